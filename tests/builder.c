@@ -8,11 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/** struct tb_block - records of one ring that go to the file as one chunk. @ring: its CPU; USER_RINGS or STRUCTURAL_RINGS + its CPU */
+/**
+ * struct tb_block - records of one ring that are written to the file as one chunk
+ * @ring: the CPU of a kernel ring; USER_RINGS or STRUCTURAL_RINGS + the CPU of the others
+ */
 struct tb_block {
 	struct tb_block *next;
 	uint32_t ring;
-	uint64_t lost_total; /* before it */
+	uint64_t lost_total; /* lost before this block */
 	uint64_t lost_after;
 	uint64_t base_ns;
 	uint64_t last_ns;
@@ -26,7 +29,7 @@ struct tb_block {
 };
 
 struct tb {
-	struct tb_block *blocks, **end; /* in the order they were begun */
+	struct tb_block *blocks, **end; /* in the order of their creation */
 	struct tb_block *start;
 	struct tb_string {
 		struct tb_string *next;
@@ -34,8 +37,8 @@ struct tb {
 		uint64_t key;
 		char text[];
 	} *strings;
-	struct trace_event_type *types; /* owned, but for what they point to */
-	struct trace_writer *typist;	/* owned; numbers the types */
+	struct trace_event_type *types; /* owned; the strings in it are borrowed */
+	struct trace_writer *typist;	/* owned; assigns the ids of event types */
 	size_t nr_types;
 	struct trace_clock clocks[16];
 	size_t nr_clocks;
@@ -43,7 +46,7 @@ struct tb {
 	uint64_t end_ns;
 	bool has_window;
 	bool has_structural;
-	bool overwrites; /* a flight recorder's */
+	bool overwrites; /* the trace is a flight recorder's */
 };
 
 enum { START_STREAM = 1000000, USER_RINGS = 2048, STRUCTURAL_RINGS = 2 * USER_RINGS, MAX_RINGS = 3 * USER_RINGS };
@@ -203,7 +206,7 @@ uint16_t tb_user_type(struct tb *tb, const struct trace_event_type *type)
 	int fd;
 
 	if (!tb->typist) {
-		fd = memfd_create("types", MFD_CLOEXEC); /* nobody reads it */
+		fd = memfd_create("types", MFD_CLOEXEC); /* this file is never read */
 		tb->typist = trace_writer_new(fd, NULL, &error);
 		close(fd);
 	}
@@ -312,7 +315,8 @@ static uint32_t block_write(const struct tb_block *block, struct trace_writer *w
 	return source->nr_records;
 }
 
-/* Where there are two of each CPU, as tracedaemon numbers them; else, as in the golden file, by CPU. */
+/* With two rings per CPU the stream is numbered as tracedaemon does; with one, as in the golden
+ * file, it is the CPU. */
 static uint32_t ring_stream(const struct tb *tb, uint32_t ring)
 {
 	uint32_t cpu = ring % USER_RINGS;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * no_memory.c - before a program by LD_PRELOAD: there is no memory for its NO_MEMORY_AT-th allocation, nor, with NO_MEMORY_AFTER, for any after it.
- * The file NO_MEMORY_TOLD is created when it comes to that. Or within a test: no_memory.h.
+ * no_memory.c - preloaded into a program: its NO_MEMORY_AT-th allocation fails, and with
+ * NO_MEMORY_AFTER all later ones fail too.
+ *
+ * The file NO_MEMORY_TOLD is created when an allocation fails. Tests may link it instead:
+ * no_memory.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +28,7 @@ static void __attribute__((constructor)) begin(void)
 
 	fails_at = at ? atol(at) : 0;
 	fails_after = getenv("NO_MEMORY_AFTER");
-	nr_allocations = 0; /* those of the loader and of getenv() do not count */
+	nr_allocations = 0; /* allocations of the loader and of getenv() do not count */
 }
 
 void no_memory_at(long nr, bool and_after)

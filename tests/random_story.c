@@ -6,7 +6,7 @@
 #define NR_CPUS 3
 #define NR_EVENTS 4000
 
-/* A field's value: small, so that threads and descriptors meet; now and then absurd. */
+/* A field's value: small, so that threads and descriptors meet; sometimes absurd. */
 static uint64_t value(struct dice *dice, const struct trace_field *field)
 {
 	if (below(dice, 200) == 0)
@@ -68,17 +68,17 @@ static const struct trace_event_type *random_type(struct dice *dice)
 
 		if (below(dice, 3) && type->id != wanted)
 			continue;
-		if (type->id > TRACE_EV_start_cgroup) /* not of the trace about itself, not of the start state */
+		if (type->id > TRACE_EV_start_cgroup) /* neither about the trace itself nor of the start state */
 			return type;
 	}
 }
 
-/* Who runs where, so that a plausible trace can be told. */
+/* The thread on each CPU, so that the story is plausible. */
 struct machine {
 	uint32_t running[NR_CPUS];
 };
 
-/* Of some that are switched the quota is used up, or was, for however long. */
+/* Some of the threads that are switched run out of quota, or ran out of it, for any time. */
 static void quota(struct tb *tb, struct dice *dice, uint32_t cpu, uint64_t ts_ns, uint32_t tid, bool over)
 {
 	struct trace_sched_quota event = {.tid = tid, .over = over, .ns = over ? below(dice, 1000) : 0};
@@ -153,7 +153,8 @@ static void moving_event(struct tb *tb, struct dice *dice, const struct machine 
 	}
 }
 
-/* Threads that are told to be hidden, and to have slept since some time, whatever the events say. */
+/* Threads that the start state declares hidden and asleep since some time, whatever the events
+ * say. */
 static void hidden_threads(struct tb *tb, struct dice *dice)
 {
 	for (uint64_t nr = below(dice, 4); nr; nr--) {
@@ -177,7 +178,7 @@ static uint16_t order_paid(struct tb *tb)
 	return tb_user_type(tb, &type);
 }
 
-/* What programs tell of: all of what one begins, another may end. */
+/* The events of programs: any thread may end what another began. */
 struct told {
 	uint16_t ids[7];
 };
@@ -205,7 +206,7 @@ static struct told told_types(struct tb *tb)
 	return told;
 }
 
-/* Mostly by who is on the CPU; now and then by somebody else, or out of a container. */
+/* Mostly by the thread on the CPU; sometimes by another thread, or from a container. */
 static void told_event(struct tb *tb, struct dice *dice, const struct machine *machine, const struct told *told, uint32_t cpu, uint64_t ts_ns)
 {
 	uint32_t tid = below(dice, 8) ? machine->running[cpu] : (uint32_t)below(dice, dice->mood->nr_tids);
@@ -220,7 +221,7 @@ static void told_event(struct tb *tb, struct dice *dice, const struct machine *m
 	tb_user_event(tb, cpu, ts_ns, told->ids[below(dice, 7)], &payload, sizeof(payload));
 }
 
-/* A new chunk; where writers nest, it begins before the end of the one before it. */
+/* Begins a new chunk. Where writers nest, it begins before the end of the one before it. */
 static void random_cut(struct tb *tb, struct dice *dice, struct machine *machine, uint32_t cpu, uint64_t ts_ns)
 {
 	uint64_t back_ns;
@@ -243,7 +244,7 @@ static void random_cut(struct tb *tb, struct dice *dice, struct machine *machine
 	}
 }
 
-/* Events may come all the same: a mask takes some time to be everywhere. */
+/* Events outside the mask may follow: a new mask takes some time to reach all CPUs. */
 static void random_mask(struct tb *tb, struct dice *dice, uint32_t cpu, uint64_t ts_ns)
 {
 	static const uint32_t ids[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,

@@ -2,21 +2,26 @@
 #ifndef TESTS_RANDOM_STORY_H
 #define TESTS_RANDOM_STORY_H
 /*
- * random_story.h - traces of events of every kind, valid in their shape and random in all else: threads run on two CPUs at once, die twice, return from
- * calls they never made. In moods from pure noise to a plausible machine. Much happens at the same time, also at the very end.
+ * random_story.h - traces with events of every kind, well-formed, but with random contents: threads
+ * run on two CPUs at once, die twice, return from calls that they never made.
+ *
+ * The moods reach from pure noise to a plausible machine. Many events have the same time, also at
+ * the very end.
  */
 #include "builder.h"
 
 /**
- * struct mood - what a trace is like
- * @noise: percent of the events are random in all
- * @switches: percent of the rest are switches, @sleeps of these end with a sleep
- * @cuts: percent of the events begin a new chunk of their CPU
- * @streams: structural events and those of programs have streams of their own, and chunks of one stream may overlap
- * @masks: what is recorded changes
- * @moves: threads are moved from CPU to CPU, made and freed
- * @programs: threads tell of scopes and requests, under numbers that others have later
- * @nr_events: so many; 0: 4000
+ * struct mood - the parameters of a trace
+ * @noise: percent of the events that are completely random
+ * @switches: percent of the other events that are switches
+ * @sleeps: percent of the switches that end with a sleep
+ * @cuts: percent of the events that begin a new chunk of their CPU
+ * @streams: structural events and those of programs have streams of their own, and chunks of one
+ *   stream may overlap
+ * @masks: the recorded event types change
+ * @moves: threads migrate, are created and freed
+ * @programs: threads record scopes and requests, under numbers that others reuse later
+ * @nr_events: their number; 0: 4000
  */
 struct mood {
 	uint32_t noise, nr_tids, switches, sleeps, cuts, nr_events;
@@ -42,6 +47,8 @@ static inline uint64_t below(struct dice *dice, uint64_t n)
 	return roll(dice) % n;
 }
 
-/** random_story() - the one of this seed; to be freed */
+/**
+ * random_story() - the story of a seed; to be freed
+ */
 struct tb *random_story(uint64_t seed, const struct mood *mood);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TEST_RAWFILE_H
 #define TEST_RAWFILE_H
-/* rawfile.h - a trace of blocks that are made record by record, as no recorder would. */
+/* rawfile.h - a trace of blocks built record by record, as no recorder would write them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,9 @@
 #include "builder.h"
 #include "unit.h"
 
-/** struct rawfile - a trace whose records the test makes itself, byte by byte */
+/**
+ * struct rawfile - a trace with records that the test builds byte by byte
+ */
 struct rawfile {
 	struct trace_writer *writer;
 	char path[64];
@@ -65,7 +67,7 @@ static inline int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t
 	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
 }
 
-/* A block of 100 events with random payloads: about a kilobyte that does not compress. */
+/* A block of 100 events with random payloads: about 1 KB that does not compress. */
 static inline int rawfile_random(struct rawfile *file, uint32_t nr)
 {
 	for (uint32_t i = 0; i < 100; i++)
@@ -73,7 +75,7 @@ static inline int rawfile_random(struct rawfile *file, uint32_t nr)
 	return rawfile_block(file, nr * 1000, 0, 0);
 }
 
-/* So many records of no event, as from a program that scribbles over its buffers. */
+/* @nr records of no event type, as a program leaves them that overwrites its own buffers. */
 static inline void rawfile_nonsense(struct rawfile *file, uint64_t base_ns, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
@@ -100,7 +102,7 @@ static inline struct trace *rawfile_open(struct rawfile *file, const struct trac
 	return rawfile_open_with(file, stats, stats ? 1 : 0);
 }
 
-/* Gap @idx is one of rawfile_nonsense(). */
+/* Gap @idx is one made by rawfile_nonsense(). */
 static inline void rawfile_check_gap(const struct trace *trace, size_t idx, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
 {
 	const struct trace_gap *gap = trace_get_gap(trace, idx);

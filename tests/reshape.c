@@ -6,9 +6,12 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* ---- apart ---- */
+/* ---- decoding ---- */
 
-/** struct reader - what is left of a payload; @ok: nothing was missing so far */
+/**
+ * struct reader - the rest of a payload
+ * @ok: no bytes were missing so far
+ */
 struct reader {
 	unsigned char *at, *end;
 	bool ok;
@@ -33,7 +36,7 @@ static void take_copy(struct reader *in, void *to, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-/* Planes 0 to @nr_planes - 1, into numbers that are @stride apart. */
+/* Decodes planes 0 to @nr_planes - 1 into numbers that are @stride apart. */
 static void take_planes(struct reader *in, uint64_t *out, size_t stride, size_t n, unsigned int constant, unsigned int nr_planes)
 {
 	for (unsigned int plane = 0; plane < nr_planes; plane++) {
@@ -69,7 +72,7 @@ static void take_column(struct reader *in, uint64_t *out, size_t stride, size_t 
 	}
 }
 
-/* As docs/FORMAT.md says: none for one payload, 1 for at most 256, 2 for 65536, else 3. */
+/* As docs/FORMAT.md defines: 0 planes for one payload, 1 for at most 256, 2 for 65536, else 3. */
 static size_t number_planes(size_t payloads)
 {
 	return payloads <= 1 ? 0 : payloads <= 256 ? 1 : payloads <= 65536 ? 2 : 3;
@@ -196,9 +199,11 @@ struct reshape *reshape_free(struct reshape *r)
 	return NULL;
 }
 
-/* ---- together ---- */
+/* ---- encoding ---- */
 
-/** struct bytes - grows */
+/**
+ * struct bytes - a buffer that grows
+ */
 struct bytes {
 	unsigned char *data;
 	size_t nr, room;
@@ -262,7 +267,7 @@ static void put_payload(struct bytes *out, const struct reshape_chunk *chunk)
 	put(out, chunk->times, chunk->times_bytes);
 }
 
-/* The payload at the end of @out, from @at on, as a frame. */
+/* Encodes the payload at the end of @out, from @at on, as a frame. */
 static void put_frame(struct bytes *out, size_t at, const struct reshape_frame *frame)
 {
 	size_t bytes = out->nr - at, room = ZSTD_compressBound(bytes);
@@ -282,7 +287,7 @@ static void put_frame(struct bytes *out, size_t at, const struct reshape_frame *
 	out->nr -= frame->missing < bytes ? frame->missing : bytes;
 }
 
-/* The payload is at the end of @out, behind the place of its header, and was of @raw_bytes. */
+/* The payload is at the end of @out, after the space for its header. It had @raw_bytes bytes. */
 static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *header, uint32_t trace_id, size_t raw_bytes)
 {
 	const unsigned char *payload = out->data + at + sizeof(*header);
@@ -329,7 +334,7 @@ static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint
 	put_entry(index, entry, lie);
 }
 
-/* A chunk of these @bytes, as they are; in the @index, if there is one. */
+/* Adds a chunk of these @bytes, unchanged, and its entry in the @index, if there is one. */
 static void put_plain(struct bytes *out, uint16_t kind, const void *payload, size_t bytes, uint32_t trace_id, struct bytes *index)
 {
 	struct trace_index_entry entry = {.offset = out->nr, .header = {.kind = kind}};
@@ -352,7 +357,7 @@ static struct trace_table_entry table_entry(const struct trace_index_entry *inde
 					  .encoding = header->encoding, .flags = lost ? TRACE_TABLE_LOSS : 0};
 }
 
-/* Of the chunks that are in the @index so far. */
+/* Adds the table of the chunks that are in the @index so far. */
 static void put_table(struct bytes *out, const struct reshape *r, struct bytes *index)
 {
 	size_t nr = index->nr / sizeof(struct trace_index_entry), done = 0;
@@ -413,7 +418,7 @@ unsigned char *reshape_put(const struct reshape *r, size_t *ret_bytes)
 	return out.data;
 }
 
-/* ---- shapes ---- */
+/* ---- event types ---- */
 
 /* Number @nr of the types in this chunk. */
 static struct trace_schema_type *type_in(const struct reshape_chunk *chunk, size_t nr, struct trace_schema_field **ret_fields)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_SPEND_H
 #define TESTS_SPEND_H
-/* spend.h - how programs whose truth is known spend their time, asleep or on the CPU, and what clocks and the kernel say of it. All times in ns. */
+/* spend.h - for programs that know their truth: spend time asleep or on the CPU, and read the
+ * clocks and the kernel's figures. All times in ns. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -17,7 +18,7 @@ static inline long long clock_ns(clockid_t clock)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* As traces have it. */
+/* On the clock of traces. */
 static inline long long now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -31,7 +32,8 @@ static inline void sleep_ns(long long ns)
 		;
 }
 
-/* Of the thread's own CPU time; to look at that clock is a system call, so it does not look often. */
+/* Uses this much of the thread's own CPU time. Reading that clock is a system call, so it is read
+ * rarely. */
 static inline void spin_cpu_ns(long long ns)
 {
 	long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
@@ -55,14 +57,15 @@ static inline char state_of(pid_t pid)
 	return state;
 }
 
-/* Until it is asleep ('S'), or stopped ('T'), as the kernel's /proc/PID/stat has it; for some seconds at most. */
+/* Until the thread is asleep ('S') or stopped ('T') in the kernel's /proc/PID/stat; for some
+ * seconds at most. */
 static inline void wait_for_state(pid_t pid, char state)
 {
 	for (int i = 0; i < 5000 && state_of(pid) != state; i++)
 		sleep_ns(MS);
 }
 
-/* Context switches of the machine since it was started, -1 if the kernel does not say. */
+/* Context switches of the machine since its boot, or -1 if the kernel does not say. */
 static inline long long system_switches(void)
 {
 	FILE *file = fopen("/proc/stat", "r");

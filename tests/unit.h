@@ -2,12 +2,14 @@
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 /*
- * unit.h - the main() of a CUnit test. tests/tally counts the test cases in the summary that this prints.
+ * unit.h - the main() of a CUnit test. tests/tally counts the test cases in the summary that it
+ * prints.
  *
  *   static const struct unit_case cases[] = {CASE(shares_add_up_to_elapsed), {NULL, NULL}};
  *   int main(int argc, char **argv) { return unit_main("decompose", cases, argc, argv); }
  *
- * With arguments only the cases of these names are run. Without TRACE_TEST_THIN in the environment searches are whole.
+ * With arguments only the cases of these names run. Searches are complete unless TRACE_TEST_THIN is
+ * in the environment.
  */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
@@ -20,8 +22,9 @@ struct unit_case {
 #define CASE(name) {#name, name}
 
 /**
- * unit_step() - how far a search goes from one place to the next
- * @thin: where TRACE_TEST_THIN is set: in all builds but one, see tests/CMakeLists.txt. Best a prime, so that it meets every period.
+ * unit_step() - the distance between two tested points of a search
+ * @thin: the distance if TRACE_TEST_THIN is set, as it is in all builds but one
+ *   (tests/CMakeLists.txt). A prime meets every phase of a period.
  */
 static inline int unit_step(int thin)
 {

@@ -2,9 +2,11 @@
 #ifndef TESTS_ANALYSIS_CASE_H
 #define TESTS_ANALYSIS_CASE_H
 /*
- * analysis_case.h - a built trace, its analysis, and the figures of threads 10 ("one") and 20 ("two").
+ * analysis_case.h - a built trace, its analysis, and the figures of threads 10 ("one") and 20
+ * ("two").
  *
- * Two CPUs, 1000 to 9000 ns, system calls under their real numbers. case_run() also demands that all books balance.
+ * The trace has two CPUs, runs from 1000 to 9000 ns, and has system calls under their real numbers.
+ * case_run() also checks that the accounting of every thread adds up.
  */
 #include <CUnit/Basic.h>
 #include <string.h>
@@ -16,7 +18,7 @@ struct analysis_case {
 	struct tb *tb;
 	struct trace *trace;
 	struct trace_analysis *analysis;
-	struct trace_figures *one; /* of process 10, NULL if there is none */
+	struct trace_figures *one; /* of process 10; NULL if the analysis has no process 10 */
 	struct trace_figures *two;
 };
 
@@ -40,7 +42,8 @@ static inline struct analysis_case case_new(void)
 	tb_window(c.tb, 1000, 9000);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		tb_string(c.tb, TRACE_STRING_SYSCALL, (uint64_t)names[i].nr, names[i].name);
-	tb_event(c.tb, 1, 1000, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL); /* there is a CPU 1 */
+	/* a heartbeat shows that CPU 1 exists */
+	tb_event(c.tb, 1, 1000, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
 	return c;
 }
 
@@ -113,14 +116,16 @@ static inline uint64_t case_taken_by(const struct trace_figures *f, uint32_t pid
 	return 0;
 }
 
-/** case_wait() - ns of the row that matches in all, 0 if there is none */
+/**
+ * case_wait() - the ns of the wait row that matches in every argument; 0 if no row does
+ */
 static inline uint64_t case_wait(const struct trace_figures *f, enum trace_wait_kind kind, const char *target, uint32_t pid, const char *via)
 {
 	for (size_t i = 0; i < f->nr_waits; i++)
 		if (f->waits[i].kind == kind && strcmp(f->waits[i].target, target) == 0 && f->waits[i].pid == pid &&
 		    strcmp(f->waits[i].via, via) == 0)
 			return f->waits[i].ns;
-	for (size_t i = 0; i < f->nr_waits; i++) /* the test is about to fail: tell what there is */
+	for (size_t i = 0; i < f->nr_waits; i++) /* print the rows, because the test is about to fail */
 		printf("\n    %s '%s' %u via '%s': %llu ns", trace_wait_kind_name(f->waits[i].kind), f->waits[i].target, f->waits[i].pid,
 		       f->waits[i].via, (unsigned long long)f->waits[i].ns);
 	return 0;

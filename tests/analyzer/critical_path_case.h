@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_CRITICAL_PATH_CASE_H
 #define TESTS_CRITICAL_PATH_CASE_H
-/* critical_path_case.h - a built trace, its analysis with its history, and a critical path: what tests of paths have in common. */
+/* critical_path_case.h - shared by the tests of critical paths: a built trace, its analysis with
+ * the history, and a path. */
 #include <trace/critical_path.h>
 #include "analysis_case.h"
 

@@ -2,11 +2,13 @@
 #ifndef TESTS_SERVERS_CASE_H
 #define TESTS_SERVERS_CASE_H
 /*
- * servers_case.h - a built trace of clients and servers, and the bills of it: what the tests of servers share.
+ * servers_case.h - shared by the tests of servers: a built trace of clients and servers, and its
+ * bills.
  *
- * Processes 10 and 20 are clients on CPUs 0 and 1, 30 and 40 servers on CPUs 2 and 3; all run all the time, from 1000 to 9000, so
- * the CPU time of a server is the time itself. A system call lasts 10 ns, its socket event comes in the middle. A bill begins at
- * the entry of the call that brought the request.
+ * Processes 10 and 20 are clients on CPUs 0 and 1; processes 30 and 40 are servers on CPUs 2 and 3.
+ * All of them run from 1000 to 9000 ns, so the CPU time of a server equals the elapsed time. A
+ * system call lasts 10 ns, and its socket event lies in the middle. A bill begins at the entry of
+ * the call that read the request.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 #include <trace/servers.h>
 #include "analysis_case.h"
 
-#define NET_RX		3 /* a softirq */
+#define NET_RX		3 /* softirq number */
 #define LOCALHOST	0x0100007fffff0000ull
 #define OTHER_HOST	0x0200000affff0000ull /* 10.0.0.2 */
 #define NOTHING_TO_READ (-EAGAIN)
@@ -48,7 +50,7 @@ static inline struct case_of_servers begin(void)
 	return k;
 }
 
-/* Who is on each CPU, at the end at the latest. */
+/* At the end at the latest, a switch shows which thread is on each CPU. */
 static inline void finish(struct case_of_servers *k)
 {
 	for (uint32_t i = 0; i < 4; i++)
@@ -143,7 +145,7 @@ static inline void make(struct case_of_servers *k, const struct end *e, uint64_t
 	tb_sys_exit(k->c.tb, e->cpu, ns + 10, nr == SYS_connect ? 0 : e->fd);
 }
 
-/* It was open when the trace began. */
+/* The endpoint was open when the trace began. */
 static inline void was_open(struct case_of_servers *k, const struct end *e, uint64_t peer, uint32_t state)
 {
 	struct trace_sock_endpoints ends = endpoints(e, peer);
@@ -193,7 +195,7 @@ static inline void polls(struct case_of_servers *k, uint32_t cpu, uint64_t ns)
 	tb_sys_exit(k->c.tb, cpu, ns + 10, 1);
 }
 
-/* A client's end and the server's: made at 1010 and 1030, connected, accepted at @ns. */
+/* A client's endpoint and the server's: created at 1010 and 1030, connected, accepted at @ns. */
 static const struct end one = {.cpu = 0, .fd = 3, .ino = 101, .peer = 201},
 			one_server = {.cpu = 2, .fd = 4, .ino = 201, .peer = 101};
 static const struct end two = {.cpu = 1, .fd = 3, .ino = 102, .peer = 202},
@@ -204,7 +206,7 @@ static const struct end down = {.cpu = 2, .fd = 6, .ino = 103, .peer = 203},
 static inline void connects(struct case_of_servers *k, const struct end *client, const struct end *server, uint64_t ns)
 {
 	make(k, client, 1010, SYS_socket, 0);
-	make(k, client, 1030, SYS_connect, 0); /* nobody accepted yet: the peer has no inode */
+	make(k, client, 1030, SYS_connect, 0); /* not accepted yet: the peer has no inode */
 	make(k, server, ns, SYS_accept, client->ino);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_SERVERS_MEMORY_H
 #define TESTS_SERVERS_MEMORY_H
-/* servers_memory.h - how much memory a case of servers takes. */
+/* servers_memory.h - measure the memory that a case of servers takes. */
 #include <malloc.h>
 #include "servers_case.h"
 
@@ -12,7 +12,7 @@ static inline size_t in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Runs the case. What the servers' part of the analysis holds at the end. */
+/* Runs the case. Returns the bytes that the servers' part of the analysis holds at the end. */
 static inline long long memory_of(struct case_of_servers *k)
 {
 	struct trace_error error = {0};
@@ -33,7 +33,7 @@ static inline long long memory_of(struct case_of_servers *k)
 	return (long long)together - (long long)alone;
 }
 
-/* So that the builder holds no more than a chunk of each CPU. */
+/* Limits the memory of the builder to one chunk of each CPU. */
 static inline void cut_now_and_then(struct case_of_servers *k, uint32_t i)
 {
 	for (uint32_t cpu = 0; cpu < 4 && i % 5000 == 4999; cpu++)

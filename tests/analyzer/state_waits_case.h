@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_STATE_WAITS_CASE_H
 #define TESTS_STATE_WAITS_CASE_H
-/* state_waits_case.h - a thread that waits, and why, in a few lines: what tests of waits have in common. */
+/* state_waits_case.h - shared by the tests of waits: a thread that waits, and the cause of its
+ * wait, in a few lines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -30,7 +31,7 @@ static inline void block(struct analysis_case *c)
 	tb_switch(c->tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 }
 
-/* Woken at 6000, it runs at 6100 and returns. */
+/* The thread is woken at 6000, runs at 6100, and returns. */
 static inline void wake(struct analysis_case *c, enum trace_context context)
 {
 	tb_waking(c->tb, 1, 6000, 10, context);

@@ -2,7 +2,8 @@
 /*
  * test_accounting.c - every kind of wait gets its name.
  *
- * The pattern: "one" enters a call at 2000, blocks from 3000 to 6000, runs again at 6100 and returns at 6200. So a wait is always 3000 ns.
+ * In each test "one" enters a call at 2000, blocks from 3000 to 6000, runs again at 6100 and
+ * returns at 6200. So a wait is always 3000 ns.
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ static void block(struct analysis_case *c, uint32_t state)
 	tb_switch(c->tb, 0, 3000, 10, 0, state);
 }
 
-/* What the waker does just before goes between block() and end(). */
+/* The last actions of the waker go between block() and end(). */
 static void end(struct analysis_case *c, uint32_t cpu, enum trace_context context, int64_t ret)
 {
 	tb_waking(c->tb, cpu, 6000, 10, context);
@@ -100,7 +101,8 @@ static void a_fault_on_a_mapped_file_waits_for_the_file(void)
 	struct analysis_case c = case_new();
 	struct trace_start_map map = {.tgid = 10, .dev = 1, .start = 0x10000, .end = 0x20000, .ino = 100};
 
-	tb_thread(c.tb, 9, 10, 1, "one", 1, false); /* mappings belong to the process: here to a thread that is not its first */
+	/* mappings belong to the process: here they come from a thread that is not the first */
+	tb_thread(c.tb, 9, 10, 1, "one", 1, false);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_thread(c.tb, 20, 20, 1, "two", 1, true);
 	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/lib/libc.so");
@@ -123,7 +125,7 @@ static void a_mapping_made_by_mmap_names_its_file(void)
 	tb_fd(c.tb, 10, 3, 1, 100, S_IFREG | 0644, "/data");
 	tb_sys_enter(c.tb, 0, 1500, SYS_mmap, 0, 0x4000, 1, 2, 3, 0);
 	tb_sys_exit(c.tb, 0, 1510, 0x70000);
-	tb_sys_enter(c.tb, 0, 1520, SYS_munmap, 0x71000, 0x1000); /* a hole in it */
+	tb_sys_enter(c.tb, 0, 1520, SYS_munmap, 0x71000, 0x1000); /* a hole in the mapping */
 	tb_sys_exit(c.tb, 0, 1530, 0);
 	tb_fault(c.tb, 0, 2000, 0x72000, true);
 	block(&c, TRACE_TASK_UNINTERRUPTIBLE);
@@ -179,7 +181,7 @@ static void an_interrupted_task_is_not_the_waker(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
 	block(&c, TRACE_TASK_INTERRUPTIBLE);
 	tb_string(c.tb, TRACE_STRING_IRQ, 9, "usb");
-	tb_irq(c.tb, 1, 5900, 9); /* while two runs */
+	tb_irq(c.tb, 1, 5900, 9); /* while "two" runs */
 	end(&c, 1, TRACE_CONTEXT_HARDIRQ, 1);
 	expect(&c, TRACE_WAIT_DEVICE, "usb", 0, "");
 }
@@ -196,7 +198,7 @@ static void waitpid_waits_for_the_child_that_exits(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
 }
 
-static void a_futex_waits_for_who_releases_it(void)
+static void a_futex_waits_for_the_thread_that_releases_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -420,7 +422,7 @@ static void a_kernel_thread_as_waker_is_the_kernel(void)
 }
 
 /* The file of a control group, to which a process is written: no data is transferred. */
-static void a_file_is_not_what_a_grace_period_was_for(void)
+static void a_grace_period_is_no_wait_for_the_file(void)
 {
 	static const char *const names[] = {"rcu_preempt", "jbd2/vda-8"};
 
@@ -552,7 +554,7 @@ static void see_queued(void *data, struct trace_analysis *analysis, const struct
 	*(uint64_t *)data += interval->to_ns - interval->from_ns;
 }
 
-/* What the hook asks for is what it gets, also where that is one state only of the waits. */
+/* A hook gets the waits that it asks for, even if that is one state only. */
 static void a_hook_may_want_waits_for_a_cpu_only(void)
 {
 	struct analysis_case c = begin();
@@ -584,7 +586,7 @@ int main(int argc, char **argv)
 		CASE(a_pipe_waits_for_its_writer),
 		CASE(an_interrupted_task_is_not_the_waker),
 		CASE(waitpid_waits_for_the_child_that_exits),
-		CASE(a_futex_waits_for_who_releases_it),
+		CASE(a_futex_waits_for_the_thread_that_releases_it),
 		CASE(a_signal_names_its_sender),
 		CASE(a_read_that_a_signal_ends_names_the_sender),
 		CASE(a_lock_on_a_file_waits_for_its_holder),
@@ -599,7 +601,7 @@ int main(int argc, char **argv)
 		CASE(a_terminal_is_a_device),
 		CASE(a_stopped_thread_is_stopped),
 		CASE(a_kernel_thread_as_waker_is_the_kernel),
-		CASE(a_file_is_not_what_a_grace_period_was_for),
+		CASE(a_grace_period_is_no_wait_for_the_file),
 		CASE(a_kernel_thread_waits_for_the_kernel),
 		CASE(a_wait_without_end_that_a_process_will_end_is_for_several),
 		CASE(a_call_that_blocks_many_times_keeps_every_nanosecond),

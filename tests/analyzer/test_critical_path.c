@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_critical_path.c - each rule of the walk on a trace of a few events.
+ * test_critical_path.c - each rule of the walk, on a trace of a few events.
  *
- * A path is compared as text, a line for each segment:
+ * A test compares a path as text, with a line for each segment:
  *
- *	2000 20 user <waitpid        from 2000 ns on, thread 20 in user mode, reached through a wait via waitpid
- *	3000 20 timeout              a wait that nobody ended
- *	4000 10 wait-cpu 20          thread 20 had the CPU
- *	9000                         the end
+ * 	2000 20 user <waitpid        thread 20 in user mode from 2000 ns on, reached by waitpid
+ * 	3000 20 timeout              a wait without a waker
+ * 	4000 10 wait-cpu 20          thread 20 was on the CPU
+ * 	9000                         the end
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static void a_sleep_stays_a_sleep(void)
 	path_free(&p);
 }
 
-/* A disk's interrupt woke the thread, while another one happened to run there: that one is no waker. */
+/* A disk's interrupt woke the thread. The thread that it interrupted is no waker. */
 static void a_file_stays_a_file(void)
 {
 	struct trace_block_complete complete = {.dev = 8};
@@ -165,7 +165,7 @@ static void a_file_stays_a_file(void)
 	path_free(&p);
 }
 
-static void a_kernel_thread_that_saw_to_a_file_is_not_followed(void)
+static void a_kernel_thread_that_handled_a_file_is_not_followed(void)
 {
 	struct path_case p = path_new();
 	struct trace_sched_fork kthread = {.parent_tid = 2, .tid = 30, .tgid = 30, .kthread = 1};
@@ -191,9 +191,10 @@ static void a_kernel_thread_that_saw_to_a_file_is_not_followed(void)
 	path_free(&p);
 }
 
-/* ---- through the kernel's threads ---- */
+/* ---- through kernel threads ---- */
 
-/* 10 reads a terminal; 20 writes to it at 4500 and goes on; kworker 30 hands it over from 5000 on. */
+/* Thread 10 reads a terminal. Thread 20 writes to it at 4500 and continues. kworker 30 passes the
+ * data on from 5000 on. */
 static struct path_case through_a_kworker(void)
 {
 	struct path_case p = path_new();
@@ -221,7 +222,7 @@ static struct path_case through_a_kworker(void)
 	return p;
 }
 
-static void a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work(void)
+static void a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work(void)
 {
 	struct path_case p = through_a_kworker();
 
@@ -240,8 +241,8 @@ static void a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work(void)
 	path_free(&p);
 }
 
-/* What is before an interrupt gave a kernel thread its work is the wait itself. */
-static void a_kernel_thread_at_rest_is_not_on_the_path(void)
+/* The time before an interrupt gave the kernel thread its work belongs to the wait itself. */
+static void an_idle_kernel_thread_is_not_on_the_path(void)
 {
 	struct path_case p = path_new();
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
@@ -274,8 +275,8 @@ static void a_kernel_thread_at_rest_is_not_on_the_path(void)
 
 /* ---- through wakers ---- */
 
-/* 10 waits for its child 20, which works, sleeps and works. */
-static void waiting_for_a_child_is_what_the_child_did(void)
+/* Thread 10 waits for its child 20, which works, sleeps and works. */
+static void a_wait_for_a_child_is_the_childs_work(void)
 {
 	struct path_case p = path_new();
 
@@ -315,14 +316,15 @@ static void waiting_for_a_child_is_what_the_child_did(void)
 	path_free(&p);
 }
 
-/* @waiter blocks in a pipe's read at @from; @waker wakes it there at @to on its CPU, and goes on. */
+/* @waiter blocks in a read of a pipe at @from. @waker wakes it there at @to, on its own CPU, and
+ * continues. */
 static void pipe_wait(struct tb *tb, uint32_t cpu, uint64_t from, uint32_t waiter, uint32_t next)
 {
 	tb_sys_enter(tb, cpu, from - 50, SYS_read, 0, 0, 1);
 	tb_switch(tb, cpu, from, waiter, next, TRACE_TASK_INTERRUPTIBLE);
 }
 
-/* 10 waits for 20, and 20 for 30 in between: on one CPU, one after the other. */
+/* Thread 10 waits for 20, and 20 for 30 in between, all on one CPU. */
 static void a_chain_is_followed_to_its_end(void)
 {
 	struct path_case p = path_new();
@@ -366,7 +368,8 @@ static void a_chain_is_followed_to_its_end(void)
 	path_free(&p);
 }
 
-/* 30 was asleep, and 20 too, before 10 began to wait: neither sleep is 10's from before 4000. */
+/* Threads 30 and 20 slept before 10 began to wait: neither sleep explains the time of 10 before
+ * 4000. */
 static void nothing_before_the_wait_explains_it(void)
 {
 	struct path_case p = path_new();
@@ -402,7 +405,7 @@ static void nothing_before_the_wait_explains_it(void)
 	path_free(&p);
 }
 
-/* The waker was born while it was waited for: before that, what its parent did. */
+/* The waker was born during the wait: before its birth the path follows its parent. */
 static void before_its_birth_a_waker_is_its_parent(void)
 {
 	struct path_case p = path_new();
@@ -435,7 +438,7 @@ static void before_its_birth_a_waker_is_its_parent(void)
 	path_free(&p);
 }
 
-/* Two children in turn have the number 20. */
+/* Two children have the number 20, one after the other. */
 static void a_number_used_again_is_another_thread(void)
 {
 	struct path_case p = path_new();
@@ -492,7 +495,8 @@ static void endpoints(struct tb *tb, uint32_t cpu, uint64_t ns, uint64_t ino, ui
 	tb_event(tb, cpu, ns, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
 }
 
-/* The packet of a local peer comes through a softirq, which says nothing of the sender. Of the peer's threads one slept, so it was the other. */
+/* A local peer's packet comes through a softirq, which does not name the sender. One of the peer's
+ * threads slept, so the other one sent it. */
 static void a_local_tcp_peer_is_followed(void)
 {
 	struct trace_sock_ready ready = {.ino = 71, .family = 2, .protocol = 6};
@@ -533,7 +537,7 @@ static void a_local_tcp_peer_is_followed(void)
 	}
 }
 
-/* 30 has let 10 go, which waited for its peer all the same: that is the one to ask what took so long. */
+/* Thread 30 released 10, which waited for its peer all the same: the path follows the peer. */
 static void a_waker_that_is_not_the_peer_is_not_followed(void)
 {
 	struct path_case p = path_new();
@@ -562,8 +566,9 @@ static void a_waker_that_is_not_the_peer_is_not_followed(void)
 	path_free(&p);
 }
 
-/* Job control: who sent the signal is not what the stop was for; nor has time passed by whom the timer's interrupt met. */
-static void who_ends_a_stop_or_a_time_is_not_followed(void)
+/* Job control: the sender of SIGCONT is not the cause of the stop. Nor does the thread that a timer
+ * interrupts explain the time. */
+static void the_waker_of_a_stop_or_a_timeout_is_not_followed(void)
 {
 	for (int stop = 0; stop < 2; stop++) {
 		struct path_case p = path_new();
@@ -593,8 +598,9 @@ static void who_ends_a_stop_or_a_time_is_not_followed(void)
 	}
 }
 
-/* Two threads of a process, a mutex: who held it works, and the mutex is known by its address. */
-static void a_lock_is_known_by_its_address(void)
+/* Two threads of a process and a mutex: the holder works, and the mutex is identified by its
+ * address. */
+static void a_lock_is_identified_by_its_address(void)
 {
 	const struct trace_contributor *row, *lock = NULL;
 	struct trace_path_segment s;
@@ -632,7 +638,7 @@ static void a_lock_is_known_by_its_address(void)
 }
 
 /* A lock on a file has no address, but a path. */
-static void a_lock_on_a_file_is_known_by_its_path(void)
+static void a_lock_on_a_file_is_identified_by_its_path(void)
 {
 	const struct trace_contributor *row, *lock = NULL;
 	struct trace_path_segment s;
@@ -660,7 +666,7 @@ static void a_lock_on_a_file_is_known_by_its_path(void)
 	path_free(&p);
 }
 
-/* As what a build starts again and again: then it has no number. */
+/* Like the programs that a build starts again and again: the name then has no number. */
 static void processes_of_one_name_are_one_command(void)
 {
 	struct path_case p = path_new();
@@ -686,8 +692,8 @@ static void processes_of_one_name_are_one_command(void)
 	path_free(&p);
 }
 
-/* The end of the window comes before the wakeup: nobody ended the wait yet. */
-static void a_wait_that_is_not_over_stays_as_it_is(void)
+/* The window ends before the wakeup: the wait has no waker yet. */
+static void an_unfinished_wait_stays_a_wait(void)
 {
 	struct path_case p = path_new();
 
@@ -706,8 +712,9 @@ static void a_wait_that_is_not_over_stays_as_it_is(void)
 	path_free(&p);
 }
 
-/* Two threads each claim to have ended the other's wait at one instant: a wait stays a wait rather than a circle. */
-static void a_circle_ends(void)
+/* Two threads each claim to have ended the other's wait at the same time: the wait stays a wait,
+ * and the path does not loop. */
+static void a_circle_of_waits_ends(void)
 {
 	struct path_case p = path_new();
 
@@ -732,7 +739,7 @@ static void a_circle_ends(void)
 
 /* ---- the history ---- */
 
-static void a_window_keeps_only_what_lies_in_it(void)
+static void a_window_keeps_only_its_intervals(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .from_ns = 2500, .to_ns = 3500};
 	struct path_case p = path_new();
@@ -750,8 +757,9 @@ static void a_window_keeps_only_what_lies_in_it(void)
 	path_free(&p);
 }
 
-/* What 20 did on the CPU is not told apart any more, also not what was kept before; the path is the same. */
-static void with_too_many_intervals_it_becomes_coarse(void)
+/* The states of 20 on the CPU are merged, also in the intervals kept before. The path stays the
+ * same. */
+static void too_many_intervals_make_the_history_coarse(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .max_intervals = 20};
 	struct path_case p = path_new();
@@ -797,7 +805,7 @@ static void too_many_switches_are_refused(void)
 	path_free(&p);
 }
 
-static void misuse_is_told(void)
+static void misuse_is_reported(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .from_ns = 5, .to_ns = 5};
 	struct trace_error error = {0};
@@ -816,8 +824,8 @@ static void misuse_is_told(void)
 	path_free(&p);
 }
 
-/* By then it has the number of the first thread of its process, which is gone. */
-static void the_command_may_be_what_a_thread_execs(void)
+/* By then it has the number of its process's first thread, which has ended. */
+static void the_command_may_be_a_threads_exec(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .command = "make -j2"};
 	struct trace_sched_exec exec = {.tid = 10, .old_tid = 11};
@@ -835,7 +843,7 @@ static void the_command_may_be_what_a_thread_execs(void)
 	path_free(&p);
 }
 
-/* Other processes of that name run first; the recorder's child is the command. */
+/* Other processes of that name run first. The recorder's child is the command. */
 static void the_command_is_the_recorders_child(void)
 {
 	struct trace_history_options options = {.size = sizeof(options), .command = "bin/make -j2"};
@@ -860,27 +868,27 @@ static const struct unit_case cases[] = {
 	{"running_is_its_own_path", running_is_its_own_path},
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
 	{"a_file_stays_a_file", a_file_stays_a_file},
-	{"a_kernel_thread_that_saw_to_a_file_is_not_followed", a_kernel_thread_that_saw_to_a_file_is_not_followed},
-	{"a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work", a_kworker_that_woke_is_followed_and_so_is_who_gave_it_the_work},
-	{"a_kernel_thread_at_rest_is_not_on_the_path", a_kernel_thread_at_rest_is_not_on_the_path},
-	{"waiting_for_a_child_is_what_the_child_did", waiting_for_a_child_is_what_the_child_did},
+	{"a_kernel_thread_that_handled_a_file_is_not_followed", a_kernel_thread_that_handled_a_file_is_not_followed},
+	{"a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work", a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work},
+	{"an_idle_kernel_thread_is_not_on_the_path", an_idle_kernel_thread_is_not_on_the_path},
+	{"a_wait_for_a_child_is_the_childs_work", a_wait_for_a_child_is_the_childs_work},
 	{"a_chain_is_followed_to_its_end", a_chain_is_followed_to_its_end},
 	{"nothing_before_the_wait_explains_it", nothing_before_the_wait_explains_it},
 	{"before_its_birth_a_waker_is_its_parent", before_its_birth_a_waker_is_its_parent},
 	{"a_number_used_again_is_another_thread", a_number_used_again_is_another_thread},
 	{"a_waker_that_is_not_the_peer_is_not_followed", a_waker_that_is_not_the_peer_is_not_followed},
-	{"who_ends_a_stop_or_a_time_is_not_followed", who_ends_a_stop_or_a_time_is_not_followed},
-	{"a_lock_is_known_by_its_address", a_lock_is_known_by_its_address},
-	{"a_lock_on_a_file_is_known_by_its_path", a_lock_on_a_file_is_known_by_its_path},
+	{"the_waker_of_a_stop_or_a_timeout_is_not_followed", the_waker_of_a_stop_or_a_timeout_is_not_followed},
+	{"a_lock_is_identified_by_its_address", a_lock_is_identified_by_its_address},
+	{"a_lock_on_a_file_is_identified_by_its_path", a_lock_on_a_file_is_identified_by_its_path},
 	{"processes_of_one_name_are_one_command", processes_of_one_name_are_one_command},
 	{"a_local_tcp_peer_is_followed", a_local_tcp_peer_is_followed},
-	{"a_wait_that_is_not_over_stays_as_it_is", a_wait_that_is_not_over_stays_as_it_is},
-	{"a_circle_ends", a_circle_ends},
-	{"a_window_keeps_only_what_lies_in_it", a_window_keeps_only_what_lies_in_it},
-	{"with_too_many_intervals_it_becomes_coarse", with_too_many_intervals_it_becomes_coarse},
+	{"an_unfinished_wait_stays_a_wait", an_unfinished_wait_stays_a_wait},
+	{"a_circle_of_waits_ends", a_circle_of_waits_ends},
+	{"a_window_keeps_only_its_intervals", a_window_keeps_only_its_intervals},
+	{"too_many_intervals_make_the_history_coarse", too_many_intervals_make_the_history_coarse},
 	{"too_many_switches_are_refused", too_many_switches_are_refused},
-	{"misuse_is_told", misuse_is_told},
-	{"the_command_may_be_what_a_thread_execs", the_command_may_be_what_a_thread_execs},
+	{"misuse_is_reported", misuse_is_reported},
+	{"the_command_may_be_a_threads_exec", the_command_may_be_a_threads_exec},
 	{"the_command_is_the_recorders_child", the_command_is_the_recorders_child},
 	{NULL, NULL},
 };

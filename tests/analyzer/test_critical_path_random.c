@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_critical_path_random.c - what holds of every path, on traces of chance: its segments add up to the window, and less memory makes it coarse, not another.
+ * test_critical_path_random.c - properties of every path, on random traces: its segments add up to
+ * the window, and less memory makes it coarser, but not different.
  */
 #include <errno.h>
 #include "critical_path_case.h"
@@ -21,7 +22,8 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)((x ^ x >> 31) % n);
 }
 
-/* A machine that may be impossible now and then: @noise percent of the switches and wakeups are not checked. */
+/* A machine that may be impossible now and then: @noise percent of the switches and wakeups are not
+ * checked. */
 static void random_trace(struct tb *tb, uint32_t noise, bool losses)
 {
 	static const uint32_t calls[] = {SYS_read, SYS_write, SYS_wait4, SYS_futex, SYS_nanosleep, SYS_poll, SYS_fork};
@@ -99,7 +101,7 @@ static void random_traces(uint32_t noise, bool losses)
 		struct path_case p = {.c = {.tb = tb_new()}};
 
 		dice = seed * 1000 + noise;
-		options.max_intervals = seed % 3 ? 0 : 2500; /* every third one becomes coarse on its way */
+		options.max_intervals = seed % 3 ? 0 : 2500; /* every third one becomes coarse during the pass */
 		random_trace(p.c.tb, noise, losses);
 		path_analyze_with(&p, &options);
 		check_all_paths(&p);
@@ -122,7 +124,8 @@ static void paths_through_gaps_add_up_to_the_window(void)
 	random_traces(5, true);
 }
 
-/* The next stretch of one thread in one state from segment *@at on, whatever it did on the CPU and whoever had it. */
+/* The next time of one thread in one state, from segment *@at on. All states on a CPU count as one,
+ * and so do all waits for a CPU. */
 static bool next_stretch(const struct trace_critical_path *path, size_t *at, struct trace_path_segment *ret_stretch)
 {
 	struct trace_path_segment s;

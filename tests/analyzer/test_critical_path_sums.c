@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_critical_path_sums.c - what a path is put together to, and what is not known of it: critical_path_case.h. The walk: test_critical_path.c. */
+/* test_critical_path_sums.c - the sums of a path, and its unknown parts: critical_path_case.h. The
+ * walk: test_critical_path.c. */
 #include "critical_path_case.h"
 #include "unit.h"
 
-/* The path of thread 10, in all of the trace. */
+/* The path of thread 10 over the whole trace. */
 static void path_of_one(struct path_case *p)
 {
 	struct trace_error error = {0};
@@ -24,7 +25,7 @@ static struct trace_contributor contributor(const struct path_case *p, enum trac
 	return (struct trace_contributor){.target = "(none)", .via = "(none)"};
 }
 
-/* 10 waits from 2000 to 6000 in @call for 20, which has been in it, too, since 5000. */
+/* Thread 10 waits from 2000 to 6000 in @call for 20, which has been in @call itself since 5000. */
 static struct path_case waits_for_two(uint32_t call)
 {
 	struct path_case p = path_new();
@@ -41,7 +42,7 @@ static struct path_case waits_for_two(uint32_t call)
 	return p;
 }
 
-static void locks_are_told_apart_from_other_links(void)
+static void locks_are_distinguished_from_other_links(void)
 {
 	static const struct {
 		uint32_t call;
@@ -60,7 +61,7 @@ static void locks_are_told_apart_from_other_links(void)
 	}
 }
 
-/* It ended unseen, so that nobody is followed. */
+/* The end of the wait was not recorded, so the path follows no thread. */
 static void a_process_that_was_waited_for_has_its_number(void)
 {
 	struct path_case p = path_new();
@@ -75,7 +76,7 @@ static void a_process_that_was_waited_for_has_its_number(void)
 	path_free(&p);
 }
 
-static void contributors_come_by_kind_and_the_greatest_first(void)
+static void contributors_are_ordered_by_kind_and_size(void)
 {
 	struct path_case p = waits_for_two(SYS_read);
 	const struct trace_contributor *row, *before = NULL;
@@ -88,8 +89,8 @@ static void contributors_come_by_kind_and_the_greatest_first(void)
 	path_free(&p);
 }
 
-/* 30 was born while events were missing, or none told of it: who made it is not known. */
-static void before_a_birth_that_nobody_saw_nothing_is_known(void)
+/* Thread 30 was born while events were missing, or without an event: its parent is not known. */
+static void before_an_unrecorded_birth_nothing_is_known(void)
 {
 	struct path_case p = path_new();
 	struct trace_path_segment s;
@@ -116,10 +117,10 @@ static void before_a_birth_that_nobody_saw_nothing_is_known(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(locks_are_told_apart_from_other_links),
+		CASE(locks_are_distinguished_from_other_links),
 		CASE(a_process_that_was_waited_for_has_its_number),
-		CASE(contributors_come_by_kind_and_the_greatest_first),
-		CASE(before_a_birth_that_nobody_saw_nothing_is_known),
+		CASE(contributors_are_ordered_by_kind_and_size),
+		CASE(before_an_unrecorded_birth_nothing_is_known),
 		{NULL, NULL},
 	};
 

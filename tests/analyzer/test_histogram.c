@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_histogram.c - counts of times against a plain array: also those that a byte does not hold, and sums of two histograms. */
+/* test_histogram.c - counts of times, compared with a plain array: also counts that do not fit into
+ * a byte, and sums of two histograms. */
 #include <stdlib.h>
 #include "histogram.h"
 #include "unit.h"
@@ -20,7 +21,7 @@ static void count(struct table *table, uint64_t key, uint64_t nr)
 	CU_ASSERT_TRUE(histogram_add(table, histogram_row_key(key), histogram_cell(key), nr));
 }
 
-/* Is what is listed, parts of one bucket together, what is in @truth? */
+/* Does the list, with parts of one bucket added up, equal @truth? */
 static void expect(const struct table *table, const uint64_t truth[CALLS + 1][TIMES])
 {
 	size_t nr = 0, wrong = 0;
@@ -110,7 +111,7 @@ static void histograms_are_added(void)
 	table_clear(&sum);
 }
 
-static void nothing_is_an_empty_list(void)
+static void no_times_make_an_empty_list(void)
 {
 	struct table table = {0};
 	size_t nr = 1;
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
 		CASE(a_count_is_exact_however_large),
 		CASE(the_longest_time_has_a_bucket),
 		CASE(histograms_are_added),
-		CASE(nothing_is_an_empty_list),
+		CASE(no_times_make_an_empty_list),
 		{NULL, NULL},
 	};
 

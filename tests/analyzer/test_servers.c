@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_servers.c - whose CPU time a server's is, on traces of a few events: servers_case.h. Gaps, pipes, rings, the network's softirq and
- * requests that the server names itself have files of their own.
+ * test_servers.c - which client a server's CPU time is billed to, on traces of a few events:
+ * servers_case.h.
+ *
+ * Gaps, pipes, rings, the network's softirq, and requests that the server names itself have test
+ * files of their own.
  */
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -26,7 +29,7 @@ static void one_client_is_exact(void)
 	CU_ASSERT_EQUAL(server_of(&k, 30)->cpu_ns, 8000);
 	CU_ASSERT_EQUAL(server_of(&k, 30)->background_ns, 8000 - 1300);
 	CU_ASSERT_EQUAL(server_of(&k, 30)->nr_clients, 1);
-	CU_ASSERT_PTR_NULL(server_of(&k, 10)); /* to get an answer does not make a server */
+	CU_ASSERT_PTR_NULL(server_of(&k, 10)); /* receiving an answer does not make a process a server */
 	end(&k);
 }
 
@@ -58,7 +61,7 @@ static void pieces_are_one_request(void)
 		receives(&k, &one_server, ns + 50);
 	}
 	sends(&k, &one_server, 2000);
-	sends(&k, &one_server, 2100); /* so is an answer */
+	sends(&k, &one_server, 2100); /* an answer is sent in pieces as well */
 	polls(&k, 2, 2200);
 	sends(&k, &one, 2300);
 	receives(&k, &one_server, 2400);
@@ -105,7 +108,7 @@ static void several_requests_share_evenly(void)
 	receives(&k, &two_server, 1500);
 	polls(&k, 2, 2501);
 	run(&k);
-	EXACT(&k, 30, 10, 20 + 100); /* accepting, and until the other came */
+	EXACT(&k, 30, 10, 20 + 100); /* accepting, and until the second request arrived */
 	EXACT(&k, 30, 20, 20);
 	CU_ASSERT_EQUAL(bill(&k, 30, 10).shared_ns + bill(&k, 30, 20).shared_ns, 1001);
 	CU_ASSERT(bill(&k, 30, 10).shared_ns == 500 || bill(&k, 30, 10).shared_ns == 501);
@@ -132,7 +135,7 @@ static void an_answer_leaves_the_others_alone(void)
 	end(&k);
 }
 
-static void a_read_that_sleeps_for_a_new_request_ends_the_old(void)
+static void a_read_that_sleeps_for_a_new_request_ends_the_old_one(void)
 {
 	struct case_of_servers k = begin();
 	struct trace_sock_send event = {.ino = 202, .ret = 16, .family = AF_UNIX};
@@ -169,7 +172,8 @@ static void closes(struct case_of_servers *k, const struct end *e, uint64_t ns, 
 	tb_sys_exit(k->c.tb, e->cpu, ns + 2, 0);
 }
 
-/* Each asks, is answered, and both ends are closed: 400 ns, of which the server works 220. Some clients do not wait for the answer. */
+/* Each client sends a request, gets an answer, and both ends are closed: 400 ns, 220 of them work
+ * of the server. Some clients do not wait for the answer. */
 static void short_connection(struct case_of_servers *k, uint32_t nr, uint64_t ns)
 {
 	uint16_t port = (uint16_t)(1024 + nr % 60000);
@@ -186,7 +190,7 @@ static void short_connection(struct case_of_servers *k, uint32_t nr, uint64_t ns
 	if (nr % 7) {
 		transfer(k, &client, ns + 260, false, 16, 16);
 		closes(k, &client, ns + 300, LAST_ACK);
-	} else { /* it does not want to know */
+	} else { /* the client ignores the answer */
 		closes(k, &client, ns + 260, LAST_ACK);
 	}
 }
@@ -213,12 +217,13 @@ static void closed_connections_are_forgotten(void)
 
 	if (getenv("TRACE_VERBOSE"))
 		fprintf(stderr, "\n    %lld and %lld bytes ", few, many);
-	CU_ASSERT(many < few + 500000); /* one endpoint is 400 bytes, and a connection has two */
+	CU_ASSERT(many < few + 500000); /* an endpoint takes 400 bytes, and a connection has two */
 }
 
-#define ENOUGH 2000 /* connections that are over, for those before them to be forgotten */
+#define ENOUGH 2000 /* finished connections after which the earlier ones are forgotten */
 
-/* A connection that was refused, and made anew from another port of the same socket: when that is forgotten nothing leads to it any more, by neither port. */
+/* A connection was refused and made again from another port of the same socket. When the socket is
+ * forgotten, neither port may lead to it. */
 static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
 {
 	struct end client = {.cpu = 0, .fd = 3, .ino = 900, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
@@ -233,7 +238,7 @@ static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
 	closes(&k, &client, 4100, LAST_ACK);
 	for (uint32_t i = 0; i < ENOUGH; i++)
 		short_connection(&k, i, 10000 + i * 400ull);
-	server.ino = 903; /* of a client that is not seen */
+	server.ino = 903; /* of a client that is not recorded */
 	server.remote_port = 700;
 	make(&k, &server, 10000 + ENOUGH * 400ull, SYS_accept, 0);
 	run_of(&k, tb_open_trace(k.c.tb));
@@ -241,10 +246,11 @@ static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
 	end(&k);
 }
 
-#define MANY_FILES 60000 /* for what is closed to be looked for, and found */
+#define MANY_FILES 60000 /* enough that the search for closed files runs and finds them */
 
-/* Numbers of sockets come again: of what listened at a port once, and is a socket of another kind since. */
-static void who_has_listened_is_not_forgotten_with_its_number(void)
+/* The kernel reuses inode numbers: a socket that listened at a port may be a socket of another kind
+ * later. */
+static void a_listener_is_not_forgotten_with_its_inode_number(void)
 {
 	struct end listener = {.cpu = 2, .fd = 9, .ino = 901, .family = AF_INET, .local_port = 80}, other = {.cpu = 2, .fd = 9, .ino = 901},
 		   client = {.cpu = 0, .fd = 3, .ino = 903, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST};
@@ -268,13 +274,13 @@ static void who_has_listened_is_not_forgotten_with_its_number(void)
 		short_connection(&k, i, ns);
 	make(&k, &client, ns, SYS_socket, 0);
 	tb_sys_enter(k.c.tb, 0, ns + 100, SYS_write, 3, 0, 16);
-	tb_event(k.c.tb, 0, ns + 110, TRACE_EV_net_tx, &packet, sizeof(packet), NULL); /* to whoever listens */
+	tb_event(k.c.tb, 0, ns + 110, TRACE_EV_net_tx, &packet, sizeof(packet), NULL); /* to any listener */
 	run_of(&k, tb_open_trace(k.c.tb));
 	REQUESTS(&k, 30, 10, ENOUGH);
 	end(&k);
 }
 
-/* The server looks for other work until the connection to the next one is made. */
+/* The server looks for other work until its connection to the next server is made. */
 static void a_connection_made_for_a_request_carries_it(void)
 {
 	static const struct end next = {.cpu = 2, .fd = 6, .ino = 103, .family = AF_INET, .local_port = 5000, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
@@ -299,9 +305,9 @@ static void a_connection_made_for_a_request_carries_it(void)
 	end(&k);
 }
 
-/* ---- queues and rests ---- */
+/* ---- queues and idle waits ---- */
 
-/* A socket pair whose one end two processes hold. */
+/* A socket pair of which two processes hold one end. */
 static void a_connection_of_several_senders_is_a_queue(void)
 {
 	struct case_of_servers k = begin();
@@ -321,14 +327,15 @@ static void a_connection_of_several_senders_is_a_queue(void)
 	polls(&k, 2, 2000);
 	run(&k);
 	EXACT(&k, 30, 10, 20 + 100 + 400);
-	SHARED(&k, 30, 10, 50); /* not known to be one before the second came */
+	SHARED(&k, 30, 10, 50); /* not recognised as a queue before the second sender */
 	EXACT(&k, 30, 20, 0);
 	SHARED(&k, 30, 20, 50);
 	end(&k);
 }
 
-/* After its answer a server rests in one of these until there is work again: that is not for who was answered. */
-static void what_comes_after_a_rest_is_for_nobody(void)
+/* After its answer a server waits in one of these calls until there is work again. That time is not
+ * billed to the client that got the answer. */
+static void time_after_an_idle_wait_is_background(void)
 {
 	static const char *const rests[] = { "clock_nanosleep", "clock_nanosleep_time64", "epoll_pwait2", "futex", "futex_time64", "io_getevents", "io_pgetevents",
 					     "io_pgetevents_time64", "mq_timedreceive", "mq_timedreceive_time64", "msgrcv", "nanosleep", "pause", "poll", "ppoll",
@@ -354,9 +361,9 @@ static void what_comes_after_a_rest_is_for_nobody(void)
 	}
 }
 
-/* ---- hand on ---- */
+/* ---- passing work on ---- */
 
-static void a_job_goes_on_with_the_wakeup(void)
+static void a_wakeup_passes_a_job_on(void)
 {
 	struct case_of_servers k = begin();
 
@@ -379,13 +386,15 @@ static void a_job_goes_on_with_the_wakeup(void)
 	tb_sys_enter(k.c.tb, 4, 2100, SYS_futex, 0x1000, FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 0, 0);
 	tb_switch(k.c.tb, 4, 2200, 31, 0, TRACE_TASK_INTERRUPTIBLE);
 	run(&k);
-	/* The worker's bill begins at the entry of its wait, of which only 10 ns were on the CPU. */
+	/* The worker's bill begins at the entry of its wait, of which only 10 ns were on the
+	 * CPU. */
 	EXACT(&k, 30, 10, (1500 - 1200) + 10 + (2100 - 1500));
 	REQUESTS(&k, 30, 10, 1);
 	end(&k);
 }
 
-/* A thread of the server's process waits in a call; another one, that works on a request, wakes it. That one has waited at the futex @word before; 0: at none. */
+/* A thread of the server's process waits in a call. Another thread, which works on a request, wakes
+ * it. That thread has waited at the futex @word before; 0: at none. */
 static struct case_of_servers woken_in_after(uint64_t word, uint32_t nr, uint64_t first, uint64_t second, uint64_t third)
 {
 	struct case_of_servers k = begin();
@@ -418,7 +427,7 @@ static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t sec
 	return woken_in_after(0, nr, first, second, third);
 }
 
-static void a_lock_hands_on_nothing(void)
+static void a_lock_passes_no_work_on(void)
 {
 	static const uint64_t operations[][2] = { { FUTEX_WAIT_PRIVATE, 2 }, { FUTEX_LOCK_PI_PRIVATE, 0 }, { FUTEX_LOCK_PI2_PRIVATE, 0 } };
 
@@ -431,8 +440,9 @@ static void a_lock_hands_on_nothing(void)
 	}
 }
 
-/* The lock of an interpreter is a condition: who lets go of it has waited there too, before the request came. Elsewhere it was a job. */
-static void nor_does_a_condition_at_which_both_wait_in_turns(void)
+/* An interpreter's lock is a condition variable: the thread that releases it has waited there too,
+ * before the request arrived. Elsewhere such a wakeup passes on work. */
+static void a_condition_where_both_wait_alternately_passes_no_work_on(void)
 {
 	for (uint64_t word = 0x1000; word <= 0x1008; word += 4) {
 		bool is_job = word == 0x1008;
@@ -445,8 +455,8 @@ static void nor_does_a_condition_at_which_both_wait_in_turns(void)
 	}
 }
 
-/* Two threads that read the same file wait for one another's pages, and locks in the kernel. */
-static void a_file_hands_on_nothing(void)
+/* Two threads that read the same file wait for each other's pages, and for locks in the kernel. */
+static void a_file_passes_no_work_on(void)
 {
 	struct case_of_servers k = woken_in(SYS_read, 7, 0, 4096);
 
@@ -455,7 +465,7 @@ static void a_file_hands_on_nothing(void)
 	end(&k);
 }
 
-static void a_job_taken_without_waiting_is_told_by_its_answer(void)
+static void a_job_taken_without_waiting_is_attributed_by_its_answer(void)
 {
 	struct case_of_servers k = begin();
 
@@ -463,7 +473,7 @@ static void a_job_taken_without_waiting_is_told_by_its_answer(void)
 	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
 		 sizeof(struct trace_sched_wakeup_new), NULL);
 	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
-	polls(&k, 4, 1400); /* its last rest */
+	polls(&k, 4, 1400); /* its last idle wait */
 	connects(&k, &one, &one_server, 1200);
 	sends(&k, &one, 1250);
 	receives(&k, &one_server, 1300);
@@ -499,7 +509,7 @@ static void a_forked_child_inherits(void)
 
 /* ---- several servers ---- */
 
-static void the_origin_travels(void)
+static void the_origin_follows_the_request(void)
 {
 	struct case_of_servers k = begin();
 
@@ -511,11 +521,11 @@ static void the_origin_travels(void)
 	sends(&k, &one, 1250);
 	receives(&k, &one_server, 1300);
 	sends(&k, &down, 1400);
-	polls(&k, 2, 1500); /* it would work for others now */
+	polls(&k, 2, 1500); /* the server would now work for others */
 	receives(&k, &down_server, 1500);
 	sends(&k, &down_server, 2000);
 	polls(&k, 3, 2200);
-	receives(&k, &down, 2300); /* and goes on with what came back */
+	receives(&k, &down, 2300); /* and continues with the answer */
 	sends(&k, &one_server, 2500);
 	polls(&k, 2, 2600);
 	run(&k);
@@ -528,7 +538,7 @@ static void the_origin_travels(void)
 	end(&k);
 }
 
-static void what_was_passed_on_leaves_when_something_new_comes(void)
+static void a_request_passed_on_leaves_the_set_when_a_new_one_arrives(void)
 {
 	struct case_of_servers k = begin();
 
@@ -572,7 +582,8 @@ static void tcp_positions_may_wrap(void)
 	end(&k);
 }
 
-/* Whoever reads the last byte reads the end of the stream with it, if both are there, and that counts as a byte, too. */
+/* The read that returns the last byte also reads the end of the stream, if both have arrived. The
+ * end counts as one byte. */
 static void the_last_byte_of_a_connection_may_come_with_its_end(void)
 {
 	struct case_of_servers k = begin();
@@ -593,7 +604,7 @@ static void the_last_byte_of_a_connection_may_come_with_its_end(void)
 	end(&k);
 }
 
-static void what_tcp_had_on_its_way_is_nobodys(void)
+static void data_in_flight_on_tcp_at_the_start_is_background(void)
 {
 	struct case_of_servers k = begin();
 	struct end client = tcp(one, 4000, 80), server = tcp(one_server, 80, 4000);
@@ -646,7 +657,7 @@ static void a_client_elsewhere_may_have_a_long_address(void)
 	end(&k);
 }
 
-static void a_client_here_that_nobody_saw_is_no_address(void)
+static void an_unrecorded_local_client_is_no_address(void)
 {
 	static const struct {
 		uint64_t local, remote;
@@ -668,9 +679,9 @@ static void a_client_here_that_nobody_saw_is_no_address(void)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the interface, and random stories ---- */
 
-static void it_has_to_be_made_before_the_pass(void)
+static void the_servers_have_to_be_created_before_the_pass(void)
 {
 	struct case_of_servers k = begin();
 	struct trace_error error = {0};
@@ -801,28 +812,28 @@ static const struct unit_case cases[] = {
 	{"pieces_are_one_request", pieces_are_one_request},
 	{"several_requests_share_evenly", several_requests_share_evenly},
 	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
-	{"a_read_that_sleeps_for_a_new_request_ends_the_old", a_read_that_sleeps_for_a_new_request_ends_the_old},
+	{"a_read_that_sleeps_for_a_new_request_ends_the_old_one", a_read_that_sleeps_for_a_new_request_ends_the_old_one},
 	{"a_connection_of_several_senders_is_a_queue", a_connection_of_several_senders_is_a_queue},
-	{"what_comes_after_a_rest_is_for_nobody", what_comes_after_a_rest_is_for_nobody},
-	{"a_job_goes_on_with_the_wakeup", a_job_goes_on_with_the_wakeup},
-	{"a_lock_hands_on_nothing", a_lock_hands_on_nothing},
-	{"nor_does_a_condition_at_which_both_wait_in_turns", nor_does_a_condition_at_which_both_wait_in_turns},
-	{"a_file_hands_on_nothing", a_file_hands_on_nothing},
-	{"a_job_taken_without_waiting_is_told_by_its_answer", a_job_taken_without_waiting_is_told_by_its_answer},
+	{"time_after_an_idle_wait_is_background", time_after_an_idle_wait_is_background},
+	{"a_wakeup_passes_a_job_on", a_wakeup_passes_a_job_on},
+	{"a_lock_passes_no_work_on", a_lock_passes_no_work_on},
+	{"a_condition_where_both_wait_alternately_passes_no_work_on", a_condition_where_both_wait_alternately_passes_no_work_on},
+	{"a_file_passes_no_work_on", a_file_passes_no_work_on},
+	{"a_job_taken_without_waiting_is_attributed_by_its_answer", a_job_taken_without_waiting_is_attributed_by_its_answer},
 	{"a_forked_child_inherits", a_forked_child_inherits},
-	{"the_origin_travels", the_origin_travels},
-	{"what_was_passed_on_leaves_when_something_new_comes", what_was_passed_on_leaves_when_something_new_comes},
+	{"the_origin_follows_the_request", the_origin_follows_the_request},
+	{"a_request_passed_on_leaves_the_set_when_a_new_one_arrives", a_request_passed_on_leaves_the_set_when_a_new_one_arrives},
 	{"tcp_positions_may_wrap", tcp_positions_may_wrap},
 	{"the_last_byte_of_a_connection_may_come_with_its_end", the_last_byte_of_a_connection_may_come_with_its_end},
-	{"what_tcp_had_on_its_way_is_nobodys", what_tcp_had_on_its_way_is_nobodys},
+	{"data_in_flight_on_tcp_at_the_start_is_background", data_in_flight_on_tcp_at_the_start_is_background},
 	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
-	{"who_has_listened_is_not_forgotten_with_its_number", who_has_listened_is_not_forgotten_with_its_number},
+	{"a_listener_is_not_forgotten_with_its_inode_number", a_listener_is_not_forgotten_with_its_inode_number},
 	{"a_forgotten_socket_is_not_found_by_its_first_connection", a_forgotten_socket_is_not_found_by_its_first_connection},
-	{"it_has_to_be_made_before_the_pass", it_has_to_be_made_before_the_pass},
+	{"the_servers_have_to_be_created_before_the_pass", the_servers_have_to_be_created_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
-	{"a_client_here_that_nobody_saw_is_no_address", a_client_here_that_nobody_saw_is_no_address},
+	{"an_unrecorded_local_client_is_no_address", an_unrecorded_local_client_is_no_address},
 	{"requests_that_wait_in_a_row_are_one_each", requests_that_wait_in_a_row_are_one_each},
 	{"a_client_elsewhere_may_have_a_long_address", a_client_elsewhere_may_have_a_long_address},
 	{NULL, NULL},

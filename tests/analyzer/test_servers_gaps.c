@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_servers_gaps.c - bills of servers: what was before the trace, is missing, or cannot be read, is nobody's */
+/* test_servers_gaps.c - bills of servers: work is background if its request came before the trace,
+ * is missing, or cannot be read. */
 #include <stdlib.h>
 #include "image.h"
 #include "servers_case.h"
@@ -7,17 +8,17 @@
 
 /* ---- before the trace, and gaps ---- */
 
-static void what_was_on_its_way_at_the_start_is_nobodys(void)
+static void data_in_flight_at_the_start_is_background(void)
 {
 	struct case_of_servers k = begin();
 
 	was_open(&k, &one, 201, 1);
-	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* process 30 listens */
 	was_open(&k, &one_server, 101, 1);
 	sends(&k, &one, 1100);
-	receives(&k, &one_server, 1300); /* this one, or one from before? */
+	receives(&k, &one_server, 1300); /* this request, or one from before the trace? */
 	polls(&k, 2, 1500);
-	transfer(&k, &one_server, 1600, false, NOTHING_TO_READ, 0); /* now they are in step */
+	transfer(&k, &one_server, 1600, false, NOTHING_TO_READ, 0); /* now the byte positions of both ends agree */
 	sends(&k, &one, 1700);
 	receives(&k, &one_server, 1800);
 	polls(&k, 2, 2000);
@@ -26,15 +27,15 @@ static void what_was_on_its_way_at_the_start_is_nobodys(void)
 	end(&k);
 }
 
-static void a_short_read_brings_them_in_step(void)
+static void a_short_read_synchronizes_both_ends(void)
 {
 	struct case_of_servers k = begin();
 
 	was_open(&k, &one, 201, 1);
-	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* process 30 listens */
 	was_open(&k, &one_server, 101, 1);
 	transfer(&k, &one, 1100, true, 8, 0);
-	transfer(&k, &one_server, 1300, false, 8, 0); /* of 16 that it asked for */
+	transfer(&k, &one_server, 1300, false, 8, 0); /* of the 16 bytes that it asked for */
 	polls(&k, 2, 1500);
 	transfer(&k, &one, 1600, true, 8, 0);
 	transfer(&k, &one_server, 1700, false, 8, 0);
@@ -44,13 +45,13 @@ static void a_short_read_brings_them_in_step(void)
 	end(&k);
 }
 
-/* There may be more where these came from. */
-static void a_read_of_all_that_was_asked_for_does_not(void)
+/* More bytes may be waiting. */
+static void a_full_read_does_not_synchronize_them(void)
 {
 	struct case_of_servers k = begin();
 
 	was_open(&k, &one, 201, 1);
-	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* 30 listens */
+	was_open(&k, &(struct end){.cpu = 2, .fd = 9, .ino = 300}, 0, 10); /* process 30 listens */
 	was_open(&k, &one_server, 101, 1);
 	sends(&k, &one, 1100);
 	receives(&k, &one_server, 1300);
@@ -63,8 +64,8 @@ static void a_read_of_all_that_was_asked_for_does_not(void)
 	end(&k);
 }
 
-/* As servers of mail do. Both ends are older than the trace. */
-static void who_listens_serves_though_it_speaks_first(void)
+/* Mail servers do so. Both ends are older than the trace. */
+static void a_listener_is_the_server_even_if_it_speaks_first(void)
 {
 	static const uint16_t types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
@@ -101,11 +102,12 @@ static void a_time_without_some_events_makes_background(void)
 	connects(&k, &one, &one_server, 1200);
 	sends(&k, &one, 1250);
 	receives(&k, &one_server, 1300);
-	tb_event(k.c.tb, 0, 1600, TRACE_EV_trace_mask, all, sizeof(all), NULL); /* what is recorded anyway is added */
+	/* events that are always recorded are added */
+	tb_event(k.c.tb, 0, 1600, TRACE_EV_trace_mask, all, sizeof(all), NULL);
 	tb_event(k.c.tb, 0, 2500, TRACE_EV_trace_mask, some, sizeof(some), NULL);
 	tb_event(k.c.tb, 0, 2600, TRACE_EV_trace_mask, all, sizeof(all), NULL);
 	sends(&k, &one, 3500);
-	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	receives(&k, &one_server, 3600); /* the byte positions of both ends are unknown now */
 	polls(&k, 2, 4000);
 	run(&k);
 	EXACT(&k, 30, 10, 2500 - 1200);
@@ -123,14 +125,15 @@ static void a_gap_makes_background(void)
 	tb_lost(k.c.tb, 1, 3);
 	polls(&k, 1, 3000);
 	sends(&k, &one, 3500);
-	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	receives(&k, &one_server, 3600); /* the byte positions of both ends are unknown now */
 	polls(&k, 2, 4000);
 	run(&k);
 	EXACT(&k, 30, 10, 2000 - 1200);
 	end(&k);
 }
 
-/* A damaged trace may say any time: no gap is left then, none begins there, and the analysis ends. */
+/* A damaged trace may contain any time. At the maximum time no gap stays open, none begins, and the
+ * analysis ends. */
 static void the_end_of_all_time_is_in_no_gap(void)
 {
 	struct case_of_servers k = begin();
@@ -144,7 +147,7 @@ static void the_end_of_all_time_is_in_no_gap(void)
 	end(&k);
 }
 
-/* That it cannot be read is found when its turn comes: no gap that was known before. */
+/* The reader finds the damage only when it reads the chunk, so no gap was known before. */
 static void a_damaged_chunk_makes_background(void)
 {
 	struct case_of_servers k = begin();
@@ -160,7 +163,7 @@ static void a_damaged_chunk_makes_background(void)
 	tb_cut(k.c.tb, 1);
 	polls(&k, 1, 3000);
 	sends(&k, &one, 3500);
-	receives(&k, &one_server, 3600); /* not known to be in step any more */
+	receives(&k, &one_server, 3600); /* the byte positions of both ends are unknown now */
 	polls(&k, 2, 4000);
 	finish(&k);
 	image = image_new(k.c.tb, true);
@@ -174,7 +177,7 @@ static void a_damaged_chunk_makes_background(void)
 	image_free(&image);
 }
 
-/* Everything that is said of the servers, as one text. */
+/* Prints everything that the analysis says of the servers, as one text. */
 static char *bills_of(struct image *image)
 {
 	struct case_of_servers k = {0};
@@ -204,7 +207,7 @@ static char *bills_of(struct image *image)
 	return text;
 }
 
-/* Requests of two clients, over and over; the chunks of the CPUs overlap. */
+/* Requests of two clients, repeated; the chunks of the CPUs overlap. */
 static struct case_of_servers two_busy_clients(void)
 {
 	struct case_of_servers k = begin();
@@ -227,7 +230,8 @@ static struct case_of_servers two_busy_clients(void)
 	return k;
 }
 
-/* Where there is a piece of a chunk only, that is known before the pass, and else it is found in it: that must make no difference. */
+/* A truncated chunk is known before the pass; other damage is found during it. Both must give the
+ * same result. */
 static void bills_are_the_same_whenever_damage_is_found(void)
 {
 	size_t different = 0, served = 0, nr = 0;
@@ -260,15 +264,15 @@ static void bills_are_the_same_whenever_damage_is_found(void)
 }
 
 static const struct unit_case cases[] = {
-	{"what_was_on_its_way_at_the_start_is_nobodys", what_was_on_its_way_at_the_start_is_nobodys},
-	{"a_short_read_brings_them_in_step", a_short_read_brings_them_in_step},
+	{"data_in_flight_at_the_start_is_background", data_in_flight_at_the_start_is_background},
+	{"a_short_read_synchronizes_both_ends", a_short_read_synchronizes_both_ends},
 	{"a_time_without_some_events_makes_background", a_time_without_some_events_makes_background},
 	{"a_gap_makes_background", a_gap_makes_background},
 	{"the_end_of_all_time_is_in_no_gap", the_end_of_all_time_is_in_no_gap},
 	{"a_damaged_chunk_makes_background", a_damaged_chunk_makes_background},
 	{"bills_are_the_same_whenever_damage_is_found", bills_are_the_same_whenever_damage_is_found},
-	{"who_listens_serves_though_it_speaks_first", who_listens_serves_though_it_speaks_first},
-	{"a_read_of_all_that_was_asked_for_does_not", a_read_of_all_that_was_asked_for_does_not},
+	{"a_listener_is_the_server_even_if_it_speaks_first", a_listener_is_the_server_even_if_it_speaks_first},
+	{"a_full_read_does_not_synchronize_them", a_full_read_does_not_synchronize_them},
 	{NULL, NULL},
 };
 

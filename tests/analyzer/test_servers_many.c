@@ -2,10 +2,14 @@
 /*
  * test_servers_many.c - thousands of requests open at the same time.
  *
- * A server reads a request of each of its clients before it answers the first one. Each time something changes all that are open get their share, so what a
- * request costs grows with their number, but by little: 4000 of them take 2 s. When each was looked for among all others each time, they took a minute,
- * and 10000 a quarter of an hour; the limit of time of this test lies between. And while each client sleeps until its answer, each of the server's steps is
- * for one of as many clients as are open then: when these were compared with each other for each step, 1000 took many minutes.
+ * A server reads a request of each client before it answers the first one. At each change all open
+ * requests get their share. So the cost of a request grows with their number, but slowly: 4000 of
+ * them take 2 s. When each request was searched for among all others, 4000 took a minute and 10,000
+ * a quarter of an hour; the time limit of this test lies between.
+ *
+ * While each client sleeps until its answer, each step of the server is for all clients that wait
+ * at that time. When these were compared with each other at each step, 1000 clients took many
+ * minutes.
  */
 #include <stdlib.h>
 #include "servers_case.h"
@@ -23,7 +27,8 @@ static struct end server_end(uint32_t i)
 	return (struct end){.cpu = 2, .fd = FIRST_FD + (int)i, .ino = 100001 + 2ull * i, .peer = 100000 + 2ull * i};
 }
 
-/* Clients on CPU 0, one after the other; the server on CPU 2. Between two of its calls there are 100 ns. */
+/* Clients run on CPU 0, one after the other; the server runs on CPU 2. There are 100 ns between two
+ * of its calls. */
 static void accept_all(struct case_of_servers *k, uint32_t nr, uint64_t *ns)
 {
 	for (uint32_t i = 0; i < nr; i++, *ns += 100) {
@@ -73,12 +78,14 @@ static void thousands_of_open_requests_share(void)
 		CU_ASSERT(server->clients[i].requests == 1);
 	}
 	CU_ASSERT(exact == server->exact_ns && shared == server->shared_ns);
-	CU_ASSERT(shared >= 200ull * nr - 400 && shared <= 200ull * nr); /* but of the first and of the last one */
-	CU_ASSERT(least > 0 && most < 10 * least); /* each was open as long as all others, with fewer or with more of them */
+	/* without the time before the second request and after the last but one */
+	CU_ASSERT(shared >= 200ull * nr - 400 && shared <= 200ull * nr);
+	/* each request was open for the same time, but next to a different number of others */
+	CU_ASSERT(least > 0 && most < 10 * least);
 	end(&k);
 }
 
-/* Client @i sends its request, and sleeps. Returns since when. */
+/* Client @i sends its request and sleeps. Returns the time from which it sleeps. */
 static uint64_t asks(struct case_of_servers *k, uint32_t i, uint64_t ns)
 {
 	struct end client = client_end(i), server = server_end(i);
@@ -93,7 +100,7 @@ static uint64_t asks(struct case_of_servers *k, uint32_t i, uint64_t ns)
 	return ns + 60;
 }
 
-/* Returns when it was woken. */
+/* Returns the time at which the client was woken. */
 static uint64_t is_answered(struct case_of_servers *k, uint32_t i, uint64_t ns)
 {
 	struct trace_sock_send event = {.ino = server_end(i).ino, .ret = 16, .family = AF_UNIX};
@@ -142,14 +149,16 @@ static void many_clients_sleep_until_their_answers(void)
 		served += wait->for_client_ns;
 	}
 	CU_ASSERT_EQUAL(told, slept);
-	CU_ASSERT(served > 0); /* at the end, when few are open; a part of a short step for one of many is less than 1 ns */
+	/* at the end, when few are open: one client's part of a short step for many is less than 1
+	 * ns */
+	CU_ASSERT(served > 0);
 	CU_ASSERT_EQUAL(trace_servers_verify(k.servers, &error), 0);
 	end(&k);
 }
 
 enum { JOB = 2000, NR_JOBS = 40, TOKENS = 7 };
 
-/* @last: whose turn it was */
+/* @last: the job that ran before */
 static void turn_of(struct case_of_servers *k, uint32_t job, uint32_t *last, uint64_t *ns, uint32_t call, int64_t bytes)
 {
 	tb_switch(k->c.tb, 0, *ns, JOB + *last, JOB + job, TRACE_TASK_RUNNING);
@@ -160,9 +169,10 @@ static void turn_of(struct case_of_servers *k, uint32_t job, uint32_t *last, uin
 }
 
 /*
- * Jobs pass tokens round, as those of make do, through one pipe that all have. Who takes one works for whoever gave it back, and for all for whom that
- * one works; and each takes one of all that there were before: so it would have one request of the first, two of the second, four of the third ... and
- * of the last more than there is memory for.
+ * Jobs exchange tokens through one pipe that all of them have, as those of make do. A job that
+ * takes a token works for the job that gave it back, and for all clients of that job. If each job
+ * took a request from every job before it, it would have one request of the first, two of the
+ * second, four of the third, and so on; the requests of the last one would not fit into memory.
  */
 static void tokens_do_not_multiply(void)
 {

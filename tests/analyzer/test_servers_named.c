@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_servers_named.c - requests that the server names itself, by events of its own: which thread works on which.
+ * test_servers_named.c - requests that the server names itself with events of its own: which thread
+ * works on which.
  */
 #include "image.h"
 #include "servers_case.h"
@@ -39,21 +40,22 @@ static void a_named_request_is_worked_on_alone(void)
 	sends(&k, &two, 1300);
 	receives(&k, &one_server, 1400);
 	receives(&k, &two_server, 1500);
-	name_request(&k, 2, 1700, take, 30, 7); /* the one that came in last */
+	name_request(&k, 2, 1700, take, 30, 7); /* the request that arrived last */
 	name_request(&k, 2, 2100, done, 30, 7);
 	name_request(&k, 2, 2200, take, 30, 8);
 	name_request(&k, 2, 2900, done, 30, 8);
 	polls(&k, 2, 3000);
 	run(&k);
-	EXACT(&k, 30, 10, 20 + 100 + 2900 - 2100); /* between the two it was the only one left */
+	EXACT(&k, 30, 10, 20 + 100 + 2900 - 2100); /* in between it was the only open one */
 	EXACT(&k, 30, 20, 20 + 2100 - 1700);
 	SHARED(&k, 30, 10, (1700 - 1500) / 2);
 	SHARED(&k, 30, 20, (1700 - 1500) / 2);
 	end(&k);
 }
 
-/* Lost: that 7 was over and another one begun. That begins before it and ends after it are seen, tells nothing of the time between. */
-static void a_named_request_is_not_believed_across_a_loss(void)
+/* The end of request 7 and the begin of another are lost. That the trace has a begin before and an
+ * end after them says nothing about the time between. */
+static void a_named_request_does_not_extend_across_a_loss(void)
 {
 	struct case_of_servers k = begin();
 	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -82,8 +84,9 @@ static void a_named_request_is_not_believed_across_a_loss(void)
 	end(&k);
 }
 
-/* The chunk of a buffer's first events is damaged, and whose buffer that is comes later. */
-static void nor_in_damage_of_a_buffer_that_is_told_whose_it_is_only_then(void)
+/* The chunk with a buffer's first events is damaged, and the process that owns the buffer is named
+ * only later. */
+static void nor_across_damage_in_a_buffer_that_is_named_later(void)
 {
 	struct case_of_servers k = begin();
 	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -121,8 +124,9 @@ static void nor_in_damage_of_a_buffer_that_is_told_whose_it_is_only_then(void)
 	image_free(&image);
 }
 
-/* From the last that is known of it, at 1700, until the loss is, at 1800, the bill has it as nobody's; then the answer tells. */
-static void a_client_waits_for_what_the_bill_says(void)
+/* Between the request's last known event at 1700 and the loss at 1800 the bill counts as
+ * background. Then the answer names the client. */
+static void a_clients_wait_agrees_with_the_bill(void)
 {
 	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX}, got = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	struct case_of_servers k = begin();
@@ -181,9 +185,9 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_named_request_is_worked_on_alone),
-		CASE(a_named_request_is_not_believed_across_a_loss),
-		CASE(nor_in_damage_of_a_buffer_that_is_told_whose_it_is_only_then),
-		CASE(a_client_waits_for_what_the_bill_says),
+		CASE(a_named_request_does_not_extend_across_a_loss),
+		CASE(nor_across_damage_in_a_buffer_that_is_named_later),
+		CASE(a_clients_wait_agrees_with_the_bill),
 		CASE(a_named_request_goes_from_thread_to_thread_through_memory),
 		{NULL, NULL},
 	};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_servers_network.c - for whom the network's softirq works, and whose datagrams arrive, on traces of a few events: servers_case.h. */
+/* test_servers_network.c - which client the network's softirq works for, and where datagrams
+ * arrive, on traces of a few events: servers_case.h. */
 #include "servers_case.h"
 #include "unit.h"
 
@@ -30,7 +31,7 @@ static const struct trace_receiver *receiver(const struct case_of_servers *k, ui
 	return NULL;
 }
 
-static void to_read_what_brings_no_request_is_no_rest(void)
+static void a_read_that_brings_no_request_is_no_idle_wait(void)
 {
 	static const struct {
 		uint32_t mode;
@@ -61,8 +62,9 @@ static void to_read_what_brings_no_request_is_no_rest(void)
 	}
 }
 
-/* What was accepted is all that anybody would see of a connection: it must not stand for what others ask later. */
-static void without_what_is_sent_or_received_nobody_is_billed_for_a_connection(void)
+/* Only the accept of the connection would be recorded. It must not be billed for later requests of
+ * others. */
+static void without_socket_events_an_accept_bills_no_client(void)
 {
 	static const uint32_t ids[] = {0, TRACE_EV_sock_send, TRACE_EV_sock_recv};
 
@@ -80,7 +82,7 @@ static void without_what_is_sent_or_received_nobody_is_billed_for_a_connection(v
 	}
 }
 
-static void interrupts_are_told_beside_the_bill(void)
+static void interrupts_are_shown_next_to_the_bill(void)
 {
 	struct case_of_servers k = begin();
 
@@ -99,7 +101,8 @@ static void interrupts_are_told_beside_the_bill(void)
 	end(&k);
 }
 
-/* 200 ns of softirq in the middle of a client's send: 20 until the packet, 100 until the socket is ready, 80 more. */
+/* 200 ns of softirq in the middle of a client's send: 20 until the packet, 100 until the socket is
+ * ready, 80 more. */
 static void receiving_is_charged_to_the_owner_of_the_socket(void)
 {
 	struct case_of_servers k = begin();
@@ -115,7 +118,7 @@ static void receiving_is_charged_to_the_owner_of_the_socket(void)
 	packet(&k, 0, 1210, true, 68);
 	tb_softirq(k.c.tb, 0, 1300, NET_RX);
 	packet(&k, 0, 1320, false, 68);
-	tb_vector(k.c.tb, 0, 1350, 236); /* an interrupt inside is not counted */
+	tb_vector(k.c.tb, 0, 1350, 236); /* time of a nested interrupt is not counted */
 	tb_vector_exit(k.c.tb, 0, 1360, 236);
 	ready(&k, 0, 1430, 201, 6);
 	packet(&k, 0, 1440, true, 52); /* the acknowledgement, for the client */
@@ -123,7 +126,7 @@ static void receiving_is_charged_to_the_owner_of_the_socket(void)
 	tb_softirq_exit(k.c.tb, 0, 1540, NET_RX);
 	tb_event(k.c.tb, 0, 1550, TRACE_EV_sock_send, &event, sizeof(event), NULL);
 	tb_sys_exit(k.c.tb, 0, 1560, 16);
-	tb_softirq(k.c.tb, 1, 1600, NET_RX); /* and one that nobody is told for */
+	tb_softirq(k.c.tb, 1, 1600, NET_RX); /* and one that no socket gets */
 	tb_softirq_exit(k.c.tb, 1, 1650, NET_RX);
 	transfer(&k, &server, 2000, false, 16, 1016);
 	polls(&k, 2, 2500);
@@ -136,9 +139,9 @@ static void receiving_is_charged_to_the_owner_of_the_socket(void)
 	CU_ASSERT_PTR_NULL(trace_get_receiver(k.servers, 3));
 	CU_ASSERT_EQUAL(server_of(&k, 30)->softirq_ns, 190);
 	CU_ASSERT_EQUAL(bill(&k, 30, 10).softirq_ns, 190);
-	EXACT(&k, 30, 10, 2500 - 2000); /* it is not in the server's CPU time, */
+	EXACT(&k, 30, 10, 2500 - 2000); /* the softirq is not part of the server's CPU time, */
 	figures = trace_process_figures(k.c.analysis, trace_thread_process(trace_find_thread(k.c.analysis, 10)));
-	CU_ASSERT_EQUAL(figures->interrupted_ns, 240); /* and stays in the books of whoever was interrupted */
+	CU_ASSERT_EQUAL(figures->interrupted_ns, 240); /* and stays in the accounting of the interrupted thread */
 	trace_figures_free(figures);
 	end(&k);
 }
@@ -227,7 +230,7 @@ static struct case_of_servers begin_udp(void)
 	return k;
 }
 
-static void udp_is_told_apart_by_its_sender(void)
+static void udp_datagrams_are_distinguished_by_their_sender(void)
 {
 	struct case_of_servers k = begin_udp();
 
@@ -240,7 +243,7 @@ static void udp_is_told_apart_by_its_sender(void)
 	udp(&k, &udp_server, 102, 2000);
 	polls(&k, 2, 2100);
 	run(&k);
-	EXACT(&k, 30, 10, 1600 - 1300 - 3); /* the softirq took 3 */
+	EXACT(&k, 30, 10, 1600 - 1300 - 3); /* the softirq took 3 ns */
 	EXACT(&k, 30, 20, 2100 - 1600 - 3);
 	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
 	CU_ASSERT_EQUAL(bill(&k, 30, 10).softirq_ns, 3);
@@ -248,8 +251,9 @@ static void udp_is_told_apart_by_its_sender(void)
 	end(&k);
 }
 
-/* It was dropped, or came together with another: what comes out next may be anybody's, until the queue was seen empty. */
-static void a_lost_datagram_makes_the_next_nobodys(void)
+/* The datagram was dropped, or merged with another. The next one that is read may be from any
+ * client, until the queue was empty once. */
+static void after_a_lost_datagram_the_next_has_no_client(void)
 {
 	struct case_of_servers k = begin_udp();
 
@@ -271,12 +275,13 @@ static void a_lost_datagram_makes_the_next_nobodys(void)
 	end(&k);
 }
 
-/* Two CPUs receive for one socket at once: one of them puts both datagrams into its queue, its own first. */
+/* Two CPUs receive for one socket at once: one of them puts both datagrams into its queue, its own
+ * first. */
 static void datagrams_may_be_queued_by_another_cpu(void)
 {
 	struct trace_sock_send sent = {.ret = 16, .family = AF_INET, .protocol = 17};
 
-	for (int still = 0; still < 2; still++) { /* the other one is not over then */
+	for (int still = 0; still < 2; still++) { /* the other softirq is still running then */
 		struct case_of_servers k = begin_udp();
 
 		udp_is_empty(&k, &udp_server, 1050);
@@ -311,8 +316,8 @@ static void datagrams_may_be_queued_by_another_cpu(void)
 	}
 }
 
-/* A CPU that rests has nothing in its backlog: what we believe is in it was dropped. */
-static void a_rest_brings_the_backlog_in_step(void)
+/* An idle CPU has nothing in its backlog. A packet that is still expected there was dropped. */
+static void an_idle_cpu_has_an_empty_backlog(void)
 {
 	struct case_of_servers k = begin_udp();
 
@@ -345,15 +350,15 @@ static void a_rest_brings_the_backlog_in_step(void)
 }
 
 static const struct unit_case cases[] = {
-	{"to_read_what_brings_no_request_is_no_rest", to_read_what_brings_no_request_is_no_rest},
-	{"without_what_is_sent_or_received_nobody_is_billed_for_a_connection", without_what_is_sent_or_received_nobody_is_billed_for_a_connection},
-	{"interrupts_are_told_beside_the_bill", interrupts_are_told_beside_the_bill},
+	{"a_read_that_brings_no_request_is_no_idle_wait", a_read_that_brings_no_request_is_no_idle_wait},
+	{"without_socket_events_an_accept_bills_no_client", without_socket_events_an_accept_bills_no_client},
+	{"interrupts_are_shown_next_to_the_bill", interrupts_are_shown_next_to_the_bill},
 	{"receiving_is_charged_to_the_owner_of_the_socket", receiving_is_charged_to_the_owner_of_the_socket},
 	{"a_devices_packets_may_come_before_their_sockets", a_devices_packets_may_come_before_their_sockets},
-	{"udp_is_told_apart_by_its_sender", udp_is_told_apart_by_its_sender},
-	{"a_lost_datagram_makes_the_next_nobodys", a_lost_datagram_makes_the_next_nobodys},
+	{"udp_datagrams_are_distinguished_by_their_sender", udp_datagrams_are_distinguished_by_their_sender},
+	{"after_a_lost_datagram_the_next_has_no_client", after_a_lost_datagram_the_next_has_no_client},
 	{"datagrams_may_be_queued_by_another_cpu", datagrams_may_be_queued_by_another_cpu},
-	{"a_rest_brings_the_backlog_in_step", a_rest_brings_the_backlog_in_step},
+	{"an_idle_cpu_has_an_empty_backlog", an_idle_cpu_has_an_empty_backlog},
 	{NULL, NULL},
 };
 

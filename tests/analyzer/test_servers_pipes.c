@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_servers_pipes.c - bills of servers that are asked through pipes, datagrams and shared memory */
+/* test_servers_pipes.c - bills of servers that get requests through pipes, datagrams and shared
+ * memory */
 #include <linux/futex.h>
 #include <stdlib.h>
 #include "servers_case.h"
@@ -19,7 +20,7 @@ static void pipe_made(struct case_of_servers *k, uint64_t ns, int fd, uint64_t i
 	tb_sys_enter(k->c.tb, 0, ns, SYS_pipe, 0x1000, 0, 0);
 	tb_open(k->c.tb, 0, ns + 4, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
 	tb_sys_exit(k->c.tb, 0, ns + 10, 0);
-	tb_fd(k->c.tb, 30, fd, 9, ino + 1000, S_IFREG | 0600, "/x"); /* a table for 30 */
+	tb_fd(k->c.tb, 30, fd, 9, ino + 1000, S_IFREG | 0600, "/x"); /* gives process 30 a table of descriptors */
 	tb_open(k->c.tb, 2, ns + 6, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
 }
 
@@ -36,7 +37,7 @@ static void a_pipeline_is_no_server(void)
 	end(&k);
 }
 
-static void two_pipes_are(void)
+static void two_pipes_make_a_server(void)
 {
 	struct case_of_servers k = begin();
 
@@ -53,8 +54,9 @@ static void two_pipes_are(void)
 	end(&k);
 }
 
-/* Many fill and empty it alike, as make and its children the pipe with their tokens. */
-static void one_pipe_for_both_ways_is_no_conversation(void)
+/* Many processes write to it and read from it alike, as make and its children do with the pipe of
+ * tokens. */
+static void one_pipe_for_both_directions_is_no_conversation(void)
 {
 	struct case_of_servers k = begin();
 
@@ -69,8 +71,8 @@ static void one_pipe_for_both_ways_is_no_conversation(void)
 	end(&k);
 }
 
-/* One of them has another way, too. */
-static void one_pipe_for_both_ways_and_another_are_a_conversation(void)
+/* One of the two has a second channel. */
+static void one_pipe_for_both_directions_and_another_are_a_conversation(void)
 {
 	for (int back = 0; back < 2; back++) {
 		struct case_of_servers k = begin();
@@ -105,8 +107,8 @@ static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint
 	tb_sys_exit(k->c.tb, cpu, ns + 10, fd);
 }
 
-/* Two with a name, opened by one call or another. */
-static void so_are_two_fifos_however_they_were_opened(void)
+/* Two named pipes, opened by either call. */
+static void two_fifos_make_a_server_however_they_were_opened(void)
 {
 	static const struct {
 		const char *name;
@@ -139,8 +141,9 @@ static void pipe_in(struct case_of_servers *k, uint32_t cpu, uint64_t ns, int fd
 	tb_open(k->c.tb, cpu, ns, fd, 9, ino, S_IFIFO | 0600, "pipe:[]");
 }
 
-/* Two ask by turns, and one of them twice before it is answered: that each question has one answer is only so of signals. */
-static void two_pipes_are_though_more_is_asked_than_answered(void)
+/* Two clients ask alternately, and one of them twice before its answer. Only signals have one
+ * answer per question. */
+static void two_pipes_are_a_conversation_with_fewer_answers_than_requests(void)
 {
 	static const uint32_t askers[] = {0, 1, 0};
 	struct case_of_servers k = begin();
@@ -161,8 +164,9 @@ static void two_pipes_are_though_more_is_asked_than_answered(void)
 	end(&k);
 }
 
-/* What it gave to 40 was for its client: what comes back is, too. */
-static void what_comes_back_by_a_pipe_is_for_whom_it_was_asked(void)
+/* The work that it gave to process 40 was for its client, so what comes back is for that client
+ * too. */
+static void data_returned_by_a_pipe_is_for_the_client_that_asked(void)
 {
 	struct case_of_servers k = begin();
 
@@ -190,7 +194,8 @@ static void what_comes_back_by_a_pipe_is_for_whom_it_was_asked(void)
 	end(&k);
 }
 
-/* The first to write comes back last: it was the first that woke the reader, or that is answered although its message seems to be in the pipe. */
+/* The first writer returns from its call last. Yet it woke the reader; or it gets an answer while
+ * its message still seems to be in the pipe. */
 static void writers_may_come_back_in_the_other_order(void)
 {
 	for (int woken = 0; woken < 2; woken++) {
@@ -220,12 +225,12 @@ static void writers_may_come_back_in_the_other_order(void)
 		else
 			tb_sys_enter(k.c.tb, 2, 2200, SYS_read, 7, 0, 16);
 		tb_sys_exit(k.c.tb, 2, 2210, 16);
-		if (woken) { /* it is known before the answer */
+		if (woken) { /* known before the answer */
 			sends(&k, &down, 2300);
 			receives(&k, &down_server, 2400);
 			polls(&k, 3, 2500);
 		}
-		pipe_io(&k, 2, 8, 3000, true); /* the answer for the first */
+		pipe_io(&k, 2, 8, 3000, true); /* the answer for the first writer */
 		tb_sys_exit(k.c.tb, 0, 3020, 16);
 		pipe_io(&k, 2, 7, 3100, false);
 		pipe_io(&k, 2, 9, 4000, true);
@@ -243,7 +248,8 @@ static void writers_may_come_back_in_the_other_order(void)
 	}
 }
 
-/* One writer after the other: then the order is known, and what is written to the second is no answer. */
+/* One writer after the other: the order is known, and what is written to the second one is no
+ * answer. */
 static void a_message_that_is_still_in_the_pipe_was_not_read(void)
 {
 	struct case_of_servers k = begin();
@@ -258,7 +264,7 @@ static void a_message_that_is_still_in_the_pipe_was_not_read(void)
 	tb_sys_enter(k.c.tb, 0, 2130, SYS_read, 8, 0, 16);
 	tb_sys_enter(k.c.tb, 1, 2130, SYS_read, 9, 0, 16);
 	pipe_io(&k, 2, 7, 2200, false);
-	pipe_io(&k, 2, 8, 2500, true); /* it tells the second something */
+	pipe_io(&k, 2, 8, 2500, true); /* it sends the second one a message */
 	tb_sys_exit(k.c.tb, 0, 2520, 16);
 	pipe_io(&k, 2, 9, 3000, true);
 	tb_sys_exit(k.c.tb, 1, 3020, 16);
@@ -268,8 +274,9 @@ static void a_message_that_is_still_in_the_pipe_was_not_read(void)
 	end(&k);
 }
 
-/* Two have not come back yet. The one that woke the reader has told of its bytes with that; what comes next is the other's. */
-static void what_a_waker_has_written_is_told_once(void)
+/* Two writers have not returned from their calls yet. The wakeup already accounted for the bytes of
+ * the writer that woke the reader; the next bytes are the other's. */
+static void bytes_of_a_waker_are_accounted_once(void)
 {
 	struct case_of_servers k = begin();
 
@@ -337,7 +344,7 @@ static void datagram(struct case_of_servers *k, const struct end *from, uint64_t
 	datagram_of(k, from, to, ns, 16);
 }
 
-static void datagrams_are_told_apart_by_their_sender(void)
+static void datagrams_are_distinguished_by_their_sender(void)
 {
 	struct case_of_servers k = begin();
 	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
@@ -362,8 +369,8 @@ static void datagrams_are_told_apart_by_their_sender(void)
 	end(&k);
 }
 
-/* Nothing is in it, and still it is a message that stands in the queue before others. */
-static void an_empty_datagram_is_one(void)
+/* An empty datagram has no bytes but still takes its position in the queue. */
+static void an_empty_datagram_counts_as_one(void)
 {
 	struct case_of_servers k = begin();
 	struct end a = {.cpu = 0, .fd = 3, .ino = 101, .type = SOCK_DGRAM},
@@ -380,7 +387,7 @@ static void an_empty_datagram_is_one(void)
 	transfer(&k, &a, 1550, false, 0, 0);
 	receives(&k, &s, 1600);
 	polls(&k, 2, 2100);
-	transfer(&k, &s, 2200, false, 0, 0); /* it has shut it down: there is none */
+	transfer(&k, &s, 2200, false, 0, 0); /* the end was shut down: no datagram was read */
 	polls(&k, 2, 2500);
 	run(&k);
 	EXACT(&k, 30, 10, 1600 - 1300);
@@ -388,8 +395,8 @@ static void an_empty_datagram_is_one(void)
 	end(&k);
 }
 
-/* Looking at a message that stays, or at what became of one's own, takes none out of the queue. */
-static void who_only_looks_takes_nothing(void)
+/* A read with MSG_PEEK, or of the error queue, takes nothing out of the queue. */
+static void peeking_takes_nothing_out_of_the_queue(void)
 {
 	static const uint64_t flags[] = { MSG_PEEK, MSG_ERRQUEUE };
 
@@ -420,7 +427,8 @@ static void who_only_looks_takes_nothing(void)
 	}
 }
 
-/* Of two clients each is half of what the server works for, as in the bills, however many connections one of them has. */
+/* The server's time is halved between two clients, as in the bills, however many connections one of
+ * them has. */
 static void a_client_of_two_connections_is_one(void)
 {
 	static const struct end second = {.cpu = 0, .fd = 7, .ino = 104, .peer = 204}, second_server = {.cpu = 2, .fd = 8, .ino = 204, .peer = 104};
@@ -458,7 +466,7 @@ static void a_client_of_two_connections_is_one(void)
 	end(&k);
 }
 
-/* Two senders on two CPUs: who told first that his datagram stands in the queue need not be the one who put it there first. */
+/* Two senders on two CPUs: the datagram with the first event need not be the first in the queue. */
 static void an_answer_corrects_the_order_of_datagrams(void)
 {
 	struct case_of_servers k = begin();
@@ -495,7 +503,7 @@ static void waits_at(struct case_of_servers *k, uint32_t cpu, uint32_t tid, uint
 	tb_switch(k->c.tb, cpu, ns + 10, tid, 0, TRACE_TASK_INTERRUPTIBLE);
 }
 
-/* @tid, if not 0, sleeps on CPU @to, and comes back 100 ns later */
+/* @tid, if not 0, sleeps on CPU @to, and returns 100 ns later */
 static void wakes(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint64_t address, uint32_t to, uint32_t tid)
 {
 	tb_sys_enter(k->c.tb, cpu, ns, SYS_futex, address, FUTEX_WAKE, 1, 0, 0, 0);
@@ -519,24 +527,25 @@ static void a_request_in_shared_memory_comes_with_a_wakeup(void)
 	waits_at(&k, 2, 30, 2500, 0x1000);
 	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
 	run(&k);
-	EXACT(&k, 30, 10, 10 + 2010 - 1300); /* until its answer: what follows may be the next one's already */
+	/* until its answer: the time after it may already be for the next request */
+	EXACT(&k, 30, 10, 10 + 2010 - 1300);
 	REQUESTS(&k, 30, 10, 1);
 	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 1);
 	CU_ASSERT_EQUAL(trace_get_server_wait(k.servers, 0)->wait_ns, 2005 - 1310);
 	end(&k);
 }
 
-static void a_busy_server_finds_requests_that_woke_nobody(void)
+static void a_busy_server_finds_requests_that_woke_no_thread(void)
 {
 	struct case_of_servers k = begin();
 
 	waits_at(&k, 2, 30, 1100, 0x1000);
 	wakes(&k, 0, 1200, 0x1000, 2, 30);
 	waits_at(&k, 0, 10, 1300, 0x2000);
-	wakes(&k, 1, 1400, 0x1000, 2, 0); /* it is at work */
+	wakes(&k, 1, 1400, 0x1000, 2, 0); /* it is working */
 	waits_at(&k, 1, 20, 1500, 0x3000);
 	wakes(&k, 2, 2000, 0x2000, 0, 10);
-	wakes(&k, 2, 3000, 0x3000, 1, 20); /* and had taken up the next one at once */
+	wakes(&k, 2, 3000, 0x3000, 1, 20); /* and it took up the next request at once */
 	waits_at(&k, 2, 30, 3500, 0x1000);
 	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
 	run(&k);
@@ -562,21 +571,21 @@ static long long memory_for_announced(uint32_t nr)
 	return bytes;
 }
 
-static void what_is_announced_and_never_answered_is_forgotten(void)
+static void an_announced_request_without_an_answer_is_forgotten(void)
 {
 	CU_ASSERT(memory_for_announced(20000 / unit_step(2)) < memory_for_announced(1000) + 100000);
 }
 
-static void who_passes_on_a_lock_is_no_server(void)
+static void passing_on_a_lock_makes_no_server(void)
 {
 	struct case_of_servers k = begin();
 
 	waits_at(&k, 2, 30, 1100, 0x1000);
-	wakes(&k, 0, 1200, 0x1000, 2, 30); /* 10 lets go, */
+	wakes(&k, 0, 1200, 0x1000, 2, 30); /* 10 releases the lock, */
 	waits_at(&k, 2, 30, 1400, 0x1000);
-	wakes(&k, 0, 1500, 0x1000, 2, 30); /* and once more, */
+	wakes(&k, 0, 1500, 0x1000, 2, 30); /* and releases it again, */
 	waits_at(&k, 0, 10, 1600, 0x2000);
-	wakes(&k, 2, 2000, 0x2000, 0, 10); /* and then 30 */
+	wakes(&k, 2, 2000, 0x2000, 0, 10); /* and then 30 does */
 	run(&k);
 	CU_ASSERT_EQUAL(trace_nr_servers(k.servers), 0);
 	end(&k);
@@ -608,8 +617,9 @@ static void an_eventfd_announces_requests_too(void)
 }
 
 /*
- * Process 30 makes a child, which has its set, and hears from it; and again. When all that a child was at began anew in its parent, each child made
- * twice as many requests of them: those of thirty took all memory, and for ever.
+ * Process 30 creates a child, which inherits its set, and gets a message from it; and again. When
+ * the child's whole set was added to the parent's anew, each child doubled the requests in it:
+ * thirty children took all memory and never ended.
  */
 static long long memory_for_children(uint32_t nr)
 {
@@ -633,13 +643,15 @@ static long long memory_for_children(uint32_t nr)
 	return bytes;
 }
 
-static void what_children_tell_their_parent_is_what_it_is_at(void)
+static void messages_from_children_add_no_requests_to_the_parent(void)
 {
-	CU_ASSERT(memory_for_children(14) <= 14 * memory_for_children(1)); /* with a sanitizer, which does not count memory, both are 0 */
+	/* with a sanitizer, which does not count memory, both are 0 */
+	CU_ASSERT(memory_for_children(14) <= 14 * memory_for_children(1));
 }
 
-/* It sleeps until its child tells it something, and the child works for the same client: what it does then is for that one as before. */
-static void who_hears_from_its_child_goes_on_with_what_it_is_at(void)
+/* It sleeps until a message from its child, which works for the same client. Its work after that is
+ * for that client, as before. */
+static void a_message_from_a_child_does_not_change_the_parents_client(void)
 {
 	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, ends = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
 				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
@@ -662,7 +674,7 @@ static void who_hears_from_its_child_goes_on_with_what_it_is_at(void)
 	tb_switch(k.c.tb, 2, 1700, 0, 30, TRACE_TASK_RUNNING);
 	tb_event(k.c.tb, 2, 1705, TRACE_EV_sock_recv, &got, sizeof(got), NULL);
 	tb_sys_exit(k.c.tb, 2, 1710, 16);
-	polls(&k, 2, 2600); /* there was no answer yet: that would tell by itself whom it was for */
+	polls(&k, 2, 2600); /* before the answer, which would by itself show the client */
 	run(&k);
 	EXACT(&k, 30, 10, (1510 - 1200) + (2600 - 1700));
 	REQUESTS(&k, 30, 10, 1);
@@ -671,28 +683,28 @@ static void who_hears_from_its_child_goes_on_with_what_it_is_at(void)
 
 static const struct unit_case cases[] = {
 	{"a_pipeline_is_no_server", a_pipeline_is_no_server},
-	{"two_pipes_are", two_pipes_are},
-	{"so_are_two_fifos_however_they_were_opened", so_are_two_fifos_however_they_were_opened},
+	{"two_pipes_make_a_server", two_pipes_make_a_server},
+	{"two_fifos_make_a_server_however_they_were_opened", two_fifos_make_a_server_however_they_were_opened},
 	{"writers_may_come_back_in_the_other_order", writers_may_come_back_in_the_other_order},
 	{"a_message_that_is_still_in_the_pipe_was_not_read", a_message_that_is_still_in_the_pipe_was_not_read},
-	{"what_a_waker_has_written_is_told_once", what_a_waker_has_written_is_told_once},
+	{"bytes_of_a_waker_are_accounted_once", bytes_of_a_waker_are_accounted_once},
 	{"a_pipeline_passes_on_its_own_name", a_pipeline_passes_on_its_own_name},
-	{"datagrams_are_told_apart_by_their_sender", datagrams_are_told_apart_by_their_sender},
-	{"an_empty_datagram_is_one", an_empty_datagram_is_one},
+	{"datagrams_are_distinguished_by_their_sender", datagrams_are_distinguished_by_their_sender},
+	{"an_empty_datagram_counts_as_one", an_empty_datagram_counts_as_one},
 	{"a_client_of_two_connections_is_one", a_client_of_two_connections_is_one},
-	{"who_only_looks_takes_nothing", who_only_looks_takes_nothing},
+	{"peeking_takes_nothing_out_of_the_queue", peeking_takes_nothing_out_of_the_queue},
 	{"an_answer_corrects_the_order_of_datagrams", an_answer_corrects_the_order_of_datagrams},
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
-	{"a_busy_server_finds_requests_that_woke_nobody", a_busy_server_finds_requests_that_woke_nobody},
-	{"who_passes_on_a_lock_is_no_server", who_passes_on_a_lock_is_no_server},
-	{"what_is_announced_and_never_answered_is_forgotten", what_is_announced_and_never_answered_is_forgotten},
+	{"a_busy_server_finds_requests_that_woke_no_thread", a_busy_server_finds_requests_that_woke_no_thread},
+	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},
+	{"an_announced_request_without_an_answer_is_forgotten", an_announced_request_without_an_answer_is_forgotten},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
-	{"what_children_tell_their_parent_is_what_it_is_at", what_children_tell_their_parent_is_what_it_is_at},
-	{"who_hears_from_its_child_goes_on_with_what_it_is_at", who_hears_from_its_child_goes_on_with_what_it_is_at},
-	{"one_pipe_for_both_ways_is_no_conversation", one_pipe_for_both_ways_is_no_conversation},
-	{"two_pipes_are_though_more_is_asked_than_answered", two_pipes_are_though_more_is_asked_than_answered},
-	{"what_comes_back_by_a_pipe_is_for_whom_it_was_asked", what_comes_back_by_a_pipe_is_for_whom_it_was_asked},
-	{"one_pipe_for_both_ways_and_another_are_a_conversation", one_pipe_for_both_ways_and_another_are_a_conversation},
+	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
+	{"a_message_from_a_child_does_not_change_the_parents_client", a_message_from_a_child_does_not_change_the_parents_client},
+	{"one_pipe_for_both_directions_is_no_conversation", one_pipe_for_both_directions_is_no_conversation},
+	{"two_pipes_are_a_conversation_with_fewer_answers_than_requests", two_pipes_are_a_conversation_with_fewer_answers_than_requests},
+	{"data_returned_by_a_pipe_is_for_the_client_that_asked", data_returned_by_a_pipe_is_for_the_client_that_asked},
+	{"one_pipe_for_both_directions_and_another_are_a_conversation", one_pipe_for_both_directions_and_another_are_a_conversation},
 	{NULL, NULL},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_servers_rings.c - whose CPU time a server's is that receives and sends through io_uring, on traces of a few events: servers_case.h. */
+/* test_servers_rings.c - which client the CPU time of a server that uses io_uring is billed to, on
+ * traces of a few events: servers_case.h. */
 #include "servers_case.h"
 #include "unit.h"
 
@@ -33,8 +34,8 @@ static void ring_completes(struct case_of_servers *k, uint32_t cpu, uint64_t ns,
 	tb_event(k->c.tb, cpu, ns, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
 }
 
-/* The kernel's thread goes on submitting before it tells that the first is complete. */
-static void what_came_is_looked_at_when_it_is_complete(void)
+/* The kernel's thread continues to submit before it reports the completion of the first request. */
+static void a_result_is_seen_only_when_it_is_complete(void)
 {
 	struct case_of_servers k = begin();
 
@@ -52,11 +53,12 @@ static void what_came_is_looked_at_when_it_is_complete(void)
 	tb_sys_exit(k.c.tb, 2, 1610, 1);
 	polls(&k, 2, 2500);
 	run(&k);
-	EXACT(&k, 30, 10, 200 + (1510 - 1500) + 50 + 2500 - 1600); /* accepted; the kernel's thread; in the call until it slept, and from then on */
+	/* accepted; the kernel's thread; in the call until it slept, and from then on */
+	EXACT(&k, 30, 10, 200 + (1510 - 1500) + 50 + 2500 - 1600);
 	end(&k);
 }
 
-/* Both have asked, and both requests are in the queue when the call is over, at 1410. */
+/* Both clients have asked, and both requests are in the queue when the call ends at 1410. */
 static struct case_of_servers two_in_the_queue(void)
 {
 	struct case_of_servers k = begin();
@@ -77,9 +79,10 @@ static struct case_of_servers two_in_the_queue(void)
 	return k;
 }
 
-static void a_ring_tells_by_the_answers_whose_time_it_was(void)
+static void answers_of_a_ring_decide_the_client_of_its_time(void)
 {
-	for (uint32_t seen = 0; seen < 2; seen++) { /* of an older recorder, too, which does not tell what was looked at */
+	for (uint32_t seen = 0; seen < 2; seen++) {
+		/* also of an older recorder, which does not record which results the program saw */
 		struct case_of_servers k = two_in_the_queue();
 
 		ring_enter(&k, 2000, 1, 1);
@@ -118,8 +121,8 @@ static void requests_answered_in_one_call_of_a_ring_share(void)
 	end(&k);
 }
 
-/* The first of two in the queue was looked at when it asks the next server. */
-static void what_a_ring_sends_is_for_what_was_looked_at(void)
+/* The program has seen the first of two results in the queue when it asks the next server. */
+static void a_ring_sends_for_the_results_already_seen(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 
@@ -138,13 +141,13 @@ static void what_a_ring_sends_is_for_what_was_looked_at(void)
 	end(&k);
 }
 
-static void what_a_ring_reads_goes_on_with_the_request(void)
+static void a_read_by_a_ring_continues_the_request(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 
 	tb_fd(k.c.tb, 30, 8, 8, 900, S_IFREG | 0600, "/data");
 	ring_enter(&k, 2000, 1, 1);
-	ring_submits(&k, 2001, 0x300, RING_READ, 8, 1); /* for the first; then it looks at the second */
+	ring_submits(&k, 2001, 0x300, RING_READ, 8, 1); /* for the first request; then the program sees the second */
 	tb_sys_exit(k.c.tb, 2, 2010, 1);
 	ring_enter(&k, 3000, 1, 1);
 	ring_submits(&k, 3001, 0x400, RING_SEND, two_server.fd, 2);
@@ -167,8 +170,8 @@ static void ring_looks(struct case_of_servers *k, uint64_t ns, uint64_t submit, 
 	tb_event(k->c.tb, 2, ns, TRACE_EV_uring_enter, &enter, sizeof(enter), NULL);
 }
 
-/* It takes one result after the other, and submits nothing in between. */
-static void each_call_tells_what_was_looked_at(void)
+/* The program takes one result after the other and submits nothing in between. */
+static void each_call_reports_the_results_seen(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 
@@ -184,8 +187,8 @@ static void each_call_tells_what_was_looked_at(void)
 	end(&k);
 }
 
-/* A place in one ring says nothing of the other. */
-static void results_of_two_rings_are_not_told_apart(void)
+/* A position in one ring says nothing about the other ring. */
+static void results_of_two_rings_are_not_distinguished(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 	struct trace_uring_enter other = {.ring = 0xa000, .seen = 1};
@@ -204,11 +207,12 @@ static void results_of_two_rings_are_not_told_apart(void)
 	end(&k);
 }
 
-/* A third client, and its end at the server. */
+/* A third client, and the server's end of its connection. */
 static const struct end three = {.cpu = 3, .fd = 4, .ino = 203, .peer = 303},
 			three_server = {.cpu = 2, .fd = 9, .ino = 303, .peer = 203};
 
-/* A worker sends the first answer while the user is at one of two further requests: that bills nothing of the user's. */
+/* A worker thread sends the first answer while the program works on one of two further requests.
+ * The answer bills none of the program's time. */
 static void an_answer_that_a_worker_sends_is_billed_with_the_call(void)
 {
 	struct case_of_servers k = two_in_the_queue();
@@ -236,8 +240,8 @@ static void an_answer_that_a_worker_sends_is_billed_with_the_call(void)
 	end(&k);
 }
 
-/* What is answered together was worked on together, whatever came in between. */
-static void what_came_meanwhile_divides_only_its_own_time(void)
+/* Requests that are answered together were worked on together, whatever arrived in between. */
+static void a_later_request_divides_only_its_own_time(void)
 {
 	struct case_of_servers k = begin();
 
@@ -278,8 +282,8 @@ static void what_came_meanwhile_divides_only_its_own_time(void)
 	end(&k);
 }
 
-/* Connections that were accepted meanwhile are left for later by whoever has a request. */
-static void what_a_ring_accepted_waits_for_its_request(void)
+/* A thread that works on a request leaves connections that were accepted meanwhile for later. */
+static void a_connection_accepted_by_a_ring_waits_for_its_request(void)
 {
 	struct case_of_servers k = two_in_the_queue();
 	struct trace_sock_endpoints ends = endpoints(&three_server, three.ino);
@@ -289,7 +293,7 @@ static void what_a_ring_accepted_waits_for_its_request(void)
 	tb_event(k.c.tb, 2, 1500, TRACE_EV_uring_submit, &(struct trace_uring_submit){.req = 0x700, .opcode = 13, .fd = 99}, sizeof(struct trace_uring_submit), NULL);
 	tb_event(k.c.tb, 2, 1600, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
 	ring_completes(&k, 2, 1605, 0x700, 3);
-	ring_looks(&k, 2000, 0, 3); /* it looked at both requests, and at the connection */
+	ring_looks(&k, 2000, 0, 3); /* the program saw both requests, and the connection */
 	tb_switch(k.c.tb, 2, 3100, 30, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(k.c.tb, 2, 8000, 0, 30, TRACE_TASK_RUNNING);
 	run(&k);
@@ -299,7 +303,7 @@ static void what_a_ring_accepted_waits_for_its_request(void)
 	end(&k);
 }
 
-/* The kernel's thread receives while the user sleeps: its time is for the client, too. */
+/* The kernel's thread receives while the program sleeps. Its time is for the client as well. */
 static void a_rings_worker_works_for_the_client(void)
 {
 	struct case_of_servers k = begin();
@@ -325,8 +329,9 @@ static void a_rings_worker_works_for_the_client(void)
 	end(&k);
 }
 
-/* A program may call its own threads as the kernel does those of a ring: what they submit, and what becomes of it, is told in their context. */
-static void a_thread_may_be_called_like_a_rings_worker(void)
+/* A program may give its own threads the names of io_uring's kernel threads. Submissions and
+ * completions then happen in the context of those threads. */
+static void a_thread_may_have_the_name_of_a_rings_worker(void)
 {
 	static const struct end box = {.cpu = 3, .fd = 7, .ino = 700, .type = SOCK_DGRAM};
 	struct trace_uring_submit submit = {.req = 0x100, .opcode = RING_READ, .fd = 99};
@@ -348,18 +353,18 @@ static void a_thread_may_be_called_like_a_rings_worker(void)
 }
 
 static const struct unit_case cases[] = {
-	{"a_ring_tells_by_the_answers_whose_time_it_was", a_ring_tells_by_the_answers_whose_time_it_was},
-	{"what_came_is_looked_at_when_it_is_complete", what_came_is_looked_at_when_it_is_complete},
+	{"answers_of_a_ring_decide_the_client_of_its_time", answers_of_a_ring_decide_the_client_of_its_time},
+	{"a_result_is_seen_only_when_it_is_complete", a_result_is_seen_only_when_it_is_complete},
 	{"requests_answered_in_one_call_of_a_ring_share", requests_answered_in_one_call_of_a_ring_share},
-	{"what_a_ring_sends_is_for_what_was_looked_at", what_a_ring_sends_is_for_what_was_looked_at},
-	{"what_a_ring_reads_goes_on_with_the_request", what_a_ring_reads_goes_on_with_the_request},
-	{"each_call_tells_what_was_looked_at", each_call_tells_what_was_looked_at},
-	{"results_of_two_rings_are_not_told_apart", results_of_two_rings_are_not_told_apart},
+	{"a_ring_sends_for_the_results_already_seen", a_ring_sends_for_the_results_already_seen},
+	{"a_read_by_a_ring_continues_the_request", a_read_by_a_ring_continues_the_request},
+	{"each_call_reports_the_results_seen", each_call_reports_the_results_seen},
+	{"results_of_two_rings_are_not_distinguished", results_of_two_rings_are_not_distinguished},
 	{"an_answer_that_a_worker_sends_is_billed_with_the_call", an_answer_that_a_worker_sends_is_billed_with_the_call},
-	{"what_came_meanwhile_divides_only_its_own_time", what_came_meanwhile_divides_only_its_own_time},
-	{"what_a_ring_accepted_waits_for_its_request", what_a_ring_accepted_waits_for_its_request},
+	{"a_later_request_divides_only_its_own_time", a_later_request_divides_only_its_own_time},
+	{"a_connection_accepted_by_a_ring_waits_for_its_request", a_connection_accepted_by_a_ring_waits_for_its_request},
 	{"a_rings_worker_works_for_the_client", a_rings_worker_works_for_the_client},
-	{"a_thread_may_be_called_like_a_rings_worker", a_thread_may_be_called_like_a_rings_worker},
+	{"a_thread_may_have_the_name_of_a_rings_worker", a_thread_may_have_the_name_of_a_rings_worker},
 	{NULL, NULL},
 };
 

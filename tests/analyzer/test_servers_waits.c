@@ -3,7 +3,8 @@
 #include "servers_case.h"
 #include "unit.h"
 
-/* To the client at its first connection, which was woken by it 2 ns later, and reads it 100 ns after that. */
+/* Sends an answer to the client on its first connection. The client is woken by it 2 ns later, and
+ * reads it 100 ns after that. */
 static void answers(struct case_of_servers *k, uint64_t ns)
 {
 	struct trace_sock_send event = {.ino = 201, .ret = 16, .family = AF_UNIX};
@@ -18,7 +19,7 @@ static void answers(struct case_of_servers *k, uint64_t ns)
 	tb_sys_exit(k->c.tb, 0, ns + 120, 16);
 }
 
-static void the_pieces_of_a_wait_tell_what_the_server_did(void)
+static void the_parts_of_a_wait_show_what_the_server_did(void)
 {
 	struct case_of_servers k = begin();
 	const struct trace_server_wait *wait;
@@ -27,7 +28,7 @@ static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 	connects(&k, &one, &one_server, 1220);
 	polls(&k, 2, 1240);
 	sends(&k, &two, 1260);
-	receives(&k, &two_server, 1300); /* at work for 20 */
+	receives(&k, &two_server, 1300); /* works for 20 */
 	sends(&k, &one, 1350);
 	tb_sys_enter(k.c.tb, 0, 1370, SYS_read, 3, 0, 16);
 	tb_switch(k.c.tb, 0, 1400, 10, 0, TRACE_TASK_INTERRUPTIBLE);
@@ -56,7 +57,7 @@ static void the_pieces_of_a_wait_tell_what_the_server_did(void)
 	end(&k);
 }
 
-static void what_the_server_waited_for_is_named(void)
+static void the_wait_cause_of_the_server_is_named(void)
 {
 	struct case_of_servers k = begin();
 	const struct trace_server_wait *wait;
@@ -91,7 +92,7 @@ static void what_the_server_waited_for_is_named(void)
 	end(&k);
 }
 
-/* Its wakeup comes before the switch: it was on its way off the CPU, which 20 then has. */
+/* The wakeup came before the switch: the server was leaving its CPU, which 20 has from then on. */
 static void a_server_that_was_woken_before_it_had_left_waited_for_its_cpu(void)
 {
 	struct case_of_servers k = begin();
@@ -122,8 +123,9 @@ static void a_server_that_was_woken_before_it_had_left_waited_for_its_cpu(void)
 }
 
 /*
- * The client, who polls, is woken from elsewhere when the answer has been there for a while. By then the server is in a page fault, of which nobody knows
- * yet what it waits for; or, @in_call, in a call whose entry was not seen, nor how it came to the other CPU.
+ * The polling client is woken by another thread when the answer has been there for a while. By then
+ * the server is in a page fault with a cause that is not known yet. With @in_call it is in a call
+ * without a recorded entry, and its migration to the other CPU was not recorded either.
  */
 static const struct trace_server_wait *waits_still(struct case_of_servers *k, bool in_call)
 {
@@ -158,7 +160,7 @@ static const struct trace_server_wait *waits_still(struct case_of_servers *k, bo
 	return trace_get_server_wait(k->servers, 0);
 }
 
-static void what_a_server_waits_for_without_a_call_is_not_known_yet(void)
+static void a_servers_wait_outside_a_call_has_no_known_cause_yet(void)
 {
 	for (int in_call = 0; in_call < 2; in_call++) {
 		struct case_of_servers k = begin();
@@ -173,7 +175,8 @@ static void what_a_server_waits_for_without_a_call_is_not_known_yet(void)
 	}
 }
 
-/* Events of a program are missing: from then on its thread, which waits for the disk, works on nothing that is known. It waits for the same. */
+/* Events of a program are missing. From then on its thread, which waits for the disk, works on no
+ * known request. The cause of its wait stays the same. */
 static void a_server_s_wait_is_one_although_its_requests_change(void)
 {
 	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX}, got = {.ino = 101, .ret = 16, .family = AF_UNIX};
@@ -221,8 +224,9 @@ static void a_server_s_wait_is_one_although_its_requests_change(void)
 	end(&k);
 }
 
-/* The thread that answers is made for it: until it is there it waits for its maker, and then for a CPU. */
-static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
+/* The thread that answers is created for the request. Until it exists the client waits for its
+ * creator, and then for a CPU. */
+static void a_thread_created_for_the_request_waits_for_its_creator_first(void)
 {
 	struct case_of_servers k = begin();
 	struct trace_sched_wakeup_new wakeup = {.tid = 31, .target_cpu = 2};
@@ -257,8 +261,9 @@ static void a_thread_made_for_the_request_waits_for_its_maker_first(void)
 	end(&k);
 }
 
-/* A server makes a child for the request of its client, gives it the job through a socket pair, and waits. */
-static void what_a_child_made_for_a_request_works_on_it_is_for_who_made_it(void)
+/* A server creates a child for its client's request, passes it the job through a socket pair, and
+ * waits. */
+static void a_child_created_for_a_request_works_for_its_creator(void)
 {
 	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, child_s = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
 				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
@@ -305,13 +310,13 @@ static void what_a_child_made_for_a_request_works_on_it_is_for_who_made_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(the_pieces_of_a_wait_tell_what_the_server_did),
-		CASE(what_the_server_waited_for_is_named),
+		CASE(the_parts_of_a_wait_show_what_the_server_did),
+		CASE(the_wait_cause_of_the_server_is_named),
 		CASE(a_server_that_was_woken_before_it_had_left_waited_for_its_cpu),
-		CASE(what_a_server_waits_for_without_a_call_is_not_known_yet),
+		CASE(a_servers_wait_outside_a_call_has_no_known_cause_yet),
 		CASE(a_server_s_wait_is_one_although_its_requests_change),
-		CASE(a_thread_made_for_the_request_waits_for_its_maker_first),
-		CASE(what_a_child_made_for_a_request_works_on_it_is_for_who_made_it),
+		CASE(a_thread_created_for_the_request_waits_for_its_creator_first),
+		CASE(a_child_created_for_a_request_works_for_its_creator),
 		{NULL, NULL},
 	};
 

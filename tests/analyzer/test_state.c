@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state.c - the state machine: every state a thread can be in on a CPU and off it, and what is resolved afterwards.
+ * test_state.c - the state machine: every state of a thread on a CPU and off it, and the states
+ * that later events resolve.
  *
- * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is "two". All times are ns.
+ * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is
+ * "two". All times are ns.
  */
 #include "analysis_case.h"
 #include "unit.h"
 
 /* ---- on the CPU ---- */
 
-static void user_syscall_and_trap_are_told_apart(void)
+static void user_syscall_and_trap_are_distinguished(void)
 {
 	struct analysis_case c = case_new();
 
@@ -35,8 +37,8 @@ static void stolen(struct tb *tb, uint64_t ts_ns, uint64_t ns)
 	tb_event(tb, 0, ts_ns, TRACE_EV_cpu_stolen, &event, sizeof(event), NULL);
 }
 
-/* one 1000..3000, two 3000..3500, one 3500..6000, idle ..7000, one ..7500 */
-static void what_the_host_took_is_of_the_turn_and_else_of_the_turn_before(void)
+/* "one" runs 1000..3000, "two" 3000..3500, "one" 3500..6000, idle until 7000, "one" until 7500. */
+static void steal_time_is_charged_to_the_slice_then_to_the_one_before(void)
 {
 	struct analysis_case c = case_new();
 
@@ -44,23 +46,23 @@ static void what_the_host_took_is_of_the_turn_and_else_of_the_turn_before(void)
 	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
 	stolen(c.tb, 3000, 300);
 	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
-	stolen(c.tb, 3500, 600); /* 100 before it had the CPU */
+	stolen(c.tb, 3500, 600); /* 100 of it before it had the CPU */
 	tb_switch(c.tb, 0, 3500, 20, 10, TRACE_TASK_RUNNING);
 	stolen(c.tb, 6000, 7);
 	tb_switch(c.tb, 0, 6000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_waking(c.tb, 1, 6900, 10, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 0, 7000, 0, 10, TRACE_TASK_RUNNING);
-	stolen(c.tb, 7500, 130); /* 100 until the CPU was awake */
+	stolen(c.tb, 7500, 130); /* 100 of it until the CPU was awake */
 	tb_switch(c.tb, 0, 7500, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 0, 9000, 0, 20, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->stolen_ns, 300 + 100 + 7 + 30);
 	CU_ASSERT_EQUAL(c.two->stolen_ns, 500);
-	CU_ASSERT_EQUAL(c.two->user_ns, 500); /* a part of it, not beside it */
+	CU_ASSERT_EQUAL(c.two->user_ns, 500); /* a part of it, not in addition */
 	case_free(&c);
 }
 
-static void no_more_was_taken_than_there_was(void)
+static void steal_time_is_at_most_the_running_time(void)
 {
 	struct analysis_case c = case_new();
 
@@ -68,7 +70,7 @@ static void no_more_was_taken_than_there_was(void)
 	tb_thread(c.tb, 20, 20, 1, "two", 1, false);
 	stolen(c.tb, 3000, 1500);
 	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
-	stolen(c.tb, 4000, 5000); /* what is more is of the turn before: 500 of it are left */
+	stolen(c.tb, 4000, 5000); /* the excess belongs to the slice before, of which 500 are left */
 	tb_switch(c.tb, 0, 4000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 0, 9000, 0, 10, TRACE_TASK_RUNNING);
 	case_run(&c);
@@ -93,8 +95,9 @@ static uint64_t quota_count(const struct trace_figures *f)
 	return count;
 }
 
-/* one may not run 3000..6000, waits for two ..7050, and may not run from 8000 on; how long it may not run is known only of the first time, or of none */
-static void who_has_no_quota_waits_for_that_and_then_for_a_cpu(void)
+/* "one" has no quota 3000..6000, waits until 7050 for the CPU that "two" has, and has no quota
+ * again from 8000 on. The end without quota is recorded only for the first time, or for neither. */
+static void a_thread_without_quota_waits_for_quota_then_for_a_cpu(void)
 {
 	for (int is_known = 0; is_known < 2; is_known++) {
 		struct analysis_case c = case_new();
@@ -112,13 +115,13 @@ static void who_has_no_quota_waits_for_that_and_then_for_a_cpu(void)
 		CU_ASSERT_EQUAL(quota_count(c.one), 2);
 		CU_ASSERT_EQUAL(c.one->wait_cpu_ns, (is_known ? 1000 : 0) + 50);
 		CU_ASSERT_EQUAL(c.one->user_ns + c.one->syscall_ns, 2000 + 950);
-		CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000 + 1950); /* as ever */
+		CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000 + 1950); /* as without a quota */
 		case_free(&c);
 	}
 }
 
-/* The kernel tells of the quota as it sees it, and then the thread sleeps of its own will. */
-static void who_sleeps_does_not_wait_for_quota(void)
+/* The kernel reports the quota when it checks it, and the thread then sleeps on its own. */
+static void a_sleeping_thread_does_not_wait_for_quota(void)
 {
 	struct analysis_case c = case_new();
 
@@ -132,8 +135,8 @@ static void who_sleeps_does_not_wait_for_quota(void)
 	case_free(&c);
 }
 
-/* What is told a second time, when the thread has its CPU already, is no wait. */
-static void a_quota_is_over_once(void)
+/* A second report, when the thread already runs, is no wait. */
+static void the_end_of_a_quota_wait_counts_once(void)
 {
 	struct analysis_case c = case_new();
 
@@ -144,7 +147,7 @@ static void a_quota_is_over_once(void)
 	quota(c.tb, 7000, 10, true, 3000);
 	tb_switch(c.tb, 0, 7050, 20, 10, TRACE_TASK_RUNNING);
 	quota(c.tb, 8000, 10, true, 500);
-	quota(c.tb, 8000, 99, true, 500); /* whom nobody knows */
+	quota(c.tb, 8000, 99, true, 500); /* a thread that is unknown */
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_QUOTA, "", 0, ""), 3000);
@@ -160,7 +163,8 @@ static void hotplug(struct tb *tb, uint64_t ts_ns, uint32_t gone, bool online)
 	tb_event(tb, 1, ts_ns, TRACE_EV_cpu_hotplug, &event, sizeof(event), NULL);
 }
 
-/* one until 3000, the thread that stops the CPU, last seen at 3000; offline 3400..8000; that thread again 8500..8600, one until the end */
+/* "one" runs until 3000, then the thread that stops the CPU, last recorded at 3000; offline
+ * 3400..8000; that thread again 8500..8600, "one" until the end. */
 static void a_cpu_that_is_offline_is_idle(void)
 {
 	struct analysis_case c = case_new();
@@ -185,8 +189,9 @@ static void a_cpu_that_is_offline_is_idle(void)
 	case_free(&c);
 }
 
-/* one goes to sleep at 3000 and runs again at 6000, its CPU was never idle, no wakeup was seen. Before CPU 1 is online again it may have woken it. */
-static void who_is_woken_by_a_cpu_that_comes_online_was_not_seen(void)
+/* "one" goes to sleep at 3000 and runs again at 6000. Its CPU was never idle, and no wakeup was
+ * recorded. CPU 1 may have woken it before its return online was recorded. */
+static void a_wakeup_by_a_cpu_coming_online_has_no_waker(void)
 {
 	for (uint64_t back_ns = 5000; back_ns <= 7000; back_ns += 2000) {
 		struct analysis_case c = case_new();
@@ -208,7 +213,7 @@ struct asked {
 	uint64_t calls, p50_ns, p99_ns;
 };
 
-/* At the mark: what is known by then. */
+/* At the mark: the sums known by then. */
 static void ask(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_thread_on_cpu(analysis, 0);
@@ -220,8 +225,10 @@ static void ask(void *data, struct trace_analysis *analysis, const struct trace_
 	trace_figures_free(f);
 }
 
-/* Latencies are noted, and counted by 64: 40 calls of 30 ns and 60 of 10 ns, whose median is wrong without the last 36; figures are read; 30 of 45 ns. */
-static void how_long_calls_took_is_known_at_any_time(void)
+/* Latencies are buffered and counted by 64. The trace has 40 calls of 30 ns and 60 of 10 ns; their
+ * median is wrong without the last 36; then the test reads the figures; then 30 calls of 45 ns
+ * follow. */
+static void latencies_of_calls_are_known_at_any_time(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_sched_comm comm = {.tid = 10};
@@ -261,7 +268,7 @@ static void a_call_without_a_name_has_its_number(void)
 	tb_sys_exit(c.tb, 0, 2100, 0);
 	tb_sys_enter(c.tb, 0, 3000, 498);
 	tb_sys_exit(c.tb, 0, 3300, -38);
-	tb_sys_enter(c.tb, 0, 4000, 100000); /* there is none */
+	tb_sys_enter(c.tb, 0, 4000, 100000); /* no call has this number */
 	tb_sys_exit(c.tb, 0, 4500, -38);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_call(c.one, "syscall_499")->elapsed_ns, 100);
@@ -272,7 +279,8 @@ static void a_call_without_a_name_has_its_number(void)
 	case_free(&c);
 }
 
-/* What is less than 0, but no error: the kernel begins the call anew; and an address may look so. */
+/* A negative result that is no error: the kernel restarts the call. An address may also look
+ * negative. */
 static void only_some_results_are_errors(void)
 {
 	static const struct {
@@ -328,12 +336,12 @@ static void a_fault_without_end_is_over_at_the_next_call(void)
 	case_free(&c);
 }
 
-static void that_a_fault_was_major_may_be_told_behind_its_end(void)
+static void a_major_fault_may_be_reported_after_its_end(void)
 {
 	struct analysis_case c = case_new();
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_fault_end(c.tb, 0, 1900, true); /* of one that nobody saw */
+	tb_fault_end(c.tb, 0, 1900, true); /* of a fault without a recorded begin */
 	tb_fault(c.tb, 0, 2000, 0x1000, true);
 	tb_fault_end(c.tb, 0, 2100, false);
 	tb_fault_end(c.tb, 0, 2101, true);
@@ -375,7 +383,7 @@ static void interrupts_nest_and_go_to_the_innermost(void)
 	case_free(&c);
 }
 
-static void an_interrupt_in_idle_is_the_cpus_alone(void)
+static void an_interrupt_of_an_idle_cpu_counts_for_the_cpu_only(void)
 {
 	struct analysis_case c = case_new();
 
@@ -418,7 +426,7 @@ static void softirqs_are_ksoftirqds_own_work(void)
 	case_free(&c);
 }
 
-/* Any other thread of the kernel is interrupted by them, whatever its name becomes. */
+/* Softirqs interrupt any other kernel thread, even if its name changes. */
 static void softirqs_interrupt_other_kernel_threads(void)
 {
 	struct analysis_case c = case_new();
@@ -438,7 +446,7 @@ static void softirqs_interrupt_other_kernel_threads(void)
 
 /* ---- waiting for the CPU ---- */
 
-static void a_wait_for_the_cpu_names_who_had_it(void)
+static void a_wait_for_the_cpu_names_the_thread_on_it(void)
 {
 	struct analysis_case c = case_new();
 
@@ -476,7 +484,7 @@ static void a_migrated_waiter_is_charged_on_both_cpus(void)
 	case_free(&c);
 }
 
-static void a_thread_that_nobody_saw_waited_for_the_cpu_that_it_got(void)
+static void an_unrecorded_thread_waited_for_the_cpu_that_it_got(void)
 {
 	struct analysis_case c = case_new();
 
@@ -505,7 +513,7 @@ static void a_long_queue_names_the_latest_and_keeps_the_sum(void)
 	case_free(&c);
 }
 
-/* ---- what is resolved afterwards ---- */
+/* ---- states that later events resolve ---- */
 
 static void a_first_exit_means_a_call_since_the_start(void)
 {
@@ -537,14 +545,14 @@ static void a_first_entry_means_user_mode_since_the_start(void)
 	case_free(&c);
 }
 
-static void who_leaves_first_was_there_since_the_start(void)
+static void a_thread_that_leaves_first_ran_since_the_start(void)
 {
 	struct analysis_case c = case_new();
 
-	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE); /* no start state at all */
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_INTERRUPTIBLE); /* without any start state */
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->elapsed_ns, 8000);
-	CU_ASSERT_EQUAL(c.one->syscall_ns, 4000); /* it blocked: it was in the kernel */
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 4000); /* the thread blocked, so it was in the kernel */
 	CU_ASSERT_EQUAL(c.one->blocked_ns, 4000);
 	case_free(&c);
 }
@@ -558,7 +566,7 @@ static void off_the_cpu_at_the_start_the_first_event_decides(void)
 	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(c.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 3200, 0);
-	tb_switch(c.tb, 0, 4000, 10, 20, TRACE_TASK_RUNNING); /* two was never woken: it was waiting for the CPU */
+	tb_switch(c.tb, 0, 4000, 10, 20, TRACE_TASK_RUNNING); /* "two" was never woken, so it was waiting for the CPU */
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 2000);
 	CU_ASSERT_EQUAL(case_call(c.one, "nanosleep")->elapsed_ns, 2200);
@@ -572,7 +580,7 @@ static void a_wakeup_before_the_sleep_ends_it(void)
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
-	tb_waking(c.tb, 1, 2900, 10, TRACE_CONTEXT_TASK); /* the waker was faster than the switch */
+	tb_waking(c.tb, 1, 2900, 10, TRACE_CONTEXT_TASK); /* the wakeup preceded the switch */
 	tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 3200, -4);
@@ -582,7 +590,8 @@ static void a_wakeup_before_the_sleep_ends_it(void)
 	case_free(&c);
 }
 
-/* Though its CPU had nothing else to do for longer than the kernel would leave it waiting: the waker had been seen. */
+/* The CPU had nothing else to run for longer than the kernel would keep the thread waiting, but the
+ * wakeup was recorded. */
 static void a_wakeup_before_a_long_sleep_ends_it(void)
 {
 	struct analysis_case c = case_new();
@@ -668,31 +677,31 @@ static void the_times_of_a_thread_are_known_at_any_time(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(user_syscall_and_trap_are_told_apart),
-		CASE(what_the_host_took_is_of_the_turn_and_else_of_the_turn_before),
-		CASE(no_more_was_taken_than_there_was),
+		CASE(user_syscall_and_trap_are_distinguished),
+		CASE(steal_time_is_charged_to_the_slice_then_to_the_one_before),
+		CASE(steal_time_is_at_most_the_running_time),
 		CASE(a_cpu_that_is_offline_is_idle),
-		CASE(who_is_woken_by_a_cpu_that_comes_online_was_not_seen),
-		CASE(who_has_no_quota_waits_for_that_and_then_for_a_cpu),
-		CASE(how_long_calls_took_is_known_at_any_time),
+		CASE(a_wakeup_by_a_cpu_coming_online_has_no_waker),
+		CASE(a_thread_without_quota_waits_for_quota_then_for_a_cpu),
+		CASE(latencies_of_calls_are_known_at_any_time),
 		CASE(a_fault_inside_a_call_is_trap_time_of_that_call),
 		CASE(a_fault_without_end_is_over_at_the_next_call),
-		CASE(that_a_fault_was_major_may_be_told_behind_its_end),
+		CASE(a_major_fault_may_be_reported_after_its_end),
 		CASE(interrupts_nest_and_go_to_the_innermost),
-		CASE(an_interrupt_in_idle_is_the_cpus_alone),
+		CASE(an_interrupt_of_an_idle_cpu_counts_for_the_cpu_only),
 		CASE(an_interrupt_in_progress_at_the_start_began_with_the_trace),
 		CASE(softirqs_are_ksoftirqds_own_work),
-		CASE(a_wait_for_the_cpu_names_who_had_it),
+		CASE(a_wait_for_the_cpu_names_the_thread_on_it),
 		CASE(a_migrated_waiter_is_charged_on_both_cpus),
-		CASE(a_thread_that_nobody_saw_waited_for_the_cpu_that_it_got),
+		CASE(an_unrecorded_thread_waited_for_the_cpu_that_it_got),
 		CASE(a_long_queue_names_the_latest_and_keeps_the_sum),
 		CASE(a_first_exit_means_a_call_since_the_start),
 		CASE(a_first_entry_means_user_mode_since_the_start),
-		CASE(who_leaves_first_was_there_since_the_start),
+		CASE(a_thread_that_leaves_first_ran_since_the_start),
 		CASE(off_the_cpu_at_the_start_the_first_event_decides),
 		CASE(a_wakeup_before_the_sleep_ends_it),
-		CASE(who_sleeps_does_not_wait_for_quota),
-		CASE(a_quota_is_over_once),
+		CASE(a_sleeping_thread_does_not_wait_for_quota),
+		CASE(the_end_of_a_quota_wait_counts_once),
 		CASE(softirqs_interrupt_other_kernel_threads),
 		CASE(a_wakeup_before_a_long_sleep_ends_it),
 		CASE(the_times_of_a_thread_are_known_at_any_time),

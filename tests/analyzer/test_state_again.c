@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_state_again.c - the start state, read once more after a pause: it is believed, and nothing is counted twice. And who shares descriptors. As in test_state.c. */
+/* test_state_again.c - the start state, read again after a pause: the analysis uses it and counts
+ * nothing twice. Also threads that share descriptors. Times and threads as in test_state.c. */
 #include <fcntl.h>
 #include <linux/sched.h>
 #include "analysis_case.h"
@@ -7,7 +8,7 @@
 
 #define ALL_OF_IT {~0ull, ~0ull, ~0ull, ~0ull}
 
-/* Nothing is recorded from @from to @to; then the state is told until tell_end(). */
+/* Nothing is recorded from @from to @to. Then start state records follow until tell_end(). */
 static void pause_recording(struct analysis_case *c, uint64_t from, uint64_t to)
 {
 	uint64_t all[TRACE_MASK_WORDS] = ALL_OF_IT, none[TRACE_MASK_WORDS] = {1ull << TRACE_EV_trace_mask};
@@ -33,7 +34,7 @@ static void tell_end(struct analysis_case *c, uint64_t ns)
 	tb_add(c->tb, 0, ns, start_again, NULL, .done = 1);
 }
 
-/* @tid, which CPU 0 has, reads 100 bytes. */
+/* @tid, which runs on CPU 0, reads 100 bytes. */
 static void reads(struct analysis_case *c, uint64_t ns, int fd)
 {
 	tb_sys_enter(c->tb, 0, ns, SYS_read, (uint64_t)fd, 1, 100);
@@ -48,7 +49,7 @@ static uint64_t read_bytes(const struct trace_figures *f, const char *path)
 	return 0;
 }
 
-static void what_is_open_after_a_pause_has_its_name_again(void)
+static void open_files_have_their_names_again_after_a_pause(void)
 {
 	struct analysis_case c = case_new();
 
@@ -73,8 +74,9 @@ static void what_is_open_after_a_pause_has_its_name_again(void)
 	case_free(&c);
 }
 
-/* What was opened while the state was being read is told by its own event, before or after. */
-static void what_is_opened_meanwhile_is_what_the_later_of_both_says(void)
+/* A file that is opened while the state is read has an event of its own, before or after its start
+ * state record. */
+static void the_later_of_open_event_and_start_record_counts(void)
 {
 	struct analysis_case c = case_new();
 
@@ -98,8 +100,9 @@ static void what_is_opened_meanwhile_is_what_the_later_of_both_says(void)
 	case_free(&c);
 }
 
-/* The one sleeps in a call, the other is not there any more, the third is new, and so is the fourth, which has the number of one that ended. */
-static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
+/* The first thread sleeps in a call, the second has ended, the third is new. So is the fourth,
+ * which has the number of one that ended. */
+static void threads_that_ended_or_began_in_a_pause_are_noticed(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_figures *third, *old;
@@ -122,7 +125,8 @@ static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
 	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 5);
 	CU_ASSERT_EQUAL(trace_nr_threads(case_process(&c, 20)), 1);
 	CU_ASSERT_EQUAL(c.two->elapsed_ns, 3000);
-	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000 + 400); /* nobody knows what its pause ended with */
+	/* the end of its wait within the pause is unknown */
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000 + 400);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_TIMEOUT, "", 0, ""), 400 + 5000);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000);
 	process = case_process(&c, 30);
@@ -130,7 +134,7 @@ static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
 	CU_ASSERT_EQUAL(trace_nr_threads(process), 2);
 	CU_ASSERT_EQUAL(third->elapsed_ns, 6000 + 5500);
 	trace_figures_free(third);
-	process = case_process(&c, 40); /* the first of that number */
+	process = case_process(&c, 40); /* the first process of that number */
 	old = trace_process_figures(c.analysis, process);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "four");
 	CU_ASSERT_EQUAL(old->elapsed_ns, 3000);
@@ -138,8 +142,9 @@ static void who_ended_in_a_pause_is_gone_and_who_began_is_there(void)
 	case_free(&c);
 }
 
-/* It slept in one call before and sleeps in another one now: between the two it did something. */
-static void who_is_elsewhere_after_a_pause_was_somewhere_in_between(void)
+/* It slept in one call before the pause and sleeps in another one after it, so it did something in
+ * between. */
+static void a_thread_in_another_call_after_a_pause_ran_in_between(void)
 {
 	struct analysis_case c = case_new();
 
@@ -161,8 +166,9 @@ static void who_is_elsewhere_after_a_pause_was_somewhere_in_between(void)
 	case_free(&c);
 }
 
-/* Threads run before the recorder comes to them, and while programs are attached: one that began in the pause, a thread of it, and one that has called exec meanwhile. */
-static void who_runs_before_it_is_told_of_has_its_name_and_process(void)
+/* Threads run before the recorder reads them, and while programs are attached: one that began in
+ * the pause, a thread of it, and one that has called exec meanwhile. */
+static void a_thread_that_runs_before_its_start_record_has_name_and_process(void)
 {
 	struct analysis_case c = case_new();
 
@@ -198,8 +204,9 @@ static void who_runs_before_it_is_told_of_has_its_name_and_process(void)
 	case_free(&c);
 }
 
-/* Its state was looked at, and then it left its CPU for the last time, before the record had its time. */
-static void who_ends_while_it_is_read_has_ended(void)
+/* The recorder read its state, and the thread then left its CPU for the last time, before the time
+ * of its record. */
+static void a_thread_that_ends_while_it_is_read_has_ended(void)
 {
 	struct analysis_case c = case_new();
 
@@ -219,8 +226,8 @@ static void who_ends_while_it_is_read_has_ended(void)
 	case_free(&c);
 }
 
-/* The state was read while a child was being made: its fork tells of it. */
-static void a_thread_that_is_being_made_begins_at_its_fork(void)
+/* The recorder read a child that was just being created. Its fork event follows. */
+static void a_thread_that_is_being_created_begins_at_its_fork(void)
 {
 	struct analysis_case c = case_new();
 
@@ -237,8 +244,8 @@ static void a_thread_that_is_being_made_begins_at_its_fork(void)
 	case_free(&c);
 }
 
-/* The recorder could not read all of it: who was not told may be there. */
-static void nobody_is_gone_as_long_as_not_all_is_told(void)
+/* The recorder could not read all of the state: threads without a record may still exist. */
+static void after_an_incomplete_reading_no_thread_has_ended(void)
 {
 	struct analysis_case c = case_new();
 
@@ -249,8 +256,8 @@ static void nobody_is_gone_as_long_as_not_all_is_told(void)
 	case_free(&c);
 }
 
-/* Without an announcement the records are of no pause: nothing is believed. */
-static void records_that_nobody_announced_change_nothing(void)
+/* Start state records that were not announced belong to no pause and are ignored. */
+static void start_records_without_an_announcement_change_nothing(void)
 {
 	struct analysis_case c = case_new();
 
@@ -266,7 +273,7 @@ static void records_that_nobody_announced_change_nothing(void)
 	case_free(&c);
 }
 
-/* ---- who shares ---- */
+/* ---- shared descriptors ---- */
 
 static void tell_files(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t as)
 {
@@ -290,7 +297,7 @@ static void one_opens_another_reads(struct analysis_case *c)
 	reads(c, 5500, 4);
 }
 
-static void two_processes_that_shared_descriptors_before_do_so_on(void)
+static void two_processes_that_shared_descriptors_continue_to(void)
 {
 	struct analysis_case c = case_new();
 
@@ -310,7 +317,7 @@ static void two_processes_that_shared_descriptors_before_do_so_on(void)
 	case_free(&c);
 }
 
-/* Also one that has nothing open, of which no start_fd tells. */
+/* This includes a thread that has no descriptor open and therefore no start_fd record. */
 static void a_thread_that_had_descriptors_of_its_own_keeps_them(void)
 {
 	struct analysis_case c = case_new();
@@ -328,8 +335,8 @@ static void a_thread_that_had_descriptors_of_its_own_keeps_them(void)
 	case_free(&c);
 }
 
-/* Who shared before the pause does not any more; and the other way round. */
-static void who_shares_may_change_in_a_pause(void)
+/* Threads that shared before the pause do not any more, and the other way round. */
+static void sharing_of_descriptors_may_change_in_a_pause(void)
 {
 	for (int shares_before = 0; shares_before <= 1; shares_before++) {
 		struct analysis_case c = case_new();
@@ -360,18 +367,18 @@ static void who_shares_may_change_in_a_pause(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(what_is_open_after_a_pause_has_its_name_again),
-		CASE(what_is_opened_meanwhile_is_what_the_later_of_both_says),
-		CASE(who_ended_in_a_pause_is_gone_and_who_began_is_there),
-		CASE(who_is_elsewhere_after_a_pause_was_somewhere_in_between),
-		CASE(who_runs_before_it_is_told_of_has_its_name_and_process),
-		CASE(who_ends_while_it_is_read_has_ended),
-		CASE(a_thread_that_is_being_made_begins_at_its_fork),
-		CASE(nobody_is_gone_as_long_as_not_all_is_told),
-		CASE(records_that_nobody_announced_change_nothing),
-		CASE(two_processes_that_shared_descriptors_before_do_so_on),
+		CASE(open_files_have_their_names_again_after_a_pause),
+		CASE(the_later_of_open_event_and_start_record_counts),
+		CASE(threads_that_ended_or_began_in_a_pause_are_noticed),
+		CASE(a_thread_in_another_call_after_a_pause_ran_in_between),
+		CASE(a_thread_that_runs_before_its_start_record_has_name_and_process),
+		CASE(a_thread_that_ends_while_it_is_read_has_ended),
+		CASE(a_thread_that_is_being_created_begins_at_its_fork),
+		CASE(after_an_incomplete_reading_no_thread_has_ended),
+		CASE(start_records_without_an_announcement_change_nothing),
+		CASE(two_processes_that_shared_descriptors_continue_to),
 		CASE(a_thread_that_had_descriptors_of_its_own_keeps_them),
-		CASE(who_shares_may_change_in_a_pause),
+		CASE(sharing_of_descriptors_may_change_in_a_pause),
 		{NULL, NULL},
 	};
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_files.c - which file a descriptor means, and what each process read and wrote there.
+ * test_state_files.c - the file that a descriptor refers to, and what each process read and wrote
+ * there.
  *
- * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is "two". All times are ns.
+ * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is
+ * "two". All times are ns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +27,7 @@ static void read_on(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, int64_t
 	tb_sys_exit(tb, cpu, ts_ns + 10, bytes);
 }
 
-/* A read that waits for the disk for 100 ns of 200. */
+/* A read of 200 ns that waits for the disk for 100 of them. */
 static void slow_read_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
 {
 	struct trace_block_complete done = {.dev = 0xfe00000, .bytes = 4096};
@@ -40,12 +42,12 @@ static void slow_read_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
 	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
 }
 
-#define NR_USED 1100 /* files: rows of so many are added to later */
+#define NR_USED 1100 /* files: with so many rows the sums are added later */
 #define ALL_USED_NS (2000 + 300 * NR_USED)
 
-/* How process 10 used /3 and /4 by now, whoever is asked. */
+/* How process 10 has used /3 and /4 so far, whichever is asked first. */
 struct uses_asked {
-	int nr; /* marks that came */
+	int nr; /* marks read so far */
 	struct {
 		uint64_t reads, read_bytes, writes, written_bytes, wait_ns;
 	} of[2];
@@ -70,7 +72,8 @@ static void uses_check(struct trace_figures *f, const struct uses_asked *want)
 	trace_figures_free(f);
 }
 
-/* Each mark is of another reader: it must not live on what the one before it has settled. */
+/* Each mark asks about another reader: it must not profit from what the mark before it has
+ * flushed. */
 static void ask_uses(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_thread_on_cpu(analysis, 0);
@@ -96,8 +99,9 @@ static void ask_uses(void *data, struct trace_analysis *analysis, const struct t
 	}
 }
 
-/* Two processes read one file by turns, and one of them another of the same path; it dies, and what it used its rows for is another's rows. */
-static void a_file_of_many_is_used_by_each_for_himself(void)
+/* Two processes read one file alternately, and one of them also reads another of the same path.
+ * That process dies, and its row is reused for another file. */
+static void uses_of_a_shared_file_are_counted_per_process(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_figures *three;
@@ -143,13 +147,13 @@ static void a_file_of_many_is_used_by_each_for_himself(void)
 	for (size_t i = 0; i < three->nr_files; i++) {
 		CU_ASSERT_EQUAL(three->files[i].reads, 25);
 		CU_ASSERT_EQUAL(three->files[i].read_bytes, 175);
-		CU_ASSERT_EQUAL(three->files[i].wait_ns, 0); /* of a row that was another's */
+		CU_ASSERT_EQUAL(three->files[i].wait_ns, 0); /* of a row that belonged to another file */
 	}
 	trace_figures_free(three);
 	case_free(&c);
 }
 
-/* Held up for 100 ns of 200, by a timer. */
+/* A timer delays the call for 100 of its 200 ns. */
 static void throttled_write_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
 {
 	struct trace_fs_throttle throttle = {0};
@@ -164,7 +168,7 @@ static void throttled_write_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t by
 	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
 }
 
-/* @nr_files: are open. */
+/* @nr_files: how many are open */
 static void wait_in_two_ways(int nr_files)
 {
 	struct analysis_case c = case_new();
@@ -201,8 +205,9 @@ static void waits_of_two_kinds_for_a_file_are_two_waits_and_one_file(void)
 	wait_in_two_ways(NR_USED);
 }
 
-/* What is read, written and waited for is noted, and added to the rows of the files when some more was: whoever asks must not see that. */
-static void how_files_were_used_is_known_at_any_time(void)
+/* Reads, writes and waits are buffered and added to the rows of the files later. Callers that ask
+ * for the figures must not notice. */
+static void uses_of_files_are_known_at_any_time(void)
 {
 	struct analysis_case c = case_new();
 	struct trace_sched_comm comm = {.tid = 10};
@@ -231,7 +236,7 @@ static void how_files_were_used_is_known_at_any_time(void)
 	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
 	trace_analysis_on_event(c.analysis, NULL, ask_uses, &want);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
-	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0); /* before anybody asks again */
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0); /* before the next query */
 	CU_ASSERT_EQUAL(want.nr, 3);
 	want.of[0].reads++;
 	want.of[0].read_bytes += 100;
@@ -242,8 +247,9 @@ static void how_files_were_used_is_known_at_any_time(void)
 	case_free(&c);
 }
 
-/* Of more files than stay in a cache the next ones are asked for early: as if the calls to come were of the same thread, and their descriptors open. */
-static void calls_to_come_may_be_of_others_and_about_nothing(void)
+/* With more files than fit into a cache, rows of the coming calls are prefetched as if those calls
+ * came from the same thread and their descriptors were open. */
+static void prefetched_calls_may_be_of_other_threads_or_invalid_files(void)
 {
 	struct analysis_case c = case_new();
 	char path[16];
@@ -259,11 +265,11 @@ static void calls_to_come_may_be_of_others_and_about_nothing(void)
 	read_on(c.tb, 0, 2040, -1, 100);
 	read_on(c.tb, 0, 2060, INT32_MAX, 1000);
 	read_on(c.tb, 0, 2080, 2000, 10000); /* not open */
-	tb_sys_enter(c.tb, 0, 2100, 100000, 3, 0, 0); /* no call of this number */
+	tb_sys_enter(c.tb, 0, 2100, 100000, 3, 0, 0); /* no call has this number */
 	tb_sys_exit(c.tb, 0, 2110, 0);
 	read_on(c.tb, 0, 2120, 1999, 2);
 	tb_switch(c.tb, 0, 3000, 10, 20, TRACE_TASK_RUNNING);
-	read_on(c.tb, 0, 3020, 1999, 100000); /* of two, which has none */
+	read_on(c.tb, 0, 3020, 1999, 100000); /* of "two", which has no such descriptor */
 	read_on(c.tb, 0, 3040, 3, 1000000);
 	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING);
 	read_on(c.tb, 0, 4020, 3, 4);
@@ -287,7 +293,7 @@ static void descriptors_follow_dup_close_and_fcntl(void)
 	tb_sys_exit(c.tb, 0, 2110, 7);
 	tb_sys_enter(c.tb, 0, 2200, SYS_close, 3);
 	tb_sys_exit(c.tb, 0, 2210, 0);
-	read_on(c.tb, 0, 2300, 3, 10); /* closed: nobody's */
+	read_on(c.tb, 0, 2300, 3, 10); /* closed: no file's */
 	read_on(c.tb, 0, 2400, 7, 100);
 	tb_sys_enter(c.tb, 0, 2420, SYS_dup, 7);
 	tb_sys_exit(c.tb, 0, 2430, 11);
@@ -355,7 +361,9 @@ static void fork_copies_exec_closes_and_threads_share(void)
 	read_on(c.tb, 1, 3200, 5, 7); /* opened after the fork: not in the child */
 	tb_exec(c.tb, 1, 3300, 20, "/bin/two");
 	read_on(c.tb, 1, 3400, 4, 7); /* closed by exec */
-	read_on(c.tb, 1, 3500, 3, 9); /* dup() of nothing closes on exec; open with O_CLOEXEC was not told by the event */
+	/* the dup() of no descriptor closes nothing on exec; the event of open does not include
+	 * O_CLOEXEC */
+	read_on(c.tb, 1, 3500, 3, 9);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(bytes_read_from(c.one, "/by the thread"), 5);
@@ -370,7 +378,7 @@ static void call(struct tb *tb, uint64_t ts_ns, uint32_t nr, uint64_t arg0, uint
 	tb_sys_exit(tb, 0, ts_ns + 10, ret);
 }
 
-static void exec_closes_what_it_was_told_to_by_any_call(void)
+static void exec_closes_what_any_call_set_close_on_exec(void)
 {
 	static const bool kept[] = {[3] = false, [4] = false, [5] = true, [6] = true, [7] = false, [8] = false, [9] = true, [10] = true};
 	struct analysis_case c = case_new();
@@ -387,7 +395,8 @@ static void exec_closes_what_it_was_told_to_by_any_call(void)
 	call(c.tb, 2300, SYS_fcntl, 5, F_SETFD, FD_CLOEXEC, 0);
 	call(c.tb, 2400, SYS_ioctl, 5, FIONCLEX, 0, 0);
 	call(c.tb, 2500, SYS_ioctl, 6, FIOCLEX, 0, -EBADF);
-	call(c.tb, 2600, SYS_close_range, 0x700000007, 0x100000008, 4, 0); /* CLOSE_RANGE_CLOEXEC; the kernel takes 32 bits */
+	/* CLOSE_RANGE_CLOEXEC; the kernel takes 32 bits */
+	call(c.tb, 2600, SYS_close_range, 0x700000007, 0x100000008, 4, 0);
 	call(c.tb, 2700, SYS_dup2, 9, 9, 0, 9);
 	call(c.tb, 2800, SYS_close_range, 10, 11, 4, -EINVAL);
 	tb_exec(c.tb, 0, 3000, 10, "/bin/one");
@@ -402,8 +411,8 @@ static void exec_closes_what_it_was_told_to_by_any_call(void)
 	case_free(&c);
 }
 
-/* dup3() and fcntl() may say so at once. */
-static void exec_closes_a_copy_only_if_it_was_told_to(void)
+/* dup3() and fcntl() may set close-on-exec at once. */
+static void exec_closes_a_copy_only_if_it_is_close_on_exec(void)
 {
 	static const uint64_t kept[] = {0, 100, 0, 10000};
 	struct analysis_case c = case_new();
@@ -427,8 +436,9 @@ static void exec_closes_a_copy_only_if_it_was_told_to(void)
 	case_free(&c);
 }
 
-/* fcntl(F_GETFL) returns a number that is no descriptor's, splice() reads of one and writes to the other, and sendmmsg() and recvmmsg() return messages. */
-static void what_a_call_returns_is_not_always_a_descriptor_or_bytes(void)
+/* fcntl(F_GETFL) returns a number that is no descriptor, splice() reads from one and writes to the
+ * other, and sendmmsg() and recvmmsg() return a number of messages. */
+static void the_result_of_a_call_is_not_always_a_descriptor_or_bytes(void)
 {
 	struct analysis_case c = case_new();
 
@@ -452,7 +462,7 @@ static void what_a_call_returns_is_not_always_a_descriptor_or_bytes(void)
 	case_free(&c);
 }
 
-/* The path as the program gave it is for those that the kernel did not tell. */
+/* The path from the program's arguments is used for files without a name from the kernel. */
 static void a_file_has_the_kernels_name_if_there_is_one(void)
 {
 	struct analysis_case c = case_new();
@@ -463,7 +473,7 @@ static void a_file_has_the_kernels_name_if_there_is_one(void)
 	tb_open(c.tb, 0, 2020, 3, 1, 100, 0100644, "/home/a");
 	tb_sys_exit(c.tb, 0, 2030, 3);
 	read_on(c.tb, 0, 2100, 3, 1);
-	tb_sys_enter(c.tb, 0, 2200, SYS_openat, 0, 0, 0); /* of neither is anything known */
+	tb_sys_enter(c.tb, 0, 2200, SYS_openat, 0, 0, 0); /* nothing is known about either */
 	tb_sys_exit(c.tb, 0, 2210, 4);
 	read_on(c.tb, 0, 2300, 4, 1);
 	case_run(&c);
@@ -476,16 +486,16 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(waits_of_two_kinds_for_a_file_are_two_waits_and_one_file),
-		CASE(how_files_were_used_is_known_at_any_time),
-		CASE(a_file_of_many_is_used_by_each_for_himself),
-		CASE(calls_to_come_may_be_of_others_and_about_nothing),
+		CASE(uses_of_files_are_known_at_any_time),
+		CASE(uses_of_a_shared_file_are_counted_per_process),
+		CASE(prefetched_calls_may_be_of_other_threads_or_invalid_files),
 		CASE(descriptors_follow_dup_close_and_fcntl),
 		CASE(a_thread_may_have_had_its_own_descriptors_before),
 		CASE(fork_copies_exec_closes_and_threads_share),
-		CASE(exec_closes_what_it_was_told_to_by_any_call),
-		CASE(what_a_call_returns_is_not_always_a_descriptor_or_bytes),
+		CASE(exec_closes_what_any_call_set_close_on_exec),
+		CASE(the_result_of_a_call_is_not_always_a_descriptor_or_bytes),
 		CASE(a_file_has_the_kernels_name_if_there_is_one),
-		CASE(exec_closes_a_copy_only_if_it_was_told_to),
+		CASE(exec_closes_a_copy_only_if_it_is_close_on_exec),
 		{NULL, NULL},
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_state_forget.c - the state machine forgets what nobody has, and keeps what somebody has. As in test_state.c. */
+/* test_state_forget.c - the state machine forgets files that no process has open, and keeps the
+ * others. Times and threads as in test_state.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -12,11 +13,11 @@
 #include "state_waits_case.h"
 #include "unit.h"
 
-/* ---- what nobody has is forgotten; what somebody has is not ---- */
+/* ---- unused files are forgotten, used ones are kept ---- */
 
-#define NR_STRANGERS 60000 /* the first looking through is after 16384 */
+#define NR_STRANGERS 60000 /* the first search for unused files runs after 16384 */
 
-/* "two" opens so many files and pipes, one after the other as the same descriptor. */
+/* "two" opens this many files and pipes, one after the other as the same descriptor. */
 static void strangers_come_and_go(struct analysis_case *c, uint64_t ns)
 {
 	char path[32];
@@ -129,7 +130,7 @@ static void both_ends_of_a_connection_are_remembered_if_one_is_open(void)
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 	tb_thread(c.tb, 30, 30, 1, "third", 0, false);
 	sock = (struct trace_start_socket){.tgid = 30, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
-	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL); /* and no descriptor that is known */
+	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL); /* and no known descriptor */
 	strangers_come_and_go(&c, 2500);
 	tb_sys_enter(c.tb, 0, 2900, SYS_recvfrom, 3, 0, 10, 0, 0, 0);
 	block(&c);
@@ -189,13 +190,13 @@ static void note_gone(void *data, const struct trace_file_id *id)
 		others_gone++;
 }
 
-static void hooks_are_told_once_of_each_pipe_that_is_gone(void)
+static void hooks_are_called_once_for_each_released_pipe(void)
 {
 	struct trace_error error = {0};
 	struct analysis_case c = begin();
 	uint32_t told = 0;
 
-	tb_fd(c.tb, 10, 3, 13, 70, PIPE_MODE, "pipe:[70]"); /* its other end is another machine's, or hidden */
+	tb_fd(c.tb, 10, 3, 13, 70, PIPE_MODE, "pipe:[70]"); /* its other end is on another machine, or hidden */
 	for (uint32_t i = 0; i < NR_STRANGERS; i++) {
 		tb_open(c.tb, 1, 2500, 5, 13, FIRST_STRANGER + i, PIPE_MODE, "");
 		tb_event(c.tb, 1, 2500, TRACE_EV_fs_open, &(struct trace_fs_open){.fd = 6, .flags = O_WRONLY, .dev = 13, .ino = FIRST_STRANGER + i, .mode = PIPE_MODE},
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
 		CASE(both_ends_of_a_connection_are_remembered_if_one_is_open),
 		CASE(a_file_is_found_by_its_inode_for_a_while_after_it_was_closed),
 		CASE(a_fault_for_a_file_without_a_name_waits_for_its_disk),
-		CASE(hooks_are_told_once_of_each_pipe_that_is_gone),
+		CASE(hooks_are_called_once_for_each_released_pipe),
 		{NULL, NULL},
 	};
 

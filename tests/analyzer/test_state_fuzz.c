@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_fuzz.c - whatever the events say, the books balance.
+ * test_state_fuzz.c - whatever the events say, the accounting adds up.
  *
- * Random stories (random_story.h) in several moods, from pure noise to a machine that is crowded, where threads seldom sleep and so wait for each
- * other's turns, often many of them. The interval hook is checked against the books: the intervals of each thread
- * cover its life without hole or overlap. So are the bills of servers, critical paths, and what lies between programs' events.
+ * The test analyzes random stories (random_story.h) in several moods, from pure noise to a crowded
+ * machine, where threads rarely sleep and often wait for each other's time slices. It compares the
+ * interval hook with the accounting: the intervals of each thread cover its life without hole or
+ * overlap. It also checks the bills of servers, critical paths, and the times between programs'
+ * events.
  *
- *	test_state_fuzz            200,000 events in several traces
+ * 	test_state_fuzz            200,000 events in several traces
  */
 #include <stdlib.h>
 #include <trace/analysis.h>
@@ -18,11 +20,11 @@
 #include "random_story.h"
 #include "unit.h"
 
-#define NR_TRACES 13 /* of each mood */
+#define NR_TRACES 13 /* in each mood */
 
 /* ---- the check ---- */
 
-struct life { /* of one thread, as the intervals tell it */
+struct life { /* of one thread, summed up from its intervals */
 	const struct trace_thread *thread;
 	uint64_t sum;
 	uint64_t by_state[TRACE_STATE_RUNNING + 1];
@@ -68,7 +70,8 @@ static void check_lives(struct trace_analysis *analysis, const struct lives *liv
 	}
 }
 
-/* Of the first threads, and of parts of their lives: every instant is somebody's. */
+/* The critical paths of the first threads, and of parts of their lives, account for every
+ * instant. */
 static void check_paths(struct trace_analysis *analysis, struct trace_history *history, uint64_t seed)
 {
 	struct dice dice = {seed, NULL};
@@ -94,7 +97,8 @@ static void check_trace(struct trace *trace, uint64_t seed, const struct mood *m
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
 	struct trace_servers *servers = trace_servers_new(trace, analysis, NULL);
 	struct trace_user_events *user = trace_user_events_new(trace, analysis, NULL);
-	struct trace_history_options few = {.size = sizeof(few), .max_intervals = 2000 + seed % 3 * 4000}; /* some become coarse, some are given up */
+	/* some histories become coarse, some are given up */
+	struct trace_history_options few = {.size = sizeof(few), .max_intervals = 2000 + seed % 3 * 4000};
 	struct trace_history *history = trace_history_new(analysis, &few, NULL);
 	struct trace_error error = {0};
 	struct lives lives = {0};
@@ -145,9 +149,9 @@ static void crowded_machines_balance(void)
 		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3), .nr_tids = seed & 1 ? 40 : 300, .switches = 80, .sleeps = (uint32_t)(seed / 2 % 8), .losses = seed % 4 == 0});
 }
 
-/* ---- chunks that turn out to be damaged when their turn comes ---- */
+/* ---- damage that is found when a chunk is read ---- */
 
-/* Everything that the analysis says of the threads, and of their waits, as one text. */
+/* Prints everything that the analysis says of the threads and their waits, as one text. */
 static char *told(struct image *image)
 {
 	struct trace *trace = trace_open(image->path, NULL);
@@ -190,7 +194,8 @@ static char *told(struct image *image)
 	return text;
 }
 
-/* Where there is a piece of a chunk only, that is known before the pass, and else it is found in it: that must make no difference. */
+/* A truncated chunk is known before the pass; other damage is found during it. Both must give the
+ * same result. */
 static void check_found(uint64_t seed, struct mood mood)
 {
 	struct tb *tb = random_story(seed, &mood);
@@ -221,11 +226,14 @@ static void check_found_seed(uint64_t seed, bool streams)
 }
 
 /*
- * Of 1,300 seeds of either kind, these were told differently once: the look ahead for who is on a CPU first (385, 412), and for who leaves it after a hidden
- * thread (995), did not meet damage in chunks without scheduling changes; and (with streams) damage of a program's events made impossible switches
- * doubtful (301), that of structural ones hid who leaves (905), and a switch was foreseen that another chunk came before (1484, 1495).
+ * Out of 1,300 seeds of either kind, these once gave different results. Three seeds ended in chunks
+ * without scheduling changes and missed damage there: the look ahead for the first thread on a CPU
+ * (385, 412), and for the thread that leaves it after a hidden thread (995). Five seeds are with
+ * streams: damage in a program's events made impossible switches doubtful (301); damage in
+ * structural events hid the thread that leaves (905); and peeking returned a switch although
+ * another chunk came before it (1484, 1495).
  */
-static void damage_that_was_told_differently_is_a_gap_like_others(void)
+static void late_damage_that_once_changed_results_is_a_gap_like_others(void)
 {
 	static const uint64_t plain[] = {385, 412, 526, 598, 889, 981, 995, 1124, 1214, 1339}, streams[] = {301, 314, 905, 1484, 1495};
 
@@ -248,7 +256,7 @@ static struct mood mixed_mood(uint64_t seed)
 	return (struct mood){.noise = (uint32_t)(seed % 5 * 20), .nr_tids = seed % 7 ? 12 : 200, .switches = 25, .sleeps = 50, .losses = seed & 1, .streams = seed % 3 == 0, .masks = seed & 2};
 }
 
-static void whatever_is_recorded_the_books_balance(void)
+static void accounting_adds_up_for_any_selection_of_events(void)
 {
 	for (uint64_t seed = 400; seed < 400 + 2 * NR_TRACES; seed++)
 		check(seed, mixed_mood(seed));
@@ -261,14 +269,14 @@ static void threads_that_come_and_go_balance(void)
 					  .programs = seed & 2, .moves = true});
 }
 
-static void what_programs_tell_of_adds_up(void)
+static void program_events_add_up(void)
 {
 	for (uint64_t seed = 500; seed < 500 + 2 * NR_TRACES; seed++)
 		check(seed, (struct mood){.noise = (uint32_t)(seed % 5 * 10), .nr_tids = seed % 3 ? 8 : 40, .switches = 25, .sleeps = 60, .losses = seed & 1, .programs = true});
 }
 
-/* A wait of one thread was added to what another one did, who had its number since. */
-static void who_had_a_number_before_waits_for_himself(void)
+/* A wait of one thread was once added to another that reused its number. */
+static void waits_of_an_earlier_thread_of_the_same_number_stay_its_own(void)
 {
 	static const uint64_t seeds[] = {51, 57, 72, 81, 108, 111, 117};
 
@@ -282,12 +290,12 @@ int main(int argc, char **argv)
 		{"noise_never_breaks_the_balance", noise_never_breaks_the_balance},
 		{"plausible_traces_with_noise_balance", plausible_traces_with_noise_balance},
 		{"crowded_machines_balance", crowded_machines_balance},
-		{"whatever_is_recorded_the_books_balance", whatever_is_recorded_the_books_balance},
+		{"accounting_adds_up_for_any_selection_of_events", accounting_adds_up_for_any_selection_of_events},
 		{"threads_that_come_and_go_balance", threads_that_come_and_go_balance},
-		{"what_programs_tell_of_adds_up", what_programs_tell_of_adds_up},
-		{"who_had_a_number_before_waits_for_himself", who_had_a_number_before_waits_for_himself},
+		{"program_events_add_up", program_events_add_up},
+		{"waits_of_an_earlier_thread_of_the_same_number_stay_its_own", waits_of_an_earlier_thread_of_the_same_number_stay_its_own},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
-		{"damage_that_was_told_differently_is_a_gap_like_others", damage_that_was_told_differently_is_a_gap_like_others},
+		{"late_damage_that_once_changed_results_is_a_gap_like_others", late_damage_that_once_changed_results_is_a_gap_like_others},
 		{NULL, NULL},
 	};
 

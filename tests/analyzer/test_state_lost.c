@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_state_lost.c - the state machine where events are missing: nothing is believed that may have changed unseen. As in test_state.c. */
+/* test_state_lost.c - the state machine where events are missing: it drops every part of the state
+ * that an unrecorded event may have changed. Times and threads as in test_state.c. */
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/syscall.h>
@@ -27,7 +28,7 @@ static void a_gap_makes_the_running_thread_unknown(void)
 	case_free(&c);
 }
 
-/* Descriptor 3 of thread 10 reads what is in 200 ns, from @ns on; nothing else runs there. */
+/* Thread 10 reads descriptor 3 within 200 ns, from @ns on. Nothing else runs there. */
 static void reads_3(struct analysis_case *c, uint64_t ns)
 {
 	tb_sys_enter(c->tb, 0, ns, SYS_read, 3, 0, 100);
@@ -37,7 +38,7 @@ static void reads_3(struct analysis_case *c, uint64_t ns)
 	tb_sys_exit(c->tb, 0, ns + 200, 100);
 }
 
-/* From then on all events are recorded but @without; 0: without any of the scheduler. */
+/* From @ts_ns on all events except @without are recorded. 0: all except those of the scheduler. */
 static void mask_at(struct analysis_case *c, uint64_t ts_ns, uint32_t without)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -68,17 +69,20 @@ static void while_the_recording_is_halted_nothing_is_known(void)
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3500); /* until the switch names it again */
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 3500);
 	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 4500);
-	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000); /* who ended the pause is not believed either */
+	/* the waker recorded after the pause is not used either */
+	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 500);
 	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
 	case_free(&c);
 }
 
 /*
- * A flight recorder: of CPU 1, which had little to do, it has more than of CPU 0, so the books begin where that one's do. Of who died since older events
- * tell who they were; of all others the state at its end does, also where the number was another's before.
+ * A flight recorder holds an older past of CPU 1, which had little to do, than of CPU 0. So the
+ * accounting begins with the events of CPU 0. Threads that died since are named by their older
+ * events. All others are named by the state read at the end, even if another thread had the number
+ * before.
  */
-static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
+static void accounting_of_a_flight_recorder_begins_when_all_cpus_are_known(void)
 {
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
 	struct trace_sched_free gone = {.tid = 30};
@@ -126,14 +130,15 @@ static void the_books_of_a_flight_recorder_begin_when_all_cpus_are_known(void)
 	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns, 1000);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 2000);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
-	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2); /* 30 was gone before, 40 dead */
+	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2); /* 30 was gone before that, 40 dead */
 	CU_ASSERT_PTR_EQUAL(trace_get_process(c.analysis, 1), case_process(&c, 20));
 	CU_ASSERT_EQUAL(trace_analysis_count(c.analysis, TRACE_EV_sched_switch), 3);
 	case_free(&c);
 }
 
-/* What was recorded before the books begin is of no account, nor that files were opened unseen then: the state was read at the end. */
-static void what_a_flight_recorder_recorded_before_is_of_no_account(void)
+/* Events before the start of the accounting do not count, and neither do files opened unrecorded
+ * then: the state was read at the end. */
+static void events_before_the_accounting_begins_do_not_count(void)
 {
 	static const struct trace_gap missed = {.stream = 0, .cpu = 0, .start_ns = 4100, .end_ns = 4200, .lost = 9, .cause = TRACE_GAP_MISSED};
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0};
@@ -158,8 +163,9 @@ static void what_a_flight_recorder_recorded_before_is_of_no_account(void)
 	case_free(&c);
 }
 
-/* The same of a CPU of which nothing is left at all: then its time is lost, and the others' is not. */
-static void a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown(void)
+/* The same for a CPU without any events left: the time of that CPU is lost, and the time of the
+ * others is not. */
+static void a_cpu_without_events_in_a_flight_recorder_is_unknown(void)
 {
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20};
 	struct analysis_case c = case_new();
@@ -172,7 +178,7 @@ static void a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown(void)
 	tb_switch(c.tb, 1, 7000, 0, 10, TRACE_TASK_RUNNING);
 	case_run(&c);
 	trace_analysis_window(c.analysis, &start, &end);
-	CU_ASSERT_EQUAL(start, 1000); /* the heartbeat's time: it is there */
+	CU_ASSERT_EQUAL(start, 1000); /* the time of the heartbeat: it exists */
 	CU_ASSERT_FALSE(trace_gap_is_older(c.trace, trace_get_gap(c.trace, 0)));
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 5000);
 	case_free(&c);
@@ -183,7 +189,7 @@ static void a_recording_without_scheduling_changes_knows_nothing(void)
 	struct analysis_case c = case_new();
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	mask_at(&c, 1500, 0); /* a moment after the start: it held from the beginning */
+	mask_at(&c, 1500, 0); /* a moment after the start: this mask was valid from the beginning */
 	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
 	tb_sys_exit(c.tb, 0, 3000, 0);
 	case_run(&c);
@@ -193,7 +199,7 @@ static void a_recording_without_scheduling_changes_knows_nothing(void)
 	case_free(&c);
 }
 
-static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
+static void nothing_is_known_about_an_unrecorded_kernel(void)
 {
 	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
 					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
@@ -213,23 +219,26 @@ static void of_a_kernel_that_was_not_recorded_nothing_is_known(void)
 	case_free(&c);
 }
 
-/* Of process 10 only: of 20 and of the idle thread there is nothing but the switches to 10 and away from it. */
-static void whom_a_filter_leaves_out_is_unknown(void)
+/* A filter selects process 10. For thread 20 and the idle thread only the switches to 10 and away
+ * from it are recorded. */
+static void threads_excluded_by_a_filter_are_unknown(void)
 {
 	struct trace_signal_generate to_one = {.tid = 10};
 	struct analysis_case c = case_new();
 
 	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-	tb_thread_in(c.tb, 11, 10, 1, "one", 1, false, SYS_pause); /* asleep all the time: its wakeup would have been recorded */
+	/* asleep all the time: its wakeup would have been recorded */
+	tb_thread_in(c.tb, 11, 10, 1, "one", 1, false, SYS_pause);
 	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
 	tb_sys_enter(c.tb, 0, 1500, SYS_futex, 0x5000, 128, 0);
 	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
 	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_TASK);
-	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 20 may have left and come again */
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 20 may have left the CPU and returned */
 	tb_sys_exit(c.tb, 0, 4100, 0);
 	tb_switch(c.tb, 0, 5000, 10, 20, TRACE_TASK_RUNNING);
-	tb_event(c.tb, 0, 5500, TRACE_EV_signal_generate, &to_one, sizeof(to_one), NULL); /* not its own: about 10 */
+	/* a signal to 10, not to itself */
+	tb_event(c.tb, 0, 5500, TRACE_EV_signal_generate, &to_one, sizeof(to_one), NULL);
 	tb_switch(c.tb, 1, 6000, 0, 10, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns + c.two->wait_cpu_ns, 0);
@@ -246,8 +255,8 @@ static void whom_a_filter_leaves_out_is_unknown(void)
 	case_free(&c);
 }
 
-/* It is on its CPU from the beginning to the end, so that no switch tells of it. */
-static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
+/* It is on its CPU from the beginning to the end, so no switch names it. */
+static void a_thread_included_by_a_filter_may_never_leave_its_cpu(void)
 {
 	struct analysis_case c = case_new();
 
@@ -264,8 +273,8 @@ static void whom_a_filter_lets_pass_may_never_leave_its_cpu(void)
 	case_free(&c);
 }
 
-/* Both sleep all the time, and leave no event. */
-static void whom_a_filter_chose_by_its_number_may_do_nothing(void)
+/* Both sleep all the time and leave no event. */
+static void a_thread_filtered_by_number_may_do_nothing(void)
 {
 	struct analysis_case c = case_new();
 
@@ -290,7 +299,7 @@ static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 	tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
 	tb_switch(c.tb, 0, 5000, 20, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(c.tb, 0, 5100, 0);
-	tb_switch(c.tb, 0, 7000, 10, 20, TRACE_TASK_RUNNING); /* preempted: that is known */
+	tb_switch(c.tb, 0, 7000, 10, 20, TRACE_TASK_RUNNING); /* preempted: that is recorded */
 	tb_switch(c.tb, 0, 8000, 20, 10, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_FALSE(trace_analysis_sees_wakeups(c.analysis));
@@ -302,8 +311,9 @@ static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 	case_free(&c);
 }
 
-/* An interrupt woke it, as the wakeup says: a timer's, a disk's, whose is told by events of interrupts only. */
-static void without_interrupts_what_woke_is_not_known(void)
+/* The wakeup says that an interrupt made it: a timer's or a disk's. Only the events of interrupts
+ * say which. */
+static void without_interrupt_events_the_waker_is_not_known(void)
 {
 	for (int recorded = 0; recorded < 2; recorded++) {
 		struct analysis_case c = case_new();
@@ -341,7 +351,7 @@ static void without_system_calls_user_mode_is_not_known(void)
 	}
 }
 
-static void what_was_recorded_for_some_time_was_not_recorded_never(void)
+static void events_recorded_for_a_while_do_not_count_as_never_recorded(void)
 {
 	struct analysis_case c = case_new();
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -363,7 +373,7 @@ static void what_was_recorded_for_some_time_was_not_recorded_never(void)
 	case_free(&c);
 }
 
-static void what_came_all_the_same_was_recorded_partly(void)
+static void events_outside_the_mask_count_as_partly_recorded(void)
 {
 	struct analysis_case c = case_new();
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull & ~(1ull << TRACE_EV_irq_entry | 1ull << TRACE_EV_softirq_entry), ~0ull, ~0ull, ~0ull};
@@ -379,7 +389,7 @@ static void what_came_all_the_same_was_recorded_partly(void)
 	case_free(&c);
 }
 
-static void a_halt_tells_nothing_of_system_calls(void)
+static void a_halt_says_nothing_about_system_calls(void)
 {
 	struct analysis_case c = case_new();
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
@@ -394,7 +404,7 @@ static void a_halt_tells_nothing_of_system_calls(void)
 	case_free(&c);
 }
 
-static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
+static void a_file_possibly_opened_while_not_recording_is_unknown(void)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, no_calls[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -406,11 +416,11 @@ static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
 	tb_fd(c.tb, 10, 3, 1, 100, 0100644, "/old");
 	tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
 	reads_3(&c, 2000);
-	tb_event(c.tb, 0, 3000, TRACE_EV_trace_mask, all, sizeof(all), NULL); /* nothing new */
+	tb_event(c.tb, 0, 3000, TRACE_EV_trace_mask, all, sizeof(all), NULL); /* nothing changes */
 	reads_3(&c, 4000);
 	tb_event(c.tb, 0, 5000, TRACE_EV_trace_mask, no_calls, sizeof(no_calls), NULL);
 	tb_event(c.tb, 0, 6000, TRACE_EV_trace_mask, all, sizeof(all), NULL);
-	reads_3(&c, 7000); /* another file, whose name nobody knows */
+	reads_3(&c, 7000); /* another file, of unknown name */
 	tb_open(c.tb, 0, 8000, 3, 1, 101, 0100644, "/new");
 	reads_3(&c, 9000);
 	case_run(&c);
@@ -419,7 +429,7 @@ static void what_may_have_been_opened_while_nobody_looked_is_no_known_file(void)
 	case_free(&c);
 }
 
-/* Of the call that it was in at the start it is known until it runs again. */
+/* The call in which the thread was at the start is known until it runs again. */
 static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
@@ -447,8 +457,9 @@ static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
 	case_free(&c);
 }
 
-/* They are told of all the time in which scheduling changes were: what is not recorded at the end says nothing of the rest. */
-static void wakeups_are_seen_if_they_were_recorded_whenever_turns_were(void)
+/* Wakeups count as recorded if they were recorded whenever scheduling changes were. A mask at the
+ * end without them says nothing about the time before. */
+static void wakeups_count_as_recorded_if_recorded_with_all_slices(void)
 {
 	static const struct {
 		bool wakings, turns, seen;
@@ -468,7 +479,7 @@ static void wakeups_are_seen_if_they_were_recorded_whenever_turns_were(void)
 	}
 }
 
-static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
+static void a_thread_that_migrates_in_a_gap_is_no_inconsistency(void)
 {
 	struct trace_hrtimer_expire expire = {0};
 	struct analysis_case c = case_new();
@@ -477,7 +488,7 @@ static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
 	tb_sys_exit(c.tb, 0, 3000, 0);
 	tb_event(c.tb, 0, 3400, TRACE_EV_hrtimer_expire, &expire, sizeof(expire), NULL); /* known until here */
-	tb_switch(c.tb, 1, 4000, 0, 10, TRACE_TASK_RUNNING); /* CPU 0 lost how it left */
+	tb_switch(c.tb, 1, 4000, 0, 10, TRACE_TASK_RUNNING); /* how it left was lost on CPU 0 */
 	tb_sys_enter(c.tb, 1, 4500, SYS_getpid);
 	tb_lost(c.tb, 0, 5);
 	tb_switch(c.tb, 0, 5000, 0, 0, TRACE_TASK_RUNNING);
@@ -489,7 +500,7 @@ static void a_thread_that_moves_away_in_a_gap_is_no_contradiction(void)
 	case_free(&c);
 }
 
-/* How it left its CPU was lost, and then it is in the call that it was in. */
+/* The switch away from its CPU was lost. The exit then shows the call that it was in. */
 static void a_first_exit_after_a_gap_means_a_call(void)
 {
 	for (int in_call = 0; in_call < 2; in_call++) {
@@ -513,7 +524,8 @@ static void a_first_exit_after_a_gap_means_a_call(void)
 	}
 }
 
-/* CPU 1 misses what happened from 2000 to 6000; what one does in the middle of that may have been undone there. */
+/* CPU 1 misses the events from 2000 to 6000. A change by "one" in the middle of that may have been
+ * undone there. */
 static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
 {
 	struct analysis_case c = case_new();
@@ -525,7 +537,7 @@ static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
 	tb_sys_exit(c.tb, 1, 6000, 0);
 	tb_sys_enter(c.tb, 0, 2500, SYS_pause);
 	tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
-	tb_switch(c.tb, 0, 8000, 30, 10, TRACE_TASK_RUNNING); /* nobody was seen to wake it */
+	tb_switch(c.tb, 0, 8000, 30, 10, TRACE_TASK_RUNNING); /* no wakeup was recorded */
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
 	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
@@ -533,8 +545,8 @@ static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
 	case_free(&c);
 }
 
-/* It slept until the gap on CPU 1 at least. */
-static void a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended(void)
+/* It slept at least until the gap on CPU 1. */
+static void a_sleep_counts_until_the_gap_in_which_it_may_have_ended(void)
 {
 	struct analysis_case c = case_new();
 
@@ -553,8 +565,9 @@ static void a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended(void)
 	case_free(&c);
 }
 
-/* The quota of the thread that a CPU had before its gap is not that of whoever leaves it afterwards, under the same number. */
-static void quota_that_was_told_before_a_gap_is_over(void)
+/* A CPU reported the quota of its thread before a gap. The thread that leaves it after the gap,
+ * under the same number, has another one. */
+static void quota_reported_before_a_gap_is_over(void)
 {
 	struct trace_sched_quota quota = {.tid = 20};
 	struct analysis_case c = case_new();
@@ -593,7 +606,7 @@ static void two_gaps_are_two(void)
 	case_free(&c);
 }
 
-/* What others tell of a CPU in its gap does not make anything of that known. */
+/* Events of other CPUs about a CPU in its gap do not make its state known. */
 static void a_cpu_that_goes_offline_in_a_gap_is_unknown(void)
 {
 	struct trace_cpu_hotplug gone = {.cpu = 1};
@@ -605,7 +618,7 @@ static void a_cpu_that_goes_offline_in_a_gap_is_unknown(void)
 	tb_sys_enter(c.tb, 1, 2000, SYS_getpid);
 	tb_lost(c.tb, 1, 1);
 	tb_event(c.tb, 0, 4000, TRACE_EV_cpu_hotplug, &gone, sizeof(gone), NULL);
-	tb_event(c.tb, 1, 6000, TRACE_EV_cpu_stolen, &stolen, sizeof(stolen), NULL); /* of whom it is not known */
+	tb_event(c.tb, 1, 6000, TRACE_EV_cpu_stolen, &stolen, sizeof(stolen), NULL); /* the thread is not known */
 	tb_irq(c.tb, 1, 6400, 7);
 	tb_irq_exit(c.tb, 1, 6500, 7);
 	tb_switch(c.tb, 1, 7000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
@@ -637,7 +650,7 @@ static void a_gap_elsewhere_cuts_its_part_out_of_a_sleep(void)
 	case_free(&c);
 }
 
-static void who_ended_a_wait_across_a_gap_is_not_believed(void)
+static void the_waker_of_a_wait_across_a_gap_is_not_used(void)
 {
 	struct analysis_case c = case_new();
 
@@ -664,7 +677,7 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 	tb_thread(c.tb, 20, 20, 1, "two", 0, false);
 	tb_fork(c.tb, 0, 1500, 10, 30, 30, "three");
 	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
-	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* 30 had it */
+	tb_switch(c.tb, 0, 4000, 20, 10, TRACE_TASK_RUNNING); /* thread 30 had it */
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
@@ -674,7 +687,7 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 	case_free(&c);
 }
 
-/* What /proc said of it: at the start, and at the end. */
+/* The times of the thread in /proc at the start and at the end. */
 static void hidden_thread(struct analysis_case *c, uint64_t before, uint64_t after, uint32_t state)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 0, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -693,12 +706,13 @@ static void a_hidden_thread_that_never_left_a_cpu_was_asleep(void)
 
 	hidden_thread(&c, 7, 7, TRACE_TASK_INTERRUPTIBLE);
 	case_run(&c);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "asleep, hidden", 0, ""), 7800); /* from the first reading on */
+	/* from the first reading on */
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "asleep, hidden", 0, ""), 7800);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "hidden", 0, ""), 200);
 	case_free(&c);
 }
 
-/* The first reading comes after the first events. */
+/* /proc is first read after the first events. */
 static void a_hidden_thread_may_have_run_before_it_was_read(void)
 {
 	struct analysis_case c = case_new();
@@ -733,8 +747,8 @@ static void a_hidden_thread_that_was_running_is_unknown(void)
 	case_free(&c);
 }
 
-/* Both CPUs are busy: it waited for whoever is hidden, and then perhaps for a CPU. */
-static void where_threads_are_hidden_one_may_be_woken_unseen(void)
+/* Both CPUs are busy: the thread waited for the hidden thread, and then perhaps for a CPU. */
+static void hidden_threads_may_wake_others_without_an_event(void)
 {
 	struct analysis_case c = case_new();
 
@@ -747,7 +761,8 @@ static void where_threads_are_hidden_one_may_be_woken_unseen(void)
 	case_free(&c);
 }
 
-/* 70 has CPU 0 from 4000 to 4600; "two" is put to sleep at 2000, is never seen to be woken, and runs at 7000. */
+/* Thread 70 runs on CPU 0 from 4000 to 4600. "two" goes to sleep at 2000, has no recorded wakeup,
+ * and runs at 7000. */
 static struct analysis_case woken_in_a_hidden_turn(uint64_t first_switch_of_cpu_0)
 {
 	struct analysis_case c = case_new();
@@ -770,7 +785,7 @@ static struct analysis_case woken_in_a_hidden_turn(uint64_t first_switch_of_cpu_
 	return c;
 }
 
-static void a_wakeup_that_was_not_seen_was_in_a_hidden_turn(void)
+static void an_unrecorded_wakeup_was_in_a_hidden_slice(void)
 {
 	struct analysis_case c = woken_in_a_hidden_turn(1200);
 
@@ -781,7 +796,7 @@ static void a_wakeup_that_was_not_seen_was_in_a_hidden_turn(void)
 	case_free(&c);
 }
 
-/* Who had CPU 0 until 3000, only the start state says. */
+/* Only the start state shows which thread ran on CPU 0 until 3000. */
 static void before_its_first_switch_a_cpu_may_have_had_a_hidden_thread(void)
 {
 	struct analysis_case c = woken_in_a_hidden_turn(3000);
@@ -791,8 +806,8 @@ static void before_its_first_switch_a_cpu_may_have_had_a_hidden_thread(void)
 	case_free(&c);
 }
 
-/* The start state saw it asleep in a call that then gave up; nobody was seen to wake it. */
-static void who_slept_at_the_start_did_not_wait_for_a_cpu(void)
+/* The start state shows it asleep in a call that then failed, without a recorded wakeup. */
+static void a_thread_asleep_at_the_start_did_not_wait_for_a_cpu(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = case_new();
@@ -807,7 +822,8 @@ static void who_slept_at_the_start_did_not_wait_for_a_cpu(void)
 	case_free(&c);
 }
 
-/* It is never seen to leave: neither it nor its CPU is busy until the end for that. */
+/* No event shows it leave. Neither the thread nor its CPU counts as busy until the end for that
+ * reason. */
 static void a_hidden_thread_that_comes_last_does_not_run_until_the_end(void)
 {
 	struct analysis_case c = case_new();
@@ -830,7 +846,7 @@ static void after_a_hidden_thread_events_are_its_successors(void)
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
-	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING); /* 70 is never seen to leave */
+	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING); /* no event shows 70 leave */
 	tb_sys_exit(c.tb, 0, 3600, 10);
 	tb_sys_enter(c.tb, 0, 4000, SYS_getpid);
 	tb_sys_exit(c.tb, 0, 5000, 10);
@@ -840,7 +856,7 @@ static void after_a_hidden_thread_events_are_its_successors(void)
 	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 4000);
 	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 1000);
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->calls, 2);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600); /* 70 left somewhere in it */
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600); /* 70 left at some time within this */
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 600);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 70)), "(hidden)");
 	case_free(&c);
@@ -851,42 +867,42 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_gap_makes_the_running_thread_unknown),
 		CASE(while_the_recording_is_halted_nothing_is_known),
-		CASE(the_books_of_a_flight_recorder_begin_when_all_cpus_are_known),
-		CASE(what_a_flight_recorder_recorded_before_is_of_no_account),
-		CASE(a_cpu_of_which_a_flight_recorder_has_nothing_is_unknown),
+		CASE(accounting_of_a_flight_recorder_begins_when_all_cpus_are_known),
+		CASE(events_before_the_accounting_begins_do_not_count),
+		CASE(a_cpu_without_events_in_a_flight_recorder_is_unknown),
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
-		CASE(of_a_kernel_that_was_not_recorded_nothing_is_known),
-		CASE(whom_a_filter_leaves_out_is_unknown),
-		CASE(whom_a_filter_lets_pass_may_never_leave_its_cpu),
-		CASE(whom_a_filter_chose_by_its_number_may_do_nothing),
+		CASE(nothing_is_known_about_an_unrecorded_kernel),
+		CASE(threads_excluded_by_a_filter_are_unknown),
+		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
+		CASE(a_thread_filtered_by_number_may_do_nothing),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),
-		CASE(without_interrupts_what_woke_is_not_known),
+		CASE(without_interrupt_events_the_waker_is_not_known),
 		CASE(without_system_calls_user_mode_is_not_known),
-		CASE(what_was_recorded_for_some_time_was_not_recorded_never),
-		CASE(what_came_all_the_same_was_recorded_partly),
-		CASE(a_halt_tells_nothing_of_system_calls),
-		CASE(what_may_have_been_opened_while_nobody_looked_is_no_known_file),
+		CASE(events_recorded_for_a_while_do_not_count_as_never_recorded),
+		CASE(events_outside_the_mask_count_as_partly_recorded),
+		CASE(a_halt_says_nothing_about_system_calls),
+		CASE(a_file_possibly_opened_while_not_recording_is_unknown),
 		CASE(without_system_calls_only_the_first_wait_is_in_a_known_one),
-		CASE(wakeups_are_seen_if_they_were_recorded_whenever_turns_were),
-		CASE(a_thread_that_moves_away_in_a_gap_is_no_contradiction),
+		CASE(wakeups_count_as_recorded_if_recorded_with_all_slices),
+		CASE(a_thread_that_migrates_in_a_gap_is_no_inconsistency),
 		CASE(a_gap_elsewhere_cuts_its_part_out_of_a_sleep),
-		CASE(who_ended_a_wait_across_a_gap_is_not_believed),
+		CASE(the_waker_of_a_wait_across_a_gap_is_not_used),
 		CASE(an_impossible_switch_without_a_gap_is_unknown_and_counted),
 		CASE(after_a_hidden_thread_events_are_its_successors),
 		CASE(a_hidden_thread_that_never_left_a_cpu_was_asleep),
 		CASE(a_hidden_thread_may_have_run_before_it_was_read),
 		CASE(a_hidden_thread_that_left_a_cpu_is_unknown),
 		CASE(a_hidden_thread_that_was_running_is_unknown),
-		CASE(where_threads_are_hidden_one_may_be_woken_unseen),
-		CASE(a_wakeup_that_was_not_seen_was_in_a_hidden_turn),
+		CASE(hidden_threads_may_wake_others_without_an_event),
+		CASE(an_unrecorded_wakeup_was_in_a_hidden_slice),
 		CASE(before_its_first_switch_a_cpu_may_have_had_a_hidden_thread),
-		CASE(who_slept_at_the_start_did_not_wait_for_a_cpu),
+		CASE(a_thread_asleep_at_the_start_did_not_wait_for_a_cpu),
 		CASE(a_hidden_thread_that_comes_last_does_not_run_until_the_end),
 		CASE(a_first_exit_after_a_gap_means_a_call),
 		CASE(a_sleep_that_begins_in_a_gap_may_have_ended_there),
 		CASE(a_cpu_that_goes_offline_in_a_gap_is_unknown),
-		CASE(a_sleep_is_believed_until_the_gap_in_which_it_may_have_ended),
-		CASE(quota_that_was_told_before_a_gap_is_over),
+		CASE(a_sleep_counts_until_the_gap_in_which_it_may_have_ended),
+		CASE(quota_reported_before_a_gap_is_over),
 		CASE(two_gaps_are_two),
 		{NULL, NULL},
 	};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_threads.c - threads and processes are born, call exec, exit and give their numbers to others.
+ * test_state_threads.c - threads and processes start, call exec, exit, and their numbers are
+ * reused.
  *
- * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is "two". All times are ns.
+ * Traces begin at 1000 and end at 9000 unless a test says otherwise; thread 10 is "one", 20 is
+ * "two". All times are ns.
  */
 #include "analysis_case.h"
 #include "unit.h"
@@ -40,11 +42,13 @@ static void start_ended(struct tb *tb, uint64_t read_ns, uint32_t tid, const cha
 {
 	struct trace_start_thread start = {.tid = tid, .tgid = tid, .ns_tid = tid, .ns_tgid = tid, .ppid = 1, .state = TRACE_TASK_EXIT_ZOMBIE, .prio = 120};
 
-	tb_start(tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), comm); /* in call 0, as older recorders say */
+	/* in call 0, as older recorders write */
+	tb_start(tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), comm);
 }
 
-/* Nobody waited for either yet: one was dead when the trace began, the other when the start state was read. */
-static void who_was_dead_at_the_start_waits_for_nothing(void)
+/* Neither has been reaped yet: one was dead when the trace began, the other when the start state
+ * was read. */
+static void a_thread_dead_at_the_start_waits_for_nothing(void)
 {
 	struct analysis_case c = case_new();
 
@@ -62,7 +66,7 @@ static void who_was_dead_at_the_start_waits_for_nothing(void)
 }
 
 /* It began and died while the start state was read. */
-static void who_was_born_and_died_while_the_state_was_read_has_lived(void)
+static void a_thread_born_and_dead_during_the_state_reading_has_lived(void)
 {
 	struct analysis_case c = case_new();
 
@@ -100,8 +104,9 @@ static void a_reused_number_is_another_process(void)
 	case_free(&c);
 }
 
-/* The kernel frees a thread some time after it was waited for; its number may be another's by then. */
-static void a_number_that_is_freed_may_be_anothers_already(void)
+/* The kernel frees a thread some time after it was reaped. Another thread may have its number by
+ * then. */
+static void a_freed_number_may_already_belong_to_another_thread(void)
 {
 	struct analysis_case c = case_new();
 	const struct trace_process *process;
@@ -115,14 +120,14 @@ static void a_number_that_is_freed_may_be_anothers_already(void)
 	tb_switch(c.tb, 1, 3300, 20, 0, TRACE_TASK_DEAD);
 	tb_fork(c.tb, 0, 3400, 10, 20, 20, "third");
 	tb_switch(c.tb, 1, 4000, 0, 20, TRACE_TASK_RUNNING);
-	tb_free_thread(c.tb, 0, 4100, 20); /* the first */
-	tb_free_thread(c.tb, 0, 4200, 20); /* the second */
+	tb_free_thread(c.tb, 0, 4100, 20); /* the first thread */
+	tb_free_thread(c.tb, 0, 4200, 20); /* the second thread */
 	tb_exit(c.tb, 1, 5900, 20, 20, true);
 	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
 	tb_free_thread(c.tb, 0, 6100, 20);
 	tb_fork(c.tb, 0, 7000, 10, 20, 20, "fourth");
 	tb_switch(c.tb, 1, 7100, 0, 20, TRACE_TASK_RUNNING);
-	tb_free_thread(c.tb, 0, 8000, 20); /* itself: how it ended was not seen */
+	tb_free_thread(c.tb, 0, 8000, 20); /* itself: its end was not recorded */
 	case_run(&c);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_processes(c.analysis), 5);
 	process = trace_get_process(c.analysis, 3);
@@ -132,12 +137,12 @@ static void a_number_that_is_freed_may_be_anothers_already(void)
 	process = trace_get_process(c.analysis, 4);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "fourth");
 	CU_ASSERT_EQUAL(trace_process_end_ns(process), 8000);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 1); /* as it was on its CPU */
+	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 1); /* it was on its CPU */
 	case_free(&c);
 }
 
-/* Whoever waits for it is told before it leaves its CPU. */
-static void who_exits_may_leave_its_cpu_when_its_number_is_anothers(void)
+/* Its parent is notified before it leaves its CPU. */
+static void an_exiting_thread_may_leave_its_cpu_after_its_number_is_reused(void)
 {
 	struct analysis_case c = case_new();
 	const struct trace_process *process;
@@ -162,8 +167,8 @@ static void who_exits_may_leave_its_cpu_when_its_number_is_anothers(void)
 	case_free(&c);
 }
 
-/* Behind a gap nobody knows who was freed in it. */
-static void a_number_that_was_freed_in_a_gap_is_not_waited_for(void)
+/* After a gap it is unknown which threads were freed in it. */
+static void a_number_freed_in_a_gap_may_be_reused_at_once(void)
 {
 	struct analysis_case c = case_new();
 
@@ -181,8 +186,8 @@ static void a_number_that_was_freed_in_a_gap_is_not_waited_for(void)
 	case_free(&c);
 }
 
-/* The memory of a dead thread's rows is the next one's. */
-static void what_is_known_of_the_dead_stays_when_others_come(void)
+/* The next thread reuses the memory of a dead thread's rows. */
+static void figures_of_dead_threads_stay_when_new_threads_start(void)
 {
 	struct analysis_case c = case_new();
 
@@ -204,7 +209,7 @@ static void what_is_known_of_the_dead_stays_when_others_come(void)
 		struct trace_figures *f = trace_process_figures(c.analysis, case_process(&c, 20 + i));
 		const struct trace_call *call = case_call(f, i == 1 ? "pause" : "getpid");
 
-		CU_ASSERT_EQUAL(f->nr_syscalls, i + 1 + 1); /* and the fork that it came out of */
+		CU_ASSERT_EQUAL(f->nr_syscalls, i + 1 + 1); /* and the fork that it returned from */
 		CU_ASSERT_EQUAL(call->calls, i + 1);
 		CU_ASSERT_EQUAL(call->p50_ns, 10 + i);
 		trace_figures_free(f);
@@ -227,8 +232,9 @@ static void a_thread_that_the_start_state_knew_too_early_begins_at_its_fork(void
 	case_free(&c);
 }
 
-/* Where it is told who was there, who was not began unseen. */
-static void who_is_not_in_the_start_state_was_born_since(void)
+/* If the start state is complete, a thread that is not in it began later, without a recorded
+ * event. */
+static void a_thread_missing_in_the_start_state_began_later(void)
 {
 	struct analysis_case c = case_new();
 
@@ -241,7 +247,7 @@ static void who_is_not_in_the_start_state_was_born_since(void)
 	case_free(&c);
 }
 
-/* Only the new are woken for the first time. */
+/* Only a new thread is woken for the first time. */
 static void a_first_wakeup_of_a_thread_that_runs_changes_nothing(void)
 {
 	struct trace_sched_wakeup_new again = {.tid = 10, .target_cpu = 1}, nobody = {.tid = 0};
@@ -259,8 +265,8 @@ static void a_first_wakeup_of_a_thread_that_runs_changes_nothing(void)
 	case_free(&c);
 }
 
-/* It never leaves the kernel, whether it does what takes long or looks for requests all the time. */
-static void a_thread_that_io_uring_made_is_in_the_kernel(void)
+/* It never leaves the kernel, whether it does slow work or looks for requests all the time. */
+static void a_thread_created_by_io_uring_is_in_the_kernel(void)
 {
 	static const struct {
 		const char *name;
@@ -303,7 +309,7 @@ static void exec_from_a_thread_takes_the_leaders_number(void)
 	tb_sys_enter(c.tb, 0, 2000, SYS_execve, 0, 0, 0);
 	tb_event(c.tb, 0, 3000, TRACE_EV_sched_exec, &exec, sizeof(exec), "/bin/two");
 	tb_sys_exit(c.tb, 0, 3100, 0);
-	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_RUNNING); /* it is 10 now */
+	tb_switch(c.tb, 0, 5000, 10, 0, TRACE_TASK_RUNNING); /* it has number 10 now */
 	case_run(&c);
 	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 1);
 	CU_ASSERT_EQUAL(c.one->elapsed_ns, 2000 + 8000);
@@ -313,7 +319,8 @@ static void exec_from_a_thread_takes_the_leaders_number(void)
 	case_free(&c);
 }
 
-/* Thread 11 calls exec, and so 10, the leader, has to die; from then on 11 is 10, and 10 is 11. */
+/* Thread 11 calls exec, so the leader 10 has to die. From then on 11 has the number 10, and the old
+ * leader 11. */
 static void exec_from_worker(struct analysis_case *c)
 {
 	tb_thread(c->tb, 10, 10, 1, "one", 1, true);
@@ -353,14 +360,14 @@ static void the_name_that_exec_gives_is_its_processes_also_from_a_thread(void)
 	case_free(&c);
 }
 
-static void a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told(void)
+static void a_thread_may_leave_its_cpu_under_its_new_number_before_the_exec_event(void)
 {
 	struct analysis_case c = case_new();
 
 	exec_from_worker(&c);
 	tb_switch(c.tb, 1, 2400, 10, 0, TRACE_TASK_DEAD);
 	tb_switch(c.tb, 0, 2500, 0, 11, TRACE_TASK_RUNNING);
-	tb_switch(c.tb, 0, 2600, 10, 0, TRACE_TASK_RUNNING); /* before it has its name */
+	tb_switch(c.tb, 0, 2600, 10, 0, TRACE_TASK_RUNNING); /* before it has its new name */
 	tb_switch(c.tb, 0, 2700, 0, 10, TRACE_TASK_RUNNING);
 	tb_comm(c.tb, 0, 3000, 10, "two");
 	tb_switch(c.tb, 0, 3200, 10, 0, TRACE_TASK_UNINTERRUPTIBLE); /* and while the program is loaded */
@@ -385,7 +392,7 @@ static void the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads
 	case_free(&c);
 }
 
-static void the_old_leader_may_leave_its_cpu_after_exec_is_told(void)
+static void the_old_leader_may_leave_its_cpu_after_the_exec_event(void)
 {
 	struct analysis_case c = case_new();
 
@@ -402,23 +409,23 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_child_begins_at_its_fork),
-		CASE(who_was_dead_at_the_start_waits_for_nothing),
-		CASE(who_was_born_and_died_while_the_state_was_read_has_lived),
+		CASE(a_thread_dead_at_the_start_waits_for_nothing),
+		CASE(a_thread_born_and_dead_during_the_state_reading_has_lived),
 		CASE(a_reused_number_is_another_process),
-		CASE(a_number_that_is_freed_may_be_anothers_already),
-		CASE(who_exits_may_leave_its_cpu_when_its_number_is_anothers),
-		CASE(a_number_that_was_freed_in_a_gap_is_not_waited_for),
-		CASE(what_is_known_of_the_dead_stays_when_others_come),
+		CASE(a_freed_number_may_already_belong_to_another_thread),
+		CASE(an_exiting_thread_may_leave_its_cpu_after_its_number_is_reused),
+		CASE(a_number_freed_in_a_gap_may_be_reused_at_once),
+		CASE(figures_of_dead_threads_stay_when_new_threads_start),
 		CASE(a_thread_that_the_start_state_knew_too_early_begins_at_its_fork),
 		CASE(a_threads_time_is_its_processes),
 		CASE(exec_from_a_thread_takes_the_leaders_number),
 		CASE(the_name_that_exec_gives_is_its_processes_also_from_a_thread),
-		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_exec_is_told),
+		CASE(a_thread_may_leave_its_cpu_under_its_new_number_before_the_exec_event),
 		CASE(the_old_leader_may_leave_its_cpu_for_the_last_time_under_the_threads_number),
-		CASE(the_old_leader_may_leave_its_cpu_after_exec_is_told),
-		CASE(who_is_not_in_the_start_state_was_born_since),
+		CASE(the_old_leader_may_leave_its_cpu_after_the_exec_event),
+		CASE(a_thread_missing_in_the_start_state_began_later),
 		CASE(a_first_wakeup_of_a_thread_that_runs_changes_nothing),
-		CASE(a_thread_that_io_uring_made_is_in_the_kernel),
+		CASE(a_thread_created_by_io_uring_is_in_the_kernel),
 		{NULL, NULL},
 	};
 

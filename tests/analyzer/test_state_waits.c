@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits.c - on whose behalf a wakeup was made, and so what the wait was for.
+ * test_state_waits.c - which thread a wakeup was made for, and so the cause of the wait.
  *
- * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
+ * ("two") runs on CPU 1.
  */
 #include "state_waits_case.h"
 #include "unit.h"
 
-/* ---- wakeups that were for something else ---- */
+/* ---- wakeups for another reason ---- */
 
 static void a_wakeup_while_running_does_not_end_a_later_sleep(void)
 {
 	struct analysis_case c = begin();
 
 	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
-	tb_waking(c.tb, 1, 2500, 10, TRACE_CONTEXT_TASK); /* it stays on its CPU, then sleeps after all */
+	tb_waking(c.tb, 1, 2500, 10, TRACE_CONTEXT_TASK); /* it stays on its CPU, and sleeps later */
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
@@ -22,7 +23,7 @@ static void a_wakeup_while_running_does_not_end_a_later_sleep(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
 }
 
-static void a_signal_is_told_after_its_wakeup(void)
+static void a_signal_event_follows_its_wakeup(void)
 {
 	struct analysis_case c = begin();
 
@@ -62,7 +63,7 @@ static void a_death_ends_a_lock_by_the_lock(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
-/* Two sends a signal to 40, and in the same call, or one call later, lets go of the lock. */
+/* "two" sends a signal to 40 and releases the lock in the same call, or one call later. */
 static void a_signal_to_another_ended_nothing(void)
 {
 	for (int earlier = 0; earlier < 2; earlier++) {
@@ -96,7 +97,7 @@ static void a_signal_of_a_child_ends_the_wait_for_it(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "waitpid");
 }
 
-/* alarm(): two, which the timer interrupts, has nothing to do with it. */
+/* alarm(): "two", which the timer interrupts, has nothing to do with it. */
 static void a_signal_of_a_timer_is_of_no_process(void)
 {
 	static const uint32_t calls[] = {SYS_poll, SYS_pause};
@@ -115,9 +116,9 @@ static void a_signal_of_a_timer_is_of_no_process(void)
 	}
 }
 
-/* ---- on whose behalf ---- */
+/* ---- wakeups on behalf of another thread ---- */
 
-static void a_kworker_wakes_for_who_queued_its_work(void)
+static void a_kworker_wakes_for_the_thread_that_queued_its_work(void)
 {
 	struct trace_start_thread kworker = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct trace_work_queue queue = {.work = 0xabc0};
@@ -158,8 +159,8 @@ static void a_ring_waits_for_the_file_of_its_request(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
-/* Who writes has the file to itself. Its name does not matter, it may have several. */
-static void who_let_go_of_a_file_is_named(void)
+/* A writer locks the file. The name of the file does not matter, it may have several. */
+static void the_thread_that_released_a_file_is_named(void)
 {
 	static const struct {
 		uint64_t ino;
@@ -182,7 +183,7 @@ static void who_let_go_of_a_file_is_named(void)
 	}
 }
 
-/* libaio: the kernel's older way. */
+/* libaio: the kernel's older interface. */
 static void asynchronous_io_is_no_ring(void)
 {
 	struct analysis_case c = begin();
@@ -198,7 +199,7 @@ static void asynchronous_io_is_no_ring(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-static void a_pipe_with_a_name_is_a_pipe_to_who_polls(void)
+static void a_named_pipe_is_a_pipe_in_a_poll(void)
 {
 	struct analysis_case c = begin();
 
@@ -211,8 +212,8 @@ static void a_pipe_with_a_name_is_a_pipe_to_who_polls(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-/* openpty() makes the slave by an ioctl(). */
-static void a_terminal_may_be_known_by_its_other_end(void)
+/* openpty() creates the slave by an ioctl(). */
+static void a_terminal_may_be_identified_by_its_other_end(void)
 {
 	struct analysis_case c = begin();
 
@@ -235,7 +236,7 @@ static const struct trace_file_use *file_use(const struct analysis_case *c, cons
 	return &none;
 }
 
-/* From the opening by the ring on, there is no descriptor. */
+/* A file that the ring opens into a slot has no descriptor. */
 static void a_ring_knows_what_it_opened_into_a_slot(void)
 {
 	struct trace_uring_open open = {.slot = 1, .dev = 8, .mode = S_IFREG | 0600, .ino = 81};
@@ -260,7 +261,7 @@ static void a_ring_knows_what_it_opened_into_a_slot(void)
 	expect(&c, TRACE_WAIT_FILE, "/slot", 0, "io_uring");
 }
 
-/* Its descriptor is a new one's after that. */
+/* The descriptor then belongs to a new file. */
 static void a_ring_may_close_a_descriptor(void)
 {
 	struct trace_uring_close close = {.fd = 4};
@@ -275,7 +276,7 @@ static void a_ring_may_close_a_descriptor(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "");
 }
 
-static void a_listener_that_waits_in_a_ring_is_at_rest(void)
+static void a_listener_that_waits_in_a_ring_is_idle(void)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 13, .fd = 4};
@@ -297,7 +298,7 @@ static void a_listener_that_waits_in_a_ring_is_at_rest(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
 }
 
-static void a_listener_that_waits_in_a_ring_for_the_network_is_at_rest(void)
+static void a_listener_that_waits_in_a_ring_for_the_network_is_idle(void)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = 10, .local_port = 80};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 13, .fd = 4};
@@ -360,7 +361,7 @@ static void a_poll_that_a_death_ends_names_the_socket_it_closed(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-static void a_shared_end_of_a_pipe_connects_nobody(void)
+static void a_shared_end_of_a_pipe_connects_no_processes(void)
 {
 	struct analysis_case c = begin();
 
@@ -421,7 +422,7 @@ static void a_semaphore_has_a_row_among_the_locks(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "semaphore");
 }
 
-static void a_signal_of_a_colleague_is_no_rest(void)
+static void a_signal_of_another_worker_is_no_idle_wait(void)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 	struct analysis_case c = begin();
@@ -455,14 +456,15 @@ static bool kernel_thread_is_idle(uint32_t state)
 	return idle;
 }
 
-static void a_kernel_thread_rests_unless_it_cannot_be_interrupted(void)
+static void a_kernel_thread_is_idle_unless_it_cannot_be_interrupted(void)
 {
 	CU_ASSERT_TRUE(kernel_thread_is_idle(TRACE_TASK_INTERRUPTIBLE));
 	CU_ASSERT_TRUE(kernel_thread_is_idle(TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD));
 	CU_ASSERT_FALSE(kernel_thread_is_idle(TRACE_TASK_UNINTERRUPTIBLE));
 }
 
-/* What the disk has done is the next job of one at rest; one that cannot be interrupted waited for it. */
+/* An idle kernel thread gets its next job from the disk's completion; one in an uninterruptible
+ * sleep waited for the disk. */
 static void expect_kernel_thread_after_a_disk(uint32_t state, enum trace_wait_kind kind, const char *target)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .nr = -1, .running = 1, .flags = TRACE_THREAD_KERNEL};
@@ -490,7 +492,7 @@ static void a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for(void)
 /* ---- containers, 32-bit programs ---- */
 
 /* Version 2 of the control groups: it sleeps outside of all calls. */
-static void who_is_frozen_by_its_control_group_is_stopped(void)
+static void a_thread_frozen_by_its_control_group_is_stopped(void)
 {
 	struct analysis_case c = begin();
 
@@ -569,15 +571,16 @@ static void unshared_descriptors_are_ones_own(void)
 	tb_sys_exit(c.tb, 0, 1200, 0);
 	tb_sys_enter(c.tb, 1, 1300, SYS_close, 3);
 	tb_sys_exit(c.tb, 1, 1400, 0);
-	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* its own is still open */
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* its own descriptor is still open */
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "pipe");
 }
 
-/* Its first argument is a descriptor, here of the number that CLONE_FILES has; it shares descriptors as before. */
-static void who_enters_a_namespace_has_the_descriptors_that_it_had(void)
+/* The first argument is a descriptor, here with the value of CLONE_FILES. The thread keeps sharing
+ * descriptors. */
+static void setns_keeps_the_descriptors(void)
 {
 	struct analysis_case c = case_new();
 
@@ -589,7 +592,7 @@ static void who_enters_a_namespace_has_the_descriptors_that_it_had(void)
 	tb_sys_exit(c.tb, 0, 1200, 0);
 	tb_sys_enter(c.tb, 1, 1300, SYS_dup2, 4, 3);
 	tb_sys_exit(c.tb, 1, 1400, 3);
-	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* what the other put there */
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1); /* the file that the other thread opened there */
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
@@ -613,7 +616,7 @@ static void an_argument_that_a_call_does_not_have_means_nothing(void)
 }
 
 /* The ends of calls are not recorded. */
-static void a_number_is_not_what_it_was_before_another_was_put_there(void)
+static void a_descriptor_replaced_by_dup2_is_the_new_file(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct analysis_case c = begin();
@@ -645,7 +648,7 @@ static void calls_that_only_32_bit_programs_have_are_known(void)
 
 /* ---- the dead ---- */
 
-static void what_comes_after_a_death_is_added_to_its_books(void)
+static void events_after_a_death_are_added_to_the_dead_thread(void)
 {
 	struct trace_uring_submit submit = {.req = 0x1000, .opcode = 22, .fd = 3};
 	struct trace_uring_complete complete = {.req = 0x1000, .res = 4096};
@@ -677,41 +680,41 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_wakeup_while_running_does_not_end_a_later_sleep),
-		CASE(a_signal_is_told_after_its_wakeup),
+		CASE(a_signal_event_follows_its_wakeup),
 		CASE(an_ignored_signal_ended_nothing),
 		CASE(a_death_ends_a_lock_by_the_lock),
-		CASE(a_kworker_wakes_for_who_queued_its_work),
-		CASE(who_let_go_of_a_file_is_named),
-		CASE(a_terminal_may_be_known_by_its_other_end),
+		CASE(a_kworker_wakes_for_the_thread_that_queued_its_work),
+		CASE(the_thread_that_released_a_file_is_named),
+		CASE(a_terminal_may_be_identified_by_its_other_end),
 		CASE(asynchronous_io_is_no_ring),
 		CASE(a_ring_waits_for_the_file_of_its_request),
 		CASE(a_ring_knows_what_it_opened_into_a_slot),
 		CASE(a_ring_may_close_a_descriptor),
-		CASE(a_listener_that_waits_in_a_ring_is_at_rest),
-		CASE(a_listener_that_waits_in_a_ring_for_the_network_is_at_rest),
+		CASE(a_listener_that_waits_in_a_ring_is_idle),
+		CASE(a_listener_that_waits_in_a_ring_for_the_network_is_idle),
 		CASE(a_poll_that_a_death_ends_names_the_pipe_it_closed),
-		CASE(a_shared_end_of_a_pipe_connects_nobody),
+		CASE(a_shared_end_of_a_pipe_connects_no_processes),
 		CASE(eventfds_have_the_kernels_name),
 		CASE(a_vfork_is_over_with_its_call),
-		CASE(a_signal_of_a_colleague_is_no_rest),
+		CASE(a_signal_of_another_worker_is_no_idle_wait),
 		CASE(a_semaphore_has_a_row_among_the_locks),
-		CASE(a_kernel_thread_rests_unless_it_cannot_be_interrupted),
+		CASE(a_kernel_thread_is_idle_unless_it_cannot_be_interrupted),
 		CASE(a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for),
 		CASE(children_are_born_into_the_cgroup_and_moved),
 		CASE(calls_of_32_bit_programs_have_their_own_numbers),
-		CASE(a_number_is_not_what_it_was_before_another_was_put_there),
+		CASE(a_descriptor_replaced_by_dup2_is_the_new_file),
 		CASE(calls_that_only_32_bit_programs_have_are_known),
 		CASE(threads_that_are_woken_to_die_waited_for_the_exit),
 		CASE(unshared_descriptors_are_ones_own),
-		CASE(who_enters_a_namespace_has_the_descriptors_that_it_had),
+		CASE(setns_keeps_the_descriptors),
 		CASE(an_argument_that_a_call_does_not_have_means_nothing),
-		CASE(what_comes_after_a_death_is_added_to_its_books),
+		CASE(events_after_a_death_are_added_to_the_dead_thread),
 		CASE(a_signal_to_another_ended_nothing),
 		CASE(a_signal_of_a_timer_is_of_no_process),
 		CASE(a_poll_that_a_death_ends_names_the_socket_it_closed),
-		CASE(a_pipe_with_a_name_is_a_pipe_to_who_polls),
+		CASE(a_named_pipe_is_a_pipe_in_a_poll),
 		CASE(a_signal_of_a_child_ends_the_wait_for_it),
-		CASE(who_is_frozen_by_its_control_group_is_stopped),
+		CASE(a_thread_frozen_by_its_control_group_is_stopped),
 		{NULL, NULL},
 	};
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits_end.c - what a wait was for whose end nobody saw: the trace was over before it, or who ended it leaves no events.
+ * test_state_waits_end.c - the cause of a wait without a recorded end: the trace ended before it,
+ * or the waker leaves no events.
  *
- * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
+ * ("two") runs on CPU 1.
  */
 #include <sys/wait.h>
 #include "state_waits_case.h"
 #include "unit.h"
 
-/* ---- waits that nothing ended ---- */
+/* ---- waits without an end ---- */
 
 static void until_the_end(struct analysis_case *c)
 {
@@ -39,7 +41,7 @@ static void a_wait_until_the_end_names_the_child_that_was_asked_for(void)
 }
 
 /* In a container children have other numbers. */
-static void a_child_may_be_asked_for_by_the_number_that_its_parent_knows(void)
+static void a_child_may_be_waited_for_by_its_number_in_the_namespace(void)
 {
 	struct trace_start_thread child = {.tid = 41, .tgid = 41, .ppid = 10, .ns_tid = 2, .ns_tgid = 2, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = begin();
@@ -63,7 +65,7 @@ static void a_kind_of_number_is_no_childs_number(void)
 	expect(&c, TRACE_WAIT_PROCESS, "child", 40, "waitpid");
 }
 
-static void a_child_that_is_gone_is_not_waited_for(void)
+static void a_dead_child_is_not_waited_for(void)
 {
 	struct analysis_case c = begin();
 
@@ -97,7 +99,7 @@ static void a_wait_without_children_is_other(void)
 	expect(&c, TRACE_WAIT_OTHER, "wait4", 0, "waitpid");
 }
 
-static void a_read_until_the_end_names_who_holds_the_other_end(void)
+static void a_read_until_the_end_names_the_holder_of_the_other_end(void)
 {
 	struct analysis_case c = begin();
 
@@ -110,8 +112,9 @@ static void a_read_until_the_end_names_who_holds_the_other_end(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-/* What the waiter has of it does not count, however many descriptors the others have is one. */
-static void a_read_until_the_end_is_for_several_if_others_hold_the_other_end(void)
+/* The waiter's own descriptors of the pipe do not count. However many descriptors another process
+ * has, it counts once. */
+static void a_read_until_the_end_is_for_several_holders_of_the_other_end(void)
 {
 	for (int several = 0; several < 2; several++) {
 		struct analysis_case c = begin();
@@ -138,7 +141,7 @@ static void a_private_futex_until_the_end_is_the_own_process(void)
 }
 
 /* A join waits so: the kernel wakes as if the memory were shared. */
-static void a_futex_in_own_memory_is_the_own_process(void)
+static void a_futex_in_private_memory_is_the_own_process(void)
 {
 	struct analysis_case c = begin();
 
@@ -158,7 +161,7 @@ static void share_memory(struct analysis_case *c)
 	}
 }
 
-static void a_futex_in_shared_memory_names_who_shares_it(void)
+static void a_futex_in_shared_memory_names_the_process_that_shares_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -169,7 +172,8 @@ static void a_futex_in_shared_memory_names_who_shares_it(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
 }
 
-/* Whoever has the memory, too: the kernel looks for a private one in the own address space only. */
+/* Even if other processes share the memory: the kernel looks for a private futex in the own address
+ * space only. */
 static void a_private_futex_in_shared_memory_is_the_own_process(void)
 {
 	struct analysis_case c = begin();
@@ -193,8 +197,8 @@ static void shared_memory_may_be_moved(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
 }
 
-/* Memory of System V is somewhere, and nobody tells who has it, too. */
-static void a_futex_may_be_in_memory_that_others_have_unseen(void)
+/* System V memory may be mapped anywhere, and no event shows the processes that share it. */
+static void a_futex_may_be_in_memory_that_others_share_unrecorded(void)
 {
 	struct analysis_case c = begin();
 
@@ -222,7 +226,7 @@ static void memory_that_is_shared_by_fork_is_known(void)
 	expect(&c, TRACE_WAIT_PROCESS, "child", 30, "futex");
 }
 
-/* What is read at the end. */
+/* The end state record of a thread. */
 static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint32_t holder, uint64_t arg0, uint64_t arg1)
 {
 	struct trace_end_wait wait = {.tid = tid, .nr = nr, .fd = fd, .pid = holder, .arg0 = arg0, .arg1 = arg1, .complete = fd >= 0 || !arg1};
@@ -230,7 +234,7 @@ static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint
 	tb_start(c->tb, 9000, TRACE_EV_end_wait, &wait, sizeof(wait), NULL);
 }
 
-static void a_poll_until_the_end_is_for_what_its_descriptors_are(void)
+static void a_poll_until_the_end_is_for_its_kind_of_descriptors(void)
 {
 	struct analysis_case c = begin();
 
@@ -257,8 +261,8 @@ static void a_poll_of_different_things_until_the_end_is_for_several(void)
 	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "poll");
 }
 
-/* An epoll within a poll, and a number that is not known. */
-static void what_does_not_tell_does_not_make_several_of_a_poll(void)
+/* An epoll within a poll, and a descriptor that is not known. */
+static void unknown_descriptors_do_not_make_a_poll_for_several(void)
 {
 	static const int orders[][3] = {{5, 6, 99}, {99, 6, 5}, {6, 5, 99}};
 
@@ -276,7 +280,7 @@ static void what_does_not_tell_does_not_make_several_of_a_poll(void)
 	}
 }
 
-static void a_poll_of_nothing_that_tells_is_other(void)
+static void a_poll_of_unknown_descriptors_only_is_other(void)
 {
 	struct analysis_case c = begin();
 
@@ -297,9 +301,10 @@ static void a_poll_of_nothing_is_a_sleep(void)
 	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
 }
 
-/* Of where the program wants its events no more is recorded with the call than that it wants them somewhere; what is read at the end has the address. */
-/* Whatever it is that only a process ends, which one is not known. */
-static void what_only_processes_end_is_for_several(void)
+/* The call's record only says that the program wants its events somewhere; the end state has the
+ * address. */
+/* Only processes can end such a wait, but which one is not known. */
+static void a_wait_that_only_processes_end_is_for_several(void)
 {
 	static const struct {
 		uint32_t nr;
@@ -320,7 +325,7 @@ static void what_only_processes_end_is_for_several(void)
 	}
 }
 
-static void who_has_the_other_end_of_a_socket_may_not_be_known(void)
+static void the_holder_of_the_other_end_of_a_socket_may_be_unknown(void)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM};
 	struct analysis_case c = begin();
@@ -352,7 +357,7 @@ static void a_poll_of_things_that_agree_is_for_one(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-/* It may have been ended, and begun again. */
+/* The wait may have ended and begun again. */
 static void a_wait_until_the_end_across_a_gap_is_unknown(void)
 {
 	struct trace_trace_heartbeat heartbeat = {0};
@@ -366,7 +371,7 @@ static void a_wait_until_the_end_across_a_gap_is_unknown(void)
 	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
 }
 
-static void a_call_is_known_at_the_end_without_its_addresses(void)
+static void a_call_without_addresses_is_in_the_end_state(void)
 {
 	struct analysis_case c = begin();
 
@@ -378,8 +383,8 @@ static void a_call_is_known_at_the_end_without_its_addresses(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-/* A moment after the end it was in the next one. */
-static void what_was_read_of_another_call_does_not_count(void)
+/* A moment after the end the thread was in the next call. */
+static void an_end_state_of_another_call_does_not_count(void)
 {
 	struct analysis_case c = begin();
 
@@ -402,7 +407,7 @@ static void a_lock_until_the_end_names_its_holder(void)
 }
 
 /* It may have left the lock to its children. */
-static void a_holder_that_is_gone_is_not_waited_for(void)
+static void a_dead_holder_is_not_waited_for(void)
 {
 	struct analysis_case c = begin();
 
@@ -416,7 +421,7 @@ static void a_holder_that_is_gone_is_not_waited_for(void)
 	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "lock");
 }
 
-static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
+static void an_unrecorded_call_may_be_in_the_end_state(void)
 {
 	struct analysis_case c = begin();
 
@@ -429,8 +434,9 @@ static void a_call_that_was_not_seen_may_be_read_at_the_end(void)
 	case_free(&c);
 }
 
-/* A flight recorder reads the state after the events: what a thread is in then, it may not have been in before. */
-static void what_was_read_after_a_call_was_over_does_not_count_for_it(void)
+/* A flight recorder reads the state after the events: the thread may have entered its call only
+ * then. */
+static void an_end_state_read_after_the_call_does_not_count(void)
 {
 	static const uint64_t read[] = {2000, 8000};
 
@@ -475,8 +481,9 @@ static void a_ring_without_requests_is_other(void)
 	expect(&c, TRACE_WAIT_OTHER, "io_uring_enter", 0, "io_uring");
 }
 
-/* What two has for writing only is no other end of what "one" writes to; nor is a pipe of the same number on another device. */
-static void who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it(void)
+/* A descriptor of "two" that is only for writing is not the other end of the pipe that "one" writes
+ * to. Neither is a pipe of the same number on another device. */
+static void a_holder_of_the_same_end_of_a_pipe_is_no_potential_waker(void)
 {
 	static const struct {
 		uint32_t flags;
@@ -497,7 +504,8 @@ static void who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it(void)
 	}
 }
 
-/* 70 leaves no events: whatever happened on its CPU until the next one, its end of the wait too, was not seen. The call returns @ret. */
+/* Thread 70 leaves no events: what happened on its CPU until the next event was not recorded, and
+ * neither was the end of the wait. The call returns @ret. */
 static void end_unseen(struct analysis_case *c, int64_t ret)
 {
 	block(c);
@@ -507,9 +515,9 @@ static void end_unseen(struct analysis_case *c, int64_t ret)
 	case_run(c);
 }
 
-#define UNSEEN_NS 2000 /* of the wait; and then 1000 in which it is not known when it ended */
+#define UNSEEN_NS 2000 /* of the wait, followed by 1000 ns within which it ended */
 
-static void a_wait_that_ended_unseen_is_unknown(void)
+static void a_wait_with_an_unrecorded_end_is_unknown(void)
 {
 	static const int64_t interrupted = -4;
 	struct analysis_case c = begin();
@@ -520,7 +528,7 @@ static void a_wait_that_ended_unseen_is_unknown(void)
 	expect(&c, TRACE_WAIT_UNKNOWN, "", 0, "");
 }
 
-static void the_result_may_tell_what_ended_a_wait_unseen(void)
+static void the_result_may_name_the_cause_of_an_unrecorded_end(void)
 {
 	struct analysis_case c = begin();
 
@@ -535,12 +543,14 @@ static void the_result_may_tell_what_ended_a_wait_unseen(void)
 	pipe_fd(&c, 10, 3, 90, O_RDONLY);
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 1);
 	end_unseen(&c, 1);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "pipe"), UNSEEN_NS); /* one that cannot be told */
+	/* one of them, unknown which */
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "pipe"), UNSEEN_NS);
 	case_free(&c);
 }
 
-/* What returns 0 for having been ended is only a futex: of a read it is the end of the file, which tells nothing of who wrote. */
-static void a_result_of_0_tells_of_a_futex_only(void)
+/* A result of 0 means that the wait was ended only for a futex. For a read it is the end of the
+ * file, which does not name the writer. */
+static void a_result_of_0_names_the_cause_only_for_a_futex(void)
 {
 	struct analysis_case c = begin();
 
@@ -558,8 +568,8 @@ static void a_result_of_0_tells_of_a_futex_only(void)
 	case_free(&c);
 }
 
-/* Nor does it say which of the many it was. */
-static void that_a_poll_succeeded_does_not_tell_what_ended_it(void)
+/* A successful poll does not say which of its descriptors was ready. */
+static void a_successful_poll_does_not_name_its_cause(void)
 {
 	struct analysis_case c = begin();
 
@@ -571,8 +581,8 @@ static void that_a_poll_succeeded_does_not_tell_what_ended_it(void)
 	case_free(&c);
 }
 
-/* That a request is still in progress does not say that it was what the ring waited for. */
-static void a_ring_that_was_ended_unseen_waited_for_nobody_knows_what(void)
+/* A request that is still in progress need not be the one that the ring waited for. */
+static void a_ring_wait_with_an_unrecorded_end_has_no_known_cause(void)
 {
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5};
 	struct analysis_case c = begin();
@@ -585,7 +595,7 @@ static void a_ring_that_was_ended_unseen_waited_for_nobody_knows_what(void)
 	case_free(&c);
 }
 
-static void a_wait_since_the_start_may_end_unseen(void)
+static void a_wait_since_the_start_may_have_an_unrecorded_end(void)
 {
 	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = case_new();
@@ -600,7 +610,7 @@ static void a_wait_since_the_start_may_end_unseen(void)
 	case_free(&c);
 }
 
-static void a_result_may_tell_that_time_was_up(void)
+static void a_result_may_show_a_timeout(void)
 {
 	static const struct {
 		int nr;
@@ -617,8 +627,8 @@ static void a_result_may_tell_that_time_was_up(void)
 	}
 }
 
-/* Its CPU had nothing else to do: it must have slept until somebody unseen woke it. */
-static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
+/* Its CPU had nothing else to do, so it must have slept until an unrecorded thread woke it. */
+static void a_thread_switched_in_by_an_idle_cpu_had_an_unrecorded_wakeup(void)
 {
 	struct analysis_case c = begin();
 
@@ -633,8 +643,9 @@ static void who_is_switched_in_by_an_idle_cpu_was_woken_unseen(void)
 	case_free(&c);
 }
 
-/* CPU 1 rested for long, but not for long after one went to sleep on CPU 0: it was on its way there. */
-static void what_a_cpu_rested_before_tells_nothing_of_a_sleep(void)
+/* CPU 1 was idle for long, but not for long after "one" went to sleep on CPU 0: "one" was migrating
+ * to it. */
+static void idle_time_before_a_sleep_says_nothing_about_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -649,7 +660,7 @@ static void what_a_cpu_rested_before_tells_nothing_of_a_sleep(void)
 	CU_ASSERT_EQUAL(c.one->blocked_ns, 0);
 	case_free(&c);
 
-	c = begin(); /* nor what it did for others */
+	c = begin(); /* nor did its work for others */
 	tb_window(c.tb, 1000, 9000000);
 	tb_sys_enter(c.tb, 0, 2000, SYS_wait4, -1, 0, 0);
 	tb_switch(c.tb, 0, 3000, 10, 30, TRACE_TASK_INTERRUPTIBLE);
@@ -663,7 +674,8 @@ static void what_a_cpu_rested_before_tells_nothing_of_a_sleep(void)
 
 #define MANY 500u
 
-/* Each has the writing end of the next one's pipe, shares memory with another, and is the child of the one before. */
+/* Each thread has the writing end of the next one's pipe, shares memory with another, and is the
+ * child of the one before. */
 static void one_of_many(struct analysis_case *c, uint32_t nr)
 {
 	struct trace_start_map map = {.tgid = 100 + nr, .dev = 1, .ino = 7000 + nr / 2, .start = 0x1000, .end = 0x2000};
@@ -671,7 +683,7 @@ static void one_of_many(struct analysis_case *c, uint32_t nr)
 
 	tb_thread(c->tb, 100 + nr, 100 + nr, 99 + nr, "many", 0, !nr);
 	pipe_fd(c, 100 + nr, 3, 90 + nr, O_RDONLY);
-	pipe_fd(c, 100 + nr, 500, 80, O_RDONLY); /* its table of descriptors is large */
+	pipe_fd(c, 100 + nr, 500, 80, O_RDONLY); /* a large table of descriptors */
 	pipe_fd(c, 100 + nr, 4, 90 + (nr + 1) % MANY, O_WRONLY);
 	snprintf(path, sizeof(path), "/dev/shm/%u", nr / 2);
 	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), path);
@@ -694,8 +706,8 @@ static void run_many(struct analysis_case *c, uint32_t call, uint64_t arg0)
 	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(c->analysis, NULL), 0);
 }
 
-/* What that costs is told by test_steps. */
-static void whom_each_of_many_waits_for_until_the_end_is_told(void)
+/* test_steps checks the cost of this. */
+static void each_of_many_waits_until_the_end_has_a_cause(void)
 {
 	static const struct {
 		uint32_t call, arg0, pid;
@@ -718,47 +730,47 @@ int main(int argc, char **argv)
 		CASE(a_wait_until_the_end_names_the_only_child),
 		CASE(a_wait_until_the_end_names_the_child_that_was_asked_for),
 		CASE(a_wait_until_the_end_for_any_child_is_for_several),
-		CASE(a_child_may_be_asked_for_by_the_number_that_its_parent_knows),
+		CASE(a_child_may_be_waited_for_by_its_number_in_the_namespace),
 		CASE(a_wait_without_children_is_other),
-		CASE(a_read_until_the_end_names_who_holds_the_other_end),
-		CASE(a_read_until_the_end_is_for_several_if_others_hold_the_other_end),
+		CASE(a_read_until_the_end_names_the_holder_of_the_other_end),
+		CASE(a_read_until_the_end_is_for_several_holders_of_the_other_end),
 		CASE(a_private_futex_until_the_end_is_the_own_process),
-		CASE(a_futex_in_own_memory_is_the_own_process),
-		CASE(a_futex_in_shared_memory_names_who_shares_it),
+		CASE(a_futex_in_private_memory_is_the_own_process),
+		CASE(a_futex_in_shared_memory_names_the_process_that_shares_it),
 		CASE(memory_that_is_shared_by_fork_is_known),
-		CASE(a_poll_until_the_end_is_for_what_its_descriptors_are),
+		CASE(a_poll_until_the_end_is_for_its_kind_of_descriptors),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
-		CASE(who_is_switched_in_by_an_idle_cpu_was_woken_unseen),
-		CASE(what_does_not_tell_does_not_make_several_of_a_poll),
-		CASE(a_poll_of_nothing_that_tells_is_other),
+		CASE(a_thread_switched_in_by_an_idle_cpu_had_an_unrecorded_wakeup),
+		CASE(unknown_descriptors_do_not_make_a_poll_for_several),
+		CASE(a_poll_of_unknown_descriptors_only_is_other),
 		CASE(a_poll_of_nothing_is_a_sleep),
-		CASE(a_call_is_known_at_the_end_without_its_addresses),
-		CASE(what_was_read_of_another_call_does_not_count),
+		CASE(a_call_without_addresses_is_in_the_end_state),
+		CASE(an_end_state_of_another_call_does_not_count),
 		CASE(a_lock_until_the_end_names_its_holder),
-		CASE(a_call_that_was_not_seen_may_be_read_at_the_end),
-		CASE(what_was_read_after_a_call_was_over_does_not_count_for_it),
+		CASE(an_unrecorded_call_may_be_in_the_end_state),
+		CASE(an_end_state_read_after_the_call_does_not_count),
 		CASE(a_ring_until_the_end_waits_for_its_requests),
 		CASE(a_ring_without_requests_is_other),
-		CASE(who_has_the_same_end_of_a_pipe_does_not_end_a_wait_for_it),
-		CASE(a_wait_that_ended_unseen_is_unknown),
-		CASE(the_result_may_tell_what_ended_a_wait_unseen),
-		CASE(a_result_may_tell_that_time_was_up),
-		CASE(a_wait_since_the_start_may_end_unseen),
-		CASE(whom_each_of_many_waits_for_until_the_end_is_told),
+		CASE(a_holder_of_the_same_end_of_a_pipe_is_no_potential_waker),
+		CASE(a_wait_with_an_unrecorded_end_is_unknown),
+		CASE(the_result_may_name_the_cause_of_an_unrecorded_end),
+		CASE(a_result_may_show_a_timeout),
+		CASE(a_wait_since_the_start_may_have_an_unrecorded_end),
+		CASE(each_of_many_waits_until_the_end_has_a_cause),
 		CASE(a_kind_of_number_is_no_childs_number),
-		CASE(a_child_that_is_gone_is_not_waited_for),
+		CASE(a_dead_child_is_not_waited_for),
 		CASE(a_private_futex_in_shared_memory_is_the_own_process),
-		CASE(a_futex_may_be_in_memory_that_others_have_unseen),
-		CASE(a_holder_that_is_gone_is_not_waited_for),
-		CASE(a_result_of_0_tells_of_a_futex_only),
-		CASE(that_a_poll_succeeded_does_not_tell_what_ended_it),
-		CASE(what_a_cpu_rested_before_tells_nothing_of_a_sleep),
-		CASE(what_only_processes_end_is_for_several),
-		CASE(who_has_the_other_end_of_a_socket_may_not_be_known),
+		CASE(a_futex_may_be_in_memory_that_others_share_unrecorded),
+		CASE(a_dead_holder_is_not_waited_for),
+		CASE(a_result_of_0_names_the_cause_only_for_a_futex),
+		CASE(a_successful_poll_does_not_name_its_cause),
+		CASE(idle_time_before_a_sleep_says_nothing_about_it),
+		CASE(a_wait_that_only_processes_end_is_for_several),
+		CASE(the_holder_of_the_other_end_of_a_socket_may_be_unknown),
 		CASE(a_poll_of_things_that_agree_is_for_one),
 		CASE(a_wait_until_the_end_across_a_gap_is_unknown),
 		CASE(shared_memory_may_be_moved),
-		CASE(a_ring_that_was_ended_unseen_waited_for_nobody_knows_what),
+		CASE(a_ring_wait_with_an_unrecorded_end_has_no_known_cause),
 		{NULL, NULL},
 	};
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits_files.c - what a wait was for, by the thing that the call was about: files, sockets, memory, locks.
+ * test_state_waits_files.c - the cause of a wait, from the object that the call works on: files,
+ * sockets, memory, locks.
  *
- * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
+ * ("two") runs on CPU 1.
  */
 #include <sys/mman.h>
 #include "state_waits_case.h"
@@ -22,7 +24,7 @@ static void by_disk(struct analysis_case *c)
 	finish(c);
 }
 
-/* Two is in @call on its descriptor 5. */
+/* "two" is in @call on its descriptor 5. */
 static void by_two(struct analysis_case *c, uint32_t call)
 {
 	block(c);
@@ -42,13 +44,13 @@ static void by_timer(struct analysis_case *c)
 
 /* ---- files ---- */
 
-/* Who writes may have to wait for the pages of another file, that of the file system's log. */
-static void pages_that_are_written_back_are_their_files(void)
+/* A writer may have to wait for the pages of another file, that of the file system's log. */
+static void a_wait_for_pages_under_writeback_is_for_their_file(void)
 {
 	static const struct {
 		uint64_t ino;
 		const char *path;
-	} files[] = {{81, "/log"}, {82, "/data"}}; /* nobody has opened 82 */
+	} files[] = {{81, "/log"}, {82, "/data"}}; /* 82 was not opened by any process */
 
 	for (size_t i = 0; i < 2; i++) {
 		struct trace_fs_writeback_wait wait = {.dev = 9, .ino = files[i].ino};
@@ -82,8 +84,9 @@ static void calls_on_a_descriptor_wait_for_its_file(void)
 	}
 }
 
-/* Too many pages are not written yet: who makes more of them is held up, and it is a timer that lets it go on. */
-static void who_is_throttled_waits_for_the_file(void)
+/* Too many pages are dirty: the kernel delays the process that dirties more, and a timer ends the
+ * delay. */
+static void a_throttled_writer_waits_for_the_file(void)
 {
 	struct trace_fs_throttle throttle = {0};
 	struct analysis_case c = begin();
@@ -95,8 +98,8 @@ static void who_is_throttled_waits_for_the_file(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "throttle");
 }
 
-/* On CPU 2, events are missing. Of what a call waits for by itself only that is left. */
-static void who_let_go_is_not_believed_across_a_gap(void)
+/* Events of CPU 2 are missing. Only the cause that follows from the call itself remains. */
+static void a_release_across_a_gap_is_not_used(void)
 {
 	static const struct {
 		uint32_t mode, twos_mode;
@@ -123,8 +126,9 @@ static void who_let_go_is_not_believed_across_a_gap(void)
 	}
 }
 
-/* Another process is no thread that has to die first, though it may have held what the file needs. */
-static void a_program_is_waited_for_by_exec(void)
+/* Another process is no thread that has to die first, though it may have held what the file
+ * needs. */
+static void exec_waits_for_its_program_file(void)
 {
 	struct analysis_case c = begin();
 
@@ -134,7 +138,7 @@ static void a_program_is_waited_for_by_exec(void)
 	expect(&c, TRACE_WAIT_FILE, "/bin/true", 0, "");
 }
 
-static void who_watches_a_file_has_to_allow_its_opening(void)
+static void an_open_waits_for_the_watcher_that_must_permit_it(void)
 {
 	static const bool is_open[] = {true, false};
 
@@ -154,18 +158,19 @@ static void who_watches_a_file_has_to_allow_its_opening(void)
 	}
 }
 
-static void who_reads_a_timer_waits_for_the_time(void)
+static void a_reader_of_a_timerfd_waits_for_the_time(void)
 {
 	struct analysis_case c = begin();
 
 	tb_fd(c.tb, 10, 3, 14, 1, 0, "anon_inode:[timerfd]");
 	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 0, 8);
-	by_two(&c, SYS_getpid); /* whoever the interrupt met */
+	by_two(&c, SYS_getpid); /* any thread that the interrupt met */
 	expect(&c, TRACE_WAIT_TIMEOUT, "", 0, "");
 }
 
-/* That it was opened was lost: there is the path that the program gave, and what it is nobody told. */
-static void a_file_may_be_known_by_its_path_alone(void)
+/* The event of its opening was lost. Only the path from the program's arguments is known, and not
+ * the type of the file. */
+static void a_file_may_be_known_only_by_its_path(void)
 {
 	struct analysis_case c = begin();
 
@@ -177,8 +182,9 @@ static void a_file_may_be_known_by_its_path_alone(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
 }
 
-/* sendfile(out, in), splice(in, offset, out): a disk is what the file waits for, and the rest is the pipe's. */
-static void between_two_files_what_ended_it_tells_which(void)
+/* sendfile(out, in), splice(in, offset, out): a wakeup by a disk means the file, any other one the
+ * pipe. */
+static void the_waker_decides_between_two_files(void)
 {
 	static const uint32_t calls[] = {SYS_sendfile, SYS_splice};
 
@@ -202,7 +208,7 @@ static void between_two_files_what_ended_it_tells_which(void)
 	}
 }
 
-static void of_two_files_one_may_not_be_known(void)
+static void one_of_two_files_may_be_unknown(void)
 {
 	for (int first = 0; first < 2; first++) {
 		struct analysis_case c = begin();
@@ -220,7 +226,7 @@ static void of_two_files_one_may_not_be_known(void)
 	}
 }
 
-static void what_is_sent_from_a_file_was_read_of_it(void)
+static void data_sent_from_a_file_counts_as_read(void)
 {
 	struct analysis_case c = begin();
 
@@ -263,8 +269,8 @@ static void a_mapping_that_is_synced_is_its_file(void)
 	expect(&c, TRACE_WAIT_FILE, "/mapped", 0, "");
 }
 
-/* close_range(3, 4, 0), and with CLOSE_RANGE_CLOEXEC, which closes nothing before the next program. */
-static void a_range_that_is_closed_is_nothing_any_more(void)
+/* close_range(3, 4, 0), and with CLOSE_RANGE_CLOEXEC, which closes nothing before the next exec. */
+static void close_range_closes_a_range(void)
 {
 	for (int cloexec = 0; cloexec < 2; cloexec++)
 		for (int fd = 2; fd <= 5; fd++) {
@@ -280,7 +286,7 @@ static void a_range_that_is_closed_is_nothing_any_more(void)
 		}
 }
 
-/* Since Linux 6.9 it is a regular file of a file system of its own. */
+/* Since Linux 6.9 a pidfd is a regular file of a file system of its own. */
 static void a_pidfd_is_no_file(void)
 {
 	struct analysis_case c = begin();
@@ -291,8 +297,9 @@ static void a_pidfd_is_no_file(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pidfd");
 }
 
-/* mmap() with MAP_POPULATE has its file; of madvise() the page tells that it asks for. Of neither where there is none. */
-static void memory_that_a_call_brings_in_is_its_files(void)
+/* mmap() with MAP_POPULATE names its file; for madvise() the page that it asks for does. Without a
+ * file neither has one. */
+static void a_call_that_populates_memory_waits_for_its_file(void)
 {
 	static const struct {
 		uint32_t call, flags;
@@ -326,8 +333,9 @@ static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
 	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 }
 
-/* SO_RCVTIMEO. But the timer that ends connect() is that of the kernel, which asks again and again: it waits for who does not answer. */
-static void a_socket_whose_time_is_up_was_waited_for_only_by_connect(void)
+/* SO_RCVTIMEO. But the timer that ends connect() is the kernel's, which repeats its packets:
+ * connect() waits for the peer that does not answer. */
+static void a_timeout_of_a_socket_is_a_wait_for_it_only_in_connect(void)
 {
 	struct analysis_case c = begin();
 
@@ -343,7 +351,7 @@ static void a_socket_whose_time_is_up_was_waited_for_only_by_connect(void)
 	expect(&c, TRACE_WAIT_NETWORK, "10.0.0.2:80", 0, "");
 }
 
-static void sockets_are_waited_for_by_the_way_that_they_go(void)
+static void a_wait_for_a_socket_names_the_kind_of_socket(void)
 {
 	static const struct {
 		uint16_t family, type;
@@ -360,8 +368,8 @@ static void sockets_are_waited_for_by_the_way_that_they_go(void)
 	}
 }
 
-/* The kernel answers by itself: that a packet came at that time is another matter. */
-static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
+/* The kernel answers by itself. A packet that arrived at that time is unrelated. */
+static void a_wakeup_by_a_netlink_socket_is_no_packet(void)
 {
 	struct trace_net_rx rx = {.ifindex = 2};
 	struct analysis_case c = begin();
@@ -377,8 +385,8 @@ static void what_comes_by_a_socket_of_no_network_is_no_packet(void)
 	expect(&c, TRACE_WAIT_OTHER, "recvfrom", 0, "socket");
 }
 
-/* The other end was another's: whoever woke has it now. */
-static void the_other_end_of_a_unix_socket_may_have_been_handed_on(void)
+/* The other end belonged to another process; the waker has it now. */
+static void the_other_end_of_a_unix_socket_may_have_been_passed_on(void)
 {
 	struct trace_start_socket socks[2] = {{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
 					      {.tgid = 40, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
@@ -394,7 +402,7 @@ static void the_other_end_of_a_unix_socket_may_have_been_handed_on(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-static void who_sends_waits_for_the_socket_too(void)
+static void a_sender_waits_for_the_socket_as_well(void)
 {
 	struct analysis_case c = begin();
 
@@ -404,7 +412,7 @@ static void who_sends_waits_for_the_socket_too(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-static void of_a_socket_there_may_be_the_descriptor_only(void)
+static void a_socket_may_be_known_only_by_its_descriptor(void)
 {
 	struct analysis_case c = begin();
 
@@ -414,7 +422,8 @@ static void of_a_socket_there_may_be_the_descriptor_only(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "socket");
 }
 
-/* A program that is the other end of a tunnel writes packets into a device; one that writes to a file while it wakes does not. */
+/* A program at the end of a tunnel writes packets into a device. A program that writes to a file
+ * while it wakes does not. */
 static void packets_from_a_tunnel_are_the_networks(void)
 {
 	static const struct {
@@ -435,8 +444,8 @@ static void packets_from_a_tunnel_are_the_networks(void)
 	}
 }
 
-/* A connection that is used already does not make a server of who has it: its poll is no rest. */
-static void only_who_listens_rests_in_a_poll(void)
+/* A used connection does not make its owner a server: a poll on it is no idle wait. */
+static void only_a_listener_is_idle_in_a_poll(void)
 {
 	for (int listens = 0; listens < 2; listens++) {
 		struct trace_sock_endpoints ends = {.fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = listens ? 10 : 1};
@@ -452,7 +461,7 @@ static void only_who_listens_rests_in_a_poll(void)
 	}
 }
 
-/* The poller knows its descriptors, we do not: but what its waker wrote to is a socket. */
+/* The descriptors of the poll are not recorded, but its waker wrote to a socket. */
 static void a_poll_is_for_the_socket_that_its_waker_used(void)
 {
 	struct trace_start_socket sock = {.tgid = 20, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM};
@@ -465,8 +474,8 @@ static void a_poll_is_for_the_socket_that_its_waker_used(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
 
-/* accept() of a 32-bit program is one of the calls that are in socketcall(). */
-static void a_32_bit_program_that_accepts_rests(void)
+/* accept() of a 32-bit program is one of the calls of socketcall(). */
+static void a_32_bit_program_in_accept_is_idle(void)
 {
 	static const struct {
 		uint64_t number;
@@ -487,7 +496,8 @@ static void a_32_bit_program_that_accepts_rests(void)
 
 /* ---- locks ---- */
 
-/* ipc() has the call that it makes before its arguments, and in the upper half which version of it: those up to 4 are of semaphores. */
+/* The first argument of ipc() is the call, with its version in the upper half. Calls up to 4 are
+ * those of semaphores. */
 static void semaphores_of_32_bit_programs_are_in_ipc(void)
 {
 	static const struct {
@@ -522,7 +532,7 @@ static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uin
 	tb_sys_exit(c->tb, 0, ns + 30 + for_ns, 0);
 }
 
-/* Those that took as long: files by their paths, then futexes by their addresses. */
+/* Locks with the same waiting time: files by their paths, then futexes by their addresses. */
 static void the_lock_that_was_waited_for_longest_comes_first(void)
 {
 	static const struct {
@@ -568,7 +578,7 @@ static void the_lock_that_was_waited_for_longest_comes_first(void)
 
 /* ---- others ---- */
 
-static void who_is_traced_waits_for_its_tracer(void)
+static void a_ptraced_thread_waits_for_its_tracer(void)
 {
 	struct analysis_case c = begin();
 
@@ -578,8 +588,8 @@ static void who_is_traced_waits_for_its_tracer(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "ptrace");
 }
 
-/* The worker does for its process what that would have waited for itself. It may be older than the trace. */
-static void a_ring_waits_for_what_its_worker_waited_for(void)
+/* The worker waits on behalf of its process. It may be older than the trace. */
+static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 {
 	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
@@ -600,12 +610,12 @@ static void a_ring_waits_for_what_its_worker_waited_for(void)
 	wake(&c, TRACE_CONTEXT_TASK);
 	finish(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "vda", 0, ""), 1600); /* the worker's */
-	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100 + 800 + 3500); /* its time is the kernel's, and it is in no call that ever ends */
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100 + 800 + 3500); /* its time is kernel time, in a call that never ends */
 	CU_ASSERT_EQUAL(c.one->nr_syscalls_rows, 1);
 	expect(&c, TRACE_WAIT_FILE, "vda", 0, "io_uring");
 }
 
-/* What the worker waited for may be the disk: of which file the request was says more. */
+/* The worker waited for the disk, but the file of the request says more. */
 static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 {
 	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -633,8 +643,9 @@ static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
-/* Of the address space, by another that has it, too; or for a thread of the kernel that makes room. */
-static void calls_on_memory_wait_for_who_lets_go_of_it(void)
+/* A call on memory waits for another process with the same address space, or for a kernel thread
+ * that frees memory. */
+static void calls_on_memory_wait_for_the_releasing_thread(void)
 {
 	static const struct {
 		uint32_t nr;
@@ -672,8 +683,9 @@ static void fcntl_waits_for_a_lock(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "lock");
 }
 
-/* A thread of the own process, but no worker, or one that had waited before: what that waited for is another matter. */
-static void a_ring_does_not_wait_for_what_others_waited_for(void)
+/* A thread of the own process that is no worker, or a worker that had waited before: the cause of
+ * its wait does not apply. */
+static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 {
 	for (int is_worker = 0; is_worker < 2; is_worker++) {
 		struct trace_start_thread other = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -703,8 +715,9 @@ static void a_ring_does_not_wait_for_what_others_waited_for(void)
 	}
 }
 
-/* Its process gives it work; whoever else wakes it has let go of what it does the work on. */
-static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
+/* Its process gives it work. A waker of another process has released a file or lock that the work
+ * needs. */
+static void a_worker_of_a_ring_is_idle_until_its_process_wakes_it(void)
 {
 	for (uint32_t by = 0; by < 2; by++) {
 		struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -720,7 +733,7 @@ static void a_worker_of_a_ring_rests_until_its_own_process_wakes_it(void)
 	}
 }
 
-static void a_ring_that_a_kernel_thread_wakes_waits_for_that(void)
+static void a_ring_woken_by_a_kernel_thread_waited_for_it(void)
 {
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct analysis_case c = begin();
@@ -735,8 +748,9 @@ static void a_ring_that_a_kernel_thread_wakes_waits_for_that(void)
 	expect(&c, TRACE_WAIT_KERNEL, "md0_raid1", 0, "io_uring");
 }
 
-/* The same in the kernel's older way: at rest until a client's data comes, and not while the disk works. */
-static void a_listener_rests_in_asynchronous_io_unless_it_is_the_disks(void)
+/* The same with the kernel's older interface: idle until a client's data arrives, but not while the
+ * disk works. */
+static void a_listener_is_idle_in_asynchronous_io_unless_on_a_disk(void)
 {
 	for (int disk = 0; disk < 2; disk++) {
 		struct trace_start_socket sock = {.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
@@ -783,7 +797,7 @@ static void a_listener_that_waits_in_a_ring_for_a_disk_has_work(void)
 	expect(&c, TRACE_WAIT_FILE, "/data", 0, "io_uring");
 }
 
-static void a_wait_in_no_call_is_for_who_ended_it(void)
+static void a_wait_outside_calls_is_for_its_waker(void)
 {
 	struct analysis_case c = begin();
 
@@ -806,45 +820,45 @@ static void a_wait_in_no_call_is_for_who_ended_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(pages_that_are_written_back_are_their_files),
-		CASE(who_watches_a_file_has_to_allow_its_opening),
-		CASE(who_reads_a_timer_waits_for_the_time),
-		CASE(a_file_may_be_known_by_its_path_alone),
-		CASE(between_two_files_what_ended_it_tells_which),
-		CASE(of_two_files_one_may_not_be_known),
-		CASE(what_is_sent_from_a_file_was_read_of_it),
+		CASE(a_wait_for_pages_under_writeback_is_for_their_file),
+		CASE(an_open_waits_for_the_watcher_that_must_permit_it),
+		CASE(a_reader_of_a_timerfd_waits_for_the_time),
+		CASE(a_file_may_be_known_only_by_its_path),
+		CASE(the_waker_decides_between_two_files),
+		CASE(one_of_two_files_may_be_unknown),
+		CASE(data_sent_from_a_file_counts_as_read),
 		CASE(a_sync_of_everything_waits_for_all_files),
 		CASE(a_mapping_that_is_synced_is_its_file),
-		CASE(a_range_that_is_closed_is_nothing_any_more),
+		CASE(close_range_closes_a_range),
 		CASE(a_pidfd_is_no_file),
-		CASE(memory_that_a_call_brings_in_is_its_files),
-		CASE(a_socket_whose_time_is_up_was_waited_for_only_by_connect),
-		CASE(sockets_are_waited_for_by_the_way_that_they_go),
+		CASE(a_call_that_populates_memory_waits_for_its_file),
+		CASE(a_timeout_of_a_socket_is_a_wait_for_it_only_in_connect),
+		CASE(a_wait_for_a_socket_names_the_kind_of_socket),
 		CASE(packets_from_a_tunnel_are_the_networks),
-		CASE(only_who_listens_rests_in_a_poll),
+		CASE(only_a_listener_is_idle_in_a_poll),
 		CASE(a_poll_is_for_the_socket_that_its_waker_used),
-		CASE(a_32_bit_program_that_accepts_rests),
+		CASE(a_32_bit_program_in_accept_is_idle),
 		CASE(semaphores_of_32_bit_programs_are_in_ipc),
 		CASE(the_lock_that_was_waited_for_longest_comes_first),
-		CASE(who_is_traced_waits_for_its_tracer),
-		CASE(a_ring_waits_for_what_its_worker_waited_for),
-		CASE(a_wait_in_no_call_is_for_who_ended_it),
+		CASE(a_ptraced_thread_waits_for_its_tracer),
+		CASE(a_ring_inherits_the_wait_cause_of_its_worker),
+		CASE(a_wait_outside_calls_is_for_its_waker),
 		CASE(calls_on_a_descriptor_wait_for_its_file),
-		CASE(who_is_throttled_waits_for_the_file),
-		CASE(who_let_go_is_not_believed_across_a_gap),
-		CASE(a_program_is_waited_for_by_exec),
-		CASE(what_comes_by_a_socket_of_no_network_is_no_packet),
-		CASE(of_a_socket_there_may_be_the_descriptor_only),
+		CASE(a_throttled_writer_waits_for_the_file),
+		CASE(a_release_across_a_gap_is_not_used),
+		CASE(exec_waits_for_its_program_file),
+		CASE(a_wakeup_by_a_netlink_socket_is_no_packet),
+		CASE(a_socket_may_be_known_only_by_its_descriptor),
 		CASE(a_ring_waits_for_the_file_that_its_worker_reads),
-		CASE(the_other_end_of_a_unix_socket_may_have_been_handed_on),
-		CASE(who_sends_waits_for_the_socket_too),
-		CASE(calls_on_memory_wait_for_who_lets_go_of_it),
+		CASE(the_other_end_of_a_unix_socket_may_have_been_passed_on),
+		CASE(a_sender_waits_for_the_socket_as_well),
+		CASE(calls_on_memory_wait_for_the_releasing_thread),
 		CASE(fcntl_waits_for_a_lock),
-		CASE(a_ring_does_not_wait_for_what_others_waited_for),
+		CASE(a_ring_does_not_inherit_wait_causes_of_other_threads),
 		CASE(a_listener_that_waits_in_a_ring_for_a_disk_has_work),
-		CASE(a_worker_of_a_ring_rests_until_its_own_process_wakes_it),
-		CASE(a_ring_that_a_kernel_thread_wakes_waits_for_that),
-		CASE(a_listener_rests_in_asynchronous_io_unless_it_is_the_disks),
+		CASE(a_worker_of_a_ring_is_idle_until_its_process_wakes_it),
+		CASE(a_ring_woken_by_a_kernel_thread_waited_for_it),
+		CASE(a_listener_is_idle_in_asynchronous_io_unless_on_a_disk),
 		{NULL, NULL},
 	};
 

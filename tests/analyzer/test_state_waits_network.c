@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_state_waits_network.c - for whom a thread waited that waits for a packet, or at a connection.
+ * test_state_waits_network.c - the process for which a thread waited that waits for a packet, or at
+ * a connection.
  *
- * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20 ("two") runs on CPU 1.
+ * Thread 10 ("one") runs on CPU 0 and blocks from 3000 to 6000 unless a test says otherwise; 20
+ * ("two") runs on CPU 1.
  */
 #include "state_waits_case.h"
 #include "unit.h"
@@ -27,8 +29,8 @@ static void receive_by(struct analysis_case *c, uint32_t ifindex, uint32_t call,
 	finish(c);
 }
 
-/* Also if it only tells that something was received, or that a connection is made or over. */
-static void a_packet_on_loopback_is_its_senders(void)
+/* Also if the packet only acknowledges data, or makes or ends a connection. */
+static void a_packet_on_loopback_names_its_sender(void)
 {
 	static const uint32_t calls[] = {SYS_sendto, SYS_write, SYS_sendfile, SYS_read, SYS_recvfrom, SYS_accept, SYS_connect, SYS_close, SYS_exit_group, SYS_io_uring_enter};
 
@@ -40,8 +42,9 @@ static void a_packet_on_loopback_is_its_senders(void)
 	}
 }
 
-/* A call that sends nothing, or writes to a file, was interrupted by what another had sent. */
-static void a_packet_on_loopback_may_meet_somebody_else(void)
+/* A thread in a call that sends nothing, or writes to a file, was interrupted by the packet of
+ * another thread. */
+static void a_packet_on_loopback_may_interrupt_another_thread(void)
 {
 	static const uint32_t calls[] = {SYS_nanosleep, SYS_write};
 
@@ -68,8 +71,8 @@ static void loopback_brings(struct analysis_case *c)
 	finish(c);
 }
 
-/* The other end was made by "one" itself, and two got it by fork. */
-static void a_local_connection_names_who_used_it_just_now(void)
+/* "one" itself created the other end, and "two" got it by fork. */
+static void a_local_connection_names_its_latest_user(void)
 {
 	static const uint64_t ends[2] = {500, 501};
 	struct analysis_case c = begin();
@@ -89,7 +92,7 @@ static void a_local_connection_names_who_used_it_just_now(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
-/* @tgid's end of a connection with who has @ino ^ 1, in network namespace @netns. */
+/* @tgid's end of the connection to the socket @ino ^ 1, in network namespace @netns. */
 static void tcp_end_in(struct analysis_case *c, uint32_t netns, uint32_t tgid, int fd, uint64_t ino)
 {
 	struct trace_start_socket sock = {.tgid = tgid, .fd = fd, .ino = ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .netns = netns,
@@ -104,8 +107,9 @@ static void tcp_end(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino
 	tcp_end_in(c, 7, tgid, fd, ino);
 }
 
-/* Another process has an end with the same addresses, elsewhere, and is seen later. */
-static void a_connection_is_of_its_network_namespace(void)
+/* Another process has an end with the same addresses in another namespace, and its events come
+ * later. */
+static void connections_belong_to_their_network_namespace(void)
 {
 	struct analysis_case c = begin();
 
@@ -119,8 +123,8 @@ static void a_connection_is_of_its_network_namespace(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
-/* And not who has the other end, and does nothing. */
-static void who_shuts_a_connection_down_ends_the_wait_for_it(void)
+/* Not the process that holds the other end and does nothing. */
+static void shutting_a_connection_down_ends_the_wait_for_it(void)
 {
 	struct analysis_case c = begin();
 
@@ -137,7 +141,7 @@ static void who_shuts_a_connection_down_ends_the_wait_for_it(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "tcp");
 }
 
-/* Of two that are no disks. */
+/* Neither of the two is a disk. */
 static void a_splice_waits_for_the_end_that_the_waker_used(void)
 {
 	struct analysis_case c = begin();
@@ -156,7 +160,7 @@ static void a_splice_waits_for_the_end_that_the_waker_used(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe");
 }
 
-static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
+static void a_packet_from_another_host_does_not_name_the_interrupted_thread(void)
 {
 	struct analysis_case c = begin();
 
@@ -164,7 +168,7 @@ static void a_packet_from_elsewhere_is_not_of_who_was_interrupted(void)
 	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
 }
 
-static void a_packet_for_a_socket_that_nobody_knows_is_the_networks(void)
+static void a_packet_for_an_unknown_socket_is_the_networks(void)
 {
 	struct trace_sock_ready ready = {.ino = 999, .family = AF_INET, .protocol = 6};
 	struct analysis_case c = begin();
@@ -181,8 +185,9 @@ static void a_packet_for_a_socket_that_nobody_knows_is_the_networks(void)
 	case_free(&c);
 }
 
-/* Where a thread of the kernel receives them (threaded NAPI): what it brought says more than who it is. */
-static void a_packet_that_a_kernel_thread_brings_is_the_networks(void)
+/* Where a kernel thread receives the packets (threaded NAPI), the packet says more than the
+ * thread. */
+static void a_packet_received_by_a_kernel_thread_is_the_networks(void)
 {
 	struct trace_start_thread napi = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
@@ -204,7 +209,7 @@ static void a_packet_that_a_kernel_thread_brings_is_the_networks(void)
 	expect(&c, TRACE_WAIT_NETWORK, "local port 53", 0, "");
 }
 
-static void a_connection_that_failed_names_who_was_asked(void)
+static void a_failed_connection_names_the_address(void)
 {
 	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6};
 	struct trace_sock_asks asks = {.ino = 500, .remote_lo = 0x0202090affff0000ull, .remote_port = 4000, .family = AF_INET, .protocol = 6};
@@ -229,16 +234,16 @@ static void a_connection_that_failed_names_who_was_asked(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_packet_on_loopback_is_its_senders),
-		CASE(a_packet_on_loopback_may_meet_somebody_else),
-		CASE(a_local_connection_names_who_used_it_just_now),
-		CASE(a_connection_is_of_its_network_namespace),
-		CASE(who_shuts_a_connection_down_ends_the_wait_for_it),
+		CASE(a_packet_on_loopback_names_its_sender),
+		CASE(a_packet_on_loopback_may_interrupt_another_thread),
+		CASE(a_local_connection_names_its_latest_user),
+		CASE(connections_belong_to_their_network_namespace),
+		CASE(shutting_a_connection_down_ends_the_wait_for_it),
 		CASE(a_splice_waits_for_the_end_that_the_waker_used),
-		CASE(a_packet_from_elsewhere_is_not_of_who_was_interrupted),
-		CASE(a_packet_for_a_socket_that_nobody_knows_is_the_networks),
-		CASE(a_packet_that_a_kernel_thread_brings_is_the_networks),
-		CASE(a_connection_that_failed_names_who_was_asked),
+		CASE(a_packet_from_another_host_does_not_name_the_interrupted_thread),
+		CASE(a_packet_for_an_unknown_socket_is_the_networks),
+		CASE(a_packet_received_by_a_kernel_thread_is_the_networks),
+		CASE(a_failed_connection_names_the_address),
 		{NULL, NULL},
 	};
 

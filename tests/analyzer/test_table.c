@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_table.c - the analysis' table against a plain array, in random order. */
+/* test_table.c - the tables of the analysis, compared with a plain array, in random order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static void rows_are_found_until_they_are_removed(void)
 	table_clear(&table);
 }
 
-/* As thread_prefetch_rows() has it: @used of them are all that there is. */
-static void rows_of_a_small_table_stand_in_front(void)
+/* As in thread_prefetch_rows(): the @used rows are all of the table's rows. */
+static void rows_of_a_small_table_are_at_its_front(void)
 {
 	uint64_t keys[6] = {0}, next = 1000, random = 88172645463325252u;
 	struct table table = {0};
@@ -78,7 +78,7 @@ static void rows_of_a_small_table_stand_in_front(void)
 	table_clear(&table);
 }
 
-static void what_is_not_there_can_be_removed(void)
+static void removing_a_missing_row_changes_nothing(void)
 {
 	struct table table = {0};
 
@@ -89,7 +89,7 @@ static void what_is_not_there_can_be_removed(void)
 	table_clear(&table);
 }
 
-/* It is not from malloc(): who frees it would be told. */
+/* The memory is not from malloc(): freeing it would be reported. */
 static void lent_rows_are_used_and_not_freed(void)
 {
 	struct row lent[4] = {{0}};
@@ -114,7 +114,7 @@ static void lent_rows_are_used_and_not_freed(void)
 	CU_ASSERT_PTR_NULL(table.rows);
 }
 
-static void what_is_taken_is_zeros_on_lines_of_its_own(void)
+static void arena_memory_is_zeroed_and_on_cache_lines_of_its_own(void)
 {
 	struct arena arena = {0};
 	unsigned char *last = NULL;
@@ -137,8 +137,9 @@ static void what_is_taken_is_zeros_on_lines_of_its_own(void)
 	CU_ASSERT_PTR_NULL(arena.pieces);
 }
 
-/* A table that grows in it, as the books' do: of each size, what was given back is taken again. */
-static void rows_are_given_back_and_taken_again(void)
+/* A table that grows in it, as those of the accounting do: for each size, returned rows are used
+ * again. */
+static void returned_rows_are_used_again(void)
 {
 	struct arena arena = {0};
 	void *first[64];
@@ -196,7 +197,7 @@ static void a_string_is_kept_once(void)
 	strings_clear(&strings);
 }
 
-/* It is freed or kept, never copied; AddressSanitizer sees to the rest. */
+/* It is freed or kept, never copied; AddressSanitizer checks that. */
 static void a_string_that_is_taken_is_kept_once(void)
 {
 	struct strings strings = {0};
@@ -221,11 +222,11 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(rows_are_found_until_they_are_removed),
-		CASE(rows_of_a_small_table_stand_in_front),
-		CASE(what_is_not_there_can_be_removed),
+		CASE(rows_of_a_small_table_are_at_its_front),
+		CASE(removing_a_missing_row_changes_nothing),
 		CASE(lent_rows_are_used_and_not_freed),
-		CASE(what_is_taken_is_zeros_on_lines_of_its_own),
-		CASE(rows_are_given_back_and_taken_again),
+		CASE(arena_memory_is_zeroed_and_on_cache_lines_of_its_own),
+		CASE(returned_rows_are_used_again),
 		CASE(a_table_moves_to_lent_rows),
 		CASE(a_string_is_kept_once),
 		CASE(a_string_that_is_taken_is_kept_once),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_tuple.c - ends of connections find each other in their own network namespace, and in another one where that is certain. */
+/* test_tuple.c - ends of connections are matched in their own network namespace, and in another one
+ * where the match is certain. */
 #include <string.h>
 #include "tuple.h"
 #include "unit.h"
 
-static const uint64_t here[2] = {0, 127ull << 32 | 0x0100000000000000 | 0xffff0000}, here6[2] = {0, 1ull << 56}; /* 127.0.0.1, ::1 */
+/* 127.0.0.1, ::1 */
+static const uint64_t here[2] = {0, 127ull << 32 | 0x0100000000000000 | 0xffff0000}, here6[2] = {0, 1ull << 56};
 static const uint64_t client_at[2] = {0, 0x0200000a00000000 | 0xffff0000}, server_at[2] = {0, 0x0300000a00000000 | 0xffff0000};
 
 static struct tuple end_at(uint32_t net, const uint64_t local[2], uint16_t local_port, const uint64_t remote[2], uint16_t remote_port)
@@ -29,7 +31,7 @@ static void on_loopback(const uint64_t address[2])
 
 	client_too.net = server_too.net = 2;
 	add(&table, &client, 10);
-	add(&table, &server_too, 21); /* of it the other end is not there yet */
+	add(&table, &server_too, 21); /* its other end is not known yet */
 	CU_ASSERT_EQUAL(tuple_other(&table, &client), 0);
 	CU_ASSERT_EQUAL(tuple_other(&table, &server_too), 0);
 	add(&table, &server, 11);
@@ -40,7 +42,7 @@ static void on_loopback(const uint64_t address[2])
 	CU_ASSERT_EQUAL(tuple_other(&table, &server_too), 20);
 	CU_ASSERT_TRUE(tuple_are_ends(&client, &server));
 	CU_ASSERT_FALSE(tuple_are_ends(&client, &client));
-	tuple_remove(&table, &server, 12); /* it is another's since */
+	tuple_remove(&table, &server, 12); /* the addresses belong to another socket by now */
 	CU_ASSERT_EQUAL(tuple_other(&table, &client), 11);
 	tuple_remove(&table, &server, 11);
 	CU_ASSERT_EQUAL(tuple_other(&table, &client), 0);
@@ -48,13 +50,13 @@ static void on_loopback(const uint64_t address[2])
 	table_clear(&table);
 }
 
-static void loopback_leads_nowhere_else(void)
+static void loopback_stays_in_its_namespace(void)
 {
 	on_loopback(here);
 	on_loopback(here6);
 }
 
-static void from_one_namespace_into_another(void)
+static void connections_between_namespaces_are_matched(void)
 {
 	struct table table = {0};
 	struct tuple client = end_at(1, client_at, 5000, server_at, 80), server = end_at(2, server_at, 80, client_at, 5000);
@@ -68,21 +70,22 @@ static void from_one_namespace_into_another(void)
 	CU_ASSERT_EQUAL(tuple_other(&table, &server), 10);
 	add(&table, &client, 12); /* the same end once more, another socket */
 	CU_ASSERT_EQUAL(tuple_other(&table, &server), 12);
-	add(&table, &client_too, 20); /* whose is that? */
+	add(&table, &client_too, 20); /* ambiguous */
 	CU_ASSERT_EQUAL(tuple_other(&table, &client), 0);
 	CU_ASSERT_EQUAL(tuple_other(&table, &server), 0);
 	CU_ASSERT_EQUAL(tuple_other(&table, &client_too), 0);
 	add(&table, &server_too, 21);
 	CU_ASSERT_EQUAL(tuple_other(&table, &server_too), 0);
-	server_too.net = 3; /* both in one: there is no doubt */
+	server_too.net = 3; /* both in one namespace: no longer ambiguous */
 	add(&table, &server_too, 22);
 	CU_ASSERT_EQUAL(tuple_other(&table, &client_too), 22);
 	CU_ASSERT_EQUAL(tuple_other(&table, &server_too), 20);
 	table_clear(&table);
 }
 
-/* Whose the server's end in another namespace is is not known, nor when one of the two goes and comes again; and no more whose the client's is. */
-static void ends_that_come_again_are_shared_still(void)
+/* The server's end in another namespace is ambiguous, also when one of the two candidates is
+ * removed and added again. So is the client's end. */
+static void ends_that_are_added_again_stay_ambiguous(void)
 {
 	struct table table = {0};
 	struct tuple client = end_at(1, client_at, 5000, server_at, 80), client_too = client;
@@ -101,11 +104,11 @@ static void ends_that_come_again_are_shared_still(void)
 	table_clear(&table);
 	add(&table, &client, 10);
 	add(&table, &server, 20);
-	CU_ASSERT_EQUAL(tuple_other(&table, &client_too), 0); /* who asks is not who is known */
+	CU_ASSERT_EQUAL(tuple_other(&table, &client_too), 0); /* the searching end is not the known one */
 	table_clear(&table);
 }
 
-static void without_namespaces_addresses_tell(void)
+static void without_namespaces_addresses_decide(void)
 {
 	struct table table = {0};
 	struct tuple client = end_at(0, here, 5000, here, 80), server = end_at(0, here, 80, here, 5000);
@@ -144,10 +147,10 @@ static void ports_are_of_a_namespace(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(loopback_leads_nowhere_else),
-		CASE(from_one_namespace_into_another),
-		CASE(ends_that_come_again_are_shared_still),
-		CASE(without_namespaces_addresses_tell),
+		CASE(loopback_stays_in_its_namespace),
+		CASE(connections_between_namespaces_are_matched),
+		CASE(ends_that_are_added_again_stay_ambiguous),
+		CASE(without_namespaces_addresses_decide),
 		CASE(ports_are_of_a_namespace),
 		{NULL, NULL},
 	};

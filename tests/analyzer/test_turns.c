@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_turns.c - who had the CPU while a thread waited for it: analyzer/slice_log.c against a machine of which it is known.
+ * test_turns.c - which threads had the CPU while a thread waited for it: analyzer/slice_log.c,
+ * compared with a simple machine.
  *
- * The machine is random, and slow on purpose: at each step the time since the last one is charged by each waiting thread to who had its CPU, one by
- * one. What the analysis says of a thread that never waited for more turns than it names must be the same to the nanosecond; of others it may
- * put some to "several", but nobody may be charged with more than he had.
+ * The machine is random, and slow on purpose: at each step every waiting thread charges the time
+ * since the last step to the thread on its CPU, one by one. For a thread that never waited for more
+ * time slices than the analysis names, the analysis must give the same result to the nanosecond.
+ * For others it may charge a part to "several", but never charge a thread with more than it had.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,20 +19,20 @@
 #define FIRST_TID 100
 #define FIRST_PID 10000
 #define START_NS 1000
-#define NAMED 128 /* turns of a wait that are all named */
+#define NAMED 128 /* time slices of a wait that are all named */
 #define NOBODY (-1)
 
-enum { IDLE, INTERRUPTS, FIRST_PROCESS }; /* columns of what was had */
+enum { IDLE, INTERRUPTS, FIRST_PROCESS }; /* columns of the times */
 
 /**
- * struct kind - a kind of machine
- * @nr_processes: of as many threads each
- * @sleep: of 100 turns so many end with a sleep
- * @in_order: the longest waiting has the next turn; else anybody
- * @migrate, @interrupt, @ask: of 1000 steps; to ask is to read figures in the pass
- * @nr_idle: more CPUs, on which nothing happens: the log of each is shorter then
- * @at_once: of 100 steps so many come at the time of the one before, if its CPU is not a later one: a reader has those of one time by CPU;
- *	and with a new chunk at times
+ * struct kind - the parameters of a machine
+ * @nr_processes: processes, with as many threads each
+ * @sleep: percent of the time slices that end with a sleep
+ * @in_order: the thread that waits longest has the next slice; otherwise any thread
+ * @migrate, @interrupt, @ask: per mille of the steps; "ask" reads figures during the pass
+ * @nr_idle: more CPUs, without events: the log of each CPU is shorter then
+ * @at_once: percent of the steps that have the time of the step before, if its CPU is not a later
+ *   one: a reader orders those of one time by CPU. Sometimes with a new chunk
  */
 struct kind {
 	const char *name;
@@ -53,13 +55,13 @@ struct machine {
 	uint64_t now;
 	uint32_t last_cpu; /* with an event */
 	struct tb *tb;
-	int current[MAX_CPUS]; /* thread, NOBODY: idle */
+	int current[MAX_CPUS]; /* thread, or the constant for idle */
 	bool interrupted[MAX_CPUS];
 	uint64_t nr_turns[MAX_CPUS];
 	struct queue queues[MAX_CPUS], asleep;
-	uint64_t since[MAX_THREADS]; /* turn of its CPU in which its wait began */
-	uint64_t longest[MAX_THREADS]; /* wait, in turns */
-	bool seen[MAX_THREADS];	       /* in an event: that it waited before is only known by its first turn */
+	uint64_t since[MAX_THREADS]; /* slice of its CPU in which its wait began */
+	uint64_t longest[MAX_THREADS]; /* wait, in slices */
+	bool seen[MAX_THREADS];	       /* in an event: an earlier wait is known only from its first slice */
 	uint64_t *had; /* [thread][column] */
 };
 
@@ -232,7 +234,7 @@ static struct machine *machine_run(const struct kind *kind, uint64_t seed)
 	}
 	for (uint32_t i = 0; i < kind->nr_steps; i++)
 		step(m);
-	if (below(m, 2)) /* or somebody begins to wait as the trace ends */
+	if (below(m, 2)) /* or a thread begins to wait as the trace ends */
 		pass(m, 10);
 	for (uint32_t cpu = 0; cpu < kind->nr_cpus; cpu++)
 		for (uint32_t i = 0; i < m->queues[cpu].nr; i++)
@@ -248,7 +250,7 @@ static void machine_free(struct machine *m)
 	free(m);
 }
 
-/* ---- what the analysis says of it ---- */
+/* ---- the result of the analysis ---- */
 
 static bool is_whole(struct trace_figures *f)
 {
@@ -261,7 +263,7 @@ static bool is_whole(struct trace_figures *f)
 	return !ns;
 }
 
-/* Somebody reads figures in the pass: of a thread, of its process, or of all. */
+/* Reads figures during the pass: of a thread, of its process, or of all. */
 static void ask(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct machine *m = data;
@@ -282,7 +284,7 @@ static void ask(void *data, struct trace_analysis *analysis, const struct trace_
 	}
 }
 
-/* The column of a row; NOBODY: several. */
+/* The column of a row, or the constant for "several". */
 static int column_of(const struct trace_cpu_wait *row)
 {
 	if (row->pid)
@@ -292,7 +294,7 @@ static int column_of(const struct trace_cpu_wait *row)
 	return strcmp(row->comm, "interrupts") == 0 ? INTERRUPTS : IDLE;
 }
 
-/* Returns what went to several; *@ret_wrong: rows that are not as they were, or too many. */
+/* Returns the time charged to "several". *@ret_wrong: rows that differ, or are too many. */
 static uint64_t compare(const struct machine *m, uint32_t thread, const struct trace_figures *f, uint32_t *ret_wrong)
 {
 	const uint64_t *had = &m->had[thread * nr_columns(m)];
@@ -316,9 +318,9 @@ static uint64_t compare(const struct machine *m, uint32_t thread, const struct t
 }
 
 /**
- * struct outcome - of all threads of a machine
- * @exact_ns: waited by threads of which all must be exact
- * @long_ns: by the others, and @several_ns of it without a name
+ * struct outcome - sums over all threads of a machine
+ * @exact_ns: waited by threads that must have only exact rows
+ * @long_ns: waited by the others, with @several_ns of it charged to "several"
  */
 struct outcome {
 	uint32_t wrong, nr;
@@ -372,7 +374,7 @@ static struct outcome check(const struct kind *kind)
 
 /* ---- cases ---- */
 
-static void whoever_had_the_cpu_is_charged_to_the_nanosecond(void)
+static void the_thread_on_the_cpu_is_charged_to_the_nanosecond(void)
 {
 	static const struct kind kinds[] = {
 		{"few", 2, 6, 4, 6000, 20, false, 5, 20, 0, 0, 0},
@@ -397,7 +399,7 @@ static void whoever_had_the_cpu_is_charged_to_the_nanosecond(void)
 	}
 }
 
-static void of_many_nobody_is_charged_with_more_than_he_had(void)
+static void no_thread_is_charged_with_more_than_it_had(void)
 {
 	static const struct kind kinds[] = {
 		{"in order", 2, 1500, 1500, 9000, 0, true, 0, 20, 0, 0, 0},
@@ -413,8 +415,9 @@ static void of_many_nobody_is_charged_with_more_than_he_had(void)
 	}
 }
 
-/* In a turn each of 600 on a CPU, more than one in five has a name: those who had it last. */
-static void of_long_waits_the_latest_are_named(void)
+/* 600 threads have a slice each on a CPU. More than one in five is named: those that had it
+ * last. */
+static void long_waits_name_the_latest_threads(void)
 {
 	static const struct kind kind = {"in order", 1, 600, 600, 12000, 0, true, 0, 0, 0, 0, 0};
 	struct outcome outcome = check(&kind);
@@ -423,8 +426,8 @@ static void of_long_waits_the_latest_are_named(void)
 	CU_ASSERT((outcome.long_ns - outcome.several_ns) * 600 >= outcome.long_ns * NAMED);
 }
 
-/* However many turns it takes: a wait for few processes has no need of "several". */
-static void of_long_waits_for_few_processes_all_is_known(void)
+/* However many slices it takes: a wait for few processes does not need "several". */
+static void long_waits_for_few_processes_are_completely_named(void)
 {
 	static const struct kind kinds[] = {
 		{"ten of many threads", 2, 1200, 10, 16000, 0, true, 0, 20, 0, 0, 0},
@@ -435,7 +438,8 @@ static void of_long_waits_for_few_processes_all_is_known(void)
 		struct outcome outcome = check(&kinds[i]);
 
 		CU_ASSERT(outcome.long_ns > outcome.exact_ns);
-		CU_ASSERT(outcome.several_ns * 10 < outcome.long_ns); /* what was waited before anybody knew that it would be long */
+		/* waited before it was known that the wait would be long */
+		CU_ASSERT(outcome.several_ns * 10 < outcome.long_ns);
 	}
 }
 
@@ -447,11 +451,13 @@ static uint64_t had_by(const struct trace_figures *f, uint32_t pid)
 	return 0;
 }
 
-/* Thread 5 is believed on CPU 0, in its third turn there, when it leaves CPU 1 and waits for that one; or (@moved) leaves it, and is moved at once. */
+/* In the state, thread 5 is on CPU 0, in its third slice there, when it leaves CPU 1 and waits for
+ * that one. Or (@moved) it leaves CPU 1 and is migrated at once. */
 static void check_other_cpu(bool moved)
 {
 	struct trace_sched_migrate migrate = {.tid = 5, .from_cpu = 0, .to_cpu = 1};
-	enum { NR = 40, TURN_NS = 10, THIRD_TURN = 2 * NR + 5, /* the turns before the end of it */ OTHERS = 300, NR_OTHERS = 30 };
+	/* THIRD_TURN: the slices before its end */
+	enum { NR = 40, TURN_NS = 10, THIRD_TURN = 2 * NR + 5, OTHERS = 300, NR_OTHERS = 30 };
 	struct tb *tb = tb_new();
 	struct trace_error error = {0};
 	struct trace_analysis *analysis;
@@ -492,20 +498,22 @@ static void check_other_cpu(bool moved)
 	tb_free(tb);
 }
 
-/* What it waited before was for CPU 0. */
-static void who_turns_up_on_another_cpu_is_charged_on_both(void)
+/* It waited for CPU 0 before that. */
+static void a_thread_that_appears_on_another_cpu_is_charged_on_both(void)
 {
 	check_other_cpu(false);
 }
 
-static void who_is_moved_before_it_waited_is_charged_on_both(void)
+static void a_thread_migrated_before_it_waited_is_charged_on_both(void)
 {
 	check_other_cpu(true);
 }
 
 /*
- * A thread that leaves no events has a CPU last: that its turn is over is known at the end only, when nothing is settled any more, and may be just where the log
- * is half full again, while the wait of another is still among those that may be asked for. Whatever the number of turns, one of these is.
+ * A thread without events has a CPU last. That its slice is over is known only at the end, when
+ * nothing is flushed any more. That may be exactly where the log is half full again while the wait
+ * of another thread can still be asked for. The test tries all numbers of slices, and one of them
+ * hits this.
  */
 static void a_hidden_thread_may_come_last(void)
 {
@@ -542,12 +550,12 @@ static void a_hidden_thread_may_come_last(void)
 }
 
 static const struct unit_case cases[] = {
-	{"whoever_had_the_cpu_is_charged_to_the_nanosecond", whoever_had_the_cpu_is_charged_to_the_nanosecond},
-	{"of_many_nobody_is_charged_with_more_than_he_had", of_many_nobody_is_charged_with_more_than_he_had},
-	{"of_long_waits_the_latest_are_named", of_long_waits_the_latest_are_named},
-	{"of_long_waits_for_few_processes_all_is_known", of_long_waits_for_few_processes_all_is_known},
-	{"who_turns_up_on_another_cpu_is_charged_on_both", who_turns_up_on_another_cpu_is_charged_on_both},
-	{"who_is_moved_before_it_waited_is_charged_on_both", who_is_moved_before_it_waited_is_charged_on_both},
+	{"the_thread_on_the_cpu_is_charged_to_the_nanosecond", the_thread_on_the_cpu_is_charged_to_the_nanosecond},
+	{"no_thread_is_charged_with_more_than_it_had", no_thread_is_charged_with_more_than_it_had},
+	{"long_waits_name_the_latest_threads", long_waits_name_the_latest_threads},
+	{"long_waits_for_few_processes_are_completely_named", long_waits_for_few_processes_are_completely_named},
+	{"a_thread_that_appears_on_another_cpu_is_charged_on_both", a_thread_that_appears_on_another_cpu_is_charged_on_both},
+	{"a_thread_migrated_before_it_waited_is_charged_on_both", a_thread_migrated_before_it_waited_is_charged_on_both},
 	{"a_hidden_thread_may_come_last", a_hidden_thread_may_come_last},
 	{NULL, NULL},
 };

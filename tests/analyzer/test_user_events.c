@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_events.c - the programs' own events: counts, scopes, requests and what lies between, each with where its time went.
+ * test_user_events.c - the programs' own events: counts, scopes, requests, and the times between
+ * events, each divided by the states of its thread.
  *
- * The story of most is that of user_events_case.h.
+ * Most tests use the story of user_events_case.h.
  */
 #include <errno.h>
 #include "image.h"
@@ -67,7 +68,7 @@ static void events_are_counted_by_process_with_the_time_between_them(void)
 	emit(s.tb, 0, 2000, id, 10, 1);
 	emit(s.tb, 0, 3000, id, 10, 2);
 	emit(s.tb, 0, 6000, id, 10, 3);
-	emit(s.tb, 1, 6500, id, 11, 3); /* another thread: no gap to it */
+	emit(s.tb, 1, 6500, id, 11, 3); /* another thread: no time between events of two threads */
 	run(&s);
 	CU_ASSERT_EQUAL(trace_nr_user_events(s.user), 1);
 	CU_ASSERT_EQUAL(event(&s, "shop:paid")->pid, 10);
@@ -102,7 +103,7 @@ static void counters_have_their_extremes_and_mean(void)
 
 /* ---- scopes ---- */
 
-static void a_scope_is_divided_into_what_its_thread_did(void)
+static void a_scope_is_divided_by_its_threads_states(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -154,7 +155,7 @@ static void scopes_nest_and_each_has_all_of_its_time(void)
 	end(&s);
 }
 
-static void what_does_not_begin_or_end_is_told(void)
+static void scopes_without_begin_or_end_are_reported(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -191,8 +192,9 @@ static void scopes_deeper_than_can_be_followed_are_counted(void)
 	end(&s);
 }
 
-/* What was off while one scope ended and the next began, and is on when that ends, would have made one long scope of two. */
-static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
+/* An event type that is off while one scope ends and the next begins, and on when that one ends,
+ * would make one long scope of two. */
+static void nothing_is_followed_across_a_change_of_the_mask(void)
 {
 	struct story s = begin();
 	uint16_t begins = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), ends = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -216,7 +218,7 @@ static void nothing_is_followed_across_a_change_of_what_is_recorded(void)
 	end(&s);
 }
 
-/* The trace with its chunk of events that begins at @ns damaged. */
+/* The trace, with its chunk of events that begins at @ns damaged. */
 static struct image spoilt_at(struct tb *tb, uint64_t ns)
 {
 	struct image image = image_new(tb, true);
@@ -230,7 +232,7 @@ static struct image spoilt_at(struct tb *tb, uint64_t ns)
 	return image;
 }
 
-/* That it cannot be read is found when its turn comes: no loss that was known before. */
+/* The reader finds the damage only when it reads the chunk, so no loss was known before. */
 static void nothing_is_followed_across_a_damaged_chunk(void)
 {
 	struct story s = begin();
@@ -242,7 +244,7 @@ static void nothing_is_followed_across_a_damaged_chunk(void)
 	emit(s.tb, 0, 1700, paid, 10, 0);
 	tb_user_cut(s.tb, 0);
 	emit(s.tb, 0, 3000, close, 10, 0);
-	emit(s.tb, 1, 3100, open, 11, 0); /* at the same time, in a good chunk */
+	emit(s.tb, 1, 3100, open, 11, 0); /* at the same time, in an intact chunk */
 	emit(s.tb, 1, 3900, close, 11, 0);
 	emit(s.tb, 0, 4000, open, 10, 0);
 	tb_user_cut(s.tb, 0);
@@ -262,8 +264,8 @@ static void nothing_is_followed_across_a_damaged_chunk(void)
 	image_free(&image);
 }
 
-/* A program's first events are in its stream before the daemon has told whose that is. */
-static void damage_is_its_programs_who_is_told_of_only_then(void)
+/* A program's first events are in its stream before the daemon has recorded which program it is. */
+static void damage_in_a_stream_is_of_its_program_even_if_named_later(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -271,7 +273,7 @@ static void damage_is_its_programs_who_is_told_of_only_then(void)
 
 	emit(s.tb, 2, 3000, open, 10, 0);
 	stream_at(s.tb, 2, 3050, 10);
-	emit(s.tb, 0, 3100, open, 10, 0); /* at the same time, in a good chunk */
+	emit(s.tb, 0, 3100, open, 10, 0); /* at the same time, in an intact chunk */
 	emit(s.tb, 0, 3900, close, 10, 0);
 	emit(s.tb, 2, 4000, close, 10, 0);
 	emit(s.tb, 0, 8000, open, 10, 0);
@@ -316,7 +318,8 @@ static void nothing_is_followed_across_lost_events(void)
 	end(&s);
 }
 
-/* A damaged trace may say any time: behind the last gap there is no other, whenever an event claims to be. */
+/* A damaged trace may contain any time. After the last gap there is no other gap, whatever time an
+ * event claims. */
 static void the_end_of_all_time_is_in_no_gap(void)
 {
 	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "shop", .category = TRACE_CATEGORY_USER,
@@ -333,7 +336,7 @@ static void the_end_of_all_time_is_in_no_gap(void)
 	end(&s);
 }
 
-static void events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel(void)
+static void probe_events_belong_to_the_running_thread_and_share_kernel_gaps(void)
 {
 	static const struct trace_field field = {.name = "size", .offset = 0, .bytes = 8, .kind = TRACE_KIND_DEC};
 	struct trace_event_type type = {.name = "libc:malloc", .classic = "NONE", .text = "", .doc = "", .program = "probe", .fields = &field,
@@ -345,7 +348,8 @@ static void events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel(vo
 	tb_event(s.tb, 0, 2000, id, &size, sizeof(size), NULL);
 	tb_event(s.tb, 0, 2500, id, &size, sizeof(size), NULL);
 	tb_event(s.tb, 0, 2600, id, &size, sizeof(size), NULL);
-	tb_event(s.tb, 0, 3000, id, &size, sizeof(size), NULL); /* where the gap begins: who runs from now on is not known */
+	/* where the gap begins: the running thread is unknown from now on */
+	tb_event(s.tb, 0, 3000, id, &size, sizeof(size), NULL);
 	tb_lost(s.tb, 0, 1);
 	tb_event(s.tb, 0, 6000, id, &size, sizeof(size), NULL);
 	run(&s);
@@ -410,8 +414,9 @@ static void a_request_goes_from_thread_to_thread(void)
 	end(&s);
 }
 
-/* Two, of 300 years each: their sum is too large for a number, and less than each of its parts. */
-static void requests_of_six_hundred_years_balance(void)
+/* Two requests of 300 years each: their sum overflows 64 bits, and would be smaller than either
+ * part. */
+static void requests_of_six_hundred_years_do_not_overflow(void)
 {
 	struct story s = begin();
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -435,7 +440,7 @@ static void requests_that_ended_leave_no_trace_in_memory(void)
 	struct story s = begin();
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 
-	emit(s.tb, 0, 1100, take, 10, -1); /* lives through all the tidying */
+	emit(s.tb, 0, 1100, take, 10, -1); /* stays open through all releases of memory */
 	for (int i = 0; i < 5000; i++) {
 		emit(s.tb, 0, 2000 + 2 * (unsigned int)i, take, 10, i);
 		emit(s.tb, 0, 2001 + 2 * (unsigned int)i, done, 10, i);
@@ -448,8 +453,9 @@ static void requests_that_ended_leave_no_trace_in_memory(void)
 	end(&s);
 }
 
-/* 11 exits without a word, and another thread gets its number: what that waits for is not the request's, nor is it counted from what 11 met. */
-static void a_request_does_not_pass_to_who_has_its_threads_number_next(void)
+/* Thread 11 exits without an event, and another thread gets its number. The waits of that thread
+ * are not the request's, and are not counted with those of 11. */
+static void a_request_does_not_pass_to_a_thread_that_reuses_the_number(void)
 {
 	struct story s = begin();
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
@@ -480,8 +486,9 @@ static void a_request_does_not_pass_to_who_has_its_threads_number_next(void)
 	end(&s);
 }
 
-/* Until 10 blocks nothing tells that it was in a call: what was taken for user mode before the scope began was not, and user mode would have had less than nothing. */
-static void without_system_calls_no_part_of_a_span_is_less_than_nothing(void)
+/* Only when 10 blocks does the trace show that it was in a call. The time before the scope that had
+ * counted as user mode was not, and the scope's user time would have become negative. */
+static void without_system_calls_no_part_of_a_span_is_negative(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -506,7 +513,7 @@ static void without_system_calls_no_part_of_a_span_is_less_than_nothing(void)
 	end(&s);
 }
 
-/* ---- whose ---- */
+/* ---- the thread of an event ---- */
 
 static void a_thread_of_a_container_is_found_by_its_cpu(void)
 {
@@ -514,7 +521,7 @@ static void a_thread_of_a_container_is_found_by_its_cpu(void)
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 
 	tb_thread(s.tb, 2, 2, 1, "not it", 1, false);
-	emit(s.tb, 0, 1500, open, 2, 0); /* 2 is what 10 is called inside */
+	emit(s.tb, 0, 1500, open, 2, 0); /* thread 10 has the number 2 inside the container */
 	read_orders(s.tb);
 	emit(s.tb, 0, 7000, close, 2, 0);
 	run(&s);
@@ -523,7 +530,7 @@ static void a_thread_of_a_container_is_found_by_its_cpu(void)
 	end(&s);
 }
 
-static void without_kernel_events_the_parts_are_unseen(void)
+static void without_kernel_events_the_parts_are_unrecorded(void)
 {
 	struct story s = {.tb = tb_new()};
 	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
@@ -552,7 +559,7 @@ static void a_trace_without_such_events_has_no_rows(void)
 	end(&s);
 }
 
-static void after_the_pass_it_is_too_late(void)
+static void user_events_have_to_be_created_before_the_pass(void)
 {
 	struct story s = begin();
 	struct trace_error error = {0};
@@ -564,7 +571,7 @@ static void after_the_pass_it_is_too_late(void)
 	end(&s);
 }
 
-/* ---- readings of a thread's books ---- */
+/* ---- readings of a thread's times ---- */
 
 struct reading {
 	uint64_t nr, wrong;
@@ -609,26 +616,26 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(events_are_counted_by_process_with_the_time_between_them),
 		CASE(counters_have_their_extremes_and_mean),
-		CASE(a_scope_is_divided_into_what_its_thread_did),
+		CASE(a_scope_is_divided_by_its_threads_states),
 		CASE(scopes_nest_and_each_has_all_of_its_time),
-		CASE(what_does_not_begin_or_end_is_told),
+		CASE(scopes_without_begin_or_end_are_reported),
 		CASE(scopes_deeper_than_can_be_followed_are_counted),
 		CASE(nothing_is_followed_across_lost_events),
 		CASE(nothing_is_followed_across_a_damaged_chunk),
-		CASE(damage_is_its_programs_who_is_told_of_only_then),
-		CASE(nothing_is_followed_across_a_change_of_what_is_recorded),
+		CASE(damage_in_a_stream_is_of_its_program_even_if_named_later),
+		CASE(nothing_is_followed_across_a_change_of_the_mask),
 		CASE(the_end_of_all_time_is_in_no_gap),
-		CASE(events_of_probes_are_of_who_runs_and_share_the_gaps_of_the_kernel),
+		CASE(probe_events_belong_to_the_running_thread_and_share_kernel_gaps),
 		CASE(the_time_between_two_marks_is_divided_too),
 		CASE(a_request_goes_from_thread_to_thread),
-		CASE(requests_of_six_hundred_years_balance),
+		CASE(requests_of_six_hundred_years_do_not_overflow),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
-		CASE(a_request_does_not_pass_to_who_has_its_threads_number_next),
-		CASE(without_system_calls_no_part_of_a_span_is_less_than_nothing),
+		CASE(a_request_does_not_pass_to_a_thread_that_reuses_the_number),
+		CASE(without_system_calls_no_part_of_a_span_is_negative),
 		CASE(a_thread_of_a_container_is_found_by_its_cpu),
-		CASE(without_kernel_events_the_parts_are_unseen),
+		CASE(without_kernel_events_the_parts_are_unrecorded),
 		CASE(a_trace_without_such_events_has_no_rows),
-		CASE(after_the_pass_it_is_too_late),
+		CASE(user_events_have_to_be_created_before_the_pass),
 		CASE(the_times_of_a_thread_add_up_at_every_event),
 		{NULL, NULL},
 	};

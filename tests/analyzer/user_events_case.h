@@ -2,9 +2,11 @@
 #ifndef TESTS_USER_EVENTS_CASE_H
 #define TESTS_USER_EVENTS_CASE_H
 /*
- * user_events_case.h - a built trace of a program with events of its own: what their tests share.
+ * user_events_case.h - shared by the tests of program events: a built trace of a program that has
+ * some.
  *
- * "shop" (10) runs on CPU 0 from the start; read_orders() is a read of a file from 2000 to 6200, blocked from 3000 to 6000, queued until 6100.
+ * "shop" (10) runs on CPU 0 from the start. read_orders() is a read of a file from 2000 to 6200
+ * that blocks from 3000 to 6000 and waits for a CPU until 6100.
  */
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,7 +43,7 @@ static inline void emit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id
 	tb_user_event(tb, cpu, ts_ns, id, &payload, sizeof(payload));
 }
 
-/* Which program the events of @cpu are from, as it is told at @ts_ns. */
+/* Records at @ts_ns which program the events of @cpu come from. */
 static inline void stream_at(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t pid)
 {
 	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu, .pid = pid, .uid = 0, .cpu = cpu};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_DAEMON_CASE_H
 #define TESTS_DAEMON_CASE_H
-/* daemon_case.h - a fake tracer, a file to record to, and what is in a trace: what tests of the daemon have in common. */
+/* daemon_case.h - shared by the tests of the daemon: a fake tracer, an output file, and the
+ * contents of a trace. */
 #include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,21 +47,25 @@ static inline struct recording *bench_record(struct bench *bench)
 	return recording;
 }
 
-/** struct found - what a trace holds. @switches: by CPU; @disorder: numbers that came not in order */
+/**
+ * struct found - the contents of a trace
+ * @switches: by CPU
+ * @disorder: how many numbers were out of order
+ */
 struct found {
 	uint64_t switches[FAKE_CPUS];
 	uint64_t disorder;
 	uint64_t execs;
 	uint64_t marks;
 	uint64_t masks;
-	uint64_t again[2]; /* the start state told again: begun, done */
-	uint64_t threads; /* of it */
+	uint64_t again[2]; /* events that begin and end a repeated start state */
+	uint64_t threads; /* in the start state */
 	uint64_t selects;
 	uint64_t missed;
 	uint64_t lost;
-	uint64_t loss_end_ns;  /* of the last one */
+	uint64_t loss_end_ns;  /* end of the last loss */
 	uint64_t last_mark_ns;
-	uint64_t waits; /* read when the recording ended */
+	uint64_t waits; /* waits recorded at the end of the recording */
 	int verify;
 	bool clean_end;
 };

@@ -2,8 +2,10 @@
 #ifndef TESTS_FAKE_PROGRAM_H
 #define TESTS_FAKE_PROGRAM_H
 /*
- * fake_program.h - a program with tracepoints, played by the test: its memory, built by the contract (user_memory.h) and not by
- * libtracer, so that it can also be built wrong.
+ * fake_program.h - a program with tracepoints that the test simulates.
+ *
+ * Its memory is built from the contract (user_memory.h) and not by libtracer, so that a test can
+ * also build it wrong.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -43,7 +45,7 @@ static inline trace_u64 fake_now(const struct subbuf_writer *w)
 	return (trace_u64)now.tv_sec * 1000000000 + (trace_u64)now.tv_nsec;
 }
 
-/* As libtracer's openers where a flight recorder listens. */
+/* As libtracer's openers do while a flight recorder is connected. */
 static inline trace_u64 fake_open_clock(const struct subbuf_writer *w, trace_u64 *ret_ns)
 {
 	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
@@ -76,7 +78,10 @@ static inline unsigned char *fake_slot(const struct subbuf_writer *w, trace_u64 
 #define SUBBUF_PRELIMINARY(w, seq, offset, size) SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size))
 #include "../../tracer/subbuf_write.h"
 
-/** struct fake_program - @memory: mapped; the rings lie at a multiple of 4096 */
+/**
+ * struct fake_program - a simulated program
+ * @memory: mapped; the rings lie at a multiple of 4096
+ */
 struct fake_program {
 	int fd;
 	unsigned char *data;
@@ -121,7 +126,11 @@ static inline bool fake_program_flag(const struct fake_program *program, uint16_
 	return program->data[4096 + id];
 }
 
-/** fake_program_event() - register "provider:name" with one field of each of @types (enum user_field_type), 0 at the end. Its id */
+/**
+ * fake_program_event() - register "provider:name" with one field of each of @types
+ * @types: enum user_field_type, 0 at the end
+ * Returns the id of the event.
+ */
 static inline uint16_t fake_program_event(struct fake_program *program, const char *provider, const char *name, enum user_event_role role,
 					  const uint16_t *types)
 {
@@ -176,7 +185,11 @@ static inline struct subbuf_writer fake_program_writer(const struct fake_program
 				       (trace_u8)program->memory->clock, 0, overwrites };
 }
 
-/** fake_program_write() - a record, if the event is switched on; false: there was no room for it. @stop: die before it is committed */
+/**
+ * fake_program_write() - write a record, if the event is switched on
+ * @stop: die before the commit
+ * Returns false if there was no room for it.
+ */
 static inline bool fake_program_write(struct fake_program *program, uint32_t cpu, uint16_t id, const void *payload, size_t bytes, bool stop)
 {
 	struct subbuf_writer writer = fake_program_writer(program, cpu);
@@ -196,13 +209,17 @@ static inline bool fake_program_write(struct fake_program *program, uint32_t cpu
 	return true;
 }
 
-/** fake_program_number() - a record of an event with one number */
+/**
+ * fake_program_number() - write a record of an event with one number
+ */
 static inline bool fake_program_number(struct fake_program *program, uint32_t cpu, uint16_t id, int32_t n)
 {
 	return fake_program_write(program, cpu, id, &(struct { uint32_t tid; int32_t n; }){ 42, n }, 8, false);
 }
 
-/** fake_program_spoil() - change @nr places in [@begin, @end) of its memory at random */
+/**
+ * fake_program_spoil() - change @nr random bytes in [@begin, @end) of the program's memory
+ */
 static inline void fake_program_spoil(struct fake_program *program, size_t begin, size_t end, int nr)
 {
 	static const uint64_t values[] = { 0, 1, 8, 0xff, 0x7fffffff, UINT32_MAX, 1ull << 40, 1ull << 63, UINT64_MAX };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The way of records through the daemon, on a tracer made of memory: every event is in the trace once, or counted. */
+/* The path of records through the daemon, with a tracer in plain memory: each event is in the trace
+ * exactly once, or counted as lost. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -55,7 +56,7 @@ static void every_event_is_stored_once(void)
 	bench_free(&bench);
 }
 
-static void what_finds_no_room_is_counted(void)
+static void records_without_room_are_counted(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -82,7 +83,7 @@ static void what_finds_no_room_is_counted(void)
 	bench_free(&bench);
 }
 
-/* It takes longer than it takes a ring to fill. */
+/* Reading the start state takes longer than filling a ring. */
 static void nothing_is_lost_while_the_state_is_read(void)
 {
 	struct bench bench = bench_new(false);
@@ -93,7 +94,7 @@ static void nothing_is_lost_while_the_state_is_read(void)
 	fake_crowd(bench.tracer, 400);
 	recording = bench_record(&bench);
 	recording_drain(recording);
-	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* the state is read again */
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* the daemon reads the state again */
 	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
@@ -105,8 +106,9 @@ static void nothing_is_lost_while_the_state_is_read(void)
 	bench_free(&bench);
 }
 
-/* Half of a ring wakes the daemon, whatever CPU it is of; with more than an eighth on top of that it is late. */
-static void who_finds_much_more_than_half_of_a_ring_is_late(void)
+/* A half-full ring of any CPU wakes the daemon. A ring that is more than one eighth fuller than
+ * that when the daemon looks counts as late. */
+static void a_drain_that_finds_much_more_than_half_a_ring_is_late(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 16 << 10, .nr_subbufs = 16};
 
@@ -138,7 +140,7 @@ static void check_geometry(uint32_t bytes, uint32_t nr, uint32_t expected_bytes,
 	CU_ASSERT_EQUAL(options.nr_subbufs, expected_nr);
 }
 
-/* By the code of the real tracer, as the manual says it. */
+/* The real tracer's code computes the sizes, as the manual describes. */
 static void sizes_of_buffers_are_rounded_down_within_limits(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5}, most = {.nr_subbufs = TRACER_MOST_SUBBUFS};
@@ -155,9 +157,10 @@ static void sizes_of_buffers_are_rounded_down_within_limits(void)
 	check_geometry(1, 1, 16 << 10, 2);
 	check_geometry(UINT32_MAX, 3, 16 << 20, 2);
 	check_geometry(64 << 10, 1000, 64 << 10, 256);
-	check_geometry(16 << 20, 256, 16 << 20, 8); /* 128 MiB in all */
+	check_geometry(16 << 20, 256, 16 << 20, 8); /* 128 MiB in total */
 	tracer_choose_geometry(&most, 2);
-	check_geometry(0, 65536, most.subbuf_bytes, most.nr_subbufs); /* as many as there may be, and not the smaller for it */
+	/* the maximum number of sub-buffers, without making each of them smaller */
+	check_geometry(0, 65536, most.subbuf_bytes, most.nr_subbufs);
 }
 
 static void events_before_the_start_do_not_count(void)
@@ -181,15 +184,15 @@ static void events_before_the_start_do_not_count(void)
 	bench_free(&bench);
 }
 
-/* The last event of a CPU may be held back until the next one comes. */
-static void what_is_held_back_is_settled_before_it_is_read(void)
+/* A producer may defer the last event of a CPU until the next event arrives. */
+static void deferred_events_are_flushed_before_the_ring_is_read(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording;
 	struct found found;
 
 	fake_delay(bench.tracer, 0);
-	recording = bench_record(&bench); /* the one before it is not of the recording */
+	recording = bench_record(&bench); /* the event before it precedes the recording */
 	fake_delay(bench.tracer, 0);
 	recording_flush(recording);
 	CU_ASSERT_EQUAL(fake_attempted(bench.tracer, 0), 2);
@@ -214,7 +217,7 @@ static void skipped_programs_are_recorded_as_missed(void)
 	fake_miss(bench.tracer, TRACE_EV_sys_enter, 3);
 	recording_flush(recording);
 	recording_get_status(recording, &status);
-	CU_ASSERT_EQUAL(status.missed, 0); /* to ask is dear: not at each flush */
+	CU_ASSERT_EQUAL(status.missed, 0); /* reading the counter is costly: not done at each flush */
 	CU_ASSERT_EQUAL(recording_sync(recording, &sync), 0);
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.missed, 3);
@@ -234,8 +237,9 @@ static const char *not_traced(const struct trace *trace, uint64_t nr)
 	return text ? text : "";
 }
 
-/* What the user did not ask to be left out is not told as if he had: whom the filter lost sight of, and what could not be attached later. */
-static void what_a_filter_did_not_ask_for_is_told(void)
+/* The trace reports what the filter dropped against the user's wish: threads that it lost track of,
+ * and events that could not be attached later. */
+static void unwanted_effects_of_a_filter_are_reported(void)
 {
 	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .follow = true, .filter_uid = -1, .filter_gid = -1};
 	struct recording_options options = {.level = 1, .filter = &filter};
@@ -260,8 +264,9 @@ static void what_a_filter_did_not_ask_for_is_told(void)
 	bench_free(&bench);
 }
 
-/* Programs are filtered as well, and nobody should take what is left for all there was. */
-static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
+/* A filter applies to programs as well, so the trace notes it even if the kernel is not
+ * recorded. */
+static void a_filter_is_noted_even_without_kernel_events(void)
 {
 	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .filter_uid = -1, .filter_gid = -1};
 	struct recording_options options = {.level = 1, .filter = &filter};
@@ -281,7 +286,7 @@ static void a_filter_is_told_where_the_kernel_is_not_recorded_either(void)
 	bench_free(&bench);
 }
 
-static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
+static void a_snapshot_reports_threads_that_the_filter_lost(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -298,8 +303,8 @@ static void a_snapshot_tells_whom_the_filter_lost_sight_of(void)
 	bench_free(&bench);
 }
 
-/* While there is still something to be done about it. */
-static void the_status_tells_whom_the_filter_lost_sight_of(void)
+/* The status reports it while the user can still react. */
+static void the_status_reports_threads_that_the_filter_lost(void)
 {
 	struct recording_options recording_options = {.level = 1};
 	struct options options = {.session.level = 1};
@@ -366,18 +371,20 @@ static void a_writer_that_commits_late_is_waited_for(void)
 	bench_free(&bench);
 }
 
-/* All of this program's, and those of the daemon that is linked to it: tests/CMakeLists.txt */
+/* Covers all allocations of this program and of the daemon code linked into it: see
+ * tests/CMakeLists.txt. */
 static bool no_memory;
 void *__real_calloc(size_t nr, size_t bytes);
-void *__wrap_calloc(size_t nr, size_t bytes) __attribute__((visibility("default"))); /* a sanitizer's library asks for it, too */
+/* sanitizer libraries look it up as well */
+void *__wrap_calloc(size_t nr, size_t bytes) __attribute__((visibility("default")));
 
 void *__wrap_calloc(size_t nr, size_t bytes)
 {
 	return no_memory ? NULL : __real_calloc(nr, bytes);
 }
 
-/* Whoever asked would be told at once that all is on disk. */
-static void without_memory_nothing_is_said_to_be_on_disk(void)
+/* Otherwise a client that asks would get the answer at once that all is on disk. */
+static void without_memory_a_flush_request_fails(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -397,7 +404,7 @@ static void without_memory_nothing_is_said_to_be_on_disk(void)
 	bench_free(&bench);
 }
 
-/* What the books say at each moment is in the file, even if nobody finishes it. */
+/* The file always contains the accounting of the moment, even if it is never finished. */
 static void a_trace_that_was_cut_off_is_readable(void)
 {
 	struct bench bench = bench_new(false);
@@ -418,7 +425,7 @@ static void a_trace_that_was_cut_off_is_readable(void)
 	bench_free(&bench);
 }
 
-static void marks_and_masks_stand_in_the_trace(void)
+static void marks_and_masks_are_in_the_trace(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -446,7 +453,7 @@ static void after_a_pause_the_state_is_read_again(void)
 	other[TRACE_EV_softirq_raise / 64] &= ~(1ull << TRACE_EV_softirq_raise % 64);
 	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
 	CU_ASSERT_EQUAL(recording_set_mask(recording, other, &bench.error), 0);
-	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* of what is open, that tells nothing */
+	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* writes no record of open files */
 	recording_mark(recording, "until here");
 	CU_ASSERT_EQUAL(recording_set_mask(recording, none, &bench.error), 0);
 	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
@@ -460,8 +467,9 @@ static void after_a_pause_the_state_is_read_again(void)
 	bench_free(&bench);
 }
 
-/* /dev/full takes nothing after the header; the daemon lives, says so, and counts. */
-static void a_full_disk_is_told_and_counted(void)
+/* /dev/full accepts nothing after the header. The daemon continues, reports the error, and counts
+ * the losses. */
+static void a_full_disk_is_reported_and_counted(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
@@ -482,7 +490,8 @@ static void a_full_disk_is_told_and_counted(void)
 	bench_free(&bench);
 }
 
-/* A pipe that nobody reads: the queue and the rings fill, and the end is reached all the same when the user is impatient. */
+/* Nothing reads the pipe, so the queue and the rings fill. The recording ends all the same when the
+ * user is impatient. */
 static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 {
 	struct bench bench = bench_new(false);
@@ -496,13 +505,14 @@ static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
 	recording = recording_begin(bench.tracer, ends[1], &options, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
-	for (; made < 300000 || (!blocked && made < 30000000); made++) { /* how soon it is, depends on when the writer gets a CPU */
+	for (; made < 300000 || (!blocked && made < 30000000); made++) {
+		/* how soon depends on when the writer thread gets a CPU */
 		fake_switch(bench.tracer, 0);
 		if (made % 500 == 0 && recording_drain(recording) == DRAIN_BLOCKED)
 			blocked = true;
 	}
 	CU_ASSERT(blocked);
-	for (int i = 0; i < 10000; i++, made++) /* more than the rings hold */
+	for (int i = 0; i < 10000; i++, made++) /* more than the rings can hold */
 		fake_switch(bench.tracer, 0);
 	signal(SIGPIPE, SIG_IGN);
 	close(ends[0]);
@@ -510,7 +520,8 @@ static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 	recording_get_status(recording, &status);
 	CU_ASSERT(status.lost > 0);
 	counted = status.events + status.lost + status.lost_write;
-	CU_ASSERT(counted >= made + 2 && counted <= made + 12); /* with a mask, and heartbeats: more of them on a slow machine */
+	/* with one mask event and heartbeats, more of them on a slow machine */
+	CU_ASSERT(counted >= made + 2 && counted <= made + 12);
 	recording_free(recording);
 	close(ends[1]);
 	bench_free(&bench);
@@ -547,7 +558,7 @@ static void concurrent_producers_and_drain_agree(void)
 		attempted += fake_attempted(bench.tracer, cpu);
 	CU_ASSERT(found.switches[0] + found.switches[1] > 0);
 	CU_ASSERT(found.switches[0] + found.switches[1] + found.lost <=
-		  attempted); /* those before the begin and after the end do not count */
+		  attempted); /* events before the begin and after the end do not count */
 	CU_ASSERT_EQUAL(found.lost, status.lost);
 	CU_ASSERT_EQUAL(found.disorder, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
@@ -556,7 +567,8 @@ static void concurrent_producers_and_drain_agree(void)
 
 /* ---- flush ---- */
 
-/* Half of a ring, of those of both kinds; and a flush that finds a full one has found much, however little there is in the next. */
+/* Half of a ring wakes the daemon, in rings of both kinds. A flush that finds one full sub-buffer
+ * reports a burst, however little the next one holds. */
 static void half_of_a_ring_wakes_if_flushes_are_often(void)
 {
 	struct bench bench = bench_new(false);
@@ -567,10 +579,11 @@ static void half_of_a_ring_wakes_if_flushes_are_often(void)
 	CU_ASSERT(flush_is_often(&flush));
 	flush_flushed(&flush, 1);
 	CU_ASSERT_FALSE(flush_is_often(&flush));
-	CU_ASSERT_FALSE(recording_wake_at(recording, true)); /* nothing that would have been taken before is left */
+	/* no sub-buffer is left that a drain would have taken before */
+	CU_ASSERT_FALSE(recording_wake_at(recording, true));
 	for (size_t i = 0; i < tracer_nr_rings(bench.tracer); i++)
 		CU_ASSERT_EQUAL(tracer_get_ring(bench.tracer, i)->ring.control->wake_at, tracer_get_ring(bench.tracer, i)->ring.nr_subbufs / 2);
-	CU_ASSERT(recording_wake_at(recording, false)); /* something may be: to be drained */
+	CU_ASSERT(recording_wake_at(recording, false)); /* a full sub-buffer may be left to drain */
 	CU_ASSERT_FALSE(recording_wake_at(recording, false));
 	CU_ASSERT_EQUAL(ring->control->wake_at, 1);
 	while (!subbuf_complete(ring, ring->control->consumed + 1))
@@ -604,7 +617,8 @@ static void an_idle_machine_is_flushed_less_and_less(void)
 	CU_ASSERT_EQUAL(flush.period_ns, 5000000);
 }
 
-/* What fills a sub-buffer in a minute is no burst: to look every second would cost more wake-ups than it does. */
+/* A sub-buffer that fills within a minute is no burst: looking every second would cost more
+ * wake-ups than it saves. */
 static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
 {
 	struct flush flush = flush_init(0);
@@ -617,7 +631,7 @@ static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
 	CU_ASSERT_EQUAL(flush.period_ns, FLUSH_MIN_NS);
 }
 
-static void nothing_is_not_little(void)
+static void an_empty_ring_is_not_a_slow_ring(void)
 {
 	struct bench bench = bench_new(false);
 	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 1 << 20};
@@ -637,30 +651,30 @@ static void nothing_is_not_little(void)
 
 static const struct unit_case cases[] = {
 	{"every_event_is_stored_once", every_event_is_stored_once},
-	{"what_finds_no_room_is_counted", what_finds_no_room_is_counted},
+	{"records_without_room_are_counted", records_without_room_are_counted},
 	{"nothing_is_lost_while_the_state_is_read", nothing_is_lost_while_the_state_is_read},
-	{"who_finds_much_more_than_half_of_a_ring_is_late", who_finds_much_more_than_half_of_a_ring_is_late},
+	{"a_drain_that_finds_much_more_than_half_a_ring_is_late", a_drain_that_finds_much_more_than_half_a_ring_is_late},
 	{"sizes_of_buffers_are_rounded_down_within_limits", sizes_of_buffers_are_rounded_down_within_limits},
 	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
-	{"what_is_held_back_is_settled_before_it_is_read", what_is_held_back_is_settled_before_it_is_read},
+	{"deferred_events_are_flushed_before_the_ring_is_read", deferred_events_are_flushed_before_the_ring_is_read},
 	{"skipped_programs_are_recorded_as_missed", skipped_programs_are_recorded_as_missed},
-	{"what_a_filter_did_not_ask_for_is_told", what_a_filter_did_not_ask_for_is_told},
-	{"a_filter_is_told_where_the_kernel_is_not_recorded_either", a_filter_is_told_where_the_kernel_is_not_recorded_either},
-	{"a_snapshot_tells_whom_the_filter_lost_sight_of", a_snapshot_tells_whom_the_filter_lost_sight_of},
-	{"the_status_tells_whom_the_filter_lost_sight_of", the_status_tells_whom_the_filter_lost_sight_of},
+	{"unwanted_effects_of_a_filter_are_reported", unwanted_effects_of_a_filter_are_reported},
+	{"a_filter_is_noted_even_without_kernel_events", a_filter_is_noted_even_without_kernel_events},
+	{"a_snapshot_reports_threads_that_the_filter_lost", a_snapshot_reports_threads_that_the_filter_lost},
+	{"the_status_reports_threads_that_the_filter_lost", the_status_reports_threads_that_the_filter_lost},
 	{"a_writer_that_never_commits_costs_its_subbuffer", a_writer_that_never_commits_costs_its_subbuffer},
 	{"a_writer_that_commits_late_is_waited_for", a_writer_that_commits_late_is_waited_for},
-	{"without_memory_nothing_is_said_to_be_on_disk", without_memory_nothing_is_said_to_be_on_disk},
+	{"without_memory_a_flush_request_fails", without_memory_a_flush_request_fails},
 	{"a_trace_that_was_cut_off_is_readable", a_trace_that_was_cut_off_is_readable},
-	{"marks_and_masks_stand_in_the_trace", marks_and_masks_stand_in_the_trace},
+	{"marks_and_masks_are_in_the_trace", marks_and_masks_are_in_the_trace},
 	{"after_a_pause_the_state_is_read_again", after_a_pause_the_state_is_read_again},
-	{"a_full_disk_is_told_and_counted", a_full_disk_is_told_and_counted},
+	{"a_full_disk_is_reported_and_counted", a_full_disk_is_reported_and_counted},
 	{"a_stalled_reader_stops_neither_the_drain_nor_the_end", a_stalled_reader_stops_neither_the_drain_nor_the_end},
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
 	{"half_of_a_ring_wakes_if_flushes_are_often", half_of_a_ring_wakes_if_flushes_are_often},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
 	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
-	{"nothing_is_not_little", nothing_is_not_little},
+	{"an_empty_ring_is_not_a_slow_ring", an_empty_ring_is_not_a_slow_ring},
 	{NULL, NULL},
 };
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# tracedaemon as a person meets it: exit statuses, signals, streams, control. On a tracer made of memory; needs no root.
+# tracedaemon as a user sees it: exit statuses, signals, streams, control. With a tracer in plain
+# memory; needs no root.
 set -u
 daemon=$TRACE_BUILD/tests/tracedaemon-fake
 control=$TRACE_BUILD/bin/tracectl
@@ -9,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export TRACE_FAKE_EVENTS=1000000000 TRACE_FAKE_PAUSE_US=500
-[ -z "${TRACE_TEST_THIN:-}" ] || TRACE_FAKE_PAUSE_US=5000 # a sanitizer has enough to do with a tenth
+[ -z "${TRACE_TEST_THIN:-}" ] || TRACE_FAKE_PAUSE_US=5000 # a tenth is enough work for a sanitizer
 failures=0
 
 # expect STATUS PATTERN COMMAND...: the exit status, and a pattern in what it says on stderr ("" = nothing at all)
@@ -42,7 +43,8 @@ start() { # in the background of this script, until it answers
 	echo "FAILED: $* does not answer"; cat daemon.err; failures=$((failures + 1))
 }
 
-# the control socket of a user who is not root, found by both without being named
+# the control socket of a user other than root: daemon and tracectl find it without being told its
+# path
 user_control() {
 	local as=()
 	[ "$(id -u)" = 0 ] && as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -66,18 +68,18 @@ user_control() {
 	check "another daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" --control "$work/run/tracedaemon/control-$second" stop
 	wait $second
 	check "its socket is gone" test ! -e "$work/run/tracedaemon/control"
-	check "who records beside it is told how to reach it" grep -q "another daemon runs; tracectl --control $work/run/tracedaemon/control-$second controls this one\$" "$work/second.err"
+	check "a second daemon says how to control the first one" grep -q "another daemon runs; tracectl --control $work/run/tracedaemon/control-$second controls this one\$" "$work/second.err"
 
-	# what each of two is told reaches itself
+	# messages about each of two daemons reach that daemon
 	mine() { (cd "$work/theirs" && PATH=$work/path:$PATH XDG_RUNTIME_DIR=$work/run exec "${as[@]}" "$@"); }
 	mkdir path
 	ln -s "$daemon" path/tracedaemon
 	ln -s "$control" path/tracectl
 	mine tracedaemon --no-user -k 2>first.err
-	check "the first is told the usual" grep -q "; tracedaemon -j TRACE saves it, tracedaemon -q stops it\$" first.err
+	check "the first daemon prints the usual message" grep -q "; tracedaemon -j TRACE saves it, tracedaemon -q stops it\$" first.err
 	for begin in "-k" "--background b.trace"; do
 		mine tracedaemon --no-user $begin 2>second.err
-		check "the second, $begin, is told in one line" test "$(grep -c "process\|daemon runs" second.err)" -eq 1
+		check "the second daemon, $begin, reports the first in one line" test "$(grep -c "process\|daemon runs" second.err)" -eq 1
 		mine bash -c "$(sed -n 's/.*\(tracedaemon\|tracectl\) \(.*\) \(stops\|ends\) it$/\1 \2/p' second.err)" >/dev/null
 		check "the second, $begin, is what stops" test -z "$(ls run/tracedaemon/control-* 2>/dev/null)"
 		check "the first goes on beside $begin" mine tracectl status >/dev/null
@@ -86,7 +88,7 @@ user_control() {
 	for _ in $(seq 100); do [ -e run/tracedaemon/control ] || break; sleep 0.05; done
 }
 user_control
-export TRACER_SOCKET=$work/programs # nobody else's programs, and nobody else to have them
+export TRACER_SOCKET=$work/programs # a folder of its own, so that no other daemon and no other program uses it
 
 # usage
 expect 2 "unknown option -Z" run -Z
@@ -103,18 +105,19 @@ expect 2 "the name of the trace is empty" run -tu100000 ""
 expect 2 "the trace and the list of processes cannot be the same file" run -tu100000 - -
 expect 2 "the second one, and only one can be chosen; --follow adds" run -tu100000 -P1 -P2 t
 expect 2 "^tracedaemon: no event.*\"nope\"" run -Dnope t
-check "an event that there is not is not said to be recorded" test "$(wc -l <err)" = 1
+check "an unknown event is not reported as recorded" test "$(wc -l <err)" = 1
 expect 2 "c: one name too many; a command stands behind --: a -- b c$" run -tu100000 a b c
-check "nothing is called like a command" test ! -e b
+check "no file has the name of a command" test ! -e b
 expect 1 "there is no process 2147483647 to record" run -P2147483647 none.trace
 expect 1 "there is no process group 2147483647 to record" run -G2147483647 none.trace
-check "nobody, nothing" test ! -e none.trace
+check "no process, no trace" test ! -e none.trace
 expect 0 "" run --help
 expect 0 "" run --version
 expect 0 "" run --list
 check "the list has an event" grep -q "^sched_switch .*sched:sched_switch" out
 
-# who may not record the kernel, and asks for it, has one line and no trace; others record their programs
+# a user who asks for the kernel without permission gets one line and no trace; others record their
+# programs
 without() { env TRACE_FAKE_FORBIDDEN=1 "$daemon" --control "$work/control" "$@"; }
 for asked in -efs "-esched,-fs_open" "-e+page_alloc" "-esched,-user" -P$$ "-G$(($(ps -o pgid= $$)))" -u0 -g0 "-eall -euser,-user" --no-user; do
 	expect 1 "the kernel is root's: run as root" without $asked -tu100000 none.trace
@@ -159,25 +162,26 @@ check "an older trace stays if the recording fails" cmp -s t.trace kept.trace
 expect 1 "cannot create" "$daemon" --control "$work/none/control" -tu100000 kept.trace
 check "an older trace stays if the socket fails" cmp -s t.trace kept.trace
 expect 1 "is not a socket and is not replaced" "$daemon" --control words -tu100000 kept.trace
-check "the socket costs nobody a file" grep -qx precious words
+check "the socket replaces no file" grep -qx precious words
 check "and nothing is left beside it" test -z "$(ls kept.trace.* words.lock 2>/dev/null)"
 expect 0 "few.trace: [1-9][0-9]* events, [0-9.]* kB, .* s, nothing lost$" env TRACE_FAKE_EVENTS=10 "$daemon" --control "$work/control" -tu100000 few.trace
 run -tu100000 - >piped 2>err
 check "stdout" cmp -s -n 8 piped t.trace
 
-# whom it records stands in the trace
+# the trace names the processes it was restricted to
 expect 0 "" silent -tu100000 -P$$ -u0 filtered.trace
 "$TRACE_BUILD/bin/tracevisualizer" filtered.trace >out
-check "a filter is told" grep -q "Not traced: other processes: what was recorded is of process $$ of user 0" out
+check "a filter is reported" grep -q "Not traced: other processes: what was recorded is of process $$ of user 0" out
 "$TRACE_BUILD/bin/tracevisualizer" t.trace >out
 check "no filter, no word" test -z "$(grep 'other processes' out)"
 
-# that another daemon has the programs is told, quiet or not, and in the trace; not to who asks for none
+# a daemon reports, quiet or not, that another daemon has the programs, and so does the trace; not
+# if no programs were asked for
 barred="events of programs: they could not join, another daemon had them"
 start first.trace
 second() { "$daemon" --control "$work/second" --quiet -b4194304 -tu100000 "$@"; }
 expect 0 "^tracedaemon: warning: programs that start now cannot join until the other daemon ends: $work/programs belongs" second second.trace
-check "that programs could not join is told at the end" grep -q "warning: not traced: $barred\$" err
+check "the end reports that programs could not join" grep -q "warning: not traced: $barred\$" err
 "$visualizer" second.trace >out
 check "that programs could not join is in the report" grep -q "$barred" out
 "$visualizer" --json second.trace >out
@@ -185,7 +189,7 @@ check "that programs could not join is in JSON" grep -q "$barred" out
 expect 0 "" second --no-user second.trace
 expect 0 "" second -esched,-user second.trace
 "$visualizer" second.trace >out
-check "who asks for no programs misses none" test -z "$(grep "could not join" out)"
+check "without events of programs none are reported missing" test -z "$(grep "could not join" out)"
 expect 0 "cannot join until the other daemon ends" "$daemon" --control "$work/second" --quiet -k -b4194304
 expect 0 "Programs with tracepoints: 0 now, 0 so far, 0 refused; new ones cannot join" eval '"$control" --control "$work/second" status >&2'
 expect 0 "" "$daemon" --control "$work/second" --quiet -j snapshot.trace
@@ -200,9 +204,9 @@ wait $pid
 for _ in $(seq 100); do [ -S programs ] && break; sleep 0.05; done
 "$control" --control "$work/second" stop >/dev/null
 wait $second
-check "how long programs could not join is told" grep -q "not traced: events of programs in the first [0-9.]* s: they could not join, another daemon had them" second.err
+check "the time in which programs could not join is reported" grep -q "not traced: events of programs in the first [0-9.]* s: they could not join, another daemon had them" second.err
 "$visualizer" first.trace >out 2>err
-check "who had them misses none" test -z "$(grep "could not join" out)"
+check "the daemon that had the programs reports none missing" test -z "$(grep "could not join" out)"
 
 # a command
 expect 0 "" silent t.trace -- true
@@ -231,12 +235,12 @@ kill -TERM $pid
 wait $pid
 check "SIGTERM is passed on to the command" test $? -eq 5
 
-# the command has no descriptor of ours
+# the command inherits no descriptor of the daemon
 sh -c 'ls /proc/self/fd' >without
 silent t.trace -- sh -c 'ls /proc/self/fd' >with
 check "the command's descriptors" cmp -s without with
 
-# twenty at once: one gets the place
+# twenty daemons at once: one gets the socket
 for i in $(seq 20); do "$daemon" --control "$work/control" "many$i.trace" 2>many$i.err & many[i]=$!; done
 refused() { grep -l "^tracedaemon: $work/control belongs to another daemon that runs" many*.err | wc -l; }
 for _ in $(seq 400); do [ "$(refused)" -eq 19 ] && break; sleep 0.05; done
@@ -253,15 +257,15 @@ full_for_a_while() {
 	head -c 480k /dev/zero >ballast
 	start t.trace
 	for _ in $(seq 400); do grep -q "No space left on device.*recording goes on" daemon.err && break; sleep 0.05; done
-	grep -q "No space left on device.*recording goes on" daemon.err || echo "FAILED: a disk that is full is told"
+	grep -q "No space left on device.*recording goes on" daemon.err || echo "FAILED: a full disk is reported"
 	rm ballast
 	"$control" --control "$work/control" mark "there is room" >/dev/null
 	"$control" --control "$work/control" stop >/dev/null 2>&1 && echo "FAILED: what is missing is an error"
 	wait "$pid" && echo "FAILED: what is missing is exit 1"
 	grep -q "lost because they could not be written" daemon.err || echo "FAILED: what is missing is counted"
-	"$visualizer" --verify t.trace >/dev/null 2>&1 || echo "FAILED: the books of a disk that was full"
+	"$visualizer" --verify t.trace >/dev/null 2>&1 || echo "FAILED: the counts add up after a full disk"
 	"$visualizer" -d t.trace 2>/dev/null | grep -q "there is room" || echo "FAILED: what there is room for is written"
-	[ "$(grep -c "No space left" daemon.err)" -eq 1 ] || echo "FAILED: it is told once"
+	[ "$(grep -c "No space left" daemon.err)" -eq 1 ] || echo "FAILED: the full disk is reported once"
 }
 mkdir full
 export -f start full_for_a_while
@@ -269,22 +273,24 @@ export daemon control visualizer work
 unshare -m bash -uc full_for_a_while >full.out 2>&1
 [ $? -eq 77 ] || check "a disk that is full for a while: $(cat full.out)" test ! -s full.out
 
-# a list of processes that the disk has no room for
+# a list of processes that does not fit on the disk
 list_without_room() {
 	mount -t tmpfs -o size=16k none "$work/full" || exit 77
 	head -c 20k /dev/zero >"$work/full/ballast" 2>/dev/null
 	run -tu100000 t.trace "$work/full/t.proc" 2>err && echo "FAILED: a list of processes that could not be written is exit 1"
-	grep -q "cannot write .*t.proc: No space left" err || echo "FAILED: a list that could not be written is told"
-	"$visualizer" --verify t.trace >/dev/null 2>&1 || echo "FAILED: the trace is whole without the list" # a loss may be told: this machine may be busy
+	grep -q "cannot write .*t.proc: No space left" err || echo "FAILED: an unwritten list is reported"
+	# losses are possible: this machine may be busy
+	"$visualizer" --verify t.trace >/dev/null 2>&1 || echo "FAILED: the trace is whole without the list"
 }
 export -f run list_without_room
 unshare -m bash -uc list_without_room >full.out 2>&1
 [ $? -eq 77 ] || check "a list of processes without room: $(cat full.out)" test ! -s full.out
 
-# a trace that cannot be written is told in one line, before anything is started or attached, and leaves nothing behind
+# an unwritable trace is reported in one line, before anything is started or attached, and leaves
+# nothing behind
 mkdir folder
 unwritable() { # unwritable PATTERN TRACE
-	local nobody=4194305 # above what a process can be: asked for only when the tracer begins
+	local nobody=4194305 # above the maximum pid: checked only when the tracer begins
 	expect 1 "$1" run "$2" -- touch started
 	check "$2: one line" test "$(wc -l <err)" -eq 1
 	check "$2: the command has not run" test ! -e started
@@ -300,28 +306,28 @@ check "nothing is left of them" test -z "$(ls -A folder)"
 expect 1 "no process 4194305" run -P4194305 -ts1 folder/t.trace
 check "what began in vain leaves no file" test -z "$(ls -A folder)"
 
-# a disk that takes nothing, a reader that goes
+# a disk that accepts nothing, a reader that closes
 run -tu200000 - >/dev/full 2>err
 check "disk full is exit 1" test $? -eq 1
-check "disk full is told" grep -q "No space left" err
+check "a full disk is reported" grep -q "No space left" err
 run -ts20 - 2>err | head -c 20000 >/dev/null
 check "a reader that goes ends it" test "${PIPESTATUS[0]}" -eq 1
 (ulimit -f 8; trap '' XFSZ; run -ts2 small.trace) 2>err
 check "a file limit is exit 1" test $? -eq 1
-check "a file limit is told" grep -q "File too large" err
+check "a file size limit is reported" grep -q "File too large" err
 
-# a trace that is removed, or moved, while it is recorded to
+# a trace that is removed or moved during its recording
 start removed.trace
 rm removed.trace
 for _ in $(seq 200); do grep -q "removed.trace was removed" daemon.err && break; sleep 0.05; done
 saves=$(sed -n 's/.*"cp \([^ ]*\) NAME" saves what there is$/\1/p' daemon.err)
-check "how to save it is told" cp "$saves" saved.trace
+check "the message says how to save the trace" cp "$saves" saved.trace
 check "what was saved is right" "$visualizer" --verify saved.trace >/dev/null 2>&1
 expect 1 "not all events are on disk: removed.trace was removed" "$control" --control "$work/control" dump
 expect 1 "not all events are on disk: removed.trace was removed" "$control" --control "$work/control" stop
 wait $pid
 check "of a trace that was removed nothing is left" test $? -eq 1
-check "that is told" grep -q "removed.trace was removed while it was recorded to: nothing of it is left" daemon.err
+check "the removal is reported" grep -q "removed.trace was removed while it was recorded to: nothing of it is left" daemon.err
 mkdir -p folder
 expect 1 "folder/removed.trace was removed" run folder/removed.trace -- rm -r folder
 check "what is not there is not recommended" test -z "$(grep next: err)"
@@ -329,14 +335,14 @@ expect 0 "warning: moved.trace is not what is recorded to any more" run moved.tr
 check "what is not there is not recommended, either" test -z "$(grep next: err)"
 check "a moved trace is whole" "$visualizer" --verify elsewhere.trace >/dev/null 2>&1
 
-# a daemon that was killed: what it had not written is missing, however much that was
+# a killed daemon: the events that it had not written are missing, and their number is unknown
 start killed.trace
 sleep 0.3
-disown $pid # nobody is to report it
+disown $pid # the shell must not report it
 kill -KILL $pid
 while kill -0 $pid 2>/dev/null; do sleep 0.05; done
 check "a killed daemon's trace is right" "$visualizer" --verify killed.trace >/dev/null 2>err
-check "nobody knows how much is missing of it" grep -q "events may have been lost in .*nobody knows how many\|at least .* lost in" err
+check "the number of missing events is unknown" grep -q "events may have been lost in .*nobody knows how many\|at least .* lost in" err
 
 # control
 expect 1 "no tracedaemon is running" "$control" --control "$work/control" status
@@ -366,11 +372,11 @@ expect 2 "a path is missing" "$control" --control= status
 expect 2 "mask: one line is wanted" ask mask $'sched\nstop'
 for answer in "ask" "ask status" "ask mask" "ask --help" "run -v" "run --list" "run --help"; do
 	$answer >/dev/full 2>err
-	check "$answer: an answer that nobody gets is exit 1" test $? -eq 1
-	check "$answer: an answer that nobody gets is told" grep -q "standard output could not be written completely: No space left" err
+	check "$answer: an unwritable answer is exit 1" test $? -eq 1
+	check "$answer: an unwritable answer is reported" grep -q "standard output could not be written completely: No space left" err
 done
 expect 0 "" ask dump
-check "dump says so" grep -q "on disk" out
+check "dump reports success" grep -q "on disk" out
 expect 1 "writes to a file" ask -r
 expect 0 "" run -p
 check "-p" grep -q "Current event mask 0x" out
@@ -394,7 +400,7 @@ check "the recording has its file" "$visualizer" --verify t.trace >/dev/null
 check "a mark of the greatest length is whole, and no piece of a longer one is there" test "$(grep -o 'MARK : 0.*' out)" = "MARK : $(printf %02031d 7)"
 expect 0 "t.trace: .* events" "$daemon" --control "$work/second" -tu100000 t.trace
 
-# a dump of what the disk refused
+# a dump of events that the disk refused
 (ulimit -f 16; trap '' XFSZ; exec "$daemon" --control "$work/control" full.trace 2>daemon.err) &
 pid=$!
 for _ in $(seq 400); do grep -q "File too large" daemon.err && break; sleep 0.05; done
@@ -417,7 +423,7 @@ expect 0 "" run -q
 gone() { for _ in $(seq 100); do ask >/dev/null || break; sleep 0.05; done; check "gone" test "$(ask)" = "tracedaemon: not running"; }
 gone
 
-# a snapshot that the disk refuses; whose file that was is told to whoever asked
+# a snapshot that the disk refuses; the message names the file of the client that asked
 expect 0 "flight recorder runs" eval "(ulimit -f 1; trap '' XFSZ; run -k)"
 sleep 0.3
 expect 1 "^tracedaemon: refused.trace: .*File too large" run -j refused.trace
@@ -425,25 +431,25 @@ check "nothing of it is left" test ! -e refused.trace
 expect 0 "" run -q
 gone
 
-# a snapshot into a pipe, larger than the pipe: of two sub-buffers at least, 130 kB
+# a snapshot into a pipe, larger than the pipe: at least two sub-buffers, 130 kB
 export TRACE_FAKE_PAUSE_US=50
 expect 0 "flight recorder runs" run -k -b4194304
 for _ in $(seq 400); do [ "$(ask status | grep -c "CPU [01]: \([3-9]\|[1-9][0-9]\) sub-buffers")" -eq 2 ] && break; sleep 0.05; done
 run -j - 2>goes.err | head -c 10 >/dev/null
-check "a reader of a snapshot that goes" test "${PIPESTATUS[0]}" -eq 1
-check "a reader of a snapshot that goes is told" grep -q "nobody read the snapshot to its end: .* of .* were taken" goes.err
+check "a reader of a snapshot that closes" test "${PIPESTATUS[0]}" -eq 1
+check "a reader of a snapshot that closes is reported" grep -q "nobody read the snapshot to its end: .* of .* were taken" goes.err
 mkfifo slow
 run -j - >slow 2>slow.err &
 asked=$!
 exec 7<slow
-head -c 8 <&7 >slow.trace # and reads no more until the daemon is gone
+head -c 8 <&7 >slow.trace # and reads no more until the daemon has ended
 expect 0 "" run -q
 gone
 cat <&7 >>slow.trace
 exec 7<&-
 wait $asked
 check "a slow reader's snapshot" test $? -eq 0
-check "a slow reader's snapshot is told" grep -q "older ones were overwritten" slow.err
+check "a slow reader's snapshot is reported" grep -q "older ones were overwritten" slow.err
 check "a slow reader's snapshot is long" test "$(stat -c %s slow.trace)" -gt 70000
 check "a slow reader's snapshot is right" "$visualizer" --verify slow.trace >/dev/null 2>verify.err
 check "a slow reader's snapshot is whole" test -z "$(grep "not finished" verify.err)"
@@ -460,7 +466,7 @@ background_is_detached() {
 		run --background detached.trace 2>err
 	)
 	local pid=$(sed -n 's/.*recording detached.trace as process \([0-9]*\).*/\1/p' err)
-	check "a daemon in the background tells its process" test -n "$pid"
+	check "a daemon in the background prints its pid" test -n "$pid"
 	leader=$(ps -o sid= -p "$pid" | tr -d ' ')
 	check "a daemon in the background does not lead its session, so no terminal can become its own" test "$leader" != "$pid"
 	check "a daemon in the background has left the caller's session" test "$leader" != "$(ps -o sid= -p $$ | tr -d ' ')"
@@ -469,23 +475,23 @@ background_is_detached() {
 }
 background_is_detached
 expect 1 "symbolic link" run --background link
-for i in 1 2 3; do # who stops it has the whole trace, its figures, and may begin the next one
+for i in 1 2 3; do # stopping it gives a complete trace and its figures, and the next one may begin
 	expect 0 "recording b.trace as process" run --background b.trace
 	sleep 0.1
 	expect 0 "" ask stop
-	check "its figures are told" grep -q "^tracedaemon: b.trace: .* events, .* lost" out
-	check "nobody is left to ask" test "$(ask)" = "tracedaemon: not running"
+	check "its figures are printed" grep -q "^tracedaemon: b.trace: .* events, .* lost" out
+	check "no daemon is left" test "$(ask)" = "tracedaemon: not running"
 	check "background trace" "$visualizer" --verify b.trace >/dev/null 2>err
 	check "background trace is whole" test -z "$(grep "not finished" err)"
 done
 
-# started without stdin, stdout and stderr: it returns, and hears who asks it to end
+# started without stdin, stdout and stderr: it returns, and handles signals
 check "without streams it goes to the background" timeout 20 "$daemon" --control "$work/control" --background closed.trace <&- >&- 2>&-
 pid=$(ask status | sed -n 's/.*, process \([0-9]*\),.*/\1/p')
-check "without streams it can be asked" test -n "$pid"
+check "without streams it answers requests" test -n "$pid"
 kill -TERM "$pid"
 for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
-check "without streams it hears signals" test "$(ask)" = "tracedaemon: not running"
+check "without streams it handles signals" test "$(ask)" = "tracedaemon: not running"
 check "without streams the trace is whole" "$visualizer" --verify closed.trace >/dev/null 2>err
 check "without stdout there is no trace" test "$(run -tu100000 - 2>&1 >&-)" = "tracedaemon: stdout is not open for writing"
 kill -0 "$pid" 2>/dev/null && kill -KILL "$pid"

@@ -55,7 +55,7 @@ struct tracer {
 	uint64_t attempted[FAKE_CPUS];
 	uint64_t missed[TRACE_EV_MAX];
 	struct tracer_unfollowed unfollowed;
-	const char *not_traced; /* besides the one that is always there */
+	const char *not_traced; /* in addition to the event that is never attached */
 	uint32_t crowd;
 	uint64_t mask[TRACE_MASK_WORDS];
 	int wake_fd;
@@ -78,7 +78,7 @@ static void wake(const struct tracer *tracer)
 	uint64_t one = 1;
 
 	if (write(tracer->wake_fd, &one, sizeof(one)) < 0)
-		return; /* full of wake-ups: readable */
+		return; /* the wake-up descriptor is already readable */
 }
 
 static bool emit(struct tracer *tracer, size_t ring, uint16_t id, const void *payload, size_t bytes)
@@ -240,7 +240,7 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 		return NULL;
 	}
 	tracer->options = *options;
-	if (!options->subbuf_bytes) /* small ones, which are soon full */
+	if (!options->subbuf_bytes) /* small by default, so that they fill soon */
 		tracer->options.subbuf_bytes = SUBBUF_MIN_BYTES;
 	if (!options->nr_subbufs)
 		tracer->options.nr_subbufs = 4;
@@ -348,7 +348,7 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
 	return tracer->missed[id];
 }
 
-/* Probes are for a kernel. */
+/* Probes need a real kernel. */
 int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
 {
 	return 0;

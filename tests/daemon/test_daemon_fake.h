@@ -2,39 +2,63 @@
 #ifndef TESTS_TEST_DAEMON_FAKE_H
 #define TESTS_TEST_DAEMON_FAKE_H
 /*
- * test_daemon_fake.h - a tracer on plain memory, to test the daemon without a kernel, root, or luck.
+ * test_daemon_fake.h - a tracer in plain memory, to test the daemon without a kernel, root, or
+ * luck.
  *
- * Two CPUs, four rings. Records are written by fake_switch() and fake_exec(), with the producers' real code; or, when the
- * environment says so, by a thread for each CPU between tracer_start() and tracer_stop():
+ * It has two CPUs and four rings. fake_switch() and fake_exec() write records with the producers'
+ * real code. If the environment says so, a thread per CPU writes them between tracer_start() and
+ * tracer_stop():
  *
- *   TRACE_FAKE_EVENTS    sched_switch events for each CPU
- *   TRACE_FAKE_PAUSE_US  pause after every 64 of them
+ *     TRACE_FAKE_EVENTS    sched_switch events for each CPU
+ *     TRACE_FAKE_PAUSE_US  pause after every 64 of them
  *
- * With TRACE_FAKE_FORBIDDEN there is none: the right is missing.
+ * With TRACE_FAKE_FORBIDDEN tracer_new() fails for lack of permission.
  *
- * The k-th event of a CPU has next_tid k, from 1, so a reader can tell which are missing.
+ * The k-th event of a CPU has next_tid k, from 1, so a reader can tell which events are missing.
  */
 #include <trace/tracer.h>
 
 #define FAKE_CPUS 2u
 
-/** fake_switch() - the next sched_switch of @cpu; false: no room, and counted */
+/**
+ * fake_switch() - write the next sched_switch of @cpu
+ * Returns false if the ring had no room; the event is then counted as lost.
+ */
 bool fake_switch(struct tracer *tracer, uint32_t cpu);
-/** fake_delay() - a sched_switch of @cpu is held back: tracer_settle() writes it */
+/**
+ * fake_delay() - defer a sched_switch of @cpu until tracer_settle() writes it
+ */
 void fake_delay(struct tracer *tracer, uint32_t cpu);
-/** fake_exec() - a structural event */
+/**
+ * fake_exec() - write a structural event
+ */
 bool fake_exec(struct tracer *tracer, uint32_t cpu, const char *path);
-/** fake_attempted() - calls of fake_switch() for @cpu, or by its thread */
+/**
+ * fake_attempted() - the number of fake_switch() calls for @cpu, including those of its thread
+ */
 uint64_t fake_attempted(const struct tracer *tracer, uint32_t cpu);
-/** fake_hold() - reserve a record in @cpu's ring and leave it open, as a writer that is held up; fake_release() finishes it */
+/**
+ * fake_hold() - reserve a record in @cpu's ring and leave it uncommitted, as a preempted writer
+ * does, until fake_release() commits it
+ */
 void fake_hold(struct tracer *tracer, uint32_t cpu);
 void fake_release(struct tracer *tracer, uint32_t cpu);
-/** fake_miss() - the kernel skipped event @id @count times more */
+/**
+ * fake_miss() - add @count to the events of type @id that the kernel missed
+ */
 void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count);
-/** fake_unfollow() - a child that there was no place for among the followed began */
+/**
+ * fake_unfollow() - count a new child that did not fit into the table of followed processes
+ */
 void fake_unfollow(struct tracer *tracer);
-/** fake_crowd() - of the start state there are @nr records more; ten sched_switch of CPU 0 come before each */
+/**
+ * fake_crowd() - add @nr records to the start state, with ten sched_switch events of CPU 0 before
+ * each
+ */
 void fake_crowd(struct tracer *tracer, uint32_t nr);
-/** fake_not_traced() - what could not be attached since the start. @text: static */
+/**
+ * fake_not_traced() - set the text about events that could not be attached since the start
+ * @text: static
+ */
 void fake_not_traced(struct tracer *tracer, const char *text);
 #endif

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_daemon_faults.c - the daemon killed at any system call, and any write that fails: what was recorded before is in the file, what was not is
- * counted. And a signal at any system call, and no memory for any allocation. strace injects the faults, no_memory.c the last. The same source makes
- * two programs: one for the daemon on a tracer made of memory, one for the real one.
+ * test_daemon_faults.c - kill the daemon at any system call, and let any write fail.
  *
- * A clean recording under strace tells the system calls there are: a point is "the n-th openat". In each of further recordings the fault strikes at
- * one point. (strace counts for each thread: it strikes where a thread first comes to its n-th.) By default a sample of the points after the creation
- * of the file; with TRACE_TEST_LONG in the environment all of them, from the first instruction of the program loader on.
+ * The events recorded before the fault must be in the file, and the others must be counted. The
+ * tests also send a signal at any system call, and let any allocation fail. strace injects the
+ * faults; no_memory.c fails the allocations. The same source makes two programs: one for the daemon
+ * with a tracer in plain memory, one for the real daemon.
+ *
+ * A clean recording under strace lists the system calls: a point is "the n-th openat". In each
+ * further recording the fault strikes at one point. (strace counts per thread: the fault strikes
+ * when the first thread makes its n-th call.) By default a sample of the points after the creation
+ * of the file is tested. With TRACE_TEST_LONG in the environment all points are, from the first
+ * instruction of the program loader on.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -24,7 +29,11 @@
 #define MOST_CPUS 256
 #define MOST_POINTS 20000
 
-/** struct point - the @nr-th call of @name in a thread. @loading: of the program's loader; @early: before the file was created */
+/**
+ * struct point - the @nr-th call of @name in a thread
+ * @loading: made by the program loader
+ * @early: made before the file was created
+ */
 struct point {
 	char name[32];
 	unsigned int nr;
@@ -38,15 +47,18 @@ static size_t nr_points;
 static char folder[] = "/var/tmp/trace-faults-XXXXXX";
 static bool is_long;
 
-/** struct outcome - of one recording. @written: by all writev together, as strace saw them return */
+/**
+ * struct outcome - the outcome of one recording
+ * @written: bytes written by all writev() calls, from the return values that strace saw
+ */
 struct outcome {
 	int status; /* exit status; 128 + n for a signal */
 	bool exists;
 	uint64_t bytes;
 	uint64_t written;
 	uint64_t events;
-	uint64_t lost;	    /* of any cause: a daemon under strace also finds its buffers full */
-	uint64_t unwritten; /* of it, what failed writes cost */
+	uint64_t lost;	    /* for any reason: a daemon under strace also finds its buffers full */
+	uint64_t unwritten; /* the part of them that failed writes lost */
 	bool clean_end;
 };
 
@@ -65,7 +77,8 @@ static int run(const char *format, ...)
 
 /* ---- what is left ---- */
 
-/* "123 writev(5, ...) = 456" and "123 <... writev resumed>) = 456"; a call that was not made has no number, or -1. */
+/* strace prints "123 writev(5, ...) = 456" or "123 <... writev resumed>) = 456". A call that was
+ * not made has no number, or -1. */
 static uint64_t bytes_written(void)
 {
 	char path[128], line[4096];
@@ -85,7 +98,8 @@ static uint64_t bytes_written(void)
 	return bytes;
 }
 
-/* On the tracer made of memory the k-th event of a CPU carries number k: what is missing between two must have been declared lost. */
+/* With the tracer in plain memory the k-th event of a CPU carries number k, so a number that is
+ * missing between two events must have been counted as lost. */
 static uint64_t count_holes(struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
@@ -100,7 +114,8 @@ static uint64_t count_holes(struct trace *trace)
 			continue;
 		number = ((const struct trace_sched_switch *)event->payload)->next_tid;
 		CU_ASSERT(number > last[event->cpu]);
-		holes += last[event->cpu] ? number - last[event->cpu] - 1 : 0; /* the first ones came before the recording began */
+		/* the events before the recording began are not missing */
+		holes += last[event->cpu] ? number - last[event->cpu] - 1 : 0;
 		last[event->cpu] = number;
 	}
 	trace_cursor_free(cursor);
@@ -123,7 +138,7 @@ static void check_trace(const char *path, struct outcome *outcome)
 	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
 		if (trace_get_gap(trace, i)->cause == TRACE_GAP_UNWRITTEN)
 			outcome->unwritten += trace_get_gap(trace, i)->lost;
-	/* Killed within a write: of the last block there may be a part. */
+	/* The daemon was killed within a write, so a part of the last block may be in the file. */
 	CU_ASSERT(trace_nr_damages(trace) <= (outcome->written && outcome->bytes > outcome->written));
 	if (trace_verify(trace, &error)) {
 		fprintf(stderr, "\n    verify: %s\n", error.message);
@@ -136,7 +151,7 @@ static void check_trace(const char *path, struct outcome *outcome)
 
 /* ---- one recording ---- */
 
-/* @before: what to run the daemon under; must leave its exit status alone */
+/* @before: the command that runs the daemon; must pass on its exit status */
 static struct outcome record(const char *before)
 {
 	struct outcome outcome = {0};
@@ -154,7 +169,8 @@ static struct outcome record(const char *before)
 	return outcome;
 }
 
-/* With a filter of system calls strace stops at these alone, three times as fast; but a signal to inject is lost at such a stop. */
+/* With a filter of system calls strace stops only at these, which is three times as fast. But a
+ * signal injected at such a stop is lost. */
 static struct outcome record_injected(const char *calls, const char *fault, unsigned int when)
 {
 	const char *filter = strstr(fault, "signal=") ? "" : "--seccomp-bpf";
@@ -167,7 +183,7 @@ static struct outcome record_injected(const char *calls, const char *fault, unsi
 
 /* ---- points ---- */
 
-/* The calls of one name in a thread so far. */
+/* The number of calls of one name in a thread so far. */
 struct count {
 	int thread;
 	char name[32];
@@ -198,7 +214,8 @@ static void add_point(const char *name, unsigned int nr, bool loading, bool earl
 	snprintf(points[nr_points++].name, sizeof(points[0].name), "%s", name);
 }
 
-/* Once: what a clean recording calls. The pauses of the threads that make events are no calls of the daemon. */
+/* Done once: list the calls of a clean recording. The pauses of the threads that make events are
+ * not calls of the daemon. */
 static void find_points(void)
 {
 	static struct count counts[1000];
@@ -219,7 +236,7 @@ static void find_points(void)
 		if (sscanf(line, "%d %31[a-z0-9_](", &thread, name) != 2 || !strcmp(name, "clock_nanosleep"))
 			continue;
 		add_point(name, count_call(counts, &nr_counts, thread, name), loading, early);
-		loading = loading && strcmp(name, "munmap"); /* of the cache of library paths */
+		loading = loading && strcmp(name, "munmap"); /* the loader unmaps the cache of library paths */
 		early = early && !(strstr(line, "O_CREAT") && strstr(line, "t.trace"));
 	}
 	fclose(log);
@@ -248,7 +265,8 @@ static int lines_saying(const char *text)
 
 /* ---- kills ---- */
 
-/* What was written is there. There may be more: a write that was under way in another thread. */
+/* All bytes written are in the file. The file may be longer, because another thread's write was in
+ * progress. */
 static void check_killed(const struct outcome *outcome, const char *calls, unsigned int when)
 {
 	if (outcome->status == 128 + SIGKILL && outcome->bytes >= outcome->written)
@@ -263,13 +281,15 @@ static bool may_be_killed(const struct point *point, const char *name)
 	return (!point->early || is_long) && (!name || strcmp(point->name, name) == 0);
 }
 
-/* @step, or a longer one where a busy machine has the daemon make so many more calls that there were more than MOST_STRUCK. */
+/* Returns @step, or a larger step if a busy machine lets the daemon make so many calls that more
+ * than MOST_STRUCK points were left. */
 static size_t bounded_step(size_t nr, size_t step)
 {
 	return is_long || nr / step < MOST_STRUCK ? step : nr / MOST_STRUCK;
 }
 
-/* Returns at how many points it was killed. @name: only there; NULL: anywhere. */
+/* @name: kill only at calls of this name; NULL: at all calls
+ * Returns the number of points at which the daemon was killed. */
 static unsigned int kill_at_points(const char *name, size_t step)
 {
 	unsigned int kills = 0, with_events = 0;
@@ -286,7 +306,7 @@ static unsigned int kill_at_points(const char *name, size_t step)
 			continue;
 		outcome = record_injected(points[i].name, "signal=KILL", points[i].nr);
 		if (outcome.status == 0)
-			continue; /* not all recordings make the same number of calls */
+			continue; /* the number of calls differs between recordings */
 		check_killed(&outcome, points[i].name, points[i].nr);
 		kills++;
 		with_events += outcome.events > 0;
@@ -296,7 +316,7 @@ static unsigned int kill_at_points(const char *name, size_t step)
 	return kills;
 }
 
-/* A daemon that was killed leaves nothing behind that stops the next one. */
+/* A killed daemon leaves nothing behind that prevents the next recording. */
 static void check_next_recording(void)
 {
 	struct outcome outcome = record("");
@@ -306,13 +326,13 @@ static void check_next_recording(void)
 	CU_ASSERT(outcome.events > 0);
 }
 
-static void killed_at_any_system_call_it_leaves_a_readable_file(void)
+static void a_kill_at_any_system_call_leaves_a_readable_file(void)
 {
 	CU_ASSERT(kill_at_points(NULL, is_long ? LONG_STEP : KILL_STEP) >= 5);
 	check_next_recording();
 }
 
-static void killed_at_any_write_it_leaves_a_readable_file(void)
+static void a_kill_at_any_write_leaves_a_readable_file(void)
 {
 	CU_ASSERT(kill_at_points("writev", is_long ? 1 : WRITE_STEP) >= 2);
 	check_next_recording();
@@ -332,7 +352,8 @@ static const struct {
 
 static void check_failed_write(const struct outcome *outcome, const char *text, const char *fault, unsigned int when)
 {
-	bool removed = !outcome->exists && outcome->events == 0; /* the header could not be written: no trace */
+	/* the header could not be written, so there is no trace */
+	bool removed = !outcome->exists && outcome->events == 0;
 
 	if (outcome->status != 1 || lines_saying(text) != 1 || !(removed || outcome->bytes)) {
 		fprintf(stderr, "\n    %s at writev %u: status %d, %d lines of it, %llu bytes\n", fault, when, outcome->status, lines_saying(text),
@@ -342,19 +363,20 @@ static void check_failed_write(const struct outcome *outcome, const char *text, 
 	}
 }
 
-/* The block at hand is lost, and counted; the others are there. */
-static void a_write_that_fails_costs_its_block_and_is_told_once(void)
+/* The block being written is lost and counted; the other blocks are in the file. */
+static void a_failed_write_loses_its_block_and_is_reported_once(void)
 {
 	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
 	struct outcome outcome;
 
-	for (unsigned int when = 1; spared < 2 && (is_long || struck < MOST_STRUCK); when += is_long ? 1 : (WRITE_STEP + 1) / 2) { /* a quiet machine writes seldom */
+	for (unsigned int when = 1; spared < 2 && (is_long || struck < MOST_STRUCK); when += is_long ? 1 : (WRITE_STEP + 1) / 2) {
+		/* a quiet machine writes rarely */
 		size_t i = when % (sizeof(errors) / sizeof(errors[0]));
 
 		outcome = record_injected("writev", errors[i].fault, when);
 		spared = outcome.status == 0 ? spared + 1 : 0;
 		if (spared)
-			continue; /* it never came to so many */
+			continue; /* this recording never made as many writes */
 		check_failed_write(&outcome, errors[i].text, errors[i].fault, when);
 		struck++;
 		with_loss += outcome.unwritten > 0;
@@ -366,19 +388,20 @@ static void a_write_that_fails_costs_its_block_and_is_told_once(void)
 	CU_ASSERT(with_loss > 0 && finished > 0);
 }
 
-/* A limit of the file's size, anywhere: what fits is there. Writes are short before they fail. */
-static void a_file_that_must_not_grow_keeps_what_fits(void)
+/* A limit on the file's size, at any offset: everything that fits is in the file. A write is short
+ * before the next one fails. */
+static void a_file_size_limit_keeps_the_blocks_that_fit(void)
 {
 	uint64_t bytes = record("").bytes, step = bytes / (is_long ? LIMITS * 10 : LIMITS) + 1, most = 0;
 	unsigned int limits = 0, with_events = 0;
 	struct outcome outcome;
 	char before[64];
 
-	for (uint64_t limit = 1000 /* or stderr would not fit */; limit < bytes - bytes / 5; limit += step) {
+	for (uint64_t limit = 1000 /* below, stderr would not fit */; limit < bytes - bytes / 5; limit += step) {
 		snprintf(before, sizeof(before), "prlimit --fsize=%llu", (unsigned long long)limit);
 		outcome = record(before);
 		if (outcome.clean_end && outcome.bytes < limit)
-			continue; /* less happened this time */
+			continue; /* this recording wrote less */
 		limits++;
 		check_failed_write(&outcome, "File too large", before, 0);
 		CU_ASSERT(outcome.bytes <= limit);
@@ -391,8 +414,8 @@ static void a_file_that_must_not_grow_keeps_what_fits(void)
 	CU_ASSERT(with_events > 0);
 }
 
-/* What a disk says only when asked to make it last is told too. */
-static void a_sync_or_close_that_fails_is_told(void)
+/* The daemon also reports errors that the disk returns only from fsync() or close(). */
+static void a_failed_sync_or_close_is_reported(void)
 {
 	static const char *const calls[] = {"fsync", "fdatasync"};
 
@@ -409,7 +432,7 @@ static void a_sync_or_close_that_fails_is_told(void)
 
 /* ---- anything that fails ---- */
 
-/* What a kernel may refuse at any time: descriptors, files, memory, its own services. */
+/* Calls that a kernel may refuse at any time: for descriptors, files, memory, its own services. */
 static bool may_fail(const char *name)
 {
 	static const char *const names[] = {
@@ -424,7 +447,8 @@ static bool may_fail(const char *name)
 	return false;
 }
 
-/* It may give up, but in good order, and what it wrote can be read. The loader of programs is not ours. */
+/* The daemon may give up, but without a crash, and what it wrote must be readable. The loader of
+ * BPF programs is not our code. */
 static void a_system_call_that_fails_is_no_crash(void)
 {
 	static const char *const faults[] = {"error=EIO", "error=EMFILE", "error=ENOMEM", "error=EINTR"};
@@ -445,7 +469,7 @@ static void a_system_call_that_fails_is_no_crash(void)
 			fprintf(stderr, "\n    %s at %s %u: status %d\n", fault, points[i].name, points[i].nr, outcome.status);
 			CU_FAIL("it crashed, or hangs");
 		}
-		/* Who says nothing of it must have recorded. */
+		/* A daemon that reports no error must have recorded. */
 		CU_ASSERT(outcome.status != 0 || outcome.events > 0);
 	}
 	fprintf(stderr, "\n    failed at %u of %zu points, at %u of them it gave up\n", struck, seen, gave_up);
@@ -454,8 +478,8 @@ static void a_system_call_that_fails_is_no_crash(void)
 
 /* ---- signals ---- */
 
-/* Asked to end at any moment, it does, with a whole file. */
-static void a_signal_at_any_system_call_ends_it_in_good_order(void)
+/* A request to end, at any moment, ends the recording with a complete file. */
+static void a_signal_at_any_system_call_ends_the_recording_cleanly(void)
 {
 	static const char *const signals[] = {"signal=TERM", "signal=INT", "signal=HUP"};
 	unsigned int struck = 0;
@@ -479,7 +503,8 @@ static void a_signal_at_any_system_call_ends_it_in_good_order(void)
 
 /* ---- no memory ---- */
 
-/* False: there were not that many allocations. @once: there is memory for all after it */
+/* @once: only this allocation fails
+ * Returns false if the daemon made fewer allocations. */
 static bool record_without_memory(unsigned int at, bool once)
 {
 	struct outcome outcome;
@@ -492,12 +517,12 @@ static bool record_without_memory(unsigned int at, bool once)
 		fprintf(stderr, "\n    no memory for allocation %u%s: status %d\n", at, once ? "" : " and after it", outcome.status);
 		CU_FAIL("it crashed, hangs or says nothing of it");
 	}
-	CU_ASSERT_FALSE(said("run as root") || said("boot one")); /* that is not what is missing */
+	CU_ASSERT_FALSE(said("run as root") || said("boot one")); /* the cause is another one */
 	return run("test -e %s/told", folder) == 0;
 }
 
-/* It may give up, and says why; but of what it writes the books balance. */
-static void without_memory_it_tells_what_is_lost(void)
+/* The daemon may give up if it says why. The accounting of the file that it writes must add up. */
+static void without_memory_the_daemon_reports_its_losses(void)
 {
 	for (int once = 0; once < 2; once++) {
 		unsigned int at = 1, struck = 0;
@@ -511,14 +536,14 @@ static void without_memory_it_tells_what_is_lost(void)
 }
 
 static const struct unit_case cases[] = {
-	{"killed_at_any_system_call_it_leaves_a_readable_file", killed_at_any_system_call_it_leaves_a_readable_file},
-	{"killed_at_any_write_it_leaves_a_readable_file", killed_at_any_write_it_leaves_a_readable_file},
-	{"a_write_that_fails_costs_its_block_and_is_told_once", a_write_that_fails_costs_its_block_and_is_told_once},
-	{"a_file_that_must_not_grow_keeps_what_fits", a_file_that_must_not_grow_keeps_what_fits},
-	{"a_sync_or_close_that_fails_is_told", a_sync_or_close_that_fails_is_told},
+	{"a_kill_at_any_system_call_leaves_a_readable_file", a_kill_at_any_system_call_leaves_a_readable_file},
+	{"a_kill_at_any_write_leaves_a_readable_file", a_kill_at_any_write_leaves_a_readable_file},
+	{"a_failed_write_loses_its_block_and_is_reported_once", a_failed_write_loses_its_block_and_is_reported_once},
+	{"a_file_size_limit_keeps_the_blocks_that_fit", a_file_size_limit_keeps_the_blocks_that_fit},
+	{"a_failed_sync_or_close_is_reported", a_failed_sync_or_close_is_reported},
 	{"a_system_call_that_fails_is_no_crash", a_system_call_that_fails_is_no_crash},
-	{"a_signal_at_any_system_call_ends_it_in_good_order", a_signal_at_any_system_call_ends_it_in_good_order},
-	{"without_memory_it_tells_what_is_lost", without_memory_it_tells_what_is_lost},
+	{"a_signal_at_any_system_call_ends_the_recording_cleanly", a_signal_at_any_system_call_ends_the_recording_cleanly},
+	{"without_memory_the_daemon_reports_its_losses", without_memory_the_daemon_reports_its_losses},
 	{NULL, NULL},
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_daemon_files.c - what the daemon makes in the file system: traces, which replace nothing but traces, and the socket that it is controlled by. */
+/* test_daemon_files.c - what the daemon creates in the file system: traces, which replace only
+ * traces, and its control socket. */
 #include "unit.h"
 
 #include <dirent.h>
@@ -23,7 +24,7 @@
 #include "output_file.h"
 #include "../../daemon/session.h"
 
-static void output_is_private_and_follows_nobody(void)
+static void output_is_private_and_follows_no_link(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX";
 	struct output output;
@@ -41,7 +42,8 @@ static void output_is_private_and_follows_nobody(void)
 
 	victim = open("victim", O_CREAT | O_RDWR, 0644);
 	CU_ASSERT_EQUAL(write(victim, "precious", 8), 8);
-	CU_ASSERT_EQUAL(output_open(&output, "victim", OUTPUT_TRACE, &error), -EEXIST); /* not a trace: a mistyped name */
+	/* not a trace: the user mistyped the name */
+	CU_ASSERT_EQUAL(output_open(&output, "victim", OUTPUT_TRACE, &error), -EEXIST);
 	CU_ASSERT_EQUAL(pwrite(victim, TRACE_FILE_MAGIC, 8, 0), 8);
 	CU_ASSERT_EQUAL(symlink("victim", "link"), 0);
 	CU_ASSERT_EQUAL(output_open(&output, "link", OUTPUT_TRACE, &error), -ELOOP);
@@ -92,7 +94,7 @@ static void an_older_trace_stays_until_there_is_a_new_one(void)
 
 	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
 	CU_ASSERT_EQUAL(size_of("t.trace"), 8);
-	output_discard(&output); /* what was to be recorded failed */
+	output_discard(&output); /* the recording failed */
 	CU_ASSERT_EQUAL(size_of("t.trace"), 8);
 	CU_ASSERT_EQUAL(size_of(beside), -1);
 
@@ -103,11 +105,11 @@ static void an_older_trace_stays_until_there_is_a_new_one(void)
 	CU_ASSERT_EQUAL(size_of(beside), -1);
 	CU_ASSERT_EQUAL(output_close(&output, &error), 0);
 
-	CU_ASSERT_EQUAL(truncate("t.trace", 0), 0); /* as good as a trace */
+	CU_ASSERT_EQUAL(truncate("t.trace", 0), 0); /* an empty file counts as a trace */
 	CU_ASSERT_EQUAL(output_open(&output, "t.trace", OUTPUT_TRACE, &error), 0);
 	CU_ASSERT_EQUAL(rename("t.trace", "elsewhere"), 0);
 	CU_ASSERT_EQUAL(mkdir("t.trace", 0700), 0);
-	CU_ASSERT_EQUAL(output_commit(&output, &error), -EEXIST); /* not the one that was looked at */
+	CU_ASSERT_EQUAL(output_commit(&output, &error), -EEXIST); /* not the file that was checked before */
 	output_discard(&output);
 	CU_ASSERT_EQUAL(size_of(beside), -1);
 	close(old);
@@ -119,7 +121,9 @@ static void an_older_trace_stays_until_there_is_a_new_one(void)
 
 /* ---- the control socket ---- */
 
-/** struct place - a control socket in a directory of its own */
+/**
+ * struct place - a control socket in a directory of its own
+ */
 struct place {
 	char directory[32], path[64];
 	struct control *control;
@@ -209,7 +213,7 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 	CU_ASSERT_EQUAL(access(path, F_OK), 0); /* the loser removes nothing */
 	control_close(first);
 	CU_ASSERT_EQUAL(access(path, F_OK), -1);
-	CU_ASSERT_EQUAL(mknod(path, S_IFSOCK | 0600, 0), 0); /* what a daemon that was killed left */
+	CU_ASSERT_EQUAL(mknod(path, S_IFSOCK | 0600, 0), 0); /* the socket that a killed daemon left */
 	first = control_listen(path, &error);
 	CU_ASSERT_PTR_NOT_NULL(first);
 	control_close(first);
@@ -217,8 +221,8 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 	rmdir(directory);
 }
 
-/* A client that waits to be accepted keeps the loop awake. */
-static void control_turns_away_whom_there_is_no_descriptor_for(void)
+/* A client in the accept queue keeps the main loop awake. */
+static void control_rejects_clients_when_no_descriptor_is_free(void)
 {
 	struct place place = place_new();
 	struct options options = {.session.level = 1};
@@ -255,17 +259,19 @@ static void control_turns_away_whom_there_is_no_descriptor_for(void)
 	place_remove(&place);
 }
 
-/* ---- the end of a connection, and what was said before it ---- */
+/* ---- the end of a connection, and the messages before it ---- */
 
-static bool ends_early; /* the next end is told before the message that is there, as Linux may: see daemon/seqpacket.h */
-static int asked_fd = -1; /* is told when the answer is waited for; that goes on when the other end has gone */
+static bool ends_early; /* report the next end before the pending message, as Linux may: see daemon/seqpacket.h */
+/* becomes readable when the client waits for the answer; the wait continues after the other end has
+ * closed */
+static int asked_fd = -1;
 
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {
-	struct pollfd other = {.fd = fd, .events = ends_early ? POLLIN : 0}; /* POLLHUP always */
+	struct pollfd other = {.fd = fd, .events = ends_early ? POLLIN : 0}; /* POLLHUP is always reported */
 
 	if (asked_fd >= 0 && write(asked_fd, "", 1) == 1)
 		poll(&other, 1, -1);
@@ -278,14 +284,16 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 	return 0;
 }
 
-/** struct conversation - of us, the daemon, with a process that asks "status" */
+/**
+ * struct conversation - the daemon's side, in this process, of a process that asks for the status
+ */
 struct conversation {
 	struct place place;
 	pid_t child;
-	int asked_fd; /* a byte can be read when the request was sent */
+	int asked_fd; /* readable when the request has been sent */
 };
 
-/* The client expects the result @err with @text. */
+/* The client expects the result @err with the text @text. */
 static void conversation_begin(struct conversation *talk, bool early, int err, const char *text)
 {
 	char answer[CONTROL_ANSWER_BYTES];
@@ -316,7 +324,7 @@ static void conversation_end(struct conversation *talk)
 	place_remove(&talk->place);
 }
 
-static void an_end_that_is_told_too_early_hides_no_answer(void)
+static void an_early_end_of_connection_hides_no_answer(void)
 {
 	struct conversation talk;
 	struct request request;
@@ -325,15 +333,15 @@ static void an_end_that_is_told_too_early_hides_no_answer(void)
 	conversation_begin(&talk, true, 0, "done");
 	client = control_accept(talk.place.control);
 	ends_early = true;
-	CU_ASSERT_EQUAL_FATAL(control_receive(client, &request), 0); /* the request neither */
+	CU_ASSERT_EQUAL_FATAL(control_receive(client, &request), 0); /* the request fails neither */
 	CU_ASSERT_STRING_EQUAL(request.verb, "status");
 	control_answer(client, 0, "done");
 	close(client);
 	conversation_end(&talk);
 }
 
-/* A status of many CPUs, where net.core.wmem_default is small. */
-static void an_answer_that_finds_no_room_is_told_as_such(void)
+/* The status of many CPUs, where net.core.wmem_default is small. */
+static void an_answer_that_does_not_fit_is_reported_as_such(void)
 {
 	char text[CONTROL_ANSWER_BYTES], expected[128];
 	int ends[2];
@@ -348,8 +356,8 @@ static void an_answer_that_finds_no_room_is_told_as_such(void)
 	expect_answer(ends[1], expected);
 }
 
-/* An end with something unread is an error, and the client is told of that first. */
-static void who_is_turned_away_unheard_is_told_why(void)
+/* Closing a socket with unread data is an error, and the client gets that error first. */
+static void a_client_rejected_before_its_request_learns_why(void)
 {
 	struct rlimit before, none;
 	struct conversation talk;
@@ -366,7 +374,8 @@ static void who_is_turned_away_unheard_is_told_why(void)
 	conversation_end(&talk);
 }
 
-/* A daemon that does nothing but hear; and whose command goes on, so that it stays when its recording has ended, until we close @stay[1]. */
+/* A daemon that only serves its control socket. Its command keeps running, so it stays after the
+ * end of its recording until @stay[1] is closed. */
 static pid_t hear(struct control *control, const int stay[2])
 {
 	struct options options = {.session.level = 1};
@@ -385,8 +394,8 @@ static pid_t hear(struct control *control, const int stay[2])
 	_exit(read(stay[0], &end, 1) != 0);
 }
 
-/* Nobody waits for as long as the command goes on. */
-static void at_the_end_everybody_has_an_answer(void)
+/* No client waits as long as the command runs. */
+static void at_the_end_every_client_gets_an_answer(void)
 {
 	struct place place = place_new();
 	int stay[2], silent, stops, asks, status;
@@ -407,7 +416,7 @@ static void at_the_end_everybody_has_an_answer(void)
 	place_remove(&place);
 }
 
-static void who_asks_nothing_keeps_nobody_out(void)
+static void silent_clients_do_not_block_others(void)
 {
 	struct place place = place_new();
 	int stay[2], silent[SESSION_MAX_CLIENTS + 1], stops, status;
@@ -430,8 +439,8 @@ static void who_asks_nothing_keeps_nobody_out(void)
 	place_remove(&place);
 }
 
-/* With the socket in an open place, which --control may be. */
-static void nobody_else_may_ask_for_anything(void)
+/* The socket is in a directory open to others, as --control allows. */
+static void other_users_requests_are_refused(void)
 {
 	static const char *const requests[] = {"status", "mode", "begin", "halt", "mask", "mask all", "mark text", "reset", "dump", "stop", "nonsense", ""};
 	struct place place = place_new();
@@ -458,7 +467,7 @@ static void nobody_else_may_ask_for_anything(void)
 		CU_ASSERT_EQUAL(waitpid(other, &status, 0), other);
 		CU_ASSERT_EQUAL(status, 0);
 	}
-	CU_ASSERT_EQUAL(waitpid(child, &status, WNOHANG), 0); /* nobody stopped it */
+	CU_ASSERT_EQUAL(waitpid(child, &status, WNOHANG), 0); /* no request stopped it */
 	stops = connect_and_say(&place, "stop");
 	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
 	close(stay[1]);
@@ -468,8 +477,8 @@ static void nobody_else_may_ask_for_anything(void)
 	place_remove(&place);
 }
 
-/* Somebody else, whom we turn away, holds three places before the last who asks. */
-static void who_may_not_ask_hides_nobody_who_may(void)
+/* Another user, not permitted to ask, holds three connections in front of the permitted client. */
+static void unauthorized_clients_do_not_block_permitted_ones(void)
 {
 	struct place place = place_new();
 	int stay[2], told[2], stops, asks, status;
@@ -521,8 +530,9 @@ static int nr_descriptors(void)
 	return nr;
 }
 
-/* The most that fit a message, of which we want one; and a message of no bytes, which ends nothing. */
-static void messages_that_nobody_expects_leave_nothing_behind(void)
+/* A message with the maximum number of descriptors, where the daemon expects one; and a message of
+ * 0 bytes, which does not end the connection. */
+static void unexpected_messages_leave_nothing_behind(void)
 {
 	struct options options = {.session.level = 1};
 	struct session session = {.options = &options};
@@ -608,20 +618,20 @@ static void control_carries_a_request_and_a_file(void)
 }
 
 static const struct unit_case cases[] = {
-	{"output_is_private_and_follows_nobody", output_is_private_and_follows_nobody},
+	{"output_is_private_and_follows_no_link", output_is_private_and_follows_no_link},
 	{"an_older_trace_stays_until_there_is_a_new_one", an_older_trace_stays_until_there_is_a_new_one},
 	{"control_replaces_nothing_but_sockets", control_replaces_nothing_but_sockets},
 	{"control_refuses_a_second_daemon_and_takes_over_from_a_dead_one",
 	 control_refuses_a_second_daemon_and_takes_over_from_a_dead_one},
-	{"control_turns_away_whom_there_is_no_descriptor_for", control_turns_away_whom_there_is_no_descriptor_for},
-	{"an_end_that_is_told_too_early_hides_no_answer", an_end_that_is_told_too_early_hides_no_answer},
-	{"an_answer_that_finds_no_room_is_told_as_such", an_answer_that_finds_no_room_is_told_as_such},
-	{"who_is_turned_away_unheard_is_told_why", who_is_turned_away_unheard_is_told_why},
-	{"at_the_end_everybody_has_an_answer", at_the_end_everybody_has_an_answer},
-	{"who_asks_nothing_keeps_nobody_out", who_asks_nothing_keeps_nobody_out},
-	{"nobody_else_may_ask_for_anything", nobody_else_may_ask_for_anything},
-	{"who_may_not_ask_hides_nobody_who_may", who_may_not_ask_hides_nobody_who_may},
-	{"messages_that_nobody_expects_leave_nothing_behind", messages_that_nobody_expects_leave_nothing_behind},
+	{"control_rejects_clients_when_no_descriptor_is_free", control_rejects_clients_when_no_descriptor_is_free},
+	{"an_early_end_of_connection_hides_no_answer", an_early_end_of_connection_hides_no_answer},
+	{"an_answer_that_does_not_fit_is_reported_as_such", an_answer_that_does_not_fit_is_reported_as_such},
+	{"a_client_rejected_before_its_request_learns_why", a_client_rejected_before_its_request_learns_why},
+	{"at_the_end_every_client_gets_an_answer", at_the_end_every_client_gets_an_answer},
+	{"silent_clients_do_not_block_others", silent_clients_do_not_block_others},
+	{"other_users_requests_are_refused", other_users_requests_are_refused},
+	{"unauthorized_clients_do_not_block_permitted_ones", unauthorized_clients_do_not_block_permitted_ones},
+	{"unexpected_messages_leave_nothing_behind", unexpected_messages_leave_nothing_behind},
 	{"control_carries_a_request_and_a_file", control_carries_a_request_and_a_file},
 	{NULL, NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The flight recorder of the kernel's events, on a tracer made of memory: a snapshot holds the latest events, and what is missing is counted. */
+/* The flight recorder of kernel events, with a tracer in plain memory: a snapshot holds the latest
+ * events, and missing events are counted. */
 #include <pthread.h>
 #include "daemon_case.h"
 #include "flight.h"
@@ -30,7 +31,7 @@ static void a_snapshot_holds_the_latest_events(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
 	for (int i = 0; i < 99; i++)
 		fake_switch(bench.tracer, 0);
-	fake_delay(bench.tracer, 0); /* held back until the snapshot */
+	fake_delay(bench.tracer, 0); /* deferred until the snapshot */
 	found = snapshot(&bench, flight, &result);
 	CU_ASSERT_EQUAL(found.switches[0], 100);
 	CU_ASSERT_EQUAL(found.lost, 0);
@@ -48,7 +49,7 @@ static void a_snapshot_holds_the_latest_events(void)
 	bench_free(&bench);
 }
 
-/* Nothing comes behind it in the snapshot that could tell what is missing. */
+/* No later record in the snapshot could show what is missing. */
 static void a_writer_that_is_inside_the_last_subbuffer_hides_no_loss(void)
 {
 	struct bench bench = bench_new(true);
@@ -74,7 +75,7 @@ static void a_writer_that_is_inside_the_last_subbuffer_hides_no_loss(void)
 	bench_free(&bench);
 }
 
-/* The ring is not written to behind the last of its sub-buffers that was closed. */
+/* No record follows the last closed sub-buffer of the ring. */
 static bool is_closed(const struct tracer *tracer, size_t ring)
 {
 	const struct subbuf_ring *of = &tracer_get_ring(tracer, ring)->ring;
@@ -82,7 +83,8 @@ static bool is_closed(const struct tracer *tracer, size_t ring)
 	return (__atomic_load_n(&of->control->position, __ATOMIC_ACQUIRE) & SUBBUF_OFFSET_MASK) >= of->subbuf_bytes;
 }
 
-/* Goes on when both CPUs' rings are closed, which the snapshot does before it waits for who is inside. */
+/* Records more events once the rings of both CPUs are closed, which the snapshot does before it
+ * waits for writers inside them. */
 static void *record_when_closed(void *context)
 {
 	struct tracer *tracer = context;
@@ -95,7 +97,8 @@ static void *record_when_closed(void *context)
 	return NULL;
 }
 
-/* What comes while another CPU is read is not in the snapshot, nor waited for. */
+/* Events recorded while another CPU is read are not in the snapshot, and the snapshot does not wait
+ * for them. */
 static void a_snapshot_ends_at_one_moment_on_all_cpus(void)
 {
 	struct bench bench = bench_new(true);
@@ -124,9 +127,10 @@ static void a_snapshot_ends_at_one_moment_on_all_cpus(void)
 	bench_free(&bench);
 }
 
-#define UNFINISHED (SUBBUF_COMMIT_RECORD + 8) /* what the commit of a record lacks */
+#define UNFINISHED (SUBBUF_COMMIT_RECORD + 8) /* missing from the commit count of an unfinished record */
 
-/* A fork, say, whose program is preempted in the midst of its record: what stands beside it cannot be read yet. */
+/* Example: a fork during which the BPF program was preempted within its record. The records next to
+ * it cannot be read yet. */
 static void a_structural_event_that_is_not_finished_hides_no_loss(void)
 {
 	struct bench bench = bench_new(true);
@@ -154,7 +158,7 @@ static void a_structural_event_that_is_not_finished_hides_no_loss(void)
 	bench_free(&bench);
 }
 
-/* As record_when_closed(), of a structural ring, whose record that is not finished is at hand then. */
+/* As record_when_closed(), for a structural ring with an unfinished record. */
 static void *open_files_when_closed(void *context)
 {
 	struct tracer *tracer = context;
@@ -169,8 +173,9 @@ static void *open_files_when_closed(void *context)
 	return NULL;
 }
 
-/* Where many files are opened, sub-buffers of structural events become full while others are read. */
-static void structural_events_behind_the_end_are_in_the_next_snapshot(void)
+/* Where programs open many files, sub-buffers of structural events become full while others are
+ * read. */
+static void structural_events_after_the_end_are_in_the_next_snapshot(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -189,7 +194,7 @@ static void structural_events_behind_the_end_are_in_the_next_snapshot(void)
 	CU_ASSERT(ring->control->consumed > 1);
 	CU_ASSERT_EQUAL(found.execs, 10);
 	CU_ASSERT_EQUAL(found.lost, 0);
-	CU_ASSERT_EQUAL(found.waits, 1); /* at the end, which is no later than that of the other CPU */
+	CU_ASSERT_EQUAL(found.waits, 1); /* at the end, which is not later than the end of the other CPU */
 	CU_ASSERT_EQUAL(found.verify, 0);
 	found = snapshot(&bench, flight, &result);
 	CU_ASSERT_EQUAL(found.execs, 310);
@@ -199,8 +204,9 @@ static void structural_events_behind_the_end_are_in_the_next_snapshot(void)
 	bench_free(&bench);
 }
 
-/* The kernel opens a sub-buffer and counts a loss while the recorder, which begins anew, reads the one counter and then the other. */
-static void a_loss_while_a_reset_looks_is_none_after_it(void)
+/* The kernel opens a sub-buffer and counts a loss while the recorder, during a reset, reads one
+ * counter and then the other. */
+static void a_loss_during_a_reset_is_not_counted_after_it(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -211,7 +217,7 @@ static void a_loss_while_a_reset_looks_is_none_after_it(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(flight);
 	*discarded = 5;
 	flight_reset(flight);
-	*discarded = 3; /* what the first sub-buffer notes, as if opened before */
+	*discarded = 3; /* the first sub-buffer notes this, as if it had been opened before */
 	for (int i = 0; i < 10; i++)
 		fake_switch(bench.tracer, 0);
 	*discarded = 5;
@@ -266,7 +272,8 @@ static void a_reset_forgets(void)
 	CU_ASSERT_EQUAL(found.marks, 1);
 	CU_ASSERT_EQUAL(found.lost, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
-	for (int i = 0; i < 99993; i++) /* more than there is room for: what was forgotten was not overwritten */
+	/* more than the ring holds: events forgotten by a reset do not count as overwritten */
+	for (int i = 0; i < 99993; i++)
 		fake_switch(bench.tracer, 0);
 	found = snapshot(&bench, flight, &result);
 	CU_ASSERT_EQUAL(found.switches[0] + result.overwritten, 100000);
@@ -275,8 +282,9 @@ static void a_reset_forgets(void)
 	bench_free(&bench);
 }
 
-/* A script that marks each of its requests; what is recorded from then on must be known all the same, and how many marks there were. */
-static void a_flight_recorder_s_notes_are_there_or_counted(void)
+/* A script marks each of its requests. The events recorded later must still be readable, and the
+ * number of marks must be exact. */
+static void metadata_events_of_a_flight_recorder_are_kept_or_counted(void)
 {
 	static const uint64_t masks[2][TRACE_MASK_WORDS] = {{1}, {2}};
 	struct bench bench = bench_new(true);
@@ -301,10 +309,10 @@ static void a_flight_recorder_s_notes_are_there_or_counted(void)
 	flight_select(flight, "b:*");
 	CU_ASSERT_EQUAL(flight_set_mask(flight, masks[1], &bench.error), 0);
 	found = snapshot(&bench, flight, &result);
-	CU_ASSERT(found.marks > 2000 && found.marks < 3000); /* a megabyte */
+	CU_ASSERT(found.marks > 2000 && found.marks < 3000); /* a megabyte of them */
 	CU_ASSERT_EQUAL(found.masks, 2);
 	CU_ASSERT_EQUAL(found.selects, 2);
-	CU_ASSERT_EQUAL(found.marks + found.lost, 5200 + 1); /* the first mask, which held until the second, is lost, too */
+	CU_ASSERT_EQUAL(found.marks + found.lost, 5200 + 1); /* the first mask, valid until the second, is lost too */
 	CU_ASSERT_EQUAL(result.overwritten, found.lost);
 	CU_ASSERT(found.loss_end_ns < found.last_mark_ns);
 	CU_ASSERT_EQUAL(found.verify, 0);
@@ -317,7 +325,7 @@ static void a_flight_recorder_s_notes_are_there_or_counted(void)
 	bench_free(&bench);
 }
 
-static void what_the_kernel_missed_stands_in_each_snapshot(void)
+static void missed_events_are_in_each_snapshot(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight;
@@ -342,7 +350,9 @@ static void what_the_kernel_missed_stands_in_each_snapshot(void)
 	bench_free(&bench);
 }
 
-/** struct told - what flight_notes_write() says */
+/**
+ * struct told - what flight_notes_write() wrote
+ */
 struct told {
 	uint64_t blocks;
 	uint64_t missed[TRACE_EV_MAX];
@@ -367,8 +377,8 @@ static int tell(void *context, const struct block *block, uint64_t lost)
 	return 0;
 }
 
-/* Days of them take no more memory than an hour. */
-static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
+/* Notes of several days take no more memory than those of an hour. */
+static void old_counts_of_missed_events_are_merged(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight_notes *notes = flight_notes_new();
@@ -393,8 +403,9 @@ static void what_the_kernel_missed_is_added_up_when_it_is_old(void)
 	bench_free(&bench);
 }
 
-/* It never becomes what it was; and while we wait, the rest of its ring and all of the others' are overwritten. */
-static void nobody_waits_for_a_subbuffer_that_is_overwritten(void)
+/* An overwritten sub-buffer never becomes complete again. While the daemon waited for it, the rest
+ * of its ring and all other rings would be overwritten. */
+static void a_snapshot_does_not_wait_for_an_overwritten_subbuffer(void)
 {
 	struct bench bench = bench_new(true);
 	const struct subbuf_ring *ring = &tracer_get_ring(bench.tracer, 0)->ring;
@@ -412,7 +423,7 @@ static void nobody_waits_for_a_subbuffer_that_is_overwritten(void)
 	bench_free(&bench);
 }
 
-static void snapshots_beside_running_producers_are_whole(void)
+static void snapshots_while_producers_run_are_complete(void)
 {
 	struct flight_result result;
 	struct flight *flight;
@@ -441,15 +452,15 @@ int main(int argc, char **argv)
 		CASE(a_writer_that_is_inside_the_last_subbuffer_hides_no_loss),
 		CASE(a_snapshot_ends_at_one_moment_on_all_cpus),
 		CASE(a_structural_event_that_is_not_finished_hides_no_loss),
-		CASE(structural_events_behind_the_end_are_in_the_next_snapshot),
-		CASE(a_loss_while_a_reset_looks_is_none_after_it),
+		CASE(structural_events_after_the_end_are_in_the_next_snapshot),
+		CASE(a_loss_during_a_reset_is_not_counted_after_it),
 		CASE(structural_events_outlive_the_others),
 		CASE(a_reset_forgets),
-		CASE(a_flight_recorder_s_notes_are_there_or_counted),
-		CASE(what_the_kernel_missed_stands_in_each_snapshot),
-		CASE(what_the_kernel_missed_is_added_up_when_it_is_old),
-		CASE(nobody_waits_for_a_subbuffer_that_is_overwritten),
-		CASE(snapshots_beside_running_producers_are_whole),
+		CASE(metadata_events_of_a_flight_recorder_are_kept_or_counted),
+		CASE(missed_events_are_in_each_snapshot),
+		CASE(old_counts_of_missed_events_are_merged),
+		CASE(a_snapshot_does_not_wait_for_an_overwritten_subbuffer),
+		CASE(snapshots_while_producers_run_are_complete),
 		{NULL, NULL},
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracedaemon's command line: every classic spelling, every long one, what is refused, and what the documents say. */
+/* tracedaemon's command line: every classic spelling, every long one, the refused ones, and the
+ * documents that describe them. */
 #include "unit.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 #define WORDS_MAX 16
 
-/* Parse a command line given as one string; its words are cut at blanks, and '' is an empty one. */
+/* Parses a command line given as one string. Blanks separate its words, and '' is an empty word. */
 static int parse(struct options *options, const char *line, struct trace_error *error)
 {
 	static char words[512];
@@ -258,7 +259,7 @@ static bool selects(const char *names, uint32_t id)
 	return select_has(mask, id);
 }
 
-static void nothing_typed_selects_the_defaults(void)
+static void no_selection_means_the_defaults(void)
 {
 	const struct trace_event_type *type;
 
@@ -314,7 +315,7 @@ static void signs_change_the_defaults(void)
 	CU_ASSERT(selects("block_*", TRACE_EV_block_insert));
 }
 
-/* Records carry no pid: without these nobody could say whose they are. */
+/* Records carry no pid: without these events the thread of a record would be unknown. */
 static void the_owner_of_events_is_always_known(void)
 {
 	CU_ASSERT(selects("sys_enter", TRACE_EV_sched_switch));
@@ -343,11 +344,11 @@ static void an_unknown_name_brings_near_ones(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "sched_switch"));
 	CU_ASSERT_EQUAL(select_add(&selection, "irq,trapp", &error), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "near ones: trap"));
-	CU_ASSERT_EQUAL(select_add(&selection, "waking", &error), -EINVAL); /* a part of one */
+	CU_ASSERT_EQUAL(select_add(&selection, "waking", &error), -EINVAL); /* part of a name */
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "near ones: sched_waking"));
 	CU_ASSERT_EQUAL(select_add(&selection, "nonsense", &error), -EINVAL);
 	CU_ASSERT_PTR_NULL(strstr(error.message, "near"));
-	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* untouched by failures */
+	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* failures leave it unchanged */
 }
 
 static bool wants_probe(const struct selection *selection, const char *name, const char *other)
@@ -370,7 +371,7 @@ static void a_probe_is_chosen_by_any_of_its_names(void)
 	CU_ASSERT_EQUAL(select_add(&selection, "+libc:free,-libc:m*", &error), 0);
 	CU_ASSERT(!wants_probe(&selection, "libc:malloc", "libc.so.6:malloc"));
 	CU_ASSERT(wants_probe(&selection, "libc:free", "libc.so.6:free"));
-	selection.no_user = true; /* what is asked for by a probe is no program's event */
+	selection.no_user = true; /* a probe that the user asks for is no program event */
 	CU_ASSERT(wants_probe(&selection, "libc:free", "libc.so.6:free"));
 	CU_ASSERT(!select_wants_user(&selection, "libc:free"));
 	select_note_probe(&selection, (const char *const[]){"libc:malloc", "libc.so.6:malloc"}, 2);
@@ -379,7 +380,7 @@ static void a_probe_is_chosen_by_any_of_its_names(void)
 	CU_ASSERT_PTR_NULL(select_unmatched(&selection, &at));
 }
 
-static void switching_on_and_off_for_ever_takes_no_room(void)
+static void switching_on_and_off_takes_no_memory(void)
 {
 	struct selection selection = {0};
 	struct trace_error error;
@@ -389,14 +390,14 @@ static void switching_on_and_off_for_ever_takes_no_room(void)
 		CU_ASSERT_EQUAL(select_add(&selection, i % 2 ? "+bank:*" : "-bank:*", &error), 0);
 		CU_ASSERT_EQUAL(select_add(&selection, i % 2 ? "-shop:*" : "+shop:*", &error), 0);
 	}
-	CU_ASSERT(!select_wants_user(&selection, "shop:paid")); /* the latest word */
+	CU_ASSERT(!select_wants_user(&selection, "shop:paid")); /* the last word decides */
 	CU_ASSERT(select_wants_user(&selection, "bank:open"));
-	CU_ASSERT(select_wants_user(&selection, "other:event")); /* still all but those */
+	CU_ASSERT(select_wants_user(&selection, "other:event")); /* still all programs except the excluded ones */
 }
 
 /* ---- text ---- */
 
-static void numbers_are_printed_for_people(void)
+static void numbers_are_printed_with_units(void)
 {
 	CU_ASSERT_STRING_EQUAL(text_count(0).s, "0");
 	CU_ASSERT_STRING_EQUAL(text_count(999).s, "999");
@@ -480,7 +481,7 @@ static void the_manual_knows_every_option(void)
 			if (!name)
 				continue;
 			strcpy(wanted, "\\-\\-");
-			for (; *from; from++) { /* roff wants every dash escaped */
+			for (; *from; from++) { /* roff requires each dash to be escaped */
 				if (*from == '-')
 					wanted[used++] = '\\';
 				wanted[used++] = *from;
@@ -564,7 +565,7 @@ static const struct unit_case cases[] = {
 	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
 	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},
 	{"nonsense_is_refused", nonsense_is_refused},
-	{"nothing_typed_selects_the_defaults", nothing_typed_selects_the_defaults},
+	{"no_selection_means_the_defaults", no_selection_means_the_defaults},
 	{"every_name_of_the_catalogue_selects_its_events", every_name_of_the_catalogue_selects_its_events},
 	{"classes_and_categories_differ_by_case", classes_and_categories_differ_by_case},
 	{"one_size_of_sys_enter_selects_all", one_size_of_sys_enter_selects_all},
@@ -573,8 +574,8 @@ static const struct unit_case cases[] = {
 	{"classes_that_are_always_on_are_accepted", classes_that_are_always_on_are_accepted},
 	{"an_unknown_name_brings_near_ones", an_unknown_name_brings_near_ones},
 {"a_probe_is_chosen_by_any_of_its_names", a_probe_is_chosen_by_any_of_its_names},
-{"switching_on_and_off_for_ever_takes_no_room", switching_on_and_off_for_ever_takes_no_room},
-	{"numbers_are_printed_for_people", numbers_are_printed_for_people},
+{"switching_on_and_off_takes_no_memory", switching_on_and_off_takes_no_memory},
+	{"numbers_are_printed_with_units", numbers_are_printed_with_units},
 	{"names_are_printed_as_a_shell_takes_them", names_are_printed_as_a_shell_takes_them},
 	{"the_manual_knows_every_option", the_manual_knows_every_option},
 	{"the_completion_knows_every_option", the_completion_knows_every_option},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_level.c - compression follows what stands in the way of a recording, and what was written meanwhile reads as always. */
+/* test_level.c - the compression level follows the bottleneck of a recording, and chunks written at
+ * any level can be read. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ enum {
 	CPU = 10,
 };
 
-/* The level after @blocks blocks alike. */
+/* The level after @blocks equal blocks. */
 static int after(struct level *level, unsigned int blocks, uint64_t write_ns, size_t queued)
 {
 	int now = 0;
@@ -29,7 +30,7 @@ static int after(struct level *level, unsigned int blocks, uint64_t write_ns, si
 	return now;
 }
 
-static void it_is_the_usual_one_while_there_is_room(void)
+static void the_level_is_the_default_while_there_is_room(void)
 {
 	struct level level = { 0 };
 
@@ -38,7 +39,7 @@ static void it_is_the_usual_one_while_there_is_room(void)
 	CU_ASSERT_EQUAL(after(&level, 1000, DISK, LIMIT / 2 - 1), LEVEL_USUAL);
 }
 
-static void a_slow_disk_makes_it_go_up_and_a_slow_cpu_down(void)
+static void a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it(void)
 {
 	struct level level = { 0 };
 	int before = LEVEL_USUAL;
@@ -55,7 +56,7 @@ static void a_slow_disk_makes_it_go_up_and_a_slow_cpu_down(void)
 	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, CPU, LIMIT), -3);
 }
 
-static void it_changes_with_every_eighth_block_at_most(void)
+static void the_level_changes_at_most_every_eighth_block(void)
 {
 	struct level level = { 0 };
 
@@ -65,8 +66,8 @@ static void it_changes_with_every_eighth_block_at_most(void)
 	CU_ASSERT_EQUAL(after(&level, 1, DISK, LIMIT), 4);
 }
 
-/* All that was seen since the last look decides, not the last block. */
-static void what_took_more_time_decides(void)
+/* All blocks since the last decision count, not only the last one. */
+static void the_longer_total_time_decides(void)
 {
 	struct level level = { 0 };
 
@@ -76,7 +77,7 @@ static void what_took_more_time_decides(void)
 	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, 100, LIMIT), LEVEL_USUAL);
 }
 
-static void it_comes_back_when_the_queue_is_empty_again(void)
+static void the_level_returns_when_the_queue_is_empty(void)
 {
 	struct level level = { 0 };
 
@@ -115,14 +116,16 @@ static struct trace_packed *pack(struct trace_writer *writer, uint64_t seq)
 	return packed;
 }
 
-/** struct sizes - packed bytes of chunks */
+/**
+ * struct sizes - compressed bytes of chunks
+ */
 struct sizes {
 	uint32_t first;
 	uint32_t smallest;
 	uint32_t largest;
 };
 
-/* Every chunk's events are there. */
+/* Checks that the events of every chunk are in the file. */
 static struct sizes read_back(const char *path, size_t nr_blocks)
 {
 	struct trace_error error = { 0 };
@@ -166,13 +169,15 @@ static void chunks_of_all_levels_read_alike(void)
 	close(fd);
 }
 
-/** struct slow_disk - the reading end of a pipe, and the file where all of it goes */
+/**
+ * struct slow_disk - the reading end of a pipe, and the file to which all of it is written
+ */
 struct slow_disk {
 	int pipe[2];
 	int fd;
 };
 
-/* Whoever fills the pipe waits, 5 ms each time. */
+/* A writer that fills the pipe waits, 5 ms each time. */
 static void *slow_disk_main(void *context)
 {
 	struct slow_disk *disk = context;
@@ -187,7 +192,7 @@ static void *slow_disk_main(void *context)
 	return NULL;
 }
 
-/* All blocks are the same, so that a smaller chunk was compressed more. */
+/* All blocks are equal, so a smaller chunk was compressed more. */
 static void a_recording_on_a_slow_disk_is_compressed_more(void)
 {
 	enum { BLOCKS = 5 * LEVEL_BLOCKS };
@@ -203,7 +208,8 @@ static void a_recording_on_a_slow_disk_is_compressed_more(void)
 	fcntl(disk.pipe[1], F_SETPIPE_SZ, 4096);
 	pthread_create(&reader, NULL, slow_disk_main, &disk);
 	writer = trace_writer_new(disk.pipe[1], NULL, &error);
-	thread = writer_thread_new(writer, disk.pipe[1], 1, &error); /* anything that waits is more than the limit */
+	/* with a limit of 1, any waiting block is over the limit */
+	thread = writer_thread_new(writer, disk.pipe[1], 1, &error);
 	writer_thread_adapt(thread);
 	for (uint64_t i = 0; i < BLOCKS; i++)
 		CU_ASSERT_EQUAL(writer_thread_push(thread, pack(writer, i + 1), NR_RECORDS, NULL), 0);
@@ -217,11 +223,11 @@ static void a_recording_on_a_slow_disk_is_compressed_more(void)
 	close(disk.pipe[0]);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", disk.fd);
 	sizes = read_back(path, BLOCKS);
-	CU_ASSERT_TRUE(sizes.smallest < sizes.first - sizes.first / 50); /* other times alone make a byte or two */
+	CU_ASSERT_TRUE(sizes.smallest < sizes.first - sizes.first / 50); /* different times alone make a byte or two */
 	close(disk.fd);
 }
 
-/* What is written goes into memory, and more waits than the writer can compress. */
+/* The file is in memory, and more blocks wait than the writer can compress. */
 static struct sizes record_into_memory(void)
 {
 	enum { BLOCKS = 5 * LEVEL_BLOCKS };
@@ -249,7 +255,8 @@ static struct sizes record_into_memory(void)
 	return sizes;
 }
 
-/* A writer that loses its CPU in the middle of a write takes that for a slow disk; not every time. */
+/* A writer that loses its CPU in the middle of a write takes that for a slow disk, but not every
+ * time. */
 static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
 {
 	bool less = false, more = true;
@@ -265,11 +272,11 @@ static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "it_is_the_usual_one_while_there_is_room", it_is_the_usual_one_while_there_is_room },
-	{ "a_slow_disk_makes_it_go_up_and_a_slow_cpu_down", a_slow_disk_makes_it_go_up_and_a_slow_cpu_down },
-	{ "it_changes_with_every_eighth_block_at_most", it_changes_with_every_eighth_block_at_most },
-	{ "what_took_more_time_decides", what_took_more_time_decides },
-	{ "it_comes_back_when_the_queue_is_empty_again", it_comes_back_when_the_queue_is_empty_again },
+	{ "the_level_is_the_default_while_there_is_room", the_level_is_the_default_while_there_is_room },
+	{ "a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it", a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it },
+	{ "the_level_changes_at_most_every_eighth_block", the_level_changes_at_most_every_eighth_block },
+	{ "the_longer_total_time_decides", the_longer_total_time_decides },
+	{ "the_level_returns_when_the_queue_is_empty", the_level_returns_when_the_queue_is_empty },
 	{ "chunks_of_all_levels_read_alike", chunks_of_all_levels_read_alike },
 	{ "a_recording_on_a_slow_disk_is_compressed_more", a_recording_on_a_slow_disk_is_compressed_more },
 	{ "a_recording_that_waits_for_the_cpu_is_compressed_less", a_recording_that_waits_for_the_cpu_is_compressed_less },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_priority.c - the daemon's threads are real-time ones as long as there is a reason for it. That a crowd is one: test_e2e.c. */
+/* test_priority.c - the daemon's threads have real-time priority while there is a reason for it.
+ * test_e2e.c tests that a crowd of threads is one. */
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,7 +15,9 @@
 #define SECOND 1000000000ull
 #define POLICY(tid) (sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK)
 
-/** struct worker - a thread of the daemon: enters, and stays until it is told to leave, and then to end */
+/**
+ * struct worker - a thread of the daemon that enters, leaves when told to, and ends when told to
+ */
 struct worker {
 	pthread_t thread;
 	atomic_int tid, step;
@@ -24,7 +27,7 @@ struct worker {
 static void worker_wait(struct worker *worker, int step)
 {
 	while (worker->step < step)
-		usleep(100); /* not in the way: it may be a real-time thread */
+		usleep(100); /* so that it does not block others: it may be a real-time thread */
 }
 
 static void *worker_main(void *context)
@@ -70,7 +73,7 @@ static int real_time_priority(int tid)
 	return param.sched_priority;
 }
 
-static void who_comes_late_is_a_real_time_thread_for_some_time(void)
+static void a_late_thread_is_real_time_for_some_time(void)
 {
 	struct worker drain, writer;
 	int drain_tid = worker_start(&drain, PRIORITY_DRAIN), writer_tid = worker_start(&writer, PRIORITY_WRITER);
@@ -96,7 +99,7 @@ static void who_comes_late_is_a_real_time_thread_for_some_time(void)
 	worker_end(&writer);
 }
 
-static void who_enters_later_is_as_the_others_and_who_leaves_is_not(void)
+static void a_thread_is_real_time_from_entering_to_leaving(void)
 {
 	struct worker drain, writer;
 	int drain_tid = worker_start(&drain, PRIORITY_DRAIN), writer_tid;
@@ -116,8 +119,8 @@ static void who_enters_later_is_as_the_others_and_who_leaves_is_not(void)
 	worker_end(&writer);
 }
 
-/* What the daemon starts is none of its threads. */
-static void what_a_real_time_thread_makes_is_none(void)
+/* A child that the daemon starts is none of its threads. */
+static void children_of_a_real_time_thread_are_not_real_time(void)
 {
 	int status = -1, child;
 
@@ -137,7 +140,7 @@ static void what_a_real_time_thread_makes_is_none(void)
 	priority_decide(false, 306 * SECOND);
 }
 
-static void who_was_made_one_by_somebody_else_stays_it(void)
+static void a_thread_made_real_time_by_others_stays_so(void)
 {
 	struct sched_param param = { .sched_priority = 7 };
 
@@ -153,7 +156,7 @@ static void who_was_made_one_by_somebody_else_stays_it(void)
 	setpriority(PRIO_PROCESS, 0, 0);
 }
 
-static void without_the_right_all_stays_as_it_is(void)
+static void without_permission_nothing_changes(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
@@ -179,7 +182,7 @@ static void without_the_right_all_stays_as_it_is(void)
 
 #define EXIT_SKIPPED 77
 
-/* Not for who is not root, nor in a control group without real-time threads. */
+/* Neither for users other than root nor in a control group without real-time threads. */
 static bool is_allowed(void)
 {
 	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };
@@ -194,11 +197,11 @@ static bool is_allowed(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(who_comes_late_is_a_real_time_thread_for_some_time),
-		CASE(who_enters_later_is_as_the_others_and_who_leaves_is_not),
-		CASE(what_a_real_time_thread_makes_is_none),
-		CASE(who_was_made_one_by_somebody_else_stays_it),
-		CASE(without_the_right_all_stays_as_it_is),
+		CASE(a_late_thread_is_real_time_for_some_time),
+		CASE(a_thread_is_real_time_from_entering_to_leaving),
+		CASE(children_of_a_real_time_thread_are_not_real_time),
+		CASE(a_thread_made_real_time_by_others_stays_so),
+		CASE(without_permission_nothing_changes),
 		{NULL, NULL},
 	};
 

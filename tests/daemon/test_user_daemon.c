@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_daemon.c - the daemon beside programs that the test plays: what they record is in the trace once, or counted. */
+/* test_user_daemon.c - the daemon with programs that the test simulates: each event that they
+ * record is in the trace once, or counted as lost. */
 #include "unit.h"
 
 #include <signal.h>
@@ -75,7 +76,7 @@ static void scopes_are_two_events_of_one_name(void)
 	fake_program_free(&program);
 }
 
-/* Between two readings of CLOCK_MONOTONIC the tracepoint lies, within 1 us. */
+/* The tracepoint's time lies between two readings of CLOCK_MONOTONIC, within 1 us. */
 static void times_are_those_of_clock_monotonic(enum subbuf_clock clock)
 {
 	enum { NR = 3000 };
@@ -134,7 +135,7 @@ static void times_of_the_system_clock_stay_as_they_are(void)
 
 /* ---- the ledger ---- */
 
-static void what_finds_no_room_is_counted(void)
+static void records_without_room_are_counted(void)
 {
 	enum { NR = 20000 };
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -164,14 +165,14 @@ static void what_finds_no_room_is_counted(void)
 	fake_program_free(&program);
 }
 
-static void what_was_before_the_recording_is_not_part_of_it(void)
+static void events_before_the_recording_are_not_part_of_it(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
 	struct bench *bench;
 	struct books books;
 
-	for (int i = 0; i < 20000; i++) /* more than there is room for */
+	for (int i = 0; i < 20000; i++) /* more than fit */
 		fake_program_number(&program, 0, id, i);
 	program.memory->unready = 5;
 	usleep(1000);
@@ -183,7 +184,7 @@ static void what_was_before_the_recording_is_not_part_of_it(void)
 	bench_end(bench, false);
 	books = books_of(bench->trace);
 	CU_ASSERT_EQUAL(books.events, 10);
-	CU_ASSERT_EQUAL(books.attempted, 11); /* with the one that announces the stream */
+	CU_ASSERT_EQUAL(books.attempted, 11); /* including the event that announces the stream */
 	CU_ASSERT_EQUAL(books.lost, 0);
 	bench_free(bench);
 	fake_program_free(&program);
@@ -219,7 +220,7 @@ static void recordings_follow_one_another_and_leave_the_events_off(void)
 
 /* ---- choosing ---- */
 
-static void patterns_switch_events_and_what_came_before_is_filtered(void)
+static void patterns_switch_events_and_filter_earlier_ones(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new("shop:*,-shop:debug*");
@@ -284,7 +285,7 @@ static void selections_say_which_events_of_programs(void)
 	CU_ASSERT_FALSE(wants("-user,+shop:*", "bank:paid"));
 }
 
-/* ---- the dead ---- */
+/* ---- dead programs ---- */
 
 static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 {
@@ -305,7 +306,7 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 	books = books_of(bench->trace);
 	CU_ASSERT_EQUAL(books.events, 1600);
 	CU_ASSERT_EQUAL(books.lost, 1);
-	drain_get_losses(bench->recording->drain, 0, &losses); /* not for want of room */
+	drain_get_losses(bench->recording->drain, 0, &losses); /* not for lack of room */
 	CU_ASSERT_TRUE(losses.is_program);
 	CU_ASSERT_EQUAL(losses.full, 0);
 	CU_ASSERT_EQUAL(losses.other, 1);
@@ -322,7 +323,7 @@ static void write_now(struct bench *bench)
 		usleep(1000);
 }
 
-static void whose_events_they_are_is_told_again_if_it_could_not_be_written(void)
+static void the_program_of_a_stream_is_announced_again_after_a_failed_write(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
@@ -346,7 +347,7 @@ static void whose_events_they_are_is_told_again_if_it_could_not_be_written(void)
 	}
 	bench_end(bench, false);
 	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.lost, 2); /* the first event, and whose it was */
+	CU_ASSERT_EQUAL(books.lost, 2); /* the first event, and the one that names its program */
 	CU_ASSERT_EQUAL(books.announced, 1);
 	CU_ASSERT_EQUAL(books.events, 2);
 	bench_free(bench);
@@ -358,13 +359,13 @@ static const struct unit_case cases[] = {
 	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
 	{ "ticks_become_times_within_a_microsecond", ticks_become_times_within_a_microsecond },
 	{ "times_of_the_system_clock_stay_as_they_are", times_of_the_system_clock_stay_as_they_are },
-	{ "what_finds_no_room_is_counted", what_finds_no_room_is_counted },
-	{ "what_was_before_the_recording_is_not_part_of_it", what_was_before_the_recording_is_not_part_of_it },
+	{ "records_without_room_are_counted", records_without_room_are_counted },
+	{ "events_before_the_recording_are_not_part_of_it", events_before_the_recording_are_not_part_of_it },
 	{ "recordings_follow_one_another_and_leave_the_events_off", recordings_follow_one_another_and_leave_the_events_off },
-	{ "patterns_switch_events_and_what_came_before_is_filtered", patterns_switch_events_and_what_came_before_is_filtered },
+	{ "patterns_switch_events_and_filter_earlier_ones", patterns_switch_events_and_filter_earlier_ones },
 	{ "selections_say_which_events_of_programs", selections_say_which_events_of_programs },
 	{ "a_program_that_dies_in_a_record_loses_that_record_only", a_program_that_dies_in_a_record_loses_that_record_only },
-	{ "whose_events_they_are_is_told_again_if_it_could_not_be_written", whose_events_they_are_is_told_again_if_it_could_not_be_written },
+	{ "the_program_of_a_stream_is_announced_again_after_a_failed_write", the_program_of_a_stream_is_announced_again_after_a_failed_write },
 	{ NULL, NULL },
 };
 
@@ -372,7 +373,8 @@ int main(int argc, char **argv)
 {
 	char path[64];
 
-	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	/* A runtime directory of its own, so that no other daemon on this machine finds the
+	 * programs. */
 	snprintf(path, sizeof(path), "/tmp/trace-ledgers-%d", (int)getpid());
 	setenv("TRACER_SOCKET", path, 1);
 	message_init("test_user_daemon", true);

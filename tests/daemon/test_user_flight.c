@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_flight.c - the flight recorder beside programs that the test plays: a snapshot holds their latest events, and knows how many were before
- * them, to the event, whoever came late.
+ * test_user_flight.c - the flight recorder with programs that the test simulates.
+ *
+ * A snapshot holds their latest events and the exact number of events before them, whichever
+ * program connects late.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +30,7 @@ static void a_snapshot_holds_the_latest_events_of_programs(void)
 	CU_ASSERT_EQUAL(found.breaks + found.lost + found.overwritten + found.discarded, 0);
 	CU_ASSERT_EQUAL(found.announced, 1);
 	record(&program, 2, id, 100, 100000);
-	for (int i = 0; i < 3; i++) { /* to look takes nothing away */
+	for (int i = 0; i < 3; i++) { /* reading removes nothing */
 		found = snapshot(&plane);
 		CU_ASSERT_TRUE(found.events > 1000);
 		CU_ASSERT_EQUAL(found.last, 99999);
@@ -48,7 +50,7 @@ static void a_snapshot_holds_the_latest_events_of_programs(void)
 	fake_program_free(&program);
 }
 
-/* What the daemon does when a client asks for a dump into @file. Returns the client's end. */
+/* Does what the daemon does when a client asks for a dump into @file. Returns the client's end. */
 static int ask_for_dump(struct session *session, int file)
 {
 	struct iovec vector = { (void *)(uintptr_t)"dump", 4 };
@@ -79,8 +81,8 @@ static const char *answer_of(int client)
 	return answer;
 }
 
-/* Whoever reads a pipe may never come. */
-static void a_snapshot_is_written_to_what_takes_it_at_once(void)
+/* A pipe may never be read. */
+static void a_snapshot_is_written_only_to_files_that_never_block(void)
 {
 	struct options options = { .session.level = 1 };
 	struct session session = { .options = &options };
@@ -114,7 +116,7 @@ static void a_reset_forgets_and_counts_from_there(void)
 	flight_reset(plane.flight);
 	found = snapshot(&plane);
 	CU_ASSERT_EQUAL(found.events + found.overwritten + found.lost, 0);
-	for (int round = 0; round < 8; round++) { /* from few to more than there is room for, from everywhere in the ring */
+	for (int round = 0; round < 8; round++) { /* from few events to more than fit, from everywhere in the ring */
 		int nr = 700 << round;
 
 		record(&program, 0, id, 0, nr);
@@ -128,8 +130,9 @@ static void a_reset_forgets_and_counts_from_there(void)
 	fake_program_free(&program);
 }
 
-/* Who is found and not heard was there before; what it did before is no part of it. */
-static void what_was_before_the_flight_is_not_part_of_it(void)
+/* A program that is found in /proc without an offer was there before the flight. Its earlier events
+ * are not part of the flight. */
+static void events_before_the_flight_are_not_part_of_it(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
@@ -137,14 +140,14 @@ static void what_was_before_the_flight_is_not_part_of_it(void)
 	struct found found;
 	pid_t child;
 
-	record(&program, 1, id, 0, 20000); /* more than there is room for */
+	record(&program, 1, id, 0, 20000); /* more than fit */
 	program.memory->unready = 3;
 	child = fork();
 	if (!child)
 		for (;;)
 			pause();
 	usleep(1000);
-	plane_begin(&plane, NULL, 0, 0); /* finds it in the child */
+	plane_begin(&plane, NULL, 0, 0); /* finds the memory in the child */
 	CU_ASSERT_EQUAL(plane_programs(&plane), 1);
 	record(&program, 1, id, 0, 30000);
 	program.memory->unready = 5;
@@ -170,10 +173,10 @@ static void events_are_chosen_and_the_rest_is_filtered(void)
 	program = board(&plane, SUBBUF_CLOCK_TSC, false);
 	other = fake_program_event(&program, "bank", "paid", USER_ROLE_EVENT, one_number);
 	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
-	record(&program, 0, other, 0, 10); /* nobody has looked at it yet */
+	record(&program, 0, other, 0, 10); /* the daemon has not looked at the event type yet */
 	record(&program, 0, paid, 0, 10);
 	usleep(20000);
-	plane_look(&plane); /* some ms after a program has come */
+	plane_look(&plane); /* some ms after a program connected */
 	CU_ASSERT_FALSE(fake_program_flag(&program, other));
 	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
 	record(&program, 0, other, 0, 10);
@@ -185,8 +188,9 @@ static void events_are_chosen_and_the_rest_is_filtered(void)
 	fake_program_free(&program);
 }
 
-/* A new program records all of its events until somebody has looked at them. Those that nobody wanted are not wanted because others are, later. */
-static void what_was_not_wanted_when_it_was_recorded_stays_out(void)
+/* A new program records all its events until the daemon has looked at their types. Events that no
+ * pattern selected then stay unselected, even if later patterns select them. */
+static void events_not_selected_when_recorded_stay_out(void)
 {
 	struct selection more;
 	struct trace_error error;
@@ -215,9 +219,9 @@ static void what_was_not_wanted_when_it_was_recorded_stays_out(void)
 	fake_program_free(&program);
 }
 
-/* ---- the clock, and peace ---- */
+/* ---- the clock, and an idle daemon ---- */
 
-static void times_are_right_though_nobody_looked_for_a_second(void)
+static void times_are_right_after_a_second_without_a_look(void)
 {
 	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
 	struct plane plane;
@@ -248,8 +252,9 @@ static void times_are_right_though_nobody_looked_for_a_second(void)
 	}
 }
 
-/* A clock that goes wrong between two looks: those who noted it make it right, and who lies is not heard. */
-static void a_program_s_pairs_straighten_the_clock(void)
+/* The clock's rate changes between two looks of the daemon. The clock pairs that programs noted
+ * correct it, and pairs that contradict are ignored. */
+static void clock_pairs_of_a_program_correct_the_clock(void)
 {
 	struct user_clock_knot pairs[] = { { 9000, 50 }, { 5000, 9000 }, { 50, 500 }, { 20000, 30000 }, { 6000, 20000 }, { 7000, 8000 } };
 	struct user_clock *clock = calloc(1, sizeof(*clock));
@@ -271,8 +276,9 @@ static void a_program_s_pairs_straighten_the_clock(void)
 	free(clock);
 }
 
-/* After its first seconds nothing wakes the daemon, though the rings come round again and again. */
-static void nobody_is_woken(void)
+/* After the first seconds of a program nothing wakes the daemon, though its rings are overwritten
+ * again and again. */
+static void full_rings_do_not_wake_the_daemon(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -284,7 +290,7 @@ static void nobody_is_woken(void)
 	program = board(&plane, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	ready = (struct pollfd){ .fd = users_fd(plane.users), .events = POLLIN };
-	while (poll(&ready, 1, 3000) == 1) { /* looks after 5, 10, 20 ms ... and a last one */
+	while (poll(&ready, 1, 3000) == 1) { /* the daemon looks after 5, 10, 20 ms ..., and one last time */
 		users_dispatch(plane.users);
 		users_look(plane.users);
 		if (++looks > 15)
@@ -299,14 +305,14 @@ static void nobody_is_woken(void)
 	fake_program_free(&program);
 }
 
-/* ---- writers that do not stop ---- */
+/* ---- writers that run all the time ---- */
 
 struct runner {
 	struct fake_program *program;
 	uint32_t cpu;
 	uint16_t id;
 	atomic_bool stop;
-	atomic_bool naps; /* now and then */
+	atomic_bool naps; /* sleeps now and then */
 	int written;
 };
 
@@ -323,14 +329,16 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Is there anything (a writer may come round faster than it can be read), and was nothing lost behind its first event? */
+/* Does the snapshot hold events (a writer may overwrite them faster than they can be read), and was
+ * nothing lost after the first one? */
 static bool is_whole(const struct found *found)
 {
 	return found->events && !found->late_gaps && !found->late_discards;
 }
 
-/* What is there is one piece, and before it there was exactly as much as was overwritten. */
-static void snapshots_beside_running_programs_are_exact(void)
+/* The events in the snapshot are consecutive, and exactly as many as are missing before them were
+ * overwritten. */
+static void snapshots_of_running_programs_are_exact(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -344,7 +352,9 @@ static void snapshots_beside_running_programs_are_exact(void)
 	program = board(&plane, SUBBUF_CLOCK_TSC, false);
 	runner.id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	pthread_create(&thread, NULL, run, &runner);
-	for (int i = 0; i < 40 || ((!whole || events <= 10000) && i < 1000); i++) { /* who has a CPU when is not ours to say: where the writer is always faster, it is held up */
+	for (int i = 0; i < 40 || ((!whole || events <= 10000) && i < 1000); i++) {
+		/* the test cannot control the scheduler: where the writer is always faster, it is
+		 * slowed down */
 		atomic_store(&runner.naps, i >= 40);
 		usleep(3000);
 		found = snapshot(&plane);
@@ -353,7 +363,7 @@ static void snapshots_beside_running_programs_are_exact(void)
 			whole++;
 			CU_ASSERT_EQUAL(found.breaks, 0);
 			CU_ASSERT_EQUAL(found.first, found.overwritten);
-		} else { /* it came round while it was read; or nothing had begun */
+		} else { /* it was overwritten while it was read; or nothing had begun */
 			CU_ASSERT_TRUE(!found.events || found.last + 1 <= found.events + found.overwritten);
 		}
 		if (i % 10 == 9) { /* and after a reset */
@@ -381,8 +391,9 @@ static void snapshots_beside_running_programs_are_exact(void)
 	fake_program_free(&program);
 }
 
-/* A thread that is stopped inside a record: its sub-buffer cannot be read now. The rest can, and it is read when it has gone on. */
-static void what_a_stopped_writer_keeps_is_counted(void)
+/* A thread that is stopped within a record: its sub-buffer cannot be read now. All others can, and
+ * this one is read when the thread has continued. */
+static void events_blocked_by_a_stopped_writer_are_counted(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -417,16 +428,16 @@ static void what_a_stopped_writer_keeps_is_counted(void)
 
 static const struct unit_case cases[] = {
 	{ "a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs },
-	{ "a_snapshot_is_written_to_what_takes_it_at_once", a_snapshot_is_written_to_what_takes_it_at_once },
+	{ "a_snapshot_is_written_only_to_files_that_never_block", a_snapshot_is_written_only_to_files_that_never_block },
 	{ "a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there },
-	{ "what_was_before_the_flight_is_not_part_of_it", what_was_before_the_flight_is_not_part_of_it },
+	{ "events_before_the_flight_are_not_part_of_it", events_before_the_flight_are_not_part_of_it },
 	{ "events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered },
-	{ "what_was_not_wanted_when_it_was_recorded_stays_out", what_was_not_wanted_when_it_was_recorded_stays_out },
-	{ "times_are_right_though_nobody_looked_for_a_second", times_are_right_though_nobody_looked_for_a_second },
-	{ "a_program_s_pairs_straighten_the_clock", a_program_s_pairs_straighten_the_clock },
-	{ "nobody_is_woken", nobody_is_woken },
-	{ "snapshots_beside_running_programs_are_exact", snapshots_beside_running_programs_are_exact },
-	{ "what_a_stopped_writer_keeps_is_counted", what_a_stopped_writer_keeps_is_counted },
+	{ "events_not_selected_when_recorded_stay_out", events_not_selected_when_recorded_stay_out },
+	{ "times_are_right_after_a_second_without_a_look", times_are_right_after_a_second_without_a_look },
+	{ "clock_pairs_of_a_program_correct_the_clock", clock_pairs_of_a_program_correct_the_clock },
+	{ "full_rings_do_not_wake_the_daemon", full_rings_do_not_wake_the_daemon },
+	{ "snapshots_of_running_programs_are_exact", snapshots_of_running_programs_are_exact },
+	{ "events_blocked_by_a_stopped_writer_are_counted", events_blocked_by_a_stopped_writer_are_counted },
 	{ NULL, NULL },
 };
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_flight_hostile.c - the flight recorder beside programs that die, that cannot overwrite, or that write nonsense, and a recording after a recorder
- * that was killed.
+ * test_user_flight_hostile.c - the flight recorder with programs that die, that cannot overwrite,
+ * or that write nonsense; and a recording after a killed flight recorder.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "recording.h"
 #include "user_flight_case.h"
 
-/* ---- the dead ---- */
+/* ---- dead programs ---- */
 
-/* A program of its own that records @nr events, and one that it never finishes, and is killed. */
+/* A program in a process of its own that records @nr events, begins one more if @in_a_record, and
+ * is killed. */
 static void live_and_die(struct plane *plane, int nr, bool in_a_record)
 {
 	pid_t child = fork();
@@ -35,7 +36,7 @@ static void live_and_die(struct plane *plane, int nr, bool in_a_record)
 	plane_look(plane);
 }
 
-static void what_the_dead_left_is_kept(void)
+static void events_of_dead_programs_are_kept(void)
 {
 	struct plane plane;
 	struct found found;
@@ -51,7 +52,7 @@ static void what_the_dead_left_is_kept(void)
 		CU_ASSERT_EQUAL(found.breaks + found.late_gaps, 0);
 		CU_ASSERT_TRUE(found.events > 1107);
 		CU_ASSERT_EQUAL(found.events + found.overwritten, 50107);
-		CU_ASSERT_EQUAL(found.discarded, 2); /* what they were in when they died */
+		CU_ASSERT_EQUAL(found.discarded, 2); /* the records they were in when they died */
 	}
 	flight_reset(plane.flight);
 	found = snapshot(&plane);
@@ -59,8 +60,9 @@ static void what_the_dead_left_is_kept(void)
 	plane_end(&plane);
 }
 
-/* Of more dead than there is room for the latest are kept; the others are counted, and a mark says so. */
-static void the_dead_are_kept_within_bounds(void)
+/* When more programs die than fit, the rings of the latest are kept; the others are counted, and a
+ * mark says so. */
+static void rings_of_dead_programs_are_kept_within_bounds(void)
 {
 	struct plane plane;
 	struct found found;
@@ -78,7 +80,7 @@ static void the_dead_are_kept_within_bounds(void)
 	CU_ASSERT_EQUAL(found.discarded, 0);
 	plane_end(&plane);
 	plane_begin(&plane, NULL, 0, 5);
-	for (int i = 0; i < 300; i++) /* more than are looked through at once */
+	for (int i = 0; i < 300; i++) /* more than the daemon looks through at once */
 		live_and_die(&plane, 10, false);
 	found = snapshot(&plane);
 	CU_ASSERT_EQUAL(found.events, 50);
@@ -88,9 +90,10 @@ static void the_dead_are_kept_within_bounds(void)
 	plane_end(&plane);
 }
 
-/* ---- others ---- */
+/* ---- old programs, and recordings after a flight ---- */
 
-/* An older libtracer cannot overwrite: a snapshot holds its oldest events, and makes room for others. */
+/* An older libtracer cannot overwrite: a snapshot holds the oldest events of its program, and makes
+ * room for new ones. */
 static void programs_that_cannot_overwrite_keep_their_oldest(void)
 {
 	struct plane plane;
@@ -123,7 +126,8 @@ static bool nobody_hurries(void *context)
 	return false;
 }
 
-/* A recording after a flight that ended, or was killed: it has the program's events from its beginning, and all of them. */
+/* A recording after a flight that ended or was killed has all events of the program, from the
+ * recording's beginning on. */
 static void a_recording_follows(bool killed)
 {
 	struct recording_options options = { .level = 1 };
@@ -142,7 +146,7 @@ static void a_recording_follows(bool killed)
 
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
-	child = fork(); /* who has the memory, too, and can be found */
+	child = fork(); /* it has the memory as well, and can be found in /proc */
 	if (!child) {
 		if (!killed)
 			for (;;)
@@ -209,8 +213,8 @@ static void a_recording_follows_a_flight_that_was_killed(void)
 
 /* ---- hostile memory ---- */
 
-/* What it spoils stays in its own streams, and the books hold all the same: trace_verify(). */
-static void nonsense_spoils_the_program_s_own_events_only(void)
+/* Nonsense stays in the program's own streams, and the counts still add up: trace_verify(). */
+static void nonsense_damages_only_the_programs_own_events(void)
 {
 	size_t rings = 4096 + 4096 + FAKE_REGISTRY;
 	struct plane plane;
@@ -249,7 +253,8 @@ static void nonsense_spoils_the_program_s_own_events_only(void)
 	}
 }
 
-/* A ring that says that it came round, and of which nothing was ever written, is not read: that would take our memory. */
+/* A ring that claims to be full but was never written is not read, because reading it would
+ * allocate its memory. */
 static void holes_are_not_read(void)
 {
 	struct plane plane;
@@ -276,12 +281,12 @@ static void holes_are_not_read(void)
 }
 
 static const struct unit_case cases[] = {
-	CASE(what_the_dead_left_is_kept),
-	CASE(the_dead_are_kept_within_bounds),
+	CASE(events_of_dead_programs_are_kept),
+	CASE(rings_of_dead_programs_are_kept_within_bounds),
 	CASE(programs_that_cannot_overwrite_keep_their_oldest),
 	CASE(a_recording_follows_a_flight),
 	CASE(a_recording_follows_a_flight_that_was_killed),
-	CASE(nonsense_spoils_the_program_s_own_events_only),
+	CASE(nonsense_damages_only_the_programs_own_events),
 	CASE(holes_are_not_read),
 	{NULL, NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_hostile.c - whatever a program writes into the memory that it shares with the daemon spoils its own events only. */
+/* test_user_hostile.c - whatever a program writes into the memory that it shares with the daemon,
+ * it can damage only its own events. */
 #include "unit.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 /* ---- hostile memory ---- */
 
-static void memories_that_are_not_as_they_should_be_are_refused(void)
+static void malformed_memories_are_refused(void)
 {
 	static const struct {
 		size_t offset, bytes;
@@ -56,7 +57,7 @@ static void memories_that_could_shrink_are_refused(void)
 	}
 }
 
-/* To touch a page of it that the kernel has not got ends whoever does. */
+/* A process that touches a page of it for which the kernel has no huge page left is killed. */
 static void memories_of_huge_pages_are_refused(void)
 {
 	struct fake_program program = { .fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB) };
@@ -69,7 +70,7 @@ static void memories_of_huge_pages_are_refused(void)
 	bench_free(bench);
 }
 
-static void files_that_are_no_memory_are_refused(void)
+static void files_that_are_no_program_memory_are_refused(void)
 {
 	struct fake_program program = { .fd = open("/dev/zero", O_RDWR | O_CLOEXEC) };
 	struct bench *bench = bench_new(NULL);
@@ -95,7 +96,7 @@ static void a_program_belongs_to_one_daemon_at_a_time(void)
 	fake_program_free(&program);
 }
 
-/* Blocks such as there could be, but for what they say. */
+/* Blocks with plausible positions and wrong contents. */
 static void spoil_blocks(const struct fake_program *bad, size_t rings)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -111,7 +112,8 @@ static void spoil_blocks(const struct fake_program *bad, size_t rings)
 	}
 }
 
-/* A good program beside it is recorded whole; what the bad one spoils stays in its own streams, whose books hold all the same. */
+/* A well-behaved program is recorded completely at the same time. The damage by the hostile one
+ * stays in its own streams, and their counts still add up. */
 static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool dead)
 {
 	struct fake_program bad = fake_program_new(seed % 2 ? SUBBUF_CLOCK_TSC : SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
@@ -168,14 +170,16 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
 		one_hostile_round(seed, rings, rings + 256, false);			       /* the control words */
 		one_hostile_round(seed, rings, rings, seed % 2);			       /* blocks */
-		one_hostile_round(seed, rings + 4096, rings + 4096 + 64, seed % 2);	       /* the header of a sub-buffer */
+		/* the header of a sub-buffer */
+		one_hostile_round(seed, rings + 4096, rings + 4096 + 64, seed % 2);
 		one_hostile_round(seed, rings + 4096, rings + 4096 + FAKE_SUBBUF, seed % 2); /* records */
 		one_hostile_round(seed, rings, rings + 2 * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS), true);
 	}
 }
 
-/* A sub-buffer in which nothing is right was read and written about: no write has failed, nor were the buffers full. */
-static void records_that_are_none_are_a_loss_of_their_own_kind(void)
+/* The daemon read a sub-buffer in which nothing is valid, and wrote about it: no write failed, and
+ * no buffer was full. */
+static void invalid_records_are_a_loss_of_their_own_kind(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
@@ -183,7 +187,7 @@ static void records_that_are_none_are_a_loss_of_their_own_kind(void)
 	struct trace_writer_totals totals;
 
 	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
-	program.data[4096 + id + 7] = 1; /* an event that nobody described */
+	program.data[4096 + id + 7] = 1; /* an event type without a description */
 	for (int part = 0; part < 3; part++) {
 		for (int i = 0; i < 10; i++)
 			fake_program_number(&program, 0, part == 1 ? (uint16_t)(id + 7) : id, i);
@@ -205,7 +209,8 @@ static void nonsense_in_the_registry_stays_in_its_program(void)
 {
 	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
 		one_hostile_round(seed, 8192, 8192 + 96, false);
-		one_hostile_round(seed, 0, 4096 + 512, false); /* the head was read already; the rest is the daemon's to write */
+		/* the daemon has read the head already; the rest is the daemon's to write */
+		one_hostile_round(seed, 0, 4096 + 512, false);
 	}
 }
 
@@ -225,7 +230,7 @@ static void *scribble(void *argument)
 		size_t at = 8192 + (size_t)rand_r(&seed) % (rings + 4096 + FAKE_SUBBUF - 8192);
 
 		*(volatile unsigned char *)(scribbler->program->data + at) ^= (unsigned char)(1 << rand_r(&seed) % 8);
-		if (rand_r(&seed) % 64 == 0) { /* and keeps the ring going */
+		if (rand_r(&seed) % 64 == 0) { /* and keeps the ring moving */
 			struct subbuf_ring ring = fake_program_ring(scribbler->program, 0);
 
 			*(volatile trace_u64 *)&ring.control->position += 1024;
@@ -259,13 +264,13 @@ static void memory_that_changes_while_it_is_read_breaks_nothing(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "memories_that_are_not_as_they_should_be_are_refused", memories_that_are_not_as_they_should_be_are_refused },
+	{ "malformed_memories_are_refused", malformed_memories_are_refused },
 	{ "memories_that_could_shrink_are_refused", memories_that_could_shrink_are_refused },
 	{ "memories_of_huge_pages_are_refused", memories_of_huge_pages_are_refused },
-	{ "files_that_are_no_memory_are_refused", files_that_are_no_memory_are_refused },
+	{ "files_that_are_no_program_memory_are_refused", files_that_are_no_program_memory_are_refused },
 	{ "a_program_belongs_to_one_daemon_at_a_time", a_program_belongs_to_one_daemon_at_a_time },
 	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
-	{ "records_that_are_none_are_a_loss_of_their_own_kind", records_that_are_none_are_a_loss_of_their_own_kind },
+	{ "invalid_records_are_a_loss_of_their_own_kind", invalid_records_are_a_loss_of_their_own_kind },
 	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
 	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
 	{ NULL, NULL },
@@ -275,7 +280,8 @@ int main(int argc, char **argv)
 {
 	char path[64];
 
-	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	/* A runtime directory of its own, so that no other daemon on this machine finds the
+	 * programs. */
 	snprintf(path, sizeof(path), "/tmp/trace-hostile-%d", (int)getpid());
 	setenv("TRACER_SOCKET", path, 1);
 	message_init("test_user_hostile", true);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_offers.c - how programs and the daemon find each other: those who speak, who are slow, silent, too many or were there before. */
+/* test_user_offers.c - how programs and the daemon find each other: programs that send their offer,
+ * that are slow, silent, too many, or older than the daemon. */
 #include "unit.h"
 
 #include <dirent.h>
@@ -50,8 +51,8 @@ static void say(int connection, const void *text, size_t bytes, int memory_fd)
 }
 
 /*
- * The first program connects, is accepted, and speaks only when @nr others, who say nothing, have connected after it. The daemon comes to the
- * others first. Then another program comes.
+ * The first program connects, is accepted, and sends its offer only after @nr silent connections
+ * have followed. The daemon handles those first. Then another program connects.
  */
 static void offer_among_silent_ones(int nr, size_t expected)
 {
@@ -96,7 +97,7 @@ static void offer_among_silent_ones(int nr, size_t expected)
 	fake_program_free(&last);
 }
 
-/* A whole set of users with a socket of its own, as a daemon has it. */
+/* A complete set of clients with a socket of its own, as a daemon has it. */
 struct daemon_of_users {
 	struct bench *bench;
 	struct users_options options;
@@ -136,7 +137,8 @@ static void daemon_free(struct daemon_of_users *daemon)
 	unlink(lock);
 }
 
-/* A program that could not be heard goes on to live in another process, which is found in /proc. */
+/* A program that could not send its offer lives on in another process, which the daemon finds in
+ * /proc. */
 static pid_t live_elsewhere(const struct fake_program *program)
 {
 	pid_t child = fork();
@@ -148,7 +150,11 @@ static pid_t live_elsewhere(const struct fake_program *program)
 	return child;
 }
 
-/** struct find - looking for the memory of @ino. @seen: how often it was found, in process @pid; @others: other files */
+/**
+ * struct find - a search for the memory of inode @ino
+ * @seen: how often it was found, in process @pid
+ * @others: how many other files were found
+ */
 struct find {
 	ino_t ino;
 	pid_t pid;
@@ -169,8 +175,9 @@ static void count_found(void *context, int fd, struct user_identity *identity)
 	close(fd);
 }
 
-/* A child maps our memory, and some that only looks like it: private, not from its beginning, of another name, of a name longer than ours. */
-static void the_memory_is_found_among_all_that_a_process_maps(void)
+/* A child maps our memory, and files that only resemble it: mapped privately, not from the
+ * beginning, with another name, or with a longer name. */
+static void the_memory_is_found_among_all_mappings_of_a_process(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct find find = { 0 };
@@ -196,7 +203,7 @@ static void the_memory_is_found_among_all_that_a_process_maps(void)
 		user_find_in_text = text;
 		user_find_programs(count_found, &find);
 		CU_ASSERT_EQUAL(find.seen, 1);
-		CU_ASSERT_EQUAL(find.others, (unsigned int)text); /* text does not tell what is private */
+		CU_ASSERT_EQUAL(find.others, (unsigned int)text); /* the text does not show which mapping is private */
 		CU_ASSERT_TRUE(user_find_maps(child, status.st_ino));
 		CU_ASSERT_FALSE(user_find_maps(child, status.st_ino + 100000));
 	}
@@ -209,7 +216,7 @@ static void the_memory_is_found_among_all_that_a_process_maps(void)
 	fake_program_free(&program);
 }
 
-static bool ends_early; /* the next end is told before the message that is there, as Linux may: see daemon/seqpacket.h */
+static bool ends_early; /* report the next end before the pending message, as Linux may: see daemon/seqpacket.h */
 
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
@@ -223,8 +230,8 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 	return 0;
 }
 
-/* A program of a moment: connected, said what it had to say, and gone while the daemon looked. */
-static void who_speaks_and_leaves_at_once_is_heard(void)
+/* A short-lived program connected, sent its offer, and closed while the daemon looked. */
+static void an_offer_from_a_closed_connection_is_read(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -275,7 +282,7 @@ static int nr_descriptors(void)
 	return nr;
 }
 
-/* Anybody may connect, and send descriptors: not one of them stays. */
+/* Any process may connect and send descriptors: the daemon keeps none of them. */
 static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 {
 	struct daemon_of_users daemon;
@@ -298,7 +305,7 @@ static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 	daemon_free(&daemon);
 }
 
-static void who_could_not_be_heard_is_found_at_the_end(void)
+static void a_program_without_a_read_offer_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct daemon_of_users daemon;
@@ -314,7 +321,7 @@ static void who_could_not_be_heard_is_found_at_the_end(void)
 	for (int i = 0; i < 3; i++)
 		users_dispatch(daemon.users);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
-	/* Another one can only say that it has no memory. */
+	/* A second message can only say that its program has no memory. */
 	users_get_status(daemon.users, &status);
 	CU_ASSERT_EQUAL(status.refused, 0);
 	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer));
@@ -337,8 +344,9 @@ static void add_text(void *context, const char *text)
 }
 
 /*
- * Another daemon, in a process of its own, has the socket and the program until it ends, and what was missing until then is told. If not
- * @keeps_socket the second one can listen meanwhile, but does not get the program.
+ * Another daemon, in a process of its own, has the socket and the program until it ends. The events
+ * not recorded until then are reported. Without @keeps_socket the second daemon can listen
+ * meanwhile, but does not get the program.
  */
 static void take_over(bool keeps_socket, const char *lack, const char *lack_at_end)
 {
@@ -408,8 +416,8 @@ static void a_second_daemon_takes_over_when_the_first_ends(void)
 	take_over(false, "events of some programs: another daemon had them\n", "events of some programs: another daemon had them\n");
 }
 
-/* Nobody misses what nobody asked for, until somebody does. */
-static void who_asks_for_no_programs_is_not_told_that_they_could_not_join(void)
+/* Missing programs are reported only if the user asked for events of programs. */
+static void programs_that_cannot_join_are_reported_only_if_selected(void)
 {
 	struct daemon_of_users daemon;
 	struct selection wanted = { 0 };
@@ -432,12 +440,12 @@ static void who_asks_for_no_programs_is_not_told_that_they_could_not_join(void)
 	daemon_free(&daemon);
 }
 
-static void who_is_slow_to_speak_is_heard(void)
+static void a_late_offer_is_read(void)
 {
 	offer_among_silent_ones(200, 2);
 }
 
-static void who_says_nothing_keeps_nobody_out(void)
+static void silent_connections_do_not_block_others(void)
 {
 	offer_among_silent_ones(1500, 2);
 }
@@ -447,8 +455,9 @@ static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
 	return poll(&(struct pollfd){ .fd = users_fd(daemon->users), .events = POLLIN }, 1, timeout_ms) > 0;
 }
 
-/* Somebody waits at the socket who cannot be let in: that keeps nobody awake. */
-static void without_descriptors_the_daemon_waits_and_hears_later(void)
+/* A connection waits at the socket that the daemon cannot accept: it must not keep the daemon
+ * awake. */
+static void without_descriptors_the_daemon_pauses_and_accepts_later(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct rlimit limit, before;
@@ -476,7 +485,8 @@ static void without_descriptors_the_daemon_waits_and_hears_later(void)
 	while (nr > 0)
 		close(fds[--nr]);
 	setrlimit(RLIMIT_NOFILE, &before);
-	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer)); /* without its memory */
+	/* without its memory */
+	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer));
 	for (int i = 0; i < 10; i++) {
 		users_look(daemon.users);
 		is_awake(&daemon, 200);
@@ -488,7 +498,7 @@ static void without_descriptors_the_daemon_waits_and_hears_later(void)
 	daemon_free(&daemon);
 }
 
-static void what_children_count_in_a_memory_without_rings_is_told(void)
+static void events_counted_in_a_memory_without_rings_are_reported(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
@@ -498,7 +508,7 @@ static void what_children_count_in_a_memory_without_rings_is_told(void)
 	user_program_settle(bench->program);
 	CU_ASSERT_EQUAL(user_program_late(bench->program), 3);
 	CU_ASSERT_EQUAL(user_program_late(bench->program), 0);
-	program.memory->unready += 7; /* of a child that lives on */
+	program.memory->unready += 7; /* counts of a child that still runs */
 	CU_ASSERT_EQUAL(user_program_late(bench->program), 7);
 	bench_free(bench);
 	fake_program_free(&program);
@@ -509,7 +519,8 @@ static bool no_hurry(void *context)
 	return false;
 }
 
-/* Neither the program nor the kernel has a ring here: the trace itself must say that something is missing. */
+/* Neither the program nor the kernel has a ring here: the trace itself must say that events are
+ * missing. */
 static void events_that_no_ring_can_count_are_in_the_trace(void)
 {
 	char path[80], trace_path[] = "/tmp/test_user_offers.XXXXXX";
@@ -552,8 +563,9 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 	unlink(path);
 }
 
-/* Patterns that found nothing are told; those that did, take away or stand for all are not. */
-static void patterns_that_match_nothing_are_told(void)
+/* Patterns that matched nothing are reported. Patterns that matched, that exclude, or that mean all
+ * events are not. */
+static void patterns_that_match_nothing_are_reported(void)
 {
 	struct daemon_of_users daemon;
 	struct fake_program program;
@@ -570,7 +582,7 @@ static void patterns_that_match_nothing_are_told(void)
 	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "shop:p*,x::,shop:nothing,-shop:debug*,shop:p?id", &error), 0);
 	users_select(daemon.users, &daemon.bench->selection);
 	child = live_elsewhere(&program);
-	users_switch_off(daemon.users); /* which finds it */
+	users_switch_off(daemon.users); /* it finds the program */
 	users_tell_lack(daemon.users, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "x::: no program had such an event\nshop:nothing: no program had such an event\n"
 				     "3 tracepoints of programs: they found no room among the 16383 events that a program can have\n");
@@ -580,8 +592,9 @@ static void patterns_that_match_nothing_are_told(void)
 	fake_program_free(&program);
 }
 
-/* Its ids are all in use: the program's event is not recorded, and the trace says that there was one. */
-static void events_that_the_trace_cannot_describe_are_told(void)
+/* All ids are in use: the program's event is not recorded, and the trace says that there was
+ * one. */
+static void events_that_the_trace_cannot_describe_are_reported(void)
 {
 	static struct trace_field field = { .name = "n", .offset = 4, .bytes = 4, .kind = TRACE_KIND_DEC };
 	struct trace_event_type type = { .fields = &field, .nr_fields = 1, .fixed_bytes = 8, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
@@ -600,7 +613,7 @@ static void events_that_the_trace_cannot_describe_are_told(void)
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	child = live_elsewhere(&program);
-	users_switch_off(daemon.users); /* which finds it */
+	users_switch_off(daemon.users); /* it finds the program */
 	users_tell_lack(daemon.users, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs: there are more different events of programs than a trace can have: 65280\n");
 	kill(child, SIGKILL);
@@ -609,15 +622,15 @@ static void events_that_the_trace_cannot_describe_are_told(void)
 	fake_program_free(&program);
 }
 
-/* When as many came at once as can wait, others may have been turned away. */
-static void a_crowd_is_told(void)
+/* When as many programs connect at once as can wait, others may have been refused. */
+static void a_full_accept_queue_is_reported(void)
 {
 	struct daemon_of_users daemon;
 	size_t most = user_socket_backlog();
 	char text[1000] = "";
 
 	daemon_begin(&daemon, "crowd");
-	for (int round = 0; round < 2; round++) { /* one less than fit, then as many */
+	for (int round = 0; round < 2; round++) { /* one less than fit, then as many as fit */
 		for (size_t i = 0; i < most + (size_t)round; i++)
 			close(connect_to(daemon.path));
 		for (size_t i = 0; i < most / 16; i++)
@@ -635,8 +648,9 @@ static void on_nobody(void *context, int fd, struct user_identity *identity)
 		close(identity->pid_fd);
 }
 
-/* A program that runs already, and no descriptor to look for it: what is not known is told. Once there is one the program is found. */
-static void who_could_not_be_looked_for_is_told(void)
+/* A program runs already, and no descriptor is free to search for it: the daemon reports that it
+ * does not know. As soon as a descriptor is free it finds the program. */
+static void a_failed_search_for_programs_is_reported(void)
 {
 	struct daemon_of_users daemon;
 	struct fake_program program;
@@ -652,7 +666,9 @@ static void who_could_not_be_looked_for_is_told(void)
 	limit = before;
 	next = dup(STDERR_FILENO);
 	close(next);
-	for (int left = 0; left < 3; left++) { /* none for the list of processes, for what one maps, for what it opened */
+	for (int left = 0; left < 3; left++) {
+		/* none for the list of processes, for the list of mappings, for the list of open
+		 * files */
 		limit.rlim_cur = (rlim_t)(next + left);
 		setrlimit(RLIMIT_NOFILE, &limit);
 		CU_ASSERT_EQUAL(user_find_programs(on_nobody, NULL), -EMFILE);
@@ -674,22 +690,22 @@ static void who_could_not_be_looked_for_is_told(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "without_descriptors_the_daemon_waits_and_hears_later", without_descriptors_the_daemon_waits_and_hears_later },
+	{ "without_descriptors_the_daemon_pauses_and_accepts_later", without_descriptors_the_daemon_pauses_and_accepts_later },
 	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
-	{ "patterns_that_match_nothing_are_told", patterns_that_match_nothing_are_told },
-	{ "events_that_the_trace_cannot_describe_are_told", events_that_the_trace_cannot_describe_are_told },
-	{ "a_crowd_is_told", a_crowd_is_told },
-	{ "who_could_not_be_looked_for_is_told", who_could_not_be_looked_for_is_told },
-	{ "the_memory_is_found_among_all_that_a_process_maps", the_memory_is_found_among_all_that_a_process_maps },
-	{ "who_speaks_and_leaves_at_once_is_heard", who_speaks_and_leaves_at_once_is_heard },
+	{ "patterns_that_match_nothing_are_reported", patterns_that_match_nothing_are_reported },
+	{ "events_that_the_trace_cannot_describe_are_reported", events_that_the_trace_cannot_describe_are_reported },
+	{ "a_full_accept_queue_is_reported", a_full_accept_queue_is_reported },
+	{ "a_failed_search_for_programs_is_reported", a_failed_search_for_programs_is_reported },
+	{ "the_memory_is_found_among_all_mappings_of_a_process", the_memory_is_found_among_all_mappings_of_a_process },
+	{ "an_offer_from_a_closed_connection_is_read", an_offer_from_a_closed_connection_is_read },
 	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },
 	{ "a_message_of_no_bytes_leaves_no_descriptors_behind", a_message_of_no_bytes_leaves_no_descriptors_behind },
-	{ "who_could_not_be_heard_is_found_at_the_end", who_could_not_be_heard_is_found_at_the_end },
+	{ "a_program_without_a_read_offer_is_found_at_the_end", a_program_without_a_read_offer_is_found_at_the_end },
 	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
-	{ "who_asks_for_no_programs_is_not_told_that_they_could_not_join", who_asks_for_no_programs_is_not_told_that_they_could_not_join },
-	{ "who_is_slow_to_speak_is_heard", who_is_slow_to_speak_is_heard },
-	{ "who_says_nothing_keeps_nobody_out", who_says_nothing_keeps_nobody_out },
-	{ "what_children_count_in_a_memory_without_rings_is_told", what_children_count_in_a_memory_without_rings_is_told },
+	{ "programs_that_cannot_join_are_reported_only_if_selected", programs_that_cannot_join_are_reported_only_if_selected },
+	{ "a_late_offer_is_read", a_late_offer_is_read },
+	{ "silent_connections_do_not_block_others", silent_connections_do_not_block_others },
+	{ "events_counted_in_a_memory_without_rings_are_reported", events_counted_in_a_memory_without_rings_are_reported },
 	{ NULL, NULL },
 };
 
@@ -697,7 +713,8 @@ int main(int argc, char **argv)
 {
 	char path[64];
 
-	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	/* A runtime directory of its own, so that no other daemon on this machine finds the
+	 * programs. */
 	snprintf(path, sizeof(path), "/tmp/trace-offers-%d", (int)getpid());
 	setenv("TRACER_SOCKET", path, 1);
 	message_init("test_user_offers", true);

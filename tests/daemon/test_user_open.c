@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_open.c - the daemon opens through /proc the memory of a program, and nothing else that the program puts in its place. */
+/* test_user_open.c - the daemon opens a program's memory through /proc, and no other file that the
+ * program puts in its place. */
 #include "unit.h"
 
 #include <errno.h>
@@ -15,7 +16,11 @@
 
 #include "user_find.h"
 
-/** struct place - a descriptor of this process as the daemon finds it. @fd: owned. @path: the link in /proc */
+/**
+ * struct place - a descriptor of this process as the daemon finds it
+ * @fd: owned
+ * @path: the link in /proc
+ */
 struct place {
 	int fd;
 	ino_t ino;
@@ -78,7 +83,8 @@ static void a_file_of_another_tmpfs_is_not_opened(void)
 	refused(&place);
 }
 
-/* A FIFO without a reader would hold up a daemon that opens it for writing alone, and take the end from others that wait. */
+/* A FIFO without a reader would block a daemon that opens it only for writing. Opening and closing
+ * it would end it for others that wait. */
 static void a_fifo_is_not_opened(void)
 {
 	struct pollfd end = { .events = POLLIN };
@@ -94,7 +100,8 @@ static void a_fifo_is_not_opened(void)
 	close(ends[0]);
 }
 
-/* In a session of its own, without a terminal, as a daemon is started by cron or by a unit. Exits with what went wrong. */
+/* Runs in a session of its own, without a terminal, as a daemon started by cron or by a unit does.
+ * Exits with the number of the step that failed. */
 static void be_given_a_terminal(void)
 {
 	struct place place;
@@ -106,7 +113,7 @@ static void be_given_a_terminal(void)
 	place = place_of(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
 	if (user_find_open(place.path, place.ino) >= 0)
 		_exit(1);
-	other = open("/dev/tty", O_RDWR | O_NOCTTY); /* there is one only if the terminal was taken */
+	other = open("/dev/tty", O_RDWR | O_NOCTTY); /* it opens only if the process took the terminal */
 	_exit(other >= 0 ? 2 : 0);
 }
 

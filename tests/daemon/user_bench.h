@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_USER_BENCH_H
 #define TESTS_USER_BENCH_H
-/* user_bench.h - a recording of one program that the test plays, without the daemon around it, and the books of the trace. */
+/* user_bench.h - a recording of one program that the test simulates, without the rest of the
+ * daemon, and the sums of its trace. */
 #include "unit.h"
 
 #include <trace/reader.h>
@@ -13,7 +14,9 @@
 #include "clients.h"
 #include "writer_thread.h"
 
-/** struct bench - a recording into memory, and what came of it */
+/**
+ * struct bench - a recording into memory, and its result
+ */
 struct bench {
 	int fd;
 	struct trace_writer *writer;
@@ -63,7 +66,8 @@ static inline void bench_drain(struct bench *bench)
 	drain_run(bench->recording->drain);
 }
 
-/* End the recording, with the program alive or dead, and open the trace, which must hold whatever was in the memory. */
+/* Ends the recording, with the program alive or dead, and opens the trace, which must be valid
+ * whatever was in the memory. */
 static inline void bench_end(struct bench *bench, bool dead)
 {
 	struct drain *drain = bench->recording->drain;
@@ -106,7 +110,9 @@ static inline void bench_free(struct bench *bench)
 	free(bench);
 }
 
-/** struct books - of all streams together, and the events that are there */
+/**
+ * struct books - sums over all streams, and the events of the trace
+ */
 struct books {
 	uint64_t stored;
 	uint64_t discarded;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_USER_FLIGHT_CASE_H
 #define TESTS_USER_FLIGHT_CASE_H
-/* user_flight_case.h - a flight recorder, programs that the test plays, and what is in a snapshot: what tests of programs in flight share. */
+/* user_flight_case.h - shared by the tests of programs in flight: a flight recorder, simulated
+ * programs, and the contents of a snapshot. */
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,7 +16,9 @@
 
 static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
 
-/** struct plane - a flight recorder of programs alone, with a socket of its own */
+/**
+ * struct plane - a flight recorder of programs only, with a socket of its own
+ */
 struct plane {
 	struct selection selection;
 	struct users_options options;
@@ -43,7 +46,7 @@ static inline void plane_end(struct plane *plane)
 	users_free(plane->users);
 }
 
-/* What the daemon's loop does when something came: until nothing does. */
+/* Runs the daemon's handlers until no descriptor is ready. */
 static inline void plane_look(struct plane *plane)
 {
 	struct pollfd ready = { .fd = users_fd(plane->users), .events = POLLIN };
@@ -84,7 +87,7 @@ static inline void offer(const struct fake_program *program)
 	close(fd);
 }
 
-/* A program that this process plays, heard by the flight recorder. */
+/* A program that this process simulates. The flight recorder has read its offer. */
 static inline struct fake_program board(struct plane *plane, enum subbuf_clock clock, bool is_old)
 {
 	struct fake_program program = fake_program_new(clock, FAKE_SEALS);
@@ -96,10 +99,14 @@ static inline struct fake_program board(struct plane *plane, enum subbuf_clock c
 	return program;
 }
 
-/** struct found - in a snapshot. @breaks: events whose number is not one more than the last of their stream. @first: number of the first one */
+/**
+ * struct found - the contents of a snapshot
+ * @breaks: events with a number that does not follow the last one of their stream
+ * @first: number of the first event
+ */
 struct found {
 	uint64_t events;
-	uint64_t others; /* of "good:event" */
+	uint64_t others; /* events "good:event" */
 	uint64_t breaks;
 	uint64_t first;
 	uint64_t last;
@@ -112,13 +119,15 @@ struct found {
 	uint64_t lost;
 	uint64_t gaps;
 	uint64_t late_gaps; /* that end after the first event of their stream */
-	uint64_t late_discards; /* the same, and more than what was overwritten: the daemon was held up while it closed a sub-buffer */
-	int64_t worst;	    /* how far a time is from where it should be, as times[] says */
+	/* in such gaps, beyond the overwritten ones: the daemon was preempted while it closed a
+	 * sub-buffer */
+	uint64_t late_discards;
+	int64_t worst;	    /* largest difference of a time from times[] */
 	struct flight_result result;
 };
 
 enum { MAX_STREAMS = 64, MAX_TIMES = 200000 };
-static uint64_t times[MAX_TIMES]; /* before number n was recorded, if not 0 */
+static uint64_t times[MAX_TIMES]; /* time before number n was recorded, if not 0 */
 
 static inline void look_at_event(struct found *found, const struct trace_event *event, int64_t last[MAX_STREAMS], uint64_t first_ns[MAX_STREAMS])
 {
@@ -215,7 +224,10 @@ static inline void record(struct fake_program *program, uint32_t cpu, uint16_t i
 		fake_program_number(program, cpu, id, i);
 }
 
-/** flight_main() - unit_main() in a world of its own: no daemon that runs on this machine finds the programs */
+/**
+ * flight_main() - unit_main() with a runtime directory of its own, so that no other daemon on this
+ * machine finds the programs
+ */
 static inline int flight_main(const char *suite, const struct unit_case *cases, int argc, char **argv)
 {
 	char path[64];

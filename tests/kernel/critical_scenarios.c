@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * critical_scenarios.c - programs of several threads of which it is known what the first one waits for, for test_e2e_critical.c. Each
- * measures itself from inside, and writes what it knows as lines "key value".
+ * critical_scenarios.c - programs of several threads in which the causes of the first thread's
+ * waits are known, for test_e2e_critical.c.
  *
- *	critical_scenarios SCENARIO TRUTH-FILE
+ * Each program measures itself from inside and writes its results as lines "key value".
+ *
+ * 	critical_scenarios SCENARIO TRUTH-FILE
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,7 +35,8 @@ static void wait_for(pid_t pid)
 		;
 }
 
-/* A parent waits for its child, which waits for its own: that one computes, and then sleeps. */
+/* A parent waits for its child, which waits for its own child; that one computes, and then
+ * sleeps. */
 static void family(void)
 {
 	pid_t child = fork(), grandchild;
@@ -58,7 +61,7 @@ static void family(void)
 	_exit(0);
 }
 
-/* From pipe to pipe, with work for each item. -1: none on this side. */
+/* A stage between two pipes, with work for each item. -1: no pipe on this side. */
 static pid_t stage(const char *name, int in, int out, long long work_ns, const int *others)
 {
 	pid_t pid = fork();
@@ -113,7 +116,8 @@ static void *work_locked(void *cpu_ns)
 	return NULL;
 }
 
-/* Threads that want the same lock all the time: however many, the work is done one after the other. */
+/* Threads that want the same lock all the time: however many there are, they work one after the
+ * other. */
 static void convoy(void)
 {
 	pthread_t workers[WORKERS];

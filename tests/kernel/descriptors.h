@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * descriptors.h - what workload_descriptors.c and test_e2e_descriptors.c have in common; with SCENE(name, claim) defined it is the list of the scenes.
+ * descriptors.h - shared by workload_descriptors.c and test_e2e_descriptors.c. With SCENE(name,
+ * claim) defined it is the list of the scenes.
  */
 #ifndef SCENE
-#define NR_FDS	     128 /* the descriptors that are looked at */
-#define MARK_WHENCE  77	 /* of the lseek() that marks a place in the trace */
+#define NR_FDS	     128 /* the descriptors that are checked */
+#define MARK_WHENCE  77	 /* the lseek() with this whence marks a point in the trace */
 #define EARLY_PREFIX "early-"
 #else
 SCENE(opened, open_makes_a_descriptor)

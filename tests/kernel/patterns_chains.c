@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_chains.c - servers that ask other servers, or their clients. */
+/* patterns_chains.c - servers that send requests to other servers, or back to their clients. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,7 +18,8 @@
 
 /* ---- several servers ---- */
 
-/* The server asks its client back, through a connection of its own: that is the client's own affair, not the server's. */
+/* The server sends a request back to its client, through another connection. That is work of the
+ * client for itself, not for the server. */
 void callback(void)
 {
 	union address address, back_address[NR_CLIENTS];
@@ -49,7 +50,7 @@ void callback(void)
 		full_write(fd, &m, sizeof(m));
 		back = take_connection(backs[i]);
 		take_all(back, &m, sizeof(m));
-		board->server[2 + i] = -getpid(); /* a server for itself; nobody to be ended */
+		board->server[2 + i] = -getpid(); /* it is its own server; there is no process to end */
 		work(2 + i, &m);
 		answer(back);
 		at_rest();
@@ -112,7 +113,8 @@ static void first_blocking(int listening, const union address *next, socklen_t l
 	}
 }
 
-/* It takes other requests while the second server works, and goes on with each when its part comes back. */
+/* The first server takes other requests while the second works, and continues each request when its
+ * answer arrives. */
 static void first_event_loop(int listening, const union address *next, socklen_t length)
 {
 	struct pollfd fds[MAX_FDS] = {{.fd = listening, .events = POLLIN},
@@ -139,7 +141,7 @@ static void first_event_loop(int listening, const union address *next, socklen_t
 		if (fds[1].revents & POLLIN) {
 			at_rest();
 			full_read(fds[1].fd, &m, sizeof(m));
-			charge_to_message(); /* what came back */
+			charge_to_message(); /* the answer */
 			work(0, &m);
 			board->requests[0][m.client]--;
 			answer(who[m.client]);

@@ -122,7 +122,7 @@ static void loop_sequential(int listening)
 	}
 }
 
-/* All that a child spends from its birth to its death is for its client; of its death it cannot tell. */
+/* A child's time from its birth to its death is for its client. It cannot measure its own death. */
 static void child_ended(int signal)
 {
 	pid_t pid;
@@ -171,7 +171,7 @@ static void *connection_thread(void *argument)
 	return NULL;
 }
 
-/* The lock of an interpreter: one thread at a time computes, and lets others in now and then. */
+/* An interpreter's lock: one thread at a time computes, and lets others in now and then. */
 static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t free;
@@ -238,7 +238,7 @@ static void loop_interpreter(int listening)
 	thread_per_client(listening, interpreted_thread);
 }
 
-/* The request comes in two pieces, the second one late. */
+/* The request arrives in two pieces, the second one late. */
 static void loop_pieces(int listening)
 {
 	struct message m;
@@ -294,7 +294,7 @@ static void loop_background(int listening)
 	loop_epoll(listening);
 }
 
-/* ---- the usual pattern: clients connect, ask, and go ---- */
+/* ---- the usual pattern: clients connect, send requests, and close ---- */
 
 void simple(int family, int type, void (*loop)(int))
 {
@@ -379,7 +379,7 @@ void short_connections(void)
 	end_processes();
 }
 
-/* Many requests sent at once, done one after the other. */
+/* Many requests sent at once, handled one after the other. */
 void pipelined(void)
 {
 	union address address;
@@ -402,7 +402,7 @@ void pipelined(void)
 	end_processes();
 }
 
-/* Two requests are read, done together, and answered: the time is shared. */
+/* Two requests are read, handled together, and answered: the time is shared. */
 void batch(void)
 {
 	union address address;
@@ -489,6 +489,6 @@ void early(int family, int type)
 	}
 	while (__atomic_load_n(&board->ready, __ATOMIC_SEQ_CST) < NR_CLIENTS)
 		nap(5);
-	nap(50); /* until the server rests */
+	nap(50); /* until the server is idle */
 }
 

@@ -69,7 +69,7 @@ void udp6(void)
 	datagrams(AF_INET6);
 }
 
-/* All write to one FIFO, each gets its answer on its own. */
+/* All clients write to one FIFO; each gets its answers on a FIFO of its own. */
 void fifos(void)
 {
 	char path[128], own[160];
@@ -197,7 +197,7 @@ void socket_pairs(void)
 	end_processes();
 }
 
-/* Nobody here is a server. */
+/* No process here is a server. */
 void pipeline(void)
 {
 	int ends[2];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_networks.c - servers in network namespaces of their own, whose connections have the same addresses and ports. */
+/* patterns_networks.c - servers in network namespaces of their own; their connections have the same
+ * addresses and ports. */
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
@@ -9,9 +10,9 @@
 #include "server_patterns.h"
 
 #define SERVER_PORT 7000
-#define CLIENT_PORT 7001 /* of the first client of a server; the second has the next */
+#define CLIENT_PORT 7001 /* of a server's first client; the second client has the next port */
 
-/* From now on this process is in a network namespace in which there is nothing but loopback. */
+/* From now on this process is in a network namespace with only a loopback device. */
 static void enter_network(void)
 {
 	struct ifreq loopback = {.ifr_name = "lo"};
@@ -64,7 +65,8 @@ static void ask(int client, uint16_t port)
 	close(fd);
 }
 
-/* All clients have connected and asked before a server accepts any: who came last is nobody's guess. */
+/* All clients have connected and sent requests before a server accepts any: the order of the
+ * connections does not identify them. */
 void two_networks(void)
 {
 	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), listening[2];

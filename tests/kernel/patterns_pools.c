@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_pools.c - one thread reads the requests, others do them. */
+/* patterns_pools.c - one thread reads the requests, others handle them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -99,7 +99,7 @@ static void eventfd_put(const struct job *job)
 	full_write(pool_fds[0], &one, sizeof(one));
 }
 
-/* One thread reads the requests, @nr others do them. */
+/* One thread reads the requests, @nr others handle them. */
 static void dispatch(int listening, int nr, void *(*worker)(void *), void (*put)(const struct job *))
 {
 	int epoll = epoll_create1(0);
@@ -137,7 +137,7 @@ static void loop_pool_condvar(int listening)
 	dispatch(listening, 2, condvar_worker, condvar_put);
 }
 
-/* More requests than workers: they find the next job without waiting for it. */
+/* More requests than workers: workers find the next job without waiting for it. */
 static void loop_pool_busy(int listening)
 {
 	dispatch(listening, 1, condvar_worker, condvar_put);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_rings.c - servers that receive and send through io_uring, by its system calls. */
+/* patterns_rings.c - servers that receive and send through io_uring, with its system calls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -17,8 +17,8 @@
 struct ring {
 	int fd;
 	unsigned int queued; /* since the last submission */
-	bool polled;	     /* by a thread of the kernel */
-	bool answers;	     /* something queued is an answer */
+	bool polled;	     /* by a kernel thread */
+	bool answers;	     /* an answer is among the queued operations */
 	uint32_t *sq_tail, *sq_mask, *sq_array, *sq_flags, *cq_head, *cq_tail, *cq_mask;
 	struct io_uring_sqe *entries;
 	struct io_uring_cqe *results;
@@ -88,7 +88,7 @@ static bool ring_take(struct ring *ring, struct io_uring_cqe *ret_result)
 	return true;
 }
 
-/* ---- operations: what is done is told by user_data ---- */
+/* ---- operations: user_data says what an operation does ---- */
 
 enum { IS_ACCEPT = 1, IS_RECEIVE, IS_SEND, IS_POLL, IS_FILE, IS_BUFFERS };
 
@@ -120,7 +120,7 @@ static void put_send(int fd)
 					      .user_data = label(IS_SEND, fd)});
 }
 
-/* Waiting is for nobody; but an answer that is sent by the same call is for who gets it. */
+/* The wait is background. But an answer that the same call sends is for the client that gets it. */
 static bool next_result(struct io_uring_cqe *ret_result)
 {
 	bool answers = ring.answers;
@@ -206,7 +206,7 @@ static void loop_submit(int listening)
 	}
 }
 
-/* It is told what is ready, and reads and writes itself. */
+/* The ring reports which descriptors are ready, and the server reads and writes itself. */
 static void put_poll(int fd)
 {
 	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_POLL_ADD, .fd = fd, .poll32_events = POLLIN, .user_data = label(IS_POLL, fd)});
@@ -236,7 +236,7 @@ static void loop_ring_poll(int listening)
 	}
 }
 
-/* The answer needs a file, and other requests are taken meanwhile. */
+/* The answer needs a file, and the server takes other requests meanwhile. */
 static char file_data[1 << 16];
 static int file_fd;
 
@@ -254,7 +254,7 @@ static void loop_ring_file(int listening)
 	file_fd = open(path, O_CREAT | O_RDWR, 0600);
 	if (file_fd < 0)
 		die(path);
-	memset(file_data, 1, sizeof(file_data)); /* it has its memory */
+	memset(file_data, 1, sizeof(file_data)); /* allocates its pages */
 	full_write(file_fd, file_data, sizeof(file_data));
 	put_accept(listening);
 	for (;;) {
@@ -333,7 +333,7 @@ static void loop_ring_multishot(int listening)
 	}
 }
 
-/* Two requests are done together, and answered together. */
+/* Two requests are handled together, and answered together. */
 static void loop_ring_batch(int listening)
 {
 	int waiting[2], nr = 0;
@@ -367,7 +367,7 @@ static void loop_ring_batch(int listening)
 	}
 }
 
-/* It asks another server, and takes other requests until that has answered. */
+/* The server asks another server, and takes other requests until that one has answered. */
 static void second_server(int listening)
 {
 	for (;;) {
@@ -384,7 +384,7 @@ static void second_server(int listening)
 
 static void put_ask(int fd, const struct message *m)
 {
-	ring.answers = true; /* the same holds for a question */
+	ring.answers = true; /* a request to another server counts the same */
 	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND, .fd = fd, .addr = (uintptr_t)m, .len = sizeof(*m), .user_data = label(IS_SEND, fd)});
 }
 
@@ -440,7 +440,7 @@ static bool can(unsigned int flags)
 	return true;
 }
 
-/* The thread of the kernel that does what cannot be done at once is there, and what it needs. */
+/* Starts the kernel thread that executes blocking operations, with everything that it needs. */
 static void ring_warm_up(void)
 {
 	struct io_uring_cqe result;
@@ -456,7 +456,7 @@ static void (*ring_loop)(int);
 
 static void with_ring(int listening)
 {
-	with_workers = !(ring_flags & IORING_SETUP_SQPOLL); /* a thread that looks for work is for nobody */
+	with_workers = !(ring_flags & IORING_SETUP_SQPOLL); /* a thread that polls for submissions is background */
 	at_rest();
 	if (!ring_make(&ring, ring_flags))
 		die("io_uring_setup");
@@ -515,8 +515,9 @@ void ring_chain(void)
 	end_processes();
 }
 
-/* A thread of the kernel looks for what is queued. The clients ask in turn: what the server goes on with before that thread has seen an answer is not known.
- * What that thread spends on sending is the client's too, and no clock of the server's: through a unix socket it is little. */
+/* A kernel thread polls for submissions. The clients ask alternately, because it is not known which
+ * request the server continues before that thread has seen an answer. The thread's time for sending
+ * is the client's too, but no clock of the server counts it; through a unix socket it is short. */
 void ring_polled(void)
 {
 	union address address;

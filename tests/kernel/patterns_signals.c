@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* patterns_signals.c - servers whose requests stand in shared memory, announced by a futex or an eventfd. */
+/* patterns_signals.c - servers with requests in shared memory, announced by a futex or an
+ * eventfd. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -39,7 +40,8 @@ static void unlock(void)
 	__atomic_store_n(&area->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* What is posted is announced before the next is, and before the server can take it: else no one could tell whose it is. */
+/* A client announces its request before the next one is posted, and before the server can take it.
+ * Otherwise the trace could not show the client. */
 static void post(const struct message *m, void (*announce)(void))
 {
 	lock();
@@ -133,7 +135,7 @@ static void with_area(void (*serve)(void), void (*ask)(int))
 	if (area == MAP_FAILED)
 		die("mmap");
 	SERVER(0) serve();
-	wait_for_state(board->server[0], 'S'); /* a server that nobody has seen waiting is none */
+	wait_for_state(board->server[0], 'S'); /* the analysis recognises a server only if it was recorded waiting */
 	CLIENTS(i)
 	{
 		ask(i);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scope_scenarios.c - a shop that tells of itself by tracepoints, and writes down what it measured of the same pieces: argument TRUTH.
- * It measures each from without and from within its tracepoints, for it may be interrupted between them and its clocks: the trace lies between.
+ * scope_scenarios.c - a shop with tracepoints that also measures itself and writes the results to
+ * the file TRUTH.
  *
- * Each of its checkouts works 3 ms, sleeps 4 ms and waits for the till, a child that takes 3 ms, in one scope each inside the checkout's.
- * Each order is begun by the main thread, worked on for 1 ms, handed to a second thread through memory, and worked on there for 2 ms.
+ * It measures each piece from outside and from inside its tracepoints, because it may be
+ * interrupted between them and its clocks: the trace's value lies between.
+ *
+ * Each checkout works for 3 ms, sleeps for 4 ms and waits for the till, a child that takes 3 ms;
+ * each in a scope of its own inside the checkout's scope. The main thread begins each order, works
+ * on it for 1 ms, and passes it through memory to a second thread, which works on it for 2 ms.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -42,9 +46,10 @@ static void pause_for(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* ---- what it measures ---- */
+/* ---- measurements ---- */
 
-/* struct spell - a clock's time, read around the tracepoints and between them, of all the pieces of a kind */
+/* struct spell - a clock's time for all pieces of a kind, read outside the tracepoints and inside
+ * them */
 struct spell {
 	uint64_t without, within;
 };
@@ -117,9 +122,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int made, taken;
 
-/* struct slip - an order on its way: what both threads measured of it */
+/* struct slip - an order on its way, with the measurements of both threads */
 static struct slip {
-	uint64_t without, within; /* CLOCK_MONOTONIC, before its begin and behind it */
+	uint64_t without, within; /* CLOCK_MONOTONIC, before its begin and after it */
 	struct spell cpu;	  /* the main thread's share */
 } slips[ORDERS];
 

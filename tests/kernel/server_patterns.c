@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * server_patterns.c - servers of all shapes, each of which knows what it did for whom: for test_e2e_servers.c.
+ * server_patterns.c - servers of all shapes that measure for which client they work, for
+ * test_e2e_servers.c.
  *
- *	server_patterns TRUTH-FILE SCRATCH-FOLDER run [PATTERN...]	all patterns, one after the other
- *	server_patterns TRUTH-FILE SCRATCH-FOLDER early			connect first, then wait for "go" in the scratch folder
+ * 	server_patterns TRUTH-FILE SCRATCH-FOLDER run [PATTERN...]
+ * 		all patterns, one after the other
+ * 	server_patterns TRUTH-FILE SCRATCH-FOLDER early
+ * 		connect first, then wait for "go" in the scratch folder
  *
- * A request says who asks and for how much CPU time. How it is measured: server_patterns.h. The sums go to the truth file as lines
+ * A request names its client and the CPU time that it costs. server_patterns.h says how the time is
+ * measured. The sums go to the truth file as lines:
  *
- *	PATTERN exact|shared SERVER-PID CLIENT-PID NS REQUESTS	what must be billed
- *	PATTERN server|noserver PID 0 NS 0				listed with NS of background, or not listed
- *	PATTERN nothing SERVER-PID CLIENT-PID 0 0 0				must not be billed
- *	PATTERN skipped 0 0 0 0							not on this kernel
- *	PATTERN end PID 0 NS 0					its end is in a bill, too, and took at most so long
+ * 	PATTERN exact|shared SERVER-PID CLIENT-PID NS REQUESTS  must be billed
+ * 	PATTERN server|noserver PID 0 NS 0                      listed with NS of background, or not
+ * 	PATTERN nothing SERVER-PID CLIENT-PID 0 0 0             must not be billed
+ * 	PATTERN skipped 0 0 0 0                                 not on this kernel
+ * 	PATTERN end PID 0 NS 0                                  its end (<= NS) is in a bill, too
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,13 +53,13 @@ void nap(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* ---- whose time it is ---- */
+/* ---- the client of the current time ---- */
 
-static __thread struct meter *now_for; /* NULL: nobody */
+static __thread struct meter *now_for; /* NULL: background */
 static __thread struct meter message_meter;
-static __thread long long counted; /* of the thread's clock */
-static __thread int counter = -1;  /* its clock */
-static __thread long long uncounted; /* before it was opened */
+static __thread long long counted; /* reading of the thread's clock */
+static __thread int counter = -1;  /* descriptor of its clock */
+static __thread long long uncounted; /* time before it was opened */
 bool with_workers;
 static struct meter meters[MAX_FDS];
 
@@ -306,9 +310,10 @@ void end_processes(void)
 			waitpid(board->client[i], NULL, 0);
 	for (int i = 0; i < 2000 && __atomic_load_n(&board->ended, __ATOMIC_ACQUIRE) < board->children; i++)
 		nap(1); /* until the server's children are dead, too */
-	nap(10); /* until the servers rest: then all is counted */
+	nap(10); /* until the servers are idle: then all time is counted */
 	for (int i = 0; i < MAX_SERVERS; i++)
-		if (board->server[i] > 0 && waitpid(board->server[i], NULL, WNOHANG) == 0) { /* a child of ours, and alive */
+		if (board->server[i] > 0 && waitpid(board->server[i], NULL, WNOHANG) == 0) {
+			/* a child of this process, and alive */
 			kill(board->server[i], SIGTERM);
 			waitpid(board->server[i], NULL, 0);
 		}

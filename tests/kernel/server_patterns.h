@@ -2,21 +2,29 @@
 #ifndef TESTS_SERVER_PATTERNS_H
 #define TESTS_SERVER_PATTERNS_H
 /*
- * server_patterns.h - servers of all shapes, each of which knows what it did for whom: what the files of server_patterns share.
+ * server_patterns.h - servers of all shapes that measure for which client they work: shared by the
+ * files of server_patterns.
  *
- * Truth. A thread reads its own clock where docs/SERVERS.md says that a bill begins and ends: before the call that brings a request, and before
- * the next rest. All that lies between is the request's: receiving, working, answering. So a bill and its truth span the same calls, and no
+ * A thread reads its own clock where docs/SERVERS.md says that a bill begins and ends: before the
+ * call that brings a request, and before the next idle wait. All time in between is the request's:
+ * receiving, working, answering. So a bill and its measured truth cover the same calls, and no
  * allowance for receiving and sending is needed.
  *
- * The clock is perf's task-clock. It runs from the moment a thread is switched to until it is switched from, as the bill does, so these two differ by
+ * The clock is perf's task-clock. It runs from the switch to a thread until the switch away from
+ * it, as the bill does. The two differ only by:
  *
- *   interrupts    the clock runs on in them; a bill does not have them, and tells beside it what they took
- *   the clock	   reading it is a system call, half before and half behind what it reads: a microsecond
+ *   interrupts    the clock runs on in them; a bill leaves them out, and shows their time next to
+ *   it
+ *   the clock          reading it is a system call of 1 us, half of it before the reading and half
+ *   after it
  *
- * CLOCK_THREAD_CPUTIME_ID and getrusage() would not do. What a hypervisor takes they leave out, sometimes later than it happened. And a thread that
- * preempts another one when it is woken begins to run, for them, at the wakeup, because the scheduler saves itself another look at the clock: what
- * the other still does in the kernel until it is really switched from, and interrupts with their softirqs, are counted to the woken one. That is
- * 11 to 19 us for each wakeup of a thread beside a busy one, up to 170 us for a single one on an ordinary machine, and up to a tick (4 ms) where each thing takes long.
+ * CLOCK_THREAD_CPUTIME_ID and getrusage() are not usable. They leave out the time that a hypervisor
+ * takes, sometimes later than it happened. And they let a thread that preempts another on its
+ * wakeup start to run at the wakeup, because the scheduler avoids another reading of the clock. So
+ * they count for the woken thread the time that the other one still spends in the kernel until the
+ * switch, and interrupts with their softirqs. That is 11 to 19 us for each wakeup of a thread next
+ * to a busy one, up to 170 us for a single one on an ordinary machine, and up to a tick (4 ms) on a
+ * slow one.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,11 +46,11 @@ struct message {
 	int32_t pad;
 };
 
-/* What the processes of a pattern tell each other besides what is under test. */
+/* Shared memory in which the processes of a pattern communicate, apart from what is tested. */
 struct board {
 	long long exact[MAX_SERVERS][NR_CLIENTS];
 	long long shared[MAX_SERVERS][NR_CLIENTS];
-	long long end[MAX_SERVERS]; /* how long its end took, at most, if it is in the bill */
+	long long end[MAX_SERVERS]; /* maximum time of its end, if that is in the bill */
 	long long end_began[MAX_SERVERS];
 	int requests[MAX_SERVERS][NR_CLIENTS];
 	pid_t server[MAX_SERVERS];
@@ -50,7 +58,7 @@ struct board {
 	long long background;
 	int ready;
 	int children, ended; /* of servers */
-	int done[NR_CLIENTS]; /* where they take turns */
+	int done[NR_CLIENTS]; /* where they alternate */
 };
 
 extern struct board *board;
@@ -62,38 +70,61 @@ extern int weight;	/* ms of client 0; the others twice, three times ... as much 
 void die(const char *what) __attribute__((noreturn));
 void nap(long ms);
 
-/* ---- whose time it is ---- */
+/* ---- the client of the current time ---- */
 
 struct meter {
 	long long pending; /* of a client that is not known yet */
 	int server, client;
-	int with; /* shared evenly with this client, counted from 1; 0: with none */
+	int with; /* shared evenly with this client, counted from 1; 0: not shared */
 	bool known;
 };
 
-/** at_rest() - from now on this thread works for nobody */
+/**
+ * at_rest() - from now on this thread is idle
+ */
 void at_rest(void);
-/** charge_to() - what it did since the last at_rest() is for @meter, and what it does from now on */
+/**
+ * charge_to() - charge the time since the last at_rest(), and all time from now on, to @meter
+ */
 void charge_to(struct meter *meter);
-/** the_meter() - of a connection */
+/**
+ * the_meter() - the meter of a connection
+ */
 struct meter *the_meter(int fd);
-/** charge_to_message() - the same, for a message of a client that is not known yet */
+/**
+ * charge_to_message() - charge_to() for a message of a client that is not known yet
+ */
 void charge_to_message(void);
-/** bind_meter() - now its client is known: since it began it was this one's */
+/**
+ * bind_meter() - name the client of that message: its time since it began is this client's
+ */
 void bind_meter(int server, int client);
-/** thread_spent() - CPU time of this thread */
+/**
+ * thread_spent() - CPU time of this thread
+ */
 long long thread_spent(void);
-extern bool with_workers; /* and of those that are made for it, from its first reading on */
-/** now_ns() - of a clock that all processes share */
+extern bool with_workers; /* and of the kernel threads created for it, from its first reading on */
+/**
+ * now_ns() - time of a clock that all processes share
+ */
 
-/** take_connection() - accept; at rest until it has one, which is then charged for the call */
+/**
+ * take_connection() - accept a connection; at rest until there is one, and then charge the call to
+ * it
+ */
 int take_connection(int listening);
-/** take() - read a request, the same way */
+/**
+ * take() - read a request, in the same way
+ */
 ssize_t take(int fd, void *data, size_t bytes);
-void take_all(int fd, void *data, size_t bytes); /* it comes, or the pattern fails */
-/** spin() - CPU time */
+void take_all(int fd, void *data, size_t bytes); /* all bytes arrive, or the pattern fails */
+/**
+ * spin() - use CPU time
+ */
 void spin(long long ns);
-/** work() - what the message asks for: the meter is bound to its client */
+/**
+ * work() - do what the message asks for, and bind the meter to its client
+ */
 void work(int server, const struct message *m);
 
 /* ---- messages ---- */
@@ -110,7 +141,10 @@ union address {
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
 };
-/** listener() - a socket of @family that listens, if that is a word for it; *@address is where it can be reached */
+/**
+ * listener() - open a socket of @family, and listen if it can
+ * @address: where clients reach it
+ */
 int listener(int family, int type, union address *address, socklen_t *length);
 int connected(int type, const union address *address, socklen_t length);
 
@@ -121,9 +155,14 @@ pid_t begin_process(const char *name);
 #define CLIENTS(i)                                                                                                               \
 	for (int i = 0; i < NR_CLIENTS; i++)                                                                                     \
 		if (!(board->client[i] = begin_process("client")) && (board->client[i] = getpid()))
-/** end_processes() - the clients end by themselves, then the servers are ended */
+/**
+ * end_processes() - wait for the clients to end, then end the servers
+ */
 void end_processes(void);
-/** clients_of_pipes() - each client asks twice through its pipe of @there and is answered through that of @back; then all end */
+/**
+ * clients_of_pipes() - each client asks twice through its pipe of @there and gets its answers
+ * through that of @back; then all end
+ */
 void clients_of_pipes(int there[NR_CLIENTS][2], int back[NR_CLIENTS][2]);
 
 /* ---- patterns ---- */
@@ -131,7 +170,9 @@ void clients_of_pipes(int there[NR_CLIENTS][2], int back[NR_CLIENTS][2]);
 void loop_poll(int listening);
 void loop_epoll(int listening);
 void loop_thread_per_client(int listening);
-/** simple() - clients connect, ask, and go */
+/**
+ * simple() - clients connect, send requests, and close
+ */
 void simple(int family, int type, void (*loop)(int));
 
 void unix_sequential(void);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_bpf_constants.c - loads of constants become moves of their values, where that is the same, and nowhere else. */
+/* test_bpf_constants.c - the loader replaces loads of constants by moves of their values where that
+ * is equivalent, and only there. */
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static const struct {
 		CU_ASSERT(memcmp(before, after, sizeof(before)) == 0);                                                          \
 	} while (0)
 
-static void a_load_becomes_a_move_of_what_it_would_have_loaded(void)
+static void a_load_becomes_a_move_of_the_loaded_value(void)
 {
 	struct bpf_insn before[] = { ADDRESS(1, MAP, 0),		LOAD(BPF_B, 2, 1, AT(byte)),	 LOAD(BPF_H, 2, 1, AT(half)),
 				     LOAD(BPF_W, 3, 1, AT(high_word)), LOAD(BPF_DW, 3, 1, AT(small)),	 LOAD(BPF_DW, 4, 1, AT(negative)),
@@ -46,7 +47,7 @@ static void a_load_becomes_a_move_of_what_it_would_have_loaded(void)
 	FOLDS_TO(before, after);
 }
 
-static void the_address_stays_for_what_is_no_such_load(void)
+static void the_address_stays_for_other_instructions(void)
 {
 	struct bpf_insn before[] = { ADDRESS(1, MAP, AT(word)), LOAD(BPF_W, 2, 1, 0), COPY(3, 1), LOAD(BPF_W, 1, 1, 0), EXIT };
 	static const struct bpf_insn after[] = { ADDRESS(1, MAP, AT(word)), MOVE(2, 5), COPY(3, 1), MOVE(1, 5), EXIT };
@@ -62,7 +63,7 @@ static void a_value_of_more_bits_than_a_move_has_is_loaded(void)
 	FOLDS_TO(before, after);
 }
 
-static void what_lies_beyond_and_other_maps_are_left_alone(void)
+static void other_maps_and_offsets_beyond_the_values_are_left_alone(void)
 {
 	struct bpf_insn before[] = { ADDRESS(1, MAP, 0),	 LOAD(BPF_W, 2, 1, sizeof(constants) - 2), LOAD(BPF_W, 2, 1, -4),
 				     ADDRESS(1, MAP + 1, 0), LOAD(BPF_W, 1, 1, AT(word)),		  EXIT };
@@ -72,7 +73,7 @@ static void what_lies_beyond_and_other_maps_are_left_alone(void)
 	FOLDS_TO(before, after);
 }
 
-static void who_comes_from_elsewhere_may_have_another_address(void)
+static void a_jump_target_may_have_another_address(void)
 {
 	struct bpf_insn before[] = { JUMP(3), ADDRESS(1, MAP, 0), LOAD(BPF_W, 2, 1, AT(word)), LOAD(BPF_W, 3, 1, AT(word)), EXIT };
 	static const struct bpf_insn after[] = { JUMP(3), ADDRESS(1, MAP, 0), MOVE(2, 5), LOAD(BPF_W, 3, 1, AT(word)), EXIT };
@@ -80,7 +81,7 @@ static void who_comes_from_elsewhere_may_have_another_address(void)
 	FOLDS_TO(before, after);
 }
 
-static void nothing_is_known_behind_a_jump_or_another_address(void)
+static void nothing_is_known_after_a_jump_or_a_new_address(void)
 {
 	struct bpf_insn before[] = { ADDRESS(1, MAP, 0),     JUMP(1), LOAD(BPF_W, 2, 1, AT(word)), EXIT, ADDRESS(3, MAP, 0), COPY(3, 9),
 				     LOAD(BPF_W, 4, 3, AT(word)), EXIT };
@@ -99,8 +100,9 @@ static void an_atomic_addition_may_leave_something_else_there(void)
 	FOLDS_TO(before, after);
 }
 
-/* Its class is that of the stores, but it loads: what was the address is what stood at it. A store-release changes no register. */
-static void a_load_acquire_leaves_what_it_loads_there(void)
+/* Its instruction class is that of stores, but it loads: the register with the address then holds
+ * the value. A store-release changes no register. */
+static void a_load_acquire_replaces_the_address(void)
 {
 	struct bpf_insn acquire = { .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 1, .src_reg = 8, .imm = 0x100 };
 	struct bpf_insn release = { .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 1, .src_reg = 8, .imm = 0x110 };
@@ -110,7 +112,8 @@ static void a_load_acquire_leaves_what_it_loads_there(void)
 	FOLDS_TO(before, after);
 }
 
-/* What was loaded into the kernel: how often does it load the shape of the ring, which each record needs? */
+/* How often do the programs in the kernel load the geometry of the ring, which each record
+ * needs? */
 static size_t loads_of_config(const struct tracer *tracer, const struct bpf_program *program)
 {
 	const struct bpf_insn *insns = bpf_program__insns(program);
@@ -127,7 +130,7 @@ static size_t loads_of_config(const struct tracer *tracer, const struct bpf_prog
 	return nr;
 }
 
-static void no_program_loads_what_the_loader_knows(void)
+static void no_program_loads_values_that_the_loader_knows(void)
 {
 	struct trace_error error;
 	struct tracer *tracer;
@@ -152,15 +155,15 @@ static void no_program_loads_what_the_loader_knows(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_load_becomes_a_move_of_what_it_would_have_loaded", a_load_becomes_a_move_of_what_it_would_have_loaded },
-	{ "the_address_stays_for_what_is_no_such_load", the_address_stays_for_what_is_no_such_load },
+	{ "a_load_becomes_a_move_of_the_loaded_value", a_load_becomes_a_move_of_the_loaded_value },
+	{ "the_address_stays_for_other_instructions", the_address_stays_for_other_instructions },
 	{ "a_value_of_more_bits_than_a_move_has_is_loaded", a_value_of_more_bits_than_a_move_has_is_loaded },
-	{ "what_lies_beyond_and_other_maps_are_left_alone", what_lies_beyond_and_other_maps_are_left_alone },
-	{ "who_comes_from_elsewhere_may_have_another_address", who_comes_from_elsewhere_may_have_another_address },
-	{ "nothing_is_known_behind_a_jump_or_another_address", nothing_is_known_behind_a_jump_or_another_address },
+	{ "other_maps_and_offsets_beyond_the_values_are_left_alone", other_maps_and_offsets_beyond_the_values_are_left_alone },
+	{ "a_jump_target_may_have_another_address", a_jump_target_may_have_another_address },
+	{ "nothing_is_known_after_a_jump_or_a_new_address", nothing_is_known_after_a_jump_or_a_new_address },
 	{ "an_atomic_addition_may_leave_something_else_there", an_atomic_addition_may_leave_something_else_there },
-	{ "a_load_acquire_leaves_what_it_loads_there", a_load_acquire_leaves_what_it_loads_there },
-	{ "no_program_loads_what_the_loader_knows", no_program_loads_what_the_loader_knows },
+	{ "a_load_acquire_replaces_the_address", a_load_acquire_replaces_the_address },
+	{ "no_program_loads_values_that_the_loader_knows", no_program_loads_values_that_the_loader_knows },
 	{ NULL, NULL },
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_bpf_stack.c - no program needs more stack than older kernels give: 512 bytes for it and all functions that call each other, each rounded up to 32.
- * Newer ones have stacks of their own for functions, and would not complain. Root only; skipped (77) where the kernel cannot be recorded.
+ * test_bpf_stack.c - no program needs more stack than older kernels give: 512 bytes for the program
+ * and all functions on a call path, each rounded up to 32.
+ *
+ * Newer kernels give functions stacks of their own and would not complain. Root only; skipped (77)
+ * where the kernel cannot be recorded.
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@ static const struct bpf_insn *insns;
 static size_t nr_insns;
 static unsigned char *begins; /* by instruction: does a function begin there? */
 
-/* The function that is called, or taken the address of; -1: none is. */
+/* The function that the instruction calls or takes the address of; -1: none. */
 static long callee(size_t at)
 {
 	const struct bpf_insn *insn = &insns[at];
@@ -29,7 +32,7 @@ static long callee(size_t at)
 	return -1;
 }
 
-/* How far below r10 an instruction goes, itself or by the address that it works out. */
+/* How far below r10 an instruction accesses memory, or computes an address. */
 static int depth_of(size_t at)
 {
 	const struct bpf_insn *insn = &insns[at], *next = at + 1 < nr_insns ? &insns[at + 1] : insn;
@@ -43,7 +46,7 @@ static int depth_of(size_t at)
 	return 0;
 }
 
-/* Of the function that begins at @at, with all that it calls. */
+/* The stack of the function that begins at @at, with all functions that it calls. */
 static int stack_from(size_t at)
 {
 	int own = 1, deepest = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e.c - record real programs on the real kernel, and hold the report against what the programs measured of themselves
- * (tests/kernel/workload.c). Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e.c - record real programs on the real kernel, and compare the report with what the
+ * programs measured themselves (tests/kernel/workload.c). Root only; skipped (77) where the kernel cannot
+ * be recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 
 static const char *bin = TRACE_BIN;
 
-/* ns in waits of @kind, from @via if not NULL, for @pid if not 0. */
+/* The ns in waits of @kind, @via if not NULL, for @pid if not 0. */
 static long long wait_ns(json_t *process, const char *kind, const char *via, long long pid)
 {
 	long long ns = 0;
@@ -43,7 +44,8 @@ static long long wait_ns(json_t *process, const char *kind, const char *via, lon
 	return ns;
 }
 
-/* elapsed = user + system + interrupted + wait_cpu + waits, to the nanosecond, for each process and thread. */
+/* elapsed = user + system + interrupted + wait_cpu + waits, to the nanosecond, for each process and
+ * thread. */
 static void check_books(json_t *one)
 {
 	long long sum = json_number(one, "user_ns") + json_number(one, "system_ns") + json_number(one, "interrupted_ns") + json_number(one, "wait_cpu_ns");
@@ -82,10 +84,10 @@ static void record_with(struct session *s, const char *options, const char *scen
 
 static void record(struct session *s, const char *scenario)
 {
-	record_with(s, "-b2097152", scenario); /* room for what a busy machine adds */
+	record_with(s, "-b2097152", scenario); /* room for the events of a busy machine */
 }
 
-/* |got - expected| within 1 % of expected, or @slack. */
+/* |got - expected| is within 1 % of expected, or within @slack. */
 static void check_near(const char *what, long long got, long long expected, long long slack)
 {
 	long long allowed = (long long)(expected * PERCENT);
@@ -98,7 +100,8 @@ static void check_near(const char *what, long long got, long long expected, long
 	CU_ASSERT(off <= allowed);
 }
 
-/* The same for CPU time, which is more than the kernel's clocks say by what a hypervisor took. */
+/* The same for CPU time, which may exceed the kernel's clocks by the time that a hypervisor
+ * took. */
 static void check_cpu(const struct session *s, const char *what, long long got, long long expected, long long slack)
 {
 	long long more = got - expected, stolen = session_stolen_ns(s);
@@ -108,13 +111,15 @@ static void check_cpu(const struct session *s, const char *what, long long got, 
 
 /* ---- waits ---- */
 
-/* What the program saw as waiting includes its way onto the CPU afterwards, which the report tells apart. */
+/* The program's measured waits include its way onto the CPU afterwards, which the report lists
+ * separately. */
 static long long wait_slack(const struct session *s)
 {
 	return json_number(s->process, "wait_cpu_ns") + 500000;
 }
 
-/* Of a process that does nothing but wait: all the rest of its time is on its ways to the wait and back, as long as the machine makes them. */
+/* For a process that only waits: all its other time is spent on the way into the wait and back,
+ * however long the machine takes. */
 static long long way_slack(const struct session *s)
 {
 	return wait_slack(s) + json_number(s->process, "user_ns") + json_number(s->process, "system_ns") + json_number(s->process, "interrupted_ns");
@@ -178,7 +183,7 @@ static void mutex_names_the_holder(void)
 	struct session s;
 
 	record(&s, "futex");
-	/* pthread_join, on a futex too, ends right after. */
+	/* pthread_join, also on a futex, ends right after. */
 	check_near("futex", wait_ns(s.process, "process", "futex", session_truth(&s, "pid")), session_truth(&s, "waited_ns"), wait_slack(&s));
 	session_end(&s);
 }
@@ -202,7 +207,7 @@ static void cold_file_names_the_path(void)
 		    !strcmp(json_string_value(json_object_get(wait, "target")), path))
 			found = wait;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
-	/* Reading waited for elapsed - CPU; the fsync before it for more. */
+	/* The read waited for elapsed - CPU; the fsync before it waited longer. */
 	waited = session_truth(&s, "read_elapsed_ns") - session_truth(&s, "read_cpu_ns");
 	CU_ASSERT(json_number(found, "ns") >= waited - wait_slack(&s));
 	session_end(&s);
@@ -229,7 +234,8 @@ static void contention_names_the_competitor(void)
 		if (json_number(row, "pid") == session_truth(&s, "second"))
 			second = row;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
-	/* Both began together and got the same share: while one waited, the other's CPU time passed, and that of strangers. */
+	/* Both began together and got the same share: while one waited, the CPU time of the other
+	 * and of other programs passed. */
 	CU_ASSERT(json_number(second, "ns") * 100 >= session_truth(&s, "second_cpu_ns") * 80);
 	CU_ASSERT(json_number(second, "ns") * 100 <= session_truth(&s, "second_cpu_ns") * 101 + session_stolen_ns(&s) * 100);
 	session_end(&s);
@@ -284,7 +290,8 @@ static void counts_are_exact(void)
 	session_end(&s);
 }
 
-/* The kernel's own count of context switches, asked inside the recording and around it, encloses ours. */
+/* The kernel's own count of context switches, read inside the recording and around it, encloses
+ * ours. */
 static void context_switches_agree_with_proc_stat(void)
 {
 	long long before = system_switches(), recorded = 0;
@@ -307,7 +314,7 @@ static void context_switches_agree_with_proc_stat(void)
 	session_end(&s);
 }
 
-/* How many of an event there are in the trace. */
+/* The number of events of this type in the trace. */
 static long long count_events(const struct session *s, uint32_t id)
 {
 	struct trace *trace = trace_open(s->trace, NULL);
@@ -322,7 +329,8 @@ static long long count_events(const struct session *s, uint32_t id)
 	return count;
 }
 
-/* In memory that the kernel brings in without a fault, though it counts one for each page. The trace is of one thread. */
+/* The program touches memory that the kernel populates without a fault, though it counts one for
+ * each page. The trace has one thread. */
 static void nothing_ends_that_did_not_begin(const struct session *s)
 {
 	struct trace *trace = trace_open(s->trace, NULL);
@@ -348,7 +356,7 @@ static void nothing_ends_that_did_not_begin(const struct session *s)
 	CU_ASSERT_EQUAL(ended, 0);
 }
 
-static void pages_brought_in_without_a_fault_are_none(void)
+static void pages_populated_without_a_fault_are_no_faults(void)
 {
 	struct session s;
 
@@ -373,7 +381,7 @@ static void faults_agree_with_getrusage(void)
 	CU_ASSERT(session_truth(&s, "major") >= 0);
 	CU_ASSERT(major >= session_truth(&s, "major"));
 	CU_ASSERT(major <= session_truth(&s, "major") + 100);
-	/* What the kernel brings in without a fault has no beginning, and must have no end. */
+	/* Pages populated without a fault have no fault_entry, and must have no fault_exit. */
 	CU_ASSERT(count_events(&s, TRACE_EV_fault_exit) <= count_events(&s, TRACE_EV_fault_entry) + 1000);
 	CU_ASSERT(count >= session_truth(&s, "faults"));
 	CU_ASSERT(count <= session_truth(&s, "faults") + 1000); /* the program's own start */
@@ -382,7 +390,7 @@ static void faults_agree_with_getrusage(void)
 
 /* ---- losses, kills, filters ---- */
 
-static void losses_are_counted_and_books_stay_balanced(void)
+static void losses_are_counted_and_accounting_adds_up(void)
 {
 	struct session s;
 	json_t *trace;
@@ -412,7 +420,8 @@ static void a_killed_recording_stays_readable(void)
 		execl(path, "tracedaemon", "-ts30", s.trace, (char *)NULL);
 		_exit(127);
 	}
-	session_run("for i in $(seq 600); do test -e %s && exit; sleep 0.1; done", s.trace); /* with its begin it gets its name */
+	/* the file gets its name when the recording begins */
+	session_run("for i in $(seq 600); do test -e %s && exit; sleep 0.1; done", s.trace);
 	session_run("%s storm %s %s", TRACE_WORKLOAD, s.truth, s.folder);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
@@ -434,12 +443,13 @@ static long long calls_of(json_t *process)
 	size_t i;
 
 	json_array_foreach(json_object_get(process, "syscalls"), i, row)
-		if (json_string_value(json_object_get(row, "name"))[0] != '(') /* a call that only scheduling betrays */
+		/* a call that shows only in scheduling events */
+		if (json_string_value(json_object_get(row, "name"))[0] != '(')
 			calls += json_number(row, "calls");
 	return calls;
 }
 
-/* Of other users only what the start state knows: the system calls that their threads were in. */
+/* For other users only the start state knows which system calls their threads were in. */
 static void a_uid_filter_keeps_other_users_out(void)
 {
 	struct session s;
@@ -460,12 +470,13 @@ static void a_uid_filter_keeps_other_users_out(void)
 		long long in_progress = (long long)json_array_size(json_object_get(process, "threads"));
 
 		if (json_number(process, "uid") != 65534 && json_number(process, "ppid") != session_truth(&s, "pid"))
-			CU_ASSERT(calls_of(process) <= 2 * in_progress); /* one call left, the next entered unseen */
+			/* one call left, the next entered unrecorded */
+			CU_ASSERT(calls_of(process) <= 2 * in_progress);
 	}
 	session_end(&s);
 }
 
-/* It was asleep before the recording, and is when that ends: no event tells of it. */
+/* It sleeps from before the recording until after its end: no event shows it. */
 static void a_chosen_process_that_only_sleeps_is_known(void)
 {
 	struct session s;
@@ -481,7 +492,8 @@ static void a_chosen_process_that_only_sleeps_is_known(void)
 	session_end(&s);
 }
 
-/* A shell, the workload that it starts, and the workload's twenty children: all of them, and nobody else. */
+/* A shell, the workload that it starts, and the workload's twenty children: all of them, and no
+ * other process. */
 static void following_a_command_includes_its_descendants(void)
 {
 	long long children = 0;
@@ -506,7 +518,8 @@ static void following_a_command_includes_its_descendants(void)
 	session_end(&s);
 }
 
-/* Each has the daemon wake up, write and wait; none of that may show, or recording would feed on itself. */
+/* Each event makes the daemon wake up, write and wait. None of that may be recorded, or recording
+ * would feed on itself. */
 static void the_daemon_does_not_record_itself(void)
 {
 	struct session s;
@@ -523,7 +536,7 @@ static void the_daemon_does_not_record_itself(void)
 	session_end(&s);
 }
 
-static void only_the_asked_events_are_recorded(void)
+static void only_the_selected_events_are_recorded(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -540,7 +553,7 @@ static void only_the_asked_events_are_recorded(void)
 		if (event->id == TRACE_EV_sched_switch)
 			switches++;
 		else if (event->type->category != TRACE_CATEGORY_TRACE && !(event->type->flags & TRACE_EVENT_STRUCTURAL))
-			others++; /* the life of processes comes along, so that events have an owner */
+			others++; /* the events of processes are recorded as well, so that events have an owner */
 	CU_ASSERT(switches > 0);
 	CU_ASSERT_EQUAL(others, 0);
 	trace_cursor_free(cursor);
@@ -559,22 +572,23 @@ static void a_commands_exit_status_is_ours(void)
 	session_end(&s);
 }
 
-/* The limit of the descriptors that may be open is there to be raised; the command has the one that it was started with. */
+/* The daemon raises its limit of open descriptors. The command has the limit that it was started
+ * with. */
 static void a_low_limit_of_descriptors_is_raised(void)
 {
 	struct session s;
 
 	session_begin(&s);
 	CU_ASSERT_EQUAL(session_run("ulimit -Sn 30; %s/tracedaemon %s -- sh -c 'exec test $(ulimit -Sn) = 30' 2>/dev/null", bin, s.trace), 0);
-	for (int limit = 26; limit <= 40; limit++) { /* whichever it is that there is no number left for */
+	for (int limit = 26; limit <= 40; limit++) { /* so that each step in turn finds no free descriptor */
 		CU_ASSERT_EQUAL(session_run("ulimit -n %d; %s/tracedaemon %s -- true 2>%s/stderr", limit, bin, s.trace, s.folder), 1);
 		CU_ASSERT_EQUAL(session_run("grep -q 'too few open files are allowed .*ulimit -n' %s/stderr", s.folder), 0);
 	}
 	session_end(&s);
 }
 
-/* However much there is of it. */
-static void who_has_no_memory_is_told_of_nothing_else(void)
+/* However much of it fails. */
+static void without_memory_no_other_cause_is_reported(void)
 {
 	struct session s;
 
@@ -584,7 +598,8 @@ static void who_has_no_memory_is_told_of_nothing_else(void)
 	session_end(&s);
 }
 
-/* Its share of a CPU would be too little to keep up: both of its threads that have a deadline are real-time ones meanwhile; what it has begun is not. */
+/* Its share of a CPU would be too small to keep up. Its two threads with a deadline are real-time
+ * threads meanwhile; the command that it started is not. */
 static void among_a_crowd_the_daemon_comes_first(void)
 {
 	struct session s;
@@ -625,17 +640,17 @@ static const struct unit_case cases[] = {
 	{"counts_are_exact", counts_are_exact},
 	{"context_switches_agree_with_proc_stat", context_switches_agree_with_proc_stat},
 	{"faults_agree_with_getrusage", faults_agree_with_getrusage},
-	{"pages_brought_in_without_a_fault_are_none", pages_brought_in_without_a_fault_are_none},
-	{"losses_are_counted_and_books_stay_balanced", losses_are_counted_and_books_stay_balanced},
+	{"pages_populated_without_a_fault_are_no_faults", pages_populated_without_a_fault_are_no_faults},
+	{"losses_are_counted_and_accounting_adds_up", losses_are_counted_and_accounting_adds_up},
 	{"a_killed_recording_stays_readable", a_killed_recording_stays_readable},
 	{"a_uid_filter_keeps_other_users_out", a_uid_filter_keeps_other_users_out},
 	{"a_chosen_process_that_only_sleeps_is_known", a_chosen_process_that_only_sleeps_is_known},
 	{"following_a_command_includes_its_descendants", following_a_command_includes_its_descendants},
 	{"the_daemon_does_not_record_itself", the_daemon_does_not_record_itself},
-	{"only_the_asked_events_are_recorded", only_the_asked_events_are_recorded},
+	{"only_the_selected_events_are_recorded", only_the_selected_events_are_recorded},
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
 	{"a_low_limit_of_descriptors_is_raised", a_low_limit_of_descriptors_is_raised},
-	{"who_has_no_memory_is_told_of_nothing_else", who_has_no_memory_is_told_of_nothing_else},
+	{"without_memory_no_other_cause_is_reported", without_memory_no_other_cause_is_reported},
 	{"among_a_crowd_the_daemon_comes_first", among_a_crowd_the_daemon_comes_first},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
 	{NULL, NULL},

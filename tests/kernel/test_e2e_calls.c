@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_calls.c - every system call of a program is in the trace once, entry, path and exit, in order, with its own values: whether they were one
- * record in the ring or several (tracer/kernel/held.h). It is the program too: "test_e2e_calls do TRUTH", and so on.
- * Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e_calls.c - every system call of a program is in the trace once, with entry, path and exit
+ * in order and with its own values, whether it was one record in the ring or several
+ * (tracer/kernel/held.h).
+ *
+ * This is the program as well: "test_e2e_calls do TRUTH", and so on. Root only; skipped (77) where
+ * the kernel cannot be recorded.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -46,7 +49,7 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-/* All lengths from 4 on up to 130 bytes: short texts are copied in another way than long ones. */
+/* All lengths from 4 up to 130 bytes: short texts are copied in another way than long ones. */
 static void fill_path(char *path, long long number)
 {
 	int length = sprintf(path, "/%lld", number);
@@ -56,7 +59,8 @@ static void fill_path(char *path, long long number)
 	path[length] = 0;
 }
 
-/* Calls whose arguments, paths and results say which they are. In between the thread sleeps, yields, and gets signals, so that all kinds of events come in between. */
+/* Calls that their arguments, paths and results identify. In between the thread sleeps, yields and
+ * gets signals, so that events of all kinds occur between entry and exit. */
 static void *seek(void *number)
 {
 	long long thread = (long long)(intptr_t)number;
@@ -74,7 +78,7 @@ static void *seek(void *number)
 		if (i % 16 == 0)
 			syscall(SYS_getppid);
 		if (i % 64 == 0) {
-			close(open("/", O_RDONLY)); /* the exit has a file to tell of */
+			close(open("/", O_RDONLY)); /* its exit carries a file */
 			sched_yield();
 		}
 		if (i % 1024 == 0)
@@ -98,7 +102,7 @@ static int do_calls(const char *path)
 	return 0;
 }
 
-/* In one call nearly all of the time, which takes long and does nothing that has an event. */
+/* Spends nearly all of its time in one long call without further events. */
 static int stay(const char *path)
 {
 	static char buffer[1 << 21];
@@ -115,9 +119,9 @@ static int stay(const char *path)
 }
 
 #define NR_LATE	    40
-#define LATE_STRIDE (1 << 16) /* so far apart that one fault brings in one */
+#define LATE_STRIDE (1 << 16) /* so far apart that one fault brings in one path */
 
-/* Paths that are not in memory yet when they are given. */
+/* Paths that are not in memory yet when the call is made. */
 static int be_late(const char *path)
 {
 	char name[] = "/tmp/test_e2e_calls.XXXXXX", text[16];
@@ -140,9 +144,13 @@ static int be_late(const char *path)
 	return 0;
 }
 
-/* ---- what the trace has ---- */
+/* ---- contents of the trace ---- */
 
-/** struct thread_calls - of a thread: @next, @next_path: which of its calls, and of its paths, must be next. @faults: calls that are not so */
+/**
+ * struct thread_calls - the calls of a thread
+ * @next, @next_path: the number of the next call, and of the next path
+ * @faults: calls out of order
+ */
 struct thread_calls {
 	long long tid;
 	long long next;
@@ -228,7 +236,7 @@ static void read_calls(const struct session *s)
 
 static const char *self;
 
-static void every_call_is_there_once_and_in_order(void)
+static void every_call_is_recorded_once_and_in_order(void)
 {
 	struct session s;
 	char key[16];
@@ -250,8 +258,8 @@ static void every_call_is_there_once_and_in_order(void)
 	session_end(&s);
 }
 
-/* On a CPU that records nothing else the daemon has to ask for it. */
-static void what_is_held_on_another_cpu_can_be_settled(void)
+/* On a CPU that records no other event the daemon has to request the flush. */
+static void a_deferred_entry_on_another_cpu_can_be_flushed(void)
 {
 	struct tracer_options options = { .size = sizeof(options), .filter_uid = -1, .filter_gid = -1 };
 	struct trace_error error;
@@ -274,7 +282,7 @@ static void what_is_held_on_another_cpu_can_be_settled(void)
 		held_ns = &tracer_get_ring(tracer, i % tracer_nr_rings(tracer))->ring.control->held_ns;
 		seen = *held_ns;
 		usleep(seen ? 3000 : 200);
-		if (*held_ns != seen) /* a short call's, or others run there */
+		if (*held_ns != seen) /* that of a short call, or other threads run there */
 			seen = 0;
 	}
 	CU_ASSERT_NOT_EQUAL(seen, 0);
@@ -286,7 +294,7 @@ static void what_is_held_on_another_cpu_can_be_settled(void)
 	session_end(&s);
 }
 
-/* The daemon does so when it ends; otherwise nobody would know of that call. */
+/* The daemon does so at its end; otherwise the call would be missing. */
 static void a_call_that_lasts_beyond_the_end_has_begun(void)
 {
 	struct session s;
@@ -305,7 +313,10 @@ static void a_call_that_lasts_beyond_the_end_has_begun(void)
 	session_end(&s);
 }
 
-/** struct lates - of calls with such a path. @traps, @trap_exits: in the one under way */
+/**
+ * struct lates - calls with such a path
+ * @traps, @trap_exits: in the current call
+ */
 static struct lates {
 	long long tid;
 	int nr;
@@ -343,8 +354,9 @@ static void on_late(void *data, struct trace_analysis *analysis, const struct tr
 	}
 }
 
-/* The exit tells the path then. The program has the one fault that the kernel takes to read it, and none of our attempts. */
-static void a_path_that_is_not_in_memory_comes_late(void)
+/* The exit then carries the path. The program has the one fault that the kernel takes to read it,
+ * and none from our attempts. */
+static void a_path_that_is_not_in_memory_is_recorded_at_the_exit(void)
 {
 	struct trace_analysis *analysis;
 	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
@@ -371,10 +383,10 @@ static void a_path_that_is_not_in_memory_comes_late(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_call_is_there_once_and_in_order", every_call_is_there_once_and_in_order },
-	{ "what_is_held_on_another_cpu_can_be_settled", what_is_held_on_another_cpu_can_be_settled },
+	{ "every_call_is_recorded_once_and_in_order", every_call_is_recorded_once_and_in_order },
+	{ "a_deferred_entry_on_another_cpu_can_be_flushed", a_deferred_entry_on_another_cpu_can_be_flushed },
 	{ "a_call_that_lasts_beyond_the_end_has_begun", a_call_that_lasts_beyond_the_end_has_begun },
-	{ "a_path_that_is_not_in_memory_comes_late", a_path_that_is_not_in_memory_comes_late },
+	{ "a_path_that_is_not_in_memory_is_recorded_at_the_exit", a_path_that_is_not_in_memory_is_recorded_at_the_exit },
 	{ NULL, NULL },
 };
 

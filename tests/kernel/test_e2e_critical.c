@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_critical.c - record programs whose critical path is known (critical_scenarios.c), and hold the report of it against what
- * they measured of themselves. Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e_critical.c - record programs with a known critical path (critical_scenarios.c), and
+ * compare the report with what they measured themselves. Root only; skipped (77) where the kernel
+ * cannot be recorded.
  *
- * The machine has other work to do too: a thread that waits for a CPU meanwhile is on the path as well. So what is compared is the time
- * on CPUs and in sleeps, which others cannot stretch; and where two threads may run at once, the wait for a CPU is the slack.
+ * The machine has other work too, and a thread that waits for a CPU meanwhile is on the path as
+ * well. So the test compares the time on CPUs and in sleeps, which other programs cannot stretch.
+ * Where two threads may run at once, the wait for a CPU is the slack.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include "unit.h"
 
 
-/* The promise of all paths: from one end of the window to the other, without hole or overlap. */
+/* Every path reaches from one end of the window to the other, without hole or overlap. */
 static void check_segments(const json_t *report)
 {
 	const json_t *window = json_object_get(report, "window"), *segments = json_object_get(report, "segments");
@@ -36,7 +38,9 @@ static void check_segments(const json_t *report)
 static void record(struct session *s, const char *scenario)
 {
 	session_begin(s);
-	for (int attempt = 0; attempt < 3; attempt++) { /* a machine in distress loses events; what is unknown then is not the matter here */
+	for (int attempt = 0; attempt < 3; attempt++) {
+		/* an overloaded machine loses events; the unknown parts that result are not tested
+		 * here */
 		CU_ASSERT_EQUAL_FATAL(session_run("rm -f %s %s; %s/tracedaemon %s -- %s %s %s 2>%s/stderr", s->trace, s->truth, TRACE_BIN, s->trace,
 					  TRACE_SCENARIOS, scenario, s->truth, s->folder),
 				      0);
@@ -49,7 +53,7 @@ static void record(struct session *s, const char *scenario)
 	check_segments(s->report);
 }
 
-/* Time on the path of one sort, of @pid (0: all), in @state ("cpu": any on a CPU) and of @kind ("": any). */
+/* Time on the path, of @pid (0: all), in @state ("cpu": any on a CPU) and of @kind ("": any). */
 static long long share(const json_t *report, const char *by, long long pid, const char *state, const char *kind)
 {
 	long long ns = 0;
@@ -69,10 +73,11 @@ static long long share(const json_t *report, const char *by, long long pid, cons
 	return ns;
 }
 
-/* Births and ends of processes are in what was traced, and in the truth in part; where the machine is a virtual one they take milliseconds. */
+/* Births and ends of processes are in the trace, and partly in the truth; on a virtual machine they
+ * take milliseconds. */
 #define BIRTH_AND_END (5 * MS)
 
-/* @low - slack <= @got <= @high + slack, the slack 1 % and that. */
+/* @low - slack <= @got <= @high + slack, where the slack is 1 % plus @slack. */
 static void check_between(const char *what, long long got, long long low, long long high)
 {
 	long long slack = high / 100 + BIRTH_AND_END;
@@ -91,7 +96,8 @@ static void a_family_waits_for_the_grandchild(void)
 	grandchild = session_truth(&s, "grandchild");
 	cpu = session_truth(&s, "grandchild_cpu_ns");
 	window = json_number(json_object_get(s.report, "window"), "ns");
-	unknown = share(s.report, "thread", 0, "blocked", "unknown"); /* the kernel hides some threads, and who comes after them */
+	/* the kernel hides some threads, and the threads that run after them */
+	unknown = share(s.report, "thread", 0, "blocked", "unknown");
 	CU_ASSERT(unknown < window / 20);
 	check_between("CPU of the grandchild", share(s.report, "thread", grandchild, "cpu", ""), cpu - unknown, cpu + session_stolen_ns(&s));
 	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS - unknown, session_truth(&s, "slept_ns"));
@@ -112,7 +118,8 @@ static void a_pipeline_waits_for_its_slowest_stage(void)
 	record(&s, "pipeline");
 	b = session_truth(&s, "b");
 	b_cpu = session_truth(&s, "b_cpu_ns");
-	/* While c does its own work, or waits for a CPU, b may go on unnoticed; and before a has made its first item, b waits for it. */
+	/* While c does its own work, or waits for a CPU, b may continue off the path. Before a has
+	 * made its first item, b waits for it. */
 	beside = share(s.report, "thread", session_truth(&s, "c"), "cpu", "") + share(s.report, "thread", session_truth(&s, "c"), "wait-cpu", "") +
 		 share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of b", share(s.report, "thread", b, "cpu", ""), b_cpu - beside, b_cpu + session_stolen_ns(&s));
@@ -129,7 +136,8 @@ static void a_convoy_is_the_work_under_the_lock(void)
 	record(&s, "convoy");
 	pid = session_truth(&s, "pid");
 	cpu = session_truth(&s, "workers_cpu_ns");
-	/* A worker that was woken but finds the lock taken again, or has no CPU yet, is on the path for a moment beside the holder. */
+	/* A worker that was woken but finds the lock taken again, or has no CPU yet, is on the path
+	 * for a moment next to the holder. */
 	queued = share(s.report, "thread", pid, "wait-cpu", "") + share(s.report, "thread", 0, "blocked", "unknown");
 	check_between("CPU of all", share(s.report, "thread", pid, "cpu", ""), cpu - queued, cpu + 5 * MS + session_stolen_ns(&s));
 	CU_ASSERT(share(s.report, "lock", pid, "blocked", "") >= cpu / 2);
@@ -156,7 +164,8 @@ static void a_process_and_a_window_can_be_chosen(void)
 	chosen = session_load(&s, "");
 	begin = (double)(start - json_number(json_object_get(chosen, "trace"), "start_ns")) / 1e9;
 	json_decref(chosen);
-	snprintf(options, sizeof(options), "--from %.6f --to %.6f --critical-path=critical_scenar", begin + 0.05, begin + 0.15); /* as the kernel cuts names */
+	/* as the kernel truncates names */
+	snprintf(options, sizeof(options), "--from %.6f --to %.6f --critical-path=critical_scenar", begin + 0.05, begin + 0.15);
 	chosen = session_load(&s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(chosen);
 	check_segments(chosen);

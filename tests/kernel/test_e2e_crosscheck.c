@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_crosscheck.c - fifty processes at once on the machine's CPUs (workload_crosscheck.c), and what the kernel's own accounts say of each,
- * held against the analysis and the report. Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e_crosscheck.c - fifty processes at once on the machine's CPUs (workload_crosscheck.c):
+ * compare the kernel's own accounting of each with the analysis and the report. Root only; skipped
+ * (77) where the kernel cannot be recorded.
  *
- * What each side counts:
- * - The kernel's run time (CLOCK_THREAD_CPUTIME_ID, getrusage, schedstat) includes interrupts, so user + system + interrupted is compared.
- *   Where CONFIG_IRQ_TIME_ACCOUNTING is on it does not: that shows in /proc/stat and is taken into account.
- * - Nor does it include what a virtual machine's host took (CONFIG_PARAVIRT_TIME_ACCOUNTING), which we book as stolen, a part of the CPU time.
- *   The kernel tells it at the end of a turn: of the turn in which a thread read its clock nobody knows how much came before. And the kernel may
- *   leave out too little: if another CPU looks at the run queue's clock while the host has this one, the time so far is the thread's,
- *   before it is known to be stolen; then there is nothing left to take it from. So its figure may be more than ours by what was stolen.
- * - The kernel's run delay begins when a thread is put into a run queue, our wait_cpu when somebody set out to wake it (sched_waking). In between
- *   comes the waker's own time, and, if another CPU has to put it there, what that takes to hear of it, which is long when the host has
- *   it: sched_wakeup tells when it was in the queue, give or take PER_WAKEUP_NS.
- * - A thread that preempts another as it is woken begins to run, for the kernel, at the time of the wakeup, and the other's time ends there:
- *   it saves itself another look at the clock (rq_clock_skip_update() in wakeup_preempt(), and when a thread yields). To us it begins at the
- *   switch: after the rest of the interrupt that woke it, after the softirqs at its end (RCU frees there what was given up lately: that
- *   differs by machine, and may be long), and after what the kernel does for the program without letting itself be preempted. So what
- *   passed since the first wakeup (or move to this CPU, or yield) after which the program did not get to run may be either's, give or
- *   take PER_PREEMPTION_NS; and so may what the host took meanwhile, which is told with what it took in the turn that follows. The sum
- *   of running and waiting is compared without that.
- * - A thread that goes to sleep may stay in its run queue until its share of the CPU is used up (delayed dequeue, since Linux 6.12). When such a
- *   sleeper is moved to another CPU, the kernel takes that for the beginning of a wait for the CPU: from there to its wakeup, up to tens of
- *   milliseconds beside loaded CPUs, it counts run delay of a thread that sleeps. We know the move and the wakeup, and leave that out of its figure.
+ * The two sides count differently:
+ * - Interrupts. The kernel's run time (CLOCK_THREAD_CPUTIME_ID, getrusage, schedstat) includes
+ *   interrupts, so the test compares user + system + interrupted. With CONFIG_IRQ_TIME_ACCOUNTING
+ *   it does not include them. /proc/stat shows that, and the test takes it into account.
+ * - Stolen time. The kernel's run time leaves out what a virtual machine's host took
+ *   (CONFIG_PARAVIRT_TIME_ACCOUNTING), which we count as stolen, a part of the CPU time. The kernel
+ *   reports it at the end of a time slice, so in the slice in which a thread read its clock it is
+ *   unknown how much came before. And the kernel may leave out too little: if another CPU reads the
+ *   run queue's clock while the host has this one, the time so far counts for the thread before it
+ *   is known to be stolen, and later there is nothing left to subtract it from. So the kernel's
+ *   figure may exceed ours by the stolen time.
+ * - Wakeups. The kernel's run delay begins when a thread enters a run queue. Our wait_cpu begins
+ *   when the waker starts to wake it (sched_waking). In between are the waker's own time and, if
+ *   another CPU has to enqueue the thread, the delay until that CPU reacts, which is long when the
+ *   host has it. sched_wakeup shows when the thread was in the queue, within PER_WAKEUP_NS.
+ * - Preemption at a wakeup. In the kernel's accounting a thread that preempts another on its wakeup
+ *   begins to run at the wakeup, and the other's time ends there, because the kernel avoids another
+ *   reading of the clock (rq_clock_skip_update() in wakeup_preempt(), and when a thread yields). In
+ *   ours it begins at the switch: after the rest of the interrupt that woke it, after the softirqs
+ *   at its end (RCU frees memory there, which differs by machine and may be long), and after the
+ *   work that the kernel does for the program with preemption off. So the time since the first
+ *   wakeup (or move to this CPU, or yield) after which the program did not run may belong to either
+ *   thread, within PER_PREEMPTION_NS. The same holds for the time that the host took meanwhile,
+ *   which the kernel reports with that of the next slice. The test compares the sum of running and
+ *   waiting without that time.
+ * - Delayed dequeue. A thread that goes to sleep may stay in its run queue until its share of the
+ *   CPU is used up (since Linux 6.12). When such a sleeper is moved to another CPU, the kernel
+ *   starts to count run delay, until the wakeup: up to tens of milliseconds next to loaded CPUs,
+ *   for a thread that sleeps. The trace has the move and the wakeup, so the test subtracts that
+ *   time from the kernel's figure.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -45,28 +56,37 @@
 #define PER_PREEMPTION_NS 6000
 #define COMPUTE	      0 /* the kind that never blocks */
 
-/** struct figures - of one thread or process: what the kernel says, and what we say */
+/**
+ * struct figures - of one thread or process: the kernel's figures and ours
+ */
 struct figures {
 	long long cpu_ns, delay_ns;
 	long long our_cpu_ns, our_interrupted_ns, our_delay_ns, our_unknown_ns, nr_wakeups, nr_preemptions;
-	long long moved_asleep_ns; /* from a move while it slept until it was woken */
-	long long stolen_ns, stolen_after_ns; /* told when the account was read already */
-	long long either_ns;	   /* about preemptions: the one's or the other's */
-	long long late_ns;	   /* woken, and not in a queue yet */
+	long long moved_asleep_ns; /* from a move during its sleep until its wakeup */
+	long long stolen_ns, stolen_after_ns; /* reported after the account was read */
+	long long either_ns;	   /* near preemptions: of one thread or the other */
+	long long late_ns;	   /* woken, but not in a queue yet */
 };
 
-/** struct thread - in one recording. @begun: from its birth to to_ns; @window: from from_ns to to_ns */
+/**
+ * struct thread - one thread in one recording
+ * @begun: from its birth to to_ns
+ * @window: from from_ns to to_ns
+ */
 struct thread {
 	int process, nr;
 	long long kind, tid, from_ns, to_ns, from_delay_ns, cpu_ns, run_ns, delay_ns;
-	long long ran_until_ns; /* end of the last interval on a CPU that was met */
-	long long waking_ns;	/* 0 = nobody is waking it */
+	long long ran_until_ns; /* end of the latest interval on a CPU */
+	long long waking_ns;	/* 0 = no wakeup has begun */
 	long long moves[MOST_MOVES]; /* to other CPUs */
 	int nr_moves;
 	struct figures begun, window;
 };
 
-/** struct recording - @dead: the processes' whole lives, as the report has them */
+/**
+ * struct recording - one recording
+ * @dead: the whole lives of the processes, from the report
+ */
 struct recording {
 	struct thread threads[MOST_THREADS];
 	struct figures dead[NR_PROCESSES];
@@ -74,8 +94,10 @@ struct recording {
 	long long process_cpu_ns[NR_PROCESSES], rusage_ns[NR_PROCESSES], main_cpu_ns[NR_PROCESSES], nr_threads[NR_PROCESSES];
 	int nr;
 	struct {
-		long long another_ns; /* it got another thread, and the program that has it did not get to run since; 0: not so */
-		bool preempts;	      /* who has it now */
+		/* time at which it got another thread, if the program on it has not run since; 0:
+		 * otherwise */
+		long long another_ns;
+		bool preempts;	      /* the thread on it now */
 		struct thread *preempted;
 	} cpus[MOST_CPUS];
 };
@@ -171,7 +193,7 @@ static long long overlap(const struct trace_interval *interval, long long from_n
 	return to > from ? to - from : 0;
 }
 
-/* How long the kernel takes it for one that waits for a CPU, although it sleeps. */
+/* The time during which the kernel counts the thread as waiting for a CPU although it sleeps. */
 static long long moved_asleep(const struct thread *thread, const struct trace_interval *interval, long long from_ns, long long to_ns)
 {
 	for (int i = 0; i < thread->nr_moves; i++) {
@@ -268,7 +290,7 @@ static void on_switch(struct recording *r, uint32_t cpu, const struct trace_sche
 	r->cpus[cpu].another_ns = 0;
 }
 
-/* @cpu gets another thread that is runnable, which may preempt the one it has. */
+/* @cpu gets another runnable thread, which may preempt the one on it. */
 static void on_another(struct recording *r, uint32_t cpu, long long ns)
 {
 	if (cpu < MOST_CPUS && r->cpus[cpu].another_ns == 0)
@@ -300,7 +322,7 @@ static void on_wakeup(struct recording *r, const struct trace_sched_wakeup *wake
 	on_another(r, wakeup->target_cpu, ns);
 }
 
-/* A program calls the kernel: it ran, nobody was to preempt it. */
+/* A system call of the program: it ran, so no preemption was pending. */
 static void on_call(struct recording *r, const struct trace_event *event)
 {
 	const struct trace_sys_enter *call = event->payload;
@@ -372,7 +394,7 @@ static json_t *thread_row(const json_t *process, long long tid)
 	return NULL;
 }
 
-/* The figures of the report for @thread's process; what the hook added up before must be the same. */
+/* The figures of the report for @thread's process. The sums of the hook must equal them. */
 static void take_report(struct recording *r, const json_t *report, const struct thread *thread)
 {
 	const json_t *process = json_process(report, thread->tid);
@@ -417,7 +439,7 @@ static void record_once(struct recording *r)
 	session_end(&s);
 }
 
-/* The recordings, once for all cases. */
+/* Makes the recordings, once for all cases. */
 static void record(void)
 {
 	while (nr_recordings < NR_RECORDINGS)
@@ -426,19 +448,24 @@ static void record(void)
 
 /* ---- comparing ---- */
 
-/** struct worst - of all threads compared: the greatest share of what was allowed */
+/**
+ * struct worst - over all compared threads: the largest part of the tolerance that was used
+ */
 struct worst {
 	double share;
 	long long ns;
 	char who[24];
 };
 
-/** struct difference - ours less the kernel's, and how far it may be off; @either_ns: of that, about preemptions */
+/**
+ * struct difference - our figure minus the kernel's, and its tolerance
+ * @either_ns: the part of the tolerance that comes from preemptions
+ */
 struct difference {
 	long long ns, expected_ns, allowed_ns, either_ns;
 };
 
-/* @split: running and waiting are told apart. */
+/* @split: running and waiting are compared separately. */
 static struct difference difference_of(long long ours, long long expected, const struct figures *figures, bool split)
 {
 	long long allowed = expected / 100 > SLACK_NS ? expected / 100 : SLACK_NS;
@@ -455,7 +482,8 @@ static int by_ns(const void *a, const void *b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* The median: the host may take the CPU between our look at the clock and the scheduler's. */
+/* Compares the median, because the host may take the CPU between our reading of the clock and the
+ * scheduler's. */
 static void judge(const char *what, int process, int thread, struct difference differences[NR_RECORDINGS], struct worst *worst)
 {
 	const struct difference *one = &differences[NR_RECORDINGS / 2];
@@ -541,7 +569,7 @@ static void waiting_for_a_cpu_agrees_with_run_delay(void)
 	compare_threads("run delay", run_delay, -1);
 }
 
-/* Running or wanting to: when a thread got the CPU does not matter here, when it slept does. */
+/* Running or runnable: it does not matter when a thread got the CPU, only when it slept. */
 static struct difference runnable(const struct recording *r, int i)
 {
 	const struct thread *thread = &r->threads[i];
@@ -556,7 +584,8 @@ static void running_and_waiting_for_a_cpu_agree_in_sum(void)
 	compare_threads("run time and delay", runnable, -1);
 }
 
-/* Who never sleeps was on a CPU whenever it did not wait for one: by the wall clock, whatever the host of the machine took meanwhile. */
+/* A thread that never sleeps was on a CPU whenever it did not wait for one, by the wall clock,
+ * whatever the host took meanwhile. */
 static struct difference wall_clock(const struct recording *r, int i)
 {
 	const struct thread *thread = &r->threads[i];
@@ -565,7 +594,7 @@ static struct difference wall_clock(const struct recording *r, int i)
 	return difference_of(our_cpu(&thread->window) + thread->window.our_unknown_ns, thread->to_ns - thread->from_ns - delay, &thread->window, true);
 }
 
-static void who_never_sleeps_ran_for_the_rest_of_the_time(void)
+static void a_thread_that_never_sleeps_ran_for_the_rest_of_the_time(void)
 {
 	compare_threads("elapsed less delay", wall_clock, COMPUTE);
 }
@@ -602,8 +631,8 @@ static void whole_lives_agree_with_the_clocks_of_the_dead(void)
 	tell_worst("whole lives, run delay", &worst_delay);
 }
 
-/* Of all together: nothing but what somebody had at the same time as another is in two books. */
-static void everybody_together_agrees(void)
+/* The sum over all processes: no time is counted for two of them. */
+static void the_sum_of_all_processes_agrees(void)
 {
 	record();
 	for (int j = 0; j < NR_RECORDINGS; j++) {
@@ -629,7 +658,8 @@ static void everybody_together_agrees(void)
 	}
 }
 
-/* The kernel's own clocks agree among each other: if not, all of the above compares with nonsense. */
+/* The kernel's own clocks must agree with each other; otherwise all the comparisons above are
+ * meaningless. */
 static void the_kernels_clocks_agree_among_each_other(void)
 {
 	record();
@@ -639,7 +669,8 @@ static void the_kernels_clocks_agree_among_each_other(void)
 		for (int i = 0; i < r->nr; i++) {
 			const struct thread *thread = &r->threads[i];
 
-			CU_ASSERT(thread->run_ns >= thread->cpu_ns && thread->run_ns <= thread->cpu_ns + 5000000); /* a tick came, or it had to wait */
+			/* a tick came, or it had to wait */
+			CU_ASSERT(thread->run_ns >= thread->cpu_ns && thread->run_ns <= thread->cpu_ns + 5000000);
 			if (thread->nr == 0) {
 				int p = thread->process;
 
@@ -656,9 +687,9 @@ static const struct unit_case cases[] = {
 	{"cpu_time_agrees_with_each_threads_clock", cpu_time_agrees_with_each_threads_clock},
 	{"waiting_for_a_cpu_agrees_with_run_delay", waiting_for_a_cpu_agrees_with_run_delay},
 	{"running_and_waiting_for_a_cpu_agree_in_sum", running_and_waiting_for_a_cpu_agree_in_sum},
-	{"who_never_sleeps_ran_for_the_rest_of_the_time", who_never_sleeps_ran_for_the_rest_of_the_time},
+	{"a_thread_that_never_sleeps_ran_for_the_rest_of_the_time", a_thread_that_never_sleeps_ran_for_the_rest_of_the_time},
 	{"whole_lives_agree_with_the_clocks_of_the_dead", whole_lives_agree_with_the_clocks_of_the_dead},
-	{"everybody_together_agrees", everybody_together_agrees},
+	{"the_sum_of_all_processes_agrees", the_sum_of_all_processes_agrees},
 	{NULL, NULL},
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_descriptors.c - which file each descriptor means: a program that gets them in every usual way (workload_descriptors.c) tells what the kernel
- * says of them, and how much it read and wrote there; the analysis of the recording has to say the same, and to know of no descriptor that is not open.
- * Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e_descriptors.c - the file that each descriptor refers to.
+ *
+ * A program that gets descriptors in every usual way (workload_descriptors.c) writes what the
+ * kernel says of them, and how much it read and wrote there. The analysis of the recording has to
+ * say the same, and must not know a descriptor that is not open. Root only; skipped (77) where the
+ * kernel cannot be recorded.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -30,8 +33,8 @@ struct line {
 	long long number; /* of a mark */
 	unsigned long long read_bytes, written_bytes;
 	int fd;
-	char link[256]; /* as /proc has it */
-	bool seen;	/* a mark: in the trace */
+	char link[256]; /* as in /proc */
+	bool seen;	/* a mark: found in the trace */
 };
 
 static struct line *lines;
@@ -89,7 +92,7 @@ static const char *truth_link(long long number, int fd)
 	return NULL;
 }
 
-/* ---- what the trace says ---- */
+/* ---- the trace ---- */
 
 static struct trace *trace;
 static struct trace_analysis *analysis;
@@ -109,8 +112,9 @@ static void note_wrong(const char *scene, const char *text)
 }
 
 /*
- * "/path (deleted)", "/memfd:name" and "anon_inode:[eventfd]" of /proc are "/path", "memfd:name" and "[eventfd]" in the trace. Pipes have no names, and
- * sockets are called what they speak: so of these only the kind is compared, and the number of the inode apart.
+ * "/path (deleted)", "/memfd:name" and "anon_inode:[eventfd]" of /proc are "/path", "memfd:name"
+ * and "[eventfd]" in the trace. Pipes have no names, and sockets have the names of their protocols,
+ * so for these only the kind and the inode number are compared.
  */
 static void name_of(const char *link, char name[256])
 {
@@ -207,7 +211,7 @@ static void analyse(const struct session *s)
 	}
 }
 
-/* Once for all. */
+/* Once for all cases. */
 static void record(void)
 {
 	static bool recorded;
@@ -220,14 +224,14 @@ static void record(void)
 	session_begin(&s);
 	early = start_early(&s);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -b2097152 %s -- %s %s %s 2>%s/stderr", TRACE_BIN, s.trace, TRACE_WORKLOAD_DESCRIPTORS, s.truth, s.folder, s.folder), 0);
-	kill(early, SIGKILL); /* had it not been let go */
+	kill(early, SIGKILL); /* if it was not released */
 	waitpid(early, NULL, 0);
 	truth_load(s.truth);
 	analyse(&s);
 	session_end(&s);
 }
 
-/* ---- the judgement ---- */
+/* ---- the comparison ---- */
 
 static struct trace_figures *figures_of(unsigned int pid)
 {
@@ -270,7 +274,7 @@ static struct bytes found_bytes(unsigned int pid, const char *name)
 	return sum;
 }
 
-/* All that the process did with what is called so. */
+/* Sums up the process's use of everything with this name. */
 static void check_use(const struct line *use)
 {
 	struct bytes wanted, found;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_fields.c - what single fields of events say, where it is easy to get them wrong, against what the program itself knows. It is the
- * program too: "test_e2e_fields do TRUTH FOLDER". Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e_fields.c - fields of events that are easy to get wrong, compared with what the program
+ * itself knows.
+ *
+ * This is the program as well: "test_e2e_fields do TRUTH FOLDER". Root only; skipped (77) where the
+ * kernel cannot be recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,9 +37,9 @@
 #define MANY_RIGHTS   253
 #define FILE_BYTES    (4 << 20)
 #define MOST_TIDS     (4 << 20)
-#define LABEL	      0x6c6162656cull /* of a request of io_uring */
-#define DEEP	      60  /* folders in folders, whose names are still all told */
-#define TOO_DEEP      300 /* and no more */
+#define LABEL	      0x6c6162656cull /* of an io_uring request */
+#define DEEP	      60  /* nested folders; their names are all still recorded */
+#define TOO_DEEP      300 /* and too many of them */
 #define LONG_PATH     3000
 #define PIDFD	      100
 #define NUMBER	      101
@@ -72,7 +75,7 @@ static void *borrow(void *unused)
 	return NULL;
 }
 
-/* A thread that waits for a mutex lends its priority to who has it. */
+/* A thread that waits for a mutex lends its priority to the holder. */
 static void lend_a_priority(void)
 {
 	pthread_mutexattr_t attributes;
@@ -96,7 +99,7 @@ static void nothing(int signal)
 
 static void get_signals(void)
 {
-	struct itimerval soon = { .it_value = { 0, 100000 } }; /* is behind pause() */
+	struct itimerval soon = { .it_value = { 0, 100000 } }; /* fires during pause() */
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -106,7 +109,8 @@ static void get_signals(void)
 	kill(getpid(), SIGALRM);
 }
 
-/* A message with the descriptor @fd, @nr times, to a socket that asks for the sender's credentials or not. */
+/* Sends a message with the descriptor @fd, @nr times, to a socket that asks for the sender's
+ * credentials or not. */
 static void send_rights(int fd, size_t nr, int with_credentials)
 {
 	static union {
@@ -169,7 +173,7 @@ static void *leave(void *unused)
 	return NULL;
 }
 
-/* Processes whose two threads go at the same time, on two CPUs. */
+/* Processes of two threads that exit at the same time, on two CPUs. */
 static void leave_in_pairs(void)
 {
 	pthread_t thread;
@@ -227,7 +231,7 @@ static void put_line(const char *path, long long number)
 	need(file && fprintf(file, "%lld\n", number) > 0 && !fclose(file), path);
 }
 
-/* Into a group of a hierarchy of the first version, that has no controllers. */
+/* Moves into a group of a version 1 hierarchy without controllers. */
 static void move_in_another_hierarchy(const char *folder)
 {
 	char root[200], group[220], tasks[240];
@@ -254,7 +258,9 @@ static void move_in_another_hierarchy(const char *folder)
 	umount(root);
 }
 
-/** struct ring - a small one of io_uring, without the library */
+/**
+ * struct ring - a small io_uring, without the library
+ */
 struct ring {
 	struct io_uring_params params;
 	struct io_uring_sqe *entries;
@@ -304,7 +310,8 @@ static int ring_take(struct ring *ring)
 	return result;
 }
 
-/* A request that receives again and again has the label that one had which accepted and is over, while another one accepts. */
+/* A request that receives repeatedly has the label of an earlier, completed accept, while another
+ * request accepts. */
 static void use_a_label_again(void)
 {
 	static char buffer[64];
@@ -356,7 +363,7 @@ static void name_files(const char *folder)
 	need(close(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) == 0, "namespace");
 }
 
-/* Most commands of bpf() return 0, which is no descriptor then. */
+/* Most commands of bpf() return 0, which then is no descriptor. */
 static void look_up_in_a_map(const char *folder)
 {
 	union bpf_attr map = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1 };
@@ -395,17 +402,17 @@ static int do_all(const char *path, const char *folder)
 	return 0;
 }
 
-/* Until the test has ended, and its folder is gone. */
+/* Runs until the test has ended and its folder is removed. */
 static void *outlive(void *path)
 {
-	usleep(100000); /* for the leader to be gone */
+	usleep(100000); /* until the leader has exited */
 	tell("pid", getpid());
 	while (access(path, F_OK) == 0)
 		usleep(20000);
 	exit(0);
 }
 
-/* Before the recording begins. */
+/* Runs before the recording begins. */
 static int be_there(char *path)
 {
 	pthread_t thread;
@@ -424,7 +431,7 @@ static void *have_own(void *path)
 	return outlive(path);
 }
 
-/* Before the recording begins, with a thread that has its own descriptors. */
+/* Runs before the recording begins, with a thread that has its own descriptors. */
 static int be_two(char *path)
 {
 	pthread_t thread;
@@ -436,13 +443,15 @@ static int be_two(char *path)
 	return 0;
 }
 
-/* ---- what was recorded of it ---- */
+/* ---- its recording ---- */
 
 static const char *self;
 static struct session session;
 static struct trace *trace;
 
-/** struct search - events of one type, as a case is told of them */
+/**
+ * struct search - the events of one type that a case looks at
+ */
 struct search {
 	struct trace_cursor *cursor;
 	uint64_t mask[TRACE_MASK_WORDS];
@@ -486,14 +495,14 @@ static void record(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 }
 
-static void a_lent_priority_is_given_back_for_the_own(void)
+static void a_lent_priority_is_returned(void)
 {
 	const struct trace_sched_prio *prio;
 	struct search search;
 	int nr = 0;
 
 	record();
-	if (told("lends") != 1) /* not allowed here */
+	if (told("lends") != 1) /* not allowed on this system */
 		return;
 	search = search_for(TRACE_EV_sched_prio);
 	while ((prio = search_next(&search))) {
@@ -523,7 +532,7 @@ static void a_signal_says_whether_the_kernel_made_it(void)
 	CU_ASSERT_EQUAL(nr, 2);
 }
 
-static void all_descriptors_of_messages_are_seen(void)
+static void all_descriptors_of_messages_are_recorded(void)
 {
 	const struct trace_fs_open *open;
 	struct search search;
@@ -573,27 +582,27 @@ static void the_orders_of_cached_pages_add_up(void)
 	CU_ASSERT_TRUE(pages_of(TRACE_EV_fs_cache_add) >= FILE_BYTES / 4096);
 }
 
-static void what_was_received_is_no_accepted_connection(void)
+static void a_multishot_receive_is_no_accepted_connection(void)
 {
 	const struct trace_uring_complete *complete;
 	struct search search;
 	int nr = 0;
 
 	record();
-	if (told("received") != 5) /* io_uring is not allowed here, or does not know that yet */
+	if (told("received") != 5) /* io_uring is not allowed on this system, or does not support it yet */
 		return;
 	search = search_for(TRACE_EV_uring_complete);
 	while ((complete = search_next(&search)))
 		if (complete->user_data == LABEL && complete->flags & IORING_CQE_F_MORE) {
 			CU_ASSERT_EQUAL(complete->res, 5);
-			CU_ASSERT_EQUAL(complete->req, 0); /* one of several results, and no connection, has none */
+			CU_ASSERT_EQUAL(complete->req, 0); /* a multishot result that is no connection has no request */
 			nr++;
 		}
 	CU_ASSERT_EQUAL(nr, 1);
 }
 
-/* read_a_file() writes one to its disk first, and the disk's cache. */
-static void what_concerns_no_sector_is_at_none(void)
+/* read_a_file() first writes one to its disk, and flushes the disk's cache. */
+static void a_flush_is_not_at_the_highest_sector(void)
 {
 	static const uint32_t ids[] = { TRACE_EV_block_issue, TRACE_EV_block_complete };
 	const struct trace_block_issue *request; /* block_complete begins with the same field */
@@ -618,7 +627,7 @@ static void groups_of_other_hierarchies_are_none(void)
 		CU_ASSERT_NOT_EQUAL(attach->tid, told("moved"));
 }
 
-/* The text of the one event of this type whose text ends with @end. */
+/* The text of the one event of this type with a text that begins with @begin and ends with @end. */
 static void find_text(uint32_t id, const char *begin, const char *end, char text[2048])
 {
 	struct search search = search_for(id);
@@ -677,8 +686,8 @@ static void a_command_of_bpf_opens_nothing(void)
 	CU_ASSERT_EQUAL(nr, 1);
 }
 
-/* A process whose first thread has exited, with a descriptor of a process. */
-static void who_has_lost_its_leader_is_there_with_all_it_has(void)
+/* A process without its first thread, which has exited, with a descriptor of a process. */
+static void a_process_without_its_leader_is_in_the_start_state(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
 	const struct trace_event *event;
@@ -713,7 +722,7 @@ static void who_has_lost_its_leader_is_there_with_all_it_has(void)
 	session_end(&s);
 }
 
-static void a_threads_own_descriptors_are_told_apart(void)
+static void a_threads_own_descriptors_are_distinguished(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
 	const struct trace_event *event;
@@ -745,19 +754,19 @@ static void a_threads_own_descriptors_are_told_apart(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_lent_priority_is_given_back_for_the_own", a_lent_priority_is_given_back_for_the_own },
+	{ "a_lent_priority_is_returned", a_lent_priority_is_returned },
 	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
-	{ "all_descriptors_of_messages_are_seen", all_descriptors_of_messages_are_seen },
+	{ "all_descriptors_of_messages_are_recorded", all_descriptors_of_messages_are_recorded },
 	{ "one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process },
 	{ "the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up },
-	{ "what_was_received_is_no_accepted_connection", what_was_received_is_no_accepted_connection },
-	{ "what_concerns_no_sector_is_at_none", what_concerns_no_sector_is_at_none },
+	{ "a_multishot_receive_is_no_accepted_connection", a_multishot_receive_is_no_accepted_connection },
+	{ "a_flush_is_not_at_the_highest_sector", a_flush_is_not_at_the_highest_sector },
 	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
 	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
 	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
 	{ "a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing },
-	{ "who_has_lost_its_leader_is_there_with_all_it_has", who_has_lost_its_leader_is_there_with_all_it_has },
-	{ "a_threads_own_descriptors_are_told_apart", a_threads_own_descriptors_are_told_apart },
+	{ "a_process_without_its_leader_is_in_the_start_state", a_process_without_its_leader_is_in_the_start_state },
+	{ "a_threads_own_descriptors_are_distinguished", a_threads_own_descriptors_are_distinguished },
 	{ NULL, NULL },
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_e2e_scopes.c - record a program that tells of itself (scope_scenarios.c), and hold where the time in its scopes and requests
- * went against its own clocks. Root only; skipped (77) where the kernel cannot be recorded.
+ * test_e2e_scopes.c - record a program with scopes and requests of its own (scope_scenarios.c), and
+ * compare the division of their time with the program's clocks. Root only; skipped (77) where the
+ * kernel cannot be recorded.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static json_t *span(const struct session *s, const char *kind, const char *name)
 	return NULL;
 }
 
-/* From @least to @most, or off by 1 in 1,000 or 100 us; @beside: what the program's clock sees and we call by another name, or the other way round. */
+/* @got is from @least to @most, within 1 in 1,000 or 100 us. @beside: time that the program's clock
+ *   includes and we count elsewhere, or the other way round. */
 static void agrees(const char *what, long long got, long long least, long long most, long long beside)
 {
 	long long slack = (most / 1000 > 100000 ? most / 1000 : 100000) + beside;
@@ -34,7 +36,7 @@ static void agrees(const char *what, long long got, long long least, long long m
 	CU_ASSERT(got >= least - slack && got <= most + slack);
 }
 
-/* What the program measured within and without the tracepoints of @name. */
+/* The program's measurements inside and outside the tracepoints of @name. */
 static void agrees_with_truth(const struct session *s, const char *name, long long got, long long beside)
 {
 	char without[64], within[64];
@@ -61,7 +63,8 @@ static long long cpu_ns(const json_t *span)
 	return json_number(span, "user_ns") + json_number(span, "system_ns");
 }
 
-/* Off the CPU, but ready: the program's clocks call it sleeping or waiting. And what the kernel takes off a thread's clock: a hypervisor's part. */
+/* Off the CPU, but runnable: the program's clocks call it sleeping or waiting. And the hypervisor's
+ * time, which the kernel subtracts from a thread's clock. */
 static long long beside_ns(const struct session *s, const json_t *span)
 {
 	return json_number(span, "wait_cpu_ns") + json_number(span, "interrupted_ns") + wait_ns(span, "unknown", 0) + session_stolen_ns(s);
@@ -77,8 +80,9 @@ static void record_once(struct session *s)
 }
 
 /*
- * Threads that no tracer sees (of process 1, on some machines) take a CPU now and then, and the thread on it is taken for running: a recording
- * in which more CPU time was seen than the program had is made again.
+ * Threads that no tracer sees (of process 1, on some machines) take a CPU now and then, and the
+ * thread before them counts as running. A recording with more CPU time than the program had is
+ * repeated.
  */
 static void record(struct session *s)
 {

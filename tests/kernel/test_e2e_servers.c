@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_e2e_servers.c - record servers of all shapes (tests/kernel/server_patterns.c), and hold the bills against what they know of
- * themselves.
+ * test_e2e_servers.c - record servers of all shapes (tests/kernel/server_patterns.c), and compare the
+ * bills with what the servers measured themselves.
  *
- * All patterns run in one recording. A bill and the truth span the same calls and the same switches (tests/kernel/server_patterns.h says how), so
+ * All patterns run in one recording. A bill and the truth cover the same calls and the same
+ * switches (tests/kernel/server_patterns.h explains it), so
  *
- *	CPU time of the bill + interrupts told beside it = the server's own clock
+ * 	CPU time of the bill + interrupts shown next to it = the server's own clock
  *
- * to 1 % or 100 us, both ways. A bill may only be less by what the report calls unknown of the process: a thread that the kernel hides from tracers
- * (of process 1 on some machines) was believed to have the CPU. Where a request has a process of its own, the end of the process is in
- * its bill, and only how long that took is known: the bill may be more by that.
+ * within 1 % or 100 us, both ways. A bill may only be less by the process's unknown time in the
+ * report: a thread that the kernel hides from tracers (of process 1 on some machines) may have
+ * counted as running. Where a request has a process of its own, the bill includes the end of the
+ * process, and only the length of that end is known: the bill may exceed the truth by that.
  *
- * A hypervisor can stop the machine between an event and the clock's reading beside it. So a pattern that does not come out right on a machine from
- * which something was taken, or which hid something, is recorded again, by itself, a few times at most; on a machine of its own, never.
+ * A hypervisor can stop the machine between an event and the reading of the clock next to it. So a
+ * pattern that fails on a machine from which time was taken, or which hid a thread, is recorded
+ * again, alone, a few times at most. On a dedicated machine it never is.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,12 +30,14 @@
 
 #define ALLOWED_NS 100000 /* or 1 %; each times price() */
 #define BIRTH_AND_END_NS 3000000
-#define FREE_TRIES 4 /* caches and clock rates are others' too; what is billed wrongly is wrong each time */
-#define MOST_TRIES 8 /* while the machine stood still meanwhile, or hid something */
+#define FREE_TRIES 4 /* caches and clock rates are shared with other programs; a wrong bill is wrong each time */
+#define MOST_TRIES 8 /* if the machine stood still meanwhile, or hid a thread */
 
 /*
- * What a server does between its looks at its own clock is a few system calls, page faults and switches. Where the host of a virtual machine has no help
- * from the hardware these take many times what they take elsewhere: so much is allowed more. By the best of some system calls; 1 where one takes 0.3 us.
+ * A server makes a few system calls, page faults and switches between its readings of its own
+ * clock. On a virtual machine without hardware support these take many times longer, so the
+ * tolerance is multiplied by this factor. It comes from the fastest of some system calls, and is 1
+ * where a call takes 0.3 us.
  */
 static long long price(void)
 {
@@ -53,7 +58,11 @@ static long long price(void)
 	return price;
 }
 
-/** struct recording - @patterns: all, or one; @stolen_ns: by a hypervisor meanwhile, of all CPUs */
+/**
+ * struct recording - one recording
+ * @patterns: all of them, or one
+ * @stolen_ns: taken by a hypervisor meanwhile, from all CPUs
+ */
 struct recording {
 	struct session session;
 	const char *patterns;
@@ -137,7 +146,7 @@ static long long allowed(long long ns)
 	return price() * (ns / 100 > ALLOWED_NS ? ns / 100 : ALLOWED_NS);
 }
 
-/* What is not known of it. */
+/* The server's unknown time. */
 static long long unknown(const struct session *s, long long server)
 {
 	json_t *wait;
@@ -149,7 +158,7 @@ static long long unknown(const struct session *s, long long server)
 	return ns;
 }
 
-/* How long its end took, at most, if that is in the bill. */
+/* The maximum length of its end, if that is in the bill. */
 static long long end_of(const struct session *s, long long server)
 {
 	struct truth end;
@@ -173,7 +182,8 @@ static void check_bill(const struct session *s, json_t *server, const struct tru
 	json_t *client = with_pid(server, "clients", t->client);
 	bool shared = strcmp(t->kind, "shared") == 0;
 	long long bill = json_number(client, shared ? "shared_ns" : "exact_ns"), cpu = json_number(client, "cpu_ns"), end = end_of(s, t->server);
-	long long got = bill + (cpu ? json_number(client, "interrupted_ns") * bill / cpu : 0); /* told for both kinds together */
+	/* shown for both kinds together */
+	long long got = bill + (cpu ? json_number(client, "interrupted_ns") * bill / cpu : 0);
 	struct truth other;
 
 	if (getenv("TRACE_VERBOSE") || got < t->ns - allowed(t->ns) - unknown(s, t->server) || got > t->ns + allowed(t->ns) + end)
@@ -210,7 +220,8 @@ static void check_background(const struct session *s, json_t *server, const stru
 {
 	long long ns = json_number(server, "background_ns"), interrupted = json_number(json_process(s->report, t->server), "interrupted_ns");
 
-	/* The birth and the end of the process are in it, and a part of its interrupts hit it. */
+	/* The birth and the end of the process are in the bill, and a part of its interrupts hit
+	 * it. */
 	HOLDS(ns >= t->ns - interrupted - allowed(t->ns) - unknown(s, t->server));
 	HOLDS(ns <= t->ns + price() * BIRTH_AND_END_NS);
 }
@@ -264,7 +275,7 @@ static void check_recording(const struct session *s, const char *pattern, int ex
 	HOLDS(lines == (skipped ? 0 : expected));
 }
 
-/* Did the machine stand still meanwhile, or hide something of the pattern's servers? */
+/* Did the machine stand still meanwhile, or hide a thread of the pattern's servers? */
 static bool was_disturbed(const struct recording *r, const char *pattern)
 {
 	FILE *truth = truth_open(&r->session);

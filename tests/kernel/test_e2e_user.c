@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_e2e_user.c - programs with tracepoints and the daemon on the real kernel: what they recorded is in the trace exactly once or counted,
- * at the right time, with the right thread and CPU, whoever starts first, and whoever is killed.
+ * test_e2e_user.c - programs with tracepoints and the daemon on the real kernel.
+ *
+ * Their events are in the trace exactly once, or counted as lost, at the right time, with the right
+ * thread and CPU, whichever starts first and whichever is killed.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -50,11 +52,16 @@ static uint32_t tid_of(const struct trace_event *event)
 	return *(const uint32_t *)event->payload;
 }
 
-/** struct count - of the events of a name: numbers that follow one another, per thread or all in one row */
+/**
+ * struct count - the events of a name, which carry consecutive numbers, per thread or over all
+ * threads
+ */
 struct count {
 	uint64_t events;
-	uint64_t breaks; /* a number that is not one more than the thread's last; the first of a thread has to be 0 if @from_0 */
-	uint64_t first_break; /* the number behind it */
+	/* a number that does not follow the thread's last one; the first of a thread has to be 0 if
+	 * @from_0 */
+	uint64_t breaks;
+	uint64_t first_break; /* the number after it */
 	uint64_t first;
 	uint64_t last;
 	uint64_t threads;
@@ -89,7 +96,9 @@ static struct count count_events(const struct trace *trace, const char *name, bo
 	return count;
 }
 
-/** struct books - of the streams of programs: from 0x10000 on */
+/**
+ * struct books - sums over the streams of programs: those from 0x10000 on
+ */
 struct books {
 	uint64_t stored;
 	uint64_t lost;
@@ -118,7 +127,7 @@ static struct books user_books(const struct trace *trace)
 	return books;
 }
 
-/* How many streams say whose they are. */
+/* The number of streams that name their program. */
 static uint64_t announced(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
@@ -158,7 +167,7 @@ static void end(pid_t pid, int signal_number)
 	waitpid(pid, NULL, 0);
 }
 
-/* ---- whole recordings ---- */
+/* ---- complete recordings ---- */
 
 static void a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on(void)
 {
@@ -183,7 +192,8 @@ static void a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on
 	session_end(&s);
 }
 
-/* Where the daemon's namespace has other numbers than the kernel the program is the one that the kernel's events are of. */
+/* In a pid namespace the daemon sees other numbers than the kernel. The program is the one that the
+ * kernel's events name. */
 static void in_a_namespace_of_processes_events_are_of_their_program(void)
 {
 	struct session s;
@@ -196,7 +206,7 @@ static void in_a_namespace_of_processes_events_are_of_their_program(void)
 	session_end(&s);
 }
 
-static void threads_are_told_apart(void)
+static void threads_are_distinguished(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -207,7 +217,8 @@ static void threads_are_told_apart(void)
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
 	CU_ASSERT_EQUAL(count.events + user_books(trace).lost, 200 * 300);
-	CU_ASSERT_TRUE(count.breaks <= user_books(trace).lost); /* while a ring is made for a CPU, what other threads record there is counted */
+	/* while a ring is set up for a CPU, events of other threads there are counted as lost */
+	CU_ASSERT_TRUE(count.breaks <= user_books(trace).lost);
 	CU_ASSERT_TRUE(count.threads + user_books(trace).lost >= 200);
 	trace_close(trace);
 	session_end(&s);
@@ -254,7 +265,7 @@ static void libraries_that_are_loaded_and_unloaded_are_recorded(void)
 	session_end(&s);
 }
 
-static void patterns_choose_events_and_what_they_refuse_is_counted(void)
+static void patterns_choose_events_and_refused_ones_are_counted(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -266,7 +277,8 @@ static void patterns_choose_events_and_what_they_refuse_is_counted(void)
 	books = user_books(trace);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:after", true).events, 1000);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:clock", true).events, 0);
-	CU_ASSERT_EQUAL(books.attempted, 1000 + books.streams + books.filtered); /* filtered: before the daemon had looked */
+	/* filtered: before the daemon had looked */
+	CU_ASSERT_EQUAL(books.attempted, 1000 + books.streams + books.filtered);
 	trace_close(trace);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --no-user %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
 	trace = open_verified(s.trace);
@@ -277,7 +289,9 @@ static void patterns_choose_events_and_what_they_refuse_is_counted(void)
 
 /* ---- time, thread and CPU ---- */
 
-/** struct axis - one thread's own truth beside the trace's times */
+/**
+ * struct axis - one thread's own readings of the clock, between the trace's times
+ */
 struct axis {
 	uint64_t clock_ns; /* of the last demo:clock */
 	uint64_t before_ns;
@@ -287,7 +301,10 @@ struct axis {
 	bool in_call;
 };
 
-/** struct turn - who ran on a CPU since the last switch seen there: its next_tid, and events of the thread since. A tracer may not see all threads */
+/**
+ * struct turn - the thread on a CPU since the last switch recorded there: its next_tid, and the
+ * events of the traced thread since. A tracer may not see all threads
+ */
 struct turn {
 	uint32_t tid;
 	uint64_t nr_events;
@@ -298,7 +315,7 @@ static uint64_t outside(uint64_t ns, uint64_t from_ns, uint64_t to_ns)
 	return ns < from_ns ? from_ns - ns : ns > to_ns ? ns - to_ns : 0;
 }
 
-static void tracepoints_lie_where_the_clock_says_and_outside_of_system_calls(void)
+static void tracepoints_have_the_clocks_time_and_are_outside_system_calls(void)
 {
 	enum { NR = 5000 };
 	struct turn *turns = calloc(MAX_CPUS, sizeof(*turns));
@@ -357,7 +374,7 @@ static void tracepoints_lie_where_the_clock_says_and_outside_of_system_calls(voi
 	session_end(&s);
 }
 
-/* ---- who comes first, who dies ---- */
+/* ---- order of starting, and deaths ---- */
 
 static void a_program_that_runs_already_is_found(void)
 {
@@ -394,7 +411,7 @@ static void a_daemon_that_is_killed_is_followed_by_the_next(void)
 	daemon = start(TRACE_BIN "/tracedaemon", "--quiet", s.trace, NULL);
 	usleep(500000);
 	end(daemon, SIGKILL);
-	usleep(200000); /* it goes on recording for nobody */
+	usleep(200000); /* the program continues while no daemon is connected */
 	CU_ASSERT_EQUAL(kill(program, 0), 0);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -tu400000 %s", TRACE_BIN, s.trace), 0);
 	trace = open_verified(s.trace);
@@ -419,7 +436,8 @@ static uint64_t attempted_in(const char *path)
 	return number;
 }
 
-/* Killed in full flight, again and again: of all that was attempted one event, the one being recorded, may be neither stored nor counted. */
+/* The program is killed while it records, again and again. One of the attempted events, the one
+ * being recorded, may be neither stored nor counted. */
 static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 {
 	struct session s;
@@ -433,7 +451,7 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		struct books books;
 		uint64_t attempted, known;
 
-		unlink(file); /* on a busy machine it may die before it makes one */
+		unlink(file); /* on a busy machine it may die before it creates one */
 		session_run("%s/tracedaemon --quiet %s -- sh -c '" WORKLOAD " storm %s & sleep 0.%02d; kill -9 $!; wait' 2>/dev/null", TRACE_BIN, s.trace, file,
 			    3 + 2 * round);
 		attempted = attempted_in(file);
@@ -452,8 +470,9 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 }
 
 /*
- * A program that was killed in full flight, and one that goes on, in several snapshots: all that the first attempted is there or was overwritten, but for
- * the event that it died in.
+ * A program that was killed while it recorded, and one that continues, in several snapshots: each
+ * event that the first attempted is in the snapshot or was overwritten, except the event in which
+ * it died.
  */
 static void the_flight_recorder_has_programs_too(void)
 {
@@ -490,7 +509,8 @@ static void the_flight_recorder_has_programs_too(void)
 		CU_ASSERT_TRUE(!round || count.events == storm);
 		storm = count.events;
 		count = count_events(trace, "demo:tick", true);
-		/* One ring is closed after the other: who changed his CPU meanwhile may have left a tick in the first one that only the next snapshot has. */
+		/* The daemon closes one ring after the other: a thread that migrates meanwhile may
+		 * leave a tick in the first ring that only the next snapshot contains. */
 		CU_ASSERT_TRUE(count.breaks == 0 || count.first_break + 100 > count.last);
 		if (count.breaks)
 			fprintf(stderr, "%llu breaks, the first before %llu of %llu\n", (unsigned long long)count.breaks, (unsigned long long)count.first_break,
@@ -506,7 +526,8 @@ static void the_flight_recorder_has_programs_too(void)
 	session_end(&s);
 }
 
-/* Two small sub-buffers for each CPU, and many events: none is lost when the program and the recording both allow to wait, otherwise some are. */
+/* Two small sub-buffers for each CPU, and many events: no event is lost if the program and the
+ * recording both allow waiting; otherwise some are. */
 static void programs_wait_for_room_if_both_sides_allow_it(void)
 {
 	static const struct {
@@ -549,7 +570,7 @@ static void tracepoints_of_running_programs_are_listed(void)
 
 /* ---- without root ---- */
 
-static void everybody_may_record_programs_of_their_own(void)
+static void any_user_may_record_its_own_programs(void)
 {
 	struct session s;
 	struct trace *trace;
@@ -584,7 +605,8 @@ static void everybody_may_record_programs_of_their_own(void)
 				    "%s/tracedaemon -q --control c > /dev/null'",
 				    s.folder, s.folder, TRACE_BIN, TRACE_BIN, TRACE_BIN, TRACE_BIN),
 			0);
-	CU_ASSERT_EQUAL(session_run("grep -q user_stream %s/mask && ! grep -q 'sched_switch\\|sys_enter' %s/mask", s.folder, s.folder), 0); /* what is recorded, not more */
+	/* the selected events and no others */
+	CU_ASSERT_EQUAL(session_run("grep -q user_stream %s/mask && ! grep -q 'sched_switch\\|sys_enter' %s/mask", s.folder, s.folder), 0);
 	snprintf(s.trace, sizeof(s.trace), "%s/f.trace", s.folder);
 	trace = open_verified(s.trace);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:count", true).events, 3000);
@@ -597,18 +619,18 @@ static void everybody_may_record_programs_of_their_own(void)
 static const struct unit_case cases[] = {
 	{ "a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on", a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on },
 	{ "in_a_namespace_of_processes_events_are_of_their_program", in_a_namespace_of_processes_events_are_of_their_program },
-	{ "threads_are_told_apart", threads_are_told_apart },
+	{ "threads_are_distinguished", threads_are_distinguished },
 	{ "children_have_streams_of_their_own", children_have_streams_of_their_own },
 	{ "libraries_that_are_loaded_and_unloaded_are_recorded", libraries_that_are_loaded_and_unloaded_are_recorded },
-	{ "patterns_choose_events_and_what_they_refuse_is_counted", patterns_choose_events_and_what_they_refuse_is_counted },
-	{ "tracepoints_lie_where_the_clock_says_and_outside_of_system_calls", tracepoints_lie_where_the_clock_says_and_outside_of_system_calls },
+	{ "patterns_choose_events_and_refused_ones_are_counted", patterns_choose_events_and_refused_ones_are_counted },
+	{ "tracepoints_have_the_clocks_time_and_are_outside_system_calls", tracepoints_have_the_clocks_time_and_are_outside_system_calls },
 	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
 	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
 	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
 	{ "programs_wait_for_room_if_both_sides_allow_it", programs_wait_for_room_if_both_sides_allow_it },
 	{ "the_flight_recorder_has_programs_too", the_flight_recorder_has_programs_too },
 	{ "tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed },
-	{ "everybody_may_record_programs_of_their_own", everybody_may_record_programs_of_their_own },
+	{ "any_user_may_record_its_own_programs", any_user_may_record_its_own_programs },
 	{ NULL, NULL },
 };
 
@@ -618,7 +640,8 @@ int main(int argc, char **argv)
 
 	if (geteuid() != 0)
 		return 77;
-	snprintf(place, sizeof(place), "/var/tmp/trace-programs-%d", (int)getpid()); /* another daemon may have the usual one */
+	/* another daemon may use the default folder */
+	snprintf(place, sizeof(place), "/var/tmp/trace-programs-%d", (int)getpid());
 	setenv("TRACER_SOCKET", place, 1);
 	return unit_main("programs", cases, argc, argv);
 }

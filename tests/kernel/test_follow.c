@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_follow.c - a filter that follows descendants, on the real kernel: whom it finds, whom it takes for another, whom there is no place for. */
+/* test_follow.c - a filter that follows descendants, on the real kernel: which processes it
+ * follows, which it must not mistake for followed ones, and which do not fit. */
 #include "unit.h"
 
 #include <linux/sched.h>
@@ -12,7 +13,9 @@
 #include "spend.h"
 
 #define NR_CALLS 1000
-#define CALLS_BYTES (16 * NR_CALLS) /* less than so many calls take in the rings, and more than all else that the filters let pass */
+/* fewer bytes than these calls take in the rings, and more than all other events that pass the
+ * filters */
+#define CALLS_BYTES (16 * NR_CALLS)
 
 static struct tracer *follow(pid_t pid)
 {
@@ -57,7 +60,7 @@ static pid_t dead_child(void)
 	return child;
 }
 
-/* A child with a number of our choice, which makes its calls after @after_ns. */
+/* Creates a child with a given number, which makes its calls after @after_ns. */
 static bool calls_as(pid_t number, long long after_ns)
 {
 	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
@@ -71,7 +74,7 @@ static bool calls_as(pid_t number, long long after_ns)
 	return child == number && waitpid(child, NULL, 0) == child;
 }
 
-/* The kernel tells late that a number is free: then it may be in use again. */
+/* The kernel reports late that a number is free, and the number may be in use again by then. */
 static void a_number_that_is_used_again_at_once_is_followed(void)
 {
 	struct tracer *tracer = follow(getpid());
@@ -88,7 +91,7 @@ static void a_number_that_is_used_again_at_once_is_followed(void)
 	tracer_free(tracer);
 }
 
-static void a_stranger_with_the_number_of_one_who_was_followed_is_not(void)
+static void an_unrelated_process_with_a_followed_number_is_not(void)
 {
 	int numbers[2], go[2];
 	struct tracer *tracer;
@@ -123,7 +126,10 @@ static void a_stranger_with_the_number_of_one_who_was_followed_is_not(void)
 	close(numbers[1]);
 }
 
-/** struct family - a process with a child that makes calls for each byte that comes, and tells when they are made */
+/**
+ * struct family - a process with a child that makes calls for each byte that it reads, and reports
+ * when they are made
+ */
 struct family {
 	pid_t parent;
 	int ask;
@@ -157,11 +163,11 @@ static struct family family_begin(void)
 	close(done[1]);
 	family.ask = ask[1];
 	family.done = done[0];
-	CU_ASSERT_EQUAL(read(family.done, &byte, 1), 1); /* the child is there */
+	CU_ASSERT_EQUAL(read(family.done, &byte, 1), 1); /* the child has started */
 	return family;
 }
 
-/* What its calls add to the rings. */
+/* The bytes that its calls add to the rings. */
 static uint64_t family_calls(const struct family *family, const struct tracer *tracer)
 {
 	uint64_t before = bytes_recorded(tracer);
@@ -179,7 +185,7 @@ static void family_end(const struct family *family)
 	close(family->done);
 }
 
-static void descendants_that_there_are_already_are_followed(void)
+static void existing_descendants_are_followed(void)
 {
 	struct family family = family_begin(), strangers = family_begin();
 	struct tracer *tracer = follow(family.parent);
@@ -192,7 +198,8 @@ static void descendants_that_there_are_already_are_followed(void)
 	family_end(&family);
 }
 
-/* In a namespace of processes numbers are others than the kernel's own, which the programs see. */
+/* In a pid namespace processes have other numbers than the kernel's own, which the BPF programs
+ * see. */
 static void follow_inside(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .filter_uid = -1, .filter_gid = -1, .exclude_pid = getpid()};
@@ -211,7 +218,7 @@ static void follow_inside(void)
 	make_calls();
 	for (size_t i = 0; i < tracer_nr_rings(tracer); i++)
 		filtered += tracer_get_ring(tracer, i)->ring.control->filtered;
-	CU_ASSERT(filtered >= 2 * NR_CALLS); /* our own are left out */
+	CU_ASSERT(filtered >= 2 * NR_CALLS); /* our own calls are filtered out */
 	tracer_free(tracer);
 	options.filter_pgrp = getpgrp() ? getpgrp() : 1;
 	CU_ASSERT_PTR_NULL(tracer_new(&options, &error));
@@ -223,7 +230,7 @@ static void a_filter_in_a_namespace_of_processes_knows_its_numbers(void)
 	pid_t child = fork();
 	int status = -1;
 
-	if (child == 0) { /* has the namespace for its children */
+	if (child == 0) { /* the namespace applies to its children */
 		if (unshare(CLONE_NEWPID))
 			_exit(2);
 		child = fork();
@@ -250,7 +257,7 @@ static void have_children(int nr)
 	}
 }
 
-static void children_that_there_is_no_place_for_are_counted(void)
+static void children_that_do_not_fit_the_table_are_counted(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .filter_pid = getpid(), .follow = true, .filter_uid = -1, .filter_gid = -1};
 	struct tracer_unfollowed unfollowed;
@@ -264,7 +271,8 @@ static void children_that_there_is_no_place_for_are_counted(void)
 	have_children(2);
 	tracer_get_unfollowed(tracer, &unfollowed);
 	CU_ASSERT_EQUAL(unfollowed.processes, 0);
-	while (tracer_follow(tracer, 0x40000000 + nr, &error) == 0) /* no such processes: nobody frees them */
+	/* no such processes, so these entries are never freed */
+	while (tracer_follow(tracer, 0x40000000 + nr, &error) == 0)
 		nr++;
 	CU_ASSERT_EQUAL(nr, (int)unfollowed.most - 1);
 	before_ns = (uint64_t)now_ns();
@@ -277,10 +285,10 @@ static void children_that_there_is_no_place_for_are_counted(void)
 
 static const struct unit_case cases[] = {
 	{"a_number_that_is_used_again_at_once_is_followed", a_number_that_is_used_again_at_once_is_followed},
-	{"a_stranger_with_the_number_of_one_who_was_followed_is_not", a_stranger_with_the_number_of_one_who_was_followed_is_not},
-	{"descendants_that_there_are_already_are_followed", descendants_that_there_are_already_are_followed},
+	{"an_unrelated_process_with_a_followed_number_is_not", an_unrelated_process_with_a_followed_number_is_not},
+	{"existing_descendants_are_followed", existing_descendants_are_followed},
 	{"a_filter_in_a_namespace_of_processes_knows_its_numbers", a_filter_in_a_namespace_of_processes_knows_its_numbers},
-	{"children_that_there_is_no_place_for_are_counted", children_that_there_is_no_place_for_are_counted},
+	{"children_that_do_not_fit_the_table_are_counted", children_that_do_not_fit_the_table_are_counted},
 	{NULL, NULL},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_ready.c - the pages of every ring have been looked at before the first event. Root only; skipped (77) where the kernel cannot be recorded. */
+/* test_ready.c - the pages of every ring are touched before the first event. Root only; skipped
+ * (77) where the kernel cannot be recorded. */
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ static uint64_t runs_of(const struct bpf_program *program)
 	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0 ? info.run_cnt : 0;
 }
 
-static void every_page_of_every_ring_is_looked_at(void)
+static void every_page_of_every_ring_is_touched(void)
 {
 	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 256 << 10, .nr_subbufs = 8};
 	struct trace_error error;
@@ -38,7 +39,7 @@ static void every_page_of_every_ring_is_looked_at(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_page_of_every_ring_is_looked_at", every_page_of_every_ring_is_looked_at },
+	{ "every_page_of_every_ring_is_touched", every_page_of_every_ring_is_touched },
 	{ NULL, NULL },
 };
 

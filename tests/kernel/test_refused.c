@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* test_refused.c - programs that this kernel refuses are left out, and all others recorded by. Root only; skipped (77) where the kernel cannot be recorded. */
+/* test_refused.c - BPF programs that this kernel refuses are left out, and all others are loaded.
+ * Root only; skipped (77) where the kernel cannot be recorded. */
 #include <bpf/btf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "../../tracer/kernel/loader.h"
 #include "unit.h"
 
-/* Where their tracepoints have fewer arguments than they read they are not even tried; whoever does is refused. */
+/* They are not even tried if their tracepoints have fewer arguments than they read; a program that
+ * reads more is refused. */
 static const char *const for_older_kernels[] = { "uring_complete__values", "fs_throttle__limits" };
 
 /* As @like, but not loaded. */

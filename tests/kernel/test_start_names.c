@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_start_names.c - who goes before the state at the start was read leaves a name. Root only; skipped (77) where the kernel cannot be recorded. */
+/* test_start_names.c - a process that ends before the start state is read leaves its name. Root
+ * only; skipped (77) where the kernel cannot be recorded. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #define NAME "gone early"
 
-/* A child that is there until end_child(). */
+/* A child that lives until end_child(). */
 static pid_t child_new(void)
 {
 	pid_t child = fork();
@@ -55,7 +56,8 @@ static bool names_in(const struct subbuf_header *header, uint32_t tid)
 	return false;
 }
 
-/* Is there a record of its name? Nobody else has the child's number. What there is in the rings is taken. */
+/* Is its name in a record? No other process has the child's number. Takes all records from the
+ * rings. */
 static bool left_a_name(struct tracer *tracer, pid_t child)
 {
 	const struct subbuf_header *header;
@@ -84,7 +86,7 @@ static struct tracer *start(void)
 	return tracer;
 }
 
-static void who_goes_before_the_state_is_read_leaves_a_name(void)
+static void a_process_that_ends_before_the_start_state_leaves_its_name(void)
 {
 	pid_t early = child_new(), late = child_new();
 	struct tracer *tracer;
@@ -96,12 +98,12 @@ static void who_goes_before_the_state_is_read_leaves_a_name(void)
 	CU_ASSERT(left_a_name(tracer, early));
 	CU_ASSERT_EQUAL(tracer_start_state(tracer, ignore, NULL, &error), 0);
 	end_child(late);
-	CU_ASSERT(!left_a_name(tracer, late)); /* it was read */
+	CU_ASSERT(!left_a_name(tracer, late)); /* its state was read */
 	tracer_free(tracer);
 }
 
 static const struct unit_case cases[] = {
-	CASE(who_goes_before_the_state_is_read_leaves_a_name),
+	CASE(a_process_that_ends_before_the_start_state_leaves_its_name),
 	{NULL, NULL},
 };
 

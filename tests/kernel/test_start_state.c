@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_start_state.c - the start state as /proc tells it, of threads that this program makes: it is whole whatever they and their files are called. */
+/* test_start_state.c - the start state from /proc, for threads that this program creates: it is
+ * complete whatever the names of threads and files. */
 #include "unit.h"
 
 #include <elf.h>
@@ -17,7 +18,10 @@
 #define DEPTH 9
 #define LONG_NAME_BYTES 200
 
-/** struct found - what was told of this process. @texts: of its descriptors */
+/**
+ * struct found - the start state of this process
+ * @texts: of its descriptors
+ */
 struct found {
 	uint32_t pid, tid;
 	char name[16];
@@ -68,7 +72,7 @@ static void *be_named(void *unused)
 	return unused;
 }
 
-static void a_thread_is_there_whatever_its_name(void)
+static void a_thread_is_recorded_whatever_its_name(void)
 {
 	struct found found = {.wanted = {-1, -1, -1}};
 	pthread_t thread;
@@ -101,7 +105,8 @@ static void descriptors_have_their_flags(void)
 		close(found.wanted[i]);
 }
 
-/* Of a path of some 1800 bytes all is told; of one that is longer than a record, that it is. */
+/* A path of 1800 bytes is recorded completely. A path longer than a record is marked as
+ * truncated. */
 static void a_path_is_whole_or_says_that_it_is_not(void)
 {
 	char folder[] = "/var/tmp/start-state-XXXXXX", name[LONG_NAME_BYTES + 1], command[64];
@@ -144,7 +149,7 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 
 	close(mkstemp(path));
 	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_386), TRACE_ABI_32);
-	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_X86_64), TRACE_ABI_NATIVE); /* x32: the numbers say so themselves */
+	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS32, EM_X86_64), TRACE_ABI_NATIVE); /* x32: the numbers of calls show it */
 	CU_ASSERT_EQUAL(abi_of(path, ELFCLASS64, EM_X86_64), TRACE_ABI_NATIVE);
 	CU_ASSERT_EQUAL(tracer_abi_of_program("/proc/self/exe"), TRACE_ABI_NATIVE);
 	CU_ASSERT_EQUAL(tracer_abi_of_program("/nowhere"), TRACE_ABI_NATIVE);
@@ -152,7 +157,7 @@ static void calls_of_32_bit_programs_have_their_own_numbers(void)
 }
 
 static const struct unit_case cases[] = {
-	{"a_thread_is_there_whatever_its_name", a_thread_is_there_whatever_its_name},
+	{"a_thread_is_recorded_whatever_its_name", a_thread_is_recorded_whatever_its_name},
 	{"descriptors_have_their_flags", descriptors_have_their_flags},
 	{"a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not},
 	{"calls_of_32_bit_programs_have_their_own_numbers", calls_of_32_bit_programs_have_their_own_numbers},

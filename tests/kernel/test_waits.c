@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_waits.c - one recording of one wait of every kind (workload_waits.c), and what the report says of each: how long, for what, for whom.
+ * test_waits.c - one recording of one wait of every kind (workload_waits.c), compared with the
+ * report: length, target, and process.
+ *
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
 #include <fcntl.h>
@@ -20,8 +22,12 @@
 #include "unit.h"
 
 #define SLACK_NS     100000
-#define SWITCH_NS    5000 /* between the switch to a thread, where the trace has it, and where perf's clock of it begins to run: 3 us here, recorded */
-#define MAX_ATTEMPTS 6 /* to record a wait that is off: the host may take the CPU away between a wakeup and the reading of the clock */
+/* between the switch to a thread in the trace and the start of its perf clock: 3 us here, with
+ * recording */
+#define SWITCH_NS    5000
+/* recordings of a wait if its length is wrong: the host may take the CPU between a wakeup and the
+ * reading of the clock */
+#define MAX_ATTEMPTS 6
 
 static struct session session; /* of all scenarios */
 static bool verified;
@@ -68,13 +74,14 @@ static bool ends_with(const char *text, const char *end)
 	return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
-/* An expected row: kind, via, for a process the one that the truth names ("who"), for a file the end of its path. */
+/* An expected row: kind, via, for a process the name in the truth ("who"), for a file the end of
+ * its path. */
 struct expected {
 	const char *scenario;
 	const char *kind;
 	const char *via;
 	const char *path;
-	bool first_thread; /* its waits alone: others wait for the same */
+	bool first_thread; /* only its waits: other threads wait for the same */
 };
 
 static bool matches(const struct session *s, json_t *wait, const struct expected *e)
@@ -86,18 +93,18 @@ static bool matches(const struct session *s, json_t *wait, const struct expected
 	return !e->path || ends_with(json_text(wait, "target"), e->path);
 }
 
-/* ---- what the thread did between its two readings of the clock ---- */
+/* ---- the thread's states between its two readings of the clock ---- */
 
-/* It waited for one thing, as a rule. */
+/* It normally waited for one thing. */
 struct window {
 	uint32_t tid;
 	uint64_t start_ns, end_ns;
 	const struct expected *expected;
 	long long who;
-	uint64_t wait_ns;	  /* of what is expected */
-	uint64_t else_ns;	  /* blocked, but otherwise */
+	uint64_t wait_ns;	  /* of the expected wait */
+	uint64_t else_ns;	  /* blocked for another reason */
 	uint64_t queued_ns;	  /* for a CPU */
-	uint64_t ended_ns; /* the last expected wait */
+	uint64_t ended_ns; /* end of the last expected wait */
 	long long nr;	   /* of waits */
 };
 
@@ -142,8 +149,9 @@ static bool look_at(const struct session *s, struct window *window)
 }
 
 /*
- * Of the time between the two readings of the clock, the thread's time on a CPU, by the kernel, and in a queue for one is no wait; all else is that one.
- * Nor can it have ended before the other one acted.
+ * The time between the two readings of the clock, minus the thread's time on a CPU (from the
+ * kernel) and in a queue for one, is the wait. The wait cannot have ended before the other thread
+ * acted.
  */
 static bool is_as_long(const struct session *s, const struct expected *e)
 {
@@ -162,7 +170,7 @@ static bool is_as_long(const struct session *s, const struct expected *e)
 	return off <= (expected / 100 > SLACK_NS ? expected / 100 : SLACK_NS) && (acts < 0 || window.ended_ns > (uint64_t)acts);
 }
 
-/* The report has the row, and it is as long as the thread itself says. */
+/* The report has the row, and its length matches the thread's own measurement. */
 static bool is_right(const struct session *s, const struct expected *e)
 {
 	json_t *process = json_process(s->report, truth_in(s, e->scenario, "pid")), *wait;
@@ -175,7 +183,7 @@ static bool is_right(const struct session *s, const struct expected *e)
 	return ns > 0 && is_as_long(s, e);
 }
 
-/* Alone this time. */
+/* In a recording of this wait alone. */
 static bool is_right_again(const struct expected *e)
 {
 	struct session again;
@@ -200,7 +208,7 @@ static void tell_waits(json_t *process)
 		fprintf(stderr, "    %s\n", json_dumps(wait, JSON_COMPACT));
 }
 
-/* To 1 % or 100 us. */
+/* Within 1 % or 100 us. */
 static void check(const struct expected *e)
 {
 	bool right;
@@ -218,9 +226,10 @@ static void check(const struct expected *e)
 	CU_ASSERT(right);
 }
 
-/* ---- waits that began before the recording, and last until after it ---- */
+/* ---- waits that begin before the recording and end after it ---- */
 
-/* Children that hold one end each of a pipe, or a lock, or wait for it; and one that waits for a child of its own. */
+/* Children that hold one end each of a pipe, or a lock, or wait for it; and one that waits for a
+ * child of its own. */
 struct around {
 	pid_t reader, poller, selecter, epoller, writer, holder, locker, parent, child;
 };
@@ -268,19 +277,19 @@ static void hold_it(int fd)
 {
 }
 
-static int locked[2]; /* a pipe: who has the lock says so */
+static int locked[2]; /* a pipe: the holder of the lock writes to it */
 
 static void lock_it(int fd)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	flock(open(path, O_RDWR), LOCK_EX); /* of its own, not of who it was inherited from */
+	flock(open(path, O_RDWR), LOCK_EX); /* opened anew, because an inherited descriptor would share the lock */
 	if (write(locked[1], "", 1) != 1)
 		_exit(1);
 }
 
-/* A child that does it with @fd, and has not @other. */
+/* A child that runs @act with @fd, and has closed @other. */
 static pid_t child_with(int fd, int other, void (*act)(int fd))
 {
 	pid_t child = fork();
@@ -314,7 +323,7 @@ static struct around around_begin(void)
 	struct around around = {0};
 	int fds[2], told[2];
 
-	locks_begin(&around); /* first: who is born later has the pipe, too */
+	locks_begin(&around); /* first: children created later inherit the pipe */
 	CU_ASSERT_FATAL(!pipe(fds) && !pipe(told));
 	around.reader = child_with(fds[0], fds[1], read_it);
 	around.poller = child_with(fds[0], fds[1], poll_it);
@@ -351,7 +360,7 @@ static void around_end(const struct around *around)
 		;
 }
 
-/* @pid waits all of the time for @whom. */
+/* @pid waits all the time for @whom. */
 static void check_all_of_it(json_t *from, pid_t pid, const char *via, pid_t whom)
 {
 	json_t *process = json_process(from, pid), *wait = json_array_get(json_object_get(process, "waits"), 0);
@@ -388,7 +397,7 @@ static void a_wait_around_the_recording_is_known_from_its_call(void)
 	session_end(&s);
 }
 
-/* A flight recorder reads the same when it is asked for its events. */
+/* A flight recorder reads the same state when a snapshot is taken. */
 static void a_wait_around_a_snapshot_is_known_from_its_call(void)
 {
 	struct around around;
@@ -405,8 +414,8 @@ static void a_wait_around_a_snapshot_is_known_from_its_call(void)
 	session_end(&s);
 }
 
-/* The child whose end was closed by exec does not count. */
-static void a_descriptor_closed_by_exec_is_nobodys(void)
+/* A child does not count after exec has closed its end. */
+static void a_descriptor_closed_by_exec_does_not_count(void)
 {
 	json_t *process, *wait;
 	struct session s;
@@ -425,7 +434,7 @@ static void a_descriptor_closed_by_exec_is_nobodys(void)
 	session_end(&s);
 }
 
-/* unshare gives its child a pid namespace, of which it is the first process. */
+/* unshare gives its child a pid namespace, in which it is the first process. */
 static void a_process_in_a_container_has_two_numbers(void)
 {
 	json_t *process, *found = NULL;
@@ -445,7 +454,7 @@ static void a_process_in_a_container_has_two_numbers(void)
 	session_end(&s);
 }
 
-/* What requests read counts as what system calls read. */
+/* Bytes read by requests of a ring count like bytes read by system calls. */
 static void files_show_what_rings_read(void)
 {
 	static const char *const scenarios[] = {"uring_file", "uring_direct", "uring_open"};
@@ -466,7 +475,7 @@ static void files_show_what_rings_read(void)
 	}
 }
 
-/* The shell moves itself while it is recorded; what it starts then is born there. */
+/* The shell moves itself while it is recorded; its later children begin in the new group. */
 static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 {
 	static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
@@ -497,13 +506,13 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 	session_run("rmdir %s/trace-moves-%d", root, getpid());
 }
 
-/* The kernel's thread that looks for requests belongs to the process, and waits for the same. */
+/* The kernel thread that polls for requests belongs to the process, and waits for the same. */
 static void a_polled_ring_names_the_pipes_writer(void)
 {
 	check(&(struct expected){.scenario = "uring_polled", .kind = "process", .via = "io_uring", .first_thread = true});
 }
 
-static void all_books_balance(void)
+static void all_accounting_adds_up(void)
 {
 	record();
 	CU_ASSERT(verified);
@@ -650,12 +659,12 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 CLAIMS
 
 static const struct unit_case cases[] = {
-	{"all_books_balance", all_books_balance},
+	{"all_accounting_adds_up", all_accounting_adds_up},
 	{"files_show_what_rings_read", files_show_what_rings_read},
 	{"a_process_that_moves_is_shown_in_its_new_control_group", a_process_that_moves_is_shown_in_its_new_control_group},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 	{"a_wait_around_a_snapshot_is_known_from_its_call", a_wait_around_a_snapshot_is_known_from_its_call},
-	{"a_descriptor_closed_by_exec_is_nobodys", a_descriptor_closed_by_exec_is_nobodys},
+	{"a_descriptor_closed_by_exec_does_not_count", a_descriptor_closed_by_exec_does_not_count},
 	{"a_polled_ring_names_the_pipes_writer", a_polled_ring_names_the_pipes_writer},
 #undef PROCESS
 #undef KIND

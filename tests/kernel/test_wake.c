@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_wake.c - how much has to be in a ring of the real kernel for the daemon to be woken. */
+/* test_wake.c - how full a ring of the real kernel has to be before the daemon is woken. */
 #include "unit.h"
 
 #include <poll.h>
@@ -10,7 +10,9 @@
 
 #define NR_SUBBUFS 8
 
-/** struct bench - a tracer of this process' system calls, and the ring of the CPU that it stays on */
+/**
+ * struct bench - a tracer of this process' system calls, and the ring of the CPU that it stays on
+ */
 struct bench {
 	struct tracer *tracer; /* owned */
 	const struct subbuf_ring *ring;
@@ -76,7 +78,7 @@ static void drain(const struct bench *bench)
 		subbuf_release(bench->ring);
 }
 
-static void so_many_full_sub_buffers_wake(void)
+static void the_daemon_wakes_at_the_given_number_of_full_subbuffers(void)
 {
 	struct bench bench = bench_new(false);
 
@@ -87,7 +89,7 @@ static void so_many_full_sub_buffers_wake(void)
 		CU_ASSERT_FALSE(is_woken(&bench, 20));
 		fill(&bench, nr);
 		CU_ASSERT_TRUE(is_woken(&bench, 1000));
-		tracer_acknowledge(bench.tracer); /* and each one from then on, until somebody comes */
+		tracer_acknowledge(bench.tracer); /* and each later one, until the daemon acknowledges */
 		fill(&bench, nr + 1);
 		CU_ASSERT_TRUE(is_woken(&bench, 1000));
 		drain(&bench);
@@ -110,7 +112,7 @@ static void a_flight_recorder_sleeps(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(so_many_full_sub_buffers_wake),
+		CASE(the_daemon_wakes_at_the_given_number_of_full_subbuffers),
 		CASE(a_flight_recorder_sleeps),
 		{NULL, NULL},
 	};

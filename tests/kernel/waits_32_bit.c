@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_32_bit.c - system calls as 32-bit programs make them: other numbers, other structures, some with others in them. */
+/* waits_32_bit.c - system calls of 32-bit programs: other numbers, other structures, and calls that
+ * multiplex others. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,7 +30,7 @@
 #define INNER_RECV	 10
 #define INNER_SEMOP	 1
 
-/* int $0x80 with up to five arguments; what they point to has to lie low. */
+/* int $0x80 with up to five arguments; memory that they point to must have 32-bit addresses. */
 static long call_32(long nr, long b, long c, long d, long si, long di)
 {
 	long ret = -1;
@@ -47,13 +48,13 @@ static void refused(int number)
 	skip();
 }
 
-/* A page of memory that 32 bits reach. */
+/* A page of memory with a 32-bit address. */
 static void *low_memory(void)
 {
 #ifdef __x86_64__
 	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 
-	signal(SIGSEGV, refused); /* a kernel without the 32-bit calls */
+	signal(SIGSEGV, refused); /* on a kernel without 32-bit calls */
 	require(memory != MAP_FAILED);
 	return memory;
 #else
@@ -87,7 +88,7 @@ static void read_32(void *memory)
 	require(call_32(CALL_READ, read_from, low(memory), 8, 0, 0) > 0);
 }
 
-/* The pipe itself is made, and its end moved, by such calls. */
+/* 32-bit calls create the pipe itself, and move its end. */
 static void pipe_by_32_bit_calls(void)
 {
 	int32_t *memory = low_memory();
@@ -159,7 +160,7 @@ static void file_by_32_bit_calls(void)
 	measure(read_file_32, low_memory());
 }
 
-/* ---- calls that have others in them ---- */
+/* ---- calls that multiplex others ---- */
 
 static void receive_32(void *arguments)
 {
@@ -184,7 +185,7 @@ static void receive_by_socketcall(void)
 	measure(receive_32, receive_arguments(low_memory(), fds[0]));
 }
 
-/* Both ends come from such a call, and the child has them, too. */
+/* A 32-bit call creates both ends, and the child inherits them. */
 static void socketpair_by_socketcall(void)
 {
 	uint32_t *memory = low_memory();
@@ -241,7 +242,7 @@ static void accept_by_socketcall(void)
 	measure(accept_only, low_memory());
 }
 
-/* What it accepted is read by an ordinary call, which does not tell of the socket by itself. */
+/* A native call, which does not name the socket, reads the accepted connection. */
 static void accepted_by_socketcall(void)
 {
 	int fds[2], listener = bound(SOCK_STREAM, &server);
@@ -286,7 +287,7 @@ static void semaphore_by_ipc(void)
 	semctl(semaphore_set, 0, IPC_RMID);
 }
 
-/* ---- descriptors that come with a message ---- */
+/* ---- descriptors in messages ---- */
 
 struct message_32 { /* struct compat_msghdr */
 	uint32_t name, name_bytes, parts, nr_parts, control, control_bytes, flags;

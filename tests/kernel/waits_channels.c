@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "waits.h"
 
-/* The one that becomes ready is in the middle of others. */
+/* The descriptor that becomes ready is in the middle of others. */
 static void poll_many(void *fds)
 {
 	struct pollfd many[3] = {{.events = POLLIN}, {.fd = ((int *)fds)[0], .events = POLLIN}, {.events = POLLIN}};
@@ -42,7 +42,7 @@ static void epoll_nested(void *fds)
 	require(epoll_wait(epoll_of(epoll_of(((int *)fds)[0])), &event, 1, -1) == 1);
 }
 
-/* ---- what is waited on ---- */
+/* ---- objects to wait for ---- */
 
 static void make_unix_dgram(int fds[2])
 {
@@ -97,7 +97,7 @@ CHANNEL(epoll_tcp, make_tcp, epoll_one)
 CHANNEL(epoll_eventfd, make_eventfd, epoll_one)
 CHANNEL(epoll_in_epoll, make_pipe, epoll_nested)
 
-/* An unconnected sender: only its own act tells who it was. */
+/* An unconnected sender: only its send identifies it. */
 static void send_to(void *context)
 {
 	struct sockaddr_in *address = context;
@@ -121,7 +121,7 @@ static void udp_unconnected(void)
 	wait_for_child(send_to, receive, &address);
 }
 
-/* ---- buffers that are full ---- */
+/* ---- full buffers ---- */
 
 static void drain(void *fds)
 {

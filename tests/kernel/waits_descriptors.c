@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_descriptors.c - descriptors that were moved, passed, shared, closed: which file is behind the number that is waited on. */
+/* waits_descriptors.c - descriptors that were moved, passed, shared, closed: the file that the
+ * waiter's descriptor refers to. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 #include "waits.h"
 
-/* ---- by a message, and back ---- */
+/* ---- by a message ---- */
 
 void send_descriptor(int by, int fd)
 {
@@ -63,7 +64,8 @@ static void passed_descriptor(void)
 	measure_passed(receive_descriptor);
 }
 
-/* A pipe whose end was moved about: dup, dup2 over another, F_DUPFD, and closed where it came from. */
+/* A pipe with an end that was moved by dup, dup2 over another descriptor, and F_DUPFD, and closed
+ * at its old numbers. */
 static void duplicated_descriptor(void)
 {
 	int fds[2], moved;
@@ -76,7 +78,7 @@ static void duplicated_descriptor(void)
 	wait_for_child(write_8, read_8, fds);
 }
 
-/* The child's own number of it, taken out of the child. */
+/* Takes the child's descriptor out of the child. */
 static void taken_descriptor(void)
 {
 	int told[2], fds[2], number;
@@ -118,7 +120,7 @@ static void by_thread(void *(*run)(void *), void *context)
 	require(!pthread_create(&thread, NULL, run, context) && !pthread_join(thread, NULL));
 }
 
-/* A thread puts the pipe under another number: it is everybody's. */
+/* A thread puts the pipe under another number, for all threads. */
 static void shared_table(void)
 {
 	int fds[2];
@@ -137,7 +139,7 @@ static void *replace_own(void *fds)
 	return NULL;
 }
 
-/* A thread with a table of its own puts something else under the number: nobody else is concerned. */
+/* A thread with a table of its own puts another file under the number, only for itself. */
 static void unshared_table(void)
 {
 	int fds[2];
@@ -147,7 +149,7 @@ static void unshared_table(void)
 	wait_for_child(write_8, read_8, fds);
 }
 
-/* Another process, with a memory of its own, that shares the table. */
+/* Another process, with memory of its own, that shares the table. */
 static void table_of_two_processes(void)
 {
 	int fds[2], status;
@@ -166,7 +168,7 @@ static void table_of_two_processes(void)
 	wait_for_child(write_8, read_8, fds);
 }
 
-/* The number was another file's until just now, and it was closed with many others. */
+/* The number was another file's until just now, and was closed with many others. */
 static void number_used_again(void)
 {
 	int fds[2], null = open("/dev/null", O_RDWR), first = null;
@@ -183,7 +185,7 @@ static void number_used_again(void)
 
 #define SCRIPT "exec /bin/sleep 4"
 
-/* A child that keeps @fd for 4 s; with @cloexec until it becomes another program. */
+/* A child that keeps @fd for 4 s; with @cloexec until it calls exec. */
 static pid_t keeper(int fd, int other, bool cloexec)
 {
 	pid_t child = fork();
@@ -197,8 +199,8 @@ static pid_t keeper(int fd, int other, bool cloexec)
 }
 
 /*
- * Two keep the end to write to, one of them closes it by exec: who still reads when the recording ends waits for the other one. They outlive this
- * process for a moment.
+ * Two children keep the writing end, and one of them closes it by exec. A reader that still waits
+ * when the recording ends waits for the other one. The children outlive this process for a moment.
  */
 static void held_across_exec(void)
 {
@@ -212,10 +214,10 @@ static void held_across_exec(void)
 	if (reader == 0) {
 		close(fds[1]);
 		alarm(6);
-		_exit((int)read(fds[0], &(char){0}, 1)); /* in vain */
+		_exit((int)read(fds[0], &(char){0}, 1)); /* gets no byte */
 	}
 	tell("pid", reader);
-	sleep_ns(500 * MS); /* meanwhile the second becomes another program */
+	sleep_ns(500 * MS); /* meanwhile the second calls exec */
 	_exit(0);
 }
 
@@ -223,7 +225,7 @@ const struct scenario descriptor_scenarios[] = {
 	SCENARIO(passed_descriptor), SCENARIO(duplicated_descriptor), SCENARIO(taken_descriptor), SCENARIO(shared_table),
 	SCENARIO(unshared_table), SCENARIO(table_of_two_processes), SCENARIO(number_used_again), {NULL, NULL},
 };
-/* What lasts longer than the recording: by name only. */
+/* Scenarios that last longer than the recording: only by name. */
 const struct scenario lasting_scenarios[] = {
 	SCENARIO(held_across_exec), {NULL, NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_files.c - files by all their names, folders, terminals, devices. */
+/* waits_files.c - files under all their names, folders, terminals, devices. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -94,7 +94,7 @@ static void populate(void *memory)
 		skip(); /* Linux 5.14 */
 }
 
-/* No page fault: the call brings all pages in. */
+/* No page fault: the call populates all pages. */
 static void populated_file(void)
 {
 	void *memory = mmap(NULL, 32 * MIB, PROT_READ, MAP_SHARED, cold_file(), 0);
@@ -130,9 +130,10 @@ static void fsync_file(void)
 	measure(sync_file, &fd);
 }
 
-/* ---- on behalf: others make the transfers that this one waits for ---- */
+/* ---- transfers that other threads make ---- */
 
-/* Both read the same; who comes first to a page asks for it, the other one waits for that. */
+/* Both read the same file. The first to reach a page requests it, and the other waits for that
+ * page. */
 static void read_by_two(void)
 {
 	int fd = cold_file(), fds[1];
@@ -149,14 +150,14 @@ static void read_by_two(void)
 	waitpid(child, NULL, 0);
 }
 
-/* ---- files that another process has to itself for a while ---- */
+/* ---- files that another process locks for a while ---- */
 
 static void make_watched(const char *path)
 {
 	close(open(path, O_RDWR | O_CREAT, 0600));
 }
 
-/* The child watches, or holds, the file of @path first, and lets it go after a while. */
+/* The child first watches or locks the file at @path, and releases it after a while. */
 static void wait_for_keeper(void (*keep)(const char *), const char *path)
 {
 	char byte;
@@ -229,7 +230,7 @@ static void wait_for_writeback(void *fd)
 	while (!waitpid(writer, NULL, WNOHANG));
 }
 
-/* A thread of the kernel writes, because another process asked for that. */
+/* A kernel thread writes, because another process asked for it. */
 static void written_by_kernel(void)
 {
 	static char buffer[MIB];
@@ -245,7 +246,7 @@ static void written_by_kernel(void)
 	measure(wait_for_writeback, &fd);
 }
 
-/* ---- names that change, and names of other roots ---- */
+/* ---- renamed files, and names under other roots ---- */
 
 static void deleted_file(void)
 {
@@ -255,7 +256,7 @@ static void deleted_file(void)
 	measure(read_all, fds);
 }
 
-/* By its new name, after it was known by the old one. */
+/* By its new name, after it was used under the old one. */
 static void renamed_file(void)
 {
 	char old[512];
@@ -267,7 +268,7 @@ static void renamed_file(void)
 	measure(read_all, fds);
 }
 
-/* The inode was another file's before, and the page fault tells no more than its number. */
+/* The inode belonged to another file before, and the page fault only carries its number. */
 static void inode_used_again(void)
 {
 	int old = open(scratch_path("old"), O_RDWR | O_CREAT, 0600);
@@ -291,7 +292,7 @@ static const char *folder_with_cold_file(void)
 	return folder;
 }
 
-/* Its path is the one that everybody else would use, not the one that it was opened by. */
+/* Its path is the one that other processes would use, not the one in the chroot. */
 static void chroot_file(void)
 {
 	int fds[1];
@@ -302,7 +303,7 @@ static void chroot_file(void)
 	measure(read_all, fds);
 }
 
-/* In a mount namespace of its own, at a place that nobody else has. */
+/* In a mount namespace of its own, at a path that other processes do not have. */
 static void mounted_file(void)
 {
 	const char *from = folder_with_cold_file(), *to = scratch_path("mount");
@@ -327,7 +328,7 @@ static void read_random(void *fd)
 	require(read(*(int *)fd, buffer, sizeof(buffer)) > 0);
 }
 
-/* A machine may have none, or one that never lets anybody wait. */
+/* A machine may have no such device, or one that never makes a reader wait. */
 static void device_read(void)
 {
 	int fd = open("/dev/hwrng", O_RDONLY);

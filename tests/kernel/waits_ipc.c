@@ -187,7 +187,7 @@ static void posix_messages(void)
 	wait_for_child(queue_send, queue_receive, &queue);
 }
 
-/* The child holds a lock, says so, and lets go of it after a while. */
+/* The child takes a lock, announces that, and releases it after a while. */
 static void wait_for_holder(void (*take)(void *), void *context)
 {
 	pid_t child = fork();
@@ -197,7 +197,7 @@ static void wait_for_holder(void (*take)(void *), void *context)
 		take(context);
 		require(write(ready[1], &byte, 1) == 1);
 		sleep_ns(PAUSE_NS);
-		_exit(0); /* which lets go */
+		_exit(0); /* which releases it */
 	}
 	tell("who", child);
 	require(read(ready[0], &byte, 1) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_memory.c - memory that another process provides, memory that has to be made free first. */
+/* waits_memory.c - memory that another process provides, and memory that must be freed first. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void touch_page(void *page)
 	(void)*(volatile char *)page;
 }
 
-/* The child gets the descriptor by fork, and the memory is the parent's. */
+/* The child inherits the descriptor; the memory is the parent's. */
 static void serve_fault(void *context)
 {
 	static char zeros[4096] __attribute__((aligned(4096)));
@@ -47,7 +47,7 @@ static void userfault(void)
 	measure(touch_page, page);
 }
 
-/* ---- a group whose memory is full, and its pages have to go to a disk and come back ---- */
+/* ---- a group with full memory: its pages go to a disk and return ---- */
 
 #define LIMIT	  (16ll * MIB)
 #define SWAP	  (64u * MIB)
@@ -61,14 +61,14 @@ static bool write_file(const char *name, long long value)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", group, name);
-	file = fopen(path, "r+e"); /* it exists, or this is no control group */
+	file = fopen(path, "r+e"); /* the file exists in a control group only */
 	if (!file)
 		return false;
 	fprintf(file, "%lld\n", value);
 	return fclose(file) == 0;
 }
 
-/* Either generation of control groups. */
+/* Either version of control groups. */
 static bool make_group(void)
 {
 	static const struct {
@@ -103,7 +103,7 @@ static bool make_swap(const char *path)
 	return syscall(SYS_swapon, path, 0) == 0;
 }
 
-/* More than the group may have: every page has been away when it is needed again. */
+/* More than the group may have: every page was swapped out when it is used again. */
 static void touch_in_turn(void *memory)
 {
 	for (int turn = 0; turn < 2; turn++)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * waits_metadata.c - names, inodes and folders that no memory holds: of a file system of its own, which was just mounted, in a file behind a loop
- * device, in a mount namespace of its own. So nothing has to be dropped that belongs to others.
+ * waits_metadata.c - names, inodes and folders that are not in memory.
+ *
+ * They are on a file system that was just mounted, from a file behind a loop device, in a mount
+ * namespace of its own. So the test need not drop caches of others.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +22,7 @@
 #define NR_FOLDERS  300
 #define NR_NAMES    4000
 
-static char place[512]; /* where it is mounted */
+static char place[512]; /* the mount point */
 
 static int loop_device(int image)
 {
@@ -37,7 +39,7 @@ static int loop_device(int image)
 			return device;
 		}
 		close(device);
-		if (errno != EBUSY) /* another one took it between the two */
+		if (errno != EBUSY) /* another process took it in between */
 			break;
 	}
 	skip();
@@ -76,7 +78,7 @@ static void fill(void)
 	}
 }
 
-/* Everything on it was written by an earlier mount. */
+/* An earlier mount wrote everything on it. */
 static void cold_file_system(void)
 {
 	const char *path = scratch_path("image");

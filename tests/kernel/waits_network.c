@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * waits_network.c - another host. It is a process of this one that has the far end of a wire (tun, tun.txt of the kernel's documentation): what it
- * writes arrives as packets from outside. In a network namespace of its own.
+ * waits_network.c - another host, simulated by a process of this program at the far end of a wire
+ * (tun, tun.txt of the kernel's documentation): its writes arrive as packets from outside. In a
+ * network namespace of its own.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -195,7 +196,7 @@ static void connect_afar(void)
 	wait_for_child(accept_connection, connect_there, NULL);
 }
 
-/* For a while; without the limit it would be minutes. */
+/* For a while; without the limit it would take minutes. */
 static void connect_unanswered(void *context)
 {
 	struct sockaddr_in there = at(THERE, PORT);

@@ -78,7 +78,8 @@ static void pidfd(void)
 	measure(poll_pidfd, NULL);
 }
 
-/* Stopped by itself, continued by its parent: the roles of the others are swapped. */
+/* The child stops itself and its parent continues it: the roles are the reverse of the other
+ * scenarios. */
 static void stop_myself(void *context)
 {
 	kill(getpid(), SIGSTOP);
@@ -100,7 +101,7 @@ static void let_tracee_go(void *tracee)
 	require(!ptrace(PTRACE_DETACH, *(pid_t *)tracee, 0, 0));
 }
 
-/* The child is the one that is measured: it stops for its tracer. */
+/* The measured thread is in the child, which stops for its tracer. */
 static void traced(void)
 {
 	pid_t child = fork();
@@ -206,7 +207,7 @@ static void receive_timeout(void)
 	measure(receive_in_vain, fds);
 }
 
-/* Calls that give up by themselves. */
+/* Calls that time out. */
 
 static void select_in_vain(void *context)
 {
@@ -332,7 +333,7 @@ static void pidfd_signal(void)
 	wait_for_child(signal_by_pidfd, pause_once, NULL);
 }
 
-/* ---- held up by its control group ---- */
+/* ---- throttled by its control group ---- */
 
 static char group[256];
 
@@ -347,7 +348,7 @@ static void group_write(const char *name, const char *text)
 	close(fd);
 }
 
-/* The measured one asks for it, and notices by the clock that it is over. */
+/* The measured thread requests it, and reads from the clock that it is over. */
 static void be_held_up(void)
 {
 	char byte = 'x';
@@ -361,12 +362,12 @@ static void be_held_up(void)
 	tell_window(last, now, 0);
 }
 
-/* Where control groups are, and the file that does it to one. */
+/* The place of the control groups, and the file that throttles one. */
 struct generation {
 	const char *root, *file, *on, *off;
 };
 
-/* A group of our own in the first of these that there is. */
+/* A new group in the first of these that exists. */
 static const struct generation *group_make(const struct generation *generations)
 {
 	char path[512];
@@ -384,7 +385,7 @@ static const struct generation *group_make(const struct generation *generations)
 	return NULL;
 }
 
-/* The measured one is in the group when it may begin. */
+/* The measured process is in the group before it begins. */
 static pid_t group_child(void)
 {
 	char byte, pid[16];
@@ -417,7 +418,7 @@ static void frozen(void)
 	rmdir(group);
 }
 
-/* It may run for 10 ms of each 300, and does nothing else. */
+/* It may run for 10 ms of each 300 ms, and only runs. */
 static void quota(void)
 {
 	static const struct generation generations[] = {{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "10000", "-1"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* waits_uring.c - io_uring, by its system calls. */
+/* waits_uring.c - io_uring, with its system calls. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <linux/io_uring.h>
 #include "waits.h"
 
-/* ---- io_uring, by its system calls ---- */
+/* ---- io_uring, with its system calls ---- */
 
 struct ring {
 	int fd;
@@ -43,7 +43,7 @@ static struct ring ring_new(void)
 	return ring_with(0);
 }
 
-/* Submit one request and wait for its result. */
+/* Submits one request and waits for its result. */
 static int ring_do(struct ring *ring, struct io_uring_sqe request)
 {
 	uint32_t tail = *ring->sq_tail, slot = tail & *ring->sq_mask, head = *ring->cq_head;
@@ -111,7 +111,7 @@ RING(uring_pipe, make_pipe, 0)
 RING(uring_unix, make_unix, 0)
 RING(uring_worker, make_pipe, IOSQE_ASYNC)
 
-/* A thread of the kernel looks for requests by itself. */
+/* A kernel thread polls for requests. */
 static void uring_polled(void)
 {
 	struct ring_context c = {.ring = ring_with(IORING_SETUP_SQPOLL)};
@@ -139,7 +139,7 @@ static void uring_timeout(void)
 
 /* ---- files that the ring itself opens ---- */
 
-/* The path of a file that is not in memory and that nobody has open. */
+/* The path of a file that is not in memory and not open in any process. */
 static const char *cold_path(void)
 {
 	close(cold_file());
@@ -169,7 +169,7 @@ static void add_slots(const struct ring *ring)
 		skip();
 }
 
-/* No descriptor ever leads to it. */
+/* No descriptor ever refers to it. */
 static void uring_direct(void)
 {
 	struct ring_context c = {.ring = ring_new(), .flags = IOSQE_FIXED_FILE};
@@ -219,7 +219,7 @@ static void uring_accept(void)
 	wait_for_child(connect_and_write, wait_ring_accept, &ring);
 }
 
-/* What came by accept of a ring is read by system calls. */
+/* A connection that the ring accepted is read by system calls. */
 static void uring_accepted(void)
 {
 	struct ring ring = ring_new();
@@ -252,7 +252,7 @@ static void uring_accepted_direct(void)
 	wait_for_child(connect_and_write, wait_ring_accept_and_read, &c);
 }
 
-/* Made and connected by the ring. */
+/* Created and connected by the ring. */
 static void serve_one(void *context)
 {
 	int fd = accept(accepting, NULL, NULL);

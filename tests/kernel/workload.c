@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * workload.c - programs whose truth is known, for the end-to-end tests: each scenario does one thing, measures itself from
- * inside, and writes what it knows as lines "key value" to the file that the test named.
+ * workload.c - programs with known truth, for the end-to-end tests: each scenario does one thing,
+ * measures itself from inside, and writes its results as lines "key value" to a file.
  *
- *	workload SCENARIO TRUTH-FILE SCRATCH-FOLDER
+ * 	workload SCENARIO TRUTH-FILE SCRATCH-FOLDER
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -78,7 +78,7 @@ static void timeouts(void)
 	tell("timeout_ns", now_ns() - start);
 }
 
-/* A child that does nothing for a while and then @act()s; the parent measures how long @wait() takes. */
+/* A child sleeps for a while and then runs @act; the parent measures how long @wait_for takes. */
 static void wait_for_child(void (*act)(void *), void (*wait_for)(void *, pid_t), void *context)
 {
 	pid_t child = fork();
@@ -158,7 +158,7 @@ static void scenario_tcp(void)
 		exit(1);
 	ends[0] = accept(listener, NULL, NULL);
 	close(listener);
-	/* Each process keeps its own end, as real peers do. */
+	/* Each process keeps only its own end, as real peers do. */
 	pid_t child = fork();
 	long long start = now_ns();
 
@@ -183,7 +183,7 @@ static void on_signal(int number)
 static void kill_parent(void *context)
 {
 	(void)context;
-	wait_for_state(getppid(), 'S'); /* one that comes before would not end it */
+	wait_for_state(getppid(), 'S'); /* a signal that comes before the sleep would not end it */
 	kill(getppid(), SIGUSR1);
 }
 
@@ -227,14 +227,14 @@ static void scenario_futex(void)
 	pthread_join(holder, NULL);
 }
 
-/* Two processes want one CPU; each burns 500 ms of it. */
+/* Two processes want one CPU; each uses 500 ms of it. */
 static void contention(void)
 {
 	pid_t children[2];
 
 	pin_to_cpu(1);
 	for (int i = 0; i < 2; i++) {
-		long long start = now_ns(), cpu; /* a child waits for the CPU before it can look */
+		long long start = now_ns(), cpu; /* a child waits for the CPU before it can read the clock */
 
 		children[i] = fork();
 		if (children[i] == 0) {
@@ -291,7 +291,7 @@ static void cpu_time(void)
 				  (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
 }
 
-/* How often it has left a CPU; and between which times it asked. */
+/* How often it has left a CPU, and the times around the query. */
 static long long ask_switches(const char *when)
 {
 	long long before = now_ns(), after;
@@ -330,7 +330,7 @@ static void counts(void)
 	tell("switches", ask_switches("until"));
 }
 
-/* A page of a file that is not in memory any more is a major fault. */
+/* Reading a page of a file that is no longer in memory is a major fault. */
 static void read_cold_file(void)
 {
 	char path[256];
@@ -362,14 +362,15 @@ static void faults(void)
 	tell("faults", after.ru_minflt - before.ru_minflt);
 	madvise(memory, 64 * MIB, MADV_DONTNEED);
 	munmap(nothing, 4096);
-	tell("written", write(memfd_create("none", 0), nothing, 1)); /* a fault of the kernel's that fails: it has no end */
-	madvise(memory, 64 * MIB, MADV_POPULATE_WRITE); /* the kernel counts faults; there are none */
+	/* a fault of the kernel that fails: it has no end */
+	tell("written", write(memfd_create("none", 0), nothing, 1));
+	madvise(memory, 64 * MIB, MADV_POPULATE_WRITE); /* the kernel counts faults for this, but there are none */
 	read_cold_file();
 	getrusage(RUSAGE_SELF, &after);
 	tell("major", after.ru_majflt - before.ru_majflt);
 }
 
-/* Two processes on one CPU hand a byte to and fro. */
+/* Two processes on one CPU pass a byte back and forth. */
 static void switches(void)
 {
 	int there[2], back[2];

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * workload_crosscheck.c - fifty processes at once, each of which reports what the kernel counted of it, for test_e2e_crosscheck.c.
+ * workload_crosscheck.c - fifty processes at once that report the kernel's accounting of
+ * themselves, for test_e2e_crosscheck.c.
  *
- *	workload_crosscheck TRUTH-FILE SCRATCH-FOLDER
+ * 	workload_crosscheck TRUTH-FILE SCRATCH-FOLDER
  *
- * Truth: lines "process.key value" for processes 0 to 49, and "process.thread.key value" for their threads (0: the main thread):
+ * Truth: lines "process.key value" for processes 0 to 49, and "process.thread.key value" for their
+ * threads (0: the main thread):
  *
- *   kind                   what it does: an index of kinds[]
+ *   kind                   its work: an index of kinds[]
  *   pid, tid
- *   from_ns, to_ns         CLOCK_MONOTONIC where the thread began its work, and where it read the clocks below at the end
+ *   from_ns, to_ns         CLOCK_MONOTONIC where the thread began its work, and where it read the
+ *   clocks below at the end
  *   from_delay_ns          /proc/thread-self/schedstat, run delay, at from_ns
  *   cpu_ns                 CLOCK_THREAD_CPUTIME_ID at to_ns
  *   run_ns, delay_ns       /proc/thread-self/schedstat at to_ns
  *   process_cpu_ns         CLOCK_PROCESS_CPUTIME_ID at to_ns, main thread
  *   rusage_ns              getrusage() at to_ns, main thread
- *   end_ns                 CLOCK_MONOTONIC, main thread's last act
- *   all_cpu_ns             the process's CPU clock after its death, its exit included: read by the parent before it reaps it
- *   all_run_ns, all_delay_ns   the same of schedstat, which of a dead process tells of its main thread only
+ *   end_ns                 CLOCK_MONOTONIC, the main thread's last action
+ *   all_cpu_ns             the process's CPU clock after its death, including its exit: the parent
+ *   reads it before it reaps
+ *   all_run_ns, all_delay_ns   the same of schedstat, which for a dead process covers its main
+ *   thread only
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +40,7 @@
 #include "spend.h"
 
 #define NR_PROCESSES 50
-#define NR_THREADS   4 /* at most, the main one included */
+#define NR_THREADS   4 /* at most, including the main thread */
 
 struct thread_truth {
 	long long tid, from_ns, to_ns, from_delay_ns, cpu_ns, run_ns, delay_ns;
@@ -69,10 +74,11 @@ static void thread_begins(struct thread_truth *truth)
 	truth->from_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Clocks that are compared are read again if something came between: 20 times at most. */
+/* Clocks that are compared are read again if too much time passed between the readings: 20 times at
+ * most. */
 #define TOGETHER_NS 500000
 
-/* Asking the thread's clock has the kernel bring the run time of schedstat up to date. */
+/* Reading the thread's clock makes the kernel update the run time in schedstat. */
 static void thread_ends(struct thread_truth *truth)
 {
 	for (int i = 0; i < 20; i++) {
@@ -84,7 +90,7 @@ static void thread_ends(struct thread_truth *truth)
 	}
 }
 
-/* ---- what they do ---- */
+/* ---- their work ---- */
 
 static void write_a_file(int nr, int nr_writes)
 {
@@ -118,7 +124,7 @@ static void sleep_often(int nr)
 static int pipes[NR_PROCESSES][2]; /* process n reads from pipes[n] */
 static int partners[NR_PROCESSES];
 
-/* To and fro with another process of this kind. */
+/* Passes messages back and forth with another process of this kind. */
 static void talk(int nr)
 {
 	int other = partners[nr];
@@ -198,7 +204,7 @@ static void (*const kinds[])(int) = {compute, sleep_often, talk, write_files, ru
 #define NR_KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 #define TALK	 2
 
-/* ---- all of them ---- */
+/* ---- all processes ---- */
 
 static long long rusage_ns(void)
 {
@@ -265,7 +271,7 @@ static void tell_process(FILE *file, int nr)
 	}
 }
 
-/* Of a process that is dead and not reaped, all that it ever used. */
+/* The total of a process that is dead and not reaped. */
 static void read_the_dead(struct process_truth *truth)
 {
 	clockid_t clock;
@@ -318,7 +324,7 @@ int main(int argc, char **argv)
 	close(gate[1]);
 	for (int i = 0; i < NR_PROCESSES; i++)
 		waitid(P_PID, (id_t)children[i], &info, WEXITED | WNOWAIT);
-	sleep_ns(20 * MS); /* the last one may still be on its way off the CPU */
+	sleep_ns(20 * MS); /* the last one may still be leaving the CPU */
 	for (int i = 0; i < NR_PROCESSES; i++)
 		read_the_dead(&truths[i]);
 	for (int i = 0; i < NR_PROCESSES; i++)

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * workload_descriptors.c - descriptors got in every usual way, for test_e2e_descriptors.c: each scene in processes of its own.
+ * workload_descriptors.c - descriptors got in every usual way, for test_e2e_descriptors.c: each
+ * scene in processes of its own.
  *
- *	workload_descriptors TRUTH-FILE SCRATCH-FOLDER                      all scenes
- *	workload_descriptors TRUTH-FILE SCRATCH-FOLDER early                what one of them leaves to a process older than the recording
- *	workload_descriptors TRUTH-FILE SCRATCH-FOLDER after SCENE [FD...]  what is left of a scene after exec: those are written to
+ * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER
+ * 		all scenes
+ * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER early
+ * 		the part of a scene that is older than the recording
+ * 	workload_descriptors TRUTH-FILE SCRATCH-FOLDER after SCENE [FD...]
+ * 		the rest of a scene after exec: write to these FDs
  *
- * What the kernel calls each descriptor, by /proc, is told in the truth file, as lines:
+ * The truth file has the kernel's name of each descriptor, from /proc, as lines:
  *
- *	use SCENE PID READ WRITTEN LINK     so many bytes are read from and written to that file
- *	mark SCENE PID NUMBER               here the thread calls lseek(-1, NUMBER, MARK_WHENCE), and has these descriptors and no others below NR_FDS:
- *	open NUMBER FD LINK
- *	done SCENE / skipped SCENE / failed SCENE LINE ERRNO
+ * 	use SCENE PID READ WRITTEN LINK     so many bytes are read from and written to that file
+ * 	mark SCENE PID NUMBER               here the thread calls lseek(-1, NUMBER, MARK_WHENCE);
+ * 	                                    below NR_FDS it has only these descriptors:
+ * 	open NUMBER FD LINK
+ * 	done SCENE / skipped SCENE / failed SCENE LINE ERRNO
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +48,7 @@
 
 static const char *truth, *folder, *scene;
 
-/* ---- what is told ---- */
+/* ---- the truth file ---- */
 
 static void say_text(const char *text, size_t bytes)
 {
@@ -93,7 +98,7 @@ static bool link_of(int fd, char link[PATH_MAX])
 	return bytes >= 0;
 }
 
-/* All that is open, and a call that stands in the trace where that was so. */
+/* Writes all open descriptors, and makes a call that marks this point in the trace. */
 static void table(void)
 {
 	static char text[64 * 1024], link[PATH_MAX];
@@ -127,7 +132,7 @@ static void take(int fd, size_t bytes)
 	require(read(fd, buffer, bytes) == (ssize_t)bytes);
 }
 
-/* ---- what scenes are made of ---- */
+/* ---- parts of scenes ---- */
 
 static const char *path_of(const char *name)
 {
@@ -147,7 +152,8 @@ static int file_of(const char *name, int flags)
 
 #define SPARE 3
 
-/* The loader of a program opens files, under the lowest number that is free: that is to be one of which nothing is claimed. */
+/* The program loader opens files under the lowest free number: this must be one that no scene makes
+ * a claim about. */
 static void take_spare(void)
 {
 	int null = open("/dev/null", O_RDONLY);
@@ -157,7 +163,7 @@ static void take_spare(void)
 		close(null);
 }
 
-/* Become the program again, which tells its table, and writes to @fds (until -1). */
+/* Executes this program again, which writes its table, and writes to @fds (until -1). */
 static void run_again(const int *fds)
 {
 	char numbers[8][12];
@@ -247,7 +253,7 @@ static void by_symbolic_link(void)
 	table();
 }
 
-/* One request, and its result: there is room for no more. */
+/* One request and its result; the ring has no room for more. */
 static int by_ring(int ring, const struct io_uring_params *p, struct io_uring_sqe request)
 {
 	size_t sq_bytes = p->sq_off.array + p->sq_entries * 4, cq_bytes = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
@@ -310,7 +316,7 @@ static void duplicated_over(void)
 	AGAIN(a, b);
 }
 
-/* That changes nothing: what exec is to close stays so. */
+/* It changes nothing: close-on-exec stays set. */
 static void duplicated_onto_itself(void)
 {
 	int a = file_of("a", O_CLOEXEC), b = file_of("b", 0);
@@ -445,9 +451,9 @@ static void of_a_terminal(void)
 	AGAIN(-1);
 }
 
-/* ---- from others ---- */
+/* ---- from other processes ---- */
 
-/* Each of @nr messages brings @each descriptors, of files a, b, c ... */
+/* Each of @nr messages carries @each descriptors, of files a, b, c ... */
 static void send_files(int by, int nr, int each)
 {
 	union {
@@ -469,7 +475,7 @@ static void send_files(int by, int nr, int each)
 	}
 }
 
-/* A child that does it; by[0] is where they come. */
+/* A child that sends them; by[0] receives them. */
 static void sent_by_child(int by[2], int nr, int each)
 {
 	pid_t child;
@@ -548,7 +554,7 @@ static void taken_from_another(void)
 		skip();
 	put(fd, 141);
 	table();
-	AGAIN(-1); /* pidfd_getfd() and pidfd_open() close on exec */
+	AGAIN(-1); /* pidfd_getfd() and pidfd_open() set close-on-exec */
 }
 
 /* ---- closed ---- */
@@ -561,7 +567,8 @@ static void closed_by_range(void)
 		require(dup2(a, i) == i);
 	if (syscall(SYS_close_range, 42, 45, 0))
 		skip();
-	require(!syscall(SYS_close_range, 0x700000000ul + 47, 0x100000000ul + 48, 0)); /* of which the kernel takes 32 bits */
+	/* of which the kernel uses 32 bits */
+	require(!syscall(SYS_close_range, 0x700000000ul + 47, 0x100000000ul + 48, 0));
 	put(46, 143);
 	table();
 	require(!syscall(SYS_close_range, 49, ~0u, 0));
@@ -623,7 +630,7 @@ static void kept_across_exec(void)
 	AGAIN(a);
 }
 
-/* ---- tables of several ---- */
+/* ---- shared tables ---- */
 
 static void of_a_child(void)
 {
@@ -763,7 +770,7 @@ static void older_than_the_recording(void)
 	require(fd >= 0 && read(fd, buffer, 1) == 0);
 }
 
-/* ---- all of them ---- */
+/* ---- all scenes ---- */
 
 static const struct {
 	const char *name;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * workload_user.c - programs with tracepoints that know what they recorded: "key value" lines, for test_e2e_user.c.
+ * workload_user.c - programs with tracepoints that write what they recorded as lines "key value",
+ * for test_e2e_user.c.
  *
- *	count N             N events demo:count, in the main thread
- *	threads T N         T threads with N events each
- *	forks F N           F children, one after the other in groups of 20, with N events each
- *	clock N             N events demo:clock between two readings of CLOCK_MONOTONIC, each followed by demo:after with the second one, and a getppid()
- *	ticks MS            demo:tick every ms, numbered
- *	storm FILE          demo:storm as fast as it can, until it is killed; the number attempted stands in FILE, in memory
- *	plugin FILE N       a library is loaded, calls its tracepoint N times, is unloaded; twice
+ * 	count N             N events demo:count, in the main thread
+ * 	threads T N         T threads with N events each
+ * 	forks F N           F children, one after the other in groups of 20, with N events each
+ * 	clock N             N times: demo:clock between two readings of CLOCK_MONOTONIC,
+ * 	                    demo:after with the second one, a getppid()
+ * 	ticks MS            demo:tick every ms, numbered
+ * 	storm FILE          demo:storm as fast as possible, until it is killed; the number
+ * 	                    attempted is in FILE, in memory
+ * 	plugin FILE N       load a library, call its tracepoint N times, unload it; twice
  */
 #include <dlfcn.h>
 #include <fcntl.h>

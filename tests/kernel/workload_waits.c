@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * workload_waits.c - one wait of every kind, for test_waits.c: each in a process of its own, with its length measured from inside.
+ * workload_waits.c - one wait of every kind, for test_waits.c: each in a process of its own, with
+ * its length measured from inside.
  *
- *	workload_waits TRUTH-FILE SCRATCH-FOLDER [SCENARIO...]
+ * 	workload_waits TRUTH-FILE SCRATCH-FOLDER [SCENARIO...]
  *
- * For each the truth file has "NAME.pid", "NAME.who" (whom it waits for), and of which thread ("NAME.tid") and from when to when it was
- * ("NAME.start_ns", "NAME.end_ns"), of which it spent "NAME.cpu_ns" on a CPU; "NAME.acts_ns" when the other one was about to end it; "NAME.skipped" where
- * the kernel refuses it.
- * The scenarios are in waits_*.c.
+ * For each scenario the truth file has "NAME.pid", "NAME.who" (the process that it waits for), the
+ * waiting thread ("NAME.tid"), begin and end of the wait ("NAME.start_ns", "NAME.end_ns"), the CPU
+ * time in between ("NAME.cpu_ns"), the time when the other process was about to end it
+ * ("NAME.acts_ns"), and "NAME.skipped" if the kernel refuses it. The scenarios are in waits_*.c.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -82,13 +83,14 @@ void tell_window(long long start, long long end, long long cpu)
 	tell("cpu_ns", cpu);
 }
 
-/* perf's clock of a thread runs from switch to switch, also while the host has the CPU: as the books do, and CLOCK_THREAD_CPUTIME_ID does not. */
+/* perf's clock of a thread runs from switch to switch, even while the host has the CPU. So does our
+ * accounting, and CLOCK_THREAD_CPUTIME_ID does not. */
 static int clock_open(void)
 {
 	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
 	int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
 
-	require(high >= 0); /* no number that a scenario expects */
+	require(high >= 0); /* a number that no scenario expects */
 	close(fd);
 	return high;
 }
@@ -237,7 +239,7 @@ static void run_one(const struct scenario *one)
 	if (fork())
 		return;
 	scenario = one->name;
-	setpgid(0, 0); /* so that a stop is nobody else's */
+	setpgid(0, 0); /* so that a stop affects no other process */
 	alarm(20);
 	require(!pipe(ready));
 	tell("pid", getpid());

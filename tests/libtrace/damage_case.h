@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_DAMAGE_CASE_H
 #define TESTS_DAMAGE_CASE_H
-/* damage_case.h - a small trace, whole, to be damaged, and what comes of reading it then. */
+/* damage_case.h - a small intact trace for the tests to damage, and the outcome of reading the
+ * damaged copy. */
 #include <errno.h>
 
 #include "image.h"
@@ -29,7 +30,9 @@ static inline struct tb *small_trace(void)
 	return tb;
 }
 
-/** struct fixture - the small trace, whole, and what is in it */
+/**
+ * struct fixture - the small intact trace and its contents
+ */
 struct fixture {
 	struct tb *tb;
 	struct image image;
@@ -55,14 +58,16 @@ static inline void fixture_free(struct fixture *fixture)
 	tb_free(fixture->tb);
 }
 
-/** struct outcome - of reading a damaged file */
+/**
+ * struct outcome - the outcome of reading a damaged file
+ */
 struct outcome {
 	bool opened;
-	bool exact;	/* what was delivered is the original with some left out */
+	bool exact;	/* the events read are the original ones, with some left out */
 	long missing;
 	uint64_t lost;
 	size_t nr_lost;
-	size_t nr_damages; /* found when it was opened */
+	size_t nr_damages; /* found while the file was opened */
 	bool detected;
 };
 

@@ -2,12 +2,13 @@
 /*
  * format_oracle.c - libtrace's part of format_reader_agrees.
  *
- *	print TRACE         what libtrace reads in a trace, in the lines of format_reader.py
- *	make TRACE          a trace with every event of the catalogue and of programs, of odd values; with losses; finished
- *	make-cut TRACE      the same, as a recorder leaves it that was killed
- *	make-losses TRACE   the same, with all that can be missing, in all the ways that headers tell it
- *	make-limits TRACE   what comes up at the limits only: types and payloads in numbers around those where their form changes, the longest pauses
- *	make-chunks TRACE   more chunks than one chunk of the index and of the table has entries
+ * 	print TRACE         what libtrace reads in a trace, in the lines of format_reader.py
+ * 	make TRACE          a finished trace with every event type, odd values, and losses
+ * 	make-cut TRACE      the same, as a killed recorder leaves it
+ * 	make-losses TRACE   the same, with every kind of loss in every way that headers express it
+ * 	make-limits TRACE   limits only: numbers of types and payloads around a change of
+ * 	                    encoding, longest pauses
+ * 	make-chunks TRACE   more chunks than one chunk of the index and of the table has entries
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static void print_event(const struct trace_event *event)
 	putchar('\n');
 }
 
-/* The losses first: they come as events, each at its end. */
+/* The losses first: the reader returns them as events, each at its end. */
 static void print_lost(const struct trace_event *event)
 {
 	const struct trace_trace_lost *lost = event->payload;
@@ -67,7 +68,7 @@ static void print_lost(const struct trace_event *event)
 		printf("lost %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %u\n", event->ts_ns, event->cpu, lost->stream, lost->from_ns, lost->lost, lost->cause);
 }
 
-/* Of these the events of the trace itself tell. */
+/* The trace's own events contain these losses. */
 static void print_missed(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
@@ -156,7 +157,8 @@ static void print_books(const struct trace *trace)
 
 		printf("clock %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock->monotonic_ns, clock->realtime_ns, clock->tsc);
 	}
-	for (size_t i = 0; info->clean_end && i < trace_nr_streams(trace); i++) { /* else they are made from the chunks */
+	for (size_t i = 0; info->clean_end && i < trace_nr_streams(trace); i++) {
+		/* otherwise they are computed from the chunks */
 		const struct trace_stream_stats *of = trace_get_stream(trace, i);
 
 		printf("account %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", of->stream, of->cpu, of->stored, of->discarded,
@@ -194,7 +196,7 @@ static int print_trace(const char *path)
 
 enum { NR_CPUS = 2, NR_EVENTS = 20000, MAX_FIXED = 256, MAX_STRING = 40 };
 
-/* The same in every run, and in every C library. */
+/* The same in every run, and with every C library. */
 static uint64_t random_bits(void)
 {
 	static uint64_t state = 88172645463325252;
@@ -209,7 +211,8 @@ static uint64_t below(uint64_t n)
 	return random_bits() % n;
 }
 
-/* Few values, many values, numbers close to each other, any: every coding of a column comes up. */
+/* Few values, many values, values close to each other, any values: every encoding of a column is
+ * used. */
 static void fill_payload(uint64_t *words, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -247,7 +250,9 @@ static void put_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, const struct 
 		tb_event(tb, cpu, ts_ns, type->id, words, type->fixed_bytes, type->has_string ? string : NULL);
 }
 
-/** struct paid - an event of a program: its thread, then what fields refer to or have */
+/**
+ * struct paid - an event of a program: its thread, then its numbers and references
+ */
 struct paid {
 	uint32_t tid;
 	uint16_t text_at, text_bytes;
@@ -289,7 +294,10 @@ static void put_user_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t
 	tb_user_event(tb, cpu, ts_ns, id, &paid, (size_t)paid.bytes_at + paid.nr_bytes);
 }
 
-/** struct clock - of a CPU, that counts steps of a little less than 10 ns, odd ones a little late, and is sometimes read late */
+/**
+ * struct clock - a CPU's clock that counts steps of a little less than 10 ns, odd ones a little
+ * late, and is sometimes read late
+ */
 struct clock {
 	uint64_t steps;
 	uint64_t ts_ns;
@@ -301,7 +309,7 @@ static uint64_t clock_read(struct clock *clock)
 
 	clock->steps += below(1 << below(12));
 	if (below(500) == 0)
-		clock->steps += below(10000000); /* nothing happens for long */
+		clock->steps += below(10000000); /* a long time without events */
 	ts_ns = 1000000000 + (uint64_t)(((unsigned __int128)clock->steps * 42938765432 + (clock->steps & 1 ? 2000000000 : 0)) >> 32);
 	if (below(30) == 0)
 		ts_ns += 1 + below(100);
@@ -333,7 +341,7 @@ static void make_events(struct tb *tb)
 	}
 }
 
-/* So many of each of @nr types, in any order: the first has @least. */
+/* Events of @nr types in any order, the first type with @least of them. */
 static void make_types(struct tb *tb, uint32_t cpu, uint64_t *ts_ns, size_t first, size_t nr, uint64_t least)
 {
 	uint64_t left[64], all = 0;
@@ -353,7 +361,7 @@ static void make_types(struct tb *tb, uint32_t cpu, uint64_t *ts_ns, size_t firs
 	tb_cut(tb, cpu);
 }
 
-/* @different payloads, and @again of them a second time: they are numbered then. */
+/* @different payloads, and @again of them a second time, which are then encoded by number. */
 static void make_payloads(struct tb *tb, uint32_t cpu, uint64_t *ts_ns, uint64_t different, uint64_t again)
 {
 	for (uint64_t i = 0; i < different + again; i++)
@@ -361,7 +369,8 @@ static void make_payloads(struct tb *tb, uint32_t cpu, uint64_t *ts_ns, uint64_t
 	tb_cut(tb, cpu);
 }
 
-/* A clock of 9.997 ns that is read late, behind more and more events that were read in time. */
+/* A clock with steps of 9.997 ns that is read late, after longer and longer runs of events that
+ * were read in time. */
 static void make_runs(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
 {
 	uint64_t steps = 0, first = *ts_ns, late = 0;
@@ -375,7 +384,7 @@ static void make_runs(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
 	tb_cut(tb, cpu);
 }
 
-/* What events of programs can be. */
+/* Every role that a program's event can have. */
 static void make_roles(struct tb *tb, uint64_t *ts_ns)
 {
 	static const struct trace_field field = { "number", 0, 8, false, TRACE_KIND_DEC };
@@ -403,7 +412,8 @@ static void make_pauses(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
 	tb_cut(tb, cpu);
 }
 
-/* Of a type with one event only, of one, and of none but the same; a dictionary that is full, one entry more, and one less. */
+/* A type with one event only, with one payload, and with only equal payloads; a full dictionary,
+ * one entry more, and one less. */
 static void make_limits(struct tb *tb)
 {
 	uint64_t ts_ns = 1000000000;
@@ -450,7 +460,8 @@ static int make_trace(const char *path, bool finish, void (*make)(struct tb *tb)
 	return close(fd) < 0;
 }
 
-/* Headers that a recorder writes where a disk is full, or programs write nonsense: every third chunk has one thing that is missing, or several. */
+/* Headers that a recorder writes when a disk is full, or when programs write nonsense: every third
+ * chunk has one kind of loss, or several. */
 static int make_losses(const char *path)
 {
 	struct trace_chunk_header header;
@@ -473,7 +484,8 @@ static int make_losses(const char *path)
 			header.lost_cause = nr & 2 ? TRACE_GAP_OVERWRITTEN : header.lost_cause;
 			header.lost_inside = nr & 4 ? 7 : 0;
 			header.flags = (uint16_t)((nr & 8 ? TRACE_CHUNK_FLAG_JUMP : 0) | (nr % 8 == 5 ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0));
-			*before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0); /* 11: nobody knows of */
+			/* 11: not counted by any loss */
+			*before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);
 			header.events_before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);
 			*before += header.lost_inside;
 		}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A reader of traces written from docs/FORMAT.md alone: what it cannot find there it does not know.
+"""A reader of traces written from docs/FORMAT.md alone, without other knowledge of the format.
 
-The layouts of the structs are taken from the document's tables at run time, all else is its prose. It is made to be read beside
-the document, not to be fast: it walks the file, decodes every event, and prints one line for each.
+The layouts of the structs come from the document's tables at run time, everything else from its prose. It is written to be read
+next to the document, not to be fast: it walks through the file, decodes every event, and prints one line for each.
 
-    format_reader.py FORMAT.md TRACE [--whole]      whole: finished, and as the document says also in what it tells twice
+    format_reader.py FORMAT.md TRACE [--whole]      whole: a finished file; also compare the values that the file stores twice
 """
 import re
 import sys
@@ -36,7 +36,7 @@ class Layouts:
 		return at + size
 
 	def read(self, name, data, start=0):
-		"""The struct at `start`: numbers, and bytes where a field is no number."""
+		"""The struct at `start`: numbers, or bytes where a field is no number."""
 		if start + self.size(name) > len(data):
 			raise ValueError(f"{name} is cut off")
 		values = {}
@@ -55,7 +55,7 @@ def has_checksum(header):
 
 
 class Take:
-	"""Takes bytes off the front of a payload."""
+	"""Takes bytes from the front of a payload."""
 
 	def __init__(self, data):
 		self.data, self.at = data, 0
@@ -73,7 +73,7 @@ class Take:
 # ---- chunks ----
 
 def chunk_header(layouts, data, at, trace_id):
-	"""The header of a good chunk at `at`, or None."""
+	"""The header of a valid chunk at `at`, or None."""
 	if data[at:at + 8] != CHUNK_MAGIC or at + layouts.size("trace_chunk_header") > len(data):
 		return None
 	chunk = layouts.read("trace_chunk_header", data, at)
@@ -90,7 +90,7 @@ def unpack(chunk):
 		raise ValueError("checksum")
 	if chunk.compression == 1:
 		raw = b""
-		while packed:  # frames behind each other
+		while packed:  # one frame after the other
 			frame = zstandard.ZstdDecompressor().decompressobj()
 			raw += frame.decompress(packed)
 			packed = frame.unused_data
@@ -104,7 +104,7 @@ def unpack(chunk):
 
 
 def are_entries(layouts, data, at, trace_id):
-	"""Do two entries of an index stand at `at` and 160 bytes behind, of chunks that follow each other?"""
+	"""Are there two index entries at `at` and 160 bytes later, of chunks that follow each other?"""
 	stride = layouts.size("trace_index_entry")
 	chunk = chunk_header(layouts, data, at + 8, trace_id) if at >= 0 else None
 	if not chunk or not chunk_header(layouts, data, at + stride + 8, trace_id):
@@ -114,7 +114,7 @@ def are_entries(layouts, data, at, trace_id):
 
 
 def is_copy(layouts, data, at, trace_id):
-	"""Is the header at `at` that of an index entry: the same as what is at the offset in the 8 bytes before, or among others of its kind?"""
+	"""Is the header at `at` part of an index entry: equal to the header at the offset in the 8 bytes before, or among other entries?"""
 	header_bytes, entry = layouts.size("trace_chunk_header"), at - 8
 	if chunk_header(layouts, data, at, trace_id).kind == INDEX:
 		return False
@@ -126,7 +126,7 @@ def is_copy(layouts, data, at, trace_id):
 
 
 def next_chunk(layouts, data, at, trace_id):
-	"""Where the next chunk with a good header begins; the end of the file if there is none."""
+	"""The begin of the next chunk with a valid header, or the end of the file."""
 	while (at := data.find(CHUNK_MAGIC, at)) >= 0:
 		chunk = chunk_header(layouts, data, at, trace_id)
 		if chunk and not is_copy(layouts, data, at, trace_id):
@@ -136,7 +136,7 @@ def next_chunk(layouts, data, at, trace_id):
 
 
 def is_end(layouts, data, at):
-	"""Does an end mark stand at `at` of a file that ends, or ended, with it?"""
+	"""Is there an end mark at `at`, with which the file ends or once ended?"""
 	size = layouts.size("trace_end_mark")
 	if at < 0 or data[at:at + 8] != END_MAGIC or at + size > len(data) or not has_checksum(data[at:at + size]):
 		return False
@@ -144,7 +144,7 @@ def is_end(layouts, data, at):
 
 
 def walk(layouts, data, header):
-	"""All chunks of the file that have a good header, in its order; their payloads may be damaged. Does an end mark stand at the end, or where it was?"""
+	"""All chunks with a valid header, in file order; their payloads may be damaged. Also whether there is an end mark at the end."""
 	trace_id, at = None, 0
 	is_complete = is_end(layouts, data, len(data) - layouts.size("trace_end_mark"))
 	if header:
@@ -165,7 +165,7 @@ def walk(layouts, data, header):
 			at = start + chunk.packed_bytes
 		except ValueError:
 			chunk.raw = None
-			at = next_chunk(layouts, data, start, trace_id)  # maybe only a piece of this one was written
+			at = next_chunk(layouts, data, start, trace_id)  # perhaps only a part of this one was written
 		chunks.append(chunk)
 	return chunks, is_complete
 
@@ -211,7 +211,7 @@ def field_value(field, payload, string):
 # ---- columns ----
 
 def read_planes(take, n, constant, planes):
-	"""The words that planes make: byte p of each is in plane p."""
+	"""The words encoded in planes: byte p of each word is in plane p."""
 	words = [0] * n
 	for p in planes:
 		if constant >> p & 1:
@@ -254,7 +254,7 @@ def read_code(take):
 
 
 def read_steps(stream, codes):
-	"""The steps of one stream: `codes` has the code of each of its events."""
+	"""The steps of one stream. `codes` has the code of each of its events."""
 	bits = "".join(f"{byte:08b}"[::-1] for byte in stream)
 	at = 0
 	for code in codes:
@@ -348,10 +348,10 @@ def read_events(layouts, chunk, schema):
 		yield stamp, chunk.cpu, chunk.stream, schema[type_.id], type_.fixed[number], type_.strings[number]
 
 
-# ---- what is missing ----
+# ---- missing events ----
 
 class Stream:
-	"""A stream as far as its chunks have been seen."""
+	"""A stream, from its chunks so far."""
 
 	def __init__(self, chunk, start_ns):
 		self.stream, self.cpu = chunk.stream, chunk.cpu
@@ -360,7 +360,7 @@ class Stream:
 
 
 class Books:
-	"""The gaps: (end, cpu, stream, begin, events, cause), where the document says how they are found."""
+	"""The gaps: (end, cpu, stream, begin, events, cause), found as the document describes."""
 
 	def __init__(self, trace):
 		self.trace, self.gaps, self.streams = trace, [], {}
@@ -369,7 +369,7 @@ class Books:
 		self.gaps.append((max(start, end), stream.cpu, stream.stream, start, lost, cause))
 
 	def follow(self, chunk):
-		"""The next chunk of a stream by events_before; False: it is a copy."""
+		"""Accounts for the next chunk of a stream by events_before. False: it is a copy."""
 		stream = self.streams.setdefault((chunk.kind, chunk.stream), Stream(chunk, self.trace.start_ns))
 		if chunk.events_before < stream.number:
 			return False
@@ -397,7 +397,7 @@ class Books:
 		return True
 
 	def behind(self, account, end_ns):
-		"""What the statistics know of a stream, both kinds together, that its chunks do not show."""
+		"""Losses of a stream, of both kinds, that are in the statistics but not in its chunks."""
 		parts = [self.streams[kind, account.stream] for kind in (START, EVENTS) if (kind, account.stream) in self.streams]
 		start = max([self.trace.start_ns] + [part.last_ns for part in parts])
 		seen_before, seen_write, seen_inside = (sum(getattr(part, name) for part in parts) for name in ("lost_before", "lost_write", "lost_inside"))
@@ -464,7 +464,7 @@ def type_line(type_):
 	return " ".join(["type", numbers] + texts + fields)
 
 
-# ---- what a complete file has beside its chunks ----
+# ---- the rest of a complete file ----
 
 def expect(claim, message):
 	if not claim:
@@ -472,7 +472,7 @@ def expect(claim, message):
 
 
 def check_index(layouts, data, chunks):
-	"""End mark, index, table and its root: all that they tell is what the chunks are."""
+	"""End mark, index, table and its root: everything in them must match the chunks."""
 	mark_at, entry_bytes = len(data) - layouts.size("trace_end_mark"), layouts.size("trace_index_entry")
 	mark = layouts.read("trace_end_mark", data, mark_at)
 	index, table, root = ([chunk for chunk in chunks if chunk.kind == kind] for kind in (INDEX, TABLE, ROOT))
@@ -506,7 +506,7 @@ def check_table(layouts, index, table, root_chunk, plain):
 
 
 def check_chunks(layouts, header, chunks):
-	"""What each header says of its chunk, as far as the file tells it twice."""
+	"""Compares each header with its chunk where the file stores a value twice."""
 	schema = next(chunk for chunk in chunks if chunk.kind == SCHEMA)
 	expect(header.schema_checksum == xxh3(schema.raw), "the file's header is of another schema")
 	expect(header.header_bytes == 64 and (header.reserved, header.reserved2) == (0, 0), "the file's header has something else")
@@ -551,7 +551,7 @@ class Trace:
 		self.has_end = self.is_complete or any(chunk.kind == INDEX and chunk.raw is not None for chunk in self.chunks)
 
 	def check(self):
-		"""A file that a recorder finished, and nobody changed: all that it tells twice is the same."""
+		"""In a finished, unchanged file all values that are stored twice must be equal."""
 		check_chunks(self.layouts, self.header, self.chunks)
 		check_index(self.layouts, self.data, self.chunks)
 		check_accounts(self.accounts, self.streams)
@@ -573,7 +573,7 @@ class Trace:
 				      of.packed_bytes)
 
 	def gaps(self):
-		"""All gaps by their ends; leaves the chunks that are not copies of others."""
+		"""All gaps by their ends. Keeps the chunks that are not copies of others."""
 		books = Books(self)
 		self.streams.sort(key=lambda chunk: chunk.events_before)
 		self.streams = [chunk for chunk in self.streams if books.follow(chunk)]
@@ -581,7 +581,7 @@ class Trace:
 		return sorted(books.gaps)
 
 	def events(self, kind):
-		"""All events of a kind of chunk by time, CPU, stream and place: (time, CPU, stream, type, payload, string)."""
+		"""All events of a kind of chunk, ordered by time, CPU, stream and position: (time, CPU, stream, type, payload, string)."""
 		chunks = [chunk for chunk in self.streams if chunk.kind == kind and chunk.raw is not None]
 		events = [event for chunk in chunks for event in read_events(self.layouts, chunk, self.schema)]
 		events.sort(key=lambda event: event[:3])

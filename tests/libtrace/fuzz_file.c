@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz_file.c - any bytes as a trace file, for libFuzzer targets; what they do with the trace is fuzz_trace().
+ * fuzz_file.c - any bytes as a trace file, for libFuzzer targets. fuzz_trace() of the target uses
+ * the trace.
  *
- *	TRACE_FUZZ_SEEDS=seeds fuzz_reader -runs=0 && fuzz_reader seeds
+ * 	TRACE_FUZZ_SEEDS=seeds fuzz_reader -runs=0 && fuzz_reader seeds
  *
- * Sizes and checksums are repaired and compression is taken away first, so that mutations reach the columns, the books and the
- * schema instead of stopping at the first checksum. With TRACE_FUZZ_SEEDS small traces to begin with are written there.
+ * The file's sizes and checksums are repaired first, and its compression is removed, so that
+ * mutations reach the columns, the loss ledger and the schema instead of ending at the first
+ * checksum. With TRACE_FUZZ_SEEDS small traces to start with are written there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +24,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_BYTES = 1 << 20 };
 
-/* The file header, and the catalogue's schema when a target wants that as it is: what comes before the input. */
+/* The bytes before the input: the file header, and the catalogue's schema if a target wants it
+ * unchanged. */
 static unsigned char prefix[128 << 10];
 static size_t prefix_bytes;
 
 /* ---- seeds ---- */
 
-/* The trace with all payloads as they are before compression, and without an index. */
+/* The trace with all payloads uncompressed, and without an index. */
 static size_t unpack_all(const struct image *image, unsigned char *out)
 {
 	unsigned char *begin = out;
@@ -112,7 +115,7 @@ static struct tb *seed_dictionary(void)
 	return tb;
 }
 
-/* Threads that wait for each other in most of the ways that there are, and a program's own events. */
+/* Threads that wait for each other in most of the possible ways, and a program's own events. */
 static struct tb *seed_story(void)
 {
 	static const struct trace_field id = { "id", 4, 4, true, TRACE_KIND_DEC };

@@ -4,9 +4,15 @@
 #include <stdbool.h>
 #include <trace/reader.h>
 
-/** fuzz_behind_schema - the input is what comes behind the file header and the catalogue's schema; otherwise they are part of it */
+/**
+ * fuzz_behind_schema - true: the input follows the file header and the catalogue's schema; false:
+ * it includes the schema
+ */
 extern const bool fuzz_behind_schema;
 
-/** fuzz_trace() - what a target does with what could be opened; any contents, in a file whose checksums are right */
+/**
+ * fuzz_trace() - what a target does with a trace that could be opened; any contents, with correct
+ * checksums
+ */
 void fuzz_trace(const struct trace *trace);
 #endif

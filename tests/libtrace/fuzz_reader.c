@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fuzz_reader.c - libFuzzer target: any trace (fuzz_file.c), read through and sought in. */
+/* fuzz_reader.c - libFuzzer target: read any trace (fuzz_file.c), and seek in it. */
 #include "fuzz_file.h"
 
 const bool fuzz_behind_schema = false;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_block.c - payloads that lie, decoded where reading one byte too far ends the test: before a page that is not there.
+ * test_block.c - decode payloads with false contents. They end before an inaccessible page, so
+ * reading one byte too many ends the test.
  *
- * The only test of libtrace that looks inside: through the public interface a wrong read would fall on other parts of the file.
+ * This is the only test of libtrace that uses its internals: through the public interface a wrong
+ * read would meet other parts of the file.
  */
 #include "../../libtrace/event_block.h"
 
@@ -17,7 +19,7 @@
 
 const struct schema *writer_schema(const struct trace_writer *writer)
 {
-	static const struct schema none; /* of programs */
+	static const struct schema none; /* no types of programs */
 
 	return &none;
 }
@@ -29,7 +31,9 @@ struct packing *writer_packing(struct trace_writer *writer)
 	return &packing;
 }
 
-/** struct fence - memory that ends where another page is not accessible */
+/**
+ * struct fence - memory that ends where another page is not accessible
+ */
 struct fence {
 	unsigned char *begin;
 	size_t bytes;
@@ -47,7 +51,7 @@ static struct fence fence_new(size_t bytes)
 	return fence;
 }
 
-/* @bytes of @data so that they end at the fence. */
+/* Copies @bytes of @data so that they end at the fence. */
 static unsigned char *fence_put(const struct fence *fence, const void *data, size_t bytes)
 {
 	return memcpy(fence->begin + fence->bytes - bytes, data, bytes);
@@ -58,7 +62,9 @@ static void fence_free(struct fence *fence)
 	munmap(fence->begin, fence->bytes + (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/** struct fixture - a block with three types, strings, constant and plain columns and dictionaries */
+/**
+ * struct fixture - a block with three types, strings, constant and plain columns, and dictionaries
+ */
 struct fixture {
 	struct schema schema;
 	struct trace_packed *packed;
@@ -114,7 +120,7 @@ static void fixture_free(struct fixture *fixture)
 	free(fixture->tables.memory);
 }
 
-/* Decode @bytes of @raw at the fence, and go through what comes out. */
+/* Decodes @bytes of @raw at the fence, and reads all events. */
 static int decode(struct fixture *fixture, const unsigned char *raw, size_t bytes)
 {
 	struct block *block = &fixture->block;
@@ -123,7 +129,7 @@ static int decode(struct fixture *fixture, const unsigned char *raw, size_t byte
 	int error;
 
 	fixture->header.raw_bytes = (uint32_t)bytes;
-	free(block->memory); /* of just the size that is needed: what goes too far must be seen here, too */
+	free(block->memory); /* memory of exactly the size that is needed, to detect writes beyond it as well */
 	block->memory = NULL;
 	block->memory_room = 0;
 	error = block_decode(block, &fixture->tables, &fixture->schema, &fixture->header, fence_put(&fixture->fence, raw, bytes), &reason);
@@ -152,7 +158,7 @@ static unsigned char *raw_ids(unsigned char *raw)
 	return (unsigned char *)raw_types(raw) + 3 * sizeof(struct trace_columns_type);
 }
 
-static void the_fixture_is_good(void)
+static void the_fixture_is_valid(void)
 {
 	struct fixture fixture = fixture_new();
 
@@ -204,7 +210,7 @@ static void ids_beyond_the_types_are_malformed(void)
 	struct fixture fixture = fixture_new();
 	unsigned char *raw = fixture.packed->raw;
 
-	raw_types(raw)[0].events--; /* so that the counts of the types are right */
+	raw_types(raw)[0].events--; /* keeps the sum of the types' counts right */
 	for (size_t i = 0; i < NR_EVENTS; i++)
 		if (raw_ids(raw)[i] == 0) {
 			raw_ids(raw)[i] = 200;
@@ -219,9 +225,9 @@ static void types_of_another_size_than_the_schema_are_malformed(void)
 	struct fixture fixture = fixture_new();
 	unsigned char *raw = fixture.packed->raw;
 
-	raw_types(raw)[0].id = TRACE_EV_sys_enter6; /* larger than what is there */
+	raw_types(raw)[0].id = TRACE_EV_sys_enter6; /* needs more bytes than there are */
 	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
-	raw_types(raw)[0].id = TRACE_EV_trace_mark; /* a string, which is not there */
+	raw_types(raw)[0].id = TRACE_EV_trace_mark; /* needs a string, which is missing */
 	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
 	raw_types(raw)[0].id = 255;
 	CU_ASSERT_EQUAL(decode(&fixture, raw, fixture.packed->header.raw_bytes), -EBADMSG);
@@ -246,7 +252,7 @@ static void times_other_than_the_headers_are_malformed(void)
 	fixture_free(&fixture);
 }
 
-/* Of all sizes around those that the pool has: none overlaps another, and what was given back is used again. */
+/* Allocates all sizes around those of the pool: no two overlap, and freed memory is used again. */
 static void memory_of_a_pool_is_used_again(void)
 {
 	enum { NR = 60 };
@@ -284,7 +290,7 @@ static void memory_of_a_pool_is_used_again(void)
 
 static const struct unit_case cases[] = {
 	{ "memory_of_a_pool_is_used_again", memory_of_a_pool_is_used_again },
-	{ "the_fixture_is_good", the_fixture_is_good },
+	{ "the_fixture_is_valid", the_fixture_is_valid },
 	{ "a_payload_of_any_shorter_length_is_malformed", a_payload_of_any_shorter_length_is_malformed },
 	{ "a_payload_that_is_too_long_is_malformed", a_payload_that_is_too_long_is_malformed },
 	{ "no_value_of_any_byte_breaks_anything", no_value_of_any_byte_breaks_anything },

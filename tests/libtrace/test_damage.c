@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_damage.c - files that somebody or something has changed: nothing crashes, every change is found, and all events
- * outside the damaged place come out exactly.
+ * test_damage.c - files with changed bytes: nothing crashes, every change is found, and all events
+ * outside the damaged part are read exactly.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -16,7 +16,7 @@
 
 /* ---- every bit ---- */
 
-/* Events that may be missing after a change at @at: those of its chunk. */
+/* The number of events that may be missing after a change at @at: those of its chunk. */
 static long events_at(const struct image *image, size_t at)
 {
 	struct trace_chunk_header header;
@@ -28,8 +28,8 @@ static long events_at(const struct image *image, size_t at)
 	return 0;
 }
 
-/* The schema's payload is most of the file, and its bytes are all alike to the reader: one bit of each is enough, except in
- * long runs. */
+/* The schema's payload is most of the file, and the reader treats all its bytes alike: one bit of
+ * each is enough, except in long runs. */
 static bool is_schema_payload(const struct image *image, size_t at)
 {
 	struct trace_chunk_header header;
@@ -38,7 +38,9 @@ static bool is_schema_payload(const struct image *image, size_t at)
 	return at >= chunk + header.header_bytes && at < chunk + header.header_bytes + header.packed_bytes;
 }
 
-/** struct tally - of many outcomes: how many broke which promise */
+/**
+ * struct tally - over many outcomes: how many broke which promise
+ */
 struct tally {
 	size_t nr;
 	size_t nr_inexact;
@@ -102,7 +104,7 @@ static void every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only(void)
 
 /* ---- every length ---- */
 
-/* Events in chunks that are whole in the first @bytes of the file. */
+/* The number of events in chunks that are complete in the first @bytes of the file. */
 static long events_within(const struct image *image, size_t bytes)
 {
 	struct trace_chunk_header header;
@@ -153,7 +155,7 @@ static void every_truncation_keeps_all_whole_chunks(void)
 	fixture_free(&fixture);
 }
 
-static void what_is_missing_of_a_cut_chunk_is_counted(void)
+static void events_missing_in_a_truncated_chunk_are_counted(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace_chunk_header header;
@@ -274,7 +276,7 @@ static void garbage_between_chunks_costs_nothing(void)
 	struct fixture fixture = fixture_new(true);
 	struct trace_chunk_header a;
 	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a);
-	/* part of another chunk: a magic with no good header behind it */
+	/* part of another chunk: a magic without a valid header after it */
 	struct image image = rearranged(&fixture.image,
 					(const size_t[][2]){ { 0, at }, { at, 100 }, { at, 20 }, { at, fixture.image.bytes - at } }, 4);
 	struct outcome outcome = read_all(&fixture, image.path);
@@ -294,7 +296,8 @@ static void check_damages(const char *path, size_t nr_damages, size_t nr_gaps)
 	trace_close(trace);
 }
 
-/* The index, which is walked over then, is full of headers: of chunks that are where it says, or were before bytes came or went. */
+/* The index, which the reader then scans, is full of copies of headers. Their chunks are where the
+ * index says, or were there before bytes were inserted or removed. */
 static void copies_of_headers_in_the_index_are_no_chunks(void)
 {
 	struct fixture fixture = fixture_new(true);
@@ -306,18 +309,19 @@ static void copies_of_headers_in_the_index_are_no_chunks(void)
 	struct image cut = rearranged(&fixture.image, (const size_t[][2]){ { 0, index_at + 1000 } }, 1);
 
 	check_damages(fixture.image.path, 0, 0);
-	check_damages(longer.path, 1, 0);		 /* what is behind the end */
+	check_damages(longer.path, 1, 0);		 /* the bytes after the end */
 	CU_ASSERT_TRUE(is_clean_end(longer.path));
-	check_damages(shorter.path, 1, 1);		 /* an end that is not where it should be */
+	check_damages(shorter.path, 1, 1);		 /* the end is not where it should be */
 	CU_ASSERT_FALSE(is_clean_end(shorter.path));
-	check_damages(cut.path, 1, 3);			 /* the index; of each stream something may be missing */
+	check_damages(cut.path, 1, 3);			 /* the index; each stream may lack events */
 	image_free(&cut);
 	image_free(&shorter);
 	image_free(&longer);
 	fixture_free(&fixture);
 }
 
-/* Nor when the chunks are not where it says, and it is not whole: it costs itself, and nothing else changes. Parts of the file are kept, as by rearranged(). */
+/* The same when the chunks are not where the index says, and the index is damaged: the index is
+ * lost, and nothing else changes. @parts of the file are kept, as by rearranged(). */
 static void check_spoilt_index(const struct image *image, const size_t (*parts)[2], size_t nr, size_t index_at)
 {
 	size_t before = 0;
@@ -343,7 +347,7 @@ static void check_spoilt_index(const struct image *image, const size_t (*parts)[
 	image_free(&without);
 }
 
-static void what_is_left_of_an_index_is_no_chunk(void)
+static void the_rest_of_an_index_is_no_chunk(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace_chunk_header a, index;
@@ -352,10 +356,13 @@ static void what_is_left_of_an_index_is_no_chunk(void)
 
 	for (size_t stop = index_at + 1; stop < index_at + chunk_bytes(&index); stop += 7 * step) {
 		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, stop } }, 1, index_at);
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, stop - behind } }, 2, index_at);		  /* a chunk is missing */
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at + 200 }, { at + 210, stop - at - 210 } }, 2, index_at); /* a few bytes */
+		/* a chunk is missing */
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, stop - behind } }, 2, index_at);
+		/* a few bytes */
+		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at + 200 }, { at + 210, stop - at - 210 } }, 2, index_at);
 	}
-	for (size_t hole = index_at + sizeof(index) - 40; hole + 1000 < bytes; hole += 13 * step) { /* and of the index */
+	for (size_t hole = index_at + sizeof(index) - 40; hole + 1000 < bytes; hole += 13 * step) {
+		/* and of the index */
 		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, hole }, { hole + 100, bytes - hole - 100 } }, 2, index_at);
 		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, hole - behind }, { hole + 100, bytes - hole - 300 } }, 3, index_at);
 	}
@@ -378,7 +385,8 @@ static void random_overwrites_cost_the_chunks_they_touch(void)
 			fixture.image.data[at + i] = (unsigned char)random();
 		outcome = read_all(&fixture, fixture.image.path);
 		memcpy(fixture.image.data, saved, fixture.image.bytes);
-		/* with the file's header gone the schema chunk must be there: nothing else says what the events are */
+		/* without the file's header the schema chunk must be readable: nothing else
+		 * describes the events */
 		if (at < sizeof(struct trace_file_header) && !outcome.opened)
 			continue;
 		tally_add(&tally, &outcome, (long)fixture.all.nr, outcome.missing && !outcome.nr_lost);
@@ -388,7 +396,7 @@ static void random_overwrites_cost_the_chunks_they_touch(void)
 	fixture_free(&fixture);
 }
 
-/* ---- files that lie, with good checksums ---- */
+/* ---- files with false contents and correct checksums ---- */
 
 static void a_chunk_of_another_trace_is_not_taken(void)
 {
@@ -503,14 +511,14 @@ static void a_newer_minor_version_with_longer_headers_is_read(void)
 	fixture_free(&fixture);
 }
 
-/* Change an entry of the only chunk of a kind, which has an array of them. */
+/* Changes an entry in the only chunk of a kind; its payload is an array of entries. */
 static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t entry_bytes, size_t kind_at, size_t cpu_at, uint32_t cpu)
 {
 	struct trace_chunk_header header;
 	size_t chunk = (size_t)image_find(image, kind, 0, &header), at = chunk + header.header_bytes;
 	uint16_t of_chunk;
 
-	for (;; at += entry_bytes) { /* the first of events */
+	for (;; at += entry_bytes) { /* the first chunk of events */
 		memcpy(&of_chunk, image->data + at + kind_at, sizeof(of_chunk));
 		if (of_chunk == TRACE_CHUNK_EVENTS)
 			break;
@@ -519,7 +527,7 @@ static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t e
 	image_put_chunk(image, chunk, &header);
 }
 
-/* By the chunk itself, and by a table and an index that list it. */
+/* In the chunk itself, and in a table and an index that list it. */
 static void a_chunk_of_an_impossible_cpu_is_refused(void)
 {
 	static const uint32_t cpus[] = { TRACE_CPUS_MAX, 0x57097957, UINT32_MAX - 1 };
@@ -550,7 +558,7 @@ static void a_chunk_of_an_impossible_cpu_is_refused(void)
 		}
 }
 
-/* The same trace as version 2.0 has it: without a table, and an index that knows of none. */
+/* The same trace in version 2.0: without a table, and with an index that has no table. */
 static struct image image_without_table(const struct image *image)
 {
 	struct trace_chunk_header header, index;
@@ -560,7 +568,7 @@ static struct image image_without_table(const struct image *image)
 	struct trace_file_header *file = (struct trace_file_header *)old.data;
 	struct trace_end_mark mark;
 
-	index.packed_bytes -= 2 * sizeof(struct trace_index_entry); /* the table, and its root */
+	index.packed_bytes -= 2 * sizeof(struct trace_index_entry); /* the table and its root */
 	index.raw_bytes = index.packed_bytes;
 	memmove(old.data + table + sizeof(index), image->data + index_at + sizeof(index), index.packed_bytes);
 	image_put_chunk(&old, table, &index);
@@ -604,7 +612,8 @@ static void a_trace_of_the_version_before_the_table_is_whole(void)
 	fixture_free(&fixture);
 }
 
-/* Flags that nobody knows; and where a header's copy is in the index, for which there is the chunk's own. */
+/* Unknown flags do not matter, and neither do bytes of a header's copy in the index, because the
+ * chunk has the header itself. */
 static bool is_of_no_account(enum trace_chunk_kind kind, size_t at, unsigned char value)
 {
 	if (kind == TRACE_CHUNK_ROOT)
@@ -612,8 +621,9 @@ static bool is_of_no_account(enum trace_chunk_kind kind, size_t at, unsigned cha
 	return at % sizeof(struct trace_table_entry) == offsetof(struct trace_table_entry, flags) && value == 0x80;
 }
 
-/* Every byte of the table and of its root takes other values, with good checksums: nothing breaks, and who reads the chunks finds it. */
-static void a_table_that_lies_is_found(void)
+/* Every byte of the table and of its root takes other values, with correct checksums: nothing
+ * breaks, and reading the chunks finds the change. */
+static void a_false_table_is_found(void)
 {
 	static const enum trace_chunk_kind kinds[] = { TRACE_CHUNK_TABLE, TRACE_CHUNK_ROOT };
 	static const unsigned char values[] = { 1, 0x80, 0xff };
@@ -667,14 +677,14 @@ static const struct unit_case cases[] = {
 	{ "every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only },
 	{ "every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only", every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only },
 	{ "every_truncation_keeps_all_whole_chunks", every_truncation_keeps_all_whole_chunks },
-	{ "what_is_missing_of_a_cut_chunk_is_counted", what_is_missing_of_a_cut_chunk_is_counted },
+	{ "events_missing_in_a_truncated_chunk_are_counted", events_missing_in_a_truncated_chunk_are_counted },
 	{ "swapped_chunks_are_found_and_lose_only_themselves", swapped_chunks_are_found_and_lose_only_themselves },
 	{ "swapped_chunks_without_an_index_lose_nothing", swapped_chunks_without_an_index_lose_nothing },
 	{ "a_doubled_chunk_counts_once", a_doubled_chunk_counts_once },
 	{ "a_removed_chunk_is_counted_from_the_numbers", a_removed_chunk_is_counted_from_the_numbers },
 	{ "garbage_between_chunks_costs_nothing", garbage_between_chunks_costs_nothing },
 	{ "copies_of_headers_in_the_index_are_no_chunks", copies_of_headers_in_the_index_are_no_chunks },
-	{ "what_is_left_of_an_index_is_no_chunk", what_is_left_of_an_index_is_no_chunk },
+	{ "the_rest_of_an_index_is_no_chunk", the_rest_of_an_index_is_no_chunk },
 	{ "random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch },
 	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
 	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
@@ -683,14 +693,14 @@ static const struct unit_case cases[] = {
 	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
 	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
 	{ "a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole },
-	{ "a_table_that_lies_is_found", a_table_that_lies_is_found },
+	{ "a_false_table_is_found", a_false_table_is_found },
 	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
 	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	/* File after file is opened: their memory need not come from the kernel each time. */
+	/* The test opens file after file: their memory need not come from the kernel each time. */
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	mallopt(M_TOP_PAD, 32 << 20);

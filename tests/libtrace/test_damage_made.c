@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_damage_made.c - files that no writer of ours would make, with good checksums: bombs, sizes that lie, columns that make no sense. */
+/* test_damage_made.c - files with correct checksums that our writer would not make: bombs, false
+ * sizes, invalid columns. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 #include "spend.h"
 #include "unit.h"
 
-/* Replace the payload of the first chunk of events by @payload, in a trace without an index. @nr_events 0: as before */
+/* Replaces the payload of the first chunk of events by @payload, in a trace without an index.
+ * @nr_events 0: as before. */
 static struct outcome with_payload(const struct fixture *fixture, const void *payload, size_t bytes, uint32_t raw_bytes, uint8_t compression,
 				   uint32_t nr_events)
 {
@@ -42,11 +44,14 @@ static struct outcome with_payload(const struct fixture *fixture, const void *pa
 	return outcome;
 }
 
-/* ---- files that no writer of ours would make ---- */
+/* ---- files that our writer would not make ---- */
 
 enum { MADE_ID = 7, MADE_MOST_BYTES = 256 << 10 };
 
-/** struct made - a trace file made by hand: a header of @header_bytes with room in it, and what follows */
+/**
+ * struct made - a trace file made by hand: a header of @header_bytes with unused space in it, and
+ * the bytes after it
+ */
 struct made {
 	unsigned char data[MADE_MOST_BYTES];
 	size_t bytes;
@@ -89,7 +94,8 @@ static struct trace *made_open(const struct made *made, struct trace_error *ret_
 	return trace;
 }
 
-/* Where the table begins bounds what it may list; it lies before the first chunk, in the room of the file's header. */
+/* The begin of the table limits what it may list. Here it lies before the first chunk, inside the
+ * file's header. */
 static void a_table_within_the_files_header_is_refused(void)
 {
 	struct made *made = calloc(1, sizeof(*made));
@@ -116,7 +122,8 @@ static void a_table_within_the_files_header_is_refused(void)
 	free(made);
 }
 
-/* A schema of @nr types that all have the same text, of @chars characters, and the same @nr_fields. Returns the number of types that are taken. */
+/* A schema of @nr types that all have the same text of @chars characters and the same @nr_fields.
+ * Returns the number of types that the reader accepts. */
 static size_t types_with_one_text_of(uint32_t nr, uint16_t nr_fields, const char *text, size_t chars)
 {
 	struct made *made = calloc(1, sizeof(*made));
@@ -155,22 +162,23 @@ static size_t types_with_one_text(uint32_t nr, size_t chars)
 	return taken;
 }
 
-/* From each brace on it was looked for the one that closes it, and what is between was compared with the name of each field: that took 20 s. */
-static void a_text_of_braces_is_no_work(void)
+/* The reader once searched the closing brace from each opening brace on, and compared the text in
+ * between with the name of each field: that took 20 s. */
+static void a_text_of_braces_is_read_in_linear_time(void)
 {
 	enum { CHARS = 28000 };
 	char text[CHARS];
 	long long since = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	if (unit_step(2) > 1)
-		return; /* a sanitizer goes through all of a text wherever a part of it is looked at */
+		return; /* a sanitizer checks all of a text wherever a part of it is read */
 	memset(text, '{', CHARS);
 	text[CHARS - 1] = '}';
 	CU_ASSERT_EQUAL(types_with_one_text_of(250, 1000, text, CHARS), 250);
 	CU_ASSERT(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - since < 5000 * MS);
 }
 
-/* A small chunk could stand for any number of large types, and to open it would take hours. */
+/* A small chunk could describe any number of large types, and opening it would take hours. */
 static void types_that_share_more_than_a_schema_can_hold_are_refused(void)
 {
 	CU_ASSERT_EQUAL(types_with_one_text(1, 65000), 1);
@@ -179,7 +187,8 @@ static void types_that_share_more_than_a_schema_can_hold_are_refused(void)
 	CU_ASSERT_EQUAL(types_with_one_text(270, 65000), 0);
 }
 
-/* One event of a type that has nothing but its number; sched_fork has 24 bytes for us. And a loss, whose event shall have a string. */
+/* One event of a type that has only a number; our sched_fork has 24 bytes. And a loss, with a type
+ * that claims a string. */
 static struct trace *trace_of_a_short_event(void)
 {
 	struct {
@@ -210,8 +219,8 @@ static struct trace *trace_of_a_short_event(void)
 	return trace;
 }
 
-/* Seen by AddressSanitizer, as far as it reads beyond them. */
-static void nothing_is_read_of_events_that_are_too_short(void)
+/* AddressSanitizer finds reads beyond the events. */
+static void no_bytes_beyond_short_events_are_read(void)
 {
 	struct trace *trace = trace_of_a_short_event();
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
@@ -222,7 +231,7 @@ static void nothing_is_read_of_events_that_are_too_short(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
 	CU_ASSERT_EQUAL(event->id, TRACE_EV_trace_lost);
 	CU_ASSERT_FALSE(event->type->has_string);
-	while (event && event->id == TRACE_EV_trace_lost) /* the file has no end, either */
+	while (event && event->id == TRACE_EV_trace_lost) /* the file has no end mark, either */
 		event = trace_cursor_next(cursor);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
 	CU_ASSERT_EQUAL(event->id, TRACE_EV_sched_fork);
@@ -232,8 +241,9 @@ static void nothing_is_read_of_events_that_are_too_short(void)
 	trace_close(trace);
 }
 
-/* The reader makes the events of losses itself: a file that says that they have more fields says it of others. */
-static void what_a_file_says_of_losses_does_not_count(void)
+/* The reader itself makes the events of losses. More fields in the file's description of them do
+ * not apply to these. */
+static void a_files_description_of_losses_is_ignored(void)
 {
 	struct {
 		struct trace_schema_header head;
@@ -269,7 +279,7 @@ static void what_a_file_says_of_losses_does_not_count(void)
 	free(made);
 }
 
-/* Nothing was unpacked before, and for nothing no memory is needed. */
+/* Nothing was unpacked before, so the reader has no memory allocated. */
 static void a_schema_that_unpacks_to_nothing_is_damage(void)
 {
 	struct made *made = calloc(1, sizeof(*made));
@@ -300,13 +310,14 @@ static void a_compression_bomb_is_refused(void)
 	outcome = with_payload(&fixture, bomb, packed, (uint32_t)raw, TRACE_COMPRESSION_ZSTD, 0);
 	CU_ASSERT_TRUE(outcome.opened && outcome.exact && outcome.detected);
 	CU_ASSERT_EQUAL(outcome.missing, 5);
-	CU_ASSERT_TRUE(outcome.nr_damages > 0); /* refused before anything was allocated for it */
+	CU_ASSERT_TRUE(outcome.nr_damages > 0); /* refused before memory was allocated for it */
 	free(zeros);
 	free(bomb);
 	fixture_free(&fixture);
 }
 
-/* Constant columns make large events of one byte each; their size has the records' limit all the same. */
+/* Constant columns make large events of one byte each. The limit of a record's size applies to them
+ * all the same. */
 static void a_bomb_of_constant_columns_is_refused(void)
 {
 	struct fixture fixture = fixture_new(false);
@@ -332,7 +343,10 @@ static void a_bomb_of_constant_columns_is_refused(void)
 	fixture_free(&fixture);
 }
 
-/** struct bombs - a file to which chunks are added that are some hundred bytes there, and megabytes of events */
+/**
+ * struct bombs - a file to which chunks of some hundred bytes are added that decode to megabytes of
+ * events
+ */
 struct bombs {
 	struct rawfile *file;
 	uint32_t trace_id;
@@ -371,7 +385,7 @@ static void bombs_add(struct bombs *bombs, struct trace_chunk_header header, siz
 
 enum { BOMB_EVENTS = TRACE_RAW_MAX / 64 };
 
-/* The most system calls that a chunk may have, all of them 0, at @ts_ns. */
+/* The maximum number of system calls that a chunk may have, all of them 0, at @ts_ns. */
 static void bombs_add_events(struct bombs *bombs, uint32_t stream, uint64_t ts_ns)
 {
 	struct trace_columns_type type = { .id = TRACE_EV_sys_enter6, .words = 7, .events = BOMB_EVENTS, .payloads = BOMB_EVENTS };
@@ -402,7 +416,7 @@ static struct trace *bombs_open(struct bombs *bombs)
 	return trace;
 }
 
-/* Reads on, and returns how many events come, and how many a loss stands for. */
+/* Reads all events. Returns their number, and the number of lost ones. */
 static uint64_t go_through(const struct trace *trace, uint64_t *ret_lost, struct trace_error *ret_error)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .decode_ahead = 4 }, NULL);
@@ -420,7 +434,7 @@ static uint64_t go_through(const struct trace *trace, uint64_t *ret_lost, struct
 	return nr;
 }
 
-static void chunks_that_are_too_much_at_a_time_are_refused(void)
+static void chunks_that_overlap_too_much_are_refused(void)
 {
 	struct bombs bombs = bombs_new();
 	struct trace_error error = { 0 };
@@ -432,7 +446,8 @@ static void chunks_that_are_too_much_at_a_time_are_refused(void)
 	trace = bombs_open(&bombs);
 	nr = go_through(trace, &lost, &error);
 	CU_ASSERT_EQUAL(nr + lost, 20 * BOMB_EVENTS);
-	CU_ASSERT(nr >= 10 * BOMB_EVENTS && nr < 16 * BOMB_EVENTS); /* of 17 MiB each, so that they take a fourth of a GiB */
+	/* of 17 MiB each, so that together they take a fourth of a GiB */
+	CU_ASSERT(nr >= 10 * BOMB_EVENTS && nr < 16 * BOMB_EVENTS);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "more events at one time than any recorder"));
 	trace_close(trace);
 }
@@ -446,7 +461,7 @@ static struct trace *bombs_behind_each_other(uint32_t nr)
 	return bombs_open(&bombs);
 }
 
-static void chunks_that_are_too_much_together_are_refused(void)
+static void chunks_too_large_in_total_are_refused(void)
 {
 	uint32_t nr_chunks = 255; /* of 17 MiB each */
 	struct trace_error error = { 0 };
@@ -454,7 +469,7 @@ static void chunks_that_are_too_much_together_are_refused(void)
 	uint64_t lost, nr;
 
 	if (unit_step(2) > 1)
-		return; /* it takes long where each access is checked */
+		return; /* slow where each access is checked */
 	trace = bombs_behind_each_other(nr_chunks);
 	nr = go_through(trace, &lost, &error);
 	CU_ASSERT_EQUAL(nr + lost, (uint64_t)nr_chunks * BOMB_EVENTS);
@@ -463,7 +478,7 @@ static void chunks_that_are_too_much_together_are_refused(void)
 	trace_close(trace);
 }
 
-/* A recorder with large buffers can put a million of equal events into 400 bytes. */
+/* A recorder with large buffers can put a million equal events into 400 bytes. */
 static void many_events_in_a_small_file_are_read(void)
 {
 	uint32_t nr_chunks = unit_step(2) == 1 ? 70 : 3;
@@ -479,7 +494,7 @@ static void many_events_in_a_small_file_are_read(void)
 	trace_close(trace);
 }
 
-static void names_that_are_too_much_together_are_refused(void)
+static void names_too_large_in_total_are_refused(void)
 {
 	enum { NAME = 60000 };
 	struct trace_string_entry entry = { .space = TRACE_STRING_SYSCALL, .text_bytes = NAME };
@@ -497,8 +512,8 @@ static void names_that_are_too_much_together_are_refused(void)
 	trace_close(trace);
 }
 
-/* Every byte of a payload of columns takes every value, with good checksums: what comes out is of no account, but nothing
- * breaks, and the other chunks' events are exact. */
+/* Every byte of a payload of columns takes every value, with correct checksums: the decoded events
+ * are arbitrary, but nothing breaks, and the other chunks' events are exact. */
 static void malformed_columns_break_nothing(void)
 {
 	struct fixture fixture = fixture_new(false);
@@ -570,17 +585,17 @@ static void damage_ahead_is_the_same(void)
 
 static const struct unit_case cases[] = {
 	{ "a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused },
-	{ "a_text_of_braces_is_no_work", a_text_of_braces_is_no_work },
+	{ "a_text_of_braces_is_read_in_linear_time", a_text_of_braces_is_read_in_linear_time },
 	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
-	{ "nothing_is_read_of_events_that_are_too_short", nothing_is_read_of_events_that_are_too_short },
-	{ "what_a_file_says_of_losses_does_not_count", what_a_file_says_of_losses_does_not_count },
+	{ "no_bytes_beyond_short_events_are_read", no_bytes_beyond_short_events_are_read },
+	{ "a_files_description_of_losses_is_ignored", a_files_description_of_losses_is_ignored },
 	{ "a_schema_that_unpacks_to_nothing_is_damage", a_schema_that_unpacks_to_nothing_is_damage },
 	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
 	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
-	{ "chunks_that_are_too_much_at_a_time_are_refused", chunks_that_are_too_much_at_a_time_are_refused },
+	{ "chunks_that_overlap_too_much_are_refused", chunks_that_overlap_too_much_are_refused },
 	{ "many_events_in_a_small_file_are_read", many_events_in_a_small_file_are_read },
-	{ "chunks_that_are_too_much_together_are_refused", chunks_that_are_too_much_together_are_refused },
-	{ "names_that_are_too_much_together_are_refused", names_that_are_too_much_together_are_refused },
+	{ "chunks_too_large_in_total_are_refused", chunks_too_large_in_total_are_refused },
+	{ "names_too_large_in_total_are_refused", names_too_large_in_total_are_refused },
 	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },
 	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
 	{ NULL, NULL },

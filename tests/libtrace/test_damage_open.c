@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_damage_open.c - damage while a trace is open and read: files that shrink or change, and when a reader is told. */
+/* test_damage_open.c - damage while a trace is open and read: files that shrink or change, and the
+ * time at which the reader is notified. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "damage_case.h"
 #include "unit.h"
 
-/* Where the chunks are is looked up in the file when the first cursor is made; from then on all of them are known. */
+/* The first cursor looks up the positions of the chunks in the file. From then on all of them are
+ * known. */
 static void a_file_that_shrinks_while_open_is_damage(void)
 {
 	static const bool finished[] = { true, false };
@@ -53,7 +55,8 @@ static void a_file_that_shrinks_before_the_first_cursor_has_none(void)
 	fixture_free(&fixture);
 }
 
-/* They agree with each other, but not with what the cursor has been told of the chunk. */
+/* The entry and the header agree with each other, but not with what the cursor knows of the
+ * chunk. */
 static void an_entry_and_its_header_change(struct fixture *fixture, size_t at, struct trace_table_entry entry)
 {
 	struct trace *trace = trace_open(fixture->image.path, NULL);
@@ -76,7 +79,8 @@ static void an_entry_and_its_header_change(struct fixture *fixture, size_t at, s
 	trace_close(trace);
 }
 
-/* An entry of the table is looked at again whenever its chunk is read; nothing but that chunk is lost, whatever has become of it. */
+/* The reader checks an entry of the table again whenever it reads the chunk. Any change of the
+ * entry loses that chunk only. */
 static void an_entry_that_changes_while_open_is_damage(void)
 {
 	struct fixture fixture = fixture_new(true);
@@ -116,7 +120,11 @@ static void an_entry_that_changes_while_open_is_damage(void)
 	fixture_free(&fixture);
 }
 
-/** struct told - what a cursor told of damage. @last_ns: of the event before; @late: that was of its time already */
+/**
+ * struct told - the damage that a cursor reported
+ * @last_ns: time of the event before
+ * @late: the damage had the time of that event
+ */
 struct told {
 	uint64_t last_ns;
 	size_t nr;
@@ -133,7 +141,7 @@ static void note_damage(void *data, const struct trace_gap *gap)
 	told->nr++;
 }
 
-static void damage_is_told_before_any_event_of_its_time(void)
+static void damage_is_reported_before_any_event_of_its_time(void)
 {
 	for (size_t ahead = 0; ahead <= 3; ahead += 3) {
 		struct told told = { 0 };
@@ -175,8 +183,8 @@ static void damage_is_told_before_any_event_of_its_time(void)
 	}
 }
 
-/* Of a chunk that has no event of those that are wanted nothing is to be read, but for its damage. */
-static void who_wants_losses_is_told_of_all_damage(void)
+/* A chunk without selected events is not read, except to find damage. */
+static void a_reader_that_selects_losses_gets_all_damage(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch };
 	struct trace_cursor_options options = { .size = sizeof(options), .mask = mask };
@@ -207,8 +215,8 @@ static void who_wants_losses_is_told_of_all_damage(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(damage_is_told_before_any_event_of_its_time),
-		CASE(who_wants_losses_is_told_of_all_damage),
+		CASE(damage_is_reported_before_any_event_of_its_time),
+		CASE(a_reader_that_selects_losses_gets_all_damage),
 		CASE(a_file_that_shrinks_while_open_is_damage),
 		CASE(an_entry_that_changes_while_open_is_damage),
 		CASE(a_file_that_shrinks_before_the_first_cursor_has_none),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_events.c - the catalogue keeps its own rules. What the compiler can check is checked in libtrace/catalogue.c. */
+/* test_events.c - the catalogue follows its own rules. libtrace/catalogue.c has those that the
+ * compiler can check. */
 #include <ctype.h>
 #include <stdlib.h>
 #include "unit.h"
@@ -10,7 +11,7 @@ static const struct trace_event_type *type_of(size_t idx)
 	return trace_catalogue_type(idx);
 }
 
-/* Fails with the event's name in sight. */
+/* Fails with the event's name in the output. */
 static void expect(int holds, const struct trace_event_type *type)
 {
 	if (!holds)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_format.c - docs/FORMAT.md says what include/trace/format.h does. */
+/* test_format.c - docs/FORMAT.md describes the structs of include/trace/format.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,9 @@
 
 #include "unit.h"
 
-/** struct field - a field of a struct of the file, as the compiler lays it out */
+/**
+ * struct field - a field of a struct of the file, as the compiler lays it out
+ */
 struct field {
 	const char *type;
 	const char *name;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_golden.c - a trace that was written once, and whose bytes are kept in golden.hex: it is read as it was, and written as it was.
+ * test_golden.c - a trace that was written once, and is kept as bytes in golden.hex, is still read
+ * and still written the same way.
  *
- * The format is a promise to those who have files of it. Where reader and writer are changed alike, nothing else here would notice. If the writer finds a
- * better form within what docs/FORMAT.md says, the old file goes on being read, as golden.hex of another name, and a new one is made:
+ * The format is a promise to users with files of it. If reader and writer change together, no other
+ * test notices. If the writer finds a better encoding within docs/FORMAT.md, the old file stays
+ * under another name, the reader continues to be tested with it, and a new one is made:
  *
  *	test_golden --write >tests/libtrace/golden.hex
  */
@@ -18,7 +20,7 @@
 
 enum { STEP_NS = 25, CLOCK_EVENTS = 1600, MOST_BYTES = 1 << 20 };
 
-/* The same in every run, and in every C library. */
+/* The same in every run, and with every C library. */
 static uint32_t below(uint32_t n)
 {
 	static uint64_t state;
@@ -31,7 +33,8 @@ static uint32_t below(uint32_t n)
 	return n ? (uint32_t)(state >> 32) % n : 0;
 }
 
-/* One event that is late costs two corrections: its own, and the next one's. Then come so many that need none: what a byte holds, and what it does not. */
+/* One late event costs two corrections: its own, and the next one's. Then follow numbers of events
+ * without a correction that fit into a byte, and that do not. */
 static bool is_late(size_t i)
 {
 	static const size_t skips[] = { 0, 253, 254, 255, 256, 510 };
@@ -45,7 +48,8 @@ static bool is_late(size_t i)
 	return false;
 }
 
-/* Two CPUs: one with columns of every form, and a clock of steps; one with little on it, a loss and a second chunk. Programs, strings, a start state. */
+/* Two CPUs: one with columns of every encoding and a clock of steps, and one with few events, a
+ * loss and a second chunk. Programs, strings, a start state. */
 static struct tb *golden_trace(void)
 {
 	static const struct trace_field field = { "number", 0, 8, false, TRACE_KIND_DEC };
@@ -69,7 +73,7 @@ static struct tb *golden_trace(void)
 
 		steps += 1 + (i % 500 ? below(60) : below(40000));
 		ts_ns = 1000000 + steps * STEP_NS + (is_late(i) ? 1 + below(3) : 0);
-		a = below(8); /* one after the other: compilers order arguments as they like */
+		a = below(8); /* in separate statements, because the order of evaluation of arguments is unspecified */
 		b = below(1 << 20);
 		switch (i % 8) {
 		case 0: tb_switch(tb, 0, ts_ns, a < 6 ? 42 : 0, 40 + b % 300, a % 3); break;
@@ -149,7 +153,7 @@ static void check_events(struct trace *kept, struct trace *made, bool start_stat
 	seen_free(&b);
 }
 
-static void a_file_of_then_is_read_as_it_was(void)
+static void the_kept_file_is_read_as_it_was(void)
 {
 	struct image image = golden_image();
 	struct tb *tb = golden_trace();
@@ -166,9 +170,10 @@ static void a_file_of_then_is_read_as_it_was(void)
 	image_free(&image);
 }
 
-/* ---- what is written ---- */
+/* ---- the writer ---- */
 
-/* What a chunk is beside its place in the file, and how well it was packed. Those that list events or chunks grow with the catalogue. */
+/* The properties of a chunk other than its position in the file and its compression. Chunks that
+ * list events or chunks grow with the catalogue. */
 static bool is_kept(uint16_t kind)
 {
 	return kind != TRACE_CHUNK_SCHEMA && kind != TRACE_CHUNK_INDEX && kind != TRACE_CHUNK_TABLE && kind != TRACE_CHUNK_ROOT;
@@ -184,7 +189,7 @@ static size_t payload_of(const struct image *image, long at, const struct trace_
 	return header->packed_bytes;
 }
 
-/* Chunk @nr of those that are kept; false behind the last one. */
+/* Chunk @nr of those that are compared. Returns false after the last one. */
 static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_header *ret_header, unsigned char *ret_payload)
 {
 	long at;
@@ -200,7 +205,7 @@ static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_
 	return false;
 }
 
-static void what_is_written_is_what_was_written(void)
+static void the_writer_writes_the_kept_bytes(void)
 {
 	struct tb *tb = golden_trace();
 	struct image kept = golden_image(), made = image_new(tb, true);
@@ -226,8 +231,9 @@ static void what_is_written_is_what_was_written(void)
 	tb_free(tb);
 }
 
-/* The gaps between corrections are there that the clock was made for; and so the files above say something of them. */
-static void the_corrections_are_as_far_apart_as_was_meant(void)
+/* The trace has the distances between corrections that its clock was made for, so the comparisons
+ * above test them. */
+static void the_corrections_have_the_intended_distances(void)
 {
 	struct image image = golden_image();
 	unsigned char *payload = malloc(MOST_BYTES);
@@ -268,9 +274,9 @@ static int write_hex(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_file_of_then_is_read_as_it_was", a_file_of_then_is_read_as_it_was },
-	{ "what_is_written_is_what_was_written", what_is_written_is_what_was_written },
-	{ "the_corrections_are_as_far_apart_as_was_meant", the_corrections_are_as_far_apart_as_was_meant },
+	{ "the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was },
+	{ "the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes },
+	{ "the_corrections_have_the_intended_distances", the_corrections_have_the_intended_distances },
 	{ NULL, NULL },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_merge.c - runs of keys become one, whatever their sizes: compared with a sort of all. */
+/* test_merge.c - merging sorted runs of keys of any size gives the same as sorting all keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,9 @@
 
 enum { RUNS_MOST = 300 };
 
-/** struct runs - @keys of run i end at @ends[i], ascending in it */
+/**
+ * struct runs - the @keys of run i end at @ends[i], ascending within the run
+ */
 struct runs {
 	uint64_t *keys; /* owned */
 	size_t ends[RUNS_MOST];
@@ -43,7 +45,8 @@ static void expect_merged(struct merge *merge, struct runs *runs)
 	free(sorted);
 }
 
-/* @nr runs of 1 to @most keys, of which number @big has a thousand times as many. The keys are all different, with the highest that there can be among them. */
+/* @nr runs of 1 to @most keys; run number @big has a thousand times as many. All keys are
+ * different, and the maximum key is among them. */
 static void expect_runs(struct merge *merge, size_t nr, size_t most, size_t big)
 {
 	struct runs runs = { .nr = nr };
@@ -75,7 +78,7 @@ static void runs_of_any_number_and_size_become_one(void)
 	merge_release(&merge);
 }
 
-static void a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands(void)
+static void a_long_run_among_short_ones_is_merged_at_any_position(void)
 {
 	struct merge merge = { 0 };
 
@@ -90,7 +93,7 @@ static void a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands(vo
 
 static const struct unit_case cases[] = {
 	{ "runs_of_any_number_and_size_become_one", runs_of_any_number_and_size_become_one },
-	{ "a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands", a_run_of_many_keys_among_some_of_few_is_merged_wherever_it_stands },
+	{ "a_long_run_among_short_ones_is_merged_at_any_position", a_long_run_among_short_ones_is_merged_at_any_position },
 	{ NULL, NULL },
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_reader.c - what goes into a trace comes out of it: every event, in order, and every loss in its place. */
+/* test_reader.c - the reader returns what the writer was given: every event, in order, and every
+ * loss at its position. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 
 /* ---- round trips ---- */
 
-/** struct sample - an event that was written */
+/**
+ * struct sample - an event that was written
+ */
 struct sample {
 	uint64_t ts_ns;
 	uint32_t cpu;
@@ -59,7 +62,8 @@ static bool sample_is(const struct sample *sample, const struct trace_event *eve
 	       (!event->type->has_string || !strcmp(trace_event_string(event), sample->string));
 }
 
-/* @nr events of random types with random payloads of @variety different words; all come back as they were. */
+/* Writes @nr events of random types with random payloads of @variety different words, and reads all
+ * of them back unchanged. */
 static void round_trip(size_t nr, unsigned int variety)
 {
 	struct sample *samples = calloc(nr, sizeof(*samples));
@@ -74,7 +78,7 @@ static void round_trip(size_t nr, unsigned int variety)
 		size_t idx = i < trace_catalogue_size() ? i : (size_t)random() % trace_catalogue_size();
 
 		if (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed || trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
-			idx++; /* those mean something to the reader */
+			idx++; /* the reader interprets these */
 		sample_make(&samples[i], trace_catalogue_type(idx), 1000 + 7 * i, variety);
 	}
 	samples_write(tb, samples, nr);
@@ -92,7 +96,7 @@ static void round_trip(size_t nr, unsigned int variety)
 	free(samples);
 }
 
-static void every_event_of_the_catalogue_comes_back(void)
+static void every_event_of_the_catalogue_is_read_back(void)
 {
 	round_trip(2 * trace_catalogue_size(), 0);
 }
@@ -132,7 +136,9 @@ static void columns_of_any_length_come_back(void)
 
 /* ---- decoding ahead ---- */
 
-/** struct walk - what a cursor delivers, as one number */
+/**
+ * struct walk - the events that a cursor returns, as one number
+ */
 struct walk {
 	uint64_t nr;
 	uint64_t hash;
@@ -152,7 +158,7 @@ static void walk_on(struct walk *walk, struct trace_cursor *cursor, uint64_t mos
 	}
 }
 
-/* All events; then, from a place in the middle, some, and from another one the rest. */
+/* All events; then, from a position in the middle, some, and from another position the rest. */
 static struct walk walk(const struct trace *trace, const struct trace_cursor_options *options, size_t ahead)
 {
 	struct trace_cursor_options all = *options;
@@ -168,7 +174,7 @@ static struct walk walk(const struct trace *trace, const struct trace_cursor_opt
 	walk_on(&walk, cursor, UINT64_MAX);
 	walk.error = trace_cursor_error(cursor, NULL);
 	trace_cursor_seek(cursor, 10);
-	walk_on(&walk, cursor, 3000); /* the cursor goes while its thread is at it */
+	walk_on(&walk, cursor, 3000); /* the cursor is freed while its thread decodes */
 	trace_cursor_free(cursor);
 	return walk;
 }
@@ -218,7 +224,7 @@ static void decoding_ahead_changes_nothing(void)
 	tb_free(tb);
 }
 
-/* Registers that a call does not use hold anything. */
+/* Registers that a call does not use hold any value. */
 static void arguments_that_a_call_does_not_have_are_zero(void)
 {
 	struct tb *tb = tb_new();
@@ -249,8 +255,9 @@ static void arguments_that_a_call_does_not_have_are_zero(void)
 	tb_free(tb);
 }
 
-/* Where a program has its buffers is not kept, but for whether it has any; what memory is managed by, and calls are told apart by, is. */
-static void addresses_are_kept_where_they_tell_something(void)
+/* The writer does not keep the addresses of a program's buffers, only whether they are NULL. It
+ * keeps addresses that manage memory or distinguish calls. */
+static void addresses_are_kept_where_they_have_a_meaning(void)
 {
 	static const struct {
 		const char *name;
@@ -373,7 +380,7 @@ static void losses_before_the_first_and_after_the_last_event_are_gaps(void)
 	tb_free(tb);
 }
 
-static void missed_programs_are_gaps_beside_their_events(void)
+static void missed_programs_are_gaps_next_to_their_events(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -391,7 +398,7 @@ static void missed_programs_are_gaps_beside_their_events(void)
 	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->start_ns, 2000);
 	CU_ASSERT_EQUAL(trace_get_gap(trace, 1)->lost, 6);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 11);
-	tb_order_text(trace, text); /* not twice: the events are there */
+	tb_order_text(trace, text); /* not twice: the events are in the trace */
 	CU_ASSERT_STRING_EQUAL(text, "0@2000 0@4000 ");
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	trace_close(trace);
@@ -425,7 +432,7 @@ static struct tb *mixed_trace(void)
 	return tb;
 }
 
-static void filters_give_what_was_asked_for(void)
+static void filters_return_the_selected_events(void)
 {
 	struct tb *tb = mixed_trace();
 	struct trace *trace = tb_open_trace(tb);
@@ -453,8 +460,9 @@ static void filters_give_what_was_asked_for(void)
 	tb_free(tb);
 }
 
-/* Of each event the payloads that come behind it, by its type and stream; where a chunk ends nothing is known of the next. */
-static void what_comes_is_foreseen_within_a_chunk(void)
+/* For each event: the next payloads of its type and stream. At the end of a chunk nothing is known
+ * about the next one. */
+static void peeking_returns_the_next_payloads_within_a_chunk(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -498,8 +506,9 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 	tb_free(tb);
 }
 
-/* A chunk that begins before the end of the one before it, as where writers nest, has what comes next when it begins: that may be told too late, never wrong. */
-static void when_it_comes_is_not_foreseen_past_another_chunk(void)
+/* A chunk that begins before the end of the one before it, as with nested writers, contains the
+ * next event from its begin on. The peeked time may be unknown then, but never wrong. */
+static void a_peeked_time_never_passes_another_chunk(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -522,7 +531,7 @@ static void when_it_comes_is_not_foreseen_past_another_chunk(void)
 		foreseen[event->cpu] = trace_cursor_foresee_ns(cursor);
 		nr_told += foreseen[event->cpu] != 0;
 	}
-	CU_ASSERT_EQUAL(nr_told, 18 + 19 + 2); /* not at 2000; the last of each chunk has none */
+	CU_ASSERT_EQUAL(nr_told, 18 + 19 + 2); /* not at 2000; the last event of each chunk has none */
 	trace_cursor_free(cursor);
 	trace_close(trace);
 	tb_free(tb);
@@ -562,8 +571,9 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /*
- * Chunks that were written in an order that has nothing to do with their times, or (@hops small) little: each of a stream of its own, and
- * long enough to overlap many others. What is found from a time on is what was put there.
+ * Chunks written in an order that is independent of their times, or (@hops small) nearly so; each
+ * in a stream of its own, and long enough to overlap many others. A search from a time on finds
+ * exactly the chunks that were put there.
  */
 static void check_found_by_time(uint32_t nr, uint32_t hops)
 {
@@ -646,7 +656,7 @@ static void gaps_obey_filters_and_positions(void)
 	tb_free(tb);
 }
 
-static void the_start_state_is_apart(void)
+static void the_start_state_is_separate(void)
 {
 	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
 	struct tb *tb = tb_new();
@@ -702,7 +712,7 @@ static void clocks_come_back(void)
 	trace_close(trace);
 }
 
-/* Every sub-buffer is a chunk, and so many fill more than one chunk of the index. */
+/* Every sub-buffer is a chunk, and this many fill more than one chunk of the index. */
 static void an_index_of_several_chunks_is_followed(void)
 {
 	struct tb *tb = tb_new();
@@ -720,29 +730,29 @@ static void an_index_of_several_chunks_is_followed(void)
 	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
 	all = walk(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options) }, 0);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->events, 2 * TRACE_INDEX_ENTRIES + 100);
-	CU_ASSERT_EQUAL(all.nr, 2 * (2 * TRACE_INDEX_ENTRIES + 100)); /* it goes back to the begin once */
+	CU_ASSERT_EQUAL(all.nr, 2 * (2 * TRACE_INDEX_ENTRIES + 100)); /* the cursor returns to the begin once */
 	trace_close(trace);
 	tb_free(tb);
 }
 
 static const struct unit_case cases[] = {
-	{ "every_event_of_the_catalogue_comes_back", every_event_of_the_catalogue_comes_back },
+	{ "every_event_of_the_catalogue_is_read_back", every_event_of_the_catalogue_is_read_back },
 	{ "random_events_come_back", random_events_come_back },
 	{ "columns_of_any_length_come_back", columns_of_any_length_come_back },
 	{ "decoding_ahead_changes_nothing", decoding_ahead_changes_nothing },
 	{ "arguments_that_a_call_does_not_have_are_zero", arguments_that_a_call_does_not_have_are_zero },
-	{ "addresses_are_kept_where_they_tell_something", addresses_are_kept_where_they_tell_something },
+	{ "addresses_are_kept_where_they_have_a_meaning", addresses_are_kept_where_they_have_a_meaning },
 	{ "the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace },
 	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },
 	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },
-	{ "missed_programs_are_gaps_beside_their_events", missed_programs_are_gaps_beside_their_events },
-	{ "filters_give_what_was_asked_for", filters_give_what_was_asked_for },
-	{ "what_comes_is_foreseen_within_a_chunk", what_comes_is_foreseen_within_a_chunk },
-	{ "when_it_comes_is_not_foreseen_past_another_chunk", when_it_comes_is_not_foreseen_past_another_chunk },
+	{ "missed_programs_are_gaps_next_to_their_events", missed_programs_are_gaps_next_to_their_events },
+	{ "filters_return_the_selected_events", filters_return_the_selected_events },
+	{ "peeking_returns_the_next_payloads_within_a_chunk", peeking_returns_the_next_payloads_within_a_chunk },
+	{ "a_peeked_time_never_passes_another_chunk", a_peeked_time_never_passes_another_chunk },
 	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
 	{ "chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time },
 	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },
-	{ "the_start_state_is_apart", the_start_state_is_apart },
+	{ "the_start_state_is_separate", the_start_state_is_separate },
 	{ "cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet },
 	{ "clocks_come_back", clocks_come_back },
 	{ "an_index_of_several_chunks_is_followed", an_index_of_several_chunks_is_followed },

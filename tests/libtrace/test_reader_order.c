@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_reader_order.c - events come in time order, whatever the streams are like: compared with a sort of all that was put in. */
+/* test_reader_order.c - the reader returns events in time order, whatever the streams are like:
+ * compared with a sort of all events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static void disorder_within_a_block_is_sorted_and_stays_stable(void)
 	tb_free(tb);
 }
 
-/* Of every @seldom-th a writer was interrupted by up to @depth others, of whichever type. */
+/* Every @seldom-th writer was interrupted by up to @depth others, of any type. */
 static void expect_slight_disorder_is_sorted(uint32_t nr, uint32_t seldom, uint32_t depth)
 {
 	struct tb *tb = tb_new();
@@ -135,7 +136,7 @@ static void slight_disorder_of_several_types_is_sorted(void)
 	expect_slight_disorder_is_sorted(100, 100, 1); /* the last one */
 	expect_slight_disorder_is_sorted(3000, 50, 20);
 	expect_slight_disorder_is_sorted(3000, 7, 5);
-	expect_slight_disorder_is_sorted(3000, 1500, 1200); /* one by very much */
+	expect_slight_disorder_is_sorted(3000, 1500, 1200); /* one event by very much */
 }
 
 static void times_may_wrap_around_32_bits(void)
@@ -149,7 +150,7 @@ static void times_may_wrap_around_32_bits(void)
 
 		tb_switch(tb, 0, bases[i], 0, 1, 0);
 		tb_switch(tb, 0, bases[i] + 0x20, 0, 2, 0);
-		tb_switch(tb, 0, bases[i] + 0xffffffff, 0, 3, 0); /* the latest that a block can hold */
+		tb_switch(tb, 0, bases[i] + 0xffffffff, 0, 3, 0); /* the latest time that a block can hold */
 		trace = tb_open_trace(tb);
 		cursor = trace_cursor_new(trace, NULL, NULL);
 		CU_ASSERT_EQUAL(trace_cursor_next(cursor)->ts_ns, bases[i]);
@@ -165,7 +166,10 @@ static void times_may_wrap_around_32_bits(void)
 
 /* ---- many streams ---- */
 
-/** struct made - an event that was put in. @number: of all those, ascending in each stream */
+/**
+ * struct made - an event that was written
+ * @number: among all of them, ascending in each stream
+ */
 struct made {
 	uint64_t ts_ns;
 	uint32_t cpu;
@@ -174,9 +178,11 @@ struct made {
 };
 
 /**
- * struct shape - of a trace
- * @most_ns: between two events of a stream, a random number below it; of all but the first stream so many times @slower
- * @cut: a chunk ends with one of so many events. @apart_ns: later, each stream begins than the one before
+ * struct shape - the parameters of a trace
+ * @most_ns: limit of the random time between two events of a stream
+ * @slower: factor of that time for all streams but the first
+ * @cut: a chunk ends with one of this many events
+ * @apart_ns: each stream begins this much later than the one before
  */
 struct shape {
 	uint32_t streams;
@@ -198,7 +204,7 @@ static int compare_made(const void *a, const void *b)
 	return made_a->number < made_b->number ? -1 : 1;
 }
 
-/* One of four is a system call's exit, the others are switches; both carry their number. */
+/* One of four events is a system call's exit, the others are switches. Each carries its number. */
 static struct made *make_events(struct tb *tb, const struct shape *shape)
 {
 	struct made *made = malloc(shape->events * sizeof(*made));
@@ -230,7 +236,8 @@ static uint64_t number_of(const struct trace_event *event)
 	return (uint64_t)((const struct trace_sys_exit *)event->payload)->ret;
 }
 
-/* A cursor of all, or of only one type, in a window: what comes are those of the sorted ones, and no others. */
+/* Reads all events, or those of one type, in a window: the cursor returns those of the sorted ones,
+ * and no others. */
 static void expect_order(const struct trace *trace, const struct made *made, uint32_t nr, const struct trace_cursor_options *options)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, options, NULL);
@@ -299,7 +306,7 @@ static void streams_that_are_slow_do_not_hold_up_a_fast_one(void)
 static void events_of_one_time_come_by_cpu_however_many_they_are(void)
 {
 	srandom(5);
-	expect_order_of(&(struct shape){ 3, 20000, 1, 1, 100000, 0 }); /* all of them */
+	expect_order_of(&(struct shape){ 3, 20000, 1, 1, 100000, 0 }); /* all events at one time */
 	expect_order_of(&(struct shape){ 40, 20000, 2, 1, 1000, 0 });
 }
 

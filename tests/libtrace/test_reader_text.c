@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_reader_text.c - what the reader makes words of: strings, events as text, fields by their name. */
+/* test_reader_text.c - text that the reader makes: strings, events as text, fields by their
+ * name. */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_round_trip.c - whatever is recorded comes back bit for bit: random blocks of records through the writer and the reader.
+ * test_round_trip.c - the reader returns everything that is recorded, bit for bit: random blocks of
+ * records through the writer and the reader.
  *
- * Events of all kinds, with payloads that repeat or never do, records for several events, any distances in time from none to 2^32 ns, and in order, nearly so or
- * not at all. What should come back is put down beside them: the same events, of each block by time, and those of the same time as they came.
+ * The records are events of all kinds, with payloads that repeat or never do, and records for
+ * several events. The distances of their times range from 0 to 2^32 ns, and they are in order,
+ * nearly so, or not at all. The test keeps the expected result: the same events, sorted by time
+ * within each block, and in the order of recording where times are equal.
  *
- *	TRACE_TEST_LONG: 2000 traces, some minutes
+ * 	TRACE_TEST_LONG: 2000 traces, some minutes
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,12 +28,15 @@ enum {
 	NR_TRACES_LONG = 2000,
 	MOST_BYTES = 3 << 20, /* of a block's records */
 	MOST_TEXT = 1200,
-	MOST_IDS = 40, /* that a block has */
+	MOST_IDS = 40, /* event types that a block has */
 	STREAM = 4,
 };
 #define LAST_OFFSET 0xffffffffull /* of a time, from the block's begin */
 
-/** struct expected - an event that should come back; @payload: where in the story's */
+/**
+ * struct expected - an event that should be read back
+ * @payload: its position in the story's payloads
+ */
 struct expected {
 	uint64_t ts_ns;
 	size_t payload;
@@ -39,11 +45,13 @@ struct expected {
 	uint32_t bytes;
 };
 
-/** struct story - a trace: what is recorded of a block, and what is expected of all */
+/**
+ * struct story - a trace: the records of the current block, and the events expected of all blocks
+ */
 struct story {
 	uint64_t seed;
 	struct trace_writer *writer;
-	uint16_t program_id; /* of an event of a program */
+	uint16_t program_id; /* event type of a program */
 	unsigned char *records;
 	size_t bytes;
 	uint32_t nr_records;
@@ -53,7 +61,9 @@ struct story {
 	size_t payload_bytes, payload_room;
 };
 
-/** struct style - what a block is like: kinds of distances, of disorder and of words */
+/**
+ * struct style - the parameters of a block: kinds of distances, of disorder and of words
+ */
 struct style {
 	unsigned int distances, disorder, words;
 	uint16_t ids[MOST_IDS];
@@ -74,7 +84,7 @@ static uint64_t below(struct story *story, uint64_t n)
 	return roll(story) % n;
 }
 
-/* ---- what is recorded, and expected ---- */
+/* ---- records, and expected events ---- */
 
 static void expect(struct story *story, uint64_t ts_ns, uint32_t id, const void *payload, size_t bytes)
 {
@@ -119,7 +129,8 @@ static uint64_t random_word(struct story *story, const struct style *style)
 	}
 }
 
-/* A text and its NUL at @at. Returns how many bytes it has with that; up to the next word there is anything, but for the last byte, which is a NUL. */
+/* Writes a text and its NUL at @at. Returns its bytes including the NUL. The rest of the last word
+ * is random, but for its last byte, which is a NUL. */
 static size_t random_text(struct story *story, void *at)
 {
 	size_t length = below(story, 20) ? below(story, 40) : below(story, MOST_TEXT);
@@ -154,7 +165,7 @@ static void record_call(struct story *story, const struct style *style, uint64_t
 	record(story, base_ns + offset, id, words, nr, 1u + has_path + has_exit);
 }
 
-/* A number, then two references to what lies behind. */
+/* A number, then two references to the bytes after it. */
 static void record_of_program(struct story *story, const struct style *style, uint64_t ts_ns)
 {
 	struct user_reference references[2] = { { .offset = 16, .bytes = (uint16_t)below(story, 20) } };
@@ -166,7 +177,7 @@ static void record_of_program(struct story *story, const struct style *style, ui
 	for (size_t i = 0; i < (size_t)references[0].bytes + references[1].bytes; i++)
 		((unsigned char *)words)[bytes++] = (unsigned char)below(story, 256);
 	record(story, ts_ns, story->program_id, words, (bytes + 7) / 8, 1);
-	((unsigned char *)words)[bytes] = '\0'; /* comes with it */
+	((unsigned char *)words)[bytes] = '\0'; /* part of the record */
 	expect(story, ts_ns, story->program_id, words, bytes + 1);
 }
 
@@ -183,7 +194,7 @@ static void record_event(struct story *story, const struct style *style, uint64_
 	expect(story, ts_ns, type->id, words, bytes);
 }
 
-/* ---- when ---- */
+/* ---- times ---- */
 
 static uint64_t distance(struct story *story, const struct style *style)
 {
@@ -207,7 +218,7 @@ static uint64_t distance(struct story *story, const struct style *style)
 	}
 }
 
-/* How much earlier than those before a record's time may be. */
+/* How much a record's time may be before those of earlier records. */
 static uint64_t disorder(struct story *story, const struct style *style)
 {
 	switch (style->disorder) {
@@ -234,7 +245,7 @@ static uint16_t random_id(struct story *story)
 		return story->program_id;
 	do
 		type = trace_catalogue_type(below(story, trace_catalogue_size()));
-	while (type->id <= TRACE_EV_trace_missed); /* those are of losses */
+	while (type->id <= TRACE_EV_trace_missed); /* those are events of losses */
 	return type->id;
 }
 
@@ -248,7 +259,7 @@ static const struct trace_event_type *type_of(uint16_t id)
 
 static void block_write(struct story *story, uint64_t base_ns, uint64_t seq)
 {
-	unsigned char *records = malloc(story->bytes); /* not a byte more, for AddressSanitizer */
+	unsigned char *records = malloc(story->bytes); /* no spare byte, for AddressSanitizer */
 	struct trace_source source = { .records = memcpy(records, story->records, story->bytes), .bytes = story->bytes, .base_ns = base_ns, .seq = seq, .stream = STREAM,
 				       .nr_records = story->nr_records, .kind = TRACE_CHUNK_EVENTS };
 
@@ -283,7 +294,7 @@ static void block_tell(struct story *story, uint64_t base_ns, uint64_t seq)
 	block_write(story, base_ns, seq);
 }
 
-/* ---- there and back ---- */
+/* ---- writing and reading ---- */
 
 static int by_time(const void *left, const void *right)
 {
@@ -358,7 +369,7 @@ static void check(uint64_t seed)
 	free(story.payloads);
 }
 
-static void what_is_recorded_comes_back_bit_for_bit(void)
+static void records_are_read_back_bit_for_bit(void)
 {
 	uint64_t nr = getenv("TRACE_TEST_LONG") ? NR_TRACES_LONG : NR_TRACES;
 
@@ -367,7 +378,7 @@ static void what_is_recorded_comes_back_bit_for_bit(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "what_is_recorded_comes_back_bit_for_bit", what_is_recorded_comes_back_bit_for_bit },
+	{ "records_are_read_back_bit_for_bit", records_are_read_back_bit_for_bit },
 	{ NULL, NULL },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names for addresses: of this very program, whose mappings stand in /proc/self/maps. */
+/* Names for addresses: those of this program; its mappings are in /proc/self/maps. */
 #include "builder.h"
 #include "unit.h"
 
@@ -20,7 +20,7 @@ __attribute__((noinline)) int known_function(int number)
 	return number * 3 + (int)(uintptr_t)&number % 2;
 }
 
-/* The mapping of this program that @address is in. */
+/* The mapping of this program that contains @address. */
 static struct trace_start_map own_mapping(const void *address, char path[PATH_MAX])
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -119,7 +119,7 @@ static void an_address_has_the_name_of_its_function(void)
 	tb_free(tb);
 }
 
-static void children_have_what_their_parent_had_until_they_execute(void)
+static void children_have_their_parents_mappings_until_they_execute(void)
 {
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -143,19 +143,21 @@ static void children_have_what_their_parent_had_until_they_execute(void)
 	expect(symbols, 103, 3500, known_function, "known_function", 0);
 	expect(symbols, 104, 4500, known_function, "known_function", 0);
 	expect(symbols, 104, 8000, known_function, "known_function", 0);
-	expect(symbols, 105, 8000, known_function, "known_function", 0); /* what its parent told later was there before */
+	/* a mapping that the parent recorded later existed before */
+	expect(symbols, 105, 8000, known_function, "known_function", 0);
 	expect(symbols, 106, 6150, known_function, "known_function", 0);
 	expect(symbols, 106, 8000, known_function, NULL, 0);
 	expect(symbols, 107, 8000, known_function, NULL, 0);
-	expect(symbols, 103, 8000, known_function, "known_function", 0); /* as it told itself */
-	expect(symbols, 103, 6000, known_function, "known_function", 0); /* a mapping may be told after its use */
+	expect(symbols, 103, 8000, known_function, "known_function", 0); /* from its own record */
+	expect(symbols, 103, 6000, known_function, "known_function", 0); /* a mapping may be recorded after its use */
 	trace_symbols_free(symbols);
 	trace_close(trace);
 	tb_free(tb);
 }
 
-/* What a program tells may be the path of anything: to open this one would wait for a writer. */
-static void what_is_no_file_is_not_opened(void)
+/* A program may record any path as a mapping. This one is a FIFO, and opening it would wait for a
+ * writer. */
+static void only_regular_files_are_opened(void)
 {
 	struct tb *tb = tb_new();
 	char path[] = "/tmp/trace-symbols-XXXXXX";
@@ -197,7 +199,7 @@ static void a_replaced_file_gives_no_names(void)
 	tb_free(tb);
 }
 
-/* Where nm says that a function is. */
+/* The address of a function, from nm. */
 static uint64_t address_in_file(const char *file, const char *pattern)
 {
 	char command[512];
@@ -240,8 +242,8 @@ static void names_are_readable_and_lines_are_found(void)
 
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
-	{"children_have_what_their_parent_had_until_they_execute", children_have_what_their_parent_had_until_they_execute},
-	{"what_is_no_file_is_not_opened", what_is_no_file_is_not_opened},
+	{"children_have_their_parents_mappings_until_they_execute", children_have_their_parents_mappings_until_they_execute},
+	{"only_regular_files_are_opened", only_regular_files_are_opened},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
 	{NULL, NULL},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_times.c - times come back to the ns, whatever the clock does; and a clock that goes in steps is recognized.
+ * test_times.c - times are decoded exactly, whatever the clock does, and a clock with steps is
+ * recognised.
  *
- * The clocks are made here as the kernel makes them: a counter, rounded down to cycles, times a factor, rounded down to ns.
+ * The test makes its clocks as the kernel does: a counter, rounded down to cycles, times a factor,
+ * rounded down to ns.
  */
 #include "../../libtrace/prefix.h"
 #include "../../libtrace/times.h"
@@ -18,7 +20,11 @@ enum {
 	NR_TYPES = 12,
 };
 
-/** struct clock - @step_cycles: of the counter's steps. @ns_per_cycle: changes by @drift with every event */
+/**
+ * struct clock - a clock of the test
+ * @step_cycles: cycles of the counter's steps
+ * @ns_per_cycle: changes by @drift with every event
+ */
 struct clock {
 	double step_cycles;
 	double ns_per_cycle;
@@ -42,7 +48,7 @@ static uint32_t clock_read(struct clock *clock, uint64_t steps)
 	return (uint32_t)ns;
 }
 
-/* What a busy CPU records: mostly less than 200 steps apart, now and then a pause. */
+/* The times of a busy CPU: mostly less than 200 steps apart, sometimes a pause. */
 static void clock_times(struct clock *clock, uint32_t *times, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -60,17 +66,21 @@ static struct clock_model model_new(void)
 	return (struct clock_model){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
-/** struct coded - times, encoded. @places, @events: of which types the events are */
+/**
+ * struct coded - encoded times
+ * @places, @events: the types of the events
+ */
 struct coded {
 	struct trace_columns_times head;
 	unsigned char *places; /* owned */
 	uint32_t events[NR_TYPES];
 	size_t n;
-	unsigned char *data; /* owned; of just the size that is needed */
+	unsigned char *data; /* owned; of exactly the size that is needed */
 	size_t bytes;
 };
 
-/* A quarter of the events is of the first type, an eighth of the second ...; the rarest share a code. */
+/* A quarter of the events have the first type, an eighth the second, and so on; the rarest types
+ * share a code. */
 static void coded_types(struct coded *coded, size_t n)
 {
 	*coded = (struct coded){ .places = malloc(n), .n = n };
@@ -122,7 +132,7 @@ static bool decode(const struct coded *coded, size_t bytes, uint64_t *ns)
 	return good;
 }
 
-/* Returns the head; all times have come back. */
+/* Encodes and decodes @times, and checks that they are equal. Returns the head. */
 static struct trace_columns_times round_trip(const uint32_t *times, size_t n, struct clock_model *model)
 {
 	struct coded coded = code(times, n, model);
@@ -138,7 +148,7 @@ static struct trace_columns_times round_trip(const uint32_t *times, size_t n, st
 	return coded.head;
 }
 
-static void few_times_and_far_ones_come_back(void)
+static void few_and_distant_times_are_decoded_exactly(void)
 {
 	static const uint32_t times[][3] = { { 0, 0, 0 }, { 0, 1, UINT32_MAX }, { 0, UINT32_MAX, UINT32_MAX }, { 0, 15, 31 }, { 0, 0x7fffffff, 0x80000000 } };
 	struct clock_model model = model_new();
@@ -151,7 +161,7 @@ static void few_times_and_far_ones_come_back(void)
 		}
 }
 
-static void every_distance_comes_back(void)
+static void every_distance_is_decoded_exactly(void)
 {
 	uint32_t *times = calloc(70000, sizeof(*times)), nr = 1;
 
@@ -163,8 +173,9 @@ static void every_distance_comes_back(void)
 	free(times);
 }
 
-/* Bits go out of a word of 64: with two long distances, which are rare and have long codes, next to each other it is full now and then. */
-static void long_distances_in_a_row_come_back(void)
+/* The decoder takes bits from a word of 64. Two long distances in a row, which are rare and have
+ * long codes, fill it now and then. */
+static void long_distances_in_a_row_are_decoded_exactly(void)
 {
 	static uint32_t times[4000];
 
@@ -222,7 +233,8 @@ static void a_clock_that_is_adjusted_is_followed(void)
 	free(times);
 }
 
-/* A step of 24.5 cycles: when the clock was moved by one, odd and even have changed places. */
+/* A step of 24.5 cycles: when the clock was moved by one cycle, odd and even steps have changed
+ * places. */
 static void a_clock_that_is_moved_in_pauses_is_followed(void)
 {
 	uint32_t *times = malloc(NR * sizeof(*times));
@@ -275,7 +287,7 @@ static void a_wrong_step_costs_no_ns_and_is_forgotten(void)
 	free(times);
 }
 
-/* Regular intervals, other ones for each type, take few bits: each type has a code of its own. */
+/* Regular intervals that differ by type take few bits, because each type has a code of its own. */
 static void types_have_codes_of_their_own(void)
 {
 	static const uint32_t intervals[] = { 100, 3000, 7 };
@@ -288,12 +300,14 @@ static void types_have_codes_of_their_own(void)
 		times[i] = times[i - 1] + intervals[coded.places[i] % 3];
 	coded_free(&coded);
 	coded = code(times, NR, NULL);
-	CU_ASSERT_TRUE(coded.bytes < NR / 8 * 14); /* 2, 9 and 0 bits behind each symbol, of which each type has but one; 3.3 bytes with one code */
+	/* 2, 9 and 0 bits after each symbol, one symbol per type; with a common code 3.3 bytes */
+	CU_ASSERT_TRUE(coded.bytes < NR / 8 * 14);
 	coded_free(&coded);
 	free(times);
 }
 
-/* Counts as Fibonacci's make the deepest trees: codes must not become longer than a reader looks. */
+/* Fibonacci numbers as counts make the deepest trees: codes must not become longer than the
+ * decoder's lookup. */
 static void codes_are_complete_and_short(void)
 {
 	uint32_t counts[PREFIX_SYMBOLS] = { 0 };
@@ -359,7 +373,7 @@ static void times_that_end_too_early_or_late_are_refused(void)
 	coded_free(&coded);
 }
 
-static void times_that_lie_are_refused_or_ascend(void)
+static void false_times_are_refused_or_ascend(void)
 {
 	enum { FEW = 400 };
 	uint32_t times[FEW];
@@ -385,9 +399,9 @@ static void times_that_lie_are_refused_or_ascend(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "few_times_and_far_ones_come_back", few_times_and_far_ones_come_back },
-	{ "every_distance_comes_back", every_distance_comes_back },
-	{ "long_distances_in_a_row_come_back", long_distances_in_a_row_come_back },
+	{ "few_and_distant_times_are_decoded_exactly", few_and_distant_times_are_decoded_exactly },
+	{ "every_distance_is_decoded_exactly", every_distance_is_decoded_exactly },
+	{ "long_distances_in_a_row_are_decoded_exactly", long_distances_in_a_row_are_decoded_exactly },
 	{ "a_clock_that_goes_in_steps_is_recognized", a_clock_that_goes_in_steps_is_recognized },
 	{ "a_clock_that_is_adjusted_is_followed", a_clock_that_is_adjusted_is_followed },
 	{ "a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed },
@@ -396,7 +410,7 @@ static const struct unit_case cases[] = {
 	{ "types_have_codes_of_their_own", types_have_codes_of_their_own },
 	{ "codes_are_complete_and_short", codes_are_complete_and_short },
 	{ "times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused },
-	{ "times_that_lie_are_refused_or_ascend", times_that_lie_are_refused_or_ascend },
+	{ "false_times_are_refused_or_ascend", false_times_are_refused_or_ascend },
 	{ NULL, NULL },
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_types.c - events that programs define: their descriptions and fields go through a trace, and hostile ones break nothing. */
+/* test_user_types.c - event types that programs define: their descriptions and fields survive a
+ * trace, and hostile ones break nothing. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static const struct trace_event_type paid_type = {
 
 static const struct trace_field number_fields[] = { { "n", 4, 4, true, TRACE_KIND_DEC } };
 
-/* A type with one number, of the name that is given. */
+/* A type with one number and the given name. */
 static struct trace_event_type number_type(const char *name)
 {
 	return (struct trace_event_type){ .name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = number_fields,
@@ -74,7 +75,7 @@ static void add_number(struct tb *tb, uint16_t id, uint64_t ts_ns, int32_t n)
 	tb_user_event(tb, 1, ts_ns, id, &(struct { uint32_t tid; int32_t n; }){ 42, n }, 8);
 }
 
-/* The first event of a program in @trace; the caller frees the cursor. */
+/* The first event of a program in @trace. The caller frees the cursor. */
 static const struct trace_event *first_user(struct trace_cursor **ret_cursor, const struct trace *trace)
 {
 	struct trace_cursor_options options = { .size = sizeof(options) };
@@ -181,7 +182,7 @@ static void the_text_has_all_fields_and_cannot_be_forged(void)
 	tb_free(tb);
 }
 
-/* The classic string of an event, asked for by its field. */
+/* The string of a kernel event, read by its field. */
 static void bytes_of_a_catalogue_event_are_its_string(void)
 {
 	struct tb *tb = tb_new();
@@ -202,7 +203,8 @@ static void bytes_of_a_catalogue_event_are_its_string(void)
 	tb_free(tb);
 }
 
-/* More types than a chunk may have, in one block; every seventh event of a type a second time, out of order. */
+/* More types than a chunk can have, in one block. Every seventh type has a second event, out of
+ * order. */
 static void a_block_of_a_thousand_types_loses_nothing(void)
 {
 	enum { NR = 1000 };
@@ -361,7 +363,8 @@ static void all_ids_can_be_used_and_no_more(void)
 	close(fd);
 }
 
-/* What was described while others packed and wrote is in the file before the events that need it. */
+/* A type described while other threads pack and write is in the file before the events that need
+ * it. */
 static void *describe(void *argument)
 {
 	struct trace_error error;
@@ -377,7 +380,7 @@ static void *describe(void *argument)
 	return NULL;
 }
 
-static void types_may_be_described_beside_writing(void)
+static void types_may_be_described_while_writing(void)
 {
 	struct trace_error error;
 	struct trace *trace;
@@ -411,7 +414,7 @@ static void types_may_be_described_beside_writing(void)
 	close(fd);
 }
 
-/* Pack one record of @words with @id; what became of it. */
+/* Packs one record of @words with @id. Returns what the trace then contains. */
 static struct seen seen_of_record(struct trace_writer *writer, int fd, uint64_t *words, size_t nr_words, uint16_t id, uint64_t *ret_lost)
 {
 	struct trace_source source = { .records = words, .bytes = nr_words * 8, .seq = 1, .stream = 9, .nr_records = 1, .kind = TRACE_CHUNK_EVENTS };
@@ -435,7 +438,8 @@ static struct seen seen_of_record(struct trace_writer *writer, int fd, uint64_t 
 	return seen;
 }
 
-/* A reference out of the record, or a record that is shorter than its type: left out, and counted. */
+/* A record with a reference out of its bounds, or shorter than its type, is left out and
+ * counted. */
 static void records_that_their_type_does_not_allow_are_counted(void)
 {
 	static const struct {
@@ -483,7 +487,7 @@ static struct tb *two_types(void)
 	return tb;
 }
 
-/* Touch all there is to an event: bounds are checked by the sanitizers. */
+/* Reads every field of every event; the sanitizers check the bounds. */
 static size_t read_everything(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
@@ -508,7 +512,7 @@ static size_t read_everything(const struct trace *trace)
 	return sum == 1 ? 0 : nr;
 }
 
-/* A trace without an index, whose second schema chunk is not compressed. */
+/* A trace without an index, with its second schema chunk uncompressed. */
 static struct image image_plain_schema(struct tb *tb)
 {
 	struct image image = image_new(tb, false), plain;
@@ -534,7 +538,8 @@ static struct image image_plain_schema(struct tb *tb)
 	return plain;
 }
 
-/* Every byte of the programs' schema chunk takes several values, with good checksums. The kernel's events are never touched. */
+/* Every byte of the programs' schema chunk takes several values, with correct checksums. The
+ * kernel's events always stay intact. */
 static void hostile_schema_chunks_break_nothing(void)
 {
 	struct tb *tb = two_types();
@@ -570,7 +575,7 @@ static void hostile_schema_chunks_break_nothing(void)
 	tb_free(tb);
 }
 
-/* Without the description the events are lost, and counted; all others are there. */
+/* Without the description the events are lost and counted; all others are read. */
 static void a_damaged_description_costs_the_events_of_programs_only(void)
 {
 	struct tb *tb = two_types();
@@ -594,7 +599,7 @@ static void a_damaged_description_costs_the_events_of_programs_only(void)
 	tb_free(tb);
 }
 
-static void every_truncation_leaves_what_can_be_described(void)
+static void every_truncation_keeps_the_described_events(void)
 {
 	struct tb *tb = two_types();
 	struct image image = image_new(tb, true);
@@ -622,11 +627,11 @@ static const struct unit_case cases[] = {
 	{ "the_same_description_has_the_same_id", the_same_description_has_the_same_id },
 	{ "descriptions_that_make_no_sense_are_refused", descriptions_that_make_no_sense_are_refused },
 	{ "all_ids_can_be_used_and_no_more", all_ids_can_be_used_and_no_more },
-	{ "types_may_be_described_beside_writing", types_may_be_described_beside_writing },
+	{ "types_may_be_described_while_writing", types_may_be_described_while_writing },
 	{ "records_that_their_type_does_not_allow_are_counted", records_that_their_type_does_not_allow_are_counted },
 	{ "hostile_schema_chunks_break_nothing", hostile_schema_chunks_break_nothing },
 	{ "a_damaged_description_costs_the_events_of_programs_only", a_damaged_description_costs_the_events_of_programs_only },
-	{ "every_truncation_leaves_what_can_be_described", every_truncation_leaves_what_can_be_described },
+	{ "every_truncation_keeps_the_described_events", every_truncation_keeps_the_described_events },
 	{ NULL, NULL },
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_verify_memory.c - whoever verifies the books without memory for it says just that: no books are called wrong, no trace damaged. */
+/* test_verify_memory.c - a check of the accounting that runs out of memory reports only that: it
+ * calls no sums wrong, and no trace damaged. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include "random_story.h"
 #include "unit.h"
 
-/** struct verified - a trace with what is made of it in one pass */
+/**
+ * struct verified - a trace and the results of one pass over it
+ */
 struct verified {
 	struct trace *trace;
 	struct trace_analysis *analysis;
@@ -18,7 +21,8 @@ struct verified {
 	struct trace_user_events *user;
 };
 
-/* Threads die, so their books are packed; others are in calls, and take turns for a CPU: what they wait for is added up for who asks. */
+/* Threads die, so their accounting is packed. Others are in calls and alternate on a CPU: their
+ * waits are added up only on demand. */
 static struct trace *a_trace(void)
 {
 	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 40, .sleeps = 20, .cuts = 2, .nr_events = 600, .losses = true, .programs = true, .moves = true};
@@ -68,7 +72,8 @@ static int verify_trace(struct verified *v, struct trace_error *ret_error)
 	return trace_verify(v->trace, ret_error);
 }
 
-/* False: it takes less than @at allocations. @ret_refused: it has said that there is no memory */
+/* Returns false if the check makes fewer than @at allocations. @ret_refused: it reported that there
+ * is no memory */
 static bool without_memory(int (*verify)(struct verified *, struct trace_error *), long at, bool and_after, bool *ret_refused)
 {
 	struct verified v = verified_new();
@@ -100,22 +105,22 @@ static void no_memory_is_no_violation(int (*verify)(struct verified *, struct tr
 	}
 }
 
-static void without_memory_no_thread_s_books_are_wrong(void)
+static void without_memory_no_threads_sums_are_called_wrong(void)
 {
 	no_memory_is_no_violation(verify_analysis);
 }
 
-static void without_memory_no_server_s_bill_is_wrong(void)
+static void without_memory_no_servers_bill_is_called_wrong(void)
 {
 	no_memory_is_no_violation(verify_servers);
 }
 
-static void without_memory_no_span_is_wrong(void)
+static void without_memory_no_span_is_called_wrong(void)
 {
 	no_memory_is_no_violation(verify_user);
 }
 
-static void without_memory_no_chunk_is_damaged(void)
+static void without_memory_no_chunk_is_called_damaged(void)
 {
 	no_memory_is_no_violation(verify_trace);
 }
@@ -123,10 +128,10 @@ static void without_memory_no_chunk_is_damaged(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(without_memory_no_thread_s_books_are_wrong),
-		CASE(without_memory_no_server_s_bill_is_wrong),
-		CASE(without_memory_no_span_is_wrong),
-		CASE(without_memory_no_chunk_is_damaged),
+		CASE(without_memory_no_threads_sums_are_called_wrong),
+		CASE(without_memory_no_servers_bill_is_called_wrong),
+		CASE(without_memory_no_span_is_called_wrong),
+		CASE(without_memory_no_chunk_is_called_damaged),
 		{NULL, NULL},
 	};
 

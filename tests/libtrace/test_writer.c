@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_writer.c - what the writer is given: blocks that are good, bad or too large, streams, books that do not add up; and output that fails. */
+/* test_writer.c - the input of the writer: good, bad and too large blocks, streams, counts that do
+ * not add up; and output that fails. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -15,7 +16,8 @@
 
 /* ---- the writer's input ---- */
 
-/* As in a queue: several blocks of different sizes are packed before the first of them is written, and their memory serves for others. */
+/* As in the daemon's queue: several blocks of different sizes are packed before the first of them
+ * is written, and later blocks reuse their memory. */
 static void blocks_that_wait_keep_their_content(void)
 {
 	struct rawfile *file = rawfile_new();
@@ -53,7 +55,7 @@ static void blocks_that_wait_keep_their_content(void)
 	trace_close(trace);
 }
 
-/* Faults of pages that the thread has had. */
+/* Page faults of the thread so far. */
 static long page_faults(void)
 {
 	struct rusage usage;
@@ -62,7 +64,8 @@ static long page_faults(void)
 	return usage.ru_minflt;
 }
 
-/* A block of @bytes through a new writer, and one of twice as much behind it. Returns how many pages the first one touched that were not there. */
+/* Packs a block of @bytes with a new writer, and one of twice the size after it. Returns the page
+ * faults of the first block. */
 static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared_bytes)
 {
 	struct rawfile *file = rawfile_new();
@@ -73,7 +76,7 @@ static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared
 	trace_writer_free(file->writer);
 	CU_ASSERT_EQUAL(ftruncate(file->fd, 0), 0);
 	lseek(file->fd, 0, SEEK_SET);
-	malloc_trim(0); /* what others had is new again */
+	malloc_trim(0); /* memory freed by earlier tests has to fault in again */
 	file->writer = trace_writer_new(file->fd, &options, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file->writer);
 	for (size_t i = 1; i <= 2; i++) {
@@ -92,7 +95,7 @@ static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared
 	return faults;
 }
 
-static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
+static void a_prepared_block_causes_no_page_faults(void)
 {
 	enum { BYTES = 1 << 20 };
 	uint64_t *words = malloc(2 * BYTES);
@@ -107,15 +110,16 @@ static void a_block_that_was_prepared_for_finds_its_memory_ready(void)
 	fresh = faults_of_first_block(words, BYTES, 0);
 	ready = faults_of_first_block(words, BYTES, BYTES);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	CU_ASSERT_TRUE(ready <= fresh); /* their shadows are touched, too */
+	CU_ASSERT_TRUE(ready <= fresh); /* the sanitizer's shadow memory faults, too */
 #else
 	CU_ASSERT_TRUE(ready < fresh / 8);
 #endif
 	free(words);
 }
 
-/* What no compression makes smaller is stored, in pieces of 128 KiB: the times of a block, which are bits of chance. */
-static void times_of_more_than_can_be_stored_in_one_piece_come_back(void)
+/* Data that no compression makes smaller is stored, in pieces of 128 KiB: here the times of a
+ * block, which are random bits. */
+static void times_larger_than_one_stored_piece_are_read_back(void)
 {
 	enum { NR = 300000 };
 	struct rawfile *file = rawfile_new();
@@ -150,7 +154,7 @@ static void times_of_more_than_can_be_stored_in_one_piece_come_back(void)
 	free(times);
 }
 
-/* Bytes of a block of @nr calls before compression, of which @nr_different are different. */
+/* The bytes of a block of @nr calls before compression, @nr_different of which are different. */
 static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, uint32_t nr_words)
 {
 	struct rawfile *file = rawfile_new();
@@ -164,7 +168,8 @@ static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, 
 
 		memcpy(&words[nr_words * i], &record, 8);
 		for (uint32_t word = 2; word < nr_words; word++)
-			words[nr_words * i + word] = i % nr_different * word; /* of a call that nobody has named: all words count */
+			/* of a call without a name: all words count */
+			words[nr_words * i + word] = i % nr_different * word;
 	}
 	trace_writer_totals(file->writer, &before);
 	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
@@ -177,8 +182,8 @@ static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, 
 	return after.raw_bytes - before.raw_bytes;
 }
 
-/* The number of the one that it is like takes less than three or six arguments. */
-static void calls_that_occur_again_are_kept_once_however_many_there_are(void)
+/* The number of an earlier, equal call takes less room than three or six arguments. */
+static void repeated_calls_are_stored_once_however_many_there_are(void)
 {
 	static const uint32_t different[] = { 30, 300, 3000 };
 
@@ -190,7 +195,7 @@ static void calls_that_occur_again_are_kept_once_however_many_there_are(void)
 	}
 }
 
-static void bad_records_are_left_out_and_counted(void)
+static void invalid_records_are_left_out_and_counted(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
 	struct rawfile *file = rawfile_new();
@@ -198,14 +203,14 @@ static void bad_records_are_left_out_and_counted(void)
 	char text[256];
 
 	rawfile_exit(file, 1000, 1);
-	rawfile_record(file, 1100, 245, 2, "8 bytes.", 8);			   /* no such event */
-	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);			   /* nor any such number */
+	rawfile_record(file, 1100, 245, 2, "8 bytes.", 8);			   /* no event has this id */
+	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);			   /* nor this one */
 	rawfile_record(file, 1300, TRACE_EV_sys_enter3, 2, "8 bytes.", 8);	   /* too small */
-	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8);	   /* its string does not end */
-	rawfile_record(file, 1450, TRACE_EV_sched_comm, 2, "8 bytes.", 8);	   /* its string is not there */
+	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8);	   /* its string has no end */
+	rawfile_record(file, 1450, TRACE_EV_sched_comm, 2, "8 bytes.", 8);	   /* its string is missing */
 	rawfile_exit(file, 1500, 2);
 	rawfile_record(file, 0, TRACE_EV_padding, 3, "sixteen bytes...", 16);
-	rawfile_record(file, 1600, TRACE_EV_sys_exit, 0, "8 bytes.", 8); /* no size: the end */
+	rawfile_record(file, 1600, TRACE_EV_sys_exit, 0, "8 bytes.", 8); /* size 0: the end */
 	rawfile_exit(file, 1700, 3);
 	file->nr_records--; /* padding is not counted */
 	rawfile_block(file, 1000, 0, 0);
@@ -219,7 +224,7 @@ static void bad_records_are_left_out_and_counted(void)
 	trace_close(trace);
 }
 
-/* @entry: its payload, struct trace_sys_enter or its kin. */
+/* @entry: its payload, a struct trace_sys_enter or a larger variant. */
 static void rawfile_call(struct rawfile *file, uint32_t time, uint32_t kind, uint32_t words, uint64_t elapsed, int64_t ret, uint64_t entry)
 {
 	uint64_t payload[9] = { elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6 };
@@ -228,7 +233,7 @@ static void rawfile_call(struct rawfile *file, uint32_t time, uint32_t kind, uin
 	file->nr_records++;
 }
 
-/* In the order of time, whatever lay between their record's reservation and its end. */
+/* In order of time, whatever lies between the reservation of their record and its end. */
 static void a_record_for_two_events_is_read_as_two(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 10, .attempted = 10 };
@@ -240,7 +245,7 @@ static void a_record_for_two_events_is_read_as_two(void)
 
 	for (uint32_t kind = 0; kind < 3; kind++)
 		rawfile_call(file, 1000 + 100 * kind, kind, 4 + 3 * kind, 50, 7 + kind, 40 + kind);
-	rawfile_exit(file, 1420, 1); /* of an interrupt's, say: the place of the call was taken later */
+	rawfile_exit(file, 1420, 1); /* that of an interrupt, for example: the record of the call was reserved later */
 	rawfile_call(file, 1400, 0, 4, 30, 1, 0);
 	rawfile_exit(file, 1500, 2);
 	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
@@ -271,11 +276,11 @@ static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
 	struct trace *trace;
 	char text[256];
 
-	CU_ASSERT_TRUE(245 < TRACE_RECORD_PATH_ENTRY); /* what other tests have for no event */
+	CU_ASSERT_TRUE(245 < TRACE_RECORD_PATH_ENTRY); /* other tests use this id for no event */
 	for (uint32_t kind = 0; kind < 3; kind++)
 		rawfile_call(file, 1000, kind, 3 + 3 * kind, 50, 0, 0);
 	rawfile_call(file, 1100, 1, 7, 50, 0, 0);
-	rawfile_call(file, 1200, 1, 6, 50, 0, 0); /* also when there was a good one before */
+	rawfile_call(file, 1200, 1, 6, 50, 0, 0); /* also after a valid one */
 	rawfile_call(file, 1300, 1, 7, 50, 0, 0);
 	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
 	trace = rawfile_open(file, &stats);
@@ -286,7 +291,8 @@ static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
 	trace_close(trace);
 }
 
-/* Also where so much is out of order that all is sorted, and the clock stood still in between: in the record the payload of the exit comes first. */
+/* Also where the order is so bad that all events are sorted, and the clock stood still in between:
+ * in the record the payload of the exit comes first. */
 static void a_call_that_takes_no_time_begins_before_it_ends(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 202, .attempted = 202 };
@@ -315,7 +321,8 @@ static void a_call_that_takes_no_time_begins_before_it_ends(void)
 	trace_close(trace);
 }
 
-/* @first: TRACE_RECORD_PATH_ENTRY or TRACE_RECORD_PATH_CALL. @text: as it stands in the record, @text_bytes of it */
+/* @first: TRACE_RECORD_PATH_ENTRY or TRACE_RECORD_PATH_CALL. @text: the @text_bytes of it in the
+ *   record */
 static void rawfile_path_call(struct rawfile *file, uint32_t time, uint16_t first, uint32_t kind, uint64_t elapsed, int64_t ret, uint64_t entry, const char *text,
 			      size_t text_bytes)
 {
@@ -379,8 +386,8 @@ static void a_path_shares_the_record_of_its_call(void)
 	trace_close(trace);
 }
 
-/* Its place was taken after an interrupt's: all its events come before that one's. */
-static void a_path_comes_before_what_was_later(void)
+/* The record was reserved after an interrupt's: all its events come before that one's. */
+static void a_path_comes_before_later_events(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
 	struct rawfile *file = rawfile_new();
@@ -417,7 +424,7 @@ static void a_path_without_an_end_loses_its_call(void)
 	rawfile_path_call(file, 1010, TRACE_RECORD_PATH_ENTRY, 1, 0, 0, 0, "endless.", 8);
 	rawfile_path_call(file, 1020, TRACE_RECORD_PATH_CALL, 2, 50, 0, 0, "", 0); /* no text at all */
 	rawfile_path_call(file, 1100, TRACE_RECORD_PATH_CALL, 1, 50, 0, 0, "an end.\0", 8);
-	rawfile_path_call(file, 1200, TRACE_RECORD_PATH_ENTRY, 1, 0, 0, 0, "endless.", 8); /* also when there was a good one before */
+	rawfile_path_call(file, 1200, TRACE_RECORD_PATH_ENTRY, 1, 0, 0, 0, "endless.", 8); /* also after a valid one */
 	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
 	trace = rawfile_open(file, &stats);
 	tb_order_text(trace, text);
@@ -427,8 +434,8 @@ static void a_path_without_an_end_loses_its_call(void)
 	trace_close(trace);
 }
 
-/* Nothing failed to be written: that is another loss. */
-static void a_block_without_sense_is_no_failed_write(void)
+/* No write failed: it is a loss of another kind. */
+static void an_undecodable_block_is_no_failed_write(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 23, .attempted = 23 };
 	struct rawfile *file = rawfile_new();
@@ -443,7 +450,7 @@ static void a_block_without_sense_is_no_failed_write(void)
 	rawfile_block(file, 4000, 0, 0);
 	rawfile_exit(file, 5000, 1);
 	rawfile_block(file, 5000, 0, 0);
-	rawfile_nonsense(file, 6000, 13); /* and no chunk behind it */
+	rawfile_nonsense(file, 6000, 13); /* and no chunk after it */
 	trace_writer_totals(file->writer, &totals);
 	CU_ASSERT_EQUAL(totals.lost_write, 0);
 	CU_ASSERT_EQUAL(totals.lost_inside, 20);
@@ -457,8 +464,9 @@ static void a_block_without_sense_is_no_failed_write(void)
 	trace_close(trace);
 }
 
-/* From the beginning of the trace on; and what was not understood within a block stays in it. */
-static void a_stream_that_begins_without_sense_says_so(void)
+/* The gap reaches from the beginning of the trace. Records within a block that could not be decoded
+ * are counted in that block. */
+static void a_stream_that_begins_undecodable_has_a_gap(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
 	struct rawfile *file = rawfile_new();
@@ -495,7 +503,7 @@ static void a_record_that_reaches_beyond_the_block_ends_it(void)
 	trace_close(trace);
 }
 
-static void events_at_the_first_and_at_the_last_time_come_back(void)
+static void events_at_the_first_and_the_last_time_are_read_back(void)
 {
 	static const uint64_t begins[] = { 0, UINT64_MAX - 6 };
 
@@ -535,14 +543,14 @@ static void causes_of_losses_are_kept(void)
 	trace_close(trace);
 }
 
-static void a_missing_subbuffer_that_nobody_counted_is_a_gap(void)
+static void a_missing_subbuffer_without_a_count_is_a_gap(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 
 	rawfile_exit(file, 1000, 1);
 	rawfile_block(file, 1000, 0, 0);
-	rawfile_block(file, 1500, 0, 0); /* an empty one is none */
+	rawfile_block(file, 1500, 0, 0); /* an empty block makes no chunk */
 	rawfile_exit(file, 2000, 1);
 	rawfile_block(file, 2000, 0, 0);
 	file->seq++;
@@ -567,8 +575,9 @@ static void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
 	CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
 }
 
-/* As of a build with a library before each of its processes: none of them takes another's books. */
-static void every_one_of_many_streams_has_its_books(void)
+/* As in a build in which each process has a library with tracepoints: no stream takes the counts of
+ * another. */
+static void each_of_many_streams_has_its_own_counts(void)
 {
 	enum { NR = 3000 };
 	struct trace_stream_stats *stats = calloc(NR, sizeof(*stats));
@@ -577,7 +586,7 @@ static void every_one_of_many_streams_has_its_books(void)
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < NR; i++) {
-		uint32_t stream = i * 0x10001; /* alike in the lower half and in the upper one */
+		uint32_t stream = i * 0x10001; /* equal in the lower half and in the upper half */
 
 		rawfile_single(file, stream, i % 7);
 		stats[i] = (struct trace_stream_stats){ .stream = stream, .cpu = i % 7, .stored = 1, .discarded = i, .attempted = 1 + i };
@@ -598,7 +607,7 @@ static void every_one_of_many_streams_has_its_books(void)
 	free(stats);
 }
 
-/* Of some more than two chunks hold. */
+/* With some more streams than two chunks hold. */
 static struct trace *trace_of_many_streams(size_t nr)
 {
 	struct trace_stream_stats *stats = calloc(nr, sizeof(*stats));
@@ -630,8 +639,9 @@ static void a_trace_may_have_more_streams_than_a_chunk_holds(void)
 	trace_close(trace);
 }
 
-/* With the first of its chunks damaged the second one tells of a part, which is not taken for all. */
-static void statistics_of_which_a_part_is_missing_do_not_count(void)
+/* If the first of its chunks is damaged, the second one has a part of the statistics, which must
+ * not count as all of them. */
+static void incomplete_statistics_do_not_count(void)
 {
 	enum { MOST = 174762 };
 	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
@@ -654,7 +664,7 @@ static void statistics_of_which_a_part_is_missing_do_not_count(void)
 	free(stats);
 }
 
-static void a_cpu_without_events_is_one_of_the_machine_all_the_same(void)
+static void a_cpu_without_events_belongs_to_the_machine(void)
 {
 	const struct trace_stream_stats stats[] = { { .cpu = 0 }, { .stream = 6, .cpu = 3 }, { .stream = 8, .cpu = 8192 }, { .stream = 10, .cpu = UINT32_MAX } };
 	struct rawfile *file = rawfile_new();
@@ -671,8 +681,8 @@ static void a_cpu_without_events_is_one_of_the_machine_all_the_same(void)
 	free(file);
 }
 
-/* The disk was full in the middle of them, and then not any more. */
-static void statistics_that_end_too_early_say_so(void)
+/* The disk was full in the middle of them, and later no longer. */
+static void statistics_that_end_too_early_are_marked(void)
 {
 	enum { MOST = 174762 };
 	struct trace_stream_stats *stats = calloc(MOST + 1, sizeof(*stats));
@@ -683,7 +693,8 @@ static void statistics_that_end_too_early_say_so(void)
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &unlimited);
 	limit = unlimited;
-	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + (16 << 20) + 150; /* the first chunk and a piece of the second */
+	/* the first chunk and a part of the second */
+	limit.rlim_cur = (rlim_t)lseek(file->fd, 0, SEEK_END) + (16 << 20) + 150;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	CU_ASSERT_EQUAL(trace_writer_statistics(file->writer, stats, MOST + 1, 9999, NULL), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &unlimited);
@@ -714,7 +725,7 @@ static void equal_times_come_by_cpu_before_stream(void)
 	trace_close(trace);
 }
 
-static void books_that_do_not_add_up_fail_to_verify(void)
+static void counts_that_do_not_add_up_fail_to_verify(void)
 {
 	static const struct trace_stream_stats wrong[] = {
 		{ .stream = 9, .stored = 2, .attempted = 3 },
@@ -782,29 +793,29 @@ static void the_largest_block_fits(void)
 
 static const struct unit_case cases[] = {
 	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
-	{ "a_block_that_was_prepared_for_finds_its_memory_ready", a_block_that_was_prepared_for_finds_its_memory_ready },
-	{ "times_of_more_than_can_be_stored_in_one_piece_come_back", times_of_more_than_can_be_stored_in_one_piece_come_back },
-	{ "calls_that_occur_again_are_kept_once_however_many_there_are", calls_that_occur_again_are_kept_once_however_many_there_are },
-	{ "bad_records_are_left_out_and_counted", bad_records_are_left_out_and_counted },
+	{ "a_prepared_block_causes_no_page_faults", a_prepared_block_causes_no_page_faults },
+	{ "times_larger_than_one_stored_piece_are_read_back", times_larger_than_one_stored_piece_are_read_back },
+	{ "repeated_calls_are_stored_once_however_many_there_are", repeated_calls_are_stored_once_however_many_there_are },
+	{ "invalid_records_are_left_out_and_counted", invalid_records_are_left_out_and_counted },
 	{ "a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two },
 	{ "a_record_for_two_events_that_is_too_short_is_two_lost", a_record_for_two_events_that_is_too_short_is_two_lost },
 	{ "a_path_shares_the_record_of_its_call", a_path_shares_the_record_of_its_call },
-	{ "a_path_comes_before_what_was_later", a_path_comes_before_what_was_later },
+	{ "a_path_comes_before_later_events", a_path_comes_before_later_events },
 	{ "a_path_without_an_end_loses_its_call", a_path_without_an_end_loses_its_call },
 	{ "a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends },
-	{ "a_block_without_sense_is_no_failed_write", a_block_without_sense_is_no_failed_write },
-	{ "a_stream_that_begins_without_sense_says_so", a_stream_that_begins_without_sense_says_so },
+	{ "an_undecodable_block_is_no_failed_write", an_undecodable_block_is_no_failed_write },
+	{ "a_stream_that_begins_undecodable_has_a_gap", a_stream_that_begins_undecodable_has_a_gap },
 	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
-	{ "events_at_the_first_and_at_the_last_time_come_back", events_at_the_first_and_at_the_last_time_come_back },
+	{ "events_at_the_first_and_the_last_time_are_read_back", events_at_the_first_and_the_last_time_are_read_back },
 	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
-	{ "a_missing_subbuffer_that_nobody_counted_is_a_gap", a_missing_subbuffer_that_nobody_counted_is_a_gap },
-	{ "every_one_of_many_streams_has_its_books", every_one_of_many_streams_has_its_books },
+	{ "a_missing_subbuffer_without_a_count_is_a_gap", a_missing_subbuffer_without_a_count_is_a_gap },
+	{ "each_of_many_streams_has_its_own_counts", each_of_many_streams_has_its_own_counts },
 	{ "a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds },
-	{ "statistics_of_which_a_part_is_missing_do_not_count", statistics_of_which_a_part_is_missing_do_not_count },
-	{ "a_cpu_without_events_is_one_of_the_machine_all_the_same", a_cpu_without_events_is_one_of_the_machine_all_the_same },
-	{ "statistics_that_end_too_early_say_so", statistics_that_end_too_early_say_so },
+	{ "incomplete_statistics_do_not_count", incomplete_statistics_do_not_count },
+	{ "a_cpu_without_events_belongs_to_the_machine", a_cpu_without_events_belongs_to_the_machine },
+	{ "statistics_that_end_too_early_are_marked", statistics_that_end_too_early_are_marked },
 	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
-	{ "books_that_do_not_add_up_fail_to_verify", books_that_do_not_add_up_fail_to_verify },
+	{ "counts_that_do_not_add_up_fail_to_verify", counts_that_do_not_add_up_fail_to_verify },
 	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
 	{ "the_largest_block_fits", the_largest_block_fits },
 	{ NULL, NULL },

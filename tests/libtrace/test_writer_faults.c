@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_writer_faults.c - output that fails: what could be written stays readable, and what could not is counted. */
+/* test_writer_faults.c - output that fails: what was written stays readable, and the rest is
+ * counted. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -38,7 +39,7 @@ static void on_alarm(int number)
 {
 }
 
-/* Every write that waits is interrupted, before its first byte or after some. */
+/* Interrupts every write that waits, before its first byte or after some. */
 static void be_interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm }; /* without SA_RESTART */
@@ -48,7 +49,7 @@ static void be_interrupted(void)
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
-/* @prepare: what the writing process does first */
+/* @prepare: runs first in the writing process */
 static void check_pipe(int flags, void (*prepare)(void))
 {
 	struct tb *tb = tb_new();
@@ -98,8 +99,8 @@ static void a_storm_of_signals_changes_nothing(void)
 	check_pipe(O_NONBLOCK, be_interrupted);
 }
 
-/* A file that may not grow at times: what was written stays whole, what was not is counted. */
-static void a_full_disk_costs_only_what_could_not_be_written(void)
+/* A file that may not grow at times: written chunks stay complete, and the others are counted. */
+static void a_full_disk_loses_only_the_failed_writes(void)
 {
 	char path[] = "/tmp/test_reader-XXXXXX";
 	struct rawfile *file = rawfile_new();
@@ -147,7 +148,7 @@ static void a_full_disk_costs_only_what_could_not_be_written(void)
 	unlink(path);
 }
 
-static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
+static void losses_at_the_end_of_a_full_disk_are_in_the_statistics(void)
 {
 	char path[] = "/tmp/test_reader-XXXXXX";
 	struct rawfile *file = rawfile_new();
@@ -180,8 +181,9 @@ static void what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics(void)
 	unlink(path);
 }
 
-/* The recorder is killed before it could write them at the end: they came with the first block that there was room for. */
-static void names_that_could_not_be_written_come_with_the_next_block(void)
+/* The recorder is killed before it could write the names at the end: they were written with the
+ * first block that fitted. */
+static void unwritten_names_come_with_the_next_block(void)
 {
 	struct rlimit limit, unlimited;
 	struct rawfile *file = rawfile_new();
@@ -206,7 +208,9 @@ static void names_that_could_not_be_written_come_with_the_next_block(void)
 	free(file);
 }
 
-/** struct flushing - a writer on its way to a pipe that is full */
+/**
+ * struct flushing - a writer that is about to write to a full pipe
+ */
 struct flushing {
 	struct trace_writer *writer;
 	int error;
@@ -220,8 +224,9 @@ static void *flush_strings(void *context)
 	return NULL;
 }
 
-/* Somebody gives a number another name while the first one is being written, which then fails. */
-static void a_name_that_could_not_be_written_does_not_come_behind_a_newer_one(void)
+/* Another thread gives a number a new name while the first name is being written, and that write
+ * fails. */
+static void a_name_whose_write_failed_does_not_follow_a_newer_one(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct flushing flushing = { 0 };
@@ -244,13 +249,13 @@ static void a_name_that_could_not_be_written_does_not_come_behind_a_newer_one(vo
 		;
 	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "older");
 	pthread_create(&thread, NULL, flush_strings, &flushing);
-	usleep(50000); /* it waits for room; if it does not yet, there is nothing to see */
+	usleep(50000); /* the thread waits for room; if it does not yet, the test sees nothing */
 	trace_writer_string(file->writer, TRACE_STRING_SYSCALL, 7, "newer");
 	signal(SIGPIPE, SIG_IGN);
 	close(ends[0]);
 	pthread_join(thread, NULL);
 	CU_ASSERT_EQUAL(flushing.error, -EPIPE);
-	dup2(file->fd, ends[1]); /* and now there is somewhere to write */
+	dup2(file->fd, ends[1]); /* and now there is room to write */
 	trace = rawfile_open(file, NULL);
 	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_SYSCALL, 7), "newer");
 	trace_close(trace);
@@ -268,8 +273,9 @@ static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
 	close(fd);
 }
 
-/* The reader of the pipe goes away and leaves a piece of a chunk; what the next reader gets begins with it. */
-static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
+/* The reader of the pipe closes it and leaves a part of a chunk; the next reader's data begins with
+ * that. */
+static void a_partial_chunk_in_a_pipe_loses_only_that_chunk(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 300, .attempted = 300 };
@@ -305,8 +311,9 @@ static void a_piece_left_in_a_pipe_costs_its_chunk_only(void)
 	free(data);
 }
 
-/* The chunk that would have told it could not be written: the next one tells it, once, beside what was in that chunk. */
-static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
+/* The chunk that would have reported the loss could not be written. The next one reports it, once,
+ * separately from the events of that chunk. */
+static void losses_by_failed_writes_and_by_undecodable_records_are_separate(void)
 {
 	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 305, .attempted = 305 };
 	struct rlimit limit, unlimited;
@@ -339,13 +346,13 @@ static void what_a_failed_write_and_what_no_sense_cost_stays_apart(void)
 static const struct unit_case cases[] = {
 	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
 	{ "a_storm_of_signals_changes_nothing", a_storm_of_signals_changes_nothing },
-	{ "a_full_disk_costs_only_what_could_not_be_written", a_full_disk_costs_only_what_could_not_be_written },
-	{ "what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics", what_is_lost_at_the_end_of_a_full_disk_is_in_the_statistics },
-	{ "what_a_failed_write_and_what_no_sense_cost_stays_apart", what_a_failed_write_and_what_no_sense_cost_stays_apart },
-	{ "names_that_could_not_be_written_come_with_the_next_block", names_that_could_not_be_written_come_with_the_next_block },
-	{ "a_name_that_could_not_be_written_does_not_come_behind_a_newer_one", a_name_that_could_not_be_written_does_not_come_behind_a_newer_one },
+	{ "a_full_disk_loses_only_the_failed_writes", a_full_disk_loses_only_the_failed_writes },
+	{ "losses_at_the_end_of_a_full_disk_are_in_the_statistics", losses_at_the_end_of_a_full_disk_are_in_the_statistics },
+	{ "losses_by_failed_writes_and_by_undecodable_records_are_separate", losses_by_failed_writes_and_by_undecodable_records_are_separate },
+	{ "unwritten_names_come_with_the_next_block", unwritten_names_come_with_the_next_block },
+	{ "a_name_whose_write_failed_does_not_follow_a_newer_one", a_name_whose_write_failed_does_not_follow_a_newer_one },
 	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
-	{ "a_piece_left_in_a_pipe_costs_its_chunk_only", a_piece_left_in_a_pipe_costs_its_chunk_only },
+	{ "a_partial_chunk_in_a_pipe_loses_only_that_chunk", a_partial_chunk_in_a_pipe_loses_only_that_chunk },
 	{ NULL, NULL },
 };
 

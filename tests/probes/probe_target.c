@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_target.c - a program to be probed, which knows what it did. Compiled without optimisation and with debug information.
+ * probe_target.c - a program to be probed, which counts what it does. Compiled without optimisation
+ * and with debug information.
  *
- *	probe_target CALLS THREADS TRUTH    each thread pays CALLS times; "key value" lines to TRUTH
- *	probe_target hold                   hold() returns at every byte that comes, and is called again; a line of output before each call
+ * 	probe_target CALLS THREADS TRUTH    each thread pays CALLS times; "key value" lines to TRUTH
+ * 	probe_target hold                   prints a line and calls hold(), which returns at the
+ * 	                                    next byte; repeats
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <pthread.h>
@@ -39,14 +41,14 @@ int recurse(int depth);
 int never_called(void);
 int hold(void);
 
-/* Three names of one function, as the C library has them. */
+/* Three names of one function, as in the C library. */
 long __shop_settle(long id);
 long shop_settle(long id) __attribute__((alias("__shop_settle")));
 long _shop_settle_order(long id) __attribute__((alias("__shop_settle")));
 
-unsigned short shop_paid_semaphore __attribute__((section(".probes"))); /* SystemTap's names for them */
+unsigned short shop_paid_semaphore __attribute__((section(".probes"))); /* the names that SystemTap uses */
 unsigned short shop_done_semaphore __attribute__((section(".probes")));
-int counter; /* of calls, all threads */
+int counter; /* number of calls, of all threads */
 static long watched, result_sum;
 static __thread long thread_local_number;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// probe_target_cxx.cpp - names and types of C++ to be probed: overloads, references, members of base classes, std::string.
+/* probe_target_cxx.cpp - names and types of C++ to be probed: overloads, references, members of
+ * base classes, std::string. */
 #include <cstdio>
 #include <string>
 
@@ -28,7 +29,7 @@ __attribute__((noinline)) int the_operator()
 	return 1;
 }
 
-/* What stands within is another function. */
+/* The lambda inside is another function. */
 __attribute__((noinline)) int twice(int number)
 {
 	const auto within = [](int x) { return x + 1; };

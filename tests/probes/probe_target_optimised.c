@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_target_optimised.c - variables that the compiler keeps in no single place, one that no single load gets, and a function whose rare part
- * stands elsewhere.
+ * probe_target_optimised.c - variables that the compiler keeps in several places, one that no
+ * single load can read, and a function with its rare part elsewhere.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct packed {
 long difference(long a, long b, const struct packed *packed);
 void split(const char *text);
 
-/* No instruction computes @total: debug information says that it is a + b. */
+/* No instruction computes @total: the debug information says that it is a + b. */
 __attribute__((noinline)) long difference(long a, long b, const struct packed *packed)
 {
 	long total = a + b;
@@ -23,7 +23,7 @@ __attribute__((noinline)) long difference(long a, long b, const struct packed *p
 	return a * 3 - b + (long)packed->low;
 }
 
-/* gcc makes a split.cold of the abort(). */
+/* gcc moves the abort() to a part split.cold. */
 __attribute__((noinline)) void split(const char *text)
 {
 	if (!text)

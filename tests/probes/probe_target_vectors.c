@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_target_vectors.c - functions whose first instruction is one that the kernel takes for another, or refuses to probe. Prints how many have another result than
- * they should; nothing on a processor without such instructions.
+ * probe_target_vectors.c - functions with a first instruction that the kernel mistakes for another,
+ * or refuses to probe.
+ *
+ * Prints how many return a wrong result; nothing on a processor without such instructions.
  */
 #include <stdint.h>
 #include <stdio.h>
 
 #ifdef __x86_64__
-/* xmm0 is 0, xmm1 is @value in its lowest 32 bits. The instruction behind the first one hands out the result. */
+/* xmm0 is 0, xmm1 is @value in its lowest 32 bits. The instruction after the first one returns the
+ * result. */
 #define FIRST(name, instruction)                                                                                                 \
 	uint32_t name(uint32_t *memory, uint32_t value);                                                                         \
 	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" instruction                                \
-		"\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n" /* as far as the kernel would run a copy */ \
+		"\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n" /* the reach of a copy by the kernel */ \
 		"	vmovd %xmm0,%eax\n	ret\n.size " #name ",.-" #name "\n");
 
 FIRST(is_like_jo, "vpshufd $0,%xmm1,%xmm0")
@@ -24,7 +27,7 @@ FIRST(is_like_jmp, "vpor %xmm1,%xmm0,%xmm0")
 FIRST(is_refused, "vpxor %xmm1,%xmm0,%xmm0")
 FIRST(is_probed, "vaddps %xmm1,%xmm0,%xmm0")
 
-#define ONE 0x3f800000u /* as a float */
+#define ONE 0x3f800000u /* 1 as a float */
 
 static const struct {
 	const char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Probes before they reach the kernel: the grammar, the operands of static probes, variables of the source, names, lists, and what is refused. */
+/* Probes before they reach the kernel: the grammar, the operands of static probes, variables of the
+ * source, names, lists, and refused probes. */
 #include "unit.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static void expect_field(const struct trace_probe *probe, const char *name, enum
 
 /* ---- the grammar ---- */
 
-static void a_text_is_taken_apart(void)
+static void a_text_is_parsed(void)
 {
 	static const struct {
 		const char *text;
@@ -112,7 +113,7 @@ static void a_text_is_taken_apart(void)
 	}
 }
 
-static void arguments_are_taken_apart(void)
+static void arguments_are_parsed(void)
 {
 	struct trace_error error = {0};
 	struct probe_spec spec;
@@ -197,7 +198,7 @@ static void operands_follow_each_other(void)
 	CU_ASSERT_EQUAL(*at, '\0');
 }
 
-static void nonsense_is_no_operand(void)
+static void invalid_operands_are_refused(void)
 {
 	static const struct {
 		const char *text;
@@ -281,7 +282,8 @@ static void types_can_be_chosen(void)
 	trace_probes_free(probes);
 }
 
-/* What is recorded as another type is the same number, not its neighbours in memory or the rest of the register. */
+/* A value recorded as another type is the same number, without neighbouring memory or the rest of
+ * the register. */
 static void a_number_keeps_its_own_bits_in_a_type_of_another_width(void)
 {
 	static const struct {
@@ -347,10 +349,10 @@ static void a_cxx_name_without_parameters_is_that_of_one_function(void)
 	CU_ASSERT_EQUAL(nr_named("shop::the_operator"), 1);
 	CU_ASSERT_EQUAL(nr_named("shop::Order::operator-"), 1);
 	CU_ASSERT_EQUAL(nr_named("shop::Order::operator()"), 1);
-	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* and not what it has within */
+	CU_ASSERT_EQUAL(nr_named("shop::twice"), 1); /* without the lambda inside */
 }
 
-static void what_is_jumped_to_is_no_function(void)
+static void a_jump_target_is_no_function(void)
 {
 	struct trace_probes *probes = added("%s:split*%%return", PROBE_TARGET_OPTIMISED);
 
@@ -386,7 +388,7 @@ static void cxx_names_and_strings_are_understood(void)
 
 /* ---- events ---- */
 
-static void events_are_named_after_their_place(void)
+static void events_are_named_after_their_function(void)
 {
 	struct trace_probes *probes = added("%s:pay", TARGET);
 	struct trace_error error;
@@ -416,8 +418,8 @@ static void events_are_named_after_their_place(void)
 	trace_probes_free(probes);
 }
 
-/* Otherwise -e 'libc.so.6:mal*' would find nothing among the places of 'libc.so.6:*alloc'. */
-static void a_function_of_several_names_is_called_by_the_plainest(void)
+/* Otherwise -e 'libc.so.6:mal*' would match none of the functions of 'libc.so.6:*alloc'. */
+static void a_function_of_several_names_gets_the_plainest(void)
 {
 	struct trace_probes *probes = added("%s:*settle*", TARGET);
 
@@ -446,8 +448,8 @@ static void a_library_is_found_by_its_name(void)
 	trace_probes_free(mine);
 }
 
-/* What a register held at the entry may be the value, or less than that, or where it is. */
-static void what_a_register_held_at_the_entry_is_computed_with(void)
+/* The value of a register at the entry may be the variable, an operand, or its address. */
+static void entry_values_of_registers_are_used_in_expressions(void)
 {
 	struct trace_probes *probes = added("%s:entered as_it_was one_more there", PROBE_TARGET_ENTRY);
 	const struct trace_probe_argument *arguments;
@@ -463,14 +465,14 @@ static void what_a_register_held_at_the_entry_is_computed_with(void)
 	trace_probes_free(probes);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused probes ---- */
 
 static void each_mistake_gets_one_line_with_the_way_out(void)
 {
 	static const struct {
 		const char *spec;
 		int err;
-		const char *words; /* that the line must have */
+		const char *words; /* that must be in the line */
 	} cases[] = {
 		{"", -EINVAL, "FILE:FUNCTION"},
 		{":x", -EINVAL, "file is missing"},
@@ -482,8 +484,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{"/etc/passwd:f", -ENOEXEC, "ELF"},
 		{"/etc:f", -EINVAL, "not a program"},
 		{"libc.so.6@999999999:f", -ENOENT, "there is none"},
-		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: there is none"}, /* not 1 */
-		{"libc.so.6@0:f", -ENOENT, "process 0: there is none"},			  /* not all of them */
+		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: there is none"}, /* not process 1 */
+		{"libc.so.6@0:f", -ENOENT, "process 0: there is none"},			  /* not all processes */
 		{TARGET ":nosuch", -ENOENT, "--list"},
 		{TARGET ":nosuch*", -ENOENT, "--list"},
 		{TARGET ":0x1", -ENOENT, "no code at 0x1"},
@@ -501,7 +503,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay number[1]", -EINVAL, "neither array nor pointer"},
 		{TARGET ":pay order->items[9223372036854775807].id", -EINVAL, "too far away"},
 		{TARGET ":pay order->items[99999999999999999999].id", -EINVAL, "a number in brackets"},
-		{TARGET ":pay+18446744073709551615", -ENOENT, "no function pay+18446744073709551615"}, /* not the byte before */
+		/* not the byte before */
+		{TARGET ":pay+18446744073709551615", -ENOENT, "no function pay+18446744073709551615"},
 		{TARGET ":pay *number", -EINVAL, "no pointer"},
 		{TARGET ":pay order->id:u7", -EINVAL, "s8 to s64"},
 		{TARGET ":pay order->id:string[0]", -EINVAL, "not a type"},
@@ -585,7 +588,7 @@ static void instructions_end_where_the_next_begins(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint8_t bytes[16] = {0}; /* what follows is no matter */
+		uint8_t bytes[16] = {0}; /* the bytes after it do not matter */
 		size_t length = cases[i].length ? cases[i].length : 1;
 
 		memcpy(bytes, cases[i].bytes, length);
@@ -630,8 +633,9 @@ static void an_instruction_that_the_kernel_misreads_is_known(void)
 	}
 }
 
-/* Whatever stands there: where a function is not understood to its end, it can be probed as the kernel allows. */
-static void every_instruction_of_a_function_can_be_probed_and_no_other_place(void)
+/* Whatever the bytes are: a function that cannot be decoded to its end can be probed wherever the
+ * kernel allows it. */
+static void every_instruction_of_a_function_can_be_probed_and_no_other_byte(void)
 {
 	struct trace_probes *pay = added("%s:pay", PROBE_TARGET);
 	uint8_t code[16];
@@ -755,11 +759,11 @@ static void an_empty_list_says_so(void)
 }
 
 static const struct unit_case cases[] = {
-	{"a_text_is_taken_apart", a_text_is_taken_apart},
-	{"arguments_are_taken_apart", arguments_are_taken_apart},
+	{"a_text_is_parsed", a_text_is_parsed},
+	{"arguments_are_parsed", arguments_are_parsed},
 	{"every_operand_of_a_static_probe_is_understood", every_operand_of_a_static_probe_is_understood},
 	{"operands_follow_each_other", operands_follow_each_other},
-	{"nonsense_is_no_operand", nonsense_is_no_operand},
+	{"invalid_operands_are_refused", invalid_operands_are_refused},
 	{"a_variable_of_the_file_is_found_from_the_probe", a_variable_of_the_file_is_found_from_the_probe},
 	{"variables_have_the_types_of_the_source", variables_have_the_types_of_the_source},
 	{"types_can_be_chosen", types_can_be_chosen},
@@ -767,17 +771,17 @@ static const struct unit_case cases[] = {
 	{"an_operand_keeps_its_own_bits_in_a_type_of_another_width", an_operand_keeps_its_own_bits_in_a_type_of_another_width},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
 	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
-	{"what_is_jumped_to_is_no_function", what_is_jumped_to_is_no_function},
+	{"a_jump_target_is_no_function", a_jump_target_is_no_function},
 	{"an_enumeration_has_the_sign_of_its_numbers", an_enumeration_has_the_sign_of_its_numbers},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
-	{"events_are_named_after_their_place", events_are_named_after_their_place},
-	{"a_function_of_several_names_is_called_by_the_plainest", a_function_of_several_names_is_called_by_the_plainest},
+	{"events_are_named_after_their_function", events_are_named_after_their_function},
+	{"a_function_of_several_names_gets_the_plainest", a_function_of_several_names_gets_the_plainest},
 	{"a_library_is_found_by_its_name", a_library_is_found_by_its_name},
-	{"what_a_register_held_at_the_entry_is_computed_with", what_a_register_held_at_the_entry_is_computed_with},
+	{"entry_values_of_registers_are_used_in_expressions", entry_values_of_registers_are_used_in_expressions},
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
 	{"an_instruction_that_the_kernel_misreads_is_known", an_instruction_that_the_kernel_misreads_is_known},
-	{"every_instruction_of_a_function_can_be_probed_and_no_other_place", every_instruction_of_a_function_can_be_probed_and_no_other_place},
+	{"every_instruction_of_a_function_can_be_probed_and_no_other_byte", every_instruction_of_a_function_can_be_probed_and_no_other_byte},
 	{"lists_are_sorted_and_say_how_to_probe", lists_are_sorted_and_say_how_to_probe},
 	{"a_list_of_the_kernel_says_where_it_has_no_probes", a_list_of_the_kernel_says_where_it_has_no_probes},
 	{"lists_show_arguments_and_parameters", lists_show_arguments_and_parameters},

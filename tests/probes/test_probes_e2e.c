@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Probes on the real kernel, against what the probed program counted itself. */
+/* Probes on the real kernel, compared with what the probed program counted itself. */
 #include "unit.h"
 
 #include <bpf/btf.h>
@@ -20,7 +20,11 @@
 #define CALLS	3000
 #define THREADS 4
 
-/** struct tally - events of one name. @sum: of the field that was asked for. @odd, @even: strings of the field who */
+/**
+ * struct tally - events of one name
+ * @sum: of the selected field
+ * @odd, @even: strings of the field "who"
+ */
 struct tally {
 	uint64_t nr;
 	int64_t sum;
@@ -144,7 +148,7 @@ static void static_probes_raise_their_semaphores(void)
 	session_end(&s);
 }
 
-static void semaphores_are_down_when_nobody_listens(void)
+static void semaphores_are_down_without_a_recording(void)
 {
 	struct session s;
 
@@ -188,7 +192,8 @@ static bool is_not_traced(const struct trace *trace, const char *begin)
 	return false;
 }
 
-/* What such a probe would do, it would do to all programs; and what the kernel refuses is told though nobody ran the program before. */
+/* A breakpoint that breaks a program would break every program that runs the file. The kernel's
+ * refusal is reported even if the program did not run before. */
 static void no_program_is_broken_by_a_probe(void)
 {
 	struct trace_error error;
@@ -212,7 +217,7 @@ static void no_program_is_broken_by_a_probe(void)
 	session_end(&s);
 }
 
-static void what_cannot_be_attached_is_listed_with_the_reason(void)
+static void unattachable_probes_are_listed_with_the_reason(void)
 {
 	struct trace_error error;
 	struct trace *trace;
@@ -252,10 +257,13 @@ static void a_wrong_probe_is_a_usage_error(void)
 	session_end(&s);
 }
 
-#define PREEMPTIBLE 4 /* of the functions of a program: the main one, and what it calls before it has preemption off */
-#define SMALL_STACK 48	/* the kernel rounds up to 16, and from 64 on it is too much */
+/* of the functions of a program: the main one, and those that it calls before it disables
+ * preemption */
+#define PREEMPTIBLE 4
+#define SMALL_STACK 48	/* the kernel rounds up to 16, and 64 or more is too much */
 
-/* Why: see probes.bpf.c. The verifier tells the depths, of the main program first; what runs with preemption off comes last. */
+/* Reason: see probes.bpf.c. The verifier prints the stack depths, that of the main program first;
+ * functions that run with preemption off come last. */
 static void programs_that_may_be_preempted_have_small_stacks(void)
 {
 	const struct tracer_geometry geometry = {.subbuf_bytes = 1 << 14, .subbuf_bytes_log2 = 14, .nr_subbufs_log2 = 1, .slots_mask = (1 << 15) - 1};
@@ -302,7 +310,8 @@ static void only_the_probes_that_are_chosen_are_recorded(void)
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, 0);
 	CU_ASSERT_EQUAL(session_truth(&s, "breakpoint"), 0);
 	session_end(&s);
-	record(&s, "-e 'sched,libc.so.6:getpp*' --probe libc.so.6:getppid --probe " PROBE_TARGET ":pay"); /* as the place was typed */
+	/* as the user typed the function */
+	record(&s, "-e 'sched,libc.so.6:getpp*' --probe libc.so.6:getppid --probe " PROBE_TARGET ":pay");
 	CU_ASSERT_EQUAL(tally(&s, "libc:getppid", NULL, NULL).nr, (uint64_t)session_truth(&s, "getppid"));
 	session_end(&s);
 	record(&s, "-e '-libc:*' --probe libc.so.6:getppid --probe " PROBE_TARGET ":pay");
@@ -324,7 +333,7 @@ static void both_ends_of_a_scope_go_together(void)
 	session_end(&s);
 }
 
-static void a_pattern_that_matches_no_probe_is_told(void)
+static void a_pattern_that_matches_no_probe_is_reported(void)
 {
 	struct session s;
 
@@ -357,7 +366,7 @@ static void run_target(const struct session *s, int calls)
 	CU_ASSERT_EQUAL(session_run("%s %d 1 %s", PROBE_TARGET, calls, s->truth), 0);
 }
 
-/* The daemon says that it stops, and ends a little later. */
+/* The daemon answers that it stops, and ends a little later. */
 static void end_in_background(const struct session *s)
 {
 	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket stop > /dev/null", TRACE_BIN, s->folder), 0);
@@ -393,7 +402,7 @@ static void probes_are_switched_while_programs_run(void)
 	session_end(&s);
 }
 
-/* The daemon does not wait for the kernel, which takes breakpoints out a little later. */
+/* The daemon does not wait for the kernel, which removes breakpoints a little later. */
 static void a_probe_that_is_off_leaves_no_breakpoint(void)
 {
 	struct session s;
@@ -413,7 +422,8 @@ static void a_probe_that_is_off_leaves_no_breakpoint(void)
 
 #define TWINS 5
 
-/* Two requests at once: the daemon does the second when it has hardly begun to close what the first switched off. */
+/* Two requests at once: the daemon handles the second when it has hardly begun to close what the
+ * first switched off. */
 static void off_and_on(const struct session *s)
 {
 	static const char *const requests[2] = {"mask -twin:*", "mask +twin:*"};
@@ -434,7 +444,8 @@ static void off_and_on(const struct session *s)
 	}
 }
 
-/* Of each of the twins, which are one place, every call at most once: their number grows, but for a program that begins. */
+/* The twins are probes on one function. Each of them records a call at most once, so its numbers
+ * grow, except where a program begins. */
 static void check_that_numbers_grow(const struct session *s)
 {
 	struct trace_error error = {0};
@@ -460,8 +471,8 @@ static void check_that_numbers_grow(const struct session *s)
 	trace_close(trace);
 }
 
-/* While the link that was is still being closed, another serves the place. */
-static void what_is_switched_all_the_time_is_recorded_once(void)
+/* While the old link is still being closed, a new one serves the function. */
+static void a_probe_that_is_switched_repeatedly_records_each_call_once(void)
 {
 	char options[TWINS * 200], *end = options;
 	struct session s;
@@ -502,7 +513,9 @@ static void a_file_that_has_changed_is_not_probed_again(void)
 	session_end(&s);
 }
 
-/** struct scopes - of one name in a trace */
+/**
+ * struct scopes - the scopes of one name in a trace
+ */
 struct scopes {
 	uint64_t ended;
 	uint64_t open;
@@ -530,7 +543,7 @@ static struct scopes scopes(const struct session *s, const char *name)
 	return found;
 }
 
-/* The @nr-th call of hold() is under way. */
+/* Waits until the @nr-th call of hold() has begun. */
 static void hold(const struct session *s, int nr)
 {
 	if (nr > 1)
@@ -541,8 +554,9 @@ static void hold(const struct session *s, int nr)
 }
 
 /*
- * The first call begins; the probe is off while it ends and the second one begins; that ends while the probe is on again. The other place of its option
- * stays on, so that the breakpoint stays: the end of the second call is recorded, and is none of the first one's.
+ * The first call begins. The probe is off while it ends and while the second one begins, and on
+ * again when that one ends. The other function of its option stays on, so the breakpoint stays. The
+ * end of the second call is recorded, and does not belong to the first one.
  */
 static void a_scope_that_is_open_while_its_probe_is_off_has_no_duration(void)
 {
@@ -570,7 +584,7 @@ static void a_scope_that_is_open_while_its_probe_is_off_has_no_duration(void)
 	session_end(&s);
 }
 
-static void a_flight_recorder_notes_what_was_switched(void)
+static void a_flight_recorder_notes_switched_probes(void)
 {
 	struct session s;
 
@@ -595,22 +609,22 @@ static const struct unit_case cases[] = {
 	{"results_are_those_of_the_program", results_are_those_of_the_program},
 	{"a_scope_begins_and_ends", a_scope_begins_and_ends},
 	{"static_probes_raise_their_semaphores", static_probes_raise_their_semaphores},
-	{"semaphores_are_down_when_nobody_listens", semaphores_are_down_when_nobody_listens},
+	{"semaphores_are_down_without_a_recording", semaphores_are_down_without_a_recording},
 	{"functions_of_libraries_are_counted", functions_of_libraries_are_counted},
 	{"one_recording_holds_many_probes", one_recording_holds_many_probes},
-	{"what_cannot_be_attached_is_listed_with_the_reason", what_cannot_be_attached_is_listed_with_the_reason},
+	{"unattachable_probes_are_listed_with_the_reason", unattachable_probes_are_listed_with_the_reason},
 	{"no_program_is_broken_by_a_probe", no_program_is_broken_by_a_probe},
 	{"the_flight_recorder_has_probes_too", the_flight_recorder_has_probes_too},
 	{"a_wrong_probe_is_a_usage_error", a_wrong_probe_is_a_usage_error},
 	{"only_the_probes_that_are_chosen_are_recorded", only_the_probes_that_are_chosen_are_recorded},
 	{"both_ends_of_a_scope_go_together", both_ends_of_a_scope_go_together},
-	{"a_pattern_that_matches_no_probe_is_told", a_pattern_that_matches_no_probe_is_told},
+	{"a_pattern_that_matches_no_probe_is_reported", a_pattern_that_matches_no_probe_is_reported},
 	{"probes_are_switched_while_programs_run", probes_are_switched_while_programs_run},
 	{"a_probe_that_is_off_leaves_no_breakpoint", a_probe_that_is_off_leaves_no_breakpoint},
-	{"what_is_switched_all_the_time_is_recorded_once", what_is_switched_all_the_time_is_recorded_once},
+	{"a_probe_that_is_switched_repeatedly_records_each_call_once", a_probe_that_is_switched_repeatedly_records_each_call_once},
 	{"a_file_that_has_changed_is_not_probed_again", a_file_that_has_changed_is_not_probed_again},
 	{"a_scope_that_is_open_while_its_probe_is_off_has_no_duration", a_scope_that_is_open_while_its_probe_is_off_has_no_duration},
-	{"a_flight_recorder_notes_what_was_switched", a_flight_recorder_notes_what_was_switched},
+	{"a_flight_recorder_notes_switched_probes", a_flight_recorder_notes_switched_probes},
 	{NULL, NULL},
 };
 

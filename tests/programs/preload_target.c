@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload_target.c - a program that allocates, locks and calls, and knows how often.
+ * preload_target.c - a program that allocates, locks and calls, and counts how often.
  *
- *	preload_target malloc|fork|locks|functions COUNT    one line of truth on stdout
+ * 	preload_target malloc|fork|locks|functions COUNT    prints one line of truth
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIZE	7331 /* that nobody else asks for */
+#define SIZE	7331 /* no other code asks for this size */
 #define THREADS 4
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -97,7 +97,8 @@ static void reach_stage(int reached)
 
 static pid_t contender; /* 0: not known yet */
 
-/* However long that takes on a machine that is busy. Its number stands in the file of what it is in. */
+/* However long that takes on a busy machine. /proc says which system call the thread is in, by
+ * number. */
 static void wait_until_it_waits(void)
 {
 	const struct timespec moment = {.tv_nsec = 100000};
@@ -117,7 +118,7 @@ static void wait_until_it_waits(void)
 	}
 }
 
-/* Asks for each lock while the other has it. */
+/* Asks for each lock while the other thread has it. */
 static void *contend(void *argument)
 {
 	int count = *(int *)argument;
@@ -170,7 +171,7 @@ static void run_locks(int count)
 	printf("%llu\n", (unsigned long long)(uintptr_t)&mutex);
 }
 
-/* ---- functions: this one alone is instrumented, by the test's build ---- */
+/* ---- functions: only this one is instrumented, by the test's build ---- */
 
 static void run_functions(int count)
 {

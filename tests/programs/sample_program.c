@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_program CASE [ARGUMENT] - programs with tracepoints in awkward places; test_user_program.c starts them, takes their memory, and knows
- * what each must leave. What they attempted they count in shared memory of the test ($USER_PROGRAM_COUNTS), beside each event.
+ * user_program CASE [ARGUMENT] - programs with tracepoints in awkward places.
+ *
+ * test_user_program.c starts them, takes their memory, and knows what each must leave. They count
+ * their attempts next to each event, in memory shared with the test ($USER_PROGRAM_COUNTS).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +40,7 @@ static void count(void)
 		tracepoint(program, name, ##__VA_ARGS__); \
 	} while (0)
 
-/* The earliest that a program's own code runs: before its tracepoints are registered. */
+/* The earliest code of the program: before its tracepoints are registered. */
 __attribute__((constructor(101))) static void find_counts(void)
 {
 	const char *fd = getenv("USER_PROGRAM_COUNTS");
@@ -81,7 +83,7 @@ static int plain(const char *argument)
 	return 0;
 }
 
-/* Each child makes ten events, and forks again, to @argument generations; siblings three. */
+/* Each child records ten events and forks again, for @argument generations; three siblings each. */
 static void generation(int left)
 {
 	for (int i = 0; i < 10; i++)
@@ -103,7 +105,7 @@ static int forks(const char *argument)
 	return 0;
 }
 
-/* Children that glibc knows nothing of. */
+/* Children created without glibc. */
 static int raw_forks(const char *argument)
 {
 	EVENT(parent, trace_field(pid, (int)getpid()));
@@ -142,7 +144,7 @@ static int vforks(const char *argument)
 	return 0;
 }
 
-/* How many descriptors an exec'd child finds open is its exit status. */
+/* Its exit status is the number of descriptors that an exec'd child finds open. */
 static int execs(const char *argument)
 {
 	EVENT(before_exec);
@@ -150,7 +152,8 @@ static int execs(const char *argument)
 	return 99;
 }
 
-/* Closes every descriptor, takes the numbers for something else, and goes on: also in a child. */
+/* Closes every descriptor, opens other files under their numbers, and continues; the same in a
+ * child. */
 static int closes_all(const char *argument)
 {
 	pid_t child;
@@ -165,7 +168,7 @@ static int closes_all(const char *argument)
 	child = fork();
 	if (child == 0) {
 		EVENT(child);
-		for (int fd = 3; fd < 303; fd++) /* none of them was closed under the program's hands */
+		for (int fd = 3; fd < 303; fd++) /* the library closed none of them */
 			if (fcntl(fd, F_GETFD) < 0)
 				_exit(2);
 		_exit(0);
@@ -174,11 +177,11 @@ static int closes_all(const char *argument)
 	return 0;
 }
 
-/* ---- children that have no memory ---- */
+/* ---- children without a memory ---- */
 
 static int sends_to_fail;
 
-/* Before libc's: libtracer's offers fail as often as the test wants. */
+/* Replaces libc's: as many of libtracer's offers fail as the test wants. */
 __attribute__((visibility("default"))) ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	if (sends_to_fail > 0) {
@@ -189,7 +192,8 @@ __attribute__((visibility("default"))) ssize_t sendmsg(int fd, const struct msgh
 	return syscall(SYS_sendmsg, fd, message, flags);
 }
 
-/* Ten events, then five children with twenty each, and one grandchild of each with five; @argument: what befalls the children. */
+/* Ten events, then five children with twenty each, and one grandchild of each with five. @argument:
+ * the trouble that the children have. */
 static int poor_children(const char *argument)
 {
 	struct rlimit none = { 0, 0 };
@@ -254,7 +258,8 @@ static void on_signal(int number)
 	EVENT(handler, number);
 }
 
-/* Threads, each bounced between CPUs, each in a storm of signals from a timer; for ever, or @argument ms. */
+/* Threads that migrate between CPUs and get many signals from a timer; for ever, or for @argument
+ * ms. */
 static void *stormy(void *argument)
 {
 	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
@@ -301,7 +306,7 @@ static void *write_on(void *argument)
 	return NULL;
 }
 
-/* What a vforked child finds of its CPU, and of being disturbed there, is its parent's. */
+/* The CPU and the preemptions that a vforked child sees are its parent's. */
 static int vforks_beside(const char *argument)
 {
 	pthread_t threads[3];
@@ -324,7 +329,8 @@ static int vforks_beside(const char *argument)
 	return 0;
 }
 
-/* What begins and what ends is counted on a line of the thread's own, so that a death leaves between the two what was in flight. */
+/* Begin and end are counted in a line of the thread's own, so the difference after a death is the
+ * number of events in flight. */
 #define SOAK(name, count, ...)                                             \
 	do {                                                               \
 		__atomic_fetch_add(&(count)->begun, 1, __ATOMIC_RELAXED);  \
@@ -376,7 +382,8 @@ static void *soak_thread(void *slot)
 	return NULL;
 }
 
-/* @argument events of three threads, which get signals and are moved about, beside them children, every third of which is killed. */
+/* @argument events of three threads that get signals and migrate, and children at the same time,
+ * every third of which is killed. */
 static int soak(const char *argument)
 {
 	struct sigaction action = { .sa_handler = on_soak_signal, .sa_flags = SA_RESTART };
@@ -401,7 +408,7 @@ static int soak(const char *argument)
 		if (i % 3 == 0) {
 			usleep((useconds_t)(i * 37 % 4000));
 			kill(child, SIGKILL);
-			__atomic_fetch_add(&counts[0].begun, 1, __ATOMIC_RELAXED); /* how many were killed */
+			__atomic_fetch_add(&counts[0].begun, 1, __ATOMIC_RELAXED); /* number of killed children */
 		}
 		waitpid(child, NULL, 0);
 		usleep(1000);
@@ -411,7 +418,7 @@ static int soak(const char *argument)
 	return 0;
 }
 
-/* What is single-stepped: the test waits for SIGSTOP, then steps through one event. */
+/* The single-stepped program: the test waits for SIGSTOP, then steps through one event. */
 static int stepped(const char *argument)
 {
 	int n = argument ? atoi(argument) : 5;

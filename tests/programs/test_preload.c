@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The preload libraries in front of a program that knows what it did, taken by the small consumer of these tests. */
+/* The preload libraries with a program that counts its own actions, read by the small consumer of
+ * these tests. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -16,19 +17,21 @@
 #define THREADS	 4
 #define PROGRAMS 4
 
-/** struct seen - what the events said */
+/**
+ * struct seen - contents of the events
+ */
 struct seen {
 	unsigned long long mallocs, callocs, reallocs, frees, aligned, all_frees;
-	unsigned long long pointers; /* sum of those mallocs' */
+	unsigned long long pointers; /* sum of the pointers of those mallocs */
 	unsigned long long contended, acquired, released, locked, rw_contended, rw_acquired, rw_released, waits, woken, signals;
 	unsigned long long shortest_wait_ns, shortest_hold_ns, mutex, wrong_results;
 	unsigned long long enters, exits, function;
 	unsigned long long no_caller;
 	unsigned long long programs, lost, faults, truth;
-	unsigned long long own_maps; /* of the library itself, by its whole path */
+	unsigned long long own_maps; /* of the library itself, by its full path */
 };
 
-static bool relative; /* the library is asked for as one of this folder */
+static bool relative; /* the library is given by a relative path */
 
 static bool is(const struct user_record *record, const char *provider, const char *name)
 {
@@ -134,7 +137,7 @@ static pid_t start(const char *library, const char *mode, int count, int out)
 	_exit(127);
 }
 
-/* A program's memory, taken while it runs. */
+/* Takes a program's memory while the program runs. */
 static void take_offers(int listener, struct user_consumer *consumers, int *nr, struct seen *seen, int ms)
 {
 	int fd = *nr < PROGRAMS ? user_accept(listener, ms) : -1;
@@ -150,7 +153,7 @@ static void take_offers(int listener, struct user_consumer *consumers, int *nr, 
 	++*nr;
 }
 
-/* Run the program with a library before it, and see all its events. */
+/* Runs the program with a preloaded library, and reads all its events. */
 static struct seen run(const char *library, const char *mode, int count)
 {
 	static struct user_consumer consumers[PROGRAMS];
@@ -198,11 +201,12 @@ static void every_allocation_is_an_event(void)
 	CU_ASSERT_EQUAL(seen.callocs, COUNT * THREADS);
 	CU_ASSERT_EQUAL(seen.reallocs, COUNT * THREADS);
 	CU_ASSERT_EQUAL(seen.aligned, COUNT * THREADS);
-	CU_ASSERT(seen.all_frees >= 3 * COUNT * THREADS && seen.all_frees < 3 * COUNT * THREADS + 50); /* the C library frees some of its own */
+	/* the C library frees some of its own */
+	CU_ASSERT(seen.all_frees >= 3 * COUNT * THREADS && seen.all_frees < 3 * COUNT * THREADS + 50);
 	CU_ASSERT_EQUAL(seen.no_caller, 0);
 }
 
-static void a_library_is_told_by_its_whole_path(void)
+static void a_library_is_recorded_with_its_full_path(void)
 {
 	struct seen seen;
 
@@ -225,7 +229,7 @@ static void only_waits_for_locks_are_events(void)
 {
 	struct seen seen = run("pthread", "locks", 10);
 
-	CU_ASSERT(seen.contended >= 10 && seen.contended <= 12); /* the condition's mutex may be waited for too */
+	CU_ASSERT(seen.contended >= 10 && seen.contended <= 12); /* the condition's mutex may be contended too */
 	CU_ASSERT_EQUAL(seen.acquired, seen.contended);
 	CU_ASSERT_EQUAL(seen.wrong_results, 0);
 	CU_ASSERT_EQUAL(seen.locked, 0);
@@ -261,8 +265,9 @@ static void every_instrumented_call_enters_and_exits(void)
 	CU_ASSERT_EQUAL(seen.function, seen.truth);
 }
 
-/* What programs of all kinds do at start-up and at exit, before constructors and after destructors. */
-static void common_programs_run_as_ever(void)
+/* Actions of all kinds of programs at start-up and at exit, before constructors and after
+ * destructors. */
+static void common_programs_run_unchanged(void)
 {
 	static const char *const commands[] = {
 		"ls /usr/lib | sort | wc -l > /dev/null",
@@ -282,12 +287,12 @@ static void common_programs_run_as_ever(void)
 
 static const struct unit_case cases[] = {
 	{"every_allocation_is_an_event", every_allocation_is_an_event},
-	{"a_library_is_told_by_its_whole_path", a_library_is_told_by_its_whole_path},
+	{"a_library_is_recorded_with_its_full_path", a_library_is_recorded_with_its_full_path},
 	{"a_forked_child_goes_on_by_itself", a_forked_child_goes_on_by_itself},
 	{"only_waits_for_locks_are_events", only_waits_for_locks_are_events},
 	{"all_locks_are_events_when_asked_for", all_locks_are_events_when_asked_for},
 	{"every_instrumented_call_enters_and_exits", every_instrumented_call_enters_and_exits},
-	{"common_programs_run_as_ever", common_programs_run_as_ever},
+	{"common_programs_run_unchanged", common_programs_run_unchanged},
 	{NULL, NULL},
 };
 

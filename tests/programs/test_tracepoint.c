@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_tracepoint.c - <trace/tracepoint.h> in this process, read back by a consumer in it: types, names, switches, the macros.
+ * test_tracepoint.c - <trace/tracepoint.h> in this process, read by a consumer in the same process:
+ * types, names, switches, the macros.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 
 static struct user_consumer consumer;
 
-/* What the last drain brought: copies of the first records. */
+/* Copies of the first records of the last drain. */
 #define MAX_SEEN 64
 static struct user_record seen[MAX_SEEN];
 static unsigned char payloads[MAX_SEEN][TRACE_RECORD_MAX_BYTES];
@@ -37,7 +38,8 @@ static int by_time(const void *a, const void *b)
 	return (left->time > right->time) - (left->time < right->time);
 }
 
-/* In the order in which they came to be: a thread that is moved meanwhile leaves them in the rings of two CPUs. */
+/* In the order in which they were recorded: a thread that migrates leaves them in the rings of two
+ * CPUs. */
 static int drain(void)
 {
 	nr_seen = 0;
@@ -62,7 +64,7 @@ static bool text_is(int n, const char *field, const char *text)
 	return at && bytes == strlen(text) && memcmp(at, text, bytes) == 0;
 }
 
-/* The field's description, NULL when there is none. */
+/* The field's description, or NULL if there is none. */
 static const struct user_field *field_of(const struct user_event *event, const char *name)
 {
 	const struct user_field *fields = (const struct user_field *)(event + 1);
@@ -259,7 +261,7 @@ static void names_come_through_macros_around_tracepoint(void)
 	EXPECT_FIELD("sum", USER_FIELD_SIGNED, 4);
 	EXPECT_FIELD("array", USER_FIELD_BYTES, 4);
 	CU_ASSERT_EQUAL(user_record_integer(&seen[0], "sum"), 5);
-	CU_ASSERT_TRUE(text_is(0, "letters", "abc")); /* an array still: its end is known */
+	CU_ASSERT_TRUE(text_is(0, "letters", "abc")); /* still an array: its size is known */
 	CU_ASSERT_TRUE(text_is(0, "bytes", "ab"));
 	CU_ASSERT_TRUE(text_is(0, "comma", ",\""));
 	CU_ASSERT_EQUAL(seen[1].event->nr_fields, 5);
@@ -514,7 +516,7 @@ static void signal_handlers_trace_in_the_middle_of_records(void)
 	printf("(%d in handlers, %d interrupted, %llu lost) ", handled, outer, (unsigned long long)lost);
 }
 
-/* ---- a consumer beside the writers ---- */
+/* ---- a consumer while writers run ---- */
 
 struct producer {
 	pthread_t thread;
@@ -545,7 +547,7 @@ static void check_number(const struct user_record *record, void *argument)
 	++*(trace_u64 *)argument;
 }
 
-static void threads_beside_a_consumer_lose_nothing_uncounted(void)
+static void threads_with_a_consumer_lose_nothing_uncounted(void)
 {
 	struct producer producers[4] = { 0 };
 	trace_u64 count = 0, lost, attempted = 0;
@@ -587,8 +589,9 @@ static void a_full_ring_discards_and_counts_exactly(void)
 	CU_ASSERT_TRUE(user_consumer_lost(&consumer) > lost);
 }
 
-/* Another version of what is compiled into programs: its places are switched off, whatever recordings want. */
-static void places_of_another_version_are_switched_off(void)
+/* Another version of the structures compiled into programs: its tracepoints are switched off,
+ * whatever recordings select. */
+static void tracepoints_of_another_version_are_switched_off(void)
 {
 	static struct trace_tracepoint place = { .flag = &place.off, .provider = "versions", .name = "older", .field_names = "", .file = __FILE__,
 						 .function = "", .payload_bytes = 4, .version = TRACE_TRACEPOINT_VERSION - 1, .off = 1 };
@@ -599,8 +602,8 @@ static void places_of_another_version_are_switched_off(void)
 	CU_ASSERT_PTR_NULL(user_consumer_event(&consumer, "versions", "older"));
 }
 
-/* Every size of image that the program writes by itself, with gaps, and one that it does not. */
-static void images_of_all_sizes_arrive_whole(void)
+/* Every size of image that the program writes inline, with padding, and one that it does not. */
+static void images_of_all_sizes_arrive_complete(void)
 {
 	signed char a = -1;
 	short b = -2;
@@ -632,13 +635,13 @@ static void images_of_all_sizes_arrive_whole(void)
 				CU_ASSERT_TRUE(*name != '\0');
 				memcpy((char *)expected + fields[f].offset, &value, fields[f].bytes);
 			}
-			CU_ASSERT_EQUAL(memcmp(payload, expected, seen[i].payload_bytes), 0); /* gaps are zero */
+			CU_ASSERT_EQUAL(memcmp(payload, expected, seen[i].payload_bytes), 0); /* padding is zero */
 		}
 	}
 }
 
-/* A full registry: the place is off, and counted. */
-static void what_finds_no_room_in_the_registry_is_counted(void)
+/* A full registry: the tracepoint is off, and counted. */
+static void tracepoints_that_do_not_fit_the_registry_are_counted(void)
 {
 	static struct trace_tracepoint places[2];
 	trace_u32 max_events = consumer.memory->max_events;
@@ -658,9 +661,9 @@ static void what_finds_no_room_in_the_registry_is_counted(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "what_finds_no_room_in_the_registry_is_counted", what_finds_no_room_in_the_registry_is_counted },
-	{ "places_of_another_version_are_switched_off", places_of_another_version_are_switched_off },
-	{ "images_of_all_sizes_arrive_whole", images_of_all_sizes_arrive_whole },
+	{ "tracepoints_that_do_not_fit_the_registry_are_counted", tracepoints_that_do_not_fit_the_registry_are_counted },
+	{ "tracepoints_of_another_version_are_switched_off", tracepoints_of_another_version_are_switched_off },
+	{ "images_of_all_sizes_arrive_complete", images_of_all_sizes_arrive_complete },
 	{ "integers_of_all_sizes_arrive", integers_of_all_sizes_arrive },
 	{ "other_numbers_arrive", other_numbers_arrive },
 	{ "texts_arrive_bounded_and_null_safe", texts_arrive_bounded_and_null_safe },
@@ -675,14 +678,15 @@ static const struct unit_case cases[] = {
 	{ "cpp_events_arrive_from_templates_inlines_and_lambdas", cpp_events_arrive_from_templates_inlines_and_lambdas },
 	{ "thousands_of_short_threads_have_their_own_numbers", thousands_of_short_threads_have_their_own_numbers },
 	{ "signal_handlers_trace_in_the_middle_of_records", signal_handlers_trace_in_the_middle_of_records },
-	{ "threads_beside_a_consumer_lose_nothing_uncounted", threads_beside_a_consumer_lose_nothing_uncounted },
+	{ "threads_with_a_consumer_lose_nothing_uncounted", threads_with_a_consumer_lose_nothing_uncounted },
 	{ "a_full_ring_discards_and_counts_exactly", a_full_ring_discards_and_counts_exactly },
 	{ NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-	/* Begun again in a world of its own: a daemon that runs on this machine would take the events. */
+	/* Starts itself again with a socket of its own, because a daemon on this machine would take
+	 * the events. */
 	if (!getenv("TRACER_SOCKET")) {
 		setenv("TRACER_SOCKET", "/tmp/test-tracepoint-nobody", 1);
 		execv("/proc/self/exe", argv);

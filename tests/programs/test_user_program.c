@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_program.c - programs with tracepoints (sample_program.c) under what life brings: forks, execs, signals, migrations, and death
- * at every instruction of a record. The ledger is exact: attempted = stored + discarded + unready, less what was in flight at a death.
+ * test_user_program.c - programs with tracepoints (sample_program.c) that fork, exec, get signals,
+ * migrate, and die at every instruction of a record.
+ *
+ * The ledger is exact: attempted = stored + discarded + unready, minus the records in flight at a
+ * death.
  */
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +31,7 @@ static struct user_consumer memories[MAX_MEMORIES];
 static int nr_memories;
 static int wrong;
 
-/* Starts user_program CASE ARGUMENT. @setup runs in the child before exec. */
+/* Starts "user_program CASE ARGUMENT". @setup runs in the child before exec. */
 static pid_t start_program(const char *program, const char *name, const char *argument, void (*setup)(void))
 {
 	pid_t child;
@@ -89,7 +92,8 @@ static void take_memories(int ms)
 	}
 }
 
-/* Waits for its end while draining; @flush too. Returns the status of waitpid(). */
+/* Waits for the program's end while draining, with flushes if @flush. Returns the status of
+ * waitpid(). */
 static int run_to_end(pid_t child)
 {
 	int status;
@@ -154,14 +158,14 @@ static void events_before_main_and_after_exit_are_recorded(void)
 	CU_ASSERT_EQUAL(lost(), 0);
 }
 
-static void a_statically_linked_library_does_the_same(void)
+static void a_statically_linked_library_records_the_same_events(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM_STATIC, "plain", "1000", set_early)), 0);
 	CU_ASSERT_EQUAL(*attempted, 1003);
 	EXPECT_EXACT_LEDGER();
 }
 
-static void without_rseq_the_books_close_too(void)
+static void without_rseq_the_counts_add_up_too(void)
 {
 	setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "storm", "300", NULL)), 0);
@@ -179,7 +183,7 @@ static void forked_children_have_memories_of_their_own(void)
 	CU_ASSERT_EQUAL(lost(), 0);
 }
 
-static void children_of_a_bare_clone_too(void)
+static void children_of_a_bare_clone_have_memories_too(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "raw_forks", NULL, NULL)), 0);
 	CU_ASSERT_EQUAL(nr_memories, 21);
@@ -195,7 +199,7 @@ static void vfork_and_spawn_disturb_nothing(void)
 	EXPECT_EXACT_LEDGER();
 }
 
-static void what_a_vforked_child_traces_beside_threads_is_whole(void)
+static void events_of_a_vforked_child_among_threads_are_complete(void)
 {
 	CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "vforks_beside", NULL, NULL)), 0);
 	CU_ASSERT_TRUE(has_event(0, "in_vforked"));
@@ -250,7 +254,8 @@ static void without_memory_or_daemon_programs_run_undisturbed(void)
 	}
 }
 
-/* A daemon whose queue is full: connections to it find no place until it accepts. Its address goes into @path. */
+/* A daemon with a full accept queue: connections to it wait until it accepts. Its address goes into
+ * @path. */
 static int listen_full(char *path, size_t bytes, int fillers[static 4])
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -274,7 +279,7 @@ static void close_fillers(int fillers[static 4])
 		close(fillers[i]);
 }
 
-/* Each event of theirs is counted where the daemon looks: in their parent's memory. */
+/* Each of their events is counted where the daemon looks for it: in their parent's memory. */
 static void children_without_a_memory_are_counted_in_their_parents(void)
 {
 	static const char *const ways[] = { "no_descriptors", "no_file_size", "unsent" };
@@ -308,8 +313,9 @@ static void an_offer_that_fails_is_tried_again(void)
 	CU_ASSERT_EQUAL(lost(), 0);
 }
 
-/* A program that nobody hears when it begins has recorded everything when it is heard at its end. */
-static void a_program_is_heard_at_its_end_at_last(void)
+/* The daemon does not accept the program's offer when the program begins. When it accepts the offer
+ * at the program's end, all events are recorded. */
+static void a_last_offer_at_the_end_of_a_program_is_accepted(void)
 {
 	int fillers[4], before = listener;
 	char path[64], socket_before[108];
@@ -355,8 +361,9 @@ static void migrations_and_signals_lose_nothing_uncounted(void)
 	printf("(%llu stored, %llu lost) ", stored(), lost());
 }
 
-/* Three threads and their signal handlers: at most six records in flight, and as many counted as attempted that were not begun. */
-static void killed_in_a_storm_only_what_is_in_flight_is_lost(void)
+/* Three threads and their signal handlers: at most six records in flight, and at most as many
+ * counted as attempted that were not begun. */
+static void a_kill_in_a_storm_loses_only_records_in_flight(void)
 {
 	unsigned long long most = 0, events = 0;
 	int kills = getenv("TRACE_TEST_LONG") ? 1000 : 40 / unit_step(4);
@@ -391,7 +398,8 @@ static void killed_in_a_storm_only_what_is_in_flight_is_lost(void)
 
 static unsigned long long soak_stored, soak_lost, soak_next[64], soak_from_children;
 
-/* Each thread's events once, in their order: not in one ring only, for it is moved. */
+/* Each event of a thread appears once, in order, but in several rings, because the thread
+ * migrates. */
 static void check_soak(const struct user_record *record, void *argument)
 {
 	static const struct user_event *soak;
@@ -445,9 +453,10 @@ static void take_soak(void)
 	}
 }
 
-/* Everything at once: signals that trace, moves between CPUs, forks, kill -9 of children, a consumer that stands still now and then.
- * $TRACE_TEST_EVENTS says how many events; what is done is stored or counted lost, to the event. */
-static void a_soak_keeps_exact_books(void)
+/* Everything at once: signal handlers that trace, migrations between CPUs, forks, kill -9 of
+ * children, a consumer that pauses now and then. $TRACE_TEST_EVENTS sets the number of events. Each
+ * event is stored or counted as lost. */
+static void a_soak_keeps_exact_counts(void)
 {
 	const char *events = getenv("TRACE_TEST_EVENTS");
 	const struct user_count *counts = (const struct user_count *)attempted;
@@ -490,11 +499,12 @@ static bool step(pid_t child, int *status)
 
 static void trace_me(void)
 {
-	setenv("LD_BIND_NOW", "1", 1); /* the linker's instructions are not of interest */
+	setenv("LD_BIND_NOW", "1", 1); /* the dynamic linker's instructions are not tested */
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 }
 
-/* Runs to the program's first SIGSTOP, steps @n instructions, kills. Returns false when it came to the second SIGSTOP before. */
+/* Runs to the program's first SIGSTOP, steps @n instructions, and kills it. Returns false if the
+ * second SIGSTOP came first. */
 static bool die_after(int n, const char *before)
 {
 	pid_t child = start_program(USER_PROGRAM, "stepped", before, trace_me);
@@ -516,7 +526,7 @@ static bool die_after(int n, const char *before)
 	return inside;
 }
 
-/* A daemon that records this machine took the events before we could. */
+/* A daemon that records this machine may have taken the events first. */
 static bool somebody_else(void)
 {
 	for (int i = 0; i < nr_memories; i++)
@@ -545,7 +555,7 @@ static void step_through(const char *before, const char *buffers, int first, int
 	}
 	unsetenv("TRACER_BUFFERS");
 	if (!somebody_else())
-		EXPECT_EXACT_LEDGER(); /* the last one was through */
+		EXPECT_EXACT_LEDGER(); /* the last run got through */
 	CU_ASSERT_TRUE(deaths > 60 / step && missing > 10 / step);
 	printf("(%d deaths, %d in flight) ", deaths, missing);
 }
@@ -568,7 +578,9 @@ static void death_at_any_instruction_of_a_switch_costs_that_record(void)
 		step_everywhere("1020", "16Kx2");
 		return;
 	}
-	step_through("1019", "16Kx2", 0, 2 * unit_step(7)); /* the switch is in one of the two at the odd, in the other at the even instructions */
+	/* in one of the two runs the switch is at the odd instructions, in the other at the even
+	 * ones */
+	step_through("1019", "16Kx2", 0, 2 * unit_step(7));
 	step_through("1020", "16Kx2", 1, 2 * unit_step(7));
 }
 
@@ -577,7 +589,7 @@ static void death_in_a_full_ring_costs_that_record(void)
 	step_everywhere("2045", "16Kx2");
 }
 
-/* The first event of all: everything is set up inside. Coarser, for it is long. */
+/* The first event of all sets up everything. It is long, so the steps are coarser. */
 static void death_in_the_first_event_costs_that_event(void)
 {
 	int deaths = 0;
@@ -594,22 +606,22 @@ static void death_in_the_first_event_costs_that_event(void)
 
 static const struct unit_case cases[] = {
 	{ "events_before_main_and_after_exit_are_recorded", events_before_main_and_after_exit_are_recorded },
-	{ "a_statically_linked_library_does_the_same", a_statically_linked_library_does_the_same },
-	{ "without_rseq_the_books_close_too", without_rseq_the_books_close_too },
+	{ "a_statically_linked_library_records_the_same_events", a_statically_linked_library_records_the_same_events },
+	{ "without_rseq_the_counts_add_up_too", without_rseq_the_counts_add_up_too },
 	{ "forked_children_have_memories_of_their_own", forked_children_have_memories_of_their_own },
-	{ "children_of_a_bare_clone_too", children_of_a_bare_clone_too },
+	{ "children_of_a_bare_clone_have_memories_too", children_of_a_bare_clone_have_memories_too },
 	{ "vfork_and_spawn_disturb_nothing", vfork_and_spawn_disturb_nothing },
-	{ "what_a_vforked_child_traces_beside_threads_is_whole", what_a_vforked_child_traces_beside_threads_is_whole },
+	{ "events_of_a_vforked_child_among_threads_are_complete", events_of_a_vforked_child_among_threads_are_complete },
 	{ "exec_leaves_no_descriptor", exec_leaves_no_descriptor },
 	{ "closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing },
 	{ "without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed },
 	{ "children_without_a_memory_are_counted_in_their_parents", children_without_a_memory_are_counted_in_their_parents },
 	{ "an_offer_that_fails_is_tried_again", an_offer_that_fails_is_tried_again },
-	{ "a_program_is_heard_at_its_end_at_last", a_program_is_heard_at_its_end_at_last },
+	{ "a_last_offer_at_the_end_of_a_program_is_accepted", a_last_offer_at_the_end_of_a_program_is_accepted },
 	{ "a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number },
 	{ "migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted },
-	{ "killed_in_a_storm_only_what_is_in_flight_is_lost", killed_in_a_storm_only_what_is_in_flight_is_lost },
-	{ "a_soak_keeps_exact_books", a_soak_keeps_exact_books },
+	{ "a_kill_in_a_storm_loses_only_records_in_flight", a_kill_in_a_storm_loses_only_records_in_flight },
+	{ "a_soak_keeps_exact_counts", a_soak_keeps_exact_counts },
 	{ "death_at_any_instruction_of_a_record_costs_that_record", death_at_any_instruction_of_a_record_costs_that_record },
 	{ "death_at_any_instruction_of_a_switch_costs_that_record", death_at_any_instruction_of_a_switch_costs_that_record },
 	{ "death_in_a_full_ring_costs_that_record", death_in_a_full_ring_costs_that_record },

@@ -33,7 +33,7 @@ int user_consumer_open(struct user_consumer *c, int fd)
 	if (c->memory == MAP_FAILED)
 		return -1;
 	c->fd = fd;
-	/* As daemons do, so that none that runs here takes the events. */
+	/* As daemons do, so that no daemon on this machine takes the events. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	c->lock_fd = open(path, O_RDWR | O_CLOEXEC);
 	c->taken = c->lock_fd < 0 || flock(c->lock_fd, LOCK_EX | LOCK_NB) != 0;

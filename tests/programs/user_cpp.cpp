@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// user_cpp.cpp - tracepoints wherever C++ lets a statement stand. cpp_events() makes 13 events; test_tracepoint.c expects them.
+/* user_cpp.cpp - tracepoints wherever C++ allows a statement. cpp_events() records 13 events;
+ * test_tracepoint.c expects them. */
 #include <string>
 #include <string_view>
 #include <trace/tracepoint.h>

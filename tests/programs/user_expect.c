@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_expect [OPTION...] EVENTS PROGRAM [ARGUMENT...] - runs a program with tracepoints, takes its events as a daemon does, and fails unless
- * it ended well and just so many were recorded, none lost, with times of this machine between its begin and its end.
+ * user_expect [OPTION...] EVENTS PROGRAM [ARGUMENT...] - run a program with tracepoints, and take
+ * its events as a daemon does. Fails unless the program succeeded and recorded exactly EVENTS
+ * events, with none lost, at times between its begin and its end.
  *
- *   -m N        how many programs come with their memory (1; 0: none, it must be silent)
+ *   -m N        how many programs offer their memory (1; 0: none, the program must record nothing)
  *   -r FOLDER   the program runs in this root
  *   -c NAME     ... where the kernel's clocksource seems to be NAME
- *   -t SECONDS  ... in a time namespace so far from ours
- *   -d          ... without rights to make the memory or a socket: the system calls fail
- *   -u          ... as nobody, from a set-uid copy's point of view: the program is set-uid, so that it does not look at our socket
+ *   -t SECONDS  ... in a time namespace with this offset
+ *   -d          ... without permission to create the memory or a socket: the system calls fail
+ *   -u          ... as user "nobody" running a set-uid copy: a set-uid program ignores our socket
  *   -b          blocking is allowed
  *   -s          the events are taken only after a while
  *   -l          so that some are lost
@@ -80,7 +81,7 @@ static void pretend_clocksource(void)
 	unlink(path);
 }
 
-/* The child that this returns in is the first of the time namespace. */
+/* Returns in a child, which is the first process of the time namespace. */
 static void enter_time_namespace(void)
 {
 	char text[64];
@@ -139,7 +140,7 @@ static void check_time(const struct user_record *record, void *memory)
 		out_of_time++;
 }
 
-/* The socket, under @root too. */
+/* The socket, which also exists under @root. */
 static int listen_somewhere(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

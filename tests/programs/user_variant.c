@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_variant [CASE] - a program with tracepoints that user_variants builds in many ways, as C and as C++, and runs in strange places. It makes
- * 1000 events of each of three kinds, or of what a CASE says.
+ * user_variant [CASE] - a program with tracepoints that user_variants builds in many ways, as C and
+ * as C++, and runs in unusual places. It records 1000 events of each of three kinds, or the events
+ * of CASE.
  */
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -28,7 +29,7 @@ static int events(int n)
 	return 0;
 }
 
-/* In a thread, with the main thread silent. */
+/* In a thread, while the main thread records nothing. */
 static void *in_thread(void *argument)
 {
 	(void)argument;
@@ -50,7 +51,8 @@ static int enter_sandbox(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
 }
 
-/* Its children will be in a time namespace that is 1000 s ahead; itself it stays where it is. */
+/* Its children will be in a time namespace that is 1000 s ahead; the process itself stays in its
+ * own. */
 static int unshare_time(void)
 {
 	static const char offsets[] = "monotonic 1000 0\n";
@@ -73,21 +75,21 @@ int main(int argc, char **argv)
 
 		return pthread_create(&thread, NULL, in_thread, NULL) || pthread_join(thread, NULL);
 	}
-	if (strcmp(what, "sandbox") == 0) { /* from now on a system call other than write and exit is death */
+	if (strcmp(what, "sandbox") == 0) { /* from now on any system call except write and exit is fatal */
 		events(1);
 		if (enter_sandbox() != 0)
 			return 77;
 		events(999);
 		syscall(SYS_exit_group, 0);
 	}
-	if (strcmp(what, "unshared") == 0) { /* in a child, whose memory is made with its first event */
+	if (strcmp(what, "unshared") == 0) { /* in a child; its memory is created with its first event */
 		int status = fork();
 
 		if (status)
 			return waitpid(status, &status, 0) < 0 || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
 		_exit(unshare_time() ? 77 : events(1000));
 	}
-	if (strcmp(what, "full") == 0) { /* more than a ring holds, when its reader has had time to look at it once */
+	if (strcmp(what, "full") == 0) { /* more than a ring holds, once its reader has had time for one look */
 		struct timespec moment = { 0, 200000000 };
 
 		events(1);

@@ -2,15 +2,20 @@
 #ifndef TESTS_RING_LEDGER_H
 #define TESTS_RING_LEDGER_H
 /*
- * ring_ledger.h - a ring, writers that number their records, and a reader that checks every byte of what it takes.
+ * ring_ledger.h - a ring, writers that number their records, and a reader that checks every byte it
+ * takes.
  *
- * The includer defines LEDGER_POINT() first: it is called before each access of a producer to shared memory, and may run
- * anything, other writers included; and LEDGER_OWN_POINT(), before those that no other writer or reader can tell apart from
- * the next one: a record's bytes, which nobody looks at before they are committed. LEDGER_NOW() is the ring's clock.
- * LEDGER_TIME_IS_RIGHT(payload, time) is optional: may the record carry that time?
+ * The includer first defines these macros:
  *
- * The ledger's rule: what each writer attempted is found once, in its order, whole, with the time it read; or was
- * counted as discarded or overwritten, or stands in a sub-buffer that is not complete.
+ * LEDGER_POINT() is called before each access of a producer to shared memory, and may run anything,
+ * including other writers. LEDGER_OWN_POINT() is called before accesses that no other writer or
+ * reader can distinguish from the next one: those to a record's bytes, which no reader looks at
+ * before the commit. LEDGER_NOW() is the ring's clock. LEDGER_TIME_IS_RIGHT(payload, time) is
+ * optional: may the record carry that time?
+ *
+ * The ledger's rule: each record that a writer attempted is found once, in order, complete, with
+ * the time that the writer read; or it was counted as discarded or overwritten, or is in a
+ * sub-buffer that is not complete.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -27,8 +32,8 @@ struct subbuf_writer {
 	trace_u16 producer;
 	trace_u8 clock;
 	trace_u8 overwrite;
-	trace_u32 **place; /* of tracer/user/ring.h; NULL otherwise */
-	const trace_u32 *overwrites; /* of programs; NULL: @overwrite says it */
+	trace_u32 **place; /* for tracer/user/ring.h; otherwise NULL */
+	const trace_u32 *overwrites; /* of programs; NULL: @overwrite applies */
 };
 
 static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u64 seq)
@@ -36,7 +41,7 @@ static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u6
 	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
 }
 
-/* Where in memory a control.position or a reservation's points. */
+/* The memory that a control.position or a reservation points to. */
 static inline unsigned char *ledger_place(const struct subbuf_writer *w, trace_u64 position)
 {
 	return ledger_slot(w, position >> SUBBUF_OFFSET_BITS) + (position & SUBBUF_OFFSET_MASK);
@@ -58,7 +63,7 @@ static inline unsigned char *ledger_place(const struct subbuf_writer *w, trace_u
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size)); \
 	} while (0)
 
-#ifndef LEDGER_SUBBUF_WRITE_H /* the mutation test puts its broken copies here */
+#ifndef LEDGER_SUBBUF_WRITE_H /* tests/ring/mutants defines this as its broken copy */
 #define LEDGER_SUBBUF_WRITE_H "../../tracer/subbuf_write.h"
 #endif
 #include LEDGER_SUBBUF_WRITE_H
@@ -71,7 +76,7 @@ struct ledger_payload {
 	trace_u16 writer;
 	trace_u16 filler; /* words */
 	trace_u32 n;
-	trace_u64 clock; /* what the writer's last look at the clock said */
+	trace_u64 clock; /* the writer's last reading of the clock */
 };
 #define LEDGER_MIN_BYTES (sizeof(struct trace_record) + sizeof(struct ledger_payload))
 #ifndef LEDGER_TIME_IS_RIGHT
@@ -83,19 +88,19 @@ struct ledger {
 	struct subbuf_ring ring;
 	trace_u32 cpu;
 	trace_u32 attempted[LEDGER_MAX_WRITERS];
-	trace_u32 stored[LEDGER_MAX_WRITERS]; /* by the producers' count */
+	trace_u32 stored[LEDGER_MAX_WRITERS]; /* as the producers count them */
 	/* the reader's */
-	trace_u32 next[LEDGER_MAX_WRITERS]; /* smallest number that may come */
+	trace_u32 next[LEDGER_MAX_WRITERS]; /* smallest number that may come next */
 	trace_u64 found;
 	trace_u64 subbufs;
 	trace_u64 last_seq;
 	trace_u64 last_lost;
 	trace_u64 last_base;
-	bool any_order; /* a writer's later records may stand in earlier sub-buffers; it has at most 64 */
+	bool any_order; /* a writer's later records may be in earlier sub-buffers; the writer makes at most 64 */
 	trace_u64 seen[LEDGER_MAX_WRITERS];
-	trace_u64 salvage_lost; /* committed, and cannot be told any more */
-	bool salvage_unknown; /* how many they are: one stands for them */
-	trace_u64 last_preset; /* what ledger_preset() pretended */
+	trace_u64 salvage_lost; /* committed, but no longer recognisable */
+	bool salvage_unknown; /* their number is unknown: each case counts once */
+	trace_u64 last_preset; /* the number that ledger_preset() set */
 	const char *fault; /* the first broken rule */
 };
 
@@ -122,7 +127,8 @@ static inline void ledger_init(struct ledger *l, void *memory, trace_u32 subbuf_
 	};
 }
 
-/* Set the ring as if @seq sub-buffers had been used, complete and taken, with @records records committed in each slot. */
+/* Sets the ring as if @seq sub-buffers had been used, complete and taken, with @records records
+ * committed in each slot. */
 static inline void ledger_preset(struct ledger *l, trace_u64 seq, trace_u64 records)
 {
 	trace_u32 nr = l->ring.nr_subbufs, bytes = l->ring.subbuf_bytes;
@@ -144,8 +150,11 @@ static inline trace_u64 ledger_check_word(trace_u32 writer, trace_u32 n)
 	return (writer * 0x9e3779b97f4a7c15ULL + n + 1) * 0xbf58476d1ce4e5b9ULL;
 }
 
-/* One record of @size bytes by @id. @clock is where LEDGER_NOW() leaves this writer's last two readings, the last one
- * first; an opener's time is the first of its two. Returns what subbuf_reserve() said; *ret_wake: the daemon is to be woken. */
+/* Writes one record of @size bytes by writer @id.
+ * @clock: where LEDGER_NOW() leaves this writer's last two readings, the last one first; an
+ *   opener's time is the first of its two
+ * @ret_wake: the daemon has to be woken
+ * Returns what subbuf_reserve() returned. */
 static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size, const trace_u64 clock[2], int *ret_wake)
 {
 	struct subbuf_reservation r = { 0 };
@@ -175,7 +184,7 @@ static inline trace_u64 ledger_time(const struct subbuf_header *header, trace_u3
 	return header->base + (trace_u32)(time - (trace_u32)header->base);
 }
 
-/* Check the records between header and end, byte for byte; returns how many. */
+/* Checks the records between header and end, byte for byte. Returns their number. */
 static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbuf_header *header, trace_u64 seq, bool times)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -219,7 +228,7 @@ static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbu
 	return records;
 }
 
-/* Check one complete sub-buffer; returns its records. */
+/* Checks one complete sub-buffer. Returns its number of records. */
 static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header *header, trace_u64 seq)
 {
 	trace_u32 records;
@@ -243,7 +252,7 @@ static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header
 	return records;
 }
 
-/* Take all complete sub-buffers (discard mode). */
+/* Takes all complete sub-buffers (discard mode). */
 static inline void ledger_drain(struct ledger *l)
 {
 	const struct subbuf_header *header;
@@ -254,8 +263,9 @@ static inline void ledger_drain(struct ledger *l)
 	}
 }
 
-/* What dead writers left, as the daemon takes it: the complete sub-buffers, and the others repaired, as far as they
- * were not taken or overwritten. Returns the records that were found in flight. */
+/* Takes the ring of dead writers as the daemon does: the complete sub-buffers, and the repaired
+ * others, unless they were taken or overwritten before. Returns the number of records that were in
+ * flight. */
 static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
 {
 	trace_u64 position = (subbuf_bury_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
@@ -282,20 +292,21 @@ static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger 
 	return in_flight;
 }
 
-/* Read what a flight recorder holds, when no writer runs. */
+/* Reads the contents of a flight recorder, while no writer runs. */
 static inline void ledger_dump(struct ledger *l)
 {
 	trace_u64 last = l->ring.control->position >> SUBBUF_OFFSET_BITS;
 	trace_u64 seq = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1;
 
-	if (seq <= l->last_seq) /* what ledger_preset() pretended */
+	if (seq <= l->last_seq) /* set by ledger_preset() */
 		seq = l->last_seq + 1;
 	for (; !l->fault && seq <= last; seq++)
 		if (subbuf_complete(&l->ring, seq))
 			ledger_read(l, subbuf_slot(&l->ring, seq), seq);
 }
 
-/* What was overwritten before the oldest that is there, when no writer runs: by what the ring tells a flight recorder. */
+/* The number of records overwritten before the oldest one in the ring, while no writer runs,
+ * computed as a flight recorder does. */
 static inline trace_u64 ledger_overwritten(struct ledger *l)
 {
 	trace_u64 last = l->ring.control->position >> SUBBUF_OFFSET_BITS;
@@ -312,7 +323,7 @@ static inline trace_u64 ledger_sum(const trace_u32 *numbers)
 	return sum;
 }
 
-/* The books, when no writer runs and everything was taken. */
+/* Checks the ledger, while no writer runs and after everything was taken. */
 static inline void ledger_close(struct ledger *l)
 {
 	const struct subbuf_control *control = l->ring.control;

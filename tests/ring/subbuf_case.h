@@ -2,18 +2,19 @@
 #ifndef TESTS_SUBBUF_CASE_H
 #define TESTS_SUBBUF_CASE_H
 /*
- * subbuf_case.h - the real ring code in user space, with a clock of the test's and a hook at each of a writer's steps: what the tests of the ring share.
+ * subbuf_case.h - shared by the tests of the ring: the real ring code in user space, with a clock
+ * that the test controls and a hook before each step of a writer.
  *
- * One ring for each test program: begin() makes it anew.
+ * Each test program has one ring. begin() resets it.
  */
 #include <stdatomic.h>
 #include <string.h>
 #include <CUnit/Basic.h>
 #include <trace/subbuf.h>
 
-/* The clock stands still unless a test moves it; a thread's last two readings are in now_read. */
+/* The clock stands still unless a test advances it. now_read holds a thread's last two readings. */
 static _Atomic trace_u64 now_ns, now_step;
-static _Thread_local trace_u64 now_read[2]; /* the last one first */
+static _Thread_local trace_u64 now_read[2]; /* the latest first */
 static _Thread_local void (*at_point)(void);
 
 static inline void ledger_point(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_append.c - trace_append() by itself, on a block and a window that are the test's: what it writes, and when it refuses to. */
+/* test_append.c - trace_append() alone, on a block and a window of the test: what it writes, and
+ * when it refuses. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,13 +8,14 @@
 #include "unit.h"
 
 #ifdef __x86_64__
-extern const ptrdiff_t __rseq_offset __attribute__((weak)); /* glibc's, from 2.35 on: struct rseq, from the thread pointer */
+/* glibc's, from 2.35 on: offset of struct rseq from the thread pointer */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
 #define NO_CPU 0x7fffffffu
 #define WORD (7ULL << 32 | 2ULL << 48) /* of a header */
 #define LAP (5ULL << 56)
-#define BASE 0x12345fffff000ULL /* in the halves there is a carry on the way to the last time */
+#define BASE 0x12345fffff000ULL /* an addition between the halves carries on the way to the last time */
 #define BEGIN 64u
 
 static struct {
@@ -34,7 +36,7 @@ static void block_begin(void)
 	own.window = (struct trace_window){ .block = &own.block, .base = BASE, .lap = LAP, .subbuf = (unsigned char *)own.subbuf, .bytes = sizeof(own.subbuf), .record = 1ULL << TRACE_BLOCK_RECORD_SHIFT };
 }
 
-/* On this CPU, as often as the thread is disturbed; @elsewhere: on another one. */
+/* On this CPU, repeated as often as the thread is preempted; @elsewhere: on another CPU. */
 static bool append(uint64_t now, size_t nr_words, bool elsewhere)
 {
 	bool done = false;
@@ -43,7 +45,9 @@ static bool append(uint64_t now, size_t nr_words, bool elsewhere)
 		own.window.cpu = elsewhere ? NO_CPU : where()[1];
 		done = trace_append(&own.window, where(), (uint32_t)now, (uint32_t)(now >> 32), WORD, nr_words, 11, 12, 13);
 	}
-	CU_ASSERT_TRUE(!done || *(const volatile uint64_t *)&where()[2] == 0); /* in no sequence, which may be unloaded; else the long way sees to that */
+	/* no sequence is registered, because its code may be unloaded; otherwise the slow path
+	 * clears it */
+	CU_ASSERT_TRUE(!done || *(const volatile uint64_t *)&where()[2] == 0);
 	return done;
 }
 
@@ -54,7 +58,7 @@ static bool is_untouched(void)
 	return own.block == BEGIN && memcmp(own.subbuf, nothing, sizeof(nothing)) == 0;
 }
 
-static void a_record_stands_behind_the_others(void)
+static void a_record_follows_the_others(void)
 {
 	for (size_t nr = 1; nr <= 3; nr++) {
 		block_begin();
@@ -94,7 +98,7 @@ static void the_last_byte_is_filled_and_no_more(void)
 	CU_ASSERT_TRUE(is_untouched());
 }
 
-static void a_block_that_is_not_there_is_left_alone(void)
+static void a_missing_block_is_left_alone(void)
 {
 	block_begin();
 	CU_ASSERT_FALSE(append(BASE, 1, true));
@@ -107,10 +111,10 @@ static void a_block_that_is_not_there_is_left_alone(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_record_stands_behind_the_others),
+		CASE(a_record_follows_the_others),
 		CASE(times_of_another_block_are_refused),
 		CASE(the_last_byte_is_filled_and_no_more),
-		CASE(a_block_that_is_not_there_is_left_alone),
+		CASE(a_missing_block_is_left_alone),
 		{ NULL, NULL },
 	};
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_held.c - entries of system calls that are held (tracer/kernel/held.h): one that interrupts at every access to shared memory, and one that
- * interrupts this one at every access, never make an entry come twice, not at all, or with what belongs to another.
+ * test_held.c - deferred entries of system calls (tracer/kernel/held.h).
  *
- * The rule: of each call that was made the ring has one entry, one path if it had one, and one exit, with their own values, at the times at which they
- * were; or they were counted as discarded.
+ * A program that interrupts the deferring code at any access to shared memory, and a second one
+ * that interrupts the first at any access, never make an entry appear twice, disappear, or carry
+ * another call's values.
+ *
+ * The rule: for each call the ring holds one entry, one path if the call has one, and one exit,
+ * each with its own values and its own time; or these events are counted as discarded.
  */
 #include <stdlib.h>
 #include <trace/subbuf.h>
@@ -23,7 +26,7 @@ struct subbuf_writer {
 	trace_u64 *position;
 };
 
-static trace_u64 now_ns; /* each look at it is another time */
+static trace_u64 now_ns; /* each reading returns another time */
 static void (*at_point)(void);
 
 static void point(void)
@@ -127,7 +130,7 @@ static void put_text(void *to, const char *text, trace_u32 bytes)
 #define HELD_HEADER(control, seq) ((struct subbuf_header *)slot(&writer, seq))
 #define HELD_CATCH_UP(control, cpu, position, bytes) held_catch_up(control, position, bytes)
 #define HELD_ADD_UP(control, cpu) held_add_up(control)
-#ifndef TEST_HELD_H /* the mutation test puts its broken copies here */
+#ifndef TEST_HELD_H /* tests/ring/mutants defines this as its broken copy */
 #define TEST_HELD_H "../../tracer/kernel/held.h"
 #endif
 #include TEST_HELD_H
@@ -143,7 +146,8 @@ static void add_up_uninterrupted(struct subbuf_control *control)
 		held_add_up(control);
 }
 
-/* As the program of that name, which the daemon has run on the CPU until it interrupts nobody any more. */
+/* As the BPF program of that name, which the daemon runs on the CPU until it interrupts no other
+ * program. */
 static bool settle(void)
 {
 	struct subbuf_control *control = writer.control;
@@ -156,11 +160,15 @@ static bool settle(void)
 	return true;
 }
 
-/* ---- what was done ---- */
+/* ---- what the run recorded ---- */
 
 enum { ENTRY, PATH, EXIT, OTHER, MAX_EVENTS = 400, OTHER_ID = 200, NR = 7 };
 
-/** struct done - an event: what it was, whose, and between which times. @found: how often in the ring, and @found_ns when it was, as its record says */
+/**
+ * struct done - an event that the run made: kind, thread, and the times between which it happened
+ * @found: how often it is in the ring
+ * @found_ns: the time in its record
+ */
 struct done {
 	int what;
 	trace_u64 thread;
@@ -174,9 +182,11 @@ struct done {
 
 static struct done done[MAX_EVENTS];
 static trace_u64 nr_done;
-static trace_u32 path_bytes; /* of each call from now on, NUL included; 0: they have none */
-static bool interrupted; /* what settles may be: then an entry that is written late has the time at which its sub-buffer was opened */
-static bool preempted;	 /* and may be behind its exit */
+static trace_u32 path_bytes; /* of each later call, NUL included; 0: calls have no path */
+/* a flush may be interrupted: an entry that is written late then has the time at which its
+ * sub-buffer was opened */
+static bool interrupted;
+static bool preempted;	 /* an entry may then follow its exit */
 
 static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 {
@@ -186,7 +196,7 @@ static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 	return nr_done++;
 }
 
-/* As record_begin_on() and the program around it. The event's number is all that its record says. */
+/* As record_begin_on() and the program around it. The record contains only the event's number. */
 static void record_event(trace_u64 n, trace_u32 id)
 {
 	bool is_entry = done[n].what == ENTRY;
@@ -205,14 +215,14 @@ static void record_event(trace_u64 n, trace_u32 id)
 	done[n].to = now_ns;
 }
 
-/* What entry @n is given. */
+/* The path of entry @n. */
 static void path_of(trace_u64 n, char *text)
 {
 	memset(text, 'a' + (char)(n % 26), path_bytes - 1);
 	text[path_bytes - 1] = 0;
 }
 
-/* As record_path(): the path of entry @n has the number behind it. */
+/* As record_path(): the number of entry @n follows its path. */
 static void record_path(trace_u64 n)
 {
 	struct recording recording;
@@ -226,7 +236,7 @@ static void record_path(trace_u64 n)
 	done[n + 1].to = now_ns;
 }
 
-/* As sys_enter: @thread's call with @kind of arguments. */
+/* As sys_enter: a call of @thread with @kind of arguments. */
 static void enter(trace_u64 thread, trace_u32 kind)
 {
 	trace_u64 n = event_begin(ENTRY, thread, kind);
@@ -262,11 +272,11 @@ static void leave(trace_u64 thread)
 		record_event(n, TRACE_EV_sys_exit);
 }
 
-/* ---- what the ring has ---- */
+/* ---- what the ring holds ---- */
 
 static const char *fault;
 
-static bool suspect; /* the sub-buffer's times are, and it says so */
+static bool suspect; /* the sub-buffer is marked as having suspect times */
 
 static void found(trace_u64 n, int what, trace_u32 kind, trace_u64 time, trace_u64 base)
 {
@@ -305,7 +315,7 @@ static void found_path(const trace_u64 *payload, trace_u64 time, trace_u64 base)
 	found(n + 1, PATH, 0, time, base);
 }
 
-/* A record for several events; returns of how many. */
+/* Decodes one record that may hold several events. Returns their number. */
 static trace_u32 found_call(trace_u32 id, const trace_u64 *payload, trace_u64 time, trace_u64 base)
 {
 	trace_u32 kind = (id - TRACE_RECORD_PATH_ENTRY) % 3;
@@ -364,7 +374,7 @@ static void take_all(void)
 	}
 }
 
-/* Does an exit say that it was before its entry? */
+/* Does the time of an exit lie before that of its entry? */
 static bool order_is_wrong(trace_u64 exit)
 {
 	trace_u64 entry = exit;
@@ -375,7 +385,7 @@ static bool order_is_wrong(trace_u64 exit)
 	return false;
 }
 
-/* The end of a run, when the daemon has settled what is held: was the rule kept? */
+/* The end of a run, after the daemon has flushed the deferred entry: checks the rule. */
 static void close_books(void)
 {
 	trace_u64 missing = 0;
@@ -435,8 +445,8 @@ static void an_exit_that_comes_next_shares_the_record(void)
 		}
 }
 
-/* What of a path an entry had before is not what the next one has. */
-static void an_entry_that_is_settled_takes_its_path_along(void)
+/* The path of an earlier entry does not become the path of the next one. */
+static void a_flushed_entry_keeps_its_path(void)
 {
 	for (trace_u32 kind = 0; kind < 3; kind++) {
 		begin(4096, 2);
@@ -460,7 +470,7 @@ static void an_entry_that_is_settled_takes_its_path_along(void)
 	}
 }
 
-static void whatever_else_comes_settles_the_entry_first(void)
+static void any_other_record_flushes_the_entry_first(void)
 {
 	begin(4096, 2);
 	enter(1, 1);
@@ -476,7 +486,8 @@ static void whatever_else_comes_settles_the_entry_first(void)
 		CU_ASSERT(done[n].found_ns > done[n - 1].found_ns);
 }
 
-/* A child returns from the call in which its parent still is; a thread that died at its exit never returned from another. */
+/* A child returns from the call that its parent is still in. A thread that died at its exit never
+ * returned from another call. */
 static void only_the_same_call_of_the_same_thread_is_joined(void)
 {
 	begin(4096, 2);
@@ -519,7 +530,8 @@ static void a_clock_that_steps_back_makes_a_call_of_no_time(void)
 	now_ns -= 5;
 	leave(1);
 	settle();
-	CU_ASSERT_EQUAL(((trace_u64 *)(subbuf_slot(&ring, 1) + 1))[3], 0); /* elapsed; behind the other record, and this one's header */
+	/* elapsed time; follows the other record and this one's header */
+	CU_ASSERT_EQUAL(((trace_u64 *)(subbuf_slot(&ring, 1) + 1))[3], 0);
 	CU_ASSERT_EQUAL(subbuf_slot(&ring, 1)->end, HEADER + 16 + 56);
 }
 
@@ -543,7 +555,14 @@ static void a_full_ring_counts_both(void)
 
 /* ---- interrupts ---- */
 
-/** struct run - how a run is. @before: records that stand already. @path: bytes of each call's. @records: of each interrupt. @gap: time that passes before each. @in_turn: the second interrupts what the first did, not the first */
+/**
+ * struct run - the parameters of a run
+ * @before: records in the ring before it
+ * @path: bytes of each call's path
+ * @records: number of records of each interrupt
+ * @gap: ns that pass before each interrupt
+ * @in_turn: the second interrupt strikes within the first one, not in the interrupted code
+ */
 struct run {
 	trace_u32 before;
 	trace_u32 nr_subbufs;
@@ -581,25 +600,26 @@ static void maybe_interrupt(void)
 static void interrupt(const struct run *run)
 {
 	if (run->records == 0)
-		held_settle(writer.control, 0); /* a filtered program's */
+		held_settle(writer.control, 0); /* that of a filtered program */
 	for (int i = 0; i < run->records; i++)
 		other();
 	if (run->flushes)
-		settle(); /* the daemon's */
+		settle(); /* that of the daemon */
 }
 
-/* Two calls of a thread and one of another in between, for each of which all programs run with preemption off. */
+/* Two calls of a thread and, in between, one call of another thread. Preemption is off while each
+ * BPF program runs. */
 static void calls(const struct run *run)
 {
 	enter(1, run->kind);
 	leave(1);
 	enter(1, run->kind);
-	enter(2, run->kind); /* the first was preempted in its call, and nobody recorded that */
+	enter(2, run->kind); /* the first thread was preempted in its call, and that switch was not recorded */
 	leave(2);
 	leave(1);
 }
 
-/* A program that may be preempted, of a probe, meets an entry that is held ... */
+/* A probe's program, which may be preempted, finds a deferred entry ... */
 static void preemptible(const struct run *run)
 {
 	at_point = NULL;
@@ -611,7 +631,7 @@ static void preemptible(const struct run *run)
 	leave(1);
 }
 
-/* ... and while it is, others run. */
+/* ... and other programs run while it is preempted. */
 static void others_run(const struct run *run)
 {
 	at_point = NULL;
@@ -687,7 +707,7 @@ static void interrupts_at_every_point(void)
 	printf("(%d runs) ", runs);
 }
 
-static void a_preempted_program_settles_once(void)
+static void a_preempted_program_flushes_once(void)
 {
 	struct run run = { .main = preemptible, .interrupt = others_run, .nr_subbufs = 64 };
 	int runs = 0;
@@ -703,14 +723,14 @@ static void a_preempted_program_settles_once(void)
 
 static const struct unit_case cases[] = {
 	{ "an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record },
-	{ "an_entry_that_is_settled_takes_its_path_along", an_entry_that_is_settled_takes_its_path_along },
-	{ "whatever_else_comes_settles_the_entry_first", whatever_else_comes_settles_the_entry_first },
+	{ "a_flushed_entry_keeps_its_path", a_flushed_entry_keeps_its_path },
+	{ "any_other_record_flushes_the_entry_first", any_other_record_flushes_the_entry_first },
 	{ "only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined },
 	{ "a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records", a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records },
 	{ "a_clock_that_steps_back_makes_a_call_of_no_time", a_clock_that_steps_back_makes_a_call_of_no_time },
 	{ "a_full_ring_counts_both", a_full_ring_counts_both },
 	{ "interrupts_at_every_point", interrupts_at_every_point },
-	{ "a_preempted_program_settles_once", a_preempted_program_settles_once },
+	{ "a_preempted_program_flushes_once", a_preempted_program_flushes_once },
 	{ NULL, NULL },
 };
 

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_interleave.c - every interleaving of writers, consumer and flusher, on the ring code that is shipped.
+ * test_interleave.c - every interleaving of writers, consumer and flusher, with the shipped code of
+ * the ring.
  *
- * Stateless model checking. Each actor is a coroutine; before each access to shared memory that another actor could see
- * it calls point(), where it goes on or another actor takes over. One run of all actors to their end is a schedule; the
- * choices made are kept in trail[], and the next run repeats all but the last choice that has an alternative: a depth-first
- * walk through all schedules with at most `bound` preemptions (a switch away from an actor that could go on; at
- * its end any other may follow). Bugs of lock-free code need few preemptions, so a small bound finds them all the same
- * (Musuvathi and Qadeer, "Iterative context bounding", PLDI 2007). Writers are alike: one that has not begun stands for all of
- * them. A plan may also let one writer die at any point; and in the plans of programs, whose records go through tracer/user/ring.h, the
- * writers set up the rings of two CPUs themselves, all at once, and are moved from one to the other. Their restartable sequences stand here step by step, and are
- * given up when anybody else was on that CPU meanwhile; that the instructions do the same is test_user_program's part.
+ * Terms. An actor is a writer, the consumer or the flusher, and runs as a coroutine. Before each
+ * access to shared memory that another actor could see, it calls point(). There it continues, or
+ * another actor continues instead. A schedule is one run of all actors to their end.
  *
- * This is sequential consistency only; the order of memory is checked by test_subbuf.c under TSan.
+ * Search. This is stateless model checking: trail[] holds the choices made in a schedule, and the
+ * next run repeats all of them except the last one that has an alternative. So the runs are a
+ * depth-first walk through all schedules with at most `bound` preemptions. A preemption is a switch
+ * away from an actor that could continue; after the end of an actor any other one may follow.
+ * Example: a writer and a consumer have 3 points each, and the bound is 1. There are 2 schedules
+ * without a preemption (either actor runs first), and 6 with one, at a point of the first actor.
+ *
+ * A small bound finds most bugs, because bugs of lock-free code need few preemptions (Musuvathi and
+ * Qadeer, "Iterative context bounding", PLDI 2007). Writers are equal, so one writer that has not
+ * begun represents all of them.
+ *
+ * A plan may let one writer die at any point. In the plans of programs records go through
+ * tracer/user/ring.h: the writers set up the rings of two CPUs themselves, all at once, and migrate
+ * between them. Their restartable sequences are simulated step by step, and abort if another actor
+ * was on that CPU meanwhile. test_user_program checks that the real instructions do the same.
+ *
+ * The search assumes sequential consistency. test_subbuf.c checks the order of memory accesses
+ * under TSan.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -22,7 +34,7 @@
 static void point(void);
 static void point_of_death(void);
 
-/* The consumer's side makes its points through the builtins that it uses. */
+/* The consumer's code has its points in the builtins that it uses. */
 #define __atomic_load_n(p, order) (point(), __atomic_load_n(p, order))
 #define __atomic_store_n(p, v, order) (point(), __atomic_store_n(p, v, order))
 #define __atomic_fetch_add(p, v, order) (point(), __atomic_fetch_add(p, v, order))
@@ -60,15 +72,15 @@ static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to);
 struct plan {
 	const char *name;
 	int writers;
-	int records; /* of each */
-	int takes;   /* looks of the consumer; 0 = no consumer */
-	int flushes; /* of the flusher; 0 = none */
+	int records; /* of each writer */
+	int takes;   /* attempts of the consumer to take a sub-buffer; 0 = no consumer */
+	int flushes; /* of the flusher; 0 = no flusher */
 	int bound;
 	int kills;
-	bool flusher_dies; /* and no writer */
+	bool flusher_dies; /* instead of a writer */
 	bool overwrite;
-	bool program; /* records by ring.h, into rings that nobody has set up */
-	bool switched; /* of a program: a flight recorder ends, and a recording begins, when the flusher says so */
+	bool program; /* records through ring.h, into rings that are not set up yet */
+	bool switched; /* of a program: a flight recorder ends, and a recording begins, at the flusher's step */
 	int moves;    /* to the other CPU */
 	trace_u64 step; /* of the clock */
 };
@@ -79,7 +91,7 @@ struct actor {
 	enum role role;
 	bool begun;
 	bool done;
-	bool fresh; /* its stack is at the top of actor_main() */
+	bool fresh; /* its stack is at the start of actor_main() */
 	jmp_buf resume;
 	trace_u64 clock[2];
 	trace_u32 where[2]; /* its CPU, twice, as in struct rseq */
@@ -94,7 +106,7 @@ static jmp_buf driver;
 
 static const struct plan *plan;
 static int preemptions, kills, moves;
-static int killed; /* the actor, or -1 */
+static int killed; /* the actor that died, or -1 */
 static struct {
 	unsigned char choice, options;
 } trail[MAX_TRAIL];
@@ -109,7 +121,8 @@ static struct trace_window windows[NR_RINGS];
 static trace_u64 clock_ns;
 static trace_u32 overwrites; /* of programs, as user_memory.overwrite */
 
-/* Of programs: what the clock said during each record, for nobody knows beforehand at which look a record takes its time. */
+/* For programs: the clock's readings during each record, because the test cannot know which of them
+ * the record uses. */
 #define MAX_RECORDS 4
 #define MAX_LOOKS 16
 static struct {
@@ -145,7 +158,7 @@ static bool is_time_right(const struct ledger_payload *payload, trace_u64 time)
 
 /* ---- the scheduler ---- */
 
-/* Which of @options; the first time the first. */
+/* Chooses one of @options: the first one in the first schedule. */
 static int choose(int options)
 {
 	if (options == 1)
@@ -155,7 +168,7 @@ static int choose(int options)
 		trail[recorded].choice = 0;
 		trail[recorded++].options = (unsigned char)options;
 	}
-	assert(trail[depth].options == options); /* a run repeats exactly */
+	assert(trail[depth].options == options); /* a run repeats the earlier choices exactly */
 	return trail[depth++].choice;
 }
 
@@ -180,7 +193,7 @@ static int others(int self, int *ret_list)
 
 static void actor_main(void);
 
-/* @self runs, or comes to run, where others are in the middle of a sequence. */
+/* @self runs, or migrates to the CPU, while others are in the middle of a sequence there. */
 static void disturb(int self)
 {
 	for (int i = 0; i < nr_actors; i++)
@@ -207,7 +220,7 @@ static void run_actor(int next)
 	setcontext(&context);
 }
 
-/* The current actor is at its end, or dead: whoever may run next does. */
+/* The current actor has ended or died: runs the next actor. */
 static void run_next(int self)
 {
 	int list[MAX_ACTORS], nr = others(self, list);
@@ -230,7 +243,7 @@ static void point(void)
 	int list[MAX_ACTORS], nr = 0, self = current, choice, options = 1;
 	bool may_die;
 
-	if (self < 0) /* the driver looks on */
+	if (self < 0) /* the driver continues */
 		return;
 	if (preemptions < plan->bound)
 		nr = others(self, list);
@@ -248,7 +261,7 @@ static void point(void)
 	die(self);
 }
 
-/* A thread that wrote to @cpu last may be elsewhere now: another choice of the scheduler. */
+/* The thread that wrote to @cpu last may have migrated: a choice of the scheduler. */
 static bool is_moved(trace_u32 cpu)
 {
 	struct actor *actor = &actors[current];
@@ -261,7 +274,8 @@ static bool is_moved(trace_u32 cpu)
 	return actor->where[1] != cpu;
 }
 
-/* Before what only the reader of the dead can tell from the step before. */
+/* Before a step that only the reader of a dead writer's memory can distinguish from the step
+ * before. */
 static void point_of_death(void)
 {
 	if (current >= 0 && kills < plan->kills && !plan->flusher_dies && actors[current].role == WRITER && choose(2))
@@ -279,7 +293,7 @@ static bool begin_sequence(trace_u32 cpu)
 	return actor->in_sequence;
 }
 
-/* Before each of its instructions. False: given up. */
+/* Before each of its instructions. Returns false if the sequence is aborted. */
 static bool goes_on(void)
 {
 	struct actor *actor = &actors[current];
@@ -289,7 +303,7 @@ static bool goes_on(void)
 	return actor->in_sequence;
 }
 
-/* Before those that nobody else can tell from the one before. */
+/* Before instructions that no other actor can distinguish from the one before. */
 static bool goes_on_alone(void)
 {
 	point_of_death();
@@ -320,7 +334,7 @@ static bool append(const struct trace_window *window, trace_u64 now, trace_u64 w
 	block += size + (1ULL << TRACE_BLOCK_RECORD_SHIFT);
 	if (!goes_on())
 		return end_sequence(false);
-	assert(word >> 48 << 3 == size); /* the instructions take it from there */
+	assert(word >> 48 << 3 == size); /* the instructions read the size from it */
 	*(trace_u64 *)(void *)record = window->lap | word | (trace_u32)now;
 	goes_on_alone();
 	user_payload_store(payload, record + sizeof(struct trace_record));
@@ -340,10 +354,11 @@ static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to)
 
 /* ---- the actors ---- */
 
-/* Two records, or one and a rest, or a tight fit; of programs two more, in a block. */
+/* Two records, or one and a rest, or a tight fit; in the plans of programs two more, in a block. */
 #define RING_BYTES (sizeof(struct subbuf_header) + 24 + 32 + (plan->program ? 24 + 32 : 0))
 
-/* As record.c: the common case; otherwise the ring of the CPU that the thread is on now, which may never have been used. */
+/* As record.c: the fast path; otherwise the ring of the thread's current CPU, which may never have
+ * been used. */
 static void write_of_program(int id, trace_u32 n)
 {
 	trace_u32 image[6], *place = NULL, cpu = actors[id].where[0];
@@ -385,13 +400,14 @@ static bool is_set_up(const struct ledger *ledger)
 	return !plan->program || SUBBUF_LOAD(&ledger->ring.control->position) != 0;
 }
 
-/* Looks, reads, and sees that what was read stayed as it was until the release. */
+/* Looks for a sub-buffer, reads it, and checks that it did not change until the release. */
 static void consume(struct ledger *ledger)
 {
 	static unsigned char copy[1024];
 	const struct subbuf_header *header;
 
-	if (plan->program && plan->flusher_dies && killed >= 0 && is_set_up(ledger)) /* a flusher's follower, beside those who write on */
+	/* the next flusher, after the dead one, while writers continue */
+	if (plan->program && plan->flusher_dies && killed >= 0 && is_set_up(ledger))
 		subbuf_finish_flush_block(&ledger->ring, false);
 	header = is_set_up(ledger) ? subbuf_take(&ledger->ring) : NULL;
 	if (!header)
@@ -403,7 +419,7 @@ static void consume(struct ledger *ledger)
 	subbuf_release(&ledger->ring);
 }
 
-/* As the daemon does, on the ring's CPU if there is a block. */
+/* As the daemon does: on the ring's CPU if there is a block. */
 static void flush(struct ledger *ledger)
 {
 	if (current >= 0 && subbuf_block_is_open(SUBBUF_LOAD(&ledger->ring.control->block))) {
@@ -417,9 +433,11 @@ static void flush(struct ledger *ledger)
 	subbuf_flush(&ledger->ring);
 }
 
-static struct subbuf_count past; /* what was not to be read when a recording began; not exact: it may still have grown then */
+/* the records not to be read when a recording began; not exact: their number may still have grown
+ * then */
+static struct subbuf_count past;
 
-/* Then it takes what there is. */
+/* Then it takes the records in the ring. */
 static void stop_overwriting(struct ledger *ledger)
 {
 	int self = current;
@@ -461,7 +479,7 @@ static void actor_main(void)
 	}
 }
 
-/* ---- one schedule, and all ---- */
+/* ---- one schedule, and all schedules ---- */
 
 static const char *fault(void)
 {
@@ -477,7 +495,8 @@ static trace_u64 attempted_by_programs(void)
 	return sum;
 }
 
-/* After a switch each sub-buffer can be taken, in its turn; and what was not to be read is known, unless it was used again. */
+/* After a switch each sub-buffer can be taken in order, and the number of records that are not to
+ * be read is known, unless the slot was used again. */
 static trace_u64 read_after_switch(struct ledger *ledger)
 {
 	trace_u64 kept_from = ledger->last_seq - ledger->subbufs + 1;
@@ -504,7 +523,8 @@ static void read_all(struct ledger *ledger)
 		ledger_close(ledger);
 }
 
-/* Once in all rings together, which no ledger of one ring sees, and with the header that all who set it up agreed on. */
+/* Checks once over all rings, which the ledger of one ring cannot do, and that all writers that set
+ * a ring up agreed on its header. */
 static void check_program(struct ledger *ledger, trace_u32 cpu)
 {
 	const struct subbuf_control *control = ledger->ring.control;
@@ -542,7 +562,8 @@ static void check_books(void)
 			accounted += plan->program && plan->overwrite ? ledger_overwritten(ledger) : ledger->ring.control->overwritten;
 	}
 	attempted += attempted_by_programs();
-	/* The record that a dead writer was in is lost, and may not be counted; nothing else. */
+	/* The record that a dead writer was writing is lost, and need not be counted; every other
+	 * record must be. */
 	if (accounted + (killed >= 0 && !plan->flusher_dies) < attempted || accounted > attempted)
 		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost" : "a death cost more than the record in progress");
 	if (in_flight > 1 || accounted + in_flight > attempted)
@@ -593,7 +614,7 @@ static void run_schedule(void)
 	schedules++;
 }
 
-/* The next schedule; false after the last. */
+/* Prepares the next schedule. Returns false after the last one. */
 static bool next_schedule(void)
 {
 	while (recorded > 0 && trail[recorded - 1].choice + 1 == trail[recorded - 1].options)
@@ -710,14 +731,15 @@ static void a_program_dies(void)
 	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 1, .bound = 2, .kills = 1, .program = true, .moves = 1, .step = 1 });
 }
 
-/* Its follower finishes what it left, whether it came to close the sub-buffer, and to say so, or not. */
+/* The next flusher finishes the flush, whether or not the dead one closed the sub-buffer and
+ * announced that. */
 static void a_flusher_dies(void)
 {
 	explore_plan((struct plan){ .writers = 2, .records = 2, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
 	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 1, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
 }
 
-/* In the middle of closing a block, too. */
+/* Also in the middle of closing a block. */
 static void a_programs_flusher_dies(void)
 {
 	explore_plan((struct plan){ .writers = 2, .records = 3, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });

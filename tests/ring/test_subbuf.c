@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_subbuf.c - the real ring code in user space: its limits, writers nested at every point, writers in threads.
+ * test_subbuf.c - the real ring code in user space: its limits, writers nested at every point,
+ * writers in threads.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +11,7 @@
 
 /* ---- limits ---- */
 
-/* Writer 1, which stays between reserve and commit for as long as a test likes. */
+/* Writer 1, which stays between reserve and commit as long as a test wants. */
 static struct subbuf_reservation stuck;
 
 static void stuck_reserve(void)
@@ -142,7 +143,7 @@ static void overwriting_never_touches_a_writer_inside(void)
 		CU_ASSERT_EQUAL(ledger.ring.control->discarded, 51);
 		CU_ASSERT_EQUAL(ledger.ring.control->overwritten, 0);
 		stuck_commit();
-		CU_ASSERT_EQUAL(write_record(0, 24), 1); /* the ring goes on */
+		CU_ASSERT_EQUAL(write_record(0, 24), 1); /* the ring continues */
 		CU_ASSERT_EQUAL(ledger.ring.control->overwritten, 10);
 		expect_closed_books();
 	}
@@ -175,13 +176,13 @@ static void a_time_beyond_32_bits_opens_a_new_base(void)
 		CU_ASSERT_EQUAL(write_record(0, 24), 1);
 		now_ns += cases[i].step;
 		CU_ASSERT_EQUAL(write_record(0, 24), 1);
-		expect_closed_books(); /* which reconstructs both times */
+		expect_closed_books(); /* it reconstructs both times */
 		CU_ASSERT_EQUAL(ledger.subbufs, cases[i].subbufs);
 		CU_ASSERT_EQUAL(ledger.found, 2);
 	}
 }
 
-static void a_new_base_beside_a_full_ring_is_a_counted_loss(void)
+static void a_new_base_in_a_full_ring_is_a_counted_loss(void)
 {
 	begin(HEADER + 10 * 24, 2, false);
 	for (int i = 0; i < 15; i++)
@@ -206,7 +207,8 @@ static void a_filling_record_that_expires_closes_once(void)
 	CU_ASSERT_EQUAL(ledger.subbufs, 2);
 }
 
-/* A writer in another in another ..., each late for the base: the offset must not grow into the number. */
+/* A writer nested in another in another ..., each with a time that is too late for the base: the
+ * offset must not overflow into the sequence number. */
 static int late_writers;
 
 static void late_writer(void)
@@ -232,7 +234,8 @@ static void late_writers_that_all_expire_close_once(void)
 		at_point = late_writer;
 		write_record(1, 24);
 		at_point = NULL;
-		ledger.stored[0] = ledger.attempted[0]; /* the readings of nested writers are not kept apart: count only */
+		/* readings of nested writers are not kept apart, so only counts are compared */
+		ledger.stored[0] = ledger.attempted[0];
 		CU_ASSERT_EQUAL(ledger.ring.control->discarded, 0);
 		CU_ASSERT_EQUAL(ledger.ring.control->position >> SUBBUF_OFFSET_BITS, 2);
 		CU_ASSERT_EQUAL(subbuf_records(&ledger.ring, subbuf_slot(&ledger.ring, 1)), 1);
@@ -310,7 +313,7 @@ static void overwritten_is_exact_when_the_count_of_records_wraps(void)
 	expect_closed_books();
 }
 
-static void the_last_subbuffer_number_ends_the_ring_with_exact_books(void)
+static void the_last_subbuffer_number_ends_the_ring_with_exact_counts(void)
 {
 	for (int overwrite = 0; overwrite <= 1; overwrite++) {
 		begin(HEADER + 10 * 24, 4, overwrite);
@@ -336,7 +339,7 @@ static void a_flush_waits_for_the_writer_inside(void)
 	stuck_reserve();
 	CU_ASSERT_TRUE(subbuf_flush(&ledger.ring));
 	CU_ASSERT_PTR_NULL(subbuf_take(&ledger.ring));
-	CU_ASSERT_EQUAL(write_record(0, 24), 1); /* in the next */
+	CU_ASSERT_EQUAL(write_record(0, 24), 1); /* in the next sub-buffer */
 	CU_ASSERT_PTR_NULL(subbuf_take(&ledger.ring));
 	stuck_commit();
 	CU_ASSERT_PTR_NOT_NULL(subbuf_take(&ledger.ring));
@@ -344,8 +347,9 @@ static void a_flush_waits_for_the_writer_inside(void)
 	CU_ASSERT_EQUAL(ledger.found, 2);
 }
 
-/* A consumer that dies in a flush: its follower waits for the writer inside, and does not take one for the other. */
-static void a_flush_in_halves_is_finished_when_the_writer_has_left(void)
+/* A consumer dies in a flush. The next consumer waits for the writer inside, and does not mistake
+ * the writer's missing bytes for those of the dead flush. */
+static void an_interrupted_flush_is_finished_after_the_writer_commits(void)
 {
 	struct subbuf_control *control;
 	trace_u64 position;
@@ -355,13 +359,14 @@ static void a_flush_in_halves_is_finished_when_the_writer_has_left(void)
 	for (int i = 0; i < 3; i++)
 		write_record(0, 24);
 	stuck_reserve();
-	position = control->flushing = control->position; /* it said so ... */
+	position = control->flushing = control->position; /* it announced the flush ... */
 	CU_ASSERT_TRUE(subbuf_finish_flush(&ledger.ring, true));
 	CU_ASSERT_EQUAL(control->flushing, 0);
 	CU_ASSERT_EQUAL(control->position, position);
 	control->flushing = position;
-	control->position = (position & ~SUBBUF_OFFSET_MASK) | ledger.ring.subbuf_bytes; /* ... and did it, but did not commit the rest */
-	CU_ASSERT_FALSE(subbuf_finish_flush(&ledger.ring, true)); /* somebody is inside */
+	/* ... and did it, but did not commit the rest */
+	control->position = (position & ~SUBBUF_OFFSET_MASK) | ledger.ring.subbuf_bytes;
+	CU_ASSERT_FALSE(subbuf_finish_flush(&ledger.ring, true)); /* a writer is inside */
 	CU_ASSERT_EQUAL(control->flushing, position);
 	CU_ASSERT_FALSE(stuck_leave());
 	CU_ASSERT_FALSE(subbuf_finish_flush(&ledger.ring, false));
@@ -370,14 +375,15 @@ static void a_flush_in_halves_is_finished_when_the_writer_has_left(void)
 	CU_ASSERT_TRUE(subbuf_complete(&ledger.ring, 1));
 	for (int i = 0; i < 25; i++)
 		write_record(0, 24);
-	control->flushing = position; /* it had done all, but did not say so */
+	control->flushing = position; /* it had done everything except clear the announcement */
 	CU_ASSERT_TRUE(subbuf_finish_flush(&ledger.ring, true));
 	expect_closed_books();
 	CU_ASSERT_EQUAL(ledger.found, 29);
 }
 
-/* A daemon died when it was about to close a block, which the program closes meanwhile; or when it had taken it away. */
-static void the_block_of_a_program_that_closes_it_is_not_finished_by_another(void)
+/* A daemon died when it was about to close a block that the program closes meanwhile, or when it
+ * had taken the block away. */
+static void a_block_that_its_program_closes_is_not_finished_twice(void)
 {
 	struct subbuf_control *control;
 	trace_u64 begin_offset;
@@ -395,7 +401,7 @@ static void the_block_of_a_program_that_closes_it_is_not_finished_by_another(voi
 	CU_ASSERT_NOT_EQUAL(control->flushing_block, 0);
 	CU_ASSERT_FALSE(subbuf_complete(&ledger.ring, 1));
 	control->block_moving = 0;
-	CU_ASSERT_FALSE(subbuf_finish_flush_block(&ledger.ring, false)); /* what is missing may be a writer's */
+	CU_ASSERT_FALSE(subbuf_finish_flush_block(&ledger.ring, false)); /* the missing bytes may be a writer's */
 	CU_ASSERT_TRUE(subbuf_finish_flush_block(&ledger.ring, true));
 	CU_ASSERT_TRUE(subbuf_complete(&ledger.ring, 1));
 	expect_closed_books();
@@ -415,7 +421,8 @@ static void a_flush_before_each_record_loses_nothing(void)
 	CU_ASSERT_EQUAL(ledger.subbufs, 1000);
 }
 
-/* ---- nested writers: a signal at every point of a record, and one at every point of the signal's ---- */
+/* ---- nested writers: a signal at every point of a record, and a second one at every point of the
+ * first ---- */
 
 static int points_left[3]; /* by depth: the signal comes when this reaches 0 */
 static int depth;
@@ -442,16 +449,16 @@ static void maybe_signal(void)
 }
 
 struct nesting {
-	trace_u32 before; /* records that stand already */
+	trace_u32 before; /* records already in the ring */
 	trace_u32 nr_subbufs;
 	int records; /* of each signal */
 	bool overwrite;
-	bool drained;  /* what stands was taken */
+	bool drained;  /* the records already in the ring were taken */
 	int flushes;   /* the signal also flushes */
-	trace_u64 gap; /* time that passes before the record, and before each signal's */
+	trace_u64 gap; /* ns that pass before the record, and before each signal's */
 };
 
-/* One run: returns which depths were reached. */
+/* One run. Returns the depths that were reached. */
 static int nest(const struct nesting *n, int first, int second)
 {
 	begin(HEADER + 4 * 24, n->nr_subbufs, n->overwrite);
@@ -541,7 +548,7 @@ static void *flush_in_thread(void *argument)
 	while (atomic_load(&writers_running) > 0) {
 		trace_u64 open = __atomic_load_n(&ledger.ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
 
-		/* Not when the consumer is late: flushes alone would fill the ring. */
+		/* Not while the consumer is late: flushes alone would fill the ring. */
 		if (open - __atomic_load_n(&ledger.ring.control->consumed, __ATOMIC_RELAXED) <= (ledger.ring.nr_subbufs + 1) / 2)
 			subbuf_flush(&ledger.ring);
 		usleep(200);
@@ -549,7 +556,7 @@ static void *flush_in_thread(void *argument)
 	return NULL;
 }
 
-/* @drain: a consumer runs beside the writers. */
+/* @drain: a consumer runs concurrently with the writers. */
 static void run_threads(int writers, int records, bool drain, trace_u64 clock_step)
 {
 	struct thread_plan plans[LEDGER_MAX_WRITERS];
@@ -584,7 +591,7 @@ static void threads_lose_nothing_uncounted(void)
 
 static void threads_with_room_lose_nothing(void)
 {
-	begin(1 << 16, 64, false); /* for all of it, however late the consumer is */
+	begin(1 << 16, 64, false); /* room for everything, however late the consumer is */
 	run_threads(4, 9000, true, 1);
 	CU_ASSERT_EQUAL(ledger.ring.control->discarded, 0);
 }
@@ -612,7 +619,7 @@ static const struct unit_case cases[] = {
 	{ "overwriting_never_touches_a_writer_inside", overwriting_never_touches_a_writer_inside },
 	{ "a_waiting_subbuffer_does_not_stop_the_others", a_waiting_subbuffer_does_not_stop_the_others },
 	{ "a_time_beyond_32_bits_opens_a_new_base", a_time_beyond_32_bits_opens_a_new_base },
-	{ "a_new_base_beside_a_full_ring_is_a_counted_loss", a_new_base_beside_a_full_ring_is_a_counted_loss },
+	{ "a_new_base_in_a_full_ring_is_a_counted_loss", a_new_base_in_a_full_ring_is_a_counted_loss },
 	{ "a_filling_record_that_expires_closes_once", a_filling_record_that_expires_closes_once },
 	{ "late_writers_that_all_expire_close_once", late_writers_that_all_expire_close_once },
 	{ "a_clock_that_steps_back_keeps_the_base", a_clock_that_steps_back_keeps_the_base },
@@ -620,10 +627,10 @@ static const struct unit_case cases[] = {
 	{ "commit_carries_over_its_40_bits", commit_carries_over_its_40_bits },
 	{ "the_count_of_records_wraps_at_24_bits", the_count_of_records_wraps_at_24_bits },
 	{ "overwritten_is_exact_when_the_count_of_records_wraps", overwritten_is_exact_when_the_count_of_records_wraps },
-	{ "the_last_subbuffer_number_ends_the_ring_with_exact_books", the_last_subbuffer_number_ends_the_ring_with_exact_books },
+	{ "the_last_subbuffer_number_ends_the_ring_with_exact_counts", the_last_subbuffer_number_ends_the_ring_with_exact_counts },
 	{ "a_flush_waits_for_the_writer_inside", a_flush_waits_for_the_writer_inside },
-	{ "a_flush_in_halves_is_finished_when_the_writer_has_left", a_flush_in_halves_is_finished_when_the_writer_has_left },
-	{ "the_block_of_a_program_that_closes_it_is_not_finished_by_another", the_block_of_a_program_that_closes_it_is_not_finished_by_another },
+	{ "an_interrupted_flush_is_finished_after_the_writer_commits", an_interrupted_flush_is_finished_after_the_writer_commits },
+	{ "a_block_that_its_program_closes_is_not_finished_twice", a_block_that_its_program_closes_is_not_finished_twice },
 	{ "a_flush_before_each_record_loses_nothing", a_flush_before_each_record_loses_nothing },
 	{ "writers_nest_at_every_point", writers_nest_at_every_point },
 	{ "threads_lose_nothing_uncounted", threads_lose_nothing_uncounted },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_subbuf_deaths.c - writers of the ring that die at any of their steps, and what is salvaged of a sub-buffer that nobody will finish. */
+/* test_subbuf_deaths.c - writers of the ring die at any of their steps, and salvage recovers the
+ * records of a sub-buffer that no writer will complete. */
 #include <setjmp.h>
 #include "subbuf_case.h"
 #include "unit.h"
@@ -14,7 +15,7 @@ static void maybe_die(void)
 		longjmp(death, 1);
 }
 
-/* Writer 1 writes, and at @hook's will dies. True: it died. */
+/* Writer 1 writes, and dies if @hook decides so. Returns true if it died. */
 static bool mortal_write(trace_u32 size, void (*hook)(void))
 {
 	at_point = hook;
@@ -33,7 +34,8 @@ static trace_u32 some_size(unsigned int *random)
 	return 24 + 8 * (*random >> 16 & 15);
 }
 
-/* Writer 1 dies at its @point-th step after @before records by writer 0, who then writes @after more. False: it lived. */
+/* Writer 1 dies at its @point-th step, after @before records of writer 0, which then writes @after
+ * more. Returns false if it lived. */
 static bool die_once(unsigned int seed, int before, int point, int after, trace_u32 dead_size, trace_u64 gap)
 {
 	unsigned int random = seed;
@@ -82,7 +84,8 @@ static void a_writer_that_dies_at_any_step_costs_its_record_only(void)
 	printf("(%d deaths) ", runs);
 }
 
-/* Holes and ends among what earlier uses of the memory left: payloads of noise, other sizes, every lap. */
+/* Holes and ends among the bytes of earlier uses of the memory: payloads of noise, other sizes,
+ * every lap. */
 static void a_death_among_old_records_is_salvaged(void)
 {
 	int runs = 0;
@@ -141,11 +144,12 @@ static void a_handler_that_dies_in_a_writer_costs_two_records(void)
 	}
 	printf("(%d deaths, %llu records with them) ", runs, (unsigned long long)lost);
 	CU_ASSERT_TRUE(runs > 1000);
-	CU_ASSERT_TRUE(unknown < runs / 50); /* the opener and its handler, in a few steps of one and the other */
+	CU_ASSERT_TRUE(unknown < runs / 50); /* the opener and its handler, each in a few of its steps */
 }
 
-/* Who died between its payload and its header leaves bytes of its own choice in a hole of unknown size: here headers of records, of every
- * size, alone and in rows, also such as end where the next true record begins. The sum of what was committed tells. */
+/* A writer that dies between its payload and its header leaves bytes of its own choice in a hole of
+ * unknown size. Here they are record headers of every size, single and in rows, some ending where
+ * the next true record begins. The sum of committed bytes rules them out. */
 static void a_payload_that_looks_like_records_is_none(void)
 {
 	int runs = 0;
@@ -153,7 +157,8 @@ static void a_payload_that_looks_like_records_is_none(void)
 	for (trace_u32 size = 16; size <= 96; size += 8)
 		for (int after = 0; after < 60; after++)
 			for (trace_u32 words = 1; words * 8 <= size; words++) {
-				struct trace_record false_record = { 123456789, LEDGER_ID, (trace_u8)words, 0 }; /* a thread's number where a time would be */
+				/* a thread's number where a time would be */
+				struct trace_record false_record = { 123456789, LEDGER_ID, (trace_u8)words, 0 };
 				trace_u64 position;
 				trace_u32 in_flight;
 
@@ -177,7 +182,7 @@ static void a_payload_that_looks_like_records_is_none(void)
 	printf("(%d deaths) ", runs);
 }
 
-static void many_deaths_in_one_subbuffer_are_all_stepped_over(void)
+static void salvage_skips_many_deaths_in_one_subbuffer(void)
 {
 	unsigned int random = 99;
 	trace_u64 lost = 0, found = 0;
@@ -212,7 +217,8 @@ static void many_deaths_in_one_subbuffer_are_all_stepped_over(void)
 	CU_ASSERT_PTR_NULL(ledger.fault);
 }
 
-/* Reserved, and nothing else, by one who died: but for what stands there, which may look like a record that begins at byte @at of the hole, or like none. */
+/* Reserves @size bytes and dies. The bytes of the hole may look like a record that begins at byte
+ * @at of it. */
 static void leave_hole(trace_u32 size, trace_u32 at, trace_u8 words)
 {
 	struct trace_record false_record = { 123456789, LEDGER_ID, words, 0 };
@@ -223,8 +229,9 @@ static void leave_hole(trace_u32 size, trace_u32 at, trace_u8 words)
 		memcpy(ledger_place(&ledger.writer, position) + at, &false_record, sizeof(false_record));
 }
 
-/* Several holes, full of what looks like records: what comes out was written there, or is counted as lost; never something else. */
-static void of_several_holes_nothing_is_guessed(void)
+/* Several holes full of bytes that look like records: each salvaged record was written there, and
+ * every other one is counted as lost. */
+static void with_several_holes_nothing_is_guessed(void)
 {
 	trace_u64 found = 0, lost = 0;
 	unsigned int random = 7;
@@ -257,8 +264,9 @@ static void of_several_holes_nothing_is_guessed(void)
 	CU_ASSERT_TRUE(found > 0 && lost > 0);
 }
 
-/* The opener of a place that was never used dies at any of its steps, and so does one behind it: what others committed there meanwhile is known to the record. */
-static void who_opens_a_new_place_and_dies_takes_nobody_with_him(void)
+/* The opener of a slot that was never used dies at any of its steps, and so does a writer after it.
+ * The salvage reports what other writers committed there meanwhile. */
+static void a_dying_opener_of_a_fresh_slot_loses_only_its_own_record(void)
 {
 	int runs = 0, unopened = 0;
 	bool died = true;
@@ -306,7 +314,7 @@ static void salvage_of_noise_stays_inside_and_ends(void)
 				copy[i] = (unsigned char)(seq / 2);
 			if (round & 2 && (i % 8 == 5 || i % 8 == 4))
 				copy[i] = 0;
-			if (round & 16 && i % 8 == 5) /* an id that there is */
+			if (round & 16 && i % 8 == 5) /* an id that exists */
 				copy[i] = 0;
 		}
 		if (round & 4)
@@ -332,9 +340,9 @@ int main(int argc, char **argv)
 		CASE(a_death_among_old_records_is_salvaged),
 		CASE(a_handler_that_dies_in_a_writer_costs_two_records),
 		CASE(a_payload_that_looks_like_records_is_none),
-		CASE(of_several_holes_nothing_is_guessed),
-		CASE(who_opens_a_new_place_and_dies_takes_nobody_with_him),
-		CASE(many_deaths_in_one_subbuffer_are_all_stepped_over),
+		CASE(with_several_holes_nothing_is_guessed),
+		CASE(a_dying_opener_of_a_fresh_slot_loses_only_its_own_record),
+		CASE(salvage_skips_many_deaths_in_one_subbuffer),
 		CASE(salvage_of_noise_stays_inside_and_ends),
 		{NULL, NULL},
 	};

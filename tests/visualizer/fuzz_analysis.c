@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz_analysis.c - libFuzzer target: any trace (fuzz_file.c) through the whole analysis. Whatever stands in it, the books must balance to the
- * nanosecond, as with tracevisualizer --verify, and so must the paths of some threads.
+ * fuzz_analysis.c - libFuzzer target: any trace (fuzz_file.c) through the whole analysis.
+ *
+ * Whatever the trace contains, the accounting must add up to the nanosecond, as tracevisualizer
+ * --verify checks, and so must the critical paths of some threads.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz_shapes.c - libFuzzer target: traces whose numbers and shapes no recorder would make, through the whole analysis and every report.
+ * fuzz_shapes.c - libFuzzer target: traces with numbers and shapes that no recorder would write,
+ * through the whole analysis and every report.
  *
- *	fuzz_shapes                                    on stories made up (random_story.c)
- *	TRACE_FUZZ_TRACES=folder fuzz_shapes           also on the traces in there
- *	TRACE_FUZZ_FILE=file fuzz_shapes crash-...     writes the trace that it stumbles over
+ * 	fuzz_shapes                                    on generated stories (random_story.c)
+ * 	TRACE_FUZZ_TRACES=folder fuzz_shapes           also on the traces in the folder
+ * 	TRACE_FUZZ_FILE=file fuzz_shapes crash-...     writes the trace that caused the crash
  *
- * An input is no file but a list of edits of a trace that is taken apart (shape_edits.h): another number in a field, an event with more words or none, a
- * field elsewhere, of another kind or name, a chunk of another time or CPU ... So whatever libFuzzer tries is a trace with good checksums and columns, and
- * gets as deep as it can. What is looked at: shape_reports.h.
+ * An input is not a file but a list of edits of a decoded trace (shape_edits.h): another number in
+ * a field, an event with more words or none, a field at another offset, of another kind or name, a
+ * chunk of another time or CPU, and so on. So every input gives a trace with correct checksums and
+ * columns, and gets as deep as possible. shape_reports.h does the checks.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -32,7 +34,7 @@ static struct base {
 } bases[MOST_BASES];
 static size_t nr_bases;
 
-/* ---- what is changed ---- */
+/* ---- the traces that are edited ---- */
 
 static void base_add(const void *data, size_t bytes)
 {
@@ -105,7 +107,7 @@ static void keep(const char *path, const unsigned char *data, size_t bytes)
 	fclose(file);
 }
 
-/* The first two bytes: which trace, and which report. Then edits. */
+/* The first two bytes choose the trace and the report. Edits follow. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct reshape *r;
@@ -129,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* One edit more, or instead of one that is there, or one less; else whatever libFuzzer thinks of. */
+/* Adds, replaces or removes one edit; otherwise libFuzzer mutates the bytes. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	struct dice dice = {.state = seed};

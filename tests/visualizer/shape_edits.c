@@ -15,7 +15,7 @@ static struct reshape_events *events_of(const struct reshape *r, const struct sh
 	return chunk->events && chunk->head.nr_types ? &chunk->events[edit->field % chunk->head.nr_types] : NULL;
 }
 
-/* The type of this number, of as many as there are. */
+/* The event type of this number, modulo their number. */
 static struct trace_schema_type *type_of(const struct reshape *r, size_t number, struct trace_schema_field **ret_fields)
 {
 	size_t nr = 0;
@@ -34,7 +34,7 @@ static void edit_word(struct reshape *r, const struct shape_edit *edit)
 		events->words[edit->which % nr] = edit->value;
 }
 
-/* One field, the others of its word stay. */
+/* Changes one field; the others of its word stay. */
 static void edit_field(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_events *events = events_of(r, edit);
@@ -49,7 +49,7 @@ static void edit_field(struct reshape *r, const struct shape_edit *edit)
 		memcpy((unsigned char *)events->words + (edit->which >> 8) % events->head.payloads * bytes + field->offset, &edit->value, field->bytes);
 }
 
-/* In all payloads of the chunk: a thread or a file of another number for good. */
+/* Changes a field in all payloads of the chunk: another thread or file throughout. */
 static void edit_all(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_events *events = events_of(r, edit);
@@ -76,7 +76,7 @@ static void edit_size(struct reshape *r, const struct shape_edit *edit)
 		reshape_resize(r, type->id, edit->which % 16, edit->value & 1);
 }
 
-/* Where a field is, and what: mostly kinds and names that others have. */
+/* Changes the place and the kind of a field: mostly to kinds and names that other fields have. */
 static void edit_schema_field(struct reshape *r, const struct shape_edit *edit)
 {
 	struct trace_schema_field *fields, *others, *field;
@@ -133,14 +133,14 @@ static void edit_schema_type(struct reshape *r, const struct shape_edit *edit)
 		type->first_field = (uint32_t)edit->value;
 		break;
 	case 5:
-		*text = (uint32_t)edit->value; /* into the middle of another, or behind all */
+		*text = (uint32_t)edit->value; /* into the middle of another text, or after all of them */
 		break;
 	default:
 		*text = other->name;
 	}
 }
 
-/* Other events, with the size that the schema wants of them. */
+/* Makes them events of another type, with the size that the schema wants. */
 static void edit_event(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_events *events = events_of(r, edit);
@@ -153,7 +153,7 @@ static void edit_event(struct reshape *r, const struct shape_edit *edit)
 	reshape_events_resize(events, type->fixed_bytes / 8 % 256, type->has_string);
 }
 
-/* The order of two events of different types. */
+/* Changes the order of two events of different types. */
 static void edit_order(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_chunk *chunk = chunk_of(r, edit);
@@ -168,7 +168,7 @@ static void edit_order(struct reshape *r, const struct shape_edit *edit)
 	*other = id;
 }
 
-/* All events of a chunk come later, or earlier. */
+/* Moves all events of a chunk to a later or earlier time. */
 static void edit_time(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_chunk *chunk = chunk_of(r, edit);
@@ -194,7 +194,7 @@ static void edit_header(struct reshape *r, const struct shape_edit *edit)
 		*halves[nr - 10] = (uint16_t)edit->value;
 }
 
-/* Of strings, clocks, statistics and the schema any 1, 2, 4 or 8 bytes. */
+/* Changes any 1, 2, 4 or 8 bytes of strings, clocks, statistics or the schema. */
 static void edit_raw(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_chunk *chunk = chunk_of(r, edit);
@@ -217,7 +217,7 @@ static void edit_index(struct reshape *r, const struct shape_edit *edit)
 	r->lie = (struct reshape_lie){.is_told = true, .chunk = edit->where % r->nr, .at = edit->field, .value = edit->value};
 }
 
-/* Where it was compressed, or said to be. */
+/* Changes a frame that was compressed, or is declared so. */
 static void edit_frame(struct reshape *r, const struct shape_edit *edit)
 {
 	struct reshape_frame *frame = &chunk_of(r, edit)->frame;
@@ -239,7 +239,8 @@ static void edit_frame(struct reshape *r, const struct shape_edit *edit)
 		frame->times = edit->which % 4;
 		break;
 	default:
-		frame->flipped = edit->which & 1 ? edit->which >> 1 & 15 : edit->which; /* its beginning says what follows */
+		/* its first bytes describe the rest */
+		frame->flipped = edit->which & 1 ? edit->which >> 1 & 15 : edit->which;
 		frame->bits = (unsigned char)edit->value;
 	}
 }
@@ -271,7 +272,7 @@ static void edit_places(struct reshape *r, const struct shape_edit *edit)
 	*other = chunk;
 }
 
-/* Some more than once: they are the likely ones. */
+/* Likely edits appear more than once. */
 static void (*const edits[])(struct reshape *r, const struct shape_edit *edit) = {
 	edit_word, edit_field, edit_field, edit_all,  edit_text,   edit_size, edit_schema_field, edit_schema_type,
 	edit_event, edit_order, edit_time, edit_header, edit_raw, edit_file, edit_places, edit_index,
@@ -284,7 +285,7 @@ void shape_edit(struct reshape *r, const struct shape_edit *edit)
 	edits[edit->what % NR_EDITS](r, edit);
 }
 
-/* Numbers at which something ends, or that mean something: threads and files meet where they are small. */
+/* Limits, and numbers with a meaning: threads and files coincide where they are small. */
 static uint64_t likely_value(struct dice *dice)
 {
 	static const uint64_t values[] = {0, 1, 2, 3, 7, 10, 11, 255, 256, 1000, 4096, 8191, 8192, 0xffff, 1u << 20, 1u << 22, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_SHAPE_EDITS_H
 #define TESTS_SHAPE_EDITS_H
-/* shape_edits.h - what can be changed in a trace that is taken apart, each change as a few numbers of which all make sense. */
+/* shape_edits.h - the possible edits of a decoded trace. Each edit is a few numbers, and all
+ * numbers are valid. */
 #include "random_story.h"
 #include "reshape.h"
 
-/** struct shape_edit - @what to do; what the others say depends on that: mostly @where (a chunk, a type), @which in it (a payload), and with which @value */
+/**
+ * struct shape_edit - one edit
+ * @what: the kind of edit, on which the meaning of the others depends: mostly @where is a chunk or
+ *   a type, @which a payload in it, and @value the new value
+ */
 struct shape_edit {
 	uint8_t what;
 	uint8_t field;
@@ -15,6 +20,8 @@ struct shape_edit {
 };
 
 void shape_edit(struct reshape *r, const struct shape_edit *edit);
-/** shape_edit_random() - any; with numbers at which something ends, or that mean something */
+/**
+ * shape_edit_random() - any edit, with limits or numbers with a meaning as values
+ */
 struct shape_edit shape_edit_random(struct dice *dice);
 #endif

@@ -36,7 +36,7 @@ static uint64_t sum_of(const json_t *rows, const char *key)
 	return sum;
 }
 
-/* @parts: their names, in blanks. */
+/* @parts: their names, separated by blanks. */
 static uint64_t parts_of(const json_t *row, const char *parts)
 {
 	char key[64];
@@ -58,7 +58,7 @@ static void adds_up(const json_t *row, const char *what, uint64_t sum, uint64_t 
 	fail("JSON does not add up", what);
 }
 
-/* Of a process, and of its threads: docs/JSON.md, "What adds up". */
+/* The parts of a process and of its threads add up: docs/JSON.md, "What adds up". */
 static void check_life(const json_t *row)
 {
 	const json_t *calls = json_object_get(row, "syscalls");
@@ -129,7 +129,7 @@ static void check_summary(const json_t *json)
 	check_rows(json, "spans", check_span);
 }
 
-/* Numbers of 64 bits are JSON, but not this parser's integers: then nothing is added up. */
+/* 64-bit numbers are valid JSON, but not integers of this parser: then nothing is added up. */
 static void check_json(const char *text)
 {
 	json_error_t error;
@@ -169,7 +169,7 @@ char *shape_report(const char *path, const char *const *options)
 	argv[argc++] = (char *)path;
 	if (diff)
 		argv[argc++] = (char *)path;
-	stderr = fopen("/dev/null", "we"); /* what else it has to say of such traces */
+	stderr = fopen("/dev/null", "we"); /* discards other messages about such traces */
 	if (visualizer_main(argc, argv) == 0) {
 		bytes = lseek(fd, 0, SEEK_END);
 		text = calloc(1, (size_t)bytes + 1);

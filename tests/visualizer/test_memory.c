@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_memory.c - the analysis of a trace needs memory for threads and files, not for events: traces of different lengths of the same two hundred
- * threads, and what the kernel says was the most that tracevisualizer held, parts of the file that it has mapped included. What may grow is the
- * directory of the file's chunks, by a fraction of a byte for each event. TRACE_TEST_LONG: up to a hundred million events.
+ * test_memory.c - the analysis of a trace needs memory for threads and files, not for events.
  *
- * And what is gone is forgotten: pipes, sockets, files and paths that nobody has open any more and no report names. What reports name (processes, and
- * the files that they read) has a price, which is held down, too.
+ * The test analyzes traces of different lengths with the same two hundred threads, and reads from
+ * the kernel the maximum memory that tracevisualizer held, including mapped parts of the file. Only
+ * the directory of the file's chunks may grow, by a fraction of a byte for each event.
+ * TRACE_TEST_LONG: up to a hundred million events.
+ *
+ * The analysis also forgets pipes, sockets, files and paths that no process has open any more and
+ * no report names. Processes, and the files that they read, are named in reports and do take
+ * memory; the test limits that as well.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -36,7 +40,10 @@ static char folder[] = "/var/tmp/trace-memory-XXXXXX";
 
 /* ---- a long trace ---- */
 
-/** struct stream - the records of one CPU. @seed: of its own small differences in time and in what the threads do */
+/**
+ * struct stream - the records of one CPU
+ * @seed: of its own small differences in time and in the threads' actions
+ */
 struct stream {
 	uint32_t cpu;
 	uint32_t running; /* index of the thread on it */
@@ -55,7 +62,7 @@ static uint32_t next_random(struct stream *stream)
 	return stream->seed >> 16;
 }
 
-/* By their names the analysis knows what calls do. */
+/* The analysis knows calls by their names. */
 static void name_calls(struct trace_writer *writer)
 {
 	static const struct {
@@ -93,7 +100,7 @@ static void write_block(struct trace_writer *writer, struct stream *stream, uint
 	stream->nr_records = 0;
 }
 
-/* A record, now. Nothing happens at the same time as something else on its CPU. */
+/* Adds a record now. Times on a CPU are all different. */
 static void add(struct stream *stream, uint16_t id, const void *payload, size_t payload_bytes)
 {
 	size_t bytes = (sizeof(struct trace_record) + payload_bytes + 7) / 8 * 8;
@@ -114,7 +121,8 @@ static uint32_t tid_of(const struct stream *stream, uint32_t idx)
 	return 1000 + stream->cpu * NR_THREADS + idx;
 }
 
-/* The thread on the CPU makes a few calls, wakes another, and blocks in a read; the other comes back from one. Returns the events made. */
+/* The thread on the CPU makes a few calls, wakes another, and blocks in a read; the other returns
+ * from one. Returns the number of events. */
 static uint64_t add_turn(struct stream *stream)
 {
 	uint32_t next = (stream->running + 1 + next_random(stream) % (NR_THREADS - 1)) % NR_THREADS, calls = 2 + next_random(stream) % 6;
@@ -198,9 +206,10 @@ static uint64_t write_trace(const char *path, uint64_t nr_events)
 	return written;
 }
 
-/* ---- what its analysis takes ---- */
+/* ---- memory of the analysis ---- */
 
-/* Runs tracevisualizer with @option; returns the most memory it held, bytes, or -1 if it failed. */
+/* Runs tracevisualizer with @option. Returns the maximum of memory that it held, in bytes, or -1 if
+ * it failed. */
 static long long run_analysis(const char *option, const char *path)
 {
 	pid_t child = fork();
@@ -254,13 +263,15 @@ static void memory_does_not_grow_with_events(void)
 	CU_ASSERT(many.verify <= 256ll * MIB);
 }
 
-/* ---- what comes and goes ---- */
+/* ---- objects that are created and closed ---- */
 
 #define DISK	  0xfe0001u
 #define TREE_TID  1000u
 #define TREE_TIDS 30000u
 
-/** struct life - a trace of one CPU on which one thread makes, uses and gives up @nr of something */
+/**
+ * struct life - a trace of one CPU on which one thread creates, uses and closes @nr objects
+ */
 struct life {
 	struct trace_writer *writer;
 	struct stream stream;
@@ -364,7 +375,7 @@ static void changes_state(struct life *life, uint64_t ino, uint16_t from, uint16
 	add_in(life, TRACE_EV_sock_state, &state, sizeof(state));
 }
 
-/* To a listener that nobody has to know; asked, answered, closed at both ends. */
+/* To a listener that need not be known; request, answer, closed at both ends. */
 static void connection_lives(struct life *life, uint32_t i)
 {
 	static const uint64_t localhost = 0x0100007fffff0000ull;
@@ -431,7 +442,7 @@ static void turns_to(struct life *life, uint32_t prev, uint32_t next, uint32_t s
 	add_in(life, TRACE_EV_sched_switch, &sw, sizeof(sw));
 }
 
-/* As many calls, descriptors and mappings as a small command has. */
+/* As many calls, descriptors and mappings as a small command makes. */
 static void command_runs(struct life *life, uint32_t i)
 {
 	static const uint32_t some_calls[] = {SYS_brk, SYS_access, SYS_fstat, SYS_pread64, SYS_mprotect, SYS_munmap, SYS_prlimit64, SYS_getrandom,
@@ -513,7 +524,8 @@ static size_t in_use(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* What the analysis holds at the end of a trace of so many; @with_servers: and what the bills of servers hold. */
+/* The memory that the analysis holds at the end of a trace with @nr of them; @with_servers:
+ * including the bills of servers. */
 static long long held_for(uint32_t nr, void (*lives)(struct life *, uint32_t), bool with_servers)
 {
 	struct trace_error error = {0};
@@ -543,7 +555,7 @@ static long long held_for(uint32_t nr, void (*lives)(struct life *, uint32_t), b
 	return (long long)before;
 }
 
-/* Bytes for each one more than @few, of four times as many. TRACE_TEST_LONG: of a million. */
+/* Bytes for each object beyond @few, with four times as many. TRACE_TEST_LONG: with a million. */
 static double price_beyond(uint32_t few, const char *what, void (*lives)(struct life *, uint32_t), bool with_servers)
 {
 	uint32_t many = getenv("TRACE_TEST_LONG") ? 1000000 : 4 * few;
@@ -558,18 +570,19 @@ static double price_of(const char *what, void (*lives)(struct life *, uint32_t),
 	return price_beyond(30000, what, lives, with_servers);
 }
 
-static void what_is_gone_is_forgotten(void)
+static void closed_objects_are_forgotten(void)
 {
 	CU_ASSERT(price_of("pipe", pipe_lives, false) < 2);
 	CU_ASSERT(price_of("pair of unix sockets", socket_pair_lives, false) < 2);
-	CU_ASSERT(price_beyond(120000, "file that was opened", file_is_looked_at, false) < 10); /* its memory comes in pieces of 4 MB */
+	/* its memory comes in pieces of 4 MB */
+	CU_ASSERT(price_beyond(120000, "file that was opened", file_is_looked_at, false) < 10);
 	CU_ASSERT(price_of("connection", connection_lives, false) < 2);
 	CU_ASSERT(price_of("pipe", pipe_lives, true) < 4);
 	CU_ASSERT(price_of("pair of unix sockets", socket_pair_lives, true) < 4);
 	CU_ASSERT(price_of("connection", connection_lives, true) < 4);
 }
 
-static void what_reports_name_is_kept_small(void)
+static void objects_in_reports_take_little_memory(void)
 {
 	CU_ASSERT(price_beyond(60000, "file that was read", file_is_read, false) < 330); /* the same */
 	CU_ASSERT(price_of("process", command_runs, false) < 2000);
@@ -578,8 +591,8 @@ static void what_reports_name_is_kept_small(void)
 
 static const struct unit_case cases[] = {
 	{"memory_does_not_grow_with_events", memory_does_not_grow_with_events},
-	{"what_is_gone_is_forgotten", what_is_gone_is_forgotten},
-	{"what_reports_name_is_kept_small", what_reports_name_is_kept_small},
+	{"closed_objects_are_forgotten", closed_objects_are_forgotten},
+	{"objects_in_reports_take_little_memory", objects_in_reports_take_little_memory},
 	{NULL, NULL},
 };
 
@@ -589,7 +602,8 @@ int main(int argc, char **argv)
 
 	if (!mkdtemp(folder))
 		return 1;
-	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* what was freed raises it: memory of its own counts with all that aligns it */
+	/* freeing memory raises the threshold; a mapping of its own counts with its padding */
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	status = unit_main("memory of the analysis", cases, argc, argv);
 	rmdir(folder);
 	return status;

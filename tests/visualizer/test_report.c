@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report.c - what a report of tracevisualizer looks like: its sections and tables, and how wide they are */
+/* test_report.c - the layout of tracevisualizer's reports: sections, tables, and their width */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "unit.h"
 #include "visualizer.h"
 
-/* ---- all of it ---- */
+/* ---- the whole report ---- */
 
 static void the_summary_has_the_labels_of_the_original(void)
 {
@@ -85,7 +85,7 @@ static const char golden_front[] =
 	"   10       1    40000  25.00      6500    3500            0      19800     10200  one      file /da\\x0ata\n"
 	"\n";
 
-static void the_verdict_and_the_tables_of_one_process_come_first(void)
+static void the_answer_and_the_tables_of_one_process_come_first(void)
 {
 	char *text;
 
@@ -95,7 +95,7 @@ static void the_verdict_and_the_tables_of_one_process_come_first(void)
 	free(text);
 }
 
-static void a_report_begins_with_a_verdict_and_no_colours_in_a_pipe(void)
+static void a_report_begins_with_the_answer_and_has_no_colours_in_a_pipe(void)
 {
 	char *text;
 
@@ -131,7 +131,7 @@ static const char golden_sections[] =
 	"  1000      1  1000  vector  local_timer\n"
 	"\n";
 
-static void sections_tell_of_locks_pairs_and_interrupts(void)
+static void sections_show_locks_pairs_and_interrupts(void)
 {
 	char arguments[128], *text;
 
@@ -156,8 +156,8 @@ static void nothing_is_wider_than_the_terminal(void)
 	free(text);
 }
 
-/* Less than the numbers of a table take: some go, and a line says which. */
-static void a_narrow_terminal_has_fewer_numbers_and_is_told_so(void)
+/* Narrower than the numbers of a table need: some columns are dropped, and a line says which. */
+static void a_narrow_terminal_has_fewer_columns_and_a_note(void)
 {
 	char *text, *end;
 
@@ -173,8 +173,8 @@ static void a_narrow_terminal_has_fewer_numbers_and_is_told_so(void)
 	free(text);
 }
 
-/* What stands above tables has as many lines as it takes, and what is too long for one line is cut. */
-static void titles_and_paths_are_not_wider_than_the_terminal(void)
+/* Lines above tables wrap, and what is too long for one line is cut. */
+static void titles_and_paths_fit_the_terminal(void)
 {
 	static const char *const outputs[] = {"-a", "--critical-path=one", "--critical-path=one --all", "--diff %s"};
 	char arguments[256], option[128], path[120] = "/", *text;
@@ -214,7 +214,7 @@ static void titles_and_paths_are_not_wider_than_the_terminal(void)
 
 /* ---- rows ---- */
 
-static void the_summary_tells_the_time_of_day(void)
+static void the_summary_shows_the_time_of_day(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -226,8 +226,8 @@ static void the_summary_tells_the_time_of_day(void)
 	free(text);
 }
 
-/* e computes, b is in a system call and dies early, c sleeps, d waits for its CPU. */
-static void every_key_sorts_by_what_it_says(void)
+/* "e" computes, "b" is in a system call and dies early, "c" sleeps, "d" waits for its CPU. */
+static void every_sort_key_sorts_by_its_column(void)
 {
 	static const struct {
 		const char *key, *order;
@@ -264,8 +264,8 @@ static void every_key_sorts_by_what_it_says(void)
 	}
 }
 
-/* Three of 5 us and two of 9 in 10 ms: too little for a row of their own. */
-static void what_is_folded_is_sorted_too(void)
+/* Three of 5 us and two of 9 us in 10 ms: too little for a row of their own. */
+static void folded_rows_are_sorted_too(void)
 {
 	static const struct {
 		const char *options;
@@ -316,8 +316,8 @@ static void each_size_has_its_unit(void)
 	free(text);
 }
 
-/* What is rounded to a thousand of a unit is one of the next. */
-static void nothing_is_a_thousand_of_its_unit(void)
+/* A number that rounds to a thousand of a unit is printed as one of the next unit. */
+static void no_number_is_a_thousand_of_its_unit(void)
 {
 	static const struct {
 		uint64_t ns;
@@ -347,7 +347,7 @@ static void nothing_is_a_thousand_of_its_unit(void)
 	}
 }
 
-/* --top=N is N rows, "instead of those that matter". */
+/* --top=N shows N rows, "instead of those that matter". */
 static void top_shows_small_rows_too(void)
 {
 	static const char *const options[] = {"-a --pid=10 --ns", "-a --pid=10 --ns --top=2"};
@@ -373,15 +373,15 @@ static void top_shows_small_rows_too(void)
 		if (!i)
 			contains(text, "  read\n\t\t  (1 more row, 10)\n");
 		CU_ASSERT_EQUAL(strstr(text, "  getpid\n") != NULL, i);
-		if (!i) /* of files that nobody waited for there is no time to tell */
+		if (!i) /* files without waits have no time to show */
 			contains(text, "/data\n\t\t  (1 more row)\n");
 		CU_ASSERT_EQUAL(strstr(text, "  /less\n") != NULL, i);
 		free(text);
 	}
 }
 
-/* Rows are small or not of their table's time, not of all the time. */
-static void who_took_the_cpu_is_told_of_short_waits_too(void)
+/* Rows are small or not in relation to their table's time, not to the whole time. */
+static void short_waits_name_the_threads_on_the_cpu_too(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -400,8 +400,8 @@ static void who_took_the_cpu_is_told_of_short_waits_too(void)
 	free(text);
 }
 
-/* 500 ns of 100 ms are not worth a row, but a table is. */
-static void a_table_has_a_row_at_least(void)
+/* 500 ns of 100 ms are not worth a row, but a table always has one. */
+static void a_table_has_at_least_one_row(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -428,7 +428,7 @@ static void the_table_of_files_names_the_disk(void)
 	free(text);
 }
 
-/* What a thread of the kernel writes, is of no file that it tells. */
+/* A kernel thread's write names no file. */
 static void a_disk_is_no_file(void)
 {
 	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
@@ -453,7 +453,7 @@ static void a_disk_is_no_file(void)
 	free(text);
 }
 
-/* A call may be given a path that begins where its process is. */
+/* The path in a call may be relative to the working directory of its process. */
 static void a_path_without_a_slash_is_no_disk(void)
 {
 	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .op = 1, .request = 0xb10c};
@@ -506,21 +506,21 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(the_summary_has_the_labels_of_the_original),
 		CASE(a_process_page_is_as_expected),
-		CASE(the_verdict_and_the_tables_of_one_process_come_first),
+		CASE(the_answer_and_the_tables_of_one_process_come_first),
 		CASE(nothing_is_wider_than_the_terminal),
-		CASE(a_narrow_terminal_has_fewer_numbers_and_is_told_so),
-		CASE(titles_and_paths_are_not_wider_than_the_terminal),
-		CASE(a_report_begins_with_a_verdict_and_no_colours_in_a_pipe),
-		CASE(the_summary_tells_the_time_of_day),
-		CASE(every_key_sorts_by_what_it_says),
-		CASE(what_is_folded_is_sorted_too),
+		CASE(a_narrow_terminal_has_fewer_columns_and_a_note),
+		CASE(titles_and_paths_fit_the_terminal),
+		CASE(a_report_begins_with_the_answer_and_has_no_colours_in_a_pipe),
+		CASE(the_summary_shows_the_time_of_day),
+		CASE(every_sort_key_sorts_by_its_column),
+		CASE(folded_rows_are_sorted_too),
 		CASE(top_and_sort_choose_the_processes),
 		CASE(each_size_has_its_unit),
-		CASE(a_table_has_a_row_at_least),
-		CASE(nothing_is_a_thousand_of_its_unit),
+		CASE(a_table_has_at_least_one_row),
+		CASE(no_number_is_a_thousand_of_its_unit),
 		CASE(top_shows_small_rows_too),
-		CASE(who_took_the_cpu_is_told_of_short_waits_too),
-		CASE(sections_tell_of_locks_pairs_and_interrupts),
+		CASE(short_waits_name_the_threads_on_the_cpu_too),
+		CASE(sections_show_locks_pairs_and_interrupts),
 		CASE(the_table_of_files_names_the_disk),
 		CASE(a_disk_is_no_file),
 		CASE(a_path_without_a_slash_is_no_disk),

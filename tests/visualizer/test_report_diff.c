@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_diff.c - what tracevisualizer --diff says of two traces */
+/* test_report_diff.c - the output of tracevisualizer --diff for two traces */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ static void a_trace_does_not_differ_from_itself(void)
 	contains(text, "\nNothing differs: ");
 	contains(text, "\none: 1 process in A, 1 in B\n");
 	free(text);
-	snprintf(arguments, sizeof(arguments), "--diff --pid=4711 %s %s", story_path, story_path); /* nobody was compared */
+	/* no process was compared */
+	snprintf(arguments, sizeof(arguments), "--diff --pid=4711 %s %s", story_path, story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
 	CU_ASSERT_PTR_NULL(strstr(text, "Nothing differs"));
 	free(text);
@@ -104,7 +105,7 @@ static void a_comparison_as_json_has_its_schema(void)
 	free(text);
 }
 
-/* A trace of scheduling alone, beside story_path, in which one name is the same. */
+/* A trace of scheduling events only, compared with story_path, in which one name is the same. */
 static void a_comparison_divides_only_what_both_recorded(void)
 {
 	char path[] = "/tmp/test_report_diff_own_XXXXXX", arguments[256], *text;
@@ -130,7 +131,7 @@ static void a_comparison_divides_only_what_both_recorded(void)
 	unlink(path);
 }
 
-static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
+static void a_comparison_marks_commands_identified_by_name_only(void)
 {
 	static const struct {
 		bool sure[2];
@@ -160,8 +161,8 @@ static void a_comparison_tells_commands_that_are_known_by_their_names_only(void)
 	}
 }
 
-/* Who asks for a process by its number gets it, also where both traces are of commands. */
-static void a_process_that_was_chosen_is_compared_whatever_was_recorded(void)
+/* A process selected by its number is compared, even if both traces are of commands. */
+static void a_selected_process_is_compared_whatever_was_recorded(void)
 {
 	char path[] = "/tmp/test_report_diff_XXXXXX", options[64], *text;
 	struct tb *tbs[] = {make_named(true), make_named(true)};
@@ -185,8 +186,8 @@ static void a_process_that_was_chosen_is_compared_whatever_was_recorded(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_comparison_tells_commands_that_are_known_by_their_names_only),
-		CASE(a_process_that_was_chosen_is_compared_whatever_was_recorded),
+		CASE(a_comparison_marks_commands_identified_by_name_only),
+		CASE(a_selected_process_is_compared_whatever_was_recorded),
 		CASE(two_traces_are_compared_by_name),
 		CASE(a_trace_does_not_differ_from_itself),
 		CASE(a_comparison_as_json_has_its_schema),

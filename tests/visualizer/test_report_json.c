@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_json.c - what a report of tracevisualizer says as JSON */
+/* test_report_json.c - the JSON reports of tracevisualizer */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static void the_json_is_valid_and_has_the_schema(void)
 	free(text);
 }
 
-/* "one" reads, fails to write, writes, has a page brought in, waits for "two", and for its CPU; what it is called differs from what its thread is. */
+/* "one" reads, fails to write, writes, has a page fault, waits for "two", and waits for its CPU.
+ * The name of its process differs from that of its thread. */
 static struct tb *eventful_story(void)
 {
 	struct trace_start_thread one = {.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77, .uid = 1000};
@@ -84,7 +85,7 @@ static struct tb *eventful_story(void)
 	return tb;
 }
 
-/* Of the process, and of its only thread. */
+/* Figures of the process, and of its only thread. */
 #define ITS_FIGURES                                                                                                                          \
 	"'elapsed_ns': 8000, 'cpu_ns': 6220, 'user_ns': 5550, 'system_ns': 670, 'syscall_ns': 520, 'trap_ns': 150, 'interrupted_ns': 30,"    \
 	"'stolen_ns': 0, 'wait_cpu_ns': 800,"                                                                                                \
@@ -154,7 +155,7 @@ static void the_json_of_locks_and_strange_names_is_valid(void)
 	free(text);
 }
 
-static void the_json_tells_who_waited_for_whom(void)
+static void the_json_has_the_pairs_of_waiting_processes(void)
 {
 	char arguments[128], *text;
 	json_t *report, *pair;
@@ -184,7 +185,7 @@ static const json_t *row_with(const json_t *rows, const char *key, const char *v
 	return NULL;
 }
 
-static void the_json_tells_of_disks_and_which_had_a_file(void)
+static void the_json_has_disks_and_the_disk_of_each_file(void)
 {
 	char *text = report_of(disk_story(), "--json");
 	json_t *report = json_loads(text, 0, NULL);
@@ -205,7 +206,7 @@ static void the_json_tells_of_disks_and_which_had_a_file(void)
 	free(text);
 }
 
-static void the_json_tells_the_command_and_whether_that_is_sure(void)
+static void the_json_has_the_command_and_whether_it_is_certain(void)
 {
 	for (int sure = 0; sure < 2; sure++) {
 		char *text = report_of(make_named(sure), "--json");
@@ -219,7 +220,7 @@ static void the_json_tells_the_command_and_whether_that_is_sure(void)
 	}
 }
 
-static void the_json_tells_of_gaps(void)
+static void the_json_has_the_gaps(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -247,7 +248,7 @@ static struct tb *flight_recorder(void)
 	return tb;
 }
 
-static void what_a_flight_recorder_overwrote_is_no_gap(void)
+static void events_overwritten_by_a_flight_recorder_are_no_gap(void)
 {
 	char *text = report_of(flight_recorder(), "--json");
 
@@ -260,8 +261,9 @@ static void what_a_flight_recorder_overwrote_is_no_gap(void)
 	free(text);
 }
 
-/* What it has of another CPU is in no figure, and in lists. Their times count from where those of the figures do. */
-static void what_a_flight_recorder_has_of_before_is_told(void)
+/* Its older events of another CPU are in no sum, but in lists. Their times count from where those
+ * of the sums do. */
+static void events_before_the_accounting_are_in_lists(void)
 {
 	static const char older[] = "WAKEUP PID : 7;";
 	static const struct {
@@ -348,12 +350,12 @@ static void verified_json_is_json(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(the_json_tells_of_disks_and_which_had_a_file),
-		CASE(the_json_tells_who_waited_for_whom),
-		CASE(the_json_tells_the_command_and_whether_that_is_sure),
-		CASE(the_json_tells_of_gaps),
-		CASE(what_a_flight_recorder_overwrote_is_no_gap),
-		CASE(what_a_flight_recorder_has_of_before_is_told),
+		CASE(the_json_has_disks_and_the_disk_of_each_file),
+		CASE(the_json_has_the_pairs_of_waiting_processes),
+		CASE(the_json_has_the_command_and_whether_it_is_certain),
+		CASE(the_json_has_the_gaps),
+		CASE(events_overwritten_by_a_flight_recorder_are_no_gap),
+		CASE(events_before_the_accounting_are_in_lists),
 		CASE(quantiles_are_within_3_percent_and_extremes_exact),
 		CASE(the_json_is_valid_and_has_the_schema),
 		CASE(the_json_of_a_process_is_complete),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_known.c - what a report tells of what was lost, damaged, left out or not recorded: that it is not known, never that it is 0 */
+/* test_report_known.c - reports of traces in which events are lost, damaged, filtered out or not
+ * recorded: figures are unknown, never 0 */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,12 @@ static off_t first_events(const char *path)
 
 	for (size_t i = 0; i < trace_nr_chunks(trace) && !offset; i++)
 		if (trace_get_chunk(trace, i)->kind == TRACE_CHUNK_EVENTS)
-			offset = (off_t)trace_get_chunk(trace, i)->offset + 160; /* behind its header */
+			offset = (off_t)trace_get_chunk(trace, i)->offset + 160; /* after its header */
 	trace_close(trace);
 	return offset;
 }
 
-static void a_damaged_chunk_is_told_in_every_output(void)
+static void a_damaged_chunk_is_reported_in_every_output(void)
 {
 	static const char *const outputs[] = {"-s", "-a", "-d", "--json", "-d -y", "-a -d -y"};
 	static const char *const words[] = {"Lost: 11 events in 1 gap;", "Lost: 11 events in 1 gap;", "LOST : 11 events", "\"lost\":11", "LOST : 11 events",
@@ -47,7 +48,7 @@ static void a_damaged_chunk_is_told_in_every_output(void)
 		CU_ASSERT_PTR_NOT_NULL(warning);
 		if (warning) /* once */
 			CU_ASSERT_PTR_NULL(strstr(warning + 1, "tracevisualizer: warning: "));
-		if (i == 1) /* in the verdict, too */
+		if (i == 1) /* in the answer, too */
 			contains(text, "what they touch is unknown.\n");
 		free(text);
 	}
@@ -64,8 +65,9 @@ static void a_damaged_chunk_is_told_in_every_output(void)
 	unlink(path);
 }
 
-/* A recorder that was killed leaves no word of what it had not written: then no number is the right one, and 0 least of all. */
-static void losses_that_nobody_counted_are_no_number(void)
+/* A killed recorder leaves no count of what it had not written: no number is right then, and 0
+ * least of all. */
+static void uncounted_losses_have_no_number(void)
 {
 	static const char *const outputs[] = {"-s", "-a", "--critical-path=one", "--diff"};
 	static const char *const words[] = {"Lost: nobody knows how many events in 2 gaps;", "Events may have been lost, nobody knows how many:",
@@ -84,7 +86,7 @@ static void losses_that_nobody_counted_are_no_number(void)
 	for (size_t i = 0; i < 4; i++) {
 		snprintf(arguments, sizeof(arguments), "%s %s %s", outputs[i], i == 3 ? path : "", path);
 		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-		while ((c = strchr(text, '\n'))) /* wherever the lines are broken */
+		while ((c = strchr(text, '\n'))) /* wherever the lines are wrapped */
 			*c = ' ';
 		for (c = text; (c = strstr(c, "  "));)
 			memmove(c, c + 1, strlen(c));
@@ -95,8 +97,9 @@ static void losses_that_nobody_counted_are_no_number(void)
 	unlink(path);
 }
 
-/* It is found when the chunk is read, and what was in it is either among the events or among those lost. */
-static void events_of_a_damaged_chunk_are_told_once(void)
+/* The reader finds the damage when it reads the chunk. Each of its events is either among the
+ * events read or among those lost. */
+static void events_of_a_damaged_chunk_are_reported_once(void)
 {
 	struct tb *tb = tb_new();
 	struct image image;
@@ -125,7 +128,7 @@ static void events_of_a_damaged_chunk_are_told_once(void)
 
 /* ---- not recorded ---- */
 
-static void what_was_not_recorded_is_not_zero(void)
+static void unrecorded_figures_are_not_zero(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking};
 	static const char *const unknown[] = {"user_ns", "system_ns", "syscall_ns", "trap_ns", "interrupted_ns"};
@@ -179,7 +182,7 @@ static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
 	free(text);
 }
 
-static void without_scheduling_changes_no_time_of_a_cpu_is_told(void)
+static void without_scheduling_changes_no_cpu_time_is_shown(void)
 {
 	static const char *const unknown[] = {"cpu_ns", "user_ns", "system_ns", "irq_ns", "softirq_ns", "idle_ns"};
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
@@ -201,7 +204,7 @@ static void without_scheduling_changes_no_time_of_a_cpu_is_told(void)
 	free(text);
 }
 
-static void without_wakeups_no_time_for_io_is_told(void)
+static void without_wakeups_no_time_for_io_is_shown(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text;
@@ -212,7 +215,7 @@ static void without_wakeups_no_time_for_io_is_told(void)
 	free(text);
 }
 
-static void another_thread_is_named_beside_its_process(void)
+static void another_thread_is_named_with_its_process(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -246,7 +249,7 @@ static void a_path_on_cpus_is_divided_only_if_calls_were_recorded(void)
 	free(text);
 }
 
-static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(void)
+static void a_report_without_interrupts_and_page_faults_does_not_show_zero(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text;
@@ -268,7 +271,7 @@ static void a_report_without_interrupts_and_page_faults_does_not_tell_of_none(vo
 	free(text);
 }
 
-static void interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero(void)
+static void recorded_interrupts_are_shown_and_others_are_not_zero(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text;
@@ -286,7 +289,7 @@ static void interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zer
 	free(text);
 }
 
-static void without_scheduling_no_time_is_told(void)
+static void without_scheduling_no_time_is_shown(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct tb *tb = tb_new();
@@ -304,7 +307,7 @@ static void without_scheduling_no_time_is_told(void)
 	free(text);
 }
 
-static void without_scheduling_a_page_tells_what_is_not_known(void)
+static void without_scheduling_a_page_says_what_is_unknown(void)
 {
 	static const char *const lines[] = {"Time executing process code: not known without scheduling changes\n", "Time running: not known without scheduling changes\n",
 					    "Time waiting for I/O: not known without scheduling changes\n", "100.00         unknown: it was not seen\n"};
@@ -324,7 +327,7 @@ static void without_scheduling_a_page_tells_what_is_not_known(void)
 	free(text);
 }
 
-static void of_what_was_lost_it_is_not_told_that_somebody_waited(void)
+static void lost_time_is_not_shown_as_waiting(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -339,7 +342,7 @@ static void of_what_was_lost_it_is_not_told_that_somebody_waited(void)
 	free(text);
 }
 
-/* Some of them come until their program is gone: that makes no time known. */
+/* Scheduling events continue until the selected program ends: that makes no time known. */
 static void a_moment_of_scheduling_makes_no_time_known(void)
 {
 	static const char *const unknown[] = {"\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"irq_ns\":null,",
@@ -370,8 +373,9 @@ static void a_moment_of_scheduling_makes_no_time_known(void)
 	}
 }
 
-/* 10 was in its own code, as far as anybody knows, and its child 11 is in the call that made it, for it is not seen to return. */
-static void who_is_sorted_by_what_is_not_known_is_sorted_by_cpu(void)
+/* As far as the trace shows, 10 was in its own code, and its child 11 is in the call that created
+ * it, because no return is recorded. */
+static void rows_sorted_by_an_unknown_column_are_sorted_by_cpu(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking | 1ull << TRACE_EV_sched_fork};
 	struct tb *tb = tb_new();
@@ -390,7 +394,7 @@ static void who_is_sorted_by_what_is_not_known_is_sorted_by_cpu(void)
 }
 
 /* The recording was halted before it ended. */
-static void a_halt_at_the_end_does_not_take_wakeups_away(void)
+static void a_halt_at_the_end_keeps_wakeups_recorded(void)
 {
 	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0xfffe};
 	struct tb *tb = make_masked(all);
@@ -413,16 +417,17 @@ static void the_number_of_events_is_that_of_the_trace(void)
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text = report_of(make_masked(mask), "-s");
 
-	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n"); /* and the start state is none */
+	/* and the start state counts as none */
+	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n");
 	free(text);
 	text = report_of(make_masked(mask), "--json");
 	contains(text, "\"events\":4,");
 	free(text);
 }
 
-/* ---- left out by a filter ---- */
+/* ---- filtered out ---- */
 
-/* Process 10 alone was recorded, and others had its CPU for 30 of its 40 us. */
+/* Only process 10 was recorded, and others had its CPU for 30 of its 40 us. */
 static struct tb *make_filtered(void)
 {
 	struct tb *tb = tb_new();
@@ -439,8 +444,8 @@ static struct tb *make_filtered(void)
 	return tb;
 }
 
-/* It sleeps all the time, as another does that was not asked for. */
-static void whom_a_filter_chose_has_a_row(void)
+/* It sleeps all the time, as does another one that was not selected. */
+static void a_selected_process_has_a_row(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -456,13 +461,13 @@ static void whom_a_filter_chose_has_a_row(void)
 	free(text);
 }
 
-static void of_whom_a_filter_left_out_nothing_is_told(void)
+static void processes_excluded_by_a_filter_are_not_shown(void)
 {
 	char *text = report_of(make_filtered(), "-a");
 
 	join_lines(text);
 	contains(text, " the 2 CPUs of the machine that were seen were 12 % busy with what the filter let pass: ");
-	contains(text, "   1       ?         -  "); /* how busy it was nobody knows */
+	contains(text, "   1       ?         -  "); /* its load is unknown */
 	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
 	contains(text, "  CPU  busy %  programs  kernel  irq  softirq   unknown ");
 	contains(text, "System idle: not known, ");
@@ -482,26 +487,26 @@ static void of_whom_a_filter_left_out_nothing_is_told(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_damaged_chunk_is_told_in_every_output),
-		CASE(losses_that_nobody_counted_are_no_number),
+		CASE(a_damaged_chunk_is_reported_in_every_output),
+		CASE(uncounted_losses_have_no_number),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
-		CASE(a_report_without_interrupts_and_page_faults_does_not_tell_of_none),
-		CASE(who_is_sorted_by_what_is_not_known_is_sorted_by_cpu),
-		CASE(interrupts_that_were_recorded_are_told_and_of_others_there_is_no_zero),
-		CASE(what_was_not_recorded_is_not_zero),
-		CASE(events_of_a_damaged_chunk_are_told_once),
-		CASE(a_halt_at_the_end_does_not_take_wakeups_away),
-		CASE(without_scheduling_changes_no_time_of_a_cpu_is_told),
-		CASE(without_wakeups_no_time_for_io_is_told),
+		CASE(a_report_without_interrupts_and_page_faults_does_not_show_zero),
+		CASE(rows_sorted_by_an_unknown_column_are_sorted_by_cpu),
+		CASE(recorded_interrupts_are_shown_and_others_are_not_zero),
+		CASE(unrecorded_figures_are_not_zero),
+		CASE(events_of_a_damaged_chunk_are_reported_once),
+		CASE(a_halt_at_the_end_keeps_wakeups_recorded),
+		CASE(without_scheduling_changes_no_cpu_time_is_shown),
+		CASE(without_wakeups_no_time_for_io_is_shown),
 		CASE(a_path_on_cpus_is_divided_only_if_calls_were_recorded),
-		CASE(without_scheduling_no_time_is_told),
-		CASE(without_scheduling_a_page_tells_what_is_not_known),
-		CASE(of_what_was_lost_it_is_not_told_that_somebody_waited),
+		CASE(without_scheduling_no_time_is_shown),
+		CASE(without_scheduling_a_page_says_what_is_unknown),
+		CASE(lost_time_is_not_shown_as_waiting),
 		CASE(a_moment_of_scheduling_makes_no_time_known),
-		CASE(another_thread_is_named_beside_its_process),
+		CASE(another_thread_is_named_with_its_process),
 		CASE(the_number_of_events_is_that_of_the_trace),
-		CASE(whom_a_filter_chose_has_a_row),
-		CASE(of_whom_a_filter_left_out_nothing_is_told),
+		CASE(a_selected_process_has_a_row),
+		CASE(processes_excluded_by_a_filter_are_not_shown),
 		{NULL, NULL},
 	};
 

@@ -46,8 +46,9 @@ static void calls_show_the_arguments_that_they_have(void)
 	free(text);
 }
 
-/* Whoever writes to a program's memory that it shares, or to a file, chooses them; a terminal would obey. */
-static void names_and_texts_of_events_are_shown_and_not_obeyed(void)
+/* Any process that writes to a program's shared memory, or creates a file, chooses these names. A
+ * terminal would obey control characters in them. */
+static void control_characters_of_names_and_texts_are_escaped(void)
 {
 	static const struct trace_field id = {"i\x1b" "d", 0, 8, true, TRACE_KIND_DEC};
 	struct trace_event_type type = {.name = "shop:\x1b[2J\xff", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
@@ -68,7 +69,7 @@ static void names_and_texts_of_events_are_shown_and_not_obeyed(void)
 	free(text);
 }
 
-/* The kernel has them at -1. */
+/* The kernel gives them priority -1. */
 static void deadline_threads_have_their_priority(void)
 {
 	struct tb *tb = tb_new();
@@ -84,7 +85,7 @@ static void deadline_threads_have_their_priority(void)
 
 /* ---- which events ---- */
 
-static void one_process_comes_with_the_change_that_brings_it_in(void)
+static void a_list_of_one_process_includes_the_switches_to_it(void)
 {
 	char *text;
 
@@ -96,8 +97,9 @@ static void one_process_comes_with_the_change_that_brings_it_in(void)
 	free(text);
 }
 
-/* 10 passed the filter. 98 and 99 did not: that 99 came when 10 left tells nothing of who woke 10, or was woken beside it, later. */
-static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
+/* Thread 10 passed the filter; 98 and 99 did not. That 99 followed when 10 left the CPU does not
+ * show which thread woke 10 later. */
+static void a_list_of_some_processes_names_no_thread_that_may_have_left(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -119,7 +121,7 @@ static void a_list_of_some_processes_names_nobody_who_may_have_left(void)
 	free(text);
 }
 
-/* Scheduling changes are missing from 2000 to 9000, and events of a program later. */
+/* Scheduling changes are missing from 2000 to 9000, and events of a program after that. */
 static struct tb *gap_story(void)
 {
 	static const struct trace_event_type type = {.name = "shop:sold", .classic = "NONE", .program = "NONE", .text = "", .doc = "", .source = "",
@@ -143,8 +145,9 @@ static struct tb *gap_story(void)
 	return tb;
 }
 
-/* What comes in that time is not of 10, who ran before; what a program lost takes nobody off the CPU. */
-static void a_list_names_nobody_where_scheduling_changes_are_missing(void)
+/* Events in that time are not of 10, which ran before. Losses of a program take no thread off the
+ * CPU. */
+static void a_list_names_no_thread_where_scheduling_changes_are_missing(void)
 {
 	for (int with_paths = 0; with_paths < 2; with_paths++) {
 		char *text = report_of(gap_story(), with_paths ? "-d -y -fctls" : "-d -fctls");
@@ -164,7 +167,7 @@ static void a_list_names_nobody_where_scheduling_changes_are_missing(void)
 	}
 }
 
-/* @wanted: kind and PID of some events, one behind the other, with and without -y. */
+/* @wanted: kind and PID of some events, in order, with and without -y. */
 static void lists_pids(struct tb *tb, const char *wanted)
 {
 	char path[] = "/tmp/report_list_XXXXXX", arguments[64], *text;
@@ -194,15 +197,16 @@ static struct tb *hidden_story(void)
 	return tb;
 }
 
-/* 75 is never seen to leave, and 80 is not known at all: what comes behind them is of who leaves next. */
-static void after_a_hidden_thread_events_are_of_who_leaves_next(void)
+/* No event shows 75 leave, and 80 is not known at all. The events after them are of the thread that
+ * leaves next. */
+static void after_a_hidden_thread_events_are_of_the_thread_that_leaves_next(void)
 {
 	for (int cut = 0; cut < 2; cut++) {
 		struct tb *tb = hidden_story();
 
 		tb_sys_exit(tb, 0, 4000, 20);
 		tb_sys_enter(tb, 0, 5000, SYS_getppid);
-		if (cut) /* it is looked up further ahead */
+		if (cut) /* the reader looks further ahead */
 			tb_cut(tb, 0);
 		tb_switch(tb, 0, 6000, 20, 80, TRACE_TASK_RUNNING);
 		tb_sys_exit(tb, 0, 7000, 10);
@@ -225,8 +229,9 @@ static void after_a_hidden_thread_events_are_of_who_leaves_next(void)
 	}
 }
 
-/* Switches are lost, or not recorded for some time, or none comes: then only of a thread that is known to be hidden it is certain that it made none of them. */
-static void after_a_hidden_thread_nobody_is_known_without_the_next_switch(void)
+/* Switches are lost, or not recorded for some time, or none follows. Then it is only certain that a
+ * thread known to be hidden made none of the events. */
+static void without_the_next_switch_no_thread_is_known_after_a_hidden_one(void)
 {
 	static const uint64_t halted[TRACE_MASK_WORDS] = {1ull << TRACE_EV_trace_mask};
 	enum { LOST, HALTED, END, NR };
@@ -249,7 +254,8 @@ static void after_a_hidden_thread_nobody_is_known_without_the_next_switch(void)
 	}
 }
 
-/* A hidden thread came and went, and 10 is again there: its own events are its, who else woke somebody is not known. */
+/* A hidden thread came and went, and 10 is on the CPU again. Its own events belong to it; the
+ * thread that made a wakeup is unknown. */
 static void in_a_list_of_some_processes_hidden_threads_have_no_events(void)
 {
 	struct tb *tb = hidden_story();
@@ -276,7 +282,8 @@ static struct tb *seller_story(uint64_t first, uint64_t second)
 	return tb;
 }
 
-/* Also where nobody recorded who was on the CPU, or where the thread has moved on since it asked which one it is on. */
+/* Even if the thread on the CPU was not recorded, or if the thread has migrated since it read its
+ * CPU. */
 static void events_of_programs_are_of_the_thread_that_they_name(void)
 {
 	struct tb *tb = seller_story(10, 20);
@@ -297,7 +304,7 @@ static void events_of_programs_are_of_the_thread_that_they_name(void)
 	}
 }
 
-/* Of a recorder that was killed, @tb is what it left. */
+/* The list of @tb, left by a killed recorder. */
 static char *list_of_cut(struct tb *tb)
 {
 	char path[] = "/tmp/report_list_XXXXXX", arguments[64], *text;
@@ -312,7 +319,7 @@ static char *list_of_cut(struct tb *tb)
 	return text;
 }
 
-static void what_is_not_known_of_a_loss_is_told_in_words(void)
+static void unknown_figures_of_a_loss_are_shown_in_words(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -325,7 +332,7 @@ static void what_is_not_known_of_a_loss_is_told_in_words(void)
 	contains(text, "\tN/A \tLOST : 5 events since 1000\n");
 	contains(text, "\tN/A \tLOST : an unknown number of events since 3000\n");
 	free(text);
-	text = list_of_cut(tb_new()); /* nothing was written yet: which CPUs there are is not known either */
+	text = list_of_cut(tb_new()); /* nothing was written yet: not even the CPUs are known */
 	contains(text, "\nN/A \ttrace_lost             \t");
 	contains(text, "\tN/A \tLOST : an unknown number of events since ");
 	free(text);
@@ -356,13 +363,13 @@ static void a_list_that_would_be_empty_says_why(void)
 	CU_ASSERT_EQUAL(run_on_trace("-d -tstart_thread", &text), 0);
 	contains(text, "what was read when the recording began, start_thread and its kin, is no event");
 	free(text);
-	CU_ASSERT_EQUAL(run_on_trace("-d -tsys_enter", &text), 0); /* of whatever number of arguments */
+	CU_ASSERT_EQUAL(run_on_trace("-d -tsys_enter", &text), 0); /* with any number of arguments */
 	contains(text, "SYSCALL : read(");
 	CU_ASSERT_PTR_NULL(strstr(text, "no event to list"));
 	free(text);
 }
 
-static void a_window_behind_the_end_is_told(void)
+static void a_window_after_the_end_is_reported(void)
 {
 	static const char *const options[] = {"-d --from=5", "-d -y --from=5", "--critical-path --from=5", "--critical-path=one --from=5 --json", "--timeline --from=5"};
 
@@ -380,21 +387,21 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(deadline_threads_have_their_priority),
-		CASE(names_and_texts_of_events_are_shown_and_not_obeyed),
+		CASE(control_characters_of_names_and_texts_are_escaped),
 		CASE(the_list_has_the_columns_of_the_original),
 		CASE(columns_can_be_left_out),
 		CASE(calls_show_the_arguments_that_they_have),
-		CASE(one_process_comes_with_the_change_that_brings_it_in),
-		CASE(a_list_of_some_processes_names_nobody_who_may_have_left),
-		CASE(a_list_names_nobody_where_scheduling_changes_are_missing),
-		CASE(after_a_hidden_thread_events_are_of_who_leaves_next),
-		CASE(after_a_hidden_thread_nobody_is_known_without_the_next_switch),
+		CASE(a_list_of_one_process_includes_the_switches_to_it),
+		CASE(a_list_of_some_processes_names_no_thread_that_may_have_left),
+		CASE(a_list_names_no_thread_where_scheduling_changes_are_missing),
+		CASE(after_a_hidden_thread_events_are_of_the_thread_that_leaves_next),
+		CASE(without_the_next_switch_no_thread_is_known_after_a_hidden_one),
 		CASE(in_a_list_of_some_processes_hidden_threads_have_no_events),
 		CASE(events_of_programs_are_of_the_thread_that_they_name),
-		CASE(what_is_not_known_of_a_loss_is_told_in_words),
+		CASE(unknown_figures_of_a_loss_are_shown_in_words),
 		CASE(a_window_and_omitted_events),
 		CASE(a_list_that_would_be_empty_says_why),
-		CASE(a_window_behind_the_end_is_told),
+		CASE(a_window_after_the_end_is_reported),
 		{NULL, NULL},
 	};
 

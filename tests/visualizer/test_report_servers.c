@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_servers.c - what the report tells of servers and their clients, and that nothing of any report is wider than the terminal */
+/* test_report_servers.c - servers and their clients in the report; and no report is wider than the
+ * terminal */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,8 +10,9 @@
 #include "visualizer.h"
 
 /*
- * A client sends a request, and waits from 1250 to 3002 for the answer. The server works from 1300 on, waits for a disk from 1500 to 2500, and for its CPU
- * for 300 more. @mask NULL: all was recorded.
+ * A client sends a request and waits for the answer from 1250 to 3002. The server works from 1300
+ * on, waits for a disk from 1500 to 2500, and for its CPU for 300 more. @mask NULL: everything was
+ * recorded.
  */
 static struct tb *server_story(const uint64_t *mask)
 {
@@ -42,7 +44,7 @@ static struct tb *server_story(const uint64_t *mask)
 	return tb;
 }
 
-static void a_server_and_its_clients_are_told(void)
+static void a_server_and_its_clients_are_shown(void)
 {
 	char *text = report_of(server_story(NULL), "-a --ns");
 
@@ -59,7 +61,7 @@ static void a_server_and_its_clients_are_told(void)
 	free(text);
 }
 
-static void the_json_tells_of_servers_and_what_they_did_meanwhile(void)
+static void the_json_has_servers_and_their_work_for_waiting_clients(void)
 {
 	char *text = report_of(server_story(NULL), "--json");
 
@@ -75,8 +77,8 @@ static void the_json_tells_of_servers_and_what_they_did_meanwhile(void)
 	free(text);
 }
 
-/* To receive for no time is not the same as that nobody knows. */
-static void receiving_is_not_told_where_softirqs_were_not_recorded(void)
+/* Receiving for 0 ns is not the same as an unknown time. */
+static void receiving_is_not_shown_without_softirqs(void)
 {
 	uint64_t mask[TRACE_MASK_WORDS];
 	char *text;
@@ -133,9 +135,9 @@ static void no_report_is_wider_than_the_terminal(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_server_and_its_clients_are_told),
-		CASE(the_json_tells_of_servers_and_what_they_did_meanwhile),
-		CASE(receiving_is_not_told_where_softirqs_were_not_recorded),
+		CASE(a_server_and_its_clients_are_shown),
+		CASE(the_json_has_servers_and_their_work_for_waiting_clients),
+		CASE(receiving_is_not_shown_without_softirqs),
 		CASE(no_report_is_wider_than_the_terminal),
 		{NULL, NULL},
 	};

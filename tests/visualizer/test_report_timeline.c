@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_timeline.c - what tracevisualizer tells viewers of time lines */
+/* test_report_timeline.c - the output of tracevisualizer for viewers of time lines */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static json_t *timeline_of(const char *options, const char *path)
 
 	snprintf(arguments, sizeof(arguments), "--timeline %s %s", options, path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	timeline = json_loads(text, 0, NULL); /* refuses what is not UTF-8 */
+	timeline = json_loads(text, 0, NULL); /* refuses invalid UTF-8 */
 	CU_ASSERT_PTR_NOT_NULL_FATAL(timeline);
 	free(text);
 	return timeline;
@@ -33,7 +33,7 @@ static long long number_of(const json_t *event, const char *key)
 	return json_integer_value(json_object_get(event, key));
 }
 
-/* Microseconds are told to the nanosecond. */
+/* The microseconds have three decimals. */
 static long long ns_of(const json_t *event, const char *key)
 {
 	return (long long)(json_real_value(json_object_get(event, key)) * 1000 + 0.5);
@@ -44,7 +44,7 @@ static bool is(const json_t *event, const char *phase, long long pid, long long 
 	return strcmp(text_of(event, "ph"), phase) == 0 && number_of(event, "pid") == pid && number_of(event, "tid") == tid;
 }
 
-/* The slice that begins there. */
+/* The slice that begins at this time. */
 static const json_t *slice_at(const json_t *timeline, long long pid, long long tid, long long ns)
 {
 	json_t *event;
@@ -77,11 +77,11 @@ static void check_slice(const json_t *timeline, long long tid, long long from_ns
 	CU_ASSERT_STRING_EQUAL(text_of(slice, "name"), name);
 }
 
-static void a_thread_is_somewhere_all_of_the_time(void)
+static void a_thread_has_a_state_at_all_times(void)
 {
 	json_t *timeline = timeline_of("", trace_path);
 
-	check_slice(timeline, 10, 0, 2000, "running", "running"); /* in which mode, nobody knows yet */
+	check_slice(timeline, 10, 0, 2000, "running", "running"); /* the mode is not known yet */
 	check_slice(timeline, 10, 2000, 3000, "syscall", "read");
 	check_slice(timeline, 10, 3000, 13200, "blocked", "file /da\nta");
 	check_slice(timeline, 10, 13200, 23000, "wait-cpu", "wait-cpu");
@@ -93,8 +93,9 @@ static void a_thread_is_somewhere_all_of_the_time(void)
 	json_decref(timeline);
 }
 
-/* The interruption belongs to the turn of whom it interrupted; after 30000 nobody has the CPU. */
-static void a_cpu_has_a_track_of_who_had_it(void)
+/* The interruption belongs to the time slice of the interrupted thread. After 30000 the CPU is
+ * idle. */
+static void a_cpu_has_a_track_of_its_threads(void)
 {
 	json_t *timeline = timeline_of("", trace_path);
 	const json_t *turn = slice_at(timeline, 0, 0, 3000);
@@ -124,7 +125,7 @@ static void tracks_have_names(void)
 	json_decref(timeline);
 }
 
-/* 30 writes into the pipe from which 10 reads. */
+/* 30 writes into the pipe that 10 reads. */
 static void an_arrow_leads_from_the_waker(void)
 {
 	json_t *timeline = timeline_of("", story_path), *event;
@@ -153,15 +154,15 @@ static void a_window_and_a_process_can_be_chosen(void)
 	check_slice(timeline, 10, 10000, 13200, "blocked", "file /da\nta");
 	CU_ASSERT_EQUAL(sum_of(timeline, 10, 10), 10000);
 	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 0);
-	CU_ASSERT_EQUAL(sum_of(timeline, 0, 0), 0); /* 20 had it */
+	CU_ASSERT_EQUAL(sum_of(timeline, 0, 0), 0); /* 20 was on the CPU */
 	json_decref(timeline);
 	CU_ASSERT_EQUAL(run_on_trace("--timeline --comm=nobody", &text), 1);
 	contains(text, "tracevisualizer: no process of this trace is called nobody; ");
 	free(text);
 }
 
-/* Nothing of what it shows is known, and no file is there that looks as if nothing had been done. */
-static void without_the_kernel_there_is_none(void)
+/* Nothing that it shows is known, and no file is created that looks like an idle machine. */
+static void without_kernel_events_there_is_no_timeline(void)
 {
 	struct tb *tb = tb_new();
 	char path[] = "/tmp/report_timeline_XXXXXX", arguments[256], *text;
@@ -181,7 +182,7 @@ static void without_the_kernel_there_is_none(void)
 	CU_ASSERT_NOT_EQUAL(unlink(arguments), 0);
 }
 
-static void no_other_report_goes_with_it(void)
+static void the_timeline_excludes_other_reports(void)
 {
 	static const char *const others[] = {"-a", "-d", "-s", "--json", "--critical-path", "--diff"};
 	char *text;
@@ -194,7 +195,8 @@ static void no_other_report_goes_with_it(void)
 		contains(text, "--timeline is a file of its own: no other report goes with it");
 		free(text);
 	}
-	CU_ASSERT_EQUAL(run_on_trace("--timeline --verify --output=/dev/null", &text), 0); /* JSON goes where it is, the good news to stderr */
+	/* JSON goes to the output file, the success message to stderr */
+	CU_ASSERT_EQUAL(run_on_trace("--timeline --verify --output=/dev/null", &text), 0);
 	contains(text, "balance to the nanosecond");
 	free(text);
 }
@@ -202,13 +204,13 @@ static void no_other_report_goes_with_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_thread_is_somewhere_all_of_the_time),
-		CASE(a_cpu_has_a_track_of_who_had_it),
+		CASE(a_thread_has_a_state_at_all_times),
+		CASE(a_cpu_has_a_track_of_its_threads),
 		CASE(tracks_have_names),
 		CASE(an_arrow_leads_from_the_waker),
 		CASE(a_window_and_a_process_can_be_chosen),
-		CASE(without_the_kernel_there_is_none),
-		CASE(no_other_report_goes_with_it),
+		CASE(without_kernel_events_there_is_no_timeline),
+		CASE(the_timeline_excludes_other_reports),
 		{NULL, NULL},
 	};
 

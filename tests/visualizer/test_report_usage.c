@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_usage.c - how tracevisualizer is called: wrong usage, options, files that cannot be read or written */
+/* test_report_usage.c - how tracevisualizer is called: wrong usage, options, files that cannot be
+ * read or written */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -54,7 +55,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 	}
 }
 
-static void options_without_effect_are_told(void)
+static void options_without_effect_are_reported(void)
 {
 	static const struct {
 		const char *options, *wanted;
@@ -90,8 +91,9 @@ static void options_without_effect_are_told(void)
 	}
 }
 
-/* To have nothing to say of them is no report: a script would take it for one. Of two traces one has to have them. */
-static void whom_nobody_knows_is_told_and_fails(void)
+/* A report without any process would look valid to a script. With two traces, one of them has to
+ * have the process. */
+static void a_selection_that_matches_no_process_fails(void)
 {
 	static const struct {
 		const char *options;
@@ -109,20 +111,21 @@ static void whom_nobody_knows_is_told_and_fails(void)
 		free(text);
 	}
 	for (int status = 0; status < 2; status++) {
-		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=nobody" : "--pid=30", trace_path, story_path); /* 30: the second one's */
+		/* 30 is in the second trace */
+		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=nobody" : "--pid=30", trace_path, story_path);
 		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
 		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called nobody; without --pid, --comm and --cgroup all are listed\n") == 0, status);
 		free(text);
 	}
 }
 
-/* Files that are opened would have the numbers of streams that are closed. */
-static void closed_streams_are_nobodys_files(void)
+/* Files that are opened would get the descriptors of closed standard streams. */
+static void closed_standard_streams_are_not_reused_for_files(void)
 {
 	char arguments[512], path[64], *text;
 
 	snprintf(arguments, sizeof(arguments), "--version >/dev/null; cat %s | " TRACE_BIN "/tracevisualizer -a - 2>&1 >&-; exit $?; :",
-		 trace_path); /* nothing behind exit is done */
+		 trace_path); /* the shell does nothing after exit */
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
 	contains(text, "standard output could not be written completely: Bad file descriptor");
 	free(text);
@@ -149,7 +152,7 @@ static bool has_text(const char *path, const char *text)
 	return file && strcmp(bytes, text) == 0;
 }
 
-/* Nothing to tell takes nothing away, and leaves no empty file behind. */
+/* A command without a report keeps the old file, and leaves no empty file behind. */
 static void a_command_that_fails_leaves_the_old_file(void)
 {
 	static const char *const options[] = {"--critical-path=nobody", "--critical-path --from=900", "-d -c99", "-d -tnothing", "-d --from=900", "--timeline --comm=nobody",
@@ -167,7 +170,7 @@ static void a_command_that_fails_leaves_the_old_file(void)
 			unlink(path);
 			free(text);
 		}
-	snprintf(arguments, sizeof(arguments), "yes | head -100000 > %s", path); /* more than what comes */
+	snprintf(arguments, sizeof(arguments), "yes | head -100000 > %s", path); /* more than the new report */
 	CU_ASSERT_EQUAL(system(arguments), 0);
 	snprintf(arguments, sizeof(arguments), "--critical-path=one --json --output=%s %s", path, trace_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
@@ -177,8 +180,8 @@ static void a_command_that_fails_leaves_the_old_file(void)
 	unlink(path);
 }
 
-/* Of a file as of what comes from a pipe: which is copied, to be mapped. */
-static void a_limit_of_size_is_told_like_a_full_disk(void)
+/* For a file as well as for a pipe; its contents are copied to be mapped. */
+static void a_size_limit_is_reported_like_a_full_disk(void)
 {
 	char arguments[512], *text;
 
@@ -243,7 +246,7 @@ static void failures_name_the_cause_and_status_is_1(void)
 	CU_ASSERT_EQUAL(visualizer_run("-a /etc/passwd", &text), 1);
 	contains(text, "/etc/passwd");
 	free(text);
-	CU_ASSERT_EQUAL(visualizer_run("-a /dev/zero", &text), 1); /* and not: until the disk is full */
+	CU_ASSERT_EQUAL(visualizer_run("-a /dev/zero", &text), 1); /* and not only when the disk is full */
 	contains(text, "/dev/zero: is not a trace of this toolkit");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --output /nonexistent/out", &text), 1);
@@ -262,7 +265,8 @@ static void failures_name_the_cause_and_status_is_1(void)
 	free(text);
 }
 
-/* "tracevisualizer -a *.trace" names two or three traces, and the third word is where the report goes. */
+/* "tracevisualizer -a *.trace" names two or three traces, and the third word would be the output
+ * file. */
 static void a_trace_is_never_written_over(void)
 {
 	char arguments[256], copy[64], *text;
@@ -295,13 +299,13 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(wrong_usage_is_one_line_and_status_2),
-		CASE(options_without_effect_are_told),
-		CASE(whom_nobody_knows_is_told_and_fails),
-		CASE(closed_streams_are_nobodys_files),
+		CASE(options_without_effect_are_reported),
+		CASE(a_selection_that_matches_no_process_fails),
+		CASE(closed_standard_streams_are_not_reused_for_files),
 		CASE(failures_name_the_cause_and_status_is_1),
 		CASE(a_trace_is_never_written_over),
 		CASE(a_command_that_fails_leaves_the_old_file),
-		CASE(a_limit_of_size_is_told_like_a_full_disk),
+		CASE(a_size_limit_is_reported_like_a_full_disk),
 		CASE(nothing_to_read_is_no_full_disk),
 		CASE(help_fits_a_screen),
 		CASE(old_positionals_and_a_pipe_work),

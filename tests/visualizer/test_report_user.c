@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_report_user.c - what tracevisualizer tells of programs' own events: their scopes, counters and requests, in the report, the list and the JSON.
+ * test_report_user.c - programs' own events in tracevisualizer's output: their scopes, counters and
+ * requests, in the report, the list and the JSON.
  *
  * The shop of user_events_case.h.
  */
@@ -68,8 +69,8 @@ static const char golden_between[] =
 	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
 	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
 
-/* Process 20 takes the CPU of 11 and waits within a scope of the same name. */
-static void of_scopes_with_one_name_is_told_whose_waited(void)
+/* Process 20 takes the CPU of 11, and waits within a scope of the same name. */
+static void waits_in_scopes_of_one_name_show_their_process(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -93,12 +94,12 @@ static void of_scopes_with_one_name_is_told_whose_waited(void)
 	text = report(s.tb, "-a --ns");
 	contains(text, "\n  shop:checkout of shop (10) waited 3000 for file /orders.db\n");
 	contains(text, "\n  shop:checkout of till (20) waited 3000 for process 10 shop\n");
-	contains(text, "\n      1  52632           -       -  shop:paid  shop (10)\n"); /* no gap */
+	contains(text, "\n      1  52632           -       -  shop:paid  shop (10)\n"); /* no time in between */
 	free(text);
 	tb_free(s.tb);
 }
 
-static void scopes_of_which_none_has_ended_are_told(void)
+static void scopes_that_never_ended_are_shown(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -114,7 +115,7 @@ static void scopes_of_which_none_has_ended_are_told(void)
 	tb_free(s.tb);
 }
 
-static void the_report_tells_where_the_time_in_scopes_went(void)
+static void the_report_divides_the_time_in_scopes(void)
 {
 	struct tb *tb = shop();
 	char *text = report(tb, "-a --ns");
@@ -135,7 +136,7 @@ static void the_report_tells_where_the_time_in_scopes_went(void)
 }
 
 /* Each in a column of its own, so that the columns add up to the time. */
-static void the_report_tells_interruptions_from_waiting_for_a_cpu(void)
+static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 {
 	struct story s = begin();
 	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
@@ -153,7 +154,7 @@ static void the_report_tells_interruptions_from_waiting_for_a_cpu(void)
 	tb_free(s.tb);
 }
 
-static void the_report_tells_what_was_not_seen_of_a_scope(void)
+static void the_report_shows_unrecorded_time_of_a_scope(void)
 {
 	struct tb *tb = tb_new();
 	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
@@ -177,8 +178,9 @@ static void the_report_tells_what_was_not_seen_of_a_scope(void)
 	tb_free(tb);
 }
 
-/* Without the right to record the kernel there are no processes, but there are programs, and they have names and numbers. */
-static void programs_alone_are_chosen_by_what_they_run(void)
+/* Without permission to record the kernel there are no processes, but the programs have names and
+ * numbers. */
+static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 {
 	struct tb *tb = tb_new();
 	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
@@ -211,7 +213,7 @@ static void programs_alone_are_chosen_by_what_they_run(void)
 	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 	text = report(tb, "-a");
 	contains(text, " There are none.\n");
-	contains(text, "\tScheduling changes: not recorded\n"); /* and what else is to be said of what is missing */
+	contains(text, "\tScheduling changes: not recorded\n"); /* and the other notes about missing events */
 	free(text);
 	tb_free(tb);
 }
@@ -225,7 +227,7 @@ static size_t nr_lines(const char *text, const char *with)
 	return nr;
 }
 
-static void the_list_has_the_events_of_programs_that_are_asked_for(void)
+static void the_list_has_the_selected_events_of_programs(void)
 {
 	static const struct {
 		const char *options;
@@ -246,7 +248,7 @@ static void the_list_has_the_events_of_programs_that_are_asked_for(void)
 	tb_free(tb);
 }
 
-static void the_json_has_all_of_it(void)
+static void the_json_has_all_program_events(void)
 {
 	struct tb *tb = shop();
 	char *text = report(tb, "--json");
@@ -258,7 +260,8 @@ static void the_json_has_all_of_it(void)
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(root, "user_events")), 6);
 	contains(text, "{\"name\":\"shop:checkout.begin\",\"role\":\"begin\",\"pid\":10,\"comm\":\"shop\",\"count\":2,\"first_ns\":1500,\"last_ns\":7500,"
 		       "\"interval\":{\"count\":1,\"sum_ns\":6000,\"min_ns\":6000,\"p50_ns\":6000,\"p99_ns\":6000,\"max_ns\":6000}}");
-	contains(text, "\"max_ns\":0},\"last\":3,\"lowest\":3,\"highest\":3,\"mean\":3}"); /* the counter has more */
+	/* the counter has more fields */
+	contains(text, "\"max_ns\":0},\"last\":3,\"lowest\":3,\"highest\":3,\"mean\":3}");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "name")), "shop:checkout");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "kind")), "scope");
 	for (size_t i = 0; i < 7; i++)
@@ -275,14 +278,14 @@ static void the_json_has_all_of_it(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(the_report_tells_where_the_time_in_scopes_went),
-		CASE(of_scopes_with_one_name_is_told_whose_waited),
-		CASE(scopes_of_which_none_has_ended_are_told),
-		CASE(the_report_tells_interruptions_from_waiting_for_a_cpu),
-		CASE(the_report_tells_what_was_not_seen_of_a_scope),
-		CASE(programs_alone_are_chosen_by_what_they_run),
-		CASE(the_list_has_the_events_of_programs_that_are_asked_for),
-		CASE(the_json_has_all_of_it),
+		CASE(the_report_divides_the_time_in_scopes),
+		CASE(waits_in_scopes_of_one_name_show_their_process),
+		CASE(scopes_that_never_ended_are_shown),
+		CASE(interruptions_are_distinguished_from_waiting_for_a_cpu),
+		CASE(the_report_shows_unrecorded_time_of_a_scope),
+		CASE(without_the_kernel_programs_are_selected_by_name_and_number),
+		CASE(the_list_has_the_selected_events_of_programs),
+		CASE(the_json_has_all_program_events),
 		{NULL, NULL},
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_report_words.c - who is named how in a report, and what its sentences say of whom */
+/* test_report_words.c - the names in a report, and the sentences about them */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 /* ---- names ---- */
 
-/* They were there before the recording, and hidden from the recorder. */
+/* They existed before the recording, and are hidden from the recorder. */
 static void processes_without_a_name_read_well(void)
 {
 	char path[] = "/tmp/test_report_words_XXXXXX", arguments[64], *text;
@@ -47,7 +47,7 @@ static void processes_without_a_name_read_well(void)
 	unlink(path);
 }
 
-/* Names are made by whom they name, and files may be damaged, or made to do damage. */
+/* The traced programs choose the names, and files may be damaged or hostile. */
 static void no_name_ends_with_half_a_character(void)
 {
 	struct tb *tb = tb_new();
@@ -68,7 +68,8 @@ static void no_name_ends_with_half_a_character(void)
 	free(text);
 }
 
-/* Of a program's name the kernel keeps 15 bytes: who gives the whole name means that. */
+/* The kernel keeps 15 bytes of a program's name. The whole name on the command line means that
+ * program. */
 static void a_name_may_be_longer_than_the_kernel_keeps_it(void)
 {
 	static const struct {
@@ -110,7 +111,8 @@ static void a_process_may_be_called_nobody(void)
 	free(text);
 }
 
-/* What the kernel calls "TCP" is no path; who waited for a CPU that nobody had, waited for it to wake up; what ended a call, nobody saw. */
+/* The kernel's "TCP" is no path. A thread that waited for an idle CPU waited for it to wake up. The
+ * cause of a wait without a recorded end is unknown. */
 static void strange_rows_have_words(void)
 {
 	struct tb *tb = tb_new();
@@ -136,7 +138,7 @@ static void strange_rows_have_words(void)
 	free(text);
 }
 
-/* The last kinds in the table, and what follows them there. */
+/* The last kinds in the table, and the kinds after them. */
 static void waits_of_each_kind_have_words(void)
 {
 	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
@@ -156,7 +158,7 @@ static void waits_of_each_kind_have_words(void)
 	free(text);
 }
 
-static void a_hidden_thread_waited_for_nobody_knows_what(void)
+static void the_wait_cause_of_a_hidden_thread_is_unknown(void)
 {
 	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct tb *tb = tb_new();
@@ -172,7 +174,7 @@ static void a_hidden_thread_waited_for_nobody_knows_what(void)
 	free(text);
 }
 
-static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
+static void an_empty_trace_and_an_unused_name_are_reported(void)
 {
 	char arguments[256], *text;
 	struct tb *tb = tb_new();
@@ -200,7 +202,7 @@ static void an_empty_trace_and_a_name_that_nobody_has_are_told_so(void)
 	free(text);
 }
 
-static void a_table_of_one_row_has_it_however_little_it_tells(void)
+static void a_table_of_one_row_keeps_it_however_small(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -220,9 +222,9 @@ static void a_table_of_one_row_has_it_however_little_it_tells(void)
 	free(text);
 }
 
-/* ---- how much of it ---- */
+/* ---- the share of the time ---- */
 
-static void who_used_no_cpu_is_said_to_have_used_none(void)
+static void a_process_without_cpu_time_is_said_to_have_used_none(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -236,7 +238,7 @@ static void who_used_no_cpu_is_said_to_have_used_none(void)
 	free(text);
 }
 
-static void who_used_all_of_it_is_not_said_to_have_used_most(void)
+static void using_all_of_the_time_is_not_called_most(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -251,7 +253,7 @@ static void who_used_all_of_it_is_not_said_to_have_used_most(void)
 	free(text);
 }
 
-static void who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something(void)
+static void waiting_for_a_cpu_only_is_not_called_waiting_for_something(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -270,7 +272,8 @@ static void who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something(v
 	free(text);
 }
 
-/* 10 sleeps for 30 us, waits 20 us in each of two calls, and three others have 10 us of the CPU that it then waits for. */
+/* 10 sleeps for 30 us, waits 20 us in each of two calls, and then waits for its CPU, which three
+ * others have for 10 us each. */
 static struct tb *make_thirds(void)
 {
 	struct tb *tb = tb_new();
@@ -304,7 +307,7 @@ static struct tb *make_thirds(void)
 	return tb;
 }
 
-static void what_is_not_the_greater_half_is_not_most_of_it(void)
+static void less_than_half_is_not_called_most(void)
 {
 	char *text = report_of(make_thirds(), "-a --pid=10");
 
@@ -327,7 +330,8 @@ static void other_call(struct tb *tb, uint64_t at_ns, uint64_t call)
 	tb_sys_exit(tb, 0, at_ns + 3000, 0);
 }
 
-/* 4 us of quota, and 3 for each of two calls: a stranger must not read that most was quota. Of three kinds none may be half. */
+/* 4 us of quota, and 3 us for each of two calls: a reader must not think that most of it was quota.
+ * None of three kinds may be called half. */
 static void the_longest_wait_is_not_called_most_of_them(void)
 {
 	struct tb *tb = tb_new();
@@ -385,7 +389,7 @@ static void own_threads_are_no_processes_of_the_same_name(void)
 
 /* ---- the command ---- */
 
-static void the_verdict_is_about_the_command_and_what_it_started(void)
+static void the_answer_is_about_the_command_and_its_descendants(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -422,8 +426,9 @@ static void check_order(const char *text, const char *first, const char *then)
 	CU_ASSERT(at < behind);
 }
 
-/* Who is there all the time has the longest elapsed time, and nobody asked about it. */
-static void the_command_and_what_it_started_come_first(void)
+/* A process that exists all the time has the longest elapsed time, although the user did not ask
+ * about it. */
+static void the_command_and_its_descendants_come_first(void)
 {
 	static const char *const options[] = {"-a", "-a --sort=elapsed"};
 
@@ -445,7 +450,8 @@ static void the_command_and_what_it_started_come_first(void)
 	}
 }
 
-/* The recorder lets the command go when it has begun to record: 60 us in which it waits for nobody's sake but the recorder's. @cold: its program is on the disk. */
+/* The recorder releases the command when it has begun to record: the command waits 60 us for the
+ * recorder only. @cold: its program is on the disk. */
 static struct tb *make_held_of(bool cold)
 {
 	struct tb *tb = tb_new();
@@ -497,8 +503,8 @@ static struct tb *make_cold(void)
 	return tb;
 }
 
-/* As the whole of it is in -a, and in a comparison. */
-static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
+/* The same in -a, where all of the command is shown, and in a comparison. */
+static void a_command_itself_waits_for_the_disk_of_its_program(void)
 {
 	char path[] = "/tmp/test_report_words_cold_XXXXXX", options[64], *text = report_of(make_cold(), "-a --ns");
 	struct tb *tb = make_cold();
@@ -524,7 +530,7 @@ static void a_command_waits_itself_for_the_disk_that_has_its_program(void)
 }
 
 /* The recording was shorter. Where events were lost, its end may be among them. */
-static void a_command_that_had_not_ended_is_told_as_such(void)
+static void a_command_that_had_not_ended_is_reported_as_such(void)
 {
 	char path[] = "/tmp/test_report_words_ended_XXXXXX", options[64], *text = report_of(make_held_of(false), "-a --ns");
 	struct tb *tb = make_held_of(false);
@@ -551,8 +557,9 @@ static void a_command_that_had_not_ended_is_told_as_such(void)
 	free(text);
 }
 
-/* As long as it ran: its program is on the disk, and the wait for it on the path; also who names it is not told of what it was held. */
-static void the_path_of_a_command_begins_when_it_was_let_go(void)
+/* The path is as long as the command ran: its program is on the disk, and the wait for that is on
+ * the path. Even if the user names the process, the time before its release is not shown. */
+static void the_path_of_a_command_begins_at_its_release(void)
 {
 	static const char *const options[] = {"--critical-path --ns --all", "--critical-path=sleep --ns --all", "--critical-path=40 --ns --all"};
 
@@ -566,8 +573,9 @@ static void the_path_of_a_command_begins_when_it_was_let_go(void)
 	}
 }
 
-/* It then has the number of the first, which is not the one that began the command, and ended long before it. */
-static void the_path_of_a_command_goes_on_with_the_thread_that_calls_exec(void)
+/* The thread then has the number of the first thread, which began the command and ended long
+ * before. */
+static void the_path_of_a_command_continues_with_the_thread_that_calls_exec(void)
 {
 	struct trace_sched_exec exec = {.tid = 40, .old_tid = 41};
 	struct tb *tb = tb_new();
@@ -594,7 +602,7 @@ static void the_path_of_a_command_goes_on_with_the_thread_that_calls_exec(void)
 	free(text);
 }
 
-/* Where it is known by its name only, too. */
+/* Also if only its name identifies it. */
 static void the_path_is_as_long_as_the_command_ran(void)
 {
 	char *text = report_of(make_named(false), "--critical-path --ns");
@@ -606,8 +614,8 @@ static void the_path_is_as_long_as_the_command_ran(void)
 	free(text);
 }
 
-/* Who asks for the process asks for the same. Its page has all of its time. */
-static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
+/* Selecting the process gives the same. Its page has all of its time. */
+static void a_selected_command_did_not_run_before_its_release(void)
 {
 	static const char *const options[] = {"-a --pid=40", "-a --comm=sleep"};
 	char path[] = "/tmp/test_report_words_chosen_XXXXXX", arguments[64], *text;
@@ -620,7 +628,7 @@ static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
 		contains(text, "\t\t  100.00 us  100.00         elapsed, of all threads\n");
 		free(text);
 	}
-	tb_thread(tb, 50, 50, 1, "sleep", 1, true); /* and it is none of what several waited for */
+	tb_thread(tb, 50, 50, 1, "sleep", 1, true); /* and it is no target that several processes waited for */
 	tb_write(tb, fd, true);
 	close(fd);
 	tb_free(tb);
@@ -637,8 +645,8 @@ static void a_command_did_not_run_while_it_was_held_either_if_it_is_chosen(void)
 	unlink(path);
 }
 
-/* It had no CPU yet when the recording began: also that is not the command's. */
-static void a_command_did_not_run_before_it_was_held(void)
+/* It had no CPU yet when the recording began: that time is not the command's either. */
+static void a_command_did_not_run_before_it_got_a_cpu(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -667,8 +675,8 @@ static void a_command_did_not_run_before_it_was_held(void)
 	free(text);
 }
 
-/* Events of another CPU were lost meanwhile: for whom it waited is not known then. */
-static void a_command_did_not_run_while_it_was_held_unseen(void)
+/* Events of another CPU were lost meanwhile, so the cause of its wait is not known. */
+static void a_command_did_not_run_before_an_unrecorded_release(void)
 {
 	struct tb *tb = make_held();
 	char *text;
@@ -681,7 +689,7 @@ static void a_command_did_not_run_while_it_was_held_unseen(void)
 	free(text);
 }
 
-static void a_command_did_not_run_while_it_was_held(void)
+static void a_command_did_not_run_before_its_release(void)
 {
 	char path[] = "/tmp/test_report_words_held_XXXXXX", options[64], *text = report_of(make_held(), "-a");
 	struct tb *tb = make_held();
@@ -705,7 +713,7 @@ static void a_command_did_not_run_while_it_was_held(void)
 	unlink(path);
 }
 
-static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
+static void a_command_identified_by_name_only_is_reported_as_such(void)
 {
 	char *text = report_of(make_named(false), "-a");
 
@@ -719,8 +727,9 @@ static void a_command_that_is_known_by_its_name_only_is_told_as_such(void)
 	free(text);
 }
 
-/* One process waits for a hundred files, another of its name once, and for longer: that is the most, though a hundred others come first. */
-static void the_verdict_adds_up_all_waits(void)
+/* One process waits for a hundred files; another of the same name waits once, and longer than for
+ * each of them. That wait is the longest, although a hundred others come first. */
+static void the_answer_adds_up_all_waits(void)
 {
 	struct tb *tb = tb_new();
 	uint64_t ns = 2000;
@@ -751,7 +760,7 @@ static void the_verdict_adds_up_all_waits(void)
 	free(text);
 }
 
-static void what_several_waited_for_is_said_once(void)
+static void a_common_wait_target_is_reported_once(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -774,7 +783,8 @@ static void what_several_waited_for_is_said_once(void)
 	free(text);
 }
 
-/* In a file's name anything may stand: it makes no second line, and nothing reaches the terminal. */
+/* A file's name may contain any character: it makes no second line, and no control character
+ * reaches the terminal. */
 static void a_message_quotes_names_in_one_line(void)
 {
 	char *text;
@@ -784,8 +794,9 @@ static void a_message_quotes_names_in_one_line(void)
 	free(text);
 }
 
-/* Of the 40 us that one waits for the CPU, twenty has 2, and fifty the rest, one after the other. */
-static void who_had_the_cpu_longest_is_named(void)
+/* "one" waits 40 us for the CPU. "twenty" has it for 2 us and "fifty" for 38 us, in either
+ * order. */
+static void the_thread_longest_on_the_cpu_is_named(void)
 {
 	static const uint32_t holders[] = {20, 50};
 	char *text;
@@ -807,7 +818,7 @@ static void who_had_the_cpu_longest_is_named(void)
 	}
 }
 
-static void who_had_the_cpu_for_less_than_a_tenth_is_not_named(void)
+static void a_thread_with_less_than_a_tenth_is_not_named(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
@@ -825,7 +836,8 @@ static void who_had_the_cpu_for_less_than_a_tenth_is_not_named(void)
 	free(text);
 }
 
-/* Thread @tid, on a CPU of its own, waits from 1 us after @ns on, for @for_ns, and @by, on another, lets it go. */
+/* Thread @tid, on a CPU of its own, waits from @ns + 1 us for @for_ns; thread @by, on another CPU,
+ * wakes it. */
 static void futex_wait(struct tb *tb, uint64_t ns, uint32_t cpu, uint32_t tid, uint64_t for_ns, uint32_t by)
 {
 	tb_sys_enter(tb, cpu, ns, SYS_futex, 0x7e00, 0, 2);
@@ -837,8 +849,9 @@ static void futex_wait(struct tb *tb, uint64_t ns, uint32_t cpu, uint32_t tid, u
 	tb_sys_exit(tb, cpu, ns + 1000 + for_ns + 200, 0);
 }
 
-/* Of the two that are asked about one waits for the other, which is no news; and each for one of two others of one name. */
-static void what_several_wait_for_is_none_of_them(void)
+/* One of the two selected processes waits for the other, which is not worth a line. Each waits for
+ * one of two other processes of one name. */
+static void a_common_wait_target_is_none_of_the_waiters(void)
 {
 	static const char *const names[] = {"pair", "pair", "peer", "peer"};
 	struct tb *tb = tb_new();
@@ -861,38 +874,38 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_message_quotes_names_in_one_line),
-		CASE(the_verdict_adds_up_all_waits),
-		CASE(what_several_waited_for_is_said_once),
+		CASE(the_answer_adds_up_all_waits),
+		CASE(a_common_wait_target_is_reported_once),
 		CASE(processes_without_a_name_read_well),
-		CASE(who_used_no_cpu_is_said_to_have_used_none),
+		CASE(a_process_without_cpu_time_is_said_to_have_used_none),
 		CASE(strange_rows_have_words),
-		CASE(the_verdict_is_about_the_command_and_what_it_started),
-		CASE(the_command_and_what_it_started_come_first),
-		CASE(what_is_not_the_greater_half_is_not_most_of_it),
+		CASE(the_answer_is_about_the_command_and_its_descendants),
+		CASE(the_command_and_its_descendants_come_first),
+		CASE(less_than_half_is_not_called_most),
 		CASE(the_longest_wait_is_not_called_most_of_them),
 		CASE(own_threads_are_no_processes_of_the_same_name),
-		CASE(who_waited_for_a_cpu_only_is_not_said_to_have_waited_for_something),
-		CASE(who_used_all_of_it_is_not_said_to_have_used_most),
+		CASE(waiting_for_a_cpu_only_is_not_called_waiting_for_something),
+		CASE(using_all_of_the_time_is_not_called_most),
 		CASE(no_name_ends_with_half_a_character),
-		CASE(a_command_did_not_run_while_it_was_held),
-		CASE(a_command_did_not_run_while_it_was_held_either_if_it_is_chosen),
-		CASE(a_command_waits_itself_for_the_disk_that_has_its_program),
-		CASE(a_command_did_not_run_before_it_was_held),
-		CASE(a_command_that_had_not_ended_is_told_as_such),
-		CASE(the_path_of_a_command_begins_when_it_was_let_go),
-		CASE(the_path_of_a_command_goes_on_with_the_thread_that_calls_exec),
+		CASE(a_command_did_not_run_before_its_release),
+		CASE(a_selected_command_did_not_run_before_its_release),
+		CASE(a_command_itself_waits_for_the_disk_of_its_program),
+		CASE(a_command_did_not_run_before_it_got_a_cpu),
+		CASE(a_command_that_had_not_ended_is_reported_as_such),
+		CASE(the_path_of_a_command_begins_at_its_release),
+		CASE(the_path_of_a_command_continues_with_the_thread_that_calls_exec),
 		CASE(the_path_is_as_long_as_the_command_ran),
-		CASE(a_command_did_not_run_while_it_was_held_unseen),
-		CASE(a_command_that_is_known_by_its_name_only_is_told_as_such),
-		CASE(an_empty_trace_and_a_name_that_nobody_has_are_told_so),
-		CASE(a_table_of_one_row_has_it_however_little_it_tells),
+		CASE(a_command_did_not_run_before_an_unrecorded_release),
+		CASE(a_command_identified_by_name_only_is_reported_as_such),
+		CASE(an_empty_trace_and_an_unused_name_are_reported),
+		CASE(a_table_of_one_row_keeps_it_however_small),
 		CASE(waits_of_each_kind_have_words),
-		CASE(a_hidden_thread_waited_for_nobody_knows_what),
+		CASE(the_wait_cause_of_a_hidden_thread_is_unknown),
 		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
 		CASE(a_process_may_be_called_nobody),
-		CASE(what_several_wait_for_is_none_of_them),
-		CASE(who_had_the_cpu_longest_is_named),
-		CASE(who_had_the_cpu_for_less_than_a_tenth_is_not_named),
+		CASE(a_common_wait_target_is_none_of_the_waiters),
+		CASE(the_thread_longest_on_the_cpu_is_named),
+		CASE(a_thread_with_less_than_a_tenth_is_not_named),
 		{NULL, NULL},
 	};
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_shapes.c - traces whose events are of other shapes than ours: shorter, longer, with fields elsewhere, with numbers that no kernel has.
+ * test_shapes.c - traces with events of unusual shapes: shorter, longer, with fields at other
+ * offsets, with numbers that no kernel has.
  *
- * Some, of which it is known what should be said of them; and what fuzz_shapes does with many more, a few times.
+ * The first cases have known results. The last one runs a little of what fuzz_shapes does with many
+ * more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@
 
 enum { NR_TRIES = 300, NR_AS_THEY_ARE = 46 };
 
-/* The trace of @tb, which is freed, taken apart. */
+/* Decodes the trace of @tb, and frees @tb. */
 static struct reshape *apart(struct tb *tb)
 {
 	struct image image = image_new(tb, true);
@@ -28,7 +30,7 @@ static struct reshape *apart(struct tb *tb)
 	return r;
 }
 
-/* The same together again; @r is freed. */
+/* Encodes the trace again, and frees @r. */
 static struct image together(struct reshape *r)
 {
 	size_t bytes;
@@ -40,8 +42,9 @@ static struct image together(struct reshape *r)
 	return image;
 }
 
-/* What all else here begins with: what was not changed is a trace without a fault, with a table and compressed as it was. */
-static void what_is_not_changed_is_whole(void)
+/* The basis of all cases here: a trace decoded and encoded without an edit has no fault, has a
+ * table, and is compressed as before. */
+static void an_unedited_trace_is_intact(void)
 {
 	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400, .programs = true};
 	struct reshape *r = apart(random_story(1, &mood));
@@ -49,7 +52,7 @@ static void what_is_not_changed_is_whole(void)
 	char *text;
 
 	CU_ASSERT_TRUE(r->complete && r->has_table);
-	r->stride += 8; /* of a later version */
+	r->stride += 8; /* that of a later version */
 	image = together(r);
 	text = shape_report(image.path, (const char *[]){"--verify", NULL});
 	CU_ASSERT_PTR_NOT_NULL(text);
@@ -57,8 +60,8 @@ static void what_is_not_changed_is_whole(void)
 	image_free(&image);
 }
 
-/* The table says that the first chunk is longer: where it stands does not agree with that. */
-static void a_table_that_lies_is_not_believed(void)
+/* The table says that the first chunk is longer, which does not match the chunk's position. */
+static void a_false_table_is_not_used(void)
 {
 	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400};
 	struct reshape *r = apart(random_story(1, &mood)), *lies = apart(random_story(1, &mood));
@@ -78,7 +81,8 @@ static void a_table_that_lies_is_not_believed(void)
 	}
 }
 
-/* Of a chunk's events of this id, which have no string yet and one payload: from now on nothing but this text. */
+/* Changes the events of this id in a chunk, which have one payload and no string: from now on they
+ * consist of this text only. */
 static void only_text(struct reshape *r, uint32_t id, const char *text)
 {
 	reshape_resize(r, id, 0, true);
@@ -95,7 +99,7 @@ static void only_text(struct reshape *r, uint32_t id, const char *text)
 }
 
 /* "1" is the number 49. */
-static void an_event_that_is_too_short_tells_nothing_of_the_start(void)
+static void a_short_event_says_nothing_about_the_start(void)
 {
 	struct tb *tb = tb_new();
 	struct image image;
@@ -119,8 +123,8 @@ static void an_event_that_is_too_short_tells_nothing_of_the_start(void)
 	image_free(&image);
 }
 
-/* Nor does the list say who runs: nobody knows. */
-static void an_event_that_is_too_short_tells_a_list_nothing(void)
+/* Nor does the list say which thread runs. */
+static void a_short_event_gives_a_list_no_thread(void)
 {
 	struct tb *tb = tb_new();
 	struct image image;
@@ -140,8 +144,8 @@ static void an_event_that_is_too_short_tells_a_list_nothing(void)
 	image_free(&image);
 }
 
-/* Longer than 63 bits: the difference of two of its times was taken for a negative one. */
-static void three_hundred_years_between_two_events_of_a_program_balance(void)
+/* More than 63 bits: the difference of two of its times was once taken for a negative one. */
+static void three_hundred_years_between_two_program_events_add_up(void)
 {
 	static const struct trace_field id = {"id", 8, 8, true, TRACE_KIND_DEC};
 	struct trace_event_type type = {.name = "shop:met", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
@@ -161,7 +165,7 @@ static void three_hundred_years_between_two_events_of_a_program_balance(void)
 	tb_waking(tb, 0, 4700, 10, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(tb, 0, 4800, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 4900, 0);
-	tb_sys_enter(tb, 0, 5100, 0, 0); /* and what this waits for is not told until it returns */
+	tb_sys_enter(tb, 0, 5100, 0, 0); /* the cause of this wait is not known before the return */
 	tb_switch(tb, 0, 5200, 10, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_cut(tb, 0);
 	tb_user_cut(tb, 0);
@@ -186,8 +190,9 @@ static void any_edit(struct reshape *r, struct dice *dice)
 	shape_edit(r, &edit);
 }
 
-/* A few of what fuzz_shapes tries for hours; and of the traces as they are each report. What is wrong ends this program. */
-static void of_any_shape_everything_can_be_asked(void)
+/* A few of the inputs that fuzz_shapes tries for hours, and every report on the unedited traces. A
+ * fault ends this program. */
+static void every_report_works_on_any_shape(void)
 {
 	static const struct mood moods[] = {
 		{.noise = 30, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 150, .losses = true, .programs = true},
@@ -213,12 +218,12 @@ static void of_any_shape_everything_can_be_asked(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(what_is_not_changed_is_whole),
-		CASE(a_table_that_lies_is_not_believed),
-		{"an_event_that_is_too_short_tells_nothing_of_the_start", an_event_that_is_too_short_tells_nothing_of_the_start},
-		{"an_event_that_is_too_short_tells_a_list_nothing", an_event_that_is_too_short_tells_a_list_nothing},
-		{"three_hundred_years_between_two_events_of_a_program_balance", three_hundred_years_between_two_events_of_a_program_balance},
-		{"of_any_shape_everything_can_be_asked", of_any_shape_everything_can_be_asked},
+		CASE(an_unedited_trace_is_intact),
+		CASE(a_false_table_is_not_used),
+		{"a_short_event_says_nothing_about_the_start", a_short_event_says_nothing_about_the_start},
+		{"a_short_event_gives_a_list_no_thread", a_short_event_gives_a_list_no_thread},
+		{"three_hundred_years_between_two_program_events_add_up", three_hundred_years_between_two_program_events_add_up},
+		{"every_report_works_on_any_shape", every_report_works_on_any_shape},
 		{NULL, NULL},
 	};
 

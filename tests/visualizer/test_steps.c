@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_steps.c - what large traces cost, in steps instead of time.
+ * test_steps.c - the cost of large traces, in steps instead of time.
  *
- * This program has the reader, the analysis and tracevisualizer as a part of its own, built so that each branch of them calls a function here: that counts. The same
- * story is told with so many threads, files or chunks, with twice and with four times as many. Each time there are twice as many more the steps that come on top
- * double, if each costs the same, and are four times as many where each is looked for among all others.
+ * Terms. A step is one branch of the reader, the analysis or tracevisualizer. This program contains
+ * all three, compiled so that each branch calls a counting function here.
+ *
+ * Rule. Each story is analyzed with n threads, files or chunks, with 2n and with 4n. If each object
+ * costs the same, the steps added by the second doubling are twice those added by the first. If
+ * each object is searched for among all others, they are four times as many.
+ *
+ * Example: with 100 steps per object and n = 1000, the three runs take 100,000, 200,000 and 400,000
+ * steps. The doublings add 100,000 and 200,000, which is a factor of 2.
  */
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -21,9 +27,9 @@
 #include "unit.h"
 
 int visualizer_main(int argc, char **argv);					  /* tracevisualizer's */
-void __sanitizer_cov_trace_pc(void) __attribute__((visibility("default"))); /* the compiler has it called */
+void __sanitizer_cov_trace_pc(void) __attribute__((visibility("default"))); /* the compiler inserts the calls */
 
-static __thread uint64_t steps; /* of this thread: those that decode ahead do not count */
+static __thread uint64_t steps; /* of this thread: threads that decode ahead do not count */
 
 void __sanitizer_cov_trace_pc(void)
 {
@@ -34,7 +40,10 @@ void __sanitizer_cov_trace_pc(void)
 
 enum { ONE = 100, OTHER = 200, MANY = 1000, BLOCK_BYTES = 1 << 20, NR_STREAMS = 4, START = NR_STREAMS - 1 };
 
-/** struct story - a trace in the making. @ns: of its last event */
+/**
+ * struct story - a trace being built
+ * @ns: time of its last event
+ */
 struct story {
 	struct trace_writer *writer;
 	struct trace_source streams[NR_STREAMS];
@@ -67,10 +76,10 @@ static void add(struct story *story, struct trace_source *stream, uint64_t ns, u
 	stream->nr_records++;
 }
 
-/* On CPU @of, as the next event of all. */
+/* Adds an event on CPU @of, after all others. */
 #define EVENT(story, of, name, text, ...) \
 	add(story, &(story)->streams[of], ++(story)->ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), text)
-/* What was there at the start, or is still there at the end. */
+/* Adds to the state at the start, or to that at the end. */
 #define BEFORE(story, name, text, ...) \
 	add(story, &(story)->streams[START], 1000, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), text)
 
@@ -113,7 +122,7 @@ static struct story story_begin(void)
 	return story;
 }
 
-/* Returns the steps of all that tracevisualizer does for a report. */
+/* Returns the steps of everything that tracevisualizer does for a report. */
 static uint64_t story_end(struct story *story, const char *option)
 {
 	char path[64], name[] = "tracevisualizer", asked[16], *arguments[] = {name, asked, path, NULL};
@@ -142,7 +151,9 @@ static uint64_t story_end(struct story *story, const char *option)
 	return since;
 }
 
-/** tell_fn - @nr of whatever it is about */
+/**
+ * tell_fn - adds @nr objects of a story
+ */
 typedef void (*tell_fn)(struct story *story, uint32_t nr);
 
 static uint64_t steps_of(tell_fn tell, uint32_t nr, const char *option)
@@ -157,7 +168,7 @@ static void each_costs_the_same(tell_fn tell, uint32_t nr, const char *option)
 {
 	uint64_t few = steps_of(tell, nr, option), more = steps_of(tell, 2 * nr, option), many = steps_of(tell, 4 * nr, option);
 
-	CU_ASSERT(more - few > nr); /* they are counted */
+	CU_ASSERT(more - few > nr); /* the counting works */
 	CU_ASSERT(many - more < 3 * (more - few));
 	if (many - more >= 3 * (more - few))
 		printf("%u, %u and %u take %llu, %llu and %llu steps\n", nr, 2 * nr, 4 * nr, (unsigned long long)few, (unsigned long long)more, (unsigned long long)many);
@@ -165,7 +176,8 @@ static void each_costs_the_same(tell_fn tell, uint32_t nr, const char *option)
 
 /* ---- stories ---- */
 
-/* Each chunk is a stream of its own, begins before the first of them has ended, and brings a thread that was not seen before. */
+/* Each chunk is a stream of its own, begins before the first of them has ended, and brings a new
+ * thread. */
 static void tell_of_overlap(struct story *story, uint32_t nr)
 {
 	unsigned char records[128];
@@ -193,7 +205,7 @@ static void fork_thread(struct story *story, uint32_t tid, uint32_t tgid)
 	      .clone_flags = tid == tgid ? 0 : CLONE_THREAD | CLONE_VM | CLONE_FILES);
 }
 
-/* The last one of its threads is alive; and as many processes wait for a lock that it has. */
+/* Only the last of its threads is alive, and as many processes wait for its lock. */
 static void tell_of_a_lock(struct story *story, uint32_t nr)
 {
 	thread(story, ONE, ONE, -1);
@@ -235,7 +247,7 @@ static void a_command_has_threads_and_children(void)
 	each_costs_the_same(tell_of_a_family, 2000, "-a");
 }
 
-/* Both have so many pipes open, of which none is the other's. */
+/* Both have this many pipes open, none of which connects them. */
 static void tell_of_pipes(struct story *story, uint32_t nr)
 {
 	thread(story, ONE, ONE, -1);
@@ -254,12 +266,12 @@ static void tell_of_pipes(struct story *story, uint32_t nr)
 	leave(story, 0, 1);
 }
 
-static void who_polls_and_who_exits_have_many_files(void)
+static void a_polling_and_an_exiting_process_have_many_files(void)
 {
 	each_costs_the_same(tell_of_pipes, 2000, "-a");
 }
 
-/* All were running at the start, on as many CPUs, of which no event tells. */
+/* All were running at the start, on as many CPUs, without any further event. */
 static void tell_of_cpus(struct story *story, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
@@ -268,12 +280,13 @@ static void tell_of_cpus(struct story *story, uint32_t nr)
 	EVENT(story, 0, trace_heartbeat, NULL, .realtime_ns = 0);
 }
 
-static void who_runs_on_many_cpus_is_known_from_the_start(void)
+static void threads_on_many_cpus_are_known_from_the_start(void)
 {
 	each_costs_the_same(tell_of_cpus, 2000, "-a");
 }
 
-/* Each has the writing end of the next one's pipe, shares memory with another, and is the child of the one before; all wait in @call, until the end. */
+/* Each thread has the writing end of the next one's pipe, shares memory with another, and is the
+ * child of the one before. All wait in @call, until the end. */
 static void tell_of_waits(struct story *story, uint32_t nr, uint32_t call, uint64_t first)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -283,7 +296,8 @@ static void tell_of_waits(struct story *story, uint32_t nr, uint32_t call, uint6
 		BEFORE(story, start_thread, "many", .tid = MANY + i, .tgid = MANY + i, .ppid = MANY + i - 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE);
 		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 3, .dev = 9, .ino = i, .mode = S_IFIFO | 0600, .flags = O_RDONLY);
 		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 4, .dev = 9, .ino = (i + 1) % nr, .mode = S_IFIFO | 0600, .flags = O_WRONLY);
-		BEFORE(story, start_fd, "pipe:[2]", .tgid = MANY + i, .fd = 500, .dev = 9, .ino = nr, .mode = S_IFIFO | 0600, .flags = O_RDONLY); /* its table is large */
+		/* a large table of descriptors */
+		BEFORE(story, start_fd, "pipe:[2]", .tgid = MANY + i, .fd = 500, .dev = 9, .ino = nr, .mode = S_IFIFO | 0600, .flags = O_RDONLY);
 		BEFORE(story, start_map, path, .tgid = MANY + i, .dev = 1, .ino = i / 2, .start = 0x1000, .end = 0x2000);
 	}
 	for (uint32_t i = 0; i < nr; i++) {
@@ -308,14 +322,15 @@ static void tell_of_children(struct story *story, uint32_t nr)
 	tell_of_waits(story, nr, SYS_wait4, (uint32_t)-1);
 }
 
-static void whom_many_wait_for_until_the_end_is_looked_up(void)
+static void wait_targets_of_many_until_the_end_are_looked_up(void)
 {
 	each_costs_the_same(tell_of_reads, 1000, "-a");
 	each_costs_the_same(tell_of_futexes, 1000, "-a");
 	each_costs_the_same(tell_of_children, 1000, "-a");
 }
 
-/* As many threads that have read and are dead, and pipes, and then as many gaps, in which CPU 1 had nothing to do. */
+/* Adds as many threads that have read and are dead, and pipes, and then as many gaps, in which CPU
+ * 1 was idle. */
 static void tell_of_gaps(struct story *story, uint32_t nr)
 {
 	thread(story, ONE, ONE, SYS_poll);
@@ -330,7 +345,7 @@ static void tell_of_gaps(struct story *story, uint32_t nr)
 		EVENT(story, 0, sched_switch, NULL, .prev_tid = MANY + i, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
 	}
 	for (uint32_t i = 0; i < nr; i++) {
-		for (int k = 0; k < 3; k++) /* the end of a gap, nothing, the beginning of the next */
+		for (int k = 0; k < 3; k++) /* the end of a gap, nothing, the begin of the next one */
 			run(story, 1, 0, 0);
 		flush(story, &story->streams[1]);
 		story->streams[1].lost_total++;
@@ -338,7 +353,7 @@ static void tell_of_gaps(struct story *story, uint32_t nr)
 	run(story, 1, 0, 0);
 }
 
-static void a_gap_costs_what_it_spoils(void)
+static void a_gap_costs_only_what_it_invalidates(void)
 {
 	each_costs_the_same(tell_of_gaps, 2000, "-a");
 }
@@ -349,10 +364,10 @@ int main(int argc, char **argv)
 		CASE(chunks_may_overlap),
 		CASE(a_lock_s_holder_has_many_dead_threads),
 		CASE(a_command_has_threads_and_children),
-		CASE(who_polls_and_who_exits_have_many_files),
-		CASE(who_runs_on_many_cpus_is_known_from_the_start),
-		CASE(a_gap_costs_what_it_spoils),
-		CASE(whom_many_wait_for_until_the_end_is_looked_up),
+		CASE(a_polling_and_an_exiting_process_have_many_files),
+		CASE(threads_on_many_cpus_are_known_from_the_start),
+		CASE(a_gap_costs_only_what_it_invalidates),
+		CASE(wait_targets_of_many_until_the_end_are_looked_up),
 		{NULL, NULL},
 	};
 

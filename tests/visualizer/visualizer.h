@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_VISUALIZER_H
 #define TESTS_VISUALIZER_H
-/* visualizer.h - run tracevisualizer and look at what it prints. TRACE_BIN: the folder of the programs. */
+/* visualizer.h - run tracevisualizer and check its output. TRACE_BIN: the folder of the
+ * programs. */
 #include <CUnit/Basic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Its stderr comes after its stdout. Returns the exit status; the text is the caller's. */
+/* Its stderr follows its stdout. Returns the exit status; the caller frees the text. */
 static inline int visualizer_run(const char *arguments, char **ret_text)
 {
 	char command[1024];

@@ -1,25 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * subbuf.pml - the protocol of a ring: include/trace/subbuf.h and tracer/subbuf_write.h, tracer/user/ring.h, for Spin.
+ * subbuf.pml - the protocol of a ring, for Spin: include/trace/subbuf.h, tracer/subbuf_write.h,
+ * tracer/user/ring.h.
  *
- * Every access of the code to shared memory is one step here, a line "do :: d_step { AT(...) -> ..." named after what it does; what a
- * record's own bytes are is put together where only a reader of the dead could tell. docs: tracer/CONCURRENCY.md, "The model", says
- * which step stands for which line. ./check of this folder runs it, with bounds from the environment, and breaks it on purpose:
+ * Terms. A step is one access of the code to shared memory, here a line "do :: d_step { AT(...) ->
+ * ..." that is named after the access. Only the bytes of a record are one step where no one but the
+ * reader of a dead writer's memory could see a difference. tracer/CONCURRENCY.md, "The model",
+ * lists the line of code for each step.
+ *
+ * The script "check" in this folder searches all runs, with bounds from the environment, and breaks
+ * the model on purpose:
  *
  *   WRITERS   threads (1..3); RECORDS of each (1..2)
- *   HANDLERS  0..2: a handler that interrupts thread 0 anywhere, and one that interrupts that one; one record each. Who is interrupted waits
- *   FLUSHES, READS  of the flusher; whether there is a reader
- *   DEATHS    0; 1: a thread with its handlers dies, the others go on; 2: or the whole program does
- *   EXPIRES, MOVES  how often a time does not fit its base, a writer finds itself on another CPU
- *   OVERWRITE flight recorder: nobody reads before the end
+ *   HANDLERS  0..2: a handler that interrupts thread 0 anywhere, and one that interrupts the first
+ *             handler; one record each. The interrupted thread waits
+ *   FLUSHES, READS  flushes of the flusher; whether there is a reader
+ *   DEATHS    0; 1: a thread with its handlers dies, and the others continue; 2: or the whole
+ *             program dies
+ *   EXPIRES, MOVES  how often a time does not fit its base, and a writer is on another CPU
+ *   OVERWRITE flight recorder: no reader before the end
  *   BROKEN    a guard to leave out
  *
- * A sub-buffer has 6 units of 8 bytes, a header (in the code 64 bytes) 1, a record 2 or 3. Times are not modelled, but that one does not fit.
- * It is sequential consistency; weaker orders are TSan's part. What is proved, for all runs:
- *   - nobody writes to a sub-buffer that is of another use, or being read; what is read is whole, committed, in place, once
- *   - at the end each record was read, or is counted as discarded or overwritten, and never both
- *   - a death costs records that the dead were in the middle of, one for each; nobody else's
- *   - when no writer is inside, nothing stands between the reader and the last record; nobody waits or repeats for ever
+ * A sub-buffer has 6 units of 8 bytes. A header (64 bytes in the code) takes 1, a record 2 or 3.
+ * Times are not modelled, except that a time may not fit. The model is sequentially consistent;
+ * TSan checks weaker orders.
+ *
+ * Example: with WRITERS=1 RECORDS=1 the writer opens sub-buffer 1, reserves 2 units at offset 1,
+ * writes payload and header, and commits. With DEATHS=1 it may die before each of these steps, and
+ * the salvage must then report one record in flight, or none.
+ *
+ * Proved for all runs:
+ *   - No writer writes to a sub-buffer of another use, or to one that is being read. Each record
+ *     that is read is complete, committed, in its place, and read once.
+ *   - At the end each record was read, or is counted as discarded or overwritten, never both.
+ *   - A death loses the records that the dead thread and its handlers were writing, one each, and
+ *     no record of another writer.
+ *   - When no writer is inside, nothing blocks the reader before the last record. No actor waits or
+ *     repeats for ever.
  */
 #define SLOTS 2
 #define BYTES 6
@@ -66,8 +83,8 @@ typedef header {
 	byte seq, lost, end, commit, records, before;
 }
 header head[SLOTS]; /* commit: its bytes; records: its upper 24 bits */
-byte mark[12];	    /* per unit, what a record's header says there: kind + 4 * size + 16 * lap; 0: no header */
-byte unit[12];	    /* per unit, which record wrote it */
+byte mark[12];	    /* per unit, the record header in it: kind + 4 * size + 16 * lap; 0: no header */
+byte unit[12];	    /* per unit, the record that wrote it */
 #define PRE 1
 #define FINAL 2
 #define PAD 3
@@ -77,8 +94,8 @@ byte unit[12];	    /* per unit, which record wrote it */
 #define MARK(kind, size, q) ((kind) + 4 * (size) + 16 * LAP(q))
 #define COMPLETE(q) (head[SLOT(q)].commit == (LAP(q) + 1) * BYTES)
 
-/* ---- what the proof knows beside it ---- */
-byte use[SLOTS];    /* whose the slot is */
+/* ---- state of the proof, not of the protocol ---- */
+byte use[SLOTS];    /* the sequence number that the slot is used for */
 bit taken[SLOTS];   /* the reader is inside */
 byte last_lost;
 byte record[10];    /* of writer w: 2 * w, 2 * w + 1 */
@@ -89,7 +106,7 @@ byte record[10];    /* of writer w: 2 * w, 2 * w + 1 */
 #define DISCARDED 4
 #define READ 5
 bit begun[NR_WRITERS];
-byte out; /* bits: writers at their end, or dead */
+byte out; /* bits: writers that have ended or died */
 byte dead;
 bit flushed, reader_out;
 
@@ -98,9 +115,9 @@ byte writers, handlers, records, flushes, deaths, expires, moves;
 bit overwrite, reads;
 
 #define IS(w, bits) (((bits) >> (w)) & 1)
-/* A handler that has begun goes on alone: 3 interrupts 0, 4 interrupts 3. */
+/* A handler that has begun runs alone: 3 interrupts 0, 4 interrupts 3. */
 #define INTERRUPTED(w) ((w) == 0 && begun[3] && !IS(3, out) || (w) == 3 && begun[4] && !IS(4, out))
-/* Threads are alike: one begins after the other. */
+/* Threads are equal: they begin one after the other. */
 #define MAY_BEGIN(w) ((w) == 0 || (w) == 1 && (handlers || begun[0]) || (w) == 2 && begun[1] || (w) == 3 && begun[0] || (w) == 4 && begun[3])
 #define AT(step) pc == step && !IS(self, dead) && !INTERRUPTED(self)
 #define OWN(q) assert(use[SLOT(q)] == (q) && !taken[SLOT(q)])
@@ -161,7 +178,7 @@ proctype writer(byte self)
 		pc = (pos_off < BYTES -> ADD : LOOK) }
 	:: d_step { AT(ADD) ->
 		if
-		:: off != 0 -> skip /* of a look that a guard less takes for the add's result */
+		:: off != 0 -> skip /* from a look that the model without one guard takes for the add's result */
 		:: else -> seq = pos_seq; off = pos_off
 		fi;
 		pos_off = pos_off + size;
@@ -174,7 +191,7 @@ proctype writer(byte self)
 		:: else -> skip
 		fi;
 		pc = CLOCK }
-	/* The time fits; it does not; or it may be another CPU's. */
+	/* The time fits, or it does not, or the writer may be on another CPU. */
 	:: d_step { AT(CLOCK) ->
 		if
 		:: BROKEN(COMMIT_BEFORE_HEADER) -> head[SLOT(seq)].commit = head[SLOT(seq)].commit + size; head[SLOT(seq)].records++; pc = PAYLOAD
@@ -342,7 +359,8 @@ proctype flusher()
 	flushed = 1
 }
 
-/* What ledger_read() checks of a sub-buffer @q, from HEAD to @stop. The rest are scratch. */
+/* Checks as ledger_read() the records of sub-buffer @q, from HEAD to @stop. The other arguments are
+ * scratch. */
 inline read_records(q, stop, is_salvaged, o, m, r, found)
 {
 	o = HEAD; found = 0;
@@ -395,7 +413,7 @@ proctype reader()
 	reader_out = 1
 }
 
-/* At any moment a thread dies with the handlers on it, or all of them at once. */
+/* At any moment a thread dies with its handlers, or all of them at once. */
 proctype killer()
 {
 	if
@@ -412,7 +430,7 @@ inline is_record_there(q, o, m, limit, ret)
 	ret = (m % 4 != 0 && (m / 16 == LAP(q) || BROKEN(SALVAGE_ANY_LAP)) && o + m / 4 % 4 <= limit)
 }
 
-/* subbuf_salvage(), on the only copy: nobody else is there any more */
+/* subbuf_salvage(), on the only copy: all writers are dead */
 inline salvage(q)
 {
 	limit = (pos_seq == q && pos_off < BYTES -> pos_off : BYTES);
@@ -460,7 +478,8 @@ inline salvage(q)
 			fi;
 			in_flight++;
 			missing = (next - o < missing -> missing - (next - o) : 0);
-			/* padding of any size: the marks of two and three units are all that the reader here knows */
+			/* padding of any size: the reader only knows the marks of two and three
+			 * units */
 			do
 			:: next - o > 3 -> mark[PLACE(q, o)] = MARK(PAD, 2, q); o = o + 2
 			:: next - o <= 3 -> mark[PLACE(q, o)] = MARK(PAD, next - o, q); o = next; break
@@ -473,7 +492,7 @@ inline salvage(q)
 	all_in_flight = all_in_flight + in_flight
 }
 
-/* When all is over. */
+/* After all actors have ended. */
 proctype auditor()
 {
 	byte q, o, m, r, found, limit, committed, got, missing, in_flight, all_in_flight, next, lost_records, were_inside, were_written;
@@ -487,7 +506,9 @@ proctype auditor()
 			pos_off = BYTES
 		:: else -> skip
 		fi;
-		do /* whole, but not committed: found, though the sum says that somebody was in the middle of something */
+		/* complete, but not committed: found, although the sum shows that a writer was in
+		 * the middle of a record */
+		do
 		:: r == 10 -> r = 0; break
 		:: else -> were_written = were_written + (record[r] == WRITTEN -> 1 : 0); r++
 		od;
@@ -497,11 +518,12 @@ proctype auditor()
 		:: q <= pos_seq ->
 			if
 			:: COMPLETE(q) && head[SLOT(q)].seq == q -> read_complete(q, o, m, r, found)
-			:: else -> assert(dead); salvage(q) /* without a death nothing keeps the reader from the end */
+			/* without a death nothing blocks the reader before the end */
+			:: else -> assert(dead); salvage(q)
 			fi;
 			q++
 		od;
-		/* the books */
+		/* the sums */
 		r = 0; found = 0; lost_records = 0;
 		do
 		:: r == 10 -> break
@@ -517,7 +539,7 @@ proctype auditor()
 		od;
 		assert(found == discarded);
 		assert(lost_records == overwritten);
-		/* Who was seen in the middle of a record was, or had just ended it. */
+		/* Each record that was found in flight was so, or had just ended. */
 		assert(all_in_flight <= were_inside + were_written)
 	}
 }
