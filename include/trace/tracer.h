@@ -38,6 +38,8 @@ struct tracer;
  *            or wakeup of a matching thread.
  * @filter_pid: this process, 0 = all, by its number in the caller's namespace of processes; with @follow also its descendants, those that there are and those to come
  * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all; -ENOTSUP in any but the first namespace of processes
+ * @others_hidden: with @filter_uid: a thread matches only if all of its user ids are that, and its group ids are one; the start state tells of others
+ *            what everybody may know - number, name, user, state - and no path, no address, no call
  * @exclude_pid: this process' system calls and faults are not recorded (the daemon), counted as filtered; 0 = none
  */
 struct tracer_options {
@@ -52,6 +54,7 @@ struct tracer_options {
 	int64_t filter_uid;
 	int64_t filter_gid;
 	pid_t exclude_pid;
+	bool others_hidden;
 };
 
 /**
