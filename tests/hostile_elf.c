@@ -16,7 +16,7 @@ static const unsigned char abbreviations[] = {
 	HE_MEMBER, DW_TAG_member, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, DW_AT_data_member_location, DW_FORM_data1, 0, 0,
 	HE_NAMELESS, DW_TAG_member, 0, DW_AT_type, DW_FORM_ref4, DW_AT_data_member_location, DW_FORM_data1, 0, 0,
 	HE_TYPEDEF, DW_TAG_typedef, 0, DW_AT_type, DW_FORM_ref4, 0, 0,
-	HE_BLOCK, DW_TAG_lexical_block, 1, 0, 0,
+	HE_BLOCK, DW_TAG_lexical_block, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
 	0,
 };
 
@@ -49,6 +49,8 @@ static void put_address(struct he *he)
 void he_entry(struct he *he, enum he_abbreviation abbreviation)
 {
 	he_byte(he, abbreviation);
+	if (abbreviation == HE_BLOCK)
+		put_address(he);
 }
 
 void he_end(struct he *he)

@@ -21,7 +21,7 @@ enum he_abbreviation {
 	HE_MEMBER,	/* name, type, offset (1 byte) */
 	HE_NAMELESS,	/* a member without a name: type, offset (1 byte) */
 	HE_TYPEDEF,	/* type */
-	HE_BLOCK,	/* has children */
+	HE_BLOCK,	/* has children; the addresses of f(), which he_entry() writes */
 };
 
 struct he {

@@ -517,7 +517,7 @@ static int crash(void *context, struct probe_opener *opener, struct probe_answer
 
 static int loop(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
 {
-	for (volatile int i = 0;; i++)
+	for (volatile unsigned int i = 0;; i++)
 		;
 	return 0;
 }
