@@ -533,6 +533,8 @@ static void expect_stop(int (*read)(void *, struct probe_opener *, struct probe_
 
 	expect(run_reader(read, take_nothing, NULL, &error), -EBADMSG, &error);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, reason));
+	if (!strstr(error.message, reason))
+		fprintf(stderr, "%s\n", error.message);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, PROBE_TARGET ": its debug information cannot be read"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "objcopy --strip-debug"));
 	CU_ASSERT_PTR_NULL(strchr(error.message, '\n'));

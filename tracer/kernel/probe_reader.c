@@ -80,15 +80,15 @@ static void close_others(int socket)
 
 static void restore_signals(void)
 {
-	static const int numbers[] = {SIGXCPU, SIGSEGV, SIGBUS, SIGABRT, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGALRM, SIGCHLD};
+	static const int numbers[] = {SIGXCPU, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGALRM, SIGCHLD,
+#ifndef PROBE_SANITIZED
+				      SIGSEGV, SIGBUS, SIGABRT
+#endif
+	};
 	sigset_t none;
 
-#ifndef PROBE_SANITIZED
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		signal(numbers[i], SIG_DFL);
-#else
-	(void)numbers;
-#endif
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
