@@ -12,6 +12,7 @@
 
 #include "background.h"
 #include "clock.h"
+#include "lent.h"
 #include "message.h"
 #include "preload.h"
 #include "priority.h"
@@ -88,7 +89,7 @@ static bool wants_users(const struct session *session)
 static bool asks_for_kernel(const struct options *options)
 {
 	const struct tracer_options *whom = &options->tracer;
-	bool filters = whom->filter_pid || whom->filter_pgrp || whom->filter_uid >= 0 || whom->filter_gid >= 0;
+	bool filters = whom->filter_pid || whom->filter_pgrp || (whom->filter_uid >= 0 && !whom->others_hidden) || whom->filter_gid >= 0;
 
 	return (options->selection.begun || filters) && !options->selection.nr_user;
 }
@@ -482,6 +483,11 @@ int session_run(const struct options *options)
 	if (probe_parse(options, &session.probes, &error)) {
 		message_error("%s", error.message);
 		return error.code == -ENOMEM ? 1 : 2;
+	}
+	if (lent_check_probes(session.probes, &options->tracer, &error) || lent_raise(&options->tracer, &error)) {
+		message_error("%s", error.message);
+		trace_probes_free(session.probes);
+		return 2;
 	}
 	session.selection = options->selection;
 	if (session.probes)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "client.h"
+#include "lent.h"
 #include "list_events.h"
 #include "message.h"
 #include "daemon_options.h"
@@ -39,5 +40,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	message_init("tracedaemon", options.session.quiet);
+	if ((options.action == ACTION_RECORD || options.action == ACTION_LIST) && lent_restrict(&options.tracer, &error)) {
+		message_error("%s", error.message);
+		return 2;
+	}
 	return message_end(run(&options));
 }

@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -18,6 +19,11 @@
 #include <unistd.h>
 
 #include "error_set.h"
+#include "regular.h"
+
+#define MOST_DEBUG_BYTES   (2ull << 30) /* of debug information, decompressed: of a file with more no source lines are found */
+#define MOST_ZDEBUG_FACTOR 1032 /* zlib compresses no better */
+#define MOST_UNITS	   (1u << 22) /* compilation units of a file that are looked at */
 
 #define CLONE_THREAD 0x00010000
 
@@ -333,20 +339,21 @@ static size_t add_functions(struct object *object, unsigned int table, size_t nr
 	return nr;
 }
 
-/* The path may be a program's word: to open a FIFO would wait for ever, and to open a device may be to use it. */
+/*
+ * The path may be a program's word, and the file another user's. Its sections are read, not mapped: a file that its owner shortens meanwhile
+ * ends a reader of a mapping with SIGBUS.
+ */
 static void open_object(struct object *object)
 {
 	struct stat status;
 	size_t room = 0;
 
 	object->opened = true;
-	if (stat(object->path, &status) || !S_ISREG(status.st_mode))
-		return;
-	object->fd = open(object->path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	if (object->fd < 0 || fstat(object->fd, &status) || !S_ISREG(status.st_mode) || (object->ino && object->ino != status.st_ino))
+	object->fd = regular_open(object->path);
+	if (object->fd < 0 || fstat(object->fd, &status) || (object->ino && object->ino != status.st_ino))
 		return;
 	elf_version(EV_CURRENT);
-	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
+	object->elf = elf_begin(object->fd, ELF_C_READ, NULL);
 	if (object->elf && elf_kind(object->elf) != ELF_K_ELF) {
 		elf_end(object->elf);
 		object->elf = NULL;
@@ -397,6 +404,49 @@ static bool file_address(const struct object *object, uint64_t offset, uint64_t 
 	return false;
 }
 
+/* A section of a few kilobytes may decompress to gigabytes. */
+static bool debug_fits(Elf *elf)
+{
+	uint64_t total = 0, bytes;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Chdr packed;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
+			continue;
+		bytes = header.sh_size;
+		if ((header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &packed))
+			bytes = packed.ch_size;
+		if (name[1] == 'z' && __builtin_mul_overflow(bytes, MOST_ZDEBUG_FACTOR, &bytes))
+			return false;
+		if (__builtin_add_overflow(total, bytes, &total) || total > MOST_DEBUG_BYTES)
+			return false;
+	}
+	return true;
+}
+
+/* libdw itself would open the supplementary file that the file names, be it a FIFO: lines of a file that has one are not looked for. */
+static void open_dwarf(struct object *object)
+{
+	const char *name;
+	const void *id;
+
+	object->dwarf_tried = true;
+	if (!debug_fits(object->elf))
+		return;
+	object->dwarf = dwarf_begin_elf(object->elf, DWARF_C_READ, NULL);
+	if (object->dwarf && dwelf_dwarf_gnu_debugaltlink(object->dwarf, &name, &id) == 0)
+		return;
+	dwarf_end(object->dwarf);
+	object->dwarf = NULL;
+}
+
 /* The compilation unit that @address is in. */
 static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
 {
@@ -404,7 +454,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
 
 	if (dwarf_addrdie(dwarf, address, ret_unit))
 		return true;
-	while (dwarf_get_units(dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0) /* clang writes no .debug_aranges */
+	for (unsigned int i = 0; i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++) /* clang writes no .debug_aranges */
 		if (dwarf_haspc(ret_unit, address) > 0)
 			return true;
 	return false;
@@ -421,8 +471,7 @@ static void find_source(struct trace_symbols *symbols, struct object *object, ui
 	if (!symbols->want_source || !object->elf)
 		return;
 	if (!object->dwarf_tried)
-		object->dwarf = dwarf_begin_elf(object->elf, DWARF_C_READ, NULL);
-	object->dwarf_tried = true;
+		open_dwarf(object);
 	if (!object->dwarf || !find_unit(object->dwarf, address, &unit))
 		return;
 	line = dwarf_getsrc_die(&unit, address);

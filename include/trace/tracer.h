@@ -43,6 +43,9 @@ struct tracer;
  *     its descendants, existing and future ones
  * @filter_uid, @filter_gid: effective ids, -1 = all. @filter_pgrp: process group, 0 = all; -ENOTSUP
  *     in any but the first pid namespace
+ * @others_hidden: with @filter_uid: a thread matches only if all of its user ids are that one, and
+ *     its group ids are one. The start state then has of other threads only what every user may
+ *     know (number, name, user, state), and no path, no address, no call
  * @exclude_pid: the system calls and faults of this process (the daemon) are not recorded, and
  *     counted as filtered; 0 = none
  */
@@ -58,6 +61,7 @@ struct tracer_options {
 	int64_t filter_uid;
 	int64_t filter_gid;
 	pid_t exclude_pid;
+	bool others_hidden;
 };
 
 /**

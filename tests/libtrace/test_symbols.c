@@ -180,6 +180,32 @@ static void only_regular_files_are_opened(void)
 	tb_free(tb);
 }
 
+/* Between its functions, which are known by then, and its lines. A mapping of it would end this process with SIGBUS. */
+static void a_file_that_is_cut_after_its_functions_were_read_has_no_lines(void)
+{
+	struct tb *tb = tb_new();
+	char path[] = "/tmp/trace-symbols-XXXXXX", command[256];
+	struct trace_symbols *symbols;
+	struct trace_symbol symbol;
+	struct trace *trace;
+
+	close(mkstemp(path));
+	snprintf(command, sizeof(command), "cp %s %s", PROBE_TARGET, path);
+	CU_ASSERT_EQUAL_FATAL(system(command), 0);
+	tb_switch(tb, 0, 1000, 0, 100, 0);
+	trace = tb_open_trace(tb);
+	symbols = trace_symbols_new(trace, NULL);
+	CU_ASSERT_TRUE(trace_symbols_find_in_file(symbols, path, 4096, &symbol));
+	CU_ASSERT_EQUAL(truncate(path, 100), 0);
+	trace_symbols_want_source(symbols, true);
+	CU_ASSERT_TRUE(trace_symbols_find_in_file(symbols, path, 4096, &symbol));
+	CU_ASSERT_STRING_EQUAL(symbol.source, "");
+	unlink(path);
+	trace_symbols_free(symbols);
+	trace_close(trace);
+	tb_free(tb);
+}
+
 static void a_replaced_file_gives_no_names(void)
 {
 	struct tb *tb = tb_new();
@@ -244,6 +270,7 @@ static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute", children_have_their_parents_mappings_until_they_execute},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
+	{"a_file_that_is_cut_after_its_functions_were_read_has_no_lines", a_file_that_is_cut_after_its_functions_were_read_has_no_lines},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
 	{NULL, NULL},

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../tracer/kernel/probe.h"
+#include "probe_opener.h"
 
 #define TARGET	   PROBE_TARGET
 #define TARGET_CXX PROBE_TARGET_CXX
@@ -227,10 +228,11 @@ static void a_variable_of_the_file_is_found_from_the_probe(void)
 {
 	const char *at = "4@counter(%rip) 8@counter+8(%rip) 4@counter";
 	struct trace_error error = {0};
+	struct direct_opener direct = direct_opener(TARGET);
 	struct probe_elf elf;
 	struct probe_field one = {0}, two = {0}, three = {0};
 
-	CU_ASSERT_EQUAL_FATAL(probe_elf_open(&elf, TARGET, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(probe_elf_open_by(&elf, TARGET, &direct.opener, &error), 0);
 	CU_ASSERT_EQUAL(probe_sdt_argument(&elf, &at, 0x100, &one, &error), 1);
 	CU_ASSERT_EQUAL(probe_sdt_argument(&elf, &at, 0x100, &two, &error), 1);
 	CU_ASSERT_EQUAL(probe_sdt_argument(&elf, &at, 0x100, &three, &error), 1);

@@ -30,6 +30,7 @@ struct tracer_config {
 	unsigned int filter_uid;
 	unsigned int filter_by_gid;
 	unsigned int filter_gid;
+	unsigned int others_hidden;
 	unsigned int can_cast; /* the kernel has bpf_rdonly_cast() */
 	long long preempt_count_distance; /* distance from a CPU's run queue to its preempt_count; 0 = unknown */
 	/* The same, to the pointer to its current thread; 0 also = programs

@@ -87,8 +87,8 @@ struct thread_info {
 #endif
 
 struct cred {
-	kuid_t uid, euid;
-	kgid_t gid, egid;
+	kuid_t uid, suid, euid;
+	kgid_t gid, sgid, egid;
 };
 typedef struct {
 	int counter;

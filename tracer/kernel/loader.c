@@ -46,7 +46,7 @@ static int check_system(struct trace_error *ret_error)
 	if (!bpf || !perfmon)
 		return error_set(
 			ret_error, -EPERM,
-			"recording the kernel needs %s%s%s: run as root, or setcap cap_bpf,cap_perfmon+ep on the program",
+			"recording the kernel needs %s%s%s: run as root (sudo); for a group without it see SECURITY in tracedaemon(1)",
 			bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
 	return 0;
 }
@@ -113,6 +113,7 @@ static void configure_constants(struct tracer *tracer)
 	config->filter_uid = (unsigned int)options->filter_uid;
 	config->filter_by_gid = options->filter_gid >= 0;
 	config->filter_gid = (unsigned int)options->filter_gid;
+	config->others_hidden = options->others_hidden;
 	config->filtering = config->filter_pid || config->filter_pgrp || config->filter_by_uid || config->filter_by_gid;
 	config->preempt_count_distance = tracer_percpu_distance(tracer->types, "__preempt_count", "preempt_count");
 	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */

@@ -11,6 +11,7 @@
  *	probe_dwarf.c	variables of the source: where they are, what type they have
  *	probe_code.c	an argument's text, or a variable, into a recipe
  *	probe_places.c	all together: trace_probes_add()
+ *	probe_reader.c	the process that reads files for it, see probe_reader.h
  *	probe_list.c	trace_probes_list()
  *	probe_attach.c	into the kernel (with the tracer)
  */
@@ -84,14 +85,23 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 struct probe_elf {
 	char *path;
 	int fd;
+	uint64_t file_bytes;
 	Elf *elf;
 	int debug_fd;
 	Elf *debug;
+	int alt_fd;
+	Elf *alt; /* the supplementary file of dwz, or NULL */
+	Dwarf *alt_dwarf;
+	struct probe_opener *opener; /* borrowed */
 	Dwarf *dwarf; /* when asked for */
 	bool dwarf_tried;
+	bool unit_is_shallow; /* that of @unit_looked_at: see probe_dwarf.c */
+	const void *unit_looked_at;
 	int machine;
 };
-int probe_elf_open(struct probe_elf *ret_elf, const char *path, struct trace_error *ret_error);
+struct probe_opener;
+/** probe_elf_open_by() - the program at @path; @opener, which must outlive it, opens its files. For the reader of probe_reader.h */
+int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener, struct trace_error *ret_error);
 void probe_elf_close(struct probe_elf *elf);
 /** probe_elf_offset() - a virtual address of the file as an offset in it; false: not in any loaded part */
 bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool executable, uint64_t *ret_offset);
@@ -112,6 +122,8 @@ typedef int (*probe_symbol_fn)(void *context, const struct probe_symbol *symbol)
 int probe_elf_functions(struct probe_elf *elf, probe_symbol_fn visit, void *context);
 /** probe_symbol_matches() - is it meant by @pattern, a name or a glob? */
 bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern);
+/** probe_demangle_prepare() - load the demangler now: later no file can be opened */
+void probe_demangle_prepare(void);
 /** probe_demangle() - the C++ or Rust name behind a symbol; NULL: it is none. To be freed */
 char *probe_demangle(const char *name);
 
@@ -179,6 +191,7 @@ int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address,
 
 /** struct probe_scope - a function of the source and a place in it. Zeroed = none */
 struct probe_scope {
+	struct probe_elf *elf; /* borrowed */
 	Dwarf_Die function;
 	Dwarf_Die unit;
 	Dwarf *dwarf;

@@ -12,7 +12,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <sys/syscall.h>
 #include <trace/probes.h>
 #include <unistd.h>
+#include "regular.h"
 #include "loader.h"
 #include "probe.h"
 #include "probe_recipe.h"
@@ -183,7 +183,7 @@ static bool look_at_file(const char *path, struct place *place)
 static void look_at_code(const struct trace_probe *probe, struct place *place)
 {
 	uint8_t bytes[16]; /* 15 is the longest */
-	int fd = probe->in_kernel ? -1 : open(probe->file, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
 	ssize_t got = fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), (off_t)probe->offset);
 
 	if (fd >= 0)
@@ -368,7 +368,7 @@ static void attach_mapped(struct tracer *tracer, struct tracer_probing *probing,
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idxs[0]);
 	size_t bytes = (size_t)probing->places[idxs[0]].file.bytes;
-	int fd = probe->in_kernel ? -1 : open(probe->file, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
 	void *code = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	attach_all(tracer, probing, idxs, nr);

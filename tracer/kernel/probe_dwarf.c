@@ -16,6 +16,15 @@
 #include <string.h>
 #include "probe.h"
 
+/*
+ * Limits of walks over debug information, which anybody may have written: types that contain themselves, namespaces in namespaces without end. No
+ * compiler's output comes near them. A walk that meets one finds nothing.
+ */
+#define MOST_DEPTH	  64		/* of namespaces, of types in types */
+#define MOST_SCOPES	  1024		/* of blocks and inlined calls in each other */
+#define MOST_STEPS	  (1u << 24)	/* entries that one search looks at */
+#define MOST_MEMBERS	  (1u << 16)	/* of a struct, with those of its bases and nameless members */
+
 /* ---- the function ---- */
 
 static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
@@ -25,7 +34,7 @@ static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
 
 	if (dwarf_addrdie(dwarf, address, ret_unit))
 		return true;
-	for (; dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0; at = next) /* clang writes no .debug_aranges */
+	for (; dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0 && next > at; at = next) /* clang writes no .debug_aranges */
 		if (dwarf_offdie(dwarf, at + header_bytes, ret_unit) && dwarf_haspc(ret_unit, address) > 0)
 			return true;
 	return false;
@@ -35,11 +44,13 @@ static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
  * The function that has @address, in @parent or the namespaces and classes within. (elfutils' dwarf_getscopes() would do, but up to 0.188
  * gives up at some of what clang 14 writes: it wants an address of blocks that have ranges.)
  */
-static bool function_of_address(Dwarf_Die *parent, uint64_t address, Dwarf_Die *ret_function)
+static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned int depth, unsigned int *steps, Dwarf_Die *ret_function)
 {
 	Dwarf_Die child;
 
-	for (int left = dwarf_child(parent, &child); left == 0; left = dwarf_siblingof(&child, &child)) {
+	if (depth == MOST_DEPTH)
+		return false;
+	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MOST_STEPS; left = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
@@ -47,21 +58,46 @@ static bool function_of_address(Dwarf_Die *parent, uint64_t address, Dwarf_Die *
 			return true;
 		}
 		if ((tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type) &&
-		    function_of_address(&child, address, ret_function))
+		    function_of_address(&child, address, depth + 1, steps, ret_function))
 			return true;
+	}
+	return false;
+}
+
+/* No entry of the unit is deeper than MOST_SCOPES: libdw's own search for scopes goes down to the deepest by recursion. */
+static bool is_shallow(Dwarf_Die *unit)
+{
+	static Dwarf_Die path[MOST_SCOPES]; /* one thread at a time; too large for a stack */
+	unsigned int depth = 0, steps = 0;
+
+	if (dwarf_child(unit, &path[0]))
+		return true;
+	while (++steps < MOST_STEPS) {
+		Dwarf_Die child;
+
+		if (dwarf_child(&path[depth], &child) == 0) {
+			if (++depth == MOST_SCOPES)
+				return false;
+			path[depth] = child;
+			continue;
+		}
+		while (dwarf_siblingof(&path[depth], &path[depth]))
+			if (depth-- == 0)
+				return true;
 	}
 	return false;
 }
 
 void probe_scope_open(struct probe_elf *elf, uint64_t address, struct probe_scope *ret_scope)
 {
-	struct probe_scope scope = {.address = address};
+	struct probe_scope scope = {.address = address, .elf = elf};
+	unsigned int steps = 0;
 
 	*ret_scope = scope;
 	scope.dwarf = probe_elf_dwarf(elf);
 	if (!scope.dwarf || !unit_of_address(scope.dwarf, address, &scope.unit))
 		return;
-	scope.found = function_of_address(&scope.unit, address, &scope.function);
+	scope.found = function_of_address(&scope.unit, address, 0, &steps, &scope.function);
 	if (!scope.found)
 		return;
 	scope.cfi = dwarf_getcfi(scope.dwarf);
@@ -171,6 +207,12 @@ struct place {
 	bool begun;
 };
 
+/* Offsets come from the file: a sum that overflows is no place in memory, and no reason to stop. */
+static void add_sum(struct place *place, uint64_t offset)
+{
+	place->sum = (int64_t)((uint64_t)place->sum + offset);
+}
+
 static int add_load(struct place *place, struct trace_error *ret_error)
 {
 	if (place->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
@@ -234,7 +276,7 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	err = walk(scope, ops, nr, depth, place, ret_error);
 	place->location = location;
 	place->in_memory = in_memory; /* a base that is a register (as clang has it) says where the frame is, not that the value is in one */
-	place->sum += offset;
+	add_sum(place, (uint64_t)offset);
 	return err;
 }
 
@@ -268,7 +310,7 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struc
 static int walk_constant(struct place *place, int64_t value)
 {
 	if (place->begun) {
-		place->sum += value; /* of the DW_OP_plus that follows */
+		add_sum(place, (uint64_t)value); /* of the DW_OP_plus that follows */
 	} else {
 		place->argument.start = TRACE_PROBE_CONSTANT;
 		place->sum = value;
@@ -302,7 +344,7 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 	case DW_OP_addr: case DW_OP_addrx:
 		return walk_address(scope, op, place, ret_error);
 	case DW_OP_plus_uconst:
-		place->sum += (int64_t)op->number;
+		add_sum(place, op->number);
 		return 0;
 	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s: case DW_OP_const4u: case DW_OP_const4s:
 	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_constu: case DW_OP_consts:
@@ -361,14 +403,36 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 
 /* ---- types ---- */
 
+/* typedef, const and the like: the type is that which it is one of. */
+static bool is_other_name(Dwarf_Die *type)
+{
+	static const int tags[] = {DW_TAG_typedef, DW_TAG_const_type, DW_TAG_volatile_type, DW_TAG_restrict_type, DW_TAG_atomic_type, DW_TAG_immutable_type,
+				   DW_TAG_packed_type, DW_TAG_shared_type};
+	int tag = dwarf_tag(type);
+
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+		if (tag == tags[i])
+			return true;
+	return false;
+}
+
+/* libdw's dwarf_peel_type() never comes back from a typedef of itself. */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Die type;
+	Dwarf_Die type, next;
 
-	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
-		return false;
-	return dwarf_peel_type(&type, ret_type) == 0;
+	for (unsigned int depth = 0; depth < MOST_DEPTH; depth++) {
+		if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
+			return false;
+		if (!is_other_name(&type)) {
+			*ret_type = type;
+			return true;
+		}
+		next = type;
+		die = &next;
+	}
+	return false;
 }
 
 static bool is_pointer(Dwarf_Die *type)
@@ -450,12 +514,12 @@ static void bit_field(Dwarf_Die *die, struct member *member)
 	member->bits = (unsigned int)bits;
 }
 
-static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int depth, struct member *ret_member)
+static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int depth, unsigned int *steps, struct member *ret_member)
 {
 	Dwarf_Die die, inner;
 	int result = depth < 8 ? dwarf_child(type, &die) : 1;
 
-	for (; result == 0; result = dwarf_siblingof(&die, &die)) {
+	for (; result == 0 && ++*steps < MOST_MEMBERS; result = dwarf_siblingof(&die, &die)) {
 		const char *here = dwarf_diename(&die);
 		Dwarf_Word offset = 0;
 		bool base = dwarf_tag(&die) == DW_TAG_inheritance;
@@ -468,7 +532,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int dep
 			bit_field(&die, ret_member);
 			return true;
 		}
-		if ((base || !here) && is_struct(&inner) && find_member(&inner, name, chars, depth + 1, ret_member)) {
+		if ((base || !here) && is_struct(&inner) && find_member(&inner, name, chars, depth + 1, steps, ret_member)) {
 			ret_member->offset += offset;
 			return true;
 		}
@@ -504,6 +568,7 @@ struct path {
 static int step_member(struct path *path, const char *name, size_t chars, const char *whole, struct trace_error *ret_error)
 {
 	struct member member;
+	unsigned int steps = 0;
 	char members[256];
 	int err = 0;
 
@@ -515,12 +580,12 @@ static int step_member(struct path *path, const char *name, size_t chars, const 
 		return error_set(ret_error, -EINVAL, "%s: what stands before %.*s is no struct", whole, (int)chars, name);
 	if (!path->place.in_memory)
 		return error_set(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...", whole);
-	if (!find_member(&path->type, name, chars, 0, &member)) {
+	if (!find_member(&path->type, name, chars, 0, &steps, &member)) {
 		list_members(&path->type, members, sizeof(members));
 		return error_set(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars, name,
 				  *members ? members : "unknown here, the struct is only declared");
 	}
-	path->place.sum += (int64_t)member.offset;
+	add_sum(&path->place, member.offset);
 	path->type = member.type;
 	path->bit = member.bit;
 	path->bits = member.bits;
@@ -650,7 +715,7 @@ static int finish_array(struct path *path, struct probe_field *field, const char
 	return probe_code_type(type, field, ret_error);
 }
 
-static int finish(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+static int finish(struct path *path, struct probe_field *field, const char *whole, unsigned int depth, struct trace_error *ret_error)
 {
 	char members[256];
 	int err = 0;
@@ -662,8 +727,8 @@ static int finish(struct path *path, struct probe_field *field, const char *whol
 	if (is_struct(&path->type)) {
 		const char *name = dwarf_diename(&path->type);
 
-		if (name && !strncmp(name, "basic_string<char", 17)) /* the C++ library's string */
-			return walk_path(path, "._M_dataplus._M_p", whole, ret_error) ?: finish(path, field, whole, ret_error);
+		if (name && !strncmp(name, "basic_string<char", 17) && depth == 0) /* the C++ library's string */
+			return walk_path(path, "._M_dataplus._M_p", whole, ret_error) ?: finish(path, field, whole, depth + 1, ret_error);
 		list_members(&path->type, members, sizeof(members));
 		return error_set(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole, *members ? members : "(none is known here)");
 	}
@@ -678,10 +743,21 @@ static int finish(struct path *path, struct probe_field *field, const char *whol
 
 /* ---- variables ---- */
 
+/* Units are asked about one after the other: the last answer is kept. */
+static bool unit_is_shallow(struct probe_scope *scope)
+{
+	struct probe_elf *elf = scope->elf;
+
+	if (elf->unit_looked_at != scope->unit.addr)
+		elf->unit_is_shallow = is_shallow(&scope->unit);
+	elf->unit_looked_at = scope->unit.addr;
+	return elf->unit_is_shallow;
+}
+
 static bool find_variable(struct probe_scope *scope, const char *name, Dwarf_Die *ret_die)
 {
 	Dwarf_Die *scopes = NULL, parameter;
-	int nr = dwarf_getscopes(&scope->unit, scope->address, &scopes), found;
+	int nr = unit_is_shallow(scope) ? dwarf_getscopes(&scope->unit, scope->address, &scopes) : 0, found;
 	bool there;
 
 	found = nr > 0 ? dwarf_getscopevar(scopes, nr, name, 0, NULL, 0, 0, ret_die) : -1;
@@ -741,7 +817,7 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 					     : error_set(ret_error, -EINVAL, "%s: what * stands before is no pointer", expression);
 	*ret_field = (struct probe_field){.kind = TRACE_KIND_DEC};
 	if (!err)
-		err = finish(&path, ret_field, expression, ret_error);
+		err = finish(&path, ret_field, expression, 0, ret_error);
 	return about(expression, err, ret_error);
 }
 
@@ -758,7 +834,7 @@ int probe_scope_result(struct probe_scope *scope, struct probe_field *field, str
 	if (is_struct(&path.type) || dwarf_tag(&path.type) == DW_TAG_array_type || is_reference(&path.type))
 		return 0; /* the register holds its address, or a part of it */
 	path.place.argument = field->argument;
-	if (finish(&path, &result, "$retval", ret_error))
+	if (finish(&path, &result, "$retval", 0, ret_error))
 		return -EINVAL;
 	*field = result;
 	return 0;

@@ -3,29 +3,30 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "probe.h"
+#include "probe_reader.h"
 
 /* ---- open ---- */
 
-static Elf *open_elf(const char *path, int *ret_fd)
+/* Sections are read, not mapped: a file that its owner shortens meanwhile ends a reader of a mapping with SIGBUS. */
+static Elf *open_elf(struct probe_opener *opener, enum probe_related which, const char *name, int *ret_fd)
 {
 	Elf *elf;
 
-	*ret_fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	*ret_fd = opener->open(opener, which, name);
 	if (*ret_fd < 0)
 		return NULL;
-	elf = elf_begin(*ret_fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(*ret_fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		return elf;
 	elf_end(elf);
 	close(*ret_fd);
-	*ret_fd = -1;
-	errno = ENOEXEC;
+	*ret_fd = -ENOEXEC;
 	return NULL;
 }
 
@@ -62,78 +63,68 @@ static bool has_debug(Elf *elf)
 	return section_of_name(elf, ".debug_info", &header) != NULL;
 }
 
-/* Debian's -dbgsym packages and their like: by build id. */
-static Elf *open_by_build_id(Elf *elf, int *ret_fd)
+/* @id in hexadecimal; false: it is none. */
+static bool write_id(const void *id, ssize_t bytes, char ret_text[129])
 {
-	static const char hex[] = "0123456789abcdef";
-	char path[256] = "/usr/lib/debug/.build-id/";
-	const void *id;
-	ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
-	size_t used = strlen(path);
-
 	if (bytes < 2 || bytes > 64)
-		return NULL;
-	for (ssize_t i = 0; i < bytes; i++) {
-		path[used++] = hex[((const unsigned char *)id)[i] >> 4];
-		path[used++] = hex[((const unsigned char *)id)[i] & 15];
-		if (i == 0)
-			path[used++] = '/';
-	}
-	snprintf(path + used, sizeof(path) - used, ".debug");
-	return open_elf(path, ret_fd);
+		return false;
+	for (ssize_t i = 0; i < bytes; i++)
+		snprintf(ret_text + 2 * i, 3, "%02x", ((const unsigned char *)id)[i]);
+	return true;
 }
 
-/* NAME.debug beside the file, in .debug/, or below /usr/lib/debug: .gnu_debuglink. */
-static Elf *open_by_link(Elf *elf, const char *path, int *ret_fd)
+/* By build id, as Debian's -dbgsym packages have it; else by .gnu_debuglink. */
+static Elf *open_debug(struct probe_opener *opener, Elf *elf, int *ret_fd)
 {
-	const char *slash = strrchr(path, '/'), *name;
-	int folder_chars = slash ? (int)(slash - path) + 1 : 0;
-	static const char *const patterns[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
-	char candidate[8192];
+	const char *name;
+	const void *id = NULL;
+	char text[129];
 	GElf_Word checksum;
+	ssize_t bytes;
 	Elf *found = NULL;
 
-	name = dwelf_elf_gnu_debuglink(elf, &checksum);
-	for (size_t i = 0; name && !found && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(candidate, sizeof(candidate), patterns[i], folder_chars, path, name);
-#pragma GCC diagnostic pop
-		if (strcmp(candidate, path))
-			found = open_elf(candidate, ret_fd);
-	}
-	return found;
+	bytes = dwelf_elf_gnu_build_id(elf, &id);
+	if (write_id(id, bytes, text))
+		found = open_elf(opener, PROBE_FILE_DEBUG_ID, text, ret_fd);
+	name = found ? NULL : dwelf_elf_gnu_debuglink(elf, &checksum);
+	return name ? open_elf(opener, PROBE_FILE_DEBUG_LINK, name, ret_fd) : found;
 }
 
-int probe_elf_open(struct probe_elf *ret_elf, const char *path, struct trace_error *ret_error)
+static int check_machine(Elf *elf, const char *path, int *ret_machine, struct trace_error *ret_error)
 {
-	struct probe_elf elf = {.fd = -1, .debug_fd = -1};
 	GElf_Ehdr header;
 
-	elf_version(EV_CURRENT);
-	elf.elf = open_elf(path, &elf.fd);
-	if (!elf.elf)
-		return error_set(ret_error, -errno, "%s: %s", path, errno == ENOEXEC ? "not an ELF program or library" : strerror(errno));
-	if (!gelf_getehdr(elf.elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
-		probe_elf_close(&elf);
+	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return error_set(ret_error, -ENOEXEC, "%s: neither a program nor a shared library", path);
-	}
-	elf.machine = header.e_machine;
+	*ret_machine = header.e_machine;
 #if defined(__x86_64__)
-	if (header.e_machine != EM_X86_64) {
-		probe_elf_close(&elf);
+	if (header.e_machine != EM_X86_64)
 		return error_set(ret_error, -ENOTSUP, "%s: only 64-bit programs of this machine can be probed", path);
-	}
 #endif
-	elf.path = strdup(path);
-	if (!elf.path) {
+	return 0;
+}
+
+int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener, struct trace_error *ret_error)
+{
+	struct probe_elf elf = {.fd = -1, .debug_fd = -1, .alt_fd = -1, .opener = opener};
+	struct stat status;
+	int result;
+
+	elf_version(EV_CURRENT);
+	elf.elf = open_elf(opener, PROBE_FILE_SELF, "", &elf.fd);
+	if (!elf.elf)
+		return error_set(ret_error, elf.fd, "%s: %s", path, elf.fd == -ENOEXEC ? "not an ELF program or library" : strerror(-elf.fd));
+	elf.file_bytes = fstat(elf.fd, &status) < 0 ? 0 : (uint64_t)status.st_size;
+	result = check_machine(elf.elf, path, &elf.machine, ret_error);
+	elf.path = result ? NULL : strdup(path);
+	if (!result && !elf.path)
+		result = error_set(ret_error, -ENOMEM, "out of memory");
+	if (result) {
 		probe_elf_close(&elf);
-		return error_set(ret_error, -ENOMEM, "out of memory");
+		return result;
 	}
 	if (!has_debug(elf.elf))
-		elf.debug = open_by_build_id(elf.elf, &elf.debug_fd);
-	if (!has_debug(elf.elf) && !elf.debug)
-		elf.debug = open_by_link(elf.elf, path, &elf.debug_fd);
+		elf.debug = open_debug(opener, elf.elf, &elf.debug_fd);
 	if (!elf.debug)
 		elf.debug = elf.elf;
 	*ret_elf = elf;
@@ -143,21 +134,47 @@ int probe_elf_open(struct probe_elf *ret_elf, const char *path, struct trace_err
 void probe_elf_close(struct probe_elf *elf)
 {
 	dwarf_end(elf->dwarf);
+	dwarf_end(elf->alt_dwarf);
+	elf_end(elf->alt);
 	if (elf->debug != elf->elf)
 		elf_end(elf->debug);
 	elf_end(elf->elf);
+	if (elf->alt_fd >= 0)
+		close(elf->alt_fd);
 	if (elf->debug_fd >= 0)
 		close(elf->debug_fd);
 	if (elf->fd >= 0)
 		close(elf->fd);
 	free(elf->path);
-	*elf = (struct probe_elf){.fd = -1, .debug_fd = -1};
+	*elf = (struct probe_elf){.fd = -1, .debug_fd = -1, .alt_fd = -1};
+}
+
+/* The supplementary file of dwz, which libdw itself would open, wherever its path leads. */
+static void open_alt(struct probe_elf *elf)
+{
+	const void *id, *found_id;
+	const char *name;
+	char text[129];
+	ssize_t bytes = dwelf_dwarf_gnu_debugaltlink(elf->dwarf, &name, &id);
+
+	if (bytes <= 0)
+		return;
+	if (write_id(id, bytes, text))
+		elf->alt = open_elf(elf->opener, PROBE_FILE_ALT_ID, text, &elf->alt_fd);
+	if (!elf->alt)
+		elf->alt = open_elf(elf->opener, PROBE_FILE_ALT_PATH, name, &elf->alt_fd);
+	if (elf->alt && dwelf_elf_gnu_build_id(elf->alt, &found_id) == bytes && !memcmp(found_id, id, (size_t)bytes))
+		elf->alt_dwarf = dwarf_begin_elf(elf->alt, DWARF_C_READ, NULL);
+	if (elf->alt_dwarf)
+		dwarf_setalt(elf->dwarf, elf->alt_dwarf);
 }
 
 Dwarf *probe_elf_dwarf(struct probe_elf *elf)
 {
 	if (!elf->dwarf_tried)
 		elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
+	if (!elf->dwarf_tried && elf->dwarf)
+		open_alt(elf);
 	elf->dwarf_tried = true;
 	return elf->dwarf;
 }
@@ -175,7 +192,7 @@ bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool execut
 		if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)
 			continue;
 		*ret_offset = address - segment.p_vaddr + segment.p_offset;
-		return true;
+		return *ret_offset < elf->file_bytes;
 	}
 	return false;
 }
@@ -183,23 +200,26 @@ bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool execut
 /* ---- names ---- */
 
 /* The C++ run time has the demangler; we do not want to be linked with it for a name now and then. */
+static char *(*demangler)(const char *, char *, size_t *, int *);
+
+void probe_demangle_prepare(void)
+{
+	static bool tried;
+	void *library = tried ? NULL : dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+	tried = true;
+	if (library)
+		*(void **)&demangler = dlsym(library, "__cxa_demangle");
+}
+
 char *probe_demangle(const char *name)
 {
-	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
-	static demangle_fn demangle;
-	static bool tried;
-	void *library;
 	int status;
 
 	if (strncmp(name, "_Z", 2))
 		return NULL;
-	if (!tried) {
-		tried = true;
-		library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-		if (library)
-			*(void **)&demangle = dlsym(library, "__cxa_demangle");
-	}
-	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	probe_demangle_prepare();
+	return demangler ? demangler(name, NULL, NULL, &status) : NULL;
 }
 
 /* At the name of an operator: how much of it would be brackets elsewhere, with the word before it; else 0. */

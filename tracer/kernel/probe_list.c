@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "probe.h"
+#include "probe_reader.h"
 
 /** struct row - a line: left column, right column */
 struct row {
@@ -20,8 +21,14 @@ struct rows {
 	size_t nr;
 	size_t room;
 	const struct probe_spec *spec;
-	struct probe_elf *elf;
 	bool failed;
+};
+
+/** struct finder - in the reader: what finds lines, and tells them */
+struct finder {
+	const struct probe_spec *spec;
+	struct probe_elf *elf;
+	struct probe_answer *answer;
 };
 
 static void add_row(struct rows *rows, const char *left, const char *right)
@@ -86,10 +93,8 @@ static int print_rows(struct rows *rows, FILE *out, struct trace_error *ret_erro
 /* ---- of a file ---- */
 
 /* A file as one would write it in a probe: its name, if that finds it again. */
-static void short_name(const struct rows *rows, char *text, size_t size)
+static void short_name(const struct probe_spec *spec, char *text, size_t size)
 {
-	const struct probe_spec *spec = rows->spec;
-
 	if (spec->pid)
 		snprintf(text, size, "%.4000s@%d", spec->file, spec->pid);
 	else
@@ -98,18 +103,18 @@ static void short_name(const struct rows *rows, char *text, size_t size)
 
 static int list_static(void *context, const struct probe_sdt *sdt)
 {
-	struct rows *rows = context;
+	struct finder *finder = context;
 	struct probe_symbol provider = {.name = sdt->provider, .plain = sdt->provider, .full = sdt->provider};
 	struct probe_symbol name = {.name = sdt->name, .plain = sdt->name, .full = sdt->name};
 	char file[4200], left[5000], right[1024];
 
-	if ((*rows->spec->provider && !probe_symbol_matches(&provider, rows->spec->provider)) ||
-	    (*rows->spec->function && !probe_symbol_matches(&name, rows->spec->function)))
+	if ((*finder->spec->provider && !probe_symbol_matches(&provider, finder->spec->provider)) ||
+	    (*finder->spec->function && !probe_symbol_matches(&name, finder->spec->function)))
 		return 0;
-	short_name(rows, file, sizeof(file));
+	short_name(finder->spec, file, sizeof(file));
 	snprintf(left, sizeof(left), "usdt:%s:%.300s:%.300s", file, sdt->provider, sdt->name);
 	snprintf(right, sizeof(right), "%s%s", sdt->arguments, sdt->semaphore ? *sdt->arguments ? "  (has a semaphore)" : "(has a semaphore)" : "");
-	add_row(rows, left, right);
+	probe_answer_row(finder->answer, left, right);
 	return 0;
 }
 
@@ -128,37 +133,65 @@ static void append_parameters(const struct probe_scope *scope, char *text, size_
 
 static int list_function(void *context, const struct probe_symbol *symbol)
 {
-	struct rows *rows = context;
+	struct finder *finder = context;
 	struct probe_scope scope;
 	char file[4200], left[8192], right[1024] = "";
 
-	if (symbol->chooser || (*rows->spec->function && !probe_symbol_matches(symbol, rows->spec->function)))
+	if (symbol->chooser || (*finder->spec->function && !probe_symbol_matches(symbol, finder->spec->function)))
 		return 0;
-	short_name(rows, file, sizeof(file));
+	short_name(finder->spec, file, sizeof(file));
 	snprintf(left, sizeof(left), "%s:%.3000s", file, symbol->full);
-	if (probe_elf_dwarf(rows->elf)) {
-		probe_scope_open(rows->elf, symbol->address, &scope);
+	if (probe_elf_dwarf(finder->elf)) {
+		probe_scope_open(finder->elf, symbol->address, &scope);
 		append_parameters(&scope, right, sizeof(right));
 		probe_scope_close(&scope);
 	}
-	add_row(rows, left, right);
+	probe_answer_row(finder->answer, left, right);
 	return 0;
+}
+
+/** struct list_reading - @rows: of the caller */
+struct list_reading {
+	struct rows *rows;
+	const struct probe_spec *spec;
+	const char *path;
+};
+
+/* In the reader. */
+static int find_lines(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+{
+	const struct list_reading *reading = context;
+	struct probe_elf elf;
+	struct finder finder = {.spec = reading->spec, .elf = &elf, .answer = answer};
+	int err = probe_elf_open_by(&elf, reading->path, opener, ret_error);
+
+	if (err)
+		return err;
+	if (reading->spec->kind == PROBE_USDT)
+		probe_sdt_each(&elf, list_static, &finder);
+	else
+		probe_elf_functions(&elf, list_function, &finder);
+	probe_elf_close(&elf);
+	return 0;
+}
+
+static int take_line(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error)
+{
+	const struct list_reading *reading = context;
+	char left[8192], right[8192];
+
+	if (record->kind != PROBE_RECORD_ROW || probe_record_row(record, left, sizeof(left), right, sizeof(right)))
+		return -EBADMSG;
+	add_row(reading->rows, left, right);
+	return reading->rows->failed ? error_set(ret_error, -ENOMEM, "out of memory") : 0;
 }
 
 static int list_path(struct rows *rows, const char *path, struct trace_error *ret_error)
 {
-	struct probe_elf elf;
-	int err = probe_elf_open(&elf, path, ret_error);
+	struct list_reading context = {.rows = rows, .spec = rows->spec, .path = path};
+	const struct probe_reading reading = {.read = find_lines, .take = take_line, .context = &context};
 
-	if (err)
-		return err;
-	rows->elf = &elf;
-	if (rows->spec->kind == PROBE_USDT)
-		probe_sdt_each(&elf, list_static, rows);
-	else
-		probe_elf_functions(&elf, list_function, rows);
-	probe_elf_close(&elf);
-	return 0;
+	return probe_reader_run(path, &reading, ret_error);
 }
 
 static int list_file(struct rows *rows, struct trace_error *ret_error)
@@ -175,6 +208,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 {
 	struct probe_spec spec = *rows->spec;
 	char line[4400], permissions[8], last[4096] = "";
+	int err = 0;
 	FILE *maps;
 
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
@@ -182,7 +216,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	if (!maps)
 		return error_set(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
 	spec.pid = pid;
-	while (fgets(line, sizeof(line), maps)) {
+	while (err != -EBADMSG && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/'), found[4096];
 		struct rows part = *rows;
 
@@ -192,13 +226,13 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 		snprintf(last, sizeof(last), "%s", path);
 		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
 		part.spec = &spec;
-		if (!probe_find_file(path, pid, found, NULL) && !list_path(&part, found, NULL)) {
-			part.spec = rows->spec;
-			*rows = part;
-		}
+		if (!probe_find_file(path, pid, found, NULL))
+			err = list_path(&part, found, ret_error); /* -EBADMSG: its reader was stopped; others of its files might take as long */
+		part.spec = rows->spec;
+		*rows = part;
 	}
 	fclose(maps);
-	return 0;
+	return err == -EBADMSG ? err : 0;
 }
 
 /* ---- of the kernel ---- */

@@ -5,26 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "probe.h"
-
-/** struct entry - a probe with all that it points to. @names: of the fields */
-struct entry {
-	struct trace_probe probe;
-	struct trace_event_type type;
-	struct trace_field fields[TRACE_PROBE_MAX_ARGUMENTS];
-	char names[TRACE_PROBE_MAX_ARGUMENTS][TRACE_PROBE_NAME_BYTES];
-	char name[2 * TRACE_PROBE_NAME_BYTES];
-	char doc[TRACE_PROBE_NAME_BYTES];
-	char source[TRACE_PROBE_NAME_BYTES];
-	char function[TRACE_PROBE_NAME_BYTES];
-	char file[];
-};
-
-struct trace_probes {
-	struct entry **entries; /* owned */
-	size_t nr;
-	size_t room;
-	uint32_t nr_options;
-};
+#include "probe_entry.h"
+#include "probe_reader.h"
 
 /* ---- the list ---- */
 
@@ -54,12 +36,17 @@ const struct trace_probe *trace_probes_get(const struct trace_probes *probes, si
 	return idx < probes->nr ? &probes->entries[idx]->probe : NULL;
 }
 
-static struct entry *new_entry(struct trace_probes *probes, const char *file, struct trace_error *ret_error)
+static void too_many(struct trace_error *ret_error)
+{
+	error_set(ret_error, -E2BIG, "more than %d places to probe; take a narrower pattern", TRACE_PROBE_MAX_PLACES);
+}
+
+struct entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error)
 {
 	struct entry *entry;
 
 	if (probes->nr == TRACE_PROBE_MAX_PLACES) {
-		error_set(ret_error, -E2BIG, "more than %d places to probe; take a narrower pattern", TRACE_PROBE_MAX_PLACES);
+		too_many(ret_error);
 		return NULL;
 	}
 	if (probes->nr == probes->room) {
@@ -314,7 +301,7 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 		      uint64_t address, bool at_return, struct trace_error *ret_error)
 {
 	struct function_place place = {.elf = elf, .spec = spec, .address = address};
-	struct entry *entry = new_entry(probes, file, ret_error);
+	struct entry *entry = probe_entry_new(probes, file, ret_error);
 	char provider[TRACE_PROBE_NAME_BYTES];
 	int err = 0;
 
@@ -405,6 +392,8 @@ static int find_matching(void *context, const struct probe_symbol *symbol)
 
 	if (!probe_symbol_matches(symbol, search->spec->function))
 		return 0;
+	if (search->nr > TRACE_PROBE_MAX_PLACES)
+		return -E2BIG;
 	search->chooser |= symbol->chooser;
 	if (symbol->chooser)
 		return 0;
@@ -424,7 +413,9 @@ static int add_functions(struct trace_probes *probes, struct probe_elf *elf, con
 	struct function_search search = {.spec = spec};
 	int err = probe_elf_functions(elf, find_matching, &search);
 
-	if (err)
+	if (err == -E2BIG)
+		too_many(ret_error);
+	else if (err)
 		error_set(ret_error, err, "out of memory");
 	for (size_t i = 0; i < search.nr && !err; i++)
 		err = add_function(probes, elf, spec, elf->path, search.found[i].name, search.found[i].address, ret_error);
@@ -489,6 +480,8 @@ static int add_all_operands(struct entry *entry, struct static_search *search, c
 	int result;
 
 	for (unsigned int n = 1; (result = operand(search->elf, sdt, n, &field, &error)); n++) {
+		if (n > TRACE_PROBE_MAX_ARGUMENTS)
+			return error_set(search->ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name, TRACE_PROBE_MAX_ARGUMENTS);
 		if (result == -EINVAL)
 			return error_set(search->ret_error, -EINVAL, "%s: %s", entry->name, error.message);
 		snprintf(name, sizeof(name), "arg%u", n);
@@ -533,7 +526,7 @@ static int add_static(void *context, const struct probe_sdt *sdt)
 
 	if (!static_matches(spec, sdt))
 		return 0;
-	entry = new_entry(search->probes, search->elf->path, ret_error);
+	entry = probe_entry_new(search->probes, search->elf->path, ret_error);
 	if (!entry)
 		return ret_error ? ret_error->code : -ENOMEM;
 	search->nr++;
@@ -577,7 +570,7 @@ static void unify(struct trace_probes *probes, size_t from)
 }
 
 /* Offsets again, for widths may have grown. */
-static void lay_out(struct entry *entry)
+void probe_entry_lay_out(struct entry *entry)
 {
 	unsigned int at = 0;
 
@@ -609,31 +602,64 @@ static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const
 				  *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*", spec->file);
 	unify(probes, from);
 	for (size_t i = from; i < probes->nr; i++)
-		lay_out(probes->entries[i]);
+		probe_entry_lay_out(probes->entries[i]);
 	return 0;
 }
 
 /* ---- all kinds ---- */
 
+/** struct file_reading - @probes: of the caller; the reader has a list of its own */
+struct file_reading {
+	struct trace_probes *probes;
+	const struct probe_spec *spec;
+	const char *path;
+};
+
+static int add_of_elf(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	if (spec->kind == PROBE_USDT)
+		return add_statics(probes, elf, spec, ret_error);
+	return spec->has_address ? add_address(probes, elf, spec, ret_error) : add_functions(probes, elf, spec, ret_error);
+}
+
+/* In the reader. */
+static int read_file(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+{
+	const struct file_reading *reading = context;
+	struct trace_probes *probes = trace_probes_new();
+	struct probe_elf elf;
+	int err;
+
+	if (!probes)
+		return error_set(ret_error, -ENOMEM, "out of memory");
+	err = probe_elf_open_by(&elf, reading->path, opener, ret_error);
+	if (!err) {
+		err = add_of_elf(probes, &elf, reading->spec, ret_error);
+		probe_elf_close(&elf);
+	}
+	for (size_t i = 0; !err && i < probes->nr; i++)
+		probe_answer_entry(answer, probes->entries[i]);
+	trace_probes_free(probes);
+	return err;
+}
+
+static int take_probe(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error)
+{
+	const struct file_reading *reading = context;
+
+	if (record->kind != PROBE_RECORD_ENTRY)
+		return -EBADMSG;
+	return probe_record_entry(record, reading->probes, reading->spec, reading->path, file_bytes, ret_error);
+}
+
 static int add_in_file(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
 {
 	char path[4096];
-	struct probe_elf elf;
+	struct file_reading context = {.probes = probes, .spec = spec, .path = path};
+	const struct probe_reading reading = {.read = read_file, .take = take_probe, .context = &context};
 	int err = probe_find_file(spec->file, spec->pid, path, ret_error);
 
-	if (err)
-		return err;
-	err = probe_elf_open(&elf, path, ret_error);
-	if (err)
-		return err;
-	if (spec->kind == PROBE_USDT)
-		err = add_statics(probes, &elf, spec, ret_error);
-	else if (spec->has_address)
-		err = add_address(probes, &elf, spec, ret_error);
-	else
-		err = add_functions(probes, &elf, spec, ret_error);
-	probe_elf_close(&elf);
-	return err;
+	return err ? err : probe_reader_run(path, &reading, ret_error);
 }
 
 static int add_in_kernel(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)

@@ -148,7 +148,7 @@ static int parse_displacement(struct probe_elf *elf, const struct operand *opera
 
 		at += *at == '+' || *at == '-';
 		if (isdigit((unsigned char)*at)) {
-			*ret_value += sign * (int64_t)strtoull(at, &rest, 0);
+			*ret_value = (int64_t)((uint64_t)*ret_value + (uint64_t)sign * strtoull(at, &rest, 0));
 			if (rest == at || rest > end)
 				return bad_operand(operand, ret_error);
 			at = rest;
@@ -160,7 +160,7 @@ static int parse_displacement(struct probe_elf *elf, const struct operand *opera
 		if (!elf || !(find_symbol(elf->elf, at, chars, &address) || find_symbol(elf->debug, at, chars, &address)))
 			return error_set(ret_error, -ENOTSUP, "an argument of the probe is the variable %.*s, which has no symbol: is the file stripped?",
 					  (int)chars, at);
-		*ret_value += (int64_t)address;
+		*ret_value = (int64_t)((uint64_t)*ret_value + address);
 		*ret_symbol = true;
 		at += chars;
 	}
@@ -228,7 +228,7 @@ static int parse_memory(struct probe_elf *elf, const struct operand *operand, ui
 		return bad_operand(operand, ret_error);
 	if (symbol && (ip || !open)) { /* a variable of the file: as far from the probe as the linker put it */
 		argument->start = TRACE_PROBE_PLACE;
-		displacement -= (int64_t)address;
+		displacement = (int64_t)((uint64_t)displacement - address);
 	} else if (symbol || ip) {
 		return bad_operand(operand, ret_error);
 	}

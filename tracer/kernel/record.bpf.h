@@ -497,6 +497,24 @@ static __noinline void count_filtered(void)
 		__sync_fetch_and_add(&control->filtered, 1);
 }
 
+/*
+ * If others are hidden, @task must belong wholly to the user. A task with another id among its own
+ * is a program that changed its user: its memory and descriptors may hold what the user may not
+ * see. ptrace(2) asks the same: kernel/ptrace.c, __ptrace_may_access().
+ */
+static __always_inline bool is_shown(struct task_struct *task)
+{
+	const struct cred *cred;
+	u32 gid;
+
+	if (!config.others_hidden)
+		return true;
+	cred = BPF_CORE_READ(task, cred);
+	gid = BPF_CORE_READ(cred, gid.val);
+	return BPF_CORE_READ(cred, uid.val) == config.filter_uid && BPF_CORE_READ(cred, euid.val) == config.filter_uid &&
+	       BPF_CORE_READ(cred, suid.val) == config.filter_uid && BPF_CORE_READ(cred, egid.val) == gid && BPF_CORE_READ(cred, sgid.val) == gid;
+}
+
 /* All filters must match, as in the original toolkit. */
 static __always_inline bool task_matches(struct task_struct *task)
 {
@@ -512,7 +530,7 @@ static __always_inline bool task_matches(struct task_struct *task)
 		return false;
 	if (config.filter_by_gid && BPF_CORE_READ(task, cred, egid.val) != config.filter_gid)
 		return false;
-	return true;
+	return is_shown(task);
 }
 
 /* Does the event of the current thread pass the filters? Counts it if not. */

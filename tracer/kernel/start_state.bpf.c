@@ -120,7 +120,9 @@ int start_thread(struct bpf_iter__task *ctx)
 		record->running = task->on_cpu != 0;
 		record->start_ns = task->start_time;
 		record->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
-		fill_syscall(record, task);
+		record->nr = -1;
+		if (is_shown(task))
+			fill_syscall(record, task);
 		bpf_core_read(buffer->comm, 16, &task->comm);
 		iter_end(buffer, seq, TRACE_EV_start_thread, sizeof(*record), buffer->comm, 16);
 	}
@@ -145,7 +147,7 @@ int start_exe(struct bpf_iter__task *ctx)
 	struct path_place place;
 	struct file *exe;
 
-	if (!task || !s || !tells_of_process(task))
+	if (!task || !s || !tells_of_process(task) || !is_shown(task))
 		return 0;
 	exe = BPF_CORE_READ(task, mm, exe_file);
 	if (!exe)
@@ -191,7 +193,7 @@ int start_files(struct bpf_iter__task *ctx)
 	struct tracer_iter_files files = {0};
 	struct files_struct *leaders;
 
-	if (!task || (task->flags & PF_KTHREAD))
+	if (!task || (task->flags & PF_KTHREAD) || !is_shown(task))
 		return 0;
 	files.files = (u64)BPF_CORE_READ(task, files);
 	leaders = BPF_CORE_READ(task, group_leader, files);
@@ -231,7 +233,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 	u32 fd = ctx->fd;
 	u64 ts_ns;
 
-	if (!task || !file || !s)
+	if (!task || !file || !s || !is_shown(task))
 		return 0;
 	inode = file->f_inode;
 	place = file_path(s, file);
@@ -264,7 +266,7 @@ int start_map(struct bpf_iter__task_vma *ctx)
 	struct inode *inode;
 	struct file *file;
 
-	if (!task || !vma || !s || !tells_of_process(task))
+	if (!task || !vma || !s || !tells_of_process(task) || !is_shown(task))
 		return 0;
 	file = vma->vm_file;
 	if (!file)

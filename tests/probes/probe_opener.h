@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_PROBE_OPENER_H
+#define TESTS_PROBE_OPENER_H
+/* probe_opener.h - opens a program's files in this process, for tests of what the reader of programs runs. */
+#include "../../tracer/kernel/probe_reader.h"
+
+struct direct_opener {
+	struct probe_opener opener; /* first */
+	struct probe_files files;
+};
+
+static inline int direct_open(struct probe_opener *opener, enum probe_related which, const char *name)
+{
+	return probe_files_open(&((struct direct_opener *)opener)->files, which, name);
+}
+
+static inline struct direct_opener direct_opener(const char *path)
+{
+	return (struct direct_opener){.opener = {direct_open}, .files = {.path = path}};
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_PROBE_ENTRY_H
+#define TRACER_PROBE_ENTRY_H
+/* probe_entry.h - the list behind struct trace_probes, for the reader that fills one and the caller that fills its own from the answer. */
+#include <trace/probes.h>
+
+/** struct entry - a probe with all that it points to. @names: of the fields */
+struct entry {
+	struct trace_probe probe;
+	struct trace_event_type type;
+	struct trace_field fields[TRACE_PROBE_MAX_ARGUMENTS];
+	char names[TRACE_PROBE_MAX_ARGUMENTS][TRACE_PROBE_NAME_BYTES];
+	char name[2 * TRACE_PROBE_NAME_BYTES];
+	char doc[TRACE_PROBE_NAME_BYTES];
+	char source[TRACE_PROBE_NAME_BYTES];
+	char function[TRACE_PROBE_NAME_BYTES];
+	char file[];
+};
+
+struct trace_probes {
+	struct entry **entries; /* owned */
+	size_t nr;
+	size_t room;
+	uint32_t nr_options;
+};
+
+/** probe_entry_new() - append an empty entry of the file @file; NULL with -E2BIG or -ENOMEM in @ret_error */
+struct entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error);
+/** probe_entry_lay_out() - the offsets of the fields one behind the other, and the size of all */
+void probe_entry_lay_out(struct entry *entry);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * probe_files.c - the files that may be opened for a program: itself, its debug file, the supplementary file of dwz.
+ *
+ * The names of the latter two stand in the program, which another user may have made. Only the folders that debuggers look into are looked into:
+ * that of the program, .debug/ in it, and /usr/lib/debug. Each file is opened by regular_open().
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "regular.h"
+#include "probe_reader.h"
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+
+/* Opens @path, unless it is the program itself. */
+static int open_debug(struct probe_files *files, const char *path, bool remember)
+{
+	int fd;
+
+	if (!strcmp(path, files->path))
+		return -ENOENT;
+	fd = regular_open(path);
+	if (fd >= 0 && remember)
+		snprintf(files->debug, sizeof(files->debug), "%s", path);
+	return fd;
+}
+
+/* Debian's -dbgsym packages and their like. */
+static int open_by_id(struct probe_files *files, const char *id, bool remember)
+{
+	size_t chars = strlen(id);
+	char path[256];
+
+	if (chars < 4 || chars > 128 || strspn(id, "0123456789abcdef") != chars)
+		return -EPERM;
+	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", id, id + 2);
+	return open_debug(files, path, remember);
+}
+
+static bool is_plain_name(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..") && strlen(name) <= NAME_MAX;
+}
+
+/* The characters of @path up to its last slash, with it. */
+static int folder_chars(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* NAME beside the program, in .debug/, or below /usr/lib/debug. */
+static int open_by_link(struct probe_files *files, const char *name)
+{
+	char path[sizeof(files->debug)];
+	int folder = folder_chars(files->path), fd;
+
+	if (!is_plain_name(name))
+		return -EPERM;
+	snprintf(path, sizeof(path), "%.*s%s", folder, files->path, name);
+	fd = open_debug(files, path, true);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "%.*s.debug/%s", folder, files->path, name);
+	fd = open_debug(files, path, true);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), DEBUG_FOLDER "%.*s%s", folder, files->path, name);
+	return open_debug(files, path, true);
+}
+
+/* A plain name beside the debug file, or any path that ends below /usr/lib/debug. */
+static int open_alt(struct probe_files *files, const char *name)
+{
+	const char *from = *files->debug ? files->debug : files->path;
+	char path[sizeof(files->debug)], real[PATH_MAX];
+
+	if (*name == '/')
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		snprintf(path, sizeof(path), "%.*s%.4000s", folder_chars(from), from, name);
+	if (is_plain_name(name))
+		return open_debug(files, path, false);
+	if (!realpath(path, real))
+		return -errno;
+	return strncmp(real, DEBUG_FOLDER "/", sizeof(DEBUG_FOLDER)) ? -EPERM : open_debug(files, real, false);
+}
+
+int probe_files_open(struct probe_files *files, enum probe_related which, const char *name)
+{
+	switch (which) {
+	case PROBE_FILE_SELF:
+		return regular_open(files->path);
+	case PROBE_FILE_DEBUG_ID:
+		return open_by_id(files, name, true);
+	case PROBE_FILE_DEBUG_LINK:
+		return open_by_link(files, name);
+	case PROBE_FILE_ALT_ID:
+		return open_by_id(files, name, false);
+	case PROBE_FILE_ALT_PATH:
+		return open_alt(files, name);
+	}
+	return -EPERM;
+}

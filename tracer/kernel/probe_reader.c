@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * probe_reader.c - a file of a stranger is read by a child without rights; the caller opens files for it and takes its answer.
+ *
+ *	caller					reader
+ *	opens the file, forks			drops all rights (probe_jail.c)
+ *						asks for the file, and for its debug file
+ *	opens what belongs to the program,	reads, answers with records
+ *	sends the descriptor
+ *	checks each record (probe_answer.c)	"end", and exits
+ *
+ * A reader that crashes, that takes too long or too much memory, or whose answer is impossible, ends in one sentence.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "error_set.h"
+#include "probe.h"
+#include "probe_reader.h"
+
+#define MOST_SECONDS	   120 /* from the fork to the end, waiting for a disk included */
+#define MOST_FILES_ASKED   16
+
+/* ---- the reader ---- */
+
+struct asking_opener {
+	struct probe_opener opener; /* first */
+	struct probe_answer *answer;
+};
+
+/* The caller's reply: 0 with a descriptor, or a negative errno. */
+static int receive_file(int socket)
+{
+	int32_t result = -EIO, fd;
+	struct iovec part = {&result, sizeof(result)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *rights;
+
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(result))
+		return -EIO;
+	rights = CMSG_FIRSTHDR(&message);
+	if (result || !rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(fd)))
+		return result ? result : -EIO;
+	memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
+	return fd;
+}
+
+static int ask_for_file(struct probe_opener *opener, enum probe_related which, const char *name)
+{
+	struct asking_opener *asking = (struct asking_opener *)opener;
+
+	probe_answer_file(asking->answer, which, name);
+	return asking->answer->failed ? -EIO : receive_file(asking->answer->fd);
+}
+
+/* Only the socket stays open; a sanitizer keeps what it reports on. */
+static void close_others(int socket)
+{
+	if (socket != PROBE_JAIL_SOCKET && dup2(socket, PROBE_JAIL_SOCKET) < 0)
+		_exit(1);
+	syscall(SYS_close_range, PROBE_JAIL_SOCKET + 1, ~0u, 0);
+#ifndef PROBE_SANITIZED
+	syscall(SYS_close_range, 0, PROBE_JAIL_SOCKET - 1, 0);
+#endif
+}
+
+static void restore_signals(void)
+{
+	static const int numbers[] = {SIGXCPU, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGALRM, SIGCHLD,
+#ifndef PROBE_SANITIZED
+				      SIGSEGV, SIGBUS, SIGABRT
+#endif
+	};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		signal(numbers[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static struct probe_answer answer_of_reader; /* too large for a stack; each reader has its own copy */
+
+static void __attribute__((noreturn)) run_reader(int socket, const struct probe_reading *reading)
+{
+	struct probe_answer *answer = &answer_of_reader;
+	struct asking_opener asking = {.opener = {ask_for_file}, .answer = answer};
+	struct trace_error error = {0};
+	int result;
+
+	restore_signals();
+	probe_demangle_prepare();
+	close_others(socket);
+	answer->fd = PROBE_JAIL_SOCKET;
+	result = probe_jail_enter();
+	if (result)
+		error_set(&error, result, "the process that reads programs cannot drop its rights: %s", strerror(-result));
+	else
+		result = reading->read(reading->context, &asking.opener, answer, &error);
+	if (result)
+		probe_answer_error(answer, &error);
+	probe_answer_end(answer);
+	_exit(answer->failed);
+}
+
+/* ---- the caller ---- */
+
+/**
+ * struct reader - a running one
+ * @self: the program's descriptor, sent when it is asked for
+ * @ended: it has told all. @error: what it, or the caller, has against the file. @taken_bytes: of its answer
+ */
+struct reader {
+	const struct probe_reading *reading;
+	struct probe_files files;
+	struct trace_error error;
+	uint64_t file_bytes;
+	uint64_t taken_bytes;
+	struct timespec deadline;
+	int self;
+	int socket;
+	pid_t pid;
+	unsigned int nr_asked;
+	bool ended;
+};
+
+static int impossible(struct reader *reader)
+{
+	return error_set(&reader->error, -EBADMSG, "%s: its debug information cannot be read (the reader's answer is impossible); probe a copy without it: objcopy --strip-debug",
+			 reader->files.path);
+}
+
+static int send_file(struct reader *reader, int fd)
+{
+	int32_t result = fd < 0 ? fd : 0;
+	struct iovec part = {&result, sizeof(result)};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	return sendmsg(reader->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(result) ? 0 : -EBADMSG;
+}
+
+static int take_file(struct reader *reader, struct probe_record *record)
+{
+	char name[PROBE_RELATED_NAME_BYTES];
+	enum probe_related which;
+	int fd, result;
+
+	if (probe_record_file(record, &which, name) || reader->nr_asked++ == MOST_FILES_ASKED)
+		return impossible(reader);
+	if (which == PROBE_FILE_SELF)
+		return send_file(reader, reader->self) ? impossible(reader) : 0;
+	fd = probe_files_open(&reader->files, which, name);
+	result = send_file(reader, fd);
+	if (fd >= 0)
+		close(fd);
+	return result ? impossible(reader) : 0;
+}
+
+static int take_record(struct reader *reader, struct probe_record *record)
+{
+	int result;
+
+	switch (record->kind) {
+	case PROBE_RECORD_END:
+		reader->ended = true;
+		return 0;
+	case PROBE_RECORD_ERROR:
+		return probe_record_error(record, &reader->error) ? impossible(reader) : reader->error.code;
+	case PROBE_RECORD_FILE:
+		return take_file(reader, record);
+	case PROBE_RECORD_ENTRY: case PROBE_RECORD_ROW:
+		result = reader->reading->take(reader->reading->context, record, reader->file_bytes, &reader->error);
+		return result == -EBADMSG ? impossible(reader) : result;
+	default:
+		return impossible(reader);
+	}
+}
+
+static int take_packet(struct reader *reader, const unsigned char *packet, size_t bytes)
+{
+	const unsigned char *at = packet;
+	struct probe_record record;
+	int result = 0;
+
+	reader->taken_bytes += bytes;
+	if (reader->taken_bytes > PROBE_ANSWER_BYTES)
+		return error_set(&reader->error, -E2BIG, "%s: there is more to tell of it than %llu MiB; take a narrower pattern", reader->files.path,
+				 PROBE_ANSWER_BYTES >> 20);
+	while (!result && !reader->ended && probe_record_next(&at, packet + bytes, &record))
+		result = take_record(reader, &record);
+	if (!result && !reader->ended && record.bad)
+		return impossible(reader);
+	return result;
+}
+
+/* Milliseconds until the deadline. */
+static int left_ms(const struct reader *reader)
+{
+	struct timespec now;
+	int64_t left;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left = (reader->deadline.tv_sec - now.tv_sec) * 1000 + (reader->deadline.tv_nsec - now.tv_nsec) / 1000000;
+	return left < 0 ? 0 : (int)left;
+}
+
+/* Until the reader has told all, or fails. 1: it stopped without a word. 2: it takes too long. */
+static int converse(struct reader *reader)
+{
+	static unsigned char packet[PROBE_PACKET_BYTES];
+	int result = 0;
+
+	while (!result && !reader->ended) {
+		struct pollfd wait = {.fd = reader->socket, .events = POLLIN};
+		int ready = poll(&wait, 1, left_ms(reader));
+		ssize_t bytes;
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
+			return 2;
+		bytes = recv(reader->socket, packet, sizeof(packet), MSG_TRUNC); /* descriptors that it sends are dropped */
+		if (bytes <= 0)
+			return 1;
+		result = (size_t)bytes > sizeof(packet) ? impossible(reader) : take_packet(reader, packet, (size_t)bytes);
+	}
+	return result;
+}
+
+static void describe_end(char *text, size_t size, int status, const struct rusage *usage)
+{
+	long seconds = usage->ru_utime.tv_sec + usage->ru_stime.tv_sec;
+
+	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || (WTERMSIG(status) == SIGKILL && seconds >= PROBE_JAIL_CPU_SECONDS - 1)))
+		snprintf(text, size, "it took more than %d s of CPU time", PROBE_JAIL_CPU_SECONDS);
+	else if (WIFSIGNALED(status))
+		snprintf(text, size, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, size, "it gave up with status %d", WEXITSTATUS(status));
+}
+
+static int stopped(struct reader *reader, const char *reason)
+{
+	return error_set(&reader->error, -EBADMSG, "%s: its debug information cannot be read (the reader stopped: %s); probe a copy without it: objcopy --strip-debug",
+			 reader->files.path, reason);
+}
+
+/* Ends the reader if it has not ended, and says why there is no answer. */
+static int finish(struct reader *reader, int result)
+{
+	struct rusage usage = {0};
+	char reason[128];
+	int status = 0;
+	pid_t waited;
+
+	close(reader->socket);
+	if (result != 1)
+		kill(reader->pid, SIGKILL); /* it has told all, or will not be listened to */
+	do
+		waited = wait4(reader->pid, &status, 0, &usage);
+	while (waited < 0 && errno == EINTR);
+	if (result == 2) {
+		snprintf(reason, sizeof(reason), "it took longer than %d s", MOST_SECONDS);
+		return stopped(reader, reason);
+	}
+	if (result != 1)
+		return result;
+	if (waited < 0)
+		snprintf(reason, sizeof(reason), "its parent ignores SIGCHLD and cannot ask why");
+	else
+		describe_end(reason, sizeof(reason), status, &usage);
+	return stopped(reader, reason);
+}
+
+static int open_failed(const char *path, int err, struct trace_error *ret_error)
+{
+	return error_set(ret_error, err, "%s: %s", path,
+			 err == -EINVAL ? "not a program or library, which is a regular file" : err == -EFBIG ? "larger than 4 GiB" : strerror(-err));
+}
+
+static int start(struct reader *reader)
+{
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	reader->pid = fork();
+	if (reader->pid == 0)
+		run_reader(sockets[1], reader->reading);
+	close(sockets[1]);
+	if (reader->pid < 0) {
+		int err = -errno;
+
+		close(sockets[0]);
+		return err;
+	}
+	reader->socket = sockets[0];
+	clock_gettime(CLOCK_MONOTONIC, &reader->deadline);
+	reader->deadline.tv_sec += MOST_SECONDS;
+	return 0;
+}
+
+int probe_reader_run(const char *path, const struct probe_reading *reading, struct trace_error *ret_error)
+{
+	struct reader reader = {.reading = reading, .files = {.path = path}};
+	struct stat status;
+	int result;
+
+	reader.self = probe_files_open(&reader.files, PROBE_FILE_SELF, "");
+	if (reader.self < 0)
+		return open_failed(path, reader.self, ret_error);
+	result = fstat(reader.self, &status) < 0 ? -errno : 0;
+	reader.file_bytes = result ? 0 : (uint64_t)status.st_size;
+	if (!result)
+		result = start(&reader);
+	if (result)
+		error_set(&reader.error, result, "%s cannot be read: no process for it: %s", path, strerror(-result));
+	else
+		result = finish(&reader, converse(&reader));
+	close(reader.self);
+	if (result && ret_error)
+		*ret_error = reader.error;
+	return result;
+}
