@@ -311,7 +311,8 @@ static void a_file_that_is_cut_and_grows_all_the_time_stops_no_reader(void)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;) {
-			truncate(path, 100);
+			if (truncate(path, 100))
+				_exit(1);
 			copy_file(PROBE_TARGET, path);
 		}
 	}

@@ -40,8 +40,11 @@ static void put_number(struct probe_answer *answer, uint64_t value)
 
 static void put_text(struct probe_answer *answer, const char *text)
 {
-	size_t chars = strnlen(text, MOST_LINE_BYTES - 1);
-	uint16_t length = (uint16_t)chars;
+	size_t chars = strlen(text);
+	uint16_t length;
+
+	chars = chars < MOST_LINE_BYTES ? chars : MOST_LINE_BYTES - 1;
+	length = (uint16_t)chars;
 
 	put(answer, &length, sizeof(length));
 	put(answer, text, chars);
