@@ -12,10 +12,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "text.h"
 
 #define USER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define USER_MAX_SUBBUFS 65536u
+#define USER_MAX_SUBBUFS (SUBBUF_BLOCK_SEQ_MASK + 1) /* a block names its sub-buffer by so many bits */
 #define USER_MAX_ENTRY_BYTES (64u << 10)
 
 /* ---- the memory ---- */
@@ -59,7 +60,7 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	mapping->clock = memory->clock;
 	mapping->features = memory->features;
 	mapping->max_events = memory->max_events;
-	mapping->nr_rings = memory->nr_rings;
+	mapping->nr_rings = memory->nr_rings < possible_cpus() ? memory->nr_rings : possible_cpus();
 	mapping->subbuf_bytes = memory->subbuf_bytes;
 	mapping->nr_subbufs = memory->nr_subbufs;
 	mapping->registry_bytes = memory->registry_bytes;

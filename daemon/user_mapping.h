@@ -18,6 +18,7 @@
 /**
  * struct user_mapping - zeroed, with fd -1 = none. All but @memory is ours
  * @fd: an open file description of our own, which holds the lock
+ * @nr_rings: those that a CPU can fill; a program may state more
  * @registry_used: how far the registry was read. @registry_broken: nothing behind that makes sense
  */
 struct user_mapping {
