@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CPUS_MAX = 8192 };
+enum {
+	CPUS_MAX = 8192
+};
 
 static uint32_t known;
 

@@ -5,11 +5,12 @@
 #include <stdint.h>
 
 /**
- * possible_cpus() - one more than the highest CPU number that the kernel can use, CPUs that are offline or not plugged in included
- * Read once. A machine without /sys has as many as the C library counts; at least 1.
+ * possible_cpus() - one more than the highest CPU number that the kernel can use, CPUs that are offline or not
+ * plugged in included Read once. A machine without /sys has as many as the C library counts; at least 1.
  */
 uint32_t possible_cpus(void);
 
-/** possible_cpus_pretend() - tests only: the number that possible_cpus() returns from now on; 0: the machine's again */
+/** possible_cpus_pretend() - tests only: the number that possible_cpus() returns from now on; 0: the machine's again
+ */
 void possible_cpus_pretend(uint32_t nr);
 #endif

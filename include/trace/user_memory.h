@@ -27,6 +27,9 @@
  * and when it ends, and is found by the daemon in /proc, which looks there when a recording begins and when it ends. One that has no memory at
  * all says so by an offer without a descriptor.
  *
+ * Bounds. The daemon looks at rings of CPUs that the machine can have, reads sub-buffers and entries of the registry only where the file has pages, and takes at
+ * most four memories of a process. The programs of one user cost it no more than daemon/budget.h says.
+ *
  * Trust. The daemon believes nothing here: it copies what it reads before it checks it, takes sizes once, and a program
  * that writes nonsense spoils its own events only. A program trusts the daemons that it offers its memory to: root's and its own user's.
  */
