@@ -12,10 +12,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "message.h"
 #include "format_text.h"
 #include "join_error.h"
 #include "user_find.h"
+#include "user_index.h"
+#include "ring_reader.h"
 #include "user_program.h"
 #include "user_socket.h"
 
@@ -25,6 +28,10 @@
 #define USERS_CONNECTIONS     1024 /* that have not said anything yet */
 #define USERS_ACCEPTED	      64   /* at a time; then those that came before are heard */
 #define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
+#define USERS_PER_PROCESS     4   /* living memories: an honest process has one, and another when it runs another program */
+#define USERS_TURNED_AWAY     4096 /* connections at a time, as many as can wait: so others find room there; then there is a pause */
+#define USERS_MEANWHILE	      256  /* of them without a look at the kernel's rings */
+#define USERS_ASKED	      64  /* of those that have not said anything, when a place is needed */
 #define USERS_EVENTS	      32
 #define USERS_LAST_ROUNDS     1000 /* somebody may go on connecting for ever */
 #define USERS_LOOKS_END_NS    3000000000ull /* a flight recorder looks at new programs after 5, 10, 20 ms ... and not more seldom than that */
@@ -32,19 +39,36 @@
 #define USERS_DEAD_MAX	      2048
 #define USERS_CLOCK_NS	      1000000000ull
 
-/** struct user - @dead: its process, or what it ran; @died_ns: seen so */
+/**
+ * struct user - @dead: its process, or what it ran; @died_ns: seen so
+ * @by_memory, @by_pid, @by_pid_fd: in the indexes. @payer: whose account it is on, with @bytes of address space
+ */
 struct user {
 	struct user *next; /* owned */
 	struct user_program *program; /* owned */
+	struct user_link by_memory;
+	struct user_link by_pid;
+	struct user_link by_pid_fd;
+	uid_t payer;
+	uint64_t bytes;
 	uint64_t taken_before;
 	uint64_t died_ns;
 	bool dead;
+	bool is_over; /* it is dead and not on its payer's account */
 	bool needed; /* while the buried are looked through */
 };
 
+/** struct connection - its program has not said anything yet. @fd: -1: the place is free */
+struct connection {
+	int fd;
+	uid_t uid;
+};
+
 /**
- * struct users - @list: newest first
- * @connections: accepted, nothing received yet; -1: free. When none is free a new one takes another's place
+ * struct users - @list: newest first; @by_memory: of device and inode, @by_pid, @by_pid_fd: the same
+ * @budget: what programs may cost. @rescan_due: /proc is to be looked at again when it may; @forgotten: dead ones that a living process may still have looked at
+ * @salvages: users_salvage() has looked who is dead
+ * @connections: accepted, nothing received yet. When none is free a new one takes another's place
  * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
  * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
  * @nr_buried, @max_buried: dead ones in the list, and when to look through them
@@ -59,6 +83,10 @@ struct users {
 	struct tracer *tracer;		     /* borrowed; NULL: none */
 	struct user_socket *socket;	     /* owned; NULL: another daemon has it */
 	struct user *list;		     /* owned */
+	struct user_index by_memory;
+	struct user_index by_pid;
+	struct user_index by_pid_fd;
+	struct budget *budget; /* owned */
 	struct users_status status;
 	size_t nr_buried;
 	size_t max_buried;
@@ -66,10 +94,12 @@ struct users {
 	size_t dead_bytes_max;
 	size_t dead_max;
 	struct users_gone gone;
-	int connections[USERS_CONNECTIONS];
+	struct connection connections[USERS_CONNECTIONS];
 	size_t next_connection;
 	uint64_t missed;
 	uint64_t unregistered;
+	uint64_t forgotten;
+	size_t nr_turned_away;
 	size_t in_a_row;
 	size_t backlog; /* of the socket: how many can wait */
 	bool crowded;
@@ -83,6 +113,8 @@ struct users {
 	struct user_barred barred;
 	bool begun;
 	bool off;
+	bool rescan_due;
+	bool salvages;
 	bool told_busy;
 	bool told_offer;
 	bool told_accept;
@@ -139,13 +171,27 @@ static bool takes_part(const struct users *users, const struct user_identity *id
 
 /* ---- they come ---- */
 
+/* Between two pieces of work for programs: the kernel's rings do not wait. */
+static void meanwhile(const struct users *users)
+{
+	if (users->recording.drain)
+		drain_kernel(users->recording.drain);
+}
+
+static uint64_t memory_key(dev_t dev, ino_t ino)
+{
+	return (uint64_t)dev << 40 ^ ino;
+}
+
 static struct user *user_of_memory(const struct users *users, int fd)
 {
+	struct user_link *link = NULL;
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
 		return NULL;
-	for (struct user *user = users->list; user; user = user->next) {
+	while ((link = user_index_next(&users->by_memory, memory_key(status.st_dev, status.st_ino), link))) {
+		struct user *user = link->item;
 		const struct user_mapping *mapping = user_program_mapping(user->program);
 
 		if (mapping->ino == status.st_ino && mapping->dev == status.st_dev)
@@ -154,14 +200,62 @@ static struct user *user_of_memory(const struct users *users, int fd)
 	return NULL;
 }
 
-/* What a process ran before it ran this is dead. */
-static void bury_earlier(struct users *users, const struct user *newest)
+static void add_to_indexes(struct users *users, struct user *user)
 {
-	pid_t pid = user_program_identity(newest->program)->pid;
+	const struct user_identity *identity = user_program_identity(user->program);
+	const struct user_mapping *mapping = user_program_mapping(user->program);
 
-	for (struct user *user = users->list; user; user = user->next)
-		if (user != newest && !user->dead && user_program_identity(user->program)->pid == pid)
-			user->dead = !user_find_maps(pid, user_program_mapping(user->program)->ino);
+	user_index_add(&users->by_memory, &user->by_memory, memory_key(mapping->dev, mapping->ino), user);
+	user_index_add(&users->by_pid, &user->by_pid, (uint64_t)identity->pid, user);
+	if (identity->pid_fd >= 0)
+		user_index_add(&users->by_pid_fd, &user->by_pid_fd, (uint64_t)identity->pid_fd, user);
+}
+
+static void remove_from_indexes(struct users *users, struct user *user)
+{
+	user_index_remove(&users->by_memory, &user->by_memory);
+	user_index_remove(&users->by_pid, &user->by_pid);
+	user_index_remove(&users->by_pid_fd, &user->by_pid_fd);
+}
+
+/** struct living - the memories of a process that is not known to be dead, nor to have run something else. @nr: as many as fit */
+struct living {
+	struct user *users[USERS_PER_PROCESS];
+	ino_t inos[USERS_PER_PROCESS];
+	size_t nr;
+};
+
+static struct living living_of(const struct users *users, pid_t pid)
+{
+	struct living living = { .nr = 0 };
+	struct user_link *link = NULL;
+
+	while (living.nr < USERS_PER_PROCESS && (link = user_index_next(&users->by_pid, (uint64_t)pid, link))) {
+		struct user *user = link->item;
+
+		if (user->dead)
+			continue;
+		living.inos[living.nr] = user_program_mapping(user->program)->ino;
+		living.users[living.nr++] = user;
+	}
+	return living;
+}
+
+/* A memory that the process does not map any more is of a program that it ran before: it is dead. Returns how many memories live on. */
+static size_t bury_earlier(struct users *users, pid_t pid, uid_t uid)
+{
+	struct living living = living_of(users, pid);
+	bool mapped[USERS_PER_PROCESS];
+	size_t nr = living.nr;
+
+	if (!nr || !budget_take(users->budget, uid, BUDGET_MAPPINGS, 1))
+		return nr;
+	budget_spend(users->budget, uid, BUDGET_MAPPINGS, user_find_which_maps(pid, living.inos, mapped, living.nr));
+	for (size_t i = 0; i < living.nr; i++) {
+		living.users[i]->dead = !mapped[i];
+		nr -= !mapped[i];
+	}
+	return nr;
 }
 
 /*
@@ -177,7 +271,7 @@ static void tell_refused(struct users *users, const struct user_identity *identi
 		return;
 	users->status.refused++;
 	users->missed += !is_busy && error->code != -EINVAL; /* nonsense is no loss */
-	if (!is_busy || !users->told_busy)
+	if ((!is_busy || !users->told_busy) && budget_may_tell(users->budget, identity->uid))
 		message_note("process %d (%s) is not recorded: %s%s", (int)identity->pid, identity->exe, error->message,
 			     is_busy ? "; nor are others of its kind" : "");
 	users->told_busy |= is_busy;
@@ -211,17 +305,62 @@ static pid_t owner_of_memory(int fd)
 	return pid;
 }
 
-static void take(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
+/* The account of @identity's user pays for a memory before the daemon takes it. */
+static int charge(struct users *users, struct user *user, const struct user_identity *identity, int fd, struct trace_error *ret_error)
+{
+	struct budget *budget = users->budget;
+	uid_t uid = identity->uid;
+	struct stat status;
+
+	if (bury_earlier(users, identity->pid, uid) >= USERS_PER_PROCESS && budget_is_bounded(budget, uid))
+		return error_set(ret_error, -EDQUOT, "it has %d memories for events already", USERS_PER_PROCESS);
+	if (fstat(fd, &status) < 0)
+		return error_set(ret_error, -errno, "its memory cannot be looked at: %s", strerror(errno));
+	user->payer = uid;
+	if (!budget_charge(budget, uid, BUDGET_PROGRAMS, 1))
+		return error_set(ret_error, -EDQUOT, "user %u has as many programs as one user, or all together, may have recorded", (unsigned int)uid);
+	if (!budget_charge(budget, uid, BUDGET_ADDRESS, (uint64_t)status.st_size)) {
+		budget_release(budget, uid, BUDGET_PROGRAMS, 1);
+		return error_set(ret_error, -EDQUOT, "the programs of user %u, or of all, have more memory for events than they may; smaller TRACER_BUFFERS help", (unsigned int)uid);
+	}
+	user->bytes = (uint64_t)status.st_size;
+	return 0;
+}
+
+static void discharge(struct users *users, const struct user *user)
+{
+	budget_release(users->budget, user->payer, BUDGET_PROGRAMS, 1);
+	budget_release(users->budget, user->payer, BUDGET_ADDRESS, user->bytes);
+}
+
+static struct user *new_user(struct users *users, int fd, struct user_identity *identity, bool whole, struct trace_error *ret_error)
 {
 	struct user *user = calloc(1, sizeof(*user));
-	struct trace_error error = { .code = -ENOMEM, .message = "no memory for it" };
 
-	if (user)
-		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
-	if (user && !user->program && error.code == -EBUSY && !wait_for_other(users, owner_of_memory(fd)))
-		user->program = user_program_new(fd, identity, &users->recording, whole, &error);
-	if (!user || !user->program) {
+	if (!user) {
+		error_set(ret_error, -ENOMEM, "no memory for it");
+		return NULL;
+	}
+	if (charge(users, user, identity, fd, ret_error)) {
 		free(user);
+		return NULL;
+	}
+	user->program = user_program_new(fd, identity, &users->recording, whole, ret_error);
+	if (!user->program && ret_error->code == -EBUSY && !wait_for_other(users, owner_of_memory(fd)))
+		user->program = user_program_new(fd, identity, &users->recording, whole, ret_error);
+	if (user->program)
+		return user;
+	discharge(users, user);
+	free(user);
+	return NULL;
+}
+
+static void take(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
+{
+	struct trace_error error = { 0 };
+	struct user *user = new_user(users, fd, identity, whole, &error);
+
+	if (!user) {
 		tell_refused(users, identity, offered, &error);
 		if (identity->pid_fd >= 0)
 			close(identity->pid_fd);
@@ -234,7 +373,7 @@ static void take(struct users *users, int fd, struct user_identity *identity, bo
 	user->dead = identity->gone;
 	if (identity->pid_fd >= 0)
 		watch(users, identity->pid_fd, WATCH_PROCESS); /* should it fail, the death is found out when the recording ends */
-	bury_earlier(users, user);
+	add_to_indexes(users, user);
 	users->period_ns = USERS_PERIOD_BEGIN_NS;
 	set_timer(users, users->period_ns);
 }
@@ -252,6 +391,8 @@ static void prefer_owner(struct users *users, struct user *user, struct user_ide
 		return;
 	}
 	user_program_set_identity(user->program, identity);
+	remove_from_indexes(users, user);
+	add_to_indexes(users, user);
 	if (identity->pid_fd >= 0)
 		watch(users, identity->pid_fd, WATCH_PROCESS);
 }
@@ -286,6 +427,7 @@ static void come(struct users *users, int fd, struct user_identity *identity, bo
 			close(identity->pid_fd);
 	}
 	close(fd);
+	meanwhile(users);
 }
 
 static void on_found(void *context, int fd, struct user_identity *identity)
@@ -302,8 +444,10 @@ static void on_found_unheard(void *context, int fd, struct user_identity *identi
 /* Nobody knows whether there were any: that can only be told. */
 static void look_for_programs(struct users *users, void (*found)(void *, int, struct user_identity *))
 {
-	int err = user_find_programs(found, users);
+	int err;
 
+	users->recording.patience = RING_PATIENCE;
+	err = user_find_programs(found, users);
 	if (err && !users->unseen)
 		message_warning("programs that run already could not be looked for: %s; perhaps some are not recorded", strerror(-err));
 	users->unseen = users->unseen ? users->unseen : err;
@@ -327,6 +471,15 @@ static void listen_for_programs(struct users *users)
 	users->backlog = users->socket ? user_socket_backlog() : 0;
 }
 
+/* SECURITY: a program can have itself taken for another daemon's, and end as often as it likes. */
+static void scan_again(struct users *users)
+{
+	if (!users->rescan_due || !budget_take(users->budget, BUDGET_EVERYBODY, BUDGET_SCANS, 1))
+		return;
+	users->rescan_due = false;
+	look_for_programs(users, on_found);
+}
+
 static void on_other_gone(struct users *users)
 {
 	close(users->other_fd);
@@ -336,8 +489,8 @@ static void on_other_gone(struct users *users)
 		if (users->socket)
 			watch(users, user_socket_fd(users->socket), WATCH_SOCKET);
 	}
-	if (!users->off)
-		look_for_programs(users, on_found);
+	users->rescan_due = !users->off;
+	scan_again(users);
 }
 
 /* Nonsense, a stranger, or no descriptor was left for it: only the last is a loss. */
@@ -350,6 +503,19 @@ static void miss_offer(struct users *users, int err)
 	users->told_offer = true;
 }
 
+/* A program that begins when its user has begun too many is not taken now. The daemon finds it in /proc when the recording ends, if it lives then. */
+static void turn_down(struct users *users, int fd, const struct user_identity *identity)
+{
+	users->status.refused++;
+	users->missed++;
+	if (budget_may_tell(users->budget, identity->uid))
+		message_note("process %d (%s) is not recorded: programs of user %u begin faster than they may", (int)identity->pid, identity->exe,
+			     (unsigned int)identity->uid);
+	if (identity->pid_fd >= 0)
+		close(identity->pid_fd);
+	close(fd);
+}
+
 /* False: it has not said anything yet. */
 static bool hear(struct users *users, int connection)
 {
@@ -358,7 +524,9 @@ static bool hear(struct users *users, int connection)
 
 	if (fd == -EAGAIN)
 		return false;
-	if (fd >= 0)
+	if (fd >= 0 && !budget_take(users->budget, identity.uid, BUDGET_OFFERS, 1))
+		turn_down(users, fd, &identity);
+	else if (fd >= 0)
 		come(users, fd, &identity, true, true);
 	else if (fd != -ENODATA)
 		miss_offer(users, fd);
@@ -366,13 +534,19 @@ static bool hear(struct users *users, int connection)
 	return true;
 }
 
+static void free_place(struct users *users, struct connection *place)
+{
+	budget_release(users->budget, place->uid, BUDGET_CONNECTIONS, 1);
+	place->fd = -1;
+}
+
 /* What epoll told may be older than what was just done: the number may be another file's by now. */
 static void on_connection(struct users *users, int connection)
 {
 	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
-		if (users->connections[i] == connection) {
+		if (users->connections[i].fd == connection) {
 			if (hear(users, connection))
-				users->connections[i] = -1;
+				free_place(users, &users->connections[i]);
 			return;
 		}
 }
@@ -381,46 +555,54 @@ static void on_connection(struct users *users, int connection)
  * For a connection that has not spoken. Who holds a place may have spoken since we looked. If all are silent one must go.
  * SECURITY: so who connects and says nothing keeps nobody out for long. A program that is sent away offers itself again.
  */
-static int *find_place(struct users *users)
+static struct connection *find_place(struct users *users)
 {
-	int *place;
+	struct connection *place;
 
 	for (size_t i = 0; i < USERS_CONNECTIONS; i++) {
 		place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
-		if (*place < 0)
+		if (place->fd < 0)
 			return place;
 	}
-	for (size_t i = 0; i < USERS_CONNECTIONS; i++) {
-		place = &users->connections[i];
-		if (hear(users, *place)) {
-			*place = -1;
+	for (size_t i = 0; i < USERS_ASKED; i++) {
+		place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
+		if (hear(users, place->fd)) {
+			free_place(users, place);
 			return place;
 		}
 	}
 	place = &users->connections[users->next_connection++ % USERS_CONNECTIONS];
-	close(*place);
-	*place = -1;
+	close(place->fd);
+	free_place(users, place);
 	return place;
 }
 
-static void keep_connection(struct users *users, int connection)
+static void keep_connection(struct users *users, int connection, uid_t uid)
 {
-	int *place = find_place(users), err = watch(users, connection, WATCH_CONNECTION);
+	struct connection *place;
+	int err;
 
+	if (!budget_charge(users->budget, uid, BUDGET_CONNECTIONS, 1)) {
+		close(connection); /* it will offer again */
+		return;
+	}
+	place = find_place(users);
+	err = watch(users, connection, WATCH_CONNECTION);
 	if (err) {
+		budget_release(users->budget, uid, BUDGET_CONNECTIONS, 1);
 		miss_offer(users, err);
 		close(connection);
 		return;
 	}
-	*place = connection;
+	*place = (struct connection){ connection, uid };
 }
 
 /* No descriptor is left, or no memory: who waits goes on to wait, and would have us wake up for him again at once. */
-static void pause_hearing(struct users *users)
+static void pause_hearing(struct users *users, uint64_t ns)
 {
 	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, user_socket_fd(users->socket), NULL);
 	users->is_deaf = true;
-	set_timer(users, USERS_PERIOD_MAX_NS);
+	set_timer(users, ns);
 }
 
 static void hear_again(struct users *users)
@@ -431,19 +613,30 @@ static void hear_again(struct users *users)
 
 static void on_socket(struct users *users)
 {
-	int connection = 0;
+	int connection = 0, turned_away = 0;
 
-	for (int i = 0; i < USERS_ACCEPTED && (connection = user_socket_accept(users->socket)) >= 0; i++) {
+	for (int i = 0; i < USERS_ACCEPTED && turned_away < USERS_TURNED_AWAY && (connection = user_socket_accept(users->socket)) >= 0; i++) {
+		uid_t uid = user_socket_peer(connection);
+
 		users->in_a_row++;
-		if (!hear(users, connection)) /* usually it has spoken already */
-			keep_connection(users, connection);
+		if (!budget_take(users->budget, uid, BUDGET_ACCEPTS, 1)) {
+			close(connection); /* SECURITY: for that nothing else is done; an honest one offers again */
+			if (++turned_away % USERS_MEANWHILE == 0)
+				meanwhile(users);
+			i--;
+		} else if (!hear(users, connection)) { /* usually it has spoken already */
+			keep_connection(users, connection, uid);
+		}
 	}
+	users->nr_turned_away += (size_t)turned_away;
 	users->crowded |= users->in_a_row > users->backlog;
 	if (connection == -EAGAIN)
 		users->in_a_row = 0;
+	if (turned_away > 0)
+		pause_hearing(users, USERS_PERIOD_BEGIN_NS);
 	if (connection >= 0 || connection == -EAGAIN || connection == -ECONNABORTED || connection == -EINTR)
 		return;
-	pause_hearing(users);
+	pause_hearing(users, USERS_PERIOD_MAX_NS);
 	if (users->told_accept)
 		return;
 	message_warning("programs that want to be recorded cannot be heard: %s", strerror(-connection));
@@ -460,9 +653,8 @@ static void on_death(struct users *users, int pid_fd)
 	if (poll(&dead, 1, 0) != 1 || !(dead.revents & POLLIN))
 		return; /* as for connections: who has this number now lives */
 	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, pid_fd, NULL);
-	for (struct user *user = users->list; user; user = user->next)
-		if (user_program_identity(user->program)->pid_fd == pid_fd)
-			user->dead = true;
+	for (struct user_link *link = NULL; (link = user_index_next(&users->by_pid_fd, (uint64_t)pid_fd, link));)
+		((struct user *)link->item)->dead = true;
 }
 
 static void need(void *context, int fd, struct user_identity *identity)
@@ -491,6 +683,10 @@ static void forget(struct users *users, struct user *user)
 	if (books.overwritten + books.lost > 0 && user->died_ns > users->gone.ns)
 		users->gone.ns = user->died_ns;
 	users->dead_bytes -= user_program_saved(user->program);
+	if (!user->is_over)
+		budget_release(users->budget, user->payer, BUDGET_DEAD, 1);
+	budget_release(users->budget, user->payer, BUDGET_ADDRESS, user->bytes);
+	remove_from_indexes(users, user);
 	user_program_free(user->program);
 	free(user);
 	users->nr_buried--;
@@ -532,7 +728,7 @@ static void forget_unneeded(struct users *users)
 	struct user **place = &users->list;
 	int err;
 
-	if (users->nr_buried < users->max_buried)
+	if (users->nr_buried < users->max_buried || !budget_take(users->budget, BUDGET_EVERYBODY, BUDGET_SCANS, 1))
 		return;
 	for (struct user *user = users->list; user; user = user->next)
 		user->needed = !user_program_is_buried(user->program) || user_program_saved(user->program);
@@ -550,16 +746,48 @@ static void forget_unneeded(struct users *users)
 	users->max_buried = 2 * users->nr_buried > USERS_BURIED_MIN ? 2 * users->nr_buried : USERS_BURIED_MIN;
 }
 
+/* The dead of a user who has too many: the one that died first goes, though a child that has not recorded anything yet may look at its switches. */
+static void forget_oldest_of(struct users *users, uid_t payer)
+{
+	struct user **oldest = NULL, *user;
+
+	for (struct user **place = &users->list; *place; place = &(*place)->next)
+		if ((*place)->payer == payer && user_program_is_buried((*place)->program))
+			oldest = place;
+	if (!oldest)
+		return;
+	user = *oldest;
+	*oldest = user->next;
+	users->forgotten++;
+	forget(users, user);
+}
+
+static void bury(struct users *users, struct user *user)
+{
+	uint64_t bytes = user->bytes;
+
+	user_index_remove(&users->by_pid_fd, &user->by_pid_fd);
+	user_program_bury(user->program);
+	user->died_ns = clock_now();
+	user->bytes = user_program_mapping(user->program)->bytes;
+	users->dead_bytes += user_program_saved(user->program);
+	users->nr_buried++;
+	users->status.programs--;
+	budget_release(users->budget, user->payer, BUDGET_PROGRAMS, 1);
+	budget_release(users->budget, user->payer, BUDGET_ADDRESS, bytes - user->bytes);
+}
+
 static void bury_dead(struct users *users)
 {
 	for (struct user *user = users->list; user; user = user->next) {
 		if (!user->dead || user_program_is_buried(user->program) || !user_program_finish(user->program))
 			continue;
-		user_program_bury(user->program);
-		user->died_ns = clock_now();
-		users->dead_bytes += user_program_saved(user->program);
-		users->nr_buried++;
-		users->status.programs--;
+		if (!budget_charge(users->budget, user->payer, BUDGET_DEAD, 1)) {
+			forget_oldest_of(users, user->payer);
+			user->is_over = !budget_charge(users->budget, user->payer, BUDGET_DEAD, 1);
+		}
+		bury(users, user);
+		meanwhile(users);
 	}
 	keep_bounds(users);
 	forget_unneeded(users);
@@ -601,7 +829,10 @@ static void choose_period(struct users *users)
 		users->period_ns /= 2;
 	else if (!all && users->period_ns < USERS_PERIOD_MAX_NS)
 		users->period_ns *= 2;
-	set_timer(users, users->status.programs ? users->period_ns : users->is_deaf ? USERS_PERIOD_MAX_NS : 0);
+	if (users->status.programs)
+		set_timer(users, users->is_deaf && users->period_ns > USERS_PERIOD_BEGIN_NS ? USERS_PERIOD_BEGIN_NS : users->period_ns);
+	else
+		set_timer(users, users->is_deaf || users->rescan_due ? USERS_PERIOD_MAX_NS : 0);
 }
 
 /* ---- the recording ---- */
@@ -614,7 +845,10 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 		error_set(ret_error, -ENOMEM, "no memory for programs' events");
 		return NULL;
 	}
-	memset(users->connections, 0xff, sizeof(users->connections));
+	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
+		users->connections[i].fd = -1;
+	users->budget = budget_new(options->limits);
+	users->recording.budget = users->budget;
 	users->selection = *options->selection;
 	users->filter = options->filter;
 	users->tracer = options->tracer;
@@ -629,7 +863,9 @@ struct users *users_new(const struct users_options *options, struct trace_error 
 	users->recording.next_stream = USER_FIRST_STREAM;
 	users->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	users->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (users->epoll_fd < 0 || users->timer_fd < 0 || watch(users, users->timer_fd, WATCH_TIMER)) {
+	if (!users->budget)
+		errno = ENOMEM;
+	if (!users->budget || users->epoll_fd < 0 || users->timer_fd < 0 || watch(users, users->timer_fd, WATCH_TIMER)) {
 		error_set(ret_error, -errno, "cannot wait for programs: %s", strerror(errno));
 		return users_free(users);
 	}
@@ -656,8 +892,8 @@ struct users *users_free(struct users *users)
 		return NULL;
 	user_socket_close(users->socket);
 	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
-		if (users->connections[i] >= 0)
-			close(users->connections[i]);
+		if (users->connections[i].fd >= 0)
+			close(users->connections[i].fd);
 	while (users->list) {
 		struct user *user = users->list;
 
@@ -671,6 +907,7 @@ struct users *users_free(struct users *users)
 		close(users->other_fd);
 	if (users->epoll_fd >= 0)
 		close(users->epoll_fd);
+	budget_free(users->budget);
 	free(users);
 	return NULL;
 }
@@ -688,6 +925,7 @@ static void on_timer(struct users *users)
 	if (read(users->timer_fd, &expirations, sizeof(expirations)) < 0)
 		return; /* it was set again meanwhile */
 	hear_again(users);
+	scan_again(users);
 	for (struct user *user = users->list; user; user = user->next)
 		found |= user_program_look(user->program);
 	if (users->recording.flight)
@@ -763,7 +1001,7 @@ static void take_all(struct users *users)
 {
 	hear_again(users);
 	for (int round = 0; round < USERS_LAST_ROUNDS && dispatch(users) > 0; round++)
-		;
+		meanwhile(users);
 	look_for_programs(users, on_found_unheard);
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_look(user->program);
@@ -778,9 +1016,15 @@ void users_switch_off(struct users *users)
 
 void users_salvage(struct users *users)
 {
-	for (struct user *user = users->list; user; user = user->next)
-		if (!user->dead && !user_program_is_buried(user->program))
-			user->dead = !user_find_maps(user_program_identity(user->program)->pid, user_program_mapping(user->program)->ino);
+	for (struct user *user = users->salvages ? NULL : users->list; user; user = user->next) {
+		const struct user_identity *identity = user_program_identity(user->program);
+
+		if (user->dead || user_program_is_buried(user->program))
+			continue;
+		bury_earlier(users, identity->pid, user->payer);
+		meanwhile(users);
+	}
+	users->salvages = !users->recording.flight; /* a flight recorder asks each time */
 	bury_dead(users);
 }
 
@@ -803,7 +1047,17 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 		tell(context, text);
 	}
 	if (users->recording.undescribed) {
-		snprintf(text, sizeof(text), "%s tracepoints of programs: %s", text_count(users->recording.undescribed).s, users->recording.why.message);
+		snprintf(text, sizeof(text), "%s tracepoints of programs, whose events count as lost: %s", text_count(users->recording.undescribed).s, users->recording.why.message);
+		tell(context, text);
+	}
+	if (users->forgotten) {
+		snprintf(text, sizeof(text), "children of %s programs that ended: their users had more of those than are kept; perhaps some recorded nothing",
+			 text_count(users->forgotten).s);
+		tell(context, text);
+	}
+	if (users->nr_turned_away) {
+		snprintf(text, sizeof(text), "programs behind %s connections that came faster than a user's may: perhaps there were some that did not come again",
+			 text_count(users->nr_turned_away).s);
 		tell(context, text);
 	}
 	if (users->unseen) {
@@ -851,6 +1105,8 @@ int users_snapshot(struct users *users, struct user_snapshot *snapshot)
 
 	users->recording.next_stream = USER_FIRST_STREAM;
 	users->recording.undescribed = 0; /* each snapshot describes all of them */
+	users->recording.last_type = 0;
+	budget_forget(users->budget, BUDGET_TYPES);
 	for (struct user *user = users->list; user && !err; user = user->next)
 		err = user_program_snapshot(user->program, snapshot);
 	snapshot->missed += users->missed;
@@ -861,6 +1117,7 @@ void users_reset(struct users *users, const struct clock_sample *now)
 {
 	users->recording.start_ns = now->monotonic_ns;
 	user_clock_add(&users->recording.clock, now);
+	users->recording.patience = RING_PATIENCE;
 	for (struct user *user = users->list; user; user = user->next)
 		user_program_reset(user->program);
 	users->missed = 0;

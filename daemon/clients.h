@@ -29,12 +29,14 @@ struct users;
 /**
  * struct users_options - @tracer: whose numbers processes have in the trace; borrowed; NULL: they have those by which we know them
  * @selection: which events; copied. @filter: which processes, as for the kernel's; borrowed. @blocking: programs may wait for room
+ * @limits: what programs may cost, NULL: the default; copied
  * @flight: a flight recorder. @dead_bytes, @dead_max: how much of the dead it keeps; 0 = 256 MiB, 2048 of them
  */
 struct users_options {
 	struct tracer *tracer;
 	const struct selection *selection;
 	const struct tracer_options *filter;
+	const struct budget_limits *limits;
 	bool blocking;
 	bool flight;
 	size_t dead_bytes;
@@ -63,7 +65,7 @@ const struct selection *users_selection(const struct users *users);
 
 /** users_switch_off() - before drain_end(): nothing more is to come */
 void users_switch_off(struct users *users);
-/** users_salvage() - after drain_end(), when something does not come: from programs that died or run something else it will not */
+/** users_salvage() - after drain_end(), when something does not come: from programs that died or run something else it will not. Again until all is there */
 void users_salvage(struct users *users);
 /**
  * users_tell_lack() - what of programs is not in the trace, and cannot be counted: those that another daemon had, patterns that no program had an

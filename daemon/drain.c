@@ -4,16 +4,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ring_reader.h"
 #include "format_text.h"
 
 /* A counter of a program's that is larger was never counted up to. */
 #define DRAIN_COUNTER_MAX (1ULL << 48)
+/* The daemon does so much for programs in one go, while signals and requests wait: in bytes; each sub-buffer counts as so many more. */
+#define DRAIN_SLICE_BYTES  (16u << 20)
+#define DRAIN_SUBBUF_BYTES 4096u
 
 /**
  * struct drain_ring - the books of one ring
  * @translate, @context: of a program's; NULL: the kernel's
+ * @fd, @offset, @is_mapped: of a program's, as in struct drain_source. @budget, @uid: whose visits to CPUs are counted
+ * @until: drain_run() only: the sub-buffer that was opened last when it began
  * @consumed: sub-buffers up to this one are done with; our own copy of the word in the ring's control page, which a program can write
  * @blocks: given to the writer; numbers them
  * @stored: records in those blocks
@@ -26,6 +32,7 @@
  * known
  * @highest: of the ring's counter of discarded events, as far as it was seen
  * @fill: drain_flush() only: of the sub-buffer in use, in bytes
+ * @held: nothing is written into its sub-buffers any more, see drain_hold()
  * @suspect: the last sub-buffer was dropped because its times are unknown
  * @broken: nothing in the ring can be believed any more. @retired: its memory is gone
  */
@@ -35,7 +42,13 @@ struct drain_ring {
 	uint32_t cpu;
 	bool (*translate)(void *context, struct drain_copy *copy);
 	void *context;
+	int fd;
+	off_t offset;
+	struct budget *budget; /* borrowed */
+	uid_t uid;
+	bool is_mapped;
 	uint64_t consumed;
+	uint64_t until;
 	uint64_t blocks;
 	uint64_t stored;
 	uint64_t lost_here;
@@ -50,11 +63,16 @@ struct drain_ring {
 	uint64_t filtered;
 	uint64_t highest;
 	uint32_t fill;
+	bool held;
 	bool suspect;
 	bool broken;
 	bool retired;
 };
 
+/**
+ * struct drain - @rings: those of the kernel first, @nr_kernel of them
+ * @next_program: of the programs' rings, the one that is looked at first. @work: for programs, of DRAIN_SLICE_BYTES; @has_more: there was more
+ */
 struct drain {
 	struct tracer *tracer;	      /* borrowed; NULL: only programs are recorded */
 	struct trace_writer *writer;  /* borrowed */
@@ -64,7 +82,11 @@ struct drain {
 	bool ended;
 	struct drain_ring **rings; /* owned, as what they point to */
 	size_t nr_rings;
+	size_t nr_kernel;
 	size_t rings_room;
+	size_t next_program;
+	size_t work;
+	bool has_more;
 };
 
 /* ---- the borders of the recording ---- */
@@ -94,6 +116,91 @@ static void ring_release(struct drain_ring *ring)
 	ring->consumed++;
 	__atomic_store_n(&ring->ring.control->consumed, ring->consumed, __ATOMIC_RELEASE); /* [W4], as subbuf_release() */
 }
+
+/* ---- a program's memory ---- */
+
+/*
+ * SECURITY: a sub-buffer of a program may have no pages: a hole in its file. To read a hole in a mapping allocates pages, on our account; pread() does
+ * not. To write there allocates them in any case; so it is asked before.
+ */
+static off_t place_of(const struct drain_ring *ring, uint64_t seq)
+{
+	return ring->offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->ring.nr_subbufs - 1)) * ring->ring.subbuf_bytes;
+}
+
+/* At most @bytes of sub-buffer @seq, from its begin; what cannot be read is zeros. */
+static void read_subbuf(const struct drain_ring *ring, uint64_t seq, void *to, size_t bytes)
+{
+	ssize_t got = pread(ring->fd, to, bytes, place_of(ring, seq));
+
+	got = got > 0 ? got : 0;
+	memset((char *)to + got, 0, bytes - (size_t)got);
+}
+
+static bool is_there(const struct drain_ring *ring, uint64_t seq, uint32_t at)
+{
+	off_t place = place_of(ring, seq) + at;
+
+	return at < ring->ring.subbuf_bytes && lseek(ring->fd, place, SEEK_DATA) == place;
+}
+
+/* Bytes from the begin of sub-buffer @seq to its first hole. */
+static size_t bytes_there(const struct drain_ring *ring, uint64_t seq)
+{
+	off_t place = place_of(ring, seq), hole = lseek(ring->fd, place, SEEK_HOLE);
+
+	if (hole <= place)
+		return 0;
+	return hole - place < ring->ring.subbuf_bytes ? (size_t)(hole - place) : ring->ring.subbuf_bytes;
+}
+
+/* Do the words have pages that a flush writes to? The one behind the block's last record may be in the next page, which then is one more. */
+static bool has_pages_to_flush(const struct drain_ring *ring)
+{
+	uint64_t block = read_counter(&ring->ring.control->block), seq = ring_position(ring) >> SUBBUF_OFFSET_BITS;
+
+	if (!is_there(ring, seq, 0))
+		return false;
+	if (!subbuf_block_is_open(block))
+		return true;
+	seq = subbuf_block_seq(&ring->ring, block);
+	return is_there(ring, seq, 0) && is_there(ring, seq, (uint32_t)block - 8);
+}
+
+/* A block is closed by a visit to its CPU, in front of all others there. */
+static bool may_flush(const struct drain_ring *ring)
+{
+	if (!ring->translate)
+		return true;
+	if (ring->held || !has_pages_to_flush(ring))
+		return false;
+	return !subbuf_block_is_open(read_counter(&ring->ring.control->block)) || budget_take(ring->budget, ring->uid, BUDGET_VISITS, 1);
+}
+
+static uint32_t flush(const struct drain_ring *ring)
+{
+	return may_flush(ring) ? ring_flush(&ring->ring) : 0;
+}
+
+/* As subbuf_complete(). The header is read only where the control page does not rule it out: that is a system call. */
+static bool is_complete(const struct drain_ring *ring, uint64_t seq)
+{
+	uint64_t position, block, target = subbuf_commit_target(ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq);
+	struct subbuf_header header;
+
+	if (!ring->translate)
+		return subbuf_complete(&ring->ring, seq);
+	position = ring_position(ring);
+	block = read_counter(&ring->ring.control->block);
+	if (position >> SUBBUF_OFFSET_BITS == seq &&
+	    ((position & SUBBUF_OFFSET_MASK) < ring->ring.subbuf_bytes || (subbuf_block_is_open(block) && subbuf_block_seq(&ring->ring, block) == seq)))
+		return false;
+	read_subbuf(ring, seq, &header, sizeof(header)); /* [R1] */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return ((header.commit - target) & SUBBUF_COMMIT_MASK) == 0;
+}
+
+/* ---- begin and end of a ring ---- */
 
 static void ring_begin(struct drain_ring *ring, bool whole)
 {
@@ -150,6 +257,7 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 		ring->stream = source->stream;
 		ring->cpu = source->cpu;
 		ring_begin(ring, false);
+		drain->nr_kernel++;
 	}
 	if (!drain)
 		error_set(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
@@ -157,28 +265,36 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 }
 
 /* Records that are committed in sub-buffer @seq, complete or not. */
-static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
+static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
 {
-	const struct subbuf_header *header = subbuf_slot(ring, seq);
-	uint64_t commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
+	const struct subbuf_ring *ring = &books->ring;
 	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
-	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), in_block = 0;
+	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
+	struct subbuf_header header;
 
-	if (header->seq != seq)
+	if (books->translate) {
+		read_subbuf(books, seq, &header, sizeof(header));
+		commit = header.commit;
+	} else {
+		commit = __atomic_load_n(&subbuf_slot(ring, seq)->commit, __ATOMIC_ACQUIRE);
+		header = *subbuf_slot(ring, seq);
+	}
+	if (header.seq != seq)
 		return 0; /* its opener has not come that far */
 	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
 		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
-	return ((((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff) + in_block;
+	return ((((commit - earlier_uses) >> 40) - header.records_before) & 0xffffff) + in_block;
 }
 
-/* A block that cannot be closed, nor waited for: what it holds is lost. */
-static void lose_block(struct drain_ring *ring)
+/* A block that cannot be closed (@is_open: was not to be), nor waited for: what it holds is lost. */
+static void lose_block(struct drain_ring *ring, bool is_open)
 {
 	uint64_t block = __atomic_load_n(&ring->ring.control->block, __ATOMIC_ACQUIRE), here;
 
-	if (!subbuf_block_is_open(block) || subbuf_block_seq(&ring->ring, block) != ring->last + 1 || !ring_is_out_of_reach(&ring->ring))
+	if (!subbuf_block_is_open(block) || subbuf_block_seq(&ring->ring, block) != ring->last + 1 ||
+	    (!is_open && !ring_is_out_of_reach(&ring->ring)))
 		return;
-	here = committed_records(&ring->ring, ring->last + 1);
+	here = committed_records(ring, ring->last + 1);
 	here = here < ring->ring.subbuf_bytes ? here : 0; /* a program may say anything */
 	ring->given_up += here;
 	ring->lost_here += here;
@@ -187,12 +303,13 @@ static void lose_block(struct drain_ring *ring)
 static void ring_end(struct drain_ring *ring)
 {
 	uint64_t most = ring->consumed + ring->ring.nr_subbufs;
+	bool is_open = !may_flush(ring);
 
-	ring->last = ring_close(&ring->ring);
+	ring->last = is_open ? subbuf_newest_closed(&ring->ring) : ring_close(&ring->ring);
 	if (ring->translate && ring->last > most)
 		ring->last = most; /* a program may say anything */
 	if (ring->translate && !ring->broken)
-		lose_block(ring);
+		lose_block(ring, is_open);
 	ring->discarded = ring_counted(ring);
 	if (!ring->translate)
 		ring->filtered = read_counter(&ring->ring.control->filtered);
@@ -226,6 +343,11 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 	ring->cpu = source->cpu;
 	ring->translate = source->translate;
 	ring->context = source->context;
+	ring->fd = source->fd;
+	ring->offset = source->offset;
+	ring->budget = source->budget;
+	ring->uid = source->uid;
+	ring->is_mapped = source->is_mapped;
 	ring_begin(ring, whole);
 	if (drain->ended)
 		ring_end(ring); /* of a program that died before anybody looked */
@@ -304,7 +426,7 @@ static uint64_t next_subbuf(struct drain_ring *ring)
 			ring_break(ring);
 			return 0;
 		}
-		if (newest < seq || seq > ring->last || !subbuf_complete(&ring->ring, seq))
+		if (newest < seq || seq > ring->last || !is_complete(ring, seq))
 			return 0;
 		if (seq >= ring->first)
 			return seq;
@@ -337,17 +459,21 @@ static void take_trusted(struct drain *drain, struct drain_ring *ring, const str
 
 /* ---- one of a program ---- */
 
-/* Others may write there at the same time: what comes is what is checked, and nothing is read twice. */
 __attribute__((no_sanitize_thread, noinline)) static void copy_racing(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 }
 
-static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain_ring *ring, uint64_t seq)
+/* Others may write there at the same time: what comes is what is checked, and nothing is read twice. Behind @bytes the copy is what it was before. */
+static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain_ring *ring, uint64_t seq, size_t bytes, bool has_pages)
 {
 	struct subbuf_header *copy = (struct subbuf_header *)(drain->scratch + DRAIN_ROOM_BEFORE);
 
-	copy_racing(copy, subbuf_slot(&ring->ring, seq), ring->ring.subbuf_bytes);
+	if (has_pages && ring->is_mapped)
+		copy_racing(copy, subbuf_slot(&ring->ring, seq), bytes);
+	else
+		read_subbuf(ring, seq, copy, bytes);
+	drain->work += bytes + DRAIN_SUBBUF_BYTES;
 	return copy;
 }
 
@@ -377,6 +503,7 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 	if (!suspect)
 		suspect = !ring->translate(ring->context, &copy);
 	ring->filtered += copy.filtered;
+	ring->lost_here += suspect ? 0 : copy.untyped;
 	source.records = copy.records;
 	source.bytes = copy.bytes;
 	source.base_ns = copy.base_ns;
@@ -387,10 +514,11 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 
 static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_t seq)
 {
-	struct subbuf_header *copy = copy_subbuf(drain, ring, seq);
+	size_t there = bytes_there(ring, seq);
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, there >= sizeof(*copy) ? there : sizeof(*copy), there >= sizeof(*copy));
 
 	ring_release(ring);
-	if (copy->seq != seq)
+	if (copy->seq != seq || copy->end > there) /* no writer leaves a page out */
 		ring_break(ring);
 	else
 		take_copy(drain, ring, copy, subbuf_records(&ring->ring, copy));
@@ -407,9 +535,10 @@ static void take_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t s
 /* Its program is dead: nobody will complete it. */
 static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t seq, uint64_t position)
 {
-	struct subbuf_header *copy = copy_subbuf(drain, ring, seq);
+	bool is_hole = !is_there(ring, seq, 0);
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, is_hole ? sizeof(*copy) : ring->ring.subbuf_bytes, false);
 	struct subbuf_salvaged salvaged;
-	bool something = subbuf_salvage(copy, ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq, position, UINT16_MAX, &salvaged);
+	bool something = !is_hole && subbuf_salvage(copy, ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq, position, UINT16_MAX, &salvaged);
 
 	ring_release(ring);
 	if (!something || seq < ring->first)
@@ -421,14 +550,20 @@ static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_
 	ring->lost_here += salvaged.in_flight + salvaged.lost;
 }
 
+/* Enough for programs until the next drain_run(). */
+static bool is_done(const struct drain *drain)
+{
+	return drain->work >= DRAIN_SLICE_BYTES;
+}
+
 bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 {
 	uint64_t position, seq;
 
-	if (!ring->retired && !ring->broken)
+	if (!ring->retired && !ring->broken && has_pages_to_flush(ring))
 		subbuf_bury_block(&ring->ring);
 	while (!ring->retired && !ring->broken) {
-		if (writer_thread_full(drain->thread))
+		if (writer_thread_full(drain->thread) || is_done(drain))
 			return false;
 		seq = next_subbuf(ring);
 		position = ring->broken ? 0 : ring_position(ring);
@@ -451,6 +586,11 @@ void drain_retire(struct drain *drain, struct drain_ring *ring)
 bool drain_is_broken(const struct drain_ring *ring)
 {
 	return ring->broken;
+}
+
+void drain_hold(struct drain_ring *ring, bool hold)
+{
+	ring->held = hold;
 }
 
 uint64_t drain_taken(const struct drain_ring *ring)
@@ -479,7 +619,8 @@ bool drain_is_late(const struct drain *drain)
 	return false;
 }
 
-enum drain_result drain_run(struct drain *drain)
+/* All that is complete in the kernel's rings, one sub-buffer of each in turn. */
+static enum drain_result take_kernel(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE;
 	uint64_t seq;
@@ -487,7 +628,7 @@ enum drain_result drain_run(struct drain *drain)
 
 	do {
 		took = false;
-		for (size_t i = 0; i < drain->nr_rings; i++) {
+		for (size_t i = 0; i < drain->nr_kernel; i++) {
 			seq = next_subbuf(drain->rings[i]);
 			if (!seq)
 				continue;
@@ -499,6 +640,74 @@ enum drain_result drain_run(struct drain *drain)
 		}
 	} while (took);
 	return result;
+}
+
+/* The next sub-buffer of a program's ring that was opened before drain_run() began; what is opened later waits for the next one. */
+static uint64_t next_of_program(struct drain_ring *ring)
+{
+	return ring->consumed < ring->until ? next_subbuf(ring) : 0;
+}
+
+/* One sub-buffer of each program's ring. After each of them the kernel's rings come first again. */
+static enum drain_result take_programs_once(struct drain *drain)
+{
+	size_t nr = drain->nr_rings - drain->nr_kernel;
+	enum drain_result result = DRAIN_IDLE;
+	struct drain_ring *ring;
+	uint64_t seq;
+
+	for (size_t i = 0; i < nr; i++) {
+		ring = drain->rings[drain->nr_kernel + drain->next_program % nr];
+		seq = next_of_program(ring);
+		if (seq && writer_thread_is_crowded(drain->thread))
+			return DRAIN_BLOCKED;
+		if (seq && is_done(drain)) {
+			drain->has_more = true;
+			return DRAIN_IDLE;
+		}
+		drain->next_program = (drain->next_program + 1) % nr;
+		if (!seq)
+			continue;
+		take_subbuf(drain, ring, seq);
+		result = DRAIN_TOOK;
+		if (take_kernel(drain) == DRAIN_BLOCKED)
+			return DRAIN_BLOCKED;
+	}
+	return result;
+}
+
+static enum drain_result take_programs(struct drain *drain)
+{
+	enum drain_result result = DRAIN_IDLE, once;
+
+	for (size_t i = drain->nr_kernel; i < drain->nr_rings; i++)
+		drain->rings[i]->until = drain->rings[i]->retired ? 0 : ring_position(drain->rings[i]) >> SUBBUF_OFFSET_BITS;
+	while ((once = take_programs_once(drain)) == DRAIN_TOOK)
+		result = DRAIN_TOOK;
+	return once == DRAIN_BLOCKED ? once : drain->has_more ? DRAIN_TOOK : result;
+}
+
+enum drain_result drain_run(struct drain *drain)
+{
+	enum drain_result kernel, programs;
+
+	drain->work = 0;
+	drain->has_more = false;
+	kernel = take_kernel(drain);
+	if (kernel == DRAIN_BLOCKED)
+		return kernel;
+	programs = take_programs(drain);
+	return programs == DRAIN_IDLE ? kernel : programs;
+}
+
+void drain_kernel(struct drain *drain)
+{
+	take_kernel(drain);
+}
+
+bool drain_has_more(const struct drain *drain)
+{
+	return drain->has_more;
 }
 
 bool drain_wake_at(struct drain *drain, bool half)
@@ -522,7 +731,7 @@ static uint32_t ring_fill(const struct drain_ring *ring)
 {
 	uint32_t offset = (uint32_t)(ring_position(ring) & SUBBUF_OFFSET_MASK);
 
-	if (subbuf_complete(&ring->ring, ring->consumed + 1))
+	if (is_complete(ring, ring->consumed + 1))
 		return ring->ring.subbuf_bytes;
 	return offset < ring->ring.subbuf_bytes ? offset : 0;
 }
@@ -539,7 +748,7 @@ uint32_t drain_flush(struct drain *drain)
 		ring = drain->rings[i];
 		if (ring->retired || ring->broken)
 			continue;
-		bytes = ring_flush(&ring->ring);
+		bytes = flush(ring);
 		if (ring->fill > bytes)
 			bytes = ring->fill;
 		if (!bytes)
@@ -572,7 +781,7 @@ uint64_t drain_abandon(struct drain *drain)
 		struct drain_ring *ring = drain->rings[i];
 
 		while (!ring_is_empty(ring)) {
-			here = ring->consumed + 1 < ring->first ? 0 : committed_records(&ring->ring, ring->consumed + 1);
+			here = ring->consumed + 1 < ring->first ? 0 : committed_records(ring, ring->consumed + 1);
 			ring->lost_here += here;
 			ring->given_up += here;
 			lost += here;

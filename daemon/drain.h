@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <trace/tracer.h>
+#include <sys/types.h>
 #include <trace/writer.h>
 
+#include "budget.h"
 #include "writer_thread.h"
 
 struct drain;
@@ -39,6 +41,7 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
  * @records, @bytes: what is to be packed, with the catalogue's or the writer's ids, and low bits of ns of CLOCK_MONOTONIC
  * @nr_records: how many those are, with those that make no sense; @added: of them, made by the daemon
  * @filtered: left out because nobody wants them; @early: left out because they are older than the recording
+ * @untyped: left out because their type found no room in the trace; they are lost
  */
 struct drain_copy {
 	const struct subbuf_header *header;
@@ -50,11 +53,24 @@ struct drain_copy {
 	uint32_t added;
 	uint32_t filtered;
 	uint32_t early;
+	uint32_t untyped;
 };
 
-/** struct drain_source - a ring of a program. @translate: returns false when the times make no sense: its records are then lost */
+/**
+ * struct drain_source - a ring of a program
+ * @fd, @offset: the file of its memory, borrowed until drain_retire(), and where the ring begins in it
+ * @budget, @uid: who pays for visits to CPUs; borrowed; NULL: they are free
+ * @is_mapped: full sub-buffers may be read where they are mapped, which is a tenth cheaper; otherwise from the file, where a program that takes its pages
+ *     away at that moment cannot have the daemon make new ones
+ * @translate: returns false when the times make no sense: its records are then lost
+ */
 struct drain_source {
 	struct subbuf_ring ring;
+	int fd;
+	off_t offset;
+	struct budget *budget;
+	uid_t uid;
+	bool is_mapped;
 	uint32_t stream;
 	uint32_t cpu;
 	bool (*translate)(void *context, struct drain_copy *copy);
@@ -70,8 +86,11 @@ struct drain_ring;
  */
 struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole);
 
-/** drain_salvage() - the program is dead: take what is left in its ring, complete or not. False: the queue is full, call again */
+/** drain_salvage() - the program is dead: take what is left in its ring, complete or not. False: the queue is full, or it was enough: call again after drain_run() */
 bool drain_salvage(struct drain *drain, struct drain_ring *ring);
+
+/** drain_hold() - from now on, if @hold, nothing is written into the ring's sub-buffers: what is not full stays where it is. For memory that is larger than it may be */
+void drain_hold(struct drain_ring *ring, bool hold);
 
 /** drain_retire() - its memory goes; the books stay */
 void drain_retire(struct drain *drain, struct drain_ring *ring);
@@ -101,8 +120,16 @@ enum drain_result {
  */
 bool drain_wake_at(struct drain *drain, bool half);
 
-/** drain_run() - take every complete sub-buffer, one of each ring in turn */
+/**
+ * drain_run() - take every complete sub-buffer, one of each ring in turn
+ * The kernel's come first, and again after each of a program. Sub-buffers of programs are taken if they were opened before the call, and so many in all that
+ * signals and requests need not wait for long: drain_has_more() tells that there was more.
+ */
 enum drain_result drain_run(struct drain *drain);
+bool drain_has_more(const struct drain *drain);
+
+/** drain_kernel() - the kernel's rings only: between two pieces of work for programs */
+void drain_kernel(struct drain *drain);
 
 /**
  * drain_flush() - close the sub-buffers in use, for drain_run() to take

@@ -425,7 +425,7 @@ static int add_user_stats(void *context, const struct trace_stream_stats *stats)
 
 static int push_users(struct snapshot *snapshot)
 {
-	struct user_snapshot users = {.writer = snapshot->writer, .push = push_user_block, .settle = add_user_stats, .context = snapshot};
+	struct user_snapshot users = {.writer = snapshot->writer, .patience = RING_PATIENCE, .push = push_user_block, .settle = add_user_stats, .context = snapshot};
 	int err = snapshot->flight->users ? users_snapshot(snapshot->flight->users, &users) : 0;
 
 	snapshot->missed = users.missed;

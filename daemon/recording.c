@@ -23,8 +23,12 @@
 #define RECORDING_MISSED_NS 5000000000ull
 /* A writer that is in the middle of its record when the tracer stops is waited for so long. */
 #define RECORDING_STRAGGLER_MS 1000
+/* Programs can leave more in their rings than anybody wants to wait for. */
+#define RECORDING_REST_NS 5000000000ull
 /* After so long we look whether its program still runs. */
 #define RECORDING_SALVAGE_MS 20
+/* A sync takes what programs have until now, in so many goes at most. */
+#define RECORDING_SYNC_ROUNDS 64
 
 struct recording {
 	struct tracer *tracer;	      /* borrowed */
@@ -291,6 +295,8 @@ int recording_sync(struct recording *recording, uint64_t *ret_sync)
 
 	recording->missed_ns = 0; /* all that is known until now */
 	recording_flush(recording);
+	for (int i = 0; i < RECORDING_SYNC_ROUNDS && drain_has_more(recording->drain); i++)
+		recording_drain(recording);
 	err = writer_thread_push_sync(recording->thread);
 	if (err)
 		return err;
@@ -375,24 +381,26 @@ static void wait_for_writer(struct recording *recording, int timeout_ms)
 
 static void drain_rest(struct recording *recording, bool (*hurry)(void *), void *context)
 {
+	uint64_t lost, end_ns = clock_now() + RECORDING_REST_NS, begin_ns;
 	int straggler_ms = 0;
-	uint64_t lost;
 
 	while (!drain_is_empty(recording->drain)) {
 		switch (drain_run(recording->drain)) {
 		case DRAIN_TOOK:
 			break;
 		case DRAIN_BLOCKED:
+			begin_ns = clock_now();
 			wait_for_writer(recording, 100);
 			writer_thread_acknowledge(recording->thread);
+			end_ns += clock_now() - begin_ns; /* the disk's time, not ours */
 			break;
 		case DRAIN_IDLE: /* a sub-buffer with a writer inside */
 			wait_for_writer(recording, 1);
-			if (++straggler_ms == RECORDING_SALVAGE_MS && recording->users)
+			if (++straggler_ms >= RECORDING_SALVAGE_MS && recording->users)
 				users_salvage(recording->users);
 			break;
 		}
-		if (straggler_ms >= RECORDING_STRAGGLER_MS || hurry(context)) {
+		if (straggler_ms >= RECORDING_STRAGGLER_MS || clock_now() > end_ns || hurry(context)) {
 			lost = drain_abandon(recording->drain);
 			if (lost)
 				message_warning("%s lost that were still in the buffers", text_events(lost).s);

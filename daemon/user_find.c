@@ -13,6 +13,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
+
+/* SECURITY: a process chooses how many mappings it has, and how many of them seem to be ours. An honest one has one, or its parent's. */
+#define FIND_MAPPINGS 65536 /* of a process are looked at */
+#define FIND_MEMORIES 8
+#define FIND_USER_NS  250000000ull /* so long a scan may take for the processes of one user */
+
 /* Is @target, a link or mapping as /proc shows it, the memory of a program that meets daemons where we are? */
 static bool is_ours(const char *target)
 {
@@ -22,25 +29,6 @@ static bool is_ours(const char *target)
 	user_memory_name(getenv("TRACER_SOCKET"), name);
 	return strncmp(target, "/memfd:", prefix) == 0 && strncmp(target + prefix, name, strlen(name)) == 0 &&
 	       strchr(" \n", target[prefix + strlen(name)]);
-}
-
-void user_find_identity(struct user_identity *identity)
-{
-	struct stat status;
-	char path[64];
-	ssize_t chars;
-
-	if (identity->pid_fd < 0)
-		identity->pid_fd = (int)syscall(SYS_pidfd_open, identity->pid, 0);
-	snprintf(path, sizeof(path), "/proc/%d", (int)identity->pid);
-	identity->gone = stat(path, &status) < 0;
-	if (!identity->gone) {
-		identity->uid = status.st_uid;
-		identity->gid = status.st_gid;
-	}
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)identity->pid);
-	chars = readlink(path, identity->exe, sizeof(identity->exe) - 1);
-	identity->exe[chars > 0 ? chars : 0] = '\0';
 }
 
 /* A number that stands behind @key in /proc/PID/status; of several the last. */
@@ -66,6 +54,36 @@ static pid_t status_number(pid_t pid, const char *key)
 	return number;
 }
 
+/* SECURITY: files in /proc of a process that cannot be dumped are root's, and a process can choose to be so. */
+static void owner_of(pid_t pid, const struct stat *status, uid_t *ret_uid, gid_t *ret_gid)
+{
+	*ret_uid = status->st_uid;
+	*ret_gid = status->st_gid;
+	if (status->st_uid != 0)
+		return;
+	*ret_uid = (uid_t)status_number(pid, "Uid:");
+	*ret_gid = (gid_t)status_number(pid, "Gid:");
+	if (status_number(pid, "Pid:") == 0) /* the process has gone, and with it the reason to trust it */
+		*ret_uid = (uid_t)-1;
+}
+
+void user_find_identity(struct user_identity *identity)
+{
+	struct stat status;
+	char path[64];
+	ssize_t chars;
+
+	if (identity->pid_fd < 0)
+		identity->pid_fd = (int)syscall(SYS_pidfd_open, identity->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d", (int)identity->pid);
+	identity->gone = stat(path, &status) < 0;
+	if (!identity->gone)
+		owner_of(identity->pid, &status, &identity->uid, &identity->gid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)identity->pid);
+	chars = readlink(path, identity->exe, sizeof(identity->exe) - 1);
+	identity->exe[chars > 0 ? chars : 0] = '\0';
+}
+
 pid_t user_find_parent(pid_t pid)
 {
 	return status_number(pid, "PPid:");
@@ -85,11 +103,12 @@ struct mapped {
 	unsigned long ino;
 };
 
-/** struct maps - of a process. @text: of @fd, on kernels that cannot be asked; @failed: it could not be read to its end */
+/** struct maps - of a process. @text: of @fd, on kernels that cannot be asked; @failed: it could not be read to its end. @looked_at: mappings */
 struct maps {
 	int fd;
 	FILE *text; /* owned, with @fd; NULL: none */
 	uint64_t next;
+	uint32_t looked_at;
 	bool failed;
 };
 
@@ -141,9 +160,11 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 {
 	char line[512];
 
-	while (fgets(line, sizeof(line), maps->text)) {
+	while (maps->looked_at < FIND_MAPPINGS && fgets(line, sizeof(line), maps->text)) {
 		unsigned long offset;
 		int name = 0;
+
+		maps->looked_at++;
 
 		if (!strstr(line, "/memfd:" USER_MEMORY_NAME))
 			continue;
@@ -151,7 +172,7 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 		    offset == 0 && name && is_ours(line + name))
 			return true;
 	}
-	maps->failed = ferror(maps->text) && errno != ESRCH;
+	maps->failed = maps->looked_at == FIND_MAPPINGS || (ferror(maps->text) && errno != ESRCH);
 	return false;
 }
 
@@ -172,14 +193,15 @@ static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
 {
 	struct maps_query query = { .size = sizeof(query), .flags = MAPS_QUERY_THIS_OR_NEXT | MAPS_QUERY_FILES | MAPS_QUERY_SHARED, .address = maps->next };
 
-	while (ioctl(maps->fd, MAPS_QUERY, &query) == 0) {
+	while (maps->looked_at < FIND_MAPPINGS && ioctl(maps->fd, MAPS_QUERY, &query) == 0) {
+		maps->looked_at++;
 		query.address = maps->next = query.end;
 		if (query.offset || !is_named_as_ours(maps, &query))
 			continue;
 		*ret_mapped = (struct mapped){ .start = query.start, .end = query.end, .ino = query.ino };
 		return true;
 	}
-	maps->failed = errno != ENOENT && errno != ESRCH;
+	maps->failed = maps->looked_at == FIND_MAPPINGS || (errno != ENOENT && errno != ESRCH);
 	return false;
 }
 
@@ -187,7 +209,7 @@ static bool next_mapped(struct maps *maps, struct mapped *ret_mapped)
 {
 	if (!maps->text && !user_find_in_text && next_by_query(maps, ret_mapped))
 		return true;
-	if (!maps->text && !user_find_in_text && errno != ENOTTY)
+	if (!maps->text && !user_find_in_text && (errno != ENOTTY || maps->looked_at == FIND_MAPPINGS))
 		return false;
 	if (!maps->text)
 		maps->text = fdopen(maps->fd, "re");
@@ -195,20 +217,33 @@ static bool next_mapped(struct maps *maps, struct mapped *ret_mapped)
 	return maps->text && next_in_text(maps, ret_mapped);
 }
 
-bool user_find_maps(pid_t pid, ino_t ino)
+uint32_t user_find_which_maps(pid_t pid, const ino_t *inos, bool *ret_mapped, size_t nr)
 {
 	struct mapped mapped;
 	struct maps maps;
-	bool found = false;
+	bool unknown;
 
 	/* No descriptor left for it, or not for our eyes: that says nothing of the process. */
-	if (!open_maps(&maps, pid))
-		return errno != ENOENT && errno != ESRCH;
-	while (!found && next_mapped(&maps, &mapped))
-		found = mapped.ino == ino;
-	found |= maps.failed;
+	unknown = !open_maps(&maps, pid) && errno != ENOENT && errno != ESRCH;
+	for (size_t i = 0; i < nr; i++)
+		ret_mapped[i] = unknown;
+	if (maps.fd < 0)
+		return 0;
+	while (next_mapped(&maps, &mapped))
+		for (size_t i = 0; i < nr; i++)
+			ret_mapped[i] |= mapped.ino == inos[i];
+	for (size_t i = 0; i < nr; i++)
+		ret_mapped[i] |= maps.failed;
 	close_maps(&maps);
-	return found;
+	return maps.looked_at;
+}
+
+bool user_find_maps(pid_t pid, ino_t ino)
+{
+	bool mapped;
+
+	user_find_which_maps(pid, &ino, &mapped, 1);
+	return mapped;
 }
 
 /* The device of all memfds: the kernel has one file system for them, which no path leads to. 0: unknown. */
@@ -295,11 +330,11 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 	struct user_identity identity;
 	struct mapped mapped;
 	struct maps maps;
-	int err = 0;
+	int err = 0, memories = 0;
 
 	if (!open_maps(&maps, pid))
 		return lack(errno);
-	while (next_mapped(&maps, &mapped)) {
+	while (memories++ < FIND_MEMORIES && next_mapped(&maps, &mapped)) {
 		int fd = open_mapped(pid, &mapped);
 
 		if (fd < 0) {
@@ -316,10 +351,81 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 	return err;
 }
 
+/** struct spent - the time that a scan has taken for processes of one user who is not trusted */
+struct spent {
+	uid_t uid;
+	uint64_t ns;
+};
+
+enum { SPENT_USERS = 64 };
+
+/** struct scan - @spent: of the users of processes that took long, @nr of them. @refuses: one has used up his time */
+struct scan {
+	struct spent spent[SPENT_USERS];
+	size_t nr;
+	bool refuses;
+};
+
+static bool user_of(pid_t pid, uid_t *ret_uid)
+{
+	struct stat status;
+	char path[64];
+	gid_t gid;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &status) < 0)
+		return false;
+	owner_of(pid, &status, ret_uid, &gid);
+	return *ret_uid != 0 && *ret_uid != geteuid();
+}
+
+static bool has_spent_all(const struct scan *scan, pid_t pid)
+{
+	uid_t uid;
+
+	if (!scan->refuses || !user_of(pid, &uid))
+		return false;
+	for (size_t i = 0; i < scan->nr; i++)
+		if (scan->spent[i].uid == uid)
+			return scan->spent[i].ns > FIND_USER_NS;
+	return false;
+}
+
+static void spend(struct scan *scan, pid_t pid, uint64_t ns)
+{
+	size_t i = 0;
+	uid_t uid;
+
+	if (ns < FIND_USER_NS / 1024 || !user_of(pid, &uid))
+		return;
+	while (i < scan->nr && scan->spent[i].uid != uid)
+		i++;
+	if (i == SPENT_USERS)
+		return;
+	if (i == scan->nr)
+		scan->spent[scan->nr++] = (struct spent){ .uid = uid };
+	scan->spent[i].ns += ns;
+	scan->refuses |= scan->spent[i].ns > FIND_USER_NS;
+}
+
+static int scan_process(struct scan *scan, pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context)
+{
+	uint64_t begin_ns;
+	int err;
+
+	if (has_spent_all(scan, pid))
+		return -ETIME;
+	begin_ns = clock_now();
+	err = look_at(pid, found, context);
+	spend(scan, pid, clock_now() - begin_ns);
+	return err;
+}
+
 int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context)
 {
 	DIR *processes = opendir("/proc");
 	int err = processes ? 0 : lack(errno), one;
+	struct scan scan = { .nr = 0 };
 	struct dirent *entry;
 
 	while (processes && (entry = readdir(processes))) {
@@ -327,7 +433,7 @@ int user_find_programs(void (*found)(void *context, int fd, struct user_identity
 
 		if (pid <= 0 || pid == getpid())
 			continue;
-		one = look_at(pid, found, context);
+		one = scan_process(&scan, pid, found, context);
 		err = err ? err : one;
 	}
 	if (processes)

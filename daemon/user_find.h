@@ -34,6 +34,9 @@ bool user_find_maps(pid_t pid, ino_t ino);
  */
 int user_find_open(const char *path, ino_t ino);
 
+/** user_find_which_maps() - the same of @nr files at once. Returns how many mappings were looked at */
+uint32_t user_find_which_maps(pid_t pid, const ino_t *inos, bool *ret_mapped, size_t nr);
+
 /** user_find_in_text - for tests: read what processes map as text, as on kernels before 6.11 */
 extern bool user_find_in_text;
 #endif

@@ -11,6 +11,7 @@
 /* A counter of a program's that is larger was never counted up to. */
 #define KEPT_COUNTER_MAX (1ULL << 48)
 #define KEPT_ROUNDS	 8 /* so often a ring may come round while it is read */
+#define KEPT_SALVAGE_BYTES (256u << 20) /* of incomplete sub-buffers of a dead program's ring: a writer left each of them in the middle of a record */
 
 /** struct saved - a sub-buffer of a dead program: @header and what stands behind it, up to its end. @lost_total: before it */
 struct saved {
@@ -69,6 +70,33 @@ static bool is_there(const struct user_kept *kept)
 	return true;
 }
 
+/*
+ * As ring_copy_racing(), of @bytes from the begin of a sub-buffer. SECURITY: one that says it is full may be a hole behind its header. A read of the file
+ * gives no pages to it. Returns how many bytes have pages; what does not is not read.
+ */
+static size_t copy_there(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy, size_t bytes)
+{
+	const struct subbuf_ring *ring = &kept->source.ring;
+	off_t place = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes;
+	off_t hole = lseek(kept->source.fd, place, SEEK_HOLE);
+	size_t there = hole > place ? (size_t)(hole - place) : 0;
+	ssize_t got = pread(kept->source.fd, copy, there < bytes ? there : bytes, place);
+
+	there = got > 0 ? (size_t)got : 0;
+	if (there < sizeof(*copy))
+		memset(copy, 0, sizeof(*copy));
+	return there;
+}
+
+/* As ring_copy(). */
+static bool copy_complete(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy)
+{
+	size_t there = copy_there(kept, seq, copy, kept->source.ring.subbuf_bytes);
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return copy->seq == seq && copy->end <= there && !ring_is_overwritten(&kept->source.ring, seq);
+}
+
 /* It will not be read any more. How much of it is lost nobody can tell: one event stands for it. */
 static void give_up(struct user_kept *kept)
 {
@@ -92,10 +120,8 @@ static void make_room(struct user_kept *kept)
 		__atomic_store_n(&kept->source.ring.control->consumed, kept->forgotten, __ATOMIC_RELEASE); /* [W4] */
 }
 
-void user_kept_reset(struct user_kept *kept)
+void user_kept_reset(struct user_kept *kept, int *patience)
 {
-	int patience = RING_PATIENCE;
-
 	forget_saved(kept);
 	if (kept->is_saved || kept->broken)
 		return;
@@ -103,7 +129,7 @@ void user_kept_reset(struct user_kept *kept)
 		give_up(kept);
 		return;
 	}
-	kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, &patience);
+	kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, patience);
 	kept->discarded_before = discarded(kept);
 	make_room(kept);
 }
@@ -117,7 +143,7 @@ struct user_kept *user_kept_new(const struct user_kept_source *source)
 	kept->source = *source;
 	kept->saved_end = &kept->saved;
 	if (!source->whole)
-		user_kept_reset(kept);
+		user_kept_reset(kept, source->patience);
 	return kept;
 }
 
@@ -148,9 +174,10 @@ struct walk {
 	uint64_t counted;
 	uint64_t overwritten;
 	uint64_t unfinished;
+	uint64_t salvaged_bytes;
 	bool dead;
 	bool skipped;
-	int patience;
+	int *patience;
 };
 
 /* Records that are committed in the sub-buffer of which this is a copy. */
@@ -169,7 +196,7 @@ static void count_overwritten(struct walk *walk, uint64_t seq)
 
 	if (!kept->source.overwrites)
 		return;
-	records = ring_records_before(&kept->source.ring, seq, &walk->patience) - kept->records_before - walk->counted;
+	records = ring_records_before(&kept->source.ring, seq, walk->patience) - kept->records_before - walk->counted;
 	if (records > walk->overwritten && records < KEPT_COUNTER_MAX)
 		walk->overwritten = records;
 }
@@ -195,15 +222,19 @@ static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
 {
 	const struct subbuf_ring *ring = &walk->kept->source.ring;
-	uint32_t whole;
+	bool salvage = walk->dead && walk->salvaged_bytes < KEPT_SALVAGE_BYTES;
+	size_t there = copy_there(walk->kept, seq, walk->copy, salvage ? ring->subbuf_bytes : sizeof(*walk->copy));
+	uint32_t whole = committed(ring, walk->copy, seq);
 	struct subbuf_salvaged salvaged;
 	int err = 0;
 
-	ring_copy_racing(walk->copy, subbuf_slot(ring, seq), ring->subbuf_bytes);
-	whole = committed(ring, walk->copy, seq);
-	if (!walk->dead) {
+	if (salvage && there >= sizeof(*walk->copy)) {
+		memset((unsigned char *)walk->copy + there, 0, ring->subbuf_bytes - there);
+		walk->salvaged_bytes += ring->subbuf_bytes;
+	}
+	if (!salvage) {
 		walk->unfinished += whole;
-	} else if (subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq, position, UINT16_MAX, &salvaged)) {
+	} else if (there >= sizeof(*walk->copy) && subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq, position, UINT16_MAX, &salvaged)) {
 		if (salvaged.opened)
 			err = hand_over(walk, seq, salvaged.records);
 		else
@@ -223,9 +254,9 @@ static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
 
 	if (ring_is_overwritten(ring, seq))
 		return -EAGAIN;
-	if (!ring_wait_until_complete(ring, seq, &walk->patience))
+	if (!ring_wait_until_complete(ring, seq, walk->patience))
 		return ring_is_overwritten(ring, seq) ? -EAGAIN : read_incomplete(walk, seq, position);
-	if (!ring_copy(ring, seq, walk->copy)) {
+	if (!copy_complete(walk->kept, seq, walk->copy)) {
 		if (ring_is_overwritten(ring, seq))
 			return -EAGAIN;
 		give_up(walk->kept);
@@ -246,7 +277,7 @@ static int walk_ring(struct walk *walk)
 	int err = 0, rounds = 0;
 
 	do { /* again only when it has come round meanwhile, so that nothing of it was left */
-		if (walk->dead)
+		if (walk->dead && is_there(kept))
 			subbuf_bury_block(ring);
 		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
 		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
@@ -265,9 +296,9 @@ static int walk_ring(struct walk *walk)
 }
 
 static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context,
-		     struct user_kept_books *ret_books)
+		     struct user_kept_books *ret_books, int *patience)
 {
-	struct walk walk = {.kept = kept, .take = take, .context = context, .dead = dead, .patience = dead ? 0 : RING_PATIENCE};
+	struct walk walk = {.kept = kept, .take = take, .context = context, .dead = dead, .patience = patience};
 	unsigned char *memory = NULL;
 	int err = 0;
 
@@ -311,11 +342,12 @@ static int save(void *context, struct subbuf_header *copy, uint32_t nr_records, 
 size_t user_kept_save(struct user_kept *kept)
 {
 	struct user_kept_books books = {0};
+	int patience = 0;
 	size_t bytes = 0;
 
 	if (kept->is_saved)
 		return 0;
-	if (read_ring(kept, true, save, kept, &books))
+	if (read_ring(kept, true, save, kept, &books, &patience))
 		give_up(kept);
 	else
 		kept->books = books;
@@ -359,18 +391,18 @@ static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_
 }
 
 int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
-		   struct user_kept_books *ret_books)
+		   struct user_kept_books *ret_books, int *patience)
 {
-	int err, patience = RING_PATIENCE;
+	int err;
 
 	if (kept->is_saved) {
 		*ret_books = kept->books;
 		ret_books->overwritten += kept->dropped;
 		return kept->saved ? read_saved(kept, take, context) : 0;
 	}
-	err = read_ring(kept, false, take, context, ret_books);
+	err = read_ring(kept, false, take, context, ret_books, patience);
 	if (!kept->source.overwrites && !kept->broken) {
-		kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, &patience);
+		kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, patience);
 		make_room(kept);
 	}
 	return err;
@@ -383,7 +415,7 @@ static bool read_pair(const struct user_kept *kept, uint64_t seq, struct user_cl
 {
 	struct subbuf_header header;
 
-	ring_copy_racing(&header, subbuf_slot(&kept->source.ring, seq), sizeof(header));
+	copy_there(kept, seq, &header, sizeof(header));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	*ret_pair = (struct user_clock_knot){header.base, header.base_ns};
 	return header.seq == seq && ring_newest(&kept->source.ring) < seq + kept->source.ring.nr_subbufs;

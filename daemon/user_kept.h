@@ -20,21 +20,29 @@
 
 struct user_kept;
 
-/** struct user_kept_source - @fd: of the memory, borrowed, and @offset of the ring in it. @overwrites: its writers do. @whole: all that is in it counts */
+/**
+ * struct user_kept_source - @fd: of the memory, borrowed, and @offset of the ring in it. @overwrites: its writers do. @whole: all that is in it counts
+ * @patience: as for user_kept_reset(), if not @whole
+ */
 struct user_kept_source {
 	struct subbuf_ring ring;
 	int fd;
 	off_t offset;
 	bool overwrites;
 	bool whole;
+	int *patience;
 };
 
 /** user_kept_new() - NULL: no memory */
 struct user_kept *user_kept_new(const struct user_kept_source *source);
 struct user_kept *user_kept_free(struct user_kept *kept); /* NULL is fine; returns NULL */
 
-/** user_kept_reset() - what is in it now does not count any more */
-void user_kept_reset(struct user_kept *kept);
+/**
+ * user_kept_reset() - what is in it now does not count any more
+ * @patience: how many ms writers inside may be waited for, here and below: one for all rings of all programs, which a program can use up once. Then
+ * what is not complete counts as unfinished.
+ */
+void user_kept_reset(struct user_kept *kept, int *patience);
 
 /** user_kept_save() - the program is dead, and its memory goes: take all it left. Returns the bytes that this takes */
 size_t user_kept_save(struct user_kept *kept);
@@ -58,7 +66,7 @@ struct user_kept_books {
  */
 #define USER_KEPT_ROOM 2048
 int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
-		   struct user_kept_books *ret_books);
+		   struct user_kept_books *ret_books, int *patience);
 
 /** user_kept_pairs() - what the program says of the clocks: at most @max pairs, in the order of the sub-buffers. Returns how many */
 size_t user_kept_pairs(const struct user_kept *kept, struct user_clock_knot *pairs, size_t max);

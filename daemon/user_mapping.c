@@ -12,10 +12,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "format_text.h"
 
 #define USER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define USER_MAX_SUBBUFS 65536u
+#define USER_MAX_SUBBUFS (SUBBUF_BLOCK_SEQ_MASK + 1) /* a block names its sub-buffer by so many bits */
 #define USER_MAX_ENTRY_BYTES (64u << 10)
 
 /* ---- the memory ---- */
@@ -59,7 +60,7 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	mapping->clock = memory->clock;
 	mapping->features = memory->features;
 	mapping->max_events = memory->max_events;
-	mapping->nr_rings = memory->nr_rings;
+	mapping->nr_rings = memory->nr_rings < possible_cpus() ? memory->nr_rings : possible_cpus();
 	mapping->subbuf_bytes = memory->subbuf_bytes;
 	mapping->nr_subbufs = memory->nr_subbufs;
 	mapping->registry_bytes = memory->registry_bytes;
@@ -103,7 +104,7 @@ static int open_again(int fd)
 
 static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct trace_error *ret_error)
 {
-	struct user_memory copy;
+	struct user_memory copy = { 0 };
 	const char *reason = check_file(mapping, fd);
 
 	if (reason)
@@ -113,14 +114,17 @@ static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct
 		return error_set(ret_error, -errno, "it cannot be opened: %s", strerror(errno));
 	if (claim && flock(mapping->fd, LOCK_EX | LOCK_NB) < 0)
 		return error_set(ret_error, errno == EWOULDBLOCK ? -EBUSY : -errno, "another daemon records it");
+	if (pread(mapping->fd, &copy, sizeof(copy), 0) != (ssize_t)sizeof(copy))
+		return error_set(ret_error, -EINVAL, "it cannot be read");
+	reason = take_geometry(mapping, &copy);
+	if (reason)
+		return error_set(ret_error, -EINVAL, "%s", reason);
 	mapping->data = mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->fd, 0);
 	if (mapping->data == MAP_FAILED) {
 		mapping->data = NULL;
 		return error_set(ret_error, -errno, "it cannot be mapped: %s", strerror(errno));
 	}
-	memcpy(&copy, mapping->data, sizeof(copy));
-	reason = take_geometry(mapping, &copy);
-	return reason ? error_set(ret_error, -EINVAL, "%s", reason) : 0;
+	return 0;
 }
 
 int user_mapping_open(struct user_mapping *ret_mapping, int fd, bool claim, struct trace_error *ret_error)
@@ -176,22 +180,37 @@ struct subbuf_ring user_mapping_ring(const struct user_mapping *mapping, uint32_
 	};
 }
 
+off_t user_mapping_ring_offset(const struct user_mapping *mapping, uint32_t idx)
+{
+	return (off_t)(mapping->rings_offset + idx * mapping->ring_stride);
+}
+
+bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uint64_t seq, uint32_t at)
+{
+	off_t place = user_mapping_ring_offset(mapping, idx) + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (mapping->nr_subbufs - 1)) * mapping->subbuf_bytes + at;
+
+	return at < mapping->subbuf_bytes && lseek(mapping->fd, place, SEEK_DATA) == place;
+}
+
 /* Holes of the file are rings that no thread has used; to look at their control pages would fill them in. */
-uint32_t user_mapping_next_ring(const struct user_mapping *mapping, uint32_t idx)
+uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx)
 {
 	while (idx < mapping->nr_rings) {
+		off_t place = user_mapping_ring_offset(mapping, idx), at = lseek(mapping->fd, place, SEEK_DATA);
+		uint64_t next = idx + 1;
 		struct subbuf_ring ring;
-		off_t at = lseek(mapping->fd, (off_t)(mapping->rings_offset + idx * mapping->ring_stride), SEEK_DATA);
 
-		if (at < 0 || (uint64_t)at < mapping->rings_offset)
+		mapping->lookups++;
+		if (at < place)
 			break;
-		idx = (uint32_t)(((uint64_t)at - mapping->rings_offset) / mapping->ring_stride);
-		if (idx >= mapping->nr_rings)
-			break;
-		ring = user_mapping_ring(mapping, idx);
-		if (__atomic_load_n(&ring.control->position, __ATOMIC_ACQUIRE))
-			return idx;
-		idx++;
+		if (at == place) {
+			ring = user_mapping_ring(mapping, idx);
+			if (__atomic_load_n(&ring.control->position, __ATOMIC_ACQUIRE))
+				return idx;
+		} else if (((uint64_t)at - mapping->rings_offset) / mapping->ring_stride > next) {
+			next = ((uint64_t)at - mapping->rings_offset) / mapping->ring_stride;
+		}
+		idx = next < mapping->nr_rings ? (uint32_t)next : mapping->nr_rings;
 	}
 	return mapping->nr_rings;
 }
@@ -291,16 +310,32 @@ static bool take_event(const struct user_mapping *mapping, const struct entry *e
 	return true;
 }
 
-/* Copy the entry at @at, of at most @room bytes, and find its parts. Its size, or 0: it cannot be one. */
-static uint32_t copy_entry(const unsigned char *at, uint32_t room, unsigned char *buffer, struct entry *ret_entry)
+/* SECURITY: an entry without pages would get them from us, by being read; no writer leaves any out. A dead program's were there when it lived. */
+static bool registry_is_there(struct user_mapping *mapping, uint64_t end)
 {
+	off_t place = (off_t)(mapping->registry_offset + mapping->registry_used), hole;
+	uint64_t there;
+
+	if (end <= mapping->registry_there || mapping->fd < 0)
+		return true;
+	hole = lseek(mapping->fd, place, SEEK_HOLE);
+	there = hole > place ? (uint64_t)hole - mapping->registry_offset : 0;
+	mapping->registry_there = there < mapping->registry_bytes ? (uint32_t)there : mapping->registry_bytes;
+	return end <= mapping->registry_there;
+}
+
+/* Copy the next entry, of at most @room bytes, and find its parts. Its size, or 0: it cannot be one. */
+static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned char *buffer, struct entry *ret_entry)
+{
+	const unsigned char *at = mapping->data + mapping->registry_offset + mapping->registry_used;
 	struct user_event *event = &ret_entry->event;
 	uint32_t fields_bytes;
 
-	if (room < sizeof(*event))
+	if (room < sizeof(*event) || !registry_is_there(mapping, (uint64_t)mapping->registry_used + sizeof(*event)))
 		return 0;
 	memcpy(event, at, sizeof(*event));
-	if (event->bytes % 8 || event->bytes < sizeof(*event) || event->bytes > room || event->bytes > USER_MAX_ENTRY_BYTES)
+	if (event->bytes % 8 || event->bytes < sizeof(*event) || event->bytes > room || event->bytes > USER_MAX_ENTRY_BYTES ||
+	    !registry_is_there(mapping, (uint64_t)mapping->registry_used + event->bytes))
 		return 0;
 	memcpy(buffer, at, event->bytes);
 	if (event->nr_fields > USER_MAX_FIELDS)
@@ -323,8 +358,7 @@ bool user_mapping_next_event(struct user_mapping *mapping, struct user_descripti
 
 	used = used < mapping->registry_bytes ? used : mapping->registry_bytes;
 	while (!mapping->registry_broken && mapping->registry_used < used) {
-		uint32_t bytes = copy_entry(mapping->data + mapping->registry_offset + mapping->registry_used,
-					    (uint32_t)used - mapping->registry_used, buffer, &entry);
+		uint32_t bytes = copy_entry(mapping, (uint32_t)used - mapping->registry_used, buffer, &entry);
 
 		mapping->registry_broken = bytes == 0;
 		mapping->registry_used += bytes;

@@ -18,7 +18,9 @@
 /**
  * struct user_mapping - zeroed, with fd -1 = none. All but @memory is ours
  * @fd: an open file description of our own, which holds the lock
- * @registry_used: how far the registry was read. @registry_broken: nothing behind that makes sense
+ * @nr_rings: those that a CPU can fill; a program may state more
+ * @registry_used: how far the registry was read, and @registry_there to where it has pages. @registry_broken: nothing behind that makes sense
+ * @lookups: system calls of user_mapping_next_ring(), ever
  */
 struct user_mapping {
 	int fd; /* owned */
@@ -39,7 +41,9 @@ struct user_mapping {
 	uint64_t ring_stride;
 	uint64_t rings_offset;
 	uint32_t registry_used;
+	uint32_t registry_there;
 	bool registry_broken;
+	uint32_t lookups;
 };
 
 /**
@@ -65,8 +69,14 @@ void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, bool
 /** user_mapping_ring() - ring @idx, below nr_rings: ours but for its memory */
 struct subbuf_ring user_mapping_ring(const struct user_mapping *mapping, uint32_t idx);
 
+/** user_mapping_ring_offset() - where it begins in the file */
+off_t user_mapping_ring_offset(const struct user_mapping *mapping, uint32_t idx);
+
 /** user_mapping_next_ring() - the first ring from @idx on whose memory is in use; nr_rings: none */
-uint32_t user_mapping_next_ring(const struct user_mapping *mapping, uint32_t idx);
+uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx);
+
+/** user_mapping_has_page() - is there memory at byte @at of sub-buffer @seq of ring @idx? To look at it, or write to it, would make some otherwise */
+bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uint64_t seq, uint32_t at);
 
 /**
  * struct user_description - an entry of the registry: a type whose texts are here. @id: of the program

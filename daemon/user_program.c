@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -13,6 +14,9 @@
 
 /* Records that seem to be so much later than their sub-buffer's base are a little earlier: a clock read is not ordered with what stands before it. */
 #define USER_EARLIER (UINT32_MAX - 65535u)
+
+#define PAGES_PERIOD_NS 1000000000ull
+#define EVENTS_MIN	64 /* room for so many, then twice as many each time */
 
 #define CLAIM_PATIENCE_MS 20 /* for writers that are inside a sub-buffer that a daemon was just closing when it was killed */
 
@@ -41,11 +45,18 @@ struct user_ring {
 
 struct user_program {
 	struct user_identity identity;
+	uid_t payer; /* who is charged, whoever it turns out to be later */
 	struct user_mapping mapping;
 	struct user_recording *recording; /* borrowed */
-	struct user_local *events;	  /* owned; max_events of them */
+	struct user_local *events;	  /* owned; nr_events of them, by id: as far as there are any */
 	struct user_ring **rings;	  /* owned, as what they point to; nr_rings of the mapping, NULL: not in use */
 	uint64_t unready_before; /* what is in the books, or before the recording */
+	uint64_t mapped_bytes;	 /* of its rings, as charged to its user; 0: they are read from the file */
+	uint64_t pages_bytes;	 /* of its memory, as charged to its user */
+	uint64_t pages_ns;	 /* when they are counted again */
+	uint64_t heap_bytes;	 /* of ours, as charged to its user */
+	uint32_t nr_events;	 /* in events */
+	uint32_t lookups;	 /* system calls of the last look for rings */
 	size_t saved_bytes;	 /* of a flight recorder: what it left when it died */
 	bool whole;
 	bool off;
@@ -53,6 +64,8 @@ struct user_program {
 	bool settled;
 	bool buried;
 };
+
+static bool look_for_events(struct user_program *program);
 
 /* ---- translating ---- */
 
@@ -76,22 +89,28 @@ static void read_clocks(struct user_program *program)
 }
 
 /* What a record is worth to the trace. */
-enum verdict { VERDICT_KEEP, VERDICT_BAD, VERDICT_FILTERED, VERDICT_EARLY };
+enum verdict { VERDICT_KEEP, VERDICT_BAD, VERDICT_FILTERED, VERDICT_EARLY, VERDICT_UNTYPED };
+
+/* The reason why a record does not come into the trace. */
+static enum verdict judge_unwanted(const struct user_local *event, uint64_t ns)
+{
+	if (!event || !event->name)
+		return VERDICT_BAD;
+	return event->wanted && ns >= event->wanted_ns ? VERDICT_UNTYPED : VERDICT_FILTERED;
+}
 
 static enum verdict judge(struct user_program *program, struct trace_record *record, uint64_t base, uint64_t base_ns)
 {
 	uint32_t delta = record->time - (uint32_t)base;
-	const struct user_local *event = record->id < program->mapping.max_events ? &program->events[record->id] : NULL;
+	const struct user_local *event = record->id < program->nr_events ? &program->events[record->id] : NULL;
 	uint64_t ns;
 
 	if (!to_ns(program, base + (delta < USER_EARLIER ? delta : 0), &ns))
 		return VERDICT_BAD;
 	if (ns < program->recording->start_ns)
 		return VERDICT_EARLY;
-	if (!event || !event->global)
-		return VERDICT_BAD;
-	if (!event->wanted || ns < event->wanted_ns)
-		return VERDICT_FILTERED;
+	if (!event || !event->global || !event->wanted || ns < event->wanted_ns)
+		return judge_unwanted(event, ns);
 	record->id = event->global;
 	record->time = (uint32_t)base_ns + (ns - base_ns > UINT32_MAX ? UINT32_MAX : ns < base_ns ? 0 : (uint32_t)(ns - base_ns));
 	return VERDICT_KEEP;
@@ -118,17 +137,25 @@ static void announce(struct user_ring *ring, struct drain_copy *copy)
 	ring->unwritten = copy->unwritten;
 }
 
+static void leave_out(struct drain_copy *copy, enum verdict verdict, uint32_t *bad)
+{
+	*bad += verdict == VERDICT_BAD;
+	copy->filtered += verdict == VERDICT_FILTERED;
+	copy->early += verdict == VERDICT_EARLY;
+	copy->untyped += verdict == VERDICT_UNTYPED;
+}
+
 /* Records that are left out become padding; so do those that make no sense, which nr_records goes on to count. */
 static bool translate(void *context, struct drain_copy *copy)
 {
 	struct user_ring *ring = context;
 	struct user_program *program = ring->program;
 	uint64_t base = copy->base_ns, base_ns;
-	uint32_t kept = 0, bad = 0, found, counted = copy->nr_records;
+	uint32_t found = 0, bad = 0, kept, counted = copy->nr_records;
 	struct trace_record record;
 
 	read_clocks(program);
-	user_program_look(program); /* an event is registered before its first record is made */
+	look_for_events(program); /* an event is registered before its first record is made */
 	if (!to_ns(program, base, &base_ns))
 		return false;
 	for (size_t at = 0; at + sizeof(record) <= copy->bytes; at += record.words * 8u) {
@@ -142,15 +169,14 @@ static bool translate(void *context, struct drain_copy *copy)
 		if (record.id == TRACE_EV_padding)
 			continue;
 		verdict = judge(program, &record, base, base_ns);
-		kept += verdict == VERDICT_KEEP;
-		bad += verdict == VERDICT_BAD;
-		copy->filtered += verdict == VERDICT_FILTERED;
-		copy->early += verdict == VERDICT_EARLY;
-		if (verdict != VERDICT_KEEP)
+		found++;
+		if (verdict != VERDICT_KEEP) {
+			leave_out(copy, verdict, &bad);
 			record.id = TRACE_EV_padding;
+		}
 		memcpy(copy->records + at, &record, sizeof(record));
 	}
-	found = kept + bad + copy->filtered + copy->early;
+	kept = found - bad - copy->filtered - copy->early - copy->untyped;
 	copy->nr_records = kept + bad + (counted > found ? counted - found : 0);
 	copy->base_ns = base_ns;
 	if (copy->nr_records && (!ring->announced || ring->unwritten != copy->unwritten))
@@ -167,26 +193,75 @@ static bool is_wanted(const struct user_program *program, const char *name)
 	return !program->off && !recording->halted && select_wants_user(recording->selection, name);
 }
 
-/* A flight recorder's snapshots give ids, to what is recorded by then. */
-static bool may_be_recorded(const struct user_program *program, const struct user_local *event)
+/* The entry of event @id; NULL: there is no memory for it, or the user has used up what is for him. */
+static struct user_local *local_of(struct user_program *program, uint32_t id)
 {
-	return event->global || program->recording->flight;
+	uint32_t nr = program->nr_events ? program->nr_events : EVENTS_MIN;
+	struct user_local *events;
+	uint64_t bytes;
+
+	if (id < program->nr_events)
+		return &program->events[id];
+	while (nr <= id)
+		nr *= 2;
+	nr = nr < program->mapping.max_events ? nr : program->mapping.max_events;
+	bytes = (nr - program->nr_events) * sizeof(*events);
+	if (!budget_charge(program->recording->budget, program->payer, BUDGET_HEAP, bytes))
+		return NULL;
+	program->heap_bytes += bytes;
+	events = realloc(program->events, nr * sizeof(*events));
+	if (!events)
+		return NULL;
+	memset(events + program->nr_events, 0, bytes);
+	program->events = events;
+	program->nr_events = nr;
+	return &events[id];
 }
 
-/* A tracepoint without an id in the trace, of which there are only so many, is not recorded. */
+static char *keep_name(struct user_program *program, const char *name)
+{
+	uint64_t bytes = strlen(name) + 1 + sizeof(void *); /* and what malloc() adds */
+
+	if (!budget_charge(program->recording->budget, program->payer, BUDGET_HEAP, bytes))
+		return NULL;
+	program->heap_bytes += bytes;
+	return strdup(name);
+}
+
+/*
+ * The id of an event in the trace, of which there are only so many for the programs of a user. The writer numbers types as they come: a new one has a higher
+ * number than all before.
+ */
+static int describe(const struct user_program *program, const struct trace_event_type *type, uint16_t *ret_global, struct trace_error *ret_error)
+{
+	struct user_recording *recording = program->recording;
+	uid_t uid = program->payer;
+	int err;
+
+	if (!budget_charge(recording->budget, uid, BUDGET_TYPES, 1)) {
+		*ret_global = trace_writer_known_type(recording->writer, type);
+		return *ret_global ? 0 : error_set(ret_error, -EDQUOT, "there are more different ones than programs of user %u, or of all, may have", (unsigned int)uid);
+	}
+	err = trace_writer_event_type(recording->writer, type, ret_global, ret_error);
+	if (err || *ret_global <= recording->last_type)
+		budget_release(recording->budget, uid, BUDGET_TYPES, 1);
+	else
+		recording->last_type = *ret_global;
+	return err;
+}
+
+/* An event whose type finds no id in the trace is recorded by the program all the same: each one counts as lost. */
 static void take_event(struct user_program *program, const struct user_description *description)
 {
-	struct user_local *event = &program->events[description->id];
+	struct user_local *event = local_of(program, description->id);
+	bool is_new = event && !event->name;
 	struct trace_error error;
 
-	struct trace_writer *writer = program->recording->writer;
-	bool is_new = !event->name;
-
-	if (event->global || (!is_new && !program->recording->flight))
+	if (!event || event->global || (!is_new && !program->recording->flight))
 		return; /* an id is never used again */
 	if (is_new)
-		event->name = strdup(description->name);
-	if (event->name && writer && trace_writer_event_type(writer, &description->type, &event->global, &error)) {
+		event->name = keep_name(program, description->name);
+	if (event->name && program->recording->writer && describe(program, &description->type, &event->global, &error)) {
 		event->global = 0;
 		if (!program->recording->undescribed++)
 			program->recording->why = error;
@@ -194,9 +269,23 @@ static void take_event(struct user_program *program, const struct user_descripti
 	if (!event->name || !is_new)
 		return;
 	select_note_user(program->recording->selection, event->name);
-	event->wanted = may_be_recorded(program, event) && is_wanted(program, event->name);
+	event->wanted = is_wanted(program, event->name);
 	if (!program->buried)
 		user_mapping_set_flag(&program->mapping, description->id, event->wanted);
+}
+
+static bool look_for_events(struct user_program *program)
+{
+	struct user_description description;
+	bool found = false;
+
+	if (program->buried || program->settled)
+		return false;
+	while (user_mapping_next_event(&program->mapping, &description)) {
+		take_event(program, &description);
+		found = true;
+	}
+	return found;
 }
 
 static void set_new_flag(const struct user_program *program)
@@ -215,14 +304,14 @@ void user_program_switch(struct user_program *program, bool off)
 {
 	program->off = off;
 	set_new_flag(program);
-	for (uint32_t id = 1; id < program->mapping.max_events; id++) {
+	for (uint32_t id = 1; id < program->nr_events; id++) {
 		struct user_local *event = &program->events[id];
 		bool on;
 
 		if (!event->name)
 			continue;
 		select_note_user(program->recording->selection, event->name);
-		on = may_be_recorded(program, event) && is_wanted(program, event->name);
+		on = is_wanted(program, event->name);
 		if (on && !event->wanted)
 			event->wanted_ns = clock_now();
 		event->wanted |= on;
@@ -238,9 +327,10 @@ static struct user_kept *keep_ring(const struct user_program *program, uint32_t 
 	struct user_kept_source source = {
 		.ring = user_mapping_ring(mapping, idx),
 		.fd = mapping->fd,
-		.offset = (off_t)(mapping->rings_offset + idx * mapping->ring_stride),
+		.offset = user_mapping_ring_offset(mapping, idx),
 		.overwrites = mapping->features & USER_FEATURE_OVERWRITE,
 		.whole = program->whole,
+		.patience = &program->recording->patience,
 	};
 
 	return user_kept_new(&source);
@@ -257,7 +347,17 @@ static void add_ring(struct user_program *program, uint32_t idx)
 {
 	struct user_recording *recording = program->recording;
 	struct user_ring *ring = calloc(1, sizeof(*ring));
-	struct drain_source source = { .ring = user_mapping_ring(&program->mapping, idx), .cpu = idx, .translate = translate, .context = ring };
+	struct drain_source source = {
+		.ring = user_mapping_ring(&program->mapping, idx),
+		.fd = program->mapping.fd,
+		.offset = user_mapping_ring_offset(&program->mapping, idx),
+		.budget = recording->budget,
+		.uid = program->payer,
+		.is_mapped = program->mapped_bytes || !budget_is_bounded(recording->budget, program->payer),
+		.cpu = idx,
+		.translate = translate,
+		.context = ring,
+	};
 
 	if (!ring)
 		return;
@@ -279,11 +379,61 @@ static void add_ring(struct user_program *program, uint32_t idx)
 /* A ring that comes into use while the program is recorded belongs to the recording from its first event on. */
 static void look_for_rings(struct user_program *program)
 {
-	uint32_t nr_rings = program->mapping.nr_rings;
+	uint32_t nr_rings = program->mapping.nr_rings, before = program->mapping.lookups;
 
-	for (uint32_t i = user_mapping_next_ring(&program->mapping, 0); i < nr_rings; i = user_mapping_next_ring(&program->mapping, i + 1))
-		if (!program->rings[i])
+	if (!budget_take(program->recording->budget, program->payer, BUDGET_LOOKUPS, program->lookups))
+		return; /* those of the last look: this one is for another time */
+	for (uint32_t i = 0; i < nr_rings; i++) {
+		if (program->rings[i])
+			continue;
+		i = user_mapping_next_ring(&program->mapping, i);
+		if (i < nr_rings && !program->rings[i])
 			add_ring(program, i);
+	}
+	program->lookups = program->mapping.lookups - before;
+}
+
+/*
+ * A program's memory grows as it uses it. The daemon's own stores must not make it larger than its user may have: when it is, the daemon leaves the sub-buffer
+ * in use alone, and takes it when it is full.
+ */
+static void check_pages(struct user_program *program)
+{
+	struct budget *budget = program->recording->budget;
+	struct stat status;
+	uint64_t bytes, now;
+
+	if (!budget_is_bounded(budget, program->payer))
+		return;
+	now = budget_clock();
+	if (now < program->pages_ns || fstat(program->mapping.fd, &status) < 0)
+		return;
+	program->pages_ns = now + PAGES_PERIOD_NS;
+	bytes = (uint64_t)status.st_blocks * 512;
+	if (bytes < program->pages_bytes)
+		budget_release(budget, program->payer, BUDGET_PAGES, program->pages_bytes - bytes);
+	else if (!budget_charge(budget, program->payer, BUDGET_PAGES, bytes - program->pages_bytes))
+		bytes = program->pages_bytes;
+	program->pages_bytes = bytes;
+	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
+		if (program->rings[i] && program->rings[i]->books)
+			drain_hold(program->rings[i]->books, bytes < (uint64_t)status.st_blocks * 512);
+}
+
+static void charge_mapped(struct user_program *program)
+{
+	uint64_t bytes = program->mapping.nr_rings * subbuf_ring_bytes(program->mapping.subbuf_bytes, program->mapping.nr_subbufs);
+
+	if (budget_charge(program->recording->budget, program->payer, BUDGET_MAPPED, bytes))
+		program->mapped_bytes = bytes;
+}
+
+static void release_pages(struct user_program *program)
+{
+	budget_release(program->recording->budget, program->payer, BUDGET_MAPPED, program->mapped_bytes);
+	program->mapped_bytes = 0;
+	budget_release(program->recording->budget, program->payer, BUDGET_PAGES, program->pages_bytes);
+	program->pages_bytes = 0;
 }
 
 static bool ring_is_broken(const struct user_ring *ring)
@@ -299,23 +449,22 @@ static void tell_broken(struct user_program *program)
 		broken |= program->rings[i] && ring_is_broken(program->rings[i]);
 	if (!broken || program->told)
 		return;
+	program->told = true;
+	if (!budget_may_tell(program->recording->budget, program->identity.uid))
+		return;
 	message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete", (int)program->identity.pid,
 			program->identity.exe);
-	program->told = true;
 }
 
 bool user_program_look(struct user_program *program)
 {
-	struct user_description description;
-	bool found = false;
+	bool found;
 
 	if (program->buried || program->settled)
 		return false;
-	while (user_mapping_next_event(&program->mapping, &description)) {
-		take_event(program, &description);
-		found = true;
-	}
+	found = look_for_events(program);
 	look_for_rings(program);
+	check_pages(program);
 	tell_broken(program);
 	return found;
 }
@@ -327,6 +476,34 @@ static uint64_t unready(const struct user_program *program)
 	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unready, __ATOMIC_RELAXED);
 }
 
+/* As in drain.c: is there memory where a flush writes, and may the CPU of the block be visited? */
+static bool may_flush(const struct user_program *program, uint32_t idx)
+{
+	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
+	uint64_t block = __atomic_load_n(&ring.control->block, __ATOMIC_RELAXED), seq = ring_newest(&ring);
+
+	if (!user_mapping_has_page(&program->mapping, idx, seq, 0))
+		return false;
+	if (!subbuf_block_is_open(block))
+		return true;
+	seq = subbuf_block_seq(&ring, block);
+	return user_mapping_has_page(&program->mapping, idx, seq, 0) && user_mapping_has_page(&program->mapping, idx, seq, (uint32_t)block - 8) &&
+	       budget_take(program->recording->budget, program->payer, BUDGET_VISITS, 1);
+}
+
+/* The sub-buffers that a daemon was closing, if any, exist, where they ended too. */
+static bool may_finish(const struct user_program *program, uint32_t idx)
+{
+	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
+	uint64_t flushing = __atomic_load_n(&ring.control->flushing, __ATOMIC_RELAXED), block = __atomic_load_n(&ring.control->flushing_block, __ATOMIC_RELAXED);
+	uint64_t seq = flushing >> SUBBUF_OFFSET_BITS;
+	uint32_t offset = (uint32_t)(flushing & SUBBUF_OFFSET_MASK);
+
+	if (flushing && (!user_mapping_has_page(&program->mapping, idx, seq, 0) || (offset >= 8 && !user_mapping_has_page(&program->mapping, idx, seq, offset - 8))))
+		return false;
+	return !block || user_mapping_has_page(&program->mapping, idx, subbuf_block_seq(&ring, block), 0);
+}
+
 /*
  * From now on what is not taken stays. A flight recorder may have been there that was killed, or was about to do this; and one that ends does it, for
  * whoever comes next.
@@ -334,14 +511,14 @@ static uint64_t unready(const struct user_program *program)
 static void stop_overwriting(struct user_program *program)
 {
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
-	const struct user_mapping *mapping = &program->mapping;
+	struct user_mapping *mapping = &program->mapping;
 	bool was_set = __atomic_exchange_n(&memory->overwrite, 0, __ATOMIC_SEQ_CST) != 0; /* [W5] */
 
 	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
 		struct subbuf_ring ring = user_mapping_ring(mapping, i);
 		uint64_t consumed = __atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED);
 
-		if (was_set || ring_newest(&ring) > consumed + ring.nr_subbufs) {
+		if ((was_set || ring_newest(&ring) > consumed + ring.nr_subbufs) && may_flush(program, i)) {
 			ring_flush(&ring);
 			subbuf_keep(&ring);
 		}
@@ -351,13 +528,16 @@ static void stop_overwriting(struct user_program *program)
 /* A daemon may have been killed while it closed a sub-buffer: no ring waits for it for ever. */
 static void finish_flushes(struct user_program *program)
 {
-	const struct user_mapping *mapping = &program->mapping;
+	struct user_mapping *mapping = &program->mapping;
 	int patience = CLAIM_PATIENCE_MS;
 
 	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
 		struct subbuf_ring ring = user_mapping_ring(mapping, i);
 
-		while ((!subbuf_finish_flush_block(&ring, false) || !subbuf_finish_flush(&ring, false)) && patience > 0) {
+		if (!may_finish(program, i))
+			continue;
+		while ((!subbuf_finish_flush_block(&ring, false) || !subbuf_finish_flush(&ring, false)) && patience > 0 &&
+		       budget_take(program->recording->budget, program->payer, BUDGET_WAITS, 1)) {
 			poll(NULL, 0, 1);
 			patience--;
 		}
@@ -395,15 +575,16 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 		return NULL;
 	}
 	program->identity = *identity;
+	program->payer = identity->uid;
 	program->recording = recording;
 	program->whole = whole;
-	program->events = calloc(program->mapping.max_events, sizeof(*program->events));
 	program->rings = calloc(program->mapping.nr_rings, sizeof(struct user_ring *));
-	if (!program->events || !program->rings) {
+	if (!program->rings) {
 		error_set(ret_error, -ENOMEM, "no memory for it");
 		program->identity.pid_fd = -1; /* still the caller's */
 		return user_program_free(program);
 	}
+	charge_mapped(program);
 	claim(program);
 	return program;
 }
@@ -468,6 +649,7 @@ void user_program_bury(struct user_program *program)
 		program->rings[i] = NULL;
 	}
 	user_mapping_drop_rings(&program->mapping);
+	release_pages(program);
 	if (program->identity.pid_fd >= 0)
 		close(program->identity.pid_fd);
 	program->identity.pid_fd = -1;
@@ -486,7 +668,7 @@ struct user_program *user_program_free(struct user_program *program)
 	if (!program)
 		return NULL;
 	memory = user_mapping_memory(&program->mapping);
-	if (program->events)
+	if (program->rings)
 		user_program_switch(program, true);
 	if (program->recording->flight && !program->buried)
 		stop_overwriting(program);
@@ -494,10 +676,12 @@ struct user_program *user_program_free(struct user_program *program)
 	__atomic_store_n(&memory->daemon_pid, 0, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; program->rings && i < program->mapping.nr_rings; i++)
 		free_ring(program->rings[i]);
-	for (uint32_t id = 0; program->events && id < program->mapping.max_events; id++)
+	for (uint32_t id = 0; id < program->nr_events; id++)
 		free(program->events[id].name);
 	free(program->rings);
 	free(program->events);
+	release_pages(program);
+	budget_release(program->recording->budget, program->payer, BUDGET_HEAP, program->heap_bytes);
 	user_mapping_close(&program->mapping);
 	if (program->identity.pid_fd >= 0)
 		close(program->identity.pid_fd);
@@ -529,7 +713,7 @@ static void describe_again(struct user_program *program)
 {
 	struct user_description description;
 
-	for (uint32_t id = 1; id < program->mapping.max_events; id++)
+	for (uint32_t id = 1; id < program->nr_events; id++)
 		program->events[id].global = 0;
 	program->mapping.registry_used = 0;
 	program->mapping.registry_broken = false;
@@ -562,6 +746,7 @@ static int put_subbuf(void *context, struct subbuf_header *header, uint32_t nr_r
 		return 0;
 	}
 	put->stats.filtered += copy.filtered;
+	put->unknown += copy.untyped;
 	if (!copy.nr_records)
 		return 0;
 	source.records = copy.records;
@@ -586,7 +771,7 @@ static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint
 
 	ring->announced = false;
 	ring->stream = ring->program->recording->next_stream;
-	err = user_kept_read(ring->kept, put_subbuf, &put, &books);
+	err = user_kept_read(ring->kept, put_subbuf, &put, &books, &snapshot->patience);
 	if (err)
 		return err;
 	stats->stream = ring->stream;
@@ -647,7 +832,7 @@ void user_program_reset(struct user_program *program)
 	user_program_look(program); /* rings that came into use since */
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
 		if (program->rings[i])
-			user_kept_reset(program->rings[i]->kept);
+			user_kept_reset(program->rings[i]->kept, &program->recording->patience);
 	program->saved_bytes = 0;
 	program->unready_before = unready(program);
 }
@@ -676,10 +861,11 @@ static int take_nothing(void *context, struct subbuf_header *copy, uint32_t nr_r
 void user_program_get_books(struct user_program *program, struct user_kept_books *ret_books)
 {
 	struct user_kept_books books = { 0 };
+	int patience = 0; /* it is dead */
 
 	*ret_books = books;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
-		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &books))
+		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &books, &patience))
 			continue;
 		ret_books->lost += books.lost;
 		ret_books->overwritten += books.overwritten;

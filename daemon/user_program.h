@@ -17,19 +17,25 @@
 
 /**
  * struct user_recording - what a recording gives its programs; the owner's
+ * @budget: what programs may cost; NULL: no bounds
  * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded
- * @undescribed: events that the trace did not take, and are not recorded; @why: of the first one
+ * @last_type: the highest number that the trace gave to a type of programs
+ * @undescribed: event types that the trace did not take: their events count as lost; @why: of the first one
+ * @patience: of a flight recorder, as for user_kept_reset(); for what is read now
  * @flight: nothing is taken until a snapshot, which brings a writer of its own: until then @drain and @writer are NULL
  */
 struct user_recording {
 	struct drain *drain;	     /* borrowed */
 	struct trace_writer *writer; /* borrowed */
+	struct budget *budget;	     /* borrowed */
 	struct user_clock clock;
 	struct selection *selection; /* borrowed; is told which events there are */
 	uint32_t next_stream;
+	uint32_t last_type;
 	uint64_t start_ns;
 	uint64_t undescribed;
 	struct trace_error why;
+	int patience;
 	bool halted;
 	bool blocking;
 	bool flight;
@@ -37,10 +43,11 @@ struct user_recording {
 
 /**
  * struct user_snapshot - where a flight recorder's snapshot goes. @push: a block; 0 or -ENOMEM. @settle: the account of a stream
- * @missed: events that never had a ring
+ * @patience: ms that writers inside may be waited for, by all programs together. @missed: events that never had a ring
  */
 struct user_snapshot {
 	struct trace_writer *writer;
+	int patience;
 	int (*push)(void *context, const struct trace_source *source);
 	int (*settle)(void *context, const struct trace_stream_stats *stats);
 	void *context;

@@ -146,6 +146,14 @@ int user_socket_accept(struct user_socket *sock)
 	return fd >= 0 ? fd : -errno;
 }
 
+uid_t user_socket_peer(int connection)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0 ? (uid_t)-1 : peer.uid;
+}
+
 /* ---- an offer ---- */
 
 static int receive_offer(int connection)
@@ -188,6 +196,8 @@ static int identify(int connection, struct user_identity *ret_identity)
 	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &ret_identity->pid_fd, &fd_bytes) < 0)
 		ret_identity->pid_fd = -1;
 	user_find_identity(ret_identity);
+	ret_identity->uid = peer.uid; /* what /proc says is another's by now, or root's: of a process that cannot be dumped */
+	ret_identity->gid = peer.gid;
 	return 0;
 }
 

@@ -26,6 +26,9 @@ pid_t user_socket_owner(void);
 /** user_socket_accept() - a program that wants to say something: its connection, or a negative errno: -EAGAIN: nobody */
 int user_socket_accept(struct user_socket *sock);
 
+/** user_socket_peer() - the user at the other end of a connection; (uid_t)-1: not known */
+uid_t user_socket_peer(int connection);
+
 /**
  * user_socket_receive() - what it says
  * @connection: stays the caller's

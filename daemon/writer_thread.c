@@ -46,7 +46,7 @@ struct writer_thread {
 	size_t queued_bytes;
 	bool busy; /* the thread holds a piece of work */
 	bool stopping;
-	bool wants_room; /* the pusher found it full */
+	size_t wants_below; /* the pusher found it full, and is to be woken below so many bytes; 0: it did not */
 	bool adapts;	 /* the level is not fixed */
 	struct level level;
 	uint64_t synced;
@@ -124,8 +124,8 @@ static void work_done_locked(struct writer_thread *thread, const struct work *wo
 		thread->first_error = *error;
 	if (work->kind == WORK_SYNC)
 		thread->synced++;
-	if (thread->wants_room && thread->queued_bytes < thread->limit_bytes - thread->limit_bytes / 4) {
-		thread->wants_room = false;
+	if (thread->queued_bytes < thread->wants_below) {
+		thread->wants_below = 0;
 		wake = true;
 	}
 	if (wake)
@@ -219,16 +219,26 @@ void writer_thread_adapt(struct writer_thread *thread)
 	pthread_mutex_unlock(&thread->mutex);
 }
 
-bool writer_thread_full(struct writer_thread *thread)
+static bool is_full(struct writer_thread *thread, size_t limit)
 {
 	bool full;
 
 	pthread_mutex_lock(&thread->mutex);
-	full = thread->queued_bytes >= thread->limit_bytes;
+	full = thread->queued_bytes >= limit;
 	if (full)
-		thread->wants_room = true;
+		thread->wants_below = thread->limit_bytes - thread->limit_bytes / 4;
 	pthread_mutex_unlock(&thread->mutex);
 	return full;
+}
+
+bool writer_thread_full(struct writer_thread *thread)
+{
+	return is_full(thread, thread->limit_bytes);
+}
+
+bool writer_thread_is_crowded(struct writer_thread *thread)
+{
+	return is_full(thread, thread->limit_bytes - thread->limit_bytes / 8);
 }
 
 int writer_thread_wake_fd(const struct writer_thread *thread)

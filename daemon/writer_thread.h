@@ -30,6 +30,9 @@ void writer_thread_adapt(struct writer_thread *thread);
 /** writer_thread_full() - is more queued than the limit allows? If so, wake_fd becomes readable when there is room again */
 bool writer_thread_full(struct writer_thread *thread);
 
+/** writer_thread_is_crowded() - the same of most of it: for those who are to leave a part of the queue to others */
+bool writer_thread_is_crowded(struct writer_thread *thread);
+
 /** writer_thread_wake_fd() - readable when there is room again, or a sync is done; writer_thread_acknowledge() resets it */
 int writer_thread_wake_fd(const struct writer_thread *thread);
 void writer_thread_acknowledge(struct writer_thread *thread);

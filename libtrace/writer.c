@@ -411,27 +411,39 @@ static bool type_keys_reserve(struct trace_writer *writer)
 	return true;
 }
 
-static int type_add(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error)
+/* Where the type is, or will be, among those that the trace has. NULL: no memory. */
+static struct type_key *type_place(struct trace_writer *writer, const struct trace_event_type *type, struct type_key *key)
 {
 	struct trace_event_type numbered = *type;
 	const struct trace_event_type *list = &numbered;
-	struct type_key key = { .id = (uint16_t)(TRACE_EV_MAX + writer->types.nr_types) }, *place;
 	unsigned char *payload;
 	XXH128_hash_t hash;
 	size_t bytes = 0;
-	int error;
 
 	numbered.id = TRACE_EV_MAX; /* any: all that are compared have it */
 	payload = schema_serialize(&list, 1, &bytes);
 	if (!payload || !type_keys_reserve(writer)) {
 		free(payload);
-		return error_set(ret_error, -ENOMEM, "no memory for the description of an event");
+		return NULL;
 	}
 	hash = XXH3_128bits(payload, bytes);
 	free(payload);
-	key.hash[0] = hash.low64;
-	key.hash[1] = hash.high64;
-	place = type_key_find(&writer->type_keys, &key);
+	key->hash[0] = hash.low64;
+	key->hash[1] = hash.high64;
+	return type_key_find(&writer->type_keys, key);
+}
+
+static int type_add(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error)
+{
+	struct trace_event_type numbered = *type;
+	const struct trace_event_type *list = &numbered;
+	struct type_key key = { .id = (uint16_t)(TRACE_EV_MAX + writer->types.nr_types) }, *place = type_place(writer, type, &key);
+	unsigned char *payload;
+	size_t bytes = 0;
+	int error;
+
+	if (!place)
+		return error_set(ret_error, -ENOMEM, "no memory for the description of an event");
 	if (place->id) {
 		*ret_id = place->id;
 		return 0;
@@ -458,6 +470,19 @@ int trace_writer_event_type(struct trace_writer *writer, const struct trace_even
 	error = type_add(writer, type, ret_id, ret_error);
 	pthread_mutex_unlock(&writer->types_lock);
 	return error;
+}
+
+uint16_t trace_writer_known_type(struct trace_writer *writer, const struct trace_event_type *type)
+{
+	const struct type_key *place;
+	struct type_key key;
+	uint16_t id;
+
+	pthread_mutex_lock(&writer->types_lock);
+	place = type_place(writer, type, &key);
+	id = place ? place->id : 0;
+	pthread_mutex_unlock(&writer->types_lock);
+	return id;
 }
 
 const struct trace_event_type *trace_writer_type(const struct trace_writer *writer, uint32_t id)

@@ -36,6 +36,10 @@
  * daemon finds it in /proc, where it looks when a recording begins and when it ends. A program that
  * has no memory at all reports this with an offer without a descriptor.
  *
+ * The daemon reads rings only of CPUs that the machine can have, reads sub-buffers and entries of the
+ * registry only where the file has pages, and accepts at most four memories per process.
+ * daemon/budget.h bounds the cost of all programs of one user.
+ *
  * SECURITY: The daemon trusts no value here. It copies what it reads before it checks it, and reads
  * sizes once; a program that writes nonsense spoils its own events only. A program trusts the
  * daemons that it offers its memory to: root's and its own user's.

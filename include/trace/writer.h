@@ -65,6 +65,12 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error);
 
 /**
+ * trace_writer_known_type() - the id that trace_writer_event_type() gave to an identical
+ * description, or 0: it gave none. Any thread
+ */
+uint16_t trace_writer_known_type(struct trace_writer *writer, const struct trace_event_type *type);
+
+/**
  * trace_writer_type() - the type of records of this id, the catalogue's or the writer's copy of a
  * description; NULL: there is none. Any thread
  */

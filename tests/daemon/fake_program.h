@@ -17,6 +17,7 @@
 #include <time.h>
 #include <trace/user_memory.h>
 #include <unistd.h>
+#include "cpus.h"
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #else
@@ -98,6 +99,7 @@ static inline struct fake_program fake_program_new(enum subbuf_clock clock, int 
 	struct fake_program program = { .fd = -1 };
 	uint64_t stride = 4096 + FAKE_SUBBUF * FAKE_SUBBUFS, rings = 4096 + 4096 + FAKE_REGISTRY, total = rings + FAKE_RINGS * stride;
 
+	possible_cpus_pretend(FAKE_RINGS); /* such a program is on CPUs that the machine need not have */
 	user_memory_name(getenv("TRACER_SOCKET"), name);
 	program.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (program.fd < 0 || ftruncate(program.fd, (off_t)total) < 0 || (seals && fcntl(program.fd, F_ADD_SEALS, seals) < 0))

@@ -43,6 +43,25 @@ static void malformed_memories_are_refused(void)
 	}
 }
 
+/* A ring for a CPU that the machine cannot have is a lie: nothing is looked up there, and nothing of it is recorded. */
+static void rings_of_impossible_cpus_are_not_looked_at(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+	struct bench *bench = bench_new(NULL);
+
+	possible_cpus_pretend(2);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
+		fake_program_number(&program, cpu, id, 1);
+	bench_drain(bench);
+	CU_ASSERT_EQUAL(drain_nr_rings(bench->recording->drain), 2);
+	bench_end(bench, false);
+	CU_ASSERT_EQUAL(books_of(bench->trace).events, 2);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
 static void memories_that_could_shrink_are_refused(void)
 {
 	static const int seals[] = { 0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW | F_SEAL_SEAL };
@@ -265,6 +284,7 @@ static void memory_that_changes_while_it_is_read_breaks_nothing(void)
 
 static const struct unit_case cases[] = {
 	{ "malformed_memories_are_refused", malformed_memories_are_refused },
+	{ "rings_of_impossible_cpus_are_not_looked_at", rings_of_impossible_cpus_are_not_looked_at },
 	{ "memories_that_could_shrink_are_refused", memories_that_could_shrink_are_refused },
 	{ "memories_of_huge_pages_are_refused", memories_of_huge_pages_are_refused },
 	{ "files_that_are_no_program_memory_are_refused", files_that_are_no_program_memory_are_refused },

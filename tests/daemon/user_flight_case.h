@@ -31,6 +31,7 @@ static inline void plane_begin(struct plane *plane, const char *events, size_t d
 	struct trace_error error;
 
 	memset(plane, 0, sizeof(*plane));
+	possible_cpus_pretend(FAKE_RINGS); /* programs are played in processes that begin later */
 	if (events && select_add(&plane->selection, events, &error))
 		abort();
 	plane->options = (struct users_options){ .selection = &plane->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max };

@@ -1,0 +1,832 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test_user_bounds.c - what the programs of one user may cost the daemon is bounded, and what is refused is told and
+ * counts as lost. */
+#include "unit.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <trace/reader.h>
+
+#include "budget.h"
+#include "message.h"
+#include "ring_reader.h"
+#include "user_bench.h"
+#include "user_find.h"
+
+static uint64_t time_ns = 1000000000;
+
+static uint64_t stopped_clock(void)
+{
+	return time_ns;
+}
+
+/* No bound matters but those that the test sets. */
+static struct budget_limits no_limits(void)
+{
+	struct budget_limits limits = {.trusts_none = true};
+
+	for (size_t i = 0; i < BUDGET_NR_AMOUNTS; i++)
+		limits.per_uid[i] = limits.together[i] = 1ull << 50;
+	for (size_t i = 0; i < BUDGET_NR_RATES; i++)
+		limits.per_s[i] = limits.burst[i] = 1000000;
+	return limits;
+}
+
+/* ---- the budget ---- */
+
+static void a_user_and_all_together_have_bounds(void)
+{
+	struct budget_limits limits = no_limits();
+	struct budget *budget;
+
+	limits.per_uid[BUDGET_PROGRAMS] = 3;
+	limits.together[BUDGET_PROGRAMS] = 5;
+	budget = budget_new(&limits);
+	CU_ASSERT_TRUE(budget_charge(budget, 1, BUDGET_PROGRAMS, 3));
+	CU_ASSERT_FALSE(budget_charge(budget, 1, BUDGET_PROGRAMS, 1));
+	CU_ASSERT_FALSE(budget_charge(budget, 2, BUDGET_PROGRAMS, UINT64_MAX));
+	CU_ASSERT_TRUE(budget_charge(budget, 2, BUDGET_PROGRAMS, 2));
+	CU_ASSERT_FALSE(budget_charge(budget, 3, BUDGET_PROGRAMS, 1));
+	budget_release(budget, 1, BUDGET_PROGRAMS, 1);
+	CU_ASSERT_TRUE(budget_charge(budget, 3, BUDGET_PROGRAMS, 1));
+	CU_ASSERT_EQUAL(budget_used(budget, 1, BUDGET_PROGRAMS), 2);
+	budget_forget(budget, BUDGET_PROGRAMS);
+	CU_ASSERT_TRUE(budget_charge(budget, 1, BUDGET_PROGRAMS, 3));
+	budget_free(budget);
+}
+
+static void root_is_trusted_unless_nobody_is(void)
+{
+	struct budget_limits limits = no_limits();
+	struct budget *budget;
+
+	limits.per_uid[BUDGET_PROGRAMS] = 0;
+	budget = budget_new(&limits);
+	CU_ASSERT_FALSE(budget_charge(budget, 0, BUDGET_PROGRAMS, 1));
+	budget_free(budget);
+	limits.trusts_none = false;
+	budget = budget_new(&limits);
+	CU_ASSERT_TRUE(budget_charge(budget, 0, BUDGET_PROGRAMS, 1));
+	CU_ASSERT_TRUE(budget_charge(budget, geteuid(), BUDGET_PROGRAMS, 1));
+	CU_ASSERT_FALSE(budget_charge(budget, geteuid() + 1, BUDGET_PROGRAMS, 1));
+	CU_ASSERT_TRUE(budget_charge(NULL, 7, BUDGET_PROGRAMS, 1000));
+	budget_free(budget);
+}
+
+static void rates_are_refilled_by_time(void)
+{
+	struct budget_limits limits = no_limits();
+	struct budget *budget;
+
+	limits.per_s[BUDGET_OFFERS] = 10;
+	limits.burst[BUDGET_OFFERS] = 2;
+	budget = budget_new(&limits);
+	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 2));
+	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 1));
+	CU_ASSERT_TRUE(budget_take(budget, 2, BUDGET_OFFERS, 1)); /* another user's */
+	time_ns += 100000000;
+	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 1));
+	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 1));
+	time_ns += 3600000000000ull;
+	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 3)); /* never more than a burst */
+	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 2));
+	budget_spend(budget, 1, BUDGET_OFFERS, 10);
+	time_ns += 1000000000;
+	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 1));
+	time_ns += 100000000;
+	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 1));
+	budget_free(budget);
+}
+
+/* Even a user with as many uids as there are does not find an account that is full of others' tokens. */
+static void many_users_share_the_last_account(void)
+{
+	struct budget_limits limits = no_limits();
+	struct budget *budget;
+	unsigned int nr = 0;
+
+	limits.burst[BUDGET_OFFERS] = 1;
+	limits.per_s[BUDGET_OFFERS] = 1;
+	budget = budget_new(&limits);
+	for (uid_t uid = 1; uid < 65536; uid++)
+		nr += budget_take(budget, uid, BUDGET_OFFERS, 1);
+	CU_ASSERT_TRUE(nr >= 512 && nr <= 1025);
+	budget_free(budget);
+}
+
+static void messages_about_a_user_are_bounded(void)
+{
+	struct budget_limits limits = no_limits();
+	struct budget *budget;
+	unsigned int nr = 0;
+
+	limits.trusts_none = false;
+	limits.per_s[BUDGET_MESSAGES] = 1;
+	limits.burst[BUDGET_MESSAGES] = 30;
+	budget = budget_new(&limits);
+	for (int i = 0; i < 1000; i++)
+		nr += budget_may_tell(budget, 0);
+	CU_ASSERT_EQUAL(nr, 30);
+	CU_ASSERT_TRUE(budget_may_tell(budget, 5));
+	budget_free(budget);
+}
+
+static void the_default_leaves_descriptors_for_others(void)
+{
+	struct budget_limits limits;
+	uint64_t files = (uint64_t)sysconf(_SC_OPEN_MAX);
+
+	budget_default_limits(&limits);
+	CU_ASSERT_TRUE(limits.per_uid[BUDGET_PROGRAMS] * 2 <= files / 4);
+	CU_ASSERT_TRUE(limits.together[BUDGET_PROGRAMS] * 2 <= files * 3 / 4);
+	CU_ASSERT_TRUE(limits.per_uid[BUDGET_ADDRESS] <= 8ull << 40 &&
+		       limits.together[BUDGET_ADDRESS] <= 64ull << 40);
+}
+
+/* ---- one program ---- */
+
+static uint64_t blocks_of(const struct fake_program *program)
+{
+	struct stat status;
+
+	CU_ASSERT_EQUAL(fstat(program->fd, &status), 0);
+	return (uint64_t)status.st_blocks;
+}
+
+/* A sub-buffer with a header, which says that it is full, and nothing behind that. */
+static void write_hollow(const struct fake_program *program, uint32_t cpu, uint64_t seq)
+{
+	struct subbuf_ring ring = fake_program_ring(program, cpu);
+	struct subbuf_header *header = subbuf_slot(&ring, seq);
+
+	header->seq = seq;
+	header->base = clock_now();
+	header->end = FAKE_SUBBUF;
+	header->commit = subbuf_commit_target(FAKE_SUBBUF, FAKE_SUBBUFS, seq);
+	ring.control->position = seq << SUBBUF_OFFSET_BITS | FAKE_SUBBUF;
+}
+
+/* @dead: what is not complete is salvaged. @flight: by a flight recorder */
+static void hollow(bool dead, bool complete)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+	struct subbuf_ring ring;
+	uint64_t before;
+
+	(void)fake_program_writer(&program, 0);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	user_program_look(bench->program);
+	ring = fake_program_ring(&program, 0);
+	for (uint64_t seq = 1; complete && seq < FAKE_SUBBUFS; seq++)
+		write_hollow(&program, 0, seq);
+	if (!complete)
+		ring.control->position = (FAKE_SUBBUFS - 1ull) << SUBBUF_OFFSET_BITS | 128;
+	before = blocks_of(&program);
+	for (int i = 0; i < 3; i++)
+		bench_drain(bench);
+	bench_end(bench, dead);
+	CU_ASSERT_EQUAL(blocks_of(&program), before);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+static void holes_are_never_read(void)
+{
+	for (int i = 0; i < 4; i++)
+		hollow(i & 1, i & 2);
+}
+
+static void a_sub_buffer_that_says_more_than_it_has_is_nonsense(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+
+	(void)fake_program_writer(&program, 0);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	write_hollow(&program, 0, 1);
+	bench_drain(bench);
+	bench_end(bench, false);
+	CU_ASSERT_EQUAL(books_of(bench->trace).lost, 1);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+static void holes_in_the_registry_are_never_read(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct user_event *event = (struct user_event *)(void *)(program.data + 8192);
+	struct bench *bench = bench_new(NULL);
+	uint64_t before;
+
+	*event = (struct user_event){.bytes = FAKE_REGISTRY - 8, .id = 1, .payload_bytes = 4};
+	program.memory->registry_used = FAKE_REGISTRY - 8;
+	program.data[4096] = 0;
+	before = blocks_of(&program);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	bench_drain(bench);
+	CU_ASSERT_TRUE(user_program_mapping(bench->program)->registry_broken);
+	CU_ASSERT_EQUAL(blocks_of(&program), before);
+	bench_end(bench, false);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+static void a_memory_that_is_refused_gets_no_pages(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct bench *bench = bench_new(NULL);
+
+	CU_ASSERT_EQUAL(fallocate(program.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), 0);
+	CU_ASSERT_EQUAL(blocks_of(&program), 0);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), -EINVAL);
+	CU_ASSERT_EQUAL(blocks_of(&program), 0);
+	bench_free(bench);
+	close(program.fd);
+}
+
+/* Known ones cost nothing; one that was begun and is not in use is asked for once in a look; what is drained asks for
+ * none. */
+static void rings_are_looked_for_once_in_a_look(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+	struct bench *bench = bench_new(NULL);
+	uint32_t before;
+
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS - 1; cpu++)
+		(void)fake_program_writer(&program, cpu);
+	fake_program_ring(&program, FAKE_RINGS - 1).control->consumed = 0; /* a page, and no more */
+	user_program_look(bench->program);
+	before = user_program_mapping(bench->program)->lookups;
+	user_program_look(bench->program);
+	CU_ASSERT_EQUAL(user_program_mapping(bench->program)->lookups, before + 1);
+	for (int i = 0; i < 2000; i++)
+		fake_program_number(&program, 0, id, i);
+	drain_flush(bench->recording->drain);
+	drain_run(bench->recording->drain);
+	CU_ASSERT_EQUAL(user_program_mapping(bench->program)->lookups, before + 1);
+	(void)fake_program_writer(&program, FAKE_RINGS - 1);
+	user_program_look(bench->program);
+	before = user_program_mapping(bench->program)->lookups;
+	user_program_look(bench->program);
+	CU_ASSERT_EQUAL(user_program_mapping(bench->program)->lookups, before);
+	bench_end(bench, false);
+	CU_ASSERT_EQUAL(books_of(bench->trace).events, 2000);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+static struct bench *bench_with(const struct budget_limits *limits)
+{
+	struct bench *bench = bench_new(NULL);
+
+	bench->recording->budget = budget_new(limits);
+	return bench;
+}
+
+static void bench_free_with(struct bench *bench)
+{
+	struct budget *budget = bench->recording->budget;
+
+	bench_free(bench);
+	budget_free(budget);
+}
+
+/* An open block of 8 records of 8 bytes of padding. */
+static void open_block(const struct fake_program *program, uint32_t cpu)
+{
+	struct subbuf_writer writer = fake_program_writer(program, cpu);
+	struct subbuf_reservation reservation = {0};
+	struct subbuf_control *control = writer.control;
+	uint64_t seq;
+
+	CU_ASSERT_TRUE(subbuf_reserve(&writer, 16, &reservation));
+	subbuf_commit(&writer, &reservation, 1);
+	seq = control->position >> SUBBUF_OFFSET_BITS;
+	control->block_begin = control->position & SUBBUF_OFFSET_MASK;
+	control->block = (seq & SUBBUF_BLOCK_SEQ_MASK) << SUBBUF_BLOCK_SEQ_SHIFT | control->block_begin;
+	control->position = seq << SUBBUF_OFFSET_BITS | FAKE_SUBBUF;
+	control->cpu = 0;
+}
+
+static void visits_to_cpus_are_bounded(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct budget_limits limits = no_limits();
+	struct bench *bench;
+	int open = 0;
+
+	limits.burst[BUDGET_VISITS] = limits.per_s[BUDGET_VISITS] = 2;
+	bench = bench_with(&limits);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
+		open_block(&program, cpu);
+	user_program_look(bench->program);
+	for (int i = 0; i < 3; i++)
+		drain_flush(bench->recording->drain);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
+		open += subbuf_block_is_open(fake_program_ring(&program, cpu).control->block);
+	CU_ASSERT_EQUAL(open, FAKE_RINGS - 2);
+	time_ns += 1000000000;
+	drain_flush(bench->recording->drain);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
+		CU_ASSERT_FALSE(subbuf_block_is_open(fake_program_ring(&program, cpu).control->block));
+	bench_end(bench, false);
+	bench_free_with(bench);
+	fake_program_free(&program);
+}
+
+/* A daemon that died in a flush is waited for; one that seems to have died so in each memory costs no more than one.
+ */
+static void waits_for_flushes_are_bounded(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+	struct budget_limits limits = no_limits();
+	struct subbuf_control *control;
+	struct bench *bench;
+
+	limits.burst[BUDGET_WAITS] = limits.per_s[BUDGET_WAITS] = 3;
+	bench = bench_with(&limits);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++) {
+		fake_program_number(&program, cpu, id, 1);
+		control = fake_program_ring(&program, cpu).control;
+		control->flushing = control->position;
+		control->position = 1ull << SUBBUF_OFFSET_BITS | FAKE_SUBBUF;
+	}
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	CU_ASSERT_FALSE(budget_take(bench->recording->budget, 12, BUDGET_WAITS, 1));
+	bench_end(bench, false);
+	bench_free_with(bench);
+	fake_program_free(&program);
+}
+
+/** struct refill - a program that is as fast as the daemon: it fills one more sub-buffer whenever one is taken */
+struct refill {
+	struct fake_program *program;
+	uint16_t id;
+	unsigned int taken;
+};
+
+static void fill_one(struct refill *refill)
+{
+	struct subbuf_ring ring = fake_program_ring(refill->program, 0);
+	uint64_t before = ring_newest(&ring);
+
+	while (ring_newest(&ring) == before && fake_program_number(refill->program, 0, refill->id, 1))
+		;
+}
+
+static bool refill_when_taken(void *context, struct drain_copy *copy)
+{
+	struct refill *refill = context;
+
+	if (refill->taken++ < 1000)
+		fill_one(refill);
+	copy->nr_records = 0;
+	return true;
+}
+
+static void a_program_that_is_fast_does_not_hold_up_the_daemon(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct refill refill = {.program = &program,
+				.id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number)};
+	struct bench *bench = bench_new(NULL);
+	struct drain_source source = {.fd = program.fd,
+				      .offset = (off_t)program.memory->rings_offset,
+				      .translate = refill_when_taken,
+				      .context = &refill};
+
+	(void)fake_program_writer(&program, 0);
+	source.ring = fake_program_ring(&program, 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(drain_add(bench->recording->drain, &source, true));
+	fill_one(&refill);
+	fill_one(&refill);
+	CU_ASSERT_EQUAL(drain_run(bench->recording->drain), DRAIN_TOOK);
+	CU_ASSERT_TRUE(refill.taken >= 1 && refill.taken <= 2);
+	bench_free(bench);
+	fake_program_free(&program);
+}
+
+static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS),
+			    other = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct budget_limits limits = no_limits();
+	struct user_program *first;
+	struct books books;
+	struct bench *bench;
+	uint16_t ids[3], same, unknown;
+
+	limits.per_uid[BUDGET_TYPES] = 2;
+	bench = bench_with(&limits);
+	for (int i = 0; i < 3; i++)
+		ids[i] = fake_program_event(&program, "evil", (const char *[]){"a", "b", "c"}[i], USER_ROLE_EVENT,
+					    one_number);
+	same = fake_program_event(&other, "evil", "b", USER_ROLE_EVENT, one_number);
+	unknown = fake_program_event(&other, "evil", "d", USER_ROLE_EVENT, one_number);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	first = bench->program;
+	CU_ASSERT_EQUAL(bench_take(bench, &other, true), 0);
+	for (int i = 0; i < 10; i++) {
+		for (int e = 0; e < 3; e++)
+			fake_program_number(&program, 0, ids[e], i);
+		fake_program_number(&other, 0, same, i); /* which the trace has already */
+		fake_program_number(&other, 0, unknown, i);
+	}
+	user_program_look(first);
+	bench_drain(bench);
+	user_program_settle(first);
+	bench_end(bench, false);
+	books = books_of(bench->trace);
+	CU_ASSERT_EQUAL(books.events, 30);
+	CU_ASSERT_EQUAL(books.lost, 20);
+	CU_ASSERT_EQUAL(bench->recording->undescribed, 2);
+	user_program_free(first);
+	bench_free_with(bench);
+	fake_program_free(&program);
+	fake_program_free(&other);
+}
+
+/* The last of as many ids as there can be does not make a table for all of them. */
+static void events_take_as_much_memory_as_there_are(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct budget_limits limits = no_limits();
+	struct bench *bench = bench_new("good:*");
+	uint16_t last;
+
+	fake_program_event(&program, "good", "first", USER_ROLE_EVENT, one_number);
+	limits.per_uid[BUDGET_HEAP] = 4096;
+	bench->recording->budget = budget_new(&limits);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	CU_ASSERT_TRUE(budget_used(bench->recording->budget, 12, BUDGET_HEAP) < 2048);
+	program.nr_events = FAKE_MAX_EVENTS - 2;
+	last = fake_program_event(&program, "evil", "last", USER_ROLE_EVENT, one_number);
+	user_program_look(bench->program);
+	CU_ASSERT_TRUE(fake_program_flag(&program, last)); /* the daemon did not take the event, and so did not switch it off */
+	CU_ASSERT_TRUE(budget_used(bench->recording->budget, 12, BUDGET_HEAP) < 2048);
+	user_program_free(bench->program);
+	bench->program = NULL;
+	CU_ASSERT_EQUAL(budget_used(bench->recording->budget, 12, BUDGET_HEAP), 0);
+	bench_free_with(bench);
+	fake_program_free(&program);
+}
+
+/* The user has no more memory: the daemon takes sub-buffers that are full, and leaves the one in use alone until the end. */
+static void a_memory_that_is_too_large_is_not_written_to(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+	struct budget_limits limits = no_limits();
+	struct bench *bench;
+	uint64_t position;
+
+	limits.per_uid[BUDGET_PAGES] = 4096;
+	bench = bench_with(&limits);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	fake_program_number(&program, 0, id, 1);
+	time_ns += 2000000000;
+	user_program_look(bench->program);
+	position = fake_program_ring(&program, 0).control->position;
+	drain_flush(bench->recording->drain);
+	CU_ASSERT_EQUAL(fake_program_ring(&program, 0).control->position, position);
+	bench_end(bench, false);
+	bench_free_with(bench);
+	fake_program_free(&program);
+}
+
+static int take_none(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total)
+{
+	return 0;
+}
+
+/* One patience for all rings: the second does not have its own. */
+static void a_flight_recorder_waits_once_for_all_rings(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
+	struct user_kept_books books;
+	struct user_kept *kept[2];
+	int patience = 5;
+
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		struct user_kept_source source = {.ring = fake_program_ring(&program, cpu),
+						  .fd = program.fd,
+						  .whole = true,
+						  .patience = &patience};
+
+		program.memory->new_flag = 1;
+		source.offset = (off_t)(program.memory->rings_offset + cpu * program.memory->ring_stride);
+		fake_program_write(&program, cpu, id, &(struct {
+			uint32_t tid;
+			int32_t n;
+		}){42, 1},
+				   8, true);
+		kept[cpu] = user_kept_new(&source);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(kept[cpu]);
+	}
+	for (int i = 0; i < 2; i++)
+		user_kept_reset(kept[i], &patience);
+	CU_ASSERT_EQUAL(patience, 0);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(user_kept_read(kept[i], take_none, NULL, &books, &patience), 0);
+		user_kept_free(kept[i]);
+	}
+	fake_program_free(&program);
+}
+
+/* ---- all programs ---- */
+
+/** struct daemon_of_users - a whole set of users with a socket of its own */
+struct daemon_of_users {
+	struct bench *bench;
+	struct users_options options;
+	struct users *users;
+	char path[64];
+};
+
+static void daemon_begin(struct daemon_of_users *daemon, const struct budget_limits *limits)
+{
+	struct clock_sample start = clock_take_sample();
+	struct trace_error error;
+
+	snprintf(daemon->path, sizeof(daemon->path), "%s", getenv("TRACER_SOCKET"));
+	daemon->bench = bench_new(NULL);
+	daemon->options = (struct users_options){.selection = &daemon->bench->selection, .limits = limits};
+	daemon->users = users_new(&daemon->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->users);
+	users_begin(daemon->users, daemon->bench->recording->drain, daemon->bench->writer, &start);
+}
+
+static void daemon_free(struct daemon_of_users *daemon)
+{
+	char lock[80];
+
+	users_free(daemon->users);
+	bench_free(daemon->bench);
+	snprintf(lock, sizeof(lock), "%s.lock", daemon->path);
+	unlink(lock);
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		abort();
+	return fd;
+}
+
+static void offer(const char *path, int memory_fd)
+{
+	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
+	struct iovec vector = {(void *)&offer, sizeof(offer)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	int connection = connect_to(path);
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &memory_fd, sizeof(int));
+	if (sendmsg(connection, &message, MSG_NOSIGNAL) != (ssize_t)sizeof(offer))
+		abort();
+	close(connection);
+}
+
+/* Our own process offers @nr memories; how many are recorded and refused, and how many events are lost at least. */
+static struct users_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
+{
+	struct fake_program *programs = calloc((size_t)nr, sizeof(*programs));
+	struct daemon_of_users daemon;
+	struct users_status status;
+
+	daemon_begin(&daemon, limits);
+	for (int i = 0; i < nr; i++) {
+		programs[i] = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+		offer(daemon.path, programs[i].fd);
+		users_dispatch(daemon.users);
+	}
+	users_get_status(daemon.users, &status);
+	users_switch_off(daemon.users);
+	*ret_lost = users_settle(daemon.users);
+	daemon_free(&daemon);
+	for (int i = 0; i < nr; i++)
+		fake_program_free(&programs[i]);
+	free(programs);
+	return status;
+}
+
+static void a_process_has_few_memories(void)
+{
+	struct budget_limits limits = no_limits();
+	struct users_status status;
+	uint64_t lost;
+
+	status = offer_some(&limits, 7, &lost);
+	CU_ASSERT_EQUAL(status.programs, 4);
+	CU_ASSERT_EQUAL(status.refused, 3);
+	CU_ASSERT_TRUE(lost >= 3);
+	limits.trusts_none = false;
+	status = offer_some(&limits, 7, &lost);
+	CU_ASSERT_EQUAL(status.programs, 7);
+	CU_ASSERT_EQUAL(lost, 0);
+}
+
+static void programs_of_a_user_are_bounded(void)
+{
+	static const struct {
+		enum budget_amount amount;
+		uint64_t most;
+	} bounds[] = {{BUDGET_PROGRAMS, 2},
+		      {BUDGET_ADDRESS,
+		       2 * (4096 + 4096 + FAKE_REGISTRY + FAKE_RINGS * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS))}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct budget_limits limits = no_limits();
+		struct users_status status;
+		uint64_t lost;
+
+		limits.per_uid[bounds[i].amount] = bounds[i].most;
+		status = offer_some(&limits, 4, &lost);
+		CU_ASSERT_EQUAL(status.programs, 2);
+		CU_ASSERT_EQUAL(status.refused, 2);
+		CU_ASSERT_TRUE(lost >= 2);
+	}
+}
+
+static void offers_of_a_user_are_bounded(void)
+{
+	struct budget_limits limits = no_limits();
+	struct users_status status;
+	uint64_t lost;
+
+	limits.burst[BUDGET_OFFERS] = limits.per_s[BUDGET_OFFERS] = 2;
+	status = offer_some(&limits, 4, &lost);
+	CU_ASSERT_EQUAL(status.programs, 2);
+	CU_ASSERT_EQUAL(status.refused, 2);
+	CU_ASSERT_TRUE(lost >= 2);
+}
+
+static void add_text(void *context, const char *text)
+{
+	strcat(strcat(context, text), "\n");
+}
+
+/* Children that offer a memory each, which their parent maps, and are dead at once. */
+static void dead_programs_of_a_user_are_bounded(void)
+{
+	struct budget_limits limits = no_limits();
+	struct fake_program programs[5];
+	struct daemon_of_users daemon;
+	struct users_status status;
+	char text[1000] = "";
+
+	limits.per_uid[BUDGET_DEAD] = 2;
+	daemon_begin(&daemon, &limits);
+	for (int i = 0; i < 5; i++) {
+		pid_t child;
+
+		programs[i] = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+		child = fork();
+		if (child == 0) {
+			offer(daemon.path, programs[i].fd);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+		for (int round = 0; round < 3; round++) {
+			users_dispatch(daemon.users);
+			drain_run(daemon.bench->recording->drain);
+			users_look(daemon.users);
+		}
+	}
+	users_get_status(daemon.users, &status);
+	CU_ASSERT_EQUAL(status.ever, 5);
+	CU_ASSERT_EQUAL(status.programs, 0);
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "children of 3 programs that ended"));
+	daemon_free(&daemon);
+	for (int i = 0; i < 5; i++)
+		fake_program_free(&programs[i]);
+}
+
+static void connections_of_a_user_are_bounded(void)
+{
+	struct budget_limits limits = no_limits();
+	struct daemon_of_users daemon;
+	int connections[6], open = 0;
+	char text[1000] = "";
+
+	limits.burst[BUDGET_ACCEPTS] = limits.per_s[BUDGET_ACCEPTS] = 4;
+	limits.per_uid[BUDGET_CONNECTIONS] = 3;
+	daemon_begin(&daemon, &limits);
+	for (int i = 0; i < 6; i++)
+		connections[i] = connect_to(daemon.path);
+	users_dispatch(daemon.users);
+	for (int i = 0; i < 6; i++) {
+		struct pollfd hung_up = {.fd = connections[i], .events = POLLIN};
+
+		open += poll(&hung_up, 1, 0) == 0;
+		close(connections[i]);
+	}
+	CU_ASSERT_EQUAL(open, 3);
+	users_tell_lack(daemon.users, add_text, text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "programs behind 2 connections"));
+	daemon_free(&daemon);
+}
+
+/** struct find - how many memories of @pid a look through /proc found */
+struct find {
+	pid_t pid;
+	unsigned int seen;
+};
+
+static void count_found(void *context, int fd, struct user_identity *identity)
+{
+	struct find *find = context;
+
+	find->seen += identity->pid == find->pid;
+	close(identity->pid_fd);
+	close(fd);
+}
+
+static void few_memories_of_a_process_are_found(void)
+{
+	struct fake_program programs[20];
+	struct find find = {0};
+
+	for (int i = 0; i < 20; i++)
+		programs[i] = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	find.pid = fork();
+	if (find.pid == 0)
+		for (;;)
+			pause();
+	for (int text = 0; text < 2; text++) {
+		find.seen = 0;
+		user_find_in_text = text;
+		user_find_programs(count_found, &find);
+		CU_ASSERT_TRUE(find.seen >= 1 && find.seen <= 8);
+	}
+	user_find_in_text = false;
+	kill(find.pid, SIGKILL);
+	waitpid(find.pid, NULL, 0);
+	for (int i = 0; i < 20; i++)
+		fake_program_free(&programs[i]);
+}
+
+static const struct unit_case cases[] = {
+	CASE(a_user_and_all_together_have_bounds),
+	CASE(root_is_trusted_unless_nobody_is),
+	CASE(rates_are_refilled_by_time),
+	CASE(many_users_share_the_last_account),
+	CASE(messages_about_a_user_are_bounded),
+	CASE(the_default_leaves_descriptors_for_others),
+	CASE(holes_are_never_read),
+	CASE(a_sub_buffer_that_says_more_than_it_has_is_nonsense),
+	CASE(holes_in_the_registry_are_never_read),
+	CASE(a_memory_that_is_refused_gets_no_pages),
+	CASE(rings_are_looked_for_once_in_a_look),
+	CASE(visits_to_cpus_are_bounded),
+	CASE(waits_for_flushes_are_bounded),
+	CASE(a_program_that_is_fast_does_not_hold_up_the_daemon),
+	CASE(event_types_of_a_user_are_bounded_and_their_events_lost),
+	CASE(events_take_as_much_memory_as_there_are),
+	CASE(a_memory_that_is_too_large_is_not_written_to),
+	CASE(a_flight_recorder_waits_once_for_all_rings),
+	CASE(a_process_has_few_memories),
+	CASE(programs_of_a_user_are_bounded),
+	CASE(offers_of_a_user_are_bounded),
+	CASE(dead_programs_of_a_user_are_bounded),
+	CASE(connections_of_a_user_are_bounded),
+	CASE(few_memories_of_a_process_are_found),
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	char path[64];
+
+	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	snprintf(path, sizeof(path), "/tmp/trace-bounds-%d", (int)getpid());
+	setenv("TRACER_SOCKET", path, 1);
+	budget_clock = stopped_clock;
+	message_init("test_user_bounds", true);
+	return unit_main("bounds of what programs cost", cases, argc, argv);
+}
