@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 
+#include "doubt.h"
 #include "ring.h"
 #include "text.h"
-
-/* A counter of a program's that is larger was never counted up to. */
-#define DRAIN_COUNTER_MAX (1ULL << 48)
 
 /**
  * struct drain_ring - the books of one ring
@@ -22,9 +21,9 @@
  * @abandoned: of @stored, what was taken out of the queue again
  * @unqueued: blocks that there was no memory for
  * @first, @last: the sub-buffers of the recording
- * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
- * known
- * @highest: of the ring's counter of discarded events, as far as it was seen
+ * @counter: the ring's counter of discarded events; @filtered_before: its other counter, before the first; @discarded, @filtered: of the recording, once
+ * its last sub-buffer is known
+ * @start_ns: of a program's: the recording's start
  * @fill: drain_flush() only: of the sub-buffer in use, in bytes
  * @suspect: the last sub-buffer was dropped because its times are unknown
  * @broken: nothing in the ring can be believed any more. @retired: its memory is gone
@@ -44,11 +43,11 @@ struct drain_ring {
 	uint64_t unqueued;
 	uint64_t first;
 	uint64_t last;
-	uint64_t discarded_before;
+	struct doubt_counter counter;
+	uint64_t start_ns;
 	uint64_t filtered_before;
 	uint64_t discarded;
 	uint64_t filtered;
-	uint64_t highest;
 	uint32_t fill;
 	bool suspect;
 	bool broken;
@@ -74,14 +73,12 @@ static uint64_t read_counter(const trace_u64 *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Events that the ring had no room for. What a program says of that only grows, and never to what cannot be. */
+/* Events of the recording that the ring had no room for, so far. A ring belongs to one CPU. */
 static uint64_t ring_counted(struct drain_ring *ring)
 {
-	uint64_t value = ring->retired ? 0 : read_counter(&ring->ring.control->discarded);
-
-	if (value > ring->highest && (value < DRAIN_COUNTER_MAX || !ring->translate))
-		ring->highest = value;
-	return ring->highest;
+	if (!ring->retired)
+		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX);
+	return doubt_counter_sum(&ring->counter);
 }
 
 static uint64_t ring_position(const struct drain_ring *ring)
@@ -100,7 +97,7 @@ static void ring_begin(struct drain_ring *ring, bool whole)
 	ring->consumed = read_counter(&ring->ring.control->consumed);
 	ring->first = ring->translate ? ring->consumed + 1 : ring_close(&ring->ring) + 1;
 	ring->last = UINT64_MAX;
-	ring->discarded_before = whole ? 0 : ring_counted(ring);
+	doubt_counter_begin(&ring->counter, whole ? 0 : read_counter(&ring->ring.control->discarded));
 	ring->filtered_before = ring->translate ? 0 : read_counter(&ring->ring.control->filtered);
 }
 
@@ -168,7 +165,8 @@ static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
 		return 0; /* its opener has not come that far */
 	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
 		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
-	return ((((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff) + in_block;
+	in_block += (((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff;
+	return in_block < ring->subbuf_bytes / sizeof(struct trace_record) ? in_block : ring->subbuf_bytes / sizeof(struct trace_record); /* a program may say anything */
 }
 
 /* A block that cannot be closed, nor waited for: what it holds is lost. */
@@ -179,7 +177,6 @@ static void lose_block(struct drain_ring *ring)
 	if (!subbuf_block_is_open(block) || subbuf_block_seq(&ring->ring, block) != ring->last + 1 || !ring_is_out_of_reach(&ring->ring))
 		return;
 	here = committed_records(&ring->ring, ring->last + 1);
-	here = here < ring->ring.subbuf_bytes ? here : 0; /* a program may say anything */
 	ring->given_up += here;
 	ring->lost_here += here;
 }
@@ -226,6 +223,7 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 	ring->cpu = source->cpu;
 	ring->translate = source->translate;
 	ring->context = source->context;
+	ring->start_ns = source->start_ns;
 	ring_begin(ring, whole);
 	if (drain->ended)
 		ring_end(ring); /* of a program that died before anybody looked */
@@ -264,7 +262,7 @@ struct drain *drain_free(struct drain *drain)
 /* Events of the recording that found no room before @total had been counted. */
 static uint64_t discarded_since(const struct drain_ring *ring, uint64_t total)
 {
-	return total > ring->discarded_before ? total - ring->discarded_before : 0;
+	return total > ring->counter.before ? total - ring->counter.before : 0;
 }
 
 static struct trace_source ring_source(const struct drain_ring *ring, const struct subbuf_header *header)
@@ -274,7 +272,7 @@ static struct trace_source ring_source(const struct drain_ring *ring, const stru
 		.bytes = ring_record_bytes(&ring->ring, header),
 		.base_ns = header->base,
 		.seq = ring->blocks + 1,
-		.lost_total = discarded_since(ring, header->lost) + ring->lost_here,
+		.lost_total = trace_add_saturated(discarded_since(ring, header->lost), ring->lost_here),
 		.stream = ring->stream,
 		.cpu = ring->cpu,
 		.nr_records = subbuf_records(&ring->ring, header),
@@ -362,13 +360,13 @@ static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ri
 /* @nr_records: as counted by the program, or found by salvaging. */
 static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbuf_header *header, uint32_t nr_records)
 {
-	uint64_t counted = ring_counted(ring);
 	struct trace_source source;
 	struct drain_copy copy = { .header = header, .unwritten = unwritten(drain, ring) };
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 
-	if (header->lost > counted)
-		header->lost = counted;
+	ring_counted(ring);
+	if (header->lost > ring->counter.highest)
+		header->lost = ring->counter.highest;
 	source = ring_source(ring, header);
 	copy.records = (unsigned char *)(header + 1);
 	copy.bytes = source.bytes & ~(size_t)7;
@@ -453,6 +451,11 @@ bool drain_is_broken(const struct drain_ring *ring)
 	return ring->broken;
 }
 
+bool drain_is_doubted(const struct drain_ring *ring)
+{
+	return ring->counter.impossible;
+}
+
 uint64_t drain_taken(const struct drain_ring *ring)
 {
 	return ring->consumed;
@@ -460,7 +463,7 @@ uint64_t drain_taken(const struct drain_ring *ring)
 
 void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 {
-	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
+	ring->lost_here = trace_add_saturated(ring->lost_here, nr);
 }
 
 /* Half of a ring wakes us, and what comes until we are here is an eighth at most. */
@@ -586,12 +589,12 @@ uint64_t drain_abandon(struct drain *drain)
 
 static uint64_t ring_full(const struct drain *drain, struct drain_ring *ring)
 {
-	return discarded_since(ring, drain->ended || ring->retired ? ring->discarded : ring_counted(ring));
+	return drain->ended || ring->retired ? ring->discarded : ring_counted(ring);
 }
 
 static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *ring)
 {
-	return ring_full(drain, ring) + ring->lost_here;
+	return trace_add_saturated(ring_full(drain, ring), ring->lost_here);
 }
 
 static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
@@ -609,7 +612,7 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 		struct drain_ring *ring = drain->rings[i];
 
 		totals.events += ring->stored - ring->abandoned;
-		totals.lost += ring_discarded(drain, ring) + ring->abandoned;
+		totals.lost = trace_add_saturated(totals.lost, trace_add_saturated(ring_discarded(drain, ring), ring->abandoned));
 		totals.filtered += ring_filtered(drain, ring);
 	}
 	*ret_totals = totals;
@@ -640,10 +643,10 @@ void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream
 		.stream = ring->stream,
 		.cpu = ring->cpu,
 		.stored = ring->stored - ring->abandoned,
-		.discarded = ring_discarded(drain, ring) + ring->abandoned,
+		.discarded = trace_add_saturated(ring_discarded(drain, ring), ring->abandoned),
 		.filtered = ring_filtered(drain, ring),
 	};
 
-	stats.attempted = stats.stored + stats.discarded + stats.filtered;
+	stats.attempted = trace_add_saturated(trace_add_saturated(stats.stored, stats.discarded), stats.filtered);
 	*ret_stats = stats;
 }

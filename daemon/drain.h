@@ -52,13 +52,17 @@ struct drain_copy {
 	uint32_t early;
 };
 
-/** struct drain_source - a ring of a program. @translate: returns false when the times make no sense: its records are then lost */
+/**
+ * struct drain_source - a ring of a program
+ * @translate: returns false when the times make no sense: its records are then lost. @start_ns: of the recording; what the ring discarded was discarded since
+ */
 struct drain_source {
 	struct subbuf_ring ring;
 	uint32_t stream;
 	uint32_t cpu;
 	bool (*translate)(void *context, struct drain_copy *copy);
 	void *context;
+	uint64_t start_ns;
 };
 
 struct drain_ring;
@@ -78,6 +82,9 @@ void drain_retire(struct drain *drain, struct drain_ring *ring);
 
 /** drain_is_broken() - did the program write what no writer of records does? Nothing more is taken from the ring */
 bool drain_is_broken(const struct drain_ring *ring);
+
+/** drain_is_doubted() - did the ring's counter of discarded events say what no program can have counted? It is not believed any more */
+bool drain_is_doubted(const struct drain_ring *ring);
 
 /** drain_taken() - sub-buffers taken from the ring, ever */
 uint64_t drain_taken(const struct drain_ring *ring);

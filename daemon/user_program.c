@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -13,6 +14,8 @@
 
 /* Records that seem to be so much later than their sub-buffer's base are a little earlier: a clock read is not ordered with what stands before it. */
 #define USER_EARLIER (UINT32_MAX - 65535u)
+
+#define PLACES_MOST (1u << 24) /* of tracepoints in a program and what it loads: each takes memory of its own there */
 
 #define CLAIM_PATIENCE_MS 20 /* for writers that are inside a sub-buffer that a daemon was just closing when it was killed */
 
@@ -45,14 +48,55 @@ struct user_program {
 	struct user_recording *recording; /* borrowed */
 	struct user_local *events;	  /* owned; max_events of them */
 	struct user_ring **rings;	  /* owned, as what they point to; nr_rings of the mapping, NULL: not in use */
-	uint64_t unready_before; /* what is in the books, or before the recording */
+	struct doubt_counter unready;	   /* events that never had a ring, since the recording began */
+	uint64_t unready_counted;	   /* of them, what is in the books */
+	struct doubt_counter unregistered; /* places of events without room in the registry */
+	unsigned int doubted;		   /* enum doubt_reason; 0: none */
+	uint64_t doubts_place;		   /* among the recording's, if there is one */
 	size_t saved_bytes;	 /* of a flight recorder: what it left when it died */
 	bool whole;
 	bool off;
-	bool told;
 	bool settled;
 	bool buried;
 };
+
+/* ---- what cannot be ---- */
+
+static void doubt(struct user_program *program, unsigned int reasons)
+{
+	struct doubts *doubts = &program->recording->doubts;
+
+	if ((program->doubted & reasons) == reasons)
+		return;
+	if (program->doubted) {
+		doubts_reason(doubts, program->doubts_place, reasons);
+	} else {
+		message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete", (int)program->identity.pid,
+				program->identity.exe);
+		program->doubts_place = doubts_add(doubts, program->identity.pid, program->identity.exe, reasons);
+	}
+	program->doubted |= reasons;
+}
+
+static unsigned int ring_reasons(const struct user_ring *ring)
+{
+	bool is_broken = ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->books);
+	bool is_doubted = ring->kept ? user_kept_is_doubted(ring->kept) : drain_is_doubted(ring->books);
+
+	return (is_broken ? DOUBT_MEMORY : 0) | (is_doubted ? DOUBT_COUNTER : 0);
+}
+
+static void look_for_doubts(struct user_program *program)
+{
+	unsigned int reasons = program->mapping.registry_broken ? DOUBT_MEMORY : 0;
+
+	if (program->unready.impossible || program->unregistered.impossible)
+		reasons |= DOUBT_COUNTER;
+	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
+		reasons |= program->rings[i] ? ring_reasons(program->rings[i]) : 0;
+	if (reasons)
+		doubt(program, reasons);
+}
 
 /* ---- translating ---- */
 
@@ -78,15 +122,42 @@ static void read_clocks(struct user_program *program)
 /* What a record is worth to the trace. */
 enum verdict { VERDICT_KEEP, VERDICT_BAD, VERDICT_FILTERED, VERDICT_EARLY };
 
-static enum verdict judge(struct user_program *program, struct trace_record *record, uint64_t base, uint64_t base_ns)
+/** struct moment - of a sub-buffer: its base in the program's time and in ns; @taken_ns: when its copy was complete */
+struct moment {
+	uint64_t base;
+	uint64_t base_ns;
+	uint64_t taken_ns;
+};
+
+/* The time of an event in ns; false: it is none, or in the future. */
+static bool time_of(struct user_program *program, const struct moment *moment, uint32_t time, uint64_t *ret_ns)
 {
-	uint32_t delta = record->time - (uint32_t)base;
-	const struct user_local *event = record->id < program->mapping.max_events ? &program->events[record->id] : NULL;
+	uint32_t delta = time - (uint32_t)moment->base;
 	uint64_t ns;
 
-	if (!to_ns(program, base + (delta < USER_EARLIER ? delta : 0), &ns))
+	if (!to_ns(program, moment->base + (delta < USER_EARLIER ? delta : 0), &ns))
+		return false;
+	if (doubt_time(ns, moment->taken_ns)) {
+		doubt(program, DOUBT_TIME);
+		return false;
+	}
+	*ret_ns = ns < moment->taken_ns ? ns : moment->taken_ns;
+	return true;
+}
+
+static bool is_outside(const struct user_recording *recording, uint64_t ns)
+{
+	return ns < recording->start_ns || (recording->end_ns && ns > recording->end_ns);
+}
+
+static enum verdict judge(struct user_program *program, struct trace_record *record, const struct moment *moment)
+{
+	const struct user_local *event = record->id < program->mapping.max_events ? &program->events[record->id] : NULL;
+	uint64_t ns, base_ns = moment->base_ns;
+
+	if (!time_of(program, moment, record->time, &ns))
 		return VERDICT_BAD;
-	if (ns < program->recording->start_ns)
+	if (is_outside(program->recording, ns))
 		return VERDICT_EARLY;
 	if (!event || !event->global)
 		return VERDICT_BAD;
@@ -103,9 +174,13 @@ static void announce(struct user_ring *ring, struct drain_copy *copy)
 	const struct user_identity *identity = &ring->program->identity;
 	struct trace_user_stream stream = { ring->stream, (uint32_t)identity->number, identity->uid, ring->cpu };
 	size_t bytes = (sizeof(struct trace_record) + sizeof(stream) + strlen(identity->exe) + 1 + 7) & ~(size_t)7;
-	struct trace_record record = { .time = (uint32_t)copy->base_ns, .id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8) };
+	uint64_t start_ns = ring->program->recording->start_ns, ns = copy->base_ns;
+	struct trace_record record = { .id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8) };
 	unsigned char *at = copy->records - bytes;
 
+	if (ns < start_ns && start_ns - ns <= UINT32_MAX)
+		ns = start_ns; /* the sub-buffer was opened before the recording, but no event of the stream is older than that */
+	record.time = (uint32_t)ns;
 	memset(at, 0, bytes);
 	memcpy(at, &record, sizeof(record));
 	memcpy(at + sizeof(record), &stream, sizeof(stream));
@@ -123,14 +198,17 @@ static bool translate(void *context, struct drain_copy *copy)
 {
 	struct user_ring *ring = context;
 	struct user_program *program = ring->program;
-	uint64_t base = copy->base_ns, base_ns;
+	struct moment moment = { .base = copy->base_ns };
 	uint32_t kept = 0, bad = 0, found, counted = copy->nr_records;
 	struct trace_record record;
 
 	read_clocks(program);
 	user_program_look(program); /* an event is registered before its first record is made */
-	if (!to_ns(program, base, &base_ns))
+	moment.taken_ns = clock_now();
+	if (!to_ns(program, moment.base, &moment.base_ns))
 		return false;
+	if (moment.base_ns > moment.taken_ns)
+		moment.base_ns = moment.taken_ns; /* all its records are refused, but for those within the error of the clocks */
 	for (size_t at = 0; at + sizeof(record) <= copy->bytes; at += record.words * 8u) {
 		enum verdict verdict;
 
@@ -141,7 +219,7 @@ static bool translate(void *context, struct drain_copy *copy)
 		}
 		if (record.id == TRACE_EV_padding)
 			continue;
-		verdict = judge(program, &record, base, base_ns);
+		verdict = judge(program, &record, &moment);
 		kept += verdict == VERDICT_KEEP;
 		bad += verdict == VERDICT_BAD;
 		copy->filtered += verdict == VERDICT_FILTERED;
@@ -152,7 +230,7 @@ static bool translate(void *context, struct drain_copy *copy)
 	}
 	found = kept + bad + copy->filtered + copy->early;
 	copy->nr_records = kept + bad + (counted > found ? counted - found : 0);
-	copy->base_ns = base_ns;
+	copy->base_ns = moment.base_ns;
 	if (copy->nr_records && (!ring->announced || ring->unwritten != copy->unwritten))
 		announce(ring, copy);
 	return true;
@@ -239,6 +317,7 @@ static struct user_kept *keep_ring(const struct user_program *program, uint32_t 
 		.ring = user_mapping_ring(mapping, idx),
 		.fd = mapping->fd,
 		.offset = (off_t)(mapping->rings_offset + idx * mapping->ring_stride),
+		.start_ns = program->recording->start_ns,
 		.overwrites = mapping->features & USER_FEATURE_OVERWRITE,
 		.whole = program->whole,
 	};
@@ -261,6 +340,7 @@ static void add_ring(struct user_program *program, uint32_t idx)
 
 	if (!ring)
 		return;
+	source.start_ns = recording->start_ns;
 	ring->program = program;
 	ring->stream = source.stream = recording->next_stream;
 	ring->cpu = idx;
@@ -276,32 +356,25 @@ static void add_ring(struct user_program *program, uint32_t idx)
 	program->rings[idx] = ring;
 }
 
+/* Ring n is of CPU n, and says so: how many rings there are a program may choose, but it cannot run on a CPU that the machine does not have. */
+static bool ring_is_possible(struct user_program *program, uint32_t idx)
+{
+	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
+
+	if (idx < doubt_nr_cpus() && __atomic_load_n(&ring.control->cpu, __ATOMIC_RELAXED) == idx)
+		return true;
+	doubt(program, DOUBT_CPU);
+	return false;
+}
+
 /* A ring that comes into use while the program is recorded belongs to the recording from its first event on. */
 static void look_for_rings(struct user_program *program)
 {
 	uint32_t nr_rings = program->mapping.nr_rings;
 
 	for (uint32_t i = user_mapping_next_ring(&program->mapping, 0); i < nr_rings; i = user_mapping_next_ring(&program->mapping, i + 1))
-		if (!program->rings[i])
+		if (!program->rings[i] && ring_is_possible(program, i))
 			add_ring(program, i);
-}
-
-static bool ring_is_broken(const struct user_ring *ring)
-{
-	return ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->books);
-}
-
-static void tell_broken(struct user_program *program)
-{
-	bool broken = program->mapping.registry_broken;
-
-	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
-		broken |= program->rings[i] && ring_is_broken(program->rings[i]);
-	if (!broken || program->told)
-		return;
-	message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete", (int)program->identity.pid,
-			program->identity.exe);
-	program->told = true;
 }
 
 bool user_program_look(struct user_program *program)
@@ -316,15 +389,37 @@ bool user_program_look(struct user_program *program)
 		found = true;
 	}
 	look_for_rings(program);
-	tell_broken(program);
+	look_for_doubts(program);
 	return found;
 }
 
 /* ---- begin and end ---- */
 
-static uint64_t unready(const struct user_program *program)
+static uint64_t read_unready(const struct user_program *program)
 {
 	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unready, __ATOMIC_RELAXED);
+}
+
+/* Events of the recording that never had a ring: the program and its children, on all CPUs, count them. */
+static uint64_t unready(struct user_program *program)
+{
+	doubt_counter_take(&program->unready, read_unready(program), doubt_most(program->recording->start_ns, doubt_nr_cpus()));
+	return doubt_counter_sum(&program->unready);
+}
+
+/* Of them, those that are not in the books yet; now they are. */
+static uint64_t take_unready(struct user_program *program)
+{
+	uint64_t now = unready(program), new = now - program->unready_counted;
+
+	program->unready_counted = now;
+	return new;
+}
+
+static void begin_unready(struct user_program *program, uint64_t value)
+{
+	doubt_counter_begin(&program->unready, value);
+	program->unready_counted = 0;
 }
 
 /*
@@ -377,7 +472,7 @@ static void claim(struct user_program *program)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
 	else
 		stop_overwriting(program);
-	program->unready_before = program->whole ? 0 : unready(program);
+	begin_unready(program, program->whole ? 0 : read_unready(program));
 	user_program_look(program);
 	program->whole = true; /* rings that come into use from now on */
 	set_new_flag(program);
@@ -426,7 +521,6 @@ bool user_program_finish(struct user_program *program)
 
 void user_program_settle(struct user_program *program)
 {
-	uint64_t before = program->unready_before, now = unready(program);
 	struct drain *drain = program->recording->drain;
 
 	if (program->settled)
@@ -439,25 +533,28 @@ void user_program_settle(struct user_program *program)
 
 		if (!ring)
 			continue;
-		if (now > before)
-			drain_count_lost(ring->books, now - before);
-		before = program->unready_before = now; /* the first ring stands for all: these events never had one */
+		drain_count_lost(ring->books, take_unready(program)); /* the first ring stands for all: these events never had one */
 		drain_retire(drain, ring->books);
 	}
+	look_for_doubts(program);
 }
 
 /* Its children go on counting there what they cannot record, whether it lives or not. */
 uint64_t user_program_late(struct user_program *program)
 {
-	uint64_t now = unready(program), late = now > program->unready_before ? now - program->unready_before : 0;
+	uint64_t late = take_unready(program);
 
-	program->unready_before = now;
+	if (program->unready.impossible)
+		doubt(program, DOUBT_COUNTER);
 	return late;
 }
 
-uint64_t user_program_unregistered(const struct user_program *program)
+uint64_t user_program_unregistered(struct user_program *program)
 {
-	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unregistered, __ATOMIC_RELAXED);
+	doubt_counter_take(&program->unregistered, __atomic_load_n(&user_mapping_memory(&program->mapping)->unregistered, __ATOMIC_RELAXED), PLACES_MOST);
+	if (program->unregistered.impossible)
+		doubt(program, DOUBT_COUNTER);
+	return doubt_counter_sum(&program->unregistered);
 }
 
 void user_program_bury(struct user_program *program)
@@ -569,7 +666,7 @@ static int put_subbuf(void *context, struct subbuf_header *header, uint32_t nr_r
 	source.base_ns = copy.base_ns;
 	source.nr_records = copy.nr_records;
 	source.seq = ++put->blocks;
-	source.lost_total = lost_total + put->unknown;
+	source.lost_total = trace_add_saturated(lost_total, put->unknown);
 	source.lost_cause = put->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_OVERWRITTEN;
 	put->suspect = false;
 	put->stats.stored += copy.nr_records;
@@ -592,8 +689,8 @@ static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint
 	stats->stream = ring->stream;
 	stats->cpu = ring->cpu;
 	stats->overwritten = books.overwritten;
-	stats->discarded = books.lost + put.unknown + *lost;
-	stats->attempted = stats->stored + stats->overwritten + stats->discarded + stats->filtered;
+	stats->discarded = trace_add_saturated(trace_add_saturated(books.lost, put.unknown), *lost);
+	stats->attempted = trace_add_saturated(trace_add_saturated(stats->stored, stats->overwritten), trace_add_saturated(stats->discarded, stats->filtered));
 	if (!stats->attempted)
 		return 0;
 	*lost = 0;
@@ -605,7 +702,7 @@ int user_program_snapshot(struct user_program *program, struct user_snapshot *sn
 {
 	struct user_recording *recording = program->recording;
 	struct user_clock *clock = malloc(sizeof(*clock));
-	uint64_t lost = unready(program) > program->unready_before ? unready(program) - program->unready_before : 0;
+	uint64_t lost = unready(program);
 	int err = clock ? 0 : -ENOMEM;
 
 	if (err)
@@ -618,17 +715,17 @@ int user_program_snapshot(struct user_program *program, struct user_snapshot *sn
 	for (uint32_t i = 0; i < program->mapping.nr_rings && !err; i++)
 		if (program->rings[i])
 			err = put_ring(program->rings[i], snapshot, &lost);
-	snapshot->missed += lost;
+	snapshot->missed = trace_add_saturated(snapshot->missed, lost);
 	recording->writer = NULL;
 	recording->clock = *clock; /* what the program says of the clocks is believed for its own events only */
 	free(clock);
-	tell_broken(program);
+	look_for_doubts(program);
 	return err;
 }
 
 uint64_t user_program_oldest_ns(struct user_program *program)
 {
-	uint64_t oldest = UINT64_MAX, ns;
+	uint64_t oldest = UINT64_MAX, now_ns = clock_now(), ns;
 	struct user_clock_knot pair;
 
 	read_clocks(program);
@@ -636,7 +733,7 @@ uint64_t user_program_oldest_ns(struct user_program *program)
 		if (!program->rings[i] || !user_kept_oldest(program->rings[i]->kept, &pair))
 			continue;
 		ns = pair.ns;
-		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest)
+		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest && ns <= now_ns) /* the snapshot would begin in the future */
 			oldest = ns;
 	}
 	return oldest;
@@ -649,7 +746,8 @@ void user_program_reset(struct user_program *program)
 		if (program->rings[i])
 			user_kept_reset(program->rings[i]->kept);
 	program->saved_bytes = 0;
-	program->unready_before = unready(program);
+	begin_unready(program, read_unready(program));
+	program->doubted = 0; /* the recording's list begins again, too */
 }
 
 size_t user_program_drop(struct user_program *program)
@@ -681,10 +779,10 @@ void user_program_get_books(struct user_program *program, struct user_kept_books
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
 		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &books))
 			continue;
-		ret_books->lost += books.lost;
-		ret_books->overwritten += books.overwritten;
+		ret_books->lost = trace_add_saturated(ret_books->lost, books.lost);
+		ret_books->overwritten = trace_add_saturated(ret_books->overwritten, books.overwritten);
 	}
-	ret_books->lost += unready(program) > program->unready_before ? unready(program) - program->unready_before : 0;
+	ret_books->lost = trace_add_saturated(ret_books->lost, unready(program));
 }
 
 uint64_t user_program_taken(const struct user_program *program)

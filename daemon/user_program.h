@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <trace/writer.h>
 
+#include "doubt.h"
 #include "drain.h"
 #include "select.h"
 #include "user_clock.h"
@@ -17,7 +18,8 @@
 
 /**
  * struct user_recording - what a recording gives its programs; the owner's
- * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded
+ * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded. @end_ns: nor is what is younger; 0: it goes on
+ * @doubts: the programs that wrote impossible numbers
  * @undescribed: events that the trace did not take, and are not recorded; @why: of the first one
  * @flight: nothing is taken until a snapshot, which brings a writer of its own: until then @drain and @writer are NULL
  */
@@ -28,6 +30,8 @@ struct user_recording {
 	struct selection *selection; /* borrowed; is told which events there are */
 	uint32_t next_stream;
 	uint64_t start_ns;
+	uint64_t end_ns;
+	struct doubts doubts;
 	uint64_t undescribed;
 	struct trace_error why;
 	bool halted;
@@ -89,7 +93,7 @@ void user_program_settle(struct user_program *program);
 uint64_t user_program_late(struct user_program *program);
 
 /** user_program_unregistered() - places of events that found no room in its registry */
-uint64_t user_program_unregistered(const struct user_program *program);
+uint64_t user_program_unregistered(struct user_program *program);
 
 /**
  * user_program_bury() - after user_program_finish(): its books are closed and its rings gone

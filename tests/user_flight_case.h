@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <trace/reader.h>
 #include "fake_program.h"
+#include "doubt.h"
 #include "flight.h"
 #include "message.h"
 #include "options.h"
@@ -27,6 +28,7 @@ static inline void plane_begin(struct plane *plane, const char *events, size_t d
 {
 	struct trace_error error;
 
+	doubt_pretended_cpus = FAKE_RINGS;
 	memset(plane, 0, sizeof(*plane));
 	if (events && select_add(&plane->selection, events, &error))
 		abort();

@@ -301,6 +301,8 @@ enum trace_info_key {
 	TRACE_INFO_BOOT_ID = 5,
 	TRACE_INFO_LEFT_OUT = 6, /* what was not recorded, or only where it touches the rest: TRACE_LEFT_OUT_...; NULL: nothing, or an older recorder */
 	TRACE_INFO_CHOSEN = 7, /* the PID of the process that was chosen by it; NULL: none was, or by other means, too, or an older recorder */
+	TRACE_INFO_CPUS = 8,   /* how many CPUs the machine can have: all CPU numbers are below it; NULL: an older recorder */
+	TRACE_INFO_DOUBTED = 9, /* how many programs wrote impossible numbers into their buffers (TRACE_STRING_NOT_TRACED says more); NULL: none, or an older recorder */
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* there are events of programs only */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* all but some: a filter */
