@@ -3,6 +3,7 @@
  * test_user_doubt.c - a program writes numbers into its memory that cannot be: times of the future, CPUs that the machine does not have, impossible
  * loss counters. The daemon refuses them, the trace says so, and the losses of other programs stay as they are.
  */
+#include <sys/wait.h>
 #include <trace/saturate.h>
 
 #include "recording.h"
@@ -21,6 +22,11 @@ struct journey {
 static bool nobody_hurries(void *context)
 {
 	return false;
+}
+
+static bool everybody_hurries(void *context)
+{
+	return true;
 }
 
 static void journey_begin(struct journey *journey)
@@ -74,15 +80,20 @@ static void journey_take(struct journey *journey, const struct fake_program *pro
 	}
 }
 
-static void journey_end(struct journey *journey)
+static void journey_end_by(struct journey *journey, bool (*hurry)(void *context))
 {
 	struct trace_error error = { 0 };
 
-	CU_ASSERT_EQUAL(recording_end(journey->recording, nobody_hurries, NULL, &error), 0);
+	CU_ASSERT_EQUAL(recording_end(journey->recording, hurry, NULL, &error), 0);
 	journey->end_ns = clock_now();
 	recording_free(journey->recording);
 	users_free(journey->users);
 	open_trace(journey);
+}
+
+static void journey_end(struct journey *journey)
+{
+	journey_end_by(journey, nobody_hurries);
 }
 
 static void journey_free(struct journey *journey)
@@ -120,6 +131,19 @@ static void check_doubted(const struct trace *trace, const char *number, const c
 
 	CU_ASSERT_STRING_EQUAL(text ? text : "none", number);
 	CU_ASSERT_TRUE(is_told(trace, reason));
+}
+
+/* A snapshot, opened. */
+static struct trace *photo(struct plane *plane)
+{
+	struct journey journey = { .fd = memfd_create("snapshot", MFD_CLOEXEC) };
+	struct flight_result result;
+	struct trace_error error = { 0 };
+
+	CU_ASSERT_EQUAL(flight_snapshot(plane->flight, journey.fd, 1, &result, &error), 0);
+	open_trace(&journey);
+	close(journey.fd);
+	return journey.trace;
 }
 
 /* ---- times ---- */
@@ -379,6 +403,45 @@ static void tracepoints_without_room_are_not_more_than_a_program_can_have(void)
 	fake_program_free(&program);
 }
 
+/* An event that is not finished, in a sub-buffer of 16 kB that says that 16 million others are. */
+static uint16_t write_unfinished(struct fake_program *program)
+{
+	struct subbuf_ring ring = fake_program_ring(program, 0);
+	uint16_t id = fake_program_event(program, "shop", "stuck", USER_ROLE_EVENT, one_number);
+
+	record(program, 0, id, 0, 5);
+	fake_program_write(program, 0, id, &(struct { uint32_t tid; int32_t n; }){ 42, 0 }, 8, true);
+	subbuf_slot(&ring, 1)->commit |= 0xffffffull << 40;
+	return id;
+}
+
+static void a_sub_buffer_holds_no_more_records_than_fit(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	struct plane plane;
+	struct trace *trace;
+	uint16_t id;
+
+	journey_begin(&journey);
+	program = journey_join(&journey, &id);
+	write_unfinished(&program);
+	journey_end_by(&journey, everybody_hurries);
+	CU_ASSERT_TRUE(trace_get_info(journey.trace)->lost > 0);
+	CU_ASSERT_TRUE(trace_get_info(journey.trace)->lost <= FAKE_SUBBUF / 8);
+	journey_free(&journey);
+	fake_program_free(&program);
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	write_unfinished(&program);
+	trace = photo(&plane);
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost > 0);
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost <= FAKE_SUBBUF / 8);
+	trace_close(trace);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
 static void real_losses_are_told_as_before(void)
 {
 	struct fake_program program;
@@ -419,19 +482,6 @@ static void programs_that_lie_are_named_up_to_a_bound(void)
 }
 
 /* ---- flight recorder ---- */
-
-/* A snapshot, opened. */
-static struct trace *photo(struct plane *plane)
-{
-	struct journey journey = { .fd = memfd_create("snapshot", MFD_CLOEXEC) };
-	struct flight_result result;
-	struct trace_error error = { 0 };
-
-	CU_ASSERT_EQUAL(flight_snapshot(plane->flight, journey.fd, 1, &result, &error), 0);
-	open_trace(&journey);
-	close(journey.fd);
-	return journey.trace;
-}
 
 static void a_snapshot_has_no_event_of_the_future(void)
 {
@@ -549,6 +599,44 @@ static void snapshots_keep_losses_of_programs_apart(void)
 	}
 }
 
+/* What a dead program left is kept, with the doubts about it, until the reset. */
+static void a_reset_forgets_what_the_dead_said(void)
+{
+	struct plane plane;
+	struct trace *trace;
+	pid_t child;
+
+	plane_begin(&plane, NULL, 0, 0);
+	child = fork();
+	if (!child) {
+		struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+		uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+
+		record(&program, 0, id, 0, 5);
+		fake_program_ring(&program, 0).control->discarded = 1ull << 62;
+		offer(&program);
+		while (!__atomic_load_n(&program.memory->overwrite, __ATOMIC_ACQUIRE))
+			usleep(100);
+		_exit(0);
+	}
+	do {
+		plane_look(&plane);
+		usleep(200);
+	} while (waitpid(child, NULL, WNOHANG) == 0);
+	plane_look(&plane);
+	trace = photo(&plane);
+	CU_ASSERT_EQUAL(nr_events(trace), 5);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1);
+	check_doubted(trace, "1", "impossible loss counters");
+	trace_close(trace);
+	flight_reset(plane.flight);
+	trace = photo(&plane);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
+	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	trace_close(trace);
+	plane_end(&plane);
+}
+
 /* A ring that says that it came round, and what was in it before: more than one CPU can record in the time. */
 static void a_snapshot_invents_no_overwritten_events(void)
 {
@@ -587,12 +675,14 @@ static const struct unit_case cases[] = {
 	CASE(a_counter_that_goes_backwards_takes_nothing_back),
 	CASE(a_counter_that_is_too_large_invents_nothing),
 	CASE(tracepoints_without_room_are_not_more_than_a_program_can_have),
+	CASE(a_sub_buffer_holds_no_more_records_than_fit),
 	CASE(real_losses_are_told_as_before),
 	CASE(programs_that_lie_are_named_up_to_a_bound),
 	CASE(a_snapshot_has_no_event_of_the_future),
 	CASE(a_snapshot_does_not_begin_in_the_future),
 	CASE(a_snapshot_has_no_ring_of_no_cpu),
 	CASE(snapshots_keep_losses_of_programs_apart),
+	CASE(a_reset_forgets_what_the_dead_said),
 	CASE(a_snapshot_invents_no_overwritten_events),
 	{NULL, NULL},
 };
