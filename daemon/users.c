@@ -277,6 +277,8 @@ static void come(struct users *users, int fd, struct user_identity *identity, bo
 	struct user *known = user_of_memory(users, fd);
 
 	identity->number = users->tracer ? tracer_number(users->tracer, identity->pid) : identity->pid;
+	if (identity->number != identity->pid && !user_find_is_there(identity))
+		identity->number = 0; /* the answer may be about another process, which has the number now */
 	if (known)
 		prefer_owner(users, known, identity);
 	else if (!users->off && takes_part(users, identity))
