@@ -526,14 +526,14 @@ static struct stream *stream_of(struct trace_writer *writer, const struct trace_
 static void stream_account_before(struct stream *stream, const struct trace_packed *packed)
 {
 	const struct trace_chunk_header *header = &packed->header;
-	uint64_t lost = packed->lost_total > stream->lost_total ? packed->lost_total - stream->lost_total : 0; /* so that lost_total cannot wrap around */
+	uint64_t lost = packed->lost_total > stream->lost_total ? packed->lost_total - stream->lost_total : 0; /* it only grows: no sum of these wraps around */
 
 	stream->jump |= header->seq != stream->seq + 1 && !lost;
 	stream->seq = header->seq;
 	stream->cpu = header->cpu;
 	stream->lost_total += lost;
-	stream->lost_before = trace_add_saturated(stream->lost_before, lost);
-	stream->total_lost_before = trace_add_saturated(stream->total_lost_before, lost);
+	stream->lost_before += lost;
+	stream->total_lost_before += lost;
 	if (lost)
 		stream->lost_cause = header->lost_cause;
 }

@@ -576,6 +576,7 @@ static void every_one_of_many_streams_has_its_books(void)
 	struct trace *trace;
 	uint64_t lost = 0;
 
+	trace_writer_string(file->writer, TRACE_STRING_INFO, TRACE_INFO_CPUS, "7"); /* of the kernel there is one stream only */
 	for (uint32_t i = 0; i < NR; i++) {
 		uint32_t stream = i * 0x10001; /* alike in the lower half and in the upper one */
 
