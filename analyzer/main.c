@@ -91,6 +91,7 @@ static int verify(const struct report *report)
 {
 	struct report there = *report;
 	struct trace_error error = {0};
+	const char *claim;
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
@@ -99,9 +100,10 @@ static int verify(const struct report *report)
 		there.out = stderr;
 		there.width = 0;
 	}
+	claim = is_all_accounted_for(report->trace) ? "verified: every event is accounted for" :
+						      "verified as far as it goes: what there is is accounted for";
 	grid_line(&there, "", "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
-		  is_all_accounted_for(report->trace) ? "verified: every event is accounted for" : "verified as far as it goes: what there is is accounted for",
-		  trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
+		  claim, trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
 		  trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	return 0;
 }

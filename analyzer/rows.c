@@ -397,7 +397,8 @@ struct losses trace_losses(const struct trace *trace)
 		const struct trace_gap *gap = trace_get_gap(trace, i);
 
 		if (trace_gap_is_older(trace, gap)) {
-			losses.overwritten = trace_add_saturated(losses.overwritten, gap->cause == TRACE_GAP_OVERWRITTEN ? gap->lost : 0);
+			if (gap->cause == TRACE_GAP_OVERWRITTEN)
+				losses.overwritten = trace_add_saturated(losses.overwritten, gap->lost);
 			continue;
 		}
 		losses.gaps++;

@@ -128,12 +128,14 @@ void doubts_tell(const struct doubts *doubts, void (*tell)(void *context, const 
 		const struct doubted *one = &doubts->named[i];
 
 		print_reasons(one->reasons, reasons, sizeof(reasons));
-		snprintf(text, sizeof(text), "events of process %d (%s): it wrote impossible values into its trace buffers (%s), so its events and its losses are incomplete",
+		snprintf(text, sizeof(text),
+			 "events of process %d (%s): it wrote impossible values into its trace buffers (%s), so its events and its losses are incomplete",
 			 (int)one->pid, one->exe, reasons);
 		tell(context, text);
 	}
 	if (doubts->nr > DOUBTS_NAMED) {
-		snprintf(text, sizeof(text), "events of %s more processes that wrote impossible values into their trace buffers: their events and their losses are incomplete",
+		snprintf(text, sizeof(text),
+			 "events of %s more processes that wrote impossible values into their trace buffers: their events and their losses are incomplete",
 			 text_count(doubts->nr - DOUBTS_NAMED).s);
 		tell(context, text);
 	}

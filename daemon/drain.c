@@ -76,8 +76,10 @@ static uint64_t read_counter(const trace_u64 *counter)
 /* Events of the recording that the ring had no room for, so far. A ring belongs to one CPU. */
 static uint64_t ring_counted(struct drain_ring *ring)
 {
+	uint64_t most = ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX;
+
 	if (!ring->retired)
-		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX);
+		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), most);
 	return doubt_counter_sum(&ring->counter);
 }
 
@@ -160,13 +162,14 @@ static uint64_t committed_records(const struct subbuf_ring *ring, uint64_t seq)
 	uint64_t commit = __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE);
 	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
 	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), in_block = 0;
+	uint64_t most = ring->subbuf_bytes / sizeof(struct trace_record); /* a program may say anything */
 
 	if (header->seq != seq)
 		return 0; /* its opener has not come that far */
 	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
 		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
 	in_block += (((commit - earlier_uses) >> 40) - header->records_before) & 0xffffff;
-	return in_block < ring->subbuf_bytes / sizeof(struct trace_record) ? in_block : ring->subbuf_bytes / sizeof(struct trace_record); /* a program may say anything */
+	return in_block < most ? in_block : most;
 }
 
 /* A block that cannot be closed, nor waited for: what it holds is lost. */
@@ -612,7 +615,8 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 		struct drain_ring *ring = drain->rings[i];
 
 		totals.events += ring->stored - ring->abandoned;
-		totals.lost = trace_add_saturated(totals.lost, trace_add_saturated(ring_discarded(drain, ring), ring->abandoned));
+		totals.lost = trace_add_saturated(totals.lost, ring_discarded(drain, ring));
+		totals.lost = trace_add_saturated(totals.lost, ring->abandoned);
 		totals.filtered += ring_filtered(drain, ring);
 	}
 	*ret_totals = totals;

@@ -496,7 +496,8 @@ static int push_notes(struct snapshot *snapshot)
 	stats.missed = totals.missed;
 	stats.overwritten = trace_add_saturated(noting.gone.overwritten, totals.lost);
 	stats.discarded = trace_add_saturated(noting.gone.lost, snapshot->missed);
-	stats.attempted = trace_add_saturated(stats.stored + stats.missed, trace_add_saturated(stats.overwritten, stats.discarded));
+	stats.attempted = trace_add_saturated(stats.overwritten, stats.discarded);
+	stats.attempted = trace_add_saturated(stats.attempted, stats.stored + stats.missed);
 	return err ? err : add_stats(snapshot, &stats);
 }
 

@@ -25,7 +25,7 @@ static uint64_t events_per_second(struct progress *progress, const struct record
 
 static uint64_t all_lost(const struct recording_status *status)
 {
-	return trace_add_saturated(trace_add_saturated(status->lost, status->lost_write), trace_add_saturated(status->not_understood, status->missed));
+	return trace_add_saturated(status->lost, status->lost_write + status->not_understood + status->missed);
 }
 
 /* A line that is wider than the terminal could not be wiped again. */

@@ -309,7 +309,7 @@ void recording_get_status(struct recording *recording, struct recording_status *
 {
 	struct trace_writer_totals written;
 	struct drain_totals drained;
-	uint64_t events, gone;
+	uint64_t events, gone, lost;
 
 	if (recording->ended)
 		trace_writer_totals(recording->writer, &written);
@@ -318,10 +318,11 @@ void recording_get_status(struct recording *recording, struct recording_status *
 	drain_get_totals(recording->drain, &drained);
 	events = drained.events + recording->notes.stored - recording->notes.abandoned;
 	gone = written.lost_write + written.lost_inside;
+	lost = trace_add_saturated(recording->notes.lost, recording->notes.abandoned);
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
 		.events = events > gone ? events - gone : 0,
-		.lost = trace_add_saturated(drained.lost, trace_add_saturated(recording->notes.lost, recording->notes.abandoned)),
+		.lost = trace_add_saturated(drained.lost, lost),
 		.lost_write = written.lost_write,
 		.not_understood = written.lost_inside,
 		.missed = recording->notes.missed_total,

@@ -47,7 +47,9 @@ struct user_kept {
 /* Events that the ring had no room for, since it counts. A ring belongs to one CPU. */
 static uint64_t discarded(struct user_kept *kept)
 {
-	doubt_counter_take(&kept->counter, __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED), doubt_most(kept->since_ns, 1));
+	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
+
+	doubt_counter_take(&kept->counter, value, doubt_most(kept->since_ns, 1));
 	return doubt_counter_sum(&kept->counter);
 }
 
@@ -165,7 +167,8 @@ struct walk {
 static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_header *copy, uint64_t seq)
 {
 	uint64_t before = seq / ring->nr_subbufs * ring->subbuf_bytes;
-	uint32_t records = (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff, most = ring->subbuf_bytes / sizeof(struct trace_record);
+	uint32_t records = (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
+	uint32_t most = ring->subbuf_bytes / sizeof(struct trace_record);
 
 	return copy->seq != seq && copy->seq != 0 ? 0 : records < most ? records : most;
 }
@@ -174,13 +177,13 @@ static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_he
 static void count_overwritten(struct walk *walk, uint64_t seq)
 {
 	struct user_kept *kept = walk->kept;
-	uint64_t records;
+	uint64_t records, inexact = (uint64_t)kept->source.ring.nr_subbufs << 24; /* a count that is not exact is wrong by no more */
 
 	if (!kept->source.overwrites)
 		return;
 	records = ring_records_before(&kept->source.ring, seq, &walk->patience);
 	records = records > kept->records_before + walk->counted ? records - kept->records_before - walk->counted : 0;
-	if (records > doubt_most(kept->since_ns, 1) && records > (uint64_t)kept->source.ring.nr_subbufs << 24) /* a count that is not exact is wrong by no more */
+	if (records > doubt_most(kept->since_ns, 1) && records > inexact)
 		kept->doubted = true;
 	else if (records > walk->overwritten)
 		walk->overwritten = records;
@@ -202,7 +205,8 @@ static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 	}
 	walk->skipped = false;
 	lost = lost > kept->counter.before ? lost - kept->counter.before : 0;
-	return walk->take(walk->context, walk->copy, nr_records, trace_add_saturated(walk->overwritten, trace_add_saturated(walk->unfinished, lost)));
+	lost = trace_add_saturated(lost, walk->unfinished);
+	return walk->take(walk->context, walk->copy, nr_records, trace_add_saturated(walk->overwritten, lost));
 }
 
 /* Nobody will complete it, or not soon. */
@@ -296,7 +300,8 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	}
 	free(memory);
 	ret_books->overwritten = walk.overwritten;
-	ret_books->lost = trace_add_saturated(trace_add_saturated(walk.unfinished, discarded(kept)), kept->books.lost + kept->doubted);
+	ret_books->lost = trace_add_saturated(walk.unfinished, discarded(kept));
+	ret_books->lost = trace_add_saturated(ret_books->lost, kept->books.lost + kept->doubted);
 	return err;
 }
 

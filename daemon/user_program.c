@@ -551,7 +551,9 @@ uint64_t user_program_late(struct user_program *program)
 
 uint64_t user_program_unregistered(struct user_program *program)
 {
-	doubt_counter_take(&program->unregistered, __atomic_load_n(&user_mapping_memory(&program->mapping)->unregistered, __ATOMIC_RELAXED), PLACES_MOST);
+	const struct user_memory *memory = user_mapping_memory(&program->mapping);
+
+	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED), PLACES_MOST);
 	if (program->unregistered.impossible)
 		doubt(program, DOUBT_COUNTER);
 	return doubt_counter_sum(&program->unregistered);
@@ -690,7 +692,8 @@ static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint
 	stats->cpu = ring->cpu;
 	stats->overwritten = books.overwritten;
 	stats->discarded = trace_add_saturated(trace_add_saturated(books.lost, put.unknown), *lost);
-	stats->attempted = trace_add_saturated(trace_add_saturated(stats->stored, stats->overwritten), trace_add_saturated(stats->discarded, stats->filtered));
+	stats->attempted = trace_add_saturated(stats->stored + stats->filtered, stats->overwritten);
+	stats->attempted = trace_add_saturated(stats->attempted, stats->discarded);
 	if (!stats->attempted)
 		return 0;
 	*lost = 0;

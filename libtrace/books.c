@@ -254,7 +254,8 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 		sum.last_ns = sum.last_ns > ledger->last_ns ? sum.last_ns : ledger->last_ns;
 	}
 	if (!plausible_statistics(disk, end, books->trace->info.nr_cpus)) {
-		error = trace_add_damage(books->trace, books->trace->statistics_at, 0, "offset %llu: the books of stream %u have more events than there can have been",
+		error = trace_add_damage(books->trace, books->trace->statistics_at, 0,
+					 "offset %llu: the books of stream %u have more events than there can have been",
 					 (unsigned long long)books->trace->statistics_at, disk->stream);
 		return error ? error : add_gap(books, &sum, sum.last_ns, end, 0, TRACE_GAP_DAMAGED);
 	}

@@ -144,7 +144,9 @@ static int statistics_finish(struct trace *trace, struct statistics *statistics,
 		return -ENOMEM;
 	for (size_t i = 0; i < statistics->nr; i++) {
 		streams[i] = stats_from_disk(&statistics->streams[i]);
-		if (!stream_is_of_program(streams[i].stream) && streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* no event was on it */
+		if (stream_is_of_program(streams[i].stream)) /* a program does not say how many CPUs there are: plausible_load() */
+			continue;
+		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* no event was on it */
 			trace->info.nr_cpus = streams[i].cpu + 1;
 	}
 	free(trace->books);

@@ -128,8 +128,10 @@ static int check_begin(const struct verification *verification, const struct tra
 
 	if (event->ts_ns >= trace->info.start_ns || event->id < TRACE_EV_MAX || !stream_is_of_program(event->stream))
 		return 0;
-	return error_set(verification->ret_error, -EBADMSG, "%s: offset %llu: stream %u, of a program, has an event at %llu ns, but the recording began at %llu ns",
-			 trace->path, (ull)offset_of(trace, event->stream, event->ts_ns), event->stream, (ull)event->ts_ns, (ull)trace->info.start_ns);
+	return error_set(verification->ret_error, -EBADMSG,
+			 "%s: offset %llu: stream %u, of a program, has an event at %llu ns, but the recording began at %llu ns",
+			 trace->path, (ull)offset_of(trace, event->stream, event->ts_ns), event->stream, (ull)event->ts_ns,
+			 (ull)trace->info.start_ns);
 }
 
 static int check_order(struct verification *verification)
@@ -182,7 +184,7 @@ static int count_events(const struct trace *trace, struct stream_map *map, uint6
 static int check_stream(const struct verification *verification, const struct trace_statistics_stream *stream, uint64_t events)
 {
 	const struct trace *trace = verification->trace;
-	uint64_t sum = stream->stored + stream->discarded + stream->overwritten + stream->missed + stream->filtered; /* it fits: gaps_behind() */
+	uint64_t sum = stream->stored + stream->discarded + stream->overwritten + stream->missed + stream->filtered;
 
 	if (stream->attempted != sum)
 		return error_set(verification->ret_error, -EBADMSG,

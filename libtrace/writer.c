@@ -526,7 +526,7 @@ static struct stream *stream_of(struct trace_writer *writer, const struct trace_
 static void stream_account_before(struct stream *stream, const struct trace_packed *packed)
 {
 	const struct trace_chunk_header *header = &packed->header;
-	uint64_t lost = packed->lost_total > stream->lost_total ? packed->lost_total - stream->lost_total : 0; /* it only grows: no sum of these wraps around */
+	uint64_t lost = packed->lost_total > stream->lost_total ? packed->lost_total - stream->lost_total : 0;
 
 	stream->jump |= header->seq != stream->seq + 1 && !lost;
 	stream->seq = header->seq;
@@ -574,7 +574,8 @@ static void header_fill_before(struct trace_chunk_header *header, const struct s
 	header->lost_before = stream->lost_before;
 	header->lost_write = stream->lost_write;
 	header->lost_cause = stream->lost_cause;
-	header->events_before = trace_add_saturated(trace_add_saturated(stream->number, stream->lost_before), stream->lost_write);
+	header->events_before = trace_add_saturated(stream->number, stream->lost_before);
+	header->events_before = trace_add_saturated(header->events_before, stream->lost_write);
 	header->lost_inside += (uint32_t)(stream->lost_inside < room ? stream->lost_inside : room); /* more than that: the chunk after it */
 	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->lost_inside ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
 }

@@ -141,8 +141,8 @@ static void print_books(const struct trace *trace)
 		enum trace_info_key key;
 		const char *name;
 	} infos[] = { { TRACE_INFO_HOST, "host" }, { TRACE_INFO_KERNEL, "kernel" }, { TRACE_INFO_MACHINE, "machine" }, { TRACE_INFO_CLOCK, "clock" },
-		      { TRACE_INFO_COMMAND, "command" }, { TRACE_INFO_BOOT_ID, "boot id" }, { TRACE_INFO_LEFT_OUT, "what was left out" }, { TRACE_INFO_CHOSEN, "who was chosen" }, { TRACE_INFO_CPUS, "CPUs" },
-		      { TRACE_INFO_DOUBTED, "who is doubted" } };
+		      { TRACE_INFO_COMMAND, "command" }, { TRACE_INFO_BOOT_ID, "boot id" }, { TRACE_INFO_LEFT_OUT, "what was left out" }, { TRACE_INFO_CHOSEN, "who was chosen" },
+		      { TRACE_INFO_CPUS, "CPUs" }, { TRACE_INFO_DOUBTED, "who is doubted" } };
 	const struct trace_info *info = trace_get_info(trace);
 
 	for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {

@@ -415,6 +415,17 @@ static uint16_t write_unfinished(struct fake_program *program)
 	return id;
 }
 
+/* Of programs: a recorder in a hurry may not write its own last notes either. */
+static uint64_t lost_of_programs(const struct trace *trace)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < trace_nr_streams(trace); i++)
+		if (trace_get_stream(trace, i)->stream - USER_FIRST_STREAM < MAX_STREAMS)
+			lost += trace_get_stream(trace, i)->discarded;
+	return lost;
+}
+
 static void a_sub_buffer_holds_no_more_records_than_fit(void)
 {
 	struct fake_program program;
@@ -427,8 +438,8 @@ static void a_sub_buffer_holds_no_more_records_than_fit(void)
 	program = journey_join(&journey, &id);
 	write_unfinished(&program);
 	journey_end_by(&journey, everybody_hurries);
-	CU_ASSERT_TRUE(trace_get_info(journey.trace)->lost > 0);
-	CU_ASSERT_TRUE(trace_get_info(journey.trace)->lost <= FAKE_SUBBUF / 8);
+	CU_ASSERT_TRUE(lost_of_programs(journey.trace) > 0);
+	CU_ASSERT_TRUE(lost_of_programs(journey.trace) <= FAKE_SUBBUF / 8);
 	journey_free(&journey);
 	fake_program_free(&program);
 	plane_begin(&plane, NULL, 0, 0);
