@@ -3,8 +3,11 @@
  * state_user.c - whose a program's event is.
  *
  * The thread id in the record is what the program sees: in a container it is another number. The daemon tells which process a stream is
- * from, by the kernel's word, and the scheduling changes tell who ran on the CPU. So the thread on the CPU it is, if it has the id or is
- * of the process; if neither, the thread had moved to another CPU just then, and the id finds it.
+ * from, by the kernel's word, and the scheduling changes tell who ran on the CPU. A thread of that process on the CPU made the event; if there is none,
+ * the thread had moved to another CPU just then, and the id finds it.
+ *
+ * SECURITY: the program wrote the id, and can write any. A thread of another process never gets the event: a stream whose process is not known has no
+ * thread.
  */
 #include <string.h>
 #include "handlers.h"
@@ -55,16 +58,21 @@ uint32_t trace_event_tid(const struct trace_event *event)
 	return tid;
 }
 
+static bool is_of_process(const struct trace_thread *thread, uint32_t pid)
+{
+	return thread && pid && !(thread->flags & THREAD_KERNEL) && thread->process->pid == pid;
+}
+
 const struct trace_thread *trace_event_thread(const struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_thread_on_cpu(a, event->cpu);
 	uint32_t tid = trace_event_tid(event), pid;
 
-	if (!tid || (thread && thread->tid == tid))
-		return thread;
+	if (!event->type || !(event->type->flags & TRACE_EVENT_TID))
+		return thread; /* the kernel recorded it, there */
 	pid = trace_stream_pid(a, event->stream);
-	if (thread && !(thread->flags & THREAD_KERNEL) && thread->process->pid == pid)
+	if (is_of_process(thread, pid))
 		return thread;
-	thread = trace_find_thread(a, tid);
-	return thread && (!pid || thread->process->pid == pid) ? thread : NULL;
+	thread = tid ? trace_find_thread(a, tid) : NULL;
+	return is_of_process(thread, pid) ? thread : NULL;
 }

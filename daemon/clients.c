@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -417,6 +418,8 @@ static void come(struct users *users, int fd, struct user_identity *identity, bo
 	struct user *known = user_of_memory(users, fd);
 
 	identity->number = users->tracer ? tracer_number(users->tracer, identity->pid) : identity->pid;
+	if (identity->number != identity->pid && !user_find_is_there(identity))
+		identity->number = 0; /* the answer may be about another process, which has the number now */
 	if (known)
 		prefer_owner(users, known, identity);
 	else if (!users->off && takes_part(users, identity))
@@ -675,12 +678,12 @@ static void forget(struct users *users, struct user *user)
 	if (users->recording.flight)
 		user_program_get_books(user->program, &books);
 	else
-		users->missed += user_program_late(user->program);
-	users->unregistered += user_program_unregistered(user->program);
-	users->gone.programs += books.overwritten + books.lost > 0;
-	users->gone.overwritten += books.overwritten;
-	users->gone.lost += books.lost;
-	if (books.overwritten + books.lost > 0 && user->died_ns > users->gone.ns)
+		users->missed = trace_add_saturated(users->missed, user_program_late(user->program));
+	users->unregistered = trace_add_saturated(users->unregistered, user_program_unregistered(user->program));
+	users->gone.programs += books.overwritten || books.lost;
+	users->gone.overwritten = trace_add_saturated(users->gone.overwritten, books.overwritten);
+	users->gone.lost = trace_add_saturated(users->gone.lost, books.lost);
+	if ((books.overwritten || books.lost) && user->died_ns > users->gone.ns)
 		users->gone.ns = user->died_ns;
 	users->dead_bytes -= user_program_saved(user->program);
 	if (!user->is_over)
@@ -1007,6 +1010,11 @@ static void take_all(struct users *users)
 		user_program_look(user->program);
 }
 
+void users_end_at(struct users *users, uint64_t end_ns)
+{
+	users->recording.end_ns = end_ns;
+}
+
 void users_switch_off(struct users *users)
 {
 	take_all(users);
@@ -1040,7 +1048,7 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 		tell(context, text);
 	}
 	for (const struct user *user = users->list; user; user = user->next)
-		unregistered += user_program_unregistered(user->program);
+		unregistered = trace_add_saturated(unregistered, user_program_unregistered(user->program));
 	if (unregistered) {
 		snprintf(text, sizeof(text), "%s tracepoints of programs: they found no room among the %u events that a program can have", text_count(unregistered).s,
 			 USER_MAX_EVENTS - 1);
@@ -1066,6 +1074,12 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 	}
 	if (users->crowded)
 		tell(context, "programs that could not be heard, for too many began at once, and were killed before they could be found: perhaps there were some");
+	doubts_tell(&users->recording.doubts, tell, context);
+}
+
+uint64_t users_nr_doubted(const struct users *users)
+{
+	return users->recording.doubts.nr;
 }
 
 uint64_t users_settle(struct users *users)
@@ -1074,7 +1088,7 @@ uint64_t users_settle(struct users *users)
 
 	for (struct user *user = users->list; user; user = user->next) {
 		user_program_settle(user->program);
-		users->missed += user_program_late(user->program);
+		users->missed = trace_add_saturated(users->missed, user_program_late(user->program));
 	}
 	if (users->missed)
 		message_warning("at least %s events of programs are lost: their offers, or what their children recorded, could not be taken",
@@ -1109,13 +1123,14 @@ int users_snapshot(struct users *users, struct user_snapshot *snapshot)
 	budget_forget(users->budget, BUDGET_TYPES);
 	for (struct user *user = users->list; user && !err; user = user->next)
 		err = user_program_snapshot(user->program, snapshot);
-	snapshot->missed += users->missed;
+	snapshot->missed = trace_add_saturated(snapshot->missed, users->missed);
 	return err;
 }
 
 void users_reset(struct users *users, const struct clock_sample *now)
 {
 	users->recording.start_ns = now->monotonic_ns;
+	users->recording.doubts = (struct doubts){ 0 };
 	user_clock_add(&users->recording.clock, now);
 	users->recording.patience = RING_PATIENCE;
 	for (struct user *user = users->list; user; user = user->next)

@@ -63,16 +63,21 @@ void users_select(struct users *users, const struct selection *selection);
 void users_halt(struct users *users, bool halted);
 const struct selection *users_selection(const struct users *users);
 
+/** users_end_at() - the recording ends at @end_ns: what programs record later is not part of it. 0: it goes on */
+void users_end_at(struct users *users, uint64_t end_ns);
 /** users_switch_off() - before drain_end(): nothing more is to come */
 void users_switch_off(struct users *users);
 /** users_salvage() - after drain_end(), when something does not come: from programs that died or run something else it will not. Again until all is there */
 void users_salvage(struct users *users);
 /**
  * users_tell_lack() - what of programs is not in the trace, and cannot be counted: those that another daemon had, patterns that no program had an
- * event for, places of events that found no room in their programs' registries, or in the trace, programs that may have come and gone unheard.
+ * event for, places of events that found no room in their programs' registries, or in the trace, programs that may have come and gone unheard, programs
+ * that wrote impossible numbers.
  * @tell: is given one text after the other
  */
 void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
+/** users_nr_doubted() - programs that wrote impossible numbers into their memory: times, CPUs, counters */
+uint64_t users_nr_doubted(const struct users *users);
 /**
  * users_settle() - when all is taken, before the statistics: their memory is not read any more
  * Returns how many events of programs are lost, at least, that have no ring whose books could count them.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
 #include "own_records.h"
@@ -230,7 +231,7 @@ static size_t print_recording(const struct session *session, char *text, size_t 
 	recording_get_status(session->recording, &status);
 	return (size_t)snprintf(text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
 				session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
-				text_count(status.lost + status.lost_write + status.not_understood).s, text_count(status.missed).s,
+				text_count(trace_add_saturated(status.lost, status.lost_write + status.not_understood)).s, text_count(status.missed).s,
 				text_count(status.filtered).s);
 }
 

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
-#include "ring_reader.h"
+#include "doubt.h"
 #include "format_text.h"
+#include "ring_reader.h"
 
-/* A counter of a program's that is larger was never counted up to. */
-#define DRAIN_COUNTER_MAX (1ULL << 48)
 /* The daemon does so much for programs in one go, while signals and requests wait: in bytes; each sub-buffer counts as so many more. */
 #define DRAIN_SLICE_BYTES  (16u << 20)
 #define DRAIN_SUBBUF_BYTES 4096u
@@ -28,9 +28,9 @@
  * @abandoned: of @stored, what was taken out of the queue again
  * @unqueued: blocks that there was no memory for
  * @first, @last: the sub-buffers of the recording
- * @discarded_before, @filtered_before: the ring's counters before the first; @discarded, @filtered: after the last, once it is
- * known
- * @highest: of the ring's counter of discarded events, as far as it was seen
+ * @counter: the ring's counter of discarded events; @filtered_before: its other counter, before the first; @discarded, @filtered: of the recording, once
+ * its last sub-buffer is known
+ * @start_ns: of a program's: the recording's start
  * @fill: drain_flush() only: of the sub-buffer in use, in bytes
  * @held: nothing is written into its sub-buffers any more, see drain_hold()
  * @suspect: the last sub-buffer was dropped because its times are unknown
@@ -57,11 +57,11 @@ struct drain_ring {
 	uint64_t unqueued;
 	uint64_t first;
 	uint64_t last;
-	uint64_t discarded_before;
+	struct doubt_counter counter;
+	uint64_t start_ns;
 	uint64_t filtered_before;
 	uint64_t discarded;
 	uint64_t filtered;
-	uint64_t highest;
 	uint32_t fill;
 	bool held;
 	bool suspect;
@@ -96,14 +96,14 @@ static uint64_t read_counter(const trace_u64 *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Events that the ring had no room for. What a program says of that only grows, and never to what cannot be. */
+/* Events of the recording that the ring had no room for, so far. A ring belongs to one CPU. */
 static uint64_t ring_counted(struct drain_ring *ring)
 {
-	uint64_t value = ring->retired ? 0 : read_counter(&ring->ring.control->discarded);
+	uint64_t most = ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX;
 
-	if (value > ring->highest && (value < DRAIN_COUNTER_MAX || !ring->translate))
-		ring->highest = value;
-	return ring->highest;
+	if (!ring->retired)
+		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), most);
+	return doubt_counter_sum(&ring->counter);
 }
 
 static uint64_t ring_position(const struct drain_ring *ring)
@@ -207,7 +207,7 @@ static void ring_begin(struct drain_ring *ring, bool whole)
 	ring->consumed = read_counter(&ring->ring.control->consumed);
 	ring->first = ring->translate ? ring->consumed + 1 : ring_close(&ring->ring) + 1;
 	ring->last = UINT64_MAX;
-	ring->discarded_before = whole ? 0 : ring_counted(ring);
+	doubt_counter_begin(&ring->counter, whole ? 0 : read_counter(&ring->ring.control->discarded));
 	ring->filtered_before = ring->translate ? 0 : read_counter(&ring->ring.control->filtered);
 }
 
@@ -271,6 +271,7 @@ static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
 	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
 	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
 	struct subbuf_header header;
+	uint64_t most = ring->subbuf_bytes / sizeof(struct trace_record); /* a program may say anything */
 
 	if (books->translate) {
 		read_subbuf(books, seq, &header, sizeof(header));
@@ -283,7 +284,8 @@ static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
 		return 0; /* its opener has not come that far */
 	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
 		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
-	return ((((commit - earlier_uses) >> 40) - header.records_before) & 0xffffff) + in_block;
+	in_block += (((commit - earlier_uses) >> 40) - header.records_before) & 0xffffff;
+	return in_block < most ? in_block : most;
 }
 
 /* A block that cannot be closed (@is_open: was not to be), nor waited for: what it holds is lost. */
@@ -295,7 +297,6 @@ static void lose_block(struct drain_ring *ring, bool is_open)
 	    (!is_open && !ring_is_out_of_reach(&ring->ring)))
 		return;
 	here = committed_records(ring, ring->last + 1);
-	here = here < ring->ring.subbuf_bytes ? here : 0; /* a program may say anything */
 	ring->given_up += here;
 	ring->lost_here += here;
 }
@@ -348,6 +349,7 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 	ring->budget = source->budget;
 	ring->uid = source->uid;
 	ring->is_mapped = source->is_mapped;
+	ring->start_ns = source->start_ns;
 	ring_begin(ring, whole);
 	if (drain->ended)
 		ring_end(ring); /* of a program that died before anybody looked */
@@ -386,7 +388,7 @@ struct drain *drain_free(struct drain *drain)
 /* Events of the recording that found no room before @total had been counted. */
 static uint64_t discarded_since(const struct drain_ring *ring, uint64_t total)
 {
-	return total > ring->discarded_before ? total - ring->discarded_before : 0;
+	return total > ring->counter.before ? total - ring->counter.before : 0;
 }
 
 static struct trace_source ring_source(const struct drain_ring *ring, const struct subbuf_header *header)
@@ -396,7 +398,7 @@ static struct trace_source ring_source(const struct drain_ring *ring, const stru
 		.bytes = ring_record_bytes(&ring->ring, header),
 		.base_ns = header->base,
 		.seq = ring->blocks + 1,
-		.lost_total = discarded_since(ring, header->lost) + ring->lost_here,
+		.lost_total = trace_add_saturated(discarded_since(ring, header->lost), ring->lost_here),
 		.stream = ring->stream,
 		.cpu = ring->cpu,
 		.nr_records = subbuf_records(&ring->ring, header),
@@ -488,13 +490,13 @@ static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ri
 /* @nr_records: as counted by the program, or found by salvaging. */
 static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbuf_header *header, uint32_t nr_records)
 {
-	uint64_t counted = ring_counted(ring);
 	struct trace_source source;
 	struct drain_copy copy = { .header = header, .unwritten = unwritten(drain, ring) };
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 
-	if (header->lost > counted)
-		header->lost = counted;
+	ring_counted(ring);
+	if (header->lost > ring->counter.highest)
+		header->lost = ring->counter.highest;
 	source = ring_source(ring, header);
 	copy.records = (unsigned char *)(header + 1);
 	copy.bytes = source.bytes & ~(size_t)7;
@@ -593,6 +595,11 @@ void drain_hold(struct drain_ring *ring, bool hold)
 	ring->held = hold;
 }
 
+bool drain_is_doubted(const struct drain_ring *ring)
+{
+	return ring->counter.impossible;
+}
+
 uint64_t drain_taken(const struct drain_ring *ring)
 {
 	return ring->consumed;
@@ -600,7 +607,7 @@ uint64_t drain_taken(const struct drain_ring *ring)
 
 void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 {
-	ring->lost_here += nr < DRAIN_COUNTER_MAX ? nr : 0;
+	ring->lost_here = trace_add_saturated(ring->lost_here, nr);
 }
 
 /* Half of a ring wakes us, and what comes until we are here is an eighth at most. */
@@ -795,12 +802,12 @@ uint64_t drain_abandon(struct drain *drain)
 
 static uint64_t ring_full(const struct drain *drain, struct drain_ring *ring)
 {
-	return discarded_since(ring, drain->ended || ring->retired ? ring->discarded : ring_counted(ring));
+	return drain->ended || ring->retired ? ring->discarded : ring_counted(ring);
 }
 
 static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *ring)
 {
-	return ring_full(drain, ring) + ring->lost_here;
+	return trace_add_saturated(ring_full(drain, ring), ring->lost_here);
 }
 
 static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring *ring)
@@ -818,7 +825,8 @@ void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals
 		struct drain_ring *ring = drain->rings[i];
 
 		totals.events += ring->stored - ring->abandoned;
-		totals.lost += ring_discarded(drain, ring) + ring->abandoned;
+		totals.lost = trace_add_saturated(totals.lost, ring_discarded(drain, ring));
+		totals.lost = trace_add_saturated(totals.lost, ring->abandoned);
 		totals.filtered += ring_filtered(drain, ring);
 	}
 	*ret_totals = totals;
@@ -849,10 +857,10 @@ void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream
 		.stream = ring->stream,
 		.cpu = ring->cpu,
 		.stored = ring->stored - ring->abandoned,
-		.discarded = ring_discarded(drain, ring) + ring->abandoned,
+		.discarded = trace_add_saturated(ring_discarded(drain, ring), ring->abandoned),
 		.filtered = ring_filtered(drain, ring),
 	};
 
-	stats.attempted = stats.stored + stats.discarded + stats.filtered;
+	stats.attempted = trace_add_saturated(trace_add_saturated(stats.stored, stats.discarded), stats.filtered);
 	*ret_stats = stats;
 }

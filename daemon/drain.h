@@ -63,6 +63,7 @@ struct drain_copy {
  * @is_mapped: full sub-buffers may be read where they are mapped, which is a tenth cheaper; otherwise from the file, where a program that takes its pages
  *     away at that moment cannot have the daemon make new ones
  * @translate: returns false when the times make no sense: its records are then lost
+ * @start_ns: of the recording: the ring discarded its events since then
  */
 struct drain_source {
 	struct subbuf_ring ring;
@@ -75,6 +76,7 @@ struct drain_source {
 	uint32_t cpu;
 	bool (*translate)(void *context, struct drain_copy *copy);
 	void *context;
+	uint64_t start_ns;
 };
 
 struct drain_ring;
@@ -97,6 +99,9 @@ void drain_retire(struct drain *drain, struct drain_ring *ring);
 
 /** drain_is_broken() - did the program write what no writer of records does? Nothing more is taken from the ring */
 bool drain_is_broken(const struct drain_ring *ring);
+
+/** drain_is_doubted() - did the ring's counter of discarded events say what no program can have counted? It is not believed any more */
+bool drain_is_doubted(const struct drain_ring *ring);
 
 /** drain_taken() - sub-buffers taken from the ring, ever */
 uint64_t drain_taken(const struct drain_ring *ring);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 
 #include "own_records.h"
 #include "clock.h"
@@ -244,7 +245,7 @@ static int add_stats(struct snapshot *snapshot, const struct trace_stream_stats 
 	snapshot->stats = grown;
 	grown[snapshot->nr_stats++] = *stats;
 	snapshot->events += stats->stored;
-	snapshot->overwritten += stats->overwritten;
+	snapshot->overwritten = trace_add_saturated(snapshot->overwritten, stats->overwritten);
 	return 0;
 }
 
@@ -447,7 +448,7 @@ static int push_block(struct noting *noting, const struct block *block, uint64_t
 {
 	struct trace_source source = block_source(block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, ++noting->blocks);
 
-	source.lost_total = lost + noting->lost_gone;
+	source.lost_total = trace_add_saturated(lost, noting->lost_gone);
 	source.lost_cause = TRACE_GAP_OVERWRITTEN;
 	noting->stored += source.nr_records;
 	return push(noting->snapshot, &source);
@@ -463,7 +464,7 @@ static int push_gone(struct noting *noting, uint64_t lost)
 	snprintf(text, sizeof(text), "of %llu programs that ended until now the flight recorder keeps nothing any more", (unsigned long long)noting->gone.programs);
 	err = block_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
 	noting->is_due = false;
-	noting->lost_gone = noting->gone.overwritten + noting->gone.lost;
+	noting->lost_gone = trace_add_saturated(noting->gone.overwritten, noting->gone.lost);
 	if (!err)
 		err = push_block(noting, &block, lost);
 	block_release(&block);
@@ -493,9 +494,10 @@ static int push_notes(struct snapshot *snapshot)
 		err = push_gone(&noting, totals.lost);
 	stats.stored = noting.stored;
 	stats.missed = totals.missed;
-	stats.overwritten = noting.gone.overwritten + totals.lost;
-	stats.discarded = noting.gone.lost + snapshot->missed;
-	stats.attempted = stats.stored + stats.missed + stats.overwritten + stats.discarded;
+	stats.overwritten = trace_add_saturated(noting.gone.overwritten, totals.lost);
+	stats.discarded = trace_add_saturated(noting.gone.lost, snapshot->missed);
+	stats.attempted = trace_add_saturated(stats.overwritten, stats.discarded);
+	stats.attempted = trace_add_saturated(stats.attempted, stats.stored + stats.missed);
 	return err ? err : add_stats(snapshot, &stats);
 }
 
@@ -569,8 +571,10 @@ static void describe_lack(struct snapshot *snapshot)
 
 	if (snapshot->flight->tracer && tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
 		describe_one(&lack, unfollowed);
-	if (snapshot->flight->users)
-		users_tell_lack(snapshot->flight->users, describe_one, &lack);
+	if (!snapshot->flight->users)
+		return;
+	users_tell_lack(snapshot->flight->users, describe_one, &lack);
+	tracefile_doubted(snapshot->writer, users_nr_doubted(snapshot->flight->users));
 }
 
 /*

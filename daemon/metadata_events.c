@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "metadata_events.h"
 
+#include <trace/saturate.h>
+
 static void add(struct notes *notes, uint16_t id, const void *payload, size_t bytes, const char *text)
 {
 	uint64_t now_ns = clock_now();
@@ -79,7 +81,7 @@ void notes_missed(struct notes *notes, const struct tracer *tracer)
 
 void notes_lose(struct notes *notes, uint64_t nr)
 {
-	notes->lost += nr;
+	notes->lost = trace_add_saturated(notes->lost, nr);
 }
 
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread)
@@ -95,7 +97,7 @@ void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_
 		notes->blocks++;
 		notes->stored += source.nr_records;
 	} else {
-		notes->lost += source.nr_records;
+		notes->lost = trace_add_saturated(notes->lost, source.nr_records);
 	}
 	block_clear(&notes->block);
 }
@@ -105,11 +107,11 @@ void notes_statistics(const struct notes *notes, struct trace_stream_stats *ret_
 	struct trace_stream_stats stats = {
 		.stream = BLOCK_STREAM_DAEMON,
 		.stored = notes->stored - notes->abandoned,
-		.discarded = notes->lost + notes->abandoned,
+		.discarded = trace_add_saturated(notes->lost, notes->abandoned),
 		.missed = notes->missed_total,
 	};
 
-	stats.attempted = stats.stored + stats.discarded + stats.missed;
+	stats.attempted = trace_add_saturated(stats.stored + stats.missed, stats.discarded);
 	*ret_stats = stats;
 }
 

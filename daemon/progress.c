@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -24,7 +25,7 @@ static uint64_t events_per_second(struct progress *progress, const struct record
 
 static uint64_t all_lost(const struct recording_status *status)
 {
-	return status->lost + status->lost_write + status->not_understood + status->missed;
+	return trace_add_saturated(status->lost, status->lost_write + status->not_understood + status->missed);
 }
 
 /* A line that is wider than the terminal could not be wiped again. */

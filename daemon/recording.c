@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 
 #include "clock.h"
 #include "message.h"
@@ -314,7 +315,7 @@ void recording_get_status(struct recording *recording, struct recording_status *
 {
 	struct trace_writer_totals written;
 	struct drain_totals drained;
-	uint64_t events, gone;
+	uint64_t events, gone, lost;
 
 	if (recording->ended)
 		trace_writer_totals(recording->writer, &written);
@@ -323,10 +324,11 @@ void recording_get_status(struct recording *recording, struct recording_status *
 	drain_get_totals(recording->drain, &drained);
 	events = drained.events + recording->notes.stored - recording->notes.abandoned;
 	gone = written.lost_write + written.lost_inside;
+	lost = trace_add_saturated(recording->notes.lost, recording->notes.abandoned);
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
 		.events = events > gone ? events - gone : 0,
-		.lost = drained.lost + recording->notes.lost + recording->notes.abandoned,
+		.lost = trace_add_saturated(drained.lost, lost),
 		.lost_write = written.lost_write,
 		.not_understood = written.lost_inside,
 		.missed = recording->notes.missed_total,
@@ -343,7 +345,7 @@ uint64_t recording_lost_on_cpu(const struct recording *recording, uint32_t cpu)
 	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
 		drain_get_losses(recording->drain, i, &losses);
 		if (losses.cpu == cpu && !losses.is_program)
-			lost += losses.full;
+			lost = trace_add_saturated(lost, losses.full);
 	}
 	return lost;
 }
@@ -355,8 +357,8 @@ void recording_get_other_losses(const struct recording *recording, uint64_t *ret
 	*ret_programs = *ret_others = 0;
 	for (size_t i = 0; i < drain_nr_rings(recording->drain); i++) {
 		drain_get_losses(recording->drain, i, &losses);
-		*ret_programs += losses.is_program ? losses.full : 0;
-		*ret_others += losses.other;
+		*ret_programs = trace_add_saturated(*ret_programs, losses.is_program ? losses.full : 0);
+		*ret_others = trace_add_saturated(*ret_others, losses.other);
 	}
 }
 
@@ -469,8 +471,10 @@ static void describe_lack(struct recording *recording)
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, lack.next++, text);
 	if (recording->tracer && tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
 		tell_lack(&lack, unfollowed);
-	if (recording->users)
-		users_tell_lack(recording->users, tell_lack, &lack);
+	if (!recording->users)
+		return;
+	users_tell_lack(recording->users, tell_lack, &lack);
+	tracefile_doubted(recording->writer, users_nr_doubted(recording->users));
 }
 
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
@@ -478,8 +482,10 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 	struct trace_error error = {0};
 	uint64_t end_ns = clock_now();
 
-	if (recording->users)
+	if (recording->users) {
+		users_end_at(recording->users, end_ns);
 		users_switch_off(recording->users);
+	}
 	drain_run(recording->drain); /* room for what comes until the end is reached on each CPU */
 	drain_end(recording->drain);
 	if (recording->tracer)

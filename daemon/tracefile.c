@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "cpus.h"
+#include "doubt.h"
 #include "format_text.h"
 
 static int add_string(void *context, int space, uint64_t key, const char *text)
@@ -91,6 +93,18 @@ static void add_chosen(struct trace_writer *writer, struct tracer *tracer, const
 	add_info(writer, TRACE_INFO_CHOSEN, text);
 }
 
+/* The trace has no events of other CPUs: a reader refuses those of a program. */
+static void add_cpus(struct trace_writer *writer, struct tracer *tracer)
+{
+	uint32_t nr_cpus = possible_cpus();
+	char text[16];
+
+	for (size_t i = 0; tracer && i < tracer_nr_rings(tracer); i++)
+		nr_cpus = tracer_get_ring(tracer, i)->cpu < nr_cpus ? nr_cpus : tracer_get_ring(tracer, i)->cpu + 1;
+	snprintf(text, sizeof(text), "%u", nr_cpus);
+	add_info(writer, TRACE_INFO_CPUS, text);
+}
+
 int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
 		       struct trace_error *ret_error)
 {
@@ -99,6 +113,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 
 	add_system(writer);
 	add_info(writer, TRACE_INFO_CLOCK, "CLOCK_MONOTONIC");
+	add_cpus(writer, tracer);
 	add_boot_id(writer);
 	add_command(writer, command);
 	if (!tracer) {
@@ -115,6 +130,16 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	if (filters(filter))
 		add_filter(writer, nr - 1, filter);
 	return trace_writer_flush_strings(writer, ret_error);
+}
+
+void tracefile_doubted(struct trace_writer *writer, uint64_t nr_programs)
+{
+	char text[24];
+
+	if (!nr_programs)
+		return;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)nr_programs);
+	add_info(writer, TRACE_INFO_DOUBTED, text);
 }
 
 bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size)

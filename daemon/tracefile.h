@@ -16,6 +16,8 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_options *filter);
 /** tracefile_print_unfollowed() - one more such text, for the end: whom a filter with descendants lost sight of. @start_ns: of the trace. False: nobody */
 bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size);
+/** tracefile_doubted() - so many programs wrote impossible numbers; at the end */
+void tracefile_doubted(struct trace_writer *writer, uint64_t nr_programs);
 
 enum { TRACEFILE_TEXT_BYTES = 256 };
 #endif

@@ -67,21 +67,40 @@ static void owner_of(pid_t pid, const struct stat *status, uid_t *ret_uid, gid_t
 		*ret_uid = (uid_t)-1;
 }
 
-void user_find_identity(struct user_identity *identity)
+bool user_find_owner(pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
 {
 	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &status) < 0)
+		return false;
+	owner_of(pid, &status, ret_uid, ret_gid);
+	return true;
+}
+
+bool user_find_is_there(const struct user_identity *identity)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (identity->pid_fd < 0) /* the kernel has none, or we have no room for one */
+		return user_find_owner(identity->pid, &uid, &gid);
+	return syscall(SYS_pidfd_send_signal, identity->pid_fd, 0, NULL, 0) == 0 || errno == EPERM;
+}
+
+/* The number may be another process's by now: what /proc says of it counts only if the process that pid_fd stands for still has the number afterwards. */
+void user_find_identity(struct user_identity *identity)
+{
 	char path[64];
 	ssize_t chars;
 
 	if (identity->pid_fd < 0)
 		identity->pid_fd = (int)syscall(SYS_pidfd_open, identity->pid, 0);
-	snprintf(path, sizeof(path), "/proc/%d", (int)identity->pid);
-	identity->gone = stat(path, &status) < 0;
-	if (!identity->gone)
-		owner_of(identity->pid, &status, &identity->uid, &identity->gid);
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)identity->pid);
 	chars = readlink(path, identity->exe, sizeof(identity->exe) - 1);
-	identity->exe[chars > 0 ? chars : 0] = '\0';
+	identity->gone = !user_find_is_there(identity);
+	identity->exe[chars > 0 && !identity->gone && identity->pid_fd >= 0 ? chars : 0] = '\0';
 }
 
 pid_t user_find_parent(pid_t pid)
@@ -342,6 +361,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 			continue;
 		}
 		identity = (struct user_identity){ .pid = pid, .pid_fd = -1 };
+		user_find_owner(pid, &identity.uid, &identity.gid);
 		user_find_identity(&identity);
 		found(context, fd, &identity);
 	}

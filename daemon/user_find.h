@@ -6,10 +6,19 @@
 
 /**
  * user_find_identity() - who a process is
- * @identity: with its pid, its pid_fd (or -1), and its uid and gid, as far as they are known; the rest is filled in. One that is dead
- *            by now keeps what was known
+ * @identity: with its pid, its pid_fd (or -1), and its uid and gid, which stay; the rest is filled in. A process that is gone has no exe,
+ *            nor has one for which there is no pid_fd: the number alone could be another's by now
  */
 void user_find_identity(struct user_identity *identity);
+
+/**
+ * user_find_is_there() - does the process of @identity.pid_fd still have its number? A dead one has until its parent has waited for it. Without pid_fd: does
+ * any process have the number?
+ */
+bool user_find_is_there(const struct user_identity *identity);
+
+/** user_find_owner() - the user and group of a process, now. False: it is gone */
+bool user_find_owner(pid_t pid, uid_t *ret_uid, gid_t *ret_gid);
 
 /**
  * user_find_programs() - every process that maps the memory of a program with tracepoints, its own or its parent's

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "doubt.h"
 #include "ring_reader.h"
 
-/* A counter of a program's that is larger was never counted up to. */
-#define KEPT_COUNTER_MAX (1ULL << 48)
 #define KEPT_ROUNDS	 8 /* so often a ring may come round while it is read */
 #define KEPT_SALVAGE_BYTES (256u << 20) /* of incomplete sub-buffers of a dead program's ring: a writer left each of them in the middle of a record */
 
@@ -23,16 +24,17 @@ struct saved {
 };
 
 /**
- * struct user_kept - @forgotten: sub-buffers up to this one do not count, nor @records_before in them; @discarded_before: the counter at that time
- * @highest: of the ring's counter of discarded events, as far as it was seen
+ * struct user_kept - @forgotten: sub-buffers up to this one do not count, nor @records_before in them. @since_ns: what came later counts
+ * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was impossible
  * @is_saved: its memory is gone; @saved, of which @dropped records went again, and @books are what is left
  */
 struct user_kept {
 	struct user_kept_source source;
 	uint64_t forgotten;
 	uint64_t records_before;
-	uint64_t discarded_before;
-	uint64_t highest;
+	uint64_t since_ns;
+	struct doubt_counter counter;
+	bool doubted;
 	bool broken;
 	bool is_saved;
 	struct saved *saved; /* owned; oldest first */
@@ -43,13 +45,13 @@ struct user_kept {
 
 /* ---- looking at a ring ---- */
 
+/* Events that the ring had no room for, since it counts. A ring belongs to one CPU. */
 static uint64_t discarded(struct user_kept *kept)
 {
 	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
 
-	if (value > kept->highest && value < KEPT_COUNTER_MAX)
-		kept->highest = value;
-	return kept->highest;
+	doubt_counter_take(&kept->counter, value, doubt_most(kept->since_ns, 1));
+	return doubt_counter_sum(&kept->counter);
 }
 
 /*
@@ -123,6 +125,7 @@ static void make_room(struct user_kept *kept)
 void user_kept_reset(struct user_kept *kept, int *patience)
 {
 	forget_saved(kept);
+	kept->doubted = kept->counter.impossible = false;
 	if (kept->is_saved || kept->broken)
 		return;
 	if (!is_there(kept)) {
@@ -130,7 +133,8 @@ void user_kept_reset(struct user_kept *kept, int *patience)
 		return;
 	}
 	kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, patience);
-	kept->discarded_before = discarded(kept);
+	doubt_counter_begin(&kept->counter, __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
+	kept->since_ns = clock_now();
 	make_room(kept);
 }
 
@@ -142,6 +146,7 @@ struct user_kept *user_kept_new(const struct user_kept_source *source)
 		return NULL;
 	kept->source = *source;
 	kept->saved_end = &kept->saved;
+	kept->since_ns = source->start_ns;
 	if (!source->whole)
 		user_kept_reset(kept, source->patience);
 	return kept;
@@ -158,6 +163,11 @@ struct user_kept *user_kept_free(struct user_kept *kept)
 bool user_kept_is_broken(const struct user_kept *kept)
 {
 	return kept->broken;
+}
+
+bool user_kept_is_doubted(const struct user_kept *kept)
+{
+	return kept->doubted || kept->counter.impossible;
 }
 
 /* ---- reading it ---- */
@@ -184,20 +194,25 @@ struct walk {
 static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_header *copy, uint64_t seq)
 {
 	uint64_t before = seq / ring->nr_subbufs * ring->subbuf_bytes;
+	uint32_t records = (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
+	uint32_t most = ring->subbuf_bytes / sizeof(struct trace_record);
 
-	return copy->seq != seq && copy->seq != 0 ? 0 : (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
+	return copy->seq != seq && copy->seq != 0 ? 0 : records < most ? records : most;
 }
 
-/* All that was overwritten before @seq. What a program makes of its counters only grows, and never to what cannot be. */
+/* All that was overwritten before @seq: a number that only grows, and that was recorded on one CPU since the ring counts. */
 static void count_overwritten(struct walk *walk, uint64_t seq)
 {
 	struct user_kept *kept = walk->kept;
-	uint64_t records;
+	uint64_t records, inexact = (uint64_t)kept->source.ring.nr_subbufs << 24; /* a count that is not exact is wrong by no more */
 
 	if (!kept->source.overwrites)
 		return;
-	records = ring_records_before(&kept->source.ring, seq, walk->patience) - kept->records_before - walk->counted;
-	if (records > walk->overwritten && records < KEPT_COUNTER_MAX)
+	records = ring_records_before(&kept->source.ring, seq, walk->patience);
+	records = records > kept->records_before + walk->counted ? records - kept->records_before - walk->counted : 0;
+	if (records > doubt_most(kept->since_ns, 1) && records > inexact)
+		kept->doubted = true;
+	else if (records > walk->overwritten)
 		walk->overwritten = records;
 }
 
@@ -205,8 +220,10 @@ static void count_overwritten(struct walk *walk, uint64_t seq)
 static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 {
 	struct user_kept *kept = walk->kept;
-	uint64_t most = discarded(kept), lost = walk->copy->lost < most ? walk->copy->lost : most, before = walk->overwritten;
+	uint64_t lost, before = walk->overwritten;
 
+	discarded(kept);
+	lost = walk->copy->lost < kept->counter.highest ? walk->copy->lost : kept->counter.highest;
 	if (walk->skipped)
 		count_overwritten(walk, seq);
 	if (walk->skipped && !walk->dead && ring_newest(&kept->source.ring) >= seq + kept->source.ring.nr_subbufs) {
@@ -214,8 +231,9 @@ static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 		return -EAGAIN;
 	}
 	walk->skipped = false;
-	lost = lost > kept->discarded_before ? lost - kept->discarded_before : 0;
-	return walk->take(walk->context, walk->copy, nr_records, walk->overwritten + walk->unfinished + lost);
+	lost = lost > kept->counter.before ? lost - kept->counter.before : 0;
+	lost = trace_add_saturated(lost, walk->unfinished);
+	return walk->take(walk->context, walk->copy, nr_records, trace_add_saturated(walk->overwritten, lost));
 }
 
 /* Nobody will complete it, or not soon. */
@@ -313,7 +331,8 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	}
 	free(memory);
 	ret_books->overwritten = walk.overwritten;
-	ret_books->lost = walk.unfinished + discarded(kept) - kept->discarded_before + kept->books.lost;
+	ret_books->lost = trace_add_saturated(walk.unfinished, discarded(kept));
+	ret_books->lost = trace_add_saturated(ret_books->lost, kept->books.lost + kept->doubted);
 	return err;
 }
 
@@ -384,7 +403,7 @@ static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_
 		return -ENOMEM;
 	for (const struct saved *saved = kept->saved; saved && !err; saved = saved->next) {
 		memcpy(copy, &saved->header, saved->bytes - offsetof(struct saved, header));
-		err = take(context, copy, saved->nr_records, saved->lost_total + kept->dropped);
+		err = take(context, copy, saved->nr_records, trace_add_saturated(saved->lost_total, kept->dropped));
 	}
 	free(memory);
 	return err;
@@ -397,7 +416,7 @@ int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct sub
 
 	if (kept->is_saved) {
 		*ret_books = kept->books;
-		ret_books->overwritten += kept->dropped;
+		ret_books->overwritten = trace_add_saturated(ret_books->overwritten, kept->dropped);
 		return kept->saved ? read_saved(kept, take, context) : 0;
 	}
 	err = read_ring(kept, false, take, context, ret_books, patience);

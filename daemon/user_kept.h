@@ -21,13 +21,15 @@
 struct user_kept;
 
 /**
- * struct user_kept_source - @fd: of the memory, borrowed, and @offset of the ring in it. @overwrites: its writers do. @whole: all that is in it counts
+ * struct user_kept_source - @fd: of the memory, borrowed, and @offset of the ring in it. @overwrites: its writers do. @whole: all that is in it counts,
+ * and happened since @start_ns
  * @patience: as for user_kept_reset(), if not @whole
  */
 struct user_kept_source {
 	struct subbuf_ring ring;
 	int fd;
 	off_t offset;
+	uint64_t start_ns;
 	bool overwrites;
 	bool whole;
 	int *patience;
@@ -76,4 +78,6 @@ bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_
 
 /** user_kept_is_broken() - did the program write what no writer of records does? */
 bool user_kept_is_broken(const struct user_kept *kept);
+/** user_kept_is_doubted() - do its counters say what no program can have counted? */
+bool user_kept_is_doubted(const struct user_kept *kept);
 #endif

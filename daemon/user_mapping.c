@@ -60,6 +60,7 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	mapping->clock = memory->clock;
 	mapping->features = memory->features;
 	mapping->max_events = memory->max_events;
+	mapping->stated_rings = memory->nr_rings;
 	mapping->nr_rings = memory->nr_rings < possible_cpus() ? memory->nr_rings : possible_cpus();
 	mapping->subbuf_bytes = memory->subbuf_bytes;
 	mapping->nr_subbufs = memory->nr_subbufs;
@@ -213,6 +214,20 @@ uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx)
 		idx = next < mapping->nr_rings ? (uint32_t)next : mapping->nr_rings;
 	}
 	return mapping->nr_rings;
+}
+
+bool user_mapping_has_impossible_ring(struct user_mapping *mapping)
+{
+	off_t place = user_mapping_ring_offset(mapping, mapping->nr_rings), at;
+	uint64_t idx;
+
+	if (mapping->stated_rings == mapping->nr_rings)
+		return false;
+	mapping->lookups++;
+	at = lseek(mapping->fd, place, SEEK_DATA);
+	idx = at < place ? mapping->stated_rings : ((uint64_t)at - mapping->rings_offset) / mapping->ring_stride;
+	return idx < mapping->stated_rings &&
+	       __atomic_load_n(&user_mapping_ring(mapping, (uint32_t)idx).control->position, __ATOMIC_ACQUIRE);
 }
 
 /* ---- the registry ---- */

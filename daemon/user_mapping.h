@@ -18,7 +18,7 @@
 /**
  * struct user_mapping - zeroed, with fd -1 = none. All but @memory is ours
  * @fd: an open file description of our own, which holds the lock
- * @nr_rings: those that a CPU can fill; a program may state more
+ * @nr_rings: those that a CPU can fill; a program may state more: @stated_rings
  * @registry_used: how far the registry was read, and @registry_there to where it has pages. @registry_broken: nothing behind that makes sense
  * @lookups: system calls of user_mapping_next_ring(), ever
  */
@@ -33,6 +33,7 @@ struct user_mapping {
 	uint32_t features;
 	uint32_t max_events;
 	uint32_t nr_rings;
+	uint32_t stated_rings;
 	uint32_t subbuf_bytes;
 	uint32_t nr_subbufs;
 	uint32_t registry_bytes;
@@ -74,6 +75,9 @@ off_t user_mapping_ring_offset(const struct user_mapping *mapping, uint32_t idx)
 
 /** user_mapping_next_ring() - the first ring from @idx on whose memory is in use; nr_rings: none */
 uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx);
+
+/** user_mapping_has_impossible_ring() - is the first ring with pages, beyond those that a CPU can fill, in use? No thread can have written it */
+bool user_mapping_has_impossible_ring(struct user_mapping *mapping);
 
 /** user_mapping_has_page() - is there memory at byte @at of sub-buffer @seq of ring @idx? To look at it, or write to it, would make some otherwise */
 bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uint64_t seq, uint32_t at);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "message.h"
 #include "ring_reader.h"
 #include "format_text.h"
@@ -17,6 +19,7 @@
 
 #define PAGES_PERIOD_NS 1000000000ull
 #define EVENTS_MIN	64 /* room for so many, then twice as many each time */
+#define PLACES_MOST (1u << 24) /* of tracepoints in a program and what it loads: each takes memory of its own there */
 
 #define CLAIM_PATIENCE_MS 20 /* for writers that are inside a sub-buffer that a daemon was just closing when it was killed */
 
@@ -50,22 +53,64 @@ struct user_program {
 	struct user_recording *recording; /* borrowed */
 	struct user_local *events;	  /* owned; nr_events of them, by id: as far as there are any */
 	struct user_ring **rings;	  /* owned, as what they point to; nr_rings of the mapping, NULL: not in use */
-	uint64_t unready_before; /* what is in the books, or before the recording */
 	uint64_t mapped_bytes;	 /* of its rings, as charged to its user; 0: they are read from the file */
 	uint64_t pages_bytes;	 /* of its memory, as charged to its user */
 	uint64_t pages_ns;	 /* when they are counted again */
 	uint64_t heap_bytes;	 /* of ours, as charged to its user */
 	uint32_t nr_events;	 /* in events */
 	uint32_t lookups;	 /* system calls of the last look for rings */
+	struct doubt_counter unready;	   /* events that never had a ring, since the recording began */
+	uint64_t unready_counted;	   /* of them, what is in the books */
+	struct doubt_counter unregistered; /* places of events without room in the registry */
+	unsigned int doubted;		   /* enum doubt_reason; 0: none */
+	uint64_t doubts_place;		   /* among the recording's, if there is one */
 	size_t saved_bytes;	 /* of a flight recorder: what it left when it died */
 	bool whole;
 	bool off;
-	bool told;
 	bool settled;
 	bool buried;
 };
 
 static bool look_for_events(struct user_program *program);
+
+/* ---- what cannot be ---- */
+
+static void doubt(struct user_program *program, unsigned int reasons)
+{
+	struct doubts *doubts = &program->recording->doubts;
+
+	if ((program->doubted & reasons) == reasons)
+		return;
+	if (program->doubted) {
+		doubts_reason(doubts, program->doubts_place, reasons);
+	} else {
+		if (budget_may_tell(program->recording->budget, program->payer))
+			message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete",
+					(int)program->identity.pid, program->identity.exe);
+		program->doubts_place = doubts_add(doubts, program->identity.pid, program->identity.exe, reasons);
+	}
+	program->doubted |= reasons;
+}
+
+static unsigned int ring_reasons(const struct user_ring *ring)
+{
+	bool is_broken = ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->books);
+	bool is_doubted = ring->kept ? user_kept_is_doubted(ring->kept) : drain_is_doubted(ring->books);
+
+	return (is_broken ? DOUBT_MEMORY : 0) | (is_doubted ? DOUBT_COUNTER : 0);
+}
+
+static void look_for_doubts(struct user_program *program)
+{
+	unsigned int reasons = program->mapping.registry_broken ? DOUBT_MEMORY : 0;
+
+	if (program->unready.impossible || program->unregistered.impossible)
+		reasons |= DOUBT_COUNTER;
+	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
+		reasons |= program->rings[i] ? ring_reasons(program->rings[i]) : 0;
+	if (reasons)
+		doubt(program, reasons);
+}
 
 /* ---- translating ---- */
 
@@ -99,15 +144,42 @@ static enum verdict judge_unwanted(const struct user_local *event, uint64_t ns)
 	return event->wanted && ns >= event->wanted_ns ? VERDICT_UNTYPED : VERDICT_FILTERED;
 }
 
-static enum verdict judge(struct user_program *program, struct trace_record *record, uint64_t base, uint64_t base_ns)
+/** struct moment - of a sub-buffer: its base in the program's time and in ns; @taken_ns: when its copy was complete */
+struct moment {
+	uint64_t base;
+	uint64_t base_ns;
+	uint64_t taken_ns;
+};
+
+/* The time of an event in ns; false: it is none, or in the future. */
+static bool time_of(struct user_program *program, const struct moment *moment, uint32_t time, uint64_t *ret_ns)
 {
-	uint32_t delta = record->time - (uint32_t)base;
-	const struct user_local *event = record->id < program->nr_events ? &program->events[record->id] : NULL;
+	uint32_t delta = time - (uint32_t)moment->base;
 	uint64_t ns;
 
-	if (!to_ns(program, base + (delta < USER_EARLIER ? delta : 0), &ns))
+	if (!to_ns(program, moment->base + (delta < USER_EARLIER ? delta : 0), &ns))
+		return false;
+	if (doubt_time(ns, moment->taken_ns)) {
+		doubt(program, DOUBT_TIME);
+		return false;
+	}
+	*ret_ns = ns < moment->taken_ns ? ns : moment->taken_ns;
+	return true;
+}
+
+static bool is_outside(const struct user_recording *recording, uint64_t ns)
+{
+	return ns < recording->start_ns || (recording->end_ns && ns > recording->end_ns);
+}
+
+static enum verdict judge(struct user_program *program, struct trace_record *record, const struct moment *moment)
+{
+	const struct user_local *event = record->id < program->nr_events ? &program->events[record->id] : NULL;
+	uint64_t ns, base_ns = moment->base_ns;
+
+	if (!time_of(program, moment, record->time, &ns))
 		return VERDICT_BAD;
-	if (ns < program->recording->start_ns)
+	if (is_outside(program->recording, ns))
 		return VERDICT_EARLY;
 	if (!event || !event->global || !event->wanted || ns < event->wanted_ns)
 		return judge_unwanted(event, ns);
@@ -122,9 +194,13 @@ static void announce(struct user_ring *ring, struct drain_copy *copy)
 	const struct user_identity *identity = &ring->program->identity;
 	struct trace_user_stream stream = { ring->stream, (uint32_t)identity->number, identity->uid, ring->cpu };
 	size_t bytes = (sizeof(struct trace_record) + sizeof(stream) + strlen(identity->exe) + 1 + 7) & ~(size_t)7;
-	struct trace_record record = { .time = (uint32_t)copy->base_ns, .id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8) };
+	uint64_t start_ns = ring->program->recording->start_ns, ns = copy->base_ns;
+	struct trace_record record = { .id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8) };
 	unsigned char *at = copy->records - bytes;
 
+	if (ns < start_ns && start_ns - ns <= UINT32_MAX)
+		ns = start_ns; /* the sub-buffer was opened before the recording, but no event of the stream is older than that */
+	record.time = (uint32_t)ns;
 	memset(at, 0, bytes);
 	memcpy(at, &record, sizeof(record));
 	memcpy(at + sizeof(record), &stream, sizeof(stream));
@@ -150,14 +226,17 @@ static bool translate(void *context, struct drain_copy *copy)
 {
 	struct user_ring *ring = context;
 	struct user_program *program = ring->program;
-	uint64_t base = copy->base_ns, base_ns;
+	struct moment moment = { .base = copy->base_ns };
 	uint32_t found = 0, bad = 0, kept, counted = copy->nr_records;
 	struct trace_record record;
 
 	read_clocks(program);
 	look_for_events(program); /* an event is registered before its first record is made */
-	if (!to_ns(program, base, &base_ns))
+	moment.taken_ns = clock_now();
+	if (!to_ns(program, moment.base, &moment.base_ns))
 		return false;
+	if (moment.base_ns > moment.taken_ns)
+		moment.base_ns = moment.taken_ns; /* all its records are refused, but for those within the error of the clocks */
 	for (size_t at = 0; at + sizeof(record) <= copy->bytes; at += record.words * 8u) {
 		enum verdict verdict;
 
@@ -168,7 +247,7 @@ static bool translate(void *context, struct drain_copy *copy)
 		}
 		if (record.id == TRACE_EV_padding)
 			continue;
-		verdict = judge(program, &record, base, base_ns);
+		verdict = judge(program, &record, &moment);
 		found++;
 		if (verdict != VERDICT_KEEP) {
 			leave_out(copy, verdict, &bad);
@@ -178,7 +257,7 @@ static bool translate(void *context, struct drain_copy *copy)
 	}
 	kept = found - bad - copy->filtered - copy->early - copy->untyped;
 	copy->nr_records = kept + bad + (counted > found ? counted - found : 0);
-	copy->base_ns = base_ns;
+	copy->base_ns = moment.base_ns;
 	if (copy->nr_records && (!ring->announced || ring->unwritten != copy->unwritten))
 		announce(ring, copy);
 	return true;
@@ -328,6 +407,7 @@ static struct user_kept *keep_ring(const struct user_program *program, uint32_t 
 		.ring = user_mapping_ring(mapping, idx),
 		.fd = mapping->fd,
 		.offset = user_mapping_ring_offset(mapping, idx),
+		.start_ns = program->recording->start_ns,
 		.overwrites = mapping->features & USER_FEATURE_OVERWRITE,
 		.whole = program->whole,
 		.patience = &program->recording->patience,
@@ -361,6 +441,7 @@ static void add_ring(struct user_program *program, uint32_t idx)
 
 	if (!ring)
 		return;
+	source.start_ns = recording->start_ns;
 	ring->program = program;
 	ring->stream = source.stream = recording->next_stream;
 	ring->cpu = idx;
@@ -376,6 +457,17 @@ static void add_ring(struct user_program *program, uint32_t idx)
 	program->rings[idx] = ring;
 }
 
+/* Ring n belongs to CPU n, and its header says so. */
+static bool ring_is_possible(struct user_program *program, uint32_t idx)
+{
+	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
+
+	if (__atomic_load_n(&ring.control->cpu, __ATOMIC_RELAXED) == idx)
+		return true;
+	doubt(program, DOUBT_CPU);
+	return false;
+}
+
 /* A ring that comes into use while the program is recorded belongs to the recording from its first event on. */
 static void look_for_rings(struct user_program *program)
 {
@@ -387,9 +479,11 @@ static void look_for_rings(struct user_program *program)
 		if (program->rings[i])
 			continue;
 		i = user_mapping_next_ring(&program->mapping, i);
-		if (i < nr_rings && !program->rings[i])
+		if (i < nr_rings && !program->rings[i] && ring_is_possible(program, i))
 			add_ring(program, i);
 	}
+	if (user_mapping_has_impossible_ring(&program->mapping))
+		doubt(program, DOUBT_CPU);
 	program->lookups = program->mapping.lookups - before;
 }
 
@@ -436,26 +530,6 @@ static void release_pages(struct user_program *program)
 	program->pages_bytes = 0;
 }
 
-static bool ring_is_broken(const struct user_ring *ring)
-{
-	return ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->books);
-}
-
-static void tell_broken(struct user_program *program)
-{
-	bool broken = program->mapping.registry_broken;
-
-	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
-		broken |= program->rings[i] && ring_is_broken(program->rings[i]);
-	if (!broken || program->told)
-		return;
-	program->told = true;
-	if (!budget_may_tell(program->recording->budget, program->identity.uid))
-		return;
-	message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete", (int)program->identity.pid,
-			program->identity.exe);
-}
-
 bool user_program_look(struct user_program *program)
 {
 	bool found;
@@ -465,13 +539,13 @@ bool user_program_look(struct user_program *program)
 	found = look_for_events(program);
 	look_for_rings(program);
 	check_pages(program);
-	tell_broken(program);
+	look_for_doubts(program);
 	return found;
 }
 
 /* ---- begin and end ---- */
 
-static uint64_t unready(const struct user_program *program)
+static uint64_t read_unready(const struct user_program *program)
 {
 	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unready, __ATOMIC_RELAXED);
 }
@@ -502,6 +576,28 @@ static bool may_finish(const struct user_program *program, uint32_t idx)
 	if (flushing && (!user_mapping_has_page(&program->mapping, idx, seq, 0) || (offset >= 8 && !user_mapping_has_page(&program->mapping, idx, seq, offset - 8))))
 		return false;
 	return !block || user_mapping_has_page(&program->mapping, idx, subbuf_block_seq(&ring, block), 0);
+}
+
+/* Events of the recording that never had a ring: the program and its children, on all CPUs, count them. */
+static uint64_t unready(struct user_program *program)
+{
+	doubt_counter_take(&program->unready, read_unready(program), doubt_most(program->recording->start_ns, possible_cpus()));
+	return doubt_counter_sum(&program->unready);
+}
+
+/* Of them, those that are not in the books yet; now they are. */
+static uint64_t take_unready(struct user_program *program)
+{
+	uint64_t now = unready(program), new = now - program->unready_counted;
+
+	program->unready_counted = now;
+	return new;
+}
+
+static void begin_unready(struct user_program *program, uint64_t value)
+{
+	doubt_counter_begin(&program->unready, value);
+	program->unready_counted = 0;
 }
 
 /*
@@ -557,7 +653,7 @@ static void claim(struct user_program *program)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
 	else
 		stop_overwriting(program);
-	program->unready_before = program->whole ? 0 : unready(program);
+	begin_unready(program, program->whole ? 0 : read_unready(program));
 	user_program_look(program);
 	program->whole = true; /* rings that come into use from now on */
 	set_new_flag(program);
@@ -607,7 +703,6 @@ bool user_program_finish(struct user_program *program)
 
 void user_program_settle(struct user_program *program)
 {
-	uint64_t before = program->unready_before, now = unready(program);
 	struct drain *drain = program->recording->drain;
 
 	if (program->settled)
@@ -620,25 +715,30 @@ void user_program_settle(struct user_program *program)
 
 		if (!ring)
 			continue;
-		if (now > before)
-			drain_count_lost(ring->books, now - before);
-		before = program->unready_before = now; /* the first ring stands for all: these events never had one */
+		drain_count_lost(ring->books, take_unready(program)); /* the first ring stands for all: these events never had one */
 		drain_retire(drain, ring->books);
 	}
+	look_for_doubts(program);
 }
 
 /* Its children go on counting there what they cannot record, whether it lives or not. */
 uint64_t user_program_late(struct user_program *program)
 {
-	uint64_t now = unready(program), late = now > program->unready_before ? now - program->unready_before : 0;
+	uint64_t late = take_unready(program);
 
-	program->unready_before = now;
+	if (program->unready.impossible)
+		doubt(program, DOUBT_COUNTER);
 	return late;
 }
 
-uint64_t user_program_unregistered(const struct user_program *program)
+uint64_t user_program_unregistered(struct user_program *program)
 {
-	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unregistered, __ATOMIC_RELAXED);
+	const struct user_memory *memory = user_mapping_memory(&program->mapping);
+
+	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED), PLACES_MOST);
+	if (program->unregistered.impossible)
+		doubt(program, DOUBT_COUNTER);
+	return doubt_counter_sum(&program->unregistered);
 }
 
 void user_program_bury(struct user_program *program)
@@ -754,7 +854,7 @@ static int put_subbuf(void *context, struct subbuf_header *header, uint32_t nr_r
 	source.base_ns = copy.base_ns;
 	source.nr_records = copy.nr_records;
 	source.seq = ++put->blocks;
-	source.lost_total = lost_total + put->unknown;
+	source.lost_total = trace_add_saturated(lost_total, put->unknown);
 	source.lost_cause = put->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_OVERWRITTEN;
 	put->suspect = false;
 	put->stats.stored += copy.nr_records;
@@ -777,8 +877,9 @@ static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint
 	stats->stream = ring->stream;
 	stats->cpu = ring->cpu;
 	stats->overwritten = books.overwritten;
-	stats->discarded = books.lost + put.unknown + *lost;
-	stats->attempted = stats->stored + stats->overwritten + stats->discarded + stats->filtered;
+	stats->discarded = trace_add_saturated(trace_add_saturated(books.lost, put.unknown), *lost);
+	stats->attempted = trace_add_saturated(stats->stored + stats->filtered, stats->overwritten);
+	stats->attempted = trace_add_saturated(stats->attempted, stats->discarded);
 	if (!stats->attempted)
 		return 0;
 	*lost = 0;
@@ -790,7 +891,7 @@ int user_program_snapshot(struct user_program *program, struct user_snapshot *sn
 {
 	struct user_recording *recording = program->recording;
 	struct user_clock *clock = malloc(sizeof(*clock));
-	uint64_t lost = unready(program) > program->unready_before ? unready(program) - program->unready_before : 0;
+	uint64_t lost = unready(program);
 	int err = clock ? 0 : -ENOMEM;
 
 	if (err)
@@ -803,17 +904,17 @@ int user_program_snapshot(struct user_program *program, struct user_snapshot *sn
 	for (uint32_t i = 0; i < program->mapping.nr_rings && !err; i++)
 		if (program->rings[i])
 			err = put_ring(program->rings[i], snapshot, &lost);
-	snapshot->missed += lost;
+	snapshot->missed = trace_add_saturated(snapshot->missed, lost);
 	recording->writer = NULL;
 	recording->clock = *clock; /* what the program says of the clocks is believed for its own events only */
 	free(clock);
-	tell_broken(program);
+	look_for_doubts(program);
 	return err;
 }
 
 uint64_t user_program_oldest_ns(struct user_program *program)
 {
-	uint64_t oldest = UINT64_MAX, ns;
+	uint64_t oldest = UINT64_MAX, now_ns = clock_now(), ns;
 	struct user_clock_knot pair;
 
 	read_clocks(program);
@@ -821,7 +922,7 @@ uint64_t user_program_oldest_ns(struct user_program *program)
 		if (!program->rings[i] || !user_kept_oldest(program->rings[i]->kept, &pair))
 			continue;
 		ns = pair.ns;
-		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest)
+		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest && ns <= now_ns) /* the snapshot would begin in the future */
 			oldest = ns;
 	}
 	return oldest;
@@ -834,7 +935,8 @@ void user_program_reset(struct user_program *program)
 		if (program->rings[i])
 			user_kept_reset(program->rings[i]->kept, &program->recording->patience);
 	program->saved_bytes = 0;
-	program->unready_before = unready(program);
+	begin_unready(program, read_unready(program));
+	program->doubted = 0; /* the recording's list begins again, too */
 }
 
 size_t user_program_drop(struct user_program *program)
@@ -867,10 +969,10 @@ void user_program_get_books(struct user_program *program, struct user_kept_books
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
 		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &books, &patience))
 			continue;
-		ret_books->lost += books.lost;
-		ret_books->overwritten += books.overwritten;
+		ret_books->lost = trace_add_saturated(ret_books->lost, books.lost);
+		ret_books->overwritten = trace_add_saturated(ret_books->overwritten, books.overwritten);
 	}
-	ret_books->lost += unready(program) > program->unready_before ? unready(program) - program->unready_before : 0;
+	ret_books->lost = trace_add_saturated(ret_books->lost, unready(program));
 }
 
 uint64_t user_program_taken(const struct user_program *program)

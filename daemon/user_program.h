@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <trace/writer.h>
 
+#include "doubt.h"
 #include "drain.h"
 #include "select.h"
 #include "user_clock.h"
@@ -18,7 +19,8 @@
 /**
  * struct user_recording - what a recording gives its programs; the owner's
  * @budget: what programs may cost; NULL: no bounds
- * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded
+ * @next_stream: number of the next ring's stream. @start_ns: what is older is not recorded. @end_ns: nor is what is younger; 0: it goes on
+ * @doubts: the programs that wrote impossible numbers
  * @last_type: the highest number that the trace gave to a type of programs
  * @undescribed: event types that the trace did not take: their events count as lost; @why: of the first one
  * @patience: of a flight recorder, as for user_kept_reset(); for what is read now
@@ -33,6 +35,8 @@ struct user_recording {
 	uint32_t next_stream;
 	uint32_t last_type;
 	uint64_t start_ns;
+	uint64_t end_ns;
+	struct doubts doubts;
 	uint64_t undescribed;
 	struct trace_error why;
 	int patience;
@@ -96,7 +100,7 @@ void user_program_settle(struct user_program *program);
 uint64_t user_program_late(struct user_program *program);
 
 /** user_program_unregistered() - places of events that found no room in its registry */
-uint64_t user_program_unregistered(const struct user_program *program);
+uint64_t user_program_unregistered(struct user_program *program);
 
 /**
  * user_program_bury() - after user_program_finish(): its books are closed and its rings gone

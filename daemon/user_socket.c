@@ -182,22 +182,40 @@ static int receive_offer(int connection)
 	return fd < 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC ? -ENOMEM : -EBADMSG;
 }
 
-/* SECURITY: what it says of itself does not count. A pid of 0 is a process that we cannot see. */
+/*
+ * A descriptor of the process that connected. Without one, from kernels before 6.5, the number may be another process's by now: it is not if it belongs
+ * to another user, and otherwise nobody can tell. Returns false if the process is gone.
+ */
+static bool find_peer(int connection, const struct ucred *peer, int *ret_pid_fd)
+{
+	socklen_t bytes = sizeof(*ret_pid_fd);
+	uid_t uid;
+	gid_t gid;
+
+	*ret_pid_fd = -1;
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, ret_pid_fd, &bytes) == 0)
+		return true;
+	*ret_pid_fd = -1;
+	if (errno == ENOPROTOOPT)
+		return user_find_owner(peer->pid, &uid, &gid) && uid == peer->uid;
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
+
+/* SECURITY: what it says of itself does not count, nor what became of it since it connected. A pid of 0 is a process that we cannot see. */
 static int identify(int connection, struct user_identity *ret_identity)
 {
 	struct ucred peer;
-	socklen_t bytes = sizeof(peer), fd_bytes = sizeof(ret_identity->pid_fd);
+	socklen_t bytes = sizeof(peer);
 
 	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
 		return -errno;
 	if (peer.pid <= 0 || (geteuid() != 0 && peer.uid != geteuid()))
 		return -EPERM;
 	*ret_identity = (struct user_identity){ .pid = peer.pid, .uid = peer.uid, .gid = peer.gid };
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &ret_identity->pid_fd, &fd_bytes) < 0)
-		ret_identity->pid_fd = -1;
-	user_find_identity(ret_identity);
-	ret_identity->uid = peer.uid; /* what /proc says is another's by now, or root's: of a process that cannot be dumped */
-	ret_identity->gid = peer.gid;
+	if (find_peer(connection, &peer, &ret_identity->pid_fd))
+		user_find_identity(ret_identity);
+	else
+		ret_identity->gone = true;
 	return 0;
 }
 

@@ -340,8 +340,10 @@ int trace_add_run(struct trace *trace, const struct chunk_run *run)
 		return -ENOMEM;
 	trace->first_ns = trace->first_ns < run->first_ns ? trace->first_ns : run->first_ns;
 	trace->last_ns = trace->last_ns > run->last_ns ? trace->last_ns : run->last_ns;
+	trace->user_last_ns = trace->user_last_ns > run->user_last_ns ? trace->user_last_ns : run->user_last_ns;
 	trace->info.events += run->events;
 	trace->info.nr_cpus = trace->info.nr_cpus > run->nr_cpus ? trace->info.nr_cpus : run->nr_cpus;
+	trace->user_nr_cpus = trace->user_nr_cpus > run->user_nr_cpus ? trace->user_nr_cpus : run->user_nr_cpus;
 	trace->nr_of_kind[TRACE_CHUNK_EVENTS] += run->nr;
 	trace->nr_chunks += run->nr;
 	return 0;
@@ -351,12 +353,12 @@ int trace_add_entry(struct trace *trace, const struct entry *entry)
 {
 	uint16_t kind = entry->of.kind;
 
-	if (kind == TRACE_CHUNK_EVENTS)
-		return trace_add_run(trace, &(struct chunk_run){ .nr = 1,
-								 .nr_cpus = entry->of.cpu == UINT32_MAX ? 0 : entry->of.cpu + 1,
-								 .events = entry->of.events,
-								 .first_ns = entry->of.first_ns,
-								 .last_ns = entry->of.last_ns });
+	if (kind == TRACE_CHUNK_EVENTS) {
+		struct chunk_run run = { .nr = 1, .events = entry->of.events, .first_ns = entry->of.first_ns };
+
+		chunk_run_extend(&run, entry->of.stream, entry->of.cpu, entry->of.last_ns);
+		return trace_add_run(trace, &run);
+	}
 	if (trace->nr_chunks == UINT32_MAX || (is_metadata(kind) && add_metadata(trace) < 0))
 		return -ENOMEM;
 	trace->nr_chunks++;

@@ -99,8 +99,7 @@ static inline void run_add(struct chunk_run *run, const struct entry *entry)
 	run->nr++;
 	run->events += entry->of.events;
 	run->first_ns = run->first_ns < entry->of.first_ns ? run->first_ns : entry->of.first_ns;
-	run->last_ns = run->last_ns > entry->of.last_ns ? run->last_ns : entry->of.last_ns;
-	run->nr_cpus = run->nr_cpus > entry->of.cpu ? run->nr_cpus : entry->of.cpu + 1;
+	chunk_run_extend(run, entry->of.stream, entry->of.cpu, entry->of.last_ns);
 }
 
 /* Returns where it ends; NULL: there are too many. */

@@ -154,7 +154,8 @@ static void forget_chunks(struct trace *trace, size_t nr_damages)
 	trace->info.nr_cpus = 0;
 	books_follow_again(trace);
 	trace->first_ns = UINT64_MAX;
-	trace->last_ns = 0;
+	trace->last_ns = trace->user_last_ns = 0;
+	trace->user_nr_cpus = 0;
 	while (trace->nr_damages > nr_damages)
 		free((char *)trace->damages[--trace->nr_damages].message);
 }

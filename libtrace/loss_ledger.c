@@ -76,8 +76,13 @@ static inline struct ledger *ledger_near(const struct follower *books, const str
 static int add_gap(struct follower *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
 		   enum trace_gap_cause cause)
 {
+	const struct trace *trace = books->trace;
+	bool is_of_cpu = !stream_is_of_program(ledger->stream) || ledger->cpu < trace->limit_cpus;
+
+	end_ns = end_ns < trace->limit_ns ? end_ns : trace->limit_ns;
+	start_ns = start_ns < trace->limit_ns ? start_ns : trace->limit_ns;
 	return trace_add_gap(books->trace, &(struct trace_gap){ .stream = ledger->stream,
-								 .cpu = ledger->cpu,
+								 .cpu = is_of_cpu ? ledger->cpu : UINT32_MAX,
 								 .start_ns = start_ns,
 								 .end_ns = end_ns > start_ns ? end_ns : start_ns,
 								 .lost = lost,
@@ -157,6 +162,19 @@ static int books_copy_found(struct follower *books, size_t idx, const struct chu
 				"offset %llu: this chunk stands for events that another one has already", (unsigned long long)chunk->public.offset);
 }
 
+/* Its numbers of lost events cannot be: they would be in all sums. What it stands for is missing before the stream's next chunk, or behind the last. */
+static int books_impossible_chunk(struct follower *books, size_t idx, const struct chunk *chunk)
+{
+	int error;
+
+	if (chunk_is_spoiled(books->trace, idx))
+		return 0;
+	error = trace_spoil_chunk(books->trace, idx);
+	return error ? error : trace_add_damage(books->trace, chunk->public.offset, chunk->public.packed_bytes,
+						"offset %llu: stream %u says that more events are lost than there can have been",
+						(unsigned long long)chunk->public.offset, chunk->public.stream);
+}
+
 /* Nothing is missing before it or in it, and nothing could not be understood: nearly all chunks, of which there are many. */
 static inline bool books_chunk_follows(struct ledger *ledger, const struct entry *entry, bool is_spoiled)
 {
@@ -180,6 +198,8 @@ static int books_odd_chunk(struct follower *books, struct ledger *ledger, size_t
 
 	chunk_make(books->trace, idx, &chunk);
 	header = chunk_header_copy(books->trace, &chunk);
+	if (!plausible_chunk(&header))
+		return books_impossible_chunk(books, idx, &chunk);
 	if (header.events_before < ledger->number || header.last_ns < header.first_ns)
 		return books->in_order ? books_copy_found(books, idx, &chunk) : -EAGAIN;
 	inside_ns = inside_begin(books, ledger, &header);
@@ -232,6 +252,12 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 		sum.seen_lost_write += ledger->seen_lost_write;
 		sum.seen_lost_inside += ledger->seen_lost_inside;
 		sum.last_ns = sum.last_ns > ledger->last_ns ? sum.last_ns : ledger->last_ns;
+	}
+	if (!plausible_statistics(disk, end, books->trace->info.nr_cpus)) {
+		error = trace_add_damage(books->trace, books->trace->statistics_at, 0,
+					 "offset %llu: the books of stream %u have more events than there can have been",
+					 (unsigned long long)books->trace->statistics_at, disk->stream);
+		return error ? error : add_gap(books, &sum, sum.last_ns, end, 0, TRACE_GAP_DAMAGED);
 	}
 	total = positive(disk->written + disk->lost_write + disk->lost_inside + disk->lost_before, sum.number);
 	declared = positive(disk->lost_before, sum.seen_lost_before);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <trace/saturate.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -143,6 +144,8 @@ static int statistics_finish(struct trace *trace, struct statistics *statistics,
 		return -ENOMEM;
 	for (size_t i = 0; i < statistics->nr; i++) {
 		streams[i] = stats_from_disk(&statistics->streams[i]);
+		if (stream_is_of_program(streams[i].stream)) /* a program does not say how many CPUs there are: plausible_load() */
+			continue;
 		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* no event was on it */
 			trace->info.nr_cpus = streams[i].cpu + 1;
 	}
@@ -241,6 +244,8 @@ static int load_metadata(struct trace *trace)
 		if (!error) {
 			reason = "its content makes no sense";
 			error = load_one(trace, &statistics, &header, raw);
+			if (header.kind == TRACE_CHUNK_STATISTICS)
+				trace->statistics_at = chunk.public.offset;
 		}
 		if (error == -EBADMSG)
 			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
@@ -333,7 +338,7 @@ static void info_load(struct trace *trace)
 	trace->info.machine = info_text(trace, TRACE_INFO_MACHINE);
 	trace->info.clock = info_text(trace, TRACE_INFO_CLOCK);
 	for (size_t i = 0; i < trace->nr_gaps; i++)
-		trace->info.lost += trace->gaps[i].lost;
+		trace->info.lost = trace_add_saturated(trace->info.lost, trace->gaps[i].lost);
 	whole_load(trace);
 }
 
@@ -380,7 +385,7 @@ static int gaps_sort(struct trace *trace)
 static int trace_load(struct trace *trace, const char *path, struct trace_error *ret_error)
 {
 	uint64_t first = 0;
-	bool header_is_good;
+	bool header_is_good, is_spoiled = false;
 	int error = file_map(trace, path, ret_error);
 
 	if (!error)
@@ -395,9 +400,13 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 		error = schema_fall_back(trace, header_is_good);
 	if (!error)
 		error = templates_load(trace);
+	if (!error)
+		error = plausible_load(trace, &is_spoiled);
 	if (!error) {
 		window_load(trace, header_is_good);
-		if (!header_is_good) /* the begin of the recording was not known */
+		if (is_spoiled)
+			trace->limit_ns = trace->info.end_ns;
+		if (!header_is_good || is_spoiled) /* the begin of the recording was not known, or some chunks are not to be used */
 			books_follow_again(trace);
 		error = books_follow(trace);
 	}
@@ -422,7 +431,8 @@ struct trace *trace_open(const char *path, struct trace_error *ret_error)
 		return NULL;
 	}
 	trace->fd = -1;
-	trace->first_ns = UINT64_MAX;
+	trace->first_ns = trace->limit_ns = UINT64_MAX;
+	trace->limit_cpus = UINT32_MAX;
 	if (trace_load(trace, path, ret_error) < 0)
 		return trace_close(trace);
 	return trace;

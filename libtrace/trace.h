@@ -11,6 +11,7 @@
 #include <trace/reader.h>
 
 #include "event_block.h"
+#include "plausible.h"
 #include "schema.h"
 #include "string_table.h"
 #include "event_text.h"
@@ -107,6 +108,11 @@ struct trace {
 	size_t metadata_room;
 	uint64_t first_ns; /* of all events; UINT64_MAX: none */
 	uint64_t last_ns;
+	uint64_t user_last_ns; /* until plausible_load(): of programs' chunks, which the other two numbers leave out */
+	uint32_t user_nr_cpus;
+	uint32_t limit_cpus;	 /* all CPUs have numbers below it */
+	uint64_t limit_ns;	 /* gaps end there at the latest */
+	uint64_t statistics_at; /* offset of the last such chunk */
 	struct timeline *timelines[2]; /* owned; NULL: not made yet; trace_timeline() */
 	struct trace_chunk *public_chunks; /* owned; likewise */
 	struct follower *follower; /* owned; while opening */
@@ -211,11 +217,22 @@ int trace_add_entry(struct trace *trace, const struct entry *entry);
 /** struct chunk_run - chunks of events behind each other, which are nearly all: what they come to. trace_add_run() - that many more */
 struct chunk_run {
 	uint32_t nr;
-	uint32_t nr_cpus;
+	uint32_t nr_cpus;      /* of the kernel's streams, and the daemon's */
+	uint32_t user_nr_cpus; /* of programs' */
 	uint64_t events;
 	uint64_t first_ns;
-	uint64_t last_ns;
+	uint64_t last_ns;      /* likewise */
+	uint64_t user_last_ns;
 };
+static inline void chunk_run_extend(struct chunk_run *run, uint32_t stream, uint32_t cpu, uint64_t last_ns)
+{
+	bool is_user = stream_is_of_program(stream);
+	uint64_t *end = is_user ? &run->user_last_ns : &run->last_ns;
+	uint32_t *nr = is_user ? &run->user_nr_cpus : &run->nr_cpus;
+
+	*end = *end > last_ns ? *end : last_ns;
+	*nr = cpu == UINT32_MAX || *nr > cpu ? *nr : cpu + 1;
+}
 int trace_add_run(struct trace *trace, const struct chunk_run *run);
 /** trace_add_chunk() - one more, as its header has it, of a file without a table */
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header);

@@ -109,6 +109,31 @@ static int check_chunks(struct verification *verification)
 
 /* ---- the order of times ---- */
 
+/* Of the stream's chunks the first one that can hold an event at @ts_ns; 0: there is none. */
+static uint64_t offset_of(const struct trace *trace, uint32_t stream, uint64_t ts_ns)
+{
+	for (size_t i = 0; i < trace->nr_chunks; i++) {
+		struct trace_table_entry of = chunk_entry(trace, i)->of;
+
+		if (of.kind == TRACE_CHUNK_EVENTS && of.stream == stream && of.first_ns <= ts_ns && ts_ns <= of.last_ns)
+			return of.offset;
+	}
+	return 0;
+}
+
+/* What the kernel recorded before, and whose a stream is, may be older: it tells what there was at the start. */
+static int check_begin(const struct verification *verification, const struct trace_event *event)
+{
+	const struct trace *trace = verification->trace;
+
+	if (event->ts_ns >= trace->info.start_ns || event->id < TRACE_EV_MAX || !stream_is_of_program(event->stream))
+		return 0;
+	return error_set(verification->ret_error, -EBADMSG,
+			 "%s: offset %llu: stream %u, of a program, has an event at %llu ns, but the recording began at %llu ns",
+			 trace->path, (ull)offset_of(trace, event->stream, event->ts_ns), event->stream, (ull)event->ts_ns,
+			 (ull)trace->info.start_ns);
+}
+
 static int check_order(struct verification *verification)
 {
 	struct trace_cursor *cursor = trace_cursor_new(verification->trace, NULL, verification->ret_error);
@@ -121,6 +146,8 @@ static int check_order(struct verification *verification)
 			error = error_set(verification->ret_error, -EBADMSG,
 					  "%s: an event at %llu ns of CPU %u comes after one at %llu ns", verification->trace->path,
 					  (ull)event->ts_ns, event->cpu, (ull)before);
+		if (!error)
+			error = check_begin(verification, event);
 		before = event->ts_ns;
 	}
 	if (!error)

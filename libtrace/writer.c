@@ -26,6 +26,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <trace/saturate.h>
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -571,7 +572,7 @@ static void stream_account_inside(struct trace_writer *writer, struct stream *st
 
 static void stream_account_written(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t lost_inside)
 {
-	stream->number = header->events_before + header->events + header->lost_inside;
+	stream->number = trace_add_saturated(header->events_before, (uint64_t)header->events + header->lost_inside);
 	stream->lost_before = 0;
 	stream->lost_write = 0;
 	stream->lost_inside -= header->lost_inside - lost_inside;
@@ -598,7 +599,8 @@ static void header_fill_before(struct trace_chunk_header *header, const struct s
 	header->lost_before = stream->lost_before;
 	header->lost_write = stream->lost_write;
 	header->lost_cause = stream->lost_cause;
-	header->events_before = stream->number + stream->lost_before + stream->lost_write;
+	header->events_before = trace_add_saturated(stream->number, stream->lost_before);
+	header->events_before = trace_add_saturated(header->events_before, stream->lost_write);
 	header->lost_inside += (uint32_t)(stream->lost_inside < room ? stream->lost_inside : room); /* more than that: the chunk after it */
 	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->lost_inside ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
 }
@@ -765,7 +767,7 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 		disk.written += stream->total_written;
 		disk.lost_write += stream->total_lost_write;
 		disk.lost_inside += stream->total_lost_inside;
-		disk.lost_before += stream->total_lost_before;
+		disk.lost_before = trace_add_saturated(disk.lost_before, stream->total_lost_before);
 		disk.last_ns = disk.last_ns > stream->last_ns ? disk.last_ns : stream->last_ns;
 	}
 	return disk;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/saturate.h>
 #include "report.h"
 
 /* In the control group @cgroup, or in one below. */
@@ -396,11 +397,12 @@ struct losses trace_losses(const struct trace *trace)
 		const struct trace_gap *gap = trace_get_gap(trace, i);
 
 		if (trace_gap_is_older(trace, gap)) {
-			losses.overwritten += gap->cause == TRACE_GAP_OVERWRITTEN ? gap->lost : 0;
+			if (gap->cause == TRACE_GAP_OVERWRITTEN)
+				losses.overwritten = trace_add_saturated(losses.overwritten, gap->lost);
 			continue;
 		}
 		losses.gaps++;
-		losses.lost += gap->lost;
+		losses.lost = trace_add_saturated(losses.lost, gap->lost);
 		losses.is_least |= !gap->lost;
 	}
 	return losses;
@@ -441,7 +443,7 @@ uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 	size_t damages = report->analysis ? trace_analysis_nr_damages(report->analysis) : 0;
 
 	for (size_t i = 0; i < damages; i++)
-		losses.lost += trace_analysis_get_damage(report->analysis, i)->lost;
+		losses.lost = trace_add_saturated(losses.lost, trace_analysis_get_damage(report->analysis, i)->lost);
 	*ret_gaps = losses.gaps + damages;
 	return losses.lost;
 }
@@ -456,7 +458,7 @@ void warn_damages(const struct trace_analysis *analysis)
 			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost,
 			trace_analysis_get_damage(analysis, i)->lost == 1 ? "" : "s");
 	for (size_t i = MAX_WARNINGS; i < nr; i++)
-		lost += trace_analysis_get_damage(analysis, i)->lost;
+		lost = trace_add_saturated(lost, trace_analysis_get_damage(analysis, i)->lost);
 	if (lost)
 		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
 }

@@ -81,10 +81,17 @@ static void warn_losses(const struct trace *trace)
 		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
 }
 
+/* A loss of which the trace does not know the number, or programs whose own books are impossible: then not every event is accounted for. */
+static bool is_all_accounted_for(const struct trace *trace)
+{
+	return !trace_losses(trace).is_least && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
+}
+
 static int verify(const struct report *report)
 {
 	struct report there = *report;
 	struct trace_error error = {0};
+	const char *claim;
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
@@ -93,9 +100,10 @@ static int verify(const struct report *report)
 		there.out = stderr;
 		there.width = 0;
 	}
+	claim = is_all_accounted_for(report->trace) ? "verified: every event is accounted for" :
+						      "verified as far as it goes: what there is is accounted for";
 	grid_line(&there, "", "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
-		  trace_losses(report->trace).is_least ? "verified as far as it goes: what there is is accounted for" : "verified: every event is accounted for",
-		  trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
+		  claim, trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
 		  trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	return 0;
 }

@@ -344,6 +344,12 @@ enum trace_info_key {
 	/* PID of the process that the user selected; NULL: none, other filters were used
 	 * too, or an older recorder */
 	TRACE_INFO_CHOSEN = 7,
+	/* number of CPUs that the machine can have: all CPU numbers are below it; NULL: an older
+	 * recorder */
+	TRACE_INFO_CPUS = 8,
+	/* number of programs that wrote impossible numbers into their buffers
+	 * (TRACE_STRING_NOT_TRACED has more); NULL: none, or an older recorder */
+	TRACE_INFO_DOUBTED = 9,
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */

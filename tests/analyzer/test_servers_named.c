@@ -28,11 +28,20 @@ static void name_request(struct case_of_servers *k, uint32_t cpu, uint64_t ns, u
 	tb_user_event(k->c.tb, cpu, ns, event, &payload, sizeof(payload));
 }
 
+/* The events of @cpu are of process 30. */
+static void announce(struct case_of_servers *k, uint32_t cpu, uint64_t ns)
+{
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu, .pid = 30, .cpu = cpu};
+
+	tb_event(k->c.tb, cpu, ns, TRACE_EV_user_stream, &stream, sizeof(stream), "server");
+}
+
 static void a_named_request_is_worked_on_alone(void)
 {
 	struct case_of_servers k = begin();
 	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
 
+	announce(&k, 2, 1010);
 	connects(&k, &one, &one_server, 1200);
 	connects(&k, &two, &two_server, 1220);
 	polls(&k, 2, 1240);
@@ -166,6 +175,8 @@ static void a_named_request_goes_from_thread_to_thread_through_memory(void)
 	uint16_t pass = naming_type(&k, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
 
 	tb_thread(k.c.tb, 31, 30, 1, "server", 3, false);
+	announce(&k, 2, 1010);
+	announce(&k, 3, 1010);
 	tb_switch(k.c.tb, 3, 1100, 40, 31, TRACE_TASK_RUNNING);
 	connects(&k, &one, &one_server, 1200);
 	sends(&k, &one, 1250);

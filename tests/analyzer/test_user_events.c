@@ -101,6 +101,52 @@ static void counters_have_their_extremes_and_mean(void)
 	end(&s);
 }
 
+/* ---- whose they are ---- */
+
+/* What thread the events of @cpu's stream, which carry @tid, are of: "shop" (10) runs on CPU 0, "bank" (50) on CPU 1. 0: none */
+static uint32_t thread_of(uint32_t cpu, uint32_t pid, uint32_t tid)
+{
+	uint32_t found;
+	struct story s = {.tb = tb_new()};
+	uint16_t id = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+
+	tb_window(s.tb, 1000, 9000);
+	tb_thread(s.tb, 10, 10, 1, "shop", 0, true);
+	tb_thread(s.tb, 50, 50, 1, "bank", 1, true);
+	tb_thread(s.tb, 11, 10, 1, "shop", 2, false);
+	for (uint32_t i = 0; i < 2; i++)
+		tb_switch(s.tb, i, 1001, i ? 50 : 10, i ? 50 : 10, TRACE_TASK_RUNNING);
+	if (pid != UINT32_MAX)
+		stream(s.tb, cpu, pid);
+	emit(s.tb, cpu, 2000, id, tid, 1);
+	s.trace = tb_open_trace(s.tb);
+	s.analysis = trace_analysis_new(s.trace, NULL, NULL);
+	s.user = trace_user_events_new(s.trace, s.analysis, NULL);
+	CU_ASSERT_EQUAL(trace_analysis_run(s.analysis, NULL), 0);
+	found = event(&s, "shop:paid")->process ? trace_process_pid(event(&s, "shop:paid")->process) : 0;
+	end(&s);
+	return found;
+}
+
+static void an_event_is_of_a_thread_of_its_own_process(void)
+{
+	CU_ASSERT_EQUAL(thread_of(0, 10, 10), 10);
+	CU_ASSERT_EQUAL(thread_of(0, 10, 1), 10);  /* in a container it has another number */
+	CU_ASSERT_EQUAL(thread_of(1, 10, 11), 10); /* it has just moved */
+	CU_ASSERT_EQUAL(thread_of(0, 10, 0), 10);
+}
+
+/* SECURITY: any program could have its scopes and requests on the account of another one. */
+static void an_event_is_never_of_another_process_s_thread(void)
+{
+	CU_ASSERT_EQUAL(thread_of(1, 10, 50), 0); /* that one runs there */
+	CU_ASSERT_EQUAL(thread_of(1, 10, 0), 0);
+	CU_ASSERT_EQUAL(thread_of(0, 50, 10), 0);
+	CU_ASSERT_EQUAL(thread_of(0, 99, 50), 0);
+	CU_ASSERT_EQUAL(thread_of(1, 0, 50), 0); /* its process is not known */
+	CU_ASSERT_EQUAL(thread_of(1, UINT32_MAX, 50), 0);
+}
+
 /* ---- scopes ---- */
 
 static void a_scope_is_divided_by_its_threads_states(void)
@@ -615,6 +661,8 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(events_are_counted_by_process_with_the_time_between_them),
+		CASE(an_event_is_of_a_thread_of_its_own_process),
+		CASE(an_event_is_never_of_another_process_s_thread),
 		CASE(counters_have_their_extremes_and_mean),
 		CASE(a_scope_is_divided_by_its_threads_states),
 		CASE(scopes_nest_and_each_has_all_of_its_time),

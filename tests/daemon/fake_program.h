@@ -93,13 +93,16 @@ struct fake_program {
 #define FAKE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 enum { FAKE_MAX_EVENTS = 512, FAKE_REGISTRY = 65536, FAKE_SUBBUF = 16384, FAKE_SUBBUFS = 4, FAKE_RINGS = 4 };
 
+/* The CPUs that the machine pretends to have while programs are played: programs run on CPUs that the real one may not have. */
+static uint32_t fake_cpus = FAKE_RINGS;
+
 static inline struct fake_program fake_program_new(enum subbuf_clock clock, int seals)
 {
 	char name[USER_MEMORY_NAME_BYTES];
 	struct fake_program program = { .fd = -1 };
 	uint64_t stride = 4096 + FAKE_SUBBUF * FAKE_SUBBUFS, rings = 4096 + 4096 + FAKE_REGISTRY, total = rings + FAKE_RINGS * stride;
 
-	possible_cpus_pretend(FAKE_RINGS); /* such a program is on CPUs that the machine need not have */
+	possible_cpus_pretend(fake_cpus);
 	user_memory_name(getenv("TRACER_SOCKET"), name);
 	program.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (program.fd < 0 || ftruncate(program.fd, (off_t)total) < 0 || (seals && fcntl(program.fd, F_ADD_SEALS, seals) < 0))

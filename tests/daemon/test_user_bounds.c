@@ -313,7 +313,6 @@ static void open_block(const struct fake_program *program, uint32_t cpu)
 	control->block_begin = control->position & SUBBUF_OFFSET_MASK;
 	control->block = (seq & SUBBUF_BLOCK_SEQ_MASK) << SUBBUF_BLOCK_SEQ_SHIFT | control->block_begin;
 	control->position = seq << SUBBUF_OFFSET_BITS | FAKE_SUBBUF;
-	control->cpu = 0;
 }
 
 static void visits_to_cpus_are_bounded(void)
@@ -329,6 +328,8 @@ static void visits_to_cpus_are_bounded(void)
 	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
 		open_block(&program, cpu);
 	user_program_look(bench->program);
+	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
+		fake_program_ring(&program, cpu).control->cpu = 0; /* a CPU that the machine has, to be visited */
 	for (int i = 0; i < 3; i++)
 		drain_flush(bench->recording->drain);
 	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)

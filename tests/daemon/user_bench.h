@@ -9,6 +9,7 @@
 #include <trace/writer.h>
 
 #include "drain.h"
+#include "cpus.h"
 #include "fake_program.h"
 #include "user_program.h"
 #include "clients.h"
@@ -34,6 +35,7 @@ static inline struct bench *bench_new(const char *events)
 	struct trace_writer_options options = { .size = sizeof(options), .start_ns = start.monotonic_ns, .start_realtime_ns = start.realtime_ns };
 	struct trace_error error;
 
+	possible_cpus_pretend(FAKE_RINGS); /* the program is one of a machine with so many */
 	bench->fd = memfd_create("trace", MFD_CLOEXEC);
 	bench->writer = trace_writer_new(bench->fd, &options, &error);
 	bench->thread = writer_thread_new(bench->writer, bench->fd, 64 << 20, &error);

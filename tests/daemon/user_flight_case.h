@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <trace/reader.h>
 #include "fake_program.h"
+#include "cpus.h"
+#include "doubt.h"
 #include "flight.h"
 #include "message.h"
 #include "daemon_options.h"
@@ -30,6 +32,7 @@ static inline void plane_begin(struct plane *plane, const char *events, size_t d
 {
 	struct trace_error error;
 
+	possible_cpus_pretend(FAKE_RINGS);
 	memset(plane, 0, sizeof(*plane));
 	possible_cpus_pretend(FAKE_RINGS); /* programs are played in processes that begin later */
 	if (events && select_add(&plane->selection, events, &error))

@@ -142,7 +142,8 @@ static void print_books(const struct trace *trace)
 		enum trace_info_key key;
 		const char *name;
 	} infos[] = { { TRACE_INFO_HOST, "host" }, { TRACE_INFO_KERNEL, "kernel" }, { TRACE_INFO_MACHINE, "machine" }, { TRACE_INFO_CLOCK, "clock" },
-		      { TRACE_INFO_COMMAND, "command" }, { TRACE_INFO_BOOT_ID, "boot id" }, { TRACE_INFO_LEFT_OUT, "what was left out" }, { TRACE_INFO_CHOSEN, "who was chosen" } };
+		      { TRACE_INFO_COMMAND, "command" }, { TRACE_INFO_BOOT_ID, "boot id" }, { TRACE_INFO_LEFT_OUT, "what was left out" }, { TRACE_INFO_CHOSEN, "who was chosen" },
+		      { TRACE_INFO_CPUS, "CPUs" }, { TRACE_INFO_DOUBTED, "who is doubted" } };
 	const struct trace_info *info = trace_get_info(trace);
 
 	for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
@@ -449,8 +450,8 @@ static int make_trace(const char *path, bool finish, void (*make)(struct tb *tb)
 
 	if (fd < 0)
 		return 1;
-	for (int key = TRACE_INFO_HOST; key <= TRACE_INFO_CHOSEN; key++)
-		tb_string(tb, TRACE_STRING_INFO, (uint64_t)key, (const char *[]){ "host", "6.18", "x86_64", "tsc", "ls -l", "b007", "kernel", "10" }[key]);
+	for (int key = TRACE_INFO_HOST; key <= TRACE_INFO_DOUBTED; key++)
+		tb_string(tb, TRACE_STRING_INFO, (uint64_t)key, (const char *[]){ "host", "6.18", "x86_64", "tsc", "ls -l", "b007", "kernel", "10", "64", "1" }[key]);
 	tb_string(tb, TRACE_STRING_IRQ, 9, "acpi");
 	tb_clock(tb, 1000000000, 1700000000000000000, 3000000000);
 	tb_clock(tb, 2000000000, 1700000001000000007, 0);

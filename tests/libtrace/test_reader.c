@@ -77,7 +77,7 @@ static void round_trip(size_t nr, unsigned int variety)
 	for (size_t i = 0; i < nr; i++) {
 		size_t idx = i < trace_catalogue_size() ? i : (size_t)random() % trace_catalogue_size();
 
-		if (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed || trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
+		while (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed || trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
 			idx++; /* the reader interprets these */
 		sample_make(&samples[i], trace_catalogue_type(idx), 1000 + 7 * i, variety);
 	}

@@ -585,6 +585,7 @@ static void each_of_many_streams_has_its_own_counts(void)
 	struct trace *trace;
 	uint64_t lost = 0;
 
+	trace_writer_string(file->writer, TRACE_STRING_INFO, TRACE_INFO_CPUS, "7"); /* of the kernel there is one stream only */
 	for (uint32_t i = 0; i < NR; i++) {
 		uint32_t stream = i * 0x10001; /* equal in the lower half and in the upper half */
 

@@ -275,6 +275,49 @@ static void the_json_has_all_program_events(void)
 	tb_free(tb);
 }
 
+/* The recorder says that a program wrote impossible numbers: then nobody can say that every event is accounted for. */
+static void a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes(void)
+{
+	struct tb *tb = shop();
+	char *text;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_DOUBTED, "1");
+	text = report(tb, "--verify");
+	contains(text, "verified as far as it goes: what there is is accounted for");
+	free(text);
+	tb_free(tb);
+	tb = shop();
+	text = report(tb, "--verify");
+	contains(text, "verified: every event is accounted for");
+	free(text);
+	tb_free(tb);
+}
+
+/* One of the future, and one of a CPU that there is not: neither is the report about another time and another machine, nor is it verified. */
+static void impossible_events_of_programs_change_no_report(void)
+{
+	for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+		struct story s = begin();
+		uint16_t id = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
+		char *text;
+
+		tb_switch(s.tb, 0, 1500, 10, 10, TRACE_TASK_RUNNING);
+		tb_switch(s.tb, 1, 1500, 11, 11, TRACE_TASK_RUNNING);
+		emit(s.tb, is_cpu ? 1700 : 1, is_cpu ? 2000 : 3600000000000ull, id, 10, 0);
+		text = report_as(s.tb, "--verify", 1);
+		contains(text, is_cpu ? "offset " : "but the recording ended at 20000 ns");
+		contains(text, is_cpu ? "stream 67236, of a program, has events of CPU 1700" : "stream 65537, of a program, has events at 3600000000000 ns");
+		CU_ASSERT_PTR_NULL(strstr(text, "verified"));
+		free(text);
+		text = report(s.tb, "--json");
+		contains(text, "\"end_ns\":20000,\"elapsed_ns\":19000");
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"cpu\":1,"));
+		CU_ASSERT_PTR_NULL(strstr(text, "\"cpu\":2,"));
+		free(text);
+		tb_free(s.tb);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -286,6 +329,8 @@ int main(int argc, char **argv)
 		CASE(without_the_kernel_programs_are_selected_by_name_and_number),
 		CASE(the_list_has_the_selected_events_of_programs),
 		CASE(the_json_has_all_program_events),
+		CASE(a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes),
+		CASE(impossible_events_of_programs_change_no_report),
 		{NULL, NULL},
 	};
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "doubt.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <trace/saturate.h>
+
+#include "clock.h"
+#include "format_text.h"
+
+/* ---- counters ---- */
+
+uint64_t doubt_most(uint64_t since_ns, uint32_t nr_cpus)
+{
+	uint64_t now_ns = clock_now();
+
+	return now_ns > since_ns ? trace_multiply_saturated(now_ns - since_ns, nr_cpus) : 0;
+}
+
+void doubt_counter_begin(struct doubt_counter *counter, uint64_t value)
+{
+	*counter = (struct doubt_counter){ .before = value, .highest = value };
+}
+
+void doubt_counter_take(struct doubt_counter *counter, uint64_t value, uint64_t most)
+{
+	counter->impossible |= value < counter->highest || value - counter->before > most;
+	if (!counter->impossible)
+		counter->highest = value;
+}
+
+uint64_t doubt_counter_sum(const struct doubt_counter *counter)
+{
+	return trace_add_saturated(counter->highest - counter->before, counter->impossible);
+}
+
+/* ---- the programs ---- */
+
+static const struct {
+	unsigned int reason;
+	const char *text;
+} reasons_texts[] = {
+	{ DOUBT_TIME, "times in the future" },
+	{ DOUBT_CPU, "rings of CPUs that the machine does not have" },
+	{ DOUBT_COUNTER, "impossible loss counters" },
+	{ DOUBT_MEMORY, "contradictions" },
+};
+
+uint64_t doubts_add(struct doubts *doubts, pid_t pid, const char *exe, unsigned int reasons)
+{
+	uint64_t place = doubts->nr++;
+
+	if (place < DOUBTS_NAMED) {
+		doubts->named[place] = (struct doubted){ .pid = pid, .reasons = reasons };
+		snprintf(doubts->named[place].exe, sizeof(doubts->named[place].exe), "%s", exe);
+	}
+	return place;
+}
+
+void doubts_reason(struct doubts *doubts, uint64_t place, unsigned int reasons)
+{
+	if (place < DOUBTS_NAMED)
+		doubts->named[place].reasons |= reasons;
+}
+
+static void print_reasons(unsigned int reasons, char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < sizeof(reasons_texts) / sizeof(reasons_texts[0]) && used < size; i++)
+		if (reasons & reasons_texts[i].reason)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", reasons_texts[i].text);
+}
+
+void doubts_tell(const struct doubts *doubts, void (*tell)(void *context, const char *text), void *context)
+{
+	char reasons[160], text[sizeof(doubts->named[0].exe) + sizeof(reasons) + 160];
+
+	for (uint64_t i = 0; i < doubts->nr && i < DOUBTS_NAMED; i++) {
+		const struct doubted *one = &doubts->named[i];
+
+		print_reasons(one->reasons, reasons, sizeof(reasons));
+		snprintf(text, sizeof(text),
+			 "events of process %d (%s): it wrote impossible values into its trace buffers (%s), so its events and its losses are incomplete",
+			 (int)one->pid, one->exe, reasons);
+		tell(context, text);
+	}
+	if (doubts->nr > DOUBTS_NAMED) {
+		snprintf(text, sizeof(text),
+			 "events of %s more processes that wrote impossible values into their trace buffers: their events and their losses are incomplete",
+			 text_count(doubts->nr - DOUBTS_NAMED).s);
+		tell(context, text);
+	}
+}

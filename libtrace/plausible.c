@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "plausible.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <trace/saturate.h>
+
+#include "trace.h"
+
+/* ---- losses ---- */
+
+uint64_t plausible_most(uint32_t stream, uint64_t ns, uint32_t nr_cpus)
+{
+	uint64_t most = trace_multiply_saturated(ns, stream < STREAM_USER_FIRST || !nr_cpus ? 1 : nr_cpus);
+
+	return most > PLAUSIBLE_LOSS_LEAST ? most : PLAUSIBLE_LOSS_LEAST;
+}
+
+/* How many CPUs there are is not known yet. */
+bool plausible_chunk(const struct trace_chunk_header *header)
+{
+	uint64_t most = plausible_most(header->stream, header->last_ns, TRACE_CPUS_MAX);
+
+	return header->lost_before <= most && header->lost_write <= most && header->missed <= most &&
+	       header->events_before <= most;
+}
+
+bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t end_ns, uint32_t nr_cpus)
+{
+	const uint64_t recorded[] = { stream->stored, stream->discarded, stream->overwritten, stream->missed,
+				      stream->filtered };
+	const uint64_t written[] = { stream->written, stream->lost_write, stream->lost_inside, stream->lost_before };
+	uint64_t most = plausible_most(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
+
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
+		sum = trace_add_saturated(sum, recorded[i]);
+	for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++)
+		sum_written = trace_add_saturated(sum_written, written[i]);
+	return sum <= most && sum_written <= most && stream->attempted <= most;
+}
+
+/* ---- times and CPUs ---- */
+
+/* The recorder's own word; or the CPUs that have a ring of the kernel's, which all have if the kernel was recorded; else any number will do. */
+static uint32_t cpus_of_machine(const struct trace *trace)
+{
+	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_CPUS);
+	unsigned long nr = text ? strtoul(text, NULL, 10) : 0;
+
+	if (nr > 0 && nr <= TRACE_CPUS_MAX)
+		return (uint32_t)nr > trace->info.nr_cpus ? (uint32_t)nr : trace->info.nr_cpus;
+	return trace->books && trace->info.nr_cpus ? trace->info.nr_cpus : TRACE_CPUS_MAX;
+}
+
+/* The latest time that an event of a program can have. Where the recording was cut off that is not known. */
+static uint64_t end_of_programs(const struct trace *trace)
+{
+	uint64_t end_ns = trace->info.end_ns > trace->last_ns ? trace->info.end_ns : trace->last_ns, clock_ns = 0;
+
+	if (!trace->books)
+		return UINT64_MAX;
+	for (size_t i = 0; i < trace->nr_clocks; i++)
+		clock_ns = clock_ns > trace->clocks[i].monotonic_ns ? clock_ns : trace->clocks[i].monotonic_ns;
+	if (clock_ns <= end_ns)
+		return end_ns;
+	return clock_ns - end_ns < PLAUSIBLE_END_NS ? clock_ns : end_ns + PLAUSIBLE_END_NS;
+}
+
+static int refuse_chunk(struct trace *trace, size_t idx, const struct trace_table_entry *of, uint64_t end_ns)
+{
+	typedef unsigned long long ull;
+	int error = trace_spoil_chunk(trace, idx);
+
+	if (error)
+		return error;
+	if (of->last_ns > end_ns)
+		return trace_add_damage(trace, of->offset, of->packed_bytes,
+					"offset %llu: stream %u, of a program, has events at %llu ns, but the recording ended at %llu ns", (ull)of->offset,
+					of->stream, (ull)of->last_ns, (ull)end_ns);
+	return trace_add_damage(trace, of->offset, of->packed_bytes,
+				"offset %llu: stream %u, of a program, has events of CPU %u, which the machine does not have",
+				(ull)of->offset, of->stream, of->cpu);
+}
+
+/* Nearly never: goes through all chunks, to refuse some and to find what the others come to. */
+static int refuse_chunks(struct trace *trace, uint64_t end_ns, uint32_t nr_cpus)
+{
+	int error = 0;
+
+	trace->user_last_ns = trace->user_nr_cpus = 0;
+	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
+		struct trace_table_entry of = chunk_entry(trace, i)->of;
+
+		if (of.kind != TRACE_CHUNK_EVENTS || !stream_is_of_program(of.stream))
+			continue;
+		if (of.last_ns > end_ns || of.cpu >= nr_cpus) {
+			error = refuse_chunk(trace, i, &of, end_ns);
+			continue;
+		}
+		trace->user_last_ns = trace->user_last_ns > of.last_ns ? trace->user_last_ns : of.last_ns;
+		trace->user_nr_cpus = trace->user_nr_cpus > of.cpu ? trace->user_nr_cpus : of.cpu + 1;
+	}
+	return error;
+}
+
+/* A ring that recorded nothing is in the statistics only. */
+static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++) {
+		const struct trace_statistics_stream *stream = &trace->books[i];
+
+		if (!stream_is_of_program(stream->stream) || stream->cpu >= TRACE_CPUS_MAX)
+			continue;
+		if (stream->cpu >= nr_cpus)
+			error = trace_add_damage(trace, trace->statistics_at, 0,
+						 "offset %llu: stream %u, of a program, is of CPU %u, which the machine does not have",
+						 (unsigned long long)trace->statistics_at, stream->stream, stream->cpu);
+		else if (stream->cpu >= trace->user_nr_cpus)
+			trace->user_nr_cpus = stream->cpu + 1;
+	}
+	return error;
+}
+
+int plausible_load(struct trace *trace, bool *ret_spoiled)
+{
+	uint64_t end_ns = end_of_programs(trace);
+	uint32_t nr_cpus = cpus_of_machine(trace);
+	int error = 0;
+
+	*ret_spoiled = trace->user_last_ns > end_ns || trace->user_nr_cpus > nr_cpus;
+	if (*ret_spoiled)
+		error = refuse_chunks(trace, end_ns, nr_cpus);
+	if (!error)
+		error = refuse_statistics(trace, nr_cpus);
+	trace->limit_cpus = nr_cpus;
+	if (trace->user_nr_cpus > trace->info.nr_cpus)
+		trace->info.nr_cpus = trace->user_nr_cpus;
+	if (trace->user_last_ns > trace->last_ns)
+		trace->last_ns = trace->user_last_ns;
+	return error;
+}

@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_user_doubt.c - a program writes numbers into its memory that cannot be: times of the future, CPUs that the machine does not have, impossible
+ * loss counters. The daemon refuses them, the trace says so, and the losses of other programs stay as they are.
+ */
+#include <sys/wait.h>
+#include <trace/saturate.h>
+
+#include "recording.h"
+#include "user_flight_case.h"
+
+/** struct journey - a recording of programs alone, and the trace that comes of it */
+struct journey {
+	struct selection selection;
+	struct users *users;
+	struct recording *recording;
+	struct trace *trace;
+	uint64_t end_ns; /* when the test had asked for the end */
+	int fd;
+};
+
+static bool nobody_hurries(void *context)
+{
+	return false;
+}
+
+static bool everybody_hurries(void *context)
+{
+	return true;
+}
+
+static void journey_begin(struct journey *journey)
+{
+	struct users_options options = { .selection = &journey->selection };
+	struct recording_options recording_options = { .level = 1 };
+	struct trace_error error = { 0 };
+
+	memset(journey, 0, sizeof(*journey));
+	possible_cpus_pretend(fake_cpus);
+	journey->fd = memfd_create("trace", MFD_CLOEXEC);
+	recording_options.users = journey->users = users_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->users);
+	journey->recording = recording_begin(NULL, journey->fd, &recording_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->recording);
+}
+
+static struct fake_program journey_join(struct journey *journey, uint16_t *ret_id)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+
+	*ret_id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	offer(&program);
+	users_dispatch(journey->users);
+	return program;
+}
+
+static void open_trace(struct journey *journey)
+{
+	struct trace_error error = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", journey->fd);
+	journey->trace = trace_open(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->trace);
+	CU_ASSERT_EQUAL(trace_verify(journey->trace, &error), 0);
+	if (error.code)
+		fprintf(stderr, "%s\n", error.message);
+}
+
+/* What the ring holds is in the trace when this returns. The daemon finds a new ring when its timer expires. */
+static void journey_take(struct journey *journey, const struct fake_program *program, uint32_t cpu, uint64_t seq)
+{
+	struct subbuf_ring ring = fake_program_ring(program, cpu);
+	struct pollfd ready = { .fd = users_fd(journey->users), .events = POLLIN };
+
+	while (__atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED) < seq) {
+		poll(&ready, 1, 1000);
+		users_dispatch(journey->users);
+		recording_flush(journey->recording);
+	}
+}
+
+static void journey_end_by(struct journey *journey, bool (*hurry)(void *context))
+{
+	struct trace_error error = { 0 };
+
+	CU_ASSERT_EQUAL(recording_end(journey->recording, hurry, NULL, &error), 0);
+	journey->end_ns = clock_now();
+	recording_free(journey->recording);
+	users_free(journey->users);
+	open_trace(journey);
+}
+
+static void journey_end(struct journey *journey)
+{
+	journey_end_by(journey, nobody_hurries);
+}
+
+static void journey_free(struct journey *journey)
+{
+	trace_close(journey->trace);
+	close(journey->fd);
+}
+
+static uint64_t nr_events(const struct trace *trace)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	while ((event = trace_cursor_next(cursor)))
+		nr += event->id >= TRACE_EV_MAX;
+	trace_cursor_free(cursor);
+	return nr;
+}
+
+/* Is there a text of what is not traced with @part in it? */
+static bool is_told(const struct trace *trace, const char *part)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = trace_not_traced(trace, i)); i++)
+		if (strstr(text, part))
+			return true;
+	return false;
+}
+
+static void check_doubted(const struct trace *trace, const char *number, const char *reason)
+{
+	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
+
+	CU_ASSERT_STRING_EQUAL(text ? text : "none", number);
+	CU_ASSERT_TRUE(is_told(trace, reason));
+}
+
+/* A snapshot, opened. */
+static struct trace *photo(struct plane *plane)
+{
+	struct journey journey = { .fd = memfd_create("snapshot", MFD_CLOEXEC) };
+	struct flight_result result;
+	struct trace_error error = { 0 };
+
+	CU_ASSERT_EQUAL(flight_snapshot(plane->flight, journey.fd, 1, &result, &error), 0);
+	open_trace(&journey);
+	close(journey.fd);
+	return journey.trace;
+}
+
+/* ---- times ---- */
+
+static void move_base(const struct fake_program *program, uint32_t cpu, uint64_t ns)
+{
+	struct subbuf_ring ring = fake_program_ring(program, cpu);
+
+	subbuf_slot(&ring, 1)->base = ns;
+}
+
+static void an_event_of_the_future_is_refused(uint64_t ns)
+{
+	struct fake_program liar, honest;
+	struct journey journey;
+	uint16_t id, honest_id;
+
+	journey_begin(&journey);
+	liar = journey_join(&journey, &id);
+	honest = journey_join(&journey, &honest_id);
+	record(&liar, 0, id, 0, 5);
+	move_base(&liar, 0, ns);
+	record(&liar, 1, id, 0, 3);
+	record(&honest, 0, honest_id, 0, 7);
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace), 10);
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 5);
+	CU_ASSERT_TRUE(trace_get_info(journey.trace)->end_ns <= journey.end_ns);
+	check_doubted(journey.trace, "1", "times in the future");
+	journey_free(&journey);
+	fake_program_free(&liar);
+	fake_program_free(&honest);
+}
+
+static void events_of_the_future_are_refused(void)
+{
+	an_event_of_the_future_is_refused(clock_now() + 3600000000000ull);
+	an_event_of_the_future_is_refused(clock_now() + 60000000000ull);
+	an_event_of_the_future_is_refused(INT64_MAX - UINT32_MAX);
+}
+
+/* A time that does not fit 63 bits is no time: the sub-buffer is lost. */
+static void events_without_a_time_are_refused(void)
+{
+	struct fake_program liar;
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	liar = journey_join(&journey, &id);
+	record(&liar, 0, id, 0, 5);
+	move_base(&liar, 0, UINT64_MAX - 5);
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace), 0);
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 5);
+	CU_ASSERT_TRUE(trace_get_info(journey.trace)->end_ns <= journey.end_ns);
+	journey_free(&journey);
+	fake_program_free(&liar);
+}
+
+static void events_within_the_error_of_the_clocks_are_of_now(void)
+{
+	CU_ASSERT_FALSE(doubt_time(5000, 5000));
+	CU_ASSERT_FALSE(doubt_time(5000 + DOUBT_CLOCK_ERROR_NS, 5000));
+	CU_ASSERT_TRUE(doubt_time(5001 + DOUBT_CLOCK_ERROR_NS, 5000));
+	CU_ASSERT_TRUE(doubt_time(UINT64_MAX, 5000));
+	CU_ASSERT_FALSE(doubt_time(0, 5000));
+}
+
+/* A program may go on writing while the daemon drains the rest: these events would make the recording longer than it was. */
+static void events_after_the_end_are_not_of_the_recording(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	uint16_t id;
+	uint64_t end_ns;
+
+	journey_begin(&journey);
+	program = journey_join(&journey, &id);
+	record(&program, 0, id, 0, 5);
+	end_ns = clock_now();
+	users_end_at(journey.users, end_ns);
+	record(&program, 0, id, 5, 9);
+	journey_take(&journey, &program, 0, 1);
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 0);
+	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	journey_free(&journey);
+	fake_program_free(&program);
+}
+
+/* ---- CPUs ---- */
+
+static void a_ring_of_no_cpu_is_refused(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	fake_cpus = 2;
+	possible_cpus_pretend(fake_cpus);
+	program = journey_join(&journey, &id);
+	record(&program, 1, id, 0, 5);
+	record(&program, 3, id, 0, 5);
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->nr_cpus, 2);
+	check_doubted(journey.trace, "1", "CPUs that the machine does not have");
+	journey_free(&journey);
+	fake_program_free(&program);
+	fake_cpus = FAKE_RINGS;
+}
+
+static void a_ring_that_names_another_cpu_is_refused(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	program = journey_join(&journey, &id);
+	record(&program, 1, id, 0, 5);
+	record(&program, 2, id, 0, 5);
+	fake_program_ring(&program, 2).control->cpu = 0;
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
+	check_doubted(journey.trace, "1", "CPUs that the machine does not have");
+	journey_free(&journey);
+	fake_program_free(&program);
+}
+
+static void the_machine_s_cpus_are_known(void)
+{
+	uint32_t nr;
+
+	possible_cpus_pretend(0);
+	nr = possible_cpus();
+	CU_ASSERT_TRUE(nr >= (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	CU_ASSERT_TRUE(nr < 8192);
+	possible_cpus_pretend(FAKE_RINGS);
+}
+
+/* ---- counters ---- */
+
+static void losses_add_up_without_wrapping(void)
+{
+	CU_ASSERT_EQUAL(trace_add_saturated(1000, UINT64_MAX - 999), UINT64_MAX);
+	CU_ASSERT_EQUAL(trace_add_saturated(UINT64_MAX, UINT64_MAX), UINT64_MAX);
+	CU_ASSERT_EQUAL(trace_add_saturated(1000, 1), 1001);
+	CU_ASSERT_EQUAL(trace_multiply_saturated(1ull << 33, 1ull << 33), UINT64_MAX);
+	CU_ASSERT_EQUAL(trace_multiply_saturated(1ull << 31, 1ull << 31), 1ull << 62);
+}
+
+static void a_counter_is_believed_within_bounds_only(void)
+{
+	struct doubt_counter counter;
+
+	doubt_counter_begin(&counter, 100);
+	doubt_counter_take(&counter, 150, 1000);
+	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 50);
+	doubt_counter_take(&counter, 1100, 1000);
+	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1000);
+	CU_ASSERT_FALSE(counter.impossible);
+	doubt_counter_take(&counter, 1101, 1000);
+	CU_ASSERT_TRUE(counter.impossible);
+	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1001);
+	doubt_counter_take(&counter, 1200, 2000); /* not read any more */
+	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1001);
+	doubt_counter_begin(&counter, 100);
+	doubt_counter_take(&counter, 150, 1000);
+	doubt_counter_take(&counter, 149, 1000); /* takes nothing back */
+	CU_ASSERT_TRUE(counter.impossible);
+	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 51);
+}
+
+/* @unready: of the one that lies; another one has lost 1000 events. */
+static void a_loss_of_another_program_stays(uint64_t unready)
+{
+	struct fake_program liar, honest;
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	liar = journey_join(&journey, &id);
+	honest = journey_join(&journey, &id);
+	honest.memory->unready = 1000;
+	liar.memory->unready = unready;
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1001); /* one stands for what the liar lost or not */
+	check_doubted(journey.trace, "1", "impossible loss counters");
+	journey_free(&journey);
+	fake_program_free(&liar);
+	fake_program_free(&honest);
+}
+
+static void no_program_cancels_or_invents_a_loss(void)
+{
+	a_loss_of_another_program_stays(UINT64_MAX - 999);
+	a_loss_of_another_program_stays(1ull << 62);
+	a_loss_of_another_program_stays(1ull << 47);
+	a_loss_of_another_program_stays(UINT64_MAX);
+}
+
+/* The same with events in rings, whose books take what never had a ring. @value: of a ring's counter of discarded events, and what follows */
+static void a_ring_cannot_lie_either(uint64_t value, uint64_t then, uint64_t lost)
+{
+	struct fake_program liar, honest;
+	struct journey journey;
+	uint16_t id, honest_id;
+
+	journey_begin(&journey);
+	liar = journey_join(&journey, &id);
+	honest = journey_join(&journey, &honest_id);
+	record(&honest, 0, honest_id, 0, 10);
+	honest.memory->unready = 1000;
+	record(&liar, 0, id, 0, 10);
+	fake_program_ring(&liar, 0).control->discarded = value;
+	journey_take(&journey, &liar, 0, 1);
+	fake_program_ring(&liar, 0).control->discarded = then;
+	record(&liar, 0, id, 10, 20);
+	journey_take(&journey, &liar, 0, 2);
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace), 30);
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1000 + lost);
+	check_doubted(journey.trace, "1", "impossible loss counters");
+	journey_free(&journey);
+	fake_program_free(&liar);
+	fake_program_free(&honest);
+}
+
+static void a_counter_that_goes_backwards_takes_nothing_back(void)
+{
+	a_ring_cannot_lie_either(500, 20, 501);
+	a_ring_cannot_lie_either(500, 0, 501);
+}
+
+static void a_counter_that_is_too_large_invents_nothing(void)
+{
+	a_ring_cannot_lie_either(1ull << 47, 1ull << 47, 1);
+	a_ring_cannot_lie_either(UINT64_MAX - 999, 0, 1);
+	a_ring_cannot_lie_either(0, 1ull << 62, 1);
+}
+
+static void tracepoints_without_room_are_not_more_than_a_program_can_have(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	program = journey_join(&journey, &id);
+	program.memory->unregistered = 117216885946ull;
+	journey_end(&journey);
+	CU_ASSERT_FALSE(is_told(journey.trace, "117 216 885 946"));
+	check_doubted(journey.trace, "1", "impossible loss counters");
+	journey_free(&journey);
+	fake_program_free(&program);
+}
+
+/* An event that is not finished, in a sub-buffer of 16 kB that says that 16 million others are. */
+static uint16_t write_unfinished(struct fake_program *program)
+{
+	struct subbuf_ring ring = fake_program_ring(program, 0);
+	uint16_t id = fake_program_event(program, "shop", "stuck", USER_ROLE_EVENT, one_number);
+
+	record(program, 0, id, 0, 5);
+	fake_program_write(program, 0, id, &(struct { uint32_t tid; int32_t n; }){ 42, 0 }, 8, true);
+	subbuf_slot(&ring, 1)->commit |= 0xffffffull << 40;
+	return id;
+}
+
+/* Of programs: a recorder in a hurry may not write its own last notes either. */
+static uint64_t lost_of_programs(const struct trace *trace)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < trace_nr_streams(trace); i++)
+		if (trace_get_stream(trace, i)->stream - USER_FIRST_STREAM < MAX_STREAMS)
+			lost += trace_get_stream(trace, i)->discarded;
+	return lost;
+}
+
+static void a_sub_buffer_holds_no_more_records_than_fit(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	struct plane plane;
+	struct trace *trace;
+	uint16_t id;
+
+	journey_begin(&journey);
+	program = journey_join(&journey, &id);
+	write_unfinished(&program);
+	journey_end_by(&journey, everybody_hurries);
+	CU_ASSERT_TRUE(lost_of_programs(journey.trace) > 0);
+	CU_ASSERT_TRUE(lost_of_programs(journey.trace) <= FAKE_SUBBUF / 8);
+	journey_free(&journey);
+	fake_program_free(&program);
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	write_unfinished(&program);
+	trace = photo(&plane);
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost > 0);
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost <= FAKE_SUBBUF / 8);
+	trace_close(trace);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+static void real_losses_are_told_as_before(void)
+{
+	struct fake_program program;
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	program = journey_join(&journey, &id);
+	record(&program, 0, id, 0, 20000); /* more than there is room for */
+	program.memory->unready = 3;
+	program.memory->unregistered = 2;
+	journey_end(&journey);
+	CU_ASSERT_EQUAL(nr_events(journey.trace) + trace_get_info(journey.trace)->lost, 20003);
+	CU_ASSERT_TRUE(is_told(journey.trace, "2 tracepoints of programs"));
+	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	journey_free(&journey);
+	fake_program_free(&program);
+}
+
+/* Ten programs: the trace names the first ones, and counts the others. */
+static void programs_that_lie_are_named_up_to_a_bound(void)
+{
+	struct fake_program liars[DOUBTS_NAMED + 2];
+	struct journey journey;
+	uint16_t id;
+
+	journey_begin(&journey);
+	for (size_t i = 0; i < DOUBTS_NAMED + 2; i++) {
+		liars[i] = journey_join(&journey, &id);
+		liars[i].memory->unready = 1ull << 62;
+	}
+	journey_end(&journey);
+	check_doubted(journey.trace, "10", "2 more processes that wrote impossible values");
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, DOUBTS_NAMED + 2);
+	journey_free(&journey);
+	for (size_t i = 0; i < DOUBTS_NAMED + 2; i++)
+		fake_program_free(&liars[i]);
+}
+
+/* ---- flight recorder ---- */
+
+static void a_snapshot_has_no_event_of_the_future(void)
+{
+	static const uint64_t later[] = { 3600000000000ull, 60000000000ull, INT64_MAX / 2 };
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		struct fake_program program;
+		struct plane plane;
+		struct trace *trace;
+		uint16_t id;
+
+		plane_begin(&plane, NULL, 0, 0);
+		program = board(&plane, SUBBUF_CLOCK_MONOTONIC, false);
+		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+		record(&program, 0, id, 0, 5);
+		record(&program, 1, id, 0, 3);
+		move_base(&program, 0, clock_now() + later[i]);
+		trace = photo(&plane);
+		CU_ASSERT_EQUAL(nr_events(trace), 3);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 5);
+		CU_ASSERT_TRUE(trace_get_info(trace)->start_ns <= clock_now());
+		CU_ASSERT_TRUE(trace_get_info(trace)->end_ns <= clock_now());
+		check_doubted(trace, "1", "times in the future");
+		trace_close(trace);
+		plane_end(&plane);
+		fake_program_free(&program);
+	}
+}
+
+/* The only program says that its oldest event, or what it noted of the clocks, is of the future. */
+static void a_snapshot_does_not_begin_in_the_future(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct fake_program program;
+		struct subbuf_header *header;
+		struct subbuf_ring ring;
+		struct plane plane;
+		struct trace *trace;
+		uint16_t id;
+
+		plane_begin(&plane, NULL, 0, 0);
+		program = board(&plane, SUBBUF_CLOCK_TSC, false);
+		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+		record(&program, 0, id, 0, 5);
+		ring = fake_program_ring(&program, 0);
+		header = subbuf_slot(&ring, 1);
+		header->base_ns = INT64_MAX - 5;
+		if (i)
+			header->base += 1ull << 50;
+		trace = photo(&plane);
+		CU_ASSERT_EQUAL(nr_events(trace), i ? 0 : 5);
+		CU_ASSERT_TRUE(trace_get_info(trace)->start_ns <= trace_get_info(trace)->end_ns);
+		CU_ASSERT_TRUE(trace_get_info(trace)->end_ns <= clock_now());
+		trace_close(trace);
+		plane_end(&plane);
+		fake_program_free(&program);
+	}
+}
+
+static void a_snapshot_has_no_ring_of_no_cpu(void)
+{
+	struct fake_program program;
+	struct plane plane;
+	struct trace *trace;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	fake_cpus = 2;
+	possible_cpus_pretend(fake_cpus);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 3, id, 0, 5);
+	record(&program, 1, id, 0, 3);
+	trace = photo(&plane);
+	CU_ASSERT_EQUAL(nr_events(trace), 3);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 2);
+	check_doubted(trace, "1", "CPUs that the machine does not have");
+	trace_close(trace);
+	plane_end(&plane);
+	fake_program_free(&program);
+	fake_cpus = FAKE_RINGS;
+}
+
+static void snapshots_keep_losses_of_programs_apart(void)
+{
+	static const uint64_t lies[] = { UINT64_MAX - 999, 1ull << 62, 1ull << 47 };
+
+	for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
+		struct fake_program liar, honest;
+		struct plane plane;
+		struct trace *trace;
+		uint16_t id;
+
+		plane_begin(&plane, NULL, 0, 0);
+		liar = board(&plane, SUBBUF_CLOCK_TSC, i % 2);
+		honest = board(&plane, SUBBUF_CLOCK_TSC, false);
+		id = fake_program_event(&liar, "shop", "paid", USER_ROLE_EVENT, one_number);
+		honest.memory->unready = 1000;
+		if (i < sizeof(lies) / sizeof(lies[0])) {
+			liar.memory->unready = lies[i];
+		} else {
+			record(&liar, 0, id, 0, 5);
+			fake_program_ring(&liar, 0).control->discarded = lies[i - sizeof(lies) / sizeof(lies[0])];
+		}
+		trace = photo(&plane);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1001);
+		check_doubted(trace, "1", "impossible loss counters");
+		trace_close(trace);
+		flight_reset(plane.flight);
+		trace = photo(&plane);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0); /* all that was before the reset is forgotten, lies too */
+		CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+		trace_close(trace);
+		plane_end(&plane);
+		fake_program_free(&liar);
+		fake_program_free(&honest);
+	}
+}
+
+/* What a dead program left is kept, with the doubts about it, until the reset. */
+static void a_reset_forgets_what_the_dead_said(void)
+{
+	struct plane plane;
+	struct trace *trace;
+	pid_t child;
+
+	plane_begin(&plane, NULL, 0, 0);
+	child = fork();
+	if (!child) {
+		struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+		uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+
+		record(&program, 0, id, 0, 5);
+		fake_program_ring(&program, 0).control->discarded = 1ull << 62;
+		offer(&program);
+		while (!__atomic_load_n(&program.memory->overwrite, __ATOMIC_ACQUIRE))
+			usleep(100);
+		_exit(0);
+	}
+	do {
+		plane_look(&plane);
+		usleep(200);
+	} while (waitpid(child, NULL, WNOHANG) == 0);
+	plane_look(&plane);
+	trace = photo(&plane);
+	CU_ASSERT_EQUAL(nr_events(trace), 5);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1);
+	check_doubted(trace, "1", "impossible loss counters");
+	trace_close(trace);
+	flight_reset(plane.flight);
+	trace = photo(&plane);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
+	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	trace_close(trace);
+	plane_end(&plane);
+}
+
+/* A ring that says that it came round, and what was in it before: more than one CPU can record in the time. */
+static void a_snapshot_invents_no_overwritten_events(void)
+{
+	struct fake_program program;
+	struct subbuf_ring ring;
+	struct plane plane;
+	struct trace *trace;
+	uint16_t id;
+
+	plane_begin(&plane, NULL, 0, 0);
+	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
+	record(&program, 0, id, 0, 20000);
+	ring = fake_program_ring(&program, 0);
+	for (size_t i = 0; i < FAKE_SUBBUFS; i++)
+		((struct subbuf_header *)(void *)(ring.data + i * FAKE_SUBBUF))->records_ever = 1ull << 46;
+	trace = photo(&plane);
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 20000);
+	check_doubted(trace, "1", "impossible loss counters");
+	trace_close(trace);
+	plane_end(&plane);
+	fake_program_free(&program);
+}
+
+static const struct unit_case cases[] = {
+	CASE(events_of_the_future_are_refused),
+	CASE(events_without_a_time_are_refused),
+	CASE(events_within_the_error_of_the_clocks_are_of_now),
+	CASE(events_after_the_end_are_not_of_the_recording),
+	CASE(a_ring_of_no_cpu_is_refused),
+	CASE(a_ring_that_names_another_cpu_is_refused),
+	CASE(the_machine_s_cpus_are_known),
+	CASE(losses_add_up_without_wrapping),
+	CASE(a_counter_is_believed_within_bounds_only),
+	CASE(no_program_cancels_or_invents_a_loss),
+	CASE(a_counter_that_goes_backwards_takes_nothing_back),
+	CASE(a_counter_that_is_too_large_invents_nothing),
+	CASE(tracepoints_without_room_are_not_more_than_a_program_can_have),
+	CASE(a_sub_buffer_holds_no_more_records_than_fit),
+	CASE(real_losses_are_told_as_before),
+	CASE(programs_that_lie_are_named_up_to_a_bound),
+	CASE(a_snapshot_has_no_event_of_the_future),
+	CASE(a_snapshot_does_not_begin_in_the_future),
+	CASE(a_snapshot_has_no_ring_of_no_cpu),
+	CASE(snapshots_keep_losses_of_programs_apart),
+	CASE(a_reset_forgets_what_the_dead_said),
+	CASE(a_snapshot_invents_no_overwritten_events),
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return flight_main("user doubt", cases, argc, argv);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_plausible.c - a trace says what cannot be: events of programs behind the end or before the start, CPUs that the machine does not have, more losses
+ * than there can have been. The reader leaves that out, says where it is, and calls no such trace verified.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <trace/analysis.h>
+
+#include "image.h"
+#include "rawfile.h"
+#include "unit.h"
+#include "user_events_case.h"
+
+/* A recording from 1000 to 9000 ns of 2 CPUs, on which a program runs; its event is at @ts_ns on @cpu. */
+static struct tb *recording(uint32_t cpu, uint64_t ts_ns)
+{
+	struct tb *tb = tb_new();
+	uint16_t id = event_type(tb, "shop:paid", TRACE_ROLE_EVENT);
+
+	tb_window(tb, 1000, 9000);
+	tb_thread(tb, 10, 10, 1, "shop", 0, true);
+	for (uint32_t i = 0; i < 2; i++)
+		tb_switch(tb, i, 1001, 0, 0, TRACE_TASK_RUNNING);
+	emit(tb, 0, 2000, id, 10, 1);
+	if (cpu)
+		tb_user_cut(tb, cpu);
+	emit(tb, cpu, ts_ns, id, 10, 2);
+	return tb;
+}
+
+static struct trace *open_it(struct tb *tb)
+{
+	struct trace *trace = tb_open_trace(tb);
+
+	tb_free(tb);
+	return trace;
+}
+
+/* The first violation has @one and @other in its text, and an offset. */
+static void check_refused(const struct trace *trace, const char *one, const char *other)
+{
+	struct trace_error error = { 0 };
+
+	CU_ASSERT_EQUAL(trace_verify(trace, &error), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "offset "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, one));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, other));
+}
+
+/* What the analysis says how long CPU 0 was there. */
+static uint64_t elapsed_of(const struct trace *trace)
+{
+	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
+	struct trace_cpu_figures figures;
+
+	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, NULL), 0);
+	CU_ASSERT_EQUAL(trace_nr_cpus(analysis), 2);
+	trace_cpu_figures(analysis, 0, &figures);
+	trace_analysis_free(analysis);
+	return figures.user_ns + figures.system_ns + figures.irq_ns + figures.softirq_ns + figures.idle_ns + figures.unknown_ns;
+}
+
+static uint64_t nr_of_program(const struct trace *trace)
+{
+	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
+	const struct trace_event *event;
+	uint64_t nr = 0;
+
+	while ((event = trace_cursor_next(cursor)))
+		nr += event->id >= TRACE_EV_MAX;
+	trace_cursor_free(cursor);
+	return nr;
+}
+
+/* ---- times ---- */
+
+static void a_program_s_events_up_to_the_end_are_fine(void)
+{
+	struct trace *trace = open_it(recording(1, 9000));
+
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	CU_ASSERT_EQUAL(nr_of_program(trace), 2);
+	trace_close(trace);
+}
+
+static void a_program_s_event_behind_the_end_is_refused(void)
+{
+	static const uint64_t times[] = { 9001, 9000 + 3600000000000ull, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct trace *trace = open_it(recording(1, times[i]));
+		char stream[32], at[80];
+
+		snprintf(stream, sizeof(stream), "stream %u", TB_USER_STREAM + 1);
+		snprintf(at, sizeof(at), "%llu ns, but the recording ended at 9000 ns", (unsigned long long)times[i]);
+		check_refused(trace, stream, at);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, 9000);
+		CU_ASSERT_EQUAL(elapsed_of(trace), 8000);
+		CU_ASSERT_EQUAL(nr_of_program(trace), 1);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1); /* it is there, and counted */
+		for (size_t k = 0; k < trace_nr_gaps(trace); k++)
+			CU_ASSERT_TRUE(trace_get_gap(trace, k)->end_ns <= 9000);
+		trace_close(trace);
+	}
+}
+
+/* Without the kernel the end is the recorder's word all the same. */
+static void nor_does_it_make_a_recording_of_programs_longer(void)
+{
+	struct tb *tb = tb_new();
+	uint16_t id = event_type(tb, "shop:paid", TRACE_ROLE_EVENT);
+	struct trace *trace;
+
+	tb_window(tb, 1000, 9000);
+	emit(tb, 0, 2000, id, 10, 1);
+	emit(tb, 1, 5000000, id, 10, 1);
+	trace = open_it(tb);
+	check_refused(trace, "stream 65537", "5000000 ns");
+	CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, 9000);
+	CU_ASSERT_EQUAL(nr_of_program(trace), 1);
+	trace_close(trace);
+}
+
+/* A recorder drains its buffers behind the end, and notes the clocks when it has; of what a clock says 10 s are believed. */
+static void the_last_clock_correspondence_is_the_end_of_programs(void)
+{
+	static const struct {
+		uint64_t event_ns;
+		uint64_t clock_ns;
+		bool good;
+	} ends[] = { { 50000, 60000, true }, { 60000, 60000, true }, { 60001, 60000, false }, { 9000 + 10000000000ull, INT64_MAX, true },
+		     { 9001 + 10000000000ull, INT64_MAX, false } };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct tb *tb = recording(1, ends[i].event_ns);
+		struct trace *trace;
+
+		tb_clock(tb, ends[i].clock_ns, 1, 1);
+		trace = open_it(tb);
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), ends[i].good ? 0 : -EBADMSG);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, ends[i].good ? ends[i].event_ns : 9000);
+		trace_close(trace);
+	}
+}
+
+/* Of a recording that was cut off nobody knows the end: its programs may have recorded behind the kernel's last block. */
+static void a_recording_that_was_cut_off_ends_with_its_last_event(void)
+{
+	struct tb *tb = recording(1, 20000);
+	struct image image = image_new(tb, false);
+	struct trace *trace = trace_open(image.path, NULL);
+
+	CU_ASSERT_EQUAL(trace_nr_damages(trace), 0);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, 20000);
+	trace_close(trace);
+	image_free(&image);
+	tb_free(tb);
+}
+
+static void a_program_s_event_before_the_start_is_a_violation(void)
+{
+	struct trace *trace = open_it(recording(1, 999));
+
+	check_refused(trace, "stream 65537", "999 ns, but the recording began at 1000 ns");
+	trace_close(trace);
+}
+
+/* ---- CPUs ---- */
+
+static void a_cpu_that_no_stream_of_the_kernel_has_is_refused(void)
+{
+	struct trace *trace = open_it(recording(1500, 3000));
+
+	check_refused(trace, "stream 67036", "CPU 1500, which the machine does not have");
+	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 2);
+	CU_ASSERT_EQUAL(nr_of_program(trace), 1);
+	CU_ASSERT_EQUAL(elapsed_of(trace), 8000);
+	for (size_t k = 0; k < trace_nr_gaps(trace); k++)
+		CU_ASSERT_TRUE(trace_get_gap(trace, k)->cpu != 1500);
+	trace_close(trace);
+}
+
+/* The recorder's word, where the kernel was not recorded. */
+static void a_cpu_beyond_those_of_the_machine_is_refused(void)
+{
+	struct tb *tb = tb_new();
+	uint16_t id = event_type(tb, "shop:paid", TRACE_ROLE_EVENT);
+	struct trace *trace;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CPUS, "4");
+	emit(tb, 3, 2000, id, 10, 1);
+	emit(tb, 4, 3000, id, 10, 1);
+	trace = open_it(tb);
+	check_refused(trace, "stream 65540", "CPU 4, which the machine does not have");
+	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 4);
+	CU_ASSERT_EQUAL(nr_of_program(trace), 1);
+	trace_close(trace);
+}
+
+static void a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine(void)
+{
+	struct tb *tb = recording(3, 3000);
+	struct trace *trace;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_CPUS, "4");
+	trace = open_it(tb);
+	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 4);
+	trace_close(trace);
+}
+
+/* A ring that lost all its events has no block. */
+static void a_cpu_that_is_only_in_the_statistics_is_refused(void)
+{
+	struct tb *tb = recording(1, 3000);
+	struct trace *trace;
+
+	tb_user_lost(tb, 700, 5);
+	trace = open_it(tb);
+	check_refused(trace, "stream 66236", "CPU 700");
+	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 2);
+	trace_close(trace);
+}
+
+/* ---- losses ---- */
+
+static void losses_that_cannot_be_are_not_in_the_sum(void)
+{
+	static const uint64_t losses[] = { 1ull << 62, UINT64_MAX - 999, UINT64_MAX, 1ull << 33 };
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		struct rawfile *file = rawfile_new();
+		const struct trace_stream_stats stats[] = { { .stream = 9, .cpu = 2, .stored = 1, .discarded = 1000, .attempted = 1001 },
+							    { .stream = 0x10000, .cpu = 0, .discarded = losses[i], .attempted = losses[i] } };
+		struct trace *trace;
+
+		rawfile_exit(file, 1000, 0);
+		CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+		trace = rawfile_open_with(file, stats, 2);
+		check_refused(trace, "the books of stream 65536", "more events than there can have been");
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1000);
+		CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2); /* of which one does not know how many */
+		trace_close(trace);
+	}
+}
+
+/* Each field is small enough; 3 * 2^63 is 2^63 more than fits. */
+static void books_whose_sum_overflows_are_refused(void)
+{
+	struct rawfile *file = rawfile_new();
+	const struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 1, .discarded = 1ull << 63, .overwritten = 1ull << 63, .attempted = 1 };
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 0);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	trace = rawfile_open(file, &stats);
+	check_refused(trace, "the books of stream 9", "more events than there can have been");
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
+	trace_close(trace);
+}
+
+static void a_block_that_declares_losses_that_cannot_be_is_refused(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+
+	rawfile_exit(file, 1000, 0);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	rawfile_exit(file, 2000, 0);
+	CU_ASSERT_EQUAL(rawfile_block(file, 2000, 1ull << 62, TRACE_GAP_DISCARDED), 0);
+	trace = rawfile_open_with(file, NULL, 0);
+	check_refused(trace, "stream 9", "more events are lost than there can have been");
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 10);
+	trace_close(trace);
+}
+
+/* The header of the file is damaged, so the chunks are gone through twice. */
+static void nor_is_such_a_block_told_twice(void)
+{
+	struct rawfile *file = rawfile_new();
+	struct trace *trace;
+	size_t nr = 0;
+
+	rawfile_exit(file, 1000, 0);
+	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
+	rawfile_exit(file, 2000, 0);
+	CU_ASSERT_EQUAL(rawfile_block(file, 2000, 1ull << 62, TRACE_GAP_DISCARDED), 0);
+	CU_ASSERT_EQUAL(pwrite(file->fd, "?", 1, 0), 1);
+	trace = rawfile_open_with(file, NULL, 0);
+	for (size_t i = 0; i < trace_nr_damages(trace); i++)
+		nr += strstr(trace_get_damage(trace, i)->message, "more events are lost") != NULL;
+	CU_ASSERT_EQUAL(nr, 1);
+	trace_close(trace);
+}
+
+/* One event per ns on one CPU since the machine was booted. */
+static void losses_that_can_be_are_as_they_were(void)
+{
+	uint64_t ns = 100000000000ull;
+
+	for (uint64_t more = 0; more < 2; more++) {
+		struct rawfile *file = rawfile_new();
+		struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 1, .discarded = ns - 1 + more, .attempted = ns + more };
+		struct trace *trace;
+
+		rawfile_exit(file, (uint32_t)ns, 0);
+		CU_ASSERT_EQUAL(rawfile_block(file, ns, 0, 0), 0);
+		trace = rawfile_open(file, &stats);
+		CU_ASSERT_EQUAL(trace_verify(trace, NULL), more ? -EBADMSG : 0);
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, more ? 0 : ns - 1);
+		trace_close(trace);
+	}
+}
+
+/* The writer is handed losses that go up and down, and beyond 64 bits with what was stored. */
+static void the_writer_s_sums_do_not_wrap(void)
+{
+	static const uint64_t totals[] = { 1000, 10, 2000, 0, UINT64_MAX, 5 };
+	struct rawfile *file = rawfile_new();
+	struct trace_chunk_header header;
+	struct image image;
+	struct trace *trace;
+	unsigned char bytes[65536];
+	uint64_t before = 0;
+	ssize_t nr;
+
+	for (uint32_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+		rawfile_exit(file, 1000 + i, 0);
+		CU_ASSERT_EQUAL(rawfile_block(file, 1000 + i, totals[i], TRACE_GAP_DISCARDED), 0);
+	}
+	nr = pread(file->fd, bytes, sizeof(bytes), 0);
+	CU_ASSERT_TRUE_FATAL(nr > 0 && nr < (ssize_t)sizeof(bytes));
+	image = image_of(bytes, (size_t)nr);
+	for (size_t nth = 0; image_find(&image, TRACE_CHUNK_EVENTS, nth, &header) >= 0; nth++) {
+		CU_ASSERT_TRUE(header.events_before >= before);
+		before = header.events_before;
+	}
+	CU_ASSERT_EQUAL(before, UINT64_MAX);
+	image_free(&image);
+	trace = rawfile_open_with(file, NULL, 0);
+	check_refused(trace, "stream 9", "more events are lost than there can have been");
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost >= 2000);
+	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 2010);
+	trace_close(trace);
+}
+
+static const struct unit_case cases[] = {
+	CASE(a_program_s_events_up_to_the_end_are_fine),
+	CASE(a_program_s_event_behind_the_end_is_refused),
+	CASE(nor_does_it_make_a_recording_of_programs_longer),
+	CASE(the_last_clock_correspondence_is_the_end_of_programs),
+	CASE(a_recording_that_was_cut_off_ends_with_its_last_event),
+	CASE(a_program_s_event_before_the_start_is_a_violation),
+	CASE(a_cpu_that_no_stream_of_the_kernel_has_is_refused),
+	CASE(a_cpu_beyond_those_of_the_machine_is_refused),
+	CASE(a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine),
+	CASE(a_cpu_that_is_only_in_the_statistics_is_refused),
+	CASE(losses_that_cannot_be_are_not_in_the_sum),
+	CASE(books_whose_sum_overflows_are_refused),
+	CASE(a_block_that_declares_losses_that_cannot_be_is_refused),
+	CASE(nor_is_such_a_block_told_twice),
+	CASE(losses_that_can_be_are_as_they_were),
+	CASE(the_writer_s_sums_do_not_wrap),
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("plausible", cases, argc, argv);
+}
