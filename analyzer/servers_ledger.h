@@ -35,6 +35,7 @@ struct bill {	      /* row: what an origin cost a process */
 };
 
 #define NR_WORDS 4
+struct naming;
 
 /* Futexes, the latest few. */
 struct words {
@@ -56,6 +57,7 @@ struct ledger_process {
 	uint64_t receiving; /* softirq time that received for its sockets */
 	uint64_t deliveries;
 	uint64_t unnamed_until; /* some of its own events are missing */
+	struct naming *namings; /* servers_explicit.c: numbers that stand for its requests */
 	struct set *pending; /* announced to it by a signal, and not answered */
 	bool announced;	     /* it is in trace_servers.announced: it may have some, */
 	struct ledger_process *next_announced; /* as others */
