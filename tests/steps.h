@@ -9,6 +9,7 @@
  * that come on top double, if each costs the same, and are four times as many where each is looked for among all others. TRACE_STORY=file in the environment
  * keeps the last story.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -46,6 +47,6 @@ void lose(struct story *story, struct trace_source *stream);
 /** tell_fn - @nr of whatever it is about */
 typedef void (*tell_fn)(struct story *story, uint32_t nr);
 
-/** each_costs_the_same() - asserts that the report of @option takes twice as many more steps for twice as much more of what @tell is about */
-void each_costs_the_same(tell_fn tell, uint32_t nr, const char *option);
+/** each_costs_the_same() - asserts that the report of @option takes twice as many more steps for twice as much more of what @tell is about; returns if so */
+bool each_costs_the_same(tell_fn tell, uint32_t nr, const char *option);
 #endif
