@@ -140,9 +140,9 @@ enum role {
 	ROLE_CLIENT
 };
 
-/** struct ring_ops - operations of io_uring, oldest first: those that send, those that receive; and how many there are, others too */
+/** struct ring_ops - operations of io_uring, oldest first: those that send, those that receive; and how many there are, others too. The first knows the last */
 struct ring_ops {
-	struct ring_op *first[2], *last[2];
+	struct ring_op *first[2];
 	uint32_t nr;
 };
 

@@ -67,7 +67,7 @@ static const uint8_t purposes[64] = {
 
 struct ring_op {
 	uint64_t req; /* its address in the kernel */
-	struct ring_op *next, *previous; /* of its endpoint; of its user, while that is not known; only if it sends or receives */
+	struct ring_op *next, *previous; /* of its endpoint; of its user, while that is not known; only if it sends or receives. Before the first is the last */
 	struct ledger_thread *user, *submitter;
 	struct endpoint *endpoint; /* NULL: not known yet, or none */
 	struct set *set;	   /* what its user worked on */
@@ -118,9 +118,12 @@ static void link_last(struct ring_op *op)
 	if (!is_listed(op))
 		return;
 	op->next = NULL;
-	op->previous = list->last[which];
-	*(op->previous ? &op->previous->next : &list->first[which]) = op;
-	list->last[which] = op;
+	op->previous = list->first[which] ? list->first[which]->previous : op;
+	if (list->first[which])
+		op->previous->next = op;
+	else
+		list->first[which] = op;
+	list->first[which]->previous = op;
 }
 
 static void unlink_op(struct ring_op *op)
@@ -131,8 +134,14 @@ static void unlink_op(struct ring_op *op)
 	list->nr--;
 	if (!is_listed(op))
 		return;
-	*(op->previous ? &op->previous->next : &list->first[which]) = op->next;
-	*(op->next ? &op->next->previous : &list->last[which]) = op->previous;
+	if (list->first[which] == op)
+		list->first[which] = op->next;
+	else
+		op->previous->next = op->next;
+	if (op->next)
+		op->next->previous = op->previous;
+	else if (list->first[which])
+		list->first[which]->previous = op->previous;
 }
 
 static void op_forget_sets(struct ring_op *op)

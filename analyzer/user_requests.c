@@ -19,7 +19,8 @@ static uint64_t request_key(const struct owner *owner, string_id name, uint64_t 
 }
 
 /* Where the pointer to this request is, or would be; NULL: no request has its hash. */
-static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name, uint64_t id)
+static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name,
+				     uint64_t id)
 {
 	struct request_row *row = table_find(&u->requests, sizeof(*row), request_key(owner, name, id));
 	struct request **at = row ? &row->first : NULL;
@@ -56,7 +57,8 @@ static void request_leave(struct trace_user_events *u, struct request *request, 
 static struct request *request_new(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
 	struct span_sum *span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
-	struct request_row *row = span ? table_add(&u->requests, sizeof(*row), request_key(&actor->owner, name, id)) : NULL;
+	struct request_row *row =
+		span ? table_add(&u->requests, sizeof(*row), request_key(&actor->owner, name, id)) : NULL;
 	struct request *request = row ? calloc(1, sizeof(*request)) : NULL;
 
 	if (!request)
@@ -132,7 +134,8 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 		request_leave(u, request, true);
 	else
 		request->queued += trace_analysis_now(u->analysis) - request->since_ns;
-	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times, request->queued);
+	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times,
+		 request->queued);
 	if (request->nr_unknown && !request->span->is_folded)
 		wait_add(u, &request->span->waits, &wait_unknown, request->unknown_ns, request->nr_unknown);
 	request_remove(u, request);

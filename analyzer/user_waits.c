@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include "user_events.h"
 
-#define MAX_FOLLOWED 64u   /* names of requests whose waits are collected at the same time on one thread; other requests wait for UNKNOWN */
+#define MAX_FOLLOWED	64u /* names of requests whose waits one thread collects at once; others wait for UNKNOWN */
 #define STEPS_PER_EVENT 32u /* looks at a row or a stretch that each event pays for */
 
 const struct span_wait wait_unknown = {.target = "", .via = "", .kind = TRACE_WAIT_UNKNOWN};
@@ -48,7 +48,8 @@ static void span_fold(struct span_sum *span)
 	table_clear(&span->waits);
 }
 
-static void span_wait(struct trace_user_events *u, struct span_sum *span, const struct span_wait *wait, uint64_t ns, uint64_t count)
+static void span_wait(struct trace_user_events *u, struct span_sum *span, const struct span_wait *wait, uint64_t ns,
+		      uint64_t count)
 {
 	if (!span->is_folded)
 		wait_add(u, &span->waits, wait, ns, count);
@@ -127,7 +128,8 @@ static void stretch_unpin(struct trace_user_events *u, struct actor *actor, stru
 
 /* ---- segments ---- */
 
-void segment_begin(struct trace_user_events *u, struct actor *actor, struct segment *segment, struct span_sum *span, bool collect)
+void segment_begin(struct trace_user_events *u, struct actor *actor, struct segment *segment, struct span_sum *span,
+		   bool collect)
 {
 	*segment = (struct segment){.span = span, .thread = actor->thread, .from_ns = trace_analysis_now(u->analysis)};
 	if (!actor->thread)
@@ -189,7 +191,8 @@ static struct following *following_new(struct trace_user_events *u, struct actor
 	if (actor->nr_followed == MAX_FOLLOWED)
 		return NULL;
 	if (!(actor->nr_followed & (actor->nr_followed - 1))) { /* a power of two: full */
-		following = reallocarray(actor->followed, actor->nr_followed ? 2ul * actor->nr_followed : 1, sizeof(*following));
+		following = reallocarray(actor->followed, actor->nr_followed ? 2ul * actor->nr_followed : 1,
+					 sizeof(*following));
 		if (!following)
 			return user_fail(u);
 		actor->followed = following;
@@ -217,7 +220,8 @@ void request_follow(struct trace_user_events *u, struct request *request)
 /* What the span of @request has of its present segment, it will have to give back if the request does not end. */
 static void request_keep(struct trace_user_events *u, struct request *request)
 {
-	for (const struct stretch *stretch = request->segment.stretch; stretch && !request->span->is_folded; stretch = stretch->newer) {
+	for (const struct stretch *stretch = request->segment.stretch; stretch && !request->span->is_folded;
+	     stretch = stretch->newer) {
 		if (steps_take(u, 1ull + stretch->waits.used))
 			waits_merge(u, &request->waits, &stretch->waits);
 		else
@@ -270,8 +274,10 @@ void requests_take_back(struct trace_user_events *u, struct actor *actor)
 {
 	const struct request *request = oldest_followed(actor);
 
-	for (const struct stretch *stretch = request ? request->segment.stretch : NULL; stretch; stretch = stretch->newer) {
-		for (; request && (!request->is_followed || request->segment.stretch == stretch); request = request->newer)
+	for (const struct stretch *stretch = request ? request->segment.stretch : NULL; stretch;
+	     stretch = stretch->newer) {
+		for (; request && (!request->is_followed || request->segment.stretch == stretch);
+		     request = request->newer)
 			if (request->is_followed)
 				following_of(actor, request->span)->nr_swept++;
 		for (uint32_t i = 0; i < actor->nr_followed; i++)
@@ -293,7 +299,8 @@ void request_take_back(struct trace_user_events *u, struct request *request)
  * A wait may have begun before segments that are open: the clocks of a program and the kernel differ by a little, and where events of the kernel are missing a
  * thread is believed to wait. Each of those has the part since its own begin. Returns false if that would take too many steps.
  */
-static bool stretches_wait(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait, uint64_t from_ns, uint64_t to_ns)
+static bool stretches_wait(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
+			   uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t count = 1;
 
@@ -312,9 +319,11 @@ static bool stretches_wait(struct trace_user_events *u, struct actor *actor, con
 }
 
 /* The spans had all of the wait for each of their requests: less what was before a request began. */
-static bool requests_wait_less(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait, uint64_t from_ns, uint64_t to_ns)
+static bool requests_wait_less(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
+			       uint64_t from_ns, uint64_t to_ns)
 {
-	for (struct request *request = actor->requests; request && request->segment.from_ns > from_ns; request = request->older) {
+	for (struct request *request = actor->requests; request && request->segment.from_ns > from_ns;
+	     request = request->older) {
 		uint64_t before = (request->segment.from_ns < to_ns ? request->segment.from_ns : to_ns) - from_ns;
 
 		if (!steps_take(u, 1))
@@ -329,8 +338,11 @@ static bool requests_wait_less(struct trace_user_events *u, struct actor *actor,
 
 void actor_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
 {
-	struct span_wait wait = {.target = interval->target ? interval->target : "", .via = interval->via ? interval->via : "",
-				 .other = interval->other, .kind = interval->kind, .idle = interval->idle};
+	struct span_wait wait = {.target = interval->target ? interval->target : "",
+				 .via = interval->via ? interval->via : "",
+				 .other = interval->other,
+				 .kind = interval->kind,
+				 .idle = interval->idle};
 	uint64_t ns = interval->to_ns - interval->from_ns;
 	bool told;
 

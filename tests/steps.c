@@ -8,9 +8,11 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 20 };
+enum {
+	BLOCK_BYTES = 1 << 20
+};
 
-int visualizer_main(int argc, char **argv);					  /* tracevisualizer's */
+int visualizer_main(int argc, char **argv);				    /* tracevisualizer's */
 void __sanitizer_cov_trace_pc(void) __attribute__((visibility("default"))); /* the compiler has it called */
 
 static __thread uint64_t steps; /* of this thread: those that decode ahead do not count */
@@ -31,7 +33,8 @@ void flush(struct story *story, struct trace_source *stream)
 	stream->seq++;
 }
 
-void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t id, const void *payload, size_t bytes, const char *text)
+void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t id, const void *payload, size_t bytes,
+	 const char *text)
 {
 	size_t text_bytes = text ? strlen(text) + 1 : 0, all = (bytes + text_bytes + 7) & ~7ul;
 	struct trace_record record = {.time = (uint32_t)ns, .id = id, .words = (uint8_t)(1 + all / 8)};
@@ -49,12 +52,14 @@ void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t
 
 void thread(struct story *story, uint32_t tid, uint32_t tgid, int32_t call)
 {
-	BEFORE(story, start_thread, "thread", .tid = tid, .tgid = tgid, .ppid = 1, .nr = call, .state = TRACE_TASK_INTERRUPTIBLE);
+	BEFORE(story, start_thread, "thread", .tid = tid, .tgid = tgid, .ppid = 1, .nr = call,
+	       .state = TRACE_TASK_INTERRUPTIBLE);
 }
 
 void run(struct story *story, uint32_t cpu, uint32_t from, uint32_t to)
 {
-	EVENT(story, cpu, sched_switch, NULL, .prev_tid = from, .next_tid = to, .prev_state = TRACE_TASK_INTERRUPTIBLE, .next_prio = 120);
+	EVENT(story, cpu, sched_switch, NULL, .prev_tid = from, .next_tid = to, .prev_state = TRACE_TASK_INTERRUPTIBLE,
+	      .next_prio = 120);
 }
 
 void enter(struct story *story, uint32_t cpu, uint32_t call, uint64_t first)
@@ -78,16 +83,36 @@ static struct story story_begin(void)
 	static const struct {
 		int nr;
 		const char *name;
-	} calls[] = {{SYS_flock, "flock"}, {SYS_poll, "poll"}, {SYS_exit_group, "exit_group"}, {SYS_read, "read"}, {SYS_write, "write"}, {SYS_futex, "futex"}, {SYS_wait4, "wait4"},
-		     {SYS_accept, "accept"}, {SYS_connect, "connect"}, {SYS_socket, "socket"}, {SYS_close, "close"}, {SYS_dup, "dup"}, {SYS_close_range, "close_range"},
-		     {SYS_mmap, "mmap"}, {SYS_munmap, "munmap"}, {SYS_pipe, "pipe"}, {SYS_io_uring_enter, "io_uring_enter"}};
+	} calls[] = {{SYS_flock, "flock"},
+		     {SYS_poll, "poll"},
+		     {SYS_exit_group, "exit_group"},
+		     {SYS_read, "read"},
+		     {SYS_write, "write"},
+		     {SYS_futex, "futex"},
+		     {SYS_wait4, "wait4"},
+		     {SYS_accept, "accept"},
+		     {SYS_connect, "connect"},
+		     {SYS_socket, "socket"},
+		     {SYS_close, "close"},
+		     {SYS_dup, "dup"},
+		     {SYS_close_range, "close_range"},
+		     {SYS_mmap, "mmap"},
+		     {SYS_munmap, "munmap"},
+		     {SYS_pipe, "pipe"},
+		     {SYS_io_uring_enter, "io_uring_enter"}};
 	struct story story = {.ns = 2000, .fd = memfd_create("story", MFD_CLOEXEC)};
 
-	story.writer = trace_writer_new(story.fd, &(struct trace_writer_options){.size = sizeof(struct trace_writer_options), .start_ns = 1000}, NULL);
+	story.writer = trace_writer_new(
+		story.fd, &(struct trace_writer_options){.size = sizeof(struct trace_writer_options), .start_ns = 1000},
+		NULL);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		trace_writer_string(story.writer, TRACE_STRING_SYSCALL, (uint64_t)calls[i].nr, calls[i].name);
 	for (uint32_t i = 0; i < NR_STREAMS; i++)
-		story.streams[i] = (struct trace_source){.records = malloc(BLOCK_BYTES), .seq = 1, .stream = 2 * i, .cpu = i, .kind = TRACE_CHUNK_EVENTS};
+		story.streams[i] = (struct trace_source){.records = malloc(BLOCK_BYTES),
+							 .seq = 1,
+							 .stream = 2 * i,
+							 .cpu = i,
+							 .kind = TRACE_CHUNK_EVENTS};
 	for (uint32_t i = PROGRAM; i <= OTHER_PROGRAM; i++) {
 		story.streams[i].stream = 0x10000 + i;
 		story.streams[i].cpu = i - PROGRAM;
@@ -151,12 +176,14 @@ static uint64_t steps_of(tell_fn tell, uint32_t nr, const char *option)
 
 bool each_costs_the_same(tell_fn tell, uint32_t nr, const char *option)
 {
-	uint64_t few = steps_of(tell, nr, option), more = steps_of(tell, 2 * nr, option), many = steps_of(tell, 4 * nr, option);
+	uint64_t few = steps_of(tell, nr, option), more = steps_of(tell, 2 * nr, option),
+		 many = steps_of(tell, 4 * nr, option);
 	bool same = many - more < 3 * (more - few);
 
 	CU_ASSERT(more - few > nr); /* they are counted */
 	CU_ASSERT(same);
 	if (!same)
-		printf("%u, %u and %u take %llu, %llu and %llu steps\n", nr, 2 * nr, 4 * nr, (unsigned long long)few, (unsigned long long)more, (unsigned long long)many);
+		printf("%u, %u and %u take %llu, %llu and %llu steps\n", nr, 2 * nr, 4 * nr, (unsigned long long)few,
+		       (unsigned long long)more, (unsigned long long)many);
 	return same;
 }

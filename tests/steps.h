@@ -17,7 +17,16 @@
 #include <trace/writer.h>
 #include "unit.h"
 
-enum { ONE = 100, OTHER = 200, MANY = 1000, NR_CPU_STREAMS = 3, PROGRAM = NR_CPU_STREAMS, OTHER_PROGRAM, START, NR_STREAMS };
+enum {
+	ONE = 100,
+	OTHER = 200,
+	MANY = 1000,
+	NR_CPU_STREAMS = 3,
+	PROGRAM = NR_CPU_STREAMS,
+	OTHER_PROGRAM,
+	START,
+	NR_STREAMS
+};
 
 /** struct story - a trace in the making. @streams: of CPUs, then of two programs, then what was there before; @ns: of its last event */
 struct story {
@@ -28,14 +37,17 @@ struct story {
 };
 
 void flush(struct story *story, struct trace_source *stream);
-void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t id, const void *payload, size_t bytes, const char *text);
+void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t id, const void *payload, size_t bytes,
+	 const char *text);
 
 /* On CPU @of, as the next event of all. */
-#define EVENT(story, of, name, text, ...) \
-	add(story, &(story)->streams[of], ++(story)->ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), text)
+#define EVENT(story, of, name, text, ...)                                                                              \
+	add(story, &(story)->streams[of], ++(story)->ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__},         \
+	    sizeof(struct trace_##name), text)
 /* What was there at the start, or is still there at the end. */
-#define BEFORE(story, name, text, ...) \
-	add(story, &(story)->streams[START], 1000, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), text)
+#define BEFORE(story, name, text, ...)                                                                                 \
+	add(story, &(story)->streams[START], 1000, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__},               \
+	    sizeof(struct trace_##name), text)
 
 void thread(struct story *story, uint32_t tid, uint32_t tgid, int32_t call);
 void run(struct story *story, uint32_t cpu, uint32_t from, uint32_t to);

@@ -15,13 +15,29 @@
 
 #include "steps.h"
 
-enum { FEW = 250, SOCKETS = 1 << 20, TCP = 2 << 20, PIPES = 3 << 20, FILES = 4 << 20, CHILDREN = 1 << 16, LISTENER = 7, FIRST_FD = 10 };
+enum {
+	FEW = 250,
+	SOCKETS = 1 << 20,
+	TCP = 2 << 20,
+	PIPES = 3 << 20,
+	FILES = 4 << 20,
+	CHILDREN = 1 << 16,
+	LISTENER = 7,
+	FIRST_FD = 10
+};
 
 /** what_fn - number @i of it: made, or happening. ONE runs on CPU 0 and OTHER on CPU 1, before and after */
 typedef void (*what_fn)(struct story *story, uint32_t i);
 
 /* What the analysis does pay for in these pairs: see is_paid(). */
-enum cost { NO_COST, THREADS, GAPS, DESCRIPTORS, EXECS, REQUESTS };
+enum cost {
+	NO_COST,
+	THREADS,
+	GAPS,
+	DESCRIPTORS,
+	EXECS,
+	REQUESTS
+};
 
 /** struct what - @before: of each what comes before the first */
 struct what {
@@ -40,12 +56,14 @@ static void nothing(struct story *story, uint32_t i)
 
 static void a_process(struct story *story, uint32_t i)
 {
-	BEFORE(story, start_thread, "sleeper", .tid = MANY + i, .tgid = MANY + i, .ppid = ONE, .nr = SYS_poll, .state = TRACE_TASK_INTERRUPTIBLE);
+	BEFORE(story, start_thread, "sleeper", .tid = MANY + i, .tgid = MANY + i, .ppid = ONE, .nr = SYS_poll,
+	       .state = TRACE_TASK_INTERRUPTIBLE);
 }
 
 static void a_thread(struct story *story, uint32_t i)
 {
-	BEFORE(story, start_thread, "thread", .tid = MANY + i, .tgid = ONE, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE);
+	BEFORE(story, start_thread, "thread", .tid = MANY + i, .tgid = ONE, .ppid = 1, .nr = SYS_futex,
+	       .state = TRACE_TASK_INTERRUPTIBLE);
 }
 
 static void a_child(struct story *story, uint32_t i)
@@ -63,7 +81,8 @@ static void a_dead_child(struct story *story, uint32_t i)
 
 static void a_thread_that_waits_for_a_futex(struct story *story, uint32_t i)
 {
-	EVENT(story, 0, sched_fork, "thread", .parent_tid = ONE, .tid = CHILDREN + i, .tgid = ONE, .clone_flags = CLONE_THREAD | CLONE_VM | CLONE_FILES);
+	EVENT(story, 0, sched_fork, "thread", .parent_tid = ONE, .tid = CHILDREN + i, .tgid = ONE,
+	      .clone_flags = CLONE_THREAD | CLONE_VM | CLONE_FILES);
 	run(story, 2, 0, CHILDREN + i);
 	EVENT(story, 2, sys_enter6, NULL, .nr = SYS_futex, .arg0 = 0x1010, .arg1 = FUTEX_WAIT_PRIVATE);
 	run(story, 2, CHILDREN + i, 0);
@@ -78,27 +97,31 @@ static void a_runnable_process(struct story *story, uint32_t i)
 static void a_file(struct story *story, uint32_t i)
 {
 	enter(story, 0, SYS_read, 1);
-	EVENT(story, 0, fs_open, "/file", .fd = (int)(FIRST_FD + i), .dev = 1, .mode = S_IFREG | 0644, .ino = FILES + i);
+	EVENT(story, 0, fs_open, "/file", .fd = (int)(FIRST_FD + i), .dev = 1, .mode = S_IFREG | 0644,
+	      .ino = FILES + i);
 	leave(story, 0, FIRST_FD + i);
 }
 
 static void a_pipe(struct story *story, uint32_t i)
 {
 	enter(story, 0, SYS_pipe, 1);
-	EVENT(story, 0, fs_open, "pipe:[1]", .fd = (int)(FIRST_FD + i), .dev = 9, .mode = S_IFIFO | 0600, .ino = PIPES + i);
+	EVENT(story, 0, fs_open, "pipe:[1]", .fd = (int)(FIRST_FD + i), .dev = 9, .mode = S_IFIFO | 0600,
+	      .ino = PIPES + i);
 	leave(story, 0, 0);
 }
 
 static void a_mapping(struct story *story, uint32_t i)
 {
-	BEFORE(story, start_map, "/lib.so", .tgid = ONE, .dev = 1, .start = 0x100000ull * (i + 1), .end = 0x100000ull * (i + 1) + 0x1000, .ino = FILES + i);
+	BEFORE(story, start_map, "/lib.so", .tgid = ONE, .dev = 1, .start = 0x100000ull * (i + 1),
+	       .end = 0x100000ull * (i + 1) + 0x1000, .ino = FILES + i);
 }
 
 static void a_socket(struct story *story, uint32_t cpu, int fd, uint64_t ino, uint64_t peer, uint32_t call)
 {
 	enter(story, cpu, call, 1);
 	EVENT(story, cpu, fs_open, "socket:[1]", .fd = fd, .dev = 8, .mode = S_IFSOCK | 0777, .ino = ino);
-	EVENT(story, cpu, sock_endpoints, NULL, .fd = fd, .ino = ino, .peer_ino = peer, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1);
+	EVENT(story, cpu, sock_endpoints, NULL, .fd = fd, .ino = ino, .peer_ino = peer, .family = AF_UNIX,
+	      .type = SOCK_STREAM, .state = 1);
 	leave(story, cpu, fd);
 }
 
@@ -132,8 +155,9 @@ static void a_remote_connection(struct story *story, uint32_t i)
 
 	enter(story, 0, SYS_accept, 1);
 	EVENT(story, 0, fs_open, "socket:[1]", .fd = fd, .dev = 8, .mode = S_IFSOCK | 0777, .ino = TCP + i);
-	EVENT(story, 0, sock_endpoints, NULL, .fd = fd, .ino = TCP + i, .family = AF_INET, .type = SOCK_STREAM, .state = 1, .protocol = 6, .local_port = 80,
-	      .remote_port = 1000, .local_lo = 0x0100000affff0000ull, .remote_lo = 0x0000000affff0000ull | (uint64_t)(i + 2) << 40);
+	EVENT(story, 0, sock_endpoints, NULL, .fd = fd, .ino = TCP + i, .family = AF_INET, .type = SOCK_STREAM,
+	      .state = 1, .protocol = 6, .local_port = 80, .remote_port = 1000, .local_lo = 0x0100000affff0000ull,
+	      .remote_lo = 0x0000000affff0000ull | (uint64_t)(i + 2) << 40);
 	leave(story, 0, fd);
 }
 
@@ -150,8 +174,10 @@ static void a_datagram(struct story *story, uint32_t i)
 	if (i == 0)
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
 			enter(story, cpu, SYS_socket, 1);
-			EVENT(story, cpu, fs_open, "socket:[1]", .fd = 3, .dev = 8, .mode = S_IFSOCK | 0777, .ino = 50 + cpu);
-			EVENT(story, cpu, sock_endpoints, NULL, .fd = 3, .ino = 50 + cpu, .family = AF_UNIX, .type = SOCK_DGRAM, .state = 7);
+			EVENT(story, cpu, fs_open, "socket:[1]", .fd = 3, .dev = 8, .mode = S_IFSOCK | 0777,
+			      .ino = 50 + cpu);
+			EVENT(story, cpu, sock_endpoints, NULL, .fd = 3, .ino = 50 + cpu, .family = AF_UNIX,
+			      .type = SOCK_DGRAM, .state = 7);
 			leave(story, cpu, 3);
 		}
 	enter(story, 1, SYS_write, 3);
@@ -164,8 +190,10 @@ static void a_datagram(struct story *story, uint32_t i)
 static void a_message_in_a_pipe(struct story *story, uint32_t i)
 {
 	if (i == 0) {
-		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = 4, .dev = 9, .ino = 60, .mode = S_IFIFO | 0600, .flags = O_RDONLY);
-		BEFORE(story, start_fd, "pipe:[1]", .tgid = OTHER, .fd = 4, .dev = 9, .ino = 60, .mode = S_IFIFO | 0600, .flags = O_WRONLY);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = 4, .dev = 9, .ino = 60, .mode = S_IFIFO | 0600,
+		       .flags = O_RDONLY);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = OTHER, .fd = 4, .dev = 9, .ino = 60, .mode = S_IFIFO | 0600,
+		       .flags = O_WRONLY);
 	}
 	enter(story, 1, SYS_write, 4);
 	leave(story, 1, 16);
@@ -188,13 +216,23 @@ static void a_named_request(struct story *story, uint32_t i)
 		uint64_t value;
 	} payload = {.tid = ONE, .value = i};
 	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = "shop:order.begin", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "", .fields = &value,
-					.nr_fields = 1, .fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+	struct trace_event_type type = {.name = "shop:order.begin",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.fields = &value,
+					.nr_fields = 1,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
 					.role = TRACE_ROLE_REQUEST_BEGIN};
 	uint16_t id = 0;
 
 	if (i == 0)
-		EVENT(story, 0, user_stream, "/bin/shop", .stream = story->streams[PROGRAM].stream, .pid = ONE, .cpu = 0);
+		EVENT(story, 0, user_stream, "/bin/shop", .stream = story->streams[PROGRAM].stream, .pid = ONE,
+		      .cpu = 0);
 	CU_ASSERT_EQUAL(trace_writer_event_type(story->writer, &type, &id, NULL), 0);
 	add(story, &story->streams[PROGRAM], ++story->ns, id, &payload, sizeof(payload), NULL);
 }
@@ -219,7 +257,8 @@ static void a_stopped_wait(struct story *story, uint32_t i)
 	a_child(story, i);
 	run(story, 2, 0, CHILDREN + i);
 	enter(story, 2, SYS_read, 4);
-	EVENT(story, 2, sched_switch, NULL, .prev_tid = CHILDREN + i, .next_tid = 0, .prev_state = TRACE_TASK_UNINTERRUPTIBLE, .next_prio = 120);
+	EVENT(story, 2, sched_switch, NULL, .prev_tid = CHILDREN + i, .next_tid = 0,
+	      .prev_state = TRACE_TASK_UNINTERRUPTIBLE, .next_prio = 120);
 }
 
 static void an_interrupt_that_nests(struct story *story, uint32_t i)
@@ -251,12 +290,31 @@ static void a_signal(struct story *story, uint32_t i)
 }
 
 static const struct what things[] = {
-	{.name = "nothing", .fn = nothing}, {.name = "processes", .fn = a_process, .cost = THREADS}, {.name = "threads", .fn = a_thread, .cost = THREADS}, {.name = "children", .fn = a_child, .cost = THREADS}, {.name = "dead children", .fn = a_dead_child, .cost = THREADS},
-	{.name = "threads at a futex", .fn = a_thread_that_waits_for_a_futex, .cost = THREADS}, {.name = "runnable processes", .fn = a_runnable_process, .cost = THREADS}, {.name = "files", .fn = a_file, .cost = DESCRIPTORS}, {.name = "pipes", .fn = a_pipe, .cost = DESCRIPTORS},
-	{.name = "mappings", .fn = a_mapping}, {.name = "connections", .fn = a_connection, .cost = DESCRIPTORS}, {.name = "open requests", .fn = an_open_request, .before = a_connection, .cost = DESCRIPTORS}, {.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection, .cost = REQUESTS},
-	{.name = "datagrams", .fn = a_datagram}, {.name = "messages in a pipe", .fn = a_message_in_a_pipe}, {.name = "operations of a ring", .fn = an_operation_of_a_ring},
-	{.name = "named requests", .fn = a_named_request}, {.name = "named connections", .fn = a_named_connection, .before = a_connection, .cost = DESCRIPTORS}, {.name = "waits in one call", .fn = a_wait_in_one_call}, {.name = "threads in I/O", .fn = a_stopped_wait, .cost = THREADS},
-	{.name = "nested interrupts", .fn = an_interrupt_that_nests}, {.name = "block requests", .fn = a_block_request}, {.name = "packets", .fn = a_packet}, {.name = "work", .fn = a_piece_of_work}, {.name = "signals", .fn = a_signal},
+	{.name = "nothing", .fn = nothing},
+	{.name = "processes", .fn = a_process, .cost = THREADS},
+	{.name = "threads", .fn = a_thread, .cost = THREADS},
+	{.name = "children", .fn = a_child, .cost = THREADS},
+	{.name = "dead children", .fn = a_dead_child, .cost = THREADS},
+	{.name = "threads at a futex", .fn = a_thread_that_waits_for_a_futex, .cost = THREADS},
+	{.name = "runnable processes", .fn = a_runnable_process, .cost = THREADS},
+	{.name = "files", .fn = a_file, .cost = DESCRIPTORS},
+	{.name = "pipes", .fn = a_pipe, .cost = DESCRIPTORS},
+	{.name = "mappings", .fn = a_mapping},
+	{.name = "connections", .fn = a_connection, .cost = DESCRIPTORS},
+	{.name = "open requests", .fn = an_open_request, .before = a_connection, .cost = DESCRIPTORS},
+	{.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection, .cost = REQUESTS},
+	{.name = "datagrams", .fn = a_datagram},
+	{.name = "messages in a pipe", .fn = a_message_in_a_pipe},
+	{.name = "operations of a ring", .fn = an_operation_of_a_ring},
+	{.name = "named requests", .fn = a_named_request},
+	{.name = "named connections", .fn = a_named_connection, .before = a_connection, .cost = DESCRIPTORS},
+	{.name = "waits in one call", .fn = a_wait_in_one_call},
+	{.name = "threads in I/O", .fn = a_stopped_wait, .cost = THREADS},
+	{.name = "nested interrupts", .fn = an_interrupt_that_nests},
+	{.name = "block requests", .fn = a_block_request},
+	{.name = "packets", .fn = a_packet},
+	{.name = "work", .fn = a_piece_of_work},
+	{.name = "signals", .fn = a_signal},
 };
 
 /* ---- happenings ---- */
@@ -289,7 +347,8 @@ static void a_change_of_mask(struct story *story, uint32_t i)
 {
 	uint64_t all = ~0ull;
 
-	EVENT(story, 0, trace_mask, NULL, .mask0 = i % 2 ? all : ~(1ull << TRACE_EV_sched_switch), .mask1 = all, .mask2 = all, .mask3 = all);
+	EVENT(story, 0, trace_mask, NULL, .mask0 = i % 2 ? all : ~(1ull << TRACE_EV_sched_switch), .mask1 = all,
+	      .mask2 = all, .mask3 = all);
 }
 
 static void a_selection(struct story *story, uint32_t i)
@@ -311,7 +370,8 @@ static void a_wait_for_io(struct story *story, uint32_t i)
 {
 	(void)i;
 	enter(story, 0, SYS_read, FIRST_FD);
-	EVENT(story, 0, sched_switch, NULL, .prev_tid = ONE, .next_tid = 0, .prev_state = TRACE_TASK_UNINTERRUPTIBLE, .next_prio = 120);
+	EVENT(story, 0, sched_switch, NULL, .prev_tid = ONE, .next_tid = 0, .prev_state = TRACE_TASK_UNINTERRUPTIBLE,
+	      .next_prio = 120);
 	EVENT(story, 2, irq_entry, NULL, .irq = 7);
 	EVENT(story, 2, block_complete, NULL, .sector = i, .dev = 1, .bytes = 512, .request = 0x100ull * (i + 1));
 	EVENT(story, 2, sched_waking, NULL, .tid = ONE, .context = TRACE_CONTEXT_HARDIRQ);
@@ -323,7 +383,8 @@ static void a_wait_for_io(struct story *story, uint32_t i)
 static void a_turn(struct story *story, uint32_t i)
 {
 	(void)i;
-	EVENT(story, 1, sched_switch, NULL, .prev_tid = OTHER, .next_tid = 0, .prev_state = TRACE_TASK_RUNNING, .next_prio = 120);
+	EVENT(story, 1, sched_switch, NULL, .prev_tid = OTHER, .next_tid = 0, .prev_state = TRACE_TASK_RUNNING,
+	      .next_prio = 120);
 	run(story, 1, 0, OTHER);
 }
 
@@ -378,10 +439,12 @@ static void a_fork(struct story *story, uint32_t i)
 
 static void a_thread_comes_and_goes(struct story *story, uint32_t i)
 {
-	EVENT(story, 0, sched_fork, "thread", .parent_tid = ONE, .tid = 2 * CHILDREN + i, .tgid = ONE, .clone_flags = CLONE_THREAD | CLONE_VM | CLONE_FILES);
+	EVENT(story, 0, sched_fork, "thread", .parent_tid = ONE, .tid = 2 * CHILDREN + i, .tgid = ONE,
+	      .clone_flags = CLONE_THREAD | CLONE_VM | CLONE_FILES);
 	run(story, 2, 0, 2 * CHILDREN + i);
 	EVENT(story, 2, sched_exit, NULL, .tid = 2 * CHILDREN + i, .tgid = ONE);
-	EVENT(story, 2, sched_switch, NULL, .prev_tid = 2 * CHILDREN + i, .next_tid = 0, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
+	EVENT(story, 2, sched_switch, NULL, .prev_tid = 2 * CHILDREN + i, .next_tid = 0, .prev_state = TRACE_TASK_DEAD,
+	      .next_prio = 120);
 	EVENT(story, 2, sched_free, NULL, .tid = 2 * CHILDREN + i);
 }
 
@@ -391,7 +454,8 @@ static void an_exit(struct story *story, uint32_t i)
 	run(story, 2, 0, 2 * CHILDREN + i);
 	EVENT(story, 2, sched_exit, NULL, .tid = 2 * CHILDREN + i, .tgid = 2 * CHILDREN + i, .group_dead = 1);
 	EVENT(story, 2, sched_waking, NULL, .tid = ONE);
-	EVENT(story, 2, sched_switch, NULL, .prev_tid = 2 * CHILDREN + i, .next_tid = 0, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
+	EVENT(story, 2, sched_switch, NULL, .prev_tid = 2 * CHILDREN + i, .next_tid = 0, .prev_state = TRACE_TASK_DEAD,
+	      .next_prio = 120);
 	EVENT(story, 0, sched_free, NULL, .tid = 2 * CHILDREN + i);
 }
 
@@ -524,14 +588,43 @@ static void a_mark(struct story *story, uint32_t i)
 }
 
 static const struct what happenings[] = {
-	{.name = "losses", .fn = a_loss, .cost = GAPS}, {.name = "losses here", .fn = a_loss_here, .cost = GAPS}, {.name = "losses of a program", .fn = a_loss_of_a_program}, {.name = "changes of the mask", .fn = a_change_of_mask, .cost = GAPS},
-	{.name = "selections", .fn = a_selection}, {.name = "waits", .fn = a_wait}, {.name = "waits for I/O", .fn = a_wait_for_io}, {.name = "turns", .fn = a_turn}, {.name = "closes", .fn = a_close}, {.name = "dups", .fn = a_dup},
-	{.name = "close_range() of none", .fn = an_empty_close_range}, {.name = "reads", .fn = a_read}, {.name = "answers", .fn = an_answer}, {.name = "questions", .fn = a_question}, {.name = "polls", .fn = a_poll},
-	{.name = "forks", .fn = a_fork}, {.name = "short threads", .fn = a_thread_comes_and_goes}, {.name = "exits", .fn = an_exit}, {.name = "children reaped", .fn = a_child_reaped}, {.name = "execs", .fn = an_exec, .cost = EXECS},
-	{.name = "execs here", .fn = an_exec_here, .cost = EXECS}, {.name = "names", .fn = a_name}, {.name = "mmap()", .fn = a_mapping_of_a_file}, {.name = "munmap()", .fn = an_unmapping}, {.name = "page faults", .fn = a_page_fault},
-	{.name = "completions", .fn = a_completion}, {.name = "calls of a ring", .fn = a_ring_call}, {.name = "futex wakes", .fn = a_futex_wake}, {.name = "futex waits", .fn = a_futex_wait}, {.name = "locks", .fn = a_lock},
-	{.name = "received packets", .fn = a_received_packet}, {.name = "work begun", .fn = work_begins}, {.name = "signals delivered", .fn = a_delivery}, {.name = "CPUs that go", .fn = a_cpu_goes},
-	{.name = "migrations", .fn = a_migration}, {.name = "control groups", .fn = a_control_group}, {.name = "marks", .fn = a_mark},
+	{.name = "losses", .fn = a_loss, .cost = GAPS},
+	{.name = "losses here", .fn = a_loss_here, .cost = GAPS},
+	{.name = "losses of a program", .fn = a_loss_of_a_program},
+	{.name = "changes of the mask", .fn = a_change_of_mask, .cost = GAPS},
+	{.name = "selections", .fn = a_selection},
+	{.name = "waits", .fn = a_wait},
+	{.name = "waits for I/O", .fn = a_wait_for_io},
+	{.name = "turns", .fn = a_turn},
+	{.name = "closes", .fn = a_close},
+	{.name = "dups", .fn = a_dup},
+	{.name = "close_range() of none", .fn = an_empty_close_range},
+	{.name = "reads", .fn = a_read},
+	{.name = "answers", .fn = an_answer},
+	{.name = "questions", .fn = a_question},
+	{.name = "polls", .fn = a_poll},
+	{.name = "forks", .fn = a_fork},
+	{.name = "short threads", .fn = a_thread_comes_and_goes},
+	{.name = "exits", .fn = an_exit},
+	{.name = "children reaped", .fn = a_child_reaped},
+	{.name = "execs", .fn = an_exec, .cost = EXECS},
+	{.name = "execs here", .fn = an_exec_here, .cost = EXECS},
+	{.name = "names", .fn = a_name},
+	{.name = "mmap()", .fn = a_mapping_of_a_file},
+	{.name = "munmap()", .fn = an_unmapping},
+	{.name = "page faults", .fn = a_page_fault},
+	{.name = "completions", .fn = a_completion},
+	{.name = "calls of a ring", .fn = a_ring_call},
+	{.name = "futex wakes", .fn = a_futex_wake},
+	{.name = "futex waits", .fn = a_futex_wait},
+	{.name = "locks", .fn = a_lock},
+	{.name = "received packets", .fn = a_received_packet},
+	{.name = "work begun", .fn = work_begins},
+	{.name = "signals delivered", .fn = a_delivery},
+	{.name = "CPUs that go", .fn = a_cpu_goes},
+	{.name = "migrations", .fn = a_migration},
+	{.name = "control groups", .fn = a_control_group},
+	{.name = "marks", .fn = a_mark},
 };
 
 /* ---- */
@@ -559,7 +652,8 @@ static void tell_of_both(struct story *story, uint32_t nr)
  */
 static bool is_paid(const struct what *one, const struct what *other)
 {
-	return one->cost == REQUESTS || (one->cost == THREADS && other->cost == GAPS) || (one->cost == DESCRIPTORS && other->cost == EXECS);
+	return one->cost == REQUESTS || (one->cost == THREADS && other->cost == GAPS) ||
+	       (one->cost == DESCRIPTORS && other->cost == EXECS);
 }
 
 static bool is_chosen(const char *variable, const struct what *what)
@@ -575,7 +669,8 @@ static void of_whatever_there_is_many_no_event_costs_more(void)
 		for (size_t j = 0; j < sizeof(happenings) / sizeof(happenings[0]); j++) {
 			thing = &things[i];
 			happening = &happenings[j];
-			if (!is_chosen("THING", thing) || !is_chosen("HAPPENING", happening) || (is_paid(thing, happening) && !getenv("NR")))
+			if (!is_chosen("THING", thing) || !is_chosen("HAPPENING", happening) ||
+			    (is_paid(thing, happening) && !getenv("NR")))
 				continue;
 			if (!each_costs_the_same(tell_of_both, nr, "-a"))
 				printf("... of %s, and %s\n", thing->name, happening->name);

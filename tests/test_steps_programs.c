@@ -10,8 +10,18 @@
 static uint16_t type(struct story *story, const char *name, enum trace_event_role role)
 {
 	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "", .fields = &value, .nr_fields = 1,
-					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = role};
+	struct trace_event_type type = {.name = name,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.fields = &value,
+					.nr_fields = 1,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = role};
 	uint16_t id = 0;
 
 	CU_ASSERT_EQUAL_FATAL(trace_writer_event_type(story->writer, &type, &id, NULL), 0);
@@ -25,7 +35,8 @@ struct order {
 
 static struct order order(struct story *story)
 {
-	return (struct order){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
+	return (struct order){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+			      type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
 			      type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
 }
 
@@ -46,7 +57,8 @@ static void programs(struct story *story)
 	thread(story, ONE, ONE, -1);
 	thread(story, OTHER, OTHER, -1);
 	for (uint32_t i = 0; i < 2; i++)
-		EVENT(story, i, user_stream, "/bin/shop", .stream = story->streams[PROGRAM + i].stream, .pid = i ? OTHER : ONE, .cpu = i);
+		EVENT(story, i, user_stream, "/bin/shop", .stream = story->streams[PROGRAM + i].stream,
+		      .pid = i ? OTHER : ONE, .cpu = i);
 	run(story, 0, 0, ONE);
 	run(story, 1, 0, OTHER);
 }
@@ -139,7 +151,8 @@ static void tell_of_handed_requests(struct story *story, uint32_t nr)
 	struct order of = order(story);
 
 	programs(story);
-	BEFORE(story, start_thread, "thread", .tid = ONE + 1, .tgid = ONE, .ppid = 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE);
+	BEFORE(story, start_thread, "thread", .tid = ONE + 1, .tgid = ONE, .ppid = 1, .nr = -1,
+	       .state = TRACE_TASK_INTERRUPTIBLE);
 	for (uint32_t i = 0; i < nr; i++) {
 		thread(story, MANY + i, MANY + i, -1);
 		wait_for(story, i);
@@ -212,7 +225,8 @@ static void tell_of_losses_with_threads(struct story *story, uint32_t nr)
 
 	programs(story);
 	for (uint32_t i = 0; i < 8 * nr; i++) {
-		BEFORE(story, start_thread, "thread", .tid = MANY + i, .tgid = ONE, .ppid = 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE);
+		BEFORE(story, start_thread, "thread", .tid = MANY + i, .tgid = ONE, .ppid = 1, .nr = -1,
+		       .state = TRACE_TASK_INTERRUPTIBLE);
 		run(story, 0, ONE, MANY + i);
 		tell(story, PROGRAM, met, MANY + i, i);
 		run(story, 0, MANY + i, ONE);
@@ -260,7 +274,8 @@ static void a_wait_costs_the_same_however_many_names_of_requests_are_open(void)
 /* One scope within the other, in which as many requests begin, with a wait before each; and marks meanwhile. */
 static void tell_of_scopes(struct story *story, uint32_t nr)
 {
-	uint16_t open = type(story, "shop:work.begin", TRACE_ROLE_BEGIN), close = type(story, "shop:work.end", TRACE_ROLE_END);
+	uint16_t open = type(story, "shop:work.begin", TRACE_ROLE_BEGIN),
+		 close = type(story, "shop:work.end", TRACE_ROLE_END);
 	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
 	struct order of = order(story);
 

@@ -80,7 +80,8 @@ const char *trace_span_kind_name(enum trace_span_kind kind);
  * @elapsed.sum_ns = @user_ns + @system_ns + @interrupted_ns + @wait_cpu_ns + @blocked_ns + @queued_ns + @unseen_ns, exactly
  * @queued_ns: a request was with no thread: handed off, and not begun again yet
  * @unseen_ns: nothing is known of the thread: no kernel events were recorded
- * @waits: what @blocked_ns was waited for, greatest time first; they add up to it
+ * @waits: what @blocked_ns was waited for, greatest time first; they add up to it. Kind UNKNOWN also where to tell would take too long: when a thread works
+ *         for requests of more than 64 names at the same time, or too many requests of one name change their thread among very many waits
  */
 struct trace_span {
 	const struct trace_process *process;
