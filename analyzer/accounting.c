@@ -201,21 +201,25 @@ void interval_emit(struct trace_analysis *a, const struct trace_interval *interv
 			a->hooks[i].interval(a->hooks[i].data, a, interval);
 }
 
-/* An interval off the CPUs may cross gaps: the hook gets the pieces. */
+/*
+ * An interval off the CPUs may cross gaps: the hook gets the pieces. Thousands of threads may sleep through thousands of gaps, so the pieces are counted, and each gap
+ * allows for some: where there are more, what begins with a gap is unknown until the end of the interval.
+ */
 static void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 {
 	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
 	uint64_t at = whole->from_ns;
 
 	lost.target = "";
-	for (size_t i = lost_from(a, at); i < a->nr_gaps && a->gaps[i].start < whole->to_ns; i++) {
+	for (size_t i = lost_from(a, at); i < a->nr_gaps && a->gaps[i].start < whole->to_ns && at < whole->to_ns; i++) {
 		if (a->gaps[i].end <= at)
 			continue;
 		piece.from_ns = at;
 		piece.to_ns = lost.from_ns = a->gaps[i].start > at ? a->gaps[i].start : at;
 		interval_emit(a, &piece);
-		lost.to_ns = at = a->gaps[i].end < whole->to_ns ? a->gaps[i].end : whole->to_ns;
+		lost.to_ns = at = a->gaps[i].end < whole->to_ns && a->pieces_left ? a->gaps[i].end : whole->to_ns;
 		interval_emit(a, &lost);
+		a->pieces_left -= a->pieces_left > 0;
 	}
 	piece.from_ns = at;
 	piece.to_ns = whole->to_ns;

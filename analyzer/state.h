@@ -120,6 +120,7 @@ struct trace_analysis {
 	size_t nr_damages, room_for_damages;
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
+	uint64_t pieces_left; /* so many more may intervals be divided into where they cross gaps: books.c */
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */

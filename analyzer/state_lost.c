@@ -40,6 +40,10 @@
 #include "state_lost.h"
 #include "state_syscall.h"
 
+/* That intervals are divided into by gaps: books.c. */
+#define PIECES	       (1u << 20)
+#define PIECES_PER_GAP 256u
+
 static bool is_structural(uint32_t stream, uint32_t cpu)
 {
 	return stream == 2 * cpu + 1;
@@ -83,6 +87,7 @@ static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
 	}
 	a->gaps[a->nr_gaps] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
 	a->nr_gaps++;
+	a->pieces_left += PIECES_PER_GAP;
 }
 
 /* ---- what was not recorded ---- */
@@ -269,6 +274,7 @@ int lost_prepare(struct trace_analysis *a)
 	if (error)
 		return error;
 	a->next_gap_ns = UINT64_MAX;
+	a->pieces_left = PIECES;
 	a->gaps = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->gaps));
 	a->doubts = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->doubts));
 	if (!cpu_gaps_reserve(a, nr) || !a->gaps || !a->doubts)

@@ -69,6 +69,59 @@ static const struct event_kind *kind_of(struct trace_user_events *u, const struc
 	return &u->kinds[idx];
 }
 
+static struct program *program_of(struct trace_user_events *u, uint32_t pid)
+{
+	struct pointer_row *row = table_add(&u->programs, sizeof(*row), pid + 1ull);
+
+	if (row && !row->pointer)
+		row->pointer = calloc(1, sizeof(struct program));
+	return row && row->pointer ? row->pointer : user_fail(u);
+}
+
+static struct actor *actor_new(struct trace_user_events *u, uint32_t pid, uint32_t tid, const struct trace_event_type *type)
+{
+	struct program *program = program_of(u, pid);
+	struct actor *actor = program ? calloc(1, sizeof(*actor)) : NULL;
+
+	if (!actor)
+		return user_fail(u);
+	actor->program = program;
+	actor->owner.pid = pid;
+	actor->tid = tid;
+	actor->probed = !(type->flags & TRACE_EVENT_TID);
+	return actor;
+}
+
+static void scopes_drop(struct trace_user_events *u, struct actor *actor, uint32_t depth)
+{
+	while (actor->depth > depth) {
+		struct segment *scope = &actor->scopes[--actor->depth];
+
+		scope->span->open++;
+		segment_drop(u, actor, scope);
+	}
+}
+
+static void mark_drop(struct trace_user_events *u, struct actor *actor)
+{
+	segment_drop(u, actor, &actor->mark);
+	actor->mark_name = 0;
+}
+
+/* @actor is another thread's from now on: the first one that is known, or its number was used again. */
+static void actor_becomes(struct trace_user_events *u, struct actor *actor, const struct trace_thread *thread)
+{
+	if (actor->thread) {
+		scopes_drop(u, actor, 0);
+		actor->too_deep = 0;
+		requests_leave(u, actor);
+		table_clear(&actor->met);
+	}
+	mark_drop(u, actor);
+	actor->thread = thread;
+	actor->owner.process = trace_thread_process(thread);
+}
+
 static struct actor *actor_of(struct trace_user_events *u, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_event_thread(u->analysis, event);
@@ -81,31 +134,15 @@ static struct actor *actor_of(struct trace_user_events *u, const struct trace_ev
 	row = table_add(&u->actors, sizeof(*row), (uint64_t)pid << 32 | (thread ? trace_thread_tid(thread) : tid) | 1ull << 63);
 	if (!row)
 		return user_fail(u);
+	if (!row->pointer)
+		row->pointer = actor_new(u, pid, tid, event->type);
 	actor = row->pointer;
-	if (!actor) {
-		actor = row->pointer = calloc(1, sizeof(*actor));
-		if (!actor)
-			return user_fail(u);
-		actor->owner.pid = pid;
-		actor->tid = tid;
-		actor->probed = !(event->type->flags & TRACE_EVENT_TID);
-	}
-	if (thread && actor->thread != thread) { /* the first time, or its number was used again */
+	if (actor && thread && actor->thread != thread) {
 		row = table_add(&u->by_thread, sizeof(*row), (uintptr_t)thread);
 		if (!row)
 			return user_fail(u);
 		row->pointer = actor;
-		for (uint32_t i = 0; actor->thread && i < actor->depth; i++)
-			actor->scopes[i].span->open++;
-		if (actor->thread) {
-			actor->depth = actor->too_deep = 0;
-			requests_leave(u, actor);
-			table_clear(&actor->met);
-		}
-		actor->mark.span = NULL;
-		actor->mark_name = 0;
-		actor->thread = thread;
-		actor->owner.process = trace_thread_process(thread);
+		actor_becomes(u, actor, thread);
 	}
 	return actor;
 }
@@ -122,11 +159,6 @@ static double value_of(const struct trace_event *event, const struct trace_field
 /* Instead of a pid: all processes; all threads with events in the kernel's streams. */
 #define EVERYBODY 0u
 #define PROBED UINT32_MAX
-
-static bool concerns(const struct actor *actor, uint32_t pid)
-{
-	return pid == EVERYBODY || (pid == PROBED ? actor->probed : actor->owner.pid == pid);
-}
 
 /* Events of its process may be missing just now. */
 static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
@@ -171,16 +203,6 @@ static void count(struct trace_user_events *u, struct actor *actor, const struct
 
 /* ---- scopes, and what lies between events ---- */
 
-/* The end of a span that was on one thread. */
-static void span_end(struct trace_user_events *u, struct segment *segment)
-{
-	struct trace_times times = segment_end(u, segment);
-
-	span_add(u, segment->span, trace_analysis_now(u->analysis) - segment->from_ns, &times, 0, &segment->waits);
-	table_clear(&segment->waits);
-	segment->span = NULL;
-}
-
 static bool scope_room(struct trace_user_events *u, struct actor *actor)
 {
 	uint32_t nr = actor->nr_scopes ? actor->nr_scopes * 2 : 4;
@@ -210,7 +232,7 @@ static void scope_begin(struct trace_user_events *u, struct actor *actor, string
 		span->unmatched++;
 		return;
 	}
-	segment_begin(u, &actor->scopes[actor->depth++], span, actor->thread);
+	segment_begin(u, actor, &actor->scopes[actor->depth++], span, true);
 }
 
 /* Scopes nest; one that is left without its end (longjmp, or the event was lost) ends with the scope around it. */
@@ -231,12 +253,8 @@ static void scope_end(struct trace_user_events *u, struct actor *actor, string_i
 			span->unmatched++;
 		return;
 	}
-	while (actor->depth > i) {
-		actor->depth--;
-		actor->scopes[actor->depth].span->open++;
-		table_clear(&actor->scopes[actor->depth].waits);
-	}
-	span_end(u, &actor->scopes[--actor->depth]);
+	scopes_drop(u, actor, i);
+	segment_end(u, actor, &actor->scopes[--actor->depth]);
 }
 
 static void mark(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind)
@@ -244,31 +262,73 @@ static void mark(struct trace_user_events *u, struct actor *actor, const struct 
 	if (actor->mark_name && actor->mark_provider == kind->provider) {
 		actor->mark.span = span_sum(u, &actor->owner, TRACE_SPAN_BETWEEN, kind->stem, actor->mark_name);
 		if (actor->mark.span)
-			span_end(u, &actor->mark);
+			segment_end(u, actor, &actor->mark);
 	}
-	segment_begin(u, &actor->mark, NULL, actor->thread);
+	segment_drop(u, actor, &actor->mark);
+	segment_begin(u, actor, &actor->mark, NULL, true);
 	actor->mark_name = kind->stem;
 	actor->mark_provider = kind->provider;
 }
 
 /* ---- what is lost ---- */
 
+/* @actor has something open, or met, that a loss of events ends. */
+static void actor_use(struct trace_user_events *u, struct actor *actor)
+{
+	struct program *program = actor->program;
+
+	if (!actor->is_used[USED_OF_PROGRAM]) {
+		actor->is_used[USED_OF_PROGRAM] = true;
+		actor->next_used[USED_OF_PROGRAM] = program->used;
+		program->used = actor;
+	}
+	if (!program->is_used) {
+		program->is_used = true;
+		program->next_used = u->used;
+		u->used = program;
+	}
+	if (actor->probed && !actor->is_used[USED_PROBED]) {
+		actor->is_used[USED_PROBED] = true;
+		actor->next_used[USED_PROBED] = u->used_probed;
+		u->used_probed = actor;
+	}
+}
+
+static void actors_forget(struct trace_user_events *u, struct actor **list, enum used_list which)
+{
+	struct actor *actor;
+
+	while ((actor = *list)) {
+		scopes_drop(u, actor, 0);
+		mark_drop(u, actor);
+		actor->too_deep = 0;
+		table_clear(&actor->met);
+		*list = actor->next_used[which];
+		actor->next_used[which] = NULL;
+		actor->is_used[which] = false;
+	}
+}
+
+static void program_forget(struct trace_user_events *u, struct program *program)
+{
+	requests_forget(u, program);
+	actors_forget(u, &program->used, USED_OF_PROGRAM);
+}
+
 static void forget(struct trace_user_events *u, uint32_t pid)
 {
-	const struct pointer_row *row = NULL;
+	struct pointer_row *row = table_find(&u->programs, sizeof(*row), pid + 1ull);
+	struct program *program;
 
-	while ((row = table_next(&u->actors, sizeof(*row), row))) {
-		struct actor *actor = row->pointer;
-
-		if (!actor || !concerns(actor, pid))
-			continue;
-		for (; actor->depth; actor->depth--)
-			actor->scopes[actor->depth - 1].span->open++;
-		actor->too_deep = 0;
-		actor->mark_name = 0;
-		table_clear(&actor->met);
+	if (pid == PROBED)
+		actors_forget(u, &u->used_probed, USED_PROBED);
+	else if (pid != EVERYBODY && row && row->pointer)
+		program_forget(u, row->pointer);
+	while (pid == EVERYBODY && (program = u->used)) {
+		u->used = program->next_used;
+		program->is_used = false;
+		program_forget(u, program);
 	}
-	requests_forget(u, pid);
 }
 
 void user_events_close(struct trace_user_events *u)
@@ -350,6 +410,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	actor = kind ? actor_of(u, event) : NULL;
 	if (!actor)
 		return;
+	steps_earn(u);
+	actor_use(u, actor);
 	count(u, actor, kind, event);
 	if (is_blind(u, actor))
 		return;
@@ -393,11 +455,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	actor = row->pointer;
 	if (actor->thread != interval->thread) /* its number is another's since */
 		return;
-	for (uint32_t i = 0; i < actor->depth; i++)
-		segment_wait(u, &actor->scopes[i], interval);
-	if (actor->mark_name)
-		segment_wait(u, &actor->mark, interval);
-	requests_wait(u, actor, interval);
+	steps_earn(u);
+	actor_wait(u, actor, interval);
 }
 
 /* ---- life ---- */
@@ -444,12 +503,19 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 
 static void actor_free(struct actor *actor)
 {
-	for (uint32_t i = 0; i < actor->nr_scopes; i++)
-		table_clear(&actor->scopes[i].waits);
+	actor_waits_free(actor);
 	free(actor->scopes);
 	table_clear(&actor->met);
-	table_clear(&actor->mark.waits);
 	free(actor);
+}
+
+static void pointers_free(struct table *table)
+{
+	struct pointer_row *row = NULL;
+
+	while ((row = table_next(table, sizeof(*row), row)))
+		free(row->pointer);
+	table_clear(table);
 }
 
 struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
@@ -459,7 +525,7 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	if (!u)
 		return NULL;
 	u->results = user_results_free(u->results);
-	requests_free(u);
+	user_events_close(u);
 	while ((row = table_next(&u->actors, sizeof(*row), row)))
 		if (row->pointer)
 			actor_free(row->pointer);
@@ -476,7 +542,11 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	free(u->spans);
 	free(u->kinds);
 	strings_clear(&u->strings);
+	for (struct stretch *stretch; (stretch = u->spare); free(stretch))
+		u->spare = stretch->older;
+	pointers_free(&u->programs);
 	table_clear(&u->actors);
+	table_clear(&u->requests);
 	table_clear(&u->by_thread);
 	table_clear(&u->blind);
 	table_clear(&u->event_index);

@@ -8,22 +8,6 @@
 #include <stdlib.h>
 #include "user_accounting.h"
 
-struct request {
-	struct owner owner;
-	string_id name;
-	uint64_t id;
-	struct span_sum *span;
-	struct actor *actor; /* that works for it; NULL: nobody */
-	struct segment segment;
-	struct request *next; /* of the actor */
-	struct request *same; /* of the same hash */
-	uint64_t begin_ns;
-	uint64_t since_ns; /* with nobody since */
-	struct trace_times times;
-	uint64_t queued;
-	struct table waits;
-};
-
 struct request_row {
 	uint64_t key;
 	struct request *first; /* owned, and all of the same hash behind it */
@@ -35,7 +19,8 @@ static uint64_t request_key(const struct owner *owner, string_id name, uint64_t 
 }
 
 /* Where the pointer to this request is, or would be; NULL: no request has its hash. */
-static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name, uint64_t id)
+static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name,
+				     uint64_t id)
 {
 	struct request_row *row = table_find(&u->requests, sizeof(*row), request_key(owner, name, id));
 	struct request **at = row ? &row->first : NULL;
@@ -45,18 +30,26 @@ static struct request **request_find(struct trace_user_events *u, const struct o
 	return at;
 }
 
-/* Nobody works for it from now on. */
-static void request_leave(struct trace_user_events *u, struct request *request)
+/* No thread works for @request from now on. @ends: because it ends */
+static void request_leave(struct trace_user_events *u, struct request *request, bool ends)
 {
-	struct request **at = &request->actor->requests;
-	struct trace_times times = segment_end(u, &request->segment);
+	struct actor *actor = request->actor;
+	uint64_t known = request_unfollow(u, request, ends);
+	struct trace_times times = segment_times(u, &request->segment, known);
 
 	times_add(&request->times, &times);
-	waits_merge(u, &request->waits, &request->segment.waits);
-	table_clear(&request->segment.waits);
-	while (*at != request)
-		at = &(*at)->next;
-	*at = request->next;
+	if (times.blocked_ns > known) {
+		request->unknown_ns += times.blocked_ns - known;
+		request->nr_unknown++;
+	}
+	segment_drop(u, actor, &request->segment);
+	if (request->newer)
+		request->newer->older = request->older;
+	else
+		actor->requests = request->older;
+	if (request->older)
+		request->older->newer = request->newer;
+	request->older = request->newer = NULL;
 	request->actor = NULL;
 	request->since_ns = trace_analysis_now(u->analysis);
 }
@@ -64,7 +57,8 @@ static void request_leave(struct trace_user_events *u, struct request *request)
 static struct request *request_new(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
 	struct span_sum *span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
-	struct request_row *row = span ? table_add(&u->requests, sizeof(*row), request_key(&actor->owner, name, id)) : NULL;
+	struct request_row *row =
+		span ? table_add(&u->requests, sizeof(*row), request_key(&actor->owner, name, id)) : NULL;
 	struct request *request = row ? calloc(1, sizeof(*request)) : NULL;
 
 	if (!request)
@@ -76,27 +70,33 @@ static struct request *request_new(struct trace_user_events *u, struct actor *ac
 	request->id = id;
 	request->span = span;
 	request->begin_ns = request->since_ns = trace_analysis_now(u->analysis);
+	request->program = actor->program;
+	request->next = request->program->requests;
+	if (request->next)
+		request->next->prev = request;
+	request->program->requests = request;
 	return request;
 }
 
-static void request_free(struct request *request)
+static void request_remove(struct trace_user_events *u, struct request *request)
 {
-	table_clear(&request->segment.waits);
-	table_clear(&request->waits);
-	free(request);
-}
-
-/* @at: where the pointer to it is. */
-static void request_remove(struct trace_user_events *u, struct request **at)
-{
-	struct request *request = *at;
 	uint64_t key = request_key(&request->owner, request->name, request->id);
 	struct request_row *row = table_find(&u->requests, sizeof(*row), key);
+	struct request **at = &row->first;
 
+	while (*at != request)
+		at = &(*at)->same;
 	*at = request->same;
-	request_free(request);
 	if (!row->first)
 		table_remove(&u->requests, sizeof(*row), key);
+	if (request->next)
+		request->next->prev = request->prev;
+	if (request->prev)
+		request->prev->next = request->next;
+	else
+		request->program->requests = request->next;
+	table_clear(&request->waits);
+	free(request);
 }
 
 void request_begin(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
@@ -107,13 +107,15 @@ void request_begin(struct trace_user_events *u, struct actor *actor, string_id n
 	if (!request || request->actor == actor)
 		return;
 	if (request->actor)
-		request_leave(u, request); /* taken over without a handoff */
+		request_leave(u, request, false); /* taken over without a handoff */
 	else
 		request->queued += trace_analysis_now(u->analysis) - request->since_ns;
 	request->actor = actor;
-	request->next = actor->requests;
+	request->older = actor->requests;
+	if (request->older)
+		request->older->newer = request;
 	actor->requests = request;
-	segment_begin(u, &request->segment, request->span, actor->thread);
+	request_follow(u, request);
 }
 
 void request_end(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
@@ -129,11 +131,14 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 		return;
 	}
 	if (request->actor)
-		request_leave(u, request);
+		request_leave(u, request, true);
 	else
 		request->queued += trace_analysis_now(u->analysis) - request->since_ns;
-	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times, request->queued, &request->waits);
-	request_remove(u, at);
+	span_add(u, request->span, trace_analysis_now(u->analysis) - request->begin_ns, &request->times,
+		 request->queued);
+	if (request->nr_unknown && !request->span->is_folded)
+		wait_add(u, &request->span->waits, &wait_unknown, request->unknown_ns, request->nr_unknown);
+	request_remove(u, request);
 }
 
 void request_handoff(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
@@ -141,58 +146,26 @@ void request_handoff(struct trace_user_events *u, struct actor *actor, string_id
 	struct request **at = request_find(u, &actor->owner, name, id);
 
 	if (at && *at && (*at)->actor)
-		request_leave(u, *at);
+		request_leave(u, *at, false);
 }
 
 void requests_leave(struct trace_user_events *u, struct actor *actor)
 {
 	while (actor->requests)
-		request_leave(u, actor->requests);
+		request_leave(u, actor->requests, false);
 }
 
-void requests_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
+void requests_forget(struct trace_user_events *u, struct program *program)
 {
-	for (struct request *request = actor->requests; request; request = request->next)
-		segment_wait(u, &request->segment, interval);
-}
+	struct request *request;
 
-/* Those of @pid, or all with 0, from one row; the row itself stays. */
-static void row_forget(struct trace_user_events *u, struct request_row *row, uint32_t pid)
-{
-	struct request **at = &row->first, *request;
-
-	while ((request = *at)) {
-		if (pid && request->owner.pid != pid) {
-			at = &request->same;
-			continue;
-		}
+	for (struct actor *actor = program->used; actor; actor = actor->next_used[USED_OF_PROGRAM])
+		requests_take_back(u, actor);
+	while ((request = program->requests)) {
+		request_take_back(u, request);
 		if (request->actor)
-			request_leave(u, request);
+			request_leave(u, request, true);
 		request->span->open++;
-		*at = request->same;
-		request_free(request);
+		request_remove(u, request);
 	}
-}
-
-void requests_forget(struct trace_user_events *u, uint32_t pid)
-{
-	struct table kept = {0}, all = u->requests;
-	struct request_row *row = NULL, *moved;
-
-	while ((row = table_next(&all, sizeof(*row), row))) {
-		row_forget(u, row, pid);
-		moved = row->first ? table_add(&kept, sizeof(*moved), row->key) : NULL;
-		if (moved)
-			moved->first = row->first;
-		else if (row->first)
-			user_fail(u);
-	}
-	table_clear(&all);
-	u->requests = kept;
-}
-
-void requests_free(struct trace_user_events *u)
-{
-	requests_forget(u, 0);
-	table_clear(&u->requests);
 }

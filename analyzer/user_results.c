@@ -68,7 +68,9 @@ static int order_waits(const void *left, const void *right)
 		return l->kind < r->kind ? -1 : 1;
 	if (strcmp(l->target, r->target))
 		return strcmp(l->target, r->target);
-	return l->pid < r->pid ? -1 : l->pid > r->pid;
+	if (l->pid != r->pid)
+		return l->pid < r->pid ? -1 : 1;
+	return strcmp(l->via, r->via) ?: l->idle - r->idle;
 }
 
 static bool waits_result(const struct span_sum *sum, struct trace_span *span)
@@ -79,7 +81,11 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 
 	if (!waits)
 		return false;
-	while ((row = table_next(&sum->waits, sizeof(*row), row)))
+	if (sum->is_folded && sum->times.blocked_ns)
+		waits[nr++] = (struct trace_wait){.kind = TRACE_WAIT_UNKNOWN, .target = "", .comm = "", .via = "", .ns = sum->times.blocked_ns, .count = sum->elapsed.count};
+	while ((row = table_next(&sum->waits, sizeof(*row), row))) {
+		if (!row->ns && !row->count)
+			continue; /* of requests that did not end */
 		waits[nr++] = (struct trace_wait){
 			.kind = row->kind,
 			.target = row->target,
@@ -90,6 +96,7 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 			.ns = row->ns,
 			.count = row->count,
 		};
+	}
 	qsort(waits, nr, sizeof(*waits), order_waits);
 	span->waits = waits;
 	span->nr_waits = nr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* user_sums.c - sums of events and spans, and segments: what one thread did from one moment to another. */
+/* user_sums.c - sums of events and spans. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct table *wai
 	}
 }
 
-static void wait_add(struct trace_user_events *u, struct table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count)
+void wait_add(struct trace_user_events *u, struct table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count)
 {
 	struct span_wait *row = wait_row(u, waits, wait);
 
@@ -67,7 +67,7 @@ void waits_merge(struct trace_user_events *u, struct table *into, const struct t
 		wait_add(u, into, row, row->ns, row->count);
 }
 
-static uint64_t waits_sum(const struct table *waits)
+uint64_t waits_sum(const struct table *waits)
 {
 	const struct span_wait *row = NULL;
 	uint64_t sum = 0;
@@ -115,7 +115,7 @@ static difference take(difference *parts, const difference *least, int first, in
  * know better, what had been counted as the one until the first reading is taken away from it, and is found in another: there it is too much, since it was before.
  * @known_ns: of it was told what it waited for.
  */
-static struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
+struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
 {
 	difference least[NR_PARTS] = {[BLOCKED] = known_ns}, parts[NR_PARTS] = {
 		[USER] = (difference)now->user_ns - before->user_ns,
@@ -153,11 +153,27 @@ bool same_owner(const struct owner *l, const struct owner *r)
 	return l->process == r->process && (l->process || l->pid == r->pid);
 }
 
+/* Room for one more pointer in the list @at, which has @used of @room. */
+static bool list_room(void **at, size_t used, size_t *room)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *bigger;
+
+	if (used < *room)
+		return true;
+	bigger = reallocarray(*at, more, sizeof(void *));
+	if (!bigger)
+		return false;
+	*at = bigger;
+	*room = more;
+	return true;
+}
+
 struct event_sum *event_sum(struct trace_user_events *u, const struct owner *owner, string_id name)
 {
 	uint64_t key = user_mix(user_mix(owner_key(owner), name), 2);
 	struct pointer_row *row;
-	struct event_sum *sum, **bigger;
+	struct event_sum *sum;
 
 	for (;; key++) {
 		key += !key;
@@ -170,10 +186,7 @@ struct event_sum *event_sum(struct trace_user_events *u, const struct owner *own
 		if (same_owner(&sum->owner, owner) && sum->name == name)
 			return sum;
 	}
-	bigger = reallocarray(u->events, u->nr_events + 1, sizeof(*bigger));
-	if (bigger)
-		u->events = bigger;
-	sum = bigger ? calloc(1, sizeof(*sum)) : NULL;
+	sum = list_room((void **)&u->events, u->nr_events, &u->events_room) ? calloc(1, sizeof(*sum)) : NULL;
 	if (!sum)
 		return user_fail(u);
 	sum->owner = *owner;
@@ -185,7 +198,7 @@ struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner
 {
 	uint64_t key = user_mix(user_mix(user_mix(owner_key(owner), name), from), 3 + kind);
 	struct pointer_row *row;
-	struct span_sum *sum, **bigger;
+	struct span_sum *sum;
 
 	for (;; key++) {
 		key += !key;
@@ -198,10 +211,7 @@ struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner
 	}
 	if (u->nr_spans == MAX_SPANS)
 		return NULL;
-	bigger = reallocarray(u->spans, u->nr_spans + 1, sizeof(*bigger));
-	if (bigger)
-		u->spans = bigger;
-	sum = bigger ? calloc(1, sizeof(*sum)) : NULL;
+	sum = list_room((void **)&u->spans, u->nr_spans, &u->spans_room) ? calloc(1, sizeof(*sum)) : NULL;
 	row = sum ? table_add(&u->span_index, sizeof(*row), key) : NULL;
 	if (!row) {
 		free(sum);
@@ -214,48 +224,10 @@ struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner
 	return u->spans[u->nr_spans++] = row->pointer = sum;
 }
 
-/* ---- segments: one thread's part of a span ---- */
-
-void segment_begin(struct trace_user_events *u, struct segment *segment, struct span_sum *span, const struct trace_thread *thread)
-{
-	table_clear(&segment->waits);
-	*segment = (struct segment){.span = span, .thread = thread, .from_ns = trace_analysis_now(u->analysis)};
-	if (thread)
-		trace_thread_times(u->analysis, thread, &segment->before);
-}
-
-struct trace_times segment_end(struct trace_user_events *u, struct segment *segment)
-{
-	static const struct span_wait unknown = {.target = "", .via = "", .kind = TRACE_WAIT_UNKNOWN};
-	struct trace_times now, times = {0};
-	uint64_t known;
-
-	if (!segment->thread)
-		return times;
-	trace_thread_times(u->analysis, segment->thread, &now);
-	known = waits_sum(&segment->waits);
-	times = times_since(&now, &segment->before, known);
-	if (times.blocked_ns > known)
-		wait_add(u, &segment->waits, &unknown, times.blocked_ns - known, 1);
-	return times;
-}
-
-void segment_wait(struct trace_user_events *u, struct segment *segment, const struct trace_interval *interval)
-{
-	struct span_wait wait = {.target = interval->target ? interval->target : "", .via = interval->via ? interval->via : "",
-				 .other = interval->other, .kind = interval->kind, .idle = interval->idle};
-	uint64_t from = interval->from_ns > segment->from_ns ? interval->from_ns : segment->from_ns;
-
-	if (segment->thread == interval->thread && interval->to_ns > from) /* it may have begun before its thread was known */
-		wait_add(u, &segment->waits, &wait, interval->to_ns - from, 1);
-}
-
-void span_add(struct trace_user_events *u, struct span_sum *span, uint64_t elapsed, const struct trace_times *times, uint64_t queued,
-		     const struct table *waits)
+void span_add(struct trace_user_events *u, struct span_sum *span, uint64_t elapsed, const struct trace_times *times, uint64_t queued)
 {
 	latency_add(u, &span->elapsed, elapsed);
 	times_add(&span->times, times);
 	span->queued += queued;
 	span->unseen += elapsed - queued - times_sum(times);
-	waits_merge(u, &span->waits, waits);
 }

@@ -757,12 +757,12 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 		endpoint_empty(row->pointer);
 	for (const struct birth *birth = NULL; (birth = table_next(&s->births, sizeof(*birth), birth));)
 		set_unref(birth->set);
+	explicit_forget(s);
 	for (uint32_t i = 0; i < s->nr_processes; i++) {
 		set_unref(s->by_idx[i]->pending);
 		table_clear(&s->by_idx[i]->bills);
 		free(s->by_idx[i]);
 	}
-	explicit_forget(s);
 	ring_free(s);
 	packets_free(s);
 	servers_results_free(s);

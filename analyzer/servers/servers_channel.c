@@ -270,7 +270,7 @@ static void pin(struct endpoint *endpoint)
 
 static bool is_over(const struct trace_servers *s, const struct endpoint *endpoint)
 {
-	if (!endpoint->closed_ns || endpoint->pinned || endpoint->at_port || endpoint->ring_ops || endpoint->channel.nr_sending)
+	if (!endpoint->closed_ns || endpoint->pinned || endpoint->at_port || endpoint->ring_ops.nr || endpoint->channel.nr_sending)
 		return false;
 	if (!endpoint->channel.nr || !endpoint->peer || endpoint->peer->gone)
 		return true;

@@ -18,6 +18,7 @@ struct naming { /* a number stands for requests */
 	struct ledger_thread *thread; /* that works on it; NULL: nobody */
 	struct set *rest;	       /* what that thread had besides */
 	struct naming *same;	       /* of the same hash */
+	struct naming *next, *prev;    /* of the process */
 };
 
 struct naming_row {
@@ -54,11 +55,30 @@ static struct naming *naming_new(struct trace_servers *s, struct ledger_process 
 	naming->id = id;
 	naming->same = row->first;
 	row->first = naming;
+	naming->next = process->namings;
+	if (naming->next)
+		naming->next->prev = naming;
+	process->namings = naming;
 	return naming;
 }
 
-static void naming_free(struct naming *naming)
+static void naming_remove(struct trace_servers *s, struct naming *naming)
 {
+	uint64_t key = naming_key(naming->process, naming->name, naming->id);
+	struct naming_row *row = table_find(&s->namings, sizeof(*row), key);
+	struct naming **at = &row->first;
+
+	while (*at != naming)
+		at = &(*at)->same;
+	*at = naming->same;
+	if (!row->first)
+		table_remove(&s->namings, sizeof(*row), key);
+	if (naming->next)
+		naming->next->prev = naming->prev;
+	if (naming->prev)
+		naming->prev->next = naming->next;
+	else
+		naming->process->namings = naming->next;
 	set_unref(naming->set);
 	set_unref(naming->rest);
 	free(naming);
@@ -106,19 +126,6 @@ static void begin(struct trace_servers *s, struct ledger_thread *thread, string_
 	servers_replace_set(s, thread, naming->set, &now);
 }
 
-static void end(struct trace_servers *s, struct naming **at)
-{
-	struct naming *naming = *at;
-	uint64_t key = naming_key(naming->process, naming->name, naming->id);
-	struct naming_row *row = table_find(&s->namings, sizeof(*row), key);
-
-	leave(s, naming);
-	*at = naming->same;
-	naming_free(naming);
-	if (!row->first)
-		table_remove(&s->namings, sizeof(*row), key);
-}
-
 /* What the three events of a request have in common. */
 static string_id stem(struct trace_servers *s, const struct trace_event_type *type)
 {
@@ -151,33 +158,27 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 	at = naming_find(s, thread->process, name, id);
 	if (!at || !*at)
 		return;
+	leave(s, *at);
 	if (event->type->role == TRACE_ROLE_REQUEST_END)
-		end(s, at);
-	else
-		leave(s, *at);
+		naming_remove(s, *at);
 }
 
 void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint64_t until_ns)
 {
 	if (until_ns > process->unnamed_until)
 		process->unnamed_until = until_ns;
-	for (const struct naming_row *row = NULL; (row = table_next(&s->namings, sizeof(*row), row));)
-		for (struct naming *naming = row->first; naming; naming = naming->same) {
-			struct ledger_thread *thread = naming->process == process ? naming->thread : NULL;
+	while (process->namings) {
+		struct ledger_thread *thread = process->namings->thread;
 
-			if (naming->process != process)
-				continue;
-			set_assign(&naming->set, NULL);
-			set_assign(&naming->rest, NULL);
-			naming->thread = NULL;
-			if (!thread)
-				continue;
-			set_assign(&thread->set, NULL); /* since its last bill, too: the number may have ended right behind that */
-			set_assign(&thread->passed, NULL);
-			log_set(s, thread);
-			log_believe(thread);
-			servers_charge(s, thread);
-		}
+		naming_remove(s, process->namings);
+		if (!thread)
+			continue;
+		set_assign(&thread->set, NULL); /* since its last bill, too: the number may have ended right behind that */
+		set_assign(&thread->passed, NULL);
+		log_set(s, thread);
+		log_believe(thread);
+		servers_charge(s, thread);
+	}
 }
 
 void explicit_forget(struct trace_servers *s)
@@ -185,7 +186,10 @@ void explicit_forget(struct trace_servers *s)
 	for (const struct naming_row *row = NULL; (row = table_next(&s->namings, sizeof(*row), row));)
 		for (struct naming *naming = row->first, *next; naming; naming = next) {
 			next = naming->same;
-			naming_free(naming);
+			naming->process->namings = NULL;
+			set_unref(naming->set);
+			set_unref(naming->rest);
+			free(naming);
 		}
 	table_clear(&s->namings);
 }

@@ -35,6 +35,7 @@ struct bill {	      /* row: what an origin cost a process */
 };
 
 #define NR_WORDS 4
+struct naming;
 
 /* Futexes, the latest few. */
 struct words {
@@ -56,12 +57,15 @@ struct ledger_process {
 	uint64_t receiving; /* softirq time that received for its sockets */
 	uint64_t deliveries;
 	uint64_t unnamed_until; /* some of its own events are missing */
+	struct naming *namings; /* servers_explicit.c: numbers that stand for its requests */
 	struct set *pending; /* announced to it by a signal, and not answered */
 	bool announced;	     /* it is in trace_servers.announced: it may have some, */
 	struct ledger_process *next_announced; /* as others */
 	uint64_t stamp;	     /* trace_servers.stamp of when it was counted last as a client */
 	struct table bills;
 };
+
+#define MAX_SET 4096u /* requests: of a thread that has more open at the same time, the oldest are no longer billed */
 
 /* The requests that a thread works on, or that data carries. Shared by reference, and never changed while more than one place has it. NULL: none. */
 struct set {
@@ -136,6 +140,12 @@ enum role {
 	ROLE_CLIENT
 };
 
+/** struct ring_ops - operations of io_uring, oldest first: those that send, those that receive; and how many there are, others too. The first knows the last */
+struct ring_ops {
+	struct ring_op *first[2];
+	uint32_t nr;
+};
+
 struct endpoint {
 	uint64_t key; /* in trace_servers.endpoints */
 	uint64_t ino;
@@ -164,7 +174,7 @@ struct endpoint {
 	struct set *connect_set;			  /* what the thread that connected worked on */
 	struct set *awaiting;				  /* what was asked for here as a client */
 	struct set *open;				  /* requests that came in here and are not answered, oldest first */
-	struct ring_op *ring_ops;			  /* of io_uring, in progress here, oldest first */
+	struct ring_ops ring_ops;			  /* of io_uring, in progress here */
 	struct channel channel; /* stream, TCP: what this end sends; datagrams: what it receives; pipe: what is in it */
 };
 
@@ -260,7 +270,7 @@ struct ledger_thread {
 	bool settled;	  /* and it is billed until its last submission */
 	struct ledger_thread *parent; /* that made it, if it is known */
 	uint64_t born_ns;	      /* from when on it wanted a CPU, if that was seen */
-	struct ring_op *ring_ops;     /* its operations on files that are not known yet */
+	struct ring_ops ring_ops;     /* its operations on files that are not known yet */
 	struct ring_op *submitting;   /* the last one submitted in its context */
 	struct endpoint *ring_made;   /* the last endpoint told in its context */
 	struct set *arrived;	      /* came in, and it has not looked at */

@@ -67,7 +67,7 @@ static const uint8_t purposes[64] = {
 
 struct ring_op {
 	uint64_t req; /* its address in the kernel */
-	struct ring_op *next, *previous; /* of its endpoint; of its user, while that is not known */
+	struct ring_op *next, *previous; /* of its endpoint; of its user, while that is not known; only if it sends or receives. Before the first is the last */
 	struct ledger_thread *user, *submitter;
 	struct endpoint *endpoint; /* NULL: not known yet, or none */
 	struct set *set;	   /* what its user worked on */
@@ -93,32 +93,55 @@ static unsigned int purpose(const struct ring_op *op)
 
 /* ---- operations in progress ---- */
 
-static struct ring_op **list_of(struct ring_op *op)
+static struct ring_ops *list_of(struct ring_op *op)
 {
 	return op->endpoint ? &op->endpoint->ring_ops : &op->user->ring_ops;
 }
 
+/* Which of the two lists is for @what, SENDS or RECEIVES. */
+static unsigned int list_for(unsigned int what)
+{
+	return what == RECEIVES;
+}
+
+static bool is_listed(const struct ring_op *op)
+{
+	return purpose(op) & (SENDS | RECEIVES);
+}
+
 static void link_last(struct ring_op *op)
 {
-	struct ring_op **at = list_of(op);
+	struct ring_ops *list = list_of(op);
+	unsigned int which = list_for(purpose(op));
 
-	op->previous = NULL;
-	while (*at) {
-		op->previous = *at;
-		at = &(*at)->next;
-	}
+	list->nr++;
+	if (!is_listed(op))
+		return;
 	op->next = NULL;
-	*at = op;
+	op->previous = list->first[which] ? list->first[which]->previous : op;
+	if (list->first[which])
+		op->previous->next = op;
+	else
+		list->first[which] = op;
+	list->first[which]->previous = op;
 }
 
 static void unlink_op(struct ring_op *op)
 {
-	if (op->previous)
-		op->previous->next = op->next;
+	struct ring_ops *list = list_of(op);
+	unsigned int which = list_for(purpose(op));
+
+	list->nr--;
+	if (!is_listed(op))
+		return;
+	if (list->first[which] == op)
+		list->first[which] = op->next;
 	else
-		*list_of(op) = op->next;
+		op->previous->next = op->next;
 	if (op->next)
 		op->next->previous = op->previous;
+	else if (list->first[which])
+		list->first[which]->previous = op->previous;
 }
 
 static void op_forget_sets(struct ring_op *op)
@@ -146,7 +169,7 @@ static void op_free(struct trace_servers *s, struct ring_op *op)
 	free(op);
 }
 
-static struct ring_op *op_new(struct trace_servers *s, uint64_t req, struct ledger_thread *user, struct endpoint *endpoint, uint32_t slot)
+static struct ring_op *op_new(struct trace_servers *s, uint64_t req, struct ledger_thread *user, struct endpoint *endpoint, uint32_t slot, uint32_t opcode)
 {
 	struct ring_op *op = op_find(s, req);
 	struct pointer_row *row;
@@ -164,6 +187,7 @@ static struct ring_op *op_new(struct trace_servers *s, uint64_t req, struct ledg
 	op->user = user;
 	op->endpoint = endpoint;
 	op->slot = slot;
+	op->opcode = opcode;
 	op->submit_ns = trace_analysis_now(s->analysis);
 	set_assign(&op->set, user->set);
 	link_last(op);
@@ -506,6 +530,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	bool has_fd = submit->opcode < sizeof(purposes) && ((purposes[submit->opcode] & (SENDS | RECEIVES)) || submit->opcode == OP_CONNECT || submit->opcode == OP_ACCEPT);
 	bool fixed = submit->flags & URING_FIXED_FILE;
 	struct endpoint *endpoint = NULL;
+	uint32_t opcode = submit->opcode;
 	struct ring_op *op;
 
 	if (thread && !thread->call)
@@ -514,10 +539,12 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 		endpoint = fixed ? in_slot(s, user, (uint32_t)submit->fd) : endpoint_of_fd(s, user, (uint64_t)submit->fd);
 	if (user && submit->seen && !user->several_rings)
 		look(s, user, submit->seen);
-	op = user ? op_new(s, submit->req, user, endpoint, fixed ? (uint32_t)submit->fd : NO_SLOT) : NULL;
+	/* Of a file it brings back what it was read for. */
+	if (user && !endpoint && !fixed && submit->opcode < sizeof(purposes) && (purposes[submit->opcode] & RECEIVES) && brings_nothing(s, user, (uint64_t)submit->fd))
+		opcode = UINT32_MAX;
+	op = user ? op_new(s, submit->req, user, endpoint, fixed ? (uint32_t)submit->fd : NO_SLOT, opcode) : NULL;
 	if (!op)
 		return;
-	op->opcode = submit->opcode;
 	op->polled = thread != user;
 	if (endpoint && op->opcode == OP_ACCEPT)
 		endpoint->owner = user->process;
@@ -527,8 +554,6 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	}
 	if (endpoint && (purpose(op) & SENDS) && endpoint->kind != ENDPOINT_DATAGRAM)
 		prepare(s, op);
-	if (!endpoint && !fixed && (purpose(op) & RECEIVES) && brings_nothing(s, user, (uint64_t)submit->fd))
-		op->opcode = UINT32_MAX; /* a file: it brings back what it was read for */
 	if (thread->ring_worker) {
 		charge_worker(s, thread, op, NULL);
 		settle_now(s, user);
@@ -553,14 +578,11 @@ static bool is_of_call(const struct ledger_thread *thread, const struct endpoint
 /* The operation that a transfer at @endpoint belongs to; NULL: it was submitted unseen, or is not a ring's. */
 static struct ring_op *op_of(struct ledger_thread *user, struct endpoint *endpoint, unsigned int what)
 {
-	struct ring_op *op;
+	struct ring_op *op = endpoint->ring_ops.first[list_for(what)];
 
-	for (op = endpoint->ring_ops; op; op = op->next)
-		if (purpose(op) & what)
-			return op;
-	for (op = user ? user->ring_ops : NULL; op; op = op->next)
-		if (purpose(op) & what)
-			break;
+	if (op || !user)
+		return op;
+	op = user->ring_ops.first[list_for(what)];
 	if (op) /* a registered file */
 		place(op, endpoint);
 	return op;
@@ -740,9 +762,9 @@ void ring_open(struct trace_servers *s, const struct trace_event *event)
 /* Of a receiver who was faster than the event of what was sent. */
 const struct ring_op *ring_sending(const struct endpoint *endpoint, const struct ring_op *after, struct ledger_thread **ret_user, struct set **ret_set)
 {
-	const struct ring_op *op = after ? after->next : endpoint->ring_ops;
+	const struct ring_op *op = after ? after->next : endpoint->ring_ops.first[list_for(SENDS)];
 
-	while (op && !((purpose(op) & SENDS) && op->prepared))
+	while (op && !op->prepared)
 		op = op->next;
 	if (op) {
 		*ret_user = op->user;

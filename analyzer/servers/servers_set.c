@@ -106,11 +106,34 @@ static void set_copy(struct set *set, const struct set *old, uint32_t from, uint
 	set->asked = old->asked;
 }
 
-/* It is not in there. */
+/* Without the one at @at. */
+static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t at)
+{
+	struct set *old = *place, *set = NULL;
+
+	if (can_change(old) && old->nr > 1) {
+		request_unref(old->items[at]);
+		memmove(old->items + at, old->items + at + 1, (--old->nr - at) * sizeof(old->items[0]));
+		return;
+	}
+	if (old->nr == 2)
+		set = set_of_one(s, old->items[!at]);
+	else if (old->nr > 2 && (set = set_new(s, old->nr - 1))) {
+		set_copy(set, old, 0, at);
+		set_copy(set, old, at + 1, old->nr - at - 1);
+	}
+	*place = set;
+	set_unref(old);
+}
+
+/* It is not in there. In a set of MAX_SET it takes the place of the oldest: what each event of a thread costs grows with its set. */
 static void set_add(struct trace_servers *s, struct set **place, struct request *request)
 {
-	struct set *old = *place, *set;
+	struct set *old, *set;
 
+	if (*place && (*place)->nr >= MAX_SET)
+		set_remove_at(s, place, 0);
+	old = *place;
 	if (!old) {
 		*place = set_of_one(s, request);
 		return;
@@ -181,26 +204,6 @@ static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, co
 	}
 	set->nr = kept;
 	return kept;
-}
-
-/* Without the one at @at. */
-static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t at)
-{
-	struct set *old = *place, *set = NULL;
-
-	if (can_change(old) && old->nr > 1) {
-		request_unref(old->items[at]);
-		memmove(old->items + at, old->items + at + 1, (--old->nr - at) * sizeof(old->items[0]));
-		return;
-	}
-	if (old->nr == 2)
-		set = set_of_one(s, old->items[!at]);
-	else if (old->nr > 2 && (set = set_new(s, old->nr - 1))) {
-		set_copy(set, old, 0, at);
-		set_copy(set, old, at + 1, old->nr - at - 1);
-	}
-	*place = set;
-	set_unref(old);
 }
 
 /* The @kept ones that stay, of a set that others see too. NULL: out of memory. */

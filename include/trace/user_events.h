@@ -87,6 +87,9 @@ const char *trace_span_kind_name(enum trace_span_kind kind);
  * @queued_ns: a request was with no thread: handed off, and not begun again yet
  * @unseen_ns: the thread's state is unknown: no kernel events were recorded
  * @waits: causes of @blocked_ns, greatest time first; they add up to it
+ *     Kind UNKNOWN also where the attribution would take too long: when a thread works for
+ *     requests of more than 64 names at the same time, or when too many requests of one name
+ *     change their thread during very many waits
  */
 struct trace_span {
 	const struct trace_process *process;

@@ -499,6 +499,86 @@ static void requests_that_ended_leave_no_trace_in_memory(void)
 	end(&s);
 }
 
+/* Three wait for the file at the same time: one ends, one is lost on its thread, and one after it was handed off. */
+static void only_requests_that_end_have_waits(void)
+{
+	struct story s = begin();
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN);
+	uint16_t done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t pass = event_type(s.tb, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
+	const struct trace_span *request;
+
+	for (unsigned int i = 0; i < 3; i++)
+		emit(s.tb, 0, 1500 + i, take, 10, i);
+	read_orders(s.tb);
+	emit(s.tb, 0, 7000, done, 10, 0);
+	emit(s.tb, 0, 7050, pass, 10, 2);
+	emit(s.tb, 0, 7100, pass, 10, 9); /* the gap begins here */
+	tb_user_lost(s.tb, 0, 1);
+	emit(s.tb, 0, 8000, pass, 10, 3);
+	run(&s);
+	request = span(&s, TRACE_SPAN_REQUEST, "", "shop:order");
+	CU_ASSERT_EQUAL(request->elapsed.count, 1);
+	CU_ASSERT_EQUAL(request->open, 2);
+	CU_ASSERT_EQUAL(request->blocked_ns, 3000);
+	CU_ASSERT_EQUAL_FATAL(request->nr_waits, 1);
+	CU_ASSERT_EQUAL(request->waits[0].ns, 3000);
+	CU_ASSERT_EQUAL(request->waits[0].count, 1);
+	end(&s);
+}
+
+/* Two clocks may differ: 10's second request begins before the kernel tells that it no longer waits. */
+static void a_request_that_begins_in_a_wait_has_the_rest_of_it(void)
+{
+	struct story s = begin();
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN);
+	uint16_t done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+
+	emit(s.tb, 0, 1500, take, 10, 0);
+	read_orders(s.tb); /* it waits from 3000 to 6000 */
+	emit(s.tb, 0, 5000, take, 10, 1);
+	emit(s.tb, 0, 5500, open, 10, 0);
+	emit(s.tb, 0, 7000, done, 10, 0);
+	emit(s.tb, 0, 7000, done, 10, 1);
+	emit(s.tb, 0, 7000, close, 10, 0);
+	run(&s);
+	CU_ASSERT_EQUAL_FATAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->nr_waits, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->waits[0].ns, 4000);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", "shop:order")->waits[0].count, 2);
+	CU_ASSERT_EQUAL_FATAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->nr_waits, 1);
+	CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_SCOPE, "", "shop:a")->waits[0].ns, 500);
+	end(&s);
+}
+
+/* Of 65 names at the same time, the last one's requests wait for something unknown; the times are exact. */
+static void requests_of_more_names_than_can_be_followed_wait_for_something_unknown(void)
+{
+	struct story s = begin();
+	uint16_t take, done[65];
+	char name[32];
+
+	for (unsigned int i = 0; i < 65; i++) {
+		snprintf(name, sizeof(name), "shop:order%u.begin", i);
+		take = event_type(s.tb, name, TRACE_ROLE_REQUEST_BEGIN);
+		snprintf(name, sizeof(name), "shop:order%u.end", i);
+		done[i] = event_type(s.tb, name, TRACE_ROLE_REQUEST_END);
+		emit(s.tb, 0, 1500 + i, take, 10, 0);
+	}
+	read_orders(s.tb);
+	for (unsigned int i = 0; i < 65; i++)
+		emit(s.tb, 0, 7000 + i, done[i], 10, 0);
+	run(&s);
+	for (unsigned int i = 0; i < 65; i++) {
+		snprintf(name, sizeof(name), "shop:order%u", i);
+		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->blocked_ns, 3000);
+		CU_ASSERT_EQUAL_FATAL(span(&s, TRACE_SPAN_REQUEST, "", name)->nr_waits, 1);
+		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->waits[0].kind, i < 64 ? TRACE_WAIT_FILE : TRACE_WAIT_UNKNOWN);
+		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->waits[0].ns, 3000);
+	}
+	end(&s);
+}
+
 /* Thread 11 exits without an event, and another thread gets its number. The waits of that thread
  * are not the request's, and are not counted with those of 11. */
 static void a_request_does_not_pass_to_a_thread_that_reuses_the_number(void)
@@ -678,6 +758,9 @@ int main(int argc, char **argv)
 		CASE(a_request_goes_from_thread_to_thread),
 		CASE(requests_of_six_hundred_years_do_not_overflow),
 		CASE(requests_that_ended_leave_no_trace_in_memory),
+		CASE(only_requests_that_end_have_waits),
+		CASE(a_request_that_begins_in_a_wait_has_the_rest_of_it),
+		CASE(requests_of_more_names_than_can_be_followed_wait_for_something_unknown),
 		CASE(a_request_does_not_pass_to_a_thread_that_reuses_the_number),
 		CASE(without_system_calls_no_part_of_a_span_is_negative),
 		CASE(a_thread_of_a_container_is_found_by_its_cpu),

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * user_waits.c - segments: what a thread did from one moment to another, and what it waited for meanwhile.
+ *
+ * A thread is in any number of segments at once: its scopes, its requests, and the one from its last event on. A wait is part of all of them, and to add it to
+ * each would cost, for each wait, as much as there are segments. So the thread keeps its waits once, in stretches.
+ *
+ * A stretch lasts from one begin of segments to the next. A wait is added to the newest stretch only. The waits of a segment are the sum of the stretches from its
+ * own to the newest. When the last segment that begins with a stretch has ended, the stretch is merged into the older one, smaller table into larger; the oldest
+ * stretch is dropped instead. Example: scope A begins at 1, B at 2; there are stretches [1, 2) and [2, now). B ends: its waits are those of [2, now), which then
+ * becomes part of [1, now).
+ *
+ * A scope or mark reads its stretches when it ends. Each stretch is read at most once by each of the at most MAX_DEPTH + 1 of them that were open when the stretch
+ * began, so this is bounded. Requests can be any number, thus they do not read: a span gets each wait as it comes, times the number of its requests that the
+ * thread works for; there are at most MAX_FOLLOWED such spans for a thread. What that counted for a request that then does not end is taken back,
+ *   - for its present segment, with those of all other requests of the thread in one sweep over the stretches (requests_take_back()): what spoils one of them
+ *     spoils all, because only requests of the thread's own program are followed;
+ *   - for its earlier segments from a table of its own, into which the stretches were copied when a thread left it without its end.
+ * To copy may take long when others have many stretches. Then steps are counted: each event and each wait earns some, and where there are not enough the span is
+ * folded: its waits are one row of kind UNKNOWN. So the work is at most a constant for each event, whatever programs do.
+ */
+#include <stdlib.h>
+#include "user_accounting.h"
+
+#define MAX_FOLLOWED	64u /* names of requests whose waits one thread collects at once; others wait for UNKNOWN */
+#define STEPS_PER_EVENT 32u /* looks at a row or a stretch that each event pays for */
+
+const struct span_wait wait_unknown = {.target = "", .via = "", .kind = TRACE_WAIT_UNKNOWN};
+
+/* ---- steps ---- */
+
+void steps_earn(struct trace_user_events *u)
+{
+	u->steps += STEPS_PER_EVENT;
+}
+
+static bool steps_take(struct trace_user_events *u, uint64_t nr)
+{
+	if (nr > u->steps)
+		return false;
+	u->steps -= nr;
+	return true;
+}
+
+static void span_fold(struct span_sum *span)
+{
+	span->is_folded = true;
+	table_clear(&span->waits);
+}
+
+static void span_wait(struct trace_user_events *u, struct span_sum *span, const struct span_wait *wait, uint64_t ns,
+		      uint64_t count)
+{
+	if (!span->is_folded)
+		wait_add(u, &span->waits, wait, ns, count);
+}
+
+/* ---- stretches ---- */
+
+static struct stretch *stretch_new(struct trace_user_events *u)
+{
+	struct stretch *stretch = u->spare;
+
+	if (!stretch)
+		return calloc(1, sizeof(*stretch));
+	u->spare = stretch->older;
+	stretch->older = NULL;
+	return stretch;
+}
+
+/* The stretch that begins now, with one segment more. NULL: out of memory. */
+static struct stretch *stretch_pin(struct trace_user_events *u, struct actor *actor)
+{
+	struct stretch *newest = actor->newest, *stretch;
+	uint64_t now = trace_analysis_now(u->analysis);
+
+	if (newest && (!newest->pins || newest->from_ns == now)) {
+		newest->from_ns = now;
+		newest->pins++;
+		return newest;
+	}
+	stretch = stretch_new(u);
+	if (!stretch)
+		return user_fail(u);
+	stretch->from_ns = now;
+	stretch->pins = 1;
+	stretch->older = newest;
+	if (newest)
+		newest->newer = stretch;
+	return actor->newest = stretch;
+}
+
+static void stretch_remove(struct trace_user_events *u, struct actor *actor, struct stretch *stretch)
+{
+	if (stretch->newer)
+		stretch->newer->older = stretch->older;
+	else
+		actor->newest = stretch->older;
+	if (stretch->older)
+		stretch->older->newer = stretch->newer;
+	table_clear(&stretch->waits);
+	*stretch = (struct stretch){.older = u->spare};
+	u->spare = stretch;
+}
+
+/* One segment less begins with @stretch. The last stretch of a thread stays, empty, for its next segment. */
+static void stretch_unpin(struct trace_user_events *u, struct actor *actor, struct stretch *stretch)
+{
+	struct stretch *older = stretch->older;
+
+	if (--stretch->pins)
+		return;
+	if (!older && !stretch->newer) {
+		table_clear(&stretch->waits);
+		return;
+	}
+	if (older) {
+		if (older->waits.used < stretch->waits.used) {
+			struct table waits = older->waits;
+
+			older->waits = stretch->waits;
+			stretch->waits = waits;
+		}
+		waits_merge(u, &older->waits, &stretch->waits);
+	}
+	stretch_remove(u, actor, stretch);
+}
+
+/* ---- segments ---- */
+
+void segment_begin(struct trace_user_events *u, struct actor *actor, struct segment *segment, struct span_sum *span,
+		   bool collect)
+{
+	*segment = (struct segment){.span = span, .thread = actor->thread, .from_ns = trace_analysis_now(u->analysis)};
+	if (!actor->thread)
+		return;
+	trace_thread_times(u->analysis, actor->thread, &segment->before);
+	if (collect)
+		segment->stretch = stretch_pin(u, actor);
+}
+
+void segment_drop(struct trace_user_events *u, struct actor *actor, struct segment *segment)
+{
+	if (segment->stretch)
+		stretch_unpin(u, actor, segment->stretch);
+	segment->stretch = NULL;
+	segment->span = NULL;
+}
+
+struct trace_times segment_times(struct trace_user_events *u, const struct segment *segment, uint64_t known_ns)
+{
+	struct trace_times now, times = {0};
+
+	if (!segment->thread)
+		return times;
+	trace_thread_times(u->analysis, segment->thread, &now);
+	return times_since(&now, &segment->before, known_ns);
+}
+
+void segment_end(struct trace_user_events *u, struct actor *actor, struct segment *segment)
+{
+	struct span_sum *span = segment->span;
+	struct trace_times times;
+	uint64_t known = 0;
+
+	for (const struct stretch *stretch = segment->stretch; stretch; stretch = stretch->newer) {
+		known += waits_sum(&stretch->waits);
+		waits_merge(u, &span->waits, &stretch->waits);
+	}
+	times = segment_times(u, segment, known);
+	if (times.blocked_ns > known)
+		wait_add(u, &span->waits, &wait_unknown, times.blocked_ns - known, 1);
+	span_add(u, span, trace_analysis_now(u->analysis) - segment->from_ns, &times, 0);
+	segment_drop(u, actor, segment);
+}
+
+/* ---- requests ---- */
+
+static struct following *following_of(const struct actor *actor, const struct span_sum *span)
+{
+	for (uint32_t i = 0; i < actor->nr_followed; i++)
+		if (actor->followed[i].span == span)
+			return &actor->followed[i];
+	return NULL;
+}
+
+static struct following *following_new(struct trace_user_events *u, struct actor *actor, struct span_sum *span)
+{
+	struct following *following;
+
+	if (actor->nr_followed == MAX_FOLLOWED)
+		return NULL;
+	if (!(actor->nr_followed & (actor->nr_followed - 1))) { /* a power of two: full */
+		following = reallocarray(actor->followed, actor->nr_followed ? 2ul * actor->nr_followed : 1,
+					 sizeof(*following));
+		if (!following)
+			return user_fail(u);
+		actor->followed = following;
+	}
+	following = &actor->followed[actor->nr_followed++];
+	*following = (struct following){.span = span};
+	return following;
+}
+
+void request_follow(struct trace_user_events *u, struct request *request)
+{
+	struct actor *actor = request->actor;
+	struct following *following = NULL;
+
+	if (actor->thread && request->program == actor->program && !request->span->is_folded)
+		following = following_of(actor, request->span) ?: following_new(u, actor, request->span);
+	segment_begin(u, actor, &request->segment, request->span, following);
+	if (!following)
+		return;
+	following->nr++;
+	request->is_followed = true;
+	request->told_ns = actor->told_ns;
+}
+
+/* What the span of @request has of its present segment, it will have to give back if the request does not end. */
+static void request_keep(struct trace_user_events *u, struct request *request)
+{
+	for (const struct stretch *stretch = request->segment.stretch; stretch && !request->span->is_folded;
+	     stretch = stretch->newer) {
+		if (steps_take(u, 1ull + stretch->waits.used))
+			waits_merge(u, &request->waits, &stretch->waits);
+		else
+			span_fold(request->span);
+	}
+}
+
+uint64_t request_unfollow(struct trace_user_events *u, struct request *request, bool ends)
+{
+	struct actor *actor = request->actor;
+	struct following *following;
+
+	if (!request->is_followed)
+		return 0;
+	if (!ends)
+		request_keep(u, request);
+	request->is_followed = false;
+	following = following_of(actor, request->span);
+	if (!--following->nr)
+		*following = actor->followed[--actor->nr_followed];
+	return actor->told_ns - request->told_ns;
+}
+
+/* The oldest followed request of @actor. All are newer than what began before the last loss of events, so no other is looked at for nothing more than once. */
+static struct request *oldest_followed(const struct actor *actor)
+{
+	struct request *request = actor->requests, *oldest = NULL;
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < actor->nr_followed; i++)
+		nr += actor->followed[i].nr;
+	for (; nr; request = request->older) {
+		if (!request->is_followed)
+			continue;
+		oldest = request;
+		nr--;
+	}
+	return oldest;
+}
+
+static void take_back(struct trace_user_events *u, struct span_sum *span, const struct table *waits, uint64_t times)
+{
+	const struct span_wait *row = NULL;
+
+	while (!span->is_folded && (row = table_next(waits, sizeof(*row), row)))
+		wait_add(u, &span->waits, row, -times * row->ns, -times * row->count);
+}
+
+void requests_take_back(struct trace_user_events *u, struct actor *actor)
+{
+	const struct request *request = oldest_followed(actor);
+
+	for (const struct stretch *stretch = request ? request->segment.stretch : NULL; stretch;
+	     stretch = stretch->newer) {
+		for (; request && (!request->is_followed || request->segment.stretch == stretch);
+		     request = request->newer)
+			if (request->is_followed)
+				following_of(actor, request->span)->nr_swept++;
+		for (uint32_t i = 0; i < actor->nr_followed; i++)
+			if (actor->followed[i].nr_swept)
+				take_back(u, actor->followed[i].span, &stretch->waits, actor->followed[i].nr_swept);
+	}
+	for (uint32_t i = 0; i < actor->nr_followed; i++)
+		actor->followed[i].nr_swept = 0;
+}
+
+void request_take_back(struct trace_user_events *u, struct request *request)
+{
+	take_back(u, request->span, &request->waits, 1);
+}
+
+/* ---- waits ---- */
+
+/*
+ * A wait may have begun before segments that are open: the clocks of a program and the kernel differ by a little, and where events of the kernel are missing a
+ * thread is believed to wait. Each of those has the part since its own begin. Returns false if that would take too many steps.
+ */
+static bool stretches_wait(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
+			   uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t count = 1;
+
+	for (struct stretch *stretch = actor->newest; stretch && from_ns < to_ns; stretch = stretch->older) {
+		uint64_t since = stretch->from_ns > from_ns ? stretch->from_ns : from_ns;
+
+		if (stretch->from_ns > from_ns && !steps_take(u, 1))
+			return false;
+		if (since >= to_ns)
+			continue;
+		wait_add(u, &stretch->waits, wait, to_ns - since, count);
+		count = 0; /* in the newest of its stretches: segments that have a part of it have that */
+		to_ns = since;
+	}
+	return true;
+}
+
+/* The spans had all of the wait for each of their requests: less what was before a request began. */
+static bool requests_wait_less(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
+			       uint64_t from_ns, uint64_t to_ns)
+{
+	for (struct request *request = actor->requests; request && request->segment.from_ns > from_ns;
+	     request = request->older) {
+		uint64_t before = (request->segment.from_ns < to_ns ? request->segment.from_ns : to_ns) - from_ns;
+
+		if (!steps_take(u, 1))
+			return false;
+		if (!request->is_followed)
+			continue;
+		span_wait(u, request->span, wait, -before, request->segment.from_ns < to_ns ? 0 : UINT64_MAX);
+		request->told_ns += before;
+	}
+	return true;
+}
+
+void actor_wait(struct trace_user_events *u, struct actor *actor, const struct trace_interval *interval)
+{
+	struct span_wait wait = {.target = interval->target ? interval->target : "",
+				 .via = interval->via ? interval->via : "",
+				 .other = interval->other,
+				 .kind = interval->kind,
+				 .idle = interval->idle};
+	uint64_t ns = interval->to_ns - interval->from_ns;
+	bool told;
+
+	if (!actor->newest || !actor->newest->pins || interval->to_ns <= interval->from_ns)
+		return;
+	told = stretches_wait(u, actor, &wait, interval->from_ns, interval->to_ns);
+	if (told && actor->nr_followed) {
+		actor->told_ns += ns;
+		for (uint32_t i = 0; i < actor->nr_followed; i++)
+			span_wait(u, actor->followed[i].span, &wait, actor->followed[i].nr * ns, actor->followed[i].nr);
+		told = requests_wait_less(u, actor, &wait, interval->from_ns, interval->to_ns);
+	}
+	for (uint32_t i = 0; !told && i < actor->nr_followed; i++)
+		span_fold(actor->followed[i].span);
+}
+
+void actor_waits_free(struct actor *actor)
+{
+	struct stretch *older;
+
+	for (struct stretch *stretch = actor->newest; stretch; stretch = older) {
+		older = stretch->older;
+		table_clear(&stretch->waits);
+		free(stretch);
+	}
+	free(actor->followed);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_steps_programs.c - what programs can make a trace cost with their own events, in steps instead of time: many requests, scopes, names, threads and losses at
+ * the same time.
+ */
+#include <stdio.h>
+
+#include "steps.h"
+
+static uint16_t type(struct story *story, const char *name, enum trace_event_role role)
+{
+	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = name,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.fields = &value,
+					.nr_fields = 1,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = role};
+	uint16_t id = 0;
+
+	CU_ASSERT_EQUAL_FATAL(trace_writer_event_type(story->writer, &type, &id, NULL), 0);
+	return id;
+}
+
+/* The event types of requests of one name. */
+struct order {
+	uint16_t begin, end, handoff;
+};
+
+static struct order order(struct story *story)
+{
+	return (struct order){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+			      type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
+			      type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
+}
+
+/* Thread @tid of the program whose stream is @of tells of event @id. */
+static void tell(struct story *story, uint32_t of, uint16_t id, uint32_t tid, uint64_t value)
+{
+	struct {
+		uint32_t tid, pad;
+		uint64_t value;
+	} payload = {.tid = tid, .value = value};
+
+	add(story, &story->streams[of], ++story->ns, id, &payload, sizeof(payload), NULL);
+}
+
+/* Programs ONE and OTHER, each with its stream, on CPUs 0 and 1. */
+static void programs(struct story *story)
+{
+	thread(story, ONE, ONE, -1);
+	thread(story, OTHER, OTHER, -1);
+	for (uint32_t i = 0; i < 2; i++)
+		EVENT(story, i, user_stream, "/bin/shop", .stream = story->streams[PROGRAM + i].stream,
+		      .pid = i ? OTHER : ONE, .cpu = i);
+	run(story, 0, 0, ONE);
+	run(story, 1, 0, OTHER);
+}
+
+/* Thread ONE polls until OTHER wakes it. */
+static void wait_once(struct story *story)
+{
+	enter(story, 0, SYS_poll, 1);
+	run(story, 0, ONE, 0);
+	EVENT(story, 1, sched_waking, NULL, .tid = ONE);
+	run(story, 0, 0, ONE);
+	leave(story, 0, 1);
+}
+
+/* The same, but for another thread each time. */
+static void wait_for(struct story *story, uint32_t nr)
+{
+	run(story, 1, OTHER, MANY + nr);
+	enter(story, 0, SYS_poll, 1);
+	run(story, 0, ONE, 0);
+	EVENT(story, 1, sched_waking, NULL, .tid = ONE);
+	run(story, 0, 0, ONE);
+	leave(story, 0, 1);
+	run(story, 1, MANY + nr, OTHER);
+}
+
+/* ---- requests ---- */
+
+static void tell_of_open_requests(struct story *story, uint32_t nr)
+{
+	struct order of = order(story);
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++)
+		tell(story, PROGRAM, of.begin, ONE, i);
+	for (uint32_t i = 0; i < nr; i++)
+		wait_once(story);
+	for (uint32_t i = 0; i < nr; i += 2) /* the oldest first; the others stay open */
+		tell(story, PROGRAM, of.end, ONE, i);
+}
+
+static void a_wait_costs_the_same_however_many_requests_are_open(void)
+{
+	each_costs_the_same(tell_of_open_requests, 2000, "-a");
+}
+
+/* Each begins between two waits for other threads, and all end at the end. */
+static void tell_of_different_waits(struct story *story, uint32_t nr)
+{
+	struct order of = order(story);
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		thread(story, MANY + i, MANY + i, -1);
+		wait_for(story, i);
+		tell(story, PROGRAM, of.begin, ONE, i);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		tell(story, PROGRAM, of.end, ONE, i);
+}
+
+static void a_request_costs_the_same_however_many_different_waits_it_has(void)
+{
+	each_costs_the_same(tell_of_different_waits, 2000, "-a");
+}
+
+/* The same, but nobody ends them: the loss of an event does. */
+static void tell_of_lost_requests(struct story *story, uint32_t nr)
+{
+	struct order of = order(story);
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		thread(story, MANY + i, MANY + i, -1);
+		wait_for(story, i);
+		tell(story, PROGRAM, of.begin, ONE, i);
+	}
+	lose(story, &story->streams[PROGRAM]);
+	tell(story, PROGRAM, of.begin, ONE, nr);
+}
+
+static void a_request_that_is_lost_costs_the_same_however_many_waits_it_has(void)
+{
+	each_costs_the_same(tell_of_lost_requests, 2000, "-a");
+}
+
+/* All are handed to another thread and back, after waits. */
+static void tell_of_handed_requests(struct story *story, uint32_t nr)
+{
+	struct order of = order(story);
+
+	programs(story);
+	BEFORE(story, start_thread, "thread", .tid = ONE + 1, .tgid = ONE, .ppid = 1, .nr = -1,
+	       .state = TRACE_TASK_INTERRUPTIBLE);
+	for (uint32_t i = 0; i < nr; i++) {
+		thread(story, MANY + i, MANY + i, -1);
+		wait_for(story, i);
+		tell(story, PROGRAM, of.begin, ONE, i);
+	}
+	for (uint32_t i = 0; i < 2 * nr; i++) {
+		tell(story, PROGRAM, of.handoff, i < nr ? ONE : ONE + 1, i % nr);
+		tell(story, PROGRAM, of.begin, i < nr ? ONE + 1 : ONE, i % nr);
+	}
+}
+
+static void a_request_that_changes_its_thread_costs_the_same_however_many_there_are(void)
+{
+	each_costs_the_same(tell_of_handed_requests, 2000, "-a");
+}
+
+/* Half of the requests begin while their thread waits; and what it waited for is known later. */
+static void tell_of_early_requests(struct story *story, uint32_t nr)
+{
+	struct order of = order(story);
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++)
+		tell(story, PROGRAM, of.begin, ONE, i);
+	enter(story, 0, SYS_poll, 1);
+	for (uint32_t i = 0; i < nr; i++) {
+		run(story, 0, ONE, 0);
+		EVENT(story, 1, sched_waking, NULL, .tid = ONE);
+		run(story, 0, 0, ONE);
+	}
+	run(story, 0, ONE, 0);
+	for (uint32_t i = 0; i < nr; i++)
+		tell(story, PROGRAM, of.begin, ONE, nr + i);
+	EVENT(story, 1, sched_waking, NULL, .tid = ONE);
+	run(story, 0, 0, ONE);
+	leave(story, 0, 1);
+}
+
+static void a_request_that_begins_in_a_wait_costs_the_same_however_many_there_are(void)
+{
+	each_costs_the_same(tell_of_early_requests, 2000, "-a");
+}
+
+/* ---- losses ---- */
+
+/* As many requests are open in one program as the other one loses events. */
+static void tell_of_losses_elsewhere(struct story *story, uint32_t nr)
+{
+	struct order of = order(story);
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++)
+		tell(story, PROGRAM, of.begin, ONE, i);
+	for (uint32_t i = 0; i < nr; i++) {
+		tell(story, OTHER_PROGRAM, of.begin, OTHER, i);
+		lose(story, &story->streams[OTHER_PROGRAM]);
+	}
+	tell(story, OTHER_PROGRAM, of.begin, OTHER, 0);
+}
+
+static void a_loss_of_a_program_costs_the_same_however_many_requests_another_has(void)
+{
+	each_costs_the_same(tell_of_losses_elsewhere, 1000, "-a");
+}
+
+/* Many more threads of a program made events before than it loses events. */
+static void tell_of_losses_with_threads(struct story *story, uint32_t nr)
+{
+	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
+
+	programs(story);
+	for (uint32_t i = 0; i < 8 * nr; i++) {
+		BEFORE(story, start_thread, "thread", .tid = MANY + i, .tgid = ONE, .ppid = 1, .nr = -1,
+		       .state = TRACE_TASK_INTERRUPTIBLE);
+		run(story, 0, ONE, MANY + i);
+		tell(story, PROGRAM, met, MANY + i, i);
+		run(story, 0, MANY + i, ONE);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		tell(story, PROGRAM, met, ONE, i);
+		lose(story, &story->streams[PROGRAM]);
+	}
+	tell(story, PROGRAM, met, ONE, 0);
+}
+
+static void a_loss_costs_the_same_however_many_threads_there_were(void)
+{
+	each_costs_the_same(tell_of_losses_with_threads, 250, "-a");
+}
+
+/* ---- names ---- */
+
+/* Requests of other names each, all open. */
+static void tell_of_names(struct story *story, uint32_t nr)
+{
+	char name[32];
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "shop:order%u.begin", i);
+		tell(story, PROGRAM, type(story, name, TRACE_ROLE_REQUEST_BEGIN), ONE, i);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		wait_once(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "shop:order%u.end", i);
+		tell(story, PROGRAM, type(story, name, TRACE_ROLE_REQUEST_END), ONE, i);
+	}
+}
+
+static void a_wait_costs_the_same_however_many_names_of_requests_are_open(void)
+{
+	each_costs_the_same(tell_of_names, 250, "-a");
+	each_costs_the_same(tell_of_names, 250, "--json");
+}
+
+/* ---- scopes ---- */
+
+/* One scope within the other, in which as many requests begin, with a wait before each; and marks meanwhile. */
+static void tell_of_scopes(struct story *story, uint32_t nr)
+{
+	uint16_t open = type(story, "shop:work.begin", TRACE_ROLE_BEGIN),
+		 close = type(story, "shop:work.end", TRACE_ROLE_END);
+	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
+	struct order of = order(story);
+
+	programs(story);
+	for (uint32_t i = 0; i < nr; i++) {
+		tell(story, PROGRAM, open, ONE, i);
+		tell(story, PROGRAM, of.begin, ONE, i);
+		tell(story, PROGRAM, met, ONE, i);
+		wait_once(story);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		tell(story, PROGRAM, close, ONE, i);
+		tell(story, PROGRAM, met, ONE, i);
+		wait_once(story);
+	}
+}
+
+static void a_wait_costs_the_same_however_many_scopes_are_open(void)
+{
+	each_costs_the_same(tell_of_scopes, 1000, "-a");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_wait_costs_the_same_however_many_requests_are_open),
+		CASE(a_request_costs_the_same_however_many_different_waits_it_has),
+		CASE(a_request_that_is_lost_costs_the_same_however_many_waits_it_has),
+		CASE(a_request_that_changes_its_thread_costs_the_same_however_many_there_are),
+		CASE(a_request_that_begins_in_a_wait_costs_the_same_however_many_there_are),
+		CASE(a_loss_of_a_program_costs_the_same_however_many_requests_another_has),
+		CASE(a_loss_costs_the_same_however_many_threads_there_were),
+		CASE(a_wait_costs_the_same_however_many_names_of_requests_are_open),
+		CASE(a_wait_costs_the_same_however_many_scopes_are_open),
+		{NULL, NULL},
+	};
+
+	return unit_main("steps_programs", cases, argc, argv);
+}
