@@ -106,10 +106,10 @@ static bool is_core(const char *classic)
 /* Events of programs by patterns, with or without what ends the names of both ends of a scope, as tracedaemon -e has them. */
 static bool pattern_matches(const struct trace_event_type *type, const char *pattern)
 {
-	char *stem = g_strndup(type->name, trace_type_stem(type));
+	char *stem = memory_copy(type->name, trace_type_stem(type));
 	bool matches = fnmatch(pattern, type->name, 0) == 0 || fnmatch(pattern, stem, 0) == 0;
 
-	g_free(stem);
+	free(stem);
 	return matches;
 }
 

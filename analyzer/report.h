@@ -2,15 +2,16 @@
 #ifndef ANALYZER_REPORT_H
 #define ANALYZER_REPORT_H
 /* report.h - the outputs of tracevisualizer, and what they share: which processes in which order, and how values are written. */
-#include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h> /* MIN(), MAX() */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
 #include <trace/reader.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
+#include "memory.h"
 #include "options.h"
 
 struct process_row;
@@ -26,7 +27,7 @@ struct report {
 	bool command_is_sure;		     /* else the first of its name: command_words() */
 	uint64_t command_exec_ns;	     /* when it began to run its program */
 	bool command_exited;		     /* all of its threads, or the last of them just then */
-	GHashTable *holds;		     /* by process: what those that a recorder started waited to be let go; NULL: no command */
+	struct table holds;		     /* by process: what those that a recorder started waited to be let go; empty: no command */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	struct timeline *timeline;	     /* of --timeline, else NULL */
 	const struct options *options;
@@ -58,7 +59,7 @@ void command_free_figures(const struct report *report, struct trace_figures *fig
 /** not_seen_ns() - of its time off the CPUs, that of which nobody knows what it was */
 uint64_t not_seen_ns(const struct trace_figures *f);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
-GPtrArray *command_family(const struct report *report);
+struct pointers command_family(const struct report *report);
 /** report_wrapped() - a paragraph, and an empty line; @text is taken to pieces. "\x01" in it is a blank where no line breaks */
 void report_wrapped(const struct report *report, char *text);
 /** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
@@ -108,8 +109,8 @@ struct pair {
 	const struct trace_process *waiter;
 	struct trace_wait wait;
 };
-/** report_pairs() - the caller's, greatest time first; NULL: out of memory */
-GArray *report_pairs(const struct report *report);
+/** report_pairs() - for free(), greatest time first */
+struct pair *report_pairs(const struct report *report, size_t *ret_nr);
 struct json;
 /** json_blocks() - what disks did */
 void json_blocks(struct json *json, const struct report *report);
@@ -219,7 +220,7 @@ bool has_turns(const struct report *report);
 /** has_interrupts() - interrupts, softirqs or vectors, for some time */
 bool has_interrupts(const struct report *report);
 /** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */
-void report_loss_sentence(GString *s, const struct report *report);
+void report_loss_sentence(struct string *s, const struct report *report);
 struct json;
 /** report_json_wait() - an object */
 void report_json_wait(struct json *json, const struct trace_wait *wait);

@@ -394,15 +394,14 @@ static void put_receivers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
-static bool put_pairs(struct json *json, const struct report *report)
+static void put_pairs(struct json *json, const struct report *report)
 {
-	GArray *pairs = report_pairs(report);
+	size_t nr;
+	struct pair *pairs = report_pairs(report, &nr);
 
-	if (!pairs)
-		return false;
 	json_open(json, "pairs", "[");
-	for (guint i = 0; i < pairs->len; i++) {
-		const struct pair *pair = &g_array_index(pairs, struct pair, i);
+	for (size_t i = 0; i < nr; i++) {
+		const struct pair *pair = &pairs[i];
 
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(pair->waiter));
@@ -416,8 +415,7 @@ static bool put_pairs(struct json *json, const struct report *report)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
-	g_array_free(pairs, TRUE);
-	return true;
+	free(pairs);
 }
 
 int report_json(struct report *report)
@@ -444,7 +442,10 @@ int report_json(struct report *report)
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
 	put_receivers(&json, report);
-	ok = ok && put_locks(&json, report) && put_pairs(&json, report) && put_system_interrupts(&json, report);
+	ok = ok && put_locks(&json, report);
+	if (ok)
+		put_pairs(&json, report);
+	ok = ok && put_system_interrupts(&json, report);
 	json_blocks(&json, report);
 	json_close(&json, "}\n");
 	free(rows);

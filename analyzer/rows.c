@@ -172,15 +172,15 @@ bool command_comes_first(const struct report *report)
 
 static void mark_command(const struct report *report, struct process_row *rows, size_t nr)
 {
-	GPtrArray *family = command_family(report);
-	GHashTable *members = g_hash_table_new(NULL, NULL);
+	struct pointers family = command_family(report);
+	struct table members = {0}; /* rows of a key: the address of a process */
 
-	for (guint i = 0; i < family->len; i++)
-		g_hash_table_add(members, g_ptr_array_index(family, i));
+	for (size_t i = 0; i < family.nr; i++)
+		memory_row(&members, sizeof(uint64_t), (uintptr_t)family.at[i]);
 	for (size_t i = 0; i < nr; i++)
-		rows[i].of_command = g_hash_table_contains(members, rows[i].process);
-	g_hash_table_destroy(members);
-	g_ptr_array_free(family, TRUE);
+		rows[i].of_command = table_find(&members, sizeof(uint64_t), (uintptr_t)rows[i].process);
+	table_clear(&members);
+	pointers_free(&family);
 }
 
 struct process_row *process_rows(const struct report *report, size_t *ret_nr)
@@ -206,7 +206,7 @@ struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 		return NULL;
 	if (command_comes_first(report))
 		mark_command(report, list, nr);
-	g_qsort_with_data(list, (gint)nr, sizeof(*list), process_rows_compare, (gpointer)report);
+	memory_sort(list, nr, sizeof(*list), process_rows_compare, (void *)report);
 	*ret_nr = nr;
 	return list;
 }
@@ -514,22 +514,22 @@ bool is_unrecorded(const struct report *report, enum trace_category category)
 	return any;
 }
 
-void report_loss_sentence(GString *s, const struct report *report)
+void report_loss_sentence(struct string *s, const struct report *report)
 {
 	struct text text;
 	size_t gaps;
 	uint64_t lost = report_lost(report, &gaps), overwritten = trace_losses(report->trace).overwritten, older = report_older(report);
 
 	if (overwritten)
-		g_string_append_printf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
+		string_addf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
 	if (older)
-		g_string_append_printf(s, " Of some of them and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
+		string_addf(s, " Of some of them and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
 	if (!gaps)
 		return;
 	text_lost(report, &text);
 	if (lost)
-		g_string_append_printf(s, " %c%s %s lost: what they touch is unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
+		string_addf(s, " %c%s %s lost: what they touch is unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
 				       lost == 1 ? "was" : "were");
 	else
-		g_string_append(s, " Events may have been lost, nobody knows how many: what they touch is unknown.");
+		string_add(s, " Events may have been lost, nobody knows how many: what they touch is unknown.");
 }
