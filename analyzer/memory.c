@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* memory.c - memory for the reports, or the end of the program; and the two containers that most of them need. */
+#include "../libtrace/sort.h"
 #include "memory.h"
 
 #include <stdint.h>
@@ -72,52 +73,10 @@ uint64_t memory_key(struct strings *strings, const char *text)
 	return id + 1ull;
 }
 
-/* ---- order ---- */
-
-/** struct sorting - what merge() needs besides the elements. @spare: room for all of them */
-struct sorting {
-	char *spare;
-	size_t bytes;
-	int (*compare)(const void *, const void *, void *);
-	void *data;
-};
-
-/* Two halves that are in order each, of @nr elements in all. */
-static void merge(const struct sorting *sorting, char *array, size_t nr)
-{
-	size_t bytes = sorting->bytes, half = nr / 2;
-	char *left = array, *left_end = array + half * bytes, *right = left_end, *right_end = array + nr * bytes, *to = sorting->spare;
-
-	while (left < left_end && right < right_end) {
-		char **least = sorting->compare(right, left, sorting->data) < 0 ? &right : &left;
-
-		memcpy(to, *least, bytes);
-		*least += bytes;
-		to += bytes;
-	}
-	memcpy(to, left, (size_t)(left_end - left)); /* the rest of the right half is in its place */
-	memcpy(array, sorting->spare, (size_t)(to - sorting->spare) + (size_t)(left_end - left));
-}
-
-static void sort(const struct sorting *sorting, char *array, size_t nr)
-{
-	if (nr < 2)
-		return;
-	sort(sorting, array, nr / 2);
-	sort(sorting, array + nr / 2 * sorting->bytes, nr - nr / 2);
-	merge(sorting, array, nr);
-}
-
-/* qsort() of the C library takes memory, and without it orders equal elements otherwise. */
 void memory_sort(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data)
 {
-	struct sorting sorting = {.bytes = bytes, .compare = compare, .data = data};
-
-	if (nr < 2)
-		return;
-	sorting.spare = memory_take(nr, bytes);
-	sort(&sorting, array, nr);
-	free(sorting.spare);
+	if (!sort_stable(array, nr, bytes, compare, data))
+		memory_end();
 }
 
 /* ---- pointers ---- */

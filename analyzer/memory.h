@@ -24,7 +24,7 @@ void *memory_take(size_t nr, size_t bytes) __attribute__((returns_nonnull, warn_
 void *memory_grow(void *array, size_t nr, size_t *room, size_t bytes) __attribute__((returns_nonnull, warn_unused_result));
 /** memory_copy() - the first @bytes of @text, with a NUL, for free() */
 char *memory_copy(const char *text, size_t bytes) __attribute__((returns_nonnull, warn_unused_result));
-/** memory_sort() - as qsort_r(), and stable; those of no element may be NULL */
+/** memory_sort() - as sort_stable() */
 void memory_sort(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data);
 /** memory_row() - as table_add() */
 void *memory_row(struct table *table, size_t row_bytes, uint64_t key) __attribute__((returns_nonnull));

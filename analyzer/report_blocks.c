@@ -94,14 +94,15 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		on_complete(data, event);
 }
 
-int blocks_begin(struct report *report)
+void blocks_begin(struct report *report)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	report->blocks = memory_take(1, sizeof(*report->blocks));
 	mask[TRACE_EV_block_issue / 64] |= 1ull << TRACE_EV_block_issue % 64;
 	mask[TRACE_EV_block_complete / 64] |= 1ull << TRACE_EV_block_complete % 64;
-	return trace_analysis_on_event(report->analysis, mask, on_event, report->blocks);
+	if (trace_analysis_on_event(report->analysis, mask, on_event, report->blocks) < 0)
+		memory_end();
 }
 
 struct blocks *blocks_free(struct blocks *blocks)

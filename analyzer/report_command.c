@@ -98,18 +98,18 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	report->command_exited |= thread && trace_thread_process(thread) == report->command;
 }
 
-int command_begin(struct report *report)
+void command_begin(struct report *report)
 {
 	const char *command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	int error;
 
 	if (!command || !*command)
-		return 0;
+		return;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
 	mask[TRACE_EV_sched_exit / 64] |= 1ull << TRACE_EV_sched_exit % 64;
-	error = trace_analysis_on_event(report->analysis, mask, on_event, report);
-	return error ? error : trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report);
+	if (trace_analysis_on_event(report->analysis, mask, on_event, report) < 0 ||
+	    trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report) < 0)
+		memory_end();
 }
 
 void command_end(struct report *report)

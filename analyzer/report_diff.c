@@ -101,18 +101,16 @@ static bool of_commands(const struct diff *diff)
 	       !options->cgroup;
 }
 
-static bool add_process(struct diff *diff, int side, const struct trace_process *process)
+static void add_process(struct diff *diff, int side, const struct trace_process *process)
 {
-	struct trace_figures *f = trace_process_figures(diff->sides[side].analysis, process);
+	struct trace_figures *f = whole_figures(trace_process_figures(diff->sides[side].analysis, process));
 	struct name *name;
 
-	if (!f)
-		return false;
 	if (process == diff->sides[side].command)
 		command_free_figures(&diff->sides[side], f);
 	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) { /* it slept all the time */
 		trace_figures_free(f);
-		return true;
+		return;
 	}
 	name = name_get(diff, trace_process_comm(process));
 	name->nr[side]++;
@@ -125,7 +123,6 @@ static bool add_process(struct diff *diff, int side, const struct trace_process 
 	for (size_t i = 0; i < f->nr_waits; i++)
 		name->ns[side][f->waits[i].idle ? Q_IDLE : Q_WAITS + (int)f->waits[i].kind] += f->waits[i].ns;
 	trace_figures_free(f);
-	return true;
 }
 
 static uint64_t distance(uint64_t one, uint64_t two)
@@ -168,30 +165,27 @@ static int order(const void *left, const void *right, void *diff)
 	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
 }
 
-static bool collect_side(struct diff *diff, int side)
+static void collect_side(struct diff *diff, int side)
 {
 	const struct report *report = &diff->sides[side];
 	struct pointers list = {0};
-	bool ok = true;
 
 	if (of_commands(diff))
 		list = command_family(report);
 	else
 		for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
 			pointers_add(&list, trace_get_process(report->analysis, i));
-	for (size_t i = 0; i < list.nr && ok; i++)
+	for (size_t i = 0; i < list.nr; i++)
 		if (trace_nr_threads(list.at[i]) && process_wanted(report, list.at[i]))
-			ok = add_process(diff, side, list.at[i]);
+			add_process(diff, side, list.at[i]);
 	pointers_free(&list);
-	return ok;
 }
 
-static bool collect(struct diff *diff)
+static void collect(struct diff *diff)
 {
-	if (!collect_side(diff, 0) || !collect_side(diff, 1))
-		return false;
+	collect_side(diff, 0);
+	collect_side(diff, 1);
 	memory_sort(diff->names.at, diff->names.nr, sizeof(*diff->names.at), order, diff);
-	return true;
 }
 
 /* ---- text ---- */
@@ -437,17 +431,16 @@ static void put_json(const struct diff *diff)
 	json_close(&json, "}\n");
 }
 
-int report_diff(struct report *sides)
+void report_diff(struct report *sides)
 {
 	struct diff diff = {.sides = sides};
-	bool ok = collect(&diff);
 
-	if (ok && sides[0].options->json)
+	collect(&diff);
+	if (sides[0].options->json)
 		put_json(&diff);
-	else if (ok)
+	else
 		put_text(&diff);
 	table_clear(&diff.by_comm);
 	strings_clear(&diff.comms);
 	pointers_free_all(&diff.names);
-	return ok ? 0 : -ENOMEM;
 }

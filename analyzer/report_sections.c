@@ -111,7 +111,7 @@ static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 		grid_name(grid, lock->path);
 }
 
-static bool by_lock(const struct report *report)
+static void by_lock(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"until this let go", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
@@ -122,7 +122,9 @@ static bool by_lock(const struct report *report)
 	size_t nr = 0;
 
 	locks = trace_lock_waits(report->analysis, &nr);
-	for (size_t i = 0; locks && i < nr; i++)
+	if (!locks)
+		memory_end();
+	for (size_t i = 0; i < nr; i++)
 		whole += locks[i].ns;
 	if (nr) {
 		grid_title(report, "", "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
@@ -133,7 +135,6 @@ static bool by_lock(const struct report *report)
 		end(grid, report, &fold);
 	}
 	free(locks);
-	return locks != NULL;
 }
 
 /* ---- by pair ---- */
@@ -156,10 +157,8 @@ struct pair *report_pairs(const struct report *report, size_t *ret_nr)
 
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
 		struct pair pair = {.waiter = trace_get_process(report->analysis, i)};
-		struct trace_figures *f = trace_process_figures(report->analysis, pair.waiter);
+		struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, pair.waiter));
 
-		if (!f)
-			memory_end();
 		for (size_t j = 0; j < f->nr_waits; j++)
 			if (f->waits[j].kind == TRACE_WAIT_PROCESS) {
 				pair.wait = f->waits[j];
@@ -209,7 +208,7 @@ static void by_pair(const struct report *report)
 
 /* ---- by interrupt, by device ---- */
 
-static bool by_interrupt(const struct report *report)
+static void by_interrupt(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"time", GRID_RIGHT}, {"count", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"kind", GRID_ELASTIC}, {"name", GRID_ELASTIC}};
@@ -220,7 +219,9 @@ static bool by_interrupt(const struct report *report)
 	size_t nr = 0;
 
 	list = trace_system_interrupts(report->analysis, &nr);
-	for (size_t i = 0; list && i < nr; i++)
+	if (!list)
+		memory_end();
+	for (size_t i = 0; i < nr; i++)
 		whole += list[i].ns;
 	if (nr) {
 		grid_title(report, "", "Interrupts (time of the CPUs that they took, idle ones included):");
@@ -237,7 +238,6 @@ static bool by_interrupt(const struct report *report)
 		end(grid, report, &fold);
 	}
 	free(list);
-	return list != NULL;
 }
 
 static void by_device(const struct report *report, const struct trace_figures *f)
@@ -266,16 +266,13 @@ static void by_device(const struct report *report, const struct trace_figures *f
 	end(grid, report, &fold);
 }
 
-bool report_sections(const struct report *report, const struct trace_figures *system)
+void report_sections(const struct report *report, const struct trace_figures *system)
 {
 	by_kind(report, system);
 	by_file(report, system);
-	if (!by_lock(report))
-		return false;
+	by_lock(report);
 	by_pair(report);
-	if (!by_interrupt(report))
-		return false;
+	by_interrupt(report);
 	by_device(report, system);
 	report_blocks(report);
-	return true;
 }

@@ -643,13 +643,11 @@ static void container_lines(const struct report *report, const struct trace_proc
 	}
 }
 
-static bool process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
+static void process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, row->process);
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, row->process));
 	char title[2 * NAME_BYTES + 64], name[NAME_BYTES], exe[NAME_BYTES];
 
-	if (!f)
-		return false;
 	text_comm(trace_process_comm(row->process), name, sizeof(name));
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
@@ -666,7 +664,6 @@ static bool process_page(const struct report *report, const struct process_row *
 	file_table(report, f);
 	fputs("\n", report->out);
 	trace_figures_free(f);
-	return true;
 }
 
 static void system_page(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
@@ -689,7 +686,7 @@ static void system_page(const struct report *report, const struct trace_figures 
 }
 
 /* A page for each of the processes that matter, the first ones only. */
-static bool process_pages(const struct report *report, const struct process_row *rows, size_t nr, uint64_t trace_ns)
+static void process_pages(const struct report *report, const struct process_row *rows, size_t nr, uint64_t trace_ns)
 {
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PAGES, shown = 0, left = 0;
 
@@ -699,14 +696,13 @@ static bool process_pages(const struct report *report, const struct process_row 
 			continue;
 		if (shown++ >= most)
 			left++;
-		else if (!process_page(report, &rows[i], trace_ns))
-			return false;
+		else
+			process_page(report, &rows[i], trace_ns);
 	}
 	if (left) {
 		grid_line(report, "\t", "(%zu more process%s no page here; --all shows all, --pid=N one)", left, left == 1 ? " has" : "es have");
 		fputs("\n", report->out);
 	}
-	return true;
 }
 
 /* Of the kernel nothing was recorded: there are no processes, nor what they and the CPUs did. */
@@ -719,39 +715,34 @@ static void programs_alone(struct report *report)
 	report_summary(report);
 }
 
-int report_text(struct report *report)
+void report_text(struct report *report)
 {
-	size_t nr;
-	struct process_row *rows = process_rows(report, &nr);
-	struct trace_figures *system = trace_system_figures(report->analysis);
-	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup, ok = rows && system, empty = false;
+	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup;
+	struct trace_figures *system;
+	struct process_row *rows;
 	uint64_t start, end;
+	size_t nr;
 
-	if (ok && is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		programs_alone(report);
-		empty = true;
-	} else if (ok) {
-		trace_analysis_window(report->analysis, &start, &end);
-		report_verdict(report, rows, nr, system);
+		return;
 	}
-	if (ok && !empty && has_turns(report)) {
+	rows = process_rows(report, &nr);
+	system = whole_figures(trace_system_figures(report->analysis));
+	trace_analysis_window(report->analysis, &start, &end);
+	report_verdict(report, rows, nr, system);
+	if (has_turns(report)) {
 		cpu_table(report);
 		process_table(report, rows, nr);
 	}
-	if (ok && !empty) {
-		report_servers(report);
-		report_user(report);
-		if (!chosen)
-			ok = report_sections(report, system);
-	}
-	if (ok && !empty) {
-		report_summary(report);
-		fputs("\n", report->out);
-		ok = process_pages(report, rows, nr, end - start);
-	}
-	if (ok && !empty)
-		system_page(report, system, end - start);
+	report_servers(report);
+	report_user(report);
+	if (!chosen)
+		report_sections(report, system);
+	report_summary(report);
+	fputs("\n", report->out);
+	process_pages(report, rows, nr, end - start);
+	system_page(report, system, end - start);
 	trace_figures_free(system);
 	free(rows);
-	return ok ? 0 : -ENOMEM;
 }

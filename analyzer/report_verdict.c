@@ -209,10 +209,8 @@ static bool is_chosen(const struct options *options)
 
 static void sum_add(struct sum *sum, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, process);
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
 
-	if (!f)
-		memory_end();
 	if (process == report->command)
 		command_free_figures(report, f);
 	sum->elapsed += f->elapsed_ns;

@@ -117,6 +117,20 @@ static bool is_known(const struct trace_figures *f)
 	return not_seen_ns(f) < f->elapsed_ns;
 }
 
+struct trace_figures *whole_figures(struct trace_figures *figures)
+{
+	if (!figures)
+		memory_end();
+	return figures;
+}
+
+void report_is_whole(const struct report *report)
+{
+	if ((report->analysis && trace_analysis_error(report->analysis, NULL) < 0) || (report->servers && trace_servers_error(report->servers, NULL) < 0) ||
+	    (report->user && trace_user_events_error(report->user, NULL) < 0))
+		memory_end();
+}
+
 static void find_worst(const struct trace_figures *f, struct process_row *row)
 {
 	uint64_t ns[TRACE_NR_WAIT_KINDS] = {0};
@@ -137,13 +151,11 @@ static void find_worst(const struct trace_figures *f, struct process_row *row)
 	}
 }
 
-static bool fill(const struct report *report, const struct trace_process *process, struct process_row *row)
+static void fill(const struct report *report, const struct trace_process *process, struct process_row *row)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, process);
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
 	uint64_t start, end;
 
-	if (!f)
-		return false;
 	*row = (struct process_row){
 		.process = process,
 		.elapsed_ns = f->elapsed_ns,
@@ -159,7 +171,6 @@ static bool fill(const struct report *report, const struct trace_process *proces
 	if (trace_analysis_is_filtered(report->analysis) && is_known(f)) /* it was asked for */
 		row->folded = false;
 	trace_figures_free(f);
-	return true;
 }
 
 /* Who recorded a command asks about it: a daemon of three threads that sleeps all of the time has three times its elapsed time. */
@@ -186,24 +197,19 @@ static void mark_command(const struct report *report, struct process_row *rows, 
 struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 {
 	size_t all = trace_nr_processes(report->analysis), nr = 0;
-	struct process_row *list = calloc(all + 1, sizeof(*list));
+	struct process_row *list = memory_take(all + 1, sizeof(*list));
 	bool named = report->options->pid >= 0 || report->options->comm || report->options->cgroup || report->options->all;
 
-	for (size_t i = 0; list && i < all; i++) {
+	for (size_t i = 0; i < all; i++) {
 		const struct trace_process *process = trace_get_process(report->analysis, i);
 
 		if (!process_wanted(report, process) || !trace_nr_threads(process))
 			continue;
-		if (!fill(report, process, &list[nr])) {
-			free(list);
-			return NULL;
-		}
+		fill(report, process, &list[nr]);
 		if (named)
 			list[nr].folded = false;
 		nr++;
 	}
-	if (!list)
-		return NULL;
 	if (command_comes_first(report))
 		mark_command(report, list, nr);
 	memory_sort(list, nr, sizeof(*list), process_rows_compare, (void *)report);
@@ -425,13 +431,21 @@ uint64_t report_older(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->whole_ns, .no_lost = true};
-	struct trace_cursor *cursor = info->whole_ns > info->start_ns ? trace_cursor_new(report->trace, &options, NULL) : NULL;
+	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	uint64_t nr = 0;
+	int error;
 
-	while (cursor && (event = trace_cursor_next(cursor)))
+	if (info->whole_ns <= info->start_ns)
+		return 0;
+	cursor = trace_cursor_new(report->trace, &options, NULL);
+	if (!cursor)
+		memory_end();
+	while ((event = trace_cursor_next(cursor)))
 		nr += event->type->category != TRACE_CATEGORY_START;
-	trace_cursor_free(cursor);
+	error = trace_cursor_end(cursor, NULL);
+	if (error && error != -EBADMSG) /* those of a damaged chunk are not there to be told of */
+		memory_end();
 	return nr;
 }
 
@@ -439,17 +453,26 @@ uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 {
 	struct losses losses = trace_losses(report->trace);
 	size_t damages = report->analysis ? trace_analysis_nr_damages(report->analysis) : 0;
+	uint64_t start_lost = 0;
 
 	for (size_t i = 0; i < damages; i++)
 		losses.lost += trace_analysis_get_damage(report->analysis, i)->lost;
+	if (report->analysis && trace_analysis_start_damage(report->analysis, &start_lost))
+		damages++;
 	*ret_gaps = losses.gaps + damages;
-	return losses.lost;
+	return losses.lost + start_lost;
 }
 
 void warn_damages(const struct trace_analysis *analysis)
 {
 	size_t nr = trace_analysis_nr_damages(analysis);
-	uint64_t lost = 0;
+	uint64_t lost = 0, start_lost;
+	const char *start_damage = trace_analysis_start_damage(analysis, &start_lost);
+	char line[4 * sizeof(((struct trace_error *)0)->message)];
+
+	if (start_damage)
+		fprintf(stderr, "tracevisualizer: warning: of the state at the start %" PRIu64 " event%s cannot be read: %s\n", start_lost, start_lost == 1 ? "" : "s",
+			text_name(start_damage, line, sizeof(line)));
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",

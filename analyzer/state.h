@@ -63,6 +63,8 @@ struct trace_analysis {
 	uint64_t end_ns;
 	uint64_t now;
 	int failed;
+	uint64_t start_lost; /* events of the start state in chunks that were damaged, */
+	struct trace_error start_damage; /* and the last one of these; code 0: none was */
 	bool began, done;
 	bool closing; /* the end of the trace is reached: what is left for later waits until somebody asks (books_of()) */
 	bool no_fault_exit; /* the recorder could not see the end of faults */
@@ -160,4 +162,10 @@ static inline void cpu_take(struct trace_analysis *a, struct cpu *cpu, struct tr
 
 /** interval_emit() - to the interval hooks */
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
+
+/**
+ * pass_end() - end a pass of the analysis' own over some of the events: 0, or -ENOMEM, the events ended too early
+ * A damaged chunk is no failure: it was delivered as a loss, or the pass over all events meets it, too, and tells of it.
+ */
+int pass_end(struct trace_cursor *cursor) TRACE_NODISCARD;
 #endif

@@ -634,7 +634,7 @@ static void find_text(uint32_t id, const char *begin, const char *end, char text
 		snprintf(text, 2048, "%s", found);
 		nr++;
 	}
-	trace_cursor_free(search.cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(search.cursor, NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(nr, 1);
 }
 
@@ -708,7 +708,7 @@ static void who_has_lost_its_leader_is_there_with_all_it_has(void)
 	CU_ASSERT_EQUAL(nr_programs, 1);
 	CU_ASSERT_TRUE(nr_maps > 1);
 	CU_ASSERT_EQUAL(strncmp(pidfd, "[pidf", 5), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(start);
 	session_end(&s);
 }
@@ -739,7 +739,7 @@ static void a_threads_own_descriptors_are_told_apart(void)
 	}
 	CU_ASSERT_EQUAL(nr, 1);
 	CU_ASSERT_EQUAL(nr_own, 1);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(start);
 	session_end(&s);
 }

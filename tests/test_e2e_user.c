@@ -84,7 +84,7 @@ static struct count count_events(const struct trace *trace, const char *name, bo
 		*expected = n + 2;
 		count.events++;
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	free(next);
 	return count;
 }
@@ -127,7 +127,7 @@ static uint64_t announced(const struct trace *trace)
 
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->id == TRACE_EV_user_stream;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return nr;
 }
 
@@ -352,7 +352,7 @@ static void tracepoints_lie_where_the_clock_says_and_outside_of_system_calls(voi
 		fprintf(stderr, "%llu ns off; %llu within getppid(), %llu on another thread's CPU\n", (unsigned long long)axis.worst_ns,
 			(unsigned long long)axis.nr_wrong_order, (unsigned long long)nr_elsewhere);
 	free(turns);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	session_end(&s);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_reader.c - what goes into a trace comes out of it: every event, in order, and every loss in its place. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static void round_trip(size_t nr, unsigned int variety)
 	CU_ASSERT_EQUAL(nr_wrong, 0);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr);
 	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 	free(samples);
@@ -124,7 +125,7 @@ static void columns_of_any_length_come_back(void)
 			before++;
 		}
 		CU_ASSERT_EQUAL(before, nr);
-		trace_cursor_free(cursor);
+		CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 		trace_close(trace);
 		tb_free(tb);
 	}
@@ -150,6 +151,7 @@ static void walk_on(struct walk *walk, struct trace_cursor *cursor, uint64_t mos
 		for (uint32_t i = 0; i < event->payload_bytes; i++)
 			walk->hash = (walk->hash ^ ((const unsigned char *)event->payload)[i]) * 0x100000001b3;
 	}
+	CU_ASSERT_NOT_EQUAL(trace_cursor_error(cursor, NULL), -ENOMEM);
 }
 
 /* All events; then, from a place in the middle, some, and from another one the rest. */
@@ -162,12 +164,12 @@ static struct walk walk(const struct trace *trace, const struct trace_cursor_opt
 	all.decode_ahead = ahead;
 	cursor = trace_cursor_new(trace, &all, NULL);
 	walk_on(&walk, cursor, UINT64_MAX);
-	trace_cursor_seek(cursor, 20000);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 20000), 0);
 	walk_on(&walk, cursor, 3000);
-	trace_cursor_seek(cursor, 30000);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 30000), 0);
 	walk_on(&walk, cursor, UINT64_MAX);
 	walk.error = trace_cursor_error(cursor, NULL);
-	trace_cursor_seek(cursor, 10);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 10), 0);
 	walk_on(&walk, cursor, 3000); /* the cursor goes while its thread is at it */
 	trace_cursor_free(cursor);
 	return walk;
@@ -244,7 +246,7 @@ static void arguments_that_a_call_does_not_have_are_zero(void)
 		CU_ASSERT_EQUAL(event->payload_bytes, 8 + 8 * nr);
 		CU_ASSERT_EQUAL(memcmp((const char *)event->payload + 8, expected[i], 8 * nr), 0);
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -278,7 +280,7 @@ static void addresses_are_kept_where_they_tell_something(void)
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	for (uint32_t i = 0; i < NR && (event = trace_cursor_next(cursor)); i++)
 		CU_ASSERT_EQUAL(memcmp((const char *)event->payload + 8, calls[i].kept, 8 * calls[i].nr_args), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -493,7 +495,7 @@ static void what_comes_is_foreseen_within_a_chunk(void)
 	CU_ASSERT_EQUAL(nr_foreseen, 597);
 	CU_ASSERT_EQUAL(nr_unknown, 3); /* two chunks of CPU 0, one of CPU 1 */
 	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -523,7 +525,7 @@ static void when_it_comes_is_not_foreseen_past_another_chunk(void)
 		nr_told += foreseen[event->cpu] != 0;
 	}
 	CU_ASSERT_EQUAL(nr_told, 18 + 19 + 2); /* not at 2000; the last of each chunk has none */
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -539,7 +541,7 @@ static void seeking_gives_the_first_event_at_or_after(void)
 		uint64_t ts_ns = 990 + (uint64_t)random() % 3020, want = ts_ns < 1000 ? 1000 : ts_ns;
 		const struct trace_event *event;
 
-		trace_cursor_seek(cursor, ts_ns);
+		CU_ASSERT_EQUAL(trace_cursor_seek(cursor, ts_ns), 0);
 		for (int step = 0; step < 5 && want < 4000; step++, want++) {
 			event = trace_cursor_next(cursor);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(event);
@@ -590,13 +592,13 @@ static void check_found_by_time(uint32_t nr, uint32_t hops)
 	for (uint64_t ts_ns = 0; ts_ns <= times[2 * nr - 1]; ts_ns += 7) {
 		const struct trace_event *event;
 
-		trace_cursor_seek(cursor, ts_ns);
+		CU_ASSERT_EQUAL(trace_cursor_seek(cursor, ts_ns), 0);
 		for (; *all < ts_ns; all++)
 			;
 		for (uint64_t *time = all; time < times + 2 * nr && time < all + 3; time++)
 			CU_ASSERT_TRUE((event = trace_cursor_next(cursor)) && event->ts_ns == *time);
 	}
-	trace_cursor_seek(cursor, times[2 * nr - 1] + 1);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, times[2 * nr - 1] + 1), 0);
 	CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
 	trace_cursor_free(cursor);
 	trace_close(trace);

@@ -229,7 +229,7 @@ static void how_files_were_used_is_known_at_any_time(void)
 	tb_switch(c.tb, 0, ALL_USED_NS + 10000, 10, 0, TRACE_TASK_RUNNING);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
-	trace_analysis_on_event(c.analysis, NULL, ask_uses, &want);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, NULL, ask_uses, &want), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0); /* before anybody asks again */
 	CU_ASSERT_EQUAL(want.nr, 3);

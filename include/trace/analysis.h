@@ -11,7 +11,8 @@
  *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
  *
  *	trace_analysis_on_interval(analysis, my_interval, my_data);
- *	trace_analysis_run(analysis, &error);
+ *	if (trace_analysis_run(analysis, &error) < 0)
+ *		... error.message says why
  *	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
  *		const struct trace_process *process = trace_get_process(analysis, i);
  *		struct trace_figures *figures = trace_process_figures(analysis, process);
@@ -105,7 +106,7 @@ typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, cons
  * @mask: bit n of 256 wants event id n, bit TRACE_EV_USER all events of programs; NULL = all; copied
  * Hooks run in the order they were added. Returns 0, -ENOMEM, or -EBUSY after the pass began.
  */
-int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data);
+int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data) TRACE_NODISCARD;
 
 /**
  * trace_damage_fn - called for each gap that trace_nr_gaps() could not know of: a chunk turned out to be damaged when its turn came
@@ -113,7 +114,7 @@ int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mas
  * a trace_lost event, as at the end of all gaps.
  */
 typedef void (*trace_damage_fn)(void *data, struct trace_analysis *analysis, const struct trace_gap *gap);
-int trace_analysis_on_damage(struct trace_analysis *analysis, trace_damage_fn fn, void *data); /* as trace_analysis_on_event() */
+int trace_analysis_on_damage(struct trace_analysis *analysis, trace_damage_fn fn, void *data) TRACE_NODISCARD; /* as trace_analysis_on_event() */
 
 /**
  * struct trace_interval - a thread was in one state from @from_ns to @to_ns
@@ -145,22 +146,29 @@ struct trace_interval {
  * when its cause is known, which may be as late as the end of its system call.
  */
 typedef void (*trace_interval_fn)(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
-int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data); /* as trace_analysis_on_event() */
+int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data) TRACE_NODISCARD; /* as trace_analysis_on_event() */
 /** trace_analysis_on_interval_of() - the same, for intervals of some states only (bit 1 << enum trace_state): the others cost nothing */
-int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn, void *data);
+int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn, void *data) TRACE_NODISCARD;
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once
  * Returns 0; -ENOMEM; -EBUSY when it was run before. Damaged chunks are no failure: they are gaps.
  */
-int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error);
+int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_analysis_verify() - after the pass: do all books balance?
  * Every thread, every process, every CPU, each set of rows against its total, and the threads' CPU time against the CPUs'.
  * Returns 0; -EBADMSG with the first violation in @ret_error, to the nanosecond; -ENOMEM.
  */
-int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error);
+int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
+
+/**
+ * trace_analysis_error() - after the pass, and after what it was asked: was all of it there?
+ * Most functions below return names and numbers, not errors. One that had no memory for its answer gave a part of it, and here it is told.
+ * Returns 0, or -ENOMEM. A report asks when it is complete.
+ */
+int trace_analysis_error(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- state: during the pass, as of the moment; after it, as of the end ---- */
 
@@ -227,7 +235,7 @@ bool trace_thread_file_id(const struct trace_analysis *analysis, const struct tr
  * given again: what is told of @id.ino by events that follow is about another one.
  */
 typedef void (*trace_gone_fn)(void *data, const struct trace_file_id *id);
-int trace_analysis_on_gone(struct trace_analysis *analysis, trace_gone_fn fn, void *data); /* as trace_analysis_on_event() */
+int trace_analysis_on_gone(struct trace_analysis *analysis, trace_gone_fn fn, void *data) TRACE_NODISCARD; /* as trace_analysis_on_event() */
 /**
  * trace_thread_cpu_ns() - CPU time of @thread until now: user + syscall + trap, in whichever of them it was
  * Of a thread on a CPU the time since its last event is included. If it turns out later that the thread was not there, it is taken
@@ -423,6 +431,11 @@ uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id
  */
 size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
 const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);
+/**
+ * trace_analysis_start_damage() - after the pass: what was not read of the state at the start, as a sentence; NULL: all of it was read
+ * The processes, descriptors and mappings that a damaged chunk told of are not known. @ret_lost: so many events it had
+ */
+const char *trace_analysis_start_damage(const struct trace_analysis *analysis, uint64_t *ret_lost);
 /** trace_analysis_halted_ns() - how long no scheduling changes were recorded, because somebody did not want them or halted the recording: all that is unknown */
 uint64_t trace_analysis_halted_ns(const struct trace_analysis *analysis);
 /** trace_analysis_is_filtered() - only events of some processes were recorded: of all others, and of who has a CPU when none of them has it, nothing is known */

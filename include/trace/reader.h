@@ -14,7 +14,8 @@
  *			const struct trace_sched_switch *sw = event->payload;
  *			...
  *		}
- *	cursor = trace_cursor_free(cursor);
+ *	if (trace_cursor_end(cursor, &error) < 0)
+ *		... these were not all events: error.message says why
  *	trace = trace_close(trace);
  *
  * A struct trace never changes after trace_open(), as far as anybody can see, and may be used by any number of threads; a cursor by one at a time.
@@ -46,7 +47,7 @@ struct trace_cursor;
  * Returns the trace, to be released with trace_close(); NULL with -ENOENT ..., -EINVAL (not a trace),
  * -ENOTSUP (newer major version), -EBADMSG (nothing in it can be read).
  */
-struct trace *trace_open(const char *path, struct trace_error *ret_error);
+struct trace *trace_open(const char *path, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** trace_close() - release a trace; its cursors must be freed before. NULL is fine. Returns NULL. */
 struct trace *trace_close(struct trace *trace);
@@ -140,7 +141,7 @@ const struct trace_stream_stats *trace_get_stream(const struct trace *trace, siz
  * trace_verify() - read everything and check the conservation law, the checksums and the order of times
  * Returns 0, or -EBADMSG with the first violation in @ret_error. Declared gaps are not violations; undeclared ones are.
  */
-int trace_verify(const struct trace *trace, struct trace_error *ret_error);
+int trace_verify(const struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- chunks ---- */
 
@@ -361,13 +362,13 @@ struct trace_cursor_options {
  * The first one of a trace puts its chunks in order: for 10 GB that takes a few ms.
  */
 struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
-				      struct trace_error *ret_error);
+				      struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor); /* NULL is fine; returns NULL */
 
 /**
  * trace_cursor_next() - the next event of all CPUs, in time order
  * Equal times: by CPU, then stream, then place in the stream. A gap comes as a trace_lost event at its end.
- * Returns the event, borrowed until the next call on @cursor; NULL at the end.
+ * Returns the event, borrowed until the next call on @cursor; NULL at the end, or where it cannot go on: trace_cursor_end() tells which.
  * A chunk that turns out to be damaged is skipped, and stands for a gap of its events (cause DAMAGED).
  */
 const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
@@ -385,10 +386,18 @@ const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t dis
 uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor);
 
 /** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
-int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
+int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns) TRACE_NODISCARD;
 
 /** trace_cursor_error() - 0, or why trace_cursor_next() returned NULL early (-ENOMEM), or -EBADMSG when chunks were skipped */
-int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error);
+int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error) TRACE_NODISCARD;
+
+/**
+ * trace_cursor_end() - end a pass: release @cursor, and say whether it delivered all events that it was asked for until now
+ * trace_cursor_next() returns NULL at the end of the trace and when it cannot go on: only this function and trace_cursor_error() tell the two apart. So each
+ * loop over trace_cursor_next() ends with one of them. NULL is fine.
+ * Returns 0; -ENOMEM: the events end too early; -EBADMSG: chunks were damaged and skipped, all other events were delivered. @ret_error may be NULL.
+ */
+int trace_cursor_end(struct trace_cursor *cursor, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** trace_event_u64() - a field's value; signed fields sign-extended; 0 for a NULL field; for FLOAT its bits */
 uint64_t trace_event_u64(const struct trace_event *event, const struct trace_field *field);

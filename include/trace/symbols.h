@@ -40,7 +40,7 @@ struct trace_symbol {
 };
 
 /** trace_symbols_new() - reads through the events of @trace that tell about mappings; @trace is borrowed. NULL with -ENOMEM */
-struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error);
+struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols); /* NULL is fine; returns NULL */
 
 /** trace_symbols_want_source() - look for lines too (default off: debug information is read when first needed, which takes time) */
@@ -51,6 +51,12 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
  * Returns false, with nothing written, when no file is known to have been there.
  */
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol);
+
+/**
+ * trace_symbols_error() - were all answers until now as whole as the files are?
+ * Returns 0, or -ENOMEM: an address has no name, or not its whole one, because there was no memory to read its file.
+ */
+int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** trace_symbols_find_in_file() - the same for an address of a file on its own */
 bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t file_address, struct trace_symbol *ret_symbol);
