@@ -405,12 +405,22 @@ static void close_books(struct trace_analysis *a)
 	books_settle(a);
 }
 
+int pass_end(struct trace_cursor *cursor)
+{
+	int error = trace_cursor_end(cursor, NULL);
+
+	return error == -EBADMSG ? 0 : error;
+}
+
 /* The window holds all events, also where its own figures are short of that; but of a flight recorder's only those since nothing was overwritten. */
 static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 {
 	const struct trace_info *info = trace_get_info(a->trace);
 	const struct trace_event *first = trace_cursor_next(cursor);
+	int error = first ? 0 : trace_cursor_error(cursor, NULL);
 
+	if (error && error != -EBADMSG)
+		return error;
 	if (info->whole_ns > info->start_ns)
 		a->start_ns = a->now = info->whole_ns;
 	else if (first && (first->ts_ns < a->start_ns || !a->start_ns))
@@ -422,11 +432,35 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 
+/* A text that was not kept has the number of the empty one. */
+static bool failed(const struct trace_analysis *a)
+{
+	return a->failed || a->strings.failed;
+}
+
+int trace_analysis_error(const struct trace_analysis *a, struct trace_error *ret_error)
+{
+	return failed(a) ? out_of_memory(ret_error) : 0;
+}
+
+/* Alone in its function: what else is done once would take registers from what is done for each event. */
+static __attribute__((noinline)) int analysis_pass(struct trace_analysis *a, struct trace_cursor *cursor)
+{
+	const struct trace_event *event;
+	int error;
+
+	while (!a->failed && (event = trace_cursor_next(cursor))) {
+		expect(a, cursor, event);
+		handle(a, event);
+	}
+	error = trace_cursor_error(cursor, NULL);
+	return error == -EBADMSG ? 0 : error;
+}
+
 int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4, .damaged = lost_found, .damaged_data = a};
 	struct trace_cursor *cursor;
-	const struct trace_event *event;
 	int error;
 
 	if (a->began)
@@ -445,19 +479,15 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	if (!error)
 		error = start_load(a, ret_error);
 	a->cursor = cursor;
-	while (!error && !a->failed && (event = trace_cursor_next(cursor))) {
-		expect(a, cursor, event);
-		handle(a, event);
-	}
-	if (!error && trace_cursor_error(cursor, ret_error) == -ENOMEM)
-		error = -ENOMEM;
+	if (!error)
+		error = analysis_pass(a, cursor);
 	a->cursor = NULL;
 	trace_cursor_free(cursor);
-	if (error || a->failed)
+	if (error || failed(a))
 		return out_of_memory(ret_error);
 	close_books(a);
 	a->done = true;
-	return a->failed ? out_of_memory(ret_error) : 0;
+	return failed(a) ? out_of_memory(ret_error) : 0;
 }
 
 /* ---- the state of the moment ---- */

@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sort.h"
 #include "critical_path_history.h"
 
 /* struct step - a segment; it lasts until the next one begins */
@@ -487,8 +488,8 @@ static void sum_up(struct trace_critical_path *path)
 		path->contributors[path->nr_contributors++] = row->sum;
 	table_clear(&sums.rows);
 	table_clear(&sums.alike);
-	if (!path->failed)
-		qsort(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare);
+	if (!path->failed && !sort_rows(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare))
+		path->failed = -ENOMEM;
 }
 
 /* ---- public ---- */

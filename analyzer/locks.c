@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sort.h"
 #include "state.h"
 #include "wait.h"
 
@@ -82,7 +83,8 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t 
 			.ns = row->ns,
 			.count = row->count,
 		};
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order);
-	return list;
+	if (list && sort_rows(list, *ret_nr = (size_t)(at - list), sizeof(*list), order))
+		return list;
+	free(list);
+	return NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "slice_log.h"
+#include "sort.h"
 #include "histogram.h"
 #include "state.h"
 #include "wait.h"
@@ -159,6 +160,15 @@ ORDER(order_calls, trace_call, elapsed_ns, name)
 ORDER(order_interrupts, trace_interrupt, ns, name)
 ORDER(order_files, trace_file_use, wait_ns, path)
 
+/* Consumes @list, which may be NULL. Returns it; NULL: out of memory. */
+static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void *, const void *))
+{
+	if (list && sort_rows(list, nr, bytes, order))
+		return list;
+	free(list);
+	return NULL;
+}
+
 static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
 {
 	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
@@ -168,9 +178,7 @@ static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const 
 
 		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
 	}
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
-	return list;
+	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
 }
 
 static struct trace_wait *figures_waits(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
@@ -193,9 +201,7 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 		at->ns = row->ns;
 		at->count = row->count;
 	}
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_waits);
-	return list;
+	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_waits);
 }
 
 /* ---- quantiles ---- */
@@ -256,8 +262,7 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.max_ns = row->longest,
 		};
 	free(times);
-	qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
-	return list;
+	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
 }
 
 static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
@@ -270,14 +275,17 @@ static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a
 		at->ns = row->ns;
 		at->count = row->count;
 	}
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_interrupts);
-	return list;
+	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_interrupts);
 }
 
 struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *a, size_t *ret_nr)
 {
-	return figures_interrupts(a, &a->interrupts, ret_nr);
+	struct trace_interrupt *list = figures_interrupts(a, &a->interrupts, ret_nr);
+
+	if (!trace_analysis_error(a, NULL))
+		return list;
+	free(list);
+	return NULL;
 }
 
 static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
@@ -293,9 +301,7 @@ static struct trace_file_use *figures_files(const struct trace_analysis *a, cons
 			.writes = row->writes,
 			.wait_ns = row->wait_ns,
 		};
-	if (list)
-		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_files);
-	return list;
+	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_files);
 }
 
 static struct trace_figures *figures_of(const struct trace_analysis *a, const struct books *books, uint64_t elapsed)
@@ -318,7 +324,7 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->traps = figures_calls(a, &books->traps, &books->trap_times, true, &f->nr_traps_rows);
 	f->interrupts = figures_interrupts(a, &books->interrupts, &f->nr_interrupts);
 	f->files = figures_files(a, &books->files, &f->nr_files);
-	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files)
+	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files || trace_analysis_error(a, NULL) < 0)
 		return trace_figures_free(f);
 	for (size_t i = 0; i < f->nr_syscalls_rows; i++)
 		f->nr_syscalls += f->syscalls[i].calls;

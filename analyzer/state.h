@@ -63,6 +63,8 @@ struct trace_analysis {
 	uint64_t end_ns;
 	uint64_t now;
 	int failed;
+	uint64_t start_lost; /* events of the start state in chunks that were damaged, */
+	struct trace_error start_damage; /* and the last one of these; code 0: none was */
 	bool began, done;
 	bool closing; /* the end of the trace is reached: what is left for later waits until somebody asks (books_of()) */
 	bool no_fault_exit; /* the recorder could not see the end of faults */
@@ -120,7 +122,7 @@ struct trace_analysis {
 	size_t nr_damages, room_for_damages;
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
-	uint64_t pieces_left; /* so many more may intervals be divided into where they cross gaps: books.c */
+	uint64_t pieces_left; /* so many more may intervals be divided into where they cross gaps: accounting.c */
 	uint64_t next_gap_ns; /* UINT64_MAX: none */
 	uint64_t halted_ns;   /* scheduling changes were not recorded, by the masks in the trace */
 	bool no_wakings;      /* now wakeups are not */
@@ -161,4 +163,10 @@ static inline void cpu_take(struct trace_analysis *a, struct cpu *cpu, struct tr
 
 /** interval_emit() - to the interval hooks */
 void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
+
+/**
+ * pass_end() - end a pass of the analysis' own over some of the events: 0, or -ENOMEM, the events ended too early
+ * A damaged chunk is no failure: it was delivered as a loss, or the pass over all events meets it, too, and tells of it.
+ */
+int pass_end(struct trace_cursor *cursor) TRACE_NODISCARD;
 #endif

@@ -114,8 +114,7 @@ static int scan_all(struct scan *scan, bool start_state, void (*each)(struct sca
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
 		each(scan, event);
-	trace_cursor_free(cursor);
-	return 0;
+	return pass_end(cursor);
 }
 
 /* No switch told who it was: it was there all the time. */

@@ -111,6 +111,7 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		return;
 	if (!foresee(a, ns, &prev)) {
 		if (!lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, ns, cpu->nr_switches, &prev)) {
+			a->failed = cpu->ahead.error ? cpu->ahead.error : a->failed;
 			cpu->hidden = thread->flags & THREAD_HIDDEN;
 			cpu->successor = NOBODY_KNOWN;
 			return;

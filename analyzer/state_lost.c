@@ -35,12 +35,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "slice_log.h"
+#include "sort.h"
 #include "handlers.h"
 #include "state.h"
 #include "state_lost.h"
 #include "state_syscall.h"
 
-/* That intervals are divided into by gaps: books.c. */
+/* That intervals are divided into by gaps: accounting.c. */
 #define PIECES	       (1u << 20)
 #define PIECES_PER_GAP 256u
 
@@ -182,6 +183,7 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	bool first = true, halted = is_left_out(a, TRACE_LEFT_OUT_KERNEL), ok = true;
+	int error;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
 		return halted && !halt_add(a, since, a->end_ns) ? -ENOMEM : 0;
@@ -200,8 +202,8 @@ static int find_halts(struct trace_analysis *a)
 	}
 	if (ok && halted)
 		ok = halt_add(a, since, a->end_ns);
-	trace_cursor_free(cursor);
-	return ok ? 0 : -ENOMEM;
+	error = pass_end(cursor);
+	return ok ? error : -ENOMEM;
 }
 
 uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
@@ -291,7 +293,8 @@ int lost_prepare(struct trace_analysis *a)
 			continue;
 		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
 	}
-	qsort(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start);
+	if (!sort_rows(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start))
+		return -ENOMEM;
 	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);
 	if (a->nr_cpu_gaps)
 		a->next_gap_ns = a->cpu_gaps[0].start;
@@ -461,6 +464,12 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 	for (size_t i = 0; i < a->nr_hooks; i++)
 		if (a->hooks[i].damage)
 			a->hooks[i].damage(a->hooks[i].data, a, gap);
+}
+
+const char *trace_analysis_start_damage(const struct trace_analysis *a, uint64_t *ret_lost)
+{
+	*ret_lost = a->start_lost;
+	return a->start_damage.code == -EBADMSG ? a->start_damage.message : NULL;
 }
 
 size_t trace_analysis_nr_damages(const struct trace_analysis *a)

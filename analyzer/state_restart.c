@@ -16,6 +16,7 @@
  * While the recorder reads, and before, while programs are attached one by one, threads run. Who began in the pause is looked up ahead, so that it has its name and
  * its process by then.
  */
+#include <errno.h>
 #include <string.h>
 #include "handlers.h"
 #include "state.h"
@@ -199,6 +200,7 @@ static bool again_open(struct trace_analysis *a)
 static void look_ahead(struct trace_analysis *a, uint32_t number)
 {
 	const struct trace_event *event;
+	int error;
 
 	while (a->nr_again_ahead <= number && again_open(a) && (event = trace_cursor_next(a->again))) {
 		if (!a->handlers[event->id] || event->cpu >= a->nr_cpus)
@@ -208,6 +210,9 @@ static void look_ahead(struct trace_analysis *a, uint32_t number)
 		else if (a->nr_again_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->again_ns)
 			thread_told(a, event, a->again_ns);
 	}
+	error = a->again ? trace_cursor_error(a->again, NULL) : 0;
+	if (error && error != -EBADMSG) /* the pass meets a damaged chunk, too */
+		a->failed = error;
 }
 
 void start_foresee(struct trace_analysis *a)

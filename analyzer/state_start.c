@@ -9,6 +9,7 @@
  * first, with a cursor for that CPU and those events only. A CPU without any has the thread that the start state saw running
  * on it, or is idle.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,17 +241,25 @@ static void share_with_threads(struct trace_analysis *a)
 	}
 }
 
+static void start_damaged(void *analysis, const struct trace_gap *gap)
+{
+	((struct trace_analysis *)analysis)->start_lost += gap->lost;
+}
+
 static int load_start_state(struct trace_analysis *a, struct trace_error *ret_error)
 {
-	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true, .damaged = start_damaged, .damaged_data = a};
 	struct trace_cursor *cursor = trace_cursor_new(a->trace, &options, ret_error);
 	const struct trace_event *event;
+	int error;
 
 	if (!cursor)
 		return -12;
 	while ((event = trace_cursor_next(cursor)))
 		load_event(a, event);
-	trace_cursor_free(cursor);
+	error = trace_cursor_end(cursor, &a->start_damage); /* no other pass meets these chunks */
+	if (error && error != -EBADMSG)
+		return error;
 	share_with_threads(a);
 	hidden_settle(a);
 	return 0;
@@ -298,7 +307,7 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 {
 	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .cpus = &cpu, .nr_cpus = 1};
+	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = a->start_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -308,7 +317,6 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 	if (!cursor)
 		return -12;
 	ret_first->what = FIRST_NOTHING;
-	trace_cursor_seek(cursor, a->start_ns);
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
 		if (a->handlers[event->id] && tells(event, &ret_first->tid)) { /* not where it is too short for that */
 			ret_first->what = FIRST_TOLD;
@@ -317,8 +325,7 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
 		}
 	}
-	trace_cursor_free(cursor);
-	return 0;
+	return pass_end(cursor);
 }
 
 static void find_running(const struct trace_analysis *a, struct first *firsts)
@@ -451,6 +458,7 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = a->start_ns, .mask = mask};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
+	int error;
 
 	for (size_t i = 0; i < sizeof(older_ids) / sizeof(older_ids[0]); i++)
 		mask[older_ids[i] / 64] |= 1ull << older_ids[i] % 64;
@@ -459,7 +467,9 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 		return -12;
 	while ((event = trace_cursor_next(cursor)))
 		load_older(a, event);
-	trace_cursor_free(cursor);
+	error = pass_end(cursor);
+	if (error)
+		return error;
 	end_exited(a, firsts);
 	forget_gone(a);
 	place_older(a);
@@ -495,6 +505,7 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .from_ns = a->start_ns, .to_ns = dead_read_ns(a)};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
+	int error;
 
 	if (!options.to_ns || !a->handlers[TRACE_EV_sched_exit] || trace_analysis_recorded(a, TRACE_EV_sched_exit) != TRACE_RECORDED_ALWAYS)
 		return 0;
@@ -507,7 +518,9 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 		if (thread && may_be_dead(thread))
 			thread->task_state = TRACE_TASK_INTERRUPTIBLE;
 	}
-	trace_cursor_free(cursor);
+	error = pass_end(cursor);
+	if (error)
+		return error;
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
 			if (may_be_dead(thread)) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sort.h"
 #include "user_accounting.h"
 
 struct user_results {
@@ -100,7 +101,7 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 	qsort(waits, nr, sizeof(*waits), order_waits);
 	span->waits = waits;
 	span->nr_waits = nr;
-	return true;
+	return sort_rows(waits, nr, sizeof(*waits), order_waits);
 }
 
 static bool span_result(const struct trace_user_events *u, const struct span_sum *sum, struct trace_span *span)
@@ -199,13 +200,14 @@ static const struct user_results *results_of(struct trace_user_events *u)
 		ok = event_result(u, u->events[i], &results->events[results->nr_events++]);
 	for (size_t i = 0; ok && i < u->nr_spans; i++)
 		ok = span_result(u, u->spans[i], &results->spans[results->nr_spans++]);
+	if (ok)
+		ok = !u->strings.failed && sort_rows(results->events, results->nr_events, sizeof(*results->events), order_events) &&
+		     sort_rows(results->spans, results->nr_spans, sizeof(*results->spans), order_spans);
 	if (!ok) {
 		u->failed = -ENOMEM;
 		user_results_free(results);
 		return NULL;
 	}
-	qsort(results->events, results->nr_events, sizeof(*results->events), order_events);
-	qsort(results->spans, results->nr_spans, sizeof(*results->spans), order_spans);
 	return u->results = results;
 }
 
@@ -273,6 +275,12 @@ int trace_user_events_verify(struct trace_user_events *u, struct trace_error *re
 		if (waits != s->blocked_ns)
 			return off(ret_error, s, "the waits", waits, s->blocked_ns);
 	}
+	return trace_user_events_error(u, ret_error);
+}
+
+int trace_user_events_error(struct trace_user_events *u, struct trace_error *ret_error)
+{
+	results_of(u);
 	if (!u->failed)
 		return 0;
 	if (ret_error) {

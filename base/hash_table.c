@@ -156,6 +156,7 @@ static string_id strings_append(struct strings *strings, char *text)
 
 		if (!bigger) {
 			free(text);
+			strings->failed = true;
 			return 0;
 		}
 		strings->text = bigger;
@@ -163,8 +164,10 @@ static string_id strings_append(struct strings *strings, char *text)
 		if (!strings->used)
 			strings->text[strings->used++] = NULL; /* number 0 is the empty string */
 	}
-	if (!text)
+	if (!text) {
+		strings->failed = true;
 		return 0;
+	}
 	strings->text[strings->used] = text;
 	return strings->used++;
 }
@@ -178,6 +181,7 @@ static struct string_row *strings_row(struct strings *strings, const char *text)
 
 		hash += !hash;
 		row = table_add(&strings->by_hash, sizeof(*row), hash);
+		strings->failed |= !row;
 		if (!row || !row->id || strcmp(strings->text[row->id], text) == 0)
 			return row;
 	}

@@ -112,9 +112,10 @@ struct strings {
 	char **text; /* owned, and each */
 	uint32_t used;
 	uint32_t capacity;
+	bool failed; /* a text was not kept for lack of memory: its number 0 stands for another one */
 };
 
-/** strings_intern() - the number of @text, kept from now on. 0 when out of memory. */
+/** strings_intern() - the number of @text, kept from now on. 0 when out of memory: then @strings->failed, which its owner looks at before there is a result */
 string_id strings_intern(struct strings *strings, const char *text);
 /** strings_prefetch() - a text of this hash will be asked for */
 static inline void strings_prefetch(const struct strings *strings, uint64_t hash)

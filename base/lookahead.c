@@ -2,6 +2,8 @@
 /* lookahead.c - a cursor for the scheduling changes of one CPU, ahead of whoever goes through the trace. The analysis has one, and the list of events. */
 #include "lookahead.h"
 
+#include <errno.h>
+
 #define FAR_NS 20000000u /* further than this it is cheaper to seek */
 #define SEEKS_AT_ONCE 64u /* after so many it has to be twice as far: to seek takes long where many chunks overlap, as in a file that was made up */
 
@@ -10,6 +12,16 @@ static bool is_far(const struct lookahead *ahead, uint64_t ns)
 	uint32_t doubled = ahead->seeks / SEEKS_AT_ONCE;
 
 	return ns > ahead->ns && ns - ahead->ns > (uint64_t)FAR_NS << (doubled < 32 ? doubled : 32);
+}
+
+/* Nothing more, for the end is reached, or for lack of memory. */
+static bool end_of(struct lookahead *ahead)
+{
+	int error = ahead->cursor ? trace_cursor_error(ahead->cursor, NULL) : -ENOMEM;
+
+	if (error && error != -EBADMSG)
+		ahead->error = error;
+	return false;
 }
 
 static bool begin(struct lookahead *ahead, const struct trace *trace, uint32_t cpu)
@@ -40,16 +52,17 @@ bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32
 	const struct trace_event *event;
 
 	if (!begin(ahead, trace, cpu))
-		return false;
+		return end_of(ahead);
 	if (is_far(ahead, ns)) {
 		ahead->seeks++;
-		trace_cursor_seek(ahead->cursor, ns);
+		if (trace_cursor_seek(ahead->cursor, ns) < 0)
+			return end_of(ahead);
 		ahead->nr = 0;
 	}
 	while (ahead->ns < ns || (ahead->ns == ns && ahead->nr <= nr)) {
 		event = trace_cursor_next(ahead->cursor);
 		if (!event)
-			return false;
+			return end_of(ahead);
 		ahead->lost = is_loss_of_switches(event, trace_get_info(trace)->nr_cpus);
 		if (event->id == TRACE_EV_sched_switch || ahead->lost)
 			take(ahead, event);

@@ -14,11 +14,12 @@ struct lookahead {
 	uint32_t prev;
 	uint32_t seeks;
 	bool lost;
+	int error; /* the changes ended for that reason, -ENOMEM: what was told may be wrong. Damage is a loss */
 };
 
 /**
  * lookahead_switch() - the first scheduling change of @cpu behind the one at @ns that is at hand, the @nr-th of that time
- * Returns false when there is none, or a loss comes before it: of those at one time, losses come first.
+ * Returns false when there is none, or a loss comes before it: of those at one time, losses come first. Or, then with @ahead->error, for lack of memory.
  */
 bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr, uint32_t *ret_prev);
 void lookahead_end(struct lookahead *ahead);

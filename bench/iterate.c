@@ -39,7 +39,10 @@ int main(int argc, char **argv)
 		sum += event->ts_ns;
 	}
 	printf("%llu %.6f %llx\n", (unsigned long long)events, now_s() - begin, (unsigned long long)sum);
-	trace_cursor_free(cursor);
+	if (trace_cursor_end(cursor, &error) < 0) {
+		fprintf(stderr, "iterate: %s\n", error.message);
+		return 1;
+	}
 	trace_close(trace);
 	return 0;
 }

@@ -246,6 +246,16 @@ static double write_trace(const struct load *load, const char *path)
 	return spent / (double)load->nr_events;
 }
 
+static void end_pass(struct trace_cursor *cursor)
+{
+	struct trace_error error;
+
+	if (!trace_cursor_end(cursor, &error))
+		return;
+	fprintf(stderr, "scaling: %s\n", error.message);
+	exit(1);
+}
+
 static double iterate(const struct trace *trace, uint64_t nr_events)
 {
 	double begin = cpu_ns();
@@ -255,7 +265,7 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
 
 	while ((event = trace_cursor_next(cursor)))
 		nr++;
-	trace_cursor_free(cursor);
+	end_pass(cursor);
 	if (nr != nr_events)
 		fprintf(stderr, "scaling: %llu events of %llu\n", (unsigned long long)nr, (unsigned long long)nr_events);
 	return (cpu_ns() - begin) / (double)nr_events;
@@ -407,7 +417,7 @@ static double do_the_least(const struct trace *trace, const struct load *load)
 		least_event(&least, event);
 	least_add_up(&least);
 	begin = (cpu_ns() - begin) / (double)load->nr_events;
-	trace_cursor_free(cursor);
+	end_pass(cursor);
 	free(least.of_cpu);
 	free(least.lines);
 	free(least.files);
@@ -442,8 +452,10 @@ static double analyse(const struct trace *trace, uint64_t nr_events, double *ret
 	struct trace_analysis *analysis = checked(trace_analysis_new(trace, NULL, NULL));
 	double begin = 0, ask_ns;
 
-	trace_analysis_on_event(analysis, switches, note_begin, &begin);
-	trace_analysis_run(analysis, NULL);
+	if (trace_analysis_on_event(analysis, switches, note_begin, &begin) < 0 || trace_analysis_run(analysis, NULL) < 0) {
+		fprintf(stderr, "scaling: the analysis failed\n");
+		exit(1);
+	}
 	ask_ns = ask_for_all(analysis);
 	trace_analysis_free(analysis);
 	*ret_ask_ns = ask_ns / (double)nr_events;

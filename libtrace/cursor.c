@@ -810,6 +810,14 @@ int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *re
 	return cursor->why.code;
 }
 
+int trace_cursor_end(struct trace_cursor *cursor, struct trace_error *ret_error)
+{
+	int error = cursor ? trace_cursor_error(cursor, ret_error) : 0;
+
+	trace_cursor_free(cursor);
+	return error;
+}
+
 /* ---- begin, end ---- */
 
 static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_cursor_options *options, struct trace_error *ret_error)

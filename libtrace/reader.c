@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #include "error_set.h"
+#include "sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -372,7 +373,8 @@ static int gaps_sort(struct trace *trace)
 		return -ENOMEM;
 	if (!trace->nr_gaps)
 		return 0;
-	qsort(trace->gaps, trace->nr_gaps, sizeof(*trace->gaps), compare_gap_start);
+	if (!sort_rows(trace->gaps, trace->nr_gaps, sizeof(*trace->gaps), compare_gap_start))
+		return -ENOMEM;
 	for (size_t i = 0; i < trace->nr_gaps; i++)
 		if (trace->gaps[i].cause != TRACE_GAP_MISSED)
 			trace->gaps_by_end[trace->nr_gaps_by_end++] = (uint32_t)i;

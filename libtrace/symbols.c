@@ -20,12 +20,14 @@
 
 #include "error_set.h"
 #include "regular.h"
+#include "sort.h"
 
 #define MOST_DEBUG_BYTES   (2ull << 30) /* of debug information, decompressed: of a file with more no source lines are found */
 #define MOST_ZDEBUG_FACTOR 1032 /* zlib compresses no better */
 #define MOST_UNITS	   (1u << 22) /* compilation units of a file that are looked at */
 
 #define CLONE_THREAD 0x00010000
+#define NO_OBJECT SIZE_MAX
 
 /** struct function - of a file, by address. @name: borrowed from the ELF file */
 struct function {
@@ -76,7 +78,7 @@ struct trace_symbols {
 	char *demangled; /* owned: of the last answer */
 	char source[512];
 	bool want_source;
-	bool failed;
+	bool failed; /* no memory for a part of what it was asked for */
 };
 
 /* ---- collecting ---- */
@@ -105,12 +107,12 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 			return i;
 	if (!grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
 		symbols->failed = true;
-		return 0;
+		return NO_OBJECT;
 	}
 	symbols->objects[symbols->nr_objects] = (struct object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
 	if (!symbols->objects[symbols->nr_objects].path) {
 		symbols->failed = true;
-		return 0;
+		return NO_OBJECT;
 	}
 	return symbols->nr_objects++;
 }
@@ -200,6 +202,7 @@ static int run_through(struct trace_symbols *symbols, const struct trace *trace,
 	static const uint32_t wanted[] = { TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_USER };
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
+	int error;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		mask[wanted[i] / 64] |= 1ULL << wanted[i] % 64;
@@ -208,8 +211,8 @@ static int run_through(struct trace_symbols *symbols, const struct trace *trace,
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
 		(start_state ? collect_start : collect)(symbols, event);
-	trace_cursor_free(cursor);
-	return 0;
+	error = trace_cursor_end(cursor, NULL);
+	return error == -EBADMSG ? 0 : error; /* what a damaged chunk told is not known */
 }
 
 struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error)
@@ -362,8 +365,8 @@ static void open_object(struct object *object)
 		return;
 	object->nr_functions = add_functions(object, SHT_SYMTAB, 0, &room);
 	object->nr_functions = add_functions(object, SHT_DYNSYM, object->nr_functions, &room);
-	if (object->nr_functions)
-		qsort(object->functions, object->nr_functions, sizeof(*object->functions), by_address);
+	if (!sort_rows(object->functions, object->nr_functions, sizeof(*object->functions), by_address))
+		errno = ENOMEM;
 }
 
 /* The function that @address is in; one without a size reaches to the next. */
@@ -482,13 +485,15 @@ static void find_source(struct trace_symbols *symbols, struct object *object, ui
 	snprintf(symbols->source, sizeof(symbols->source), "%s:%d", slash ? slash + 1 : file, number);
 }
 
+#define NO_MEMORY_TO_DEMANGLE (-1) /* of __cxa_demangle() */
+
 /* The C++ run time's demangler, if it is there. */
 static const char *readable(struct trace_symbols *symbols, const char *name)
 {
 	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
 	static demangle_fn demangle;
 	static bool tried;
-	int status;
+	int status = 0;
 
 	if (strncmp(name, "_Z", 2))
 		return name;
@@ -501,6 +506,8 @@ static const char *readable(struct trace_symbols *symbols, const char *name)
 	}
 	free(symbols->demangled);
 	symbols->demangled = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	if (demangle && status == NO_MEMORY_TO_DEMANGLE)
+		errno = ENOMEM;
 	return symbols->demangled ? symbols->demangled : name;
 }
 
@@ -520,6 +527,20 @@ static void answer(struct trace_symbols *symbols, struct object *object, uint64_
 	};
 }
 
+/*
+ * libelf and libdw say of many calls only that there is no answer. So errno tells, which malloc() and mmap() set, and which no success clears: whoever asks a
+ * file clears it before, and looks at it behind. An allocation that failed and was made up for counts, too.
+ */
+static void note_errno(struct trace_symbols *symbols)
+{
+	symbols->failed |= errno == ENOMEM;
+}
+
+int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error)
+{
+	return symbols->failed ? error_set(ret_error, -ENOMEM, "no memory to read the names of functions from their files") : 0;
+}
+
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol)
 {
 	const struct mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
@@ -529,25 +550,28 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	if (!mapping)
 		return false;
 	object = &symbols->objects[mapping->object];
+	errno = 0;
 	if (!object->opened)
 		open_object(object);
 	if (!file_address(object, address - mapping->start + mapping->offset, &in_file))
 		in_file = address - mapping->start + mapping->offset; /* the file has gone: its name alone */
 	answer(symbols, object, in_file, ret_symbol);
+	note_errno(symbols);
 	return true;
 }
 
 bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t address, struct trace_symbol *ret_symbol)
 {
 	size_t idx = object_of(symbols, file, strlen(file), 0);
-	struct object *object = symbols->failed ? NULL : &symbols->objects[idx];
+	struct object *object = idx == NO_OBJECT ? NULL : &symbols->objects[idx];
 
 	if (!object)
 		return false;
+	errno = 0;
 	if (!object->opened)
 		open_object(object);
-	if (!object->elf)
-		return false;
-	answer(symbols, object, address, ret_symbol);
-	return true;
+	if (object->elf)
+		answer(symbols, object, address, ret_symbol);
+	note_errno(symbols);
+	return object->elf;
 }

@@ -169,7 +169,9 @@ static int count_events(const struct trace *trace, struct stream_map *map, uint6
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		const struct timeline *timeline = trace_timeline(trace, kinds[k], NULL);
 
-		for (size_t i = 0; timeline && i < timeline->nr; i++) {
+		if (!timeline)
+			return -ENOMEM;
+		for (size_t i = 0; i < timeline->nr; i++) {
 			uint32_t idx = stream_map_find(map, 0, timeline->spans[i].stream);
 
 			if (idx != STREAM_NONE)

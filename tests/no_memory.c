@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "no_memory.h"
@@ -17,6 +19,7 @@
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t nr, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
 
 static long nr_allocations; /* atomically */
 static long fails_at; /* 0: never */
@@ -41,6 +44,11 @@ void no_memory_at(long nr, bool and_after)
 bool no_memory_struck(void)
 {
 	return fails_at && __atomic_load_n(&nr_allocations, __ATOMIC_RELAXED) >= fails_at;
+}
+
+long no_memory_nr(void)
+{
+	return __atomic_load_n(&nr_allocations, __ATOMIC_RELAXED);
 }
 
 static bool fails(void)
@@ -72,4 +80,17 @@ void *realloc(void *old, size_t bytes)
 {
 	return fails() ? NULL : __libc_realloc(old, bytes);
 }
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	return fails() ? NULL : __libc_memalign(alignment, bytes);
+}
+
+/* The mappings of files, too: they take address space, and the limit of that (ulimit -v) is what most run into. */
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	return fails() ? MAP_FAILED : (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
+void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset) __attribute__((alias("mmap")));
 #pragma GCC visibility pop

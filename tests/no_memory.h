@@ -15,4 +15,6 @@ void no_memory_at(long nr, bool and_after);
  * no_memory_struck() - has an allocation failed yet?
  */
 bool no_memory_struck(void);
+/** no_memory_nr() - how many allocations there were since no_memory_at() */
+long no_memory_nr(void);
 #endif

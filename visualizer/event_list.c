@@ -106,10 +106,10 @@ static bool is_core(const char *classic)
 /* Events of programs by patterns, with or without what ends the names of both ends of a scope, as tracedaemon -e has them. */
 static bool pattern_matches(const struct trace_event_type *type, const char *pattern)
 {
-	char *stem = g_strndup(type->name, trace_type_stem(type));
+	char *stem = memory_copy(type->name, trace_type_stem(type));
 	bool matches = fnmatch(pattern, type->name, 0) == 0 || fnmatch(pattern, stem, 0) == 0;
 
-	g_free(stem);
+	free(stem);
 	return matches;
 }
 
@@ -365,8 +365,12 @@ static void put_symbols(struct list *list, const struct trace_event *event, uint
 			continue;
 		if (!list->symbols)
 			list->symbols = trace_symbols_new(list->report->trace, NULL);
-		if (list->symbols && trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
+		if (!list->symbols)
+			memory_end();
+		if (trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
 			put_symbol(list, field->name, &symbol);
+		if (trace_symbols_error(list->symbols, NULL) < 0)
+			memory_end();
 	}
 }
 
@@ -492,6 +496,21 @@ static void pass_gaps(struct list *list)
 	}
 }
 
+/*
+ * Ends a pass: an event that was not delivered for lack of memory is one that a list must not leave out. A damaged chunk was told of as a loss; of the start
+ * state, which has no losses, it is told here.
+ */
+static void end_pass(struct trace_cursor *cursor, bool told)
+{
+	struct trace_error error = {0};
+	int ended = trace_cursor_end(cursor, &error);
+
+	if (ended == -EBADMSG && !told)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
+	else if (ended && ended != -EBADMSG)
+		memory_end();
+}
+
 /* The thread on @cpu when its first event comes: who leaves at the first scheduling change. */
 static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
 {
@@ -505,12 +524,12 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	cursor = trace_cursor_new(trace, &options, NULL);
 	if (!cursor)
-		return NOBODY;
+		memory_end();
 	while ((event = trace_cursor_next(cursor)) && !switch_of(event) && !is_lost(event))
 		;
 	if (event && switch_of(event))
 		tid = switch_of(event)->prev_tid;
-	trace_cursor_free(cursor);
+	end_pass(cursor, true);
 	return tid;
 }
 
@@ -581,13 +600,19 @@ static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct tr
 	uint64_t ns;
 
 	if (!foresee(list, cpu, &ns, &prev)) {
-		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev))
+		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev)) {
+			if (cpu->ahead.error)
+				memory_end();
 			return false;
+		}
 		ns = cpu->ahead.ns;
 	}
 	while (list->next_mask_ns <= event->ts_ns) {
 		const struct trace_event *mask = trace_cursor_next(list->masks);
+		int error = mask ? 0 : trace_cursor_error(list->masks, NULL);
 
+		if (error && error != -EBADMSG)
+			memory_end();
 		list->next_mask_ns = mask ? mask->ts_ns : UINT64_MAX;
 	}
 	if (ns >= list->next_mask_ns)
@@ -642,7 +667,7 @@ static int find_hidden(struct list *list)
 		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
 			set_bit(list->hidden, thread->tid);
 	}
-	trace_cursor_free(cursor);
+	end_pass(cursor, list->report->options->paths || list->report->analysis); /* an analysis tells of it itself */
 	return 0;
 }
 
@@ -714,6 +739,8 @@ static int list_with_state(struct list *list)
 		error = trace_analysis_on_damage(list->state, list_damage, list);
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
+	if (!error)
+		error = trace_analysis_error(list->state, NULL); /* of the paths that were asked for */
 	flush(list);
 	if (!list->report->analysis) /* else it was told already */
 		warn_damages(list->state);
@@ -728,7 +755,6 @@ static int list_events(struct list *list)
 	uint32_t cpu = (uint32_t)options->cpu;
 	struct trace_cursor_options window = {
 		.size = sizeof(window), .from_ns = report_moment(list->report, options->from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
-	struct trace_error error;
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -748,9 +774,7 @@ static int list_events(struct list *list)
 	while ((event = trace_cursor_next(cursor)))
 		list_event(list, event, info->nr_cpus);
 	flush(list);
-	if (trace_cursor_error(cursor, &error) == -EBADMSG)
-		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
-	trace_cursor_free(cursor);
+	end_pass(cursor, false);
 	return 0;
 }
 

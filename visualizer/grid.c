@@ -3,6 +3,7 @@
 #include <glib.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include "grid.h"
 
@@ -17,22 +18,23 @@ struct grid {
 	const char *indent;
 	struct grid_column columns[MAX_COLUMNS];
 	size_t nr;
-	GPtrArray *cells; /* owned strings, row by row */
+	struct pointers cells; /* owned strings, row by row */
 };
 
 struct grid *grid_new(const struct report *report, const char *indent, const struct grid_column *columns, size_t nr)
 {
-	struct grid *grid = g_new0(struct grid, 1);
+	struct grid *grid = memory_take(1, sizeof(*grid));
 
-	g_assert(nr <= MAX_COLUMNS);
-	*grid = (struct grid){.report = report, .indent = indent, .nr = nr, .cells = g_ptr_array_new_with_free_func(g_free)};
+	if (nr > MAX_COLUMNS)
+		abort();
+	*grid = (struct grid){.report = report, .indent = indent, .nr = nr};
 	memcpy(grid->columns, columns, nr * sizeof(*columns));
 	return grid;
 }
 
 void grid_text(struct grid *grid, const char *text)
 {
-	g_ptr_array_add(grid->cells, g_strdup(text));
+	pointers_add(&grid->cells, memory_copy(text, strlen(text)));
 }
 
 void grid_name(struct grid *grid, const char *name)
@@ -99,8 +101,8 @@ static void measure(const struct grid *grid, size_t *widths)
 {
 	for (size_t i = 0; i < grid->nr; i++)
 		widths[i] = grid_width(grid->columns[i].heading);
-	for (size_t i = 0; i < grid->cells->len; i++) {
-		size_t width = grid_width(grid->cells->pdata[i]);
+	for (size_t i = 0; i < grid->cells.nr; i++) {
+		size_t width = grid_width(grid->cells.at[i]);
 
 		if (width > widths[i % grid->nr])
 			widths[i % grid->nr] = width;
@@ -118,8 +120,8 @@ static void leave_out_empty(const struct grid *grid, size_t *widths)
 	for (size_t i = 0; i < grid->nr; i++) {
 		bool empty = grid->columns[i].kind == GRID_EXTRA || grid->columns[i].kind == GRID_RARE;
 
-		for (size_t at = i; empty && at < grid->cells->len; at += grid->nr)
-			empty = is_nothing(grid->cells->pdata[at]);
+		for (size_t at = i; empty && at < grid->cells.nr; at += grid->nr)
+			empty = is_nothing(grid->cells.at[at]);
 		if (empty || grid->columns[i].kind == GRID_HIDDEN)
 			widths[i] = 0;
 	}
@@ -186,34 +188,37 @@ static const char *skip_width(const char *text, size_t width)
 
 static char *cut(const char *text, size_t width)
 {
-	GString *cut = g_string_new(NULL);
+	struct string cut = {0};
 
-	if (grid_width(text) <= width)
-		return g_string_free(g_string_append(cut, text), FALSE);
-	if (*text == '/') {
-		g_string_append(cut, "\xe2\x80\xa6");
-		g_string_append(cut, skip_width(text, width - 1));
-		return g_string_free(cut, FALSE);
+	if (grid_width(text) <= width) {
+		string_add(&cut, text);
+		return string_take(&cut);
 	}
-	for (; *text && grid_width(cut->str) < width - 1; text = g_utf8_next_char(text))
-		g_string_append_len(cut, text, g_utf8_next_char(text) - text);
-	g_string_append(cut, "\xe2\x80\xa6");
-	return g_string_free(cut, FALSE);
+	if (*text == '/') {
+		string_add(&cut, "\xe2\x80\xa6");
+		string_add(&cut, skip_width(text, width - 1));
+		return string_take(&cut);
+	}
+	for (; *text && grid_width(string_text(&cut)) < width - 1; text = g_utf8_next_char(text))
+		string_add_bytes(&cut, text, (size_t)(g_utf8_next_char(text) - text));
+	string_add(&cut, "\xe2\x80\xa6");
+	return string_take(&cut);
 }
 
 char *grid_cut(const struct report *report, size_t before, const char *text)
 {
-	return report->width && report->width > before + NARROWEST ? cut(text, report->width - before) : g_strdup(text);
+	return report->width && report->width > before + NARROWEST ? cut(text, report->width - before) : memory_copy(text, strlen(text));
 }
 
 /* The words of @text, in as many lines as the terminal takes. */
 static void put_words(const struct report *report, const char *indent, const char *text)
 {
 	size_t left = grid_width(indent), at = left;
-	char **words = g_strsplit(text, " ", -1);
+	bool more = *text;
 
-	for (size_t i = 0; words[i]; i++) {
-		char *word = grid_cut(report, left + 4, words[i]);
+	for (size_t i = 0; more; i++) {
+		size_t bytes = strcspn(text, " ");
+		char *whole = memory_copy(text, bytes), *word = grid_cut(report, left + 4, whole);
 		size_t length = grid_width(word);
 
 		if (i && report->width && at + 1 + length > report->width) {
@@ -225,9 +230,11 @@ static void put_words(const struct report *report, const char *indent, const cha
 		}
 		fputs(word, report->out);
 		at += length;
-		g_free(word);
+		free(word);
+		free(whole);
+		more = text[bytes];
+		text += bytes + 1;
 	}
-	g_strfreev(words);
 }
 
 void grid_title(const struct report *report, const char *indent, const char *text)
@@ -239,16 +246,16 @@ void grid_title(const struct report *report, const char *indent, const char *tex
 
 void grid_line(const struct report *report, const char *indent, const char *format, ...)
 {
+	struct string text = {0};
 	va_list arguments;
-	char *text;
 
 	va_start(arguments, format);
-	text = g_strdup_vprintf(format, arguments);
+	string_addv(&text, format, arguments);
 	va_end(arguments);
 	fputs(indent, report->out);
-	put_words(report, indent, text);
+	put_words(report, indent, string_text(&text));
 	fputs("\n", report->out);
-	g_free(text);
+	string_free(&text);
 }
 
 static void put_row(const struct grid *grid, const size_t *widths, const char *const *cells)
@@ -271,7 +278,7 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 		blanks = widths[i] > grid_width(text) ? widths[i] - grid_width(text) : 0;
 		fprintf(grid->report->out, "%*s%s", (int)(owed + (right ? blanks : 0)), "", text);
 		owed = 2 + (right ? 0 : blanks);
-		g_free(text);
+		free(text);
 	}
 	fputs("\n", grid->report->out);
 }
@@ -279,14 +286,14 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 /* Numbers do not go without a word. */
 static void put_missing(const struct grid *grid, const size_t *widths)
 {
-	GString *names = g_string_new(NULL);
+	struct string names = {0};
 
 	for (size_t i = 0; i < grid->nr; i++)
 		if (!widths[i] && grid->columns[i].kind == GRID_RIGHT)
-			g_string_append_printf(names, "%s%s", names->len ? ", " : "(no room for: ", grid->columns[i].heading);
-	if (names->len)
-		grid_line(grid->report, grid->indent, "%s)", names->str);
-	g_string_free(names, TRUE);
+			string_addf(&names, "%s%s", names.len ? ", " : "(no room for: ", grid->columns[i].heading);
+	if (names.len)
+		grid_line(grid->report, grid->indent, "%s)", string_text(&names));
+	string_free(&names);
 }
 
 void grid_end(struct grid *grid, const char *rest)
@@ -300,13 +307,13 @@ void grid_end(struct grid *grid, const char *rest)
 		headings[i] = grid->columns[i].heading;
 		headed |= *headings[i] != 0;
 	}
-	if (headed && grid->cells->len)
+	if (headed && grid->cells.nr)
 		put_row(grid, widths, headings);
-	for (size_t i = 0; i + grid->nr <= grid->cells->len; i += grid->nr)
-		put_row(grid, widths, (const char *const *)&grid->cells->pdata[i]);
+	for (size_t i = 0; i + grid->nr <= grid->cells.nr; i += grid->nr)
+		put_row(grid, widths, (const char *const *)&grid->cells.at[i]);
 	if (rest && *rest)
 		grid_line(grid->report, grid->indent, "(%s)", rest);
 	put_missing(grid, widths);
-	g_ptr_array_free(grid->cells, TRUE);
-	g_free(grid);
+	pointers_free_all(&grid->cells);
+	free(grid);
 }

@@ -118,6 +118,20 @@ static bool is_known(const struct trace_figures *f)
 	return not_seen_ns(f) < f->elapsed_ns;
 }
 
+struct trace_figures *whole_figures(struct trace_figures *figures)
+{
+	if (!figures)
+		memory_end();
+	return figures;
+}
+
+void report_is_whole(const struct report *report)
+{
+	if ((report->analysis && trace_analysis_error(report->analysis, NULL) < 0) || (report->servers && trace_servers_error(report->servers, NULL) < 0) ||
+	    (report->user && trace_user_events_error(report->user, NULL) < 0))
+		memory_end();
+}
+
 static void find_worst(const struct trace_figures *f, struct process_row *row)
 {
 	uint64_t ns[TRACE_NR_WAIT_KINDS] = {0};
@@ -138,13 +152,11 @@ static void find_worst(const struct trace_figures *f, struct process_row *row)
 	}
 }
 
-static bool fill(const struct report *report, const struct trace_process *process, struct process_row *row)
+static void fill(const struct report *report, const struct trace_process *process, struct process_row *row)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, process);
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
 	uint64_t start, end;
 
-	if (!f)
-		return false;
 	*row = (struct process_row){
 		.process = process,
 		.elapsed_ns = f->elapsed_ns,
@@ -160,7 +172,6 @@ static bool fill(const struct report *report, const struct trace_process *proces
 	if (trace_analysis_is_filtered(report->analysis) && is_known(f)) /* it was asked for */
 		row->folded = false;
 	trace_figures_free(f);
-	return true;
 }
 
 /* Who recorded a command asks about it: a daemon of three threads that sleeps all of the time has three times its elapsed time. */
@@ -173,41 +184,36 @@ bool command_comes_first(const struct report *report)
 
 static void mark_command(const struct report *report, struct process_row *rows, size_t nr)
 {
-	GPtrArray *family = command_family(report);
-	GHashTable *members = g_hash_table_new(NULL, NULL);
+	struct pointers family = command_family(report);
+	struct table members = {0}; /* rows of a key: the address of a process */
 
-	for (guint i = 0; i < family->len; i++)
-		g_hash_table_add(members, g_ptr_array_index(family, i));
+	for (size_t i = 0; i < family.nr; i++)
+		memory_row(&members, sizeof(uint64_t), (uintptr_t)family.at[i]);
 	for (size_t i = 0; i < nr; i++)
-		rows[i].of_command = g_hash_table_contains(members, rows[i].process);
-	g_hash_table_destroy(members);
-	g_ptr_array_free(family, TRUE);
+		rows[i].of_command = table_find(&members, sizeof(uint64_t), (uintptr_t)rows[i].process);
+	table_clear(&members);
+	pointers_free(&family);
 }
 
 struct process_row *process_rows(const struct report *report, size_t *ret_nr)
 {
 	size_t all = trace_nr_processes(report->analysis), nr = 0;
-	struct process_row *list = calloc(all + 1, sizeof(*list));
+	struct process_row *list = memory_take(all + 1, sizeof(*list));
 	bool named = report->options->pid >= 0 || report->options->comm || report->options->cgroup || report->options->all;
 
-	for (size_t i = 0; list && i < all; i++) {
+	for (size_t i = 0; i < all; i++) {
 		const struct trace_process *process = trace_get_process(report->analysis, i);
 
 		if (!process_wanted(report, process) || !trace_nr_threads(process))
 			continue;
-		if (!fill(report, process, &list[nr])) {
-			free(list);
-			return NULL;
-		}
+		fill(report, process, &list[nr]);
 		if (named)
 			list[nr].folded = false;
 		nr++;
 	}
-	if (!list)
-		return NULL;
 	if (command_comes_first(report))
 		mark_command(report, list, nr);
-	g_qsort_with_data(list, (gint)nr, sizeof(*list), process_rows_compare, (gpointer)report);
+	memory_sort(list, nr, sizeof(*list), process_rows_compare, (void *)report);
 	*ret_nr = nr;
 	return list;
 }
@@ -427,13 +433,21 @@ uint64_t report_older(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->whole_ns, .no_lost = true};
-	struct trace_cursor *cursor = info->whole_ns > info->start_ns ? trace_cursor_new(report->trace, &options, NULL) : NULL;
+	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	uint64_t nr = 0;
+	int error;
 
-	while (cursor && (event = trace_cursor_next(cursor)))
+	if (info->whole_ns <= info->start_ns)
+		return 0;
+	cursor = trace_cursor_new(report->trace, &options, NULL);
+	if (!cursor)
+		memory_end();
+	while ((event = trace_cursor_next(cursor)))
 		nr += event->type->category != TRACE_CATEGORY_START;
-	trace_cursor_free(cursor);
+	error = trace_cursor_end(cursor, NULL);
+	if (error && error != -EBADMSG) /* those of a damaged chunk are not there to be told of */
+		memory_end();
 	return nr;
 }
 
@@ -441,17 +455,26 @@ uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 {
 	struct losses losses = trace_losses(report->trace);
 	size_t damages = report->analysis ? trace_analysis_nr_damages(report->analysis) : 0;
+	uint64_t start_lost = 0;
 
 	for (size_t i = 0; i < damages; i++)
 		losses.lost = trace_add_saturated(losses.lost, trace_analysis_get_damage(report->analysis, i)->lost);
+	if (report->analysis && trace_analysis_start_damage(report->analysis, &start_lost))
+		damages++;
 	*ret_gaps = losses.gaps + damages;
-	return losses.lost;
+	return losses.lost + start_lost;
 }
 
 void warn_damages(const struct trace_analysis *analysis)
 {
 	size_t nr = trace_analysis_nr_damages(analysis);
-	uint64_t lost = 0;
+	uint64_t lost = 0, start_lost;
+	const char *start_damage = trace_analysis_start_damage(analysis, &start_lost);
+	char line[4 * sizeof(((struct trace_error *)0)->message)];
+
+	if (start_damage)
+		fprintf(stderr, "tracevisualizer: warning: of the state at the start %" PRIu64 " event%s cannot be read: %s\n", start_lost, start_lost == 1 ? "" : "s",
+			text_name(start_damage, line, sizeof(line)));
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",
@@ -516,22 +539,22 @@ bool is_unrecorded(const struct report *report, enum trace_category category)
 	return any;
 }
 
-void report_loss_sentence(GString *s, const struct report *report)
+void report_loss_sentence(struct string *s, const struct report *report)
 {
 	struct text text;
 	size_t gaps;
 	uint64_t lost = report_lost(report, &gaps), overwritten = trace_losses(report->trace).overwritten, older = report_older(report);
 
 	if (overwritten)
-		g_string_append_printf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
+		string_addf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
 	if (older)
-		g_string_append_printf(s, " Of some of them and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
+		string_addf(s, " Of some of them and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
 	if (!gaps)
 		return;
 	text_lost(report, &text);
 	if (lost)
-		g_string_append_printf(s, " %c%s %s lost: what they touch is unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
+		string_addf(s, " %c%s %s lost: what they touch is unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
 				       lost == 1 ? "was" : "were");
 	else
-		g_string_append(s, " Events may have been lost, nobody knows how many: what they touch is unknown.");
+		string_add(s, " Events may have been lost, nobody knows how many: what they touch is unknown.");
 }

@@ -2,15 +2,16 @@
 #ifndef VISUALIZER_REPORT_H
 #define VISUALIZER_REPORT_H
 /* report.h - the outputs of tracevisualizer, and what they share: which processes in which order, and how values are written. */
-#include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h> /* MIN(), MAX() */
 #include <trace/analysis.h>
 #include <trace/critical_path.h>
 #include <trace/reader.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
+#include "memory.h"
 #include "visualizer_options.h"
 
 struct process_row;
@@ -26,7 +27,7 @@ struct report {
 	bool command_is_sure;		     /* else the first of its name: command_words() */
 	uint64_t command_exec_ns;	     /* when it began to run its program */
 	bool command_exited;		     /* all of its threads, or the last of them just then */
-	GHashTable *holds;		     /* by process: what those that a recorder started waited to be let go; NULL: no command */
+	struct table holds;		     /* by process: what those that a recorder started waited to be let go; empty: no command */
 	struct blocks *blocks;		     /* of -a and --json, else NULL */
 	struct timeline *timeline;	     /* of --timeline, else NULL */
 	const struct options *options;
@@ -36,12 +37,18 @@ struct report {
 	size_t width; /* columns of the terminal; 0: no limit */
 };
 
-/** report_json() - schema trace-summary/1. The reports return 0, or -ENOMEM. */
-int report_json(struct report *report);
+/* The reports need no results: without memory the program ends (memory.h). */
+
+/** report_is_whole() - ends the program, as for lack of memory, if the analysis had none for a part of what it was, or will be, asked for */
+void report_is_whole(const struct report *report);
+/** whole_figures() - @figures, of trace_process_figures() or its kin; if they are NULL, there was no memory for them, and the program ends */
+struct trace_figures *whole_figures(struct trace_figures *figures);
+/** report_json() - schema trace-summary/1 */
+void report_json(struct report *report);
 /** report_text() - the verdict, the classic summary, and the time of every process */
-int report_text(struct report *report);
-/** command_begin() - before the pass: look for the command that was recorded, for @report->command. 0 or -ENOMEM */
-int command_begin(struct report *report);
+void report_text(struct report *report);
+/** command_begin() - before the pass: look for the command that was recorded, for @report->command */
+void command_begin(struct report *report);
 /** command_end() - release what it keeps */
 void command_end(struct report *report);
 /** command_words() - what report->command is, in front of its name or of what it did: one that was known by its name only may be another */
@@ -58,7 +65,7 @@ void command_free_figures(const struct report *report, struct trace_figures *fig
 /** not_seen_ns() - of its time off the CPUs, that of which nobody knows what it was */
 uint64_t not_seen_ns(const struct trace_figures *f);
 /** command_family() - after it: report->command, and all that it started; the caller's list of struct trace_process */
-GPtrArray *command_family(const struct report *report);
+struct pointers command_family(const struct report *report);
 /** report_wrapped() - a paragraph, and an empty line; @text is taken to pieces. "\x01" in it is a blank where no line breaks */
 void report_wrapped(const struct report *report, char *text);
 /** report_verdict() - the first paragraph: of the processes asked for, or of the command, and of the machine */
@@ -70,14 +77,14 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 bool report_finds_nobody(const struct report *sides, int nr_sides);
 /** report_verdict_of_programs() - the same, where of the kernel nothing was recorded; @any: programs told of what was asked for */
 void report_verdict_of_programs(const struct report *report, bool any);
-/** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call. False: out of memory */
-bool report_sections(const struct report *report, const struct trace_figures *system);
+/** report_sections() - machine-wide: by kind of wait, file, lock, pair of processes, interrupt, device, system call */
+void report_sections(const struct report *report, const struct trace_figures *system);
 /** report_files() - the files of @f; @whole_ns: what the time waited for a file is a part of; @most: rows, unless --top or --all say otherwise */
 void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns, size_t most);
 /** report_diff() - @sides: two of them, analyzed; the first has the output. Text, or JSON of schema trace-diff/1 */
-int report_diff(struct report *sides);
-/** blocks_begin() - before the pass: follow what disks do. 0 or -ENOMEM */
-int blocks_begin(struct report *report);
+void report_diff(struct report *sides);
+/** blocks_begin() - before the pass: follow what disks do */
+void blocks_begin(struct report *report);
 struct blocks *blocks_free(struct blocks *blocks); /* NULL is fine; returns NULL */
 /** report_blocks() - a line for each disk */
 void report_blocks(const struct report *report);
@@ -90,15 +97,15 @@ int report_list(struct report *report);
 
 /** critical_path_begin() - before the pass: keep what --critical-path will need. 0, or 1 or 2 after a message */
 int critical_path_begin(struct report *report);
-/** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, -ENOMEM, or 1 after a message */
+/** report_critical_path() - text, or JSON of schema trace-critical-path/1. 0, or 1 after a message */
 int report_critical_path(struct report *report);
 
 /** timeline_check() - before anything is written: is there something to show? 0, or 1 or 2 after a message */
 int timeline_check(const struct report *report);
-/** timeline_begin() - before the pass, in which it is written to @report->out already. 0 or -ENOMEM */
-int timeline_begin(struct report *report);
-/** timeline_end() - after the pass: the rest of it. 0 or -ENOMEM */
-int timeline_end(struct report *report);
+/** timeline_begin() - before the pass, in which it is written to @report->out already */
+void timeline_begin(struct report *report);
+/** timeline_end() - after the pass: the rest of it */
+void timeline_end(struct report *report);
 struct timeline *timeline_free(struct timeline *timeline); /* NULL is fine; returns NULL */
 
 /* ---- what text and JSON have in common ---- */
@@ -108,8 +115,8 @@ struct pair {
 	const struct trace_process *waiter;
 	struct trace_wait wait;
 };
-/** report_pairs() - the caller's, greatest time first; NULL: out of memory */
-GArray *report_pairs(const struct report *report);
+/** report_pairs() - for free(), greatest time first */
+struct pair *report_pairs(const struct report *report, size_t *ret_nr);
 struct json;
 /** json_blocks() - what disks did */
 void json_blocks(struct json *json, const struct report *report);
@@ -134,7 +141,7 @@ bool comm_is(const char *comm, const char *name);
 bool process_wanted(const struct report *report, const struct trace_process *process);
 /** command_comes_first() - with all that it started, in the text, unless an order or some processes were asked for */
 bool command_comes_first(const struct report *report);
-/** process_rows() - those that the options ask for, sorted; owned by the caller. NULL: out of memory */
+/** process_rows() - those that the options ask for, sorted; owned by the caller */
 struct process_row *process_rows(const struct report *report, size_t *ret_nr);
 /** process_rows_compare() - of two struct process_row, as --sort has it; @report: a struct report */
 int process_rows_compare(const void *left, const void *right, void *report);
@@ -219,7 +226,7 @@ bool has_turns(const struct report *report);
 /** has_interrupts() - interrupts, softirqs or vectors, for some time */
 bool has_interrupts(const struct report *report);
 /** report_loss_sentence() - append it, a blank before it; nothing if nothing was lost */
-void report_loss_sentence(GString *s, const struct report *report);
+void report_loss_sentence(struct string *s, const struct report *report);
 struct json;
 /** report_json_wait() - an object */
 void report_json_wait(struct json *json, const struct trace_wait *wait);

@@ -14,57 +14,63 @@
 enum { OP_READ = 0, OP_WRITE = 1 };
 
 struct disk {
+	uint64_t key; /* @dev + 1 */
 	uint32_t dev;
 	uint64_t reads, read_bytes, writes, written_bytes, others;
 	uint64_t timed, ns, longest_ns;
 };
 
 struct blocks {
-	GHashTable *issued; /* address of a request -> owned guint64, when */
-	GHashTable *disks;  /* number -> owned struct disk */
+	struct table issued; /* struct issued_row */
+	struct table disks;  /* struct disk */
 };
+
+struct issued_row {
+	uint64_t key; /* request_key() */
+	uint64_t ns;
+};
+
+static uint64_t request_key(uint64_t address)
+{
+	return address ? address : UINT64_MAX;
+}
 
 static void on_issue(struct blocks *blocks, const struct trace_event *event)
 {
 	const struct trace_block_issue *issue = event->payload;
-	uint64_t *when;
+	struct issued_row *row;
 
 	if (event->type->fixed_bytes < sizeof(*issue))
 		return;
-	when = g_new(uint64_t, 1);
-	*when = event->ts_ns;
-	g_hash_table_replace(blocks->issued, (gpointer)(uintptr_t)issue->request, when);
+	row = memory_row(&blocks->issued, sizeof(*row), request_key(issue->request));
+	row->ns = event->ts_ns;
 }
 
 static struct disk *disk_get(struct blocks *blocks, uint32_t dev)
 {
-	struct disk *disk = g_hash_table_lookup(blocks->disks, GUINT_TO_POINTER(dev));
+	struct disk *disk = memory_row(&blocks->disks, sizeof(*disk), dev + 1ull);
 
-	if (disk)
-		return disk;
-	disk = g_new0(struct disk, 1);
 	disk->dev = dev;
-	g_hash_table_insert(blocks->disks, GUINT_TO_POINTER(dev), disk);
 	return disk;
 }
 
 static void on_complete(struct blocks *blocks, const struct trace_event *event)
 {
 	const struct trace_block_complete *complete = event->payload;
-	const uint64_t *when;
+	const struct issued_row *row;
 	struct disk *disk;
 	uint64_t ns;
 
 	if (event->type->fixed_bytes < sizeof(*complete))
 		return;
 	disk = disk_get(blocks, complete->dev);
-	when = g_hash_table_lookup(blocks->issued, (gpointer)(uintptr_t)complete->request);
-	if (when) {
-		ns = event->ts_ns > *when ? event->ts_ns - *when : 0;
+	row = table_find(&blocks->issued, sizeof(*row), request_key(complete->request));
+	if (row) {
+		ns = event->ts_ns > row->ns ? event->ts_ns - row->ns : 0;
 		disk->timed++;
 		disk->ns += ns;
-		disk->longest_ns = MAX(disk->longest_ns, ns);
-		g_hash_table_remove(blocks->issued, (gpointer)(uintptr_t)complete->request);
+		disk->longest_ns = disk->longest_ns > ns ? disk->longest_ns : ns;
+		table_remove(&blocks->issued, sizeof(*row), row->key);
 	}
 	switch (complete->op & OP_MASK) {
 	case OP_READ:
@@ -88,35 +94,46 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		on_complete(data, event);
 }
 
-int blocks_begin(struct report *report)
+void blocks_begin(struct report *report)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
-	report->blocks = g_new(struct blocks, 1);
-	report->blocks->issued = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	report->blocks->disks = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	report->blocks = memory_take(1, sizeof(*report->blocks));
 	mask[TRACE_EV_block_issue / 64] |= 1ull << TRACE_EV_block_issue % 64;
 	mask[TRACE_EV_block_complete / 64] |= 1ull << TRACE_EV_block_complete % 64;
-	return trace_analysis_on_event(report->analysis, mask, on_event, report->blocks);
+	if (trace_analysis_on_event(report->analysis, mask, on_event, report->blocks) < 0)
+		memory_end();
 }
 
 struct blocks *blocks_free(struct blocks *blocks)
 {
 	if (!blocks)
 		return NULL;
-	g_hash_table_destroy(blocks->issued);
-	g_hash_table_destroy(blocks->disks);
-	g_free(blocks);
+	table_clear(&blocks->issued);
+	table_clear(&blocks->disks);
+	free(blocks);
 	return NULL;
 }
 
-static gint order(gconstpointer left, gconstpointer right)
+static int order(const void *left, const void *right, void *data)
 {
 	const struct disk *l = left, *r = right;
 
 	if (l->ns != r->ns)
 		return l->ns > r->ns ? -1 : 1;
 	return l->dev < r->dev ? -1 : l->dev > r->dev;
+}
+
+/* For free(): the one with the longest time first. */
+static struct disk *list_disks(const struct blocks *blocks)
+{
+	struct disk *list = memory_take(blocks->disks.used, sizeof(*list)), *at = list;
+	const struct disk *disk = NULL;
+
+	while ((disk = table_next(&blocks->disks, sizeof(*disk), disk)))
+		*at++ = *disk;
+	memory_sort(list, blocks->disks.used, sizeof(*list), order, NULL);
+	return list;
 }
 
 static const char *disk_name(const struct report *report, const struct disk *disk, struct text *number)
@@ -129,12 +146,12 @@ static const char *disk_name(const struct report *report, const struct disk *dis
 
 void json_blocks(struct json *json, const struct report *report)
 {
-	GList *list = report->blocks ? g_list_sort(g_hash_table_get_values(report->blocks->disks), order) : NULL;
+	struct disk *list = report->blocks ? list_disks(report->blocks) : NULL;
 	struct text number;
 
 	json_open(json, "disks", "[");
-	for (const GList *at = list; at; at = at->next) {
-		const struct disk *disk = at->data;
+	for (size_t i = 0; list && i < report->blocks->disks.used; i++) {
+		const struct disk *disk = &list[i];
 
 		json_open(json, NULL, "{");
 		json_text(json, "device", disk_name(report, disk, &number));
@@ -149,7 +166,7 @@ void json_blocks(struct json *json, const struct report *report)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
-	g_list_free(list);
+	free(list);
 }
 
 void report_blocks(const struct report *report)
@@ -157,15 +174,16 @@ void report_blocks(const struct report *report)
 	static const struct grid_column columns[] = {
 		{"reads", GRID_RIGHT},	  {"read", GRID_RIGHT}, {"writes", GRID_RIGHT}, {"written", GRID_RIGHT}, {"others", GRID_OPTIONAL},
 		{"mean time", GRID_RIGHT}, {"longest", GRID_RIGHT}, {"disk", GRID_ELASTIC}};
-	GList *list = g_list_sort(g_hash_table_get_values(report->blocks->disks), order);
+	struct disk *list;
 	struct grid *grid;
 
-	if (!list)
+	if (!report->blocks->disks.used)
 		return;
+	list = list_disks(report->blocks);
 	grid_title(report, "", "Disks (requests, and their time from issue to completion):");
 	grid = grid_new(report, "  ", columns, sizeof(columns) / sizeof(columns[0]));
-	for (const GList *at = list; at; at = at->next) {
-		const struct disk *disk = at->data;
+	for (size_t i = 0; i < report->blocks->disks.used; i++) {
+		const struct disk *disk = &list[i];
 		struct text number;
 
 		grid_count(grid, disk->reads);
@@ -179,5 +197,5 @@ void report_blocks(const struct report *report)
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->out);
-	g_list_free(list);
+	free(list);
 }

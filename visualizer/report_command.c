@@ -15,6 +15,7 @@
 
 /* struct hold - of a process that a recorder started: @ns until @until_ns it waited to be let go */
 struct hold {
+	uint64_t key; /* address of the process */
 	uint64_t ns;
 	uint64_t until_ns;
 };
@@ -46,13 +47,7 @@ static bool is_hold(const struct trace_process *process, const struct trace_wait
 
 static struct hold *hold_get(struct report *report, const struct trace_process *process)
 {
-	struct hold *hold = g_hash_table_lookup(report->holds, process);
-
-	if (!hold) {
-		hold = g_new0(struct hold, 1);
-		g_hash_table_insert(report->holds, (gpointer)process, hold);
-	}
-	return hold;
+	return memory_row(&report->holds, sizeof(struct hold), (uintptr_t)process);
 }
 
 /* What is not known counts only as the begin of it, or where it goes on at once: for the rest it has to run. */
@@ -69,7 +64,7 @@ static void on_blocked(void *data, struct trace_analysis *analysis, const struct
 	if (!is_hold(process, &wait, false) && (!is_hold(process, &wait, true) || (hold->until_ns && interval->from_ns != hold->until_ns)))
 		return;
 	hold->ns += interval->to_ns - interval->from_ns;
-	hold->until_ns = MAX(hold->until_ns, interval->to_ns);
+	hold->until_ns = hold->until_ns > interval->to_ns ? hold->until_ns : interval->to_ns;
 }
 
 static void on_exec(struct report *report, struct trace_analysis *analysis, const struct trace_event *event)
@@ -103,24 +98,23 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	report->command_exited |= thread && trace_thread_process(thread) == report->command;
 }
 
-int command_begin(struct report *report)
+void command_begin(struct report *report)
 {
 	const char *command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	int error;
 
 	if (!command || !*command)
-		return 0;
+		return;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
 	mask[TRACE_EV_sched_exit / 64] |= 1ull << TRACE_EV_sched_exit % 64;
-	report->holds = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	error = trace_analysis_on_event(report->analysis, mask, on_event, report);
-	return error ? error : trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report);
+	if (trace_analysis_on_event(report->analysis, mask, on_event, report) < 0 ||
+	    trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report) < 0)
+		memory_end();
 }
 
 void command_end(struct report *report)
 {
-	g_clear_pointer(&report->holds, g_hash_table_destroy);
+	table_clear(&report->holds);
 }
 
 const char *command_words(const struct report *report)
@@ -131,7 +125,7 @@ const char *command_words(const struct report *report)
 /* All 0 if it was not held, or is known by its name only. */
 static struct hold hold_of(const struct report *report)
 {
-	const struct hold *hold = report->command_is_sure ? g_hash_table_lookup(report->holds, report->command) : NULL;
+	const struct hold *hold = report->command_is_sure ? table_find(&report->holds, sizeof(*hold), (uintptr_t)report->command) : NULL;
 
 	return hold ? *hold : (struct hold){0};
 }
@@ -194,24 +188,24 @@ void command_free_figures(const struct report *report, struct trace_figures *fig
 	take(&figures->syscall_ns, &figures->elapsed_ns, &before);
 }
 
-GPtrArray *command_family(const struct report *report)
+struct pointers command_family(const struct report *report)
 {
 	const struct trace_process *root = report->command;
-	GPtrArray *list = g_ptr_array_new();
-	GHashTable *pids = g_hash_table_new(NULL, NULL);
+	struct pointers list = {0};
+	struct table pids = {0}; /* rows of a key: the pid + 1 */
 	uint64_t start_ns = trace_process_start_ns(root); /* all of its threads are asked */
 
-	g_ptr_array_add(list, (gpointer)root);
-	g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(root)));
+	pointers_add(&list, root);
+	memory_row(&pids, sizeof(uint64_t), trace_process_pid(root) + 1ull);
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) { /* parents come before their children */
 		const struct trace_process *process = trace_get_process(report->analysis, i);
 
 		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < start_ns ||
-		    !g_hash_table_contains(pids, GUINT_TO_POINTER(trace_process_ppid(process))))
+		    !table_find(&pids, sizeof(uint64_t), trace_process_ppid(process) + 1ull))
 			continue;
-		g_ptr_array_add(list, (gpointer)process);
-		g_hash_table_add(pids, GUINT_TO_POINTER(trace_process_pid(process)));
+		pointers_add(&list, process);
+		memory_row(&pids, sizeof(uint64_t), trace_process_pid(process) + 1ull);
 	}
-	g_hash_table_destroy(pids);
+	table_clear(&pids);
 	return list;
 }

@@ -255,15 +255,15 @@ static bool is_nobody(const struct trace_contributor *taker, const char *word)
 }
 
 /* The process; of another thread than its first one that, too. */
-static void add_own(GString *s, const struct telling *t)
+static void add_own(struct string *s, const struct telling *t)
 {
 	const struct trace_thread *thread = trace_critical_path_thread(t->path);
 	const char *comm = trace_process_comm(t->own);
 	char name[NAME_BYTES];
 
 	if (trace_thread_tid(thread) != trace_process_pid(t->own))
-		g_string_append_printf(s, "Thread %s of ", text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
-	g_string_append_printf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
+		string_addf(s, "Thread %s of ", text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
+	string_addf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 }
 
 static void verdict(const struct telling *t)
@@ -273,9 +273,9 @@ static void verdict(const struct telling *t)
 	uint64_t window = t->to - t->from, own_cpu = 0;
 	struct text time;
 	int named = 0;
-	GString *s = g_string_new(NULL);
+	struct string s = {0};
 
-	add_own(s, t);
+	add_own(&s, t);
 	for (size_t i = 0; (row = trace_critical_path_contributor(t->path, i)) && row->by == TRACE_BY_COMMAND; i++) {
 		if (row->state == TRACE_STATE_RUNNING && is_own(t, row)) {
 			own_cpu = row->ns;
@@ -285,32 +285,32 @@ static void verdict(const struct telling *t)
 			continue;
 		reason(t, row, text, sizeof(text));
 		if (named++)
-			g_string_append_printf(s, ", %.1f %% %s", percent(row->ns, window), text);
+			string_addf(&s, ", %.1f %% %s", percent(row->ns, window), text);
 		else
-			g_string_append_printf(s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
+			string_addf(&s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
 	}
 	if (named)
-		g_string_append_printf(s, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
+		string_addf(&s, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
 	else
-		g_string_append_printf(s, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
+		string_addf(&s, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
-		g_string_append_printf(s, is_most(t, target) ? " What no thread could hasten was mostly %s: %s." : " Of what no thread could hasten the longest was %s: %s.",
+		string_addf(&s, is_most(t, target) ? " What no thread could hasten was mostly %s: %s." : " Of what no thread could hasten the longest was %s: %s.",
 				       text, text_ns(t->report, target->ns, &time));
 	}
 	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "nobody")) {
-		g_string_append_printf(s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
+		string_addf(&s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
 				       text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "unknown")) {
-		g_string_append_printf(s, " For %s it waited for CPUs that somebody may have had whom the recording left out.", text_ns(t->report, taker->ns, &time));
+		string_addf(&s, " For %s it waited for CPUs that somebody may have had whom the recording left out.", text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
-		g_string_append_printf(s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
+		string_addf(&s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
 				       text, text_ns(t->report, taker->ns, &time));
 	}
-	report_loss_sentence(s, t->report);
-	report_wrapped(t->report, s->str);
-	g_string_free(s, TRUE);
+	report_loss_sentence(&s, t->report);
+	report_wrapped(t->report, string_text(&s));
+	string_free(&s);
 }
 
 static size_t put_contributors(const struct telling *t, size_t first)
@@ -398,7 +398,7 @@ static void segment_row(const struct report *report, const struct shape *shape, 
 	if (shape->tid)
 		fprintf(report->out, "  %*s", TID_WIDTH, tid);
 	fprintf(report->out, "  %s\n", shown);
-	g_free(shown);
+	free(shown);
 }
 
 /* Each thread is indented by how many it was reached through. */

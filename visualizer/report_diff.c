@@ -7,9 +7,9 @@
  * absolute differences of all but those. JSON: schema trace-diff/1, keys may be added, never renamed.
  */
 #include <errno.h>
-#include <glib.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "grid.h"
 #include "json.h"
@@ -54,8 +54,14 @@ struct name {
 
 struct diff {
 	struct report *sides; /* 2 */
-	GHashTable *by_comm;  /* borrowed keys of @names */
-	GPtrArray *names;     /* owned struct name */
+	struct strings comms;
+	struct table by_comm;	/* struct name_row */
+	struct pointers names;	/* owned struct name */
+};
+
+struct name_row {
+	uint64_t key; /* of @comms */
+	struct name *name; /* borrowed */
 };
 
 /* Was it recorded what this is told by? */
@@ -76,15 +82,14 @@ static bool is_compared(const struct diff *diff, int quantity)
 
 static struct name *name_get(struct diff *diff, const char *comm)
 {
-	struct name *name = g_hash_table_lookup(diff->by_comm, comm);
+	struct name_row *row = memory_row(&diff->by_comm, sizeof(*row), memory_key(&diff->comms, comm));
 
-	if (name)
-		return name;
-	name = g_new0(struct name, 1);
-	g_strlcpy(name->comm, comm, sizeof(name->comm));
-	g_ptr_array_add(diff->names, name);
-	g_hash_table_insert(diff->by_comm, name->comm, name);
-	return name;
+	if (row->name)
+		return row->name;
+	row->name = memory_take(1, sizeof(*row->name));
+	snprintf(row->name->comm, sizeof(row->name->comm), "%s", comm);
+	pointers_add(&diff->names, row->name);
+	return row->name;
 }
 
 /* Of two recordings of commands only these are compared, unless it is asked for more. */
@@ -96,18 +101,16 @@ static bool of_commands(const struct diff *diff)
 	       !options->cgroup;
 }
 
-static bool add_process(struct diff *diff, int side, const struct trace_process *process)
+static void add_process(struct diff *diff, int side, const struct trace_process *process)
 {
-	struct trace_figures *f = trace_process_figures(diff->sides[side].analysis, process);
+	struct trace_figures *f = whole_figures(trace_process_figures(diff->sides[side].analysis, process));
 	struct name *name;
 
-	if (!f)
-		return false;
 	if (process == diff->sides[side].command)
 		command_free_figures(&diff->sides[side], f);
 	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) { /* it slept all the time */
 		trace_figures_free(f);
-		return true;
+		return;
 	}
 	name = name_get(diff, trace_process_comm(process));
 	name->nr[side]++;
@@ -120,7 +123,6 @@ static bool add_process(struct diff *diff, int side, const struct trace_process 
 	for (size_t i = 0; i < f->nr_waits; i++)
 		name->ns[side][f->waits[i].idle ? Q_IDLE : Q_WAITS + (int)f->waits[i].kind] += f->waits[i].ns;
 	trace_figures_free(f);
-	return true;
 }
 
 static uint64_t distance(uint64_t one, uint64_t two)
@@ -149,13 +151,13 @@ static bool is_alike(const struct diff *diff, const struct name *name)
 
 static bool are_alike(const struct diff *diff)
 {
-	for (guint i = 0; i < diff->names->len; i++)
-		if (!is_alike(diff, diff->names->pdata[i]))
+	for (size_t i = 0; i < diff->names.nr; i++)
+		if (!is_alike(diff, diff->names.at[i]))
 			return false;
 	return true;
 }
 
-static gint order(gconstpointer left, gconstpointer right, gpointer diff)
+static int order(const void *left, const void *right, void *diff)
 {
 	const struct name *l = *(const struct name *const *)left, *r = *(const struct name *const *)right;
 	uint64_t one = weight(diff, l), two = weight(diff, r);
@@ -163,27 +165,27 @@ static gint order(gconstpointer left, gconstpointer right, gpointer diff)
 	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
 }
 
-static bool collect_side(struct diff *diff, int side)
+static void collect_side(struct diff *diff, int side)
 {
 	const struct report *report = &diff->sides[side];
-	GPtrArray *list = of_commands(diff) ? command_family(report) : g_ptr_array_new();
-	bool ok = true;
+	struct pointers list = {0};
 
-	for (size_t i = 0; !of_commands(diff) && i < trace_nr_processes(report->analysis); i++)
-		g_ptr_array_add(list, (gpointer)trace_get_process(report->analysis, i));
-	for (guint i = 0; i < list->len && ok; i++)
-		if (trace_nr_threads(list->pdata[i]) && process_wanted(report, list->pdata[i]))
-			ok = add_process(diff, side, list->pdata[i]);
-	g_ptr_array_free(list, TRUE);
-	return ok;
+	if (of_commands(diff))
+		list = command_family(report);
+	else
+		for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
+			pointers_add(&list, trace_get_process(report->analysis, i));
+	for (size_t i = 0; i < list.nr; i++)
+		if (trace_nr_threads(list.at[i]) && process_wanted(report, list.at[i]))
+			add_process(diff, side, list.at[i]);
+	pointers_free(&list);
 }
 
-static bool collect(struct diff *diff)
+static void collect(struct diff *diff)
 {
-	if (!collect_side(diff, 0) || !collect_side(diff, 1))
-		return false;
-	g_ptr_array_sort_with_data(diff->names, order, diff);
-	return true;
+	collect_side(diff, 0);
+	collect_side(diff, 1);
+	memory_sort(diff->names.at, diff->names.nr, sizeof(*diff->names.at), order, diff);
 }
 
 /* ---- text ---- */
@@ -264,31 +266,32 @@ static bool put_left_out(const struct diff *diff)
 static void put_unknown(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
-	GString *s = g_string_new(NULL);
+	struct string s = {0};
 
 	if (!is_compared(diff, Q_USER)) {
-		g_string_printf(s, "System calls were not all recorded %s: what was in the kernel is not known.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
-		grid_line(a, "", "%s", s->str);
+		string_addf(&s, "System calls were not all recorded %s: what was in the kernel is not known.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
+		grid_line(a, "", "%s", string_text(&s));
 	}
 	if (!is_compared(diff, Q_INTERRUPTED)) {
-		g_string_printf(s, "Interrupts were not recorded %s: they count there as time on a CPU.",
+		string_free(&s);
+		string_addf(&s, "Interrupts were not recorded %s: they count there as time on a CPU.",
 				where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
-		grid_line(a, "", "%s", s->str);
+		grid_line(a, "", "%s", string_text(&s));
 	}
-	g_string_free(s, TRUE);
+	string_free(&s);
 }
 
-static void add_run(GString *s, const struct report *side, char letter)
+static void add_run(struct string *s, const struct report *side, char letter)
 {
 	char name[256];
 	struct text t;
 
-	g_string_append(s, text_comm(trace_process_comm(side->command), name, sizeof(name)));
+	string_add(s, text_comm(trace_process_comm(side->command), name, sizeof(name)));
 	text_ns(side, command_ran_ns(side), &t);
 	if (command_has_ended(side))
-		g_string_append_printf(s, " ran for %s in %c", t.bytes, letter);
+		string_addf(s, " ran for %s in %c", t.bytes, letter);
 	else
-		g_string_append_printf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(side));
+		string_addf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(side));
 }
 
 /* How many times as long a command ran that had not ended, nobody knows. */
@@ -297,26 +300,26 @@ static void put_runs(const struct diff *diff)
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
 	const char *also = are_sure(diff) ? "" : command_words(b);
 	uint64_t spans[2] = {command_ran_ns(a), command_ran_ns(b)};
-	GString *s = g_string_new(NULL);
+	struct string s = {0};
 	char name[256];
 	struct text t;
 
 	if (!spans[0] || !spans[1])
 		goto end;
-	g_string_printf(s, "T%s ", command_words(a) + 1);
-	add_run(s, a, 'A');
+	string_addf(&s, "T%s ", command_words(a) + 1);
+	add_run(&s, a, 'A');
 	if (command_has_ended(a) && command_has_ended(b)) {
-		g_string_append_printf(s, ", %s%s%s for %s in B: %.2f times as long.", also, *also ? " " : "",
+		string_addf(&s, ", %s%s%s for %s in B: %.2f times as long.", also, *also ? " " : "",
 				       text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(b, spans[1], &t),
 				       (double)spans[1] / (double)spans[0]);
 	} else {
-		g_string_append_printf(s, "; %s%s", also, *also ? " " : "");
-		add_run(s, b, 'B');
-		g_string_append(s, ".");
+		string_addf(&s, "; %s%s", also, *also ? " " : "");
+		add_run(&s, b, 'B');
+		string_add(&s, ".");
 	}
-	grid_line(a, "", "%s", s->str);
+	grid_line(a, "", "%s", string_text(&s));
 end:
-	g_string_free(s, TRUE);
+	string_free(&s);
 }
 
 static void put_verdict(const struct diff *diff)
@@ -365,15 +368,15 @@ static void put_text(const struct diff *diff)
 	struct fold fold = fold_begin(report, NAMES);
 
 	put_verdict(diff);
-	if (diff->names->len && are_alike(diff)) {
-		grid_line(report, "", "Nothing differs: %u name%s, and in both the same times to the nanosecond.", diff->names->len, diff->names->len == 1 ? "" : "s");
+	if (diff->names.nr && are_alike(diff)) {
+		grid_line(report, "", "Nothing differs: %zu name%s, and in both the same times to the nanosecond.", diff->names.nr, diff->names.nr == 1 ? "" : "s");
 		if (!report->options->all && !report->options->top)
 			return;
 		fputs("\n", report->out);
 	}
-	for (guint i = 0; i < diff->names->len; i++)
-		if (fold_shows(&fold, weight(diff, diff->names->pdata[i]), whole))
-			put_name(diff, diff->names->pdata[i]);
+	for (size_t i = 0; i < diff->names.nr; i++)
+		if (fold_shows(&fold, weight(diff, diff->names.at[i]), whole))
+			put_name(diff, diff->names.at[i]);
 	if (fold.left)
 		grid_line(report, "", "(%zu more name%s less; --all shows them)", fold.left, fold.left == 1 ? " differs" : "s differ");
 }
@@ -413,8 +416,8 @@ static void put_json(const struct diff *diff)
 	json_pair(&json, "lost", lost[0], lost[1]);
 	json_pair(&json, "gaps", gaps[0], gaps[1]);
 	json_open(&json, "names", "[");
-	for (guint i = 0; i < diff->names->len && i < most; i++) {
-		const struct name *name = diff->names->pdata[i];
+	for (size_t i = 0; i < diff->names.nr && i < most; i++) {
+		const struct name *name = diff->names.at[i];
 
 		json_open(&json, NULL, "{");
 		json_text(&json, "comm", name->comm);
@@ -428,16 +431,16 @@ static void put_json(const struct diff *diff)
 	json_close(&json, "}\n");
 }
 
-int report_diff(struct report *sides)
+void report_diff(struct report *sides)
 {
-	struct diff diff = {.sides = sides, .by_comm = g_hash_table_new(g_str_hash, g_str_equal), .names = g_ptr_array_new_with_free_func(g_free)};
-	bool ok = collect(&diff);
+	struct diff diff = {.sides = sides};
 
-	if (ok && sides[0].options->json)
+	collect(&diff);
+	if (sides[0].options->json)
 		put_json(&diff);
-	else if (ok)
+	else
 		put_text(&diff);
-	g_hash_table_destroy(diff.by_comm);
-	g_ptr_array_free(diff.names, TRUE);
-	return ok ? 0 : -ENOMEM;
+	table_clear(&diff.by_comm);
+	strings_clear(&diff.comms);
+	pointers_free_all(&diff.names);
 }

@@ -16,6 +16,8 @@ struct output {
 	char path[];
 };
 
+static struct output *opened; /* the one there is; borrowed; NULL: none */
+
 /* What is no plain file has nothing to be emptied. */
 static bool begin(struct output *output)
 {
@@ -50,13 +52,23 @@ static ssize_t write_some(void *cookie, const char *bytes, size_t size)
 static int close_file(void *cookie)
 {
 	struct output *output = cookie;
-	int result = close(output->fd), cause = errno;
+	int result = output->fd >= 0 ? close(output->fd) : 0, cause = errno;
 
-	if (output->is_new && !output->has_begun)
-		unlink(output->path);
+	if (opened == output)
+		opened = NULL;
 	free(output);
 	errno = cause;
 	return result;
+}
+
+/* What was there before is lost if writing had begun; a part of a report is never left. */
+static void take_back(struct output *output)
+{
+	output->is_dropped = true;
+	if (output->has_begun && ftruncate(output->fd, 0) < 0)
+		return; /* a pipe, a device: who reads it has it */
+	if (output->is_new)
+		unlink(output->path);
 }
 
 FILE *output_open(const char *path, struct output **ret_output)
@@ -74,11 +86,15 @@ FILE *output_open(const char *path, struct output **ret_output)
 		output->is_new = true;
 	}
 	stream = output->fd < 0 ? NULL : fopencookie(output, "w", functions);
-	if (!stream && output->fd >= 0)
+	if (!stream) {
+		int cause = errno;
+
+		if (output->fd >= 0)
+			take_back(output);
 		close_file(output);
-	else if (!stream)
-		free(output);
-	*ret_output = output;
+		errno = cause;
+	}
+	*ret_output = opened = stream ? output : NULL;
 	return stream;
 }
 
@@ -91,7 +107,13 @@ int output_close(FILE *stream, struct output *output, bool is_kept)
 {
 	if (is_kept)
 		begin(output);
-	else if (!output->has_begun)
-		output->is_dropped = true;
+	else
+		take_back(output);
 	return fclose(stream);
+}
+
+void output_take_back(void)
+{
+	if (opened)
+		take_back(opened);
 }

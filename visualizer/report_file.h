@@ -16,4 +16,9 @@ int output_fd(const struct output *output);
  * Returns what fclose() does
  */
 int output_close(FILE *stream, struct output *output, bool is_kept);
+/**
+ * output_take_back() - the program ends now, and what was written is no result: an output that is a plain file becomes empty, or goes if it was made for it
+ * Only calls that a signal handler may make, too.
+ */
+void output_take_back(void);
 #endif

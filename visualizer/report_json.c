@@ -234,12 +234,10 @@ static void put_figures(struct json *json, const struct report *report, const st
 	put_files(json, report, f);
 }
 
-static bool put_thread(struct json *json, const struct report *report, const struct trace_thread *thread)
+static void put_thread(struct json *json, const struct report *report, const struct trace_thread *thread)
 {
-	struct trace_figures *f = trace_thread_figures(report->analysis, thread);
+	struct trace_figures *f = whole_figures(trace_thread_figures(report->analysis, thread));
 
-	if (!f)
-		return false;
 	json_open(json, NULL, "{");
 	json_u64(json, "tid", trace_thread_tid(thread));
 	json_text(json, "comm", trace_thread_comm(thread));
@@ -248,16 +246,12 @@ static bool put_thread(struct json *json, const struct report *report, const str
 	put_figures(json, report, f);
 	json_close(json, "}");
 	trace_figures_free(f);
-	return true;
 }
 
-static bool put_process(struct json *json, const struct report *report, const struct trace_process *process)
+static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, process);
-	bool ok = f != NULL;
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
 
-	if (!f)
-		return false;
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", trace_process_pid(process));
 	json_u64(json, "ppid", trace_process_ppid(process));
@@ -272,11 +266,10 @@ static bool put_process(struct json *json, const struct report *report, const st
 	put_figures(json, report, f);
 	trace_figures_free(f);
 	json_open(json, "threads", "[");
-	for (const struct trace_thread *thread = NULL; ok && (thread = trace_next_thread(process, thread));)
-		ok = put_thread(json, report, thread);
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
+		put_thread(json, report, thread);
 	json_close(json, "]");
 	json_close(json, "}");
-	return ok;
 }
 
 static void put_client(struct json *json, const struct report *report, const struct trace_server_client *client)
@@ -317,12 +310,14 @@ static void put_servers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
-static bool put_locks(struct json *json, const struct report *report)
+static void put_locks(struct json *json, const struct report *report)
 {
 	struct trace_lock_wait *locks;
 	size_t nr = 0;
 
 	locks = trace_lock_waits(report->analysis, &nr);
+	if (!locks)
+		memory_end();
 	json_open(json, "locks", "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
@@ -339,18 +334,18 @@ static bool put_locks(struct json *json, const struct report *report)
 	}
 	json_close(json, "]");
 	free(locks);
-	return locks != NULL;
 }
 
-static bool put_system_interrupts(struct json *json, const struct report *report)
+static void put_system_interrupts(struct json *json, const struct report *report)
 {
 	struct trace_interrupt *list;
 	size_t nr = 0;
 
 	list = trace_system_interrupts(report->analysis, &nr);
+	if (!list)
+		memory_end();
 	put_interrupts(json, list, nr);
 	free(list);
-	return list != NULL;
 }
 
 static void put_server_waits(struct json *json, const struct report *report)
@@ -394,15 +389,14 @@ static void put_receivers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
-static bool put_pairs(struct json *json, const struct report *report)
+static void put_pairs(struct json *json, const struct report *report)
 {
-	GArray *pairs = report_pairs(report);
+	size_t nr;
+	struct pair *pairs = report_pairs(report, &nr);
 
-	if (!pairs)
-		return false;
 	json_open(json, "pairs", "[");
-	for (guint i = 0; i < pairs->len; i++) {
-		const struct pair *pair = &g_array_index(pairs, struct pair, i);
+	for (size_t i = 0; i < nr; i++) {
+		const struct pair *pair = &pairs[i];
 
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(pair->waiter));
@@ -416,37 +410,35 @@ static bool put_pairs(struct json *json, const struct report *report)
 		json_close(json, "}");
 	}
 	json_close(json, "]");
-	g_array_free(pairs, TRUE);
-	return true;
+	free(pairs);
 }
 
-int report_json(struct report *report)
+void report_json(struct report *report)
 {
 	struct json json = {.out = report->out, .first = true};
 	size_t nr, limit;
 	struct process_row *rows = process_rows(report, &nr);
-	bool ok = rows != NULL;
 
-	if (!ok)
-		return -ENOMEM;
 	limit = report->options->top && (size_t)report->options->top < nr ? (size_t)report->options->top : nr;
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-summary/1");
 	put_trace(&json, report);
 	put_cpus(&json, report);
 	json_open(&json, "processes", "[");
-	for (size_t i = 0; i < limit && ok; i++) {
+	for (size_t i = 0; i < limit; i++) {
 		putc('\n', json.out);
-		ok = put_process(&json, report, rows[i].process);
+		put_process(&json, report, rows[i].process);
 	}
 	json_close(&json, "]");
 	put_servers(&json, report);
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
 	put_receivers(&json, report);
-	ok = ok && put_locks(&json, report) && put_pairs(&json, report) && put_system_interrupts(&json, report);
+	put_locks(&json, report);
+	put_pairs(&json, report);
+	put_system_interrupts(&json, report);
 	json_blocks(&json, report);
+	report_is_whole(report);
 	json_close(&json, "}\n");
 	free(rows);
-	return ok ? 0 : -ENOMEM;
 }

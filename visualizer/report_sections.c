@@ -2,7 +2,6 @@
 /*
  * report_sections.c - the machine seen from its files, locks, pairs of processes, interrupts, devices and system calls.
  */
-#include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +111,7 @@ static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 		grid_name(grid, lock->path);
 }
 
-static bool by_lock(const struct report *report)
+static void by_lock(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"until this let go", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
@@ -123,7 +122,9 @@ static bool by_lock(const struct report *report)
 	size_t nr = 0;
 
 	locks = trace_lock_waits(report->analysis, &nr);
-	for (size_t i = 0; locks && i < nr; i++)
+	if (!locks)
+		memory_end();
+	for (size_t i = 0; i < nr; i++)
 		whole += locks[i].ns;
 	if (nr) {
 		grid_title(report, "", "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
@@ -134,12 +135,11 @@ static bool by_lock(const struct report *report)
 		end(grid, report, &fold);
 	}
 	free(locks);
-	return locks != NULL;
 }
 
 /* ---- by pair ---- */
 
-static gint order_pairs(gconstpointer left, gconstpointer right)
+static int order_pairs(const void *left, const void *right, void *data)
 {
 	const struct pair *l = left, *r = right;
 
@@ -150,47 +150,45 @@ static gint order_pairs(gconstpointer left, gconstpointer right)
 	return l->wait.pid < r->wait.pid ? -1 : l->wait.pid > r->wait.pid;
 }
 
-GArray *report_pairs(const struct report *report)
+struct pair *report_pairs(const struct report *report, size_t *ret_nr)
 {
-	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
+	struct pair *pairs = NULL;
+	size_t nr = 0, room = 0;
 
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
 		struct pair pair = {.waiter = trace_get_process(report->analysis, i)};
-		struct trace_figures *f = trace_process_figures(report->analysis, pair.waiter);
+		struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, pair.waiter));
 
-		for (size_t j = 0; f && j < f->nr_waits; j++)
+		for (size_t j = 0; j < f->nr_waits; j++)
 			if (f->waits[j].kind == TRACE_WAIT_PROCESS) {
 				pair.wait = f->waits[j];
-				g_array_append_val(pairs, pair);
+				pairs = memory_grow(pairs, nr, &room, sizeof(*pairs));
+				pairs[nr++] = pair;
 			}
-		if (!f) {
-			g_array_free(pairs, TRUE);
-			return NULL;
-		}
 		trace_figures_free(f);
 	}
-	g_array_sort(pairs, order_pairs);
+	memory_sort(pairs, nr, sizeof(*pairs), order_pairs, NULL);
+	*ret_nr = nr;
 	return pairs;
 }
 
-static bool by_pair(const struct report *report)
+static void by_pair(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"for whom", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
-	GArray *pairs = report_pairs(report);
 	struct grid *grid;
 	uint64_t whole = 0;
+	size_t nr;
+	struct pair *pairs = report_pairs(report, &nr);
 
-	if (!pairs)
-		return false;
-	for (guint i = 0; i < pairs->len; i++)
-		whole += g_array_index(pairs, struct pair, i).wait.ns;
-	if (pairs->len) {
+	for (size_t i = 0; i < nr; i++)
+		whole += pairs[i].wait.ns;
+	if (nr) {
 		grid_title(report, "", "Who waited for whom:");
 		grid = grid_new(report, INDENT, columns, 5);
-		for (guint i = 0; i < pairs->len; i++) {
-			const struct pair *pair = &g_array_index(pairs, struct pair, i);
+		for (size_t i = 0; i < nr; i++) {
+			const struct pair *pair = &pairs[i];
 
 			if (!fold_shows(&fold, pair->wait.ns, whole))
 				continue;
@@ -205,13 +203,12 @@ static bool by_pair(const struct report *report)
 		}
 		end(grid, report, &fold);
 	}
-	g_array_free(pairs, TRUE);
-	return true;
+	free(pairs);
 }
 
 /* ---- by interrupt, by device ---- */
 
-static bool by_interrupt(const struct report *report)
+static void by_interrupt(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"time", GRID_RIGHT}, {"count", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"kind", GRID_ELASTIC}, {"name", GRID_ELASTIC}};
@@ -222,7 +219,9 @@ static bool by_interrupt(const struct report *report)
 	size_t nr = 0;
 
 	list = trace_system_interrupts(report->analysis, &nr);
-	for (size_t i = 0; list && i < nr; i++)
+	if (!list)
+		memory_end();
+	for (size_t i = 0; i < nr; i++)
 		whole += list[i].ns;
 	if (nr) {
 		grid_title(report, "", "Interrupts (time of the CPUs that they took, idle ones included):");
@@ -239,7 +238,6 @@ static bool by_interrupt(const struct report *report)
 		end(grid, report, &fold);
 	}
 	free(list);
-	return list != NULL;
 }
 
 static void by_device(const struct report *report, const struct trace_figures *f)
@@ -268,13 +266,13 @@ static void by_device(const struct report *report, const struct trace_figures *f
 	end(grid, report, &fold);
 }
 
-bool report_sections(const struct report *report, const struct trace_figures *system)
+void report_sections(const struct report *report, const struct trace_figures *system)
 {
 	by_kind(report, system);
 	by_file(report, system);
-	if (!by_lock(report) || !by_pair(report) || !by_interrupt(report))
-		return false;
+	by_lock(report);
+	by_pair(report);
+	by_interrupt(report);
 	by_device(report, system);
 	report_blocks(report);
-	return true;
 }

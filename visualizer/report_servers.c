@@ -84,11 +84,13 @@ static void server_table(const struct report *report)
 
 static void part_line(struct grid *grid, uint64_t ns, const char *what, const char *name)
 {
-	char *text = g_strconcat(what, name, NULL);
+	struct string text = {0};
 
+	string_add(&text, what);
+	string_add(&text, name);
 	grid_ns(grid, ns);
-	grid_text(grid, text);
-	g_free(text);
+	grid_text(grid, string_text(&text));
+	string_free(&text);
 }
 
 static void left_line(struct grid *grid, const struct fold *fold)

@@ -76,7 +76,7 @@ static const struct {
 static void put_unrecorded(const struct report *report)
 {
 	bool turns = has_turns(report);
-	GString *names = g_string_new(NULL);
+	struct string names = {0};
 
 	if (turns && !trace_analysis_sees_wakeups(report->analysis))
 		put_note(report, "Wakeups were not recorded, or not all of the time: of threads that were not on a CPU then it is unknown whether they waited for one, "
@@ -90,21 +90,21 @@ static void put_unrecorded(const struct report *report)
 		put_note(report, "Interrupts were not recorded, or not all of them: theirs counts as the time of whom they interrupted.");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
 		if (is_unrecorded(report, category))
-			g_string_append_printf(names, "%s%s", names->len ? ", " : "", trace_category_name(category));
-	if (names->len)
-		put_note(report, "Not recorded, and so not in this report (categories of events): %s.", names->str);
-	g_string_free(names, TRUE);
+			string_addf(&names, "%s%s", names.len ? ", " : "", trace_category_name(category));
+	if (names.len)
+		put_note(report, "Not recorded, and so not in this report (categories of events): %s.", string_text(&names));
+	string_free(&names);
 }
 
 /* A path of somebody's may be in it, of any bytes. */
 static void put_not_traced(const struct report *report, const char *what, bool first)
 {
 	size_t bytes = 4 * strlen(what) + 1; /* \xNN is the longest */
-	char *name = g_malloc(bytes);
+	char *name = memory_take(bytes, 1);
 
 	fputs(first ? "\n" : "", report->out);
 	grid_line(report, "", "Not traced: %s", text_name(what, name, bytes));
-	g_free(name);
+	free(name);
 }
 
 static void put_losses(const struct report *report)
@@ -292,6 +292,7 @@ static void process_line(struct grid *grid, const struct report *report, const s
 
 /* Many short-lived processes of one name may be too small to matter each, and be most of the work together. */
 struct crowd {
+	uint64_t key; /* of its name */
 	struct process_row sum; /* process: the first of them */
 	size_t nr;
 };
@@ -302,7 +303,7 @@ static uint64_t crowd_ns(const struct crowd *crowd)
 }
 
 /* By what they did, unless an order was asked for. */
-static gint order_crowds(gconstpointer left, gconstpointer right, gpointer data)
+static int order_crowds(const void *left, const void *right, void *data)
 {
 	const struct crowd *l = left, *r = right;
 	const struct report *report = data;
@@ -314,15 +315,16 @@ static gint order_crowds(gconstpointer left, gconstpointer right, gpointer data)
 	return strcmp(trace_process_comm(l->sum.process), trace_process_comm(r->sum.process));
 }
 
-static void crowd_add(GHashTable *crowds, const struct process_row *row)
-{
-	const char *comm = trace_process_comm(row->process);
-	struct crowd *crowd = g_hash_table_lookup(crowds, comm);
+/** struct crowds - all of them, by name */
+struct crowds {
+	struct strings names;
+	struct table by_name; /* struct crowd */
+};
 
-	if (!crowd) {
-		crowd = g_new0(struct crowd, 1);
-		g_hash_table_insert(crowds, (gpointer)comm, crowd);
-	}
+static void crowd_add(struct crowds *crowds, const struct process_row *row)
+{
+	struct crowd *crowd = memory_row(&crowds->by_name, sizeof(*crowd), memory_key(&crowds->names, trace_process_comm(row->process)));
+
 	if (!crowd->nr)
 		crowd->sum.process = row->process;
 	crowd->sum.elapsed_ns += row->elapsed_ns;
@@ -347,16 +349,19 @@ static void crowd_line(struct grid *grid, const struct report *report, const str
 }
 
 /* Returns what is left: the rest of the rest. */
-static struct crowd put_crowds(const struct report *report, struct grid *grid, GHashTable *crowds, size_t *ret_kernel)
+static struct crowd put_crowds(const struct report *report, struct grid *grid, const struct crowds *crowds, size_t *ret_kernel)
 {
-	GList *list = g_list_sort_with_data(g_hash_table_get_values(crowds), order_crowds, (gpointer)report);
-	struct crowd rest = {0};
+	struct crowd *list = memory_take(crowds->by_name.used, sizeof(*list)), rest = {0};
+	const struct crowd *row = NULL;
 	uint64_t start, end;
-	size_t shown = 0;
+	size_t shown = 0, nr = 0;
 
+	while ((row = table_next(&crowds->by_name, sizeof(*row), row)))
+		list[nr++] = *row;
+	memory_sort(list, nr, sizeof(*list), order_crowds, (void *)report);
 	trace_analysis_window(report->analysis, &start, &end);
-	for (const GList *at = list; at; at = at->next) {
-		const struct crowd *crowd = at->data;
+	for (size_t i = 0; i < nr; i++) {
+		const struct crowd *crowd = &list[i];
 
 		if (crowd->nr > 1 && shown < CROWDS && percent(crowd_ns(crowd), end - start) >= WORTH_A_ROW) {
 			crowd_line(grid, report, crowd);
@@ -368,7 +373,7 @@ static struct crowd put_crowds(const struct report *report, struct grid *grid, G
 		rest.sum.system_ns += crowd->sum.system_ns;
 		*ret_kernel += trace_process_is_kernel(crowd->sum.process) ? crowd->nr : 0;
 	}
-	g_list_free(list);
+	free(list);
 	return rest;
 }
 
@@ -382,7 +387,7 @@ static void process_table(const struct report *report, const struct process_row 
 		{"command", GRID_ELASTIC}, {"most of it for", GRID_EXTRA}};
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PROCESSES, shown = 0, kernel = 0;
 	struct grid *grid = grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
-	GHashTable *crowds = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	struct crowds crowds = {0};
 	uint64_t cpu_ns;
 	struct crowd left;
 	char rest[128] = "", title[128];
@@ -396,10 +401,10 @@ static void process_table(const struct report *report, const struct process_row 
 			process_line(grid, report, &rows[i]);
 			shown++;
 		} else {
-			crowd_add(crowds, &rows[i]);
+			crowd_add(&crowds, &rows[i]);
 		}
 	}
-	left = put_crowds(report, grid, crowds, &kernel);
+	left = put_crowds(report, grid, &crowds, &kernel);
 	cpu_ns = left.sum.user_ns + left.sum.system_ns;
 	if (left.nr && !cpu_ns && trace_analysis_is_filtered(report->analysis))
 		snprintf(rest, sizeof(rest), "%zu more, of whom nothing is known: they did not pass the filter; --all shows them", left.nr);
@@ -407,7 +412,8 @@ static void process_table(const struct report *report, const struct process_row 
 		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s%sCPU; --all shows them", left.nr, kernel,
 			 cpu_ns ? text_ns(report, cpu_ns, &t) : "no", cpu_ns ? " of " : " ");
 	grid_end(grid, rest);
-	g_hash_table_destroy(crowds);
+	table_clear(&crowds.by_name);
+	strings_clear(&crowds.names);
 	fputs("\n", report->out);
 }
 
@@ -637,13 +643,11 @@ static void container_lines(const struct report *report, const struct trace_proc
 	}
 }
 
-static bool process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
+static void process_page(const struct report *report, const struct process_row *row, uint64_t trace_ns)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, row->process);
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, row->process));
 	char title[2 * NAME_BYTES + 64], name[NAME_BYTES], exe[NAME_BYTES];
 
-	if (!f)
-		return false;
 	text_comm(trace_process_comm(row->process), name, sizeof(name));
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
@@ -660,7 +664,6 @@ static bool process_page(const struct report *report, const struct process_row *
 	file_table(report, f);
 	fputs("\n", report->out);
 	trace_figures_free(f);
-	return true;
 }
 
 static void system_page(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
@@ -683,7 +686,7 @@ static void system_page(const struct report *report, const struct trace_figures 
 }
 
 /* A page for each of the processes that matter, the first ones only. */
-static bool process_pages(const struct report *report, const struct process_row *rows, size_t nr, uint64_t trace_ns)
+static void process_pages(const struct report *report, const struct process_row *rows, size_t nr, uint64_t trace_ns)
 {
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PAGES, shown = 0, left = 0;
 
@@ -693,14 +696,13 @@ static bool process_pages(const struct report *report, const struct process_row 
 			continue;
 		if (shown++ >= most)
 			left++;
-		else if (!process_page(report, &rows[i], trace_ns))
-			return false;
+		else
+			process_page(report, &rows[i], trace_ns);
 	}
 	if (left) {
 		grid_line(report, "\t", "(%zu more process%s no page here; --all shows all, --pid=N one)", left, left == 1 ? " has" : "es have");
 		fputs("\n", report->out);
 	}
-	return true;
 }
 
 /* Of the kernel nothing was recorded: there are no processes, nor what they and the CPUs did. */
@@ -713,39 +715,34 @@ static void programs_alone(struct report *report)
 	report_summary(report);
 }
 
-int report_text(struct report *report)
+void report_text(struct report *report)
 {
-	size_t nr;
-	struct process_row *rows = process_rows(report, &nr);
-	struct trace_figures *system = trace_system_figures(report->analysis);
-	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup, ok = rows && system, empty = false;
+	bool chosen = report->options->pid >= 0 || report->options->comm || report->options->cgroup;
+	struct trace_figures *system;
+	struct process_row *rows;
 	uint64_t start, end;
+	size_t nr;
 
-	if (ok && is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
+	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL)) {
 		programs_alone(report);
-		empty = true;
-	} else if (ok) {
-		trace_analysis_window(report->analysis, &start, &end);
-		report_verdict(report, rows, nr, system);
+		return;
 	}
-	if (ok && !empty && has_turns(report)) {
+	rows = process_rows(report, &nr);
+	system = whole_figures(trace_system_figures(report->analysis));
+	trace_analysis_window(report->analysis, &start, &end);
+	report_verdict(report, rows, nr, system);
+	if (has_turns(report)) {
 		cpu_table(report);
 		process_table(report, rows, nr);
 	}
-	if (ok && !empty) {
-		report_servers(report);
-		report_user(report);
-		if (!chosen)
-			ok = report_sections(report, system);
-	}
-	if (ok && !empty) {
-		report_summary(report);
-		fputs("\n", report->out);
-		ok = process_pages(report, rows, nr, end - start);
-	}
-	if (ok && !empty)
-		system_page(report, system, end - start);
+	report_servers(report);
+	report_user(report);
+	if (!chosen)
+		report_sections(report, system);
+	report_summary(report);
+	fputs("\n", report->out);
+	process_pages(report, rows, nr, end - start);
+	system_page(report, system, end - start);
 	trace_figures_free(system);
 	free(rows);
-	return ok ? 0 : -ENOMEM;
 }

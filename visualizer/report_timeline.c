@@ -37,8 +37,7 @@ struct timeline {
 	uint64_t to_ns;
 	uint64_t nr_arrows;
 	struct turn *turns; /* owned; of each CPU */
-	size_t nr_turns;
-	bool failed; /* no memory */
+	size_t nr_turns, room_turns;
 };
 
 /* ---- one event of the format ---- */
@@ -138,16 +137,12 @@ static void turn_end(struct timeline *t, uint32_t cpu)
 	turn->thread = NULL;
 }
 
-static bool make_room(struct timeline *t, uint32_t cpu)
+static void make_room(struct timeline *t, uint32_t cpu)
 {
-	struct turn *bigger = cpu < t->nr_turns ? t->turns : reallocarray(t->turns, cpu + 1ull, sizeof(*bigger));
-
-	if (!bigger)
-		return false;
-	t->turns = bigger;
-	for (; t->nr_turns <= cpu; t->nr_turns++)
+	for (; t->nr_turns <= cpu; t->nr_turns++) {
+		t->turns = memory_grow(t->turns, t->nr_turns, &t->room_turns, sizeof(*t->turns));
 		t->turns[t->nr_turns] = (struct turn){0};
-	return true;
+	}
 }
 
 static void turn_goes_on(struct timeline *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
@@ -156,10 +151,7 @@ static void turn_goes_on(struct timeline *t, const struct trace_interval *interv
 	const char *name = on_cpu_name(interval);
 	struct turn *turn;
 
-	if (!make_room(t, cpu)) {
-		t->failed = true;
-		return;
-	}
+	make_room(t, cpu);
 	turn = &t->turns[cpu];
 	if (turn->thread != interval->thread || turn->to_ns != from_ns) {
 		turn_end(t, cpu);
@@ -261,14 +253,12 @@ int timeline_check(const struct report *report)
 	return 1;
 }
 
-int timeline_begin(struct report *report)
+void timeline_begin(struct report *report)
 {
 	const struct options *options = report->options;
-	struct timeline *t = calloc(1, sizeof(*t));
+	struct timeline *t = memory_take(1, sizeof(*t));
 
 	report->timeline = t;
-	if (!t)
-		return -ENOMEM;
 	t->report = report;
 	t->json = (struct json){.out = report->out, .first = true};
 	t->start_ns = report_moment(report, 0);
@@ -277,7 +267,8 @@ int timeline_begin(struct report *report)
 	json_open(&t->json, NULL, "{");
 	json_text(&t->json, "displayTimeUnit", "ns");
 	json_open(&t->json, "traceEvents", "[");
-	return trace_analysis_on_interval(report->analysis, on_interval, t);
+	if (trace_analysis_on_interval(report->analysis, on_interval, t) < 0)
+		memory_end();
 }
 
 static void name_threads(struct timeline *t, const struct trace_process *process)
@@ -302,7 +293,7 @@ static void tell_trace(struct timeline *t)
 	json_close(&t->json, "}");
 }
 
-int timeline_end(struct report *report)
+void timeline_end(struct report *report)
 {
 	struct timeline *t = report->timeline;
 	char name[32];
@@ -317,7 +308,7 @@ int timeline_end(struct report *report)
 		if (process_wanted(report, trace_get_process(report->analysis, i)))
 			name_threads(t, trace_get_process(report->analysis, i));
 	json_close(&t->json, "]");
+	report_is_whole(report);
 	tell_trace(t);
 	json_close(&t->json, "}\n");
-	return t->failed ? -ENOMEM : 0;
 }

@@ -2,7 +2,6 @@
 /* report_user.c - the programs' own events: how often, and where the time went that lies between two of them. */
 #include "report_user.h"
 
-#include <glib.h>
 #include <inttypes.h>
 #include <string.h>
 #include "grid.h"
@@ -26,7 +25,7 @@ static void owner_name(const struct report *report, const struct trace_process *
 {
 	const char *exe = process ? "" : trace_stream_exe(report->analysis, pid), *slash = strrchr(exe, '/');
 
-	g_strlcpy(name, process ? trace_process_comm(process) : slash ? slash + 1 : exe, COMM_BYTES);
+	snprintf(name, COMM_BYTES, "%s", process ? trace_process_comm(process) : slash ? slash + 1 : exe);
 }
 
 static bool owner_wanted(const struct report *report, const struct trace_process *process, uint32_t pid)
@@ -193,23 +192,23 @@ static bool has_namesake(const struct report *report, const struct trace_span *s
 /* "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ..."; "shop:pay of shop (17) waited ..." where others have one, too */
 static void put_story(const struct report *report, const struct trace_span *span)
 {
-	GString *story = g_string_new(NULL);
+	struct string story = {0};
 	char text[TEXT_BYTES], name[TEXT_BYTES], owner[COMM_BYTES];
 	struct text ns;
 
-	g_string_append(story, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
+	string_add(&story, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
 	if (has_namesake(report, span)) {
 		owner_name(report, span->process, span->pid, owner);
-		g_string_append_printf(story, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
+		string_addf(&story, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
 	}
-	g_string_append(story, " waited");
+	string_add(&story, " waited");
 	for (size_t i = 0; i < span->nr_waits && (i < WAITS || report->options->all); i++)
-		g_string_append_printf(story, "%s %s for %s", i ? "," : "", text_ns(report, span->waits[i].ns, &ns),
+		string_addf(&story, "%s %s for %s", i ? "," : "", text_ns(report, span->waits[i].ns, &ns),
 				       text_wait(report, &span->waits[i], span->pid, text, sizeof(text)));
 	if (span->nr_waits > WAITS && !report->options->all)
-		g_string_append_printf(story, ", and for %zu more", span->nr_waits - WAITS);
-	grid_line(report, INDENT, "%s", story->str);
-	g_string_free(story, TRUE);
+		string_addf(&story, ", and for %zu more", span->nr_waits - WAITS);
+	grid_line(report, INDENT, "%s", string_text(&story));
+	string_free(&story);
 }
 
 /* Of those that waited. */

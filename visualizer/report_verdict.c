@@ -8,6 +8,7 @@
  */
 #include <glib.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "grid.h"
 #include "report_user.h"
@@ -20,40 +21,40 @@
 
 /* ---- words ---- */
 
-static void add_percent(GString *s, uint64_t part, uint64_t whole)
+static void add_percent(struct string *s, uint64_t part, uint64_t whole)
 {
 	double share = percent(part, whole);
 
 	if (share >= 9.95 || part == 0)
-		g_string_append_printf(s, "%.0f" TIE "%%", share);
+		string_addf(s, "%.0f" TIE "%%", share);
 	else if (share >= 0.095)
-		g_string_append_printf(s, "%.1f" TIE "%%", share);
+		string_addf(s, "%.1f" TIE "%%", share);
 	else
-		g_string_append(s, "under" TIE "0.1" TIE "%");
+		string_add(s, "under" TIE "0.1" TIE "%");
 }
 
-static void add_ns(GString *s, const struct report *report, uint64_t ns)
+static void add_ns(struct string *s, const struct report *report, uint64_t ns)
 {
 	struct text t;
 
 	text_ns(report, ns, &t);
-	g_string_append(s, ns ? g_strdelimit(t.bytes, " ", *TIE) : "0");
+	string_add(s, ns ? g_strdelimit(t.bytes, " ", *TIE) : "0");
 	if (report->options->exact)
-		g_string_append(s, TIE "ns");
+		string_add(s, TIE "ns");
 }
 
-static void add_name(GString *s, const char *name)
+static void add_name(struct string *s, const char *name)
 {
 	char buffer[NAME_BYTES];
 
-	g_string_append(s, text_name(name, buffer, sizeof(buffer)));
+	string_add(s, text_name(name, buffer, sizeof(buffer)));
 }
 
-static void add_process(GString *s, const char *comm, uint32_t pid)
+static void add_process(struct string *s, const char *comm, uint32_t pid)
 {
 	char buffer[NAME_BYTES + 32];
 
-	g_string_append(s, text_process(comm, pid, buffer, sizeof(buffer)));
+	string_add(s, text_process(comm, pid, buffer, sizeof(buffer)));
 }
 
 /* Who stands for processes that cannot be told apart has number 0, too. */
@@ -62,7 +63,7 @@ static bool is_nobody(const char *comm)
 	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
 }
 
-static void add_wait(GString *s, const struct report *report, const struct trace_wait *wait, uint32_t own_pid)
+static void add_wait(struct string *s, const struct report *report, const struct trace_wait *wait, uint32_t own_pid)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
@@ -73,27 +74,27 @@ static void add_wait(GString *s, const struct report *report, const struct trace
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
 	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
-		g_string_append(s, "another of its threads");
+		string_add(s, "another of its threads");
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_nobody(wait->target)) {
-		g_string_append_printf(s, "%s processes", wait->target);
+		string_addf(s, "%s processes", wait->target);
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
-		g_string_append(s, "processes named ");
+		string_add(s, "processes named ");
 		add_name(s, wait->target);
 	} else if (wait_is_for_disk(report, wait)) {
-		g_string_append(s, "the disk ");
+		string_add(s, "the disk ");
 		add_name(s, wait->target);
 	} else {
-		g_string_append(s, plain[wait->kind]);
+		string_add(s, plain[wait->kind]);
 		if (wait->kind == TRACE_WAIT_PROCESS)
-			g_string_append_printf(s, *wait->target ? "%u" TIE : "%u", wait->pid);
+			string_addf(s, *wait->target ? "%u" TIE : "%u", wait->pid);
 		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
-			g_string_append(s, ", ");
+			string_add(s, ", ");
 		add_name(s, wait->target);
 	}
 	if (*wait->via)
-		g_string_append_printf(s, " via %s", wait->via);
+		string_addf(s, " via %s", wait->via);
 	if (wait->idle)
-		g_string_append(s, ", at rest between requests");
+		string_add(s, ", at rest between requests");
 }
 
 /* ---- sums over several processes ---- */
@@ -101,39 +102,42 @@ static void add_wait(GString *s, const struct report *report, const struct trace
 struct sum {
 	uint64_t user, system, interrupted, wait_cpu, blocked, elapsed;
 	uint64_t among; /* waits of these processes for one another */
-	GHashTable *pids;
-	GHashTable *waits_by_what;  /* struct wait_sum, owned; its own key */
-	GHashTable *holders_by_pid; /* struct trace_cpu_wait, owned */
-	GArray *waits;	/* when all are added up: struct trace_wait, for others; the longest first */
-	GArray *holders; /* the same: struct trace_cpu_wait, others that had the CPU; idle, too */
-	size_t nr, threads;
+	struct table pids;	       /* rows of a key: pid_key() */
+	struct table waits_by_what;    /* struct wait_row */
+	struct table holders_by_pid;   /* struct holder_row */
+	struct strings targets, vias;  /* of @waits_by_what */
+	struct trace_wait *waits;      /* owned: when all are added up, those for others; the longest first */
+	struct trace_cpu_wait *holders; /* owned: the same, others that had the CPU; idle, too */
+	size_t nr, threads, nr_waits, nr_holders;
 };
 
-/* Processes of one name are one, but for the own threads: pid 0 then, and via "" if they differ in it. */
-struct wait_sum {
+struct wait_row {
+	uint64_t key; /* wait_key() */
 	struct trace_wait wait;
-	bool own;
 };
+
+struct holder_row {
+	uint64_t key; /* pid_key() */
+	struct trace_cpu_wait wait;
+};
+
+static uint64_t pid_key(uint32_t pid)
+{
+	return pid + 1ull;
+}
 
 static bool has_pid(const struct sum *sum, uint32_t pid)
 {
-	return g_hash_table_contains(sum->pids, GUINT_TO_POINTER(pid));
+	return table_find(&sum->pids, sizeof(uint64_t), pid_key(pid));
 }
 
-static guint wait_hash(gconstpointer key)
+/* Processes of one name are one, but for the own threads: pid 0 then, and via "" if they differ in it. */
+static uint64_t wait_key(struct sum *sum, const struct trace_wait *wait, bool own)
 {
-	const struct wait_sum *sum = key;
+	uint64_t target = memory_key(&sum->targets, wait->target), rest;
 
-	return g_str_hash(sum->wait.target) ^ (guint)sum->wait.kind << 2 ^ (guint)sum->wait.idle << 1 ^ (guint)sum->own;
-}
-
-static gboolean wait_equal(gconstpointer left, gconstpointer right)
-{
-	const struct wait_sum *l = left, *r = right;
-
-	if (l->wait.kind != r->wait.kind || l->wait.idle != r->wait.idle || strcmp(l->wait.target, r->wait.target) != 0)
-		return FALSE;
-	return l->wait.kind != TRACE_WAIT_PROCESS ? strcmp(l->wait.via, r->wait.via) == 0 : l->own == r->own;
+	rest = wait->kind == TRACE_WAIT_PROCESS ? own : memory_key(&sum->vias, wait->via);
+	return target << 32 | rest << 8 | (uint64_t)wait->kind << 1 | wait->idle;
 }
 
 static void merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
@@ -148,17 +152,19 @@ static void merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
 static void sum_waits(struct sum *sum, const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_waits; i++) {
-		struct wait_sum wait = {f->waits[i], has_pid(sum, f->waits[i].pid)}, *known;
+		const struct trace_wait *wait = &f->waits[i];
+		bool own = has_pid(sum, wait->pid);
+		struct wait_row *row;
 
-		if (wait.wait.kind == TRACE_WAIT_PROCESS && sum->nr > 1 && wait.own) {
-			sum->among += wait.wait.ns;
+		if (wait->kind == TRACE_WAIT_PROCESS && sum->nr > 1 && own) {
+			sum->among += wait->ns;
 			continue;
 		}
-		known = g_hash_table_lookup(sum->waits_by_what, &wait);
-		if (known)
-			merge_wait(&known->wait, &wait.wait);
+		row = memory_row(&sum->waits_by_what, sizeof(*row), wait_key(sum, wait, own));
+		if (row->wait.target)
+			merge_wait(&row->wait, wait);
 		else
-			g_hash_table_add(sum->waits_by_what, g_memdup2(&wait, sizeof(wait)));
+			row->wait = *wait;
 	}
 }
 
@@ -166,19 +172,19 @@ static void sum_holders(struct sum *sum, const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
 		const struct trace_cpu_wait *holder = &f->wait_cpu_for[i];
-		struct trace_cpu_wait *known;
+		struct holder_row *row;
 
 		if ((!holder->pid && !is_idle(holder)) || (sum->nr > 1 && has_pid(sum, holder->pid)))
 			continue;
-		known = g_hash_table_lookup(sum->holders_by_pid, GUINT_TO_POINTER(holder->pid));
-		if (known)
-			known->ns += holder->ns;
+		row = memory_row(&sum->holders_by_pid, sizeof(*row), pid_key(holder->pid));
+		if (row->wait.comm)
+			row->wait.ns += holder->ns;
 		else
-			g_hash_table_insert(sum->holders_by_pid, GUINT_TO_POINTER(holder->pid), g_memdup2(holder, sizeof(*holder)));
+			row->wait = *holder;
 	}
 }
 
-static gint order_waits(gconstpointer left, gconstpointer right)
+static int order_waits(const void *left, const void *right, void *data)
 {
 	const struct trace_wait *l = left, *r = right;
 
@@ -187,7 +193,7 @@ static gint order_waits(gconstpointer left, gconstpointer right)
 	return l->kind != r->kind ? (l->kind < r->kind ? -1 : 1) : strcmp(l->target, r->target);
 }
 
-static gint order_holders(gconstpointer left, gconstpointer right)
+static int order_holders(const void *left, const void *right, void *data)
 {
 	const struct trace_cpu_wait *l = left, *r = right;
 
@@ -203,10 +209,8 @@ static bool is_chosen(const struct options *options)
 
 static void sum_add(struct sum *sum, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = trace_process_figures(report->analysis, process);
+	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
 
-	if (!f)
-		return;
 	if (process == report->command)
 		command_free_figures(report, f);
 	sum->elapsed += f->elapsed_ns;
@@ -223,40 +227,40 @@ static void sum_add(struct sum *sum, const struct report *report, const struct t
 
 static void sum_sort(struct sum *sum)
 {
-	GHashTableIter iter;
-	gpointer value;
+	const struct wait_row *wait = NULL;
+	const struct holder_row *holder = NULL;
 
-	g_hash_table_iter_init(&iter, sum->waits_by_what);
-	while (g_hash_table_iter_next(&iter, NULL, &value))
-		g_array_append_vals(sum->waits, &((const struct wait_sum *)value)->wait, 1);
-	g_hash_table_iter_init(&iter, sum->holders_by_pid);
-	while (g_hash_table_iter_next(&iter, NULL, &value))
-		g_array_append_vals(sum->holders, value, 1);
-	g_array_sort(sum->waits, order_waits);
-	g_array_sort(sum->holders, order_holders);
+	sum->waits = memory_take(sum->waits_by_what.used, sizeof(*sum->waits));
+	while ((wait = table_next(&sum->waits_by_what, sizeof(*wait), wait)))
+		sum->waits[sum->nr_waits++] = wait->wait;
+	sum->holders = memory_take(sum->holders_by_pid.used, sizeof(*sum->holders));
+	while ((holder = table_next(&sum->holders_by_pid, sizeof(*holder), holder)))
+		sum->holders[sum->nr_holders++] = holder->wait;
+	memory_sort(sum->waits, sum->nr_waits, sizeof(*sum->waits), order_waits, NULL);
+	memory_sort(sum->holders, sum->nr_holders, sizeof(*sum->holders), order_holders, NULL);
 }
 
-static struct sum sum_new(const struct report *report, const GPtrArray *processes)
+static struct sum sum_new(const struct report *report, const struct pointers *processes)
 {
-	struct sum sum = {.pids = g_hash_table_new(NULL, NULL), .waits_by_what = g_hash_table_new_full(wait_hash, wait_equal, g_free, NULL),
-			  .holders_by_pid = g_hash_table_new_full(NULL, NULL, NULL, g_free), .waits = g_array_new(FALSE, FALSE, sizeof(struct trace_wait)),
-			  .holders = g_array_new(FALSE, FALSE, sizeof(struct trace_cpu_wait)), .nr = processes->len};
+	struct sum sum = {.nr = processes->nr};
 
-	for (guint i = 0; i < processes->len; i++)
-		g_hash_table_add(sum.pids, GUINT_TO_POINTER(trace_process_pid(processes->pdata[i])));
-	for (guint i = 0; i < processes->len; i++)
-		sum_add(&sum, report, processes->pdata[i]);
+	for (size_t i = 0; i < processes->nr; i++)
+		memory_row(&sum.pids, sizeof(uint64_t), pid_key(trace_process_pid(processes->at[i])));
+	for (size_t i = 0; i < processes->nr; i++)
+		sum_add(&sum, report, processes->at[i]);
 	sum_sort(&sum);
 	return sum;
 }
 
 static void sum_clear(struct sum *sum)
 {
-	g_hash_table_destroy(sum->pids);
-	g_hash_table_destroy(sum->waits_by_what);
-	g_hash_table_destroy(sum->holders_by_pid);
-	g_array_free(sum->waits, TRUE);
-	g_array_free(sum->holders, TRUE);
+	table_clear(&sum->pids);
+	table_clear(&sum->waits_by_what);
+	table_clear(&sum->holders_by_pid);
+	strings_clear(&sum->targets);
+	strings_clear(&sum->vias);
+	free(sum->waits);
+	free(sum->holders);
 }
 
 /* ---- sentences ---- */
@@ -267,41 +271,41 @@ static bool is_most(uint64_t part, uint64_t whole)
 	return part >= whole - part;
 }
 
-static void add_holders(GString *s, const struct report *report, const struct sum *sum)
+static void add_holders(struct string *s, const struct report *report, const struct sum *sum)
 {
-	const struct trace_cpu_wait *first = sum->holders->len ? &g_array_index(sum->holders, struct trace_cpu_wait, 0) : NULL;
+	const struct trace_cpu_wait *first = sum->nr_holders ? &sum->holders[0] : NULL;
 
 	if (!first || percent(first->ns, sum->wait_cpu) < 10)
 		return;
-	g_string_append(s, ", ");
+	string_add(s, ", ");
 	if (is_most(first->ns, sum->wait_cpu)) {
-		g_string_append(s, is_idle(first) ? "mostly " : "taken mostly ");
+		string_add(s, is_idle(first) ? "mostly " : "taken mostly ");
 	} else {
 		add_percent(s, first->ns, sum->wait_cpu);
-		g_string_append(s, is_idle(first) ? " of that " : " of that taken ");
+		string_add(s, is_idle(first) ? " of that " : " of that taken ");
 	}
-	g_string_append(s, is_idle(first) ? "until one woke up" : "by ");
+	string_add(s, is_idle(first) ? "until one woke up" : "by ");
 	if (!is_idle(first))
 		add_process(s, first->comm, first->pid);
 }
 
 /* @whole not 0: as shares of it. */
-static void add_waits(GString *s, const struct report *report, const struct sum *sum, uint64_t least, uint64_t whole, uint32_t own_pid)
+static void add_waits(struct string *s, const struct report *report, const struct sum *sum, uint64_t least, uint64_t whole, uint32_t own_pid)
 {
 	bool most;
 
-	for (guint i = 0, named = 0; i < sum->waits->len && named < NAMED; i++) {
-		const struct trace_wait *wait = &g_array_index(sum->waits, struct trace_wait, i);
+	for (size_t i = 0, named = 0; i < sum->nr_waits && named < NAMED; i++) {
+		const struct trace_wait *wait = &sum->waits[i];
 
 		if (percent(wait->ns, least) < WORTH_NAMING)
 			return;
 		most = is_most(wait->ns, sum->blocked - sum->among);
-		g_string_append(s, named ? ", then " : most ? ", mostly " : ", ");
+		string_add(s, named ? ", then " : most ? ", mostly " : ", ");
 		if (whole)
 			add_percent(s, wait->ns, whole);
 		else
 			add_ns(s, report, wait->ns);
-		g_string_append(s, named++ || most || whole ? " for " : " of it for ");
+		string_add(s, named++ || most || whole ? " for " : " of it for ");
 		add_wait(s, report, wait, own_pid);
 	}
 }
@@ -309,152 +313,152 @@ static void add_waits(GString *s, const struct report *report, const struct sum 
 /* One wait, if there is hardly another; else NULL. */
 static const struct trace_wait *only_wait(const struct sum *sum)
 {
-	const struct trace_wait *first = sum->waits->len ? &g_array_index(sum->waits, struct trace_wait, 0) : NULL;
+	const struct trace_wait *first = sum->nr_waits ? &sum->waits[0] : NULL;
 
 	return first && percent(first->ns, sum->blocked - sum->among) > 100 - WORTH_NAMING ? first : NULL;
 }
 
 /* @others: what all of it was for, if for several things; @least and @whole as in add_waits() */
-static void add_only_or_waits(GString *s, const struct report *report, const struct sum *sum, const char *others, uint64_t least,
+static void add_only_or_waits(struct string *s, const struct report *report, const struct sum *sum, const char *others, uint64_t least,
 			      uint64_t whole, uint32_t own_pid)
 {
 	const struct trace_wait *only = only_wait(sum);
 
-	g_string_append(s, " for ");
+	string_add(s, " for ");
 	if (only) {
 		add_wait(s, report, only, own_pid);
 		return;
 	}
-	g_string_append(s, others);
+	string_add(s, others);
 	add_waits(s, report, sum, least, whole, own_pid);
 }
 
 /* One process: the shares of its elapsed time. */
-static void about_one(GString *s, const struct report *report, const struct trace_process *process, const struct sum *sum)
+static void about_one(struct string *s, const struct report *report, const struct trace_process *process, const struct sum *sum)
 {
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
 	if (!has_turns(report)) {
-		g_string_append(s, " was there for ");
+		string_add(s, " was there for ");
 		add_ns(s, report, sum->elapsed);
-		g_string_append(s, ", and nobody knows what it did: no scheduling changes were recorded.");
+		string_add(s, ", and nobody knows what it did: no scheduling changes were recorded.");
 		return;
 	}
-	g_string_append(s, " waited ");
+	string_add(s, " waited ");
 	add_percent(s, sum->blocked ? sum->blocked : sum->wait_cpu, sum->elapsed);
-	g_string_append(s, " of its ");
+	string_add(s, " of its ");
 	add_ns(s, report, sum->elapsed);
 	if (sum->threads > 1)
-		g_string_append_printf(s, " (%zu threads, added up)", sum->threads);
+		string_addf(s, " (%zu threads, added up)", sum->threads);
 	if (sum->blocked) {
 		add_only_or_waits(s, report, sum, "something", sum->elapsed, sum->elapsed, trace_process_pid(process));
-		g_string_append(s, "; it waited ");
+		string_add(s, "; it waited ");
 		add_percent(s, sum->wait_cpu, sum->elapsed);
 	}
-	g_string_append(s, " for a CPU");
+	string_add(s, " for a CPU");
 	if (percent(sum->wait_cpu, sum->elapsed) >= WORTH_NAMING)
 		add_holders(s, report, sum);
-	g_string_append(s, ", and used ");
+	string_add(s, ", and used ");
 	add_percent(s, sum->user + sum->system, sum->elapsed);
-	g_string_append(s, " CPU");
+	string_add(s, " CPU");
 	if (!trace_analysis_sees_calls(report->analysis)) {
-		g_string_append(s, ".");
+		string_add(s, ".");
 		return;
 	}
-	g_string_append(s, " (");
+	string_add(s, " (");
 	add_ns(s, report, sum->user);
-	g_string_append(s, " in its own code, ");
+	string_add(s, " in its own code, ");
 	add_ns(s, report, sum->system);
-	g_string_append(s, " in the kernel).");
+	string_add(s, " in the kernel).");
 }
 
 /* The name whose processes used most of the CPU. */
-static const struct trace_process *busiest(const struct report *report, const GPtrArray *processes, uint64_t *ret_ns, unsigned int *ret_nr)
+static const struct trace_process *busiest(const struct report *report, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
 {
 	struct share {
+		uint64_t key;
 		uint64_t ns;
 		unsigned int nr;
-	} *share, *most = NULL;
-	GHashTable *shares = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	} *share, *most;
+	struct strings names = {0};
+	struct table shares = {0};
 	const struct trace_process *best = NULL;
+	uint64_t best_key = 0;
 
-	for (guint i = 0; i < processes->len; i++) {
-		const char *comm = trace_process_comm(processes->pdata[i]);
-
-		share = g_hash_table_lookup(shares, comm);
-		if (!share) {
-			share = g_new0(struct share, 1);
-			g_hash_table_insert(shares, (gpointer)comm, share);
-		}
+	for (size_t i = 0; i < processes->nr; i++) {
+		share = memory_row(&shares, sizeof(*share), memory_key(&names, trace_process_comm(processes->at[i])));
 		share->nr++;
-		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->pdata[i], thread));)
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->at[i], thread));)
 			share->ns += trace_thread_cpu_ns(report->analysis, thread);
-		if (!most || share->ns > most->ns || (share == most && share->nr == 1)) {
-			most = share;
-			best = processes->pdata[i];
+		most = best ? table_find(&shares, sizeof(*most), best_key) : NULL;
+		if (!most || share->ns > most->ns) {
+			best_key = share->key;
+			best = processes->at[i];
 		}
 	}
+	most = best ? table_find(&shares, sizeof(*most), best_key) : NULL;
 	*ret_ns = most ? most->ns : 0;
 	*ret_nr = most ? most->nr : 0;
-	g_hash_table_destroy(shares);
+	table_clear(&shares);
+	strings_clear(&names);
 	return *ret_ns ? best : NULL;
 }
 
 /* Several: what they did, and what they waited for that was none of them. */
-static void about_several(GString *s, const struct report *report, const GPtrArray *processes, const struct sum *sum, uint64_t span)
+static void about_several(struct string *s, const struct report *report, const struct pointers *processes, const struct sum *sum, uint64_t span)
 {
 	uint64_t others = sum->blocked - sum->among, most, whole = sum->user + sum->system + sum->interrupted + sum->wait_cpu + others;
 	unsigned int nr;
 	const struct trace_process *busy = busiest(report, processes, &most, &nr);
 
-	g_string_append(s, " used ");
+	string_add(s, " used ");
 	add_ns(s, report, sum->user + sum->system);
-	g_string_append_printf(s, " of CPU, %.2f CPUs at a time", span ? (double)(sum->user + sum->system) / (double)span : 0);
+	string_addf(s, " of CPU, %.2f CPUs at a time", span ? (double)(sum->user + sum->system) / (double)span : 0);
 	if (busy) {
-		g_string_append(s, most < sum->user + sum->system ? ", most by " : ", all by ");
+		string_add(s, most < sum->user + sum->system ? ", most by " : ", all by ");
 		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);
 		if (nr > 1)
-			g_string_append_printf(s, " (%u" TIE "processes)", nr);
+			string_addf(s, " (%u" TIE "processes)", nr);
 		if (most < sum->user + sum->system) {
-			g_string_append(s, " with ");
+			string_add(s, " with ");
 			add_ns(s, report, most);
 		}
 	}
-	g_string_append(s, "; they waited ");
+	string_add(s, "; they waited ");
 	add_ns(s, report, sum->wait_cpu);
-	g_string_append(s, " for a CPU");
+	string_add(s, " for a CPU");
 	if (sum->wait_cpu)
 		add_holders(s, report, sum);
 	if (others) {
-		g_string_append(s, ", and ");
+		string_add(s, ", and ");
 		add_ns(s, report, others);
 		add_only_or_waits(s, report, sum, "something other than one another", whole, 0, 0);
 	}
-	g_string_append(s, ".");
+	string_add(s, ".");
 }
 
-static void about_command(GString *s, const struct report *report, const struct trace_process *root)
+static void about_command(struct string *s, const struct report *report, const struct trace_process *root)
 {
-	GPtrArray *tree = command_family(report), *alone = g_ptr_array_new();
+	struct pointers tree = command_family(report), alone = {0};
 	uint64_t span = command_ran_ns(report);
 	bool ended = command_has_ended(report);
-	struct sum all = sum_new(report, tree), own;
+	struct sum all = sum_new(report, &tree), own;
 
-	g_ptr_array_add(alone, (gpointer)root);
-	own = sum_new(report, alone);
-	g_string_append_printf(s, "T%s %s for ", command_words(report) + 1, ended ? "ran" : "had run"); /* a sentence begins */
+	pointers_add(&alone, root);
+	own = sum_new(report, &alone);
+	string_addf(s, "T%s %s for ", command_words(report) + 1, ended ? "ran" : "had run"); /* a sentence begins */
 	add_ns(s, report, span);
 	if (!ended)
-		g_string_append_printf(s, " when the recording ended, and %s", command_not_ended(report));
-	g_string_append(s, ": ");
+		string_addf(s, " when the recording ended, and %s", command_not_ended(report));
+	string_add(s, ": ");
 	about_one(s, report, root, &own);
-	if (tree->len > 1) {
-		g_string_append_printf(s, " It and the %u process%s that it started", tree->len - 1, tree->len == 2 ? "" : "es");
-		about_several(s, report, tree, &all, span);
+	if (tree.nr > 1) {
+		string_addf(s, " It and the %zu process%s that it started", tree.nr - 1, tree.nr == 2 ? "" : "es");
+		about_several(s, report, &tree, &all, span);
 	}
 	sum_clear(&own);
 	sum_clear(&all);
-	g_ptr_array_free(alone, TRUE);
-	g_ptr_array_free(tree, TRUE);
+	pointers_free(&alone);
+	pointers_free(&tree);
 }
 
 /* Lists take numbers of threads, too, so one may be given here. NULL: it is none, but a process, or nobody's. */
@@ -474,27 +478,27 @@ static const struct trace_process *process_of_thread(const struct report *report
 	return found;
 }
 
-static void add_chosen(GString *s, const struct report *report)
+static void add_chosen(struct string *s, const struct report *report)
 {
 	const struct options *options = report->options;
 	const struct trace_process *process = options->pid >= 0 ? process_of_thread(report, options->pid) : NULL;
 
 	if (options->pid >= 0)
-		g_string_append_printf(s, " number %lld,", (long long)options->pid);
+		string_addf(s, " number %lld,", (long long)options->pid);
 	if (process)
-		g_string_append_printf(s, " which is a thread of process %u,", trace_process_pid(process));
+		string_addf(s, " which is a thread of process %u,", trace_process_pid(process));
 	if (options->comm) {
-		g_string_append(s, options->pid >= 0 ? " and called " : " called ");
+		string_add(s, options->pid >= 0 ? " and called " : " called ");
 		add_name(s, options->comm);
-		g_string_append(s, ",");
+		string_add(s, ",");
 	}
 	if (options->cgroup) {
-		g_string_append(s, options->pid >= 0 || options->comm ? " and in the control group " : " in the control group ");
+		string_add(s, options->pid >= 0 || options->comm ? " and in the control group " : " in the control group ");
 		add_name(s, options->cgroup);
-		g_string_append(s, ",");
+		string_add(s, ",");
 	}
-	s->str[s->len - 1] = ';';
-	g_string_append(s, " without --pid, --comm and --cgroup all are listed");
+	s->bytes[s->len - 1] = ';';
+	string_add(s, " without --pid, --comm and --cgroup all are listed");
 }
 
 static bool finds_any(const struct report *report)
@@ -513,42 +517,42 @@ static bool finds_any(const struct report *report)
 bool report_finds_nobody(const struct report *sides, int nr_sides)
 {
 	const struct options *options = sides[0].options;
-	GString *s;
+	struct string s = {0};
 
 	if (!is_chosen(options))
 		return false;
 	for (int side = 0; side < nr_sides; side++)
 		if (finds_any(&sides[side]))
 			return false;
-	s = g_string_new("tracevisualizer: no ");
-	g_string_append(s, is_left_out(sides[0].trace, TRACE_LEFT_OUT_KERNEL) ? "program that has events here is" :
+	string_add(&s, "tracevisualizer: no ");
+	string_add(&s, is_left_out(sides[0].trace, TRACE_LEFT_OUT_KERNEL) ? "program that has events here is" :
 			nr_sides > 1 ? "process of either trace is" : "process of this trace is");
-	add_chosen(s, &sides[0]);
-	fprintf(stderr, "%s\n", s->str);
-	g_string_free(s, TRUE);
+	add_chosen(&s, &sides[0]);
+	fprintf(stderr, "%s\n", string_text(&s));
+	string_free(&s);
 	return true;
 }
 
-static void about_chosen(GString *s, const struct report *report, const struct process_row *rows, size_t nr)
+static void about_chosen(struct string *s, const struct report *report, const struct process_row *rows, size_t nr)
 {
-	GPtrArray *list = g_ptr_array_new();
+	struct pointers list = {0};
 	uint64_t start, end;
 	struct sum sum;
 
 	for (size_t i = 0; i < nr; i++)
-		g_ptr_array_add(list, (gpointer)rows[i].process);
+		pointers_add(&list, rows[i].process);
 	trace_analysis_window(report->analysis, &start, &end);
-	sum = sum_new(report, list);
+	sum = sum_new(report, &list);
 	if (nr == 1) {
 		about_one(s, report, rows[0].process, &sum);
 	} else if (!has_turns(report)) {
-		g_string_append_printf(s, "Nobody knows what the %zu processes did: no scheduling changes were recorded.", nr);
+		string_addf(s, "Nobody knows what the %zu processes did: no scheduling changes were recorded.", nr);
 	} else {
-		g_string_append_printf(s, "The %zu processes", nr);
-		about_several(s, report, list, &sum, end - start);
+		string_addf(s, "The %zu processes", nr);
+		about_several(s, report, &list, &sum, end - start);
 	}
 	sum_clear(&sum);
-	g_ptr_array_free(list, TRUE);
+	pointers_free(&list);
 }
 
 static const struct process_row *hungriest(const struct process_row *rows, size_t nr)
@@ -582,33 +586,33 @@ static const struct trace_wait *worst_wait(const struct trace_figures *f)
 }
 
 /* What CPUs were busy with, as far as what tells it was recorded. */
-static void add_modes(GString *s, const struct report *report, const struct trace_cpu_figures *sum, uint64_t all)
+static void add_modes(struct string *s, const struct report *report, const struct trace_cpu_figures *sum, uint64_t all)
 {
 	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = has_interrupts(report);
 
 	if (!calls && !interrupts) {
-		g_string_append(s, ", in programs, the kernel or interrupts: which of them was not recorded");
+		string_add(s, ", in programs, the kernel or interrupts: which of them was not recorded");
 		return;
 	}
-	g_string_append(s, ": ");
+	string_add(s, ": ");
 	if (calls) {
 		add_percent(s, sum->user_ns, all);
-		g_string_append(s, " in programs, ");
+		string_add(s, " in programs, ");
 		add_percent(s, sum->system_ns, all);
-		g_string_append(s, " in the kernel, ");
+		string_add(s, " in the kernel, ");
 	} else {
 		add_percent(s, sum->user_ns + sum->system_ns, all);
-		g_string_append(s, " in programs or the kernel, ");
+		string_add(s, " in programs or the kernel, ");
 	}
 	if (interrupts) {
 		add_percent(s, sum->irq_ns, all);
-		g_string_append(s, trace_analysis_sees_interrupts(report->analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
+		string_add(s, trace_analysis_sees_interrupts(report->analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
 	} else {
-		g_string_append(s, "both with interrupts, which were not recorded");
+		string_add(s, "both with interrupts, which were not recorded");
 	}
 }
 
-static void about_cpus(GString *s, const struct report *report)
+static void about_cpus(struct string *s, const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	size_t nr = trace_nr_cpus(report->analysis);
@@ -626,81 +630,81 @@ static void about_cpus(GString *s, const struct report *report)
 	all = sum.user_ns + sum.system_ns + sum.irq_ns + sum.idle_ns + sum.unknown_ns;
 	trace_analysis_window(report->analysis, &start, &end);
 	if (start == end) {
-		g_string_append(s, "No time passes in this trace.");
+		string_add(s, "No time passes in this trace.");
 		return;
 	}
 	if (!all) {
-		g_string_append(s, "In ");
+		string_add(s, "In ");
 		add_ns(s, report, end - start);
-		g_string_append(s, " nothing of what CPUs did was recorded.");
+		string_add(s, " nothing of what CPUs did was recorded.");
 		return;
 	}
 	if (sum.unknown_ns == all) {
-		g_string_append(s, "What the CPUs did in ");
+		string_add(s, "What the CPUs did in ");
 		add_ns(s, report, end - start);
-		g_string_append(s, " is not known.");
+		string_add(s, " is not known.");
 		return;
 	}
-	g_string_append(s, "In ");
+	string_add(s, "In ");
 	add_ns(s, report, end - start);
-	g_string_append_printf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
+	string_addf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
 	add_name(s, *info->host ? info->host : "the machine");
 	if (trace_analysis_is_filtered(report->analysis)) /* there may be others */
-		g_string_append(s, nr == 1 ? " that was seen" : " that were seen");
-	g_string_append(s, nr == 1 ? " was " : " were ");
+		string_add(s, nr == 1 ? " that was seen" : " that were seen");
+	string_add(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
-	g_string_append(s, trace_analysis_is_filtered(report->analysis) ? " busy with what the filter let pass" : " busy");
+	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with what the filter let pass" : " busy");
 	add_modes(s, report, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
-		g_string_append(s, ", and ");
+		string_add(s, ", and ");
 		add_percent(s, sum.unknown_ns, all);
-		g_string_append(s, " is unknown");
+		string_add(s, " is unknown");
 	}
-	g_string_append(s, ".");
+	string_add(s, ".");
 }
 
 /* Whom to blame for time on a CPU in which nothing was done. */
-static void about_host(GString *s, const struct report *report, const struct trace_figures *system)
+static void about_host(struct string *s, const struct report *report, const struct trace_figures *system)
 {
 	uint64_t cpu_ns = system->user_ns + system->syscall_ns + system->trap_ns + system->interrupted_ns;
 
 	if (percent(system->stolen_ns, cpu_ns) < WORTH_NAMING)
 		return;
-	g_string_append(s, " Of their CPU time the host of this virtual machine took ");
+	string_add(s, " Of their CPU time the host of this virtual machine took ");
 	add_ns(s, report, system->stolen_ns);
-	g_string_append(s, " (");
+	string_add(s, " (");
 	add_percent(s, system->stolen_ns, cpu_ns);
-	g_string_append(s, ") for others.");
+	string_add(s, ") for others.");
 }
 
-static void about_machine(GString *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+static void about_machine(struct string *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
 {
 	const struct process_row *hot = hottest(rows, nr), *hungry = hungriest(rows, nr);
 	const struct trace_wait *wait = worst_wait(system);
 
 	about_cpus(s, report);
 	if (hot) {
-		g_string_append(s, " The busiest process was ");
+		string_add(s, " The busiest process was ");
 		add_process(s, trace_process_comm(hot->process), trace_process_pid(hot->process));
-		g_string_append(s, " with ");
+		string_add(s, " with ");
 		add_ns(s, report, hot->user_ns + hot->system_ns);
-		g_string_append(s, " of CPU.");
+		string_add(s, " of CPU.");
 	}
 	if (hungry) {
-		g_string_append(s, " Threads waited ");
+		string_add(s, " Threads waited ");
 		add_ns(s, report, system->wait_cpu_ns);
-		g_string_append(s, " for a CPU, those of ");
+		string_add(s, " for a CPU, those of ");
 		add_process(s, trace_process_comm(hungry->process), trace_process_pid(hungry->process));
-		g_string_append(s, " the longest, ");
+		string_add(s, " the longest, ");
 		add_ns(s, report, hungry->wait_cpu_ns);
-		g_string_append(s, ".");
+		string_add(s, ".");
 	}
 	if (wait) {
-		g_string_append(s, " The longest wait for input, output or memory: ");
+		string_add(s, " The longest wait for input, output or memory: ");
 		add_ns(s, report, wait->ns);
-		g_string_append(s, " for ");
+		string_add(s, " for ");
 		add_wait(s, report, wait, 0);
-		g_string_append(s, ".");
+		string_add(s, ".");
 	}
 }
 
@@ -720,7 +724,7 @@ void report_wrapped(const struct report *report, char *text)
 		}
 		fprintf(report->out, "%s%s", at ? " " : "", shown);
 		at += length + (at ? 1 : 0);
-		g_free(shown);
+		free(shown);
 	}
 	fputs("\n\n", report->out);
 }
@@ -729,32 +733,33 @@ void report_verdict(const struct report *report, const struct process_row *rows,
 {
 	bool chosen = is_chosen(report->options);
 	const struct trace_process *command = chosen ? NULL : report->command;
-	GString *s = g_string_new(NULL);
+	struct string s = {0};
 
 	if (chosen)
-		about_chosen(s, report, rows, nr);
+		about_chosen(&s, report, rows, nr);
 	else if (command)
-		about_command(s, report, command);
-	if (s->len)
-		report_wrapped(report, s->str);
-	g_string_truncate(s, 0);
+		about_command(&s, report, command);
+	if (s.len)
+		report_wrapped(report, string_text(&s));
+	string_free(&s);
 	if (chosen)
-		about_cpus(s, report);
+		about_cpus(&s, report);
 	else
-		about_machine(s, report, rows, nr, system);
-	about_host(s, report, system);
-	report_loss_sentence(s, report);
-	report_wrapped(report, s->str);
-	g_string_free(s, TRUE);
+		about_machine(&s, report, rows, nr, system);
+	about_host(&s, report, system);
+	report_loss_sentence(&s, report);
+	report_wrapped(report, string_text(&s));
+	string_free(&s);
 }
 
 void report_verdict_of_programs(const struct report *report, bool any)
 {
-	GString *s = g_string_new("The kernel was not recorded, only events of programs: what else their threads did, what they waited for, and which processes there were, is not known.");
+	struct string s = {0};
 
+	string_add(&s, "The kernel was not recorded, only events of programs: what else their threads did, what they waited for, and which processes there were, is not known.");
 	if (!any)
-		g_string_append(s, " There are none.");
-	report_loss_sentence(s, report);
-	report_wrapped(report, s->str);
-	g_string_free(s, TRUE);
+		string_add(&s, " There are none.");
+	report_loss_sentence(&s, report);
+	report_wrapped(report, string_text(&s));
+	string_free(&s);
 }

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -89,22 +88,22 @@ static bool is_all_accounted_for(const struct trace *trace)
 
 static int verify(const struct report *report)
 {
-	struct report there = *report;
+	struct string line = {0};
 	struct trace_error error = {0};
-	const char *claim;
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
 		return complain(error.message);
-	if (report->options->json || report->options->timeline) { /* behind JSON it would be none */
-		there.out = stderr;
-		there.width = 0;
-	}
-	claim = is_all_accounted_for(report->trace) ? "verified: every event is accounted for" :
-						      "verified as far as it goes: what there is is accounted for";
-	grid_line(&there, "", "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
-		  claim, trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
-		  trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+	string_addf(&line, "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
+		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
+							     : "verified as far as it goes: what there is is accounted for",
+		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
+		    trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+	if (report->options->json || report->options->timeline) /* behind JSON it would be none */
+		fprintf(stderr, "%s\n", string_text(&line));
+	else
+		grid_line(report, "", "%s", string_text(&line));
+	string_free(&line);
 	return 0;
 }
 
@@ -113,22 +112,22 @@ static int print(struct report *report)
 	const struct options *options = report->options;
 	int error = 0;
 
+	report_is_whole(report);
 	if (options->timeline)
-		error = timeline_end(report);
+		timeline_end(report);
 	else if (options->critical_path)
 		error = report_critical_path(report);
 	else if (options->json)
-		error = report_json(report);
+		report_json(report);
 	else if (options->analyze)
-		error = report_text(report);
+		report_text(report);
 	else if (options->summary)
 		report_summary(report);
 	if (!error && options->list && !options->summary)
 		error = report_list(report);
 	if (error == -ENOMEM)
-		return complain("out of memory for the report; ask for less with --pid or --top");
-	if (!error && options->verify)
-		error = verify(report);
+		memory_end();
+	report_is_whole(report);
 	return error;
 }
 
@@ -149,8 +148,14 @@ static int analyze(struct report *report, double *since)
 		report->servers = trace_servers_new(report->trace, report->analysis, &error);
 	if (report->servers)
 		report->user = trace_user_events_new(report->trace, report->analysis, &error);
-	if (!report->analysis || (with_servers && !report->user) || command_begin(report) < 0 || (options->timeline && timeline_begin(report) < 0) ||
-	    ((options->analyze || options->json) && blocks_begin(report) < 0) || trace_analysis_run(report->analysis, &error) < 0)
+	if (!report->analysis || (with_servers && !report->user))
+		return complain(error.message);
+	command_begin(report);
+	if (options->timeline)
+		timeline_begin(report);
+	if (options->analyze || options->json)
+		blocks_begin(report);
+	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain(error.message);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	warn_damages(report->analysis);
@@ -180,6 +185,7 @@ static int check_output(const struct options *options)
 
 static int open_output(struct report *report)
 {
+	static char buffer[OUTPUT_BUFFER]; /* until the program ends */
 	const char *path = report->options->output;
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
 
@@ -194,7 +200,7 @@ static int open_output(struct report *report)
 		}
 		fd = output_fd(report->file);
 	}
-	setvbuf(report->out, NULL, _IOFBF, OUTPUT_BUFFER);
+	setvbuf(report->out, buffer, _IOFBF, sizeof(buffer));
 	report->width = output_width(fd);
 	report->colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	return 0;
@@ -216,13 +222,7 @@ static int flush_output(FILE *out, const char *path)
 	return failed ? tell_incomplete(path, errno ? errno : cause) : 0;
 }
 
-/* There is nothing yet that would be written. */
-static bool is_empty(FILE *out)
-{
-	return !__fpending(out);
-}
-
-/* @is_kept: it is a result. Else a file that nothing was written to yet is what it was. */
+/* @is_kept: it is a result. Else a file that nothing was written to yet is what it was, and one that has a part of a result is emptied. */
 static int close_output(struct report *report, bool is_kept)
 {
 	int result = 0;
@@ -258,13 +258,19 @@ static void release(struct report *report)
 	trace_close((struct trace *)report->trace);
 }
 
+/* Besides what --verify says, which is nothing if it fails. */
+static bool has_report(const struct options *options)
+{
+	return options->analyze || options->json || options->list || options->summary || options->critical_path || options->timeline;
+}
+
 static int run(const struct options *options)
 {
 	struct report report = {.options = options};
 	struct trace_error error = {0};
 	struct trace *trace;
 	double since = now();
-	bool nobody;
+	bool nobody, is_whole = false;
 	int result;
 
 	report.trace = trace = trace_open(options->trace, &error);
@@ -282,9 +288,14 @@ static int run(const struct options *options)
 		result = nobody ? 1 : open_output(&report);
 	if (!result) {
 		result = print(&report);
-		result = close_output(&report, !nobody && !(result && is_empty(report.out))) || nobody ? 1 : result; /* a time line is whole, and has nothing in it */
+		is_whole = !result && !nobody; /* a time line of nobody is whole, and has nothing in it */
+		if (!result && options->verify)
+			result = verify(&report);
+		is_whole &= !result || has_report(options);
 		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
 	}
+	if (report.out && (close_output(&report, is_whole) || nobody))
+		result = 1;
 	if (!LEAVES_MEMORY)
 		release(&report);
 	return result;
@@ -299,8 +310,12 @@ static int open_side(struct report *report, const char *path)
 		return complain(error.message);
 	warn_losses(report->trace);
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
-	if (!report->analysis || command_begin(report) < 0 || trace_analysis_run(report->analysis, &error) < 0)
+	if (!report->analysis)
 		return complain(error.message);
+	command_begin(report);
+	if (trace_analysis_run(report->analysis, &error) < 0)
+		return complain(error.message);
+	report_is_whole(report);
 	warn_damages(report->analysis);
 	return 0;
 }
@@ -315,8 +330,10 @@ static int run_diff(const struct options *options)
 	if (!result)
 		result = report_finds_nobody(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {
-		result = report_diff(sides) < 0 ? complain("out of memory for the comparison") : 0;
-		result = close_output(&sides[0], !(result && is_empty(sides[0].out))) ? 1 : result;
+		report_diff(sides);
+		report_is_whole(&sides[0]);
+		report_is_whole(&sides[1]);
+		result = close_output(&sides[0], true);
 	}
 	for (int i = 0; i < 2; i++) {
 		command_end(&sides[i]);

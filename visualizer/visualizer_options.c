@@ -11,6 +11,7 @@
 #include <trace/format.h>
 #include <unistd.h>
 #include "visualizer_options.h"
+#include "memory.h"
 
 struct option_row {
 	char letter; /* 0: none */
@@ -47,12 +48,13 @@ static const char *parse_seconds(const char *text, double *ret_seconds)
 
 static const char *append(const char ***list, size_t *nr, const char *value)
 {
-	const char **bigger = reallocarray(*list, *nr + 1, sizeof(*bigger));
+	const char **bigger;
 
-	if (!*value || !bigger) {
-		*list = bigger ? bigger : *list;
+	if (!*value)
 		return "is not the name of an event, a class or a category";
-	}
+	bigger = reallocarray(*list, *nr + 1, sizeof(*bigger));
+	if (!bigger)
+		memory_end();
 	*list = bigger;
 	(*list)[(*nr)++] = value;
 	return NULL;

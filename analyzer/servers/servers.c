@@ -645,6 +645,7 @@ static void start_load(struct trace_servers *s)
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
 	struct trace_cursor *cursor = trace_cursor_new(s->trace, &options, NULL);
 	const struct trace_event *event;
+	int error;
 
 	s->started = true;
 	s->start_ns = trace_analysis_now(s->analysis);
@@ -654,7 +655,9 @@ static void start_load(struct trace_servers *s)
 	}
 	while ((event = trace_cursor_next(cursor)))
 		start_event(s, event);
-	trace_cursor_free(cursor);
+	error = trace_cursor_end(cursor, NULL);
+	if (error && error != -EBADMSG) /* a damaged chunk: the analysis tells of it */
+		s->failed = error;
 }
 
 /*
@@ -667,7 +670,8 @@ static void on_damage(void *data, struct trace_analysis *analysis, const struct 
 
 	if (!s->started)
 		start_load(s);
-	gaps_damage(s, gap);
+	if (!s->failed)
+		gaps_damage(s, gap);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -714,6 +718,10 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		s->no_transfers |= strncmp(trace_not_traced(trace, i), "sock_send", 9) == 0 || strncmp(trace_not_traced(trace, i), "sock_recv", 9) == 0;
 	servers_prepare_calls(s);
+	s->origins = calloc(1, sizeof(*s->origins)); /* the number of one for which there was no memory is 0 */
+	s->origin_stamps = calloc(1, sizeof(*s->origin_stamps));
+	if (!s->origins || !s->origin_stamps)
+		goto fail;
 	if (packets_prepare(s) < 0)
 		goto fail;
 	gaps_prepare(s);

@@ -45,6 +45,7 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 		return endpoint;
 	endpoint = row->pointer = calloc(1, sizeof(*endpoint));
 	if (!endpoint) {
+		table_remove(&s->endpoints, sizeof(*row), key); /* each row has its endpoint */
 		s->failed = -12;
 		return NULL;
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sort.h"
 #include "kernel_numbers.h"
 #include "servers_ledger.h"
 
@@ -113,7 +114,8 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 	}
 	table_clear(&index);
 	server.background_ns = server.cpu_ns - server.exact_ns - server.shared_ns;
-	qsort(clients, server.nr_clients, sizeof(*clients), by_cpu);
+	if (!sort_rows(clients, server.nr_clients, sizeof(*clients), by_cpu))
+		s->failed = -ENOMEM;
 	server.clients = clients;
 	*ret_server = server;
 }
@@ -151,7 +153,8 @@ static void receivers_finish(struct trace_servers *s)
 										  .deliveries = s->by_idx[i]->deliveries};
 	if (s->receiving_unclaimed)
 		s->receivers[s->nr_receivers++].softirq_ns = s->receiving_unclaimed;
-	qsort(s->receivers, s->nr_receivers, sizeof(*s->receivers), by_softirq);
+	if (!sort_rows(s->receivers, s->nr_receivers, sizeof(*s->receivers), by_softirq))
+		s->failed = -ENOMEM;
 }
 
 static void finish(struct trace_servers *s)
@@ -159,6 +162,8 @@ static void finish(struct trace_servers *s)
 	if (s->finished)
 		return;
 	s->finished = true;
+	if (s->failed)
+		return;
 	for (uint32_t i = 0; i < s->nr_threads; i++)
 		if (s->threads[i])
 			servers_charge(s, s->threads[i]);
@@ -178,8 +183,8 @@ static void finish(struct trace_servers *s)
 	}
 	waits_finish(s);
 	receivers_finish(s);
-	if (!s->failed)
-		qsort(s->servers, s->nr_servers, sizeof(*s->servers), by_server);
+	if (s->strings.failed || (!s->failed && !sort_rows(s->servers, s->nr_servers, sizeof(*s->servers), by_server)))
+		s->failed = -ENOMEM;
 }
 
 size_t trace_nr_servers(struct trace_servers *s)
@@ -275,13 +280,17 @@ static int receivers_verify(const struct trace_servers *s, struct trace_error *r
 	return servers_fail(ret_error, -EBADMSG, message);
 }
 
+int trace_servers_error(struct trace_servers *s, struct trace_error *ret_error)
+{
+	finish(s);
+	return s->failed ? servers_fail(ret_error, -ENOMEM, "out of memory for the servers' bills; analyze on a larger machine") : 0;
+}
+
 int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 {
-	int error = 0;
+	int error;
 
-	finish(s);
-	if (s->failed)
-		return servers_fail(ret_error, -ENOMEM, "out of memory for the servers' bills");
+	error = trace_servers_error(s, ret_error);
 	for (size_t i = 0; i < s->nr_servers && !error; i++)
 		error = server_verify(s, &s->servers[i], ret_error);
 	for (size_t i = 0; i < s->nr_server_waits && !error; i++)

@@ -179,6 +179,7 @@ static struct ring_op *op_new(struct trace_servers *s, uint64_t req, struct ledg
 	row = table_add(&s->ring_ops, sizeof(*row), req | 1);
 	op = row ? calloc(1, sizeof(*op)) : NULL;
 	if (!op) {
+		table_remove(&s->ring_ops, sizeof(*row), req | 1); /* each row has its operation */
 		s->failed = -12;
 		return NULL;
 	}

@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "sort.h"
 #include "servers_ledger.h"
 
 struct part { /* row */
@@ -481,8 +482,8 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){
 			.pid = trace_process_pid(process), .comm = trace_process_comm(process), .ns = part->ns};
 	}
-	qsort(waits, wait->nr_waits, sizeof(*waits), by_ns);
-	qsort(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder);
+	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) || !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))
+		s->failed = -12;
 }
 
 void waits_finish(struct trace_servers *s)
@@ -496,7 +497,8 @@ void waits_finish(struct trace_servers *s)
 		s->server_waits[s->nr_server_waits] = row->wait;
 		name_waits(s, row, &s->server_waits[s->nr_server_waits++]);
 	}
-	qsort(s->server_waits, s->nr_server_waits, sizeof(*s->server_waits), by_wait);
+	if (!sort_rows(s->server_waits, s->nr_server_waits, sizeof(*s->server_waits), by_wait))
+		s->failed = -12;
 }
 
 void waits_free(struct trace_servers *s)

@@ -12,7 +12,8 @@
  *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
  *
  *	trace_analysis_on_interval(analysis, my_interval, my_data);
- *	trace_analysis_run(analysis, &error);
+ *	if (trace_analysis_run(analysis, &error) < 0)
+ *		... error.message says why
  *	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
  *		const struct trace_process *process = trace_get_process(analysis, i);
  *		struct trace_figures *figures = trace_process_figures(analysis, process);
@@ -112,7 +113,7 @@ typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, cons
  *     copied
  * Hooks run in the order they were added. Returns 0, -ENOMEM, or -EBUSY after the pass began.
  */
-int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data);
+int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data) TRACE_NODISCARD;
 
 /**
  * trace_damage_fn - called for each late gap: the pass found a damaged chunk that
@@ -169,7 +170,7 @@ int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t stat
  * trace_analysis_run() - the pass over the whole trace; once
  * Returns 0; -ENOMEM; -EBUSY if it was run before. Damaged chunks are no failure: they are gaps.
  */
-int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error);
+int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_analysis_verify() - after the pass: check that all sums are exact
@@ -177,7 +178,14 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
  * threads' CPU time against the CPUs'.
  * Returns 0; -EBADMSG with the first violation in @ret_error, to the nanosecond; -ENOMEM.
  */
-int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error);
+int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
+
+/**
+ * trace_analysis_error() - after the pass, and after what it was asked: was all of it there?
+ * Most functions below return names and numbers, not errors. One that had no memory for its answer gave a part of it, and here it is told.
+ * Returns 0, or -ENOMEM. A report asks when it is complete.
+ */
+int trace_analysis_error(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- state: during the pass, at the current event; after it, at the end ---- */
 
@@ -530,6 +538,13 @@ uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id
  */
 size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
 const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);
+/**
+ * trace_analysis_start_damage() - after the pass: what was not read of the start state, as a
+ * sentence; NULL: all of it was read
+ * The processes, descriptors and mappings in a damaged chunk are unknown.
+ * @ret_lost: number of events in it
+ */
+const char *trace_analysis_start_damage(const struct trace_analysis *analysis, uint64_t *ret_lost);
 /**
  * trace_analysis_halted_ns() - how long no scheduling changes were recorded, because they were not
  * selected or the recording was halted: all that time is unknown

@@ -205,7 +205,7 @@ const struct trace_contributor *trace_critical_path_contributor(const struct tra
  * contributors equal the window?
  * Returns 0, or -EBADMSG with the first violation in @ret_error, to the nanosecond.
  */
-int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error);
+int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error) TRACE_NODISCARD;
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

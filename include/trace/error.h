@@ -7,6 +7,9 @@
 extern "C" {
 #endif
 
+/** TRACE_NODISCARD - the result of the function says whether it failed: the compiler warns a caller that does not look at it */
+#define TRACE_NODISCARD __attribute__((warn_unused_result))
+
 /**
  * struct trace_error - the caller's storage for a failure; untouched on success
  * @code: negative errno. -EBADMSG: damaged data; -ENOTSUP: newer format; -EINVAL:

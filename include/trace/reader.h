@@ -14,7 +14,8 @@
  *			const struct trace_sched_switch *sw = event->payload;
  *			...
  *		}
- *	cursor = trace_cursor_free(cursor);
+ *	if (trace_cursor_end(cursor, &error) < 0)
+ *		... these were not all events: error.message says why
  *	trace = trace_close(trace);
  *
  * A struct trace does not change after trace_open(), as far as callers can see. Any number of
@@ -49,7 +50,7 @@ struct trace_cursor;
  * Returns the trace, to be released with trace_close(); NULL with -ENOENT ..., -EINVAL (not a
  * trace), -ENOTSUP (newer major version), -EBADMSG (nothing in it can be read).
  */
-struct trace *trace_open(const char *path, struct trace_error *ret_error);
+struct trace *trace_open(const char *path, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** trace_close() - release a trace; free its cursors first. NULL is fine. Returns NULL. */
 struct trace *trace_close(struct trace *trace);
@@ -158,7 +159,7 @@ const struct trace_stream_stats *trace_get_stream(const struct trace *trace, siz
  * Returns 0, or -EBADMSG with the first violation in @ret_error. Declared gaps are not
  * violations; undeclared ones are.
  */
-int trace_verify(const struct trace *trace, struct trace_error *ret_error);
+int trace_verify(const struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /* ---- chunks ---- */
 
@@ -415,14 +416,15 @@ struct trace_cursor_options {
  * The first cursor of a trace sorts the chunks, which takes a few ms for 10 GB.
  */
 struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
-				      struct trace_error *ret_error);
+				      struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor); /* NULL is fine; returns NULL */
 
 /**
  * trace_cursor_next() - the next event of all CPUs, in time order
  * Order of equal times: by CPU, then stream, then position in the stream. A gap is a
  * trace_lost event at its end.
- * Returns the event, borrowed until the next call on @cursor; NULL at the end.
+ * Returns the event, borrowed until the next call on @cursor; NULL at the end, or
+ * when it cannot go on: trace_cursor_end() distinguishes the two.
  * A chunk that turns out to be damaged is skipped and becomes a gap (cause DAMAGED).
  */
 const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
@@ -445,13 +447,24 @@ const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t dis
 uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor);
 
 /** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
-int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns);
+int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns) TRACE_NODISCARD;
 
 /**
  * trace_cursor_error() - 0; the reason why trace_cursor_next() returned NULL early (-ENOMEM); or
  * -EBADMSG if chunks were skipped
  */
 int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error);
+
+/**
+ * trace_cursor_end() - end a pass: free @cursor, and report whether it returned all events that it
+ * was asked for
+ * trace_cursor_next() returns NULL at the end of the trace and when it cannot go on; only this
+ * function and trace_cursor_error() distinguish the two. So each loop over trace_cursor_next() ends
+ * with one of them. NULL is fine.
+ * Returns 0; -ENOMEM: the events end too early; -EBADMSG: damaged chunks were skipped, all other
+ * events were returned. @ret_error may be NULL.
+ */
+int trace_cursor_end(struct trace_cursor *cursor, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_event_u64() - a field's value; signed fields are sign-extended; 0 for a NULL

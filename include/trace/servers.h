@@ -7,7 +7,8 @@
  *	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
  *	struct trace_servers *servers = trace_servers_new(trace, analysis, &error);
  *
- *	trace_analysis_run(analysis, &error);
+ *	if (trace_analysis_run(analysis, &error) < 0)
+ *		... error.message says why
  *	for (size_t i = 0; i < trace_nr_servers(servers); i++) {
  *		const struct trace_server *server = trace_get_server(servers, i);
  *		...
@@ -92,7 +93,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *servers); /* NULL
 
 /**
  * trace_nr_servers() - after the pass: number of processes that worked for others; 0 when out of
- * memory, see trace_servers_verify()
+ * memory, see trace_servers_error()
  */
 size_t trace_nr_servers(struct trace_servers *servers);
 /** trace_get_server() - the greatest CPU time first; borrowed from @servers; NULL past the last */
@@ -162,7 +163,10 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
  * receivers' rows to the time of the softirq.
  * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
-int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error);
+int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error) TRACE_NODISCARD;
+
+/** trace_servers_error() - after the pass: 0, or -ENOMEM: rows are missing in all that this file has. A report asks when it is complete. */
+int trace_servers_error(struct trace_servers *servers, struct trace_error *ret_error) TRACE_NODISCARD;
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

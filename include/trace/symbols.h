@@ -45,7 +45,7 @@ struct trace_symbol {
  * trace_symbols_new() - reads all events of @trace about mappings; @trace is
  * borrowed. NULL with -ENOMEM
  */
-struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error);
+struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error) TRACE_NODISCARD;
 struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols); /* NULL is fine; returns NULL */
 
 /**
@@ -59,6 +59,13 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
  * Returns false, with nothing written, if no file is known to have been mapped there.
  */
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol);
+
+/**
+ * trace_symbols_error() - were all answers until now complete?
+ * Returns 0, or -ENOMEM: an address has no name, or not its whole name, because there was no memory
+ * to read its file
+ */
+int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /** trace_symbols_find_in_file() - the same for an address in a file, without a process */
 bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t file_address, struct trace_symbol *ret_symbol);

@@ -7,7 +7,8 @@
  *
  *	struct trace_user_events *user = trace_user_events_new(trace, analysis, &error);
  *
- *	trace_analysis_run(analysis, &error);
+ *	if (trace_analysis_run(analysis, &error) < 0)
+ *		... error.message says why
  *	for (size_t i = 0; i < trace_nr_spans(user); i++) {
  *		const struct trace_span *span = trace_get_span(user, i);
  *		...     "shop:checkout: 120 times, 40 ms CPU, 12 ms waiting for the file orders.db"
@@ -120,7 +121,7 @@ struct trace_span {
 struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error);
 struct trace_user_events *trace_user_events_free(struct trace_user_events *user); /* NULL is fine; returns NULL */
 
-/** trace_nr_user_events() - after the pass; 0 when out of memory, see trace_user_events_verify() */
+/** trace_nr_user_events() - after the pass; 0 when out of memory, see trace_user_events_error() */
 size_t trace_nr_user_events(struct trace_user_events *user);
 /** trace_get_user_event() - the most frequent first; borrowed from @user; NULL past the last */
 const struct trace_user_event *trace_get_user_event(struct trace_user_events *user, size_t idx);
@@ -138,7 +139,10 @@ const struct trace_span *trace_get_span(struct trace_user_events *user, size_t i
  * the waits to the blocked part?
  * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
  */
-int trace_user_events_verify(struct trace_user_events *user, struct trace_error *ret_error);
+int trace_user_events_verify(struct trace_user_events *user, struct trace_error *ret_error) TRACE_NODISCARD;
+
+/** trace_user_events_error() - after the pass: 0, or -ENOMEM: rows are missing in all that this file has. A report asks when it is complete. */
+int trace_user_events_error(struct trace_user_events *user, struct trace_error *ret_error) TRACE_NODISCARD;
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

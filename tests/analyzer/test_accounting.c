@@ -536,8 +536,8 @@ static void hooks_see_the_state_and_the_intervals(void)
 	tb_sys_exit(c.tb, 0, 6200, 1);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, &error);
-	trace_analysis_on_event(c.analysis, NULL, see_event, &seen);
-	trace_analysis_on_interval(c.analysis, see_interval, &seen);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, NULL, see_event, &seen), 0);
+	CU_ASSERT_EQUAL(trace_analysis_on_interval(c.analysis, see_interval, &seen), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
 	CU_ASSERT_EQUAL(seen.blocked_ns, BLOCKED_NS);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(seen.waker);

@@ -246,7 +246,7 @@ static void latencies_of_calls_are_known_at_any_time(void)
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
-	trace_analysis_on_event(c.analysis, NULL, ask, &asked);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, NULL, ask, &asked), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0);
 	c.one = trace_process_figures(c.analysis, case_process(&c, 10));
@@ -668,7 +668,7 @@ static void the_times_of_a_thread_are_known_at_any_time(void)
 		tb_event(c.tb, 1, asked_ns[i], TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, &error);
-	trace_analysis_on_event(c.analysis, NULL, ask_times, &asked);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, NULL, ask_times, &asked), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
 	CU_ASSERT_EQUAL(asked.nr, 7);
 	case_free(&c);

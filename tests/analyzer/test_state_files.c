@@ -234,7 +234,7 @@ static void uses_of_files_are_known_at_any_time(void)
 	tb_switch(c.tb, 0, ALL_USED_NS + 10000, 10, 0, TRACE_TASK_RUNNING);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, NULL);
-	trace_analysis_on_event(c.analysis, NULL, ask_uses, &want);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, NULL, ask_uses, &want), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, NULL), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, NULL), 0); /* before the next query */
 	CU_ASSERT_EQUAL(want.nr, 3);

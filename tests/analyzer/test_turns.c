@@ -335,7 +335,7 @@ static struct outcome machine_check(struct machine *m)
 	struct outcome outcome = {0};
 
 	if (m->kind->ask)
-		trace_analysis_on_event(analysis, NULL, ask, m);
+		CU_ASSERT_EQUAL(trace_analysis_on_event(analysis, NULL, ask, m), 0);
 	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
 	for (uint32_t thread = 0; thread < m->kind->nr_threads; thread++) {

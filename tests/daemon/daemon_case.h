@@ -79,7 +79,7 @@ static inline uint64_t waits_at_end(struct trace *trace)
 
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->id == TRACE_EV_end_wait && event->ts_ns == trace_get_info(trace)->end_ns;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return nr;
 }
 
@@ -113,7 +113,7 @@ static inline struct found read_back(const char *path)
 		last[event->cpu] = tid;
 		found.switches[event->cpu]++;
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	found.lost = trace_get_info(trace)->lost;
 	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
 		found.loss_end_ns = trace_get_gap(trace, i)->end_ns > found.loss_end_ns ? trace_get_gap(trace, i)->end_ns : found.loss_end_ns;

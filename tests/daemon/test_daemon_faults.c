@@ -118,7 +118,7 @@ static uint64_t count_holes(struct trace *trace)
 		holes += last[event->cpu] ? number - last[event->cpu] - 1 : 0;
 		last[event->cpu] = number;
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return holes;
 }
 

@@ -118,7 +118,7 @@ static void times_are_those_of_clock_monotonic(enum subbuf_clock clock)
 	CU_ASSERT_TRUE(worst < 1000);
 	if (worst >= 1000)
 		fprintf(stderr, "off by %llu ns\n", (unsigned long long)worst);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	bench_free(bench);
 	fake_program_free(&program);
 }

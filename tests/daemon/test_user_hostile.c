@@ -174,7 +174,7 @@ static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool 
 	while ((event = trace_cursor_next(cursor)))
 		nr_good += event->id >= TRACE_EV_MAX && !strcmp(event->type->name, "good:event");
 	CU_ASSERT_EQUAL(nr_good, 2000);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	user_program_free(good_program);
 	bench_free(bench);
 	munmap(bad.data, 4096 + 4096 + FAKE_REGISTRY + FAKE_RINGS * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS));

@@ -135,7 +135,8 @@ static inline struct books books_of(const struct trace *trace)
 		books.events += event->id >= TRACE_EV_MAX;
 		books.announced += event->id == TRACE_EV_user_stream;
 	}
-	trace_cursor_free(cursor);
+	if (trace_cursor_end(cursor, NULL) < 0)
+		books.events = 0; /* as if it had none: the caller has a number to compare with */
 	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
 		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
 

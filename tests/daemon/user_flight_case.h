@@ -180,7 +180,7 @@ static inline struct found read_trace(const char *path)
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))
 		look_at_event(&found, event, last, first_ns);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
 		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
 

@@ -265,7 +265,7 @@ static long long count_switches_from(const char *path, unsigned int tid, long lo
 	while (cursor && (event = trace_cursor_next(cursor)) && (long long)event->ts_ns <= until_ns)
 		if (event->id == TRACE_EV_sched_switch && (long long)event->ts_ns >= from_ns && ((const struct trace_sched_switch *)event->payload)->prev_tid == tid)
 			count++;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	return count;
 }
@@ -306,7 +306,7 @@ static void context_switches_agree_with_proc_stat(void)
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))
 		recorded += event->id == TRACE_EV_sched_switch;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	CU_ASSERT(session_truth(&s, "switches") > 60000);
 	CU_ASSERT(recorded >= session_truth(&s, "switches"));
@@ -324,7 +324,7 @@ static long long count_events(const struct session *s, uint32_t id)
 
 	while (cursor && (event = trace_cursor_next(cursor)))
 		count += event->id == id;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	return count;
 }
@@ -349,7 +349,7 @@ static void nothing_ends_that_did_not_begin(const struct session *s)
 		ended += event->id == TRACE_EV_fault_exit && populating;
 		populating &= event->id != TRACE_EV_sys_exit;
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	CU_ASSERT_EQUAL(calls, 1);
 	CU_ASSERT_EQUAL(began, 0);
@@ -556,7 +556,7 @@ static void only_the_selected_events_are_recorded(void)
 			others++; /* the events of processes are recorded as well, so that events have an owner */
 	CU_ASSERT(switches > 0);
 	CU_ASSERT_EQUAL(others, 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	session_end(&s);
 }

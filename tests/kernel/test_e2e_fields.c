@@ -643,7 +643,7 @@ static void find_text(uint32_t id, const char *begin, const char *end, char text
 		snprintf(text, 2048, "%s", found);
 		nr++;
 	}
-	trace_cursor_free(search.cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(search.cursor, NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(nr, 1);
 }
 
@@ -717,7 +717,7 @@ static void a_process_without_its_leader_is_in_the_start_state(void)
 	CU_ASSERT_EQUAL(nr_programs, 1);
 	CU_ASSERT_TRUE(nr_maps > 1);
 	CU_ASSERT_EQUAL(strncmp(pidfd, "[pidf", 5), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(start);
 	session_end(&s);
 }
@@ -748,7 +748,7 @@ static void a_threads_own_descriptors_are_distinguished(void)
 	}
 	CU_ASSERT_EQUAL(nr, 1);
 	CU_ASSERT_EQUAL(nr_own, 1);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(start);
 	session_end(&s);
 }

@@ -91,7 +91,7 @@ static struct count count_events(const struct trace *trace, const char *name, bo
 		*expected = n + 2;
 		count.events++;
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	free(next);
 	return count;
 }
@@ -136,7 +136,7 @@ static uint64_t announced(const struct trace *trace)
 
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->id == TRACE_EV_user_stream;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return nr;
 }
 
@@ -369,7 +369,7 @@ static void tracepoints_have_the_clocks_time_and_are_outside_system_calls(void)
 		fprintf(stderr, "%llu ns off; %llu within getppid(), %llu on another thread's CPU\n", (unsigned long long)axis.worst_ns,
 			(unsigned long long)axis.nr_wrong_order, (unsigned long long)nr_elsewhere);
 	free(turns);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	session_end(&s);
 }

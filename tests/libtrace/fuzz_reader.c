@@ -8,7 +8,7 @@ void fuzz_trace(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 	const struct trace_event *event;
-	struct trace_error error;
+	struct trace_error error = { 0 };
 	char text[512];
 
 	for (uint32_t i = 0; (event = trace_cursor_next(cursor)); i++) {
@@ -17,8 +17,10 @@ void fuzz_trace(const struct trace *trace)
 		if (i < 1000)
 			trace_event_format(trace, event, text, sizeof(text));
 	}
-	trace_cursor_seek(cursor, trace_get_info(trace)->start_ns / 2 + trace_get_info(trace)->end_ns / 2);
-	trace_cursor_next(cursor);
-	trace_cursor_free(cursor);
-	trace_verify(trace, &error);
+	if (trace_cursor_seek(cursor, trace_get_info(trace)->start_ns / 2 + trace_get_info(trace)->end_ns / 2) == 0)
+		trace_cursor_next(cursor);
+	if (trace_cursor_end(cursor, &error) < 0 && !error.message[0])
+		abort();
+	if (trace_verify(trace, &error) < 0 && !error.message[0])
+		abort();
 }

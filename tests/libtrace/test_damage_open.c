@@ -173,10 +173,10 @@ static void damage_is_reported_before_any_event_of_its_time(void)
 		CU_ASSERT(told.nr == 1 && !told.late && nr_lost == 1 && told.gap.cause == TRACE_GAP_DAMAGED);
 		CU_ASSERT(told.gap.stream == header.stream && told.gap.cpu == header.cpu && told.gap.lost == header.events);
 		CU_ASSERT(told.gap.start_ns == header.first_ns && told.gap.end_ns == header.last_ns);
-		trace_cursor_seek(cursor, header.first_ns);
+		CU_ASSERT_EQUAL(trace_cursor_seek(cursor, header.first_ns), 0);
 		CU_ASSERT_PTR_NOT_NULL(trace_cursor_next(cursor));
 		CU_ASSERT_EQUAL(told.nr, 2);
-		trace_cursor_free(cursor);
+		CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), -EBADMSG);
 		trace_close(trace);
 		image_free(&image);
 		tb_free(tb);

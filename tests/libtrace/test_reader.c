@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_reader.c - the reader returns what the writer was given: every event, in order, and every
  * loss at its position. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void round_trip(size_t nr, unsigned int variety)
 	CU_ASSERT_EQUAL(nr_wrong, 0);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr);
 	CU_ASSERT_EQUAL(trace_verify(trace, &error), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 	free(samples);
@@ -128,7 +129,7 @@ static void columns_of_any_length_come_back(void)
 			before++;
 		}
 		CU_ASSERT_EQUAL(before, nr);
-		trace_cursor_free(cursor);
+		CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 		trace_close(trace);
 		tb_free(tb);
 	}
@@ -156,6 +157,7 @@ static void walk_on(struct walk *walk, struct trace_cursor *cursor, uint64_t mos
 		for (uint32_t i = 0; i < event->payload_bytes; i++)
 			walk->hash = (walk->hash ^ ((const unsigned char *)event->payload)[i]) * 0x100000001b3;
 	}
+	CU_ASSERT_NOT_EQUAL(trace_cursor_error(cursor, NULL), -ENOMEM);
 }
 
 /* All events; then, from a position in the middle, some, and from another position the rest. */
@@ -168,12 +170,12 @@ static struct walk walk(const struct trace *trace, const struct trace_cursor_opt
 	all.decode_ahead = ahead;
 	cursor = trace_cursor_new(trace, &all, NULL);
 	walk_on(&walk, cursor, UINT64_MAX);
-	trace_cursor_seek(cursor, 20000);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 20000), 0);
 	walk_on(&walk, cursor, 3000);
-	trace_cursor_seek(cursor, 30000);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 30000), 0);
 	walk_on(&walk, cursor, UINT64_MAX);
 	walk.error = trace_cursor_error(cursor, NULL);
-	trace_cursor_seek(cursor, 10);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 10), 0);
 	walk_on(&walk, cursor, 3000); /* the cursor is freed while its thread decodes */
 	trace_cursor_free(cursor);
 	return walk;
@@ -250,7 +252,7 @@ static void arguments_that_a_call_does_not_have_are_zero(void)
 		CU_ASSERT_EQUAL(event->payload_bytes, 8 + 8 * nr);
 		CU_ASSERT_EQUAL(memcmp((const char *)event->payload + 8, expected[i], 8 * nr), 0);
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -285,7 +287,7 @@ static void addresses_are_kept_where_they_have_a_meaning(void)
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	for (uint32_t i = 0; i < NR && (event = trace_cursor_next(cursor)); i++)
 		CU_ASSERT_EQUAL(memcmp((const char *)event->payload + 8, calls[i].kept, 8 * calls[i].nr_args), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -501,7 +503,7 @@ static void peeking_returns_the_next_payloads_within_a_chunk(void)
 	CU_ASSERT_EQUAL(nr_foreseen, 597);
 	CU_ASSERT_EQUAL(nr_unknown, 3); /* two chunks of CPU 0, one of CPU 1 */
 	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -532,7 +534,7 @@ static void a_peeked_time_never_passes_another_chunk(void)
 		nr_told += foreseen[event->cpu] != 0;
 	}
 	CU_ASSERT_EQUAL(nr_told, 18 + 19 + 2); /* not at 2000; the last event of each chunk has none */
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -548,7 +550,7 @@ static void seeking_gives_the_first_event_at_or_after(void)
 		uint64_t ts_ns = 990 + (uint64_t)random() % 3020, want = ts_ns < 1000 ? 1000 : ts_ns;
 		const struct trace_event *event;
 
-		trace_cursor_seek(cursor, ts_ns);
+		CU_ASSERT_EQUAL(trace_cursor_seek(cursor, ts_ns), 0);
 		for (int step = 0; step < 5 && want < 4000; step++, want++) {
 			event = trace_cursor_next(cursor);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(event);
@@ -600,13 +602,13 @@ static void check_found_by_time(uint32_t nr, uint32_t hops)
 	for (uint64_t ts_ns = 0; ts_ns <= times[2 * nr - 1]; ts_ns += 7) {
 		const struct trace_event *event;
 
-		trace_cursor_seek(cursor, ts_ns);
+		CU_ASSERT_EQUAL(trace_cursor_seek(cursor, ts_ns), 0);
 		for (; *all < ts_ns; all++)
 			;
 		for (uint64_t *time = all; time < times + 2 * nr && time < all + 3; time++)
 			CU_ASSERT_TRUE((event = trace_cursor_next(cursor)) && event->ts_ns == *time);
 	}
-	trace_cursor_seek(cursor, times[2 * nr - 1] + 1);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, times[2 * nr - 1] + 1), 0);
 	CU_ASSERT_PTR_NULL(trace_cursor_next(cursor));
 	trace_cursor_free(cursor);
 	trace_close(trace);

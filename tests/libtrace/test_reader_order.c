@@ -41,7 +41,7 @@ static void events_of_several_cpus_come_in_time_order(void)
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	CU_ASSERT_TRUE(trace_get_info(trace)->clean_end);
 	CU_ASSERT_FALSE(trace_get_info(trace)->index_rebuilt);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -89,7 +89,7 @@ static void disorder_within_a_block_is_sorted_and_stays_stable(void)
 		sum += tid;
 	}
 	CU_ASSERT_EQUAL(sum, 20000ull * 19999 / 2);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -125,7 +125,7 @@ static void expect_slight_disorder_is_sorted(uint32_t nr, uint32_t seldom, uint3
 		sum += number;
 	}
 	CU_ASSERT_EQUAL(sum, (uint64_t)nr * (nr - 1) / 2);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }

@@ -153,7 +153,7 @@ static void numbers_of_any_length_read_as_text(void)
 			CU_ASSERT_TRUE(strlen(text) == room - 1 && !memcmp(text, expected, room - 1) && text[room] == '#');
 		}
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }
@@ -179,7 +179,7 @@ static void events_read_as_text(void)
 		nr++;
 	}
 	CU_ASSERT_EQUAL(nr, sizeof(expected_texts) / sizeof(expected_texts[0]));
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
 }

@@ -51,7 +51,7 @@ static void blocks_that_wait_keep_their_content(void)
 		CU_ASSERT_EQUAL(event->ts_ns, 1000 * (uint64_t)((const struct trace_sys_exit *)event->payload)->ret);
 	CU_ASSERT_TRUE(found == nr - 2000 || found == nr - 5);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 }
 
@@ -148,7 +148,7 @@ static void times_larger_than_one_stored_piece_are_read_back(void)
 		nr_wrong += nr >= NR || event->ts_ns != times[nr];
 	CU_ASSERT_EQUAL(nr, NR);
 	CU_ASSERT_EQUAL(nr_wrong, 0);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	free(words);
 	free(times);
@@ -309,7 +309,7 @@ static void a_call_that_takes_no_time_begins_before_it_ends(void)
 	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
 	trace = rawfile_open(file, &stats);
 	cursor = trace_cursor_new(trace, NULL, NULL);
-	trace_cursor_seek(cursor, 3000);
+	CU_ASSERT_EQUAL(trace_cursor_seek(cursor, 3000), 0);
 	event = trace_cursor_next(cursor);
 	CU_ASSERT_EQUAL(event->ts_ns, 3000);
 	CU_ASSERT_EQUAL(event->id, TRACE_EV_sys_enter);

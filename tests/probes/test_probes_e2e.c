@@ -56,7 +56,7 @@ static struct tally tally(const struct session *s, const char *name, const char 
 		found.odd += bytes && length == 3 && !memcmp(bytes, "odd", 3);
 		found.even += bytes && length == 4 && !memcmp(bytes, "even", 4);
 	}
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	return found;
 }
@@ -467,7 +467,7 @@ static void check_that_numbers_grow(const struct session *s)
 	}
 	CU_ASSERT_EQUAL(twice, 0);
 	CU_ASSERT(nr >= (uint64_t)TWINS * 10);
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 }
 

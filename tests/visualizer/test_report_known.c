@@ -14,6 +14,42 @@
 
 /* ---- lost and damaged ---- */
 
+static unsigned int times_in(const char *text, const char *word)
+{
+	unsigned int nr = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		nr++;
+	return nr;
+}
+
+/* The threads and descriptors in it are not known, and no event is missing by it. */
+static void a_damaged_start_state_is_told_in_every_output(void)
+{
+	static const char *const outputs[] = {"-a", "--json", "-d", "-d -y", "-a -d", "-a -d -y", "--timeline", "--critical-path=1"};
+	struct tb *tb = make_named(true);
+	struct image image = image_new(tb, true);
+	char path[64], arguments[256], *text;
+	int fd;
+
+	CU_ASSERT_TRUE_FATAL(sscanf(image.path, "/proc/self/fd/%d", &fd) == 1);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd); /* for another process */
+	CU_ASSERT_TRUE_FATAL(image_spoil(&image, TRACE_CHUNK_START_STATE, 0));
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		snprintf(arguments, sizeof(arguments), "%s %s", outputs[i], path);
+		visualizer_run(arguments, &text);
+		CU_ASSERT_EQUAL(times_in(text, "its payload has a wrong checksum; its events are missing"), 1);
+		free(text);
+	}
+	snprintf(arguments, sizeof(arguments), "-a %s", path);
+	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
+	contains(text, "tracevisualizer: warning: of the state at the start 2 events cannot be read: ");
+	contains(text, "Lost: 2 events in 1 gap;");
+	free(text);
+	image_free(&image);
+	tb_free(tb);
+}
+
 static off_t first_events(const char *path)
 {
 	struct trace *trace = trace_open(path, NULL);
@@ -489,6 +525,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_damaged_chunk_is_reported_in_every_output),
 		CASE(uncounted_losses_have_no_number),
+		CASE(a_damaged_start_state_is_told_in_every_output),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_show_zero),
 		CASE(rows_sorted_by_an_unknown_column_are_sorted_by_cpu),

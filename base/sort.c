@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sort.c - merge sort: stable, and it fails without memory. */
+#include "sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW_BYTES 1024u /* are sorted without malloc() */
+
+/** struct sorting - what merge() needs besides the elements. @spare: room for all of them */
+struct sorting {
+	char *spare;
+	size_t bytes;
+	int (*compare)(const void *, const void *, void *);
+	void *data;
+};
+
+/* Two halves that are in order each, of @nr elements in all. */
+static void merge(const struct sorting *sorting, char *array, size_t nr)
+{
+	size_t bytes = sorting->bytes, half = nr / 2;
+	char *left = array, *left_end = array + half * bytes, *right = left_end, *right_end = array + nr * bytes, *to = sorting->spare;
+
+	if (sorting->compare(right - bytes, right, sorting->data) <= 0)
+		return; /* they are in order already */
+	while (left < left_end && right < right_end) {
+		char **least = sorting->compare(right, left, sorting->data) < 0 ? &right : &left;
+
+		memcpy(to, *least, bytes);
+		*least += bytes;
+		to += bytes;
+	}
+	memcpy(to, left, (size_t)(left_end - left)); /* the rest of the right half is in its place */
+	memcpy(array, sorting->spare, (size_t)(to - sorting->spare) + (size_t)(left_end - left));
+}
+
+static void sort(const struct sorting *sorting, char *array, size_t nr)
+{
+	if (nr < 2)
+		return;
+	sort(sorting, array, nr / 2);
+	sort(sorting, array + nr / 2 * sorting->bytes, nr - nr / 2);
+	merge(sorting, array, nr);
+}
+
+bool sort_stable(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data)
+{
+	struct sorting sorting = {.bytes = bytes, .compare = compare, .data = data};
+	_Alignas(max_align_t) char few[FEW_BYTES];
+	void *spare = NULL;
+
+	if (nr < 2)
+		return true;
+	if (nr > sizeof(few) / bytes) {
+		spare = reallocarray(NULL, nr, bytes);
+		if (!spare)
+			return false;
+	}
+	sorting.spare = spare ? spare : few;
+	sort(&sorting, array, nr);
+	free(spare);
+	return true;
+}
+
+/** struct of_two - a pointer to a function is no pointer to data */
+struct of_two {
+	int (*compare)(const void *, const void *);
+};
+
+static int compare_two(const void *left, const void *right, void *data)
+{
+	return ((const struct of_two *)data)->compare(left, right);
+}
+
+bool sort_rows(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *))
+{
+	struct of_two of_two = {compare};
+
+	return sort_stable(array, nr, bytes, compare_two, &of_two);
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_no_memory.c - tracevisualizer without memory: each allocation of each of its modes fails, once and for ever.
+ *
+ * The mode is run with all memory first: what it prints is the reference, and its allocations are counted. Then a child runs it again for each of them, in which
+ * that one fails, or all from it on. A child either prints the reference, byte by byte, or ends with status 1 and one more line on stderr that says "memory".
+ * No signal ends a child, and none leaves a part of a report in the file of --output. Allocations of zstd, libelf, libdw and the C library fail as well.
+ */
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "no_memory.h"
+#include "random_story.h"
+#include "servers_case.h"
+#include "unit.h"
+
+#define MOST_ARGUMENTS 12
+#define TIMEOUT_S 60
+#define ONCE_STEP 29 /* without TRACE_TEST_LONG; primes */
+#define FOREVER_STEP 71
+#define VDA (254u << 20)
+
+int visualizer_main(int argc, char **argv); /* tracevisualizer's */
+int named_function(int number); /* which a trace has an address of */
+
+__attribute__((noinline)) int named_function(int number)
+{
+	return number + 1;
+}
+
+/* ---- traces ---- */
+
+static char story_path[] = "/tmp/no_memory_story_XXXXXX", random_path[] = "/tmp/no_memory_random_XXXXXX";
+
+static void write_trace(struct tb *tb, char *path)
+{
+	int fd = mkstemp(path);
+
+	tb_write(tb, fd, true);
+	close(fd);
+	tb_free(tb);
+}
+
+/* The mapping of this program, as a recorder would tell of process @pid. */
+static void tell_mapping(struct tb *tb, uint32_t pid)
+{
+	struct trace_start_map map = {.tgid = pid};
+	char path[512];
+	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	Dl_info info;
+
+	if (bytes <= 0 || !dladdr((void *)(uintptr_t)named_function, &info))
+		abort();
+	path[bytes] = 0;
+	map.start = (uintptr_t)info.dli_fbase;
+	map.end = map.start + (1 << 24);
+	tb_start(tb, 1000, TRACE_EV_start_map, &map, sizeof(map), path);
+}
+
+/* Scopes, a request, a counter; and an address that wants a name. */
+static void tell_of_itself(struct tb *tb)
+{
+	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC},
+					address = {.name = "function", .offset = 8, .bytes = 8, .kind = TRACE_KIND_HEX};
+	static const struct {
+		const char *name;
+		enum trace_event_role role;
+		uint64_t ns;
+	} told[] = {
+		{"shop:pay.begin", TRACE_ROLE_BEGIN, 1150}, {"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN, 1160}, {"shop:depth", TRACE_ROLE_COUNTER, 1170},
+		{"shop:met", TRACE_ROLE_EVENT, 1180}, {"shop:order.end", TRACE_ROLE_REQUEST_END, 3300}, {"shop:pay.end", TRACE_ROLE_END, 3400},
+		{"shop:call", TRACE_ROLE_EVENT, 3410},
+	};
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM, .pid = 10};
+
+	tb_event(tb, 0, 1100, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		bool calls = strcmp(told[i].name, "shop:call") == 0;
+		struct trace_event_type type = {.name = told[i].name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "a.c:1",
+						.fields = calls ? &address : &value, .nr_fields = 1, .fixed_bytes = 16, .category = TRACE_CATEGORY_USER,
+						.flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = told[i].role};
+		struct {
+			uint32_t tid, pad;
+			uint64_t value;
+		} payload = {.tid = 10, .value = calls ? (uintptr_t)named_function : 7};
+
+		tb_user_event(tb, 0, told[i].ns, tb_user_type(tb, &type), &payload, sizeof(payload));
+	}
+}
+
+/* A command that is a client, its server, a disk, a file, locks, interrupts, a program's own events: a row in every table. */
+static struct tb *whole_story(void)
+{
+	struct trace_block_issue issue = {.dev = VDA, .bytes = 4096, .request = 0xb10c};
+	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .request = 0xb10c};
+	struct trace_start_cgroup cgroup = {.cgroup = 5};
+	struct case_of_servers k = begin();
+	struct tb *tb = k.c.tb;
+
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_COMMAND, "/usr/bin/client --all");
+	tb_string(tb, TRACE_STRING_DEVICE, VDA, "vda");
+	tb_string(tb, TRACE_STRING_IRQ, 7, "virtio");
+	tb_start(tb, 1000, TRACE_EV_start_cgroup, &cgroup, sizeof(cgroup), "/slice");
+	tell_mapping(tb, 10);
+	tb_fd(tb, 30, 8, VDA, 300, S_IFREG, "/data");
+	tb_exec(tb, 0, 1005, 10, "/usr/bin/client");
+	tell_of_itself(tb);
+	connects(&k, &one, &one_server, 1200);
+	polls(&k, 2, 1220);
+	sends(&k, &one, 1230);
+	tb_sys_enter(tb, 0, 1245, SYS_read, 3, 0, 16);
+	tb_switch(tb, 0, 1250, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	receives(&k, &one_server, 1300);
+	tb_sys_enter(tb, 2, 1400, SYS_read, 8, 0, 16);
+	tb_event(tb, 2, 1450, TRACE_EV_block_issue, &issue, sizeof(issue), NULL);
+	tb_switch(tb, 2, 1500, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(tb, 2, 2450, 7);
+	tb_event(tb, 2, 2490, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+	tb_waking(tb, 2, 2500, 30, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(tb, 2, 2550, 7);
+	tb_switch(tb, 2, 2800, 0, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 2, 2810, 16);
+	sends(&k, &one_server, 3000);
+	tb_waking(tb, 2, 3002, 10, TRACE_CONTEXT_TASK);
+	tb_switch(tb, 0, 3100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(tb, 0, 3200, 16);
+	tb_fork(tb, 0, 3500, 10, 11, 11, "child");
+	tb_sys_enter(tb, 1, 3600, SYS_futex, 0x7f00, 0, 2);
+	tb_switch(tb, 1, 3700, 20, 11, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_path(tb, 1, 3800, SYS_openat, "/etc/passwd");
+	tb_open(tb, 1, 3805, 5, VDA, 9, S_IFREG | 0644, "/etc/passwd");
+	tb_sys_exit(tb, 1, 3810, 5);
+	tb_sys_enter(tb, 1, 3900, SYS_futex, 0x7f00, 1, 1);
+	tb_waking(tb, 1, 3950, 20, TRACE_CONTEXT_TASK);
+	tb_sys_exit(tb, 1, 4000, 1);
+	tb_exit(tb, 1, 4100, 11, 11, true);
+	tb_switch(tb, 1, 4200, 11, 20, TRACE_TASK_DEAD);
+	tb_sys_exit(tb, 1, 4300, 0);
+	finish(&k);
+	return tb;
+}
+
+/* Losses, hidden threads, masks, chunks that overlap, threads that move and die. */
+static struct tb *random_trace(void)
+{
+	static const struct mood mood = {.noise = 10, .nr_tids = 12, .switches = 40, .sleeps = 20, .cuts = 2, .nr_events = 500, .losses = true, .streams = true,
+					 .masks = true, .programs = true, .moves = true};
+
+	return random_story(3, &mood);
+}
+
+/* ---- one run ---- */
+
+/** struct run - what a mode has printed. @status: of waitpid() */
+struct run {
+	int status;
+	size_t bytes, error_bytes;
+	char *text, *error_text; /* owned */
+};
+
+static long nr_to_open; /* so many allocations are those of trace_open(), which is the same for all modes; 0: it is still to be tried */
+static char output_path[] = "/tmp/no_memory_output_XXXXXX"; /* of --output; not there before a run */
+static int out_fd, error_fd; /* where a child writes */
+static long *nr_taken;	     /* shared: how many allocations it made */
+
+static char *content_of(int fd, size_t *ret_bytes)
+{
+	off_t bytes = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	char *text = calloc(1, (size_t)bytes + 1);
+
+	*ret_bytes = bytes ? (size_t)pread(fd, text, (size_t)bytes, 0) : 0;
+	return text;
+}
+
+static void child_run(const char *const *mode, const char *path, long at, bool and_after)
+{
+	char *argv[MOST_ARGUMENTS] = {(char *)"tracevisualizer"};
+	int argc = 1, result;
+
+	for (; mode[argc - 1]; argc++)
+		argv[argc] = strcmp(mode[argc - 1], "TRACE") == 0 ? (char *)path : (char *)mode[argc - 1];
+	dup2(out_fd, STDOUT_FILENO);
+	dup2(error_fd, STDERR_FILENO);
+	alarm(TIMEOUT_S);
+	no_memory_at(at, and_after);
+	result = visualizer_main(argc, argv);
+	*nr_taken = no_memory_nr();
+	fflush(stdout);
+	_exit(result);
+}
+
+static struct run run_mode(const char *const *mode, const char *path, long at, bool and_after)
+{
+	struct run run = {0};
+	pid_t child;
+
+	for (int i = 0; i < 2; i++) {
+		int fd = i ? error_fd : out_fd;
+
+		if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+			abort();
+	}
+	child = fork();
+	if (!child)
+		child_run(mode, path, at, and_after);
+	if (waitpid(child, &run.status, 0) != child)
+		abort();
+	run.text = content_of(out_fd, &run.bytes);
+	run.error_text = content_of(error_fd, &run.error_bytes);
+	return run;
+}
+
+static void run_free(struct run *run)
+{
+	free(run->text);
+	free(run->error_text);
+}
+
+/* ---- what it has to be ---- */
+
+static unsigned int lines_of(const char *text)
+{
+	unsigned int nr = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		nr++;
+	return nr;
+}
+
+static bool is_same(const struct run *run, const struct run *reference)
+{
+	return run->status == reference->status && run->bytes == reference->bytes && memcmp(run->text, reference->text, run->bytes) == 0 &&
+	       run->error_bytes == reference->error_bytes && memcmp(run->error_text, reference->error_text, run->error_bytes) == 0;
+}
+
+/* The last line says why. Warnings of the reference may be before it. */
+static bool is_refusal(const struct run *run, const struct run *reference)
+{
+	char last[1024];
+	size_t bytes = run->error_bytes, begin;
+
+	if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) != 1 || !bytes || run->error_text[bytes - 1] != '\n')
+		return false;
+	for (begin = bytes - 1; begin && run->error_text[begin - 1] != '\n'; begin--)
+		;
+	snprintf(last, sizeof(last), "%s", run->error_text + begin);
+	return strncmp(last, "tracevisualizer: ", 17) == 0 && strstr(last, "memory") && lines_of(run->error_text) <= lines_of(reference->error_text) + 1;
+}
+
+static bool check_output_file(const struct run *run, const char *wanted, size_t wanted_bytes)
+{
+	int fd = open(output_path, O_RDONLY | O_CLOEXEC);
+	size_t bytes;
+	char *text = content_of(fd, &bytes);
+	bool ok = WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0 ? bytes == wanted_bytes && memcmp(text, wanted, bytes) == 0 : fd < 0;
+
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	unlink(output_path);
+	return ok;
+}
+
+static void tell(const char *const *mode, long at, bool and_after, const struct run *run, const char *what)
+{
+	printf("\n    ");
+	for (; *mode; mode++)
+		printf("%s ", *mode);
+	printf("without memory for allocation %ld%s: %s, status %#x, %zu bytes; %s", at, and_after ? " and all after it" : "", what, (unsigned int)run->status,
+	       run->bytes, run->error_text);
+}
+
+static void fails_at_any(const char *const *mode, const char *path, bool and_after, bool to_file)
+{
+	struct run reference = run_mode(mode, path, 0, false);
+	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") && !to_file ? 1 : and_after ? FOREVER_STEP : ONCE_STEP;
+	unsigned int wrong = 0;
+	size_t file_bytes = 0;
+	int fd = to_file ? open(output_path, O_RDONLY | O_CLOEXEC) : -1;
+	char *file = content_of(fd, &file_bytes);
+
+	close(fd);
+	unlink(output_path);
+	CU_ASSERT(WIFEXITED(reference.status) && WEXITSTATUS(reference.status) == 0 && reference.bytes + file_bytes > 0);
+	for (long at = nr_to_open > 0 && nr > nr_to_open ? nr_to_open : 1; at <= nr; at += step) {
+		struct run now = run_mode(mode, path, at, and_after);
+		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference);
+
+		if (!ok && wrong++ < 10)
+			tell(mode, at, and_after, &now, "neither the whole output nor a refusal");
+		if (to_file && !check_output_file(&now, file, file_bytes) && wrong++ < 10)
+			tell(mode, at, and_after, &now, "a part in the file");
+		run_free(&now);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	free(file);
+	run_free(&reference);
+}
+
+typedef const char *const mode_words[MOST_ARGUMENTS];
+
+static void fails_in_modes(mode_words *modes, const char *path)
+{
+	for (; **modes; modes++) {
+		fails_at_any(*modes, path, false, false);
+		fails_at_any(*modes, path, true, false);
+	}
+}
+
+/* ---- the claims ---- */
+
+static void a_trace_opens_without_memory_whole_or_not_at_all(void)
+{
+	static const char *const summary[MOST_ARGUMENTS] = {"-s", "TRACE"};
+	struct trace *trace;
+
+	fails_at_any(summary, story_path, false, false);
+	fails_at_any(summary, story_path, true, false);
+	no_memory_at(0, false);
+	trace = trace_open(story_path, NULL);
+	nr_to_open = no_memory_nr();
+	CU_ASSERT_PTR_NOT_NULL(trace);
+	trace_close(trace);
+}
+
+static void a_report_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"-a", "TRACE"}, {"-a", "--all", "--ns", "TRACE"}, {NULL}};
+	static mode_words chosen[] = {{"-a", "--top=3", "--sort=wait", "--comm=client", "TRACE"}, {"-a", "--pid=10", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+	fails_in_modes(chosen, story_path);
+}
+
+static void json_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--json", "TRACE"}, {"--json", "--all", "--pid=10", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+}
+
+static void a_list_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"-d", "TRACE"}, {"-d", "-y", "--ns", "TRACE"}, {"-d", "-c0", "-tsched", "-tshop:*", "-oirq", "--from=0.0000001", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+}
+
+static void a_critical_path_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--critical-path", "TRACE"}, {"--critical-path=10", "--json", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+}
+
+static void a_time_line_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--timeline", "TRACE"}, {"--timeline", "--verify", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+}
+
+static void a_comparison_without_memory_is_whole_or_refused(void)
+{
+	mode_words modes[] = {{"--diff", "TRACE", random_path}, {"--diff", "--json", "--all", "TRACE", random_path}, {"--diff", "TRACE", story_path}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+}
+
+static void verification_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"--verify", "TRACE"}, {"-a", "-d", "--verify", "TRACE"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+	fails_in_modes(modes, random_path);
+}
+
+static void all_else_without_memory_is_whole_or_refused(void)
+{
+	static mode_words modes[] = {{"TRACE"}, {"--help"}, {"--version"}, {NULL}};
+
+	fails_in_modes(modes, story_path);
+}
+
+static void a_file_written_without_memory_is_whole_or_not_there(void)
+{
+	mode_words modes[] = {{"-a", "--output", output_path, "TRACE"}, {"--json", "--output", output_path, "TRACE"}, {"-d", "--output", output_path, "TRACE"},
+			      {"--timeline", "--output", output_path, "TRACE"}, {NULL}};
+
+	for (mode_words *mode = modes; **mode; mode++) {
+		fails_at_any(*mode, story_path, false, true);
+		fails_at_any(*mode, story_path, true, true);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_trace_opens_without_memory_whole_or_not_at_all), /* first: the others leave that out */
+		CASE(a_report_without_memory_is_whole_or_refused),
+		CASE(json_without_memory_is_whole_or_refused),
+		CASE(a_list_without_memory_is_whole_or_refused),
+		CASE(a_critical_path_without_memory_is_whole_or_refused),
+		CASE(a_time_line_without_memory_is_whole_or_refused),
+		CASE(a_comparison_without_memory_is_whole_or_refused),
+		CASE(verification_without_memory_is_whole_or_refused),
+		CASE(all_else_without_memory_is_whole_or_refused),
+		CASE(a_file_written_without_memory_is_whole_or_not_there),
+		{NULL, NULL},
+	};
+	int result;
+
+	out_fd = memfd_create("stdout", MFD_CLOEXEC);
+	error_fd = memfd_create("stderr", MFD_CLOEXEC);
+	nr_taken = mmap(NULL, sizeof(*nr_taken), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	close(mkstemp(output_path));
+	unlink(output_path);
+	write_trace(whole_story(), story_path);
+	write_trace(random_trace(), random_path);
+	result = unit_main("without memory", cases, argc, argv);
+	unlink(story_path);
+	unlink(random_path);
+	return result;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* memory.c - memory for the reports, or the end of the program; and the two containers that most of them need. */
+#include "sort.h"
+#include "memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report_file.h"
+
+#define FIRST_ROOM 16u
+#define FIRST_BYTES 256u
+
+/* stdio is left alone: a buffer that is flushed now could complete what looks like a whole report. */
+void memory_end(void)
+{
+	static const char line[] = "tracevisualizer: " OUT_OF_MEMORY "\n";
+
+	output_take_back();
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+void *memory_take(size_t nr, size_t bytes)
+{
+	void *memory = calloc(nr ? nr : 1, bytes);
+
+	if (!memory)
+		memory_end();
+	return memory;
+}
+
+void *memory_grow(void *array, size_t nr, size_t *room, size_t bytes)
+{
+	size_t more = *room ? 2 * *room : FIRST_ROOM;
+
+	if (array && nr < *room)
+		return array;
+	array = reallocarray(array, more, bytes);
+	if (!array)
+		memory_end();
+	*room = more;
+	return array;
+}
+
+char *memory_copy(const char *text, size_t bytes)
+{
+	char *copy = memory_take(bytes + 1, 1);
+
+	memcpy(copy, text, bytes);
+	return copy;
+}
+
+void *memory_row(struct table *table, size_t row_bytes, uint64_t key)
+{
+	void *row = table_add(table, row_bytes, key);
+
+	if (!row)
+		memory_end();
+	return row;
+}
+
+uint64_t memory_key(struct strings *strings, const char *text)
+{
+	string_id id = strings_intern(strings, text);
+
+	if (!id && *text)
+		memory_end();
+	return id + 1ull;
+}
+
+void memory_sort(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data)
+{
+	if (!sort_stable(array, nr, bytes, compare, data))
+		memory_end();
+}
+
+/* ---- pointers ---- */
+
+void pointers_add(struct pointers *list, const void *pointer)
+{
+	list->at = memory_grow(list->at, list->nr, &list->room, sizeof(*list->at));
+	list->at[list->nr++] = (void *)pointer;
+}
+
+void pointers_free(struct pointers *list)
+{
+	free(list->at);
+	*list = (struct pointers){0};
+}
+
+void pointers_free_all(struct pointers *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->at[i]);
+	pointers_free(list);
+}
+
+/* ---- text ---- */
+
+/* Room for @bytes more and a NUL. */
+static void reserve(struct string *s, size_t bytes)
+{
+	size_t room = s->room ? s->room : FIRST_BYTES;
+	char *larger;
+
+	while (room <= s->len + bytes)
+		room *= 2;
+	if (room == s->room)
+		return;
+	larger = realloc(s->bytes, room);
+	if (!larger)
+		memory_end();
+	s->bytes = larger;
+	s->room = room;
+}
+
+void string_add_bytes(struct string *s, const char *text, size_t bytes)
+{
+	reserve(s, bytes);
+	memcpy(s->bytes + s->len, text, bytes);
+	s->len += bytes;
+	s->bytes[s->len] = 0;
+}
+
+void string_add(struct string *s, const char *text)
+{
+	string_add_bytes(s, text, strlen(text));
+}
+
+/* printf() takes memory of its own for some numbers, and may have none. */
+void string_addv(struct string *s, const char *format, va_list arguments)
+{
+	va_list again;
+	int bytes;
+
+	va_copy(again, arguments);
+	bytes = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	if (bytes < 0)
+		memory_end();
+	reserve(s, (size_t)bytes);
+	if (vsnprintf(s->bytes + s->len, (size_t)bytes + 1, format, arguments) != bytes)
+		memory_end();
+	s->len += (size_t)bytes;
+}
+
+void string_addf(struct string *s, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	string_addv(s, format, arguments);
+	va_end(arguments);
+}
+
+char *string_text(struct string *s)
+{
+	reserve(s, 0);
+	s->bytes[s->len] = 0;
+	return s->bytes;
+}
+
+char *string_take(struct string *s)
+{
+	char *text = string_text(s);
+
+	*s = (struct string){0};
+	return text;
+}
+
+void string_free(struct string *s)
+{
+	free(s->bytes);
+	*s = (struct string){0};
+}
