@@ -123,7 +123,7 @@ int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mas
  */
 typedef void (*trace_damage_fn)(void *data, struct trace_analysis *analysis, const struct trace_gap *gap);
 /* as trace_analysis_on_event() */
-int trace_analysis_on_damage(struct trace_analysis *analysis, trace_damage_fn fn, void *data);
+int trace_analysis_on_damage(struct trace_analysis *analysis, trace_damage_fn fn, void *data) TRACE_NODISCARD;
 
 /**
  * struct trace_interval - a thread was in one state from @from_ns to @to_ns
@@ -159,12 +159,12 @@ struct trace_interval {
  */
 typedef void (*trace_interval_fn)(void *data, struct trace_analysis *analysis, const struct trace_interval *interval);
 /* as trace_analysis_on_event() */
-int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data);
+int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_fn fn, void *data) TRACE_NODISCARD;
 /**
  * trace_analysis_on_interval_of() - the same, for intervals of some states only (bit 1 << enum
  * trace_state); the others cost nothing
  */
-int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn, void *data);
+int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn, void *data) TRACE_NODISCARD;
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once
@@ -298,7 +298,7 @@ bool trace_thread_file_id(const struct trace_analysis *analysis, const struct tr
  */
 typedef void (*trace_gone_fn)(void *data, const struct trace_file_id *id);
 /* as trace_analysis_on_event() */
-int trace_analysis_on_gone(struct trace_analysis *analysis, trace_gone_fn fn, void *data);
+int trace_analysis_on_gone(struct trace_analysis *analysis, trace_gone_fn fn, void *data) TRACE_NODISCARD;
 /**
  * trace_thread_cpu_ns() - CPU time of @thread until now: user + syscall + trap
  * For a thread on a CPU this includes the time since its last event. If the analysis finds later

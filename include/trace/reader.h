@@ -453,7 +453,7 @@ int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns) TRACE_NODISCA
  * trace_cursor_error() - 0; the reason why trace_cursor_next() returned NULL early (-ENOMEM); or
  * -EBADMSG if chunks were skipped
  */
-int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error);
+int trace_cursor_error(const struct trace_cursor *cursor, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
  * trace_cursor_end() - end a pass: free @cursor, and report whether it returned all events that it

@@ -110,7 +110,7 @@ static uint64_t nr_events(const struct trace *trace)
 
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->id >= TRACE_EV_MAX;
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	return nr;
 }
 

@@ -119,7 +119,7 @@ static void read_trace(const char *path, struct outcome *outcome)
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))
 		outcome->honest_events += event->id >= TRACE_EV_MAX && !strcmp(event->type->name, "honest:event");
-	trace_cursor_free(cursor);
+	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 }
 

@@ -71,7 +71,8 @@ static uint64_t nr_of_program(const struct trace *trace)
 
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->id >= TRACE_EV_MAX;
-	trace_cursor_free(cursor);
+	if (trace_cursor_end(cursor, NULL) == -ENOMEM)
+		return UINT64_MAX;
 	return nr;
 }
 
