@@ -162,8 +162,8 @@ int control_accept(struct control *control)
 		return -1;
 	}
 	/*
-	 * SECURITY: the socket's mode already keeps other users out. This check also holds where it
-	 * does not.
+	 * SECURITY: the socket's mode already keeps other users out. This check also covers a
+	 * --control path in a directory that other users can write to.
 	 */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()))
 		return fd;
