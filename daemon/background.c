@@ -9,7 +9,7 @@
 
 #include "message.h"
 
-/* Exits as the child does. */
+/* Exits with the status of the child. */
 static void exit_as(pid_t child)
 {
 	int status;
@@ -19,7 +19,7 @@ static void exit_as(pid_t child)
 	_exit(1);
 }
 
-/* Exits with 0 when the daemon is ready, and as the daemon does when it fails before. */
+/* Exits with 0 when the daemon is ready, and with the daemon's status if it fails before. */
 static void wait_until_ready(int ready_fd, pid_t daemon)
 {
 	char ready;
@@ -30,8 +30,9 @@ static void wait_until_ready(int ready_fd, pid_t daemon)
 }
 
 /*
- * SECURITY: the daemon is forked by the leader of the new session and does not lead it, so no terminal that it opens can become its controlling
- * terminal. It closes the descriptors that it inherited: a lock or a pipe of the caller would otherwise stay open as long as the daemon runs.
+ * SECURITY: the leader of the new session forks the daemon, so the daemon is not a session leader,
+ * and no terminal that it opens can become its controlling terminal. It closes inherited
+ * descriptors: otherwise a lock or a pipe of the caller would stay open as long as the daemon runs.
  */
 int background_start(void)
 {

@@ -10,16 +10,16 @@
 #include "message.h"
 
 #define SECOND_NS      1000000000ull
-#define ACCOUNTS       1024 /* a power of two; users beyond share the account of BUDGET_EVERYBODY */
+#define ACCOUNTS       1024 /* a power of two; further users share the account of BUDGET_EVERYBODY */
 #define ACCOUNT_PROBES 16
 
 uint64_t (*budget_clock)(void) = clock_now;
 
 /**
- * struct account - of one user
- * @empty_ns: of each rate, the time at which what was taken will have been refilled (generic cell rate algorithm,
- * ITU-T I.371)
- * @untold: lines that were left out since the last one
+ * struct account - the account of one user
+ * @empty_ns: for each rate, the time at which all that was taken will be refilled (generic cell
+ *     rate algorithm, ITU-T I.371)
+ * @untold: messages refused since the last one that was written
  */
 struct account {
 	uid_t uid;
@@ -36,7 +36,7 @@ struct budget {
 	struct account accounts[ACCOUNTS];
 };
 
-/* ---- the bounds ---- */
+/* ---- the limits ---- */
 
 static uint64_t at_most(uint64_t value, uint64_t most)
 {
@@ -58,8 +58,9 @@ static uint64_t descriptors(void)
 }
 
 /*
- * A program needs two descriptors: a user may take a quarter of them, all together three quarters. Larger machines
- * run more programs, and each of them has a ring for each CPU.
+ * A program needs two descriptors. One user may use a quarter of all descriptors, all users
+ * together three quarters. Larger machines run more programs, and each program has a ring for each
+ * CPU.
  */
 void budget_default_limits(struct budget_limits *ret_limits)
 {
@@ -135,7 +136,7 @@ struct budget *budget_free(struct budget *budget)
 	return NULL;
 }
 
-/* An account is never given to another uid: so a search may end at the first free place. */
+/* An account is never given to another uid, so a search may end at the first free slot. */
 static struct account *account_of(struct budget *budget, uid_t uid)
 {
 	uint32_t at = uid * 2654435761u;

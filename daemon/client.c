@@ -39,7 +39,7 @@ int client_ask(const char *control_path, const char *line)
 
 /* ---- a snapshot ---- */
 
-/* All that is in @from. Whoever reads @to may take their time. */
+/* Copies all of @from. @to may be non-blocking with a slow reader. */
 static int copy(int from, int to, off_t *ret_done, off_t *ret_all)
 {
 	off_t all = lseek(from, 0, SEEK_END), done = 0;
@@ -64,7 +64,7 @@ static int copy_out(int memory, const struct output *output)
 	off_t done, all;
 	int err;
 
-	signal(SIGPIPE, SIG_IGN); /* it is to be told */
+	signal(SIGPIPE, SIG_IGN); /* report the error instead of dying of it */
 	err = copy(memory, output->fd, &done, &all);
 	if (err == -EPIPE)
 		message_error("%s: nobody read the snapshot to its end: %s of %s were taken", output->path, text_bytes((uint64_t)done).s,
@@ -75,8 +75,10 @@ static int copy_out(int memory, const struct output *output)
 }
 
 /*
- * The file is created here, with the rights of who asks, and handed over open: the daemon follows nobody's path. What is no file may not take
- * all at once, and the daemon has no time to wait, or ends meanwhile: it writes to memory of ours then, and the rest is between us and who reads.
+ * This process creates the file, with the permissions of its user, and passes it open: so the
+ * daemon follows no path of a client. A pipe may accept only a part at once, and the daemon cannot
+ * wait for its reader. For output that is no regular file, the daemon therefore writes to a memfd
+ * of this process, which then copies it out.
  */
 static int ask_for_snapshot(const char *control_path, const struct output *output, char *answer)
 {
@@ -147,7 +149,7 @@ int client_dump(const char *control_path, const char *path)
 	return client_ask(control_path, "dump");
 }
 
-/* Those of programs' events, behind the names. False: no room. */
+/* Appends the patterns of programs' events to the names. Returns false if there is no space. */
 static bool add_patterns(const struct selection *selection, char *line, size_t size, size_t used, size_t before)
 {
 	for (size_t i = 0; i < selection->nr_user && used < size; i++) {
@@ -159,7 +161,7 @@ static bool add_patterns(const struct selection *selection, char *line, size_t s
 	return used < size;
 }
 
-/* A mask is sent as the list of its events: the daemon may be of another version. */
+/* Sends the mask as a list of event names, because the daemon may be of another version. */
 static int set_mask(const struct options *options)
 {
 	char line[CONTROL_REQUEST_BYTES] = "mask ";

@@ -26,23 +26,36 @@
 #define USERS_PERIOD_MIN_NS   1000000ull
 #define USERS_PERIOD_BEGIN_NS 5000000ull
 #define USERS_PERIOD_MAX_NS   50000000ull
-#define USERS_CONNECTIONS     1024 /* that have not said anything yet */
-#define USERS_ACCEPTED	      64   /* at a time; then those that came before are heard */
-#define USERS_BURIED_MIN      256 /* so many dead ones are kept before we look who still needs them */
-#define USERS_PER_PROCESS     4   /* living memories: an honest process has one, and another when it runs another program */
-#define USERS_TURNED_AWAY     4096 /* connections at a time, as many as can wait: so others find room there; then there is a pause */
-#define USERS_MEANWHILE	      256  /* of them without a look at the kernel's rings */
-#define USERS_ASKED	      64  /* of those that have not said anything, when a place is needed */
+#define USERS_CONNECTIONS     1024 /* connections that have not sent an offer yet */
+#define USERS_ACCEPTED	      64   /* connections accepted in a row; then offers on earlier connections are read */
+#define USERS_BURIED_MIN      256 /* dead programs in the list before the daemon checks which are still needed */
+/*
+ * Memories of one living process. An honest process has one, and a second after it executes another
+ * program.
+ */
+#define USERS_PER_PROCESS     4
+/*
+ * Connections closed in one call, as many as the backlog holds, so that other users' programs find
+ * space there; then the daemon pauses accepting.
+ */
+#define USERS_TURNED_AWAY     4096
+#define USERS_MEANWHILE	      256  /* of them between two drains of the kernel's rings */
+#define USERS_ASKED	      64  /* silent connections to check for an offer when a slot is needed */
 #define USERS_EVENTS	      32
-#define USERS_LAST_ROUNDS     1000 /* somebody may go on connecting for ever */
-#define USERS_LOOKS_END_NS    3000000000ull /* a flight recorder looks at new programs after 5, 10, 20 ms ... and not more seldom than that */
+#define USERS_LAST_ROUNDS     1000 /* a bound, because programs may go on connecting for ever */
+/* A flight recorder looks at new programs after 5, 10, 20 ms ... until the period reaches this. */
+#define USERS_LOOKS_END_NS    3000000000ull
 #define USERS_DEAD_BYTES      (256u << 20)
 #define USERS_DEAD_MAX	      2048
 #define USERS_CLOCK_NS	      1000000000ull
 
 /**
- * struct user - @dead: its process, or what it ran; @died_ns: seen so
- * @by_memory, @by_pid, @by_pid_fd: in the indexes. @payer: whose account it is on, with @bytes of address space
+ * struct user - a traced program
+ * @by_memory, @by_pid, @by_pid_fd: its links in the indexes
+ * @payer: the user that is charged for it, with @bytes of address space
+ * @taken_before: sub-buffers taken from it at the last users_look()
+ * @died_ns: when the daemon noticed its end
+ * @dead: its process died, or executed another program
  */
 struct user {
 	struct user *next; /* owned */
@@ -55,27 +68,37 @@ struct user {
 	uint64_t taken_before;
 	uint64_t died_ns;
 	bool dead;
-	bool is_over; /* it is dead and not on its payer's account */
-	bool needed; /* while the buried are looked through */
+	bool is_over; /* dead, and not charged to its payer */
+	bool needed; /* used while dead programs are checked */
 };
 
-/** struct connection - its program has not said anything yet. @fd: -1: the place is free */
+/** struct connection - a program that has not sent its offer yet. @fd: -1: the slot is free */
 struct connection {
 	int fd;
 	uid_t uid;
 };
 
 /**
- * struct users - @list: newest first; @by_memory: of device and inode, @by_pid, @by_pid_fd: the same
- * @budget: what programs may cost. @rescan_due: /proc is to be looked at again when it may; @forgotten: dead ones that a living process may still have looked at
- * @salvages: users_salvage() has looked who is dead
- * @connections: accepted, nothing received yet. When none is free a new one takes another's place
- * @missed: programs, or events of theirs, that are known to be lost and have no ring that could count them
- * @other_fd: a pidfd of another daemon, which has what we want; -1: none is known
- * @nr_buried, @max_buried: dead ones in the list, and when to look through them
- * @in_a_row: accepted without a pause. @crowded: as many as could wait, so that others may have been turned away
- * @unregistered: of programs that are forgotten. @unseen: why some that ran already may not have been found, or 0
- * @dead_bytes: what the dead left, of at most @dead_bytes_max; @gone: what went of it
+ * struct users - all traced programs
+ * @list: newest first
+ * @by_memory: the programs by device and inode; @by_pid, @by_pid_fd: by pid and pidfd
+ * @budget: limits on what programs may cost
+ * @nr_buried: dead programs in the list; at @max_buried the daemon checks which are still needed
+ * @dead_bytes: what dead programs left, limited to @dead_bytes_max; @gone: what was dropped of it
+ * @connections: accepted, but no offer was received yet. If none is free, a new connection replaces
+ *     one of them.
+ * @missed: programs, or events of programs, that are lost and have no ring to count them
+ * @unregistered: tracepoints without space in the registry, of programs that are no longer in the
+ *     list
+ * @forgotten: dead programs dropped although a living child may still use their switches
+ * @in_a_row: connections accepted without a pause
+ * @crowded: the backlog was full, so the kernel may have refused others
+ * @unseen: errno of a failed scan of /proc: running programs may not have been found; 0: none
+ *     failed
+ * @other_fd: a pidfd of another daemon that holds the socket or a program's memory; -1: none is
+ *     known
+ * @rescan_due: scan /proc again as soon as the budget allows
+ * @salvages: users_salvage() has checked which programs are dead
  */
 struct users {
 	struct user_recording recording;
@@ -102,10 +125,14 @@ struct users {
 	uint64_t forgotten;
 	size_t nr_turned_away;
 	size_t in_a_row;
-	size_t backlog; /* of the socket: how many can wait */
+	size_t backlog; /* of the socket: its maximum number of waiting connections */
 	bool crowded;
 	int unseen;
-	bool is_deaf; /* the socket is not looked at, for there is nothing to hear anybody with; until the timer rings */
+	/*
+	 * The daemon does not poll the socket until the timer expires: it lacks a resource, or
+	 * users connect too fast.
+	 */
+	bool is_deaf;
 	uint64_t period_ns;
 	uint64_t clock_ns; /* of the last clock correspondence */
 	int epoll_fd;
@@ -124,7 +151,7 @@ struct users {
 
 enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS, WATCH_DAEMON };
 
-/* What to say for a descriptor: what it is, and itself. */
+/* The epoll data of a descriptor: its kind, and its number. */
 static int watch(const struct users *users, int fd, uint32_t what)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)(unsigned int)fd << 32 | what };
@@ -139,7 +166,7 @@ static void set_timer(const struct users *users, uint64_t ns)
 	timerfd_settime(users->timer_fd, 0, &times, NULL);
 }
 
-/* ---- who takes part ---- */
+/* ---- which programs are recorded ---- */
 
 static bool descends_from(pid_t pid, pid_t ancestor)
 {
@@ -170,9 +197,9 @@ static bool takes_part(const struct users *users, const struct user_identity *id
 	return true;
 }
 
-/* ---- they come ---- */
+/* ---- programs connect ---- */
 
-/* Between two pieces of work for programs: the kernel's rings do not wait. */
+/* Called between two pieces of work for programs, so that the kernel's rings do not wait. */
 static void meanwhile(const struct users *users)
 {
 	if (users->recording.drain)
@@ -219,7 +246,10 @@ static void remove_from_indexes(struct users *users, struct user *user)
 	user_index_remove(&users->by_pid_fd, &user->by_pid_fd);
 }
 
-/** struct living - the memories of a process that is not known to be dead, nor to have run something else. @nr: as many as fit */
+/**
+ * struct living - the memories of a process that is not known to have died or executed another
+ * program. @nr: limited to the array's size
+ */
 struct living {
 	struct user *users[USERS_PER_PROCESS];
 	ino_t inos[USERS_PER_PROCESS];
@@ -242,7 +272,10 @@ static struct living living_of(const struct users *users, pid_t pid)
 	return living;
 }
 
-/* A memory that the process does not map any more is of a program that it ran before: it is dead. Returns how many memories live on. */
+/*
+ * A memory that the process no longer maps belongs to a program that it ran before: mark that one
+ * dead. Returns the number of memories that remain.
+ */
 static size_t bury_earlier(struct users *users, pid_t pid, uid_t uid)
 {
 	struct living living = living_of(users, pid);
@@ -260,8 +293,9 @@ static size_t bury_earlier(struct users *users, pid_t pid, uid_t uid)
 }
 
 /*
- * Another daemon's program is found in /proc twice, since that daemon maps it too: no reason to complain each time. But one that offers
- * itself to us says so once; what is lost to this trace stands in the other one.
+ * A scan of /proc finds a program of another daemon twice, because that daemon maps the memory too.
+ * So report it only if the program offered itself, and only once. Its events are in the other
+ * daemon's trace.
  */
 static void tell_refused(struct users *users, const struct user_identity *identity, bool offered, const struct trace_error *error)
 {
@@ -271,14 +305,17 @@ static void tell_refused(struct users *users, const struct user_identity *identi
 	if (is_busy && !offered)
 		return;
 	users->status.refused++;
-	users->missed += !is_busy && error->code != -EINVAL; /* nonsense is no loss */
+	users->missed += !is_busy && error->code != -EINVAL; /* an invalid memory is no loss */
 	if ((!is_busy || !users->told_busy) && budget_may_tell(users->budget, identity->uid))
 		message_note("process %d (%s) is not recorded: %s%s", (int)identity->pid, identity->exe, error->message,
 			     is_busy ? "; nor are others of its kind" : "");
 	users->told_busy |= is_busy;
 }
 
-/* What another daemon has is ours when it ends. False: it has ended. */
+/*
+ * Watch the daemon @pid: its socket and programs can be taken when it ends. Returns false if it has
+ * ended already.
+ */
 static bool wait_for_other(struct users *users, pid_t pid)
 {
 	if (pid <= 0 || pid == getpid() || users->other_fd >= 0)
@@ -293,7 +330,7 @@ static bool wait_for_other(struct users *users, pid_t pid)
 	return true;
 }
 
-/* Who holds the lock of that memory, as it says. */
+/* The pid of the daemon that holds the memory's lock, as the memory says. */
 static pid_t owner_of_memory(int fd)
 {
 	struct user_mapping mapping = { .fd = -1 };
@@ -306,7 +343,7 @@ static pid_t owner_of_memory(int fd)
 	return pid;
 }
 
-/* The account of @identity's user pays for a memory before the daemon takes it. */
+/* Charge a memory to the account of @identity's user before the daemon takes it. */
 static int charge(struct users *users, struct user *user, const struct user_identity *identity, int fd, struct trace_error *ret_error)
 {
 	struct budget *budget = users->budget;
@@ -373,13 +410,17 @@ static void take(struct users *users, int fd, struct user_identity *identity, bo
 	users->status.programs++;
 	user->dead = identity->gone;
 	if (identity->pid_fd >= 0)
-		watch(users, identity->pid_fd, WATCH_PROCESS); /* should it fail, the death is found out when the recording ends */
+		/* if this fails, the daemon notices the death when the recording ends */
+		watch(users, identity->pid_fd, WATCH_PROCESS);
 	add_to_indexes(users, user);
 	users->period_ns = USERS_PERIOD_BEGIN_NS;
 	set_timer(users, users->period_ns);
 }
 
-/* A child maps its parent's memory too; but the one who fills the rings is the one whose memory it is. */
+/*
+ * A child maps its parent's memory too. The identity should be that of the process that owns the
+ * memory, because that process fills the rings.
+ */
 static void prefer_owner(struct users *users, struct user *user, struct user_identity *identity)
 {
 	const struct user_mapping *mapping = user_program_mapping(user->program);
@@ -398,7 +439,7 @@ static void prefer_owner(struct users *users, struct user *user, struct user_ide
 		watch(users, identity->pid_fd, WATCH_PROCESS);
 }
 
-/* Where it descends from, and its group, die with a process. */
+/* A dead process has no parent and no process group, so a filter on these cannot be evaluated. */
 static void tell_unknown(struct users *users, const struct user_identity *identity)
 {
 	const struct tracer_options *filter = users->filter;
@@ -412,14 +453,17 @@ static void tell_unknown(struct users *users, const struct user_identity *identi
 	users->told_unknown = true;
 }
 
-/* @whole: as user_program_new(). @offered: it says so itself */
+/*
+ * @whole: as for user_program_new(). @offered: the program offered itself, and was not found in
+ *     /proc.
+ */
 static void come(struct users *users, int fd, struct user_identity *identity, bool whole, bool offered)
 {
 	struct user *known = user_of_memory(users, fd);
 
 	identity->number = users->tracer ? tracer_number(users->tracer, identity->pid) : identity->pid;
 	if (identity->number != identity->pid && !user_find_is_there(identity))
-		identity->number = 0; /* the answer may be about another process, which has the number now */
+		identity->number = 0; /* the number may be another process's, which has the pid now */
 	if (known)
 		prefer_owner(users, known, identity);
 	else if (!users->off && takes_part(users, identity))
@@ -438,13 +482,16 @@ static void on_found(void *context, int fd, struct user_identity *identity)
 	come(context, fd, identity, false, false);
 }
 
-/* Who is found at the end, and was not there at the beginning, could not be heard. */
+/*
+ * A program found only by the last scan of /proc started during the recording, but could not
+ * connect.
+ */
 static void on_found_unheard(void *context, int fd, struct user_identity *identity)
 {
 	come(context, fd, identity, true, false);
 }
 
-/* Nobody knows whether there were any: that can only be told. */
+/* If the scan fails, the number of missed programs is unknown; so the failure is only reported. */
 static void look_for_programs(struct users *users, void (*found)(void *, int, struct user_identity *))
 {
 	int err;
@@ -474,7 +521,10 @@ static void listen_for_programs(struct users *users)
 	users->backlog = users->socket ? user_socket_backlog() : 0;
 }
 
-/* SECURITY: a program can have itself taken for another daemon's, and end as often as it likes. */
+/*
+ * SECURITY: a program can pretend to be another daemon, and end as often as it likes. The budget
+ * limits the scans of /proc that it causes.
+ */
 static void scan_again(struct users *users)
 {
 	if (!users->rescan_due || !budget_take(users->budget, BUDGET_EVERYBODY, BUDGET_SCANS, 1))
@@ -496,7 +546,10 @@ static void on_other_gone(struct users *users)
 	scan_again(users);
 }
 
-/* Nonsense, a stranger, or no descriptor was left for it: only the last is a loss. */
+/*
+ * Counts an offer that could not be read. It is a loss if the daemon had no descriptor for it, but
+ * not if it was invalid or from a process without permission.
+ */
 static void miss_offer(struct users *users, int err)
 {
 	users->status.refused++;
@@ -506,7 +559,10 @@ static void miss_offer(struct users *users, int err)
 	users->told_offer = true;
 }
 
-/* A program that begins when its user has begun too many is not taken now. The daemon finds it in /proc when the recording ends, if it lives then. */
+/*
+ * Refuse a program of a user that starts too many. If it is still alive when the recording ends,
+ * the daemon finds it in /proc.
+ */
 static void turn_down(struct users *users, int fd, const struct user_identity *identity)
 {
 	users->status.refused++;
@@ -519,7 +575,7 @@ static void turn_down(struct users *users, int fd, const struct user_identity *i
 	close(fd);
 }
 
-/* False: it has not said anything yet. */
+/* Read the offer on @connection. Returns false if the program has not sent it yet. */
 static bool hear(struct users *users, int connection)
 {
 	struct user_identity identity;
@@ -543,7 +599,10 @@ static void free_place(struct users *users, struct connection *place)
 	place->fd = -1;
 }
 
-/* What epoll told may be older than what was just done: the number may be another file's by now. */
+/*
+ * An epoll event may be older than the last actions of the daemon, and its descriptor number may be
+ * reused. So look the number up.
+ */
 static void on_connection(struct users *users, int connection)
 {
 	for (size_t i = 0; i < USERS_CONNECTIONS; i++)
@@ -555,8 +614,9 @@ static void on_connection(struct users *users, int connection)
 }
 
 /*
- * For a connection that has not spoken. Who holds a place may have spoken since we looked. If all are silent one must go.
- * SECURITY: so who connects and says nothing keeps nobody out for long. A program that is sent away offers itself again.
+ * Find a slot for a new connection: a free one; else one with an offer that arrived meanwhile; else
+ * evict the next in turn.
+ * SECURITY: so silent clients cannot lock others out. An evicted program offers itself again.
  */
 static struct connection *find_place(struct users *users)
 {
@@ -586,7 +646,7 @@ static void keep_connection(struct users *users, int connection, uid_t uid)
 	int err;
 
 	if (!budget_charge(users->budget, uid, BUDGET_CONNECTIONS, 1)) {
-		close(connection); /* it will offer again */
+		close(connection); /* the program will offer its memory again */
 		return;
 	}
 	place = find_place(users);
@@ -600,7 +660,10 @@ static void keep_connection(struct users *users, int connection, uid_t uid)
 	*place = (struct connection){ connection, uid };
 }
 
-/* No descriptor is left, or no memory: who waits goes on to wait, and would have us wake up for him again at once. */
+/*
+ * Accepting is paused, because no descriptor or memory is left, or users connect too fast. The
+ * waiting connections would otherwise wake the daemon again at once.
+ */
 static void pause_hearing(struct users *users, uint64_t ns)
 {
 	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, user_socket_fd(users->socket), NULL);
@@ -623,11 +686,11 @@ static void on_socket(struct users *users)
 
 		users->in_a_row++;
 		if (!budget_take(users->budget, uid, BUDGET_ACCEPTS, 1)) {
-			close(connection); /* SECURITY: for that nothing else is done; an honest one offers again */
+			close(connection); /* SECURITY: do nothing else for it; an honest program offers again */
 			if (++turned_away % USERS_MEANWHILE == 0)
 				meanwhile(users);
 			i--;
-		} else if (!hear(users, connection)) { /* usually it has spoken already */
+		} else if (!hear(users, connection)) { /* usually the offer has arrived already */
 			keep_connection(users, connection, uid);
 		}
 	}
@@ -647,14 +710,14 @@ static void on_socket(struct users *users)
 	users->missed++;
 }
 
-/* ---- they go ---- */
+/* ---- programs end ---- */
 
 static void on_death(struct users *users, int pid_fd)
 {
 	struct pollfd dead = { .fd = pid_fd, .events = POLLIN };
 
 	if (poll(&dead, 1, 0) != 1 || !(dead.revents & POLLIN))
-		return; /* as for connections: who has this number now lives */
+		return; /* the event is old: the descriptor now belongs to a living process */
 	epoll_ctl(users->epoll_fd, EPOLL_CTL_DEL, pid_fd, NULL);
 	for (struct user_link *link = NULL; (link = user_index_next(&users->by_pid_fd, (uint64_t)pid_fd, link));)
 		((struct user *)link->item)->dead = true;
@@ -695,7 +758,7 @@ static void forget(struct users *users, struct user *user)
 	users->nr_buried--;
 }
 
-/* Who died first of those that left something. The list begins with who came last. */
+/* The program that died first of those with saved data. The list begins with the newest program. */
 static struct user *first_dead(const struct users *users)
 {
 	struct user *first = NULL;
@@ -706,7 +769,10 @@ static struct user *first_dead(const struct users *users)
 	return first;
 }
 
-/* A flight recorder keeps the latest of what the dead left, too: the rest counts as overwritten. */
+/*
+ * A flight recorder keeps the latest data of dead programs, within limits; what it drops counts as
+ * overwritten.
+ */
 static void keep_bounds(struct users *users)
 {
 	struct user *first;
@@ -725,7 +791,10 @@ static void keep_bounds(struct users *users)
 	}
 }
 
-/* Which of the dead does a living process still look at, for its switches? The others go; nobody, while it cannot be told. */
+/*
+ * Drop the dead programs that no living process maps any more. If the scan of /proc
+ * fails, drop none.
+ */
 static void forget_unneeded(struct users *users)
 {
 	struct user **place = &users->list;
@@ -749,7 +818,10 @@ static void forget_unneeded(struct users *users)
 	users->max_buried = 2 * users->nr_buried > USERS_BURIED_MIN ? 2 * users->nr_buried : USERS_BURIED_MIN;
 }
 
-/* The dead of a user who has too many: the one that died first goes, though a child that has not recorded anything yet may look at its switches. */
+/*
+ * A user has too many dead programs: drop the one that connected first, although a child that has
+ * not recorded anything yet may use its switches.
+ */
 static void forget_oldest_of(struct users *users, uid_t payer)
 {
 	struct user **oldest = NULL, *user;
@@ -796,9 +868,9 @@ static void bury_dead(struct users *users)
 	forget_unneeded(users);
 }
 
-/* ---- how often ---- */
+/* ---- how often the daemon looks ---- */
 
-/* A flight recorder's: until nothing new has turned up for a while. */
+/* For a flight recorder: look again until no new events have appeared for a while. */
 static void choose_next_look(struct users *users)
 {
 	struct clock_sample now;
@@ -807,7 +879,7 @@ static void choose_next_look(struct users *users)
 		set_timer(users, users->period_ns);
 	if (clock_now() - users->clock_ns < USERS_CLOCK_NS)
 		return;
-	now = clock_take_sample(); /* as we are awake */
+	now = clock_take_sample(); /* the daemon is awake anyway */
 	users->clock_ns = now.monotonic_ns;
 	user_clock_add(&users->recording.clock, &now);
 }
@@ -926,7 +998,7 @@ static void on_timer(struct users *users)
 	bool found = false;
 
 	if (read(users->timer_fd, &expirations, sizeof(expirations)) < 0)
-		return; /* it was set again meanwhile */
+		return; /* the timer was set again meanwhile */
 	hear_again(users);
 	scan_again(users);
 	for (struct user *user = users->list; user; user = user->next)
@@ -935,7 +1007,7 @@ static void on_timer(struct users *users)
 		users->period_ns = found ? USERS_PERIOD_BEGIN_NS : 2 * users->period_ns;
 }
 
-/* Returns how many had something to say. */
+/* Returns the number of descriptors that were ready. */
 static int dispatch(struct users *users)
 {
 	struct epoll_event events[USERS_EVENTS];
@@ -999,7 +1071,7 @@ const struct selection *users_selection(const struct users *users)
 	return &users->selection;
 }
 
-/* Who offered its memory before now takes part, though we come to it only now. */
+/* Take every program that offered its memory before now, and those found in /proc. */
 static void take_all(struct users *users)
 {
 	hear_again(users);
@@ -1032,7 +1104,7 @@ void users_salvage(struct users *users)
 		bury_earlier(users, identity->pid, user->payer);
 		meanwhile(users);
 	}
-	users->salvages = !users->recording.flight; /* a flight recorder asks each time */
+	users->salvages = !users->recording.flight; /* a flight recorder checks at each snapshot */
 	bury_dead(users);
 }
 
@@ -1118,7 +1190,7 @@ int users_snapshot(struct users *users, struct user_snapshot *snapshot)
 	int err = 0;
 
 	users->recording.next_stream = USER_FIRST_STREAM;
-	users->recording.undescribed = 0; /* each snapshot describes all of them */
+	users->recording.undescribed = 0; /* each snapshot describes all event types */
 	users->recording.last_type = 0;
 	budget_forget(users->budget, BUDGET_TYPES);
 	for (struct user *user = users->list; user && !err; user = user->next)

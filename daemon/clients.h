@@ -2,17 +2,19 @@
 #ifndef DAEMON_CLIENTS_H
 #define DAEMON_CLIENTS_H
 /*
- * clients.h - the programs with tracepoints that a recording takes part of: they come, are switched and looked after, and go.
+ * clients.h - the traced programs of a recording: they connect, their events are switched on and
+ * off, the daemon scans them for new events, and they end.
  *
- *	user_socket.c   they offer their memory ...          user_find.c     ... or are found
- *	user_mapping.c  the memory, mapped and checked       user_program.c  one of them
- *	user_clock.c    their ticks as ns                    drain.c         takes their records
+ *	user_socket.c   a program offers its memory ...   user_find.c     ... or is found in /proc
+ *	user_mapping.c  maps the memory and checks it     user_program.c  one program
+ *	user_clock.c    its ticks as ns                   drain.c         takes its records
  *
- * Programs call nobody when a buffer is full; so they are looked at, the more often the more they record, and not at all when there are
- * none. One thread.
+ * Programs do not wake the daemon when a sub-buffer is full, so the daemon polls them: more often
+ * the more they record, and not at all without programs. One thread.
  *
- * A flight recorder looks at a program a few times after it has come, for the events that it registers meanwhile, and at nobody after that. The rings
- * overwrite themselves until a snapshot; of the dead it keeps what they left, within bounds.
+ * A flight recorder looks at a program a few times after it has connected, for events that the
+ * program registers meanwhile, and then no more. The rings overwrite until a snapshot. The recorder
+ * keeps what dead programs left, within limits.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +29,16 @@
 struct users;
 
 /**
- * struct users_options - @tracer: whose numbers processes have in the trace; borrowed; NULL: they have those by which we know them
- * @selection: which events; copied. @filter: which processes, as for the kernel's; borrowed. @blocking: programs may wait for room
- * @limits: what programs may cost, NULL: the default; copied
- * @flight: a flight recorder. @dead_bytes, @dead_max: how much of the dead it keeps; 0 = 256 MiB, 2048 of them
+ * struct users_options
+ * @tracer: gives processes their numbers in the trace; borrowed; NULL: the pids that the daemon
+ *     sees
+ * @selection: the selected events; copied
+ * @filter: the selected processes, as for the kernel's events; borrowed
+ * @limits: limits on what programs may cost, NULL: the defaults; copied
+ * @blocking: programs may wait for space in a ring
+ * @flight: for a flight recorder
+ * @dead_bytes, @dead_max: how much memory of dead programs a flight recorder keeps, and of how many
+ *     programs; 0: 256 MiB, 2048
  */
 struct users_options {
 	struct tracer *tracer;
@@ -43,57 +51,89 @@ struct users_options {
 	size_t dead_max;
 };
 
-/** users_new() - from now on programs can offer themselves. NULL: no memory, no descriptors */
+/** users_new() - start to accept programs' offers. NULL: no memory or no file descriptors */
 struct users *users_new(const struct users_options *options, struct trace_error *ret_error);
-/** users_free() - switches all events off. NULL is fine. Returns NULL */
+/** users_free() - switch all events off. NULL is fine. Returns NULL */
 struct users *users_free(struct users *users);
 
-/** users_begin() - the recording has begun at @start: take all programs that are there. @drain, @writer: borrowed until users_free(); NULL: a flight recorder's */
+/**
+ * users_begin() - the recording begins at @start: take all programs that are running
+ * @drain, @writer: borrowed until users_free(); NULL for a flight recorder
+ */
 void users_begin(struct users *users, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start);
 
-/** users_fd() - readable when somebody came or died, or it is time to look; then users_dispatch(), and drain_run() */
+/**
+ * users_fd() - readable when a program connected or died, or when the timer expired
+ * Then call users_dispatch(), and drain_run().
+ */
 int users_fd(const struct users *users);
 void users_dispatch(struct users *users);
 
-/** users_look() - after drain_run(), or users_dispatch() of a flight recorder: bury the dead, and choose when to look again */
+/**
+ * users_look() - after drain_run(), or after users_dispatch() of a flight recorder: release dead
+ * programs, and set the time of the next look
+ */
 void users_look(struct users *users);
 
-/** users_select(), users_halt() - change what is recorded */
+/** users_select(), users_halt() - change the selection, or halt and resume recording */
 void users_select(struct users *users, const struct selection *selection);
 void users_halt(struct users *users, bool halted);
 const struct selection *users_selection(const struct users *users);
 
-/** users_end_at() - the recording ends at @end_ns: what programs record later is not part of it. 0: it goes on */
+/**
+ * users_end_at() - the recording ends at @end_ns: later records of programs do not belong to it. 0:
+ * no end
+ */
 void users_end_at(struct users *users, uint64_t end_ns);
-/** users_switch_off() - before drain_end(): nothing more is to come */
+/** users_switch_off() - before drain_end(): switch all events off */
 void users_switch_off(struct users *users);
-/** users_salvage() - after drain_end(), when something does not come: from programs that died or run something else it will not. Again until all is there */
+/**
+ * users_salvage() - after drain_end(), if a sub-buffer does not complete
+ * Finds programs that died or executed another program: their writers will not complete it. Call
+ * again until all is taken.
+ */
 void users_salvage(struct users *users);
 /**
- * users_tell_lack() - what of programs is not in the trace, and cannot be counted: those that another daemon had, patterns that no program had an
- * event for, places of events that found no room in their programs' registries, or in the trace, programs that may have come and gone unheard, programs
- * that wrote impossible numbers.
- * @tell: is given one text after the other
+ * users_tell_lack() - describe what of programs is not in the trace and cannot be counted
+ * These are: programs that another daemon recorded; patterns that matched no program's event;
+ * tracepoints that found no space in their program's registry or in the trace; programs that may
+ * have ended before the daemon noticed them; programs that wrote impossible numbers.
+ * @tell: called once for each text
  */
 void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
-/** users_nr_doubted() - programs that wrote impossible numbers into their memory: times, CPUs, counters */
+/**
+ * users_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into their
+ * memory
+ */
 uint64_t users_nr_doubted(const struct users *users);
 /**
- * users_settle() - when all is taken, before the statistics: their memory is not read any more
- * Returns how many events of programs are lost, at least, that have no ring whose books could count them.
+ * users_settle() - after everything is taken and before the statistics: stop reading programs'
+ * memory
+ * Returns the minimum number of lost events of programs that have no ring to count them.
  */
 uint64_t users_settle(struct users *users);
 
 /* ---- flight recorder ---- */
 
-/** users_oldest_ns() - what a snapshot now begins with, about; UINT64_MAX: nothing. Takes everybody first that has something to say */
+/**
+ * users_oldest_ns() - the approximate time at which a snapshot taken now begins; UINT64_MAX: it
+ * would be empty
+ * First takes all programs that offer their memory or can be found in /proc.
+ */
 uint64_t users_oldest_ns(struct users *users);
-/** users_snapshot() - what is kept of all programs; after users_oldest_ns(). 0 or -ENOMEM */
+/**
+ * users_snapshot() - write what is kept of all programs; after users_oldest_ns(). Returns 0 or
+ * -ENOMEM
+ */
 int users_snapshot(struct users *users, struct user_snapshot *snapshot);
-/** users_reset() - forget what is kept: the next snapshot begins at @now */
+/** users_reset() - drop what is kept: the next snapshot begins at @now */
 void users_reset(struct users *users, const struct clock_sample *now);
 
-/** struct users_gone - what flight recorders forgot of the dead: @programs, the last of which died at @ns; @overwritten, @lost: their events */
+/**
+ * struct users_gone - what a flight recorder dropped of dead programs
+ * @programs: the number of dropped programs; the last of them died at @ns
+ * @overwritten, @lost: their events
+ */
 struct users_gone {
 	uint64_t programs;
 	uint64_t overwritten;
@@ -102,7 +142,10 @@ struct users_gone {
 };
 void users_get_gone(const struct users *users, struct users_gone *ret_gone);
 
-/** struct users_status - @programs: recorded now; @ever: so far; @refused: whose memory was not as it should be. @barred: none can join now */
+/**
+ * struct users_status - @programs: recorded now. @ever: recorded so far. @refused: programs that
+ * were not taken. @barred: programs cannot join now
+ */
 struct users_status {
 	size_t programs;
 	size_t ever;

@@ -33,7 +33,10 @@ static bool ask_invariant(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8); /* Intel SDM vol. 3, "Invariant TSC" */
 }
 
-/* Programs trust the kernel, which keeps its own time by the TSC (choose_clock() of libtracer); virtual machines often do not promise more. */
+/*
+ * Virtual machines often do not announce an invariant TSC. Then trust the kernel if it uses the TSC
+ * as its clock source, as programs do (choose_clock() of libtracer).
+ */
 static bool kernel_trusts_tsc(void)
 {
 	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
@@ -45,7 +48,10 @@ static bool kernel_trusts_tsc(void)
 	return trusts;
 }
 
-/* Asked once: in a virtual machine the answer takes 14 us, and between two clock reads would put the TSC off by half of that. */
+/*
+ * The answer is cached. In a virtual machine CPUID takes 14 us; between two clock reads it would
+ * shift the TSC by half of that.
+ */
 static bool tsc_is_invariant(void)
 {
 	static int known;

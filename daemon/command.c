@@ -13,9 +13,12 @@
 
 #include "format_text.h"
 
-/* ---- is there such a command? ---- */
+/* ---- does the command exist? ---- */
 
-/* 0, -ENOENT, or why it cannot be run. Directories pass access(2) as executable. */
+/*
+ * Returns 0, -ENOENT, or the reason why the file cannot be executed. access(2) accepts directories
+ * as executable.
+ */
 static int check_file(const char *path)
 {
 	struct stat status;
@@ -27,7 +30,9 @@ static int check_file(const char *path)
 	return access(path, X_OK) < 0 ? -errno : 0;
 }
 
-/* As execvp(3) goes through PATH: what cannot be run is passed over, and remembered. */
+/*
+ * Searches PATH as execvp(3) does: it skips files that cannot be executed, and remembers the error.
+ */
 static int search_path(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -108,7 +113,7 @@ int command_spawn(struct command *ret_command, char *const *words, const sigset_
 void command_release(struct command *command)
 {
 	if (write(command->release_fd, "", 1) < 0)
-		return; /* killed before it began: command_reap() will tell */
+		return; /* killed before it began: command_reap() returns its status */
 	close(command->release_fd);
 	command->release_fd = -1;
 }

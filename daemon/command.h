@@ -2,7 +2,8 @@
 #ifndef DAEMON_COMMAND_H
 #define DAEMON_COMMAND_H
 /*
- * command.h - the command behind --: started early, so that its pid is known, and let go when events flow.
+ * command.h - the command after "--": started early, so that its pid is known, and released when
+ * events are recorded.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -12,7 +13,10 @@
 #define COMMAND_NOT_FOUND      127
 #define COMMAND_NOT_EXECUTABLE 126
 
-/** struct command - zeroed = none. @release_fd: our end of the pipe that the child waits on. @ended: reaped, with @wait_status */
+/**
+ * struct command - zeroed: none. @release_fd: the daemon's end of the pipe that the child waits on.
+ * @ended: reaped, with @wait_status
+ */
 struct command {
 	pid_t pid;
 	int release_fd;
@@ -21,23 +25,24 @@ struct command {
 };
 
 /**
- * command_check() - can @name be run at all? Told before anything is recorded
- * Returns 0; or the exit status that a shell would give, with the reason.
+ * command_check() - can @name be executed? Called before recording begins
+ * Returns 0, or the exit status that a shell would give, with the reason in @ret_error.
  */
 int command_check(const char *name, struct trace_error *ret_error);
 
 /**
- * command_spawn() - a child that waits for command_release()
- * @words: NULL-terminated, borrowed until the command runs. @mask: the signal mask that it gets
+ * command_spawn() - create a child that waits for command_release()
+ * @words: NULL-terminated, borrowed until the command runs
+ * @mask: the signal mask of the command
  */
 int command_spawn(struct command *ret_command, char *const *words, const sigset_t *mask, struct trace_error *ret_error);
 
 void command_release(struct command *command);
 
-/** command_cancel() - the command was never released: end the child and reap it */
+/** command_cancel() - end and reap the child of a command that was never released */
 void command_cancel(struct command *command);
 
-/** command_reap() - has it ended? Does not wait, unless @wait */
+/** command_reap() - has the command ended? Waits for it only with @wait */
 bool command_reap(struct command *command, bool wait);
 
 /** command_exit_status() - as a shell gives it: 128 + n for signal n */

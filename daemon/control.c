@@ -19,7 +19,10 @@
 
 #define CONTROL_BACKLOG 8
 
-/** struct control - @spare_fd: owned; for whom there is no other descriptor; -1: none */
+/**
+ * struct control - @spare_fd: owned; used to accept and refuse a client when no other descriptor is
+ * left; -1: none
+ */
 struct control {
 	struct listener listener;
 	int spare_fd;
@@ -39,7 +42,10 @@ void control_default_path(char path[static CONTROL_PATH_BYTES])
 
 /* ---- the daemon's end ---- */
 
-/* Only we may write where @path is to be, or somebody else could put a socket of his own in place. */
+/*
+ * Only the daemon's user may write to the directory of @path. Otherwise another user could replace
+ * the socket.
+ */
 static int make_directory(const char *path, struct trace_error *ret_error)
 {
 	int length = (int)(strrchr(path, '/') - path);
@@ -92,7 +98,7 @@ struct control *control_listen(const char *path, struct trace_error *ret_error)
 	return listen_on(own, ret_error);
 }
 
-/* A lock file of a path that has our number in it goes with us: nobody else will lock it. */
+/* The lock file of a path with this daemon's pid goes too: no other daemon will lock it. */
 struct control *control_close(struct control *control)
 {
 	char lock_path[sizeof(control->listener.address.sun_path) + sizeof(".lock")], usual[CONTROL_PATH_BYTES + 1];
@@ -127,7 +133,9 @@ static int accept_client(struct control *control)
 	return accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/* Whoever waits for long keeps us awake all the time. */
+/*
+ * Refuse the client: while it waits in the backlog, the socket stays readable and wakes the daemon.
+ */
 static void turn_away(struct control *control)
 {
 	int fd;
@@ -153,7 +161,10 @@ int control_accept(struct control *control)
 			turn_away(control);
 		return -1;
 	}
-	/* SECURITY: the socket's mode keeps others out already; this holds also where --control put it in an open place */
+	/*
+	 * SECURITY: the socket's mode already keeps other users out. This check also covers a
+	 * --control path in a directory that other users can write to.
+	 */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()))
 		return fd;
 	control_answer(fd, -EPERM, "only root may control this daemon");
@@ -204,7 +215,10 @@ static ssize_t send_answer(int client_fd, const char *answer, int bytes)
 	return send(client_fd, answer, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A message is sent as a whole, or not at all; for a few words there is room where net.core.wmem_default is small, or memory short. */
+/*
+ * A message is sent completely or not at all. A short one still fits if net.core.wmem_default is
+ * small or memory is short.
+ */
 void control_answer(int client_fd, int err, const char *text)
 {
 	char answer[CONTROL_ANSWER_BYTES];
@@ -276,7 +290,10 @@ static int read_answer(int fd, char *answer, struct trace_error *ret_error)
 	return 0;
 }
 
-/* SECURITY: a place under /tmp may have been taken by somebody else, who must not get the file beside our request. */
+/*
+ * SECURITY: another user may have created the socket at a path under /tmp. That user must not get
+ * the file passed with the request.
+ */
 static bool is_trusted(int fd)
 {
 	struct ucred peer;
@@ -299,7 +316,7 @@ bool control_other(char path[static CONTROL_PATH_BYTES + 16])
 	for (size_t i = 0; i < found.gl_pathc && fd < 0; i++) {
 		if (strlen(found.gl_pathv[i]) >= CONTROL_PATH_BYTES + 16)
 			continue;
-		fd = connect_to(found.gl_pathv[i], &error); /* of one that was killed only the name is left */
+		fd = connect_to(found.gl_pathv[i], &error); /* fails if the daemon was killed */
 		strcpy(path, found.gl_pathv[i]);
 		if (fd >= 0 && !is_trusted(fd)) {
 			close(fd);
@@ -330,7 +347,7 @@ int control_ask(const char *path, const char *line, int file_fd, char *answer, s
 		return error_set(ret_error, -EPERM, "%s is somebody else's", usual);
 	}
 	err = send_request(fd, line, file_fd);
-	if (err && err != -EPIPE) /* it may have answered already, that we may not ask */
+	if (err && err != -EPIPE) /* it may have refused the client already, and the answer says why */
 		err = error_set(ret_error, err, "cannot ask the daemon: %s", strerror(-err));
 	else
 		err = read_answer(fd, answer, ret_error);

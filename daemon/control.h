@@ -2,11 +2,12 @@
 #ifndef DAEMON_CONTROL_H
 #define DAEMON_CONTROL_H
 /*
- * control.h - the socket by which a running daemon is asked for things, both ends.
+ * control.h - the control socket of a running daemon, both ends.
  *
- * A SOCK_SEQPACKET unix socket: one message is one request, a line of text such as "mask sched,fs", with an open file beside it
- * where one is to be written; one message is the answer, "ok" or "error", a newline, and text for the user. Messages cannot
- * be split, so a peer that stalls in the middle of one cannot exist. Only root and the daemon's own user are listened to.
+ * It is a SOCK_SEQPACKET unix socket. One message is one request: a line of text such as "mask
+ * sched,fs", and an open file if the daemon is to write one. One message is the answer: "ok" or
+ * "error", a newline, and text for the user. Messages cannot be split, so a client cannot stall in
+ * the middle of one. The daemon accepts only root and its own user.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,10 @@
 #define CONTROL_REQUEST_BYTES 4096
 #define CONTROL_ANSWER_BYTES  16384
 
-/** control_default_path() - where our own user's daemon listens: root's, or beside the socket for programs */
+/**
+ * control_default_path() - where a daemon of this user listens: root's path, or a path next to the
+ * socket for programs
+ */
 void control_default_path(char path[static CONTROL_PATH_BYTES]);
 
 /* ---- the daemon's end ---- */
@@ -25,8 +29,9 @@ void control_default_path(char path[static CONTROL_PATH_BYTES]);
 struct control;
 
 /**
- * control_listen() - @path NULL: the default, or if another daemon has it, one of our own beside it
- * Returns NULL with -EADDRINUSE and the like; a socket whose daemon died is taken over.
+ * control_listen() - listen at @path; NULL: at the default path, or if another daemon has it, at a
+ * path of this daemon's own next to it
+ * The socket of a dead daemon is taken over. Returns NULL with -EADDRINUSE or another error.
  */
 struct control *control_listen(const char *path, struct trace_error *ret_error);
 /** control_close() - stop listening and remove the socket. NULL is fine. Returns NULL. */
@@ -34,10 +39,18 @@ struct control *control_close(struct control *control);
 int control_fd(const struct control *control);
 const char *control_path(const struct control *control);
 
-/** control_accept() - the next client that may ask; -1 when there is none, or it may not, or there is no descriptor for it: then it is told so */
+/**
+ * control_accept() - accept the next client with permission
+ * Returns -1 if there is none, or if the client has no permission or the daemon no descriptor for
+ * it: then the client gets an error as answer.
+ */
 int control_accept(struct control *control);
 
-/** struct request - @verb and @argument: of @line, "" if missing. @file_fd: the file beside it, or -1; the receiver's to close */
+/**
+ * struct request - one request
+ * @verb, @argument: parts of @line; @argument is "" if missing
+ * @file_fd: the file passed with the request, or -1; the receiver closes it
+ */
 struct request {
 	const char *verb;
 	const char *argument;
@@ -45,20 +58,28 @@ struct request {
 	char line[CONTROL_REQUEST_BYTES];
 };
 
-/** control_receive() - 0; -EAGAIN when nothing is there; -EMFILE: no descriptor for the file beside the request; other errors: close the client */
+/**
+ * control_receive() - read a request
+ * Returns 0; -EAGAIN: none has arrived; -EMFILE: no descriptor for the passed file; other errors:
+ * close the client.
+ */
 int control_receive(int client_fd, struct request *ret_request);
-/** control_answer() - @err 0 = "ok"; a client that has gone does not matter */
+/** control_answer() - send the answer; @err 0: "ok". A client that has closed its end is ignored */
 void control_answer(int client_fd, int err, const char *text);
 
 /* ---- the user's end ---- */
 
-/** control_other() - a daemon that listens beside the default, which another had when it began; false: none */
+/**
+ * control_other() - find another daemon of this user that listens next to the default path. Returns
+ * false if there is none
+ */
 bool control_other(char path[static CONTROL_PATH_BYTES + 16]);
 
 /**
  * control_ask() - send @line, with @file_fd unless it is -1, and wait for the answer
  * @answer: CONTROL_ANSWER_BYTES; the text for the user
- * Returns 0; -ENOENT or -ECONNREFUSED: no daemon; -EREMOTEIO: it answered "error" (the text is in @ret_error).
+ * Returns 0; -ENOENT or -ECONNREFUSED: no daemon; -EREMOTEIO: the daemon answered "error" (the text
+ * is in @ret_error).
  */
 int control_ask(const char *path, const char *line, int file_fd, char *answer, struct trace_error *ret_error);
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control_commands.c - what a running daemon can be asked for. One function for each verb; a table finds it. */
+/*
+ * control_commands.c - the requests to a running daemon. One function for each verb; a table finds
+ * it.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 #include "format_text.h"
 #include "tracefile.h"
 
-/** struct answer - @later: requests_synced() or requests_close() will answer */
+/** struct answer - @later: requests_synced() or requests_close() sends the answer */
 struct answer {
 	int err;
 	bool later;
@@ -38,7 +41,7 @@ static void answer_set(struct answer *answer, int err, const char *format, ...)
 
 /* ---- masks ---- */
 
-/* The events that are recorded while halted: those of the trace about itself. */
+/* The events that are recorded while halted: the trace's events about itself. */
 static void halted_mask(uint64_t ret_mask[TRACE_MASK_WORDS])
 {
 	struct selection none = {.begun = true};
@@ -58,7 +61,10 @@ static int set_mask(struct session *session, const uint64_t mask[TRACE_MASK_WORD
 	return err;
 }
 
-/* Said in the trace first: from then on nobody is to take an end that comes for that of a begin which was recorded before. */
+/*
+ * Write the new selection to the trace before it takes effect. From then on a reader must not match
+ * an end event with a begin event that was recorded earlier.
+ */
 static void note_selection(struct session *session)
 {
 	char text[SELECT_TEXT_BYTES] = "none";
@@ -108,7 +114,7 @@ static void do_halt(struct session *session, const struct request *request, stru
 	answer_set(answer, 0, "tracedaemon: halted\n");
 }
 
-/* What @session was asked for, but for the kernel's events where it cannot record them. */
+/* The mask of @session, without the kernel's events if the daemon cannot record them. */
 static void recorded_mask(const struct session *session, uint64_t mask[TRACE_MASK_WORDS])
 {
 	memcpy(mask, session->mask, sizeof(session->mask));
@@ -148,7 +154,7 @@ static void print_mask(const struct session *session, struct answer *answer)
 	print_events(session, answer->text, sizeof(answer->text));
 }
 
-/* What could not be attached just now, behind what there is. */
+/* Appends the event types that could not be attached by this request. */
 static void tell_not_traced(const struct session *session, size_t nr_before, struct answer *answer)
 {
 	size_t used = strlen(answer->text);
@@ -178,7 +184,7 @@ static void do_mask(struct session *session, const struct request *request, stru
 		print_mask(session, answer);
 		return;
 	}
-	if (strchr("-+!", *request->argument)) { /* changes what is recorded now */
+	if (strchr("-+!", *request->argument)) { /* changes the current selection */
 		selection = session->users ? *users_selection(session->users) : session->selection;
 		memset(selection.removed, 0, sizeof(selection.removed));
 		memcpy(selection.mask, session->mask, sizeof(selection.mask));
@@ -208,7 +214,7 @@ static uint64_t subbufs_of_ring(const struct tracer_ring *ring)
 	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
 }
 
-/* In the order of the classic's -v. */
+/* In the order of the classic -v. */
 static size_t print_rings(const struct session *session, char *text, size_t size)
 {
 	const struct tracer_ring *ring;
@@ -307,7 +313,10 @@ static void dump_recording(struct session *session, int client_fd, struct answer
 	answer_later(session, client_fd, sync, answer);
 }
 
-/* Into files and memory alone, which take what comes: recording does not wait for whoever reads a pipe. Our clients copy it there themselves. */
+/*
+ * Write snapshots only to files and memory, which never block: recording must not wait for the
+ * reader of a pipe. tracectl copies a snapshot to its pipe itself.
+ */
 static void dump_flight(struct session *session, int file_fd, struct answer *answer)
 {
 	struct flight_result result;
@@ -322,7 +331,7 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 		answer_set(answer, -EINVAL, "this daemon writes snapshots to files only; a tracectl of its version puts them into pipes");
 		return;
 	}
-	priority_watch(false, clock_now()); /* of rings that are overwritten meanwhile */
+	priority_watch(false, clock_now()); /* the rings are overwritten while the snapshot reads them */
 	if (flight_snapshot(session->flight, file_fd, session->options->session.level, &result, &error)) {
 		answer_set(answer, error.code, "%s", error.message);
 		return;
@@ -354,7 +363,10 @@ static void do_mark(struct session *session, const struct request *request, stru
 		recording_mark(session->recording, request->argument);
 }
 
-/* Whoever stops us wants the trace, and to know how it went: a daemon in the background has nobody else to tell. */
+/*
+ * The client gets the answer when the trace is complete, with the result of the recording. A daemon
+ * in the background has no other way to report it.
+ */
 static void stop(struct session *session, int client_fd, struct answer *answer)
 {
 	session->stopping = true;
@@ -436,7 +448,10 @@ static void answer_waiting(int fd, const struct trace_error *error, const char *
 	close(fd);
 }
 
-/* What a full disk refused is not on it, whatever was synced since; nor is a file that was removed. */
+/*
+ * Events that a full disk refused are not on it, whatever was synced since; neither is a removed
+ * file.
+ */
 static struct trace_error what_is_missing(const struct session *session)
 {
 	struct trace_error error = {0};

@@ -15,7 +15,7 @@ static _Thread_local struct {
 	bool is_away;
 } home;
 
-/* Not there at all, or not running. */
+/* True if the CPU does not exist or is offline. */
 static bool is_offline(uint32_t cpu)
 {
 	char path[64], text[2] = "";
@@ -34,7 +34,10 @@ static bool is_offline(uint32_t cpu)
 	return text[0] == '0';
 }
 
-/* A thread that computes all the time would let us wait. */
+/*
+ * Run at the highest real-time priority: otherwise the visit would wait for a thread that computes
+ * all the time.
+ */
 static void hurry(void)
 {
 	struct sched_param param = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};

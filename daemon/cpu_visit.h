@@ -2,15 +2,18 @@
 #ifndef DAEMON_CPU_VISIT_H
 #define DAEMON_CPU_VISIT_H
 /*
- * cpu_visit.h - to be on another CPU for some microseconds: what is written there in restartable sequences may be changed by who is there, for then
- * nobody is in one (tracer/CONCURRENCY.md, "Blocks").
+ * cpu_visit.h - run on another CPU for some microseconds. Words that threads of that CPU change in
+ * restartable sequences may be changed there, because every thread of that CPU that was in a
+ * sequence has been preempted and restarts (tracer/CONCURRENCY.md, "Blocks").
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 /**
- * cpu_visit() - the calling thread runs on @cpu, in front of everybody else if it may, until cpu_leave()
- * False, and nothing has changed: it cannot get there, as outside of its cpuset. A CPU that is offline nobody else gets to either: true.
+ * cpu_visit() - run the calling thread on @cpu until cpu_leave(), before all other threads there if
+ * permitted
+ * Returns false, without a change, if the thread cannot run there, for example because @cpu is not
+ * in its cpuset. Returns true if @cpu is offline: then no thread runs there.
  */
 bool cpu_visit(uint32_t cpu);
 void cpu_leave(void);

@@ -10,7 +10,7 @@
 
 static uint32_t known;
 
-/* The list ends with the highest number: "0-3", "0,2-5". Returns 0 if it cannot be read. */
+/* The list ends with the highest CPU number: "0-3", "0,2-5". Returns 0 if it cannot be read. */
 static uint32_t read_possible(void)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
@@ -22,7 +22,7 @@ static uint32_t read_possible(void)
 	if (!file)
 		return 0;
 	if (!fgets(text, sizeof(text), file) || !strchr(text, '\n'))
-		*text = '\0'; /* a longer list is cut: its end is not known */
+		*text = '\0'; /* a longer list is truncated, and its end is unknown */
 	fclose(file);
 	last = text + strlen(text);
 	while (last > text && (!isdigit((unsigned char)*last) || isdigit((unsigned char)last[-1])))

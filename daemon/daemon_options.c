@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The classic spelling glues values to their letter (-ts60, -b1048576, -eSCHED); a value may also follow as the next word.
- * Two letters changed their meaning in the classic's life and both spellings work: -p prints the mask, -pPID filters.
+ * The classic spelling appends a value to its letter (-ts60, -b1048576, -eSCHED); the next word can
+ * be the value too. Two letters changed their meaning in classic versions, and both spellings work:
+ * -p prints the mask, -pPID filters.
  */
 #include "daemon_options.h"
 
@@ -73,7 +74,10 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 	return 0;
 }
 
-/* Ids of processes, users and groups; -1 is the kernel's "no id". Of two the last one would be recorded, and taken for both. */
+/*
+ * Ids of processes, users and groups; -1 is the kernel's "no id". A second id is refused: only the
+ * last one would be recorded, but the user would expect both.
+ */
 static int parse_id(const char *option, const char *value, bool second, uint64_t min, uint64_t max, uint64_t *ret_id,
 		    struct trace_error *ret_error)
 {
@@ -217,7 +221,7 @@ static int apply_quiet(struct options *options, const char *value, struct trace_
 static int apply_flight_recorder(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	options->tracer.overwrite = true;
-	options->session.background = true; /* as the classic: the daemon goes away, the recorder stays */
+	options->session.background = true; /* as in the classic: the command returns, the recorder keeps running */
 	return 0;
 }
 
@@ -248,11 +252,11 @@ static int apply_list(struct options *options, const char *value, struct trace_e
 static int apply_print_mask(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	if (value)
-		return apply_pid(options, value, ret_error); /* 0.9.5: -pPID */
+		return apply_pid(options, value, ret_error); /* as in version 0.9.5: -pPID */
 	return set_action(options, ACTION_PRINT_MASK, ret_error);
 }
 
-/* --help and --version win over whatever else is there. */
+/* --help and --version take precedence over all other options. */
 static int apply_help(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	options->action = ACTION_HELP;
@@ -298,7 +302,7 @@ static const struct option_spec option_table[] = {
 	{0, 0, "quiet", NULL, NULL, OPTION_NO_VALUE, apply_quiet, "only warnings and errors"},
 	{'h', 0, "help", NULL, NULL, OPTION_NO_VALUE, apply_help, "this text"},
 	{0, 0, "version", NULL, NULL, OPTION_NO_VALUE, apply_version, "print the version"},
-	/* accepted for old scripts */
+	/* accepted for old scripts, and ignored */
 	{'d', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "the default configuration is the default"},
 	{'f', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "buffering is always lock-free"},
 	{'l', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "buffering is always lock-free"},
@@ -340,7 +344,7 @@ static const struct option_spec *find_name(const char *word, size_t chars)
 	return NULL;
 }
 
-/* The words of the command line that are still to be looked at. */
+/* The words of the command line that are not parsed yet. */
 struct words {
 	char **next;
 	char **end;
@@ -405,7 +409,10 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 {
 	bool device = nr && !strncmp(words[0], "/dev/tracer", strlen("/dev/tracer"));
 
-	/* "t.trace make all" means a command: it must not be recorded until Ctrl-C to a file called make. */
+	/*
+	 * "t.trace make all" is meant as a command. Without this error the daemon would record
+	 * until Ctrl-C, with "make" as the name of a file.
+	 */
 	if (nr == POSITIONALS_MAX && !device)
 		return error_set(ret_error, -EINVAL, "%s: one name too many; a command stands behind --: %s -- %s %s", words[2], words[0], words[1], words[2]);
 	if (device) {
@@ -433,7 +440,10 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-/* Names that are fine alone but not together; "": of a variable that is not set. */
+/*
+ * Names that are valid alone but not together. An empty name comes from a shell variable that is
+ * not set.
+ */
 static int check_names(const struct options *options, struct trace_error *ret_error)
 {
 	const char *trace = options->output.path, *proc = options->output.proc_path;
@@ -462,7 +472,10 @@ static const char *action_letter(enum action action)
 	return letters[action];
 }
 
-/* Who asks for a recording and for something else has one of the two in mind; nobody knows which. */
+/*
+ * Refuse a recording option together with an action on a running daemon: it is unclear which of the
+ * two the user wants.
+ */
 static int check_action(const struct options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;
@@ -478,7 +491,7 @@ static int check_action(const struct options *options, struct trace_error *ret_e
 	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 }
 
-/* An event of programs that is asked for, if there is no probe that may be meant. NULL: there is none. */
+/* A selected pattern of programs' events, unless a probe may match it. NULL: there is none. */
 static const char *asked_of_programs(const struct options *options)
 {
 	const struct selection *selection = &options->selection;
@@ -489,7 +502,7 @@ static const char *asked_of_programs(const struct options *options)
 	return NULL;
 }
 
-/* Options that are fine alone but not together. */
+/* Options that are valid alone but not together. */
 static int check_together(struct options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;

@@ -2,8 +2,8 @@
 #ifndef DAEMON_DAEMON_OPTIONS_H
 #define DAEMON_DAEMON_OPTIONS_H
 /*
- * daemon_options.h - tracedaemon's command line. One table drives the parser, --help and the test that the manual page and the
- * completion know every option.
+ * daemon_options.h - tracedaemon's command line. One table drives the parser, --help, and the test
+ * that the manual page and the completion know every option.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ enum action {
 	ACTION_HELP,
 	ACTION_VERSION,
 	ACTION_LIST,
-	/* the rest asks a daemon that runs already */
+	/* the following send a request to a running daemon */
 	ACTION_PRINT_MASK,
 	ACTION_SET_MASK,
 	ACTION_STATUS,
@@ -27,15 +27,20 @@ enum action {
 	ACTION_STOP,
 };
 
-/** struct output_options - where the trace goes. @path: "-" for stdout; @made_up: nobody named it. @proc_path: NULL = none */
+/**
+ * struct output_options - the output file. @path: "-" for stdout. @made_up: the daemon chose the
+ * name. @proc_path: NULL: none
+ */
 struct output_options {
 	const char *path;
 	const char *proc_path;
 	bool made_up;
 };
 
-/** struct session_options - how the recording runs. @duration_ns: 0 = until it is stopped. @flush_ns: 0 = adaptive, UINT64_MAX =
- * never */
+/**
+ * struct session_options - how the recording runs. @duration_ns: 0: until it is stopped. @flush_ns:
+ * 0: adaptive, UINT64_MAX: never
+ */
 struct session_options {
 	uint64_t duration_ns;
 	uint64_t flush_ns;
@@ -49,7 +54,12 @@ struct session_options {
 
 #define OPTIONS_MAX_PROBES 64
 
-/** struct options - @probes: their texts, as given; @list_target: what to list, NULL = the events. @preload: libraries for the command, or NULL */
+/**
+ * struct options - the parsed command line
+ * @probes: their texts, as given
+ * @list_target: what to list; NULL: the events
+ * @preload: libraries for the command, or NULL
+ */
 struct options {
 	enum action action;
 	const char *probes[OPTIONS_MAX_PROBES];
@@ -68,14 +78,14 @@ enum option_value {
 	OPTION_NO_VALUE,
 	OPTION_VALUE,
 	OPTION_OPTIONAL_VALUE, /* the next word, unless it begins with a dash */
-	OPTION_GLUED_VALUE, /* only glued: without it the letter stands alone (-p) */
+	OPTION_GLUED_VALUE, /* only in the same word; without a value the letter stands alone (-p) */
 };
 
 /**
  * struct option_spec - one option
- * @letter: classic letter, 0 none; @other_letter: its classic alias
+ * @letter: classic letter, 0: none; @other_letter: its classic alias
  * @name, @other_name: long spellings without the dashes, or NULL
- * @apply: takes the value (NULL if none); NULL = accepted for old scripts and ignored
+ * @apply: gets the value (NULL if none); NULL: accepted for old scripts and ignored
  * @help: one line; for ignored options, why they are not needed any more
  */
 struct option_spec {
@@ -93,8 +103,9 @@ struct option_spec {
 const struct option_spec *options_table(size_t *ret_nr);
 
 /**
- * options_parse() - the command line into @ret_options, whose strings are borrowed from @argv
- * Says on stderr which old options were ignored. Returns 0, or -EINVAL with what is wrong: the program exits with 2.
+ * options_parse() - parse the command line into @ret_options, which borrows strings from @argv
+ * Reports ignored old options on stderr. Returns 0, or -EINVAL with the reason; the program then
+ * exits with 2.
  */
 int options_parse(struct options *ret_options, int argc, char **argv, struct trace_error *ret_error);
 

@@ -11,30 +11,37 @@
 #include "format_text.h"
 #include "ring_reader.h"
 
-/* The daemon does so much for programs in one go, while signals and requests wait: in bytes; each sub-buffer counts as so many more. */
+/*
+ * How much the daemon does for programs in one drain_run(), while signals and requests wait:
+ * DRAIN_SLICE_BYTES bytes. Each sub-buffer counts as DRAIN_SUBBUF_BYTES more.
+ */
 #define DRAIN_SLICE_BYTES  (16u << 20)
 #define DRAIN_SUBBUF_BYTES 4096u
 
 /**
- * struct drain_ring - the books of one ring
- * @translate, @context: of a program's; NULL: the kernel's
- * @fd, @offset, @is_mapped: of a program's, as in struct drain_source. @budget, @uid: whose visits to CPUs are counted
- * @until: drain_run() only: the sub-buffer that was opened last when it began
- * @consumed: sub-buffers up to this one are done with; our own copy of the word in the ring's control page, which a program can write
- * @blocks: given to the writer; numbers them
+ * struct drain_ring - one ring and its counters
+ * @translate, @context: of a program's ring; NULL: a kernel ring
+ * @fd, @offset, @is_mapped: of a program's ring, as in struct drain_source
+ * @budget, @uid: the account that pays for visits to CPUs
+ * @consumed: the last sub-buffer that was taken or skipped. This is the daemon's own copy of the
+ *     word in the control page, which a program can overwrite.
+ * @until: during drain_run(): the newest sub-buffer that was open when it began
+ * @blocks: number of blocks given to the writer; also their sequence number
  * @stored: records in those blocks
- * @lost_here: records that were taken, or were to be taken, and did not get that far
- * @given_up: of @lost_here, what was left in the ring
- * @abandoned: of @stored, what was taken out of the queue again
- * @unqueued: blocks that there was no memory for
- * @first, @last: the sub-buffers of the recording
- * @counter: the ring's counter of discarded events; @filtered_before: its other counter, before the first; @discarded, @filtered: of the recording, once
- * its last sub-buffer is known
- * @start_ns: of a program's: the recording's start
- * @fill: drain_flush() only: of the sub-buffer in use, in bytes
- * @held: nothing is written into its sub-buffers any more, see drain_hold()
+ * @lost_here: records lost on the way from the ring to the writer's queue
+ * @given_up: the part of @lost_here that was left in the ring
+ * @abandoned: the part of @stored that was dropped from the queue
+ * @unqueued: blocks lost because there was no memory
+ * @first, @last: the first and last sub-buffer of the recording
+ * @counter: the ring's counter of discarded events
+ * @start_ns: of a program's ring: start of the recording
+ * @filtered_before: the ring's counter of filtered events when the recording began
+ * @discarded, @filtered: events of the recording, set once its last sub-buffer is known
+ * @fill: during drain_flush(): bytes in the open sub-buffer
+ * @held: write nothing into the sub-buffers any more, see drain_hold()
  * @suspect: the last sub-buffer was dropped because its times are unknown
- * @broken: nothing in the ring can be believed any more. @retired: its memory is gone
+ * @broken: the content of the ring is not believed any more
+ * @retired: the ring's memory is gone
  */
 struct drain_ring {
 	struct subbuf_ring ring;
@@ -70,17 +77,20 @@ struct drain_ring {
 };
 
 /**
- * struct drain - @rings: those of the kernel first, @nr_kernel of them
- * @next_program: of the programs' rings, the one that is looked at first. @work: for programs, of DRAIN_SLICE_BYTES; @has_more: there was more
+ * struct drain - all rings of a recording
+ * @rings: the kernel's rings first, @nr_kernel of them
+ * @next_program: the program's ring to look at first
+ * @work: the work for programs in this drain_run(), of DRAIN_SLICE_BYTES
+ * @has_more: that limit left sub-buffers of programs in their rings
  */
 struct drain {
 	struct tracer *tracer;	      /* borrowed; NULL: only programs are recorded */
 	struct trace_writer *writer;  /* borrowed */
 	struct writer_thread *thread; /* borrowed */
-	unsigned char *scratch;	      /* owned; for copies of programs' sub-buffers, behind room for one record */
+	unsigned char *scratch;	      /* owned; copies of programs' sub-buffers, after free space for one record */
 	size_t scratch_bytes;
 	bool ended;
-	struct drain_ring **rings; /* owned, as what they point to */
+	struct drain_ring **rings; /* owned, and the rings too */
 	size_t nr_rings;
 	size_t nr_kernel;
 	size_t rings_room;
@@ -89,14 +99,17 @@ struct drain {
 	bool has_more;
 };
 
-/* ---- the borders of the recording ---- */
+/* ---- the limits of the recording ---- */
 
 static uint64_t read_counter(const trace_u64 *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Events of the recording that the ring had no room for, so far. A ring belongs to one CPU. */
+/*
+ * Events of the recording that the ring has discarded so far. The maximum is what one CPU can
+ * count, because a ring belongs to one CPU.
+ */
 static uint64_t ring_counted(struct drain_ring *ring)
 {
 	uint64_t most = ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX;
@@ -114,21 +127,26 @@ static uint64_t ring_position(const struct drain_ring *ring)
 static void ring_release(struct drain_ring *ring)
 {
 	ring->consumed++;
-	__atomic_store_n(&ring->ring.control->consumed, ring->consumed, __ATOMIC_RELEASE); /* [W4], as subbuf_release() */
+	/* [W4], as subbuf_release() */
+	__atomic_store_n(&ring->ring.control->consumed, ring->consumed, __ATOMIC_RELEASE);
 }
 
 /* ---- a program's memory ---- */
 
 /*
- * SECURITY: a sub-buffer of a program may have no pages: a hole in its file. To read a hole in a mapping allocates pages, on our account; pread() does
- * not. To write there allocates them in any case; so it is asked before.
+ * SECURITY: a program can punch a hole into the file of its memory. Reading the hole through a
+ * mapping allocates pages, which are charged to the daemon; pread() allocates none. Writing
+ * allocates them in any case, so the daemon checks with lseek() before it writes.
  */
 static off_t place_of(const struct drain_ring *ring, uint64_t seq)
 {
 	return ring->offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->ring.nr_subbufs - 1)) * ring->ring.subbuf_bytes;
 }
 
-/* At most @bytes of sub-buffer @seq, from its begin; what cannot be read is zeros. */
+/*
+ * Reads at most @bytes of sub-buffer @seq, from its beginning. Bytes that cannot be read become
+ * zeros.
+ */
 static void read_subbuf(const struct drain_ring *ring, uint64_t seq, void *to, size_t bytes)
 {
 	ssize_t got = pread(ring->fd, to, bytes, place_of(ring, seq));
@@ -144,7 +162,7 @@ static bool is_there(const struct drain_ring *ring, uint64_t seq, uint32_t at)
 	return at < ring->ring.subbuf_bytes && lseek(ring->fd, place, SEEK_DATA) == place;
 }
 
-/* Bytes from the begin of sub-buffer @seq to its first hole. */
+/* The number of bytes from the beginning of sub-buffer @seq to its first hole. */
 static size_t bytes_there(const struct drain_ring *ring, uint64_t seq)
 {
 	off_t place = place_of(ring, seq), hole = lseek(ring->fd, place, SEEK_HOLE);
@@ -154,7 +172,11 @@ static size_t bytes_there(const struct drain_ring *ring, uint64_t seq)
 	return hole - place < ring->ring.subbuf_bytes ? (size_t)(hole - place) : ring->ring.subbuf_bytes;
 }
 
-/* Do the words have pages that a flush writes to? The one behind the block's last record may be in the next page, which then is one more. */
+/*
+ * True if all words that a flush writes to have pages: the header of the open sub-buffer, the
+ * header of the block's sub-buffer, and the end of the block. The word after the block's last
+ * record may be in the next page; then the flush allocates one page.
+ */
 static bool has_pages_to_flush(const struct drain_ring *ring)
 {
 	uint64_t block = read_counter(&ring->ring.control->block), seq = ring_position(ring) >> SUBBUF_OFFSET_BITS;
@@ -167,7 +189,10 @@ static bool has_pages_to_flush(const struct drain_ring *ring)
 	return is_there(ring, seq, 0) && is_there(ring, seq, (uint32_t)block - 8);
 }
 
-/* A block is closed by a visit to its CPU, in front of all others there. */
+/*
+ * Closing a block requires running on its CPU, before all other tasks there. The program's user
+ * pays for this visit.
+ */
 static bool may_flush(const struct drain_ring *ring)
 {
 	if (!ring->translate)
@@ -182,7 +207,10 @@ static uint32_t flush(const struct drain_ring *ring)
 	return may_flush(ring) ? ring_flush(&ring->ring) : 0;
 }
 
-/* As subbuf_complete(). The header is read only where the control page does not rule it out: that is a system call. */
+/*
+ * As subbuf_complete(). Reading a program's header is a system call, so check the control page
+ * first: it can show that the sub-buffer is still open.
+ */
 static bool is_complete(const struct drain_ring *ring, uint64_t seq)
 {
 	uint64_t position, block, target = subbuf_commit_target(ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq);
@@ -200,7 +228,7 @@ static bool is_complete(const struct drain_ring *ring, uint64_t seq)
 	return ((header.commit - target) & SUBBUF_COMMIT_MASK) == 0;
 }
 
-/* ---- begin and end of a ring ---- */
+/* ---- beginning and end of a ring ---- */
 
 static void ring_begin(struct drain_ring *ring, bool whole)
 {
@@ -229,7 +257,7 @@ static struct drain_ring *ring_new(struct drain *drain)
 	return ring;
 }
 
-/* Before sub-buffers are closed. */
+/* Flush the deferred entries, before sub-buffers are closed. */
 static void settle(const struct drain *drain)
 {
 	if (drain->tracer)
@@ -264,14 +292,14 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 	return drain;
 }
 
-/* Records that are committed in sub-buffer @seq, complete or not. */
+/* Number of records committed in sub-buffer @seq, complete or not. */
 static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
 {
 	const struct subbuf_ring *ring = &books->ring;
 	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
 	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
 	struct subbuf_header header;
-	uint64_t most = ring->subbuf_bytes / sizeof(struct trace_record); /* a program may say anything */
+	uint64_t most = ring->subbuf_bytes / sizeof(struct trace_record); /* a program can write any count */
 
 	if (books->translate) {
 		read_subbuf(books, seq, &header, sizeof(header));
@@ -281,14 +309,17 @@ static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
 		header = *subbuf_slot(ring, seq);
 	}
 	if (header.seq != seq)
-		return 0; /* its opener has not come that far */
+		return 0; /* its opener has not written the header yet */
 	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
 		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
 	in_block += (((commit - earlier_uses) >> 40) - header.records_before) & 0xffffff;
 	return in_block < most ? in_block : most;
 }
 
-/* A block that cannot be closed (@is_open: was not to be), nor waited for: what it holds is lost. */
+/*
+ * Count the records of a block as lost if the daemon can neither close it nor wait for it.
+ * @is_open: the daemon chose not to close it.
+ */
 static void lose_block(struct drain_ring *ring, bool is_open)
 {
 	uint64_t block = __atomic_load_n(&ring->ring.control->block, __ATOMIC_ACQUIRE), here;
@@ -308,7 +339,7 @@ static void ring_end(struct drain_ring *ring)
 
 	ring->last = is_open ? subbuf_newest_closed(&ring->ring) : ring_close(&ring->ring);
 	if (ring->translate && ring->last > most)
-		ring->last = most; /* a program may say anything */
+		ring->last = most; /* a program can write any position */
 	if (ring->translate && !ring->broken)
 		lose_block(ring, is_open);
 	ring->discarded = ring_counted(ring);
@@ -331,7 +362,7 @@ static bool scratch_reserve(struct drain *drain, size_t bytes)
 	return true;
 }
 
-enum { DRAIN_ROOM_BEFORE = 2048 }; /* TRACE_RECORD_MAX_BYTES, and what keeps the copy at a multiple of 64 */
+enum { DRAIN_ROOM_BEFORE = 2048 }; /* TRACE_RECORD_MAX_BYTES, rounded up so that the copy is aligned to 64 bytes */
 
 struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole)
 {
@@ -352,7 +383,7 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 	ring->start_ns = source->start_ns;
 	ring_begin(ring, whole);
 	if (drain->ended)
-		ring_end(ring); /* of a program that died before anybody looked */
+		ring_end(ring); /* its program died before the daemon looked */
 	return ring;
 }
 
@@ -385,7 +416,7 @@ struct drain *drain_free(struct drain *drain)
 
 /* ---- one sub-buffer ---- */
 
-/* Events of the recording that found no room before @total had been counted. */
+/* Events of the recording that were discarded before the counter reached @total. */
 static uint64_t discarded_since(const struct drain_ring *ring, uint64_t total)
 {
 	return total > ring->counter.before ? total - ring->counter.before : 0;
@@ -407,14 +438,14 @@ static struct trace_source ring_source(const struct drain_ring *ring, const stru
 	};
 }
 
-/* The ring will not be read any more. How much of it is lost nobody can tell: one event stands for it. */
+/* Stop reading the ring. The number of lost records is unknown; one event stands for them. */
 static void ring_break(struct drain_ring *ring)
 {
 	ring->broken = true;
 	ring->lost_here++;
 }
 
-/* The next sub-buffer of the recording, if it is complete: its number; 0: there is none. */
+/* Returns the number of the next complete sub-buffer of the recording; 0: there is none. */
 static uint64_t next_subbuf(struct drain_ring *ring)
 {
 	uint64_t newest, seq;
@@ -448,7 +479,10 @@ static void push(struct drain *drain, struct drain_ring *ring, const struct trac
 	}
 }
 
-/* Packs straight out of shared memory; the sub-buffer goes back to the producers before anything is written. */
+/*
+ * Packs directly from shared memory. The producers get the sub-buffer back before anything is
+ * written to the file.
+ */
 static void take_trusted(struct drain *drain, struct drain_ring *ring, const struct subbuf_header *header)
 {
 	struct trace_source source = ring_source(ring, header);
@@ -459,14 +493,17 @@ static void take_trusted(struct drain *drain, struct drain_ring *ring, const str
 	push(drain, ring, &source, packed, suspect);
 }
 
-/* ---- one of a program ---- */
+/* ---- a program's sub-buffer ---- */
 
 __attribute__((no_sanitize_thread, noinline)) static void copy_racing(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 }
 
-/* Others may write there at the same time: what comes is what is checked, and nothing is read twice. Behind @bytes the copy is what it was before. */
+/*
+ * Copy the first @bytes of a sub-buffer. The program may write there concurrently, so only the copy
+ * is checked, and nothing is read twice. The bytes of the copy after @bytes keep their old content.
+ */
 static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain_ring *ring, uint64_t seq, size_t bytes, bool has_pages)
 {
 	struct subbuf_header *copy = (struct subbuf_header *)(drain->scratch + DRAIN_ROOM_BEFORE);
@@ -487,7 +524,7 @@ static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ri
 	return totals.lost_write + ring->unqueued;
 }
 
-/* @nr_records: as counted by the program, or found by salvaging. */
+/* @nr_records: as the program counted them, or as salvaging found them. */
 static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbuf_header *header, uint32_t nr_records)
 {
 	struct trace_source source;
@@ -520,7 +557,7 @@ static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_
 	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, there >= sizeof(*copy) ? there : sizeof(*copy), there >= sizeof(*copy));
 
 	ring_release(ring);
-	if (copy->seq != seq || copy->end > there) /* no writer leaves a page out */
+	if (copy->seq != seq || copy->end > there) /* a record writer never leaves a page out */
 		ring_break(ring);
 	else
 		take_copy(drain, ring, copy, subbuf_records(&ring->ring, copy));
@@ -534,7 +571,7 @@ static void take_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t s
 		take_trusted(drain, ring, subbuf_slot(&ring->ring, seq));
 }
 
-/* Its program is dead: nobody will complete it. */
+/* Take an incomplete sub-buffer: its program is dead and will not complete it. */
 static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t seq, uint64_t position)
 {
 	bool is_hole = !is_there(ring, seq, 0);
@@ -548,11 +585,11 @@ static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_
 	if (salvaged.opened)
 		take_copy(drain, ring, copy, salvaged.records);
 	else
-		ring->lost_here += salvaged.records; /* nobody noted the time that theirs count from */
+		ring->lost_here += salvaged.records; /* the opener died before it stored the base of their times */
 	ring->lost_here += salvaged.in_flight + salvaged.lost;
 }
 
-/* Enough for programs until the next drain_run(). */
+/* True if programs had their share of work until the next drain_run(). */
 static bool is_done(const struct drain *drain)
 {
 	return drain->work >= DRAIN_SLICE_BYTES;
@@ -610,7 +647,10 @@ void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 	ring->lost_here = trace_add_saturated(ring->lost_here, nr);
 }
 
-/* Half of a ring wakes us, and what comes until we are here is an eighth at most. */
+/*
+ * A ring wakes the daemon when it is half full, and at most another eighth fills until the daemon
+ * runs. More than 5/8 is late.
+ */
 static bool ring_is_late(const struct drain_ring *ring)
 {
 	uint64_t open = ring_position(ring) >> SUBBUF_OFFSET_BITS, room = ring->ring.nr_subbufs;
@@ -621,12 +661,13 @@ static bool ring_is_late(const struct drain_ring *ring)
 bool drain_is_late(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->nr_rings; i++)
-		if (!drain->rings[i]->translate && ring_is_late(drain->rings[i])) /* a program's may be gone, or say anything */
+		/* a program's ring may be gone, or its position invalid */
+		if (!drain->rings[i]->translate && ring_is_late(drain->rings[i]))
 			return true;
 	return false;
 }
 
-/* All that is complete in the kernel's rings, one sub-buffer of each in turn. */
+/* Takes all complete sub-buffers of the kernel's rings, one of each ring in turn. */
 static enum drain_result take_kernel(struct drain *drain)
 {
 	enum drain_result result = DRAIN_IDLE;
@@ -649,13 +690,16 @@ static enum drain_result take_kernel(struct drain *drain)
 	return result;
 }
 
-/* The next sub-buffer of a program's ring that was opened before drain_run() began; what is opened later waits for the next one. */
+/*
+ * The next sub-buffer of a program's ring that was opened before drain_run() began. Sub-buffers
+ * opened later wait for the next drain_run().
+ */
 static uint64_t next_of_program(struct drain_ring *ring)
 {
 	return ring->consumed < ring->until ? next_subbuf(ring) : 0;
 }
 
-/* One sub-buffer of each program's ring. After each of them the kernel's rings come first again. */
+/* Takes one sub-buffer of each program's ring, and drains the kernel's rings after each. */
 static enum drain_result take_programs_once(struct drain *drain)
 {
 	size_t nr = drain->nr_rings - drain->nr_kernel;
@@ -725,15 +769,19 @@ bool drain_wake_at(struct drain *drain, bool half)
 		const struct subbuf_ring *ring = &drain->rings[i]->ring;
 		trace_u64 wake_at = half ? ring->nr_subbufs / 2 : 1;
 
-		if (!drain->rings[i]->translate) /* before position is looked at again: a writer moves that first, and then asks */
+		/*
+		 * Store wake_at before loading position: a writer moves position first and then
+		 * loads wake_at.
+		 */
+		if (!drain->rings[i]->translate)
 			less |= __atomic_exchange_n(&ring->control->wake_at, wake_at, __ATOMIC_SEQ_CST) > wake_at;
 	}
 	return less;
 }
 
-/* ---- what is not complete ---- */
+/* ---- incomplete sub-buffers ---- */
 
-/* How full the sub-buffer in use is, in bytes; 0: there is none. Of one that is to be taken, all. */
+/* Bytes in the open sub-buffer; 0: none is open. The full size if a complete sub-buffer waits. */
 static uint32_t ring_fill(const struct drain_ring *ring)
 {
 	uint32_t offset = (uint32_t)(ring_position(ring) & SUBBUF_OFFSET_MASK);
@@ -750,7 +798,7 @@ uint32_t drain_flush(struct drain *drain)
 
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken ? 0 : ring_fill(drain->rings[i]);
-	settle(drain); /* closes some of them */
+	settle(drain); /* this closes some of them */
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = drain->rings[i];
 		if (ring->retired || ring->broken)
@@ -760,7 +808,7 @@ uint32_t drain_flush(struct drain *drain)
 			bytes = ring->fill;
 		if (!bytes)
 			continue;
-		fill = bytes * 1024 / ring->ring.subbuf_bytes + 1; /* little is not nothing */
+		fill = bytes * 1024 / ring->ring.subbuf_bytes + 1; /* more than 0 for any content */
 		if (fill > fullest)
 			fullest = fill;
 	}
@@ -798,7 +846,7 @@ uint64_t drain_abandon(struct drain *drain)
 	return lost;
 }
 
-/* ---- the books ---- */
+/* ---- statistics ---- */
 
 static uint64_t ring_full(const struct drain *drain, struct drain_ring *ring)
 {

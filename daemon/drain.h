@@ -2,12 +2,14 @@
 #ifndef DAEMON_DRAIN_H
 #define DAEMON_DRAIN_H
 /*
- * drain.h - from rings to the writer's queue: records become chunks, and the books of each ring are kept.
+ * drain.h - takes complete sub-buffers out of the rings, makes chunks for the writer's queue, and
+ * counts for each ring what was stored and lost.
  *
- * A ring is a ring: those of the kernel are there from the beginning, those of programs come and go. The memory of a program is not
- * trusted: what is read there is copied once, checked, and cannot harm more than the program's own stream.
+ * The rings of the kernel exist from the beginning; the rings of programs come and go. Both are
+ * read by the same code. The daemon does not trust the memory of a program: it copies what it reads
+ * once and checks the copy, so that wrong content can only damage the program's own stream.
  *
- * Discard mode only; flight.h reads rings that overwrite. One thread.
+ * Discard mode only; flight.h reads the rings that overwrite. One thread.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,26 +24,33 @@
 struct drain;
 
 /**
- * drain_new() - keep books from now on; what the rings hold already is passed over
- * @tracer: borrowed until drain_free(), started; NULL: programs' rings only. While its programs are attached, some events come and
- *          others do not yet: the recording begins after that. NULL: -ENOMEM
+ * drain_new() - start counting now; skip what the rings already hold
+ * @tracer: started; borrowed until drain_free(). NULL: only the rings of programs are drained. The
+ *     recording begins after its BPF programs are attached: during attachment some event types are
+ *     recorded and others not yet.
+ * Returns NULL on -ENOMEM.
  */
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error);
 struct drain *drain_free(struct drain *drain); /* NULL is fine; returns NULL */
 
-/** drain_connect() - where it goes; before drain_run(). Borrowed */
+/** drain_connect() - set the writer and its queue, before drain_run(). Both are borrowed */
 void drain_connect(struct drain *drain, struct trace_writer *writer, struct writer_thread *thread);
 
 /**
- * struct drain_copy - a sub-buffer of a program, copied out of its memory, on its way to be packed
- * @header: the copy; behind it @bytes of records, to be translated in place. Room for one more record of any size lies before them
- * @nr_records: as their writers counted; no more than fit
- * @unwritten: only grows: when it does, records that translate() had added before may be lost
- * To be filled in by translate():
- * @records, @bytes: what is to be packed, with the catalogue's or the writer's ids, and low bits of ns of CLOCK_MONOTONIC
- * @nr_records: how many those are, with those that make no sense; @added: of them, made by the daemon
- * @filtered: left out because nobody wants them; @early: left out because they are older than the recording
- * @untyped: left out because their type found no room in the trace; they are lost
+ * struct drain_copy - a sub-buffer copied out of a program's memory, before it is packed
+ * @header: the copy. @bytes of records follow it, and translate() changes them in place. Before the
+ *     records there is free space for one more record of any size.
+ * @nr_records: as the program's writers counted them, limited to what fits
+ * @unwritten: a counter that only grows. When it has grown, records that translate() added earlier
+ *     may be lost.
+ * translate() sets:
+ * @records, @bytes: what to pack: records with the ids of the catalogue or the writer, and the low
+ *     bits of CLOCK_MONOTONIC in ns
+ * @nr_records: the number of those records, including records that make no sense
+ * @added: how many of them the daemon added
+ * @filtered: records left out because they are not selected
+ * @early: records left out because they are older than the recording
+ * @untyped: records left out because the trace has no space for their event type; they are lost
  */
 struct drain_copy {
 	const struct subbuf_header *header;
@@ -57,13 +66,15 @@ struct drain_copy {
 };
 
 /**
- * struct drain_source - a ring of a program
- * @fd, @offset: the file of its memory, borrowed until drain_retire(), and where the ring begins in it
- * @budget, @uid: who pays for visits to CPUs; borrowed; NULL: they are free
- * @is_mapped: full sub-buffers may be read where they are mapped, which is a tenth cheaper; otherwise from the file, where a program that takes its pages
- *     away at that moment cannot have the daemon make new ones
- * @translate: returns false when the times make no sense: its records are then lost
- * @start_ns: of the recording: the ring discarded its events since then
+ * struct drain_source - a program's ring
+ * @fd, @offset: the file of the program's memory, borrowed until drain_retire(), and where the ring
+ *     begins in it
+ * @budget, @uid: the account that pays for visits to CPUs; borrowed; NULL: visits are free
+ * @is_mapped: read full sub-buffers through the mapping, which costs a tenth less. Otherwise read
+ *     them from the file, so that a program that removes its pages at that moment cannot make the
+ *     daemon allocate new ones.
+ * @translate: returns false if the times make no sense; the records are then lost
+ * @start_ns: start of the recording; events that the ring discarded since then count
  */
 struct drain_source {
 	struct subbuf_ring ring;
@@ -82,76 +93,106 @@ struct drain_source {
 struct drain_ring;
 
 /**
- * drain_add() - one more ring, whose memory stays until drain_retire()
- * What it holds is taken; translate() knows what is too early. @whole: and so is what it discarded ever, otherwise what it does from now on
- * NULL: no memory
+ * drain_add() - add a ring; its memory must stay until drain_retire()
+ * The drain takes all records in the ring; translate() leaves out those that are too early.
+ * @whole: count every event that the ring ever discarded; otherwise only those from now on
+ * Returns NULL if there is no memory.
  */
 struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole);
 
-/** drain_salvage() - the program is dead: take what is left in its ring, complete or not. False: the queue is full, or it was enough: call again after drain_run() */
+/**
+ * drain_salvage() - take what a dead program left in its ring, complete or not
+ * Returns false if the queue is full or this call has taken enough: call again after drain_run().
+ */
 bool drain_salvage(struct drain *drain, struct drain_ring *ring);
 
-/** drain_hold() - from now on, if @hold, nothing is written into the ring's sub-buffers: what is not full stays where it is. For memory that is larger than it may be */
+/**
+ * drain_hold() - with @hold, write nothing into the ring's sub-buffers from now on
+ * Sub-buffers that are not full then stay unread. For a program with more memory than allowed.
+ */
 void drain_hold(struct drain_ring *ring, bool hold);
 
-/** drain_retire() - its memory goes; the books stay */
+/** drain_retire() - stop reading the ring: its memory goes away, its counts stay */
 void drain_retire(struct drain *drain, struct drain_ring *ring);
 
-/** drain_is_broken() - did the program write what no writer of records does? Nothing more is taken from the ring */
+/**
+ * drain_is_broken() - did the program write something that no record writer writes? Nothing more is
+ * taken from the ring then
+ */
 bool drain_is_broken(const struct drain_ring *ring);
 
-/** drain_is_doubted() - did the ring's counter of discarded events say what no program can have counted? It is not believed any more */
+/**
+ * drain_is_doubted() - did the ring's counter of discarded events show an impossible value? It is
+ * not believed any more then
+ */
 bool drain_is_doubted(const struct drain_ring *ring);
 
-/** drain_taken() - sub-buffers taken from the ring, ever */
+/** drain_taken() - number of sub-buffers taken from the ring so far */
 uint64_t drain_taken(const struct drain_ring *ring);
 
-/** drain_count_lost() - events of the ring that never came to be in it */
+/** drain_count_lost() - count @nr events of the ring that never reached it as lost */
 void drain_count_lost(struct drain_ring *ring, uint64_t nr);
 
-/** drain_is_late() - is a ring of the kernel's so full that we should have been here before? What a program says of its own does not count */
+/**
+ * drain_is_late() - is a kernel ring so full that the daemon should have drained it earlier? Rings
+ * of programs are not considered: a program can write any position
+ */
 bool drain_is_late(const struct drain *drain);
 
 enum drain_result {
-	DRAIN_IDLE,    /* nothing was complete */
-	DRAIN_TOOK,    /* took all that was complete */
-	DRAIN_BLOCKED, /* the queue is full: call again when the writer's wake_fd says so */
+	DRAIN_IDLE,    /* no sub-buffer was complete */
+	DRAIN_TOOK,    /* took all complete sub-buffers */
+	DRAIN_BLOCKED, /* the queue is full: call again when the writer's wake_fd is readable */
 };
 
 /**
- * drain_wake_at() - how much wakes us: half of a ring of the kernel's, or, not @half, each sub-buffer that is full. Returns whether that is less than before:
- * then call drain_run(), for what became full until now woke nobody
- * For half of a ring we come a quarter as often, and whoever has the CPU loses what it had in the caches a quarter as often; but what is full is written later.
+ * drain_wake_at() - set when a kernel ring wakes the daemon: at half its sub-buffers, or without
+ * @half at each full sub-buffer
+ * With half a ring the daemon wakes a quarter as often, and evicts the caches of the running task a
+ * quarter as often. The price is that full sub-buffers are written later.
+ * Returns true if the threshold is lower than before. Then call drain_run(): sub-buffers that are
+ * already full did not wake the daemon.
  */
 bool drain_wake_at(struct drain *drain, bool half);
 
 /**
  * drain_run() - take every complete sub-buffer, one of each ring in turn
- * The kernel's come first, and again after each of a program. Sub-buffers of programs are taken if they were opened before the call, and so many in all that
- * signals and requests need not wait for long: drain_has_more() tells that there was more.
+ * The kernel's rings come first, and again after each sub-buffer of a program. From programs it
+ * takes only sub-buffers that were opened before the call, and limits their total, so that signals
+ * and requests need not wait long. drain_has_more() then returns true if some were left.
  */
 enum drain_result drain_run(struct drain *drain);
 bool drain_has_more(const struct drain *drain);
 
-/** drain_kernel() - the kernel's rings only: between two pieces of work for programs */
+/** drain_kernel() - drain the kernel's rings only, between two pieces of work for programs */
 void drain_kernel(struct drain *drain);
 
 /**
- * drain_flush() - close the sub-buffers in use, for drain_run() to take
+ * drain_flush() - close the open sub-buffers, so that drain_run() can take them
  * Returns how full the fullest of them was, in 1/1024.
  */
 uint32_t drain_flush(struct drain *drain);
 
-/** drain_end() - flush; what comes later is not part of the recording. Before tracer_stop(), for the same reason as above */
+/**
+ * drain_end() - flush and end the recording: later records do not belong to it
+ * Call it before tracer_stop(): during detachment some event types stop earlier than others.
+ */
 void drain_end(struct drain *drain);
 
-/** drain_is_empty() - after drain_end(): is all of the recording taken? */
+/** drain_is_empty() - after drain_end(): has every sub-buffer of the recording been taken? */
 bool drain_is_empty(const struct drain *drain);
 
-/** drain_abandon() - after drain_end(): count what the rings still hold of the recording as lost. Returns the number of events */
+/**
+ * drain_abandon() - after drain_end(): count the recording's remaining records in the rings as lost
+ * Returns the number of events.
+ */
 uint64_t drain_abandon(struct drain *drain);
 
-/** struct drain_totals - of all rings, so far. @lost: found no room, or could not be packed; @filtered: refused by the filters */
+/**
+ * struct drain_totals - sums over all rings so far
+ * @lost: events that found no space in a ring, or could not be packed
+ * @filtered: events refused by the filters
+ */
 struct drain_totals {
 	uint64_t events;
 	uint64_t lost;
@@ -160,9 +201,13 @@ struct drain_totals {
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals);
 
 /**
- * struct drain_losses - of a ring, why; together they are what it lost. @is_program: the ring's
- * @full: found no room. @given_up: were in it when there was no more time. @other: half recorded when their program died, of times that nobody knows, or
- * taken, and then not written, for want of memory or time
+ * struct drain_losses - the lost events of one ring by cause; the three counters add up to all
+ * losses
+ * @is_program: the ring belongs to a program
+ * @full: events that found no space in the ring
+ * @given_up: events still in the ring when the time to drain was over
+ * @other: events half recorded when their program died, events with unknown times, and events taken
+ *     but not written for lack of memory or time
  */
 struct drain_losses {
 	uint32_t cpu;
@@ -173,7 +218,10 @@ struct drain_losses {
 };
 void drain_get_losses(const struct drain *drain, size_t idx, struct drain_losses *ret_losses);
 
-/** drain_statistics() - the account of each ring, with what the writer lost: after writer_thread_stop() */
+/**
+ * drain_statistics() - the statistics of one ring, with the writer's losses; after
+ * writer_thread_stop()
+ */
 size_t drain_nr_rings(const struct drain *drain);
 void drain_statistics(const struct drain *drain, size_t idx, struct trace_stream_stats *ret_stats);
 #endif

@@ -19,14 +19,20 @@
 #include "tracefile.h"
 #include "writer_thread.h"
 
-#define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events, all CPUs */
+#define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events of all CPUs */
 #define FLIGHT_QUEUE_BYTES     (64u << 20)
-/* What the kernel missed is asked of each program in a system call, as in recording.c; a snapshot asks anyway. */
+/*
+ * Time between two reads of the missed events, which cost one system call for each BPF program, as
+ * in recording.c. Each snapshot reads them too.
+ */
 #define FLIGHT_MISSED_NS       5000000000ull
-/* Writers that are in the middle of their records when a snapshot begins are waited for so long in all, as at the end of a recording. */
+/*
+ * How long a snapshot waits, in all, for writers that are in the middle of a record. As at the end
+ * of a recording.
+ */
 #define FLIGHT_STRAGGLER_MS    1000
 
-/** struct saved - a sub-buffer of structural events, copied out. @lost: header.lost of it */
+/** struct saved - a copy of a sub-buffer with structural events. @lost: its header.lost */
 struct saved {
 	struct saved *next; /* owned */
 	size_t ring;
@@ -39,10 +45,14 @@ struct saved {
 };
 
 /**
- * struct flight_ring - one ring
- * @forgotten: sub-buffers up to this one do not count any more, with @records_before; the other two: the counters at that time
- * @dropped: records that left the history because it was full
- * @last: of the snapshot that is being written, the last sub-buffer that belongs to it; @records: up to there, ever; @held_up: a writer is inside
+ * struct flight_ring - one ring of the kernel
+ * @forgotten: the last sub-buffer before the recording or the last reset
+ * @records_before: records up to that sub-buffer, in total
+ * @discarded_before, @filtered_before: the counters at that time
+ * @dropped: records dropped because the history was full
+ * @last: the last sub-buffer of the snapshot being written
+ * @records: records up to @last, in total
+ * @held_up: a writer has not completed one of the snapshot's sub-buffers yet
  */
 struct flight_ring {
 	const struct tracer_ring *source; /* borrowed from the tracer */
@@ -57,22 +67,23 @@ struct flight_ring {
 };
 
 struct flight {
-	struct tracer *tracer; /* borrowed; NULL = no rights */
-	struct users *users;   /* borrowed; NULL = none */
-	const struct tracer_options *filter; /* borrowed; NULL = everybody */
-	const struct trace_probes *probes; /* borrowed; NULL = none */
+	struct tracer *tracer; /* borrowed; NULL: no permission */
+	struct users *users;   /* borrowed; NULL: none */
+	const struct tracer_options *filter; /* borrowed; NULL: all processes */
+	const struct trace_probes *probes; /* borrowed; NULL: none */
 	struct saved *history; /* owned; oldest first */
 	struct saved **history_end;
 	size_t history_bytes;
-	uint64_t begin_ns; /* nothing older is in memory */
+	uint64_t begin_ns; /* no older event is in memory */
 	struct flight_notes *notes; /* owned */
-	uint64_t missed_ns; /* when programs were asked last */
-	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)]; /* of programs' events and probes; empty: not said */
+	uint64_t missed_ns; /* when the missed events were read last */
+	/* the selected events of programs and probes; empty: not known */
+	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)];
 	size_t nr_rings;
 	struct flight_ring rings[];
 };
 
-/* ---- begin and end ---- */
+/* ---- beginning and end ---- */
 
 static void note_mask(struct flight *flight)
 {
@@ -121,7 +132,7 @@ struct flight *flight_begin(struct tracer *tracer, struct users *users, struct t
 	if (users)
 		users_begin(users, NULL, NULL, &start);
 	flight->users = users;
-	flight_reset(flight); /* while programs were being attached, some events came and others did not yet */
+	flight_reset(flight); /* during attachment some event types were recorded and others not yet */
 	return flight;
 }
 
@@ -206,7 +217,12 @@ void flight_drain(struct flight *flight)
 
 /* ---- a snapshot ---- */
 
-/** struct snapshot - one being written. @stats: one for each ring of the kernel's, one for each of programs, and one for the notes. @scratch: a sub-buffer */
+/**
+ * struct snapshot - a snapshot being written
+ * @stats: one for each ring of the kernel, one for each ring of a program, and one for the daemon's
+ *     stream of metadata events
+ * @scratch: space for one sub-buffer
+ */
 struct snapshot {
 	struct flight *flight;
 	struct trace_writer *writer;	  /* owned */
@@ -235,7 +251,7 @@ static int push(struct snapshot *snapshot, const struct trace_source *source)
 	return packed ? writer_thread_push(snapshot->thread, packed, source->nr_records, NULL) : -ENOMEM;
 }
 
-/* One more account, in memory that may move. */
+/* Appends the statistics of one stream. */
 static int add_stats(struct snapshot *snapshot, const struct trace_stream_stats *stats)
 {
 	struct trace_stream_stats *grown = realloc(snapshot->stats, (snapshot->nr_stats + 1) * sizeof(*grown));
@@ -249,7 +265,7 @@ static int add_stats(struct snapshot *snapshot, const struct trace_stream_stats 
 	return 0;
 }
 
-/* What happened in a ring, as far as the snapshot sees it. */
+/* The statistics of a ring, limited to the snapshot. */
 static int settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
@@ -278,13 +294,18 @@ static struct trace_source ring_source(const struct flight_ring *ring, uint64_t 
 	};
 }
 
-/* @total: of a sub-buffer that may have been opened just before discarded_before was read. */
+/*
+ * @total: header.lost of a sub-buffer. Its opener may have read the counter just before
+ *     discarded_before was read.
+ */
 static uint64_t discarded_since(const struct flight_ring *ring, uint64_t total)
 {
 	return total > ring->discarded_before ? total - ring->discarded_before : 0;
 }
 
-/* Of what came before sub-buffer @seq, and counts, that which is not @stored. */
+/*
+ * The number of the recording's records before sub-buffer @seq that are not among the @stored ones.
+ */
 static uint64_t missing_before(const struct flight_ring *ring, uint64_t seq, uint64_t stored, int *patience)
 {
 	uint64_t records = ring_records_before(&ring->source->ring, seq, patience), known = ring->records_before + stored;
@@ -292,7 +313,10 @@ static uint64_t missing_before(const struct flight_ring *ring, uint64_t seq, uin
 	return records > known ? records - known : 0;
 }
 
-/* The same of all of the snapshot. A ring that has come round meanwhile knows less by now than when it was closed. */
+/*
+ * As missing_before(), for the end of the snapshot. If all slots of the ring were reused meanwhile,
+ * their counts are newer, so use the count that close_rings() took.
+ */
 static uint64_t missing_at_end(const struct flight_ring *ring, uint64_t stored)
 {
 	int patience = 0;
@@ -314,14 +338,18 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 
 	for (uint64_t seq = oldest; !err && seq <= ring->last; seq++) {
 		if (!ring_wait_until_complete(&ring->source->ring, seq, &snapshot->patience) || !ring_copy(&ring->source->ring, seq, copy)) {
-			skipped = true; /* overwritten meanwhile; or a writer is stuck in it */
+			skipped = true; /* overwritten meanwhile, or a writer is stuck in it */
 			continue;
 		}
 		if (skipped || !blocks) {
 			before = missing_before(ring, seq, stored, &snapshot->patience);
 			skipped = ring_is_overwritten(&ring->source->ring, seq);
 			if (skipped)
-				continue; /* it came round while that was counted: what was before is not certain, and this one is gone, too */
+				/*
+				 * The slot was reused while the records were counted: the count is
+				 * not reliable, and this sub-buffer is gone too.
+				 */
+				continue;
 			overwritten = before;
 		}
 		source = ring_source(ring, ++blocks);
@@ -333,7 +361,7 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += source.nr_records;
 	}
-	if (skipped) /* nothing comes behind them that could tell */
+	if (skipped) /* no later chunk reports the missing records, so the statistics must */
 		overwritten = missing_at_end(ring, stored);
 	return err ? err : settle(snapshot, idx, stored, overwritten);
 }
@@ -350,7 +378,8 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 			break;
 	flight_drain(snapshot->flight);
 	for (const struct saved *saved = snapshot->flight->history; !err && saved; saved = saved->next) {
-		if (saved->ring != idx || saved->seq > ring->last) /* what became full since the end is the next snapshot's */
+		/* sub-buffers completed after the end belong to the next snapshot */
+		if (saved->ring != idx || saved->seq > ring->last)
 			continue;
 		source = ring_source(ring, ++blocks);
 		source.records = saved->records;
@@ -369,7 +398,10 @@ static int push_ring(struct snapshot *snapshot, size_t idx)
 	return overwrites(&snapshot->flight->rings[idx]) ? push_overwriting_ring(snapshot, idx) : push_history(snapshot, idx);
 }
 
-/* What a writer holds up comes last: what is complete may be overwritten while we wait. */
+/*
+ * Rings with a stuck writer come last: while the daemon waits for that writer, complete sub-buffers
+ * of other rings may be overwritten.
+ */
 static int push_rings(struct snapshot *snapshot)
 {
 	struct flight *flight = snapshot->flight;
@@ -394,8 +426,11 @@ static bool is_held_up(const struct flight_ring *ring)
 }
 
 /*
- * All rings are closed at one moment, with which the snapshot ends: what came later on one CPU, while another's was copied, would have the former's last
- * state last until then, for nobody knows what followed. Nor is it waited for: nobody completes the sub-buffer that the next event opens, before it is full.
+ * Closes all rings at one moment, which is the end of the snapshot. If each ring ended when it was
+ * copied, CPU 0 might end 100 ms before CPU 1, and the last state of the threads on CPU 0 would
+ * seem to last for these 100 ms.
+ * The snapshot does not wait for sub-buffers opened after that: they complete only when they are
+ * full.
  */
 static void close_rings(struct snapshot *snapshot)
 {
@@ -405,7 +440,7 @@ static void close_rings(struct snapshot *snapshot)
 	note_missed(flight);
 	snapshot->end_ns = clock_now();
 	if (flight->tracer)
-		tracer_settle(flight->tracer); /* closes those of the kernel */
+		tracer_settle(flight->tracer); /* closes the rings that have deferred entries */
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
 	for (size_t i = 0; i < flight->nr_rings; i++) {
@@ -433,17 +468,22 @@ static int push_users(struct snapshot *snapshot)
 	return err;
 }
 
-/** struct noting - the daemon's own stream on its way: @gone is written where it belongs between the notes, if it @is_due */
+/**
+ * struct noting - state while the daemon's own stream is written
+ * @gone: the dropped programs; a mark reports them, between the metadata events in time order
+ * @is_due: that mark is still to be written
+ * @blocks, @stored: blocks and records written so far
+ */
 struct noting {
 	struct snapshot *snapshot;
 	struct users_gone gone;
 	bool is_due;
 	uint64_t blocks;
 	uint64_t stored;
-	uint64_t lost_gone; /* of @gone, once it is written */
+	uint64_t lost_gone; /* lost events of @gone, once the mark is written */
 };
 
-/* Each in a block of its own: they may be days apart. */
+/* Writes each metadata event as a block of its own, because they may be days apart. */
 static int push_block(struct noting *noting, const struct block *block, uint64_t lost)
 {
 	struct trace_source source = block_source(block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, ++noting->blocks);
@@ -454,7 +494,10 @@ static int push_block(struct noting *noting, const struct block *block, uint64_t
 	return push(noting->snapshot, &source);
 }
 
-/* Programs of which nothing is left: no stream stands for them. What they recorded was before the last of them died. */
+/*
+ * Writes a mark for programs of which nothing is kept, and which therefore have no stream. Their
+ * records are older than the end of the last of them.
+ */
 static int push_gone(struct noting *noting, uint64_t lost)
 {
 	struct block block = {0};
@@ -501,7 +544,10 @@ static int push_notes(struct snapshot *snapshot)
 	return err ? err : add_stats(snapshot, &stats);
 }
 
-/* The trace begins with the oldest ordinary event: older structural events only tell who is who. */
+/*
+ * The trace begins with the oldest ordinary event. Older structural events only describe threads
+ * and processes.
+ */
 static uint64_t oldest_ns(const struct flight *flight)
 {
 	uint64_t oldest = flight->users ? users_oldest_ns(flight->users) : UINT64_MAX, seq;
@@ -540,7 +586,7 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 	return writer_thread_push_clock(snapshot->thread, &now) ? error_set(ret_error, -ENOMEM, "no memory for a snapshot") : 0;
 }
 
-/* The machine as it is now: what exists, and what threads wait for. */
+/* Writes the state of the machine now: what exists, and what threads wait for. */
 static int push_state(struct snapshot *snapshot, struct trace_error *ret_error)
 {
 	const struct start_state_sink sink = {.writer = snapshot->writer, .thread = snapshot->thread};
@@ -551,7 +597,7 @@ static int push_state(struct snapshot *snapshot, struct trace_error *ret_error)
 	return err || !tracer ? err : end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error);
 }
 
-/** struct lack - on its way into the snapshot: the next text's number */
+/** struct lack - while the not-recorded notes are written. @next: the number of the next text */
 struct lack {
 	struct snapshot *snapshot;
 	uint64_t next;
@@ -578,8 +624,9 @@ static void describe_lack(struct snapshot *snapshot)
 }
 
 /*
- * Programs first, so that nothing of theirs is younger than the end. What threads wait for is read at once, for it belongs to that moment; and then,
- * before anything else, the rings: they are overwritten meanwhile.
+ * Programs come first, so that none of their events is later than the end. Then the rings are
+ * closed, and what threads wait for is read at once, because it belongs to that moment. The rings
+ * come next, before anything else, because writers overwrite them meanwhile.
  */
 static int push_all(struct snapshot *snapshot, struct trace_error *ret_error)
 {
@@ -629,7 +676,7 @@ int flight_snapshot(struct flight *flight, int fd, int level, struct flight_resu
 	return err;
 }
 
-/* ---- requests ---- */
+/* ---- requests of the user ---- */
 
 static void ring_reset(struct flight_ring *ring)
 {
@@ -676,7 +723,7 @@ void flight_mark(struct flight *flight, const char *text)
 	flight_notes_add(flight->notes, TRACE_EV_trace_mark, NULL, 0, text);
 }
 
-/* Who reads it may do without the end of a long list. */
+/* The text is for people; a long list may lose its end. */
 void flight_select(struct flight *flight, const char *text)
 {
 	bool fits = snprintf(flight->selected, sizeof(flight->selected), "%s", text) < (int)sizeof(flight->selected);

@@ -4,9 +4,10 @@
 /*
  * flight.h - the flight recorder: the latest events stay in memory, and a snapshot saves them.
  *
- * The rings of ordinary events overwrite themselves and are not touched until a snapshot. The rings of structural events never
- * overwrite; what they deliver is kept here, much longer than the rest, so that old threads have names. The rings of programs
- * overwrite themselves, too: user_kept.h. One thread.
+ * The rings of ordinary events overwrite, and the daemon does not read them until a snapshot. The
+ * rings of structural events never overwrite; the daemon moves their sub-buffers into a history
+ * that reaches much further back than the rings, so that old threads have names. The rings of
+ * programs overwrite too: user_kept.h. One thread.
  */
 #include <stdint.h>
 #include <trace/probes.h>
@@ -17,20 +18,29 @@
 struct flight;
 
 /**
- * flight_begin() - start the tracer, in overwrite mode, and take all programs that are there
- * @tracer, @users: borrowed until flight_free(); NULL: without the kernel's events, or programs'
+ * flight_begin() - start the tracer in overwrite mode, and take all programs that are running
+ * @tracer: borrowed until flight_free(); NULL: without the kernel's events
+ * @users: borrowed until flight_free(); NULL: without the events of programs
  */
 struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error);
-/** flight_set_filter() - whom events are recorded of; borrowed; without it: everybody */
+/** flight_set_filter() - the processes to record; borrowed. Without it: all processes */
 void flight_set_filter(struct flight *flight, const struct tracer_options *filter);
-/** flight_attach_probes() - and these probes, as far as @selection wants them; borrowed until flight_free(). Before the first snapshot; NULL is fine */
+/**
+ * flight_attach_probes() - record these probes too, as far as @selection selects them
+ * Call it before the first snapshot. @probes: borrowed until flight_free(); NULL is fine.
+ */
 int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error);
 struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */
 
-/** flight_drain() - take over structural events. Call when the tracer's poll fd says so */
+/**
+ * flight_drain() - move structural events into the history. Call it when the tracer's poll fd is
+ * readable
+ */
 void flight_drain(struct flight *flight);
 
-/** struct flight_result - of one snapshot. @overwritten: events before the oldest that was saved */
+/**
+ * struct flight_result - of one snapshot. @overwritten: events older than the oldest saved event
+ */
 struct flight_result {
 	uint64_t events;
 	uint64_t overwritten;
@@ -38,13 +48,14 @@ struct flight_result {
 };
 
 /**
- * flight_snapshot() - write a trace of what is in memory to @fd; recording goes on meanwhile
- * The classic paused its recorder for this, which leaves a hole in the next snapshot. Here sub-buffers are copied, and a
- * copy counts when the ring shows afterwards that it had not come round to it.
+ * flight_snapshot() - write a trace of what is in memory to @fd, while recording continues
+ * The classic recorder paused for this, which leaves a gap in the next snapshot. This one copies
+ * sub-buffers, and uses a copy only if the ring's position shows afterwards that the sub-buffer had
+ * not been overwritten.
  */
 int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result, struct trace_error *ret_error);
 
-/** flight_reset() - forget what is in memory: the next snapshot begins here */
+/** flight_reset() - drop what is in memory: the next snapshot begins now */
 void flight_reset(struct flight *flight);
 
 int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);

@@ -8,9 +8,12 @@
 #include "clock.h"
 
 #define NOTES_BYTES  (1u << 20)
-#define NOTES_MISSED 4096 /* (event, moment); then the oldest of an event is added to the next one */
+#define NOTES_MISSED 4096 /* pairs of (event, time). If full, the oldest is added to @earlier of its event */
 
-/** struct note - @number: of all there ever were, from 1, so that who is missing is known from those who are there */
+/**
+ * struct note - a metadata event. @number: counts all events ever added, from 1, so that a hole in
+ * the numbers shows how many were lost
+ */
 struct note {
 	struct note *next; /* owned */
 	uint64_t number;
@@ -19,7 +22,7 @@ struct note {
 	uint16_t id;
 	uint16_t payload_bytes;
 	bool has_text;
-	char payload[]; /* and the text behind it */
+	char payload[]; /* followed by the text */
 };
 
 struct missed {
@@ -29,17 +32,20 @@ struct missed {
 };
 
 /**
- * struct flight_notes - all there are
- * @first: oldest first. @mask, @select: the last of these that left the list
- * @missed: a ring, of which @nr_missed were ever; @told: of each event, by the tracer's count; @earlier: of @told, what is in the ring no more
+ * struct flight_notes - all metadata events
+ * @first: the list, oldest first
+ * @mask, @select: the last events of these kinds that were dropped from the list
+ * @missed: a ring of the latest missed events; @nr_missed were ever put into it
+ * @told: the tracer's count of missed events at the last flight_notes_missed(), for each event
+ * @earlier: the part of @told that is no longer in the ring
  */
 struct flight_notes {
 	struct note *first; /* owned */
 	struct note **end;
-	struct note *mask;   /* owned; NULL = none left it */
-	struct note *select; /* owned; the same */
+	struct note *mask;   /* owned; NULL: none was dropped */
+	struct note *select; /* owned; as @mask */
 	size_t bytes;
-	uint64_t nr; /* ever */
+	uint64_t nr; /* events added ever */
 	struct missed missed[NOTES_MISSED];
 	uint64_t nr_missed;
 	uint64_t told[TRACE_EV_MAX];
@@ -88,7 +94,7 @@ void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer)
 		notes->told[id] = tracer ? tracer_missed(tracer, id) : 0;
 }
 
-/* The oldest goes; one that says what is recorded takes the place of the one before it. */
+/* Drops the oldest event. A mask or selection replaces the one that was dropped before it. */
 static void drop_oldest(struct flight_notes *notes)
 {
 	struct note *note = notes->first;
@@ -113,7 +119,7 @@ void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *paylo
 
 	notes->nr++;
 	if (!note)
-		return; /* its number is missing */
+		return; /* counted as lost, because its number is missing */
 	note->number = notes->nr;
 	note->ts_ns = clock_now();
 	note->bytes = bytes;
@@ -149,14 +155,17 @@ void flight_notes_missed(struct flight_notes *notes, const struct tracer *tracer
 	}
 }
 
-/* ---- writing them ---- */
+/* ---- writing the snapshot ---- */
 
-/** struct writing - on the way: the next note, and the next of what was missed */
+/**
+ * struct writing - state of flight_notes_write(): the next event, and the next entry of the missed
+ * ring
+ */
 struct writing {
 	const struct flight_notes *notes;
 	int (*push)(void *context, const struct block *block, uint64_t lost);
 	void *context;
-	const struct note *before[2]; /* the notes that still hold, oldest first; NULL: no more */
+	const struct note *before[2]; /* the dropped mask and selection, oldest first; NULL: no more */
 	const struct note *next;
 	uint64_t next_missed;
 	uint64_t nr_written;
@@ -208,7 +217,10 @@ static const struct missed *missed_next(const struct writing *writing)
 	return writing->next_missed < notes->nr_missed ? &notes->missed[writing->next_missed % NOTES_MISSED] : NULL;
 }
 
-/* All of a moment; with the first one, what was missed before the ring begins. */
+/*
+ * Writes all missed events of one time. The first block also has the sums of those no longer in the
+ * ring.
+ */
 static int write_missed(struct writing *writing, bool is_first)
 {
 	uint64_t ts_ns = missed_next(writing)->ts_ns;

@@ -87,7 +87,10 @@ static bool has_control(const char *path)
 	return false;
 }
 
-/* What stands for a character between quotes: \n and its like would go to the terminal, so that then the quotes are $'...', where \ is special, too. */
+/*
+ * Prints a character between quotes. Control characters such as \n must not reach the terminal, so
+ * a word with one is quoted as $'...', in which \ is special too.
+ */
 static int print_quoted(char *text, size_t size, char character, bool escapes)
 {
 	if (escapes && ((unsigned char)character < ' ' || character == 0x7f))
@@ -115,7 +118,7 @@ bool text_shell(const char *path, char *word, size_t size)
 
 /* ---- parsing ---- */
 
-/* strtoull() takes signs and spaces; an option's value must start with a digit. */
+/* strtoull() accepts signs and spaces; an option's value must begin with a digit. */
 static int parse_leading(const char *text, uint64_t *ret_number, const char **ret_rest)
 {
 	char *rest;

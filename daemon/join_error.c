@@ -27,7 +27,7 @@ bool user_barred_now(const struct user_barred *barred)
 	return barred->why.code && !barred->until_ns;
 }
 
-/* What ended before the trace began does not matter. */
+/* An obstacle that ended before the trace began does not matter. */
 static bool was_within(const struct user_barred *barred, uint64_t start_ns)
 {
 	return barred->why.code && barred->until_ns > start_ns;
@@ -40,7 +40,7 @@ void user_barred_tell(const struct user_barred *barred, uint64_t start_ns, bool 
 
 	if (!barred->wanted)
 		return;
-	if (user_barred_now(barred)) { /* who ran before, or still, was found */
+	if (user_barred_now(barred)) { /* programs that started earlier were found in /proc */
 		snprintf(text, sizeof(text), "events of %s: they could not join, %s", any_joined ? "other programs" : "programs", why);
 		tell(context, text);
 	} else if (was_within(barred, start_ns)) {

@@ -15,7 +15,10 @@
 #include "error_set.h"
 #include "message.h"
 
-/* The kernel says so of programs that got user, group or capabilities from their file, and of no other (capabilities(7), "AT_SECURE"). */
+/*
+ * The kernel sets AT_SECURE only for programs that got a user, a group or capabilities from their
+ * file (capabilities(7), "AT_SECURE").
+ */
 static bool is_lent(void)
 {
 	return getuid() != 0 && getauxval(AT_SECURE);
@@ -58,7 +61,7 @@ int lent_restrict(struct tracer_options *options, struct trace_error *ret_error)
 				  (long long)options->filter_uid, LENT_GROUP);
 	options->filter_uid = getuid();
 	options->others_hidden = true;
-	result = set_force(false); /* CAP_PERFMON alone shows the mappings of others */
+	result = set_force(false); /* CAP_PERFMON alone would show the mappings of others */
 	return result ? error_set(ret_error, result, "the capabilities of the program cannot be laid down: %s", strerror(-result)) : 0;
 }
 
@@ -73,7 +76,10 @@ int lent_raise(const struct tracer_options *options, struct trace_error *ret_err
 	return 0;
 }
 
-/* The BPF programs of probes have the filter of users as well: what happens to a number meanwhile shows nothing of others. */
+/*
+ * The BPF programs of probes filter by user too. So if the pid is reused meanwhile, nothing of
+ * other users is recorded.
+ */
 static bool is_own_process(pid_t pid, uid_t uid)
 {
 	struct stat status;

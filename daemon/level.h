@@ -2,24 +2,29 @@
 #ifndef DAEMON_LEVEL_H
 #define DAEMON_LEVEL_H
 /*
- * level.h - how hard to compress while a recording lasts.
+ * level.h - chooses the compression level while a recording runs.
  *
- * What the writer cannot keep up with is lost in the end, so the level follows what stands in its way. While it keeps up: the usual level. When half
- * of its queue is full, what the last blocks took decides: if more than half of the time went into system calls that write, the disk is too slow, and
- * fewer bytes help: a higher level. Otherwise it is the CPU, and less work helps: a lower one. One step at a time, because the queue answers late.
- * When nearly all of the queue is empty again, it goes back, as slowly.
+ * If the writer is too slow, events are lost in the end; so the level depends on what limits the
+ * writer:
+ * - While the writer keeps up, it uses the usual level.
+ * - If its queue is more than half full and the last blocks spent more than half of their time in
+ * write system calls, the disk is too slow. Fewer bytes help, so the level rises.
+ * - If they spent less, the CPU is too slow. Less work helps, so the level falls.
+ * - When the queue is less than 1/8 full, the level returns to the usual one.
+ *
+ * The level changes one step at a time, because the queue reacts with a delay.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
 	LEVEL_USUAL = 1,
-	LEVEL_BLOCKS = 8, /* between two looks */
+	LEVEL_BLOCKS = 8, /* between two decisions */
 };
 
 /**
- * struct level - what was seen since the last look. Zeroed = begin, at the usual level
- * @step: above the usual one; below 0: below
+ * struct level - measured since the last decision; zeroed: begin at the usual level
+ * @step: steps above the usual level; negative: below
  */
 struct level {
 	int step;
@@ -29,9 +34,10 @@ struct level {
 };
 
 /**
- * level_block() - a block was compressed and written
- * @write_ns: of @all_ns, in system calls. @queued_bytes of @limit_bytes wait behind it
- * Returns the level for the next one.
+ * level_block() - decide after a block was compressed and written
+ * @write_ns: the part of @all_ns spent in system calls
+ * @queued_bytes, @limit_bytes: bytes still in the queue, and its size
+ * Returns the level for the next block.
  */
 int level_block(struct level *level, uint64_t write_ns, uint64_t all_ns, size_t queued_bytes, size_t limit_bytes);
 

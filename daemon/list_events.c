@@ -10,7 +10,7 @@
 #include "select.h"
 #include "user_list.h"
 
-/* Below the list, so that its columns stay the same on every kernel. */
+/* Printed after the list, so that its columns are the same on every kernel. */
 static void list_missing(FILE *out)
 {
 	const char *reason;

@@ -3,6 +3,9 @@
 #define DAEMON_LIST_EVENTS_H
 /* list_events.h - tracedaemon --list. */
 
-/** list_run() - print what can be recorded: the events, or with @target (else NULL) what a probe could take. Returns the exit status */
+/**
+ * list_run() - print the events that can be recorded, or with @target (otherwise NULL) the possible
+ * probes in it. Returns the exit status
+ */
 int list_run(const char *target);
 #endif

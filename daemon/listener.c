@@ -23,7 +23,7 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
 	return 0;
 }
 
-/* A mistyped path must not cost anybody a file. */
+/* A mistyped path must not delete a file. */
 static int check_place(const char *path, const char *elsewhere, struct trace_error *ret_error)
 {
 	struct stat status;
@@ -57,7 +57,7 @@ static int bind_socket(struct listener *listener, mode_t mode, int backlog, stru
 	listener->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd < 0)
 		return error_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
-	unlink(path); /* of a daemon that died: we hold the lock */
+	unlink(path); /* of a dead daemon: this process holds the lock */
 	mask = umask(~mode & 0777);
 	listener->bound = bind(listener->fd, (const struct sockaddr *)&listener->address, sizeof(listener->address)) == 0;
 	umask(mask);

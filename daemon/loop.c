@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * loop.c - what wakes the main thread while it records. Nothing here waits for a disk or for a client.
+ * loop.c - the events that wake the main thread while it records. No handler waits for a disk or
+ * for a client.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +21,7 @@
 
 #define LOOP_PROGRESS_NS 250000000ull
 #define LOOP_EVENTS	 16
-#define LOOP_LAST_CLIENTS 16 /* more than the socket lets wait */
+#define LOOP_LAST_CLIENTS 16 /* more than the socket's backlog */
 
 enum source {
 	SOURCE_RINGS,
@@ -51,12 +52,15 @@ static void read_timer(int fd)
 	uint64_t expirations;
 
 	if (read(fd, &expirations, sizeof(expirations)) < 0)
-		return; /* a set timer that was set again */
+		return; /* the timer was set again meanwhile */
 }
 
 static void drain(struct session *session);
 
-/* What became full while it was to wait for more, or for the next flush, waits no longer when that is far. */
+/*
+ * If flushes are now rare, full sub-buffers must not wait for half a ring or for the next flush:
+ * drain them.
+ */
 static void begin_flush_period(struct session *session)
 {
 	session->flush.begin_ns = clock_now();
@@ -71,9 +75,12 @@ static void set_flush_timer(struct session *session)
 	begin_flush_period(session);
 }
 
-/* ---- what wakes us ---- */
+/* ---- what wakes the main thread ---- */
 
-/* Told once, when it happens: a disk that is full may be emptied in time. A reader that has gone will not come back. */
+/*
+ * Reports a write error once, when it happens, so that the user can free space on a full disk. A
+ * reader that has closed the pipe does not come back: stop.
+ */
 static void tell_write_error(struct session *session)
 {
 	struct trace_error error;
@@ -91,7 +98,7 @@ static void tell_write_error(struct session *session)
 				      : "recording goes on, and what cannot be written is counted");
 }
 
-/* In time, while it can be saved. */
+/* Reports that the trace file was removed, while its content can still be saved. */
 static void tell_removal(struct session *session)
 {
 	struct trace_error error;
@@ -106,7 +113,7 @@ static void tell_removal(struct session *session)
 static void drain(struct session *session)
 {
 	if (session->flight) {
-		priority_watch(false, clock_now()); /* its rings are full, and should be */
+		priority_watch(false, clock_now()); /* its rings overwrite and are always full */
 		flight_drain(session->flight);
 	} else if (recording_drain(session->recording) == DRAIN_TOOK && flush_filled(&session->flush, clock_now()))
 		set_flush_timer(session);
@@ -135,7 +142,10 @@ static void on_writer(struct session *session, int fd)
 
 #define LOOP_INTERRUPTS_MAX 3
 
-/* Asked to end, asked to hurry, and still here: the writer hangs in a write. Die as if we had never taken the signal. */
+/*
+ * The user has asked the daemon twice to end, and the writer still hangs in a write. Die of the
+ * signal as if it had not been blocked.
+ */
 static void die_of(int signal_number)
 {
 	sigset_t one;
@@ -148,8 +158,9 @@ static void die_of(int signal_number)
 }
 
 /*
- * With a command: Ctrl-C reaches it too, and the recording ends when it ends; a signal sent to us alone is passed on. The second
- * one ends the recording whatever the command does.
+ * Ctrl-C also reaches the recorded command, and the recording ends when the command ends. A signal
+ * sent to the daemon alone is passed on to the command. The second signal ends the recording in any
+ * case.
  */
 static void on_interrupt(struct session *session, const struct signalfd_siginfo *info)
 {
@@ -210,7 +221,7 @@ static int watch(struct session *session, int fd, enum source source)
 	return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* ---- who asks ---- */
+/* ---- control clients ---- */
 
 static void turn_away(int client, int err, const char *why)
 {
@@ -218,7 +229,10 @@ static void turn_away(int client, int err, const char *why)
 	close(client);
 }
 
-/* False: it is none of ours any more; what epoll told may be older than what was just done. */
+/*
+ * Returns false if @client is not in the list: an epoll event may be older than the last actions of
+ * the daemon.
+ */
 static bool forget_client(struct session *session, int client)
 {
 	for (size_t i = 0; i < session->nr_clients; i++) {
@@ -239,7 +253,7 @@ static void on_client(struct session *session, int fd)
 	requests_answer(session, fd);
 }
 
-/* Who came first has asked by now, or goes without an answer: @why. */
+/* Answers the oldest client if its request has arrived; otherwise closes it with @why. */
 static void finish_oldest_client(struct session *session, int err, const char *why)
 {
 	struct pollfd client = {.fd = session->clients[0], .events = POLLIN};
@@ -252,7 +266,7 @@ static void finish_oldest_client(struct session *session, int err, const char *w
 	turn_away(client.fd, err, why);
 }
 
-/* Whoever connects and says nothing keeps nobody out. */
+/* A silent client does not lock others out: the oldest one goes if all slots are in use. */
 static void on_control(struct session *session, int fd)
 {
 	int client = control_accept(session->control), err;
@@ -269,10 +283,13 @@ static void on_control(struct session *session, int fd)
 	session->clients[session->nr_clients++] = client;
 }
 
-/* The command may go on for hours, and we with it: nobody is to wait so long for an answer. Who has asked already gets one of the recording yet. */
+/*
+ * After the recording the command may run for hours, and the daemon waits for it. Clients must not
+ * wait so long: answer the requests that have arrived, and refuse the others.
+ */
 static void hear_the_last(struct session *session)
 {
-	for (int i = 0; session->control && i < LOOP_LAST_CLIENTS; i++) /* some of them may be turned away */
+	for (int i = 0; session->control && i < LOOP_LAST_CLIENTS; i++) /* some may be refused */
 		on_control(session, control_fd(session->control));
 	while (session->nr_clients)
 		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending; nothing can be asked of it any more");
@@ -283,14 +300,14 @@ static void (*const handlers[])(struct session *, int) = {
 	[SOURCE_FLUSH] = on_flush, [SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
 };
 
-/* A timer that lives as long as the process. */
+/* Creates a timer that exists until the process ends. */
 static int watch_timer(struct session *session, enum source source, uint64_t after_ns, uint64_t every_ns, int *ret_fd)
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	err = set_timer(fd, after_ns, every_ns); /* an end that never comes would be worse than none */
+	err = set_timer(fd, after_ns, every_ns); /* a failure here would mean that the recording never ends */
 	if (ret_fd)
 		*ret_fd = fd;
 	return err ? err : watch(session, fd, source);

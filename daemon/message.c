@@ -30,7 +30,7 @@ static void message_print(const char *kind, const char *format, va_list argument
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), format, arguments);
-	for (char *c = text; *c; c++) /* of names that it quotes */
+	for (char *c = text; *c; c++) /* quoted names may contain control characters */
 		*c = iscntrl((unsigned char)*c) ? '?' : *c;
 	if (message_logs) {
 		syslog(LOG_NOTICE, "%s%s", kind, text);
@@ -84,7 +84,7 @@ int message_end(int status)
 	bool failed;
 
 	errno = 0;
-	failed = fflush(stdout) || ferror(stdout); /* what did not fit is tried again, and says why */
+	failed = fflush(stdout) || ferror(stdout); /* a failed write is tried again here, to get its errno */
 	if (!failed)
 		return status;
 	message_error("standard output could not be written completely: %s", strerror(errno ? errno : EIO));

@@ -2,28 +2,37 @@
 #ifndef DAEMON_MESSAGE_H
 #define DAEMON_MESSAGE_H
 /*
- * message.h - what the programs tell the person who started them: lines on stderr, never on stdout.
+ * message.h - messages of the programs to the user: lines on stderr, never on stdout.
  *
- * One thread (the main one) speaks. A progress line, if one stands on the terminal, is wiped before a message.
+ * Only the main thread prints. If a progress line is on the terminal, it is erased before a
+ * message.
  */
 #include <stdbool.h>
 
-/** message_init() - @program stands before each message, borrowed; @quiet leaves out notes, never errors or warnings */
+/**
+ * message_init() - @program: printed before each message, borrowed. @quiet: print no notes, only
+ * errors and warnings
+ */
 void message_init(const char *program, bool quiet);
 
-/** message_to_log() - there is no terminal any more: from now on messages go to syslog */
+/** message_to_log() - the terminal is gone: from now on messages go to syslog */
 void message_to_log(void);
 
-/** message_note() - something good to know; not with --quiet */
+/** message_note() - useful information; not printed with --quiet */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** message_warning() - something is worse than the user may think, losses above all */
+/** message_warning() - a problem that the user may not expect, mainly losses */
 void message_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** message_error() - why it did not work */
+/** message_error() - the reason why the program failed */
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** message_progress() - replace the progress line by @line; NULL wipes it. Only for terminals. */
+/**
+ * message_progress() - replace the progress line with @line; NULL erases it. Only for terminals.
+ */
 void message_progress(const char *line);
 
-/** message_end() - the exit status of a program whose status is @status so far: not 0 if what it printed did not get to stdout, which is told */
+/**
+ * message_end() - return the program's exit status, which is @status so far
+ * If the output did not reach stdout, report that and return a status other than 0.
+ */
 int message_end(int status);
 #endif

@@ -2,9 +2,9 @@
 #ifndef DAEMON_METADATA_EVENTS_H
 #define DAEMON_METADATA_EVENTS_H
 /*
- * metadata_events.h - the trace_* events: what the daemon itself has to say in the trace, in a stream of its own.
+ * metadata_events.h - the metadata events (trace_*) of the daemon itself, in a stream of their own.
  *
- * Notes are collected in memory; notes_push() packs what there is. One thread.
+ * They are collected in memory; notes_push() packs them. One thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,11 +16,13 @@
 #include "writer_thread.h"
 
 /**
- * struct notes - zeroed = none yet; the caller's. Everything is private but for reading
- * @missed: what notes_missed() has told of each event
+ * struct notes - metadata events that are not yet written; zeroed: none. The caller owns it and
+ * only reads its members
+ * @missed: for each event, the number of missed events that notes_missed() has reported
  * @missed_total: their sum
- * @stored, @lost: notes given to the writer, or dropped for want of memory; with what notes_lose() was told
- * @abandoned: of @stored, what was taken out of the queue again
+ * @stored: metadata events given to the writer
+ * @lost: metadata events dropped because there was no memory, and the events of notes_lose()
+ * @abandoned: the part of @stored that was dropped from the queue
  */
 struct notes {
 	struct block block;
@@ -32,7 +34,7 @@ struct notes {
 	uint64_t missed[TRACE_EV_MAX];
 };
 
-/** notes_begin() - what the kernel skipped so far does not count */
+/** notes_begin() - do not count the events that the kernel missed so far */
 void notes_begin(struct notes *notes, const struct tracer *tracer);
 
 void notes_mask(struct notes *notes, const uint64_t mask[TRACE_MASK_WORDS]);
@@ -40,22 +42,28 @@ void notes_heartbeat(struct notes *notes, const struct clock_sample *now);
 void notes_mark(struct notes *notes, const char *text);
 void notes_select(struct notes *notes, const char *text);
 
-/** notes_again() - the state of the machine follows, or (@done) that was all of it */
+/** notes_again() - the records of the machine's state follow, or with @done they are complete */
 void notes_again(struct notes *notes, bool done);
-/** notes_record() - one of its records; those before it go to the writer if there is no room. 0 or -ENOMEM */
+/**
+ * notes_record() - add a record of that state; if there is no space, earlier ones go to the writer.
+ * Returns 0 or -ENOMEM
+ */
 int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns, struct trace_writer *writer,
 		 struct writer_thread *thread);
 
-/** notes_missed() - how often the kernel skipped a program since the last call; a note for each event where it did */
+/** notes_missed() - add an event for each event type that the kernel missed since the last call */
 void notes_missed(struct notes *notes, const struct tracer *tracer);
 
-/** notes_lose() - events that are lost, and of which no other stream is: this one stands for them */
+/** notes_lose() - count lost events that belong to no other stream in this one */
 void notes_lose(struct notes *notes, uint64_t nr);
 
-/** notes_push() - give the notes to the writer */
+/** notes_push() - give the metadata events to the writer */
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread);
 
-/** notes_statistics() - the account of the stream, with the events that the kernel missed; after writer_thread_stop() */
+/**
+ * notes_statistics() - the statistics of the stream, with the events that the kernel missed; after
+ * writer_thread_stop()
+ */
 void notes_statistics(const struct notes *notes, struct trace_stream_stats *ret_stats);
 
 void notes_release(struct notes *notes);
