@@ -147,7 +147,7 @@ struct suggestions {
 	size_t nr;
 };
 
-/* True for one typing error in three characters, or if one name contains the other. */
+/* True for at most one typing error per three characters, or if one name contains the other. */
 static bool is_near(const char *wanted, const char *candidate, size_t distance)
 {
 	size_t chars = strlen(wanted), candidate_chars = strlen(candidate), fewer = chars < candidate_chars ? chars : candidate_chars;

@@ -49,7 +49,7 @@ struct writer_thread {
 	size_t queued_bytes;
 	bool busy; /* the thread is processing an item */
 	bool stopping;
-	size_t wants_below; /* wake the pusher when the queue is below so many bytes; 0: it found the queue not full */
+	size_t wants_below; /* wake the pusher when the queue is below so many bytes; 0: it does not wait */
 	bool adapts;	 /* the compression level is not fixed */
 	struct level level;
 	uint64_t synced;
