@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What these lines guard against (CVE-2025-27591, CVE-2024-45770, CVE-2021-24032): a root daemon that follows a planted link,
- * writes through a hard link, or creates a file that others may read before its mode is set. So the file is always
- * created, exclusively, with its final mode; an old trace of ours is replaced by it, never opened and truncated, which also spares
- * a reader that has it mapped. It is not replaced before the recording has begun: what fails early must not cost anybody the last one.
+ * Attacks that this file prevents (CVE-2025-27591, CVE-2024-45770, CVE-2021-24032): a root daemon
+ * follows a planted symbolic link, writes through a hard link, or creates a file that others can
+ * read before its mode is set.
+ * So the daemon always creates the file, exclusively and with its final mode. It replaces an old
+ * trace of its own by a rename, and never opens and truncates it. A reader that has mapped the old
+ * trace can continue.
+ * The replacement happens after the recording has begun, so that an early failure does not destroy
+ * the last trace.
  */
 #include "output_file.h"
 
@@ -20,7 +24,7 @@
 
 #include "format_text.h"
 
-#define OUTPUT_TRIES 8 /* somebody else creates and removes a file of that name */
+#define OUTPUT_TRIES 8 /* another process may create and remove a file of that name meanwhile */
 
 static int check_stdout(struct trace_error *ret_error)
 {
@@ -42,7 +46,7 @@ static const struct {
 	[OUTPUT_PROC] = {"list of processes", "PID: "},
 };
 
-/* Is the file of that kind, or empty? A mistyped name must not cost anybody a file. */
+/* Is the file of that kind, or empty? A mistyped name must not destroy a file. */
 static bool is_kind_or_empty(int fd, enum output_kind kind)
 {
 	size_t length = strlen(kinds[kind].beginning);
@@ -52,13 +56,16 @@ static bool is_kind_or_empty(int fd, enum output_kind kind)
 	return bytes == 0 || (bytes == (ssize_t)length && memcmp(beginning, kinds[kind].beginning, length) == 0);
 }
 
-/* Whoever replaced a file that is still written would make away with another recording, which would go on into a file without a name. */
+/*
+ * Replacing a file that is being written would remove another recording, which would continue in a
+ * file without a name.
+ */
 static bool is_being_written(int fd)
 {
 	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* What is in the file, and who writes it? */
+/* Checks the kind of the file's contents, and that no recording is writing it. */
 static int check_contents(const char *path, enum output_kind kind, struct trace_error *ret_error)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -75,7 +82,7 @@ static int check_contents(const char *path, enum output_kind kind, struct trace_
 	return err;
 }
 
-/* May the file that stands at @path be replaced? */
+/* May the file at @path be replaced? */
 static int check_old(const char *path, const struct stat *old, enum output_kind kind, struct trace_error *ret_error)
 {
 	if (S_ISLNK(old->st_mode))
@@ -115,11 +122,11 @@ static int open_new(const char *path, struct trace_error *ret_error)
 
 	if (fd < 0)
 		return create_failed(path, -errno, ret_error);
-	flock(fd, LOCK_EX | LOCK_NB); /* for is_being_written(); file systems that know no locks go without */
+	flock(fd, LOCK_EX | LOCK_NB); /* for is_being_written(); on file systems without locks that check is not made */
 	return fd;
 }
 
-/* Beside the old file, in whose place it will be put. */
+/* Creates the file next to the old one, which it will replace. */
 static int open_beside(struct output *output, const struct stat *old, struct trace_error *ret_error)
 {
 	int fd;
@@ -147,7 +154,7 @@ static int create(struct output *output, enum output_kind kind, struct trace_err
 		if (fd != -EEXIST)
 			return fd;
 		if (lstat(output->path, &old) < 0)
-			continue; /* gone again */
+			continue; /* the old file has been removed meanwhile */
 		err = check_old(output->path, &old, kind, ret_error);
 		return err ? err : open_beside(output, &old, ret_error);
 	}
@@ -171,7 +178,7 @@ int output_open(struct output *ret_output, const char *path, enum output_kind ki
 	output.path = path;
 	output.fd = create(&output, kind, &error);
 	if (output.fd < 0) {
-		*ret_error = error; /* not before: that the name is taken is no failure */
+		*ret_error = error; /* only here: -EEXIST of the first attempt is no failure */
 		return output.fd;
 	}
 	if (fstat(output.fd, &status) < 0) {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_OUTPUT_FILE_H
 #define DAEMON_OUTPUT_FILE_H
-/*
- * output_file.h - create the files that are written: as root, in directories that may belong to others.
- */
+/* output_file.h - create output files safely: as root, in directories that may belong to others */
 #include <stdbool.h>
 #include <sys/types.h>
 #include <trace/error.h>
 
 enum output_kind { OUTPUT_TRACE, OUTPUT_PROC };
 
-/** struct output_file - which file it is, whatever it is called */
+/** struct output_file - identity of a file, independent of its name */
 struct output_file {
 	dev_t dev;
 	ino_t ino;
 };
 
 /**
- * struct output - an open file. @path: borrowed, "stdout" for "-". @created: by us, as @file
- * @temporary: owned; what it is called until it takes the place of @old; NULL: it has its name
+ * struct output - an open file
+ * @path: borrowed; "stdout" for "-"
+ * @created: the daemon created it; its identity is @file
+ * @temporary: owned; its name until it replaces @old; NULL: it has its final name
  */
 struct output {
 	int fd;
@@ -30,24 +30,31 @@ struct output {
 };
 
 /**
- * output_open() - a new file, mode 0600 from its creation, that nobody else prepared
- * @path: "-" is stdout. A regular file of ours of that name will be replaced (its readers keep the old one) if it is of the same kind;
- *        symbolic links, devices and other people's files are refused.
+ * output_open() - create a new file with mode 0600, exclusively
+ * @path: "-" is stdout. A regular file of the same user and kind will be replaced; its readers keep
+ * the old one. Symbolic links, devices and files of other users are refused.
  */
 int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error);
 
-/** output_commit() - there will be something in it: only now it takes the place of an older file */
+/** output_commit() - replace an older file now, because the new one will get contents */
 int output_commit(struct output *output, struct trace_error *ret_error);
 
 /**
- * output_check() - does whoever opens @path get what is written?
- * Returns 0; -ENOENT: it was removed, and is gone when we close it; -ESTALE: it is there, but not under that name.
+ * output_check() - does @path still refer to the file that is written?
+ * Returns 0; -ENOENT: the file was removed, and is lost when it is closed; -ESTALE: it exists under
+ * another name.
  */
 int output_check(const struct output *output, struct trace_error *ret_error);
 
-/** output_close() - make the file last (fsync) and close it. 0 or negative errno of the fsync */
+/**
+ * output_close() - fsync and close the file. Returns 0 or the negative errno of the fsync or close
+ */
 int output_close(struct output *output, struct trace_error *ret_error);
 
-/** output_discard() - close, and remove the file if output_open() created it and it still stands there; an older one stays unless it was replaced */
+/**
+ * output_discard() - close the file, and remove it if output_open() created it and it is still at
+ * its path
+ * An older file stays unless it was replaced.
+ */
 void output_discard(struct output *output);
 #endif

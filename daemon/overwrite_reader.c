@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* overwrite_reader.c - rings whose oldest sub-buffers are overwritten, maybe while we look: what flight recorders read. */
+/*
+ * overwrite_reader.c - reading of rings in which writers may overwrite the oldest sub-buffers
+ * meanwhile: for flight recorders
+ */
 #include <poll.h>
 
 #include "ring_reader.h"
@@ -29,7 +32,10 @@ bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int 
 	return true;
 }
 
-/* What was torn is found out afterwards and thrown away; so the sanitizer, which has no word for that, must not look. */
+/*
+ * The caller detects a torn copy afterwards and discards it. Thread sanitizer cannot know that, so
+ * it is switched off here.
+ */
 __attribute__((no_sanitize_thread, noinline)) void ring_copy_racing(void *to, const void *from, size_t bytes)
 {
 	trace_u64 *to_words = to;
@@ -55,7 +61,10 @@ uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *
 	return count.records;
 }
 
-/* A ring that is filled so fast that it comes round while we count is asked again, from where it is then. */
+/*
+ * If the ring wraps around while its records are counted, close and count again from the new
+ * position.
+ */
 uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
 {
 	uint64_t forgotten;

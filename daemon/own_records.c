@@ -11,7 +11,8 @@ bool block_fits(const struct block *block, size_t bytes, uint64_t ts_ns)
 		return true;
 	if (block->bytes + bytes > BLOCK_MAX_BYTES)
 		return false;
-	return ts_ns >= block->base_ns && ts_ns - block->base_ns <= UINT32_MAX; /* a record carries 32 bits of its time */
+	/* a record carries 32 bits of its time */
+	return ts_ns >= block->base_ns && ts_ns - block->base_ns <= UINT32_MAX;
 }
 
 static int block_reserve(struct block *block, size_t bytes)
@@ -59,7 +60,7 @@ int block_add_event(struct block *block, uint16_t id, const void *payload, size_
 		memcpy(u.bytes + sizeof(struct trace_record), payload, payload_bytes);
 	if (text) {
 		text_bytes = strnlen(text, sizeof(u.bytes) - bytes - 1);
-		memcpy(u.bytes + bytes, text, text_bytes); /* the NUL is there: u was zeroed */
+		memcpy(u.bytes + bytes, text, text_bytes); /* the NUL is there, because u was zeroed */
 		bytes += text_bytes + 1;
 	}
 	bytes = (bytes + 7) & ~(size_t)7;

@@ -2,7 +2,8 @@
 #ifndef DAEMON_OWN_RECORDS_H
 #define DAEMON_OWN_RECORDS_H
 /*
- * own_records.h - records of the daemon's own making, collected in memory until they are packed like a sub-buffer.
+ * own_records.h - records that the daemon makes itself, collected in memory until they are packed
+ * like a sub-buffer
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,15 +11,16 @@
 #include <trace/events.h>
 #include <trace/writer.h>
 
-/* Stream numbers of the daemon; the kernel's rings count up from 0. */
+/* Stream numbers of the daemon. The kernel's rings have the numbers from 0. */
 #define BLOCK_STREAM_DAEMON	 0xffff0000u
 #define BLOCK_STREAM_START_STATE 0xffff0001u
 
 #define BLOCK_MAX_BYTES (1u << 20)
-#define BLOCK_TEXT_MAX_BYTES (TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record) - 1) /* of a record that is nothing else; a longer one is cut */
+/* limit of a record without payload; a longer text is cut */
+#define BLOCK_TEXT_MAX_BYTES (TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record) - 1)
 
 /**
- * struct block - zeroed = empty
+ * struct block - records in memory; zeroed: empty
  * @data: owned
  * @base_ns: time of the first record
  */
@@ -30,21 +32,23 @@ struct block {
 	uint32_t nr_records;
 };
 
-/** block_fits() - may a record of @bytes at @ts_ns go into @block, or must that be packed first? */
+/**
+ * block_fits() - can a record of @bytes at @ts_ns be added? If not, the block must be packed first
+ */
 bool block_fits(const struct block *block, size_t bytes, uint64_t ts_ns);
 
-/** block_add() - append a whole record, which block_fits(); 0 or -ENOMEM */
+/** block_add() - append a complete record; block_fits() must be true. Returns 0 or -ENOMEM */
 int block_add(struct block *block, const struct trace_record *record, size_t bytes, uint64_t ts_ns);
 
 /**
  * block_add_event() - make a record and append it
  * @payload, @payload_bytes: struct trace_<event>, or NULL and 0
- * @text: the string behind it, cut when too long; NULL if the event has none
+ * @text: the string after the payload, cut if too long; NULL if the event has none
  */
 int block_add_event(struct block *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text,
 		    uint64_t ts_ns);
 
-/** block_source() - the block as the writer wants it; borrows block->data */
+/** block_source() - the block as an argument of the writer; borrows block->data */
 struct trace_source block_source(const struct block *block, uint16_t kind, uint32_t stream, uint64_t seq);
 
 void block_clear(struct block *block);	 /* empty, memory kept */

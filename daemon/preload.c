@@ -11,7 +11,7 @@
 
 #include "format_text.h"
 
-/* What libtracer-pthread.so reads: all locks, not only those that were waited for. */
+/* Environment variable of libtracer-pthread.so: trace all locks, not only contended ones. */
 #define PRELOAD_PTHREAD_MODE "TRACER_PTHREAD"
 
 #ifndef PRELOAD_LIBDIR
@@ -21,17 +21,17 @@
 static const char *const preload_names[] = {"malloc", "pthread", "functions"};
 #define NR_NAMES (sizeof(preload_names) / sizeof(preload_names[0]))
 
-/* ld.so splits at blanks and colons. */
+/* ld.so splits LD_PRELOAD at spaces and colons. */
 static const char preload_separators[] = " :";
 
-static char preload_before[4096]; /* LD_PRELOAD as it was */
+static char preload_before[4096]; /* the original LD_PRELOAD */
 static enum {
 	PRELOAD_UNTOUCHED,
 	PRELOAD_UNSET,
 	PRELOAD_SET,
 } preload_state;
 
-/* Beside the program: ../lib in the build and where it is installed. */
+/* Searches relative to the program: in ../lib, for the build and for the installation. */
 static int find_library(const char *name, size_t chars, char *path, size_t size, struct trace_error *ret_error)
 {
 	static const char *const folders[] = {"../lib", "../" PRELOAD_LIBDIR};
@@ -57,7 +57,7 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 	return error_set(ret_error, -ENOENT, "libtracer-%.*s.so is not installed beside %s (in ../lib)", (int)chars, name, program);
 }
 
-/* "pthread:all" is pthread with a mode. */
+/* "pthread:all" is the library pthread with a mode. */
 static size_t library_chars(const char *names, size_t chars, bool *all)
 {
 	if (chars != strlen("pthread:all") || strncmp(names, "pthread:all", chars))

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #define THREADS_MAX 4
-#define CROWD 16L /* threads that want each CPU: one of -15 has two thirds of it then, one of -5 a sixth */
-#define LOOK_NS 20000000u  /* how many want one is looked at so often: of hundreds of CPUs that is some work */
-#define CALM_NS 5000000000u /* real-time threads so long after there was a reason last */
+#define CROWD 16L /* runnable threads per CPU: then niceness -15 gives two thirds of a CPU, -5 a sixth */
+#define LOOK_NS 20000000u  /* period of counting runnable threads, which is expensive with hundreds of CPUs */
+#define CALM_NS 5000000000u /* the threads stay real-time so long after the last reason */
 
 static const int niceness[] = { [PRIORITY_WRITER] = -5, [PRIORITY_DRAIN] = -15 };
 
@@ -22,17 +22,20 @@ struct deadline_thread {
 };
 
 static struct {
-	pthread_mutex_t mutex; /* guards threads, and is_urgent where it is changed or not read by the drain */
+	pthread_mutex_t mutex; /* guards threads, and is_urgent except when the drain reads it */
 	struct deadline_thread threads[THREADS_MAX];
 	bool is_urgent;
-	/* the drain's alone */
-	uint64_t reason_ns; /* there was one last; if is_urgent */
+	/* used by the drain only */
+	uint64_t reason_ns; /* time of the last reason; valid if is_urgent */
 	uint64_t looked_ns; /* 0: not yet */
-	bool is_crowded;    /* when that was looked at */
-	int load_fd;	    /* /proc/loadavg, as long as the process is there; -1: not open yet */
+	bool is_crowded;    /* result of the last count */
+	int load_fd;	    /* /proc/loadavg, open until the process ends; -1: not open yet */
 } priority = { .mutex = PTHREAD_MUTEX_INITIALIZER, .load_fd = -1 };
 
-/* What it forks or creates is a usual thread of niceness 0. To take that flag away again needs a right, so it stays. */
+/*
+ * Threads and processes that it creates start with the normal policy and niceness 0. Clearing that
+ * flag later needs a privilege, so it stays set.
+ */
 static void set_policy(const struct deadline_thread *thread, bool is_urgent)
 {
 	struct sched_param param = { .sched_priority = is_urgent ? sched_get_priority_min(SCHED_RR) + (int)thread->role : 0 };
@@ -53,7 +56,7 @@ void priority_enter(enum priority_role role)
 	pid_t tid = (pid_t)syscall(SYS_gettid);
 	struct deadline_thread *thread;
 
-	setpriority(PRIO_PROCESS, (id_t)tid, niceness[role]); /* Linux: of the thread */
+	setpriority(PRIO_PROCESS, (id_t)tid, niceness[role]); /* on Linux this applies to the thread */
 	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_OTHER)
 		return;
 	pthread_mutex_lock(&priority.mutex);
@@ -80,7 +83,7 @@ void priority_leave(void)
 	pthread_mutex_unlock(&priority.mutex);
 }
 
-/* How many threads of the machine have a CPU or want one; 0: nobody tells. */
+/* Number of threads of the machine that run or are runnable; 0: not known. */
 static long nr_runnable(void)
 {
 	char text[64];
@@ -98,7 +101,7 @@ static long nr_runnable(void)
 
 static void look(uint64_t now_ns)
 {
-	static long nr_cpus; /* as at the first look: the system is asked by reading a file */
+	static long nr_cpus; /* cached, because sysconf() reads a file */
 
 	if (!nr_cpus)
 		nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -2,38 +2,46 @@
 #ifndef DAEMON_PRIORITY_H
 #define DAEMON_PRIORITY_H
 /*
- * priority.h - how the daemon's threads stand to the traced programs.
+ * priority.h - scheduling priority of the daemon's threads, compared with the traced programs
  *
- * What they do is little, in proportion to the events (about 30 ns each), but it has a deadline: a ring of 8 MiB is full after 200 ms of a
- * busy CPU, and among 400 runnable threads an equal one waits longer than that. So the drain goes before programs, and the
- * writer, for which the queue waits, a little.
+ * The daemon's threads need little CPU time, in proportion to the events (about 30 ns each), but
+ * they have a deadline. A busy CPU fills a ring of 8 MiB in 200 ms. Among 400 runnable threads a
+ * thread of equal priority waits longer than that. So the drain gets niceness -15. The writer gets
+ * -5, because the queue can wait for it.
  *
- * But niceness is a share, and where thousands want a CPU -15 is a hundredth of it: of 4,000 processes that send messages on 2 CPUs half of all events were lost.
- * So as long as there is such a crowd, or the drain came late all the same (its control group has little of the CPUs), both are real-time threads, of the lowest
- * priorities. A daemon gone mad must not stop the machine: what they do then is still in proportion to the events, and of each CPU the kernel keeps a part for
- * other threads (kernel.sched_rt_runtime_us, fair_server), unless it was told not to.
+ * Niceness is only a share. If thousands of threads are runnable, -15 is a hundredth of a CPU: with
+ * 4,000 processes that send messages on 2 CPUs half of all events were lost. So both threads become
+ * real-time threads of the lowest priorities in two cases: as long as the machine is so crowded, or
+ * if the drain was late nevertheless (its control group has a small share of the CPUs).
+ * A faulty daemon must not stop the machine. The work of the threads remains in proportion to the
+ * events. The kernel reserves a part of each CPU for other threads (kernel.sched_rt_runtime_us,
+ * fair_server), unless it is configured not to.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 enum priority_role {
 	PRIORITY_WRITER,
-	PRIORITY_DRAIN, /* goes before the writer, too: while it waits, rings fill */
+	PRIORITY_DRAIN, /* also before the writer: while the drain waits, rings fill */
 };
 
 /**
- * priority_enter() - the calling thread is one of the daemon's that have a deadline, until it calls priority_leave()
- * Without the right (CAP_SYS_NICE) it stays as it is, which costs events only under load. A policy that somebody has chosen for the daemon stays, too.
+ * priority_enter() - give the calling thread a deadline's priority, until it calls priority_leave()
+ * Without the privilege (CAP_SYS_NICE) nothing changes; events are then lost only under load. A
+ * policy that the user chose for the daemon is kept.
  */
 void priority_enter(enum priority_role role);
-/** priority_leave() - the calling thread ends, or has no deadline any more */
+/** priority_leave() - the calling thread ends or has no deadline any more */
 void priority_leave(void);
 
 /**
- * priority_watch() - to be called by the drain, and by no other thread, when it comes, before it takes anything
- * @is_late: a ring was nearly full. @now_ns: any clock that only goes on
+ * priority_watch() - adapt the priority. Only the drain calls it, before each run
+ * @is_late: a ring was nearly full. @now_ns: any monotonic clock
  */
 void priority_watch(bool is_late, uint64_t now_ns);
-/** priority_decide() - the same when it is known whether there is a reason to be real-time threads */
+/**
+ * priority_decide() - the part of priority_watch() after @is_reason is known: a reason for
+ * real-time priority
+ */
 void priority_decide(bool is_reason, uint64_t now_ns);
 #endif

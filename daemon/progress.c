@@ -11,7 +11,7 @@
 #include "message.h"
 #include "format_text.h"
 
-#define PROGRESS_EVENTS_MIN 1000 /* for how many bytes one takes */
+#define PROGRESS_EVENTS_MIN 1000 /* minimum for showing bytes per event */
 
 static uint64_t events_per_second(struct progress *progress, const struct recording_status *status, uint64_t now_ns)
 {
@@ -28,7 +28,7 @@ static uint64_t all_lost(const struct recording_status *status)
 	return trace_add_saturated(status->lost, status->lost_write + status->not_understood + status->missed);
 }
 
-/* A line that is wider than the terminal could not be wiped again. */
+/* A line wider than the terminal could not be erased again. */
 static void cut_to_terminal(char *line)
 {
 	struct winsize size;
@@ -78,7 +78,7 @@ static void report_losses(const struct recording *recording, const struct record
 		message_warning("%s lost because what a program left in its buffers made no sense", text_events(status->not_understood).s);
 }
 
-/* The header of the file and the texts in it are kilobytes: shared among a few events they say nothing of what an event costs. */
+/* The file's header and texts take some KB. With few events they would dominate the number. */
 static struct text bytes_per_event(const struct recording_status *status)
 {
 	struct text out = {""};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_PROGRESS_H
 #define DAEMON_PROGRESS_H
-/* progress.h - the line that shows a running recording, and the words at its end. */
+/* progress.h - the status line of a running recording, and the summary at its end */
 #include <stdint.h>
 
 #include "recording.h"
 
-/** struct progress - @end_ns: when the recording will end, 0 = unknown; the rest is private */
+/** struct progress - @end_ns: when the recording will end; 0: not known. The rest is private */
 struct progress {
 	uint64_t end_ns;
 	uint64_t shown_ns;
@@ -18,11 +18,17 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 
 #define PROGRESS_SUMMARY_BYTES 512
 
-/** progress_print_summary() - what was recorded and lost, in a line without its end; @path is cut if it is very long */
+/**
+ * progress_print_summary() - print in one line, without newline, what was recorded and lost
+ * A very long @path is cut.
+ */
 void progress_print_summary(const struct recording_status *status, const char *path, uint64_t elapsed_ns,
 			    char text[static PROGRESS_SUMMARY_BYTES]);
 
-/** progress_report() - that line, and what to do about the losses; @nr_cpus: highest CPU number + 1 */
+/**
+ * progress_report() - print the summary, and advice about the losses; @nr_cpus: highest CPU number
+ * + 1
+ */
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,
 		     uint64_t elapsed_ns, uint32_t nr_cpus);
 #endif

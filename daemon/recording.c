@@ -18,17 +18,23 @@
 #include "writer_thread.h"
 
 #define RECORDING_QUEUE_BYTES (64u << 20)
-/* Clock correspondences and heartbeats, while there is anything to time. */
+/* Period of clock correspondences and heartbeats, while events are recorded. */
 #define RECORDING_CLOCK_NS 10000000000ull
-/* What programs missed is asked of each of them in a system call: half a millisecond for all, and what it says is nearly always nothing. */
+/*
+ * Period of reading the missed events of the BPF programs. It takes one system call per program,
+ * 0.5 ms for all, and the result is nearly always 0.
+ */
 #define RECORDING_MISSED_NS 5000000000ull
-/* A writer that is in the middle of its record when the tracer stops is waited for so long. */
+/* At the end, the wait for a writer that is inside a sub-buffer when the tracer stops. */
 #define RECORDING_STRAGGLER_MS 1000
-/* Programs can leave more in their rings than anybody wants to wait for. */
+/*
+ * At the end, the time limit for draining: programs can leave more in their rings than a user wants
+ * to wait for.
+ */
 #define RECORDING_REST_NS 5000000000ull
-/* After so long we look whether its program still runs. */
+/* After so much waiting, check whether the writer's program still runs. */
 #define RECORDING_SALVAGE_MS 20
-/* A sync takes what programs have until now, in so many goes at most. */
+/* A sync takes the records that programs have written so far in at most so many drain runs. */
 #define RECORDING_SYNC_ROUNDS 64
 
 struct recording {
@@ -38,16 +44,16 @@ struct recording {
 	struct drain *drain;	      /* owned */
 	struct users *users;	      /* borrowed */
 	struct notes notes;
-	struct trace_error write_error; /* outside of the writer's thread */
+	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
-	uint64_t clock_ns; /* of the last clock correspondence */
-	uint64_t missed_ns; /* when programs were asked last */
+	uint64_t clock_ns; /* time of the last clock correspondence */
+	uint64_t missed_ns; /* time of the last reading of missed events */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
-	uint64_t described;  /* texts of what is not traced, at the start */
-	uint64_t not_traced; /* of them, of the tracer */
+	uint64_t described;  /* number of texts about what is not traced, at the start */
+	uint64_t not_traced; /* those of them from the tracer */
 	bool blocked; /* the drain waits for room in the queue */
-	bool ended;   /* the writer is ours again */
+	bool ended;   /* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
@@ -68,7 +74,7 @@ static void push_clock(struct recording *recording, bool heartbeat)
 		notes_heartbeat(&recording->notes, &sample);
 }
 
-/* The recording begins when all programs are attached. */
+/* The recording begins when all BPF programs are attached. */
 static int begin_events(struct recording *recording, struct clock_sample *ret_start, struct trace_error *ret_error)
 {
 	int err = recording->tracer ? tracer_start(recording->tracer, ret_error) : 0;
@@ -132,7 +138,10 @@ static struct start_state_sink state_sink(struct recording *recording)
 	return (struct start_state_sink){recording->writer, recording->thread, drain_meanwhile, recording};
 }
 
-/* The mask and the start state come after the tracer's start: what happens meanwhile is in the rings, nothing falls between. */
+/*
+ * The mask and the start state are written after the tracer's start. Changes meanwhile are recorded
+ * in the rings, so nothing is missing in between.
+ */
 static void begin_contents(struct recording *recording, const struct recording_options *options)
 {
 	const struct start_state_sink sink = state_sink(recording);
@@ -208,7 +217,8 @@ enum drain_result recording_drain(struct recording *recording)
 
 	if (recording->blocked)
 		writer_thread_acknowledge(recording->thread);
-	priority_watch(!recording->blocked && drain_is_late(recording->drain), clock_now()); /* blocked: it is the disk that is late */
+	/* if blocked, the disk is late, not the drain */
+	priority_watch(!recording->blocked && drain_is_late(recording->drain), clock_now());
 	result = drain_run(recording->drain);
 	recording->blocked = result == DRAIN_BLOCKED;
 	if (recording->users)
@@ -236,7 +246,10 @@ uint32_t recording_flush(struct recording *recording)
 	return fill;
 }
 
-/* Is an event recorded again that tells of threads, descriptors or mappings? Then what it would have told is not known. */
+/*
+ * Is an event recorded again that reports threads, descriptors or mappings? Then the changes during
+ * the pause are unknown.
+ */
 static bool was_blind(const uint64_t before[TRACE_MASK_WORDS], const uint64_t now[TRACE_MASK_WORDS])
 {
 	static const uint16_t ids[] = {TRACE_EV_sys_enter,  TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit,
@@ -294,7 +307,7 @@ int recording_sync(struct recording *recording, uint64_t *ret_sync)
 {
 	int err;
 
-	recording->missed_ns = 0; /* all that is known until now */
+	recording->missed_ns = 0; /* so that the flush reads the missed events */
 	recording_flush(recording);
 	for (int i = 0; i < RECORDING_SYNC_ROUNDS && drain_has_more(recording->drain); i++)
 		recording_drain(recording);
@@ -373,7 +386,7 @@ int recording_write_error(struct recording *recording, struct trace_error *ret_e
 
 /* ---- end ---- */
 
-/* Wait for room in the queue, or for a straggling writer. */
+/* Waits until the queue has room, or for a writer that is still inside. */
 static void wait_for_writer(struct recording *recording, int timeout_ms)
 {
 	struct pollfd wake = {.fd = writer_thread_wake_fd(recording->thread), .events = POLLIN};
@@ -394,9 +407,9 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 			begin_ns = clock_now();
 			wait_for_writer(recording, 100);
 			writer_thread_acknowledge(recording->thread);
-			end_ns += clock_now() - begin_ns; /* the disk's time, not ours */
+			end_ns += clock_now() - begin_ns; /* do not count the time of a slow disk */
 			break;
-		case DRAIN_IDLE: /* a sub-buffer with a writer inside */
+		case DRAIN_IDLE: /* a writer is inside a sub-buffer */
 			wait_for_writer(recording, 1);
 			if (++straggler_ms >= RECORDING_SALVAGE_MS && recording->users)
 				users_salvage(recording->users);
@@ -435,7 +448,10 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 	return err;
 }
 
-/* What threads wait for is read at once: a moment later it is something else, and to take hundreds of programs off takes longer than that. */
+/*
+ * The wait states of threads are read first: they change at once, and detaching hundreds of BPF
+ * programs takes longer than reading them.
+ */
 static void stop_tracer(struct recording *recording, uint64_t end_ns)
 {
 	const struct start_state_sink sink = {.writer = recording->writer, .thread = recording->thread};
@@ -446,7 +462,7 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	tracer_stop(recording->tracer);
 }
 
-/** struct lack - on its way into the trace: the next text's number */
+/** struct lack - writes texts about what is not traced. @next: number of the next text */
 struct lack {
 	struct recording *recording;
 	uint64_t next;
@@ -460,7 +476,10 @@ static void tell_lack(void *context, const char *text)
 	trace_writer_string(lack->recording->writer, TRACE_STRING_NOT_TRACED, lack->next++, text);
 }
 
-/* It stands behind what tracefile_describe() said: what could not be attached since, and what of programs is missing. */
+/*
+ * Adds to the texts of tracefile_describe(): what could not be attached since then, and what is
+ * missing of programs.
+ */
 static void describe_lack(struct recording *recording)
 {
 	struct lack lack = {.recording = recording, .next = recording->described};
@@ -486,7 +505,7 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 		users_end_at(recording->users, end_ns);
 		users_switch_off(recording->users);
 	}
-	drain_run(recording->drain); /* room for what comes until the end is reached on each CPU */
+	drain_run(recording->drain); /* makes room for the records until the end is reached on each CPU */
 	drain_end(recording->drain);
 	if (recording->tracer)
 		stop_tracer(recording, end_ns);

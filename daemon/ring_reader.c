@@ -3,7 +3,9 @@
 
 #include "cpu_visit.h"
 
-/* Where it ended; 0: there is none, or it stays open. */
+/*
+ * Closes the open block. Returns its end offset; 0: no block was open, or it could not be closed.
+ */
 static uint32_t flush_block(const struct subbuf_ring *ring)
 {
 	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED);

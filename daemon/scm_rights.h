@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_SCM_RIGHTS_H
 #define DAEMON_SCM_RIGHTS_H
-/* scm_rights.h - descriptors that came beside a message. */
+/* scm_rights.h - descriptors received with a message */
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/** passed_take() - the first descriptor beside @message, the caller's; -1: none. Every other one that came is closed. */
+/**
+ * passed_take() - the first descriptor received with @message, the caller's; -1: none. Closes all
+ * others
+ */
 static inline int passed_take(struct msghdr *message)
 {
 	int found = -1, fd;

@@ -11,11 +11,14 @@
 
 #define SELECT_SUGGESTIONS 3
 
-/* The original toolkit's: -eCORE, and the classes that had a name but no events of their own here, or that are always on */
+/*
+ * The original toolkit's option -eCORE, and its classes without events here or with events that are
+ * always on.
+ */
 static const char *const select_core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
 static const char *const select_accepted[] = {"START", "CHMSK", "HEARTBEAT", "CSTM", "NEWEV"};
 
-/* Without these nobody knows which thread an event belongs to. */
+/* Without these events the reader does not know the thread of an event. */
 static const uint16_t select_skeleton[] = {TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec,
 					   TRACE_EV_sched_exit,	  TRACE_EV_sched_free, TRACE_EV_sched_comm};
 
@@ -29,7 +32,7 @@ static bool name_is_in(const char *name, const char *const *names, size_t nr_nam
 	return false;
 }
 
-/* ---- one name to a mask ---- */
+/* ---- from one name to a mask ---- */
 
 static bool is_selectable(const struct trace_event_type *type)
 {
@@ -46,7 +49,9 @@ static bool matches_category(const struct trace_event_type *type, const char *na
 	return !strcasecmp(trace_category_name(type->category), name);
 }
 
-/* sys_enter, sys_enter3 and sys_enter6 are one event in three sizes: each name selects all of them. */
+/*
+ * sys_enter, sys_enter3 and sys_enter6 are one event in three sizes; each name selects all three.
+ */
 static bool matches_event(const struct trace_event_type *type, const char *name)
 {
 	size_t type_chars = strcspn(type->name, "0123456789"), name_chars = strcspn(name, "0123456789");
@@ -82,7 +87,10 @@ static bool matches_class_any_case(const struct trace_event_type *type, const ch
 	return strcmp(type->classic, "NONE") && !strcasecmp(type->classic, name);
 }
 
-/* In this order: the first rule that finds anything wins, so SCHED is the class and sched the category. */
+/*
+ * The order matters: the first rule with a match wins. So SCHED is the class and sched the
+ * category.
+ */
 static bool (*const select_rules[])(const struct trace_event_type *, const char *) = {
 	matches_all,	  matches_default, matches_core,    matches_class,
 	matches_category, matches_event,   matches_pattern, matches_class_any_case,
@@ -105,7 +113,7 @@ static bool select_resolve(const char *name, uint64_t ret_mask[TRACE_MASK_WORDS]
 	return found || name_is_in(name, select_accepted, ARRAY_SIZE(select_accepted));
 }
 
-/* ---- suggestions for a name that is none ---- */
+/* ---- suggestions for an unknown name ---- */
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -114,7 +122,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance, without regard to case. Names are at most SELECT_NAME_MAX long. */
+/* Levenshtein distance, ignoring case. Names have at most SELECT_NAME_MAX characters. */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[SELECT_NAME_MAX + 1], nr_b = strnlen(b, SELECT_NAME_MAX), diagonal, above;
@@ -139,7 +147,7 @@ struct suggestions {
 	size_t nr;
 };
 
-/* A slip or two, or a part of it. */
+/* True for at most one typing error per three characters, or if one name contains the other. */
 static bool is_near(const char *wanted, const char *candidate, size_t distance)
 {
 	size_t chars = strlen(wanted), candidate_chars = strlen(candidate), fewer = chars < candidate_chars ? chars : candidate_chars;
@@ -196,7 +204,7 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 
 /* ---- selections ---- */
 
-/* ---- programs' events ---- */
+/* ---- events of programs ---- */
 
 static bool matches_one(const struct select_user *user, const char *const *names, size_t nr_names)
 {
@@ -242,7 +250,7 @@ void select_note_user(struct selection *selection, const char *name)
 	select_note_probe(selection, &name, 1);
 }
 
-/* What takes events away, and what stands for all, may well find none. */
+/* Patterns that remove events, and patterns for all events, may match nothing. */
 const char *select_unmatched(const struct selection *selection, size_t *at)
 {
 	while (*at < selection->nr_user) {
@@ -264,7 +272,7 @@ void select_print_user(const struct selection *selection, char *buffer, size_t s
 					 selection->user[i].removes ? "-" : selection->user[0].adds_to_all ? "+" : "", selection->user[i].pattern);
 }
 
-/* Is it the name of programs' events? Then its pattern; else NULL. */
+/* The pattern if @name selects events of programs; else NULL. */
 static const char *user_pattern(const char *name)
 {
 	if (!strcasecmp(name, "user") || !strcasecmp(name, "all"))
@@ -272,7 +280,10 @@ static const char *user_pattern(const char *name)
 	return strchr(name, ':') ? name : NULL;
 }
 
-/* Who switches something on and off all day says no more than who says it once. The first one also tells what the list begins with: it stays. */
+/*
+ * A repeated pattern replaces the earlier one, so that switching all day does not fill the list.
+ * The first entry stays, because it also determines whether the list starts from all events.
+ */
 static void drop_same(struct selection *selection, const char *pattern)
 {
 	for (size_t i = 1; i < selection->nr_user; i++) {
@@ -290,7 +301,7 @@ static int select_add_user(struct selection *selection, const char *pattern, cha
 
 	drop_same(selection, pattern);
 	if (!strcmp(pattern, "*"))
-		selection->nr_user = 0; /* what was said before does not count any more */
+		selection->nr_user = 0; /* earlier patterns have no effect any more */
 	user = &selection->user[selection->nr_user];
 	if (selection->nr_user == SELECT_MAX_USER)
 		return error_set(ret_error, -EINVAL, "at most %d patterns of programs' events; a pattern may stand for many: 'shop:*'", SELECT_MAX_USER);

@@ -2,14 +2,16 @@
 #ifndef DAEMON_SELECT_H
 #define DAEMON_SELECT_H
 /*
- * select.h - from what was typed after -e to a mask of events.
+ * select.h - translate the argument of -e into a mask of events
  *
- * A selection is a list of names separated by commas: classic classes (SCHED, FS ... and CORE), categories (sched, fs ...),
- * events (sched_switch), patterns (block_*), "all", "default". "-name" takes away, "+name" adds. A selection that begins with
- * either starts from the defaults, any other one from nothing.
+ * A selection is a comma-separated list of names: classic classes (SCHED, FS ... and CORE),
+ * categories (sched, fs ...), events (sched_switch), patterns (block_*), "all", "default". "-name"
+ * removes, "+name" adds. A selection that begins with either starts from the defaults; any other
+ * one starts from nothing.
  *
- * Names with a colon are patterns of programs' events, "shop:*"; the category "user" and "all" mean all of them. Programs' events are chosen
- * apart from the kernel's: as long as none is named all are recorded. Probes are chosen with them. "!" is another way to write "-".
+ * Names with a colon are patterns for events of programs, such as "shop:*". The category "user" and
+ * "all" select all of them. Events of programs are selected independently of kernel events: all are
+ * recorded unless the list names any. Probes are selected with them. "!" means the same as "-".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,13 +21,14 @@
 
 #define SELECT_NAME_MAX 128
 #define SELECT_MAX_USER 32
-#define SELECT_TEXT_BYTES (SELECT_MAX_USER * (SELECT_NAME_MAX + 2)) /* of select_print_user(), at most */
+#define SELECT_TEXT_BYTES (SELECT_MAX_USER * (SELECT_NAME_MAX + 2)) /* the maximum length of select_print_user() */
 
 /**
- * struct selection - zeroed = nothing typed yet
- * @mask: the events chosen so far
- * @removed: those taken away by name: select_finish() does not bring them back
- * @user: patterns of programs' events, of which the last that matches counts; @no_user: none of them at all
+ * struct selection - zeroed: no options yet
+ * @mask: the events selected so far
+ * @removed: events removed by name; select_finish() does not add them again
+ * @user: patterns for events of programs; the last one that matches decides
+ * @no_user: record no events of programs
  */
 struct selection {
 	uint64_t mask[TRACE_MASK_WORDS];
@@ -36,35 +39,44 @@ struct selection {
 	struct select_user {
 		char pattern[SELECT_NAME_MAX];
 		bool removes;
-		bool adds_to_all; /* the first one, with a sign: starts from all */
-		bool matched;	  /* some program has such an event */
+		bool adds_to_all; /* in the first entry, if it has a sign: the list starts from all */
+		bool matched;	  /* a program has such an event */
 	} user[SELECT_MAX_USER];
 };
 
 /** select_wants_user() - is the event of this name, "provider:event", to be recorded? */
 bool select_wants_user(const struct selection *selection, const char *name);
-/** select_wants_any_user() - may there be one that is? */
+/** select_wants_any_user() - can any event of a program be selected? */
 bool select_wants_any_user(const struct selection *selection);
-/** select_wants_probe() - the same of a probe, which goes by several names: a pattern of any of them counts. --no-user does not concern it */
+/**
+ * select_wants_probe() - is a probe with these names to be recorded? A pattern may match any of
+ * them
+ * --no-user does not affect probes.
+ */
 bool select_wants_probe(const struct selection *selection, const char *const *names, size_t nr_names);
 /**
- * select_note_user(), select_note_probe() - a program has this event, or there is this probe
- * select_unmatched() - the first pattern from *@at on that nothing was called by, moving *@at; NULL: none
+ * select_note_user(), select_note_probe() - note that this event or probe exists
+ * select_unmatched() - the first pattern at or after *@at that matched nothing; advances *@at.
+ * NULL: none
  */
 void select_note_user(struct selection *selection, const char *name);
 void select_note_probe(struct selection *selection, const char *const *names, size_t nr_names);
 const char *select_unmatched(const struct selection *selection, size_t *at);
-/** select_print_user() - the patterns as they would be typed, "all" if there are none; writes at most @size bytes with the NUL */
+/**
+ * select_print_user() - print the patterns as an argument of -e; "all" if there are none
+ * Writes at most @size bytes with the NUL.
+ */
 void select_print_user(const struct selection *selection, char *buffer, size_t size);
 
-/** select_add() - one -e option; several add up. -EINVAL: an unknown name; the message suggests near ones */
+/** select_add() - add one -e option. -EINVAL: an unknown name; the message suggests similar ones */
 int select_add(struct selection *selection, const char *names, struct trace_error *ret_error);
 
 /**
  * select_finish() - the mask to record
- * Adds what a trace cannot be read without: scheduling changes and the life of processes (records carry no pid; who ran is
- * known from these), unless taken away by name, and the trace's events about itself, always. Nothing typed = the defaults.
- * Returns true when something was added that was not asked for.
+ * It adds the events that every reader needs: scheduling changes and process life cycle, unless
+ * they were removed by name. Records carry no pid, so the running thread follows from these events.
+ * The trace's events about itself are always added. Without options: the defaults.
+ * Returns true if it added events that the options do not name.
  */
 bool select_finish(const struct selection *selection, uint64_t ret_mask[TRACE_MASK_WORDS]);
 
@@ -78,9 +90,12 @@ static inline void select_set(uint64_t mask[TRACE_MASK_WORDS], uint32_t id)
 	mask[id / 64] |= 1ULL << id % 64;
 }
 
-/** select_list() - all events with category, class, default and what they mean, for --list */
+/** select_list() - print all events with category, class, default and meaning, for --list */
 void select_list(FILE *out);
 
-/** select_print_mask() - the classic line and the names of the events of @mask; writes at most @size bytes with the NUL */
+/**
+ * select_print_mask() - print the classic line and the names of the events in @mask
+ * Writes at most @size bytes with the NUL.
+ */
 void select_print_mask(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size_t size);
 #endif

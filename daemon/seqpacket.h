@@ -2,19 +2,25 @@
 #ifndef DAEMON_SEQPACKET_H
 #define DAEMON_SEQPACKET_H
 /*
- * seqpacket.h - what a SOCK_SEQPACKET unix socket tells about its end, and what it keeps to itself.
+ * seqpacket.h - receive from a SOCK_SEQPACKET unix socket without missing its last message
  *
- * Linux looks into the queue first and for the other end next (net/core/datagram.c, __skb_wait_for_more_packets(); net/unix/af_unix.c,
- * __unix_dgram_recvmsg(), where it does not wait). What is sent and closed in between, while an interrupt or a hypervisor has the
- * CPU, is told as an end, though there is a message. And the error of a peer that closed with something unread is told before
- * the message that it sent. Both are told once, and the message stays: so an end counts when it is told twice.
+ * Linux first looks for a message, then whether the peer has closed (net/core/datagram.c,
+ * __skb_wait_for_more_packets(); without waiting net/unix/af_unix.c, __unix_dgram_recvmsg()). This
+ * has two effects:
+ * 1. The peer sends and closes between these two steps, for example during an interrupt. Then
+ * recvmsg() reports the end although a message is there.
+ * 2. The peer closes with unread data. Then recvmsg() reports that error before the message that
+ * the peer sent.
+ * Each is reported only once, and the message stays in the queue. So an end counts only when
+ * recvmsg() reports it twice.
  */
 #include <errno.h>
 #include <sys/socket.h>
 
 /**
- * seqpacket_receive() - as recvmsg(), but not interrupted, and 0 only when the peer has gone and all that it sent is read
- * Or for a message of no bytes that has descriptors beside it: they are the caller's, as always.
+ * seqpacket_receive() - recvmsg() that is not interrupted
+ * Returns 0 only if the peer has closed and all its messages have been read; or for an empty
+ * message with descriptors, which the caller owns as usual.
  */
 static inline ssize_t seqpacket_receive(int fd, struct msghdr *message, int flags)
 {

@@ -19,11 +19,14 @@
 #include "session_probes.h"
 #include "format_text.h"
 
-#define SESSION_WORD_BYTES 480 /* of a command that is advised: a message has room for two of them, and what is said around them */
+#define SESSION_WORD_BYTES 480 /* for an advised command; a message has room for two of them and its own text */
 
 /* ---- signals ---- */
 
-/* SIGHUP stays ignored for who was started by nohup. A full disk or a gone reader is an error of write(2), not a signal. */
+/*
+ * With nohup SIGHUP stays ignored. SIGPIPE and SIGXFSZ are ignored, so that a closed reader or a
+ * file size limit becomes an error of write(2).
+ */
 static int take_signals(int *ret_fd, sigset_t *ret_old_mask)
 {
 	struct sigaction hangup;
@@ -85,7 +88,10 @@ static bool wants_users(const struct session *session)
 	return !session->options->selection.no_user;
 }
 
-/* Whoever names events without one of programs, or whom to record, has more in mind than what programs tell of themselves. */
+/*
+ * True if the options name kernel events, or a process or user to filter on, and no events of
+ * programs: the user wants the kernel recorded, not only tracepoints in programs.
+ */
 static bool asks_for_kernel(const struct options *options)
 {
 	const struct tracer_options *whom = &options->tracer;
@@ -94,7 +100,10 @@ static bool asks_for_kernel(const struct options *options)
 	return (options->selection.begun || filters) && !options->selection.nr_user;
 }
 
-/* Everybody may record programs of their own; the kernel takes rights. An empty trace would look as if nothing had happened. */
+/*
+ * Any user may record their own programs; recording the kernel needs privileges. An empty trace
+ * would look as if nothing had happened, so that is an error.
+ */
 static int go_without(const struct session *session, struct trace_error *error)
 {
 	if ((error->code != -EPERM && error->code != -EACCES) || session->probes || !select_wants_any_user(&session->selection))
@@ -108,7 +117,7 @@ static int go_without(const struct session *session, struct trace_error *error)
 	return 0;
 }
 
-/* Of somebody who is not there, nothing would be recorded, for as long as one waits. */
+/* Fail early if a selected process does not exist: the recording would stay empty. */
 static int check_whom(const struct tracer_options *options, struct trace_error *ret_error)
 {
 	if (options->filter_pid && kill(options->filter_pid, 0) < 0 && errno == ESRCH)
@@ -118,7 +127,10 @@ static int check_whom(const struct tracer_options *options, struct trace_error *
 	return 0;
 }
 
-/* Each BPF program costs one or two descriptors, and each program that joins two. The command keeps the limit that it was started with. */
+/*
+ * Each BPF program needs one or two descriptors, and each traced program two. The command keeps its
+ * original limit.
+ */
 static void allow_descriptors(void)
 {
 	struct rlimit limit;
@@ -207,7 +219,7 @@ static int begin_recording(struct session *session, struct trace_error *ret_erro
 	}
 	session->recording = recording_begin(session->tracer, session->output.fd, &recording_options, ret_error);
 	if (close_proc(recording_options.proc, options->output.proc_path, &error)) {
-		message_warning("%s", error.message); /* the trace does not need it */
+		message_warning("%s", error.message); /* the trace does not need that file */
 		session->proc_failed = true;
 	}
 	return session->recording ? 0 : ret_error->code;
@@ -227,7 +239,10 @@ static int begin_flight(struct session *session, struct trace_error *ret_error)
 	return flight_attach_probes(session->flight, session->probes, &session->selection, ret_error);
 }
 
-/* Nobody can ask for a snapshot without the socket; a recording to a file goes without. */
+/*
+ * A flight recorder needs the socket, because clients request snapshots on it. A recording to a
+ * file can do without.
+ */
 static int begin_control(struct session *session, struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
@@ -250,7 +265,10 @@ static void tell_not_traced(const struct session *session)
 		message_note("not traced: %s", text);
 }
 
-/* What a command needs for it to reach this daemon: who began earlier may have the usual socket. */
+/*
+ * The option with which a command reaches this daemon: an earlier daemon may have the default
+ * socket.
+ */
 static void print_way(const struct session *session, char way[static SESSION_WORD_BYTES])
 {
 	char usual[CONTROL_PATH_BYTES], word[SESSION_WORD_BYTES - 16];
@@ -291,7 +309,10 @@ static void tell_begun(struct session *session)
 		message_note("another daemon runs; tracectl%s controls this one", way);
 }
 
-/* A trace that cannot be written is told before anything is started or attached, and alone. The last one stays until output_commit(). */
+/*
+ * If the trace cannot be written, the user gets only this error, before anything is started or
+ * attached. An existing file stays until output_commit().
+ */
 static int begin_output(struct session *session, struct trace_error *ret_error)
 {
 	if (session->options->tracer.overwrite)
@@ -299,7 +320,10 @@ static int begin_output(struct session *session, struct trace_error *ret_error)
 	return output_open(&session->output, session->options->output.path, OUTPUT_TRACE, ret_error);
 }
 
-/* Among a crowd it would take minutes to begin. The command, which would inherit it, is forked by now. */
+/*
+ * On a busy machine the start would take minutes at normal priority. The command was forked before
+ * this, so it does not inherit the priority.
+ */
 static void begin_priority(void)
 {
 	priority_enter(PRIORITY_DRAIN);
@@ -311,11 +335,11 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	sigset_t old_mask;
 	int err = begin_signals(session, &old_mask, ret_error);
 
-	if (!err) /* not before signals are taken: one that kills would leave the file behind */
+	if (!err) /* after signals are blocked: a fatal signal would leave the file behind */
 		err = begin_output(session, ret_error);
 	if (!err)
 		err = begin_command(session, &old_mask, ret_error);
-	if (!err) /* before all that takes time, or has something to say: it may be refused */
+	if (!err) /* before all slow steps and messages: control may refuse the session */
 		err = begin_control(session, ret_error);
 	if (!err)
 		begin_priority();
@@ -350,7 +374,7 @@ static uint32_t nr_cpus(const struct tracer *tracer)
 	return nr;
 }
 
-/* Returns -ENOENT when nothing will be left of what was recorded. */
+/* Returns -ENOENT if the recorded file was removed, so that nothing is left of it. */
 static int check_output(struct session *session, bool *ret_found)
 {
 	struct trace_error error;
@@ -402,14 +426,17 @@ static int end_recording(struct session *session)
 	return err ? err : removed;
 }
 
-/* The command outlives a recording that was ended by time or by hand; its exit status is ours all the same. */
+/*
+ * The command may outlive a recording that ended by time or by request. The daemon still returns
+ * the command's exit status.
+ */
 static int wait_for_command(struct session *session)
 {
 	sigset_t none;
 
 	if (!session->command.ended) {
 		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL); /* the trace is safe: we may be killed now */
+		sigprocmask(SIG_SETMASK, &none, NULL); /* the trace is on disk: a signal may kill the daemon now */
 		message_note("waiting for %s to end", session->options->session.command[0]);
 		command_reap(&session->command, true);
 	}
@@ -421,11 +448,12 @@ static int end(struct session *session)
 	int err = session->recording ? end_recording(session) : 0, status = 0;
 
 	session->control = control_close(session->control);
-	session->users = users_free(session->users); /* nobody is to record for nobody while we wait for the command */
+	/* programs must not record while the daemon only waits for the command */
+	session->users = users_free(session->users);
 	if (session->tracer)
 		tracer_stop(session->tracer);
 	priority_leave();
-	requests_close(session); /* who asked us to stop may start the next one now */
+	requests_close(session); /* a client that requested the stop may start the next recording now */
 	if (session->command.pid)
 		status = wait_for_command(session);
 	return status ? status : err || session->proc_failed;
@@ -440,7 +468,7 @@ static void release(struct session *session)
 	users_free(session->users);
 	tracer_free(session->tracer);
 	trace_probes_free(session->probes);
-	output_discard(&session->output); /* still open: nothing was recorded */
+	output_discard(&session->output); /* only if it is still open, when nothing was recorded */
 	if (session->signal_fd >= 0)
 		close(session->signal_fd);
 }

@@ -52,11 +52,11 @@ int probe_describe(const struct trace_probes *probes, struct trace_writer *write
 	return err;
 }
 
-/* ---- which are on ---- */
+/* ---- which probes are on ---- */
 
 #define PROBE_NAMES 4
 
-/** struct names - what patterns may call a probe */
+/** struct names - the names of a probe that a pattern can match */
 struct names {
 	size_t nr;
 	const char *names[PROBE_NAMES];
@@ -77,8 +77,9 @@ static void add_name(struct names *names, const char *format, ...)
 }
 
 /*
- * The event's name, with and without what is behind it for its moment; and the file with the function, as they were typed: libc.so.6:malloc for
- * libc:malloc. Both ends of a scope have the same names: no pattern can take one without the other.
+ * A probe has several names: the event's name with and without its suffix (.return, .begin, .end),
+ * and file and function as the user typed them: libc.so.6:malloc for libc:malloc. Both ends of a
+ * scope have the same names, so no pattern can select one without the other.
  */
 static void name_probe(const struct trace_probe *probe, struct names *names)
 {
@@ -128,7 +129,7 @@ void probe_switch(struct tracer *tracer, const struct trace_probes *probes, cons
 	free(on);
 }
 
-/* Each name once. */
+/* Prints each name once. */
 static size_t print_some(const struct trace_probes *probes, const struct selection *selection, bool on, const char *title, char *buffer, size_t size)
 {
 	size_t used = 0;
@@ -160,7 +161,10 @@ void probe_print(const struct trace_probes *probes, const struct selection *sele
 		print_some(probes, selection, false, "Probes that are off:", buffer + used, size - used);
 }
 
-/* Who asks for a probe, and for other events by name, may have thought it was among them. */
+/*
+ * A user that selects probes, and other events by name, may expect that the probes are selected,
+ * too.
+ */
 void probe_tell_off(const struct trace_probes *probes, const struct selection *selection)
 {
 	const char *first = NULL;
@@ -178,7 +182,7 @@ void probe_tell_off(const struct trace_probes *probes, const struct selection *s
 		message_note("%zu of %zu probed places are off, since -e names others: %s%s", nr, trace_probes_nr(probes), first, nr > 1 ? ", ..." : "");
 }
 
-/* A kernel that takes no probes at all still records everything else. */
+/* If the kernel supports no probes, everything else is still recorded. */
 int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_writer *writer,
 		 struct trace_error *ret_error)
 {
@@ -200,7 +204,10 @@ int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const
 	return err;
 }
 
-/* The numbers that any writer gives when it is asked first of all. */
+/*
+ * Numbers the probes with a writer to /dev/null: every writer numbers its first event types
+ * equally.
+ */
 int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error)
 {
 	struct trace_writer_options options = {.size = sizeof(options)};

@@ -2,7 +2,8 @@
 #ifndef DAEMON_SESSION_PROBES_H
 #define DAEMON_SESSION_PROBES_H
 /*
- * session_probes.h - probes of a session: from the command line into the tracer, with their numbers in the trace.
+ * session_probes.h - the probes of a session: from the command line into the tracer, with their ids
+ * in the trace
  */
 #include <trace/probes.h>
 #include <trace/tracer.h>
@@ -13,37 +14,47 @@
 struct options;
 
 /**
- * probe_parse() - the probes that @options ask for
- * Returns 0 with NULL in @ret_probes if none; or what trace_probes_add() says of the first that is wrong.
+ * probe_parse() - the probes of @options
+ * Returns 0, with NULL in @ret_probes if there are none; or the error of trace_probes_add() for the
+ * first wrong one.
  */
 int probe_parse(const struct options *options, struct trace_probes **ret_probes, struct trace_error *ret_error);
 
 /**
- * probe_attach() - number the probes for @writer, and attach those that @selection wants; NULL @probes is fine
- * What cannot be attached is told by tracer_not_traced(). Fails only when the writer cannot describe the events.
+ * probe_attach() - number the probes for @writer, and attach those that @selection selects; NULL
+ * @probes is fine
+ * tracer_not_traced() reports probes that cannot be attached. Fails only if the writer cannot
+ * describe the events.
  */
 int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_writer *writer,
 		 struct trace_error *ret_error);
 
-/** probe_describe() - for another writer: the same events, in the same order, so that they get the same numbers */
+/**
+ * probe_describe() - describe the same events in the same order to another writer, so that they get
+ * the same ids
+ */
 int probe_describe(const struct trace_probes *probes, struct trace_writer *writer, struct trace_error *ret_error);
 
-/** probe_attach_unwritten() - attach for a flight recorder, whose writers come later */
+/**
+ * probe_attach_unwritten() - attach the probes of a flight recorder, which gets its writers later
+ */
 int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error);
 
 /**
- * probe_switch() - only those that @selection wants are on; NULL: none. After probe_attach()
- * Say in the trace first that the selection has changed: who pairs events must not take an end that is recorded again for that of an older begin.
+ * probe_switch() - switch on exactly the probes that @selection selects; NULL: none. Call it after
+ * probe_attach()
+ * First note the changed selection in the trace. Otherwise a reader might pair the end of a scope
+ * with an old begin.
  */
 void probe_switch(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection);
 
-/** probe_note() - tell @selection which probes there are, for select_unmatched() */
+/** probe_note() - note the existing probes in @selection, for select_unmatched() */
 void probe_note(const struct trace_probes *probes, struct selection *selection);
-/** probe_print() - which are on and which are off; @buffer has at least 256 bytes */
+/** probe_print() - print which probes are on and off; @buffer has at least 256 bytes */
 void probe_print(const struct trace_probes *probes, const struct selection *selection, char *buffer, size_t size);
-/** probe_tell_off() - a note if some are off from the start */
+/** probe_tell_off() - print a note if some probes are off from the start */
 void probe_tell_off(const struct trace_probes *probes, const struct selection *selection);
 
-/** probe_tell_unread() - a warning if arguments could not be read */
+/** probe_tell_unread() - print a warning if arguments could not be read */
 void probe_tell_unread(const struct tracer *tracer);
 #endif

@@ -11,7 +11,7 @@
 
 struct start_state {
 	const struct start_state_sink *sink; /* borrowed */
-	FILE *proc; /* NULL = not wanted */
+	FILE *proc; /* NULL: not wanted */
 	struct block block;
 	uint64_t blocks;
 	uint64_t records;
@@ -39,7 +39,7 @@ static int push_block(struct start_state *state)
 	return err;
 }
 
-/* A payload's string: within the record and with its NUL, or nothing. */
+/* The string in a payload; "" if it is not terminated within the record. */
 static const char *record_text(const struct trace_record *record, size_t bytes, size_t payload_bytes)
 {
 	size_t offset = sizeof(*record) + payload_bytes;
@@ -49,7 +49,10 @@ static const char *record_text(const struct trace_record *record, size_t bytes, 
 	return (const char *)record + offset;
 }
 
-/* As the original toolkit had it: "PID: %d; PPID: %d; NAME: %s" and "IRQ: %d; NAME: %s". Threads are not listed. */
+/*
+ * Prints a line of the original toolkit's list: "PID: %d; PPID: %d; NAME: %s" or "IRQ: %d; NAME:
+ * %s". Threads are not listed.
+ */
 static void print_proc(FILE *proc, const struct trace_record *record, size_t bytes)
 {
 	const struct trace_start_thread *thread = (const void *)(record + 1);
@@ -77,7 +80,7 @@ static int emit(void *context, const struct trace_record *record, size_t bytes, 
 
 static int finish(struct start_state *state, int err, struct trace_error *ret_error)
 {
-	int push_err = push_block(state); /* what there is is worth having */
+	int push_err = push_block(state); /* write what was read, even after an error */
 
 	block_release(&state->block);
 	if (err == -ENOMEM || (!err && push_err))
@@ -95,7 +98,7 @@ int start_state_push(struct tracer *tracer, const struct start_state_sink *sink,
 	return err;
 }
 
-/** struct again - the state goes among the notes */
+/** struct again - reads the state again, as metadata events */
 struct again {
 	const struct start_state_sink *sink;
 	struct notes *notes;
@@ -116,7 +119,7 @@ int start_state_again(struct tracer *tracer, const struct start_state_sink *sink
 	int err;
 
 	notes_again(notes, false);
-	notes_push(notes, sink->writer, sink->thread); /* what follows was read later than any note that comes meanwhile */
+	notes_push(notes, sink->writer, sink->thread); /* the state is read after all earlier metadata events */
 	err = tracer_start_state(tracer, emit_again, &again, ret_error);
 	notes_push(notes, sink->writer, sink->thread);
 	if (!err)

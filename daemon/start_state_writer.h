@@ -2,7 +2,8 @@
 #ifndef DAEMON_START_STATE_WRITER_H
 #define DAEMON_START_STATE_WRITER_H
 /*
- * start_state_writer.h - what existed before the first event, as chunks of the trace and as the classic list of processes.
+ * start_state_writer.h - write the state before the first event, as chunks of the trace and as the
+ * classic process list
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +14,9 @@
 #include "writer_thread.h"
 
 /**
- * struct start_state_sink - where it goes
- * @meanwhile: called after some records each: to read the state of thousands of processes takes longer than it takes rings to fill; NULL: nothing is to be done
+ * struct start_state_sink - the destination of the state
+ * @meanwhile: called after every 64 records, to drain the rings: they fill faster than the state of
+ * thousands of processes is read. NULL: not needed
  */
 struct start_state_sink {
 	struct trace_writer *writer;
@@ -24,16 +26,22 @@ struct start_state_sink {
 };
 
 /**
- * start_state_push() - read the state and give it to the writer
- * @proc: if not NULL, one line per process and interrupt is written to it, in the classic's form
- * @ret_blocks: if not NULL, how many chunks it took
- * Returns 0; or a negative errno when the state is incomplete.
+ * start_state_push() - read the state and push it to the writer
+ * @proc: if not NULL, gets one line per process and interrupt in the classic format
+ * @ret_blocks: if not NULL, gets the number of chunks
+ * Returns 0; or a negative errno if the state is incomplete.
  */
 int start_state_push(struct tracer *tracer, const struct start_state_sink *sink, FILE *proc, uint64_t *ret_blocks, struct trace_error *ret_error);
 
-/** start_state_again() - the same once more, among the notes, because what changes it is recorded again after a pause */
+/**
+ * start_state_again() - read the state once more after a pause, as metadata events
+ * Needed when events that change the state are recorded again.
+ */
 int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes, struct trace_error *ret_error);
 
-/** end_state_push() - what threads waited for at @ts_ns, the end; @blocks: of the start state, whose numbers go on */
+/**
+ * end_state_push() - write what threads waited for at @ts_ns, the end
+ * @blocks: number of chunks of the start state; the numbering continues
+ */
 int end_state_push(struct tracer *tracer, const struct start_state_sink *sink, uint64_t ts_ns, uint64_t blocks, struct trace_error *ret_error);
 #endif

@@ -5,10 +5,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* To use one is an error all the same, as it is when it is closed: /dev/null the wrong way round. A command that we start finds it closed, too. */
+/*
+ * Using such a stream is an error, as for a closed one, because /dev/null is opened in the wrong
+ * direction. A command that the daemon starts finds it closed (O_CLOEXEC).
+ */
 void streams_occupy(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC); /* the lowest number that is free */
+			/* open() returns the lowest free number */
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_STD_FDS_H
 #define DAEMON_STD_FDS_H
-/* std_fds.h - stdin, stdout and stderr, which whoever starts us may have closed. */
+/* std_fds.h - stdin, stdout and stderr, if the daemon's parent closed some of them */
 
 /**
- * streams_occupy() - put something in the place of those that are closed, before anything else is opened
- * Otherwise files of ours would have their numbers: messages would be written into them, and --background would put /dev/null over them.
+ * streams_occupy() - open something in place of closed standard streams, before anything else is
+ * opened
+ * Otherwise a file of the daemon could get such a number. Then messages would be written into it,
+ * and --background would replace it by /dev/null.
  */
 void streams_occupy(void);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracectl: see docs/man/tracectl.1. kgmon(8)'s letters work too. */
+/* tracectl: see docs/man/tracectl.1. It also accepts the letters of kgmon(8). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "std_fds.h"
 
 /**
- * struct verb - one thing to ask for
- * @letter: kgmon's, or 0
- * @argument_name: NULL = takes none
+ * struct verb - one command
+ * @letter: kgmon's letter, or 0
+ * @argument_name: NULL: takes none
  */
 struct verb {
 	const char *name;
@@ -77,7 +77,10 @@ static int perform(const char *control_path, const struct verb *verb, const char
 	return client_ask(control_path, line);
 }
 
-/* kgmon without arguments: running, off, or not there; here its exit status tells as well. */
+/*
+ * Like kgmon without arguments, prints running, off or not there; here the exit status shows it as
+ * well.
+ */
 static int show_state(const char *control_path)
 {
 	char answer[CONTROL_ANSWER_BYTES], other[CONTROL_PATH_BYTES + 16];
@@ -93,7 +96,7 @@ static int show_state(const char *control_path)
 	return 0;
 }
 
-/* All that follows "mark" is its text, quoted or not. */
+/* All words after "mark" are its text, quoted or not. */
 static void join_words(char *text, size_t size, int argc, char **argv)
 {
 	size_t used = 0;
@@ -103,10 +106,11 @@ static void join_words(char *text, size_t size, int argc, char **argv)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", argv[i]);
 }
 
-/* The words that belong to @verb, of the @argc that follow it; returns how many. */
+/* Takes the argument of @verb from the @argc words after it. Returns the number of words taken. */
 static int take_argument(const struct verb *verb, int argc, char **argv, char *text, size_t size)
 {
-	bool may_be_signed = !strcmp(verb->name, "mask") || (argc && !strcmp(argv[0], "-")); /* -irq takes an event away, - is stdout; elsewhere it is kgmon's next letter */
+	/* -irq removes an event, - is stdout; otherwise a dash begins kgmon's next letter */
+	bool may_be_signed = !strcmp(verb->name, "mask") || (argc && !strcmp(argv[0], "-"));
 
 	text[0] = '\0';
 	if (!verb->argument_name || argc == 0 || (argv[0][0] == '-' && !may_be_signed && !verb->argument_needed))
@@ -119,13 +123,16 @@ static int take_argument(const struct verb *verb, int argc, char **argv, char *t
 	return 1;
 }
 
-/** struct step - one verb of the command line. @argument: "" = none */
+/** struct step - one verb of the command line. @argument: "": none */
 struct step {
 	const struct verb *verb;
 	char argument[CONTROL_REQUEST_BYTES];
 };
 
-/* @word is no command. Behind one, @before, it was meant for that, unless it looks like a letter. */
+/*
+ * @word is unknown. After a command, @before, it was probably meant as an argument, unless it looks
+ * like a letter.
+ */
 static void tell_unknown(const struct verb *before, const char *word)
 {
 	if (!before || *word == '-')
@@ -136,7 +143,10 @@ static void tell_unknown(const struct verb *before, const char *word)
 		message_error("%s takes no argument: %s is one word too many, and no command; try --help", before->name, word);
 }
 
-/* The next step of the words, behind @before; returns how many they are, or -1: usage, and told. */
+/*
+ * Parses the next step, after @before. Returns its number of words; -1: wrong usage, with a
+ * message.
+ */
 static int take_step(const struct verb *before, int argc, char **argv, struct step *ret_step)
 {
 	int words;
@@ -146,7 +156,8 @@ static int take_step(const struct verb *before, int argc, char **argv, struct st
 		tell_unknown(before, argv[0]);
 		return -1;
 	}
-	if (argc > 1 && !*argv[1] && ret_step->verb->argument_name) { /* of a variable that is not set: none would be another request */
+	/* probably from an unset variable: without the argument the request would be another one */
+	if (argc > 1 && !*argv[1] && ret_step->verb->argument_name) {
 		message_error("%s: %s is empty; try --help", ret_step->verb->name, ret_step->verb->argument_name);
 		return -1;
 	}
@@ -155,14 +166,18 @@ static int take_step(const struct verb *before, int argc, char **argv, struct st
 		message_error("%s: %s is missing; try --help", ret_step->verb->name, ret_step->verb->argument_name);
 		return -1;
 	}
-	if (strcmp(ret_step->verb->name, "dump") && strpbrk(ret_step->argument, "\r\n")) { /* a file may be called as it likes */
+	/* file names may contain line breaks */
+	if (strcmp(ret_step->verb->name, "dump") && strpbrk(ret_step->argument, "\r\n")) {
 		message_error("%s: one line is wanted, without line breaks", ret_step->verb->name);
 		return -1;
 	}
 	return words;
 }
 
-/* All of the words are understood before the first of them is done: a slip behind "stop" is not to end a recording. */
+/*
+ * Parses all words before the first command runs: a typing error after "stop" must not end the
+ * recording.
+ */
 static int run_words(const char *control_path, int argc, char **argv)
 {
 	struct step step = {.verb = NULL};

@@ -80,7 +80,7 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 	trace_writer_string(writer, TRACE_STRING_NOT_TRACED, number, text);
 }
 
-/* A process that does nothing leaves no event by which it could be told from those that the filter left out. */
+/* A process without events could not be distinguished from processes that the filter excludes. */
 static void add_chosen(struct trace_writer *writer, struct tracer *tracer, const struct tracer_options *filter)
 {
 	bool by_pid_alone = filter->filter_pid > 0 && filter->filter_pgrp <= 0 && filter->filter_uid < 0 && filter->filter_gid < 0;
@@ -93,7 +93,7 @@ static void add_chosen(struct trace_writer *writer, struct tracer *tracer, const
 	add_info(writer, TRACE_INFO_CHOSEN, text);
 }
 
-/* The trace has no events of other CPUs: a reader refuses those of a program. */
+/* The number of CPUs, so that a reader can refuse a program's events of other CPUs. */
 static void add_cpus(struct trace_writer *writer, struct tracer *tracer)
 {
 	uint32_t nr_cpus = possible_cpus();
@@ -120,7 +120,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0, "the kernel: the recorder had not the right to, it recorded events of programs only");
 	}
-	tracer_strings(add_string, writer, NULL); /* without a name a number is shown as one */
+	tracer_strings(add_string, writer, NULL); /* without names readers show numbers */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);
 	if (tracer && filters(filter)) {

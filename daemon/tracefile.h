@@ -1,22 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_TRACEFILE_H
 #define DAEMON_TRACEFILE_H
-/* tracefile.h - what stands in every trace besides events: where it was recorded, and the names of numbers. */
+/*
+ * tracefile.h - the contents of every trace besides events: where it was recorded, and names for
+ * numbers
+ */
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
 /**
- * tracefile_describe() - host, kernel, the recording's command (NULL-terminated words, or NULL), names, what is not traced
- * @filter: whom events are recorded of; NULL: everybody
- * Call after tracer_start(), and before another thread uses @writer. Returns 0, or the negative errno of the write.
+ * tracefile_describe() - write host, kernel, the command (NULL-terminated words, or NULL), names,
+ * and what is not traced
+ * @filter: the recorded processes; NULL: all
+ * Call it after tracer_start(), and before another thread uses @writer. Returns 0, or the negative
+ * errno of the write.
  */
 int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
 		       struct trace_error *ret_error);
-/** tracefile_nr_not_traced() - how many texts of what is not traced tracefile_describe() writes, numbered from 0 */
+/**
+ * tracefile_nr_not_traced() - number of texts about what is not traced that tracefile_describe()
+ * writes, from 0
+ */
 uint64_t tracefile_nr_not_traced(struct tracer *tracer, const struct tracer_options *filter);
-/** tracefile_print_unfollowed() - one more such text, for the end: whom a filter with descendants lost sight of. @start_ns: of the trace. False: nobody */
+/**
+ * tracefile_print_unfollowed() - at the end, the text about descendants that a filter could not
+ * follow
+ * @start_ns: start of the trace. Returns false if there are none.
+ */
 bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size);
-/** tracefile_doubted() - so many programs wrote impossible numbers; at the end */
+/** tracefile_doubted() - write at the end how many programs wrote impossible numbers */
 void tracefile_doubted(struct trace_writer *writer, uint64_t nr_programs);
 
 enum { TRACEFILE_TEXT_BYTES = 256 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the older half every second pair goes; the first stays. */
+/* Removes every second pair of the older half, but never the first pair. */
 static void thin_out(struct user_clock *clock)
 {
 	size_t kept = 1;
@@ -34,7 +34,7 @@ static int compare_ticks(const void *left, const void *right)
 	return a->tsc < b->tsc ? -1 : a->tsc > b->tsc;
 }
 
-/* Ours are all kept: each of the others has to lie between its neighbours on both clocks. */
+/* All own pairs are kept. A foreign pair must lie between its two neighbours on both clocks. */
 void user_clock_merge(struct user_clock *clock, struct user_clock_knot *pairs, size_t nr)
 {
 	struct user_clock own = *clock;
@@ -57,7 +57,7 @@ uint64_t user_clock_last(const struct user_clock *clock)
 	return clock->nr ? clock->knots[clock->nr - 1].tsc : 0;
 }
 
-/* The pair at or before @tsc, but not the last one. */
+/* Index of the pair at or before @tsc, at most the last but one. */
 static size_t knot_before(const struct user_clock *clock, uint64_t tsc)
 {
 	size_t low = 0, high = clock->nr - 1;

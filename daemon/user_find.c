@@ -15,12 +15,18 @@
 
 #include "clock.h"
 
-/* SECURITY: a process chooses how many mappings it has, and how many of them seem to be ours. An honest one has one, or its parent's. */
-#define FIND_MAPPINGS 65536 /* of a process are looked at */
+/*
+ * SECURITY: a process chooses how many mappings it has, and how many of them look like a program
+ * memory. An honest one has its own or its parent's.
+ */
+#define FIND_MAPPINGS 65536 /* mappings of one process that are examined */
 #define FIND_MEMORIES 8
-#define FIND_USER_NS  250000000ull /* so long a scan may take for the processes of one user */
+#define FIND_USER_NS  250000000ull /* time limit of a scan for the processes of one user */
 
-/* Is @target, a link or mapping as /proc shows it, the memory of a program that meets daemons where we are? */
+/*
+ * Is @target, a link or a mapping as /proc shows it, the memory of a program that uses this
+ * daemon's socket?
+ */
 static bool is_ours(const char *target)
 {
 	char name[USER_MEMORY_NAME_BYTES];
@@ -31,7 +37,7 @@ static bool is_ours(const char *target)
 	       strchr(" \n", target[prefix + strlen(name)]);
 }
 
-/* A number that stands behind @key in /proc/PID/status; of several the last. */
+/* The number after @key in /proc/PID/status; the last one if there are several. */
 static pid_t status_number(pid_t pid, const char *key)
 {
 	char path[64], line[256];
@@ -54,7 +60,10 @@ static pid_t status_number(pid_t pid, const char *key)
 	return number;
 }
 
-/* SECURITY: files in /proc of a process that cannot be dumped are root's, and a process can choose to be so. */
+/*
+ * SECURITY: a process that is not dumpable has its files in /proc owned by root, and a process can
+ * make itself so. Then the owner is read from its status.
+ */
 static void owner_of(pid_t pid, const struct stat *status, uid_t *ret_uid, gid_t *ret_gid)
 {
 	*ret_uid = status->st_uid;
@@ -63,7 +72,7 @@ static void owner_of(pid_t pid, const struct stat *status, uid_t *ret_uid, gid_t
 		return;
 	*ret_uid = (uid_t)status_number(pid, "Uid:");
 	*ret_gid = (gid_t)status_number(pid, "Gid:");
-	if (status_number(pid, "Pid:") == 0) /* the process has gone, and with it the reason to trust it */
+	if (status_number(pid, "Pid:") == 0) /* the process is dead, so st_uid says nothing about it */
 		*ret_uid = (uid_t)-1;
 }
 
@@ -84,12 +93,15 @@ bool user_find_is_there(const struct user_identity *identity)
 	uid_t uid;
 	gid_t gid;
 
-	if (identity->pid_fd < 0) /* the kernel has none, or we have no room for one */
+	if (identity->pid_fd < 0) /* the kernel has no pidfds, or no descriptor is free */
 		return user_find_owner(identity->pid, &uid, &gid);
 	return syscall(SYS_pidfd_send_signal, identity->pid_fd, 0, NULL, 0) == 0 || errno == EPERM;
 }
 
-/* The number may be another process's by now: what /proc says of it counts only if the process that pid_fd stands for still has the number afterwards. */
+/*
+ * The kernel may have reused the pid meanwhile. So the result from /proc counts only if the process
+ * of pid_fd has its pid still afterwards.
+ */
 void user_find_identity(struct user_identity *identity)
 {
 	char path[64];
@@ -113,25 +125,30 @@ pid_t user_find_inner_pid(pid_t pid)
 	return status_number(pid, "NSpid:");
 }
 
-/* ---- what a process maps ---- */
+/* ---- mappings of a process ---- */
 
-/** struct mapped - where the memory's first page is mapped */
+/** struct mapped - a mapping of the memory's first page */
 struct mapped {
 	unsigned long start;
 	unsigned long end;
 	unsigned long ino;
 };
 
-/** struct maps - of a process. @text: of @fd, on kernels that cannot be asked; @failed: it could not be read to its end. @looked_at: mappings */
+/**
+ * struct maps - the mappings of a process
+ * @text: of @fd, on kernels without the query
+ * @looked_at: number of mappings examined
+ * @failed: the mappings could not be read to the end
+ */
 struct maps {
 	int fd;
-	FILE *text; /* owned, with @fd; NULL: none */
+	FILE *text; /* owned, with @fd; NULL: not in use */
 	uint64_t next;
 	uint32_t looked_at;
 	bool failed;
 };
 
-/* struct procmap_query of Linux 6.11: our headers may be older. */
+/* struct procmap_query of Linux 6.11; the system's headers may be older. */
 struct maps_query {
 	uint64_t size;
 	uint64_t flags;
@@ -174,7 +191,7 @@ static void close_maps(struct maps *maps)
 		close(maps->fd);
 }
 
-/* The next line that is about the memory. */
+/* The next line that shows a program memory. */
 static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 {
 	char line[512];
@@ -195,7 +212,7 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 	return false;
 }
 
-/* A name that does not fit is not ours. */
+/* A name that exceeds the buffer is not that of a program memory. */
 static bool is_named_as_ours(const struct maps *maps, const struct maps_query *found)
 {
 	char name[256] = "";
@@ -205,8 +222,8 @@ static bool is_named_as_ours(const struct maps *maps, const struct maps_query *f
 }
 
 /*
- * The kernel looks for the few mappings that are of files and shared; to print them all and read that takes ten times as long, and this is done
- * for every process of the machine.
+ * The kernel searches for the few shared mappings of files. Printing and parsing all mappings takes
+ * ten times as long, and the scan does this for every process of the machine.
  */
 static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
 {
@@ -242,7 +259,7 @@ uint32_t user_find_which_maps(pid_t pid, const ino_t *inos, bool *ret_mapped, si
 	struct maps maps;
 	bool unknown;
 
-	/* No descriptor left for it, or not for our eyes: that says nothing of the process. */
+	/* Without a descriptor or the permission nothing is known about the process. */
 	unknown = !open_maps(&maps, pid) && errno != ENOENT && errno != ESRCH;
 	for (size_t i = 0; i < nr; i++)
 		ret_mapped[i] = unknown;
@@ -265,7 +282,10 @@ bool user_find_maps(pid_t pid, ino_t ino)
 	return mapped;
 }
 
-/* The device of all memfds: the kernel has one file system for them, which no path leads to. 0: unknown. */
+/*
+ * The device of all memfds; 0: unknown. The kernel has one file system for them, which no path
+ * reaches.
+ */
 static dev_t memory_device(void)
 {
 	static dev_t device;
@@ -283,8 +303,9 @@ static dev_t memory_device(void)
 }
 
 /*
- * SECURITY: the process may put another file in its place at any time: a terminal, a FIFO, a device, a file of a file system that it serves itself. So the
- * link is followed without opening the file (O_PATH), the file is checked, and only then that very file is opened.
+ * SECURITY: the process may replace the file at any time: with a terminal, a FIFO, a device, or a
+ * file of a file system that it serves itself. So O_PATH follows the link without opening the file,
+ * the file is checked, and then exactly that file is opened.
  */
 int user_find_open(const char *path, ino_t ino)
 {
@@ -304,7 +325,10 @@ int user_find_open(const char *path, ino_t ino)
 	return fd;
 }
 
-/* Among the open files of the process; for us who may not open what it only maps. */
+/*
+ * Searches the open files of the process, for a daemon that may not open what the process only
+ * maps.
+ */
 static int open_file(pid_t pid, unsigned long ino)
 {
 	char path[320], target[64];
@@ -328,7 +352,10 @@ static int open_file(pid_t pid, unsigned long ino)
 	return found;
 }
 
-/* That we lack something says nothing of the process; all else is its own matter: it has gone, or is not for our eyes. */
+/*
+ * Returns the error if the daemon lacks a resource: then nothing is known about the process.
+ * Returns 0 for other errors: the process is dead, or the daemon lacks the permission.
+ */
 static int lack(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM ? -err : 0;
@@ -371,7 +398,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 	return err;
 }
 
-/** struct spent - the time that a scan has taken for processes of one user who is not trusted */
+/** struct spent - the time that a scan has used for processes of one user that is not trusted */
 struct spent {
 	uid_t uid;
 	uint64_t ns;
@@ -379,7 +406,11 @@ struct spent {
 
 enum { SPENT_USERS = 64 };
 
-/** struct scan - @spent: of the users of processes that took long, @nr of them. @refuses: one has used up his time */
+/**
+ * struct scan - one scan of /proc
+ * @spent: @nr users with processes that took long
+ * @refuses: one of these users has used up the time limit
+ */
 struct scan {
 	struct spent spent[SPENT_USERS];
 	size_t nr;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_USER_INDEX_H
 #define DAEMON_USER_INDEX_H
-/* user_index.h - programs by one number each: a hash table whose links are in what it holds, so that it needs no
- * memory of its own. */
+/*
+ * user_index.h - a hash table of programs by a number. The links are members of the items, so the
+ * table allocates no memory.
+ */
 #include <stddef.h>
 #include <stdint.h>
 
-/** struct user_link - zeroed: in no index. @item: what the link is in */
+/** struct user_link - a link in @item; zeroed: in no index */
 struct user_link {
 	struct user_link *next;
 	uint64_t key;
@@ -21,9 +23,12 @@ struct user_index {
 };
 
 void user_index_add(struct user_index *index, struct user_link *link, uint64_t key, void *item);
-/** user_index_remove() - a link that is in no index is left alone */
+/** user_index_remove() - remove a link; does nothing if it is in no index */
 void user_index_remove(struct user_index *index, struct user_link *link);
 
-/** user_index_next() - the next item with @key behind @link, or the first one behind NULL; NULL: there is none */
+/**
+ * user_index_next() - the next item with @key after @link, or the first one if @link is NULL; NULL:
+ * none
+ */
 struct user_link *user_index_next(const struct user_index *index, uint64_t key, const struct user_link *link);
 #endif

@@ -11,10 +11,15 @@
 #include "doubt.h"
 #include "ring_reader.h"
 
-#define KEPT_ROUNDS	 8 /* so often a ring may come round while it is read */
-#define KEPT_SALVAGE_BYTES (256u << 20) /* of incomplete sub-buffers of a dead program's ring: a writer left each of them in the middle of a record */
+#define KEPT_ROUNDS	 8 /* the ring may wrap around so often during one read */
+/* salvaged per ring of a dead program; each incomplete sub-buffer is copied whole */
+#define KEPT_SALVAGE_BYTES (256u << 20)
 
-/** struct saved - a sub-buffer of a dead program: @header and what stands behind it, up to its end. @lost_total: before it */
+/**
+ * struct saved - a sub-buffer of a dead program
+ * @lost_total: events lost or overwritten before it
+ * @bytes: of this struct, including the records after @header
+ */
 struct saved {
 	struct saved *next; /* owned */
 	uint64_t lost_total;
@@ -24,9 +29,13 @@ struct saved {
 };
 
 /**
- * struct user_kept - @forgotten: sub-buffers up to this one do not count, nor @records_before in them. @since_ns: what came later counts
- * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was impossible
- * @is_saved: its memory is gone; @saved, of which @dropped records went again, and @books are what is left
+ * struct user_kept - a ring that a flight recorder reads
+ * @forgotten: sub-buffers up to this one do not count, nor the @records_before records in them
+ * @since_ns: later events count
+ * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was
+ * impossible
+ * @is_saved: the program's memory has been released. @saved and @books hold what it left; @dropped
+ * records of @saved were released again
  */
 struct user_kept {
 	struct user_kept_source source;
@@ -43,9 +52,12 @@ struct user_kept {
 	struct user_kept_books books;
 };
 
-/* ---- looking at a ring ---- */
+/* ---- inspecting a ring ---- */
 
-/* Events that the ring had no room for, since it counts. A ring belongs to one CPU. */
+/*
+ * Events that the ring discarded since @since_ns. The limit is that of one CPU, because a ring
+ * belongs to one CPU.
+ */
 static uint64_t discarded(struct user_kept *kept)
 {
 	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
@@ -55,8 +67,10 @@ static uint64_t discarded(struct user_kept *kept)
 }
 
 /*
- * A ring that has come round has no holes. SECURITY: to read where nothing was ever written would take memory, as much as a program says
- * that its ring has, and ours.
+ * Does every slot that the position implies have memory? A ring that has wrapped around has no
+ * holes.
+ * SECURITY: reading a hole allocates pages, in the program's memory and in the daemon: as many as
+ * the program claims that its ring has.
  */
 static bool is_there(const struct user_kept *kept)
 {
@@ -73,8 +87,10 @@ static bool is_there(const struct user_kept *kept)
 }
 
 /*
- * As ring_copy_racing(), of @bytes from the begin of a sub-buffer. SECURITY: one that says it is full may be a hole behind its header. A read of the file
- * gives no pages to it. Returns how many bytes have pages; what does not is not read.
+ * Copies @bytes from the beginning of a sub-buffer, as ring_copy_racing() does.
+ * SECURITY: a sub-buffer that claims to be full may be a hole after its header. Reading the file
+ * instead of the mapping allocates no pages. Returns the number of bytes copied; bytes without
+ * pages are not read.
  */
 static size_t copy_there(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy, size_t bytes)
 {
@@ -90,7 +106,7 @@ static size_t copy_there(const struct user_kept *kept, uint64_t seq, struct subb
 	return there;
 }
 
-/* As ring_copy(). */
+/* Copies a complete sub-buffer, as ring_copy() does. */
 static bool copy_complete(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy)
 {
 	size_t there = copy_there(kept, seq, copy, kept->source.ring.subbuf_bytes);
@@ -99,7 +115,7 @@ static bool copy_complete(const struct user_kept *kept, uint64_t seq, struct sub
 	return copy->seq == seq && copy->end <= there && !ring_is_overwritten(&kept->source.ring, seq);
 }
 
-/* It will not be read any more. How much of it is lost nobody can tell: one event stands for it. */
+/* Stop reading the ring. The number of lost events is unknown; one event stands for all of them. */
 static void give_up(struct user_kept *kept)
 {
 	if (!kept->broken)
@@ -115,7 +131,7 @@ static void forget_saved(struct user_kept *kept)
 	kept->books = (struct user_kept_books){0};
 }
 
-/* Its oldest sub-buffers are in the way of its latest. */
+/* A ring that discards needs its oldest sub-buffers released before it can record later events. */
 static void make_room(struct user_kept *kept)
 {
 	if (!kept->source.overwrites)
@@ -170,15 +186,17 @@ bool user_kept_is_doubted(const struct user_kept *kept)
 	return kept->doubted || kept->counter.impossible;
 }
 
-/* ---- reading it ---- */
+/* ---- reading a ring ---- */
 
 /**
- * struct walk - through a ring. @counted: of the records in it, those that are accounted for already, one way or the other
- * @unfinished: ones that cannot be read or were never finished. @skipped: the last sub-buffer was not taken
+ * struct walk - one pass over a ring
+ * @counted: records of the sub-buffers so far that are stored or counted as lost
+ * @unfinished: records that cannot be read or were never finished
+ * @skipped: the sub-buffer before the current one was not taken
  */
 struct walk {
 	struct user_kept *kept;
-	struct subbuf_header *copy; /* owned, with USER_KEPT_ROOM before it */
+	struct subbuf_header *copy; /* owned, with USER_KEPT_ROOM bytes before it */
 	int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total);
 	void *context;
 	uint64_t counted;
@@ -190,7 +208,7 @@ struct walk {
 	int *patience;
 };
 
-/* Records that are committed in the sub-buffer of which this is a copy. */
+/* Number of records committed in sub-buffer @seq, from its copy. */
 static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_header *copy, uint64_t seq)
 {
 	uint64_t before = seq / ring->nr_subbufs * ring->subbuf_bytes;
@@ -200,11 +218,15 @@ static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_he
 	return copy->seq != seq && copy->seq != 0 ? 0 : records < most ? records : most;
 }
 
-/* All that was overwritten before @seq: a number that only grows, and that was recorded on one CPU since the ring counts. */
+/*
+ * Updates the number of records overwritten before @seq. That number only grows. One CPU recorded
+ * them all, which limits their number.
+ */
 static void count_overwritten(struct walk *walk, uint64_t seq)
 {
 	struct user_kept *kept = walk->kept;
-	uint64_t records, inexact = (uint64_t)kept->source.ring.nr_subbufs << 24; /* a count that is not exact is wrong by no more */
+	/* the maximum error of an inexact count */
+	uint64_t records, inexact = (uint64_t)kept->source.ring.nr_subbufs << 24;
 
 	if (!kept->source.overwrites)
 		return;
@@ -216,7 +238,11 @@ static void count_overwritten(struct walk *walk, uint64_t seq)
 		walk->overwritten = records;
 }
 
-/* -EAGAIN: it came round while that was counted, so that nothing is certain of what was before; the copy is not missed, for it is overwritten, too. */
+/*
+ * Passes the copy to @take. Returns -EAGAIN if the ring wrapped around while the overwritten
+ * records were counted: the count is then uncertain. Nothing is missed, because the copied
+ * sub-buffer is overwritten, too.
+ */
 static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 {
 	struct user_kept *kept = walk->kept;
@@ -236,7 +262,7 @@ static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 	return walk->take(walk->context, walk->copy, nr_records, trace_add_saturated(walk->overwritten, lost));
 }
 
-/* Nobody will complete it, or not soon. */
+/* Reads a sub-buffer that will not become complete, or not soon. */
 static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
 {
 	const struct subbuf_ring *ring = &walk->kept->source.ring;
@@ -256,14 +282,14 @@ static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
 		if (salvaged.opened)
 			err = hand_over(walk, seq, salvaged.records);
 		else
-			walk->unfinished += salvaged.records; /* nobody noted the time that theirs count from */
+			walk->unfinished += salvaged.records; /* the opener did not write the base of their times */
 		walk->unfinished += salvaged.in_flight + salvaged.lost;
 	}
 	walk->counted += whole;
 	return err;
 }
 
-/* -EAGAIN: it is not there any more. */
+/* Returns -EAGAIN if the sub-buffer has been overwritten. */
 static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
 {
 	const struct subbuf_ring *ring = &walk->kept->source.ring;
@@ -294,7 +320,7 @@ static int walk_ring(struct walk *walk)
 	uint64_t position, newest, seq = kept->forgotten + 1;
 	int err = 0, rounds = 0;
 
-	do { /* again only when it has come round meanwhile, so that nothing of it was left */
+	do { /* again only if the ring wrapped around meanwhile, so that the whole first pass is overwritten */
 		if (walk->dead && is_there(kept))
 			subbuf_bury_block(ring);
 		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
@@ -336,7 +362,7 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	return err;
 }
 
-/* ---- what the dead left ---- */
+/* ---- what a dead program left ---- */
 
 static int save(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total)
 {
@@ -392,7 +418,7 @@ size_t user_kept_drop(struct user_kept *kept)
 	return bytes;
 }
 
-/* Each time from a new copy: it is translated in place. */
+/* Gives @take a new copy each time, because @take translates it in place. */
 static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context)
 {
 	unsigned char *memory = aligned_alloc(64, USER_KEPT_ROOM + kept->source.ring.subbuf_bytes);
@@ -429,7 +455,7 @@ int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct sub
 
 /* ---- times ---- */
 
-/* Of a header that may be written just now. */
+/* Reads the clock pair of a header that an opener may be writing concurrently. */
 static bool read_pair(const struct user_kept *kept, uint64_t seq, struct user_clock_knot *ret_pair)
 {
 	struct subbuf_header header;

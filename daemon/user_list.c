@@ -8,7 +8,7 @@
 #include "user_find.h"
 #include "user_mapping.h"
 
-/** struct listing - the work in progress */
+/** struct listing - the state of one listing */
 struct listing {
 	FILE *out;
 	size_t nr;
@@ -21,7 +21,10 @@ static void print_event(struct listing *listing, const struct user_description *
 	listing->nr++;
 }
 
-/* Only the process whose memory it is: children and daemons map it too. A scope is one line. */
+/*
+ * Lists only the process that owns the memory, because its children and daemons map it too. A scope
+ * is one line.
+ */
 static void on_found(void *context, int fd, struct user_identity *identity)
 {
 	struct user_mapping mapping = { .fd = -1 };

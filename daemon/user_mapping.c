@@ -16,7 +16,7 @@
 #include "format_text.h"
 
 #define USER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define USER_MAX_SUBBUFS (SUBBUF_BLOCK_SEQ_MASK + 1) /* a block names its sub-buffer by so many bits */
+#define USER_MAX_SUBBUFS (SUBBUF_BLOCK_SEQ_MASK + 1) /* a block names its sub-buffer in so many bits */
 #define USER_MAX_ENTRY_BYTES (64u << 10)
 
 /* ---- the memory ---- */
@@ -31,7 +31,7 @@ static bool lies_within(uint64_t offset, uint64_t bytes, uint64_t total)
 	return offset >= sizeof(struct user_memory) && offset <= total && bytes <= total - offset;
 }
 
-/* What a copy of the header says, or why it cannot be. */
+/* Takes the geometry from a copy of the header. Returns NULL, or why it is impossible. */
 static const char *take_geometry(struct user_mapping *mapping, const struct user_memory *memory)
 {
 	uint64_t rings_bytes;
@@ -72,8 +72,11 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	return NULL;
 }
 
-/* SECURITY: without the seals the program could cut its memory off, and our next look at it would be a SIGBUS; so it would be at huge pages that
- * were never touched, when there are none left. */
+/*
+ * SECURITY: without the seals the program could shrink its memory, and the daemon's next access to
+ * it would raise SIGBUS. The same would happen with huge pages that were never touched, when no
+ * huge page is left.
+ */
 static const char *check_file(struct user_mapping *mapping, int fd)
 {
 	struct stat stat;
@@ -94,7 +97,10 @@ static const char *check_file(struct user_mapping *mapping, int fd)
 	return NULL;
 }
 
-/* An open file description of our own: locks belong to those, and the program has another one. */
+/*
+ * Opens a file description of the daemon's own: a flock() belongs to the description, and the
+ * program has a different one.
+ */
 static int open_again(int fd)
 {
 	char path[64];
@@ -149,14 +155,14 @@ void user_mapping_close(struct user_mapping *mapping)
 	*mapping = (struct user_mapping){ .fd = -1 };
 }
 
-/* Where a program has put its rings among the rest nothing can be given back but the lock. */
+/* If the program placed its rings between flags and registry, only the lock can be released. */
 void user_mapping_drop_rings(struct user_mapping *mapping)
 {
 	uint64_t end = mapping->rings_offset & ~(uint64_t)4095;
 
 	if (mapping->flags_offset + mapping->max_events <= end && mapping->registry_offset + mapping->registry_bytes <= end && end < mapping->bytes) {
 		if (fallocate(mapping->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)end, (off_t)(mapping->bytes - end)) < 0)
-			errno = 0; /* the memory goes when the last process that maps it does */
+			errno = 0; /* the kernel releases the memory with the last process that maps it */
 		munmap(mapping->data + end, mapping->bytes - end);
 		mapping->bytes = end;
 	}
@@ -193,7 +199,10 @@ bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uin
 	return at < mapping->subbuf_bytes && lseek(mapping->fd, place, SEEK_DATA) == place;
 }
 
-/* Holes of the file are rings that no thread has used; to look at their control pages would fill them in. */
+/*
+ * Holes of the file are rings that no thread has used. Reading their control pages would allocate
+ * them.
+ */
 uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx)
 {
 	while (idx < mapping->nr_rings) {
@@ -232,7 +241,7 @@ bool user_mapping_has_impossible_ring(struct user_mapping *mapping)
 
 /* ---- the registry ---- */
 
-/** struct entry - a copy of an entry of the registry, whose parts are known to lie inside it */
+/** struct entry - a copy of an entry of the registry; its parts lie inside the copy */
 struct entry {
 	struct user_event event;
 	struct user_field fields[USER_MAX_FIELDS];
@@ -240,7 +249,10 @@ struct entry {
 	uint32_t text_bytes;
 };
 
-/* A text of the entry, as far as it can be printed: names come from other people's programs and go to terminals. */
+/*
+ * Copies a text of the entry and replaces characters that are not printable: the text comes from a
+ * foreign program and goes to terminals.
+ */
 static void entry_text(const struct entry *entry, uint32_t at, char *buffer, size_t size)
 {
 	const char *text = at < entry->text_bytes ? entry->text + at : "";
@@ -325,7 +337,10 @@ static bool take_event(const struct user_mapping *mapping, const struct entry *e
 	return true;
 }
 
-/* SECURITY: an entry without pages would get them from us, by being read; no writer leaves any out. A dead program's were there when it lived. */
+/*
+ * SECURITY: reading an entry without pages would allocate them. An honest writer leaves no holes in
+ * its registry. The pages of a dead program were checked while it lived.
+ */
 static bool registry_is_there(struct user_mapping *mapping, uint64_t end)
 {
 	off_t place = (off_t)(mapping->registry_offset + mapping->registry_used), hole;
@@ -339,7 +354,10 @@ static bool registry_is_there(struct user_mapping *mapping, uint64_t end)
 	return end <= mapping->registry_there;
 }
 
-/* Copy the next entry, of at most @room bytes, and find its parts. Its size, or 0: it cannot be one. */
+/*
+ * Copies the next entry, of at most @room bytes, and finds its parts. Returns its size; 0: it is
+ * invalid.
+ */
 static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned char *buffer, struct entry *ret_entry)
 {
 	const unsigned char *at = mapping->data + mapping->registry_offset + mapping->registry_used;
@@ -361,14 +379,16 @@ static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned
 	memcpy(ret_entry->fields, buffer + sizeof(*event), fields_bytes);
 	ret_entry->text = (const char *)buffer + sizeof(*event) + fields_bytes;
 	ret_entry->text_bytes = event->text_bytes;
-	buffer[sizeof(*event) + fields_bytes + event->text_bytes] = '\0'; /* there is room for one more */
+	/* the buffer has one byte more than an entry */
+	buffer[sizeof(*event) + fields_bytes + event->text_bytes] = '\0';
 	return event->bytes;
 }
 
 bool user_mapping_next_event(struct user_mapping *mapping, struct user_description *ret_description)
 {
 	unsigned char buffer[USER_MAX_ENTRY_BYTES + 1];
-	uint64_t used = __atomic_load_n(&user_mapping_memory(mapping)->registry_used, __ATOMIC_ACQUIRE); /* [D1] pairs with [U1] */
+	/* [D1] pairs with [U1] */
+	uint64_t used = __atomic_load_n(&user_mapping_memory(mapping)->registry_used, __ATOMIC_ACQUIRE);
 	struct entry entry;
 
 	used = used < mapping->registry_bytes ? used : mapping->registry_bytes;

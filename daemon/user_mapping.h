@@ -2,10 +2,11 @@
 #ifndef DAEMON_USER_MAPPING_H
 #define DAEMON_USER_MAPPING_H
 /*
- * user_mapping.h - the memory of one program, mapped and checked: <trace/user_memory.h>.
+ * user_mapping.h - the memory of one program, mapped and checked: <trace/user_memory.h>
  *
- * Whoever can write it may do so at any time. So what is read is copied first, sizes are taken once, and what comes out of
- * here lies within the mapping whatever the program does.
+ * A process that can write this memory may do so at any time. So each value is copied before it is
+ * checked, and each size is read once. Every result lies within the mapping, whatever the program
+ * does.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +17,12 @@
 #include <trace/user_memory.h>
 
 /**
- * struct user_mapping - zeroed, with fd -1 = none. All but @memory is ours
- * @fd: an open file description of our own, which holds the lock
- * @nr_rings: those that a CPU can fill; a program may state more: @stated_rings
- * @registry_used: how far the registry was read, and @registry_there to where it has pages. @registry_broken: nothing behind that makes sense
- * @lookups: system calls of user_mapping_next_ring(), ever
+ * struct user_mapping - zeroed, with fd -1: none. The daemon owns all of it but the memory at @data
+ * @fd: the daemon's own open file description, which holds the lock
+ * @nr_rings: rings of possible CPUs. @stated_rings: as the program states; may be more
+ * @registry_used: bytes of the registry that were read. @registry_there: bytes that have pages
+ * @registry_broken: the rest of the registry is invalid
+ * @lookups: total of system calls of user_mapping_next_ring()
  */
 struct user_mapping {
 	int fd; /* owned */
@@ -28,7 +30,7 @@ struct user_mapping {
 	size_t bytes;
 	dev_t dev;
 	ino_t ino;
-	uint32_t pid; /* as it says */
+	uint32_t pid; /* as the program states */
 	uint32_t clock;
 	uint32_t features;
 	uint32_t max_events;
@@ -48,14 +50,18 @@ struct user_mapping {
 };
 
 /**
- * user_mapping_open() - take the memory behind @fd, which stays the caller's
- * @claim: to record it, which one daemon at a time does; otherwise only to look
- * 0; -EBUSY: another daemon has it; -EINVAL: it is not what it should be; or another errno. With the reason.
+ * user_mapping_open() - map the memory of @fd, which stays the caller's
+ * @claim: to record it, which only one daemon at a time can do; false: only to inspect it
+ * Returns 0; -EBUSY: another daemon records it; -EINVAL: it is not a valid memory; or another
+ * errno. The error holds the reason.
  */
 int user_mapping_open(struct user_mapping *ret_mapping, int fd, bool claim, struct trace_error *ret_error);
 void user_mapping_close(struct user_mapping *mapping);
 
-/** user_mapping_drop_rings() - give the rings' memory and the lock back; flags and registry stay. Nothing may look at a ring any more */
+/**
+ * user_mapping_drop_rings() - release the rings' memory and the lock; flags and registry stay
+ * No function may access a ring afterwards.
+ */
 void user_mapping_drop_rings(struct user_mapping *mapping);
 
 /** user_mapping_memory() - the first page */
@@ -64,27 +70,34 @@ static inline struct user_memory *user_mapping_memory(const struct user_mapping 
 	return (struct user_memory *)mapping->data;
 }
 
-/** user_mapping_set_flag() - switch an event; @id below max_events */
+/** user_mapping_set_flag() - switch an event on or off; @id below max_events */
 void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, bool on);
 
-/** user_mapping_ring() - ring @idx, below nr_rings: ours but for its memory */
+/** user_mapping_ring() - ring @idx, below nr_rings. Only its memory belongs to the program */
 struct subbuf_ring user_mapping_ring(const struct user_mapping *mapping, uint32_t idx);
 
-/** user_mapping_ring_offset() - where it begins in the file */
+/** user_mapping_ring_offset() - offset of ring @idx in the file */
 off_t user_mapping_ring_offset(const struct user_mapping *mapping, uint32_t idx);
 
-/** user_mapping_next_ring() - the first ring from @idx on whose memory is in use; nr_rings: none */
+/** user_mapping_next_ring() - the first ring in use at or after @idx; nr_rings: none */
 uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx);
 
-/** user_mapping_has_impossible_ring() - is the first ring with pages, beyond those that a CPU can fill, in use? No thread can have written it */
+/**
+ * user_mapping_has_impossible_ring() - is a ring in use that belongs to no possible CPU?
+ * Checks the first ring after nr_rings that has pages. No thread can have written it.
+ */
 bool user_mapping_has_impossible_ring(struct user_mapping *mapping);
 
-/** user_mapping_has_page() - is there memory at byte @at of sub-buffer @seq of ring @idx? To look at it, or write to it, would make some otherwise */
+/**
+ * user_mapping_has_page() - does byte @at of sub-buffer @seq of ring @idx have a page?
+ * Any access to a byte without a page would allocate one.
+ */
 bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uint64_t seq, uint32_t at);
 
 /**
- * struct user_description - an entry of the registry: a type whose texts are here. @id: of the program
- * @name: "provider:event", what it is selected by; type.name may say more
+ * struct user_description - an event type of the registry, with its texts
+ * @id: in the program's numbers
+ * @name: "provider:event", the name for selections; type.name may have a suffix
  */
 struct user_description {
 	uint32_t id;
@@ -96,6 +109,9 @@ struct user_description {
 	char field_names[USER_MAX_FIELDS][USER_MAX_NAME_BYTES];
 };
 
-/** user_mapping_next_event() - the next new entry; ones that make no sense are left out. False: there is none (yet) */
+/**
+ * user_mapping_next_event() - the next new entry of the registry; invalid ones are skipped
+ * Returns false if there is none yet.
+ */
 bool user_mapping_next_event(struct user_mapping *mapping, struct user_description *ret_description);
 #endif

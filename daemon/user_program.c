@@ -14,19 +14,24 @@
 #include "ring_reader.h"
 #include "format_text.h"
 
-/* Records that seem to be so much later than their sub-buffer's base are a little earlier: a clock read is not ordered with what stands before it. */
+/*
+ * A record can be up to 65,535 units earlier than the base of its sub-buffer, because reading the
+ * clock is not ordered with the accesses before it. Its 32-bit difference then exceeds this value.
+ */
 #define USER_EARLIER (UINT32_MAX - 65535u)
 
 #define PAGES_PERIOD_NS 1000000000ull
-#define EVENTS_MIN	64 /* room for so many, then twice as many each time */
-#define PLACES_MOST (1u << 24) /* of tracepoints in a program and what it loads: each takes memory of its own there */
+#define EVENTS_MIN	64 /* the first allocation; each further one is twice as large */
+#define PLACES_MOST (1u << 24) /* tracepoints in a program and its libraries: each uses memory of the program */
 
-#define CLAIM_PATIENCE_MS 20 /* for writers that are inside a sub-buffer that a daemon was just closing when it was killed */
+#define CLAIM_PATIENCE_MS 20 /* for writers inside a sub-buffer that a killed daemon was closing */
 
 /**
  * struct user_local - an event of the program's registry
- * @name: owned. @global: its id in the trace; 0: not known
- * @wanted: it is, or was; @wanted_ns: since when, 0: since it was registered. Its records before that are nobody's
+ * @name: owned
+ * @global: its id in the trace; 0: not known
+ * @wanted: the event is selected, or was at some time
+ * @wanted_ns: since when; 0: since it was registered. Earlier records are left out
  */
 struct user_local {
 	char *name;
@@ -35,11 +40,15 @@ struct user_local {
 	bool wanted;
 };
 
-/** struct user_ring - a ring in use. @announced: the trace knows whose stream it is, if nothing more is unwritten than @unwritten */
+/**
+ * struct user_ring - a ring in use
+ * @announced: the trace holds the identity of the stream
+ * @unwritten: number of lost chunks when it was written; if it has grown, the identity may be lost
+ */
 struct user_ring {
 	struct user_program *program;
 	struct drain_ring *books; /* borrowed from the drain */
-	struct user_kept *kept;	  /* owned; of a flight recorder, instead */
+	struct user_kept *kept;	  /* owned; in a flight recorder, instead of @books */
 	uint32_t stream;
 	uint32_t cpu;
 	bool announced;
@@ -48,23 +57,23 @@ struct user_ring {
 
 struct user_program {
 	struct user_identity identity;
-	uid_t payer; /* who is charged, whoever it turns out to be later */
+	uid_t payer; /* the user that pays, even if the identity changes later */
 	struct user_mapping mapping;
 	struct user_recording *recording; /* borrowed */
-	struct user_local *events;	  /* owned; nr_events of them, by id: as far as there are any */
-	struct user_ring **rings;	  /* owned, as what they point to; nr_rings of the mapping, NULL: not in use */
-	uint64_t mapped_bytes;	 /* of its rings, as charged to its user; 0: they are read from the file */
-	uint64_t pages_bytes;	 /* of its memory, as charged to its user */
-	uint64_t pages_ns;	 /* when they are counted again */
-	uint64_t heap_bytes;	 /* of ours, as charged to its user */
-	uint32_t nr_events;	 /* in events */
-	uint32_t lookups;	 /* system calls of the last look for rings */
-	struct doubt_counter unready;	   /* events that never had a ring, since the recording began */
-	uint64_t unready_counted;	   /* of them, what is in the books */
-	struct doubt_counter unregistered; /* places of events without room in the registry */
-	unsigned int doubted;		   /* enum doubt_reason; 0: none */
-	uint64_t doubts_place;		   /* among the recording's, if there is one */
-	size_t saved_bytes;	 /* of a flight recorder: what it left when it died */
+	struct user_local *events;	  /* owned; nr_events entries, by id */
+	struct user_ring **rings;	  /* owned, with the rings; nr_rings of the mapping; NULL: not in use */
+	uint64_t mapped_bytes;	 /* of its rings, charged to its user; 0: read from the file instead */
+	uint64_t pages_bytes;	 /* of its memory, charged to its user */
+	uint64_t pages_ns;	 /* time of the next count of its pages */
+	uint64_t heap_bytes;	 /* of the daemon's heap, charged to its user */
+	uint32_t nr_events;	 /* allocated entries of events */
+	uint32_t lookups;	 /* system calls of the last search for rings */
+	struct doubt_counter unready;	   /* events without a ring since the recording began */
+	uint64_t unready_counted;	   /* the part of unready that is accounted */
+	struct doubt_counter unregistered; /* instrumentation points without room in the registry */
+	unsigned int doubted;		   /* mask of enum doubt_reason; 0: none */
+	uint64_t doubts_place;		   /* index in the recording's list, if doubted */
+	size_t saved_bytes;	 /* in a flight recorder: bytes that it left when it died */
 	bool whole;
 	bool off;
 	bool settled;
@@ -73,7 +82,7 @@ struct user_program {
 
 static bool look_for_events(struct user_program *program);
 
-/* ---- what cannot be ---- */
+/* ---- impossible values ---- */
 
 static void doubt(struct user_program *program, unsigned int reasons)
 {
@@ -112,7 +121,7 @@ static void look_for_doubts(struct user_program *program)
 		doubt(program, reasons);
 }
 
-/* ---- translating ---- */
+/* ---- translation of records ---- */
 
 static bool to_ns(struct user_program *program, uint64_t time, uint64_t *ret_ns)
 {
@@ -122,7 +131,7 @@ static bool to_ns(struct user_program *program, uint64_t time, uint64_t *ret_ns)
 	return time <= INT64_MAX;
 }
 
-/* Both clocks now, so that what was copied lies between two pairs. */
+/* Read both clocks now, so that the times of the copied records lie between two pairs. */
 static void read_clocks(struct user_program *program)
 {
 	struct clock_sample now;
@@ -133,10 +142,10 @@ static void read_clocks(struct user_program *program)
 	user_clock_add(&program->recording->clock, &now);
 }
 
-/* What a record is worth to the trace. */
+/* The decision about one record. */
 enum verdict { VERDICT_KEEP, VERDICT_BAD, VERDICT_FILTERED, VERDICT_EARLY, VERDICT_UNTYPED };
 
-/* The reason why a record does not come into the trace. */
+/* Decides why a record does not go into the trace. */
 static enum verdict judge_unwanted(const struct user_local *event, uint64_t ns)
 {
 	if (!event || !event->name)
@@ -144,14 +153,18 @@ static enum verdict judge_unwanted(const struct user_local *event, uint64_t ns)
 	return event->wanted && ns >= event->wanted_ns ? VERDICT_UNTYPED : VERDICT_FILTERED;
 }
 
-/** struct moment - of a sub-buffer: its base in the program's time and in ns; @taken_ns: when its copy was complete */
+/**
+ * struct moment - the times of a sub-buffer
+ * @base: its base in the program's clock. @base_ns: the same in ns
+ * @taken_ns: when its copy was complete
+ */
 struct moment {
 	uint64_t base;
 	uint64_t base_ns;
 	uint64_t taken_ns;
 };
 
-/* The time of an event in ns; false: it is none, or in the future. */
+/* The time of an event in ns. False: the time is invalid or in the future. */
 static bool time_of(struct user_program *program, const struct moment *moment, uint32_t time, uint64_t *ret_ns)
 {
 	uint32_t delta = time - (uint32_t)moment->base;
@@ -188,7 +201,10 @@ static enum verdict judge(struct user_program *program, struct trace_record *rec
 	return VERDICT_KEEP;
 }
 
-/* Whose stream it is stands before its first record, and again where that may be lost; with a place in the copy that is kept free for it. */
+/*
+ * Put the identity of the stream before its first record, and again if a chunk with it may be lost.
+ * It uses the free bytes in front of the copy.
+ */
 static void announce(struct user_ring *ring, struct drain_copy *copy)
 {
 	const struct user_identity *identity = &ring->program->identity;
@@ -199,7 +215,11 @@ static void announce(struct user_ring *ring, struct drain_copy *copy)
 	unsigned char *at = copy->records - bytes;
 
 	if (ns < start_ns && start_ns - ns <= UINT32_MAX)
-		ns = start_ns; /* the sub-buffer was opened before the recording, but no event of the stream is older than that */
+		/*
+		 * the sub-buffer was opened before the recording, but no event of the stream is
+		 * older than the start
+		 */
+		ns = start_ns;
 	record.time = (uint32_t)ns;
 	memset(at, 0, bytes);
 	memcpy(at, &record, sizeof(record));
@@ -221,7 +241,10 @@ static void leave_out(struct drain_copy *copy, enum verdict verdict, uint32_t *b
 	copy->untyped += verdict == VERDICT_UNTYPED;
 }
 
-/* Records that are left out become padding; so do those that make no sense, which nr_records goes on to count. */
+/*
+ * Records that are left out become padding. So do invalid records, but nr_records still counts
+ * them.
+ */
 static bool translate(void *context, struct drain_copy *copy)
 {
 	struct user_ring *ring = context;
@@ -231,12 +254,13 @@ static bool translate(void *context, struct drain_copy *copy)
 	struct trace_record record;
 
 	read_clocks(program);
-	look_for_events(program); /* an event is registered before its first record is made */
+	look_for_events(program); /* a program registers an event before it makes the first record */
 	moment.taken_ns = clock_now();
 	if (!to_ns(program, moment.base, &moment.base_ns))
 		return false;
 	if (moment.base_ns > moment.taken_ns)
-		moment.base_ns = moment.taken_ns; /* all its records are refused, but for those within the error of the clocks */
+		/* all records are refused, except those within the error of the clocks */
+		moment.base_ns = moment.taken_ns;
 	for (size_t at = 0; at + sizeof(record) <= copy->bytes; at += record.words * 8u) {
 		enum verdict verdict;
 
@@ -272,7 +296,7 @@ static bool is_wanted(const struct user_program *program, const char *name)
 	return !program->off && !recording->halted && select_wants_user(recording->selection, name);
 }
 
-/* The entry of event @id; NULL: there is no memory for it, or the user has used up what is for him. */
+/* The entry of event @id. NULL: no memory, or the user has used up the budget. */
 static struct user_local *local_of(struct user_program *program, uint32_t id)
 {
 	uint32_t nr = program->nr_events ? program->nr_events : EVENTS_MIN;
@@ -299,7 +323,7 @@ static struct user_local *local_of(struct user_program *program, uint32_t id)
 
 static char *keep_name(struct user_program *program, const char *name)
 {
-	uint64_t bytes = strlen(name) + 1 + sizeof(void *); /* and what malloc() adds */
+	uint64_t bytes = strlen(name) + 1 + sizeof(void *); /* and the overhead of malloc() */
 
 	if (!budget_charge(program->recording->budget, program->payer, BUDGET_HEAP, bytes))
 		return NULL;
@@ -308,8 +332,8 @@ static char *keep_name(struct user_program *program, const char *name)
 }
 
 /*
- * The id of an event in the trace, of which there are only so many for the programs of a user. The writer numbers types as they come: a new one has a higher
- * number than all before.
+ * Gets the id of an event in the trace. The programs of one user may use a limited number of types.
+ * The writer numbers types in sequence: a new type has a higher number than all before.
  */
 static int describe(const struct user_program *program, const struct trace_event_type *type, uint16_t *ret_global, struct trace_error *ret_error)
 {
@@ -329,7 +353,10 @@ static int describe(const struct user_program *program, const struct trace_event
 	return err;
 }
 
-/* An event whose type finds no id in the trace is recorded by the program all the same: each one counts as lost. */
+/*
+ * If an event's type gets no id in the trace, the program records the event nevertheless. Each such
+ * record counts as lost.
+ */
 static void take_event(struct user_program *program, const struct user_description *description)
 {
 	struct user_local *event = local_of(program, description->id);
@@ -376,8 +403,9 @@ static void set_new_flag(const struct user_program *program)
 }
 
 /*
- * What was recorded before it was switched off is still in the rings, and wanted; so a flag that goes off does not filter
- * what was made while it was on. Only what was made before an event was wanted for the first time is left out.
+ * Records made before a flag went off are still in the rings, and they are wanted. So a flag that
+ * goes off does not filter them. Only records made before the event was selected for the first time
+ * are left out.
  */
 void user_program_switch(struct user_program *program, bool off)
 {
@@ -457,7 +485,7 @@ static void add_ring(struct user_program *program, uint32_t idx)
 	program->rings[idx] = ring;
 }
 
-/* Ring n belongs to CPU n, and its header says so. */
+/* Ring n belongs to CPU n, and its header must say so. */
 static bool ring_is_possible(struct user_program *program, uint32_t idx)
 {
 	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
@@ -468,13 +496,13 @@ static bool ring_is_possible(struct user_program *program, uint32_t idx)
 	return false;
 }
 
-/* A ring that comes into use while the program is recorded belongs to the recording from its first event on. */
+/* If a ring comes into use during the recording, all its events belong to the recording. */
 static void look_for_rings(struct user_program *program)
 {
 	uint32_t nr_rings = program->mapping.nr_rings, before = program->mapping.lookups;
 
 	if (!budget_take(program->recording->budget, program->payer, BUDGET_LOOKUPS, program->lookups))
-		return; /* those of the last look: this one is for another time */
+		return; /* the budget pays for the last search: this one has to wait */
 	for (uint32_t i = 0; i < nr_rings; i++) {
 		if (program->rings[i])
 			continue;
@@ -488,8 +516,9 @@ static void look_for_rings(struct user_program *program)
 }
 
 /*
- * A program's memory grows as it uses it. The daemon's own stores must not make it larger than its user may have: when it is, the daemon leaves the sub-buffer
- * in use alone, and takes it when it is full.
+ * A program's memory grows as the program uses it. The daemon's own stores must not make it larger
+ * than the user's limit. Above the limit the daemon does not close the sub-buffer in use, but takes
+ * it when it is full.
  */
 static void check_pages(struct user_program *program)
 {
@@ -550,7 +579,10 @@ static uint64_t read_unready(const struct user_program *program)
 	return __atomic_load_n(&user_mapping_memory(&program->mapping)->unready, __ATOMIC_RELAXED);
 }
 
-/* As in drain.c: is there memory where a flush writes, and may the CPU of the block be visited? */
+/*
+ * As in drain.c: does memory exist where a flush writes, and may the daemon visit the CPU of the
+ * block?
+ */
 static bool may_flush(const struct user_program *program, uint32_t idx)
 {
 	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
@@ -565,7 +597,10 @@ static bool may_flush(const struct user_program *program, uint32_t idx)
 	       budget_take(program->recording->budget, program->payer, BUDGET_VISITS, 1);
 }
 
-/* The sub-buffers that a daemon was closing, if any, exist, where they ended too. */
+/*
+ * Does memory exist for the sub-buffers that a killed daemon was closing, also where their records
+ * end?
+ */
 static bool may_finish(const struct user_program *program, uint32_t idx)
 {
 	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
@@ -578,14 +613,17 @@ static bool may_finish(const struct user_program *program, uint32_t idx)
 	return !block || user_mapping_has_page(&program->mapping, idx, subbuf_block_seq(&ring, block), 0);
 }
 
-/* Events of the recording that never had a ring: the program and its children, on all CPUs, count them. */
+/*
+ * Events of the recording that never had a ring. The program and its children count them on all
+ * CPUs.
+ */
 static uint64_t unready(struct user_program *program)
 {
 	doubt_counter_take(&program->unready, read_unready(program), doubt_most(program->recording->start_ns, possible_cpus()));
 	return doubt_counter_sum(&program->unready);
 }
 
-/* Of them, those that are not in the books yet; now they are. */
+/* The part of them that is not accounted yet; it is accounted now. */
 static uint64_t take_unready(struct user_program *program)
 {
 	uint64_t now = unready(program), new = now - program->unready_counted;
@@ -601,8 +639,9 @@ static void begin_unready(struct user_program *program, uint64_t value)
 }
 
 /*
- * From now on what is not taken stays. A flight recorder may have been there that was killed, or was about to do this; and one that ends does it, for
- * whoever comes next.
+ * Switch overwriting off: from now on sub-buffers stay until the daemon takes them. An earlier
+ * flight recorder may have been killed before it did this. A flight recorder does it when it ends,
+ * for the next daemon.
  */
 static void stop_overwriting(struct user_program *program)
 {
@@ -621,7 +660,10 @@ static void stop_overwriting(struct user_program *program)
 	}
 }
 
-/* A daemon may have been killed while it closed a sub-buffer: no ring waits for it for ever. */
+/*
+ * A daemon may have been killed while it closed a sub-buffer. Complete the flush, so that no ring
+ * waits for it for ever.
+ */
 static void finish_flushes(struct user_program *program)
 {
 	struct user_mapping *mapping = &program->mapping;
@@ -647,7 +689,8 @@ static void claim(struct user_program *program)
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
 
 	__atomic_store_n(&memory->blocking, program->recording->blocking, __ATOMIC_RELAXED);
-	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELEASE); /* who waits for room looks at it, then at blocking */
+	/* a writer that waits for room reads daemon_pid, then blocking */
+	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELEASE);
 	finish_flushes(program);
 	if (program->recording->flight)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
@@ -655,9 +698,9 @@ static void claim(struct user_program *program)
 		stop_overwriting(program);
 	begin_unready(program, program->whole ? 0 : read_unready(program));
 	user_program_look(program);
-	program->whole = true; /* rings that come into use from now on */
+	program->whole = true; /* for rings that come into use from now on */
 	set_new_flag(program);
-	user_program_look(program); /* what was registered before the new flag held */
+	user_program_look(program); /* events that were registered before the new flag was set */
 }
 
 struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording, bool whole,
@@ -677,7 +720,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 	program->rings = calloc(program->mapping.nr_rings, sizeof(struct user_ring *));
 	if (!program->rings) {
 		error_set(ret_error, -ENOMEM, "no memory for it");
-		program->identity.pid_fd = -1; /* still the caller's */
+		program->identity.pid_fd = -1; /* it stays the caller's */
 		return user_program_free(program);
 	}
 	charge_mapped(program);
@@ -715,13 +758,17 @@ void user_program_settle(struct user_program *program)
 
 		if (!ring)
 			continue;
-		drain_count_lost(ring->books, take_unready(program)); /* the first ring stands for all: these events never had one */
+		/* the first ring takes all of them: these events never had a ring */
+		drain_count_lost(ring->books, take_unready(program));
 		drain_retire(drain, ring->books);
 	}
 	look_for_doubts(program);
 }
 
-/* Its children go on counting there what they cannot record, whether it lives or not. */
+/*
+ * The program's children continue to count events that they cannot record, even after the program's
+ * death.
+ */
 uint64_t user_program_late(struct user_program *program)
 {
 	uint64_t late = take_unready(program);
@@ -793,7 +840,7 @@ struct user_program *user_program_free(struct user_program *program)
 
 #define PAIRS_MAX USER_CLOCK_KNOTS
 
-/* The pairs that its openers noted, of all rings, beside ours. */
+/* Add the clock pairs that the openers of all rings noted to those of the daemon. */
 static void merge_clocks(struct user_program *program)
 {
 	struct user_clock_knot *pairs = malloc(PAIRS_MAX * sizeof(*pairs));
@@ -808,7 +855,7 @@ static void merge_clocks(struct user_program *program)
 	free(pairs);
 }
 
-/* Each snapshot has ids of its own for the events. */
+/* Each snapshot has its own ids for the events. */
 static void describe_again(struct user_program *program)
 {
 	struct user_description description;
@@ -821,7 +868,11 @@ static void describe_again(struct user_program *program)
 		take_event(program, &description);
 }
 
-/** struct put - a ring on its way into a snapshot. @unknown: records whose times are; @suspect: the last sub-buffer was one of these */
+/**
+ * struct put - a ring that is written into a snapshot
+ * @unknown: records with an unknown time or type
+ * @suspect: the last sub-buffer had an unknown time
+ */
 struct put {
 	struct user_ring *ring;
 	struct user_snapshot *snapshot;
@@ -861,7 +912,7 @@ static int put_subbuf(void *context, struct subbuf_header *header, uint32_t nr_r
 	return put->snapshot->push(put->snapshot->context, &source);
 }
 
-/* @lost: of the program's events that never had a ring. It is 0 afterwards if the ring's stream took them. */
+/* @lost: the program's events that never had a ring; set to 0 if the ring's stream took them. */
 static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint64_t *lost)
 {
 	struct put put = { .ring = ring, .snapshot = snapshot };
@@ -906,7 +957,7 @@ int user_program_snapshot(struct user_program *program, struct user_snapshot *sn
 			err = put_ring(program->rings[i], snapshot, &lost);
 	snapshot->missed = trace_add_saturated(snapshot->missed, lost);
 	recording->writer = NULL;
-	recording->clock = *clock; /* what the program says of the clocks is believed for its own events only */
+	recording->clock = *clock; /* clock pairs of a program are trusted for its own events only */
 	free(clock);
 	look_for_doubts(program);
 	return err;
@@ -922,7 +973,8 @@ uint64_t user_program_oldest_ns(struct user_program *program)
 		if (!program->rings[i] || !user_kept_oldest(program->rings[i]->kept, &pair))
 			continue;
 		ns = pair.ns;
-		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest && ns <= now_ns) /* the snapshot would begin in the future */
+		/* else the snapshot would begin in the future */
+		if ((ns || to_ns(program, pair.tsc, &ns)) && ns < oldest && ns <= now_ns)
 			oldest = ns;
 	}
 	return oldest;
@@ -930,13 +982,13 @@ uint64_t user_program_oldest_ns(struct user_program *program)
 
 void user_program_reset(struct user_program *program)
 {
-	user_program_look(program); /* rings that came into use since */
+	user_program_look(program); /* rings that came into use since the last look */
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
 		if (program->rings[i])
 			user_kept_reset(program->rings[i]->kept, &program->recording->patience);
 	program->saved_bytes = 0;
 	begin_unready(program, read_unready(program));
-	program->doubted = 0; /* the recording's list begins again, too */
+	program->doubted = 0; /* the recording's list of doubts is cleared, too */
 }
 
 size_t user_program_drop(struct user_program *program)
@@ -963,7 +1015,7 @@ static int take_nothing(void *context, struct subbuf_header *copy, uint32_t nr_r
 void user_program_get_books(struct user_program *program, struct user_kept_books *ret_books)
 {
 	struct user_kept_books books = { 0 };
-	int patience = 0; /* it is dead */
+	int patience = 0; /* the program is dead */
 
 	*ret_books = books;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {

@@ -18,7 +18,8 @@
 #include "format_text.h"
 #include "user_find.h"
 
-#define USER_SOCKET_BACKLOG 4096 /* programs do not wait: a fork storm comes at once */
+/* a program that finds the backlog full does not wait, and a fork storm connects all at once */
+#define USER_SOCKET_BACKLOG 4096
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
@@ -27,9 +28,12 @@ struct user_socket {
 	struct listener listener;
 };
 
-/* ---- the place ---- */
+/* ---- the path ---- */
 
-/* Our own directory: nobody else may put a socket there. Root's can be entered by all. */
+/*
+ * Creates the daemon's directory, in which no other user may create a socket. All users may enter
+ * root's.
+ */
 static int make_directory(const char *path, mode_t mode, struct trace_error *ret_error)
 {
 	struct stat status;
@@ -44,7 +48,8 @@ static int make_directory(const char *path, mode_t mode, struct trace_error *ret
 		close(fd);
 		return error_set(ret_error, -EPERM, "%s is not a directory that only we can write", path);
 	}
-	if ((status.st_mode & 0777) != mode && fchmod(fd, mode) < 0) { /* the umask, or an older version */
+	/* because of the umask, or made by an older version */
+	if ((status.st_mode & 0777) != mode && fchmod(fd, mode) < 0) {
 		close(fd);
 		return error_set(ret_error, -errno, "cannot change the mode of %s: %s", path, strerror(errno));
 	}
@@ -52,7 +57,7 @@ static int make_directory(const char *path, mode_t mode, struct trace_error *ret
 	return 0;
 }
 
-/* $TRACER_SOCKET stands in a directory that its user chose. */
+/* The path of the socket. $TRACER_SOCKET is used as it is: the user chose its directory. */
 static int find_place(char path[static PATH_MAX], struct trace_error *ret_error)
 {
 	const char *chosen = getenv("TRACER_SOCKET"), *run = getenv("XDG_RUNTIME_DIR");
@@ -76,7 +81,7 @@ static int find_place(char path[static PATH_MAX], struct trace_error *ret_error)
 	return 0;
 }
 
-/* As many as the system allows, and we ask for. */
+/* The backlog, limited by the system. */
 size_t user_socket_backlog(void)
 {
 	FILE *file = fopen("/proc/sys/net/core/somaxconn", "re");
@@ -99,7 +104,7 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 		return NULL;
 	}
 	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};
-	/* Everybody may connect to root's socket; who it is the kernel says. */
+	/* All users may connect to root's socket; the kernel reports the peer. */
 	if (find_place(path, ret_error) ||
 	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, "TRACER_SOCKET=PATH, of the programs, too,", ret_error))
 		return user_socket_close(sock);
@@ -183,8 +188,9 @@ static int receive_offer(int connection)
 }
 
 /*
- * A descriptor of the process that connected. Without one, from kernels before 6.5, the number may be another process's by now: it is not if it belongs
- * to another user, and otherwise nobody can tell. Returns false if the process is gone.
+ * Gets a pidfd of the process that connected. Kernels before 6.5 have none, so the pid may have
+ * been reused. If the pid now belongs to another user, it was reused; otherwise the daemon cannot
+ * find out. Returns false if the process is gone.
  */
 static bool find_peer(int connection, const struct ucred *peer, int *ret_pid_fd)
 {
@@ -201,7 +207,10 @@ static bool find_peer(int connection, const struct ucred *peer, int *ret_pid_fd)
 	return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
 }
 
-/* SECURITY: what it says of itself does not count, nor what became of it since it connected. A pid of 0 is a process that we cannot see. */
+/*
+ * SECURITY: the identity is the one at the time of the connection. Neither the program's own claims
+ * nor later changes count. A pid of 0 is a process outside the daemon's pid namespace.
+ */
 static int identify(int connection, struct user_identity *ret_identity)
 {
 	struct ucred peer;

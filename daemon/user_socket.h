@@ -2,9 +2,10 @@
 #ifndef DAEMON_USER_SOCKET_H
 #define DAEMON_USER_SOCKET_H
 /*
- * user_socket.h - where programs with tracepoints offer their memory: <trace/user_memory.h>.
+ * user_socket.h - the socket where traced programs offer their memory: <trace/user_memory.h>
  *
- * Root's is open to everybody, a user's own to that user. A program says one thing and gets no answer.
+ * All users may connect to root's socket, and a user's own socket is for that user only. A program
+ * sends one message and gets no answer.
  */
 #include <trace/error.h>
 
@@ -12,28 +13,41 @@
 
 struct user_socket;
 
-/** user_socket_listen() - at $TRACER_SOCKET, root's place, or the user's. NULL: -EADDRINUSE another daemon listens there, or another errno */
+/**
+ * user_socket_listen() - listen at $TRACER_SOCKET, or at root's or the user's default path
+ * Returns NULL on error: -EADDRINUSE: another daemon listens there; or another errno.
+ */
 struct user_socket *user_socket_listen(struct trace_error *ret_error);
 struct user_socket *user_socket_close(struct user_socket *sock); /* NULL is fine; returns NULL */
 int user_socket_fd(const struct user_socket *sock);
 
-/** user_socket_backlog() - how many can wait to be accepted; who comes then is turned away */
+/**
+ * user_socket_backlog() - how many connections can wait to be accepted; further ones are refused
+ */
 size_t user_socket_backlog(void);
 
-/** user_socket_owner() - the daemon that listens where we would; 0: not known */
+/**
+ * user_socket_owner() - pid of the daemon that listens on the path that this one would use; 0: not
+ * known
+ */
 pid_t user_socket_owner(void);
 
-/** user_socket_accept() - a program that wants to say something: its connection, or a negative errno: -EAGAIN: nobody */
+/**
+ * user_socket_accept() - accept a connection. Returns it, or a negative errno; -EAGAIN: none waits
+ */
 int user_socket_accept(struct user_socket *sock);
 
 /** user_socket_peer() - the user at the other end of a connection; (uid_t)-1: not known */
 uid_t user_socket_peer(int connection);
 
 /**
- * user_socket_receive() - what it says
+ * user_socket_receive() - receive an offer
  * @connection: stays the caller's
- * Returns its memory's descriptor with who it is, both the caller's; -EAGAIN: nothing yet; -ENODATA: it left without a word;
- * -EBADMSG, -EPERM: nonsense, or nobody whom we record; -ENOMEM: it has none; another negative errno: we could not take it
+ * Returns the descriptor of the program's memory, and the identity of the process; the caller owns
+ * both.
+ * -EAGAIN: no message yet. -ENODATA: the program closed the connection without one. -EBADMSG: an
+ * invalid message. -EPERM: not a process that this daemon records. -ENOMEM: the program has no
+ * memory. Another negative errno: the daemon could not receive it.
  */
 int user_socket_receive(int connection, struct user_identity *ret_identity);
 #endif

@@ -20,21 +20,24 @@ enum work_kind {
 	WORK_SYNC,
 };
 
-/** struct work - one thing to write. Owned by the pusher, then by the queue, then by the writer thread, which frees it */
+/**
+ * struct work - one item for the writer thread. It is owned by the pusher, then by the queue, then
+ * by the writer thread, which frees it.
+ */
 struct work {
 	struct work *next;
 	enum work_kind kind;
 	struct trace_packed *packed; /* owned; WORK_BLOCK */
 	size_t bytes;
 	uint64_t events;
-	uint64_t *lost; /* borrowed; the pusher's */
+	uint64_t *lost; /* borrowed; used by the pusher */
 	struct clock_sample clock;
 };
 
 struct writer_thread {
 	pthread_t thread;
-	bool running;		     /* the pusher's */
-	struct trace_writer *writer; /* borrowed; used by the writer thread alone */
+	bool running;		     /* used by the pusher only */
+	struct trace_writer *writer; /* borrowed; used by the writer thread only */
 	int fd;
 	int wake_fd;
 	size_t limit_bytes;
@@ -44,10 +47,10 @@ struct writer_thread {
 	struct work *first;
 	struct work **end;
 	size_t queued_bytes;
-	bool busy; /* the thread holds a piece of work */
+	bool busy; /* the thread is processing an item */
 	bool stopping;
-	size_t wants_below; /* the pusher found it full, and is to be woken below so many bytes; 0: it did not */
-	bool adapts;	 /* the level is not fixed */
+	size_t wants_below; /* wake the pusher when the queue is below so many bytes; 0: it does not wait */
+	bool adapts;	 /* the compression level is not fixed */
 	struct level level;
 	uint64_t synced;
 	struct trace_writer_totals totals;
@@ -91,7 +94,7 @@ static void wake_pusher(struct writer_thread *thread)
 	uint64_t one = 1;
 
 	if (write(thread->wake_fd, &one, sizeof(one)) < 0)
-		return; /* it can only be full: then it is readable, as wanted */
+		return; /* EAGAIN: the counter is at its maximum, so the eventfd is readable already */
 }
 
 static uint64_t now_ns(void)
@@ -173,7 +176,9 @@ static void *writer_thread_main(void *context)
 
 /* ---- the pushing thread ---- */
 
-/* Signals are for the main thread's signalfd: the new thread is born with all of them blocked. */
+/*
+ * Blocks all signals in the new thread, because the main thread receives them through its signalfd.
+ */
 static int start_blocked(struct writer_thread *thread)
 {
 	sigset_t all, old;
@@ -261,7 +266,7 @@ static void push(struct writer_thread *thread, struct work *work)
 	thread->end = &work->next;
 	thread->queued_bytes += work->bytes;
 	pthread_mutex_unlock(&thread->mutex);
-	pthread_cond_signal(&thread->changed); /* whom it wakes finds the mutex free */
+	pthread_cond_signal(&thread->changed); /* after unlocking, so that the woken thread can take the mutex */
 }
 
 int writer_thread_push(struct writer_thread *thread, struct trace_packed *packed, uint64_t events, uint64_t *lost)
