@@ -116,7 +116,7 @@ void table_remove(struct table *table, size_t row_bytes, uint64_t key)
 		uint32_t home = table_home(*(uint64_t *)(rows + i * row_bytes), table->capacity);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
-			continue; /* the row lies between its home and the hole */
+			continue; /* its home is after the hole, so a search still finds it */
 		memcpy(rows + hole * row_bytes, rows + i * row_bytes, row_bytes);
 		hole = i;
 	}

@@ -32,11 +32,11 @@ struct tuple {
 };
 
 /**
- * tuple_add() - make @who (not 0) the owner of this end, in place of any earlier owner. False: out
- * of memory
+ * tuple_add() - set the owner of this end (not 0), in place of any earlier owner. False: out of
+ * memory
  */
 bool tuple_add(struct table *table, const struct tuple *tuple, uint64_t who);
-/** tuple_remove() - remove the end, if @who is its owner */
+/** tuple_remove() - remove the end, if it has this owner */
 void tuple_remove(struct table *table, const struct tuple *tuple, uint64_t who);
 /**
  * tuple_other() - the owner of the peer of @tuple, or its last known owner: see tuple_are_ends().

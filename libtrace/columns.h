@@ -5,7 +5,8 @@
  * columns.h - a column: n 64-bit words as byte planes.
  *
  *	plain       u8 coding | u8 constant | plane 0 | ... | plane 7
- *	dictionary  u8 coding | u8 constant | u8 low | u8 last | n indexes | plane 0 | ... | plane low - 1 | entry 0 | ... | entry last
+ *	dictionary  u8 coding | u8 constant | u8 low | u8 last | n indexes |
+ *	            plane 0 | ... | plane low - 1 | entry 0 | ... | entry last
  *
  * Plane p holds byte p of each word. It has n bytes, or one byte if bit p of `constant` is set (all
  * words have the same byte). Fields have the same positions in the words as in memory, so the

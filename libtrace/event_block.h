@@ -17,12 +17,12 @@
  * struct block_type - the events of one type in the block, in time order
  * @next: position of the next event's payload in @memory, in 8-byte words. Events with equal
  *	payloads share one. @end: after the last entry
- * @sizes: the size of a payload at byte offset P is at @sizes + (P - 8 & @sizes_mask)
+ * @sizes: the size of a payload at byte offset P is at @sizes + ((P - 8) & @sizes_mask)
  *
- * A type with strings has the size before each payload (all bits in the mask). Any other type has
- * one size for all (mask 0), so that a caller that does not look at the payload does not wait for
- * its memory. The form has no branch, because types mix in a way that no branch predictor can
- * learn.
+ * A type with strings has the size before each payload; all bits of the mask are set. Any other
+ * type has one size for all payloads, and the mask is 0. So a caller that does not look at such a
+ * payload does not wait for its memory. There is no branch between the two cases, because types mix
+ * in a way that no branch predictor can learn.
  */
 struct block_type {
 	const uint32_t *next;
@@ -66,9 +66,8 @@ int block_decode(struct block *block, struct scratch *tables, const struct schem
 #define BLOCK_PLACES_AHEAD 32 /* entries of @next: two cache lines */
 
 /**
- * block_step() - return the payload of the next event of @type, and step over it. The caller moves
- * block->at
- * Prefetches later entries of @next: another CPU may have written them.
+ * block_step() - return the payload of the next event of @type, and step over it
+ * The caller moves block->at. Prefetches later entries of @next: another CPU may have written them.
  */
 static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)
 {

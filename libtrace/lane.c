@@ -127,8 +127,8 @@ typedef uint32_t halves8 __attribute__((vector_size(32)));
 #define UPPER(words) __builtin_shufflevector(words, words, 2, 3)
 
 /*
- * Writes the four words from number @first on in the form that is kept: words as they are, or only
- * whether an address is not NULL.
+ * Writes the four words from number @first on in the form that is kept: a kept word as it is, an
+ * address only as NULL or not NULL, any other word as 0.
  */
 static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first, struct syscall_form form, words4 *ret_words)
 {
