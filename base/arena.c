@@ -8,17 +8,24 @@
 
 #define FIRST_PIECE_BYTES (32u << 10) /* most recordings have some hundred threads */
 #define LAST_PIECE_BYTES (4u << 20)
-#define HUGE_MOST_BYTES (24u << 20) /* 10,000 threads; where the host of a virtual machine has to find the memory first, a large page costs more than it gains */
+/*
+ * Up to this size, that of about 10,000 threads, the arena asks for large pages. Beyond it they
+ * cost more than they gain in a virtual machine, where the host has to find the memory first.
+ */
+#define HUGE_MOST_BYTES (24u << 20)
 
-struct arena_rows { /* that were given back */
+struct arena_rows { /* rows that were returned, as a list */
 	struct arena_rows *next;
 };
 
-struct arena_piece { /* the first line of it */
+struct arena_piece { /* header in the first cache line of a piece */
 	struct arena_piece *next;
 };
 
-/* The first is small, and each doubles what there is. */
+/*
+ * The first piece is small. Each further piece doubles the size of the arena, up to
+ * LAST_PIECE_BYTES at a time.
+ */
 static bool piece_new(struct arena *arena)
 {
 	size_t bytes = arena->bytes < FIRST_PIECE_BYTES ? FIRST_PIECE_BYTES : arena->bytes < LAST_PIECE_BYTES ? arena->bytes : LAST_PIECE_BYTES;
@@ -50,7 +57,7 @@ void *arena_take(struct arena *arena, size_t bytes)
 	return memset(memory, 0, room);
 }
 
-/* (ARENA_STEPS + 0 ... ARENA_STEPS - 1) / ARENA_STEPS times a power of two. */
+/* The size of a class is a power of two times 1, 1 + 1/ARENA_STEPS, ... 2 - 1/ARENA_STEPS. */
 static size_t class_bytes(unsigned int class)
 {
 	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_LEAST_BITS + class / ARENA_STEPS)) / ARENA_STEPS;

@@ -2,11 +2,13 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 /*
- * arena.h - memory for what an analysis has many of and keeps to its end: threads, and what goes with each.
+ * arena.h - memory for objects that an analysis has many of and keeps to its end: threads and their
+ * parts.
  *
- * Of 10,000 threads the state does not stay in a cache until they come to a CPU again, and a page for each of its parts would not stay where the processor
- * keeps the places of pages either. So it comes out of few and large pieces, the larger ones of large pages where the kernel has them: those cost a fault for
- * each 2 MB instead of each 4 KB, too, and are given back at once.
+ * The state of 10,000 threads does not fit in the CPU's caches. If each part of a thread had a page
+ * of its own, the pages would not fit in the TLB either. So the arena takes memory in few, large
+ * pieces. The larger pieces consist of large pages if the kernel has them. Such a page costs one
+ * fault per 2 MB instead of one per 4 KB, and is released in one step.
  */
 #include <stddef.h>
 
@@ -16,7 +18,11 @@ struct arena_rows;
 #define ARENA_MOST_BITS 17
 #define ARENA_ROWS_LEAST (1u << ARENA_LEAST_BITS)
 #define ARENA_ROWS_MOST (1u << ARENA_MOST_BITS)
-#define ARENA_STEPS 4u /* between two powers of two: rows of 16, 24, 48 and 80 bytes, of which a table has a power of two, fit as they are */
+/*
+ * size classes between two powers of two. A table has a power of two of rows; with rows of 16, 24,
+ * 48 or 80 bytes its size is exactly a class.
+ */
+#define ARENA_STEPS 4u
 struct arena { /* zeros: empty */
 	struct arena_piece *pieces; /* owned */
 	char *at;
@@ -25,9 +31,16 @@ struct arena { /* zeros: empty */
 	struct arena_rows *free_rows[(ARENA_MOST_BITS - ARENA_LEAST_BITS) * ARENA_STEPS + 1];
 };
 
-/** arena_take() - @bytes of zeros that begin on a line of the cache, until arena_free(); NULL: out of memory */
+/**
+ * arena_take() - allocate @bytes of zeroed memory, aligned to a cache line, until arena_free().
+ * NULL: out of memory
+ */
 void *arena_take(struct arena *arena, size_t bytes);
-/** arena_take_rows() - the same for what may be given back, from ARENA_ROWS_LEAST to ARENA_ROWS_MOST bytes. arena_give_rows(): of as many @bytes */
+/**
+ * arena_take_rows() - the same for memory of ARENA_ROWS_LEAST to ARENA_ROWS_MOST bytes that can be
+ * returned
+ * arena_give_rows() - return such memory; @bytes must be the same as when it was taken
+ */
 void *arena_take_rows(struct arena *arena, size_t bytes);
 void arena_give_rows(struct arena *arena, void *rows, size_t bytes);
 void arena_free(struct arena *arena);

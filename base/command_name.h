@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef BASE_COMMAND_NAME_H
 #define BASE_COMMAND_NAME_H
-/* command_name.h - does a thread run the command that was recorded? Of use to the library and to the program. */
+/*
+ * command_name.h - does a thread run the recorded command? The library and the program both use
+ * this.
+ */
 #include <string.h>
 #include <trace/analysis.h>
 
-/* Of "/usr/bin/make": "make" */
+/* The last component of @path: "make" for "/usr/bin/make". */
 static inline const char *name_in_path(const char *path, size_t *bytes)
 {
 	const char *slash = memrchr(path, '/', *bytes);
@@ -17,9 +20,11 @@ static inline const char *name_in_path(const char *path, size_t *bytes)
 }
 
 /**
- * runs_command() - has @thread begun to run @command ("/usr/bin/make -j2"), now that it runs the file @path?
- * The kernel names a thread after the file that it was told to run, not after what that links to: sh is sh, although the path of the event is
- * /usr/bin/dash; and it does so before the event. A name is cut to 15 bytes.
+ * runs_command() - has @thread begun to run @command ("/usr/bin/make -j2"), now that it executes
+ * the file @path?
+ * The kernel names a thread after the path given to execve(), before it records the event. The
+ * event has the resolved path. If sh is a symbolic link, the thread's name is "sh" although the
+ * event has /usr/bin/dash. The kernel cuts the name to 15 bytes.
  */
 static inline bool runs_command(const struct trace_thread *thread, const char *path, const char *command)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* hash_table.c - rows by key, and strings kept once. */
+/* hash_table.c - rows by key, and interned strings. */
 #include <stdlib.h>
 #include <string.h>
 #include "pages.h"
@@ -9,8 +9,10 @@
 #define FREED_AHEAD 8u
 
 /*
- * Zeros, for free(). Of a large table every look-up is in another page: as long as those are small ones, the processor has to look for its place in memory, too. And
- * each of them would cost a fault, since a table is full of holes everywhere.
+ * Allocates zeroed rows, to be released with free(). Each look-up in a large table touches another
+ * page. With small pages most look-ups would miss the TLB, and the processor would walk the page
+ * tables. Each page would also cost a fault, because the free rows of a table are spread over all
+ * of it. So large tables use large pages.
  */
 static void *rows_new(uint32_t capacity, size_t row_bytes)
 {
@@ -98,7 +100,10 @@ void *table_add(struct table *table, size_t row_bytes, uint64_t key)
 	return row;
 }
 
-/* The rows behind, up to the next free one, move up where the hole would hide them: no row is ever marked as removed. */
+/*
+ * The rows after the removed one, up to the next free row, move into the hole if the hole would end
+ * the search for them. So a table needs no marks for removed rows.
+ */
 void table_remove(struct table *table, size_t row_bytes, uint64_t key)
 {
 	char *rows = table->rows, *row = table_find(table, row_bytes, key);
@@ -111,7 +116,7 @@ void table_remove(struct table *table, size_t row_bytes, uint64_t key)
 		uint32_t home = table_home(*(uint64_t *)(rows + i * row_bytes), table->capacity);
 
 		if (((i - home) & mask) < ((i - hole) & mask))
-			continue; /* it stands between its place and the hole */
+			continue; /* its home is after the hole, so a search still finds it */
 		memcpy(rows + hole * row_bytes, rows + i * row_bytes, row_bytes);
 		hole = i;
 	}
@@ -147,7 +152,7 @@ struct string_row {
 };
 _Static_assert(sizeof(struct string_row) == 2 * sizeof(uint64_t), "as strings_prefetch() has it");
 
-/* Consumes @text. */
+/* Takes over @text. */
 static string_id strings_append(struct strings *strings, char *text)
 {
 	if (text && strings->used >= strings->capacity) {
@@ -172,7 +177,7 @@ static string_id strings_append(struct strings *strings, char *text)
 	return strings->used++;
 }
 
-/* The row of @text, without a number if it is new; NULL: out of memory. */
+/* The row of @text. A new row has no number yet. NULL: out of memory. */
 static struct string_row *strings_row(struct strings *strings, const char *text)
 {
 	/* Two texts of one hash take neighbouring keys. */
@@ -210,7 +215,8 @@ void strings_clear(struct strings *strings)
 {
 	for (uint32_t i = 0; i < strings->used; i++) {
 		if (strings->used - i > FREED_AHEAD && strings->text[i + FREED_AHEAD])
-			line_prefetch(strings->text[i + FREED_AHEAD] - 2 * sizeof(size_t)); /* what free() looks at */
+			/* the header that free() reads */
+			line_prefetch(strings->text[i + FREED_AHEAD] - 2 * sizeof(size_t));
 		free(strings->text[i]);
 	}
 	free(strings->text);

@@ -2,10 +2,14 @@
 #ifndef BASE_HASH_TABLE_H
 #define BASE_HASH_TABLE_H
 /*
- * hash_table.h - the two containers of the analysis: rows found by a 64-bit key, and strings that are kept once.
+ * hash_table.h - the two containers of the analysis: a table of rows with a 64-bit key, and
+ * interned strings.
  *
- * A table is an array with open addressing: the first member of every row is its key, and key 0 is a free row. A thread has half a dozen of them, most with a handful of rows, so the struct is 16 bytes and starts empty.
- * While it is small its rows stand in the order they came in, without a hole: of thousands of threads those that are used are asked for, and no more.
+ * A table is an array with open addressing. The first member of each row is its key; key 0 marks a
+ * free row. A thread has half a dozen tables, most with a handful of rows. So struct table has only
+ * 16 bytes and starts empty.
+ * A small table stores its rows in the order of insertion, without holes. With thousands of
+ * threads, a look-up then touches only the cache lines of used rows.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +18,7 @@
 struct table {
 	void *rows; /* owned, or lent */
 	uint32_t used : 31;
-	uint32_t is_lent : 1; /* somebody else's memory, until it is too small */
+	uint32_t is_lent : 1; /* rows are memory of the caller, until the table grows */
 	uint32_t capacity; /* 0, or a power of two */
 };
 
@@ -24,9 +28,9 @@ static inline uint64_t hash_u64(uint64_t key)
 	return key ^ key >> 32;
 }
 
-#define TABLE_SMALL 8u /* rows of room at most */
+#define TABLE_SMALL 8u /* capacity of a small table, at most */
 
-/** table_home() - which row of @capacity is looked at first for @key */
+/** table_home() - the row in @capacity at which the search for @key begins */
 static inline uint32_t table_home(uint64_t key, uint32_t capacity)
 {
 	return capacity <= TABLE_SMALL ? 0 : (uint32_t)hash_u64(key) & (capacity - 1);
@@ -52,8 +56,10 @@ static inline void *table_find(const struct table *table, size_t row_bytes, uint
 #define CACHE_LINE 64u
 
 /**
- * line_prefetch() - what is at @at will be wanted: of many, the memory can then be waited for at once
- * The asm, which is empty, is an effect: to gcc (12.2) a function that has no other than to prefetch is pure, and its calls are left out.
+ * line_prefetch() - prefetch the cache line at @at, for writing
+ * A caller that prefetches many lines waits for their memory accesses at the same time.
+ * The empty asm statement counts as a side effect. gcc 12.2 takes a function that only prefetches
+ * for a pure one and drops its calls.
  */
 static inline void line_prefetch(const void *at)
 {
@@ -61,7 +67,11 @@ static inline void line_prefetch(const void *at)
 	__asm__ volatile("");
 }
 
-/** table_prefetch() - the row of @key will be wanted; of long rows also the next line, into which it, or the row that is found instead, may reach */
+/**
+ * table_prefetch() - prefetch the row of @key
+ * Prefetches two lines if rows are long, because the row, or one that the search visits before it,
+ * may cross into the next line.
+ */
 static inline void table_prefetch(const struct table *table, size_t row_bytes, uint64_t key)
 {
 	const char *row;
@@ -74,25 +84,40 @@ static inline void table_prefetch(const struct table *table, size_t row_bytes, u
 		line_prefetch(row + CACHE_LINE);
 }
 
-/** table_add() - the row of @key (not 0), made with zeros if there is none; NULL: out of memory. Moves the other rows. */
+/**
+ * table_add() - find or insert the row of @key (not 0). A new row has zeros after its key. NULL:
+ * out of memory. Moves the other rows.
+ */
 void *table_add(struct table *table, size_t row_bytes, uint64_t key);
-/** table_lend() - @rows, zeros, are the room of @table, which is empty, until it wants more. @capacity: of them, a power of two */
+/**
+ * table_lend() - let the empty @table use the caller's @rows until it grows
+ * @rows: zeroed. @capacity: number of rows, a power of two
+ */
 void table_lend(struct table *table, void *rows, uint32_t capacity);
-/** table_is_full() - one more row would make it grow; table_more() - the capacity that it would have then */
+/**
+ * table_is_full() - would one more row make the table grow?
+ * table_more() - the capacity that it would then have
+ */
 static inline bool table_is_full(const struct table *table)
 {
 	return (table->used + 1) * 4ull > table->capacity * 3ull;
 }
 uint32_t table_more(const struct table *table);
-/** table_move() - its rows are in @rows from now on, zeros, which is lent; @capacity: as of table_lend() */
+/**
+ * table_move() - move the rows into the caller's zeroed @rows, which are lent; @capacity as in
+ * table_lend()
+ */
 void table_move(struct table *table, size_t row_bytes, void *rows, uint32_t capacity);
-/** table_reserve() - make room for @nr_rows rows in all, if there is memory: then they are added without moving any */
+/**
+ * table_reserve() - make room for @nr_rows rows in all, if there is memory. Adding them then moves
+ * no row.
+ */
 void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows);
-/** table_remove() - without the row of @key, if there is one. Moves other rows. */
+/** table_remove() - remove the row of @key, if there is one. Moves other rows. */
 void table_remove(struct table *table, size_t row_bytes, uint64_t key);
 void table_clear(struct table *table);
 
-/** table_next() - the used rows in turn; @row NULL = the first; NULL past the last */
+/** table_next() - iterate over the used rows: @row NULL returns the first; NULL after the last */
 void *table_next(const struct table *table, size_t row_bytes, const void *row);
 
 static inline uint64_t text_hash(const char *text)
@@ -109,20 +134,27 @@ typedef uint32_t string_id;
 
 struct strings {
 	struct table by_hash;
-	char **text; /* owned, and each */
+	char **text; /* the array and each string are owned */
 	uint32_t used;
 	uint32_t capacity;
-	bool failed; /* a text was not kept for lack of memory: its number 0 stands for another one */
+	bool failed; /* out of memory: at least one text has number 0 although it is not empty */
 };
 
-/** strings_intern() - the number of @text, kept from now on. 0 when out of memory: then @strings->failed, which its owner looks at before there is a result */
+/**
+ * strings_intern() - return the number of @text, and keep a copy of it
+ * Returns 0 when out of memory, and sets @strings->failed. The owner checks that flag before it
+ * uses any result.
+ */
 string_id strings_intern(struct strings *strings, const char *text);
-/** strings_prefetch() - a text of this hash will be asked for */
+/** strings_prefetch() - prefetch for a later strings_intern() of a text with this hash */
 static inline void strings_prefetch(const struct strings *strings, uint64_t hash)
 {
 	table_prefetch(&strings->by_hash, 2 * sizeof(uint64_t), hash + !hash);
 }
-/** strings_take() - the same, and @text, from malloc(), is freed or becomes the one that is kept */
+/**
+ * strings_take() - like strings_intern(), but takes over @text (from malloc()): keeps it or frees
+ * it
+ */
 string_id strings_take(struct strings *strings, char *text);
 static inline const char *strings_text(const struct strings *strings, string_id id)
 {

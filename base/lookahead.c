@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lookahead.c - a cursor for the scheduling changes of one CPU, ahead of whoever goes through the trace. The analysis has one, and the list of events. */
+/*
+ * lookahead.c - a second cursor over one CPU's scheduling changes, ahead of the main one. The
+ * analysis and the list of events use it.
+ */
 #include "lookahead.h"
 
 #include <errno.h>
 
-#define FAR_NS 20000000u /* further than this it is cheaper to seek */
-#define SEEKS_AT_ONCE 64u /* after so many it has to be twice as far: to seek takes long where many chunks overlap, as in a file that was made up */
+#define FAR_NS 20000000u /* ns; for a longer distance a seek is cheaper than reading on */
+/*
+ * After each 64 seeks the distance that justifies a seek doubles. Seeking is slow where many chunks
+ * overlap, as in a crafted file.
+ */
+#define SEEKS_AT_ONCE 64u
 
 static bool is_far(const struct lookahead *ahead, uint64_t ns)
 {
@@ -14,7 +21,10 @@ static bool is_far(const struct lookahead *ahead, uint64_t ns)
 	return ns > ahead->ns && ns - ahead->ns > (uint64_t)FAR_NS << (doubled < 32 ? doubled : 32);
 }
 
-/* Nothing more, for the end is reached, or for lack of memory. */
+/*
+ * No further change: the end of the trace is reached, or memory ran out. A damaged chunk is a loss,
+ * not an error.
+ */
 static bool end_of(struct lookahead *ahead)
 {
 	int error = ahead->cursor ? trace_cursor_error(ahead->cursor, NULL) : -ENOMEM;

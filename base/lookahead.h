@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef BASE_LOOKAHEAD_H
 #define BASE_LOOKAHEAD_H
-/* lookahead.h - who leaves a CPU at its next scheduling change: of a thread that no tracer gets to see it is what tells who came after it (state_hidden.c). */
+/*
+ * lookahead.h - find the thread that leaves a CPU at its next scheduling change.
+ *
+ * No tracer sees a hidden thread itself. The thread that leaves the CPU at the next change is the
+ * one that ran there before, so that change tells which hidden thread had come (state_hidden.c).
+ */
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/reader.h>
 
-/** struct lookahead - of one CPU; zeroed = at the begin. @prev: who leaves at the change at @ns, the @nr-th of that time; @lost: a loss comes first */
+/**
+ * struct lookahead - the reader for one CPU; zeroed: at the beginning
+ * @prev: the thread that leaves at the change at @ns, number @nr with that time
+ * @lost: a loss precedes that change
+ */
 struct lookahead {
 	struct trace_cursor *cursor; /* owned */
 	uint64_t ns;
@@ -14,17 +23,27 @@ struct lookahead {
 	uint32_t prev;
 	uint32_t seeks;
 	bool lost;
-	int error; /* the changes ended for that reason, -ENOMEM: what was told may be wrong. Damage is a loss */
+	/*
+	 * -ENOMEM: the cursor stopped for lack of memory, so earlier answers may be wrong. Damage
+	 * counts as a loss, not as an error.
+	 */
+	int error;
 };
 
 /**
- * lookahead_switch() - the first scheduling change of @cpu behind the one at @ns that is at hand, the @nr-th of that time
- * Returns false when there is none, or a loss comes before it: of those at one time, losses come first. Or, then with @ahead->error, for lack of memory.
+ * lookahead_switch() - find the first scheduling change of @cpu after the current one
+ * @ns, @nr: time of the current change, and its number among the changes with that time
+ * @ret_prev: the thread that leaves the CPU at the change found
+ * Returns false if there is none, or if a loss precedes it. A loss precedes all changes with its
+ * own time. Also returns false, with @ahead->error set, when out of memory.
  */
 bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr, uint32_t *ret_prev);
 void lookahead_end(struct lookahead *ahead);
 
-/** is_loss_of_switches() - is @event a trace_lost of events that tell who runs on its CPU? Those that the kernel skipped are told of only afterwards, and are few */
+/**
+ * is_loss_of_switches() - is @event a trace_lost of events that say which thread runs on its CPU?
+ * Events that the kernel missed do not count: they are few, and are reported only afterwards.
+ */
 static inline bool is_loss_of_switches(const struct trace_event *event, uint32_t nr_cpus)
 {
 	const struct trace_trace_lost *lost = event->payload;

@@ -2,10 +2,11 @@
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
 /*
- * pages.h - memory whose pages are there before it is used, or are large ones.
+ * pages.h - memory with pages that are mapped before their first use, or with large pages.
  *
- * A page that is touched for the first time costs 0.5 to 4 us, which may be more than all that is done with it. What is going to be used anyhow is cheaper
- * to have at once, and in large pages if the system gives them.
+ * The first access to a page costs 0.5 to 4 us, which may be more than all the work on it. If all
+ * of the memory will be used, it is cheaper to map it at once, in large pages if the system has
+ * them.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,10 @@
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
-/* since Linux 5.14; before, nothing happens, and pages come when they are touched */
+/*
+ * Since Linux 5.14. On an older kernel the call fails without effect, and pages are mapped at their
+ * first access.
+ */
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -23,7 +27,7 @@ enum {
 	PAGES_LARGE = 2 << 20,
 };
 
-/** pages_populate() - the whole pages within @bytes at @memory are there. Their content stays */
+/** pages_populate() - map the whole pages within @bytes at @memory. Their content stays */
 static inline void pages_populate(void *memory, size_t bytes)
 {
 	uintptr_t begin = ((uintptr_t)memory + PAGES_SMALL - 1) & ~(uintptr_t)(PAGES_SMALL - 1), end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGES_SMALL - 1);
@@ -32,7 +36,10 @@ static inline void pages_populate(void *memory, size_t bytes)
 		madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
 }
 
-/** pages_look_at() - @bytes of a mapped file, of which all is about to be read, are there: one request instead of a fault for each 64 KB */
+/**
+ * pages_look_at() - map the pages of @bytes of a mapped file that the caller is about to read
+ * One request replaces one fault for each 64 KB.
+ */
 static inline void pages_look_at(const void *data, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)data & ~(uintptr_t)(PAGES_SMALL - 1);
@@ -40,7 +47,10 @@ static inline void pages_look_at(const void *data, size_t bytes)
 	madvise((void *)begin, (uintptr_t)data + bytes - begin, MADV_POPULATE_READ);
 }
 
-/** pages_large() - @bytes of memory for free(): of so many that they fill a large page in such pages, if the system gives them. NULL: there is none */
+/**
+ * pages_large() - allocate @bytes, to be released with free(). NULL: out of memory
+ * A size of PAGES_LARGE or more uses large pages if the system has them.
+ */
 static inline void *pages_large(size_t bytes)
 {
 	size_t whole = (bytes + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1);
@@ -54,7 +64,10 @@ static inline void *pages_large(size_t bytes)
 	return memory;
 }
 
-/** pages_ready() - at least @bytes of memory, ready, for free(). NULL: there is none */
+/**
+ * pages_ready() - allocate at least @bytes with all pages mapped, to be released with free(). NULL:
+ * out of memory
+ */
 static inline void *pages_ready(size_t bytes)
 {
 	size_t whole = (bytes + PAGES_LARGE - 1) & ~(size_t)(PAGES_LARGE - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* regular.c - the one way to open a file whose path or content comes from another user. */
+/* regular.c - the only function that opens files with a path or content from another user. */
 #include "regular.h"
 
 #include <errno.h>
@@ -15,7 +15,9 @@ static int check(const struct stat *status)
 	return (uint64_t)status->st_size > REGULAR_MOST_BYTES ? -EFBIG : 0;
 }
 
-/* open() opens the file that @place, a descriptor of O_PATH, stands for: the path may lead elsewhere by now. */
+/*
+ * Opens the file of @place, an O_PATH descriptor. The path itself may lead to another file by now.
+ */
 static int open_place(int place, const char *path)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

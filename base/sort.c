@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sort.c - merge sort: stable, and it fails without memory. */
+/* sort.c - merge sort: stable, and it fails when out of memory. */
 #include "sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_BYTES 1024u /* are sorted without malloc() */
+#define FEW_BYTES 1024u /* arrays up to this size are sorted on the stack, without malloc() */
 
-/** struct sorting - what merge() needs besides the elements. @spare: room for all of them */
+/** struct sorting - the constants of one sort. @spare: room for all elements */
 struct sorting {
 	char *spare;
 	size_t bytes;
@@ -15,14 +15,14 @@ struct sorting {
 	void *data;
 };
 
-/* Two halves that are in order each, of @nr elements in all. */
+/* Merges the two halves of @nr elements, each of which is in order. */
 static void merge(const struct sorting *sorting, char *array, size_t nr)
 {
 	size_t bytes = sorting->bytes, half = nr / 2;
 	char *left = array, *left_end = array + half * bytes, *right = left_end, *right_end = array + nr * bytes, *to = sorting->spare;
 
 	if (sorting->compare(right - bytes, right, sorting->data) <= 0)
-		return; /* they are in order already */
+		return; /* the whole is in order already */
 	while (left < left_end && right < right_end) {
 		char **least = sorting->compare(right, left, sorting->data) < 0 ? &right : &left;
 
@@ -30,7 +30,8 @@ static void merge(const struct sorting *sorting, char *array, size_t nr)
 		*least += bytes;
 		to += bytes;
 	}
-	memcpy(to, left, (size_t)(left_end - left)); /* the rest of the right half is in its place */
+	/* the rest of the right half is already in its position */
+	memcpy(to, left, (size_t)(left_end - left));
 	memcpy(array, sorting->spare, (size_t)(to - sorting->spare) + (size_t)(left_end - left));
 }
 
@@ -62,7 +63,10 @@ bool sort_stable(void *array, size_t nr, size_t bytes, int (*compare)(const void
 	return true;
 }
 
-/** struct of_two - a pointer to a function is no pointer to data */
+/**
+ * struct of_two - wraps a comparison function, because C does not convert function pointers to void
+ * *
+ */
 struct of_two {
 	int (*compare)(const void *, const void *);
 };

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-/** struct tuple_row - of one namespace, or, with a key made with 0, of all: @net has it, and @is_shared: others have, or had, too. @who 0: none of them is known */
+/**
+ * struct tuple_row - the owner of a key in one namespace; or in any namespace, if the key was made
+ * with namespace 0
+ * @who: the owner; 0: none is known. @net: its namespace
+ * @is_shared: owners in other namespaces have, or had, the same key
+ */
 struct tuple_row {
 	uint64_t key;
 	uint64_t who;
@@ -30,7 +35,7 @@ static void take_away(struct table *table, uint64_t key, uint64_t who)
 	if (!row || row->who != who)
 		return;
 	if (row->is_shared)
-		row->who = 0; /* the others may be there still */
+		row->who = 0; /* the other owners may still exist */
 	else
 		table_remove(table, sizeof(*row), key);
 }
@@ -42,7 +47,9 @@ static uint64_t find(const struct table *table, uint64_t key)
 	return row ? row->who : 0;
 }
 
-/* The only one in all namespaces, with a key of these; @ret_net: where. */
+/*
+ * The owner of @key, made with namespace 0, if only one namespace has it. @ret_net: that namespace.
+ */
 static uint64_t find_alone(const struct table *table, uint64_t key, uint32_t *ret_net)
 {
 	const struct tuple_row *row = table_find(table, sizeof(*row), key);
@@ -84,7 +91,7 @@ void tuple_remove(struct table *table, const struct tuple *tuple, uint64_t who)
 	take_away(table, tuple_key(tuple, 0), who);
 }
 
-/* 127.0.0.0/8 and ::1 are in every namespace, and lead nowhere else. */
+/* 127.0.0.0/8 and ::1 exist in each namespace, and never lead into another one. */
 static bool is_loopback(const uint64_t address[2])
 {
 	const unsigned char *bytes = (const unsigned char *)address;

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/** struct slot - a chunk that was decoded, or is being so */
+/** struct slot - a chunk that is decoded or being decoded */
 struct slot {
 	struct block block;
 	size_t place;
@@ -15,29 +15,31 @@ struct slot {
 };
 
 /**
- * struct ahead - slots used in turn
- * @nr_done, @nr_taken: slots filled by the thread, and emptied by the cursor, ever; under @lock, as what follows. The thread owns slot
- *	nr_done while nr_done < nr_taken + window, the cursor slot nr_taken while nr_taken < nr_done
+ * struct ahead - slots, used in turn
+ * @nr_done, @nr_taken: number of slots that the thread has filled, and that the cursor has emptied,
+ *	since the start. @lock protects these fields and the following ones. The thread owns slot
+ *	nr_done while nr_done < nr_taken + window; the cursor owns slot nr_taken while nr_taken <
+ *	nr_done
  */
 struct ahead {
 	const struct trace *trace;
 	const struct timeline *timeline;
 	ahead_wants_fn wants;
 	const void *context;
-	size_t place; /* of the thread alone */
+	size_t place; /* only the thread uses it */
 	unsigned int window;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	size_t nr_done;
 	size_t nr_taken;
-	bool stop;     /* the thread is to end */
-	bool finished; /* it has ended */
-	struct unpacker unpacker; /* of the thread alone */
+	bool stop;     /* the thread must end */
+	bool finished; /* the thread has ended */
+	struct unpacker unpacker; /* only the thread uses it */
 	struct slot slots[];
 };
 
-/* Returns false when the thread is to end. */
+/* Returns false when the thread must end. */
 static bool wait_for_room(struct ahead *ahead)
 {
 	bool stop;
@@ -62,7 +64,8 @@ static void *ahead_main(void *context)
 			continue;
 		if (!wait_for_room(ahead))
 			break;
-		slot = &ahead->slots[ahead->nr_done % ahead->window]; /* nobody else writes nr_done */
+		/* only this thread writes nr_done */
+		slot = &ahead->slots[ahead->nr_done % ahead->window];
 		slot->place = ahead->place;
 		slot->error = span_block(ahead->trace, span, &ahead->unpacker, &slot->block, &slot->reason);
 		pthread_mutex_lock(&ahead->lock);
@@ -84,7 +87,7 @@ static bool has_cpus(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) > 1;
 }
 
-/* Signals are for the program's own threads: this one is born with all of them blocked. */
+/* The program's own threads handle its signals, so this thread starts with all of them blocked. */
 static int start_blocked(struct ahead *ahead)
 {
 	sigset_t all, old;
@@ -130,7 +133,11 @@ struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeli
 	return NULL;
 }
 
-/* The first slot at or behind @place. NULL: there will be none. The header of a chunk may have changed since the thread looked at it. */
+/*
+ * The first slot for a chunk at or after @place. NULL: there will be none. A slot may be for an
+ * earlier chunk, if the header of that chunk changed after the thread had read it; such slots are
+ * dropped.
+ */
 static struct slot *wait_for_slot_locked(struct ahead *ahead, size_t place)
 {
 	for (;;) {

@@ -2,10 +2,12 @@
 #ifndef LIBTRACE_AHEAD_H
 #define LIBTRACE_AHEAD_H
 /*
- * ahead.h - a thread that decodes the chunks that a cursor will want next, in their order, while the cursor's events are used.
+ * ahead.h - a thread that decodes the next chunks for a cursor, in order, while the caller uses the
+ * cursor's events.
  *
- * It never decodes more than its window ahead: memory does not grow with the trace. It reads what does not change after
- * trace_open() and, through wants(), what does not change while it runs.
+ * The thread never decodes more chunks ahead than its window has, so memory does not grow with the
+ * trace. It reads only data that does not change after trace_open() and, through wants(), data that
+ * does not change while it runs.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,21 +20,23 @@ struct ahead;
 typedef bool (*ahead_wants_fn)(const void *context, const struct span *span);
 
 /**
- * ahead_new() - begin with the chunk at @place of @timeline
- * @pool: where the cursor's blocks have their memory from
- * Returns NULL when there is no memory, no thread, or only one CPU to run on: do without.
+ * ahead_new() - start the thread at the chunk at @place of @timeline
+ * @pool: source of the memory of the cursor's blocks
+ * Returns NULL when there is no memory, no thread, or only one CPU to run on. The caller then
+ * decodes the chunks itself.
  */
 struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, struct pool *pool,
 			ahead_wants_fn wants, const void *context);
 
 /**
- * ahead_take() - the chunk at @place as chunk_block() gives it; waits for it. Places come in ascending order
- * @block: becomes the decoded one; what it was is used again for another
- * Returns false when the thread did not want that chunk: decode it yourself.
+ * ahead_take() - wait for the chunk at @place, and return it like chunk_block(). Call with
+ * ascending places
+ * @block: exchanged for the decoded one; the old one is reused
+ * Returns false when the thread did not want that chunk. The caller then decodes it itself.
  */
 bool ahead_take(struct ahead *ahead, size_t place, struct block *block, int *ret_error, const char **ret_reason);
 
-/** ahead_free() - ends the thread. NULL is fine. Returns NULL */
+/** ahead_free() - end the thread. @ahead may be NULL. Returns NULL */
 struct ahead *ahead_free(struct ahead *ahead);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * catalogue.c - events.def as a table.
  *
- * An F() of the catalogue does not know which event it belongs to, so offsetof() needs a name for "this event's struct".
- * Each entry becomes a block of its own in which `self` is that name; the table is filled in once.
+ * An F() of the catalogue does not know its event, but offsetof() needs the name of the event's
+ * struct. So each entry becomes a block of code in which `self` is that name. catalogue_fill() runs
+ * once and fills in the table.
  */
 #include "schema.h"
 
@@ -50,7 +51,7 @@ size_t trace_type_stem(const struct trace_event_type *type)
 	return cut < length && strcmp(type->name + length - cut, suffix) == 0 ? length - cut : length;
 }
 
-enum catalogue_flag { /* the words of the catalogue's column "flags" */
+enum catalogue_flag { /* values of the column "flags" in the catalogue */
 	ON = TRACE_EVENT_ON,
 	OFF = 0,
 	STRUCTURAL = TRACE_EVENT_STRUCTURAL,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef LIBTRACE_CHECKSUM_H
 #define LIBTRACE_CHECKSUM_H
-/* checksum.h - XXH3-64 of much: with vectors as wide as the processor's, where the library of that name was built to choose. */
+/*
+ * checksum.h - XXH3-64 for large data. It uses the widest vectors of the processor if libxxhash was
+ * built with run-time dispatch.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <xxhash.h>

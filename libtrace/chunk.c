@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* chunk.c - a chunk of the file: is its header good, is its payload, and what is in it. */
+/* chunk.c - one chunk of the file: check its header and its payload, and decode its events. */
 #include "trace.h"
 
 #include "checksum.h"
@@ -63,7 +63,12 @@ const char *chunk_header(const struct trace *trace, const struct chunk *chunk, s
 	return reason;
 }
 
-/* The index's copy was looked at only where it has more to say than the table; the file's own, of a damaged chunk, when the file was walked. */
+/*
+ * Returns the header without checking it again. If the table entry has all of it, the header comes
+ * from there. Otherwise this function relies on earlier checks: the index's copy of a chunk with
+ * losses was checked when the table was loaded, the header of a damaged chunk when the file was
+ * walked.
+ */
 struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
 {
 	struct trace_chunk_header header = { .header_bytes = sizeof(header),
@@ -81,7 +86,7 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
 	return header;
 }
 
-/* ---- from its entry ---- */
+/* ---- from the entry in the table ---- */
 
 struct entries chunk_entries(const struct trace *trace, size_t idx)
 {
@@ -103,7 +108,9 @@ struct entries chunk_entries(const struct trace *trace, size_t idx)
 				 .stride = table->stride };
 }
 
-/* Of a newer version the index's copy is not all of the header. */
+/*
+ * Offset of the best copy of the header. The index has only a part of a header of a newer version.
+ */
 static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t offset)
 {
 	const struct table *table = &trace->table;
@@ -116,7 +123,8 @@ static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t off
 }
 
 /*
- * What was lost is in the header. Nobody has looked at it yet where the table led to it; where there is no table, it was good, or is in an index that was.
+ * Reads the losses of the chunk from its header. A header that the table leads to has not been
+ * checked yet. Without a table it has, or it is in an index that has.
  */
 static bool chunk_with_losses(const struct trace *trace, struct chunk *chunk)
 {
@@ -175,7 +183,7 @@ bool trace_is_there(const struct trace *trace)
 	return still_there(trace, trace->bytes);
 }
 
-/* Where all that is to be read of a chunk ends. The table lies behind all chunks. */
+/* End of all data of the chunk. The table is after all chunks. */
 static uint64_t chunk_end(const struct trace *trace, size_t idx)
 {
 	const struct known *known = trace->table.known ? &trace->table.known[idx] : NULL;
@@ -206,7 +214,7 @@ const char *chunk_of_span(const struct trace *trace, const struct span *span, st
 	return reason;
 }
 
-/* Two threads may both make the list: the first counts. */
+/* Two threads may both make the list; the first one to store it wins. */
 const struct trace_chunk *trace_public_chunks(const struct trace *trace)
 {
 	struct trace_chunk **place = (struct trace_chunk **)&trace->public_chunks, *chunks = __atomic_load_n(place, __ATOMIC_ACQUIRE), *others = NULL;
@@ -239,9 +247,10 @@ static void unmap_window(const struct trace *trace, uint64_t window)
 }
 
 /*
- * What was read once stays mapped and counts as memory of this process: of a long trace, sooner or later all of the file. So when reading
- * goes on to the next 4 MiB, those before the last are given back, and when it jumps, those it leaves. Whoever wants them again finds them
- * in the page cache: data does not change, and no pointer becomes invalid.
+ * Pages that were read stay mapped and count as memory of this process, which for a long trace
+ * would be the size of the file. So when reading moves on to the next 4 MiB window, the windows
+ * before the last one are released. When it jumps, it releases the windows that it leaves. A later
+ * read finds the data in the page cache: it does not change, and pointers stay valid.
  */
 static void give_back(const struct trace *trace, uint64_t at)
 {
@@ -251,7 +260,8 @@ static void give_back(const struct trace *trace, uint64_t at)
 	if (window == last)
 		return;
 	__atomic_store_n(last_window, window, __ATOMIC_RELAXED);
-	if (window + 1 == last) /* streams are not cut in the same places: to and fro at the border */
+	/* the boundaries of streams differ, so reads near a border alternate */
+	if (window + 1 == last)
 		return;
 	if (last)
 		unmap_window(trace, last - 1);
@@ -332,8 +342,10 @@ static int add_metadata(struct trace *trace)
 	return 0;
 }
 
-/* What trace_get_info() tells of all chunks is gathered here: a large trace has hundreds of thousands, and opening goes through
- * them as few times as can be. */
+/*
+ * Gathers here what trace_get_info() returns about all chunks. A large trace has hundreds of
+ * thousands, so opening passes over them as few times as possible.
+ */
 int trace_add_run(struct trace *trace, const struct chunk_run *run)
 {
 	if (trace->nr_chunks > UINT32_MAX - run->nr)

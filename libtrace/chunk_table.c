@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * chunk_table.c - which chunks the file has, from its table: 64 bytes of each, where the index has 160.
+ * chunk_table.c - finds the chunks of the file in its table: 64 bytes for each, where the index has
+ * 160.
  *
- * Opening a trace goes through all of its chunks, and that takes as long as the bytes that it has to read and to check, and those it writes take
- * longer: of 16 MB of table (10 GB of trace) to read and check took 2 to 3 ms, to write 8 MB of memory as long again. So nothing is kept of an entry but
- * where it is. The index holds whole headers: those are looked at one by one, when somebody reads the chunk (chunk_header()), and all of them by index_verify().
+ * Opening a trace goes through all of its chunks. Its time depends on the bytes read and checked,
+ * and even more on the bytes written. For a 16 MB table (10 GB of trace) reading and checking took
+ * 2 to 3 ms, and writing 8 MB of memory took as long again. So the reader keeps only the position
+ * of the entries. The index holds whole headers. chunk_header() checks the header of a chunk when
+ * it is read; index_verify() checks the index as a whole.
  */
 #include "trace.h"
 
@@ -14,17 +17,23 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of so many bytes of the table, that of 40 GB of trace, the pages are asked for at once: a lying root does not bring more into memory. */
+/*
+ * Up to this many bytes of the table are mapped in advance, enough for 40 GB of trace. The limit
+ * keeps a crafted root from bringing more into memory.
+ */
 #define TABLE_AHEAD_BYTES (64u << 20)
 
-/** struct walk - through the table. @end: of the chunk before */
+/** struct walk - a pass over the table. @end: end of the previous chunk */
 struct walk {
 	const struct trace_end_mark *mark;
 	struct trace_table_root root;
 	uint64_t end;
 };
 
-/* A plain chunk of this kind at @at, with a good checksum. Returns where its payload is; NULL: there is none. */
+/*
+ * Finds an uncompressed chunk of @kind with a good checksum at @at. Returns its payload; NULL:
+ * there is none.
+ */
 static const unsigned char *plain_chunk(const struct trace *trace, uint64_t at, uint16_t kind, uint64_t stop, uint32_t *ret_bytes)
 {
 	struct trace_chunk_header header;
@@ -64,7 +73,7 @@ static inline bool entry_is_good(const struct walk *walk, const struct entry *en
 	       (uint64_t)walk->root.header_bytes + entry->of.packed_bytes <= room - (offset - walk->end);
 }
 
-/* Of what was lost, loss_ledger.c reads the header: it has to be good. */
+/* loss_ledger.c reads the losses from this chunk's header, so it must be good. */
 static int check_losses(const struct trace *trace, size_t idx)
 {
 	struct chunk chunk;
@@ -86,14 +95,17 @@ static int entry_load(struct trace *trace, struct walk *walk, const struct entry
 	return !error && entry->of.flags & TRACE_TABLE_LOSS ? check_losses(trace, trace->nr_chunks - 1) : error;
 }
 
-/* Nothing was lost, and nothing is between it and the one before: then it is good if it ends before the table begins. */
+/*
+ * Does the chunk continue the run? It has no losses, and no bytes between it and the previous
+ * chunk. Then it is good if it ends before the table begins.
+ */
 static inline bool run_goes_on(const struct entry *entry, uint64_t end, uint64_t next, uint64_t stop)
 {
 	return entry->of.kind == TRACE_CHUNK_EVENTS && !(entry->of.flags & TRACE_TABLE_LOSS) && entry->of.offset == end && next <= stop &&
 	       entry->of.events <= TRACE_CHUNK_EVENTS_MAX && entry->of.cpu < TRACE_CPUS_MAX;
 }
 
-/* Everything on its way in registers: there are a quarter of a million of them in 10 GB. */
+/* Keeps all sums in registers: 10 GB of trace have a quarter of a million entries. */
 static inline void run_add(struct chunk_run *run, const struct entry *entry)
 {
 	run->nr++;
@@ -102,7 +114,7 @@ static inline void run_add(struct chunk_run *run, const struct entry *entry)
 	chunk_run_extend(run, entry->of.stream, entry->of.cpu, entry->of.last_ns);
 }
 
-/* Returns where it ends; NULL: there are too many. */
+/* Loads one run. Returns its end; NULL: there are too many chunks. */
 static const unsigned char *run_load(struct trace *trace, struct walk *walk, const unsigned char *at, const unsigned char *entries_end)
 {
 	uint64_t end = walk->end, stop = walk->root.offset, header_bytes = walk->root.header_bytes;

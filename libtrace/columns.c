@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * columns.c - words into byte planes and back.
+ * columns.c - converts words into byte planes and back.
  *
- * Both ways go tile by tile, so that the words stay in the first-level cache while their planes are made or put together:
- * the loops over a tile are plain enough for the compiler to make vector code of them (this file is built with -O3).
+ * Both directions work tile by tile, so that the words of a tile stay in the first-level cache
+ * while its planes are split or joined. The compiler can vectorise the simple loops over a tile
+ * (this file is built with -O3).
  *
- * Most words of a block have few different values (system call numbers, descriptors, thread ids), or few different upper
- * halves (addresses). A table of the values and one byte per event instead of up to eight makes less work for zstd in both
- * directions and compresses better, because the bytes of a word depend on each other. Measured on a real mix (gzip, find,
- * gcc): 16.9 bytes per event before zstd without it. Differences of consecutive values were tried for all fields and for addresses
- * alone, and gained 3 % at best; they are not worth their code.
+ * Most words of a block have few different values (system call numbers, descriptors, thread ids),
+ * or few different upper halves (addresses). Such a column becomes a table of the values and one
+ * byte per event instead of up to eight. That gives zstd less work in both directions. It also
+ * compresses better, because the bytes of a word depend on each other. Measured on a real mix
+ * (gzip, find, gcc): 16.9 bytes per event before zstd without it. Differences of consecutive values
+ * were tried, for all fields and for addresses alone. They gained 3 % at best, and are not worth
+ * their code.
  */
 #include "columns.h"
 
@@ -18,13 +21,13 @@
 enum {
 	TILE = 512,
 	DICTIONARY_MOST = 256,
-	DICTIONARY_SLOTS = 1024, /* of the hash table; a power of two */
+	DICTIONARY_SLOTS = 1024, /* size of the hash table; a power of two */
 	DICTIONARY_LEAST_WORDS = 64,
 };
 
 /* ---- encode ---- */
 
-/** struct dictionary - a hash table of the values seen. @slots: index + 1; 0 free */
+/** struct dictionary - a hash table of the values so far. @slots: index + 1; 0: free */
 struct dictionary {
 	uint64_t values[DICTIONARY_MOST];
 	uint16_t slots[DICTIONARY_SLOTS];
@@ -36,7 +39,9 @@ static inline unsigned int dictionary_slot(uint64_t value)
 	return (unsigned int)((value * 0x9e3779b97f4a7c15) >> 54);
 }
 
-/* The index of @value, which becomes a new entry if need be; DICTIONARY_MOST: there is no room. */
+/*
+ * The index of @value, which becomes a new entry if necessary. DICTIONARY_MOST: there is no room.
+ */
 static inline unsigned int dictionary_index(struct dictionary *dictionary, uint64_t value)
 {
 	unsigned int slot = dictionary_slot(value);
@@ -51,7 +56,10 @@ static inline unsigned int dictionary_index(struct dictionary *dictionary, uint6
 	return dictionary->nr - 1;
 }
 
-/* Fill in the table and @indexes for the words without their @low lowest bytes. False: there are too many values. */
+/*
+ * Fills in the table and @indexes for the words without their @low lowest bytes. Returns false if
+ * there are too many values.
+ */
 static bool dictionary_build(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, unsigned int low)
 {
 	memset(dictionary->slots, 0, sizeof(dictionary->slots));
@@ -75,7 +83,7 @@ static unsigned int nr_bytes(uint64_t varying)
 	return nr;
 }
 
-/* How many low bytes to leave out of a dictionary; 8: there is none that would save anything. */
+/* Number of low bytes to leave out of the dictionary. 8: no dictionary would save anything. */
 static unsigned int dictionary_find(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, uint64_t varying)
 {
 	if (n < DICTIONARY_LEAST_WORDS)
@@ -95,7 +103,7 @@ static uint64_t column_varying(const uint64_t *words, size_t n)
 	return varying;
 }
 
-/* Planes 0 to @nr - 1; one byte for each constant one. Returns the end. */
+/* Writes planes 0 to @nr - 1; a constant plane has one byte. Returns the end. */
 static unsigned char *put_planes(unsigned char *out, const uint64_t *words, size_t n, uint64_t varying, unsigned int nr)
 {
 	unsigned char *planes[8];
@@ -154,8 +162,9 @@ unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t n
 
 /**
  * struct planes - a column in the file
- * @constant: the constant bytes in one word. @planes, @shifts: those that vary
- * @indexes: NULL without a dictionary. @entries: in place in the word; what the file does not have is 0
+ * @constant: the constant bytes, as one word. @planes, @shifts: the planes that vary
+ * @indexes: NULL without a dictionary. @entries: shifted to their position in the word, with the
+ *	constant bytes; 0 for indexes that the file has no entry for
  */
 struct planes {
 	uint64_t constant;
@@ -166,7 +175,7 @@ struct planes {
 	uint64_t entries[DICTIONARY_MOST];
 };
 
-/* Step over @bytes of the column. NULL: they are not there. */
+/* Steps over @bytes of the column. NULL: the column has fewer. */
 static const unsigned char *take(const unsigned char **at, const unsigned char *end, size_t bytes)
 {
 	const unsigned char *begin = *at;

@@ -5,18 +5,23 @@
  * columns.h - a column: n 64-bit words as byte planes.
  *
  *	plain       u8 coding | u8 constant | plane 0 | ... | plane 7
- *	dictionary  u8 coding | u8 constant | u8 low | u8 last | n indexes | plane 0 | ... | plane low - 1 | entry 0 | ... | entry last
+ *	dictionary  u8 coding | u8 constant | u8 low | u8 last | n indexes |
+ *	            plane 0 | ... | plane low - 1 | entry 0 | ... | entry last
  *
- * Plane p holds byte p of every word: n bytes, or one when bit p of `constant` is set (all are the same). Fields lie in
- * words as in memory, so that the planes of a word are the planes of its fields. With a dictionary the bytes of a word
- * from `low` on are those of entry number `index`, of 8 bytes, shifted down by `low` bytes.
+ * Plane p holds byte p of each word. It has n bytes, or one byte if bit p of `constant` is set (all
+ * words have the same byte). Fields have the same positions in the words as in memory, so the
+ * planes of a word are the planes of its fields.
+ *
+ * With a dictionary, the bytes of a word from `low` on are those of entry number `index`. An entry
+ * has 8 bytes and is shifted down by `low` bytes. For example, with low = 2 the word
+ * 0x00007fff12345678 has planes 0x78 and 0x56, and the entry 0x00007fff1234.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <trace/format.h>
 
-/** column_bound() - bytes that column_encode() writes at most for @n words */
+/** column_bound() - maximum number of bytes that column_encode() writes for @n words */
 static inline size_t column_bound(size_t n)
 {
 	return 4 + 8 * 256 + 8 * n;
@@ -24,15 +29,17 @@ static inline size_t column_bound(size_t n)
 
 /**
  * column_encode() - append the column of @n words to @out
- * @n: at least 1. Returns the end of what it wrote.
+ * @n: at least 1
+ * Returns the end of what it wrote.
  */
 unsigned char *column_encode(unsigned char *out, const uint64_t *words, size_t n);
 
 /**
- * column_decode() - the reverse
- * @in: where the column begins; moved behind it. @end: of the readable bytes
+ * column_decode() - decode a column
+ * @in: begin of the column; set to its end. @end: end of the readable bytes
  * @words: @n of them, @stride words apart
- * Returns false, with @words undefined, when the column does not fit before @end or its coding is unknown.
+ * Returns false, with @words undefined, when the column does not fit before @end or its coding is
+ * unknown.
  */
 bool column_decode(const unsigned char **in, const unsigned char *end, uint64_t *words, size_t stride, size_t n);
 

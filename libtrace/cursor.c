@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor.c - all events in time order, from chunks that are each in time order.
+ * cursor.c - delivers all events in time order, from chunks that are each in time order.
  *
- * Chunks stand in a timeline by their first time. A heap holds the ones in progress, by the time of their next event;
- * the next chunk of the timeline joins when its first time is not after the top's next event, so that a chunk is decoded
- * as late as can be, and overlap of any two is merged. Gaps join in the same way, each as a single event at its end.
+ * In this file a lane is an input of the merge: a chunk in progress, or a gap. (lane.h uses the
+ * word for something else.)
  *
- * What comes from the heap are batches: of all lanes that have some, the events up to a time at which nothing else joins, some hundreds. Which lane is next is
- * found for all of them at once, by merging numbers (merge.h): a branch for each event would be wrong for every other one.
+ * The timeline has all chunks in the order of their first times. A heap holds the lanes, ordered by
+ * the time of their next event. The next chunk of the timeline joins the heap when its first time
+ * is not after the next event of the heap's top; if the heap is empty, it joins at once. So each
+ * chunk is decoded as late as possible, and any overlap of chunks is merged. Gaps join in the same
+ * way, each as a single event at the end of the gap.
  *
- * A chunk that cannot be decoded becomes a gap of its own, in this cursor only: the trace itself does not change.
+ * The cursor takes events from the heap in batches. A batch has the events of all lanes up to a
+ * time before which nothing else joins: some hundreds of events. One merge of numbers orders the
+ * whole batch (merge.h), because a branch for each event would be mispredicted every other time.
+ * Such a number is a key: the time since the begin of the batch, shifted left, and the number of
+ * the lane in the low bits.
+ *
+ * An example. Chunk A has events at 10, 20, 30 and 40 ns, B at 15, 25 and 60, and C begins at 35:
+ *
+ *	join A     batch up to 14     10 of A
+ *	join B     batch up to 34     15 of B, 20 of A, 25 of B, 30 of A
+ *	join C     batch up to ...    35 of C, 40 of A, ...
+ *
+ * The second batch begins at 15 and has two lanes, A with number 0 and B with number 1. With two
+ * bits for the number its keys are 0 << 2 | 1, 5 << 2 | 0, 10 << 2 | 1 and 15 << 2 | 0.
+ *
+ * A chunk that cannot be decoded becomes a gap, in this cursor only: the trace itself does not
+ * change.
  */
 #include "ahead.h"
 #include "trace.h"
@@ -24,45 +42,56 @@
 enum {
 	DECODED_BEFORE_AHEAD = 4, /* chunks */
 	DECODE_AHEAD_MOST = 64,
-	LANES_COLD = 12, /* of so many streams the next events no longer stay in the cache until their turn comes */
+	/* from here on the next events of the lanes do not stay in the cache */
+	LANES_COLD = 12,
 	REACH_FIRST = 64,
 	REACH_LEAST = 16,
 	REACH_MOST = 4096,
-	BATCH_LEAST = 512, /* events, and BATCH_OF_LANE for each lane: less, and what is done once for each batch tells */
+	/*
+	 * Minimum size of a batch in events, plus BATCH_OF_LANE for each lane. In a smaller batch
+	 * the work per batch would dominate.
+	 */
+	BATCH_LEAST = 512,
 	BATCH_OF_LANE = 16,
-	LOOKED_AT_MOST = 1024, /* other chunks, for the sake of one event */
+	LOOKED_AT_MOST = 1024, /* chunks that one peek looks at */
 };
 
 /**
  * struct lane - a chunk in progress, or a gap
- * @ts_ns: time of its next event. @rank: 0 a gap, else place in the timeline + 1: decides when all else is equal
+ * @ts_ns: time of its next event
+ * @rank: 0: a gap; otherwise the index in the timeline + 1. Orders lanes when all else is equal
  * @lost: payload of a gap's event
- * @end, @number: the first event of the block that is not in the batch, and its place among the lanes of that
+ * @end: index of the first event in the block after the batch. @number: of the lane in the batch
  */
 struct lane {
 	uint64_t ts_ns;
 	uint64_t rank;
 	uint32_t cpu;
 	uint32_t stream;
-	struct block block; /* the first fields of it are in the same line of the cache */
+	struct block block; /* its first fields are in the same cache line */
 	uint32_t end;
 	uint32_t number;
 	struct lane *next_free;
 	struct trace_trace_lost lost;
 } __attribute__((aligned(64)));
 
-/** struct head - a lane in the heap, with the time of its next event: so the lanes, which are many and far apart, need not be looked at */
+/**
+ * struct head - a lane in the heap, with the time of its next event
+ * The heap compares these copies, because the lanes are many and far apart in memory.
+ */
 struct head {
 	uint64_t ts_ns;
 	struct lane *lane; /* owned */
 };
 
 /**
- * struct batch - what is delivered next
- * @key: of the next event: its time after @first_ns, and in the lowest @number_bits the number of its lane; UINT64_MAX ends it
- * @lanes: by number, which is their order at equal times. They are not in the heap meanwhile. @taken: the same, by the times of their first events
- * @ends: of those, how many events there are up to the end of each
- * @reach: events of a lane, at most
+ * struct batch - the events that are delivered next
+ * @key: of the next event: its time since @first_ns, with the number of its lane in the lowest
+ *	@number_bits bits. UINT64_MAX ends the keys
+ * @lanes: by number, which is their order at equal times. Lanes in the batch are not in the heap
+ * @taken: the same lanes, by the times of their first events
+ * @ends: for each lane in @taken, the number of events in it and in the lanes before it
+ * @reach: maximum number of events that one lane contributes
  */
 struct batch {
 	const uint64_t *key;
@@ -82,17 +111,17 @@ struct trace_cursor {
 	const struct trace *trace;
 	const struct timeline *timeline;
 	uint64_t from_ns;
-	uint64_t last_ns; /* inclusive: events can have any time */
+	uint64_t last_ns; /* inclusive, because UINT64_MAX is a valid time */
 	uint64_t mask[TRACE_MASK_WORDS];
 	bool all_events;
 	bool no_lost;
 	uint32_t *cpus; /* owned; NULL: all */
 	size_t nr_cpus;
-	size_t next_chunk; /* in the timeline */
-	size_t next_gap;   /* in trace->gaps_by_end */
-	uint64_t next_join_ns; /* before it nothing joins the heap */
+	size_t next_chunk; /* index in the timeline */
+	size_t next_gap;   /* index in trace->gaps_by_end */
+	uint64_t next_join_ns; /* nothing joins the heap before this time */
 	struct batch batch;
-	struct lane *top; /* whose event it was; in the batch */
+	struct lane *top; /* lane of the last event; in the batch */
 	struct head *heap; /* owned */
 	size_t nr_heap;
 	size_t heap_room;
@@ -101,21 +130,25 @@ struct trace_cursor {
 	size_t nr_decoded;	 /* since the last seek */
 	uint64_t decoded_bytes;	 /* the same */
 	uint64_t held_bytes;	 /* by all lanes */
-	struct ahead *ahead;	 /* owned; reads what is above and does not change until it ends; NULL: it is not worth it */
+	/*
+	 * Owned. Its thread reads the fields above that do not change while it runs. NULL: not
+	 * worth it.
+	 */
+	struct ahead *ahead;
 	struct unpacker unpacker;
-	struct pool *pool; /* owned; of all blocks */
+	struct pool *pool; /* owned; memory of all blocks */
 	const struct trace_event_type *lost_type;
-	struct trace_event event; /* what the caller borrows */
+	struct trace_event event; /* the caller borrows it */
 	int error;
 	struct trace_error why;
 	uint64_t skipped_chunks;
-	void (*damaged)(void *data, const struct trace_gap *gap); /* NULL: nobody wants to know */
+	void (*damaged)(void *data, const struct trace_gap *gap); /* NULL: the caller has none */
 	void *damaged_data;
 };
 
 /* ---- heap ---- */
 
-/* Which of two is first at the same time. */
+/* Returns whether @a precedes @b, when both have an event at the same time. */
 static __attribute__((noinline)) bool lane_before(const struct lane *a, const struct lane *b)
 {
 	if (a->cpu != b->cpu)
@@ -125,7 +158,7 @@ static __attribute__((noinline)) bool lane_before(const struct lane *a, const st
 	return a->rank < b->rank;
 }
 
-/* As a number, because which child is first is nothing that a branch could be predicted by. */
+/* Returns a number, not a condition: the processor cannot predict which child is first. */
 static inline size_t head_before(const struct head *a, const struct head *b)
 {
 	size_t before = a->ts_ns < b->ts_ns;
@@ -135,7 +168,7 @@ static inline size_t head_before(const struct head *a, const struct head *b)
 	return before;
 }
 
-/* @head takes the place of the first one. */
+/* Replaces the top of the heap by @head, and restores the order. */
 static void heap_down(struct trace_cursor *cursor, struct head head)
 {
 	struct head *heap = cursor->heap;
@@ -171,7 +204,7 @@ static void lane_free(struct trace_cursor *cursor, struct lane *lane)
 	cursor->free_lanes = lane;
 }
 
-/* Consumes @lane. The memory is there for one that was taken. */
+/* Takes over @lane. A lane that came from the heap always fits again. */
 static int heap_push(struct trace_cursor *cursor, struct lane *lane)
 {
 	struct head head = { lane->ts_ns, lane };
@@ -218,7 +251,10 @@ static bool wants_losses(const struct trace_cursor *cursor)
 	return !cursor->no_lost && wants_id(cursor, TRACE_EV_trace_lost);
 }
 
-/* Whether a chunk is damaged is found by reading it: so who wants losses wants chunks of other events, too. */
+/*
+ * Only reading a chunk shows whether it is damaged. So a cursor that wants losses reads all chunks,
+ * also those without events that pass its filter.
+ */
 static bool wants_chunk(const struct trace_cursor *cursor, const struct span *span)
 {
 	struct trace_chunk_header header;
@@ -234,7 +270,7 @@ static bool wants_chunk(const struct trace_cursor *cursor, const struct span *sp
 	return wanted;
 }
 
-/* Step over the events of @lane that the cursor does not want, up to the next that it does. False: none is left. */
+/* Skips the events of @lane that the cursor does not want. Returns false if no event is left. */
 static bool lane_settle(const struct trace_cursor *cursor, struct lane *lane)
 {
 	struct block *block = &lane->block;
@@ -272,7 +308,10 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
 	return heap_push(cursor, lane);
 }
 
-/* Where it is in the file is not known any more when that has become too short. */
+/*
+ * If the file has become too short, the offset of the chunk is not known any more; the message
+ * names its index instead.
+ */
 static void tell_of_damage(struct trace_cursor *cursor, const struct span *span, const char *reason)
 {
 	struct chunk chunk;
@@ -304,7 +343,10 @@ static bool wants_ahead(const void *context, const struct span *span)
 	return span->first_ns <= cursor->last_ns && wants_chunk(cursor, span);
 }
 
-/* A cursor that is read on and on gets a thread; most are for the first few events. */
+/*
+ * The decoding thread starts with the fourth chunk: most cursors are read for the first few events
+ * only.
+ */
 static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
 {
 	int error;
@@ -317,7 +359,10 @@ static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block 
 	return span_block(cursor->trace, &cursor->timeline->spans[place], &cursor->unpacker, block, ret_reason);
 }
 
-/* The same, as long as the file does not stand for more than it can: otherwise the chunk is not decoded, or not kept. */
+/*
+ * Like decode_chunk(), but within the limits for crafted files: a file of this size cannot have so
+ * many events in one pass, or at one time. Beyond a limit the chunk is not decoded, or not kept.
+ */
 static int decode_within_limits(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
 {
 	size_t held_before = block->memory_room;
@@ -374,7 +419,10 @@ static uint64_t next_gap_ns(const struct trace_cursor *cursor)
 	return cursor->trace->gaps[cursor->trace->gaps_by_end[cursor->next_gap]].end_ns;
 }
 
-/* Everything that begins no later than the top's next event joins the heap; with an empty heap, whatever comes next. */
+/*
+ * Moves each chunk and gap that begins no later than the top's next event into the heap. If the
+ * heap is empty, the next one joins.
+ */
 static int join_due(struct trace_cursor *cursor)
 {
 	int error = 0;
@@ -433,7 +481,10 @@ static void batch_release(struct batch *batch)
 	free(batch->ends);
 }
 
-/* Until when a batch may go for the sake of @lane: for some events, and for all that are at the time of its next. */
+/*
+ * The latest time of a batch with @lane: it ends after @reach events of the lane, but has all
+ * events with the time of the lane's next one.
+ */
 static uint64_t reach_ns(const struct batch *batch, const struct lane *lane)
 {
 	const struct block *block = &lane->block;
@@ -446,7 +497,7 @@ static uint64_t reach_ns(const struct batch *batch, const struct lane *lane)
 	return end < block->nr ? block->ts_ns[end] - 1 : UINT64_MAX;
 }
 
-/* The first event of @lane, whose next is not, behind @until_ns. */
+/* Index of the first event of @lane after @until_ns. The lane's next event is not after it. */
 static uint32_t end_in_batch(const struct lane *lane, uint32_t reach, uint64_t until_ns)
 {
 	const struct block *block = &lane->block;
@@ -466,8 +517,10 @@ static uint32_t end_in_batch(const struct lane *lane, uint32_t reach, uint64_t u
 }
 
 /*
- * Takes lanes out of the heap, as long as they have events up to @until_ns, which each of them brings nearer, but not before its own next event; and until enough
- * have come that are before those of all lanes that remain, as where each has many in a row. Returns how near it is then.
+ * Takes the lanes with events up to @until_ns out of the heap. Each lane may lower @until_ns to the
+ * end of its reach, but not below its own next event. Also stops when the lanes taken have enough
+ * events before the next event of each remaining lane, as happens when each lane has many events in
+ * a row. Returns the final @until_ns.
  */
 static uint64_t take_lanes(struct trace_cursor *cursor, uint64_t until_ns)
 {
@@ -491,7 +544,7 @@ static uint64_t take_lanes(struct trace_cursor *cursor, uint64_t until_ns)
 	return until_ns;
 }
 
-/* Of two gaps at the same place, the one that was taken first. */
+/* Two gaps with the same CPU and stream keep the order in which they were taken. */
 static int compare_lanes(const void *a, const void *b)
 {
 	const struct lane *lane_a = *(struct lane *const *)a, *lane_b = *(struct lane *const *)b;
@@ -509,7 +562,7 @@ static void number_lanes(struct batch *batch)
 		batch->lanes[i]->number = i;
 }
 
-/* How many events of the batch @lane has that the cursor wants. */
+/* Number of events of @lane in the batch that the cursor wants. */
 static size_t nr_of_lane(const struct trace_cursor *cursor, const struct lane *lane)
 {
 	const struct block *block = &lane->block;
@@ -529,7 +582,7 @@ static inline uint64_t key_of(const struct batch *batch, uint64_t ts_ns, uint64_
 	return (ts_ns - batch->first_ns) << batch->number_bits | number;
 }
 
-/* merge_write_fn: of the events that nr_of_lane() counts. */
+/* merge_write_fn: writes the keys of the events that nr_of_lane() counts. */
 static void write_keys(const void *context, size_t run, uint64_t *ret_keys)
 {
 	const struct trace_cursor *cursor = context;
@@ -548,7 +601,11 @@ static void write_keys(const void *context, size_t run, uint64_t *ret_keys)
 				*ret_keys++ = key_of(batch, block->ts_ns[i], lane->number);
 }
 
-/* So many events in a batch that what is done once for it does not tell, and so few that their keys stay in the cache. @by_reach: it could have had more */
+/*
+ * Adapts the reach: a batch needs so many events that the work per batch does not matter, and so
+ * few that their keys stay in the cache.
+ * @by_reach: the reach ended this batch, so it could have had more events
+ */
 static void adapt_reach(struct batch *batch, size_t nr, bool by_reach)
 {
 	size_t least = BATCH_LEAST + batch->nr * BATCH_OF_LANE;
@@ -580,7 +637,10 @@ static int merge_batch(struct trace_cursor *cursor, uint64_t until_ns, size_t *r
 	return 0;
 }
 
-/* The heap is not empty, and what is due has joined it. For times a key has room for hours at least, however many lanes there are. */
+/*
+ * Precondition: the heap is not empty, and join_due() has been called. However many lanes there
+ * are, the keys have enough bits for hours of time.
+ */
 static int make_batch(struct trace_cursor *cursor)
 {
 	uint64_t first_ns = cursor->heap[0].ts_ns, until_ns = cursor->next_join_ns - 1 < cursor->last_ns ? cursor->next_join_ns - 1 : cursor->last_ns, most_ns, end_ns;
@@ -594,7 +654,7 @@ static int make_batch(struct trace_cursor *cursor)
 	batch->number_bits = 64u - (unsigned int)__builtin_clzll(cursor->nr_heap);
 	batch->number_mask = (1ull << batch->number_bits) - 1;
 	most_ns = (UINT64_MAX >> batch->number_bits) - 1;
-	if (until_ns < first_ns) /* both are the last that there is */
+	if (until_ns < first_ns) /* both are at the last possible time */
 		until_ns = first_ns;
 	if (until_ns - first_ns > most_ns)
 		until_ns = first_ns + most_ns;
@@ -605,7 +665,9 @@ static int make_batch(struct trace_cursor *cursor)
 	return error;
 }
 
-/* All of the batch was delivered: its lanes go back, or have ended. */
+/*
+ * Called when all events of the batch were delivered. Its lanes return to the heap, or have ended.
+ */
 static void end_batch(struct trace_cursor *cursor)
 {
 	struct batch *batch = &cursor->batch;
@@ -620,7 +682,7 @@ static void end_batch(struct trace_cursor *cursor)
 	cursor->top = NULL;
 }
 
-/* False: there are no more events, or cursor->error says why. */
+/* Returns false at the end of the events, or with cursor->error set. */
 static __attribute__((noinline)) bool next_batch(struct trace_cursor *cursor)
 {
 	if (cursor->error)
@@ -645,8 +707,9 @@ static inline struct lane *lane_of_key(const struct batch *batch, uint64_t key)
 }
 
 /*
- * What the lane of the event after the next has is to be fetched meanwhile. The asm, which is empty, is an effect: to gcc (12.2) a function that has no other than
- * to prefetch is pure, and its calls are left out.
+ * Prefetches for the event after the next one: the entry that says where its payload is.
+ * The empty asm statement counts as a side effect. gcc 12.2 takes a function that only prefetches
+ * for a pure one and drops its calls.
  */
 static inline void expect(const struct batch *batch)
 {
@@ -723,13 +786,18 @@ const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t dis
 	return (size_t)(type->end - type->next) < distance ? NULL : type->memory + 8 * (size_t)type->next[distance - 1];
 }
 
-/* Is one of the events that @lane still has of @stream, and not behind @until_ns? */
+/* Does @lane belong to @stream, and is its next event at or before @until_ns? */
 static bool lane_has(const struct lane *lane, uint32_t stream, uint64_t until_ns)
 {
 	return lane->rank && lane->stream == stream && lane->block.at < lane->block.nr && lane->block.ts_ns[lane->block.at] <= until_ns;
 }
 
-/* Chunks of one stream overlap a little where writers nest, and by any length in a file that was made up. There are few streams, or it may have one. */
+/*
+ * Can a chunk other than the current one have events of @stream up to @until_ns? Chunks of one
+ * stream overlap a little where writers nest, and by any amount in a crafted file. The search is
+ * limited, and the answer is then yes. A recording has few streams, so the limit matters for
+ * crafted files only.
+ */
 static bool may_have_other_chunk(const struct trace_cursor *cursor, uint32_t stream, uint64_t until_ns)
 {
 	size_t last = cursor->next_chunk + LOOKED_AT_MOST;

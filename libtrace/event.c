@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* event.c - the fields of an event, as its type says where they are. */
+/* event.c - reads the fields of an event at the positions that its type gives. */
 #include <string.h>
 #include <trace/reader.h>
 #include <trace/user_memory.h>
 
 #include "schema.h"
 
-/* A number of @bytes at @at. Each size is a move of its own: a copy of a variable size would be a call. */
+/*
+ * Reads a number of @bytes bytes at @at. Each size has a move of its own; a copy of variable size
+ * would be a call.
+ */
 static inline uint64_t number_at(const unsigned char *at, size_t bytes)
 {
 	uint64_t word;

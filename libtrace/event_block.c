@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * event_block.c - columns back into events.
+ * event_block.c - decodes columns into events.
  *
- * The payload comes from a file that anybody may have written. The head is checked first, as a whole: after head_check()
- * the sizes of all arrays are known to be within TRACE_RAW_MAX, and what remains to be checked is that each column ends
- * before the payload does. A block of constant columns is short and stands for many events: that is why the decoded size has
- * the same maximum as the records it came from.
+ * Any program can have written the payload. head_check() first checks the whole head. After it, the
+ * sizes of all arrays are known to be within TRACE_RAW_MAX, and only one check remains: each column
+ * must end before the payload does. A block of constant columns is short but decodes to many
+ * events. So the decoded size has the same maximum as the records that the block came from.
  */
 #include "event_block.h"
 
@@ -19,8 +19,9 @@
 #include <string.h>
 
 /**
- * struct decoder - one payload on its way
- * @at, @end: what is left of the columns; @texts, @times: the strings and the times behind them, each up to the next
+ * struct decoder - one payload that is being decoded
+ * @at, @end: the columns that are left
+ * @texts, @times: the strings, then the times; both follow the columns
  */
 struct decoder {
 	struct block *block;
@@ -69,7 +70,7 @@ static int head_type_check(struct decoder *decoder, const struct trace_columns_t
 	return 0;
 }
 
-/* The strings and the times lie at the end, and their sizes are in the head and the chunk's number of events. */
+/* The strings and the times are at the end of the payload. The head says how long they are. */
 static int tail_check(struct decoder *decoder)
 {
 	size_t room = (size_t)(decoder->end - decoder->at), string_bytes = decoder->head.string_bytes;
@@ -134,7 +135,7 @@ static bool memory_grow(struct block *block, size_t bytes)
 {
 	if (bytes <= block->memory_room)
 		return true;
-	memory_give(block); /* nothing in it is wanted any more */
+	memory_give(block); /* its content is no longer needed */
 	if (block->pool)
 		block->memory = pool_take(block->pool, bytes, &block->memory_room);
 	else
@@ -144,8 +145,11 @@ static bool memory_grow(struct block *block, size_t bytes)
 	return block->memory;
 }
 
-/* Types, times and places; then for each type where each event's payload is, and the payloads; for one with strings those twice, with sizes and lengths, and with
- * room for the texts. */
+/*
+ * Types, times and type indexes; then for each type the position of each event's payload, and the
+ * payloads. A type with strings needs its payloads twice, their sizes and lengths, and room for the
+ * texts.
+ */
 static size_t memory_needed(const struct decoder *decoder)
 {
 	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events + round_up_8(decoder->head.events);
@@ -171,7 +175,10 @@ static void *take(struct decoder *decoder, size_t bytes)
 
 /* ---- ids and times ---- */
 
-/* Four at a time, because one that is like the one before would have to wait for it. */
+/*
+ * Counts in four tables in turn: incrementing one counter twice in a row would have to wait for the
+ * first increment.
+ */
 static void count_places(const unsigned char *places, uint32_t nr, uint32_t *ret_count)
 {
 	uint32_t count[4][TRACE_EV_MAX] = { 0 }, i = 0;
@@ -221,7 +228,7 @@ static int decode_times(struct decoder *decoder)
 
 /* ---- payloads ---- */
 
-/* The words of each payload, @stride words apart. */
+/* Decodes the words of each payload, @stride words apart. */
 static int decode_fixed(struct decoder *decoder, const struct trace_columns_type *disk, uint64_t *words, size_t stride)
 {
 	for (size_t word = 0; word < disk->words; word++)
@@ -235,7 +242,7 @@ static inline uint32_t place_of(const struct decoder *decoder, const void *paylo
 	return (uint32_t)((uint64_t)((const unsigned char *)payload - decoder->block->memory) / 8);
 }
 
-/* Where each payload is, in @ret_places. */
+/* Decodes payloads without strings. @ret_places: the position of each. */
 static int decode_plain(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
 {
 	uint64_t *words = take(decoder, (size_t)disk->payloads * disk->words * 8);
@@ -246,7 +253,10 @@ static int decode_plain(struct decoder *decoder, const struct trace_columns_type
 	return decode_fixed(decoder, disk, words, disk->words);
 }
 
-/* Size, fixed payload, text and NUL of each payload behind each other, at multiples of 8. */
+/*
+ * Decodes payloads with strings: writes size, fixed part, text and NUL of each payload one after
+ * the other, aligned to 8 bytes.
+ */
 static int decode_strings(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
 {
 	size_t nr = disk->payloads, fixed_bytes = disk->words * 8u;
@@ -277,7 +287,10 @@ static int decode_strings(struct decoder *decoder, const struct trace_columns_ty
 	return 0;
 }
 
-/* From the places of payloads to those of events, which the planes of indexes tell; one payload needs none. Returns the highest index. */
+/*
+ * Joins the byte planes of the events' payload numbers. A type with one payload has no planes.
+ * Returns the highest number.
+ */
 TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned int nr_planes, size_t nr, uint32_t *ret_indexes)
 {
 	uint32_t highest = 0;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef LIBTRACE_EVENT_BLOCK_H
 #define LIBTRACE_EVENT_BLOCK_H
-/* event_block.h - the events of one chunk, decoded: ready to be stepped through without looking at single fields. */
+/*
+ * event_block.h - the decoded events of one chunk, which a cursor steps through without looking at
+ * single fields.
+ */
 #include <stdbool.h>
 #include <string.h>
 #include <trace/format.h>
@@ -11,10 +14,15 @@
 #include "unpack.h"
 
 /**
- * struct block_type - one type's events in the block, in time order
- * @next: where the payload of the next one is: in @memory, in 8-byte words. Events of the same payload share it. @end: behind the last
- * @sizes: how many bytes it has, at this place and @sizes_mask of the payload's: before each that has a string, once for all that have none, whose payloads
- *	nobody has to wait for who does not look at them. Without a branch, because types mix in a way that no branch predictor can tell
+ * struct block_type - the events of one type in the block, in time order
+ * @next: position of the next event's payload in @memory, in 8-byte words. Events with equal
+ *	payloads share one. @end: after the last entry
+ * @sizes: the size of a payload at byte offset P is at @sizes + ((P - 8) & @sizes_mask)
+ *
+ * A type with strings has the size before each payload; all bits of the mask are set. Any other
+ * type has one size for all payloads, and the mask is 0. So a caller that does not look at such a
+ * payload does not wait for its memory. There is no branch between the two cases, because types mix
+ * in a way that no branch predictor can learn.
  */
 struct block_type {
 	const uint32_t *next;
@@ -28,10 +36,10 @@ struct block_type {
 };
 
 /**
- * struct block - a decoded chunk; its memory is used again for the next one
- * @ts_ns, @places: time of each event, and the place of its type in @types
- * @at: the next event; @nr: one past the last wanted one
- * @pool: where its memory is from, set when the block is made; NULL: malloc()
+ * struct block - a decoded chunk; its memory is reused for the next one
+ * @ts_ns, @places: time of each event, and the index of its type in @types
+ * @at: index of the next event. @nr: one past the last wanted one
+ * @pool: source of its memory, set when the block is made; NULL: malloc()
  */
 struct block {
 	uint64_t *ts_ns;
@@ -40,24 +48,27 @@ struct block {
 	uint32_t at;
 	uint32_t nr;
 	uint32_t nr_types;
-	unsigned char *memory; /* owned; all that the others point into */
+	unsigned char *memory; /* owned; the other pointers point into it */
 	size_t memory_room;
-	size_t decoded_bytes; /* of it, in use */
+	size_t decoded_bytes; /* bytes of @memory in use */
 	struct pool *pool; /* borrowed */
 };
 
 /**
- * block_decode() - the events in a payload of TRACE_ENCODING_COLUMNS
- * @header: of the chunk; its events, first_ns and last_ns must be what the payload holds
- * @tables: scratch memory; of @raw nothing is needed afterwards
+ * block_decode() - decode the events of a payload with TRACE_ENCODING_COLUMNS
+ * @header: of the chunk; its events, first_ns and last_ns must agree with the payload
+ * @tables: scratch memory. @raw is not needed afterwards
  * Returns 0, -ENOMEM, or -EBADMSG with the reason, a static text, in @ret_reason.
  */
 int block_decode(struct block *block, struct scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
 		 const unsigned char *raw, const char **ret_reason);
 
-#define BLOCK_PLACES_AHEAD 32 /* of a type: two lines of the cache */
+#define BLOCK_PLACES_AHEAD 32 /* entries of @next: two cache lines */
 
-/** block_step() - the payload of event @block->at of type @type, and on to the next. Where later ones are is asked for: another CPU wrote it */
+/**
+ * block_step() - return the payload of the next event of @type, and step over it
+ * The caller moves block->at. Prefetches later entries of @next: another CPU may have written them.
+ */
 static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)
 {
 	size_t place = 8 * (size_t)*type->next++;

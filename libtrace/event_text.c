@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* event_text.c - events as text for people. No printf here (but for floating point): lists have millions of lines. */
+/*
+ * event_text.c - events as text. It uses printf for floating point only, because lists have
+ * millions of lines.
+ */
 #include "event_text.h"
 
 #include "trace.h"
@@ -12,14 +15,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/** struct sink - where the text goes; counts on when the buffer is full */
+/** struct sink - the output buffer. @bytes goes on counting when the buffer is full */
 struct sink {
 	char *buffer;
 	size_t room; /* without the NUL */
 	size_t bytes;
 };
 
-/* Without a call: most of what is copied is a few bytes long, and there are some ten of it in a line. */
+/* Copies without a call: a line has about ten copies, and most have a few bytes. */
 static inline void copy_short(char *to, const char *from, size_t bytes)
 {
 	if (bytes > 16) {
@@ -67,7 +70,7 @@ static void put_number(struct sink *sink, uint64_t value)
 	put_bytes(sink, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-/* @bits for each digit: 4 or 3. */
+/* @bits: bits of a digit, 4 or 3. */
 static inline void put_bits(struct sink *sink, uint64_t value, unsigned int bits)
 {
 	char digits[24], *at = digits + sizeof(digits);
@@ -92,7 +95,7 @@ static inline bool is_plain(unsigned char character)
 	return character >= 0x20 && character < 0x7f;
 }
 
-/* Bytes of the valid and printable UTF-8 character at @text: 1..4; 0: there is none. */
+/* Length of the valid and printable UTF-8 character at @text, 1 to 4 bytes. 0: there is none. */
 static size_t character_bytes(const unsigned char *text)
 {
 	static const uint32_t smallest[5] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -100,7 +103,7 @@ static size_t character_bytes(const unsigned char *text)
 	uint32_t code = bytes == 1 ? *text : *text & (0xffu >> (bytes + 1));
 
 	for (size_t i = 1; i < bytes; i++) {
-		if (text[i] >> 6 != 2) /* the NUL at the end, too */
+		if (text[i] >> 6 != 2) /* also at the terminating NUL */
 			return 0;
 		code = code << 6 | (text[i] & 0x3f);
 	}
@@ -133,7 +136,10 @@ static void put_sanitized(struct sink *sink, const char *string)
 	}
 }
 
-/* Of a type's text, which is as anybody wrote it into the file. No character that is whole ends behind it: a '{' or NUL is there. */
+/*
+ * Writes literal text of a type's template. Any program can have written the template into the
+ * file. No valid character crosses the end, because a '{' or NUL is there.
+ */
 static void put_literal(struct sink *sink, const char *literal, size_t bytes)
 {
 	const unsigned char *text = (const unsigned char *)literal, *end = text + bytes;
@@ -159,7 +165,7 @@ static bool is_strange(const char *literal, size_t bytes)
 	return false;
 }
 
-/* A string of a program in quotation marks, which its own marks and backslashes cannot be mistaken for. */
+/* Writes a string of a program in quotation marks, with its own marks and backslashes escaped. */
 static void put_quoted(struct sink *sink, const unsigned char *text, size_t bytes, char mark)
 {
 	const unsigned char *end = text + bytes;
@@ -169,7 +175,8 @@ static void put_quoted(struct sink *sink, const unsigned char *text, size_t byte
 		unsigned char copy[5] = { 0 };
 		size_t length;
 
-		memcpy(copy, text, end - text < 4 ? (size_t)(end - text) : 4); /* a NUL ends the character at the end */
+		/* the NUL ends a cut character */
+		memcpy(copy, text, end - text < 4 ? (size_t)(end - text) : 4);
 		length = character_bytes(copy);
 		if (*text == '\n' || *text == '\t') {
 			put_text(sink, *text == '\n' ? "\\n" : "\\t");
@@ -188,7 +195,7 @@ static void put_quoted(struct sink *sink, const unsigned char *text, size_t byte
 
 /* ---- one function for each kind ---- */
 
-/** struct value - a field on its way to text */
+/** struct value - a field that is being written */
 struct value {
 	const struct trace *trace;
 	const struct trace_event *event;
@@ -255,7 +262,7 @@ static void put_vector(struct sink *sink, const struct value *value)
 
 static const char *errno_name(uint64_t error)
 {
-	switch (error) { /* the kernel's own, of calls that will be restarted */
+	switch (error) { /* internal to the kernel, for calls that it will restart */
 	case 512:
 		return "ERESTARTSYS";
 	case 513:
@@ -356,7 +363,7 @@ static void put_family(struct sink *sink, const struct value *value)
 		put_dec(sink, value);
 }
 
-/* An IPv6 address stands in brackets, because a port may follow. All zero: there is no address. */
+/* Writes an IPv6 address in brackets, because a port may follow. All zeros: there is no address. */
 static void put_addr(struct sink *sink, const struct value *value)
 {
 	uint64_t low = trace_event_u64(value->event, value->piece->beside);
@@ -392,7 +399,7 @@ static void put_event(struct sink *sink, const struct value *value)
 		put_dec(sink, value);
 }
 
-/* As few digits as it takes to give the same number back. */
+/* Writes the smallest number of digits that reads back as the same number. */
 static void put_float(struct sink *sink, const struct value *value)
 {
 	double number = trace_event_double(value->event, value->piece->field);
@@ -404,7 +411,8 @@ static void put_float(struct sink *sink, const struct value *value)
 		if (is_float ? strtof(text, NULL) == (float)number : strtod(text, NULL) == number)
 			break;
 	}
-	text[strcspn(text, ",")] = text[strcspn(text, ",")] ? '.' : '\0'; /* some languages' point */
+	/* some locales have a decimal comma */
+	text[strcspn(text, ",")] = text[strcspn(text, ",")] ? '.' : '\0';
 	put_text(sink, text);
 }
 
@@ -472,7 +480,10 @@ static const struct trace_field *field_beside(const struct trace_event_type *typ
 	return trace_type_field(type, name);
 }
 
-/* The next piece of @text; moves it. A brace that names no field is text. */
+/*
+ * Returns the next piece of @text, and moves @text after it. A brace that encloses no field name is
+ * text.
+ */
 static struct text_piece piece_next(const struct trace_event_type *type, const char **text)
 {
 	struct text_piece piece = { .literal = *text };
@@ -489,14 +500,18 @@ static struct text_piece piece_next(const struct trace_event_type *type, const c
 			*text = close + 1;
 			return piece;
 		}
-		open = close; /* no further than that is looked for any name: a file may have nothing but braces */
+		/*
+		 * Each name is searched only up to the next brace, because a crafted file may have
+		 * nothing but braces.
+		 */
+		open = close;
 	}
 	piece.literal_bytes = (uint32_t)strlen(*text);
 	*text += piece.literal_bytes;
 	return piece;
 }
 
-/* A type without a text of its own: the fields with their names. */
+/* A type without a text of its own shows its fields with their names. */
 static int compile_fields(const struct trace_event_type *type, struct text_template *ret_template)
 {
 	ret_template->nr = 0;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef LIBTRACE_EVENT_TEXT_H
 #define LIBTRACE_EVENT_TEXT_H
-/* event_text.h - the description of an event: its type's template, taken apart once. */
+/* event_text.h - the text of an event, from its type's template, which is compiled once. */
 #include <trace/reader.h>
 
-/** struct text_piece - literal text, then a field in the form of its kind. @field NULL: no field behind; @named: with its name and = before it; @strange: the literal
- * is not all printable ASCII; @or_unknown: the field is a number of events, and 0 says that nobody knows how many
+/**
+ * struct text_piece - literal text, then a field in the form of its kind
+ * @field: NULL: no field follows. @named: its name and "=" precede it
+ * @strange: the literal is not all printable ASCII
+ * @or_unknown: the field is a number of events, and 0 means that the number is unknown
  */
 struct text_piece {
 	const char *literal;
@@ -22,7 +25,7 @@ struct text_template {
 	size_t nr;
 };
 
-/** text_compile() - the template of @type. 0 or -ENOMEM */
+/** text_compile() - compile the template of @type. Returns 0 or -ENOMEM */
 int text_compile(const struct trace_event_type *type, struct text_template *ret_template);
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * index.c - which chunks the file has: from its index, or else from one chunk to the next.
+ * index.c - finds the chunks of the file: from its table or index, or else by walking from one
+ * chunk to the next.
  *
- * The end mark leads to the table, which has of every chunk what opening needs (chunk_table.c), or else to the index, which holds a copy of every
- * chunk's header: so opening touches no chunk. If any of both is missing or damaged, the file is walked. Where the walk finds no good header it looks for the next
- * magic with a good header behind it; the bytes between are listed as damage. What the lost chunks held is found later,
- * from the cumulative numbers of the streams (loss_ledger.c).
+ * The end mark leads to the table, which has all data of each chunk that opening needs
+ * (chunk_table.c). If the table is damaged, the end mark leads to the index, which holds a copy of
+ * each chunk's header. Either way opening touches no chunk.
+ * If the index is missing or damaged too, walk() goes through the file. Where it finds no good
+ * header, it searches the next magic with a good header after it. The bytes between are listed as
+ * damage. The loss ledger finds the events of the lost chunks later, from the cumulative numbers of
+ * the streams (loss_ledger.c).
  */
 #include "trace.h"
 
@@ -14,7 +18,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* ---- by the index ---- */
+/* ---- by table or index ---- */
 
 static bool end_mark_read(const struct trace *trace, uint64_t at, struct trace_end_mark *ret_mark)
 {
@@ -45,7 +49,7 @@ static bool is_about_chunks(uint16_t kind)
 	return kind == TRACE_CHUNK_INDEX || kind == TRACE_CHUNK_TABLE || kind == TRACE_CHUNK_ROOT;
 }
 
-/* The table would have been read instead of the index if it were good. */
+/* Reports a damaged table: if it were good, the index would not have been read. */
 static int table_damaged(struct trace *trace, const struct trace_index_entry *root)
 {
 	return trace_add_damage(trace, root->offset, (uint64_t)root->header.header_bytes + root->header.packed_bytes,
@@ -53,8 +57,9 @@ static int table_damaged(struct trace *trace, const struct trace_index_entry *ro
 }
 
 /*
- * @end: of the chunk before; moves. Returns -EBADMSG for an index that cannot be true. The index has a checksum; those of
- * the single headers in it are looked at when a chunk is read.
+ * Loads one chunk of the index. @end: end of the previous chunk; moves on. Returns -EBADMSG for an
+ * impossible index. The checksum of the index has been checked. Those of the single headers in it
+ * are checked when a chunk is read.
  */
 static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t bytes, uint64_t *end)
 {
@@ -69,7 +74,8 @@ static int index_chunk_load(struct trace *trace, uint64_t payload, uint32_t byte
 		memcpy(&entry, trace->data + at, sizeof(entry));
 		if (!index_entry_is_good(trace, &entry, *end))
 			return -EBADMSG;
-		if (entry.header.header_bytes > sizeof(entry.header)) { /* of a newer version: the copy is not all of it */
+		/* header of a newer version: the index has only a part of it */
+		if (entry.header.header_bytes > sizeof(entry.header)) {
 			header_at = entry.offset;
 			if (chunk_header_read(trace, header_at, &entry.header))
 				return -EBADMSG;
@@ -118,7 +124,10 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 	return error;
 }
 
-/* Where the table was read nobody has looked at the index yet, but for single entries. */
+/*
+ * Checks the whole index. When the file was opened by its table, only single entries of the index
+ * have been read so far.
+ */
 const char *index_verify(const struct trace *trace)
 {
 	struct trace_end_mark mark;
@@ -162,7 +171,7 @@ static void forget_chunks(struct trace *trace, size_t nr_damages)
 
 /* ---- by walking ---- */
 
-/* Where the chunk is, if there is an entry of the index. */
+/* Offset of the chunk, if an index entry is at @entry_at. */
 static uint64_t entry_offset(const struct trace *trace, uint64_t entry_at)
 {
 	uint64_t offset;
@@ -171,7 +180,10 @@ static uint64_t entry_offset(const struct trace *trace, uint64_t entry_at)
 	return offset;
 }
 
-/* Are two entries of the index behind each other, of chunks that were? Their places follow from each other, wherever these chunks are now, or if they are not. */
+/*
+ * Are these two consecutive index entries? Then the second chunk's offset follows from the first
+ * one's. This holds even if the chunks are elsewhere now, or missing.
+ */
 static bool are_entries(const struct trace *trace, uint64_t first, uint64_t second)
 {
 	uint64_t offset, next, at = offsetof(struct trace_index_entry, header);
@@ -181,7 +193,8 @@ static bool are_entries(const struct trace *trace, uint64_t first, uint64_t seco
 		return false;
 	offset = entry_offset(trace, first);
 	next = entry_offset(trace, second);
-	return next > offset && next - offset >= (uint64_t)header.header_bytes + header.packed_bytes && next - offset <= 2ull * TRACE_RAW_MAX; /* what a failed write leaves lies between */
+	/* a failed write may have left bytes between the chunks */
+	return next > offset && next - offset >= (uint64_t)header.header_bytes + header.packed_bytes && next - offset <= 2ull * TRACE_RAW_MAX;
 }
 
 static bool index_begins(const struct trace *trace, uint64_t entry_at)
@@ -193,8 +206,9 @@ static bool index_begins(const struct trace *trace, uint64_t entry_at)
 }
 
 /*
- * The index holds a copy of each chunk's header: there begins no chunk. It is the same as the one at the offset that stands before it; in a file
- * that bytes were cut out of that may be elsewhere, or gone, but then it stands among others of its kind.
+ * Is this header a copy in the index, where no chunk begins? The offset before a copy leads to the
+ * original header with the same content. If bytes were cut out of the file, the original may be
+ * elsewhere or missing, but then the copy is among other index entries.
  */
 static bool is_copy_in_index(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
 {
@@ -207,7 +221,7 @@ static bool is_copy_in_index(const struct trace *trace, uint64_t at, const struc
 	       (entry_at >= stride && are_entries(trace, entry_at - stride, entry_at)) || index_begins(trace, entry_at);
 }
 
-/* The next place from @at on, before @stop, where a chunk begins; @stop if there is none. */
+/* Offset of the next chunk from @at on, before @stop; @stop if there is none. */
 static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 {
 	while (at < stop) {
@@ -224,7 +238,7 @@ static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 	return stop;
 }
 
-/* A good header whose payload is not all there: its events are known, and where. */
+/* A good header without its whole payload: the number of its events and their times are known. */
 static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const struct trace_chunk_header *header)
 {
 	int error = trace_add_damage(trace, at, next - at, "offset %llu: only a piece is there of a chunk of %u events",
@@ -247,10 +261,17 @@ static bool is_small_index(const struct trace_chunk_header *header)
 }
 
 /*
- * Is the whole chunk there? A good header may stand before a piece of its payload only, because a write to a pipe failed.
- * Then there is no chunk where the next one should begin, but often one before that, or else the checksum decides; otherwise it need not be
- * computed. With a chunk inside it is not: it would be again for that one, whose payload may reach as far. The copies of headers in the index
- * are no chunks, wherever a file that bytes were cut out of has the originals: there the checksum comes first, of not more than a recorder puts into one.
+ * Is the whole chunk there? After a failed write to a pipe a good header may precede only a part of
+ * its payload. Then no chunk begins at the expected end, but often one begins before it.
+ *
+ *	a chunk begins at the expected end       whole; no checksum needed
+ *	another chunk begins inside              not whole; no checksum needed
+ *	neither                                  the checksum decides
+ *
+ * If the checksum were computed with a chunk inside, the walk would compute it again for that
+ * chunk, and its payload may reach as far: quadratic work. An index contains copies of headers,
+ * which look like chunks inside if bytes were cut out of the file. So the checksum alone decides
+ * for an index of normal size.
  */
 static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header, uint64_t stop)
 {
@@ -279,7 +300,8 @@ static int walk(struct trace *trace, uint64_t at)
 
 		if (!reason && header.trace_id != trace->trace_id)
 			reason = "they belong to another trace";
-		if (reason && end_mark_read(trace, at, &mark) && mark.trace_id == trace->trace_id) { /* the recorder finished, and then somebody appended something */
+		/* the recorder finished, and later bytes were appended */
+		if (reason && end_mark_read(trace, at, &mark) && mark.trace_id == trace->trace_id) {
 			trace->info.clean_end = true;
 			at += sizeof(mark);
 			reason = "they stand behind the end of the trace";
@@ -304,7 +326,7 @@ static int walk(struct trace *trace, uint64_t at)
 	return error;
 }
 
-/* The first chunk from @at on tells which trace this is, when the file's own header cannot. */
+/* Takes the trace id from the first chunk after @at, when the file's header is damaged. */
 static void adopt_trace_id(struct trace *trace, uint64_t at)
 {
 	while (at < trace->bytes) {

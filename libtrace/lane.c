@@ -18,7 +18,10 @@ enum {
 	TABLE_GROWS_BITS = 3,
 };
 
-/* Of a table that is half full at most: what is looked for is where it was looked for first. */
+/*
+ * Bits of a table for @nr_rows rows. It is at most half full, so that most searches end at the
+ * first slot.
+ */
 static uint8_t table_bits(uint32_t nr_rows)
 {
 	uint8_t bits = 1;
@@ -73,7 +76,10 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 static const uint64_t hash_keys[8] = { 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
 				       0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3 };
 
-/* Both halves of the product of what is said of two words: it depends on every bit of them. */
+/*
+ * Hashes two words: the XOR of both halves of their 128-bit product, which depends on each bit of
+ * both.
+ */
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -81,7 +87,10 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Two words at a time. The products do not wait for each other, and their sum is as good as they are. */
+/*
+ * Hashes two words at a time. The products do not wait for each other, and their sum is as good a
+ * hash.
+ */
 static inline __attribute__((always_inline)) uint64_t row_hash(const uint64_t *words, size_t nr_words)
 {
 	uint64_t hash = 0;
@@ -92,7 +101,7 @@ static inline __attribute__((always_inline)) uint64_t row_hash(const uint64_t *w
 	return nr_words % 2 ? hash + hash_pair(words[nr_words - 1] ^ hash_keys[0], hash_keys[7]) : hash;
 }
 
-/* Without a branch for each word: that they are equal is the rule. */
+/* Compares without a branch for each word, because the rows are usually equal. */
 static inline __attribute__((always_inline)) bool row_is(const uint64_t *row, const uint64_t *words, size_t nr_words)
 {
 	uint64_t differs = 0;
@@ -103,7 +112,7 @@ static inline __attribute__((always_inline)) bool row_is(const uint64_t *row, co
 	return !differs;
 }
 
-/* Four words of a call, or masks for them. */
+/* four words of a system call, or masks for them */
 typedef uint64_t words4 __attribute__((vector_size(32)));
 
 #define MASK(bits, bit) (-(uint64_t)((bits) >> (bit) & 1))
@@ -117,7 +126,10 @@ typedef uint32_t halves8 __attribute__((vector_size(32)));
 #define LOWER(words) __builtin_shufflevector(words, words, 0, 1)
 #define UPPER(words) __builtin_shufflevector(words, words, 2, 3)
 
-/* What @form wants of four words of a call, of which @first is the first. */
+/*
+ * Writes the four words from number @first on in the form that is kept: a kept word as it is, an
+ * address only as NULL or not NULL, any other word as 0.
+ */
 static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first, struct syscall_form form, words4 *ret_words)
 {
 	words4 words, are_there;
@@ -142,7 +154,10 @@ static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, s
 static const halves8 call_keys[2] = { { 0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xbf58476d, 0x94d049bb, 0xd6e8feb9 },
 				      { 0xa0761d65, 0xe7037ed1, 0x8ebc6af1, 0x589965cd, 0x133111eb, 0x1ce4e5b9, 0x4f2cdbb5, 0x2545f491 } };
 
-/* A sum of products of both halves of each word, in the registers that the words are in. The uppermost bits depend on every bit */
+/*
+ * Hashes a call: the sum of the products of both halves of each word, computed in vector registers.
+ * The uppermost bits depend on each bit of the call.
+ */
 static inline __attribute__((always_inline)) uint64_t call_hash(size_t nr_words, const words4 *lower, const words4 *upper)
 {
 	words4 products = (words4)((halves8)*lower * call_keys[0]);
@@ -174,7 +189,7 @@ static uint64_t hash_again(const struct lane *lane, uint32_t row)
 	return lane->has_calls ? call_hash_of_row(words, lane->nr_words) : row_hash(words, lane->nr_words);
 }
 
-/* The table becomes larger. */
+/* Enlarges the table and enters all rows again. */
 static __attribute__((noinline)) void table_grow(struct lane *lane)
 {
 	uint8_t bits = table_bits(lane->nr_events), grown = lane->table_bits + TABLE_GROWS_BITS;
@@ -191,7 +206,7 @@ static __attribute__((noinline)) void table_grow(struct lane *lane)
 	}
 }
 
-/* There is one more behind the rows: its place in the table. Returns how many there are. */
+/* Enters the row that was just appended into @slot of the table. Returns the number of rows. */
 static inline __attribute__((always_inline)) uint32_t row_added(struct lane *lane, uint32_t slot)
 {
 	lane->table[slot] = ++lane->nr_rows;
@@ -206,15 +221,22 @@ static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane,
 	return row_added(lane, slot);
 }
 
-/* A payload is asked for several before it is looked at: another CPU has written it, and the scan has been there long since. @payload: where it is, if it is one */
+/*
+ * Prefetches a payload several events ahead: another CPU has written it, and the scan passed it
+ * long ago.
+ * @payload: its position; may be any number after the last event
+ */
 static inline __attribute__((always_inline)) void ask_early(const unsigned char *records, uint32_t payload)
 {
 	__builtin_prefetch(records + 8 * (size_t)payload);
 }
 
 /*
- * @nr_words is a constant where it is called for the usual sizes: the words are in registers then. To guess that what came behind the same payload
- * the last time does so again saves the hash, but is right for every other payload of a real mix only: the processor pays more for the wrong ones.
+ * Adds @nr events. The usual sizes pass @nr_words as a constant, so that the words are in
+ * registers.
+ * An alternative was to guess the next row from the row that followed the same payload the last
+ * time. That saves the hash, but is right for only half of the payloads in a real mix, and the
+ * mispredictions cost more than it saves.
  */
 static inline __attribute__((always_inline)) void add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words)
 {
@@ -239,7 +261,10 @@ static inline __attribute__((always_inline)) void add(struct lane *lane, const u
 	lane->next_row_of += nr;
 }
 
-/* Calls, of sys_enter3 with four words and of sys_enter6 with seven, which are looked at in two halves that overlap, and stay in registers */
+/*
+ * Adds calls: sys_enter3 with four words, sys_enter6 with seven. A call is handled as two vectors
+ * of four words, which overlap, and stays in registers.
+ */
 static inline __attribute__((always_inline)) void add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words,
 							    const struct syscall_args *args)
 {
@@ -272,7 +297,7 @@ static inline __attribute__((always_inline)) void add_calls(struct lane *lane, c
 	lane->next_row_of += nr;
 }
 
-/* Each size is a function of its own, with the registers for itself. */
+/* Each size has a function of its own, so that it can use all registers. */
 #define ADD(nr_words) \
 	TRACE_CLONES static void add_##nr_words(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr) \
 	{ \

@@ -2,9 +2,11 @@
 #ifndef LIBTRACE_LANE_H
 #define LIBTRACE_LANE_H
 /*
- * lane.h - the payloads of one type in a block: every different one is kept once, and each event has the number of its own.
+ * lane.h - the payloads of one event type in a block: each different payload is stored once, as a
+ * row, and each event has the number of its row.
  *
- * In real recordings 1 to 30 % of the payloads of a block are different: the rest needs no columns, and no compression.
+ * In real recordings 1 to 30 % of the payloads of a block are different. The other events need no
+ * columns and no compression.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,11 +15,15 @@
 struct syscall_args;
 
 /**
- * struct lane - payloads in the order they came first
- * @rows: @nr_words each; the one being looked at is put behind them. @table: by hash, row + 1; 0: free. It grows when there are more than @table_rows
- * @rows_of: of each event; @next_row_of: of the next one
- * @has_calls: they were added by lane_add_calls()
- * @lengths, @starts, @hashes: by row, where in @texts its string is, and the upper half of the hash of both; @next_text: the one being looked at
+ * struct lane - the rows, in the order of their first use
+ * @rows: @nr_words words each. The payload in work is written after the last row
+ * @table: by hash, the number of a row + 1; 0: free. It grows when there are more than @table_rows
+ *	rows
+ * @rows_of: row of each event. @next_row_of: where the row of the next event goes
+ * @has_calls: the events were added by lane_add_calls()
+ * @lengths, @starts, @hashes: by row: its string in @texts, and the upper half of the hash of
+ *	payload and string
+ * @next_text: the string in work
  */
 struct lane {
 	uint64_t *rows;
@@ -39,12 +45,16 @@ struct lane {
 	bool has_calls;
 };
 
-/** lane_bytes() - memory that lane_init() takes, a multiple of 8, after nr_events, nr_words and has_string are filled in */
+/**
+ * lane_bytes() - memory that lane_init() needs, a multiple of 8. Set nr_events, nr_words and
+ * has_string before
+ */
 size_t lane_bytes(const struct lane *lane, size_t string_bytes);
 /**
- * lane_init() - ready for the events
- * lane->nr_rows is how many rows there may be, such as there were of the type in the block before: a table for those is small, because most payloads
- * occur again and again; it stays where it is quickly read, and is soon cleared.
+ * lane_init() - prepare the lane for its events
+ * Set lane->nr_rows to the expected number of rows before, for example that of the same type in the
+ * previous block. Most payloads repeat, so a table of that size is small. It stays in the cache and
+ * is cleared quickly.
  */
 void lane_init(struct lane *lane, void *memory, size_t string_bytes);
 
@@ -52,22 +62,36 @@ enum {
 	LANE_AHEAD = 8,
 };
 
-/** lane_add() - @nr events of a type without strings. @payloads: in which 8-byte words of @records theirs begin; LANE_AHEAD numbers behind them can be read, too, and may be any */
+/**
+ * lane_add() - add @nr events of a type without strings
+ * @payloads: positions of their payloads in @records, in 8-byte words. LANE_AHEAD further numbers
+ *	must be readable, and may have any value
+ */
 void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr);
 
-/** lane_add_calls() - the same for sys_enter3 or sys_enter6: with the arguments as they are kept (syscall_args.h) */
+/**
+ * lane_add_calls() - the same for sys_enter3 or sys_enter6; keeps their arguments as syscall_args.h
+ * says
+ */
 void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args);
 
-/** lane_add_string() - one event of a type with strings. Its string is @length bytes at lane->next_text, with a hash of @hash, good in its upper bits */
+/**
+ * lane_add_string() - add one event of a type with strings
+ * Its string has @length bytes at lane->next_text. The upper bits of @hash are a good hash of the
+ * string.
+ */
 void lane_add_string(struct lane *lane, const unsigned char *payload, size_t length, uint64_t hash);
 
-/** lane_bound() - bytes that lane_put() writes at most */
+/** lane_bound() - maximum number of bytes that lane_put() writes */
 size_t lane_bound(const struct lane *lane);
 
-/** lane_put() - append the columns to @out. @scratch: room for a number for each row. Returns the end of what it wrote */
+/**
+ * lane_put() - append the columns to @out. Returns the end of what it wrote
+ * @scratch: room for one number for each row
+ */
 unsigned char *lane_put(const struct lane *lane, unsigned char *out, uint64_t *scratch);
 
-/** lane_index_planes() - bytes that tell @nr_rows rows apart */
+/** lane_index_planes() - number of bytes that a row number needs */
 static inline unsigned int lane_index_planes(uint32_t nr_rows)
 {
 	return nr_rows <= 1 ? 0 : nr_rows <= 1u << 8 ? 1 : nr_rows <= 1u << 16 ? 2 : 3;

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * loss_ledger.c - what is missing, and where: each stream's chunks are gone through in the order of their numbers.
+ * loss_ledger.c - finds the missing events of each stream, by its chunks in the order of their
+ * numbers.
  *
- * events_before of a chunk counts every event of its stream before it, stored or lost. So
+ * The field events_before of a chunk counts all earlier events of its stream, stored or lost. So
  *
- *	events_before - (events_before + events + lost_inside of the chunk before) = lost_before + lost_write + chunks missing
+ *	events_before - (events_before + events + lost_inside of the previous chunk)
+ *	        = lost_before + lost_write + events of missing chunks
  *
- * and whatever exceeds the two declared losses was in chunks that the file no longer has. Behind the last chunk the
- * statistics take the place of the next one. A chunk whose number lies before the end of the one before is a copy: not used.
+ * The header declares lost_before and lost_write. The remainder was in chunks that the file no
+ * longer has. After the last chunk the statistics of the stream take the place of the next header.
+ *
+ * An example. A chunk has events_before 0 and 100 events. The next chunk has events_before 130 and
+ * lost_before 20. So 30 events are missing between them: 20 were discarded, and 10 were in a chunk
+ * that the file no longer has.
+ *
+ * A chunk with events_before below the end of the previous chunk is a copy, and is not used.
  */
 #include "trace.h"
 
@@ -17,17 +25,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** struct ledger - a stream as far as its chunks have been seen */
+/** struct ledger - the account of one stream, up to the last chunk seen */
 struct ledger {
 	uint32_t stream;
 	uint32_t cpu;
 	uint16_t kind;
 	bool started;
 	uint64_t last_ns;
-	uint64_t inside_ns; /* begin of the last chunk, or end of the one before it, if events from there on were not understood: */
-	uint64_t inside;    /* so many, there or behind it */
-	uint64_t number;    /* that the next event should have */
-	uint64_t missed_ns; /* of the last chunk with trace_missed events */
+	/*
+	 * Undecodable events of the last chunk are at or after this time: the begin of that chunk,
+	 * or the end of the chunk before it.
+	 */
+	uint64_t inside_ns;
+	uint64_t inside;    /* number of these undecodable events */
+	uint64_t number;    /* expected number of the next event */
+	uint64_t missed_ns; /* end of the last chunk with trace_missed events */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
 	uint64_t seen_lost_inside;
@@ -37,15 +49,16 @@ enum { NR_NEAR = 64 };
 
 /**
  * struct follower - all ledgers
- * @near: by the last digits of the stream, the place of the ledger that was wanted last
- * @in_order: the chunks are gone through by stream and number; otherwise in file order, as long as that is the same: @is_other: it is not
+ * @near: a cache, by the low bits of the stream: the index of the ledger that was used last
+ * @in_order: the chunks come by stream and number; otherwise they come in file order
+ * @is_other: the file order is not the order of the numbers, so the pass must be repeated
  */
 struct follower {
 	struct trace *trace;
 	struct ledger *ledgers; /* owned */
 	size_t nr;
 	size_t room;
-	struct stream_map map; /* to their places */
+	struct stream_map map; /* from stream to index in @ledgers */
 	uint32_t near[NR_NEAR];
 	bool in_order;
 	bool is_other;
@@ -64,7 +77,7 @@ static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_
 	return &books->ledgers[books->nr++];
 }
 
-/* NULL: look it up. */
+/* The ledger of the chunk's stream from the cache. NULL: the caller must look it up. */
 static inline struct ledger *ledger_near(const struct follower *books, const struct entry *entry)
 {
 	uint32_t idx = books->near[entry->of.stream % NR_NEAR];
@@ -109,8 +122,11 @@ static int gaps_before(struct follower *books, const struct ledger *ledger, cons
 	int error = 0;
 
 	if (start > end)
-		start = end; /* writers that nest: the blocks overlap a little */
-	/* A piece of a block that could not be written, with a good header, is counted as a damaged chunk already. */
+		start = end; /* nested writers: the chunks overlap a little */
+	/*
+	 * A block that was written only in part, with a good header, already counts as a damaged
+	 * chunk.
+	 */
 	if (unwritten > positive(gone, header->lost_before))
 		unwritten = positive(gone, header->lost_before);
 	if (header->lost_before)
@@ -141,7 +157,10 @@ static int gaps_within(struct follower *books, struct ledger *ledger, const stru
 	return error;
 }
 
-/* Events that were not understood may have stood anywhere in their block, or behind what was: up to @end_ns. */
+/*
+ * Adds the gap of the undecodable events: they may have been anywhere in their chunk or after it,
+ * up to @end_ns.
+ */
 static int gap_inside(struct follower *books, const struct ledger *ledger, uint64_t end_ns)
 {
 	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT) : 0;
@@ -162,7 +181,11 @@ static int books_copy_found(struct follower *books, size_t idx, const struct chu
 				"offset %llu: this chunk stands for events that another one has already", (unsigned long long)chunk->public.offset);
 }
 
-/* Its numbers of lost events cannot be: they would be in all sums. What it stands for is missing before the stream's next chunk, or behind the last. */
+/*
+ * The numbers of lost events in the header are impossible, and would spoil all sums, so the chunk
+ * is not used. Its events count as missing before the next chunk of the stream, or after its last
+ * one.
+ */
 static int books_impossible_chunk(struct follower *books, size_t idx, const struct chunk *chunk)
 {
 	int error;
@@ -175,7 +198,10 @@ static int books_impossible_chunk(struct follower *books, size_t idx, const stru
 						(unsigned long long)chunk->public.offset, chunk->public.stream);
 }
 
-/* Nothing is missing before it or in it, and nothing could not be understood: nearly all chunks, of which there are many. */
+/*
+ * The fast path for nearly all chunks: no event is missing before the chunk or in it, and none was
+ * undecodable. False: the caller takes the slow path.
+ */
 static inline bool books_chunk_follows(struct ledger *ledger, const struct entry *entry, bool is_spoiled)
 {
 	if (entry->of.flags & TRACE_TABLE_LOSS || is_spoiled || ledger->inside || entry->of.events_before != ledger->number ||
@@ -229,11 +255,14 @@ static int books_chunk(struct follower *books, const struct entry *entry, size_t
 	return books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, idx)) ? 0 : books_odd_chunk(books, ledger, idx);
 }
 
-/* ---- behind the last chunk ---- */
+/* ---- after the last chunk ---- */
 
 static const uint16_t stream_kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS };
 
-/* The statistics know of one stream what its chunks, of both kinds together, do not show. */
+/*
+ * Adds the losses of one stream that its statistics declare and its chunks, of both kinds together,
+ * do not show.
+ */
 static int gaps_behind(struct follower *books, const struct trace_statistics_stream *disk)
 {
 	struct ledger sum = { .stream = disk->stream, .cpu = disk->cpu, .last_ns = books->trace->info.start_ns };
@@ -275,7 +304,10 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 	return error;
 }
 
-/* Nothing says how many events a stream had: what came behind its last chunk is not known, nor how much. */
+/*
+ * No statistics say how many events a stream had. So the number of events after its last chunk is
+ * unknown.
+ */
 static int gaps_unknown(struct follower *books, enum trace_gap_cause cause)
 {
 	const struct trace *trace = books->trace;
@@ -351,7 +383,10 @@ static inline bool is_of_stream(const struct entry *entry)
 	return entry->of.kind == TRACE_CHUNK_EVENTS || entry->of.kind == TRACE_CHUNK_START_STATE;
 }
 
-/* By stream, and by number in it: after damage chunks may stand in another order than they were written. */
+/*
+ * Sorts the chunks by stream and number. After damage their order in the file may differ from the
+ * order in which they were written.
+ */
 static struct order *books_order(const struct trace *trace, size_t *ret_nr)
 {
 	struct order *orders = malloc((trace->nr_chunks + 1) * sizeof(*orders));

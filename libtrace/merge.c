@@ -17,13 +17,16 @@ static size_t first_key(const struct merging *merging, size_t run)
 	return run ? merging->ends[run - 1] : 0;
 }
 
-/* Where the keys of @run stand in both arrays: behind each run before it stands one more, which ends it. */
+/*
+ * Index of the keys of @run in both arrays. Each earlier run has one more entry there, the
+ * UINT64_MAX that ends it.
+ */
 static size_t place_of(const struct merging *merging, size_t run)
 {
 	return first_key(merging, run) + run;
 }
 
-/* The run between @begin and @end, neither of them, before which there are about as many keys as behind it. */
+/* A run between @begin and @end, exclusive, that divides the keys about equally. */
 static size_t middle_of(const struct merging *merging, size_t begin, size_t end)
 {
 	size_t half = first_key(merging, begin) + (first_key(merging, end) - first_key(merging, begin)) / 2, low = begin + 1, high = end - 1;
@@ -39,7 +42,9 @@ static size_t middle_of(const struct merging *merging, size_t begin, size_t end)
 	return low;
 }
 
-/* How many of the first @nr keys of two runs, of more than that, are of @a. */
+/*
+ * Two runs have more than @nr keys together. Returns how many of their smallest @nr keys are in @a.
+ */
 static size_t nr_of_first(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b, size_t nr)
 {
 	size_t low = nr > nr_b ? nr - nr_b : 0, high = nr < nr_a ? nr : nr_a;
@@ -65,8 +70,10 @@ static inline size_t merge_one(const uint64_t *a, const uint64_t *b, size_t of_a
 }
 
 /*
- * Two runs that UINT64_MAX ends; where many take turns, most often one behind the other. Each key has to wait for the one before: so the second half is merged
- * together with the first.
+ * Merges two runs that end with UINT64_MAX. If there are many runs, most pairs do not overlap;
+ * those are copied.
+ * Each step of a merge waits for the step before it. So the loop merges both halves of the result
+ * at the same time, as two independent chains.
  */
 static void merge_two(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t nr_b, uint64_t *ret_keys)
 {
@@ -86,7 +93,9 @@ static void merge_two(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t 
 		merge_one(a, b, second, nr - 1, ret_keys);
 }
 
-/* The runs from @begin up to @end, into @to; @other is used on the way. */
+/*
+ * Merges the runs from @begin up to, but not including, @end into @to. @other is the second buffer.
+ */
 static void merge_into(const struct merging *merging, size_t begin, size_t end, uint64_t *to, uint64_t *other)
 {
 	size_t first = first_key(merging, begin), nr = first_key(merging, end) - first, place = place_of(merging, begin), middle, nr_before;

@@ -33,7 +33,7 @@ static void parts_advance(struct iovec **parts, int *nr_parts, size_t bytes)
 	}
 }
 
-/* Take back @bytes that arrived of a write that then failed. Returns what could not be taken back. */
+/* Removes @bytes that a failed write had written. Returns the number that it could not remove. */
 static uint64_t output_take_back(const struct output *output, uint64_t bytes)
 {
 	if (output->begin < 0)
@@ -54,7 +54,7 @@ int output_write(struct output *output, struct iovec *parts, int nr_parts, struc
 		ssize_t bytes = writev(output->fd, parts, nr_parts);
 
 		if (bytes == 0)
-			errno = EIO; /* a device that takes nothing and says nothing */
+			errno = EIO; /* a device that accepts nothing without an error */
 		if (bytes > 0) {
 			done += (uint64_t)bytes;
 			parts_advance(&parts, &nr_parts, (size_t)bytes);
