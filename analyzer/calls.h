@@ -36,7 +36,7 @@ struct call {
 	uint8_t nr_args; /* as the kernel defines it; further recorded arguments have no meaning */
 	uint8_t addresses; /* one bit for each argument of which only is recorded whether it is an address */
 };
-#define CALL_UNKNOWN (2 * NR_CALLS) /* a call whose entry was not recorded */
+#define CALL_UNKNOWN (2 * NR_CALLS) /* a call without a recorded entry */
 
 void calls_prepare(struct trace_analysis *a);
 uint32_t call_idx(uint32_t nr, uint32_t abi);

@@ -24,7 +24,7 @@ struct moment {
 	const char *path; /* path of the locked file; as above */
 	uint64_t address; /* of the futex */
 	const struct trace_process *other;
-	uint32_t waker; /* into history.lines, or NOBODY */
+	uint32_t waker; /* index into history.lines; UINT32_MAX: none */
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
@@ -61,7 +61,7 @@ struct trace_history {
 	uint32_t nr_moments, max_moments;
 	struct table moment_by_hash;
 	struct table births; /* tid + 1 -> the latest fork */
-	struct series *cpus; /* owned: lines, NOBODY or INTERRUPTS */
+	struct series *cpus; /* owned; of lines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;
 	const struct trace_thread *command;
 	uint64_t command_ns;

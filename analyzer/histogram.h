@@ -61,6 +61,9 @@ bool histogram_add(struct table *table, uint64_t row_key, uint32_t cell, uint64_
 bool histogram_add_row(struct table *table, const struct histogram_row *row);
 /** histogram_total() - the sum of all counts of @table */
 uint64_t histogram_total(const struct table *table);
-/** histogram_list() - the counts of @table that are not 0, by key. Returns memory to free(); NULL: out of memory */
+/**
+ * histogram_list() - the counts of @table that are not 0, sorted by key
+ * Returns memory that the caller frees with free(); NULL when out of memory.
+ */
 struct histogram_count *histogram_list(const struct table *table, size_t *ret_nr);
 #endif

@@ -8,7 +8,8 @@
  * A power of two is divided into 32 buckets of equal width. Each time below 64 ns has a bucket of
  * its own. A quantile is reported as the middle of its bucket, so its error is at most 1/64 (1.6
  * %). Only buckets near those in use are stored: the size of a histogram depends on the spread of
- * the times, not on their number. A call that takes between 100 ns and 100 ms needs 640 buckets.
+ * the times, not on their number. A call that takes between 100 ns and 100 ms needs about 640
+ * buckets.
  *
  * Example: 1000 ns is between 512 and 1024, so its buckets are 16 ns wide, and its bucket has the
  * times from 992 to 1007 ns. The middle is 1000 ns.

@@ -35,9 +35,7 @@ void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_
  * Does nothing at the end of the trace: then books_of() does it on demand.
  */
 void turns_settle(struct trace_analysis *a, struct trace_thread *thread);
-/**
- * turns_add() - add to @who the charges of @thread that are not in its sums; false: out of memory
- */
+/** turns_add() - add the charges of @thread that are not in its sums; false: out of memory */
 bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who);
 typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
 /**
