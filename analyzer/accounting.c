@@ -2,15 +2,27 @@
 /*
  * accounting.c - the only place where time is added.
  *
- * Double entry: an interval on a CPU is added to one column of the CPU and to one state of the thread on it; an interval off the
- * CPUs to one state of the thread. Who calls decides when an interval ends and what it was; here it can
- * neither be forgotten nor counted twice, because its beginning is not an argument: it is where the last one ended
- * (cpu->mark, thread->since).
+ * Terms. A CPU has columns: user, system, irq, softirq, idle, unknown. A thread has states: user,
+ * syscall, trap, interrupted, wait for a CPU, blocked. An interval is a time in one of them.
  *
- * Two things are known late only. Of a thread that ran at the start nobody knows whether it was in user mode until it enters
- * the kernel or leaves it: its CPU time is kept aside (shares) and booked by books_mode(). And what a thread was blocked
- * on is decided by wait.c at the end of its system call: until then the interval is pending. Its time is in
- * books.blocked at once; its row in books.waits follows. Waits for files are kept with what else was done with them: accounting_files.c.
+ * Rule: double entry. An interval on a CPU is added to one column of the CPU and to one state of
+ * its thread. An interval off the CPUs is added to one state of the thread. The caller decides when
+ * an interval ends and what it was. The caller does not pass its begin: that is the end of the
+ * interval before (cpu->mark, thread->since). Therefore no time can be lost or counted twice.
+ *
+ * Example: CPU 0 has mark 100 ns and runs thread A in user mode. A enters a system call at 130 ns,
+ * and the caller calls books_cpu(130): 30 ns are added to A's `user` and to the CPU's `user`, and
+ * the mark becomes 130. A blocks at 150: books_cpu(150) adds 20 ns to A's `syscall` and to the
+ * CPU's `system`, and A's `since` becomes 150. A is woken at 400: books_blocked(400) adds 250 ns to
+ * A's `blocked`, and `since` becomes 400.
+ *
+ * Two facts are known late:
+ * - The mode of a thread that ran at the start of the recording is unknown until the thread enters
+ *   or leaves the kernel. Its CPU time is kept in `shares` until books_mode() accounts it.
+ * - wait.c decides the cause of a wait at the end of the system call. Until then the interval is
+ *   pending: its time is in books.blocked at once, its row in books.waits follows.
+ *
+ * Waits for files are kept with the other uses of files: accounting_files.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +33,7 @@
 #include "state_syscall.h"
 #include "wait.h"
 
-/* Smaller ones are lent by a desk. */
+/* Smaller rows are part of a slab. */
 void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes)
 {
 	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_LEAST)
@@ -41,11 +53,11 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 		books_give_rows(a, &before, row_bytes);
 	if (row)
 		return row;
-	a->failed = -12; /* ENOMEM: the pass ends with it */
+	a->failed = -12; /* ENOMEM: it ends the pass */
 	return a->sink;
 }
 
-/* ---- sums that nobody reads before the end ---- */
+/* ---- deferred sums, which are not read before the end ---- */
 
 static void sum_add(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
@@ -88,7 +100,7 @@ void books_settle(struct trace_analysis *a)
 	}
 }
 
-/* ---- desks ---- */
+/* ---- slabs ---- */
 
 void desk_get(struct trace_analysis *a, struct trace_thread *thread)
 {
@@ -98,7 +110,7 @@ void desk_get(struct trace_analysis *a, struct trace_thread *thread)
 		a->free_desks = desk->next;
 		memset(desk, 0, sizeof(*desk));
 	} else if (!(desk = arena_take(&a->arena, sizeof(*desk)))) {
-		return; /* its tables and histograms can do without */
+		return; /* the thread's tables and histograms work without it */
 	}
 	thread->desk = desk;
 	if (!thread->books.calls.capacity)
@@ -118,14 +130,14 @@ void desk_give(struct trace_analysis *a, struct trace_thread *thread)
 	thread->desk = NULL;
 }
 
-/* ---- how long calls took ---- */
+/* ---- latencies of calls ---- */
 
 static struct table *latencies_of(struct trace_thread *thread, bool trap)
 {
 	return trap ? &thread->books.trap_times : &thread->books.call_times;
 }
 
-/* As histogram_add(), with rows out of the arena. */
+/* As histogram_add(), with rows from the arena. */
 static inline void latency_count(struct trace_analysis *a, struct table *times, uint64_t key)
 {
 	uint64_t row_key = histogram_row_key(key);
@@ -135,7 +147,10 @@ static inline void latency_count(struct trace_analysis *a, struct table *times, 
 		row_key++;
 }
 
-/* Of a table that has no more lines than there are notes all of them: what stands where need not be found out twice. */
+/*
+ * Prefetch the rows of the histograms. A table with no more cache lines than there are notes is
+ * prefetched whole, so that its slots need not be computed twice.
+ */
 static void latencies_prefetch(struct trace_thread *thread, const uint32_t *noted, uint32_t nr)
 {
 	bool is_small = true;
@@ -188,7 +203,7 @@ void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool t
 		latencies_settle(a, thread);
 }
 
-/* ---- to the hooks ---- */
+/* ---- hooks ---- */
 
 #define WATCHED(a, state) ((a)->watched >> (state) & 1)
 
@@ -202,8 +217,9 @@ void interval_emit(struct trace_analysis *a, const struct trace_interval *interv
 }
 
 /*
- * An interval off the CPUs may cross gaps: the hook gets the pieces. Thousands of threads may sleep through thousands of gaps, so the pieces are counted, and each gap
- * allows for some: where there are more, what begins with a gap is unknown until the end of the interval.
+ * An interval off the CPUs may cross gaps: the hook gets it in pieces. Thousands of threads may
+ * sleep through thousands of gaps, so the number of pieces is limited, and each gap adds to the
+ * limit. Beyond the limit, the interval is unknown from the next gap until its end.
  */
 static void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 {
@@ -288,9 +304,10 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 	if (thread->flags & THREAD_MODE_UNKNOWN)
 		return TRACE_STATE_RUNNING;
 	while (depth && a->no_fault_exit && thread->frames[depth - 1].kind == FRAME_TRAP)
-		depth--; /* without its end, a fault's time cannot be told from what follows it */
+		depth--; /* a fault without a recorded end does not show when it ended */
 	if (!depth)
-		return thread->flags & THREAD_IO_WORKER ? TRACE_STATE_SYSCALL : TRACE_STATE_USER; /* it never leaves the kernel */
+		/* an io_uring worker never leaves the kernel */
+		return thread->flags & THREAD_IO_WORKER ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
 	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
 }
 
@@ -319,7 +336,7 @@ static void book_running(struct trace_analysis *a, struct cpu *cpu, struct trace
 		emit_on_cpu(a, cpu, thread, from, to, state);
 }
 
-/* Softirqs are the work of ksoftirqd, not an interruption of it. */
+/* Softirqs are the work of ksoftirqd, so they do not interrupt it. */
 static bool interrupted(const struct cpu *cpu)
 {
 	if (!cpu->nested)
@@ -417,7 +434,7 @@ void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		return;
 	interval.target = strings_text(&a->strings, unknown_of(a, cpu->current).target);
 	if (cpu->nested)
-		softirq_add(cpu, ns - cpu->mark); /* it may have been read already: it never goes back */
+		softirq_add(cpu, ns - cpu->mark); /* a caller may have read the sum already: it must not decrease */
 	cpu->figures.unknown_ns += ns - cpu->mark;
 	if (cpu->current && cpu->current != &cpu->idle) {
 		cpu->current->books.blocked += ns - cpu->mark;
@@ -507,13 +524,13 @@ void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64
 		books_decided(a, thread, &pending);
 		return;
 	}
-	if (thread->nr_pending == MAX_PENDING) { /* a call that blocks often: the oldest is decided by what is known now */
+	if (thread->nr_pending == MAX_PENDING) { /* The call blocks often: decide the oldest wait now. */
 		books_decided(a, thread, &thread->pending[0]);
 		memmove(&thread->pending[0], &thread->pending[1], sizeof(pending) * (MAX_PENDING - 1));
 		thread->nr_pending--;
 	}
 	thread->pending[thread->nr_pending++] = pending;
-	if (a->nr_files >= FILES_COLD) /* what it slept for is looked at when its call ends */
+	if (a->nr_files >= FILES_COLD) /* the wait's file is read when the call ends */
 		line_prefetch(&a->files[thread->frames[thread->depth - 1].file]);
 }
 
@@ -544,7 +561,7 @@ void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snaps
 
 /* ---- reading ---- */
 
-/* What is not booked yet of a thread on a CPU, or off it. */
+/* The sum to which the time of @thread since the last accounting belongs. */
 static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *cpu, const struct trace_thread *thread, struct trace_times *times)
 {
 	if (thread->place != PLACE_ON_CPU)

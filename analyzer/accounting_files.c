@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * accounting_files.c - what a thread read, wrote and waited for: a row for each file that it used.
+ * accounting_files.c - the bytes that a thread read and wrote and the times that it waited: one row
+ * for each file that it used.
  *
- * Mostly a file is used by one thread, whose row it leads to. Of many files neither they nor the rows are in a cache, and where something is to be added is the end
- * of a way: the file; its row, or its path as long as that has no number; what has the number of the path. So what is to be added is noted, and each step of the way
- * asks for the memory of the next one, for some notes at once: as many misses are waited for together.
+ * A file is mostly used by one thread, so it has a pointer to that thread's row. With many files
+ * neither the files nor the rows are cached. An addition then has to follow a chain of pointers:
+ * from the file to its row, or from the file to its path, if the path has no number yet, and from
+ * the path's number to the row.
+ *
+ * Therefore additions are noted first and applied in groups of LATER_GROUP. Each stage prefetches
+ * the memory of the next stage for a whole group, so that its cache misses overlap:
+ *
+ *	new note         prefetch the file
+ *	1 group later    prefetch its row, or its path
+ *	2 groups later   prefetch what leads from the path to the row
+ *	3 groups later   add
  */
 #include <string.h>
 #include "accounting.h"
 #include "state.h"
 #include "wait.h"
 
-/* Of a plain wait for the file of @path, and of all that is read and written there. */
+/* The key of a plain wait for the file @path, and of all reads and writes of it. */
 static uint64_t use_key(string_id path)
 {
 	return wait_key(&(struct verdict){.kind = TRACE_WAIT_FILE, .target = path});
@@ -37,7 +47,7 @@ static struct file_use *use_new(struct trace_analysis *a, struct trace_thread *t
 	return use;
 }
 
-/* From those of @thread. */
+/* Get the row of @key of @thread. */
 static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *thread, uint64_t key)
 {
 	struct use_row *row = books_row(a, &thread->uses, sizeof(*row), key);
@@ -49,7 +59,10 @@ static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *t
 	return row->use;
 }
 
-/* The row that the file leads to may be somebody else's by now, of this file or of another: what it is of, it says itself. */
+/*
+ * The row to which the file points may have been reused, for another thread or another file. Its
+ * own key and thread decide.
+ */
 static void use_add(struct trace_analysis *a, const struct later_use *later)
 {
 	string_id path = later->file ? file_path(a, later->file) : 0;
@@ -70,7 +83,7 @@ static void use_add(struct trace_analysis *a, const struct later_use *later)
 	numbers[1]++;
 }
 
-/* ---- later ---- */
+/* ---- deferred additions ---- */
 
 static void prefetch_file(const struct trace_analysis *a, const struct later_use *later)
 {
@@ -85,7 +98,8 @@ static void prefetch_row(const struct trace_analysis *a, const struct later_use 
 	const struct use_row *row;
 
 	if (later->file) {
-		line_prefetch(a->files[later->file].text); /* or, when it has a path, .use; NULL does no harm */
+		/* a union with .use, which is valid if the file has a path; NULL does no harm */
+		line_prefetch(a->files[later->file].text);
 		return;
 	}
 	row = table_find(&later->thread->uses, sizeof(*row), later->key);
@@ -103,7 +117,7 @@ static void prefetch_path(const struct trace_analysis *a, const struct later_use
 		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->key ? later->key : use_key(file->path));
 }
 
-/* So many groups before the last one. */
+/* The group that is @before groups older than the last full one. */
 static struct later_use *group(struct trace_analysis *a, uint32_t before)
 {
 	return &a->later_uses[(a->later_uses_pos - (before + 1) * LATER_GROUP) % NR_LATER_USES];
@@ -121,7 +135,10 @@ static void group_is_full(struct trace_analysis *a)
 		use_add(a, group(a, 3) + i);
 }
 
-/* To be filled in where it stays, and then given to add_later(), before any other: what is copied that was written a moment before, waits for that. */
+/*
+ * The caller fills in the note in its slot and then calls add_later() before any other function. It
+ * does not copy the note: a copy of memory written a moment ago would wait for that write.
+ */
 static struct later_use *next_later(struct trace_analysis *a)
 {
 	return &a->later_uses[a->later_uses_pos % NR_LATER_USES];
@@ -159,10 +176,10 @@ void uses_settle(struct trace_analysis *a)
 {
 	while (a->later_uses_added != a->later_uses_pos)
 		use_add(a, &a->later_uses[a->later_uses_added++ % NR_LATER_USES]);
-	a->later_uses_pos = a->later_uses_added = 0; /* groups begin anew */
+	a->later_uses_pos = a->later_uses_added = 0; /* groups start again */
 }
 
-/* ---- to the rows of books ---- */
+/* ---- add to the rows of struct books ---- */
 
 static bool add_to_files(struct table *files, const struct file_use *use)
 {

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * accounting_packed.c - the books of threads that are dead, in little room.
+ * accounting_packed.c - compress the sums of dead threads.
  *
- * A thread that lives wants its rows found fast: tables that are half empty, of numbers of 64 bits. Of a dead one they are only read, once, at
- * the end; and a recording of builds and shell scripts has a hundred thousand dead for each that lives. So when a thread ends its tables become a
- * string of bytes: of each table the number of its rows, and each number of each row in groups of seven bits, low ones first (LEB128). Most are
- * small: five thousand bytes of a short command become six hundred. Of a histogram's row which counts are not 0, and those.
+ * The rows of a living thread must be found fast: its tables are half empty and have numbers of 64
+ * bits. The rows of a dead thread are only read once, at the end. A recording of builds and shell
+ * scripts has a hundred thousand dead threads for each living one.
  *
- * Somebody may be late (a request of io_uring that completes after its submitter): what is added to a dead thread's books goes to tables again,
- * and who reads gets the sum of both.
+ * So when a thread ends, its tables become a byte string. Each table is stored as the number of its
+ * rows and each number of each row in LEB128: groups of seven bits, low ones first. Most numbers
+ * are small: 5000 bytes of a short command become 600. A histogram's row is stored as a bitmap of
+ * the counts that are not 0, and those counts.
+ *
+ * Additions may come after the thread's end, such as from an io_uring request that completes after
+ * its submitter. They go into new tables of the dead thread, and books_of() returns the sum of
+ * both.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +21,18 @@
 #include "histogram.h"
 #include "state.h"
 
-#define MAX_BYTES 10 /* of a number */
+#define MAX_BYTES 10 /* of a LEB128 number */
 
 static const struct {
 	size_t offset; /* in struct books */
 	uint8_t row_bytes;
 	enum form {
 		FORM_SUMS,
-		FORM_CALLS, /* the last two numbers are extremes; the last one is the complement of a small number */
+		/*
+		 * the last two numbers are extremes; the last one is the complement of a small
+		 * number
+		 */
+		FORM_CALLS,
 		FORM_TIMES, /* histogram.h */
 	} form;
 } tables[] = {
@@ -52,7 +61,7 @@ void books_clear(struct books *books)
 
 /* ---- sums ---- */
 
-/* All members but the key are numbers to be summed. */
+/* Add all members except the key. */
 static void add_numbers(uint64_t *sum, const uint64_t *row, size_t row_bytes)
 {
 	for (size_t i = 1; i < row_bytes / sizeof(*row); i++)
@@ -123,9 +132,12 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *ret_number)
 	return at;
 }
 
-/* ---- to bytes, and back ---- */
+/* ---- packing and unpacking ---- */
 
-/* Of 8 bytes at most 10 come, or of 8 counts 16; and of a histogram's row which counts there are. */
+/*
+ * The upper bound of the packed size: 8 bytes of a row become at most 10, or 16 if they are 8
+ * counts. The bitmap of a histogram's row comes in addition.
+ */
 static size_t most_bytes(const struct books *books)
 {
 	size_t bytes = 0;
@@ -202,7 +214,7 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 	for (size_t i = 0; bytes && i < NR_TABLES; i++)
 		end = put_table(end, &thread->books, i);
 	packed = bytes ? malloc((size_t)(end - bytes)) : NULL;
-	if (packed) { /* else they stay as they are */
+	if (packed) { /* else the tables stay as they are */
 		memcpy(packed, bytes, (size_t)(end - bytes));
 		thread->packed = packed;
 		thread->packed_bytes = (uint32_t)(end - bytes);
@@ -214,7 +226,7 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 	free(bytes);
 }
 
-/* To rows without gaps, which can be gone through, but not looked up. */
+/* Unpack to rows without gaps. A caller can iterate over them, but not look them up. */
 static bool unpack(const struct trace_thread *thread, struct books *books)
 {
 	const uint8_t *at = thread->packed;
@@ -246,7 +258,7 @@ static bool has_rows(const struct books *books)
 	return false;
 }
 
-/* With tables of its own. */
+/* Copy the sums, with tables of their own. */
 static bool copy(const struct books *books, struct books *ret_copy)
 {
 	*ret_copy = *books;
@@ -267,7 +279,7 @@ static bool copy(const struct books *books, struct books *ret_copy)
 	return true;
 }
 
-/* What is not packed, with what is not in the tables yet. */
+/* Copy the sums of a thread that is not packed and add what is not in its tables yet. */
 static bool add_open(const struct trace_analysis *a, const struct trace_thread *thread, struct books *ret_books)
 {
 	if (!copy(&thread->books, ret_books))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* analysis.c - the single pass: from the events to the handlers of their domains, and the hooks of others. */
+/* analysis.c - the single pass over the events: calls the handler of each event, and the hooks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,10 @@ static int out_of_memory(struct trace_error *ret_error)
 	return fail(ret_error, -ENOMEM, "out of memory for the analysis; stop other programs or analyze on a larger machine");
 }
 
-/* An event whose struct is shorter in this trace than the one we know is left alone: it is from an older, incompatible writer. */
+/*
+ * Select the handlers. An event with a shorter struct than the handler's has none: an older,
+ * incompatible writer recorded it.
+ */
 static void handlers_prepare(struct trace_analysis *a)
 {
 	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
@@ -197,7 +200,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
 	table_clear(&a->end_waits);
-	enders_free(a); /* a pass that was broken off */
+	enders_free(a); /* also for a pass that was aborted */
 	table_clear(&a->hidden_runs);
 	table_clear(&a->passing);
 	free(a->end_fds);
@@ -262,7 +265,10 @@ int trace_analysis_on_damage(struct trace_analysis *a, trace_damage_fn fn, void 
 	return hook_add(a, &hook);
 }
 
-/* By event: most events have no hook or one, and nobody should look through all of them each time. */
+/*
+ * Index the hooks by event. Most events have at most one hook, so a search of all hooks for each
+ * event would be wasted.
+ */
 static int hooks_prepare(struct trace_analysis *a)
 {
 	uint32_t nr = 0;
@@ -300,7 +306,10 @@ static inline uint32_t tid_of(const void *payload, bool is_switch)
 	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
 }
 
-/* Who is woken has its turn later: its rows are asked for then. */
+/*
+ * Prefetch threads of later events. A wakeup prefetches the thread only. Its rows are needed when
+ * it gets a CPU, so the switch prefetches them.
+ */
 static void expect_threads(const struct trace_analysis *a, const struct trace_cursor *cursor, bool is_switch)
 {
 	thread_prefetch(a, tid_of(trace_cursor_foresee(cursor, is_switch ? 4 : 2), is_switch));
@@ -316,7 +325,7 @@ static inline void expect_descriptor(const struct trace_analysis *a, const struc
 		line_prefetch(descriptor);
 }
 
-/* @enter: a call whose descriptor was expected some calls before */
+/* @enter: a call; expect_descriptor() prefetched its descriptor some calls earlier. */
 static inline void expect_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
@@ -325,7 +334,10 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
 		line_prefetch(&a->files[*descriptor & ~FD_CLOEXEC_BIT]);
 }
 
-/* What the next calls of this CPU are about, if @thread makes them, as it mostly does. Hooks want to know at once: for them the file is there, too. */
+/*
+ * Prefetch what the next system calls of this CPU act on. They are usually @thread's. Hooks read
+ * the file at once, so for them the file is prefetched, too.
+ */
 static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread, bool is_hooked)
 {
 	expect_descriptor(a, thread, trace_cursor_foresee(cursor, is_hooked ? 3 : 1));
@@ -333,7 +345,7 @@ static void expect_files(const struct trace_analysis *a, const struct trace_curs
 		expect_file(a, thread, trace_cursor_foresee(cursor, 1));
 }
 
-/* Ask for the memory of who comes later; by then it is there. */
+/* Prefetch the memory that later events need. */
 static void expect(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_event *event)
 {
 	switch (event->id) {
@@ -352,7 +364,7 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	}
 }
 
-/* Of whoever has the CPU; not the recorder's own word. */
+/* True if the thread on the CPU made the event; false for events of the recorder itself. */
 static bool is_of_cpu(uint32_t id)
 {
 	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_again;
@@ -363,7 +375,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	uint64_t ns = event->ts_ns;
 	handler_fn handler;
 
-	if (ns < a->now) /* cannot be in a sound trace: the cursor delivers by time */
+	if (ns < a->now) /* not in a valid trace: the cursor delivers events in time order */
 		ns = a->now;
 	a->now = ns;
 	if (ns > a->end_ns)
@@ -372,7 +384,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		lost_begin(a, ns);
 	if (!a->until_sweep)
 		forget_unused(a);
-	if (event->id >= TRACE_EV_MAX) { /* a program's own: it changes no state */
+	if (event->id >= TRACE_EV_MAX) { /* an event of a program: it does not change the state */
 		a->counts[TRACE_EV_USER]++;
 		hooks_event(a, event);
 		return;
@@ -393,7 +405,7 @@ static void close_books(struct trace_analysis *a)
 		hidden_end(a, &a->cpus[i]);
 		books_cpu(a, &a->cpus[i], a->end_ns);
 	}
-	a->closing = true; /* no turn follows */
+	a->closing = true; /* no time slice follows */
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
 		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
 			if (thread->place == PLACE_DEAD)
@@ -412,7 +424,10 @@ int pass_end(struct trace_cursor *cursor)
 	return error == -EBADMSG ? 0 : error;
 }
 
-/* The window holds all events, also where its own figures are short of that; but of a flight recorder's only those since nothing was overwritten. */
+/*
+ * Set the window. It contains all events, even if the trace header says less. In a flight
+ * recorder's trace it begins where events are no longer overwritten.
+ */
 static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 {
 	const struct trace_info *info = trace_get_info(a->trace);
@@ -432,7 +447,7 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 
-/* A text that was not kept has the number of the empty one. */
+/* A string that could not be stored has the id of the empty one. */
 static bool failed(const struct trace_analysis *a)
 {
 	return a->failed || a->strings.failed;
@@ -443,7 +458,7 @@ int trace_analysis_error(const struct trace_analysis *a, struct trace_error *ret
 	return failed(a) ? out_of_memory(ret_error) : 0;
 }
 
-/* Alone in its function: what else is done once would take registers from what is done for each event. */
+/* This loop has a function of its own: code that runs once would take registers from it. */
 static __attribute__((noinline)) int analysis_pass(struct trace_analysis *a, struct trace_cursor *cursor)
 {
 	const struct trace_event *event;
@@ -575,7 +590,7 @@ const char *trace_thread_file(const struct trace_analysis *a, const struct trace
 {
 	file_idx file = fd_file(thread, fd);
 
-	/* Who asks may keep it as long as the analysis lives. */
+	/* The caller may keep the path as long as the analysis lives. */
 	return file ? strings_text(&a->strings, file_path((struct trace_analysis *)a, file)) : NULL;
 }
 

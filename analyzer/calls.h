@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_CALLS_H
 #define ANALYZER_CALLS_H
-/* calls.h - system calls by number: what each is, and of which class. The table of them is in state_syscall.c. */
+/* calls.h - system calls by number: name, class and flags. Their table is in state_syscall.c. */
 #include <stdint.h>
 #include "hash_table.h"
 
@@ -25,7 +25,7 @@ enum call_flag {
 	CALL_HAS_EFFECT = 2, /* its return changes files or memory: see syscall_effect() */
 	CALL_COUNTS_READ = 4,
 	CALL_COUNTS_WRITTEN = 8,
-	CALL_IS_LOCK = 16, /* flock: waits for its holder, not for a disk */
+	CALL_IS_LOCK = 16, /* flock: waits for the holder of the lock, not for a disk */
 	CALL_MESSAGES = 32, /* returns messages, not bytes */
 };
 
@@ -33,10 +33,10 @@ struct call {
 	string_id name;
 	uint8_t class;
 	uint8_t flags;
-	uint8_t nr_args; /* that the kernel defines; more are recorded, of no meaning */
-	uint8_t addresses; /* a bit for each argument of which is kept only whether it is one */
+	uint8_t nr_args; /* as the kernel defines it; further recorded arguments have no meaning */
+	uint8_t addresses; /* one bit for each argument of which only is recorded whether it is an address */
 };
-#define CALL_UNKNOWN (2 * NR_CALLS) /* a call whose entry was not seen */
+#define CALL_UNKNOWN (2 * NR_CALLS) /* a call without a recorded entry */
 
 void calls_prepare(struct trace_analysis *a);
 uint32_t call_idx(uint32_t nr, uint32_t abi);

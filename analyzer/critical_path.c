@@ -1,32 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * critical_path.c - walk back from the end of a window, and where a thread waited for another, go on with the other.
+ * critical_path.c - go back from the end of a window; where a thread waited for another thread,
+ * continue with that thread.
  *
- *	          s      s2      e2       e
- *	A    =====.......................======      = on a CPU     . blocked
- *	B    ============.........========           B ended A's wait, at e ...
- *	C    ---=====================----            ... and C one of B's, at e2
+ * Terms. The critical path is the chain of what a thread really waited for. It consists of
+ * segments: one thread in one state. The window is the time to explain. A visit is a thread on the
+ * way, with a bound: the walk does not follow the thread to before its bound.
  *
- *	path  A  |   B  |   C    |   B   |  A        the window of A, told by those who worked
+ * Mechanism. The walk starts with the chosen thread at the end of the window and goes back in time,
+ * interval by interval. Each interval becomes a segment, cut to the bound. A wait that another
+ * thread ended is not a segment. Instead the walk enters that thread at the end of the wait, with
+ * the begin of the wait as its bound, and returns to the waiter at that bound.
  *
- * A thread is followed back in time, interval by interval; each becomes a segment, cut to the bound. A wait that another thread ended
- * is not a segment: we go over to that thread at the same instant e, with s as its bound, and come back at s. So nothing is
- * explained by what went on before the wait began, every instant gets one segment, and the walk ends: time only goes back,
- * and a thread that already waits on the way down is not entered again.
+ * Example, for the window of A from 0 to 42 ms:
  *
- * Who ended a wait? In this order:
+ *	ms    0         10      18       27     34      42
+ *	A     ==========........................========      = on a CPU    . blocked
+ *	B     ==================.........===============      B ended A's wait at 34 ms,
+ *	C     ================================                C ended B's wait at 27 ms
+ *	path  A         B       C        B      A
  *
- *	a sleep, a stop, a gap            nobody
- *	a new thread not yet woken        the thread that forked it (and so on before that: it was not there)
- *	woken by a user thread            that thread; but if what was waited for is another process (a local TCP peer), see next
- *	`process` woken by an interrupt   of the other process the thread that was on a CPU last: the packet came from it
- *	woken by a kernel thread          that thread, and from it whoever gave it the work; but see below
- *	anything else                     nobody: a disk, a packet, a timer
+ * The walk takes A from 42 to 34 ms, enters B with the bound 10 ms and takes it from 34 to 27 ms,
+ * and enters C with the bound 18 ms. It takes C from 27 to 18 ms, returns to B until 10 ms, and to
+ * A until 0. The segments are 10 + 8 + 9 + 7 + 8 = 42 ms, the whole window.
  *
- * Nobody means that the wait is a segment itself. For a file, a device or memory no kernel thread is followed: a wait for a file that a
- * writeback thread ended is a wait for the file, and says which. Before a kernel thread got its work, and nobody is known who gave it,
- * it is the wait itself again. A wait that goes on beyond the instant of arrival was not over, so nobody ended it.
- * A wait for a CPU is split by who had the CPU.
+ * It follows that the path never explains a wait by what happened before the wait began, and that
+ * every instant is in exactly one segment. The walk ends, because time only goes back and the walk
+ * does not enter a thread again that is on the way already.
+ *
+ * The thread that ended a wait is, by the first line that applies:
+ *
+ *	a sleep, a stop, a gap, a quota   none
+ *	a new thread not yet woken        the thread that forked it; the walk continues with the
+ *	                                  parent, because before that the thread did not exist
+ *	woken by a user thread            that thread. If the cause of the wait is another process
+ *	                                  (a local TCP peer), see the next line
+ *	`process` woken by an interrupt   the thread of the other process that was on a CPU last,
+ *	                                  because the packet came from it
+ *	woken by a kernel thread          that thread, and then the thread that queued its work;
+ *	                                  but see below
+ *	anything else                     none: a disk, a packet, a timer
+ *
+ * If there is none, the wait itself is a segment.
+ *
+ * The walk does not enter a kernel thread for a wait for a file, a device or memory: if a writeback
+ * thread ended a wait for a file, the segment is the wait for the file and names it. A kernel
+ * thread may have got its work from an unknown thread. The time before it got the work is then a
+ * segment of the wait itself. A wait that continues beyond the instant at which the walk arrives
+ * was not over, so no thread ended it. A wait for a CPU is split by the threads that had the CPU.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,18 +57,18 @@
 #include "sort.h"
 #include "critical_path_history.h"
 
-/* struct step - a segment; it lasts until the next one begins */
+/* struct step - a segment; it ends where the next one begins */
 struct step {
 	uint64_t from;
 	uint32_t line;
 	uint32_t moment;
 	uint32_t holder; /* WAIT_CPU */
-	uint32_t waiter; /* a line; NOBODY: this is the chosen thread */
-	uint32_t wait;	 /* the waiter's moment; HOLE: it was not born */
+	uint32_t waiter; /* a line; none for the chosen thread */
+	uint32_t wait;	 /* the waiter's moment; HOLE: the waiter did not exist yet */
 	uint32_t depth;
 };
 
-/* struct visit - a thread on the way down */
+/* struct visit - a thread on the way */
 struct visit {
 	uint32_t line;
 	uint64_t bound;
@@ -97,7 +118,10 @@ static bool is_on_cpu(enum trace_state state)
 	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
 }
 
-/* Two visits of a thread may share what it did: the parent of a thread that waited for its birth, and of one not yet born. */
+/*
+ * Extend the last segment if it is the same. Two visits of a thread can share one: the parent of a
+ * thread that waited for its first wakeup, and of the same thread before it existed.
+ */
 static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t moment)
 {
 	const struct step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
@@ -121,7 +145,7 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 						      .depth = (uint32_t)path->nr_visits - 1};
 }
 
-/* A wait for a CPU, piece by piece, by who had it. */
+/* Add the wait for a CPU as one segment for each thread that had the CPU. */
 static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to, uint32_t moment)
 {
 	int32_t cpu = path->history->moments[moment].cpu;
@@ -139,9 +163,9 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 	}
 }
 
-/* ---- who ended a wait ---- */
+/* ---- the thread that ended a wait ---- */
 
-/* When between @from and @to a thread was last on a CPU; @from: never. */
+/* The latest instant in @from .. @to at which a thread was on a CPU; @from: never. */
 static uint64_t last_on_cpu(const struct trace_history *history, const struct line *line, uint64_t from, uint64_t to)
 {
 	uint64_t at = to < line->series.end ? to : line->series.end;
@@ -178,7 +202,10 @@ static bool is_followed(const struct moment *moment)
 	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN && moment->kind != TRACE_WAIT_QUOTA;
 }
 
-/* Of these the object is told, which says more than the kernel thread that saw to it. */
+/*
+ * For other kinds the segment names the object, which says more than the kernel thread that worked
+ * on it.
+ */
 static bool may_be_work(const struct moment *moment)
 {
 	return moment->kind == TRACE_WAIT_PROCESS || moment->kind == TRACE_WAIT_KERNEL || moment->kind == TRACE_WAIT_OTHER;
@@ -225,7 +252,10 @@ static void leave(struct trace_critical_path *path)
 	path->history->lines[path->visits[--path->nr_visits].line].on_path = false;
 }
 
-/* Nothing is stored before @to. Not born yet: the parent's time. Else it is not known. Returns where to go on. */
+/*
+ * For a time without stored intervals before @to. If the thread did not exist yet, the walk enters
+ * its parent. Otherwise the state is unknown. Returns where the walk continues.
+ */
 static uint64_t step_unseen(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to)
 {
 	const struct line *line = &path->history->lines[visit->line];
@@ -239,7 +269,7 @@ static uint64_t step_unseen(struct trace_critical_path *path, const struct visit
 	return from;
 }
 
-/* A kernel thread on the way down that had no work yet, and nobody gave it any that we know of. */
+/* True for a visited kernel thread that had no work yet, if no known thread gave it the work. */
 static bool is_rest(const struct trace_critical_path *path, const struct moment *moment)
 {
 	const struct visit *visit = &path->visits[path->nr_visits - 1];
@@ -248,7 +278,7 @@ static bool is_rest(const struct trace_critical_path *path, const struct moment 
 	       trace_thread_is_kernel(path->history->lines[visit->line].thread);
 }
 
-/* One step back from @at; returns where it ended. */
+/* Go one step back from @at. Returns where the step ended. */
 static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
 	struct trace_history *history = path->history;
@@ -308,7 +338,7 @@ struct sum_row {
 	uint64_t key;
 	struct trace_contributor sum;
 };
-struct alike_row { /* steps that differ in nothing but their time */
+struct alike_row { /* steps that differ in their time only */
 	uint64_t key;
 	size_t step; /* one of them */
 	uint64_t ns;
@@ -328,7 +358,10 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* Of commands, names decide, not numbers; but the chosen process has rows of its own. */
+/*
+ * Commands are the same if their names are, whatever their process numbers; but the chosen process
+ * has rows of its own.
+ */
 static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
 {
 	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid && strcmp(a->comm, b->comm) == 0 &&
@@ -336,7 +369,7 @@ static bool same(const struct trace_contributor *a, const struct trace_contribut
 	       (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
 }
 
-/* The caller's count is at least 1. */
+/* @share->count must be at least 1. */
 static void sum_add(struct sums *sums, const struct trace_contributor *share)
 {
 	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
@@ -444,7 +477,10 @@ static bool steps_alike(const struct step *a, const struct step *b)
 	return a->line == b->line && a->moment == b->moment && a->holder == b->holder && a->waiter == b->waiter && a->wait == b->wait;
 }
 
-/* A path may have millions of steps, and few different ones: those are put together by number before names are looked at. */
+/*
+ * A path may have millions of steps, but few different ones. Merge equal steps by their numbers
+ * before any name is compared.
+ */
 static void alike_add(struct sums *sums, size_t idx)
 {
 	const struct trace_critical_path *path = sums->path;
@@ -494,7 +530,7 @@ static void sum_up(struct trace_critical_path *path)
 
 /* ---- public ---- */
 
-/* The window, cut to the thread's life and to what was kept. */
+/* Cut the window to the life of the thread and to the stored history. */
 static bool cut_window(struct trace_critical_path *path)
 {
 	const struct trace_history *history = path->history;
@@ -606,7 +642,7 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 		.depth = step->depth,
 	};
 	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED && !trace_analysis_sees_calls(history->analysis)) {
-		s->state = TRACE_STATE_RUNNING; /* not known whether in a system call */
+		s->state = TRACE_STATE_RUNNING; /* not known whether it was in a system call */
 		s->name = "";
 	}
 	if (s->state == TRACE_STATE_WAIT_CPU) {

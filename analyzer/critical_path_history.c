@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * critical_path_history.c - a history grows: from the interval hook, and from the forks and execs that an event hook sees.
+ * critical_path_history.c - add to a history: intervals from the interval hook, forks and execs
+ * from the event hook.
  *
- * A thread's intervals come almost in order. A blocked one comes when its cause is known, after what the thread did since. So an
- * interval that begins later than the last one ended leaves a hole, and a late one fills its hole. Nothing else is ever
- * overwritten: whatever a trace says, a series has one entry for each instant.
+ * The intervals of a thread arrive almost in order. A blocked interval arrives late: only when its
+ * wait cause is known, after later intervals of the thread. So an interval that begins after the
+ * end of the last one leaves a hole, and a late interval fills its hole. Nothing else is ever
+ * overwritten: whatever the trace contains, a series has one entry for each instant.
  *
- * When there are too many, the history becomes coarse: what a thread did on a CPU is no longer told apart, from the beginning on.
- * Programs enter and leave the kernel much more often than they are switched, so that is most of the intervals, and the path does
- * not need them to be exact.
+ * If there are too many intervals, the history becomes coarse, from its beginning on: all states on
+ * a CPU become one. Most intervals are of that kind, because programs enter and leave the kernel
+ * much more often than they are switched, and the path does not need them to be exact.
  */
 #include "critical_path_history.h"
 #include "command_name.h"
@@ -80,7 +82,8 @@ static void series_append(struct trace_history *history, struct series *series, 
 {
 	bool joins = series->nr && from == series->end && series->what[series->nr - 1] == what;
 
-	if (joins && history->moments[what].state != TRACE_STATE_BLOCKED) { /* a wait keeps its end: somebody ended it */
+	/* A wait is not extended: its end is the instant of its wakeup. */
+	if (joins && history->moments[what].state != TRACE_STATE_BLOCKED) {
 		series->end = to;
 		return;
 	}
@@ -109,7 +112,7 @@ static void series_insert(struct trace_history *history, struct series *series, 
 	history->nr_intervals++;
 }
 
-/* What of the interval lies in the hole @idx goes there; the rest of the hole stays. */
+/* Put the part of the interval that is in the hole @idx there; the rest of the hole stays. */
 static void fill_hole(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from, uint64_t to, uint32_t what)
 {
 	uint64_t hole_from = series->from[idx], hole_to = series_to(series, idx);
@@ -137,7 +140,7 @@ static void fill_holes(struct trace_history *history, struct series *series, uin
 	}
 }
 
-/* Before the first entry is a hole too; it gets an entry when it is needed. */
+/* The time before the first entry is a hole, too. It gets an entry when it is needed. */
 static void series_put(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t what)
 {
 	if (series->nr && from < series->from[0])
@@ -276,7 +279,7 @@ static uint32_t line_get(struct trace_history *history, const struct trace_threa
 	return idx == NOBODY ? line_new(history, thread) : idx;
 }
 
-/* ---- too many ---- */
+/* ---- limit on the number of intervals ---- */
 
 static bool is_on_cpu(uint8_t state)
 {
@@ -301,7 +304,7 @@ static void line_coarsen(struct trace_history *history, struct series *series)
 	series->nr = nr;
 }
 
-/* Interrupts go to the one whose turn it was. */
+/* Interrupts become part of the time slice in which they occurred. */
 static void cpu_coarsen(struct trace_history *history, struct series *series)
 {
 	uint32_t nr = 0;
@@ -351,7 +354,10 @@ static struct series *cpu_series(struct trace_history *history, uint32_t cpu)
 	return &history->cpus[cpu];
 }
 
-/* Who had the CPU. These come in order; what is earlier than the last is not believed. */
+/*
+ * Note the thread that had the CPU. These calls come in order; an interval that begins before the
+ * end of the last one is ignored.
+ */
 static void keep_turn(struct trace_history *history, uint32_t cpu, uint64_t from, uint64_t to, uint32_t who)
 {
 	struct series *series = cpu_series(history, cpu);
@@ -371,7 +377,7 @@ static void keep_turn(struct trace_history *history, uint32_t cpu, uint64_t from
 	series->end = to;
 }
 
-/* Which lock a thread waited for is an argument of the call that is about to end. */
+/* Note the lock of a wait: it is an argument of the call that is about to end. */
 static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread, struct moment *moment)
 {
 	uint64_t argument = trace_thread_syscall_arg(thread, 0);
@@ -394,7 +400,11 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 	if (history->failed)
 		return;
-	line = line_get(history, interval->thread); /* also outside the window: its parent is known now, and may not be later */
+	/*
+	 * Also for an interval outside the window: the thread's parent is known now, and perhaps
+	 * not later.
+	 */
+	line = line_get(history, interval->thread);
 	if (from >= to || line == NOBODY)
 		return;
 	moment.name = text_of(interval->name);
@@ -418,8 +428,11 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 			  interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
 }
 
-/* The recorder forks the command before it begins to record. Of several of one name, the recorder's child is believed first, then one that
- * was there from the start, then the first. */
+/*
+ * Rank of @thread among several of the command's name: a child of the recorder first, because the
+ * recorder forks the command before it begins to record; then one that existed at the start; then
+ * the first.
+ */
 static int belief(const struct trace_history *history, const struct trace_thread *thread)
 {
 	const struct trace_thread *parent = trace_find_thread(history->analysis, trace_process_ppid(trace_thread_process(thread)));
@@ -437,7 +450,8 @@ static void on_exec(struct trace_history *history, const struct trace_event *eve
 
 	if (!history->command_line || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
-	thread = trace_event_thread(history->analysis, event); /* its number may have changed already */
+	/* the thread with its tid may have changed already */
+	thread = trace_event_thread(history->analysis, event);
 	if (!thread || !runs_command(thread, trace_event_string(event), history->command_line))
 		return;
 	if (belief(history, thread) <= history->command_belief)

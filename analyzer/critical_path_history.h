@@ -2,33 +2,36 @@
 #ifndef ANALYZER_CRITICAL_PATH_HISTORY_H
 #define ANALYZER_CRITICAL_PATH_HISTORY_H
 /*
- * critical_path_history.h - the intervals of all threads, kept compactly.
+ * critical_path_history.h - the intervals of all threads in compact form.
  *
- * A thread's intervals have neither hole nor overlap, so each is stored as where it begins and what it was: 12 bytes in two arrays.
- * What it was is a number, because few are different: the same system call, the same wait for the same file come again and again.
+ * The intervals of a thread have no holes and do not overlap. Each is therefore stored as its begin
+ * and its state: 12 bytes in two arrays. The state is the number of a struct moment. There are few
+ * different moments, because threads repeat the same system calls and the same waits for the same
+ * files.
  */
 #include <trace/critical_path.h>
 #include "hash_table.h"
 
 #define NOBODY UINT32_MAX	    /* no thread */
-#define INTERRUPTS (UINT32_MAX - 1) /* in a CPU's series */
-#define HOLE 0u			    /* a moment: nothing is known */
+#define INTERRUPTS (UINT32_MAX - 1) /* instead of a line, in the series of a CPU */
+#define HOLE 0u			    /* a moment: state unknown */
 
-/* struct moment - what a thread did in an interval, whenever */
+/* struct moment - a state that intervals share: what a thread did, without the time */
 struct moment {
 	uint64_t hash; /* the key */
-	const char *name, *target, *via; /* borrowed from the analysis; never NULL, and equal if the same pointer */
-	const char *path; /* the same: of the locked file */
+	/* borrowed from the analysis; never NULL; equal texts are the same pointer */
+	const char *name, *target, *via;
+	const char *path; /* path of the locked file; as above */
 	uint64_t address; /* of the futex */
 	const struct trace_process *other;
-	uint32_t waker; /* into history.lines, or NOBODY */
+	uint32_t waker; /* index into history.lines; UINT32_MAX: none */
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
 	bool idle;
 };
 
-/* struct series - what began when; each lasts until the next, the last one until @end */
+/* struct series - intervals by begin; each lasts until the next one, the last until @end */
 struct series {
 	uint64_t *from; /* owned, ascending */
 	uint32_t *what; /* owned */
@@ -36,12 +39,12 @@ struct series {
 	uint64_t end;
 };
 
-/* struct line - a thread's life in the window, as moments */
+/* struct line - the life of a thread in the window, as moments */
 struct line {
 	const struct trace_thread *thread;
 	struct series series;
-	uint32_t parent; /* the thread that made it, or NOBODY */
-	bool on_path;	 /* critical_path.c: it waits for another */
+	uint32_t parent; /* line of the thread that forked it, or none */
+	bool on_path;	 /* critical_path.c: on the way; it waits for another thread */
 };
 
 struct trace_history {
@@ -50,7 +53,7 @@ struct trace_history {
 	size_t nr_intervals, max_intervals;
 	int failed; /* -ENOMEM, -E2BIG */
 	bool coarse;
-	uint32_t running; /* the moment of all time on a CPU, once coarse */
+	uint32_t running; /* once coarse: the moment of all time on a CPU */
 	struct line *lines; /* owned */
 	uint32_t nr_lines, max_lines;
 	struct table line_by_thread;
@@ -58,7 +61,7 @@ struct trace_history {
 	uint32_t nr_moments, max_moments;
 	struct table moment_by_hash;
 	struct table births; /* tid + 1 -> the latest fork */
-	struct series *cpus; /* owned: lines, NOBODY or INTERRUPTS */
+	struct series *cpus; /* owned; of lines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;
 	const struct trace_thread *command;
 	uint64_t command_ns;
@@ -66,9 +69,14 @@ struct trace_history {
 	const char *command_line; /* borrowed from the trace; NULL: none */
 };
 
-/** history_line() - of a thread that had an interval or was a waker; NOBODY if none */
+/**
+ * history_line() - the line of a thread with an interval, or of a waker; UINT32_MAX if it has none
+ */
 uint32_t history_line(const struct trace_history *history, const struct trace_thread *thread);
-/** series_before() - the entry in whose time the instant before @ns lies; UINT32_MAX: before the first, or after the end */
+/**
+ * series_before() - the entry that contains the instant just before @ns
+ * Returns UINT32_MAX if that instant is before the first entry, or after the end.
+ */
 uint32_t series_before(const struct series *series, uint64_t ns);
 static inline uint64_t series_to(const struct series *series, uint32_t idx)
 {

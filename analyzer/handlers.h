@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_HANDLERS_H
 #define ANALYZER_HANDLERS_H
-/* handlers.h - what each event changes; analysis.c calls them, with the CPU of the event and its time. */
+/*
+ * handlers.h - the handlers of events: each changes the state. analysis.c calls them with the
+ * event's CPU and time.
+ */
 #include <stdint.h>
 
 struct cpu;
@@ -41,7 +44,7 @@ void on_softirq_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 void on_vector_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_vector_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
-/* ---- state_device.c: what an interrupt did, for the wakeups it makes ---- */
+/* ---- state_device.c: the cause of wakeups by interrupts ---- */
 
 void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* histogram.c - counts byte by byte, and lists of them. */
+/* histogram.c - add to counts byte by byte, and list them. */
 #include "histogram.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * locks.c - for which lock a process waited, and who held it.
+ * locks.c - the locks that processes waited for, and the processes that held them.
  *
- * One row for each lock, process that waited, and process that ended the wait. Two of one hash take neighbouring keys.
+ * There is one row for each combination of a lock, a process that waited, and a process that ended
+ * the wait. If two have the same hash, the second one takes the next key.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,10 @@ static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 	return row->subject == wanted->subject && row->waiter == wanted->waiter && row->holder == wanted->holder && row->via == wanted->via;
 }
 
-/* A set of System V; which of the set is in the memory of the program. ipc() of 32-bit programs has the call before it. */
+/*
+ * The name of a semaphore set of System V. The number within the set is in the memory of the
+ * program. In ipc() of 32-bit programs the call number precedes the set.
+ */
 static string_id semaphore_name(struct trace_analysis *a, const struct frame *frame)
 {
 	bool is_ipc = strcmp(strings_text(&a->strings, a->calls[frame->call].name), "ipc") == 0;
@@ -57,7 +61,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	row->count++;
 }
 
-/* Equal times are ordered by what stands in the row, so that a report is the same every time. */
+/* Equal times are ordered by address and path, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_lock_wait *l = left, *r = right;

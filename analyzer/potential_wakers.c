@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * potential_wakers.c - who could have ended a wait that nothing was seen to end: the children of a process, who has the other end of a pipe or a socket
- * open, who shares memory; and on which files a process has requests of io_uring in progress.
+ * potential_wakers.c - the potential wakers of a wait without a recorded end: the children of a
+ * process, the holders of the other end of a pipe or socket, the sharers of memory. It also lists
+ * the files on which a process has io_uring requests in progress.
  *
- * To know, all processes have to be looked at, with all that they have open. When the trace ends, thousands of threads may wait: so then that is
- * done once, into a list of what there is, sorted by what one asks for, and every question is a search in it. Nothing changes any more.
- * Before the end such questions are rare (what ended the wait was not seen, and the call's result tells that it was ended), and their answers change:
- * then the list is made anew for each question, of what answers it only.
+ * To find them, the code has to look at all processes and at everything that they have open.
+ *
+ * At the end of the trace thousands of threads may wait, and the state does not change any more.
+ * Then the code builds one list of all potential wakers, sorted by the search key, and answers each
+ * query by a binary search. Before the end such queries are rare: the end of the wait was not
+ * recorded, but the result of the call shows that it ended. The answers change over time, so the
+ * code builds the list anew for each query, with the entries for that query only.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,9 +18,13 @@
 #include "state_socket.h"
 
 struct ender {
-	uint64_t what; /* CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: file_idx; REQUESTS: process_idx */
-	uint64_t more; /* CHILDREN: a number of the child, or 0; OTHER_ENDS: which_end() */
-	uint32_t who;  /* process_idx; REQUESTS: file_idx */
+	/*
+	 * search key. CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: file_idx; REQUESTS:
+	 * process_idx
+	 */
+	uint64_t what;
+	uint64_t more; /* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end() */
+	uint32_t who;  /* process_idx of the potential waker; REQUESTS: file_idx */
 };
 
 static void add(struct trace_analysis *a, struct enders *enders, struct ender ender)
@@ -43,7 +51,7 @@ static void tell(struct trace_analysis *a, struct enders *enders, struct ender e
 		add(a, enders, ender);
 }
 
-/* ---- what there is ---- */
+/* ---- collect potential wakers ---- */
 
 static const struct trace_thread *first_living(const struct trace_process *process)
 {
@@ -64,7 +72,10 @@ static void tell_children(struct trace_analysis *a, struct enders *enders, const
 		tell(a, enders, (struct ender){process->ppid, process->ns_pid, process->idx});
 }
 
-/* Of a socket the inode is enough: all are of one file system. */
+/*
+ * The part of the key after the inode. For a socket the inode is enough: all sockets are of one
+ * file system.
+ */
 static uint64_t which_end(const struct file *file, bool other)
 {
 	bool writes = file->mode & FILE_WRITE_END;
@@ -77,7 +88,11 @@ static void tell_ends(struct trace_analysis *a, struct enders *enders, const str
 	const struct trace_thread *thread = process->first;
 
 	while (thread && (thread->place == PLACE_DEAD || !thread->fds))
-		thread = thread->next; /* the first one's: its other threads share the table, but for very few programs */
+		/*
+		 * The first table found is enough: apart from very few programs, all threads share
+		 * one.
+		 */
+		thread = thread->next;
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
 		const struct file *file = &a->files[fd_file(thread, i)];
 
@@ -94,7 +109,7 @@ static void tell_sharers(struct trace_analysis *a, struct enders *enders, const 
 	for (uint32_t i = 0; thread && thread->memory && i < thread->memory->nr; i++) {
 		file_idx file = thread->memory->maps[i].file;
 
-		if (file && file != before) /* most have several parts, side by side */
+		if (file && file != before) /* most files have several adjacent mappings */
 			tell(a, enders, (struct ender){file, 0, process->idx});
 		before = file;
 	}
@@ -108,7 +123,7 @@ static void tell_requests(struct trace_analysis *a, struct enders *enders, const
 		tell(a, enders, (struct ender){process->idx, 0, file});
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static int order(const void *left, const void *right)
 {
@@ -164,7 +179,7 @@ static size_t first_of(const struct enders *enders, uint64_t what, uint64_t more
 	return low;
 }
 
-/* The number of the first answer, if there is one: see answers(). */
+/* The index of the first answer, if there is one: see answers(). */
 static size_t ask(struct trace_analysis *a, enum ender_kind kind, uint64_t what, uint64_t more)
 {
 	struct enders *enders = &a->enders[kind];
@@ -225,7 +240,7 @@ file_idx ender_request(struct trace_analysis *a, const struct trace_process *pro
 
 /* ---- ends of pipes and sockets ---- */
 
-/* By the number of the descriptor. */
+/* Sorted by key; in each entry the descriptor takes the place of the process. */
 static void sort_ends(struct trace_analysis *a, const struct trace_thread *thread, struct enders *ret_ends)
 {
 	for (uint32_t i = 0; i < thread->fds->nr; i++) {
@@ -237,7 +252,7 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 	sort(ret_ends);
 }
 
-/* Where the other end of @idx is in @ends; ends->nr: nowhere. */
+/* The index of the other end of @idx in @ends; ends->nr: it is not there. */
 static size_t other_end(const struct trace_analysis *a, const struct enders *ends, file_idx idx)
 {
 	const struct file *file = &a->files[idx];

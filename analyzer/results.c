@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* results.c - from books to figures: sorted rows with names, sums over threads, and the proof that all of it balances. */
+/*
+ * results.c - turn the sums into figures: sorted rows with names, sums over threads, and the check
+ * that all sums balance.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -160,7 +163,7 @@ ORDER(order_calls, trace_call, elapsed_ns, name)
 ORDER(order_interrupts, trace_interrupt, ns, name)
 ORDER(order_files, trace_file_use, wait_ns, path)
 
-/* Consumes @list, which may be NULL. Returns it; NULL: out of memory. */
+/* Sort @list, which may be NULL. Returns @list; NULL when out of memory: then @list is released. */
 static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void *, const void *))
 {
 	if (list && sort_rows(list, nr, bytes, order))
@@ -211,13 +214,13 @@ static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
 	return ns < low ? low : ns > high ? high : ns;
 }
 
-/* The @percent-th of a hundred: the smallest time that so many are not above. */
+/* The @percent-th percentile: the smallest time that so many percent of the calls do not exceed. */
 static uint64_t quantile(const struct histogram_count *times, size_t nr, const struct call_row *row, unsigned int percent)
 {
 	uint64_t rank = row->calls / 100 * percent + (row->calls % 100 * percent + 99) / 100, seen = 0;
 	size_t low = 0, high = nr;
 
-	while (low < high) { /* the first of this call */
+	while (low < high) { /* find the first bucket of this call */
 		size_t middle = (low + high) / 2;
 
 		if (times[middle].key >> LATENCY_KEY_BITS < row->key)
@@ -270,7 +273,7 @@ static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a
 	struct trace_interrupt *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
 	for (const struct interrupt_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
-		/* Names are interned when first asked for. */
+		/* The name is interned by the first query. */
 		at->name = strings_text(&a->strings, nest_name((struct trace_analysis *)a, row->key, &at->type));
 		at->ns = row->ns;
 		at->count = row->count;
@@ -351,7 +354,9 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 	return NULL;
 }
 
-/* In the pass: what was left for later, for the threads of a process from @first on, to @last or all. */
+/*
+ * During the pass: flush the deferred additions of the threads from @first to @last, or to the end.
+ */
 static void settle(const struct trace_analysis *a, const struct trace_thread *first, const struct trace_thread *last)
 {
 	for (const struct trace_thread *thread = first; thread && !a->done; thread = thread == last ? NULL : thread->next) {
@@ -444,7 +449,7 @@ uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
 	return a->contradictions;
 }
 
-/* ---- the proof ---- */
+/* ---- verification ---- */
 
 __attribute__((format(printf, 2, 3))) static int violation(struct trace_error *ret_error, const char *format, ...)
 {
@@ -459,7 +464,7 @@ __attribute__((format(printf, 2, 3))) static int violation(struct trace_error *r
 	return -EBADMSG;
 }
 
-/* No violation: it is not known whether the books balance. */
+/* Not a violation: without memory, balance cannot be verified. */
 static int out_of_memory(struct trace_error *ret_error)
 {
 	if (ret_error) {

@@ -1,32 +1,70 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slice_log.c - who had a CPU, and when: what a wait for it is charged to.
+ * slice_log.c - which process had a CPU, and when: a wait for a CPU is charged to those processes.
  *
- * Each CPU keeps a log of its latest turns (a turn: from one switch to the next). A short wait is split by going through the turns that it saw. But where
- * thousands of threads want a CPU each wait sees thousands of turns; and all of them, each time, for each of the waiters is more than anybody can pay.
- * Two things help.
+ * Terms. A time slice lasts from one switch of a CPU to the next. (Identifiers call it a turn.) The
+ * holder of a time slice is the process that had the CPU in it. A run-queue episode is the time in
+ * which a thread never sleeps: it alternates between waiting for a CPU and running on it.
+ * (Identifiers call it a spell.) To charge a wait is to add its time to the rows of the holders.
  *
- * A holder's clock. Of each process that had the CPU lately there is known how much of it it had so far (holder.had_ns), and each turn notes what that was
- * when it began. What a process had between two turns is the difference of two numbers, however many turns it took: the
- * first of its turns that is not before turn n tells what it had until turn n. To find that one, the turns of a process are a list (before) with short cuts:
- * its turn number r of the list also leads to number r & (r - 1), as in a Fenwick tree, so that the way is logarithmic.
+ * Each CPU keeps a log of its latest time slices. A short wait is charged slice by slice. But if
+ * thousands of threads compete for a CPU, each wait contains thousands of slices, and going through
+ * them in every wait of every thread costs too much. Two mechanisms avoid that.
  *
- * A spell. A thread that does not sleep waits, has its turn, waits: what others had in all of its waits on this CPU together is what they had from the begin of
- * the first until the end of the last, since in between it had the CPU itself; and of its own process, that less its own turns. So a wait that is part of a
- * spell costs a few additions, whoever had the CPU; and when the spell is over (the thread sleeps, is moved to another CPU,
- * somebody reads its figures, the log has no room) the holders are gone through once, latest first, until all that was waited is found.
+ * 1. Cumulative time per holder. For each recent holder the CPU keeps the time that it has had so
+ * far (holder.had_ns). Each time slice notes the value of its holder when it began. The time of a
+ * holder between two slices is then the difference of two numbers, however many slices it had.
  *
- * Both cost every switch something, so a CPU only begins with them when somebody had to wait for more than NEAR turns.
+ * The value at slice n is in the first slice of the holder that is not before n. To find that
+ * slice, the slices of a holder form a list (`before`) with shortcuts (`jump`): the slice with rank
+ * r in the list also links to rank r & (r - 1), as in a Fenwick tree. The search takes logarithmic
+ * time.
  *
- * At the end of the trace spells stay as they are, and their turns: to write down who had the CPU in the waits of each of thousands of threads is work, and
- * memory, for who asks for it (books_of()), of whom mostly some rows are shown and the rest is forgotten at once.
+ * 2. Run-queue episodes. All waits of a thread in one episode on one CPU are charged together. The
+ * time of other processes in these waits is their time from the begin of the first wait to the end
+ * of the last one, because between two waits the thread itself had the CPU. From the time of the
+ * thread's own process the thread's own slices are subtracted. So a wait inside an episode costs a
+ * few additions, whichever processes had the CPU.
  *
- * How exact it is: of waits of less than MAX_NAMED_HOLDERS turns each, every nanosecond is charged to who had it. Of longer ones the processes are named that had the CPU
- * last, at least MAX_NAMED_HOLDERS of them, and the rest goes to "several": to name everybody to everybody would be a table of the square of the processes.
+ * The episode is closed when the thread sleeps, when it moves to another CPU, when a caller reads
+ * its sums, or when the log has no room. Only then the code goes through the holders once, latest
+ * first, until the whole waiting time is charged.
  *
- * The log is as long as spells need it to be: it doubles while closing all of them would look at more holders than a quarter of the turns that it holds, up to
- * MAX_LOG_BYTES for all CPUs. Each time it is half full again, spells that began in the other half are closed, and holders that are older are
- * forgotten. So what a spell may ask for is always there. Where thousands want a CPU, and the log may not become longer, fewer are named then: a turn never
+ * Example. The threads A, B and C of three processes share a CPU; each time slice is 4 ms:
+ *
+ *	slice     0     1     2     3     4     5     6
+ *	begin     0     4     8    12    16    20    24 ms
+ *	holder    A     B     C     A     B     C     A
+ *	had_ns    0     0     0     4     4     4     8 ms   (of its holder, before the slice)
+ *
+ * A's episode begins at 4 ms with slice 1. A waits from 4 to 12 ms and from 16 to 24 ms, together
+ * 16 ms; in between it runs in slice 3, 4 ms. A sleeps at 28 ms. The episode then covers the slices
+ * from 1 up to, but without, 6:
+ *
+ *	C  had 8 ms so far (slice 6 is later than its last) and 0 ms before slice 2: charge 8 ms
+ *	B  had 8 ms so far and 0 ms before slice 1: charge 8 ms
+ *	A  had 8 ms before slice 6 and 4 ms before slice 3: 4 ms, minus its own 4 ms: nothing
+ *
+ * The sum is 16 ms, all of the waiting time. (Waits of only two slices are really charged slice by
+ * slice, see NEAR.)
+ *
+ * Both mechanisms cost time at every switch. A CPU therefore starts them only when a thread has
+ * waited for more than NEAR time slices.
+ *
+ * At the end of the trace open episodes and their slices stay as they are. Expanding them takes
+ * time and memory for each of thousands of threads, and a report usually shows a few threads only.
+ * books_of() expands an episode on demand.
+ *
+ * Accuracy. For waits of less than MAX_NAMED_HOLDERS slices each, every nanosecond is charged to
+ * its holder. Longer waits are charged to the processes that had the CPU last, to at least
+ * MAX_NAMED_HOLDERS of them, and the rest to "several". Naming all processes for all waiting
+ * processes would need a table of the square of their number.
+ *
+ * Length of the log. The log doubles if closing all episodes would look at more holders than a
+ * quarter of its slices, up to MAX_LOG_BYTES for all CPUs. Whenever half of the log has been
+ * filled, the episodes that began in the other half are closed, and older holders are forgotten. An
+ * open episode therefore always finds its slices. If thousands of threads compete and the log must
+ * not grow, fewer processes are named (at least LEAST_NAMED_HOLDERS), so that a time slice never
  * costs more than about one look.
  */
 #include <stdlib.h>
@@ -37,31 +75,35 @@
 
 #define NEAR 16u
 #define MAX_NAMED_HOLDERS 128u
-#define LEAST_NAMED_HOLDERS 8u /* of long waits of thousands */
+#define LEAST_NAMED_HOLDERS 8u /* for long waits of thousands of threads */
 #define MAX_LOG_BYTES (32u << 20)
-#define NOBODY 0u /* holders[0] is the two ends of the list */
+#define NOBODY 0u /* holders[0] is both ends of the list */
 
-struct turn_link { /* of the turn of the same number in the log */
-	uint64_t had_ns; /* what its holder had of this CPU before it */
-	uint32_t before; /* so many turns ago was its holder's turn before this one; 0: none known */
-	uint32_t jump;	 /* and so many, one that is further back; 0: none */
+struct turn_link { /* of the time slice with the same number in the log */
+	uint64_t had_ns; /* time that its holder had on this CPU before it */
+	uint32_t before; /* distance to its holder's previous slice; 0: none known */
+	uint32_t jump;	 /* distance to an earlier slice of its holder; 0: none */
 };
 
-struct holder { /* of a CPU: a process that had it lately */
-	uint64_t had_ns; /* without interrupts; the turn in progress not counted */
-	uint64_t last;	 /* number of its latest turn */
+struct holder { /* a process that had this CPU recently */
+	uint64_t had_ns; /* without interrupts and without the current slice */
+	uint64_t last;	 /* number of its latest slice */
 	uint32_t turns;
 	uint32_t process;
-	uint32_t newer, older; /* in the order of their latest turns; of one that is free, older is the next */
+	uint32_t newer, older; /* by latest slice; in a free holder, `older` is the next free one */
 };
 
 struct turns {
-	struct turn_link *links; /* owned; as many as the log has entries */
-	uint64_t from;		 /* the first turn that a spell may begin with: older ones have no links, or will lose them before the next half of the log is full */
+	struct turn_link *links; /* owned; one for each entry of the log */
+	/*
+	 * The first slice with which an episode may begin. Older slices have no links, or lose them
+	 * before the next half of the log is full.
+	 */
+	uint64_t from;
 	struct holder *holders;	 /* owned */
 	uint32_t nr, capacity, free;
-	struct table by_process; /* holder_row */
-	struct trace_thread **spells; /* owned; those that have one on this CPU */
+	struct table by_process; /* rows are holder_row */
+	struct trace_thread **spells; /* owned; threads with an open episode on this CPU */
 	uint32_t nr_spells, max_spells;
 };
 
@@ -81,7 +123,10 @@ static uint64_t without(uint64_t ns, uint64_t less)
 	return ns > less ? ns - less : 0;
 }
 
-/* What the holder of a turn that ends at @end_ns had of it; by then the CPU had spent @end_irq_ns in interrupts. */
+/*
+ * The time that the holder of @turn had, if the slice ends at @end_ns and the CPU had spent
+ * @end_irq_ns in interrupts by then.
+ */
 static uint64_t turn_ns(const struct cpu_log_entry *turn, uint64_t end_ns, uint64_t end_irq_ns)
 {
 	return without(without(end_ns, turn->ns), without(end_irq_ns, turn->irq_ns));
@@ -92,7 +137,7 @@ static uint64_t oldest_turn(const struct cpu *cpu, uint64_t most)
 	return cpu->log_pos > most ? cpu->log_pos - most : 0;
 }
 
-/* ---- holders and their clocks ---- */
+/* ---- holders and their cumulative time ---- */
 
 static struct turn_link *link_of(const struct cpu *cpu, uint64_t turn)
 {
@@ -161,7 +206,10 @@ static void forget_turns(struct turns *turns, uint64_t before)
 	}
 }
 
-/* The short cut of turn @turn, which is its holder's number @rank: from the one before over those of the ranks rank - 1, ... to rank & (rank - 1). */
+/*
+ * The shortcut of slice @turn, which has rank @rank in its holder's list. It goes from the slice
+ * before over ranks rank - 1, ... to rank & (rank - 1).
+ */
 static uint32_t jump_of(const struct cpu *cpu, uint64_t turn, uint32_t before, uint32_t rank)
 {
 	uint64_t back = before;
@@ -174,7 +222,10 @@ static uint32_t jump_of(const struct cpu *cpu, uint64_t turn, uint32_t before, u
 	return (uint32_t)back;
 }
 
-/* The first turn of a holder that is not before turn @turn, from its turn @at on, which is not either. */
+/*
+ * The first slice of a holder that is not before slice @turn. @at is a slice of that holder, and
+ * not before @turn either.
+ */
 static uint64_t first_since(const struct cpu *cpu, uint64_t at, uint64_t turn)
 {
 	for (;;) {
@@ -189,7 +240,10 @@ static uint64_t first_since(const struct cpu *cpu, uint64_t at, uint64_t turn)
 	}
 }
 
-/* What a holder, whose last turn is not before @from, had of the CPU from the begin of turn @from to that of turn @to. */
+/*
+ * The time that @holder had between the begins of the slices @from and @to. Its last slice must not
+ * be before @from.
+ */
 static uint64_t had_between(const struct cpu *cpu, const struct holder *holder, uint64_t from, uint64_t to)
 {
 	uint64_t until = holder->had_ns, at = holder->last;
@@ -201,7 +255,7 @@ static uint64_t had_between(const struct cpu *cpu, const struct holder *holder, 
 	return until - link_of(cpu, first_since(cpu, at, from))->had_ns;
 }
 
-/* Turn @turn begins, at the end of the log. */
+/* Link slice @turn, which begins now at the end of the log. */
 static void link_turn(struct trace_analysis *a, struct cpu *cpu, uint64_t turn)
 {
 	struct turns *turns = cpu->turns;
@@ -224,7 +278,7 @@ static void link_turn(struct trace_analysis *a, struct cpu *cpu, uint64_t turn)
 	list_prepend(turns->holders, entry->holder);
 }
 
-/* ---- spells ---- */
+/* ---- run-queue episodes ---- */
 
 static void spell_unlist(struct turns *turns, struct trace_thread *thread)
 {
@@ -243,7 +297,7 @@ static bool put(struct table *who, uint32_t process, uint64_t ns)
 	return row || !ns;
 }
 
-/* A single wait: its turns one by one, while they are few. */
+/* Charge a single wait slice by slice, if it has few slices. */
 static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct table *who, uint64_t *left_ns)
 {
 	for (uint64_t turn = spell->own; *left_ns && turn-- > spell->first;) {
@@ -258,7 +312,7 @@ static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct t
 	return true;
 }
 
-/* @long_names: so many for what was waited too long for all to be named */
+/* @long_names: number of processes to name for waits that are too long to name all */
 static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct table *who, uint64_t *left_ns)
 {
 	const struct spell *spell = &thread->spell;
@@ -315,14 +369,14 @@ void turns_settle(struct trace_analysis *a, struct trace_thread *thread)
 		spell_close(a, thread, MAX_NAMED_HOLDERS);
 }
 
-/* From now on turns are linked; those that are in the log at once. */
+/* Start to link time slices, first those that are already in the log. */
 static void turns_begin(struct trace_analysis *a, struct cpu *cpu)
 {
 	uint64_t half = cpu->log_mask / 2 + 1ull;
 	struct turns *turns = calloc(1, sizeof(*turns));
 
 	if (!turns)
-		return; /* without, each wait is split by itself */
+		return; /* without links each wait is charged by itself */
 	turns->from = oldest_turn(cpu, half + cpu->log_pos % half);
 	turns->nr = 1;
 	turns->capacity = 64;
@@ -347,7 +401,10 @@ void turns_free(struct cpu *cpu)
 	cpu->turns = NULL;
 }
 
-/* The rest of the turn in which the first wait of a spell began. Returns what of the wait was not its holder's. */
+/*
+ * Charge the rest of the slice in which the first wait of an episode began. Returns the remaining
+ * time of the wait.
+ */
 static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t left_ns)
 {
 	const struct cpu_log_entry *end = cpu_turn(cpu, thread->queued_turn);
@@ -378,7 +435,9 @@ static bool spell_begin(struct turns *turns, const struct cpu *cpu, struct trace
 	return true;
 }
 
-/* A wait that ended in a turn of somebody else. Returns what of it was not that one's. */
+/*
+ * Charge the slice of another thread in which a wait ended. Returns the remaining time of the wait.
+ */
 static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t to, uint64_t left_ns)
 {
 	const struct cpu_log_entry *entry = cpu_turn(cpu, cpu->log_pos - 1);
@@ -389,7 +448,10 @@ static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, str
 	return left_ns - ns;
 }
 
-/* A wait that ended with the turn of @thread that begins now, or (@is_last) in somebody else's. Returns false if it is to be split by itself. */
+/*
+ * Add to the episode a wait that ended with @thread's own slice, which begins now, or (@is_last) in
+ * the slice of another thread. Returns false if the caller must charge the wait by itself.
+ */
 static bool spell_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to, bool is_last)
 {
 	uint64_t nr_turns = cpu->log_pos - thread->queued_turn, irq, ns = to - from;
@@ -468,13 +530,16 @@ static bool log_double(struct cpu *cpu)
 	return true;
 }
 
-/* How many holders closing all spells would look at, as a rule. */
+/* Number of holders that closing all episodes would usually look at. */
 static uint64_t looks_to_close(const struct turns *turns)
 {
 	return (uint64_t)turns->nr_spells * (turns->nr < MAX_NAMED_HOLDERS ? turns->nr : MAX_NAMED_HOLDERS);
 }
 
-/* Of a spell with long waits: so many that a turn of the log costs about one look. */
+/*
+ * Number of processes to name for an episode with long waits, such that a slice of the log costs
+ * about one look.
+ */
 static uint32_t affordable_names(const struct turns *turns, uint64_t nr_turns)
 {
 	uint64_t names;
@@ -485,7 +550,7 @@ static uint32_t affordable_names(const struct turns *turns, uint64_t nr_turns)
 	return names < LEAST_NAMED_HOLDERS ? LEAST_NAMED_HOLDERS : (uint32_t)names;
 }
 
-/* Each half of a log. */
+/* Called for each half of a log. */
 static void make_room(struct trace_analysis *a, struct cpu *cpu)
 {
 	struct turns *turns = cpu->turns;
@@ -528,7 +593,10 @@ void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		make_room(a, cpu);
 }
 
-/* Back from the end of the wait. Interrupt time inside a holder's turn goes to the interrupts. */
+/*
+ * Charge a wait slice by slice, back from its end. Interrupt time inside a slice is charged to the
+ * interrupts.
+ */
 static void split_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to)
 {
 	struct cpu *cpu = &a->cpus[thread->cpu];
@@ -563,7 +631,7 @@ void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	split_wait(a, thread, from, to);
 }
 
-/* ---- for others ---- */
+/* ---- for other files ---- */
 
 void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data)
 {
@@ -577,7 +645,9 @@ void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t 
 		next_irq = entry->irq_ns;
 		if (start >= to || !turn)
 			continue;
-		/* Of a turn that lies in it in part, the interrupts are taken in proportion. */
+		/*
+		 * If only a part of the slice is in the range, interrupts are taken in proportion.
+		 */
 		irq = (uint64_t)((unsigned __int128)(irq < turn ? irq : turn) * (to - start) / turn);
 		fn(data, entry->process, to - start - irq);
 		fn(data, PROCESS_INTERRUPTS, irq);

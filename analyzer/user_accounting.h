@@ -2,14 +2,15 @@
 #ifndef ANALYZER_USER_ACCOUNTING_H
 #define ANALYZER_USER_ACCOUNTING_H
 /*
- * user_accounting.h - what is collected in the pass: sums (user_sums.c) of events and scopes (user_events.c) and requests (user_requests.c), with what their
- * threads waited for (user_waits.c), of which user_results.c makes rows.
+ * user_accounting.h - what the pass collects for the events of programs: sums (user_sums.c) of
+ * events and scopes (user_events.c) and requests (user_requests.c), with the waits of their threads
+ * (user_waits.c). user_results.c turns the sums into rows.
  */
 #include <trace/user_events.h>
 #include "histogram.h"
 #include "hash_table.h"
 
-/** struct latency - times as they come */
+/** struct latency - statistics of elapsed times */
 struct latency {
 	uint64_t count;
 	uint64_t sum;
@@ -18,9 +19,12 @@ struct latency {
 	struct table buckets; /* a histogram, of latency_key(1, ns) */
 };
 
-/** struct span_wait - a sum of waits for one thing. Its strings and processes are the analysis', each of them one pointer */
+/**
+ * struct span_wait - a sum of waits with one cause Its strings and processes belong to the
+ * analysis. Equal ones are the same pointer.
+ */
 struct span_wait {
-	uint64_t key; /* a hash of what follows; of two with the same hash the second has the next number */
+	uint64_t key; /* hash of the cause; if it is in use, the next free number */
 	const char *target;
 	const char *via;
 	const struct trace_process *other;
@@ -30,7 +34,7 @@ struct span_wait {
 	uint64_t count;
 };
 
-struct owner { /* whose event or span */
+struct owner { /* the process of an event or span */
 	const struct trace_process *process;
 	uint32_t pid;
 };
@@ -59,38 +63,47 @@ struct span_sum {
 	uint64_t queued;
 	uint64_t unseen;
 	struct table waits; /* struct span_wait */
-	bool is_folded;	    /* the waits of these requests are not told apart: to do so would take too long */
+	/* Waits of these requests are not separated by cause, because that would take too long. */
+	bool is_folded;
 };
 
-/** struct stretch - the waits of a thread from one begin of segments to the next; user_waits.c says what for */
+/**
+ * struct stretch - the waits of a thread from one begin of segments to the next: see user_waits.c
+ */
 struct stretch {
-	struct stretch *older, *newer; /* of the same thread; owned by it */
+	struct stretch *older, *newer; /* of the same thread, which owns them */
 	uint64_t from_ns;
-	uint64_t pins;	    /* segments that begin here and have not ended */
+	uint64_t pins;	    /* open segments that begin here */
 	struct table waits; /* struct span_wait */
 };
 
-/** struct segment - time of one thread, from a reading of its books on */
+/** struct segment - time of one thread, since a reading of its sums */
 struct segment {
 	struct span_sum *span; /* NULL: none */
-	const struct trace_thread *thread; /* NULL: not known */
+	const struct trace_thread *thread; /* NULL: unknown */
 	uint64_t from_ns;
 	struct trace_times before;
-	struct stretch *stretch; /* that begins with it; NULL: its waits are not collected */
+	struct stretch *stretch; /* begins with the segment; NULL: its waits are not collected */
 };
 
-/** struct following - the requests of one name that a thread works for now and whose waits are collected */
+/**
+ * struct following - followed requests of one name: a thread works on them and their waits are
+ * collected
+ */
 struct following {
 	struct span_sum *span;
 	uint64_t nr;
-	uint64_t nr_swept; /* user_waits.c: of those, begun before the stretch that it has reached */
+	uint64_t nr_swept; /* user_waits.c: those that began before the current stretch of the sweep */
 };
 
 struct request;
-/** struct program - what has one pid: a loss of its events ends all that is open in it */
+/**
+ * struct program - the state of one pid: a loss of its events ends everything that is open in it
+ */
 struct program {
-	struct actor *used;	  /* actors with something open or met; linked by next_used[USED_OF_PROGRAM] */
-	struct request *requests; /* that began in it and have not ended; owned */
+	/* actors with open spans or with `met` events; linked by next_used[USED_OF_PROGRAM] */
+	struct actor *used;
+	struct request *requests; /* owned; that began in it and have not ended */
 	struct program *next_used;
 	bool is_used; /* it is in the list of programs with used actors */
 };
@@ -104,18 +117,18 @@ struct actor {
 	struct actor *next_used[NR_USED_LISTS];
 	bool is_used[NR_USED_LISTS];
 	uint32_t tid;
-	bool probed; /* its events come in the kernel's streams: of probes */
+	bool probed; /* its events are those of probes, in the kernel's streams */
 	const struct trace_thread *thread;
 	uint32_t depth;
 	uint32_t too_deep;
 	uint32_t nr_scopes;
 	struct segment *scopes; /* owned; nr_scopes of them, depth in use */
-	struct table met;	/* struct number_row: by event id + 1, when it was met last */
+	struct table met;	/* struct number_row: event id + 1 -> time of its latest event */
 	struct segment mark;
 	string_id mark_name, mark_provider;
-	struct request *requests;	/* that it works for, the newest; linked by older and newer */
-	struct stretch *newest;		/* owned, and all that are older */
-	uint64_t told_ns;		/* of its waits, while a request was followed */
+	struct request *requests;	/* the newest on which it works; linked by older and newer */
+	struct stretch *newest;		/* owned, and so are all older ones */
+	uint64_t told_ns;		/* time of its waits while a request was followed */
 	struct following *followed;	/* owned; nr_followed of MAX_FOLLOWED */
 	uint32_t nr_followed;
 };
@@ -143,38 +156,44 @@ struct trace_user_events {
 	struct actor *used_probed; /* actors with events of probes */
 	struct table by_thread;	  /* struct trace_thread -> struct actor */
 	struct table requests;	  /* struct request_row */
-	size_t next_gap;	  /* of the trace, not begun yet */
-	uint64_t next_gap_ns;	  /* or damage's; UINT64_MAX: none */
-	size_t next_damage;	  /* of the analysis, not begun yet */
-	struct table blind;	  /* pid, UINT32_MAX for probes -> until when events of it may be missing */
+	size_t next_gap;	  /* of the trace, not reached yet */
+	uint64_t next_gap_ns;	  /* or a late gap's; UINT64_MAX: none */
+	size_t next_damage;	  /* late gap of the analysis, not reached yet */
+	/* pid, UINT32_MAX for probes -> end of the time in which events of it may be missing */
+	struct table blind;
 	struct table event_index; /* -> struct event_sum */
 	struct table span_index;  /* -> struct span_sum */
 	struct event_sum **events; /* owned, and each */
 	size_t nr_events, events_room;
 	struct span_sum **spans; /* owned, and each */
 	size_t nr_spans, spans_room;
-	struct stretch *spare;	/* owned, linked by older: unused ones */
-	uint64_t steps;		/* that may be taken; user_waits.c */
-	struct user_results *results; /* owned; NULL until asked for */
+	struct stretch *spare;	/* owned, linked by older: free ones */
+	uint64_t steps;		/* budget of steps; user_waits.c */
+	struct user_results *results; /* owned; NULL until the first query */
 };
 
 /* ---- user_sums.c ---- */
 
-/** user_fail() - out of memory; returns NULL */
+/** user_fail() - note that memory ran out; returns NULL */
 void *user_fail(struct trace_user_events *user);
 void latency_add(struct trace_user_events *user, struct latency *latency, uint64_t ns);
-/** event_sum() - of @name in the process of @owner, made if there is none; NULL: out of memory */
+/** event_sum() - the sum of @name in the process of @owner; made if missing; NULL: out of memory */
 struct event_sum *event_sum(struct trace_user_events *user, const struct owner *owner, string_id name);
-/** span_sum() - the same; NULL also when there are too many kinds of spans to follow */
+/** span_sum() - the same for a span; NULL also if there are too many kinds of spans */
 struct span_sum *span_sum(struct trace_user_events *user, const struct owner *owner, enum trace_span_kind kind, string_id name, string_id from);
 void times_add(struct trace_times *to, const struct trace_times *times);
-/** wait_add() - @ns and @count more in the row of @wait in @waits; with 2^64 - n the row has n less */
+/** wait_add() - add @ns and @count to the row of @wait in @waits; 2^64 - n subtracts n */
 void wait_add(struct trace_user_events *user, struct table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count);
 void waits_merge(struct trace_user_events *user, struct table *into, const struct table *from);
 uint64_t waits_sum(const struct table *waits);
-/** times_since() - what the books of a thread have more @now than @before; at least @known_ns of it is a wait */
+/**
+ * times_since() - the difference of a thread's sums @now and @before
+ * @known_ns: at least so much of the difference is a wait.
+ */
 struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns);
-/** span_add() - one more span, that took @elapsed; what neither @times nor @queued explain was not seen */
+/**
+ * span_add() - add a span that took @elapsed; time in neither @times nor @queued counts as unseen
+ */
 void span_add(struct trace_user_events *user, struct span_sum *span, uint64_t elapsed, const struct trace_times *times, uint64_t queued);
 uint64_t owner_key(const struct owner *owner);
 bool same_owner(const struct owner *left, const struct owner *right);
@@ -185,51 +204,67 @@ static inline uint64_t user_mix(uint64_t hash, uint64_t value)
 
 /* ---- user_waits.c ---- */
 
-/** wait_unknown - the row of waits of which is not known what for */
+/** wait_unknown - the row of waits with an unknown cause */
 extern const struct span_wait wait_unknown;
-/** steps_earn() - an event or a wait came: the analysis may take so many steps more */
+/** steps_earn() - an event or a wait arrived: increase the budget of steps */
 void steps_earn(struct trace_user_events *user);
-/** segment_begin() - @segment of @actor begins now, and is for @span; @collect: collect its waits */
+/**
+ * segment_begin() - begin @segment of @actor now, for @span
+ * @collect: collect its waits.
+ */
 void segment_begin(struct trace_user_events *user, struct actor *actor, struct segment *segment, struct span_sum *span, bool collect);
-/** segment_drop() - @segment is over and leaves nothing */
+/** segment_drop() - end @segment without a result */
 void segment_drop(struct trace_user_events *user, struct actor *actor, struct segment *segment);
-/** segment_times() - what its thread did since it began; it was told for what the thread waited for @known_ns of that */
+/**
+ * segment_times() - the times of its thread since it began
+ * @known_ns: time of its waits with a known cause.
+ */
 struct trace_times segment_times(struct trace_user_events *user, const struct segment *segment, uint64_t known_ns);
-/** segment_end() - adds one span with the times and waits of @segment to its sum, and drops the segment */
+/** segment_end() - add one span with the times and waits of @segment to its sum; drop @segment */
 void segment_end(struct trace_user_events *user, struct actor *actor, struct segment *segment);
 /** actor_wait() - the thread of @actor was blocked: collect the wait for all its segments */
 void actor_wait(struct trace_user_events *user, struct actor *actor, const struct trace_interval *interval);
 void actor_waits_free(struct actor *actor);
 
-/** struct request - one that has begun and has not ended */
+/** struct request - a request that has begun and has not ended */
 struct request {
 	struct owner owner;
 	string_id name;
 	uint64_t id;
 	struct span_sum *span;
-	struct actor *actor; /* that works for it; NULL: none */
+	struct actor *actor; /* works on it; NULL: none */
 	struct segment segment;
 	struct request *older, *newer; /* of the actor, in the order in which they began there */
-	struct request *same; /* of the same hash */
+	struct request *same; /* next with the same hash */
 	struct program *program;
 	struct request *next, *prev; /* of the program */
 	uint64_t begin_ns;
-	uint64_t since_ns; /* with no actor since */
+	uint64_t since_ns; /* it has had no actor since then */
 	uint64_t told_ns;  /* the actor's told_ns when the segment began */
 	struct trace_times times;
 	uint64_t queued;
-	uint64_t unknown_ns, nr_unknown; /* of its waits was not told what for */
+	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
 	struct table waits;		 /* struct span_wait: those of earlier segments that the span has already */
-	bool is_followed;		 /* the span gets its waits as they come */
+	bool is_followed;		 /* the span gets its waits as they arrive */
 };
 
-/** request_follow() - from now on the span of @request gets the waits of its actor as they come, if the actor can follow one more */
+/**
+ * request_follow() - begin a segment of @request for its actor; from now on its span gets the
+ * actor's waits as they arrive, if the actor can follow one more name
+ */
 void request_follow(struct trace_user_events *user, struct request *request);
-/** request_unfollow() - no longer; @ends: the request ends. Returns the waits that were told meanwhile, ns */
+/**
+ * request_unfollow() - stop that
+ * @ends: the request ends.
+ * Returns the time of waits that arrived meanwhile, in ns.
+ */
 uint64_t request_unfollow(struct trace_user_events *user, struct request *request, bool ends);
-/** requests_take_back() - the spans of the followed requests of @actor lose the waits of its present segments: those requests will not end */
+/**
+ * requests_take_back() - subtract the waits of @actor's current segments from the spans of its
+ * followed requests, because those requests will not end
+ */
 void requests_take_back(struct trace_user_events *user, struct actor *actor);
-/** request_take_back() - the same of its earlier segments */
+/** request_take_back() - the same for the earlier segments of @request */
 void request_take_back(struct trace_user_events *user, struct request *request);
 
 /* ---- user_requests.c ---- */
@@ -237,14 +272,14 @@ void request_take_back(struct trace_user_events *user, struct request *request);
 void request_begin(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
 void request_end(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
 void request_handoff(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
-/** requests_leave() - the thread of @actor is gone: no thread works for its requests */
+/** requests_leave() - the thread of @actor is gone: detach its requests */
 void requests_leave(struct trace_user_events *user, struct actor *actor);
-/** requests_forget() - all that began in @program stay without an end */
+/** requests_forget() - end all requests of @program without a result */
 void requests_forget(struct trace_user_events *user, struct program *program);
 
-/** user_events_close() - after the pass, once: what is open stays open */
+/** user_events_close() - after the pass, once: spans without an end stay open */
 void user_events_close(struct trace_user_events *user);
 
-/** user_results_free() - what was made of the sums */
+/** user_results_free() - free the rows that were made of the sums */
 struct user_results *user_results_free(struct user_results *results);
 #endif

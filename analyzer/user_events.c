@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_events.c - the events of programs, and where the time between two of them went.
+ * user_events.c - the events of programs, and how their threads spent the time between two of them.
  *
- * A span begins at one event and ends at another. What its thread did in between is the difference of two readings of the thread's
- * books (trace_thread_times()), so it adds up without anything being measured twice; for what it waited is learnt from the interval
- * hook, which tells of every wait before the thread can reach its next event. Should a wait come later than that, or not at
- * all, its part is unknown, and is called so.
+ * A span begins at one event and ends at another. The thread's activity in between is the
+ * difference of two readings of its sums (trace_thread_times()). Nothing is measured twice, so the
+ * parts add up to the elapsed time.
  *
- * A thread is in any number of scopes at once, works for any number of requests, and is between its last event and the next.
+ * The causes of waits come from the interval hook. It reports each wait before the thread's next
+ * event can occur. If a wait is reported later or not at all, its part of the span has the cause
+ * `unknown`.
+ *
+ * A thread can be in any number of scopes and requests at once, and in the time from its last event
+ * to the next one.
  */
 #include "user_accounting.h"
 
@@ -16,15 +20,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 64 /* scopes in scopes; deeper ones are counted, and not followed */
+#define MAX_DEPTH 64 /* nested scopes; deeper ones are counted, but not followed */
 
-/** struct event_kind - what matters of an event type. @name: to count it by; @stem: its name without ".begin" and the like; @provider: before the colon */
+/**
+ * struct event_kind - the properties of an event type
+ * @name: to count it by
+ * @stem: its name without ".begin" and the like
+ * @provider: before the colon
+ */
 struct event_kind {
-	const struct trace_event_type *type; /* NULL: not looked at yet */
+	const struct trace_event_type *type; /* NULL: not prepared yet */
 	string_id name;
 	string_id stem;
 	string_id provider;
-	const struct trace_field *value; /* the first field that is the program's; NULL: none */
+	const struct trace_field *value; /* the program's first own field; NULL: none */
 };
 
 /* ---- events ---- */
@@ -108,7 +117,7 @@ static void mark_drop(struct trace_user_events *u, struct actor *actor)
 	actor->mark_name = 0;
 }
 
-/* @actor is another thread's from now on: the first one that is known, or its number was used again. */
+/* Bind @actor to another thread: to the first that is known, or to a new one with a reused tid. */
 static void actor_becomes(struct trace_user_events *u, struct actor *actor, const struct trace_thread *thread)
 {
 	if (actor->thread) {
@@ -156,11 +165,11 @@ static double value_of(const struct trace_event *event, const struct trace_field
 	return field->is_signed ? (double)(int64_t)trace_event_u64(event, field) : (double)trace_event_u64(event, field);
 }
 
-/* Instead of a pid: all processes; all threads with events in the kernel's streams. */
+/* Values in place of a pid: all processes; all threads with events in the kernel's streams. */
 #define EVERYBODY 0u
 #define PROBED UINT32_MAX
 
-/* Events of its process may be missing just now. */
+/* True if events of the actor's process may be missing at this time. */
 static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
 {
 	const struct number_row *blind = NULL;
@@ -201,7 +210,7 @@ static void count(struct trace_user_events *u, struct actor *actor, const struct
 	}
 }
 
-/* ---- scopes, and what lies between events ---- */
+/* ---- scopes, and the time between events ---- */
 
 static bool scope_room(struct trace_user_events *u, struct actor *actor)
 {
@@ -235,7 +244,7 @@ static void scope_begin(struct trace_user_events *u, struct actor *actor, string
 	segment_begin(u, actor, &actor->scopes[actor->depth++], span, true);
 }
 
-/* Scopes nest; one that is left without its end (longjmp, or the event was lost) ends with the scope around it. */
+/* Scopes nest. A scope without an end (longjmp, or a lost event) ends with the scope around it. */
 static void scope_end(struct trace_user_events *u, struct actor *actor, string_id name)
 {
 	struct span_sum *span;
@@ -270,9 +279,9 @@ static void mark(struct trace_user_events *u, struct actor *actor, const struct 
 	actor->mark_provider = kind->provider;
 }
 
-/* ---- what is lost ---- */
+/* ---- lost events ---- */
 
-/* @actor has something open, or met, that a loss of events ends. */
+/* Note that a loss of events will end open spans of @actor, or the last times of its events. */
 static void actor_use(struct trace_user_events *u, struct actor *actor)
 {
 	struct program *program = actor->program;
@@ -343,13 +352,16 @@ static void gap_find(struct trace_user_events *u)
 	u->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
 }
 
-/* Where events of a program may be missing, ends could be taken for those of other begins: nothing is followed across it, nor inside. */
+/*
+ * Inside a gap of a program, an end could be matched with the wrong begin. So nothing is followed
+ * across a gap or inside it.
+ */
 static void gap_begins(struct trace_user_events *u, const struct trace_gap *gap)
 {
 	uint32_t pid = trace_stream_pid(u->analysis, gap->stream);
 	struct number_row *blind;
 
-	pid = pid ? pid : PROBED; /* a probe's events come with the kernel's */
+	pid = pid ? pid : PROBED; /* the events of probes are in the kernel's streams */
 	forget(u, pid);
 	blind = table_add(&u->blind, sizeof(*blind), pid);
 	if (!blind)
@@ -367,8 +379,9 @@ static void gaps_pass(struct trace_user_events *u, uint64_t now)
 }
 
 /*
- * A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. As with these, whose events are missing
- * is asked with the next event: a program's first ones may come a little before it is told whose stream it is.
+ * The pass found a damaged chunk: a gap that was not known before. As with other gaps, its process
+ * is looked up at the next event: the program's first events may precede the event that assigns the
+ * stream to it.
  */
 static void on_damage(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
 {
@@ -379,7 +392,7 @@ static void on_damage(void *data, struct trace_analysis *analysis, const struct 
 		u->next_gap_ns = gap->start_ns;
 }
 
-/* The end of a gap: what was begun inside of it is forgotten, too. */
+/* At the end of a gap: also forget what began inside it. */
 static void gap_ends(struct trace_user_events *u, const struct trace_trace_lost *lost)
 {
 	uint32_t pid = trace_stream_pid(u->analysis, lost->stream);
@@ -398,7 +411,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 	if (trace_analysis_now(analysis) >= u->next_gap_ns)
 		gaps_pass(u, trace_analysis_now(analysis));
-	if (event->id == TRACE_EV_trace_select) { /* what was off, and is on now, may have ended and begun unseen */
+	/* an event that was disabled until now may have ended and begun unrecorded */
+	if (event->id == TRACE_EV_trace_select) {
 		forget(u, EVERYBODY);
 		return;
 	}
@@ -453,13 +467,13 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	if (!row)
 		return;
 	actor = row->pointer;
-	if (actor->thread != interval->thread) /* its number is another's since */
+	if (actor->thread != interval->thread) /* the tid now belongs to another thread */
 		return;
 	steps_earn(u);
 	actor_wait(u, actor, interval);
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static bool has_user_events(const struct trace *trace)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_requests.c - requests that programs name themselves: from begin to end, on whatever threads they are.
+ * user_requests.c - requests that programs mark themselves, from begin to end, across threads.
  *
- * A request is with the thread that began it last, until that ends it or hands it off; then it is queued, with nobody, until
- * another begins it again.
+ * The thread that began a request last works on it, until that thread ends it or hands it off.
+ * After a handoff the request is queued: no thread works on it until one begins it again.
  */
 #include <stdlib.h>
 #include "user_accounting.h"
 
 struct request_row {
 	uint64_t key;
-	struct request *first; /* owned, and all of the same hash behind it */
+	struct request *first; /* owned, and so are all others with the same hash */
 };
 
 static uint64_t request_key(const struct owner *owner, string_id name, uint64_t id)
@@ -18,7 +18,7 @@ static uint64_t request_key(const struct owner *owner, string_id name, uint64_t 
 	return user_mix(user_mix(user_mix(owner_key(owner), name), id), 7) | 1;
 }
 
-/* Where the pointer to this request is, or would be; NULL: no request has its hash. */
+/* The pointer to this request, or the pointer that would have it; NULL: no request has its hash. */
 static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name,
 				     uint64_t id)
 {
@@ -30,7 +30,10 @@ static struct request **request_find(struct trace_user_events *u, const struct o
 	return at;
 }
 
-/* No thread works for @request from now on. @ends: because it ends */
+/*
+ * Detach @request from its thread.
+ * @ends: the request ends now
+ */
 static void request_leave(struct trace_user_events *u, struct request *request, bool ends)
 {
 	struct actor *actor = request->actor;
@@ -107,7 +110,7 @@ void request_begin(struct trace_user_events *u, struct actor *actor, string_id n
 	if (!request || request->actor == actor)
 		return;
 	if (request->actor)
-		request_leave(u, request, false); /* taken over without a handoff */
+		request_leave(u, request, false); /* another thread took it over without a handoff */
 	else
 		request->queued += trace_analysis_now(u->analysis) - request->since_ns;
 	request->actor = actor;

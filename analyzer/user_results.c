@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* user_results.c - from the sums of user_events.c to sorted rows, and the proof that they add up. */
+/* user_results.c - turn the sums of user_events.c into sorted rows, and check that they add up. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 struct user_results {
 	struct trace_user_event *events; /* owned */
-	struct trace_span *spans;	 /* owned, and the waits of each */
+	struct trace_span *spans;	 /* owned, and so are the waits of each */
 	size_t nr_events, nr_spans;
 };
 
@@ -23,7 +23,7 @@ const char *trace_span_kind_name(enum trace_span_kind kind)
 
 /* ---- times ---- */
 
-/* The time that @part of @of all times do not exceed. */
+/* The smallest time that @part of @of times do not exceed. */
 static uint64_t quantile(const struct latency *latency, const struct histogram_count *times, size_t nr, uint64_t part, uint64_t of)
 {
 	uint64_t wanted = (latency->count * part + of - 1) / of, seen = 0, ns;
@@ -86,7 +86,7 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 		waits[nr++] = (struct trace_wait){.kind = TRACE_WAIT_UNKNOWN, .target = "", .comm = "", .via = "", .ns = sum->times.blocked_ns, .count = sum->elapsed.count};
 	while ((row = table_next(&sum->waits, sizeof(*row), row))) {
 		if (!row->ns && !row->count)
-			continue; /* of requests that did not end */
+			continue; /* only requests that did not end */
 		waits[nr++] = (struct trace_wait){
 			.kind = row->kind,
 			.target = row->target,
@@ -239,7 +239,7 @@ const struct trace_span *trace_get_span(struct trace_user_events *u, size_t idx)
 	return results && idx < results->nr_spans ? &results->spans[idx] : NULL;
 }
 
-/* ---- the proof ---- */
+/* ---- verification ---- */
 
 static int off(struct trace_error *ret_error, const struct trace_span *span, const char *what, uint64_t is, uint64_t should)
 {
@@ -251,7 +251,10 @@ static int off(struct trace_error *ret_error, const struct trace_span *span, con
 	return -EBADMSG;
 }
 
-/* Times of centuries, which a file that was made up has, add up to more than a number holds: then all sums are exact but for multiples of 2^64, and none is the largest. */
+/*
+ * A forged file can contain times of centuries, with sums above 64 bits. All sums are then exact
+ * modulo 2^64 only, and cannot be compared by size.
+ */
 static bool may_exceed(const struct trace_latency *elapsed)
 {
 	return elapsed->max_ns && elapsed->count > UINT64_MAX / elapsed->max_ns;
@@ -267,7 +270,8 @@ int trace_user_events_verify(struct trace_user_events *u, struct trace_error *re
 
 		for (size_t j = 0; j < s->nr_waits; j++)
 			waits += s->waits[j].ns;
-		for (size_t j = 0; !may_exceed(&s->elapsed) && j < sizeof(part) / sizeof(part[0]); j++) /* the sum alone would not tell that one of them is less than nothing */
+		/* a negative part would not show in the sum alone */
+		for (size_t j = 0; !may_exceed(&s->elapsed) && j < sizeof(part) / sizeof(part[0]); j++)
 			if (part[j] > s->elapsed.sum_ns)
 				return off(ret_error, s, "the times of a part", part[j], s->elapsed.sum_ns);
 		if (parts != s->elapsed.sum_ns)

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "user_accounting.h"
 
-#define MAX_SPANS 65536 /* kinds of spans; the rest is not followed: pairs of events can be many */
+/* kinds of spans; further ones are not followed, because there can be many pairs of events */
+#define MAX_SPANS 65536
 
 void *user_fail(struct trace_user_events *u)
 {
@@ -29,7 +30,7 @@ void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t 
 	latency->sum += ns;
 }
 
-/* The row of @wait in @waits, made if there is none. */
+/* The row of @wait in @waits. It is added if it is missing. */
 static struct span_wait *wait_row(struct trace_user_events *u, struct table *waits, const struct span_wait *wait)
 {
 	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target), (uintptr_t)wait->via), (uintptr_t)wait->other), 1);
@@ -94,10 +95,13 @@ void times_add(struct trace_times *to, const struct trace_times *t)
 
 enum { USER, SYSCALL, TRAP, INTERRUPTED, WAIT_CPU, BLOCKED, NR_PARTS };
 
-/* Of two totals of 64 bits: what a file says of a time may be longer than 63. */
+/* Difference of two 64-bit totals: times from a file may need more than 63 bits. */
 typedef __int128 difference;
 
-/* Takes up to @ns from the parts from @first on, before @end, but leaves each what it has at @least. Returns what is still missing. */
+/*
+ * Take up to @ns from the parts @first ... @end - 1, but leave each at least its @least. Returns
+ * the rest.
+ */
 static difference take(difference *parts, const difference *least, int first, int end, difference ns)
 {
 	for (int i = first; i < end; i++) {
@@ -111,9 +115,11 @@ static difference take(difference *parts, const difference *least, int first, in
 }
 
 /*
- * What the books have of a thread's last moments is what is believed then: of a CPU's time, that it was in user mode, off the CPUs that it was one wait. When they
- * know better, what had been counted as the one until the first reading is taken away from it, and is found in another: there it is too much, since it was before.
- * @known_ns: of it was told what it waited for.
+ * Time that is not accounted yet is guessed: time on a CPU as user mode, time off the CPUs as one
+ * wait. If the accounting decides otherwise later, the guess in @before was too much for one part.
+ * That part is then less @now than @before. The difference is taken from the other parts, which got
+ * it although it was before the span.
+ * @known_ns: time of waits with a known cause.
  */
 struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
 {
@@ -153,7 +159,7 @@ bool same_owner(const struct owner *l, const struct owner *r)
 	return l->process == r->process && (l->process || l->pid == r->pid);
 }
 
-/* Room for one more pointer in the list @at, which has @used of @room. */
+/* Make room for one more pointer in the list @at, which uses @used of @room. */
 static bool list_room(void **at, size_t used, size_t *room)
 {
 	size_t more = *room ? *room * 2 : 16;

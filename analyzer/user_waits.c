@@ -1,29 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * user_waits.c - segments: what a thread did from one moment to another, and what it waited for meanwhile.
+ * user_waits.c - segments: the time of a thread from one instant to another, and its waits in it.
  *
- * A thread is in any number of segments at once: its scopes, its requests, and the one from its last event on. A wait is part of all of them, and to add it to
- * each would cost, for each wait, as much as there are segments. So the thread keeps its waits once, in stretches.
+ * A thread is in any number of segments at once: one for each scope and request, and one that began
+ * with its last event (a mark). A wait is part of all of them. Adding each wait to each segment
+ * would cost too much, so the thread stores its waits once, in stretches.
  *
- * A stretch lasts from one begin of segments to the next. A wait is added to the newest stretch only. The waits of a segment are the sum of the stretches from its
- * own to the newest. When the last segment that begins with a stretch has ended, the stretch is merged into the older one, smaller table into larger; the oldest
- * stretch is dropped instead. Example: scope A begins at 1, B at 2; there are stretches [1, 2) and [2, now). B ends: its waits are those of [2, now), which then
- * becomes part of [1, now).
+ * Stretches. A stretch lasts from one begin of segments to the next. A wait is added to the newest
+ * stretch only. The waits of a segment are the sum of the stretches from its own to the newest.
+ * When the last segment that begins with a stretch has ended, the stretch is merged into the next
+ * older one, the smaller table into the larger. The oldest stretch is dropped instead.
  *
- * A scope or mark reads its stretches when it ends. Each stretch is read at most once by each of the at most MAX_DEPTH + 1 of them that were open when the stretch
- * began, so this is bounded. Requests can be any number, thus they do not read: a span gets each wait as it comes, times the number of its requests that the
- * thread works for; there are at most MAX_FOLLOWED such spans for a thread. What that counted for a request that then does not end is taken back,
- *   - for its present segment, with those of all other requests of the thread in one sweep over the stretches (requests_take_back()): what spoils one of them
- *     spoils all, because only requests of the thread's own program are followed;
- *   - for its earlier segments from a table of its own, into which the stretches were copied when a thread left it without its end.
- * To copy may take long when others have many stretches. Then steps are counted: each event and each wait earns some, and where there are not enough the span is
- * folded: its waits are one row of kind UNKNOWN. So the work is at most a constant for each event, whatever programs do.
+ * Example: scope A begins at 1 ms, scope B at 2 ms. There are the stretches [1, 2) and [2, now). A
+ * wait of 0.5 ms from 3 to 3.5 ms is added to [2, now). B ends at 4 ms: its waits are those of [2,
+ * now), 0.5 ms. That stretch is merged into [1, now), so when A ends at 5 ms, its waits are 0.5 ms,
+ * too.
+ *
+ * Scopes and marks read their stretches when they end. Each stretch is read at most once by each of
+ * the at most MAX_DEPTH + 1 segments that were open when the stretch began, so this work is
+ * bounded.
+ *
+ * Requests do not read stretches, because there can be any number of them. Instead a span gets each
+ * wait at once, multiplied by the number of its requests on which the thread works. A thread has at
+ * most MAX_FOLLOWED such spans. If a request does not end after all, its waits are taken back:
+ * - for its present segment, together with all other requests of the thread in one sweep over the
+ *   stretches (requests_take_back()). A cause that prevents the end of one request prevents all of
+ *   them, because only requests of the thread's own program are followed;
+ * - for its earlier segments, from a table of the request. When a thread leaves a request before
+ *   its end, the stretches are copied into that table.
+ *
+ * The copy may take long if other segments have many stretches. Therefore steps are counted: each
+ * event and each wait earns STEPS_PER_EVENT. If there are not enough steps, the span is folded: its
+ * waits become one row of kind UNKNOWN. So the work for each event is bounded, whatever programs
+ * do.
  */
 #include <stdlib.h>
 #include "user_accounting.h"
 
-#define MAX_FOLLOWED	64u /* names of requests whose waits one thread collects at once; others wait for UNKNOWN */
-#define STEPS_PER_EVENT 32u /* looks at a row or a stretch that each event pays for */
+/* names of requests with waits that one thread collects at once; the waits of others are UNKNOWN */
+#define MAX_FOLLOWED	64u
+#define STEPS_PER_EVENT 32u /* visits of a row or a stretch that each event pays for */
 
 const struct span_wait wait_unknown = {.target = "", .via = "", .kind = TRACE_WAIT_UNKNOWN};
 
@@ -68,7 +84,10 @@ static struct stretch *stretch_new(struct trace_user_events *u)
 	return stretch;
 }
 
-/* The stretch that begins now, with one segment more. NULL: out of memory. */
+/*
+ * Add a segment that begins now to the newest stretch, or to a new one. Returns NULL when out of
+ * memory.
+ */
 static struct stretch *stretch_pin(struct trace_user_events *u, struct actor *actor)
 {
 	struct stretch *newest = actor->newest, *stretch;
@@ -103,7 +122,10 @@ static void stretch_remove(struct trace_user_events *u, struct actor *actor, str
 	u->spare = stretch;
 }
 
-/* One segment less begins with @stretch. The last stretch of a thread stays, empty, for its next segment. */
+/*
+ * Remove a segment that began with @stretch. The last stretch of a thread stays, empty, for its
+ * next segment.
+ */
 static void stretch_unpin(struct trace_user_events *u, struct actor *actor, struct stretch *stretch)
 {
 	struct stretch *older = stretch->older;
@@ -190,7 +212,7 @@ static struct following *following_new(struct trace_user_events *u, struct actor
 
 	if (actor->nr_followed == MAX_FOLLOWED)
 		return NULL;
-	if (!(actor->nr_followed & (actor->nr_followed - 1))) { /* a power of two: full */
+	if (!(actor->nr_followed & (actor->nr_followed - 1))) { /* a power of two: the array is full */
 		following = reallocarray(actor->followed, actor->nr_followed ? 2ul * actor->nr_followed : 1,
 					 sizeof(*following));
 		if (!following)
@@ -217,7 +239,10 @@ void request_follow(struct trace_user_events *u, struct request *request)
 	request->told_ns = actor->told_ns;
 }
 
-/* What the span of @request has of its present segment, it will have to give back if the request does not end. */
+/*
+ * Copy what the span of @request got from its present segment. If the request does not end, the
+ * span has to give it back.
+ */
 static void request_keep(struct trace_user_events *u, struct request *request)
 {
 	for (const struct stretch *stretch = request->segment.stretch; stretch && !request->span->is_folded;
@@ -245,7 +270,10 @@ uint64_t request_unfollow(struct trace_user_events *u, struct request *request, 
 	return actor->told_ns - request->told_ns;
 }
 
-/* The oldest followed request of @actor. All are newer than what began before the last loss of events, so no other is looked at for nothing more than once. */
+/*
+ * The oldest followed request of @actor. The last loss of events ended all older requests, so the
+ * loop visits each request that is not followed at most once.
+ */
 static struct request *oldest_followed(const struct actor *actor)
 {
 	struct request *request = actor->requests, *oldest = NULL;
@@ -296,8 +324,9 @@ void request_take_back(struct trace_user_events *u, struct request *request)
 /* ---- waits ---- */
 
 /*
- * A wait may have begun before segments that are open: the clocks of a program and the kernel differ by a little, and where events of the kernel are missing a
- * thread is believed to wait. Each of those has the part since its own begin. Returns false if that would take too many steps.
+ * Add a wait to the stretches. It may have begun before open segments did: the clocks of a program
+ * and the kernel differ a little, and in a gap of the kernel's events the thread counts as waiting.
+ * Each segment gets the part since its own begin. Returns false if that would take too many steps.
  */
 static bool stretches_wait(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
 			   uint64_t from_ns, uint64_t to_ns)
@@ -312,13 +341,17 @@ static bool stretches_wait(struct trace_user_events *u, struct actor *actor, con
 		if (since >= to_ns)
 			continue;
 		wait_add(u, &stretch->waits, wait, to_ns - since, count);
-		count = 0; /* in the newest of its stretches: segments that have a part of it have that */
+		/*
+		 * only the newest of its stretches counts it: each segment with a part of the wait
+		 * includes that one
+		 */
+		count = 0;
 		to_ns = since;
 	}
 	return true;
 }
 
-/* The spans had all of the wait for each of their requests: less what was before a request began. */
+/* The spans got the whole wait for each request. Subtract the part before the request began. */
 static bool requests_wait_less(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
 			       uint64_t from_ns, uint64_t to_ns)
 {

@@ -1,40 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wait.c - what a blocked thread waited for.
+ * wait.c - decide what a blocked thread waited for: the wait cause.
  *
- * Decided when the system call (or fault) that blocked is over, so that its path, its descriptor and its result are known, from:
- * the call's class and the file it acts on; what woke the thread: a task and the call it was in, or what an interrupt had just done;
- * and the state it slept in. In this order:
+ * Terms. A wait cause has a kind (file, process, network, timeout, device, memory, stopped, other,
+ * unknown, kernel, quota), a target (a process or a name) and a via: the means, such as pipe or
+ * futex. The waker is the task or interrupt that woke the thread. A frame is a system call or a
+ * page fault that the thread is in.
  *
- *   stopped    the task state says so (job control, ptrace, freezer)
- *   memory     the thread was reclaiming
- *   signal     the waker had just sent the thread's process a signal: process, via signal
- *   fault      file, if the page belongs to one; otherwise memory or whoever held the lock of the address space
- *   call       by class: the table below. Files on a disk are `file` whoever woke (a kernel thread may do the I/O, another process may have begun
- *              it), unless that was another thread in a call on the same file: who reads or writes holds its lock; pipes, futexes,
- *              children: `process`, the waker; sockets: the process at the other end if it is on this machine, else
- *              `network`; sleeps: `timeout`.
+ * The cause is decided when the frame in which the thread blocked ends. By then the path, the
+ * descriptor and the result of the call are known. Three things decide:
+ * - the class of the call, and the file that the call acts on;
+ * - the waker: a task and the call that the task was in, or what an interrupt had just done;
+ * - the state in which the thread slept.
  *
- * A wakeup by an interrupt names what the interrupt did (timer: timeout; packet: network; disk: file), never who was interrupted. A process that
- * writes packets into a device (tun) is the wire: `network`, too.
- * A wakeup by a thread of the kernel, or by one of its interrupts that belongs to no device, is `kernel`, by that thread's name without
- * numbers; "RCU grace period" when all CPUs had to pass a point first (membarrier, some closes and unmounts, writes to files of control groups).
+ * Example: a thread blocks in read() of a pipe for 3 ms. A task of process 42 wakes it, while that
+ * task is in write() to the same pipe. The class of read() leads to the file, the type of the file
+ * to "pipe", and the waker to the process: kind `process`, via "pipe", target process 42.
  *
- * On whose behalf. A kworker wakes for whoever queued its work; the softirq that delivers a packet to this machine itself, for the sender. A wakeup in
- * io_uring_enter is for the file of the request that was completed; if a worker of io_uring completed it, for what that had waited for.
+ * The first line that applies decides:
  *
- * Cut waits. What ended a wait that crosses a gap, or ended unseen, is not believed: unless the call alone tells (a sleep, a file), or its result (it
- * timed out; it got what it waited for), it is `unknown`. A wait that lasts until the end of the trace was ended by nothing: it is what the call alone tells, with the via it would have had:
- * a child, if there is just one; who else has the pipe or the other end of the socket open; the own process for a futex that no other
- * can wake; who held the lock, and what the descriptors of a poll are, as the recorder read them at the end (state_end.c). "several" stands for more
- * than one, and for whoever it may be where only a process can end the wait (a signal, a semaphore, a pipe whose other end is not known). Else it is
- * `other` by system call.
+ *	stopped  The task state says so: job control, ptrace, freezer.
+ *	memory   The thread was reclaiming memory.
+ *	signal   The waker had just sent a signal to the thread's process: `process`, via "signal".
+ *	fault    A page of a file: `file`. Otherwise `memory`, or the process that held the lock
+ *	         of the address space.
+ *	call     By the class of the call, see the table by_class[] below:
+ *	         - files on a disk: `file`, whichever task woke the thread, because a kernel thread
+ *	           may do the I/O for it, or another process may have begun that I/O. If the waker
+ *	           was in a call on the same file: `process`, because a reader or writer holds the
+ *	           lock of the file;
+ *	         - pipes, futexes, children: `process`, the waker;
+ *	         - sockets: the process at the other end if that is on this machine, else `network`;
+ *	         - sleeps: `timeout`.
  *
- * Kernel threads wait for `kernel`: at rest (idle, "next job") if a signal or work might end it, "work" otherwise.
+ * Interrupts. If an interrupt woke the thread, the cause is what the interrupt did: a timer is
+ * `timeout`, a packet is `network`, a disk is `file`. The task that was interrupted does not
+ * matter. A process that writes packets into a device (tun) plays the network card: this is
+ * `network`, too.
  *
- * Idle. A wait that a signal ended is none: that was no request of a client, but another of the server's processes (postgres hands on locks so).
- * accept, and poll, select, epoll and io_uring (unless a file was what it waited for) of a process that has ever listened on a socket, are a server's rest: between requests. That
- * a worker may also poll for the answer of a server of its own is not seen here.
+ * Kernel threads as wakers. A wakeup by a kernel thread, or by one of its interrupts that belongs
+ * to no device, is `kernel`. The target is the name of that thread without numbers. It is "RCU
+ * grace period" if all CPUs had to pass a quiescent state first: membarrier(), some calls of
+ * close() and umount(), writes to files of control groups.
+ *
+ * Work for others. A kworker wakes threads for the task that queued its work. The softirq that
+ * delivers a local packet wakes them for the sender. A wakeup in io_uring_enter() is for the file
+ * of the completed request. If an io_uring worker completed that request, the cause is the one for
+ * which the worker had waited.
+ *
+ * Cut waits. A wait is cut if it crosses a gap or if its end was not recorded. The analysis then
+ * ignores the waker. The cause is `unknown`, with two exceptions: the call alone decides (a sleep,
+ * a file), or its result does (it timed out, or it returned what it waited for).
+ *
+ * A wait that lasts until the end of the trace had no waker. The call alone decides, and the via is
+ * the one that the wait would have had. The target is
+ * - the child, if there is exactly one;
+ * - the other process that has the pipe or the peer socket open;
+ * - the thread's own process, for a futex that no other process can wake;
+ * - the holder of the lock, or what the descriptors of a poll are. The recorder read both at the
+ *   end of the recording (state_end.c).
+ *
+ * The target is "several" if several processes are possible. It is also "several" if only a process
+ * can end the wait but the analysis cannot tell which: a signal, a semaphore, a pipe with an
+ * unknown other end. In all other cases the cause is `other`, by system call.
+ *
+ * Kernel threads that wait: `kernel`. The target is "next job" (idle) if a signal or work may end
+ * the wait, and "work" otherwise.
+ *
+ * Idle waits. accept() of a server, and poll, select, epoll and io_uring of a process that has ever
+ * listened on a socket, are idle: the server waits for its next request. Two exceptions: io_uring
+ * that waited for a file, and a wait that a signal ended. The signal did not come from a client,
+ * but from another process of the server (postgres hands on locks in this way). Limit: a worker
+ * that polls for an answer from a server of its own also counts as idle.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,15 +103,15 @@ const char *trace_wait_kind_name(enum trace_wait_kind kind)
 	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
 }
 
-/* The question: a thread, its closed wait, and the frame that blocked. */
+/* The wait context: a thread, its closed wait, and the frame in which it blocked. */
 struct question {
 	struct trace_analysis *a;
 	struct trace_thread *thread;
 	const struct pending *pending;
 	const struct waker *waker;
 	const struct frame *frame; /* a system call */
-	bool gap;		   /* what ended it was not seen: a gap, or a hidden thread's time */
-	int64_t result;		   /* of the call, where it tells what was not seen; else 0 */
+	bool gap;		   /* the end was not recorded: a gap, or the time of a hidden thread */
+	int64_t result;		   /* result of the call if it replaces an unrecorded end; else 0 */
 };
 
 static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32_t target)
@@ -82,7 +119,10 @@ static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32
 	return (struct verdict){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
 }
 
-/* Of a call whose entry was not seen, there is no name; and that a call succeeded does not make what ended it seen. */
+/*
+ * If the entry was not recorded, the name of the call is unknown. A successful return does not
+ * prove that the event that ended the wait was recorded.
+ */
 static struct verdict other_call(const struct question *q, enum via via)
 {
 	if (q->frame->call == CALL_UNKNOWN || q->result)
@@ -105,7 +145,7 @@ static struct verdict the_waker(const struct question *q, enum via via)
 	return verdict_of(TRACE_WAIT_PROCESS, via, q->waker->thread->process->idx);
 }
 
-/* What the call was given; 0: nothing. */
+/* The path that was passed to the call; 0: none. */
 static string_id given_path(const struct question *q)
 {
 	return frame_path(q->a, q->thread);
@@ -113,9 +153,9 @@ static string_id given_path(const struct question *q)
 
 static struct verdict by_socket(const struct question *q, const struct sock *sock);
 
-/* ---- nothing ended it ---- */
+/* ---- waits without a waker ---- */
 
-/* wait4(), waitpid(), waitid(): the child that was named, or the only one. */
+/* wait4(), waitpid(), waitid(): the child that the caller named, or its only child. */
 static uint32_t awaited_child(const struct question *q)
 {
 	bool is_waitid = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "waitid") == 0;
@@ -126,7 +166,10 @@ static uint32_t awaited_child(const struct question *q)
 
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
 
-/* A futex is in memory; who else has that memory, may wake. Memory of System V has no file that we know of. */
+/*
+ * A process can wake a futex if it shares the memory that contains it. Shared memory of System V is
+ * not followed: it has no file in the state.
+ */
 static uint32_t futex_holder(const struct question *q)
 {
 	file_idx shared = memory_find(q->thread->memory, q->frame->args[0]);
@@ -138,7 +181,10 @@ static uint32_t futex_holder(const struct question *q)
 	return ender_sharer(q->a, q->thread->process, shared);
 }
 
-/* The lock's holder, as the kernel told it at the end. It may have left the lock to its children, and be gone. */
+/*
+ * The lock's holder, as the kernel reported it at the end of the recording. The holder may have
+ * exited since and left the lock to its children.
+ */
 static uint32_t lock_holder(const struct question *q)
 {
 	const struct end_wait *end = end_wait_of(q->a, q->thread, q->frame);
@@ -195,9 +241,9 @@ static struct verdict by_call_alone(const struct question *q, enum via via)
 	return process == PROCESS_UNKNOWN ? other_call(q, via) : verdict_of(TRACE_WAIT_PROCESS, via, process);
 }
 
-/* ---- by who or what ended it ---- */
+/* ---- by the waker ---- */
 
-/* The whole process ends: its threads are woken to die, whatever they wait for. */
+/* exit_group() wakes all threads of the process so that they exit, whatever they wait for. */
 static bool woken_to_die(const struct question *q)
 {
 	const struct call *call = &q->a->calls[q->waker->call];
@@ -213,13 +259,20 @@ static bool is_of_rcu(const struct trace_thread *thread)
 	return (thread->flags & THREAD_KERNEL) && strncmp(thread->comm, "rcu", 3) == 0;
 }
 
-/* Whatever was acted on. No data comes by it: a file's write() that moves a process to a control group, or a setting, waits for all CPUs. */
+/*
+ * An RCU grace period ended the wait, whichever file the call acts on. Such a call waits for all
+ * CPUs and not for data: a write() to a file that moves a process to a control group, or to a
+ * setting.
+ */
 static bool ended_by_rcu(const struct question *q)
 {
 	return !q->pending->cut && (q->waker->thread ? is_of_rcu(q->waker->thread) : q->waker->cause == CAUSE_RCU);
 }
 
-/* "kworker/0:1-events" is kworker: which of them did it means nothing. Those of RCU have many names. */
+/*
+ * The name without the instance: "kworker/0:1-events" becomes "kworker", because it does not matter
+ * which worker ran. The threads of RCU have many names, so they share one target.
+ */
 static struct verdict by_kernel_thread(const struct question *q, enum via via)
 {
 	const char *comm = q->waker->thread->comm;
@@ -231,7 +284,7 @@ static struct verdict by_kernel_thread(const struct question *q, enum via via)
 	return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, *name ? name : "kernel thread"));
 }
 
-/* Whoever or whatever woke, the socket that it said became ready left aside. */
+/* Decide by the waker only. Ignores which socket the waker reported as ready. */
 static struct verdict by_waker_alone(const struct question *q, enum via via)
 {
 	if (q->pending->cut)
@@ -259,7 +312,7 @@ static struct verdict by_waker_alone(const struct question *q, enum via via)
 	}
 }
 
-/* Where the call alone does not tell. */
+/* For calls that do not decide alone. */
 static struct verdict by_waker(const struct question *q, enum via via)
 {
 	const struct sock *ready = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
@@ -267,7 +320,7 @@ static struct verdict by_waker(const struct question *q, enum via via)
 	return ready && !q->pending->cut && !woken_by_task(q) ? by_socket(q, ready) : by_waker_alone(q, via);
 }
 
-/* ---- by the thing waited for ---- */
+/* ---- by the object of the wait ---- */
 
 static enum via via_of_socket(const struct sock *sock)
 {
@@ -278,7 +331,10 @@ static enum via via_of_socket(const struct sock *sock)
 	return sock->type == SOCK_STREAM ? VIA_TCP : VIA_UDP;
 }
 
-/* What a process writes into a device (tun, tap) arrives as packets: it is no end of the connection, but the wire. */
+/*
+ * A process that writes into a device (tun, tap) delivers packets. It is not the end of a
+ * connection, so the wait is for the network.
+ */
 static bool brings_packets(const struct question *q)
 {
 	return q->waker->file && S_ISCHR(q->a->files[q->waker->file].mode);
@@ -290,13 +346,21 @@ static struct verdict by_socket(const struct question *q, const struct sock *soc
 	enum via via = via_of_socket(sock);
 
 	if (q->waker->cause == CAUSE_TIMER && frame_class(q->a, q->frame) != CALL_CONNECT)
-		return timeout(); /* SO_RCVTIMEO and the like; but whoever waits for a connection waits for who does not answer */
+		/*
+		 * SO_RCVTIMEO and similar. A connect() that times out waits for the peer that does
+		 * not answer.
+		 */
+		return timeout();
 	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(q)))
 		return by_waker_alone(q, via);
 	if (q->gap)
 		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	if (used && (used == sock || used == peer))
-		return the_waker(q, via); /* who shut it down, or used the other end just now; its owner may be a parent that did before */
+		/*
+		 * The waker shut the socket down or just used the other end. The recorded owner may
+		 * be a parent that used it earlier.
+		 */
+		return the_waker(q, via);
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
 		return verdict_of(TRACE_WAIT_PROCESS, via, peer->owner);
 	if (woken_by_task(q) && !brings_packets(q))
@@ -312,10 +376,11 @@ static const struct {
 } anonymous_files[] = {
 	{"[eventfd", VIA_EVENTFD}, {"[signalfd", VIA_SIGNAL},  {"[eventpoll", VIA_POLL}, {"[io_uring", VIA_URING}, {"[pidfd", VIA_PIDFD},
 	{"pidfd:", VIA_PIDFD},	   {"inotify", VIA_INOTIFY},   {"[inotify", VIA_INOTIFY}, {"[fanotify", VIA_INOTIFY}, {"pipe:", VIA_PIPE},
-	{"socket:", VIA_SOCKET},   {"/dev/pts/", VIA_TTY},     {"/dev/ptmx", VIA_TTY}, /* no real terminal: a process has the other end */
+	/* a pseudoterminal: a process has the other end */
+	{"socket:", VIA_SOCKET},   {"/dev/pts/", VIA_TTY},     {"/dev/ptmx", VIA_TTY},
 };
 
-/* "anon_inode:[eventfd]" in /proc, "[eventfd]" in the kernel. */
+/* The name is "anon_inode:[eventfd]" in /proc, and "[eventfd]" in the kernel. */
 static const char *anonymous_name(const char *path)
 {
 	return strncmp(path, "anon_inode:", 11) == 0 ? path + 11 : path;
@@ -340,7 +405,7 @@ static bool is_terminal(const struct question *q, file_idx file)
 	return file_via(q->a, file) == VIA_TTY;
 }
 
-/* Did the task that woke it act on this file? */
+/* True if the waker is a task that acted on this file. */
 static bool is_wakers(const struct question *q, file_idx idx)
 {
 	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
@@ -348,20 +413,26 @@ static bool is_wakers(const struct question *q, file_idx idx)
 	return woken_by_task(q) && !q->pending->cut && q->waker->file && file->ino == wakers->ino && file->dev == wakers->dev;
 }
 
-/* The data comes by interrupts and the kernel's threads. A thread that was in a call on the same file itself had that to itself: a large write, a lease. */
+/*
+ * Data of a file arrives through interrupts and kernel threads. If the waker was itself in a call
+ * on the same file, it held the file's lock: for a large write, or a lease.
+ */
 static bool was_kept(const struct question *q, file_idx idx)
 {
 	return !q->waker->worker && is_wakers(q, idx);
 }
 
-/* Whoever watches the file has to allow it first (fanotify). */
+/* True if the waker is a fanotify listener: it has to permit the access first. */
 static bool was_allowed(const struct question *q)
 {
 	return woken_by_task(q) && !q->pending->cut && q->waker->file &&
 	       strncmp(anonymous_name(file_text(q->a, q->waker->file)), "[fanotify", 9) == 0;
 }
 
-/* A terminal's other end tells that it is one, where the descriptor is not known (of an ioctl() that makes it). */
+/*
+ * For a call with an unknown descriptor, such as an ioctl() that creates it. If the waker acted on
+ * the other end of a terminal, the wait is for a terminal.
+ */
 static struct verdict by_unknown_file(const struct question *q)
 {
 	return by_waker(q, woken_by_task(q) && is_terminal(q, q->waker->file) ? VIA_TTY : VIA_NONE);
@@ -395,7 +466,7 @@ static struct verdict by_file(const struct question *q, file_idx idx)
 	case S_IFSOCK:
 		sock = sock_of_file(q->a, idx);
 		return sock ? by_socket(q, sock) : by_waker(q, VIA_SOCKET);
-	default: /* no type: an anonymous inode, or a file of which only the path is known */
+	default: /* no type: an anonymous inode, or a file with a known path only */
 		if (strncmp(anonymous_name(file_text(q->a, idx)), "[timerfd", 8) == 0)
 			return timeout();
 		if (file_text(q->a, idx)[0] == '/')
@@ -409,7 +480,7 @@ static struct verdict by_path(const struct question *q)
 	if (q->frame->file)
 		return by_file(q, q->frame->file);
 	if (was_allowed(q))
-		return the_waker(q, VIA_INOTIFY); /* or not allowed: then there is no descriptor */
+		return the_waker(q, VIA_INOTIFY); /* or it denied the access: then there is no descriptor */
 	if (q->frame->has_path && !q->gap && !ended_by_rcu(q))
 		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q));
 	return by_waker(q, VIA_NONE);
@@ -429,7 +500,7 @@ static struct verdict call_on_file(const struct question *q)
 	return by_file(q, q->frame->file);
 }
 
-/* Did the waker act on this pipe, or the other end of this socket? */
+/* True if the waker acted on this pipe or on the peer of this socket. */
 static bool used_by_waker(const struct question *q, file_idx idx)
 {
 	const struct sock *sock = sock_of_file(q->a, idx), *peer = sock ? sock_peer(q->a, sock) : NULL;
@@ -437,7 +508,11 @@ static bool used_by_waker(const struct question *q, file_idx idx)
 	return is_wakers(q, idx) || (peer && woken_by_task(q) && !q->pending->cut && sock_of_file(q->a, q->waker->file) == peer);
 }
 
-/* From one file to another: a disk's completion is the disk's, all else the other's; of two that are no disks, the one that the waker used, or the first. */
+/*
+ * For calls that copy from one file to another. With one regular file: a disk's completion is for
+ * the regular file, any other wakeup is for the other one. With no regular file: the file that the
+ * waker used, or else the first.
+ */
 static struct verdict between(const struct question *q, file_idx one, file_idx two)
 {
 	bool one_is_disk = one && S_ISREG(q->a->files[one].mode);
@@ -495,7 +570,8 @@ static struct verdict call_ptrace(const struct question *q)
 	return by_waker(q, VIA_PTRACE);
 }
 
-#define IPC_SEMTIMEDOP 4 /* SEMTIMEDOP of <linux/ipc.h>: the first four of ipc() are about semaphores, the next about messages */
+/* SEMTIMEDOP of <linux/ipc.h>: operations up to it are on semaphores, the next ones on messages */
+#define IPC_SEMTIMEDOP 4
 
 static struct verdict call_ipc(const struct question *q)
 {
@@ -507,13 +583,16 @@ static struct verdict call_ipc(const struct question *q)
 	return by_waker(q, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
 }
 
-/* A server, or one that was. */
+/* True for a server: its process has listened on a socket at some time. */
 static bool listens(const struct question *q)
 {
 	return q->thread->fds && q->thread->fds->nr_listening;
 }
 
-/* Nothing ended it: what would have, if this file could. Kind `unknown`: that does not tell. */
+/*
+ * For a wait without a waker: the cause that the wait would have if this file ended it. Kind
+ * `unknown` if the file does not decide.
+ */
 static struct verdict would_end(const struct question *q, file_idx file)
 {
 	struct frame frame = *q->frame;
@@ -524,13 +603,14 @@ static struct verdict would_end(const struct question *q, file_idx file)
 	its.frame = &frame;
 	v = by_file(&its, file);
 	if (v.kind == TRACE_WAIT_PROCESS && v.target == PROCESS_SEVERAL && v.via == VIA_EVENTFD)
-		v.target = q->thread->process->idx; /* rarely of another: it has no name by which to find that one */
+		/* another process is rare, and an eventfd has no name by which to find it */
+		v.target = q->thread->process->idx;
 	if (v.kind == TRACE_WAIT_OTHER)
 		v.kind = TRACE_WAIT_UNKNOWN;
 	return v;
 }
 
-/* Of several files, what all of them agree in; "several" if they do not. */
+/* Combine the causes of several files: their common cause, or "several" if they differ. */
 static struct verdict agreed(struct verdict sum, struct verdict v, enum via via)
 {
 	if (v.kind == TRACE_WAIT_UNKNOWN)
@@ -546,13 +626,13 @@ static struct verdict of_descriptors(const struct question *q)
 	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
 
 	if (end && end->counts_fds && !end->nr_fds)
-		return timeout(); /* a sleep by another name */
+		return timeout(); /* poll() without descriptors is a sleep */
 	for (uint32_t i = 0; end && i < end->nr_fds; i++)
 		sum = agreed(sum, would_end(q, fd_file(q->thread, q->a->end_fds[end->first_fd + i])), VIA_POLL);
 	return sum.kind == TRACE_WAIT_UNKNOWN ? other_call(q, VIA_POLL) : sum;
 }
 
-/* Of the requests of io_uring that are still in progress. */
+/* The common cause of the io_uring requests that are still in progress. */
 static struct verdict of_requests(const struct question *q)
 {
 	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
@@ -567,7 +647,7 @@ static struct verdict of_requests(const struct question *q)
 	return sum;
 }
 
-/* The wait of a worker of io_uring that was decided last, as its submitter's. */
+/* The latest decided wait of an io_uring worker, as the wait of its submitter. */
 static struct verdict the_workers(const struct question *q)
 {
 	uint64_t key = q->waker->thread->last_wait;
@@ -595,7 +675,7 @@ static struct verdict call_uring(const struct question *q)
 	return v;
 }
 
-/* A worker of io_uring: it waits for work from its submitter, or for the file that it does it on. */
+/* An io_uring worker waits for work from its submitter, or for the file of a request. */
 static struct verdict io_worker(const struct question *q)
 {
 	struct verdict v = by_waker(q, VIA_URING);
@@ -607,7 +687,7 @@ static struct verdict io_worker(const struct question *q)
 static struct verdict call_exec(const struct question *q)
 {
 	if (woken_by_task(q) && q->waker->thread->process == q->thread->process)
-		return by_waker(q, VIA_EXEC); /* its other threads had to die first */
+		return by_waker(q, VIA_EXEC); /* the other threads of the process had to exit first */
 	return by_path(q);
 }
 
@@ -618,7 +698,10 @@ static struct verdict call_sync_all(const struct question *q)
 
 #define MAP_ANONYMOUS_FLAG 0x20 /* MAP_ANONYMOUS of x86 */
 
-/* Of which file a call brings the pages in: mmap() was given it, of the others the last page tells. */
+/*
+ * The file that the call pages in. mmap() names it; for the other calls it is the file of the last
+ * page.
+ */
 static file_idx populated_file(const struct question *q)
 {
 	const struct frame *frame = q->frame;
@@ -655,16 +738,16 @@ static struct verdict call_socketcall(const struct question *q)
 	return call_accepts(q->a, q->frame) ? call_accept(q) : call_on_file(q);
 }
 
-/* poll, select, epoll: what the waker acted on tells which of the many it was. */
+/* poll, select, epoll: the file on which the waker acted shows which descriptor became ready. */
 static struct verdict call_poll(const struct question *q)
 {
 	const struct sock *sock = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
-	const struct sock *wakers = sock_of_file(q->a, q->waker->file); /* its end */
+	const struct sock *wakers = sock_of_file(q->a, q->waker->file); /* the waker's end */
 	struct verdict v;
 
 	if (q->pending->cut)
 		v = q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : of_descriptors(q);
-	else if (q->waker->by_signal && woken_by_task(q)) /* of a signalfd, or it interrupted the call */
+	else if (q->waker->by_signal && woken_by_task(q)) /* for a signalfd, or it interrupted the call */
 		v = the_waker(q, VIA_SIGNAL);
 	else if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
 		v = by_waker(q, VIA_PIPE);
@@ -680,12 +763,16 @@ static struct verdict call_poll(const struct question *q)
 	return v;
 }
 
-/* io_getevents(): no ring of io_uring, and its requests are not followed. What the waker acted on tells, or the disk. */
+/*
+ * io_getevents(): the analysis does not follow its requests, as it does those of io_uring. The file
+ * on which the waker acted decides, or the disk.
+ */
 static struct verdict call_aio(const struct question *q)
 {
 	struct verdict v = call_poll(q);
 
-	v.idle &= v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK; /* a database that waits for its disk has work */
+	/* a database that waits for its disk is not idle */
+	v.idle &= v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK;
 	return v;
 }
 
@@ -735,7 +822,10 @@ static struct verdict new_child(const struct question *q)
 
 #define STOPPED_STATES (TRACE_TASK_STOPPED | TRACE_TASK_TRACED | TRACE_TASK_FROZEN)
 
-/* The freezer of version 2 of the control groups has no state of its own: who is frozen sleeps outside of all calls until somebody writes to its file. */
+/*
+ * The freezer of control groups v2 has no task state. A frozen thread sleeps outside of all calls
+ * until a task writes to cgroup.freeze.
+ */
 static bool is_thawed(const struct question *q)
 {
 	const char *path = woken_by_task(q) && q->waker->file ? file_text(q->a, q->waker->file) : "", *name = strrchr(path, '/');
@@ -750,7 +840,10 @@ static bool polls(const struct question *q)
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
 
-/* A thread of the kernel. What its work is for, it does not tell; a disk it does, unless what the disk has done is its next job. */
+/*
+ * A kernel thread's own wait. The trace does not show for which task it works. It shows a disk,
+ * unless that disk's completion is the next job of the thread.
+ */
 static struct verdict kernel_thread(const struct question *q)
 {
 	struct verdict v = {.kind = TRACE_WAIT_KERNEL};
@@ -762,26 +855,26 @@ static struct verdict kernel_thread(const struct question *q)
 	return v;
 }
 
-/* ---- what ended it was not seen, but what the call returned was ---- */
+/* ---- the end was not recorded, but the result of the call was ---- */
 
 static bool is_last(const struct question *q)
 {
 	return q->pending == &q->thread->pending[q->thread->nr_pending - 1];
 }
 
-/* It gave up: no process, no file would make it return this. */
+/* The call timed out: no process and no file would make it return this. */
 static bool timed_out(const struct question *q)
 {
 	return q->thread->ret == -ETIMEDOUT || (polls(q) && q->thread->ret == 0);
 }
 
-/* It got what it waited for: then that is what ended the wait. */
+/* The call returned what it waited for, so that ended the wait. */
 static bool succeeded(const struct question *q)
 {
 	return !polls(q) && (q->thread->ret > 0 || (q->thread->ret == 0 && frame_class(q->a, q->frame) == CALL_FUTEX));
 }
 
-/* No event may be missing: it would be the result of another call. */
+/* True if no event is missing: otherwise the result could be that of another call. */
 static bool result_tells(const struct question *q)
 {
 	return q->gap && (q->thread->flags & THREAD_RETURNS) && q->thread->nr_pending && is_last(q) && q->frame->kind == FRAME_SYSCALL &&

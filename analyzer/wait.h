@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_WAIT_H
 #define ANALYZER_WAIT_H
-/* wait.h - what a blocked thread waited for, and how that is told: wait.c, and for locks locks.c. */
+/* wait.h - what a blocked thread waited for (wait.c), and the report of locks (locks.c). */
 #include <stdbool.h>
 #include <stdint.h>
 #include "state_file.h"
@@ -23,10 +23,13 @@ struct verdict {
 	uint32_t target; /* PROCESS: index of the process; else a string_id */
 };
 
-/** wait_decide() - what did @thread wait for? */
+/** wait_decide() - decide the wait cause of @pending, a closed wait of @thread */
 struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
 const char *via_name(enum via via);
-/** file_via() - how one waits for this file, if it is of a kind that tells: eventfd, pipe ...; else NONE */
+/**
+ * file_via() - the via of a wait for @file, if its path shows a kind such as eventfd or pipe; else
+ * NONE
+ */
 enum via file_via(const struct trace_analysis *a, file_idx file);
 static inline uint64_t wait_key(const struct verdict *v)
 {
@@ -44,6 +47,6 @@ struct lock_row { /* see locks.c */
 	uint64_t count;
 };
 
-/** lock_waited() - @thread waited for a lock; its system call is still its frame */
+/** lock_waited() - account a wait of @thread for a lock; its system call must still be its frame */
 void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns);
 #endif
