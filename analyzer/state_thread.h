@@ -212,7 +212,7 @@ enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, N
 
 struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
 /**
- * thread_get() - the thread of id @tid; makes one that lives since the start if there is none
+ * thread_get() - the thread with number @tid; creates one if there is none
  *
  * Returns NULL if @tid is 0 or too large.
  */
