@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* state_container.c - the control group of each process. Children are born into their parent's. */
+/* state_container.c - the control group of each process. A child begins in its parent's group. */
 #include "handlers.h"
 #include "state.h"
 
 struct cgroup_row {
-	uint64_t key; /* number + 1 */
+	uint64_t key; /* id + 1 */
 	string_id path;
 };
 

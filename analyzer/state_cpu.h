@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_STATE_CPU_H
 #define ANALYZER_STATE_CPU_H
-/* state_cpu.h - CPUs: who is on each, and the interrupts that nest there. */
+/* state_cpu.h - CPUs: the thread that runs on each, and the interrupts that nest there. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/analysis.h>
@@ -19,55 +19,60 @@ struct nest {
 	uint8_t type;
 };
 
-struct cpu_log_entry { /* from then on, who had the CPU */
+struct cpu_log_entry { /* the process that has the CPU from then on */
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
 	uint32_t process;
-	uint32_t holder; /* if the CPU has turns */
+	uint32_t holder; /* if the CPU has @turns: its holder there */
 };
 
-struct turn { /* of a thread on a CPU, from switch to switch */
-	uint32_t tid; /* 0 = nobody, or not known */
+struct turn { /* a time slice: a thread on a CPU, from switch to switch */
+	uint32_t tid; /* 0: the idle thread, or not known */
 	uint64_t ns;
 	uint64_t stolen;
 };
 
 struct cpu {
 	uint32_t cpu;
-	uint64_t mark; /* booked until then */
-	struct trace_thread *current; /* NULL: not known. The idle thread is &cpu->idle. */
-	uint32_t quota_tid; /* of this thread, which is about to leave, the quota is used up; 0: of none */
+	uint64_t mark; /* the CPU's time is accounted until then */
+	struct trace_thread *current; /* NULL: not known; the idle thread is &cpu->idle */
+	uint32_t quota_tid; /* this thread is about to leave since its quota is used up; 0: none */
 	struct trace_thread idle;
 	uint8_t nested;
-	uint8_t cause; /* what the current context did last */
+	uint8_t cause; /* the last cause of wakeups in the current context */
 	uint64_t cause_detail;
-	uint32_t signalled; /* tid of the last signal_generate in this context, 0 none */
-	struct trace_thread *woken; /* last in this context, NULL none */
-	bool loopback;	    /* the packet in progress came from this machine */
-	uint64_t gap_until; /* events before are not to be trusted */
-	bool touched;	    /* since the start or the last gap */
-	bool switched;	    /* there was a switch, at first_switch_ns: from then on who has the CPU is known */
+	uint32_t signalled; /* target tid of the last signal_generate in this context, 0: none */
+	struct trace_thread *woken; /* the last thread woken in this context, NULL: none */
+	bool loopback;	    /* the current packet came from this machine */
+	uint64_t gap_until; /* ignore events before: the CPU's state is lost */
+	bool touched;	    /* an event changed the state since the start or the last gap */
+	/* a switch was recorded, first at first_switch_ns; @current is known since */
+	bool switched;
 	uint64_t first_switch_ns;
 	uint64_t last_switch_ns;
-	uint32_t nr_switches; /* at that time: a clock may stand still for some */
-	struct turn before;	 /* and now, since, with so much of it stolen: */
+	uint32_t nr_switches; /* switches at last_switch_ns: the clock may repeat a time */
+	/* the slice before; the current one follows: its begin and its stolen time */
+	struct turn before;
 	uint64_t turn_since, turn_stolen;
-	uint64_t turn_woken; /* so long before it somebody set out to wake who has it, and the CPU was idle; else 0 */
-	bool is_offline;    /* it was seen to go */
-	bool hidden;	    /* current may be gone already, unseen; then successor came: state_hidden.c */
+	/* time from the current thread's wakeup to its switch in, if the CPU was idle; else 0 */
+	uint64_t turn_woken;
+	bool is_offline;    /* cpu_hotplug said that the CPU is offline */
+	/* @current may have left unseen; then @successor came: state_hidden.c */
+	bool hidden;
 	uint32_t successor;
-	struct lookahead ahead; /* to the switches of this CPU to come */
+	struct lookahead ahead; /* reads the next switches of this CPU */
 	struct nest nest[MAX_NESTED];
-	uint64_t irq_ns; /* irq + softirq, for the waiters */
-	uint64_t softirq_ns[NR_SOFTIRQS]; /* each, also when ksoftirqd does them */
+	uint64_t irq_ns; /* time in irqs and softirqs, which waiting threads are charged for */
+	uint64_t softirq_ns[NR_SOFTIRQS]; /* by softirq, those in ksoftirqd included */
 	struct trace_cpu_figures figures;
-	uint64_t log_pos; /* entries ever */
-	uint32_t log_mask; /* entries that are kept, less one; CPU_LOG or more, a power of two */
+	uint64_t log_pos; /* number of entries ever added to @log */
+	uint32_t log_mask; /* size of @log less 1; the size is a power of two, at least CPU_LOG */
 	struct cpu_log_entry *log; /* owned */
-	struct turns *turns; /* owned; what more is known of them; NULL: nobody waited for many: slice_log.c */
+	/* owned; links between the time slices; NULL: no wait has seen many slices: slice_log.c */
+	struct turns *turns;
 };
 
-/** is_thread() - is @thread, which @cpu has, known and not the idle one? */
+/** is_thread() - is @thread known, and not the idle thread of @cpu? */
 static inline bool is_thread(const struct cpu *cpu, const struct trace_thread *thread)
 {
 	return thread && thread != &cpu->idle;
@@ -79,9 +84,9 @@ static inline uint64_t nest_key(const struct nest *nest)
 {
 	return (uint64_t)nest->type << 56 | ((nest->number + 1) & ((1ull << 56) - 1));
 }
-/** irq_flush() - forget the interrupts in progress: a scheduling change cannot happen in one */
+/** irq_flush() - drop the interrupts in progress: no switch can happen in one */
 void irq_flush(struct cpu *cpu);
-/** irq_waker() - what the interrupt in progress on @cpu did last, and whose fault a wakeup by it is */
+/** irq_waker() - fill @waker with the cause of a wakeup by the interrupt in progress on @cpu */
 void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker);
 string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
 #endif

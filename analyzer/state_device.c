@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_device.c - what an interrupt did: a block request completed, a timer expired, a packet arrived.
+ * state_device.c - the cause of an interrupt, and the block device of a file
  *
- * Remembered on the CPU until the interrupt ends: a wakeup from interrupt context names this, never the interrupted thread.
+ * The cause of an interrupt is a completed block request, an expired timer or an arrived packet.
+ * The CPU keeps it until the interrupt ends: a wakeup from interrupt context gets this cause, and
+ * never the interrupted thread.
  *
- * And which block device has the file of a path: the one that its file system is on, or better, that was seen to serve it.
+ * The block device of a path is the device of its file system or, with precedence, the device that
+ * was seen to serve the file.
  */
 #include <string.h>
 #include "handlers.h"
@@ -54,7 +57,8 @@ void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	caused(cpu, CAUSE_SOCKET, ((const struct trace_sock_ready *)event->payload)->ino);
 }
 
-#define SIGNAL_DELIVERED 0 /* TRACE_SIGNAL_DELIVERED, include/trace/events/signal.h; not ignored, not pending already */
+/* TRACE_SIGNAL_DELIVERED, include/trace/events/signal.h: not ignored, not already pending */
+#define SIGNAL_DELIVERED 0
 
 static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread *thread)
 {
@@ -67,8 +71,9 @@ static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread
 }
 
 /*
- * The kernel tells of a signal after it has woken the target for it. Other wakeups may follow in the same context, for the same reason (the
- * death of a child ends its parent's wait). A wakeup whose channel is known was not for the signal.
+ * The kernel reports a signal after it has woken the target for it. More wakeups for the same
+ * reason may follow in the same context (the death of a child ends its parent's wait). A wakeup
+ * with a known channel was not for the signal.
  */
 void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -83,7 +88,7 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 	if (!woken || !target || woken->process != target->process || !woken->nr_pending)
 		return;
 	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken))
-		return; /* the death itself */
+		return; /* the death of the child ended the wait */
 	waker = &woken->pending[woken->nr_pending - 1].waker;
 	if (waker->thread == cpu->current && !waker->file && !waker->via)
 		waker->by_signal = true;
@@ -119,7 +124,7 @@ void device_learn(struct trace_analysis *a, string_id path, uint32_t dev, bool s
 
 const char *trace_file_device(const struct trace_analysis *a, const char *path)
 {
-	/* The path of a report is interned already. */
+	/* A path in a report is interned already. */
 	string_id id = *path ? strings_intern(&((struct trace_analysis *)a)->strings, path) : 0;
 	const struct device_row *row = id ? table_find(&a->devices, sizeof(*row), id + 1ull) : NULL;
 

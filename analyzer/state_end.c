@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_end.c - what threads waited for when the recording ended, as the recorder read it then.
+ * state_end.c - the waits of threads at the end of the recording, as the recorder read them
  *
- * A poll keeps its descriptors in memory of the program, and an epoll in the kernel: no event tells them. For a wait that an event ended, who ended it
- * tells enough. For one that nothing ended, the recorder reads them when it stops; so too the call of a thread that made it before the recording
- * where it could not be seen, and who holds the lock of a file. It was read a moment after the end: it counts only for
- * a thread that was in the same call.
+ * A poll has its descriptors in the program's memory, and an epoll has them in the kernel: no event
+ * records them. If an event ended a wait, the waker in it is enough. For waits that did not end,
+ * the recorder reads the descriptors when it stops. It also reads two other things then: the call
+ * of a thread that entered it before the recording, and the process that holds the lock of a file.
+ * The reading is a moment after the end, so it is used only for a thread that was in the same call.
  */
 #include <stdlib.h>
 #include "state.h"
@@ -28,12 +29,12 @@ static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
 	if (!end->nr_fds)
 		end->first_fd = a->nr_end_fds;
 	if (end->first_fd + end->nr_fds != a->nr_end_fds)
-		return; /* those of a thread come together */
+		return; /* the records of a thread are adjacent */
 	a->end_fds[a->nr_end_fds++] = fd;
 	end->nr_fds++;
 }
 
-/* One record for each descriptor; or one, with descriptor -1. */
+/* A wait has one record for each descriptor, or a single one with descriptor -1. */
 void end_load(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_end_wait *wait = event->payload;
@@ -51,7 +52,10 @@ void end_load(struct trace_analysis *a, const struct trace_event *event)
 		add_fd(a, end, wait->fd);
 }
 
-/* The number alone may be that of the next call: a poll follows a poll. */
+/*
+ * Compares the arguments, too: the next call may have the same number, as with one poll after
+ * another.
+ */
 static bool is_same_call(const struct trace_analysis *a, const struct end_wait *end, const struct frame *frame)
 {
 	unsigned int addresses = a->calls[frame->call].addresses;

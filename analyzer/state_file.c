@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_file.c - files and descriptors: which file a number means, in which process.
+ * state_file.c - files, and the descriptors of each process
  *
- * Descriptor tables are shared as the kernel shares them (CLONE_FILES), copied by fork, cleared of O_CLOEXEC by exec. Files
- * are kept once for each (device, inode, path): a renamed file is another row, a hard link too. Few of them are ever named in a report: until then
- * a file's path is its own, and goes with it (state_forget.c).
+ * Threads share a descriptor table as in the kernel (CLONE_FILES). A fork copies it, and exec
+ * closes the descriptors with O_CLOEXEC. There is one struct file for each (device, inode, path): a
+ * renamed file gets another one, and a hard link too. Few files are named in a report. Until then a
+ * struct file owns its path, which is freed with it (state_forget.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +29,16 @@ static uint64_t inode_key(uint32_t dev, uint64_t ino)
 	return hash_u64(ino ^ (uint64_t)dev << 40) | 1;
 }
 
-/* The same of all files that have neither a device nor a path. */
+/* The key is the same for all files without a device and a path. */
 static uint64_t identity_key(const struct file *file, const char *path)
 {
 	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
 }
 
-/* Room for @max of them; @files is released. Each read goes to another of many: so they are in large pages, if the kernel has some. */
+/*
+ * Makes room for @max files and releases @files. Reads go to many different files, so the array is
+ * in large pages, if the kernel has some.
+ */
 static struct file *files_more(struct file *files, uint32_t nr, uint32_t max)
 {
 	size_t bytes = max * sizeof(*files);
@@ -104,7 +108,7 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 	uint64_t key = identity_key(&wanted, path);
 	struct idx_row *row, *by_inode;
 
-	for (;; key++) { /* two of one hash take neighbouring keys */
+	for (;; key++) { /* two files with the same hash take neighbouring keys */
 		key += !key;
 		row = books_row(a, &a->file_by_identity, sizeof(*row), key);
 		if (!row->idx)
@@ -334,7 +338,10 @@ file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, u
 	return file_get(a, is_pidfd ? "[pidfd]" : path, dev, ino, is_pidfd ? 0 : file_mode(mode, flags));
 }
 
-/* Since Linux 6.9 a pidfd is a file of a file system of its own; its name was "/" in traces that were made before that was told apart. */
+/*
+ * Since Linux 6.9 a pidfd is a file in a file system of its own. Traces of earlier recorder
+ * versions name it "/".
+ */
 static bool is_pidfd(const struct trace_analysis *a, const struct frame *frame)
 {
 	return frame && frame_class(a, frame) == CALL_FD_NEW && strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
@@ -358,18 +365,24 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
 	if (!frame)
 		return;
 	frame->fd_seen = true;
-	/* What a call that makes a descriptor waited for is the file it opened. accept: the connection. */
+	/*
+	 * A call that makes a descriptor waited for the file that it opened; accept() waited for
+	 * the connection.
+	 */
 	if (frame_class(a, frame) == CALL_OPEN || frame_class(a, frame) == CALL_FD_NEW || call_accepts(a, frame))
 		frame->file = file;
 }
 
-/* mlock(), madvise() and the like bring in the pages of a mapping themselves: there is no trap. mmap() has its file already. */
+/*
+ * mlock(), madvise() and similar calls read the pages of a mapping without a fault. mmap() has its
+ * file already.
+ */
 static bool populates(const struct trace_analysis *a, const struct frame *frame)
 {
 	return frame->kind == FRAME_SYSCALL && (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
-/* The page that a fault needs. Files that were mapped by exec have no descriptor: then the inode tells. */
+/* The page that a fault needs. A file that exec mapped has no descriptor, so its inode finds it. */
 void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fs_fault *fault = event->payload;

@@ -2,9 +2,9 @@
 #ifndef ANALYZER_STATE_FILE_H
 #define ANALYZER_STATE_FILE_H
 /*
- * state_file.h - what a process can have open or mapped: files, the tables of its descriptors, its memory; and requests of io_uring, which are made on files.
+ * state_file.h - files, descriptor tables and memory of processes; requests of io_uring on files
  *
- * Everywhere else a file is a number, file_idx.
+ * All other code refers to a file by its number, file_idx.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,34 +19,42 @@ struct trace_thread;
 
 typedef uint32_t file_idx; /* 0: not known */
 
-#define FILE_WRITE_END 0x80000000u /* in the mode of a pipe: this is the end to write to, another file than the end to read from */
+/* mode of a pipe: this is the write end, a file of its own beside the read end */
+#define FILE_WRITE_END 0x80000000u
 #define FILE_FREE UINT32_MAX
 struct file {
-	union { /* with what says which, in one line of the cache */
-		char *text; /* !path: owned; its path, as long as no report needs it: file_path() */
-		struct file_use *use; /* path: borrowed; of who added to one last, see accounting_files.c; NULL: nobody yet */
+	union { /* @path says which member is valid; both in one cache line */
+		char *text; /* !path: owned; the path, until a report needs it: file_path() */
+		/*
+		 * path: borrowed; the file_use that was added to last: accounting_files.c; NULL:
+		 * none
+		 */
+		struct file_use *use;
 	};
-	string_id path;	 /* 0: it has none, or it is text; FREE: the next that is free */
-	uint32_t sweeps; /* before it was last asked for: state_forget.c; or FREE */
+	string_id path;	 /* 0: it has no path, or has @text; FREE: next of the free list */
+	uint32_t sweeps; /* number of sweeps before its last use: state_forget.c; or FREE */
 	uint64_t ino;
 	uint32_t dev;
 	uint32_t mode;
 };
 
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
-/** file_text() - its path, borrowed until the next event; "" of 0 */
+/** file_text() - its path, borrowed until the next event; "" for file 0 */
 const char *file_text(const struct trace_analysis *a, file_idx file);
 #define file_has_text(file) (!(file)->path && (file)->text)
-/** file_path() - the same for good, for what a report will name */
+/** file_path() - its path as an interned string, for reports */
 string_id file_path(struct trace_analysis *a, file_idx file);
-/** file_forget() - nobody has it, and nobody will ask for it by its number */
+/** file_forget() - release a file that no process has and no later caller asks for */
 void file_forget(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
-/** file_opened() - the file behind a descriptor, as the kernel tells of it; @flags as in open(2) */
+/**
+ * file_opened() - the file of a descriptor, as the kernel describes it
+ * @flags: as in open(2)
+ */
 file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags);
-/** file_mode() - the mode of an open file, from that of its inode and the flags of open(2) */
+/** file_mode() - mode of an open file, from the mode of its inode and the flags of open(2) */
 uint32_t file_mode(uint32_t mode, uint32_t flags);
 
 /* ---- descriptors: state_file.c ---- */
@@ -57,8 +65,8 @@ struct fd_table { /* shared by CLONE_FILES */
 	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
 	uint32_t nr;
 	uint32_t refs;
-	uint32_t nr_listening; /* sockets that were told to listen; never counted down */
-	uint32_t sweeps;       /* it was looked through in this one: state_forget.c */
+	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
+	uint32_t sweeps;       /* number of the last sweep that looked through it: state_forget.c */
 };
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
@@ -69,7 +77,7 @@ void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last);
 struct fd_table *fds_ref(struct fd_table *fds);
 struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);
-void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* a table of its own from now on */
+void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* gets a copy of its table */
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
 
 /* ---- memory: state_memory.c ---- */
@@ -84,8 +92,8 @@ struct memory { /* shared by CLONE_VM */
 	uint32_t nr;
 	uint32_t capacity;
 	uint32_t refs;
-	uint32_t sweeps;  /* it was looked through in this one: state_forget.c */
-	bool has_foreign; /* memory of System V, of which no more is known */
+	uint32_t sweeps;  /* number of the last sweep that looked through it: state_forget.c */
+	bool has_foreign; /* has System V memory, the file of which is not known */
 };
 
 struct memory *memory_new(struct trace_analysis *a);
@@ -95,23 +103,35 @@ struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory
 void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file);
 file_idx memory_find(const struct memory *memory, uint64_t address);
 
-/* ---- files and sockets that nobody has any more: state_forget.c ---- */
+/* ---- unused files and sockets: state_forget.c ---- */
 
-/** forget_unused() - files and sockets that nobody has and that nobody asked for lately */
+/** forget_unused() - release files and sockets that no process has and no caller used lately */
 void forget_unused(struct trace_analysis *a);
-/** forget_opened() - which files the descriptors and the mappings of all threads are of: they may have been closed unseen, and opened again */
+/**
+ * forget_opened() - drop the files of all descriptors and mappings
+ *
+ * They may have been closed and opened again without an event.
+ */
 void forget_opened(struct trace_analysis *a);
 
 /* ---- block devices: state_device.c ---- */
 
-/** device_learn() - @dev has the file of @path; @served: it was seen to */
+/**
+ * device_learn() - the file of @path is on block device @dev
+ * @served: the device was seen to serve it
+ */
 void device_learn(struct trace_analysis *a, string_id path, uint32_t dev, bool served);
-/** device_name() - of a block device; "disk" if it has no name */
+/** device_name() - name of a block device; "disk" if it has none */
 string_id device_name(struct trace_analysis *a, uint64_t dev);
 
 /* ---- requests of io_uring: state_uring.c ---- */
 
-/** uring_next() - the requests in progress whose file is known; @at NULL: the first; NULL past the last */
+/**
+ * uring_next() - iterate over the requests in progress with a known file
+ * @at: the request before; NULL: begin with the first one
+ *
+ * Returns NULL after the last one.
+ */
 const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file);
 /** uring_mark() - set the bits of the files of all requests in progress */
 void uring_mark(const struct trace_analysis *a, uint64_t *marks);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_filtered.c - recordings of some processes only (-P, --follow, -G, -u, -g).
+ * state_filtered.c - recordings of some processes only (-P, --follow, -G, -u, -g)
  *
- * An event passes the filter if the running thread does, or if it is the switch or the wakeup of a thread that does. So of the others there are only the
- * switches to and from those that pass: what they did before, in between and after was not recorded, and neither who had a CPU
- * until somebody came to it who passes. All their time is unknown, and so is that of CPUs, also when they seem to become idle.
+ * An event passes the filter if the running thread does, or if it is a switch or wakeup of a thread
+ * that passes. For other threads the trace has only the switches to and from passing threads. Their
+ * work is not recorded, nor is the thread on a CPU until the next passing thread runs there. All
+ * time of these threads is unknown, and so is the CPU's time without a passing thread, even if the
+ * CPU seems to become idle.
  *
- * Which processes pass, the trace says only of one that was chosen by its number; but any thread that passes and runs leaves an event that nobody else could:
- * a system call, a fault, an interrupt in its time. They are looked for before the pass; what holds for one thread of a process holds for all of them.
+ * The trace names a passing process only if the user chose it by its number. But a passing thread
+ * that runs leaves events that no other thread can: a system call, a fault, an interrupt in its
+ * time. A scan before the pass finds these events. If one thread of a process passes, all of its
+ * threads do.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,16 +29,17 @@ bool filtered_hides(const struct trace_analysis *a, const struct trace_process *
 	return a->filtered && !table_find(&a->passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
-/* ---- who passes ---- */
+/* ---- threads that pass ---- */
 
 #define NOBODY UINT32_MAX
 
 struct scan {
 	struct trace_analysis *a;
 	struct table pids;  /* tid + 1 -> pid_row */
-	uint32_t *running;  /* owned; by CPU; NOBODY: not told yet */
-	uint32_t *at_start; /* owned; by CPU: whom the start state saw running there; NOBODY: none */
-	bool *has_passed;   /* owned; by CPU: whoever is there until the first switch */
+	uint32_t *running;  /* owned; by CPU; UINT32_MAX: not known yet */
+	/* owned; by CPU: the thread that the start state saw running there; UINT32_MAX: none */
+	uint32_t *at_start;
+	bool *has_passed;   /* owned; by CPU: the thread before the first switch passes */
 };
 
 static void put_pid(struct scan *scan, uint32_t tid, uint32_t pid)
@@ -50,7 +55,7 @@ static void passes(struct scan *scan, uint32_t tid)
 		books_row(scan->a, &scan->a->passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
 }
 
-/* It may do nothing all the time. */
+/* The chosen process may never run. */
 static void chosen_passes(struct scan *scan)
 {
 	const char *chosen = trace_string(scan->a->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
@@ -59,13 +64,16 @@ static void chosen_passes(struct scan *scan)
 		passes(scan, (uint32_t)strtoul(chosen, NULL, 10));
 }
 
-/* Made in the time of whoever is on the CPU, and of nobody else. The scheduler's, and signals, may be about another thread that passes. */
+/*
+ * Does @event belong to the thread on the CPU and to no other one? Scheduler events and signals may
+ * concern another thread that passes.
+ */
 static bool is_own(const struct trace_event *event)
 {
 	if (!event->type || event->id < TRACE_EV_sys_enter)
 		return false;
 	if (event->id >= TRACE_EV_MAX)
-		return !(event->type->flags & TRACE_EVENT_TID); /* a probe's */
+		return !(event->type->flags & TRACE_EVENT_TID); /* the event of a probe */
 	if (event->type->category == TRACE_CATEGORY_SCHED)
 		return event->id == TRACE_EV_sched_exec;
 	return event->type->category != TRACE_CATEGORY_IPC && event->type->category != TRACE_CATEGORY_USER;
@@ -88,7 +96,7 @@ static void scan_event(struct scan *scan, const struct trace_event *event)
 	else if (event->id == TRACE_EV_sched_fork && scan->a->handlers[TRACE_EV_sched_fork])
 		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid, ((const struct trace_sched_fork *)event->payload)->tgid);
 	else if (is_own(event) && scan->running[event->cpu] == NOBODY)
-		scan->has_passed[event->cpu] = true; /* the first switch will tell who */
+		scan->has_passed[event->cpu] = true; /* the first switch gives the thread */
 	else if (is_own(event))
 		passes(scan, scan->running[event->cpu]);
 }
@@ -117,7 +125,7 @@ static int scan_all(struct scan *scan, bool start_state, void (*each)(struct sca
 	return pass_end(cursor);
 }
 
-/* No switch told who it was: it was there all the time. */
+/* No switch named the thread on these CPUs: it is the one of the start state, which never left. */
 static void scan_rest(struct scan *scan)
 {
 	for (uint32_t i = 0; i < scan->a->nr_cpus; i++)

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_hidden.c - threads that no tracer gets to see.
+ * state_hidden.c - threads without recorded events
  *
- * Some kernels keep processes out of the sight of every tracer: whatever happens while such a thread is current leaves no event, not even
- * the switch away from it or an interrupt (observed with the first process of a virtual machine, Linux 6.18; perf is blind to it as well).
- * What is left in the trace is "in: 70", and then the system calls of whoever came after it.
+ * Some kernels hide processes from every tracer. While such a thread runs, no event is recorded,
+ * not even an interrupt or the switch to its successor. (Seen with the first process of a virtual
+ * machine on Linux 6.18; perf does not see it either.) The trace has "in: 70", and then the system
+ * calls of the thread that ran next.
  *
- * Who that is, is certain nevertheless. Any visible thread leaves a CPU by a visible switch. So all events between "in: 70" and the next
- * switch belong to the thread that leaves at that switch. It is looked up ahead, and only for threads that have not shown yet that they can be
- * seen: by a fork, or by leaving a CPU. On an ordinary machine that is once for each thread that was there at the start.
+ * The successor is certain all the same. A visible thread leaves a CPU by a recorded switch. So all
+ * events between "in: 70" and the next switch belong to the thread that leaves at that switch. The
+ * analysis peeks at that switch. It does so only for threads that are not known to be visible yet;
+ * a fork event or a switch out makes a thread visible. On an ordinary machine that is one look for
+ * each thread of the start state.
  *
- * What happens unseen, happens in such a turn: a wakeup that was not seen came between the beginning of the first and the end of the last one since the
- * thread went to sleep. Until then it was blocked, from then on queued; only in between it is not known which.
+ * Example: a CPU has "in: 70" at 5 ms, a system call at 8 ms, and "out: 71" at 9 ms. Thread 70 is
+ * hidden. Thread 71 made the call at 8 ms. From 5 ms to 8 ms, the CPU and both threads are unknown.
  *
- * From "in: 70" to the first event of any kind on that CPU, it is not known when the one ended and the other began: that time is unknown for
- * both and for the CPU. If no other switch follows, who came is not known until the end.
+ * The time from "in: 70" to the CPU's next event is unknown for both threads and the CPU, since the
+ * switch between the threads was not recorded. If no other switch follows, the successor stays
+ * unknown until the end.
  *
- * Where the kernel leaves such a thread out of its own lists, too, the recorder says so (TRACE_THREAD_HIDDEN), and reads at the start and at the end
- * how often the thread has left a CPU. The same number, asleep both times: it slept from the one reading to the other, in one and the same wait. That
- * is certain, and that it is at rest; what for, the kernel does not tell. All other time of a hidden thread is unknown: one may follow upon another
- * without a trace.
+ * Unrecorded events happen only in such time slices. A wakeup without an event came between the
+ * begin of the first and the end of the last slice since the thread went to sleep. The thread was
+ * blocked before the first one, queued after the last one, and in between its scheduling state is
+ * unknown.
+ *
+ * If the kernel omits such a thread from its own lists, too, the recorder says so
+ * (TRACE_THREAD_HIDDEN). It reads at the start and at the end how often the thread has left a CPU.
+ * If the numbers are equal and the thread was asleep both times, it slept all the time in one wait.
+ * The thread is certainly idle; the kernel does not give the cause. All other time of a hidden
+ * thread is unknown: two of them may follow each other without an event.
  */
 #include <string.h>
 #include "slice_log.h"
@@ -29,8 +39,10 @@
 #include "wait.h"
 
 /*
- * Mostly the next switch is in the same chunk, which is decoded already: a cursor for each CPU that reads ahead would decode it again. Returns false where it is not,
- * or where something is lost, whatever that is.
+ * Peeks at the next switch in the decoded chunk, which has it in most cases. A cursor for each CPU
+ * that reads ahead would decode the chunk again.
+ *
+ * Returns false if the chunk does not have it, or if any event before it may be lost.
  */
 static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev)
 {
@@ -43,13 +55,13 @@ static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_p
 	return true;
 }
 
-/* ---- what is known of all of them ---- */
+/* ---- hidden threads of the start state ---- */
 
 struct runs_row {
 	uint64_t key; /* tid + 1 */
 	uint64_t switches[2], ns[2]; /* at the start, at the end */
 	uint32_t nr;
-	bool slept; /* whenever it was read */
+	bool slept; /* asleep at each reading */
 };
 
 void hidden_load(struct trace_analysis *a, const struct trace_event *event)
@@ -80,7 +92,10 @@ void hidden_settle(struct trace_analysis *a)
 			}
 }
 
-/* Of the time before it was read first, nothing is known; nor if it was seen to run after that, whatever the counter says. */
+/*
+ * The time before the first reading stays unknown. If the thread was seen to run after that
+ * reading, all time stays unknown, whatever the counter says.
+ */
 void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
@@ -138,7 +153,7 @@ bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, s
 		if (turn->to <= from)
 			break;
 		if (i + HIDDEN_LOG == a->hidden_pos + 1)
-			all.from = from; /* the log does not reach further */
+			all.from = from; /* the log does not reach that far back */
 		all.from = turn->from < all.from ? turn->from : all.from;
 		all.to = turn->to > all.to ? turn->to : all.to;
 	}
@@ -149,7 +164,8 @@ bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, s
 			all.from = cpu->mark < all.from ? cpu->mark : all.from;
 			all.to = now;
 		}
-		if (!cpu->switched || cpu->first_switch_ns > from) /* who was there at the start is a belief */
+		/* no switch has confirmed the thread yet */
+		if (!cpu->switched || cpu->first_switch_ns > from)
 			all = (struct hidden_turn){from, now};
 	}
 	if (all.from == UINT64_MAX)
@@ -159,7 +175,9 @@ bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, s
 	return true;
 }
 
-/* Close the successor's time until the hidden thread came. Its frames stay: what it was in, it still is. */
+/*
+ * Closes the successor's time up to the hidden thread's begin. The successor stays in its frames.
+ */
 static void close_until(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	switch (thread->place) {

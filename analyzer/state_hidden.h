@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_STATE_HIDDEN_H
 #define ANALYZER_STATE_HIDDEN_H
-/* state_hidden.h - threads that no tracer gets to see: state_hidden.c. */
+/* state_hidden.h - threads without recorded events. state_hidden.c explains the mechanism. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,28 +12,36 @@ struct trace_thread;
 struct verdict;
 
 #define HIDDEN_LOG 64u
-struct hidden_turn { /* a CPU was, or may have been, a hidden thread's */
+struct hidden_turn { /* a time slice that a hidden thread had, or may have had */
 	uint64_t from;
 	uint64_t to;
 };
 
-/** hidden_load() - a thread_runs of the start state */
+/** hidden_load() - take a thread_runs event of the start state */
 void hidden_load(struct trace_analysis *a, const struct trace_event *event);
-/** hidden_settle() - all of the start state is loaded: where its hidden threads are is not known */
+/**
+ * hidden_settle() - the start state is complete: the scheduling state of hidden threads is unknown
+ */
 void hidden_settle(struct trace_analysis *a);
-/** hidden_close() - at the end of the trace: if the kernel's counters say that @thread slept since it was read first, book that */
+/**
+ * hidden_close() - at the end of the trace: account the sleep of a hidden thread
+ *
+ * Does so if the kernel's counters say that @thread slept from its first reading on.
+ */
 void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** hidden_end() - the recording ends: close what a hidden thread on @cpu may have left long before */
+/** hidden_end() - at the end of the recording: close the slice of a hidden thread on @cpu */
 void hidden_end(struct trace_analysis *a, struct cpu *cpu);
-/** hidden_enter() - @thread was switched in: is it one that leaves no events? */
+/** hidden_enter() - @thread was switched in: find out whether it is hidden */
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns);
 /**
- * hidden_turns() - hidden threads had CPUs between @from and now: from when, until when
- * Returns false if none had, so that nothing can have happened unseen.
+ * hidden_turns() - the time between @from and @now in which hidden threads had CPUs
+ * @ret_turn: from the begin of the first slice to the end of the last one
+ *
+ * Returns false if they had none, so that no event can be missing.
  */
 bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_turn *ret_turn);
-/** hidden_leave() - an event of @cpu: the hidden thread is gone */
+/** hidden_leave() - an event on @cpu shows that the hidden thread has left */
 void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
-/** hidden_wait() - what is known of a wait of a hidden thread */
+/** hidden_wait() - the wait cause of a hidden thread */
 struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread);
 #endif

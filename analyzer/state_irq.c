@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_irq.c - interrupts, softirqs and vectors: a stack on each CPU, whatever thread runs under it.
+ * state_irq.c - interrupts, softirqs and vectors: a stack on each CPU, whichever thread runs there
  *
- * Time goes to the innermost. An exit without its entry, as the first thing that a CPU does, was an interrupt in progress at the start;
- * later it is ignored. An entry without its exit ends when an outer one ends, or at the next scheduling change.
+ * Time is accounted to the innermost one. An exit without an entry as the first event of a CPU
+ * belongs to an interrupt that was in progress at the start. Later, such an exit is ignored. An
+ * entry without an exit ends with an outer one, or at the next switch.
  */
 #include <stdio.h>
 #include "handlers.h"
@@ -104,7 +105,7 @@ string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_typ
 	return strings_intern(&a->strings, text);
 }
 
-/* What a softirq is for, where no event inside it said more. include/linux/interrupt.h */
+/* The cause of a softirq without an event that gives more detail. include/linux/interrupt.h */
 static const uint8_t softirq_causes[10] = {
 	CAUSE_KERNEL /* HI */, CAUSE_TIMER, CAUSE_NETWORK /* TX */, CAUSE_NETWORK /* RX */, CAUSE_BLOCK,
 	CAUSE_BLOCK /* IRQ_POLL */, CAUSE_KERNEL /* TASKLET */, CAUSE_KERNEL /* SCHED */, CAUSE_TIMER /* HRTIMER */, CAUSE_RCU,

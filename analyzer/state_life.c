@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_life.c - how threads and processes are born, call exec, change their names and numbers, and die.
+ * state_life.c - fork, exec, death, and changes of names and numbers of threads
  *
- * A number means one thread at a time, but not the same all the time: it is given again, sometimes before the thread that had it has left its CPU
- * for the last time, and exec gives a thread the number of its leader.
+ * A number (tid) belongs to one thread at a time, but it is reused. The kernel may reuse it before
+ * the old thread has left its CPU for the last time. exec gives the calling thread the number of
+ * its leader.
  */
 #include <string.h>
 #include <linux/sched.h>
@@ -12,7 +13,7 @@
 #include "state_lost.h"
 #include "state_syscall.h"
 
-/* ---- numbers that change ---- */
+/* ---- changes of numbers ---- */
 
 static void exchange_numbers(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid)
 {
@@ -28,9 +29,11 @@ static void exchange_numbers(struct trace_analysis *a, struct trace_thread *thre
 }
 
 /*
- * A thread other than the leader calls exec: when the leader is gone, the kernel gives the thread its number, and it the thread's. The event of the
- * exec comes when the program is loaded, which may take long. Until then the new numbers are seen all the same: in the thread's name, and when the
- * thread, or the leader for the last time, leaves a CPU. @tid: such a number, where @current was expected.
+ * exec in a thread that is not the leader: when the leader has exited, the kernel exchanges the
+ * numbers of the two threads. The sched_exec event comes when the program is loaded, which may take
+ * long. Earlier events have the new numbers already: the one with the thread's name, and switches
+ * away from the thread, or from the leader for the last time. @tid is such a number, seen where
+ * @current was expected.
  */
 void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid)
 {
@@ -51,7 +54,7 @@ void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current
 		exchange_numbers(a, caller, current->process->pid);
 }
 
-/* ---- birth ---- */
+/* ---- fork ---- */
 
 static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent, uint64_t flags)
 {
@@ -59,7 +62,7 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, const 
 	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
 }
 
-/* A child returns from its parent's system call: it begins inside it. */
+/* A child begins inside its parent's system call, and returns from it. */
 static void begin_in_call(struct trace_thread *child, struct trace_thread *parent, uint64_t ns)
 {
 	const struct frame *call = frame_syscall(parent);
@@ -94,7 +97,10 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 	return process;
 }
 
-/* The start state is read after the first events: it may know a thread before its fork is told. */
+/*
+ * The start state is read after the first events, so it may have a thread before its fork event
+ * comes.
+ */
 static bool born_after_all(struct trace_thread *thread, uint64_t ns)
 {
 	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->place != PLACE_OFF_AT_START)
@@ -110,8 +116,11 @@ static bool born_after_all(struct trace_thread *thread, uint64_t ns)
 }
 
 /*
- * The number of @old is another's. Who is waited for gives it back at once, maybe before leaving its CPU for the last time, and is freed some time
- * after that. Returns how many sched_free of that number are to come before the one that counts.
+ * The number of @old was reused. The parent's wait releases the number of a dead thread at once,
+ * maybe before the thread leaves its CPU for the last time. The kernel frees the thread some time
+ * later.
+ *
+ * Returns how many sched_free events of that number belong to earlier threads.
  */
 static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
 {
@@ -119,7 +128,7 @@ static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old,
 	uint64_t since = old->place == PLACE_DEAD ? old->end_ns : ns;
 
 	if (old->place == PLACE_ON_CPU && !exits)
-		thread_found_on_cpu(a, old, ns); /* its end was not seen */
+		thread_found_on_cpu(a, old, ns); /* its end was not recorded */
 	if (old->place != PLACE_ON_CPU)
 		thread_end(a, old, ns);
 	if (!exits || lost_first(a, since, ns + 1) != UINT64_MAX)
@@ -169,9 +178,11 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	process_set_comm(child, comm);
 }
 
-/* ---- exec, names, death ---- */
+/* ---- exec, names, exit ---- */
 
-/* The numbers were not seen to change before the event: the leader is gone, unseen or not. */
+/*
+ * No earlier event showed the exchange of numbers. The leader has ended, with or without an event.
+ */
 static void take_over(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
 {
 	struct trace_thread *leader = thread_find(a, tid);
@@ -188,7 +199,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	const struct trace_sched_exec *exec = event->payload;
 	struct trace_thread *thread = thread_find(a, exec->tid);
 
-	if (!thread || thread != cpu->current) /* else it has its new number already */
+	if (!thread || thread != cpu->current) /* otherwise it has its new number already */
 		thread = thread_find(a, exec->old_tid);
 	if (!thread || thread->place == PLACE_DEAD)
 		thread = thread_find(a, exec->tid);
@@ -212,7 +223,10 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		thread->flags |= THREAD_EXITING;
 }
 
-/* The number may be used again, if it is not already. A thread that is still believed alive died unseen. */
+/*
+ * The number may be reused from now on, if it is not reused already. If the state has the thread as
+ * living, its death was not recorded.
+ */
 void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_free *gone = event->payload;
@@ -247,6 +261,7 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	process_set_comm(thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
 		return;
-	books_cpu(a, cpu, ns); /* it was made in its submitter's call, and is in none from now on */
+	/* it was created in its submitter's call, and is in no call from now on */
+	books_cpu(a, cpu, ns);
 	frames_pop(a, thread, ns, 0, 0);
 }

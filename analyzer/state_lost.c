@@ -1,35 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_lost.c - what a gap in the trace spoils.
+ * state_lost.c - the effect of a gap in the trace on the state
  *
- * A gap says: between two times, events of one CPU are missing. Nothing that could have changed unseen is believed:
+ * A gap is an interval in which events of one CPU are missing. The analysis believes nothing that
+ * an unrecorded event could have changed:
  *
- * - The CPU. From the beginning of the gap it is not known who runs there, until the first scheduling change after its end
- *   names who leaves. Until then its time is in the column `unknown`.
- * - The thread that was on it: its state is known up to the beginning of the gap, and unknown until it is seen again, on whichever CPU.
- *   System calls it was in are closed at the gap.
- * - Threads that were blocked or waiting for a CPU, anywhere: they may have been woken, have run on that CPU, and be blocked again. So
- *   the part of their wait that lies in the gap is unknown. The parts outside are kept, as what they began as. The
- *   cause of such a wait's end is believed only where the system call alone tells it (a sleep, a read of a file):
- *   otherwise the whole wait is unknown.
- * - Threads that are seen running on another CPU all the time are not touched.
+ * - The CPU: its thread is unknown from the beginning of the gap until the first switch after the
+ *   end, which names the thread that leaves. The CPU's time in between is in the column `unknown`.
+ * - The thread that was on it: its state is known until the gap begins. It is unknown until the
+ *   thread is seen again, on any CPU. The system calls that it was in end at the gap.
+ * - Threads that were blocked or queued, on any CPU: such a thread may have been woken, have run on
+ *   the CPU of the gap and have blocked again. The part of its wait that lies in the gap is
+ *   unknown. The parts outside keep the kind that the wait began with. Their wait cause is believed
+ *   only if the system call or its result gives it (a sleep, a read of a file). Otherwise the cause
+ *   is unknown.
+ * - Threads that run on another CPU all the time: the gap does not change them.
  *
- * A thread that then does something impossible (runs without having been woken) was changed by a missing event: all from the
- * first loss in that interval is unknown. The same without any declared loss: the whole interval, see state_sched.c.
+ * Example: a thread blocks in a system call at 10 ms, CPU 1 has a gap from 12 ms to 15 ms, and the
+ * thread is woken at 20 ms. The 3 ms in the gap are unknown. The other 7 ms are blocked time. The
+ * thread may have blocked twice, so its waker at 20 ms is not accepted as the cause of these 7 ms.
  *
- * That a chunk is damaged may be found only when it is to be read. The cursor tells before it delivers the first event of that time, so that it is a gap
- * like all others: nothing of the time between was booked yet.
+ * If a thread then causes an inconsistency (it runs without a wakeup), a missing event changed it.
+ * The interval is unknown from the first loss in it on. Without any known loss the whole interval
+ * is unknown: state_sched.c.
  *
- * Where scheduling changes were not recorded, because the recording was halted or somebody took them away, it is the same on all CPUs: the masks that
- * stand in the trace tell from when until when. Where only wakeups were not, it is not known of a thread that slept when it began to wait for a CPU:
- * from its last change to the next that time is unknown (state_sched.c). And where system calls and opened files were not, descriptors may have been closed and
- * opened again: from the mask on with which they are recorded again, those that were known before are of no known file.
+ * A damaged chunk may be found only when the cursor is about to read it (a late gap). The cursor
+ * reports it before it delivers the first event of that time. No time of the gap is accounted at
+ * that point, so it is handled as any other gap.
  *
- * Lost structural events (fork, exec, open ... have a ring of their own) do not move any thread's time. They may leave a
- * descriptor without a name. A program that the kernel skipped now and then (cause MISSED) lost single
- * events somewhere in a long time: to call all of that time unknown would be of no use to anybody, so such a loss counts only against
- * intervals that turn out impossible. Losses of user-space streams do not concern the state at all, nor does what a flight recorder overwrote
- * before the window began.
+ * If scheduling changes were not recorded, because the recording was halted or the user excluded
+ * them, all CPUs have a gap. The masks in the trace give its begin and end. If only wakeups were
+ * not recorded, it is unknown when a sleeping thread began to wait for a CPU. The time from its
+ * last event to its next one is unknown (state_sched.c). If system calls and opened files were not
+ * recorded, descriptors may have been closed and opened again. From the mask on that records them
+ * again, earlier descriptors have no known file.
+ *
+ * Minor gaps make no time unknown. They only explain inconsistencies:
+ * - Lost structural events (fork, exec, open ..., which have a ring of their own) do not move any
+ *   thread's time. A descriptor may have no name afterwards.
+ * - Events that a BPF program missed now and then (cause MISSED) are single events somewhere in a
+ *   long time. It would help no reader of the results if all of that time were unknown.
+ *
+ * Two kinds of losses do not concern the state: those of user-space streams, and what a flight
+ * recorder overwrote before the window began.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +54,7 @@
 #include "state_lost.h"
 #include "state_syscall.h"
 
-/* That intervals are divided into by gaps: accounting.c. */
+/* Limits on the pieces that gaps divide intervals into: accounting.c. */
 #define PIECES	       (1u << 20)
 #define PIECES_PER_GAP 256u
 
@@ -74,7 +87,9 @@ static int by_time(const void *left, const void *right)
 	return *l < *r ? -1 : *l > *r;
 }
 
-/* When they begin: so they come ordered by start. They are joined where they overlap. */
+/*
+ * Called when a gap begins, so that gaps come in the order of their starts. Joins overlapping gaps.
+ */
 static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
 {
 	struct gap *last = a->nr_gaps ? &a->gaps[a->nr_gaps - 1] : NULL;
@@ -101,7 +116,7 @@ static bool is_recorded(const struct trace_event *event, uint32_t id)
 	return words[id / 64] >> id % 64 & 1;
 }
 
-/* Whatever changes which file a descriptor is. */
+/* Does the mask include all events that change which file a descriptor refers to? */
 static bool has_opens(const struct trace_event *event)
 {
 	static const uint32_t ids[] = {TRACE_EV_fs_open, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
@@ -112,7 +127,7 @@ static bool has_opens(const struct trace_event *event)
 	return true;
 }
 
-/* From now on. */
+/* The mask of @event is valid from now on. */
 static void mask_hold(struct trace_analysis *a, const struct trace_event *event)
 {
 	bool turns = is_recorded(event, TRACE_EV_sched_switch);
@@ -130,7 +145,7 @@ static void mask_hold(struct trace_analysis *a, const struct trace_event *event)
 			a->unrecorded[id / 64] |= 1ull << id % 64;
 }
 
-/* When the window begins: what was recorded before is of no account. */
+/* The window begins with this mask: drop the knowledge of earlier masks. */
 static void mask_begin(struct trace_analysis *a, const struct trace_event *event)
 {
 	memset(a->recorded, 0, sizeof(a->recorded));
@@ -174,7 +189,10 @@ bool is_left_out(const struct trace_analysis *a, const char *what)
 	return left_out && strcmp(left_out, what) == 0;
 }
 
-/* A mask holds until the next one; the first held from the beginning on. A flight recorder may have some of the time before the window: the last of them counts. */
+/*
+ * A mask is valid until the next one, and the first one is valid from the beginning on. A flight
+ * recorder may have masks from before the window: the last of them is valid when the window begins.
+ */
 static int find_halts(struct trace_analysis *a)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0}, since = a->start_ns;
@@ -227,7 +245,8 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 
 	if (id >= TRACE_EV_MAX)
 		return TRACE_RECORDED_NEVER;
-	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER; /* some came all the same, and their time is in the books */
+	/* some events came all the same, and their time is accounted */
+	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
 	if (!a->has_mask)
 		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? never : TRACE_RECORDED_ALWAYS;
 	if (!(a->recorded[id / 64] >> id % 64 & 1))
@@ -235,7 +254,10 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
 }
 
-/* Where for some time no scheduling changes are recorded, nothing is told of that time anyway. */
+/*
+ * Were all of @ids always recorded? Time in which no scheduling changes were recorded does not
+ * count, since the results say nothing about that time.
+ */
 static bool sees(const struct trace_analysis *a, const uint32_t *ids, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -409,7 +431,7 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
 }
 
-/* Room for one more damage, and for what it adds to the gaps and doubts. */
+/* Makes room for one more late gap, and for its entries in gaps and late_doubts. */
 static bool damages_reserve(struct trace_analysis *a)
 {
 	size_t room = a->room_for_damages ? 2 * a->room_for_damages : 16;
@@ -434,7 +456,7 @@ static bool damages_reserve(struct trace_analysis *a)
 	return true;
 }
 
-/* What lost_prepare() does with those that are known before. */
+/* Does for a late gap what lost_prepare() does for the gaps known before the pass. */
 static void damage_begin(struct trace_analysis *a, const struct trace_gap *gap)
 {
 	if (is_user(a, gap->stream))
@@ -450,7 +472,7 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 {
 	struct trace_analysis *a = analysis;
 
-	if (!a->gaps) /* the pass has not begun: the cursor goes back, and tells again */
+	if (!a->gaps) /* the pass has not begun: the cursor is rewound and reports it again */
 		return;
 	if (!damages_reserve(a)) {
 		a->failed = -ENOMEM;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* state_memory.c - which file is mapped where, for page faults; and threads that must free memory before they get some. */
+/*
+ * state_memory.c - mapped files, for page faults; and threads that must reclaim memory to get some
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "handlers.h"
@@ -52,7 +54,7 @@ struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory
 	return copy;
 }
 
-/* The first mapping that ends after @address. */
+/* Returns the index of the first mapping that ends after @address. */
 static uint32_t map_after(const struct memory *memory, uint64_t address)
 {
 	uint32_t low = 0, high = memory->nr;
@@ -92,7 +94,7 @@ static bool maps_reserve(struct memory *memory, uint32_t nr)
 	return true;
 }
 
-/* Replace maps[first .. last) by @with[0 .. nr). */
+/* Replaces maps[first .. last) by @with[0 .. nr). */
 static void maps_replace(struct memory *memory, uint32_t first, uint32_t last, const struct mapping *with, uint32_t nr)
 {
 	memmove(&memory->maps[first + nr], &memory->maps[last], (memory->nr - last) * sizeof(*with));
@@ -100,7 +102,7 @@ static void maps_replace(struct memory *memory, uint32_t first, uint32_t last, c
 	memory->nr += nr - (last - first);
 }
 
-/* From @start to @end there is @file from now on; 0: no file. What was there before is cut to what is left of it. */
+/* Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. */
 void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file)
 {
 	uint32_t first = map_after(memory, start), last = first, nr = 0;

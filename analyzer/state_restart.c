@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_restart.c - the start state, read once more after a pause.
+ * state_restart.c - the start state, read again after a pause
  *
- * While nobody recorded (state_lost.c), threads ended and began, and descriptors and mappings changed. When the recorder goes on, it reads all of that
- * again, and puts it among the events, between two start_again. The first of them says that nothing known before is to be believed: neither what the
- * descriptors are nor who shares them. Then each record is true of its own time, as events are.
+ * During a pause of the recording (state_lost.c), threads end and begin, and descriptors and
+ * mappings change. When the recorder continues, it reads all of that again. It writes the records
+ * among the events, between two start_again events. The first start_again invalidates all
+ * descriptors, and which threads share them. Each record after it is valid at its own time, as an
+ * event is.
  *
- * A thread that was seen since the pause is where its events say. One that was not:
- * - It sleeps in the same system call as before: as far as anybody can tell, all the time. Nothing is changed.
- * - Else it was elsewhere in the meantime: what it did before the pause is kept, from then until now is unknown, and what it does now is believed,
- *   as at the start, if it sleeps. If it does not, its first event will tell.
- * - It began after the pause did: it is another one, and the one that had its number is gone.
- * - It is not among them when all are told: it ended in the pause.
+ * A thread with an event since the pause is in the scheduling state that its events give. For any
+ * other thread:
+ * - It sleeps in the same system call as before: as far as the trace shows, it slept all the time.
+ *   The state does not change.
+ * - Otherwise it ran in the meantime. Its state before the pause is kept, and the time from then
+ *   until now is unknown. If it sleeps now, that is believed as at the start. If not, its first
+ *   event decides.
+ * - It began after the pause began: it is a new thread, and the one with its number has ended.
+ * - The repeated state does not have it: it ended in the pause.
  *
- * While the recorder reads, and before, while programs are attached one by one, threads run. Who began in the pause is looked up ahead, so that it has its name and
- * its process by then.
+ * Example: thread 70 slept in a futex call when the pause began at 2 s. At 5 s the recorder reads
+ * it in a futex call with the same arguments: it slept from 2 s to 5 s. If it is in a read call
+ * instead, 2 s to 5 s are unknown, and from 5 s on it sleeps in the read call.
+ *
+ * Threads run while the recorder reads, and before that, while it attaches BPF programs one by one.
+ * The analysis reads ahead for the threads that began in the pause, so that they have their names
+ * and processes by then.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +36,7 @@
 
 #define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
 
-/* It has not been seen since the pause, or whatever else was lost before. */
+/* It has no event since the pause, or since another loss before @again_ns. */
 static bool is_stale(const struct trace_analysis *a, const struct trace_thread *thread)
 {
 	return thread->place != PLACE_DEAD && thread->place != PLACE_ON_CPU && thread->since < a->again_ns && lost_overlap(a, thread->since, a->again_ns);
@@ -45,7 +55,7 @@ static void end_unseen(struct trace_analysis *a, struct trace_thread *thread)
 
 /* ---- descriptors and mappings ---- */
 
-/* Each process has its own, of which nothing is known. */
+/* Each process gets empty tables of its own. */
 static void forget_tables(struct trace_analysis *a, const struct trace_process *process)
 {
 	struct fd_table *fds = fds_copy(a, NULL);
@@ -75,7 +85,10 @@ void on_start_told(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 /* ---- threads ---- */
 
-/* It can have new threads: one of those that it has was seen, or told. */
+/*
+ * The process can have new threads, because one of its threads has an event or a record since the
+ * pause.
+ */
 static bool process_lives(const struct trace_analysis *a, const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
@@ -84,7 +97,7 @@ static bool process_lives(const struct trace_analysis *a, const struct trace_pro
 	return false;
 }
 
-/* Born in the pause. */
+/* Adds a thread that began in the pause. */
 static struct trace_thread *thread_born(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
@@ -92,7 +105,10 @@ static struct trace_thread *thread_born(struct trace_analysis *a, const struct t
 	uint64_t born = start->start_ns > a->start_ns && start->start_ns < ns ? start->start_ns : ns;
 	struct trace_thread *thread, *owner;
 
-	/* A thread that is told before its leader may be of a process that ended: its other threads are gone when all are told. */
+	/*
+	 * A thread may have its record before its leader, although its process ended and the pid
+	 * was reused. The old process's other threads end with the second start_again.
+	 */
 	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !start_owner(a, process)))
 		process = process_new(a, start->tgid);
 	owner = process ? start_owner(a, process) : NULL;
@@ -107,7 +123,10 @@ static struct trace_thread *thread_born(struct trace_analysis *a, const struct t
 	return thread;
 }
 
-/* The arguments that both know: of an address the trace keeps only that it is one. */
+/*
+ * Compares the arguments that are in both. The trace has only one bit of an address: whether it is
+ * NULL.
+ */
 static bool has_arguments(const struct call *call, const struct frame *frame, const struct trace_start_thread *start)
 {
 	const uint64_t read[4] = {start->arg0, start->arg1, start->arg2, start->arg3};
@@ -118,7 +137,7 @@ static bool has_arguments(const struct call *call, const struct frame *frame, co
 	return true;
 }
 
-/* It sleeps as it did before. */
+/* The thread sleeps in the same call as before. */
 static bool agrees(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_start_thread *start)
 {
 	const struct frame *frame = &thread->frames[0];
@@ -146,7 +165,7 @@ static void correct(struct trace_analysis *a, struct trace_thread *thread, const
 	start_place(thread, event, ns);
 }
 
-/* The thread that the record tells of; NULL: it tells of none that is there, or there is no memory. */
+/* The thread that the record describes. NULL: it does not exist now, or memory is out. */
 static struct trace_thread *thread_told(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
@@ -154,9 +173,11 @@ static struct trace_thread *thread_told(struct trace_analysis *a, const struct t
 
 	if (!start->tid || start->tid >= MAX_TID)
 		return NULL;
-	if (start->state & (TASK_STATES_ENDED | TASK_STATE_NEW)) /* it is gone; or its fork is told now */
+	/* it has ended, or its fork event comes now */
+	if (start->state & (TASK_STATES_ENDED | TASK_STATE_NEW))
 		return NULL;
-	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns) /* since its state was looked at, right before */
+	/* it died just after the recorder read it */
+	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns)
 		return NULL;
 	if (thread && is_stale(a, thread) && start->start_ns > lost_first(a, thread->since, ns)) {
 		end_unseen(a, thread);
@@ -196,7 +217,10 @@ static bool again_open(struct trace_analysis *a)
 	return a->again;
 }
 
-/* Behind the start_again of that number: who is told of, and was born before. Of the others their forks tell. */
+/*
+ * Reads ahead the records after start_again number @number, for threads that began before it. Fork
+ * events describe all others.
+ */
 static void look_ahead(struct trace_analysis *a, uint32_t number)
 {
 	const struct trace_event *event;
@@ -211,7 +235,7 @@ static void look_ahead(struct trace_analysis *a, uint32_t number)
 			thread_told(a, event, a->again_ns);
 	}
 	error = a->again ? trace_cursor_error(a->again, NULL) : 0;
-	if (error && error != -EBADMSG) /* the pass meets a damaged chunk, too */
+	if (error && error != -EBADMSG) /* the pass meets the damaged chunk, too */
 		a->failed = error;
 }
 
@@ -233,7 +257,7 @@ static void begin(struct trace_analysis *a, uint64_t ns)
 	look_ahead(a, a->nr_again);
 }
 
-/* Now all descriptors and control groups are known. */
+/* All descriptors and control groups are known now. */
 static void settle(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {

@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_sched.c - threads: woken, switched in and out. How they are born, renamed and die: state_life.c.
+ * state_sched.c - threads: wakeups and switches. state_life.c has fork, rename and death.
  *
- * A thread's way:   NEW --wakeup_new--> QUEUED --switch in--> ON_CPU --switch out--> QUEUED (still runnable)
- *                                         ^                     |
- *                                         +------ waking ------ BLOCKED              or DEAD
+ * Scheduling states and the events between them:
  *
- * What began before the trace is resolved backwards. A thread off the CPUs at the start (OFF_AT_START) was blocked if a wakeup comes
- * first, and queued if it is switched in without one. A thread on a CPU, or one that waits for it, may be in user mode or in a system call
- * (MODE_UNKNOWN): its next own event tells; to block it must be in the kernel.
+ *   NEW --wakeup_new--> QUEUED --switch in--> ON_CPU --switch out--> QUEUED (still runnable)
+ *                         ^                     |
+ *                         +------ waking ------ BLOCKED              or DEAD
  *
- * What cannot be: a thread leaves a CPU that another one was seen to have, or runs without having been woken.
- * - Blocked, switched in without a wakeup, no loss in between: it never slept. Either the wakeup came while it was still going to sleep
- *   (the waker's event is then earlier than its own switch), or a signal was pending. It was queued all the time. But not if its CPU had nothing to
- *   do for a while: then it slept, and who woke it was not seen (a thread that leaves no events: state_hidden.c). Where threads are hidden and its CPU
- *   was busy, it slept, then queued, and the one became the other while a hidden thread had a CPU. While a CPU is offline, whether it slept is unknown: before
- *   one is online again it wakes others, and no tracepoint is passed there.
- *   All of that only where wakeups are recorded; if not, it slept and then queued, and where the one became the other is unknown.
- * - Anything else was changed by an event that is missing: from the first loss on, or all of the interval if no loss is known, unknown.
+ * States that began before the trace are decided backwards:
+ * - A thread off the CPUs at the start (OFF_AT_START) was blocked if its first event is a wakeup.
+ *   It was queued if its first event is a switch in.
+ * - A thread that is on a CPU or waits for one may be in user mode or in a system call
+ *   (MODE_UNKNOWN). Its next own event decides. A thread that blocks was in the kernel.
+ *
+ * Inconsistencies: a thread leaves a CPU that the state gives to another thread, or it runs without
+ * a recorded wakeup.
+ *
+ * A blocked thread is switched in without a wakeup, wakeups are recorded, and nothing was lost:
+ * - As a rule the thread never slept. Either the wakeup came while the thread was about to sleep,
+ *   so that the waker's event is earlier than the thread's own switch, or a signal was pending. All
+ *   of the time is queued.
+ * - If its CPU was idle for more than IDLE_NS in between, the thread slept until now, and its waker
+ *   was not recorded (a thread without events: state_hidden.c).
+ * - If there are hidden threads and its CPU was busy, the thread slept and then queued. The wakeup
+ *   happened while a hidden thread had a CPU; that time is unknown.
+ * - While a CPU is offline, the time is unknown. A CPU that comes online wakes threads before its
+ *   tracepoints work.
+ *
+ * If wakeups are not recorded, the thread slept and then queued. The time of the change is not
+ * known, so all of it is unknown.
+ *
+ * Any other inconsistency comes from a missing event. The time from the first loss on is unknown,
+ * or all of the interval if no loss is known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +193,10 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 	books_snapshot(thread, ns, &frame->begin);
 }
 
-/* A thread that nobody told of is as old as the trace; but if there is a start state and it is not in it, it was born unseen, just now. */
+/*
+ * The birth of this thread was not recorded. It is as old as the trace; but if there is a start
+ * state without it, it was born unseen, just now.
+ */
 struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 {
 	struct trace_thread *thread = thread_find(a, tid);
@@ -201,7 +219,7 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 	return thread;
 }
 
-/* The frame that was prepared for a thread of unknown mode becomes true: it was in the kernel. */
+/* The thread was in the kernel: use the frame that was prepared for an unknown mode. */
 static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
 {
 	books_mode(a, thread, true);
@@ -210,14 +228,14 @@ static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	switch (thread->place) {
-	case PLACE_ON_CPU: /* its CPU is closed already */
+	case PLACE_ON_CPU: /* the time of its CPU is closed already */
 	case PLACE_DEAD:
 		break;
 	case PLACE_QUEUED:
 		books_queued(a, thread, ns, NULL);
 		break;
 	case PLACE_OFF_AT_START:
-		/* No event at all: the start state says what it was. */
+		/* It has no event at all. The start state says whether it was runnable. */
 		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
 			books_queued(a, thread, ns, NULL);
 			break;
@@ -236,7 +254,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 			end_learn_call(a, thread);
 		books_blocked(a, thread, ns, NULL);
 	}
-	turns_settle(a, thread); /* also of a wait that would begin now */
+	turns_settle(a, thread); /* also closes a wait that would begin now */
 	books_mode(a, thread, false);
 	frames_pop(a, thread, ns, 0, 0);
 }
@@ -257,9 +275,9 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 	books_pack(a, thread);
 }
 
-/* ---- what cannot be ---- */
+/* ---- inconsistencies ---- */
 
-/* @cpu's thread is not what we believed: what it did since the last closing is not known. */
+/* The thread on @cpu is not the one in the state: its time since the last closing is unknown. */
 static void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *thread = cpu->current;
@@ -293,7 +311,8 @@ void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, 
 		a->contradictions++;
 	if (thread->place == PLACE_ON_CPU) {
 		thread_evict(a, thread, ns);
-	} else if (lost != UINT64_MAX && lost > thread->since) { /* believed until the loss */
+	/* the state was right until the loss */
+	} else if (lost != UINT64_MAX && lost > thread->since) {
 		thread_close(a, thread, lost);
 	}
 	books_unknown(a, thread, ns);
@@ -326,12 +345,13 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		return;
 	}
 	turns_settle(a, thread);
-	if (state != TASK_STATE_QUOTA) /* that may end in the kernel or on the way back from it */
+	/* the wait may end in the kernel or on the way back to user mode */
+	if (state != TASK_STATE_QUOTA)
 		was_in_kernel(a, thread);
 	thread->place = PLACE_BLOCKED;
 }
 
-#define IDLE_NS 1000000u /* no CPU leaves a thread waiting for so long that it could run */
+#define IDLE_NS 1000000u /* a CPU is not idle for so long while a runnable thread waits for it */
 
 static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 {
@@ -347,7 +367,10 @@ static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 	return idle > IDLE_NS;
 }
 
-/* The start state saw it asleep, and no wakeup was seen since: there was one all the same. */
+/*
+ * The start state saw the thread asleep and no wakeup was recorded since. There was one all the
+ * same.
+ */
 static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 {
 	return thread->read_ns && thread->read_ns < ns && (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
@@ -362,14 +385,18 @@ static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace
 	books_queued(a, thread, ns, NULL);
 }
 
-/* Where no entries are recorded: whoever runs again may have returned from the call that it was in, and is in another one when it waits next. */
+/*
+ * If entries of system calls are not recorded: a thread that runs again may have returned from its
+ * call. It may be in another call when it waits next.
+ */
 static void forget_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
 	if (!a->no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
 		return;
-	if (thread->flags & THREAD_MODE_UNKNOWN) { /* since when, stays: the time until now is in neither book yet */
+	/* keep frame.begin: the time since then is not accounted yet */
+	if (thread->flags & THREAD_MODE_UNKNOWN) {
 		frame_forget(&thread->frames[0]);
 		return;
 	}
@@ -385,7 +412,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	switch (thread->place) {
 	case PLACE_OFF_AT_START:
 		if (!thread->read_ns)
-			thread->cpu = cpu->cpu; /* nobody saw it on another one */
+			thread->cpu = cpu->cpu; /* no event or start state saw it on another CPU */
 		if (slept_since_start(thread, ns)) {
 			was_in_kernel(a, thread);
 			books_blocked(a, thread, ns, NULL);
@@ -438,7 +465,7 @@ struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
 
 	if (!thread || thread->place != PLACE_DEAD)
 		return thread;
-	/* Its number was given again, unseen. */
+	/* Its number was reused, and the fork was not recorded. */
 	thread = thread_new(a, tid, process_new(a, tid), a->now);
 	if (thread) {
 		thread->place = PLACE_LOST;
@@ -478,7 +505,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (is_thread(cpu, cpu->current) && cpu->current->tid != sw->prev_tid)
 		thread_note_exchange(a, cpu->current, sw->prev_tid);
 	if (is_thread(cpu, cpu->current) && cpu->current->tid == sw->prev_tid)
-		prev = cpu->current; /* if it exits its number may be another's already */
+		/* the number of an exiting thread may belong to another already */
+		prev = cpu->current;
 	else
 		prev = sw->prev_tid ? thread_living(a, sw->prev_tid) : &cpu->idle;
 	if (cpu->nested)
@@ -506,7 +534,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->quota_tid = 0;
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
 	if (a->filtered && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
-		next = NULL; /* what it does, and who comes then, is not recorded */
+		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
 		if (!sw->prev_tid && next->place == PLACE_QUEUED && ns > next->since)
@@ -521,7 +549,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 
 /* ---- wakeups ---- */
 
-/* Calls in which packets are sent. */
+/* Does a call of this class send packets? */
 static bool sends_packets(const struct trace_analysis *a, const struct frame *frame)
 {
 	static const bool sends[NR_CALL_CLASSES] = {
@@ -533,8 +561,9 @@ static bool sends_packets(const struct trace_analysis *a, const struct frame *fr
 }
 
 /*
- * A packet to this machine itself is delivered in a softirq at once, still in the system call of who sent it: no other packet can be in
- * the queue of this CPU. So this softirq is no mere interruption of the thread under it.
+ * A packet to this machine is delivered at once, in a softirq within the sender's system call. No
+ * other packet can be in the queue of this CPU. The thread under that softirq is therefore the
+ * sender, and not merely interrupted.
  */
 static struct trace_thread *loopback_sender(const struct trace_analysis *a, const struct cpu *cpu, const struct waker *waker)
 {
@@ -555,7 +584,10 @@ static bool waits_for_many(const struct trace_analysis *a, struct trace_thread *
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
 
-/* Who exits closes its files: the other end of one of them is what the poller was told of. Who has both ends of a pipe open never sees it closed. */
+/*
+ * A thread that exits closes its files. The poller was woken because of the other end of one of
+ * them. A process that has both ends of a pipe open never sees it closed.
+ */
 static void note_exit(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller, struct waker *waker)
 {
 	if (!poller->fds)
@@ -596,7 +628,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if ((cpu->current->flags & THREAD_KERNEL) && cpu->current->work_for && cpu->current->work_for != woken) {
 		waker->worker = cpu->current;
 		waker->thread = cpu->current->work_for;
-		return; /* what that does now is something else */
+		return; /* the current call of @thread is unrelated */
 	}
 	if ((cpu->current->flags & THREAD_EXITING) && waits_for_many(a, woken))
 		note_exit(a, cpu->current, woken, waker);
@@ -650,9 +682,13 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 }
 
 /*
- * Told right before the switch that ends the turn. Who preempts another as it is woken has its turn, for the kernel, from the wakeup on, when the
- * clock was looked at: what is more than its turn was taken in between, from the other. Who wakes up an idle CPU, too: how much of that was
- * the host's is not told apart, so as much as there was time for is taken to be (turn_woken). What nobody had is nobody's.
+ * cpu_stolen comes right before the switch that ends the time slice.
+ *
+ * If a thread preempts another one at its wakeup, the kernel counts its slice from the wakeup on,
+ * since it read the clock then. Stolen time beyond the slice was taken from the thread before. A
+ * thread that was woken on an idle CPU also counts from its wakeup (turn_woken). The host's part of
+ * that time is not known separately, so as much as turn_woken is subtracted from the stolen time.
+ * Time that no thread had is charged to no thread.
  */
 void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -670,8 +706,10 @@ void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 }
 
 /*
- * Told right before the switch by which the thread leaves its CPU, or has one again. It could run, but for the quota of its control groups, until
- * the kernel gave them more: that no event tells of, but how long it took is told when it has a CPU. From then on it waited for that.
+ * sched_quota comes right before the switch by which the thread leaves its CPU or gets one again.
+ * The thread was runnable, but its control groups had used up their quota. No event says when the
+ * kernel gave them more. The event before the thread runs says how long that took; from then on the
+ * thread waited for a CPU.
  */
 void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -692,13 +730,14 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	thread->cpu = cpu->cpu;
 	thread->queued_irq = books_irq_at(cpu, ns, until);
 	books_queued(a, thread, ns, NULL);
-	thread->place = PLACE_QUEUED; /* until the switch, some ten ns later */
+	thread->place = PLACE_QUEUED; /* until the switch, about 10 ns later */
 	turns_queue(cpu, thread, ns, books_cpu_irq(cpu, ns));
 }
 
 /*
- * A CPU that goes offline passes no tracepoint any more: that the thread that stopped it has left it for good is not seen. What that did since its last
- * event is not known. Then it waits for the next thing to stop, and the CPU is idle until it is back.
+ * A CPU that goes offline passes no tracepoint any more. The last switch, away from the thread that
+ * stopped the CPU, is therefore not recorded. That thread's time since its last event is unknown.
+ * Then it is blocked until the next CPU is to be stopped, and the CPU is idle until it comes back.
  */
 void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -731,7 +770,8 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 		return;
 	if (thread->place == PLACE_QUEUED) {
 		books_queued(a, thread, ns, NULL);
-		turns_settle(a, thread); /* also where it did not wait at all: what it was charged for was of the other CPU */
+		/* even after a wait of 0 ns: earlier charges are to the other CPU */
+		turns_settle(a, thread);
 		turns_queue(&a->cpus[migrate->to_cpu], thread, ns, books_cpu_irq(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_socket.c - sockets: their two ends, and which process holds the other one.
+ * state_socket.c - sockets, and the process at the other end of each
  *
- * A socket is found by its inode, as sock:* events name it. The other end of a unix socket is an inode too; of a TCP connection on
- * this machine it is the socket with the same two addresses the other way round.
+ * The sock:* events name a socket by its inode. The other end of a unix socket is an inode, too.
+ * For a TCP connection within this machine it is the socket with the same two addresses in reverse.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
 		return sock_of_inode(a, sock->peer_ino);
 	if (!sock->ends.remote_port)
 		return NULL;
-	peer = &a->socks[tuple_other(&a->sock_by_tuple, &sock->ends)]; /* the first is nobody's */
+	peer = &a->socks[tuple_other(&a->sock_by_tuple, &sock->ends)]; /* index 0 is no socket */
 	return peer != a->socks && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
 }
 
@@ -64,7 +64,7 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 
 	if (!sock || (sock->family != AF_INET && sock->family != AF_INET6))
 		return strings_intern(&a->strings, "network");
-	if (!port) { /* not connected, and never tried */
+	if (!port) { /* not connected, and connect() was not called */
 		snprintf(text, sizeof(text), "local port %u", sock->ends.local_port);
 		return strings_intern(&a->strings, text);
 	}
@@ -196,11 +196,12 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (seen.state == TCP_LISTEN && thread->fds)
 		thread->fds->nr_listening++;
 	frame = frame_syscall(thread);
-	if (frame && !frame->file && frame_class(a, frame) == CALL_SOCKETCALL) /* the number that it was given is in memory */
+	/* the descriptor of socketcall() is in the program's memory */
+	if (frame && !frame->file && frame_class(a, frame) == CALL_SOCKETCALL)
 		frame->file = fd_file(thread, ends->fd) ? fd_file(thread, ends->fd) : socket_file(a, ends->ino);
 }
 
-/* Whom it asks is in no other event if it gets no connection. */
+/* If the connection fails, no other event has the remote address. */
 void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_asks *asks = event->payload;
@@ -213,7 +214,10 @@ void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	sock->asked_port = asks->remote_port;
 }
 
-/* Who sends or receives on a socket holds it. A descriptor that came by another way (SCM_RIGHTS) gets its socket here. */
+/*
+ * A process that sends or receives on a socket becomes its owner. A descriptor that was passed to
+ * the process (SCM_RIGHTS) gets its socket here.
+ */
 void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
@@ -232,7 +236,8 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	if (!(a->calls[frame->call].flags & CALL_HAS_FD) && frame_class(a, frame) != CALL_SOCKETCALL)
 		return;
 	frame->file = socket_file(a, transfer->ino);
-	if (a->calls[frame->call].flags & CALL_HAS_FD) /* the number that socketcall() was given is in memory */
+	/* the descriptor of socketcall() is in the program's memory */
+	if (a->calls[frame->call].flags & CALL_HAS_FD)
 		fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
 }
 _Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_sock_transfer() reads both");

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_start.c - the start state, and who is on each CPU when the first event comes.
+ * state_start.c - the start state, and the thread on each CPU at the first event
  *
- * The start state was read a moment after the first events. So what it says of a thread's place is a hint that the thread's first event
- * overrules (PLACE_OFF_AT_START, state_sched.c); what it says of files and mappings is taken as it is.
+ * The recorder reads the start state a moment after the first events. The scheduling state in it is
+ * therefore a hint, which the thread's first event overrules (PLACE_OFF_AT_START, state_sched.c).
+ * Files and mappings are taken as they were read.
  *
- * Who is on a CPU at the start is told by the first event there that names its thread, which may come late. It is looked up
- * first, with a cursor for that CPU and those events only. A CPU without any has the thread that the start state saw running
- * on it, or is idle.
+ * The first event on a CPU that names the current thread gives the thread at the start. That event
+ * may come late. A cursor for this CPU and these event types finds it before the pass. A CPU
+ * without such an event has the thread that the start state saw running on it, or it is idle.
+ *
+ * Example: the pass begins at 0 ms, and the first switch on CPU 3 at 40 ms says "out: 70". Thread
+ * 70 had CPU 3 from 0 ms on, although the start state, read at 5 ms, may have seen it on CPU 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,8 +82,9 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 }
 
 /*
- * The state was read after the first events, of a flight recorder even after the last: then the call that a thread is in at the beginning is
- * another one if it was over when the thread was read.
+ * The state is read after the first events; a flight recorder reads it even after the last one. If
+ * a call of the thread began or ended before the thread was read, the call in its record is a later
+ * one.
  */
 void start_outlived(struct trace_thread *thread, uint64_t ns)
 {
@@ -99,7 +104,9 @@ struct trace_thread *start_owner(const struct trace_analysis *a, const struct tr
 	return thread;
 }
 
-/* The same of a record about what all threads of a process have. */
+/*
+ * The owner of a process's descriptors and memory, for a record about all threads of the process.
+ */
 static struct trace_thread *leader_of(const struct trace_analysis *a, uint32_t tgid)
 {
 	struct trace_process *process = process_find(a, tgid);
@@ -107,7 +114,9 @@ static struct trace_thread *leader_of(const struct trace_analysis *a, uint32_t t
 	return process ? start_owner(a, process) : NULL;
 }
 
-/* @thread, and if it stands for its process all that have the same descriptors, have these. */
+/*
+ * Makes @thread use @fds. If it is the leader, all threads with the same old table use @fds, too.
+ */
 static void use_table(struct trace_thread *thread, struct fd_table *fds)
 {
 	bool is_leader = thread->tid == thread->process->pid;
@@ -219,7 +228,10 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
 	start_told(a, event);
 }
 
-/* Threads share what their leader has, but for those that were told to have their own descriptors; and now that all files are known, the file of the call each was in. */
+/*
+ * Threads share the descriptors and the memory of the owner, except those with a record of their
+ * own descriptors. All files are known now, so the file of each thread's call is set, too.
+ */
 static void share_with_threads(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
@@ -257,7 +269,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 		return -12;
 	while ((event = trace_cursor_next(cursor)))
 		load_event(a, event);
-	error = trace_cursor_end(cursor, &a->start_damage); /* no other pass meets these chunks */
+	error = trace_cursor_end(cursor, &a->start_damage); /* no other pass reads these chunks */
 	if (error && error != -EBADMSG)
 		return error;
 	share_with_threads(a);
@@ -265,7 +277,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 	return 0;
 }
 
-/* ---- who is on the CPUs ---- */
+/* ---- the thread on each CPU ---- */
 
 static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread)
 {
@@ -274,15 +286,21 @@ static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	cpu_take(a, cpu, thread);
 }
 
-/* What the events of a CPU tell of who is on it when they begin. */
+/* The thread on a CPU when the events of that CPU begin, as far as it is known. */
 struct first {
 	enum { FIRST_NOTHING, FIRST_TOLD, FIRST_LOST } what;
-	uint32_t tid;	  /* TOLD */
-	uint64_t lost_ns; /* LOST: before anything was told, from then on */
-	struct trace_thread *running; /* not TOLD: that the start state, read before any loss, saw running there; NULL: none */
+	uint32_t tid;	  /* TOLD: the thread that the event names */
+	uint64_t lost_ns; /* LOST: begin of the gap before any event that names a thread */
+	/*
+	 * Not TOLD: the thread that the start state saw running there before any loss; NULL: none.
+	 */
+	struct trace_thread *running;
 };
 
-/* Who leaves at the first scheduling change was there; so was who forks, calls exec or exits before. */
+/*
+ * Does @event name the current thread? These events do: the switch out, a fork, an exec and an
+ * exit.
+ */
 static bool tells(const struct trace_event *event, uint32_t *ret_tid)
 {
 	switch (event->id) {
@@ -318,7 +336,8 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 		return -12;
 	ret_first->what = FIRST_NOTHING;
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
-		if (a->handlers[event->id] && tells(event, &ret_first->tid)) { /* not where it is too short for that */
+		/* no handler: the event type is too short */
+		if (a->handlers[event->id] && tells(event, &ret_first->tid)) {
 			ret_first->what = FIRST_TOLD;
 		} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
 			ret_first->what = FIRST_LOST;
@@ -351,12 +370,15 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 	books_log(a, cpu, a->start_ns);
 }
 
-/* ---- what a flight recorder has of the time before ---- */
+/* ---- events from before the window of a flight recorder ---- */
 
-/* Those that say themselves whom they are about, for who was on a CPU then is not known; and those that are about nobody. */
+/*
+ * Events that name their own subject, since the thread on the CPU is not known at that time; and
+ * events that concern no thread.
+ */
 static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
 
-/* 0: nobody. */
+/* Returns 0 if the event concerns no thread. */
 static uint32_t older_tid(const struct trace_event *event)
 {
 	switch (event->id) {
@@ -375,10 +397,10 @@ static uint32_t older_tid(const struct trace_event *event)
 	}
 }
 
-/* Not of who was there at the end: the number may have been another's. */
+/* Skips threads of the start state: at that time, the number may have been another thread's. */
 static void load_older(struct trace_analysis *a, const struct trace_event *event)
 {
-	handler_fn handler = a->handlers[event->id]; /* NULL: too short for that */
+	handler_fn handler = a->handlers[event->id]; /* NULL: the event type is too short */
 	const struct trace_thread *thread;
 
 	if (!handler || event->cpu >= a->nr_cpus)
@@ -396,7 +418,10 @@ static bool is_first(const struct trace_analysis *a, const struct first *firsts,
 	return false;
 }
 
-/* Who had exited, and is not on a CPU for the last time. That the kernel forgot them comes later, when their parent has asked for them or nobody looks any more. */
+/*
+ * Ends threads that exited before the window, except one that is still on a CPU. Their sched_free
+ * comes later, after the parent has waited for them or their last user is gone.
+ */
 static void end_exited(struct trace_analysis *a, const struct first *firsts)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
@@ -413,7 +438,9 @@ static bool is_gone(const struct trace_process *process)
 	return true;
 }
 
-/* Who was dead when the window began is none of its processes: a flight recorder may have thousands of them. */
+/*
+ * Drops processes that were dead before the window: a flight recorder may have thousands of them.
+ */
 static void forget_gone(struct trace_analysis *a)
 {
 	uint32_t nr = NR_PSEUDO_PROCESSES;
@@ -435,7 +462,7 @@ static void forget_gone(struct trace_analysis *a)
 	a->nr_processes = nr;
 }
 
-/* It is not known where they were, and what they did, when the window began. */
+/* The scheduling state of these threads and their work are not known when the window begins. */
 static void place_older(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
@@ -443,14 +470,16 @@ static void place_older(struct trace_analysis *a)
 			if (thread->place == PLACE_DEAD || (thread->flags & THREAD_FROM_START))
 				continue;
 			thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
-			thread->task_state = TRACE_TASK_INTERRUPTIBLE; /* it need not be as new as its fork left it */
+			/* the state NEW of its fork may be outdated */
+			thread->task_state = TRACE_TASK_INTERRUPTIBLE;
 			thread_mode_unknown(thread, a->start_ns);
 		}
 }
 
 /*
- * Its start state was read at the end, and tells all about those who were still there. Of those who died in the window older events tell who they
- * were: a flight recorder keeps these longer than all others.
+ * The start state of a flight recorder is read at the end and describes the threads that were still
+ * there. Older events describe the threads that died in the window: a flight recorder keeps these
+ * events longer than all others.
  */
 static int load_all_older(struct trace_analysis *a, const struct first *firsts, struct trace_error *ret_error)
 {
@@ -476,7 +505,7 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 	return 0;
 }
 
-/* ---- who was dead when it began ---- */
+/* ---- threads that were dead at the start ---- */
 
 static bool may_be_dead(const struct trace_thread *thread)
 {
@@ -496,8 +525,9 @@ static uint64_t dead_read_ns(const struct trace_analysis *a)
 }
 
 /*
- * The start state has those, too, who are dead and whom nobody has waited for. Who exited after the beginning and before he was read has said so; all others were
- * dead before, did nothing and waited for nothing.
+ * The start state also has zombies, which no parent has waited for. A thread that exited between
+ * the start and its reading has a sched_exit. All others were dead before: they did nothing and
+ * waited for nothing.
  */
 static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 {
@@ -554,7 +584,10 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 		error = look_ahead(a, i, &firsts[i], ret_error);
 	if (!error && a->start_ns > trace_get_info(a->trace)->start_ns)
 		error = load_all_older(a, firsts, ret_error);
-	/* Who is told by events goes first: the start state may have seen the same thread elsewhere a moment later. */
+	/*
+	 * CPUs with an event that names the thread come first: the start state may have seen the
+	 * same thread on another CPU a moment later.
+	 */
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		if (firsts[i].what == FIRST_TOLD)
 			find_current(a, &a->cpus[i], &firsts[i]);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_syscall.c - system calls: entry, exit, and what a successful return does to the files and the memory of its thread.
+ * state_syscall.c - system calls: entry, exit, and the effect of a successful call on files and
+ * memory
  *
- * A thread's frames are what it is in: a system call, and on top of it page faults. A frame notes the totals of its thread at the
- * entry; at the exit the differences are its row. So a call costs the same however often it was interrupted.
+ * The frames of a thread are the system call that it is in and the page faults in that call. A
+ * frame keeps a snapshot of the thread's sums at the entry. At the exit, the difference from the
+ * current sums is added to the row of the call. The cost of a call does not depend on the number of
+ * interruptions.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,12 +25,12 @@
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
 #define RANGE_CLOEXEC 4
 
-/* ---- what is known of each call ---- */
+/* ---- properties of each call ---- */
 
 static const struct {
 	const char *name;
 	uint8_t class;
-	const char *arguments; /* as syscalls.def has them */
+	const char *arguments; /* in the form of syscalls.def */
 } known_calls[] = {
 #define SYSCALL(name, class, arguments) {#name, CALL_##class, arguments},
 #include <trace/syscalls.def>
@@ -104,7 +107,7 @@ static uint8_t addresses_of(const char *arguments)
 	return addresses;
 }
 
-/* The known names are interned first, in their order: a name's number tells its row. */
+/* The known names were interned first and in order: a name's string number gives its row. */
 static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number, string_id first)
 {
 	char text[32];
@@ -134,7 +137,7 @@ void calls_prepare(struct trace_analysis *a)
 
 	for (size_t i = 1; i < NR_KNOWN; i++)
 		if (strings_intern(&a->strings, known_calls[i].name) != first + i)
-			a->failed = -12; /* the names are unique: only memory can be missing */
+			a->failed = -12; /* the names are unique, so memory is out */
 	for (unsigned int i = 0; i < NR_CALLS; i++) {
 		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i, first);
 		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
@@ -173,7 +176,7 @@ static void frame_account(struct trace_analysis *a, struct trace_thread *thread,
 	if (~elapsed > row->shortest)
 		row->shortest = ~elapsed;
 	row->calls++;
-	/* -512..-516 tell the kernel to restart the call: not an error of the program's. */
+	/* -512..-516 make the kernel restart the call: the program sees no error. */
 	row->errors += trap ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
 	row->elapsed += elapsed;
 	row->cpu += end.cpu - frame->begin.cpu;
@@ -208,7 +211,8 @@ void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 
 static const struct trace_sys_enter6 *copy_args(const struct trace_event *event, struct frame *frame)
 {
-	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms are its beginnings */
+	/* the shorter forms have its first fields */
+	const struct trace_sys_enter6 *enter = event->payload;
 
 	if (event->id == TRACE_EV_sys_enter6) {
 		memcpy(frame->args, &enter->arg0, sizeof(frame->args));
@@ -225,8 +229,10 @@ static const struct trace_sys_enter6 *copy_args(const struct trace_event *event,
 static void change_unseen(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
 
 /*
- * What a call does to descriptors is done at its entry where the kernel does it first: another thread may get the number again. And where nobody will
- * tell how it ends, what it would do to numbers that were in use is done, too, as if it succeeded: else they would be called what they are no longer.
+ * Some calls change descriptors at their entry, since the kernel does it early: another thread may
+ * get the number again before the call ends. If exits are not recorded, the effect of any call on
+ * descriptors in use is applied at the entry, as if the call succeeded. Otherwise these descriptors
+ * would keep an outdated name.
  */
 static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
@@ -280,7 +286,10 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	close_at_entry(a, thread, frame);
 }
 
-/* Most calls do not wait, and nobody will ask for their paths: so they are not kept for good. */
+/*
+ * Keeps the path until the thread's next call with a path. It is not interned: most calls do not
+ * wait, and no report needs their paths.
+ */
 static bool path_keep(struct trace_analysis *a, struct trace_thread *thread, const char *path)
 {
 	size_t bytes = strlen(path) + 1;
@@ -317,7 +326,7 @@ string_id frame_path(struct trace_analysis *a, struct trace_thread *thread)
 
 /* ---- effects of a successful return ---- */
 
-/* The kernel takes 32 bits of each number. */
+/* The kernel uses 32 bits of each number. */
 static void effect_close_range(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	if (frame->args[2] & RANGE_CLOEXEC)
@@ -328,7 +337,8 @@ static void effect_dup(struct trace_analysis *a, struct trace_thread *thread, co
 {
 	bool is_2 = frame_class(a, frame) == CALL_DUP2, cloexec = is_2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
 
-	if (is_2 && (int32_t)frame->args[0] == ret) /* what exec does to it stays, too */
+	/* the close-on-exec flag does not change either */
+	if (is_2 && (int32_t)frame->args[0] == ret)
 		return;
 	if (!frame->fd_seen)
 		fd_put(a, thread, ret, frame->file, cloexec);
@@ -354,7 +364,8 @@ static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, 
 
 static void effect_open(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	if (!frame->fd_seen && frame->has_path) /* fs_open is switched off or was lost: the path as the program gave it */
+	/* fs_open is switched off or was lost: use the program's path */
+	if (!frame->fd_seen && frame->has_path)
 		fd_put(a, thread, ret, file_get(a, thread->path, 0, 0, 0), false);
 }
 
@@ -389,7 +400,10 @@ static void change_unseen(struct trace_analysis *a, struct trace_thread *thread,
 	}
 }
 
-/* Memory that children share is a file without a name to the kernel; every such call makes another. */
+/*
+ * Memory shared with child processes is a file without a name in the kernel. Each such call makes a
+ * new file.
+ */
 static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
 {
 	if (!(frame->args[3] & MAP_SHARED) || (frame->args[3] & MAP_PRIVATE))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_trap.c - page faults, in user mode and inside system calls.
+ * state_trap.c - page faults, in user mode and inside system calls
  *
- * A fault's end is reported when the kernel has served it; one that ends in a signal or in an exception table has no
- * end. So a frame of a fault also ends with whatever shows that the thread is past it: a fault from user mode, the entry or the exit of a system call.
- * That a fault was a major one may be told by a second event right behind that of its end.
+ * The event of a fault's end comes when the kernel has served the fault. A fault that ends in a
+ * signal or in an exception table has no such event. A fault's frame therefore also ends with any
+ * event that shows that the thread is past it: a fault from user mode, or the entry or the exit of
+ * a system call. Right after the end, a second event may say that the fault was a major one.
  */
 #include <string.h>
 #include "handlers.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_uring.c - requests of io_uring, from their submission to their completion, and the files that they open.
+ * state_uring.c - requests of io_uring from submission to completion, and the files that they open
  *
- * A request is known by its address in the kernel. Whoever completes it - the submitter itself when it is woken, an interrupt, a worker -
- * the submitter's process remembers on which file the last one was: that is what a wait in io_uring_enter was for. What was read and written is
- * the submitter's, too.
+ * A request is identified by its address in the kernel. The submitter itself, an interrupt or a
+ * worker completes it. In each case the submitter's process keeps the file of the last completed
+ * request: a wait in io_uring_enter was for that file. Bytes read and written are accounted to the
+ * submitter.
  *
- * A request names its file by a descriptor of the process, or by a slot of the ring's own table ("registered file", "direct descriptor").
- * What is in a slot is told when the request completes.
+ * A request names its file by a descriptor of the process or by a slot in the ring's own table
+ * ("registered file", "direct descriptor"). The file in a slot is recorded when the request
+ * completes.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,13 +20,14 @@
 
 struct request_row {
 	uint64_t key; /* address of the request */
-	struct trace_thread *thread; /* that submitted it; NULL: completed, the address may be used again */
+	/* the submitter; NULL: completed, and the address may be reused */
+	struct trace_thread *thread;
 	file_idx file;
 	uint32_t opcode;
-	uint64_t silent; /* its completion is not told */
+	uint64_t silent; /* its completion is not reported to the program */
 };
 
-/* What an operation does with its descriptor: enum io_uring_op, Linux 6.18. */
+/* Properties of each operation: enum io_uring_op, Linux 6.18. */
 enum { HAS_FILE = 1, READS = 2, WRITES = 4 };
 static const uint8_t operations[64] = {
 	[1] = HAS_FILE | READS,	  /* READV */
@@ -87,7 +90,7 @@ static struct request_row *request_of(const struct trace_analysis *a, uint64_t r
 	return row && row->thread ? row : NULL;
 }
 
-/* A socket that no descriptor ever led to has no other name. */
+/* A socket that never had a descriptor has no other name. */
 static file_idx registered_file(struct trace_analysis *a, const struct trace_uring_file *registered)
 {
 	file_idx file = file_of_inode(a, registered->dev, registered->ino);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_user.c - whose a program's event is.
+ * state_user.c - the thread that made a program's event
  *
- * The thread id in the record is what the program sees: in a container it is another number. The daemon tells which process a stream is
- * from, by the kernel's word, and the scheduling changes tell who ran on the CPU. A thread of that process on the CPU made the event; if there is none,
- * the thread had moved to another CPU just then, and the id finds it.
+ * The thread id in the record is the one that the program sees. In a container that is another
+ * number than the kernel's. The daemon records the process of each stream, which the kernel told
+ * it, and switches give the thread on each CPU. If the CPU has a thread of that process, that
+ * thread made the event. If not, the thread had just moved to another CPU, and the id finds it.
  *
- * SECURITY: the program wrote the id, and can write any. A thread of another process never gets the event: a stream whose process is not known has no
- * thread.
+ * SECURITY: the program wrote the id and can write any number. A thread of another process never
+ * gets the event. A stream without a known process has no thread.
  */
 #include <string.h>
 #include "handlers.h"
@@ -69,7 +70,7 @@ const struct trace_thread *trace_event_thread(const struct trace_analysis *a, co
 	uint32_t tid = trace_event_tid(event), pid;
 
 	if (!event->type || !(event->type->flags & TRACE_EVENT_TID))
-		return thread; /* the kernel recorded it, there */
+		return thread; /* the kernel recorded it on that CPU */
 	pid = trace_stream_pid(a, event->stream);
 	if (is_of_process(thread, pid))
 		return thread;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_work.c - work that the kernel puts off: what a kworker does, it does for the thread that queued the work.
+ * state_work.c - deferred work of the kernel: a kworker works for the thread that queued the work
  *
- * So a wakeup by a kworker is the queuer's (a terminal hands its input on this way). Work that an interrupt or a timer queued is nobody's;
- * work that other work queued is for whom that was done.
+ * A wakeup by a kworker is therefore attributed to the queuing thread (a terminal delivers its
+ * input in this way). Work that an interrupt or a timer queued has no such thread. Work that other
+ * work queued belongs to the thread of the other work.
  */
 #include "handlers.h"
 #include "state.h"
