@@ -24,7 +24,7 @@ void set_release(struct set *set)
 		if (request->refs > 1)
 			request->refs--;
 		else
-			request_unref(request); /* a set that is part of its last request is freed with it */
+			request_unref(request); /* frees @set, too, if it is part of this request */
 	}
 	if (!part)
 		free(set);
