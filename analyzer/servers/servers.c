@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers.c - servers: the threads that work on requests, and the bills.
+ * servers.c - the sets of threads, their bills, and the handlers of events
  *
- * A thread has a set of requests. It changes only at the thread's own system calls, so that is where its CPU time is billed: what
- * it used since the last time goes to the set that it had (charge()). Nothing is added up per interval, and no ns can be billed
- * twice or not at all: of each thread there is one mark, and at the end the rest of it is billed too.
+ * A thread has a set of requests. The set changes only at the thread's own system calls, so its CPU
+ * time is billed there: the time since the last bill goes to the set that the thread had
+ * (servers_charge()). Each thread has one mark, thread.charged, up to which it is billed. At the
+ * end of the trace the rest is billed, too. So no ns is billed twice or left out.
  *
- *   enters poll, select, epoll, accept      the set becomes empty: whoever looks for work has finished
- *   enters a receive, a futex wait, a sleep those that are answered leave the set
- *   leaves a receive, accept                what came in joins the set; the CPU time of the call itself is already for it
- *   leaves a wait that another thread of the process ended    the other's set: a job was handed on
- *   leaves a send that answered             the answered one leaves, if others are in the set; else it stays until the next rest
- *   is made by fork or clone                its parent's set
+ *   enters poll, select, epoll, accept       the set becomes empty: the thread looks for work,
+ *                                            so it has finished its work
+ *   enters a receive, a futex wait, a sleep  answered requests leave the set
+ *   leaves a receive, accept                 what came in joins the set; the CPU time of the
+ *                                            call itself is already for it
+ *   leaves a wait that another thread        the set becomes that thread's: a job was handed on
+ *   of the process ended
+ *   leaves a send that answered              the answered request leaves if others are in the
+ *                                            set; else it stays until the next rest
+ *   is made by fork or clone                 its parent's set
  *
- * From a gap on all sets are empty. Interrupts are nobody's here: they are not in the CPU time of a thread.
+ * Example, with thread.charged and thread.enter as the CPU time of the thread:
+ *
+ *   enters read             enter = 100 us
+ *   read returns data of A  billed until enter = 100 us, then the set becomes A
+ *   answers A               billed until now = 600 us: 500 us for A, exact. A stays in the set.
+ *   enters epoll_wait       billed until enter = 800 us: 200 us for A, exact. The set is empty.
+ *
+ * At a gap all sets become empty. Interrupts are not part of a thread's CPU time here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -171,7 +183,11 @@ static void bill_set(struct trace_servers *s, struct ledger_process *process, co
 	each = (struct spent){.cpu = spent->cpu / nr, .interrupted = spent->interrupted / nr};
 	odd = (struct spent){.cpu = spent->cpu % nr, .interrupted = spent->interrupted % nr};
 	most = each.cpu || each.interrupted ? nr : odd.cpu > odd.interrupted ? odd.cpu : odd.interrupted;
-	at = (uint32_t)((nr - process->rotor % nr) % nr); /* the odd ns go to each in turn; to the others nothing, if there are more of them than ns */
+	/*
+	 * The odd ns go to each origin in turn. If there are more origins than ns, the other
+	 * origins get nothing.
+	 */
+	at = (uint32_t)((nr - process->rotor % nr) % nr);
 	for (uint64_t turn = 0; turn < most; turn++, at = at + 1 < nr ? at + 1 : 0) {
 		struct spent part = {.cpu = each.cpu + (turn < odd.cpu), .interrupted = each.interrupted + (turn < odd.interrupted)};
 
@@ -190,7 +206,10 @@ struct spent servers_spent(const struct trace_servers *s, const struct ledger_th
 	return (struct spent){.cpu = times.user_ns + times.syscall_ns + times.trap_ns, .interrupted = times.interrupted_ns};
 }
 
-/* Bill what @thread used until then. For nobody: it is in no bill, and so background. */
+/*
+ * Bill what @thread used until @until. CPU time while the set is empty is in no bill, so it is
+ * background.
+ */
 void servers_charge_until(struct trace_servers *s, struct ledger_thread *thread, const struct spent *until)
 {
 	struct spent part = {.cpu = until->cpu - thread->charged.cpu};
@@ -249,7 +268,10 @@ static void on_endpoints(struct trace_servers *s, const struct trace_event *even
 		return;
 	thread->ring_made = endpoint;
 	if (thread->call == CALL_ACCEPT && !endpoint->listening) {
-		/* A connection from before the trace may have been waiting to be accepted, with data in it. */
+		/*
+		 * A connection from before the trace may have waited to be accepted, with data in
+		 * it.
+		 */
 		request_accept(s, thread, endpoint);
 	} else if (thread->call == CALL_CONNECT && endpoint->kind != ENDPOINT_DATAGRAM) {
 		endpoint->role = ROLE_CLIENT;
@@ -278,29 +300,33 @@ static void on_send(struct trace_servers *s, const struct trace_event *event)
 	struct ledger_thread *thread = transferring(s, event);
 	struct endpoint *endpoint = NULL;
 
-	if (thread) /* a connection that is over is not made anew by what fails */
+	if (thread) /* a failed send must not make a closed connection known again */
 		endpoint = send->ret > 0 ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : endpoint_find(s, send->ino);
 	if (!endpoint)
 		return;
 	endpoint->owner = thread->process;
 	if (ring_sends(s, thread, endpoint, send->ret, (uint32_t)send->position))
 		return;
-	if (thread->endpoint != endpoint) { /* its descriptor was not known, or it is a splice */
+	if (thread->endpoint != endpoint) { /* the descriptor was not known, or it is a splice */
 		thread->endpoint = endpoint;
 		request_prepare(s, thread, endpoint);
 	}
 	if (channel_out(endpoint))
 		channel_end(channel_out(endpoint), thread);
-	if (send->ret < 0 || (!send->ret && endpoint->kind != ENDPOINT_DATAGRAM)) /* a datagram may be empty */
+	/* a datagram may be empty */
+	if (send->ret < 0 || (!send->ret && endpoint->kind != ENDPOINT_DATAGRAM))
 		return;
 	if (channel_out(endpoint))
 		channel_send(s, channel_out(endpoint), thread, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret,
 			     (uint32_t)send->position);
 	request_send(s, thread, endpoint);
-	request_prepare(s, thread, endpoint); /* sendmmsg: the next */
+	request_prepare(s, thread, endpoint); /* sendmmsg: the next message */
 }
 
-/* A datagram stands in the queue of the socket it was sent to: told in the sender's own context. */
+/*
+ * A datagram is in the queue of the socket that it was sent to. The event is in the sender's
+ * context.
+ */
 static void on_ready(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_ready *ready = event->payload;
@@ -323,7 +349,7 @@ static void on_ready(struct trace_servers *s, const struct trace_event *event)
 	channel_send(s, &target->channel, thread, 1, 0);
 }
 
-/* Nothing was received: an empty datagram, or does it mean that there will be no more? */
+/* Nothing was received: true for an empty datagram, false for the end of the data. */
 static bool is_empty_message(const struct endpoint *endpoint, const struct channel *channel, int32_t ret)
 {
 	return !ret && endpoint->kind == ENDPOINT_DATAGRAM && channel->nr;
@@ -350,14 +376,16 @@ static void on_receive(struct trace_servers *s, const struct trace_event *event)
 	endpoint->owner = thread->process;
 	thread->endpoint = endpoint;
 	if (messages)
-		thread->asked = 0; /* a short message says nothing of the next */
+		thread->asked = 0; /* a short message says nothing about the next one */
 	if (channel)
 		channel_receive(s, endpoint, channel, thread, messages ? 1 : (uint64_t)receive->ret, (uint32_t)receive->position);
 	else
 		request_receive(s, thread, endpoint, NULL, NULL, 0);
 }
 
-/* A close() is over before its last packet is sent: whose that is, this tells. */
+/*
+ * close() returns before its last packet is sent. This event shows which socket sends that packet.
+ */
 static void on_state(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sock_state *state = event->payload;
@@ -436,7 +464,7 @@ static void on_switch(struct trace_servers *s, const struct trace_event *event)
 		log_runs(s, thread, event->ts_ns, event->cpu);
 }
 
-/* A wait that ends because another thread of the process has a job for this one. */
+/* True if another thread of the process ends this wait because it has a job for @thread. */
 static bool takes_over(const struct ledger_thread *thread)
 {
 	switch (thread->call) {
@@ -445,13 +473,13 @@ static bool takes_over(const struct ledger_thread *thread)
 	case CALL_POLL:
 		return !thread->set;
 	case CALL_RECEIVE:
-		return !thread->endpoint; /* eventfd and the like; of a pipe, the bytes tell */
+		return !thread->endpoint; /* an eventfd and the like; for a pipe the bytes show it */
 	default:
 		return false;
 	}
 }
 
-/* The two words of a glibc condition are neighbours: it waits at one or the other. */
+/* A glibc condition has two adjacent words, and waits at one or the other. */
 bool words_have(const struct words *words, uint64_t word)
 {
 	for (size_t i = 0; i < NR_WORDS; i++)
@@ -470,8 +498,10 @@ void words_add(struct words *words, uint64_t word)
 }
 
 /*
- * Both wait there in turns: for a lock that is made of a condition, or of a semaphore (an interpreter's), not for a job. Who hands out jobs does not wait where
- * they are waited for. From then on it is known as a lock.
+ * True if both threads wait at this futex in turn. Then it is a lock that is made of a condition or
+ * a semaphore, such as that of an interpreter, and no job is handed on. A thread that hands out
+ * jobs does not wait at the futex where jobs are waited for. The futex counts as a lock from now
+ * on.
  */
 static bool takes_turns(struct ledger_thread *thread, const struct ledger_thread *waker)
 {
@@ -491,7 +521,8 @@ static void on_waking(struct trace_servers *s, const struct trace_event *event)
 	if (!woken || trace_thread_is_kernel(woken))
 		return;
 	if (!thread) {
-		thread = servers_thread_of(s, woken); /* asleep until now: it waits since before the trace */
+		/* it was asleep until now: it waits since before the trace */
+		thread = servers_thread_of(s, woken);
 		if (thread && trace_thread_start_ns(woken) <= s->start_ns)
 			thread->slept_ns = s->start_ns;
 	}
@@ -531,11 +562,12 @@ static void on_fork(struct trace_servers *s, const struct trace_event *event)
 										     : table_find(&s->births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth)
 		return;
-	set_assign(&birth->set, known && known->call != CALL_RING ? known->set : NULL); /* a ring's worker is made for more than one */
+	/* a ring's worker is made for more than one request */
+	set_assign(&birth->set, known && known->call != CALL_RING ? known->set : NULL);
 	birth->parent = known;
 }
 
-/* Its first event: from now on it has a mark, and wants a CPU. */
+/* The first event of a new thread: its accounting begins, and it waits for a CPU. */
 static void on_wakeup_new(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_wakeup_new *wakeup = event->payload;
@@ -551,7 +583,7 @@ static void on_wakeup_new(struct trace_servers *s, const struct trace_event *eve
 
 static const struct {
 	uint32_t id;
-	uint32_t bytes; /* of the struct that is read */
+	uint32_t bytes; /* size of the struct that the handler reads */
 	servers_handler_fn handler;
 } wanted_events[] = {
 #define WANTED(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
@@ -582,7 +614,10 @@ static const struct {
 #undef WANTED
 };
 
-/* An event whose struct is shorter in this trace than the one we know is left alone: it is from an older writer. */
+/*
+ * An older writer recorded a shorter struct than the one that we know: events of that type are not
+ * handled.
+ */
 static void handlers_prepare(struct trace_servers *s)
 {
 	for (size_t i = 0; i < sizeof(wanted_events) / sizeof(wanted_events[0]); i++) {
@@ -639,7 +674,10 @@ static void start_event(struct trace_servers *s, const struct trace_event *event
 		pipe->owner = process_of_tgid(s, fd->tgid);
 }
 
-/* What was open before. With the first event, because then the analysis knows the processes. */
+/*
+ * Load what was open at the start. This is done at the first event, because then the analysis knows
+ * the processes.
+ */
 static void start_load(struct trace_servers *s)
 {
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
@@ -656,13 +694,14 @@ static void start_load(struct trace_servers *s)
 	while ((event = trace_cursor_next(cursor)))
 		start_event(s, event);
 	error = trace_cursor_end(cursor, NULL);
-	if (error && error != -EBADMSG) /* a damaged chunk: the analysis tells of it */
+	if (error && error != -EBADMSG) /* a damaged chunk: the analysis reports it */
 		s->failed = error;
 }
 
 /*
- * A chunk turned out to be damaged when it was to be read: so this gap is not among those known before. As with these, whose events are missing is asked
- * with the next event: a program's first ones may come a little before it is told whose stream it is.
+ * A late gap: a chunk turned out to be damaged when it was read, so this gap was not among the
+ * known ones. As for known gaps, the process is looked up at the next event only: the first events
+ * of a program may come a little before the event that assigns its stream to it.
  */
 static void on_damage(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
 {
@@ -713,12 +752,14 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	s->analysis = analysis;
 	handlers_prepare(s);
 	memcpy(mask, s->wanted, sizeof(mask));
-	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64; /* made by the reader: it is in no mask of the recording */
+	/* the reader makes this event: it is in no mask of the recording */
+	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
 	s->handlers[TRACE_EV_trace_lost] = gaps_lost;
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		s->no_transfers |= strncmp(trace_not_traced(trace, i), "sock_send", 9) == 0 || strncmp(trace_not_traced(trace, i), "sock_recv", 9) == 0;
 	servers_prepare_calls(s);
-	s->origins = calloc(1, sizeof(*s->origins)); /* the number of one for which there was no memory is 0 */
+	/* an origin for which there was no memory has the number 0 */
+	s->origins = calloc(1, sizeof(*s->origins));
 	s->origin_stamps = calloc(1, sizeof(*s->origin_stamps));
 	if (!s->origins || !s->origin_stamps)
 		goto fail;
@@ -776,7 +817,7 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 	servers_results_free(s);
 	waits_free(s);
 	for (const struct pointer_row *row = NULL; (row = table_next(&s->endpoints, sizeof(*row), row));)
-		endpoint_free(row->pointer); /* when no request knows them any more */
+		endpoint_free(row->pointer); /* no request refers to them any more */
 	free(s->retired);
 	free(s->touched);
 	free(s->by_idx);

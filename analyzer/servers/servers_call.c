@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_call.c - the system calls of threads that may serve: what each begins, and what it has brought when it ends.
+ * servers_call.c - entry and exit of the system calls of threads that may serve
  *
- * The table in servers.c says what this does to the thread's set.
+ * The table at the top of servers.c shows what each call does to the thread's set.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,13 +12,13 @@
 #include <linux/futex.h>
 #include "servers_ledger.h"
 
-#define FUTEX_LOCK_CONTENDED 2 /* the value that a lock of the C library waits on; its condition variables do not */
+#define FUTEX_LOCK_CONTENDED 2 /* a glibc lock waits for this value, its condition variables do not */
 
-/* Where the arguments of a call are that matter. */
+/* Which arguments of a call matter. */
 enum call_form {
-	FORM_ASKS = 1,	       /* argument 2: how much is asked for, or to be written */
+	FORM_ASKS = 1,	       /* argument 2: number of bytes to read or write */
 	FORM_FLAGS_2 = 2,      /* argument 2: MSG_ flags */
-	FORM_FLAGS_3_OF_6 = 4, /* argument 3, if all are known */
+	FORM_FLAGS_3_OF_6 = 4, /* argument 3: MSG_ flags, if all six arguments are known */
 	FORM_FUTEX = 8,	       /* futex(2) itself */
 };
 
@@ -135,8 +135,9 @@ struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thr
 }
 
 /*
- * What nobody can send through: a file on a disk (or made up by the kernel), a device that always has something to read, a counter. It brings no
- * request, and whoever reads it does not look for one.
+ * True for a file that no process can send through: one on a disk (or made up by the kernel), a
+ * device that always has data, a counter. It brings no request, and a thread that reads it does not
+ * look for one.
  */
 bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
 {
@@ -173,12 +174,12 @@ static bool from_endpoint(const struct request *request, const void *endpoint)
 	return request->endpoint == endpoint;
 }
 
-/* Whoever may block for the next message of a queue has finished with the last. */
+/* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
 {
 	servers_leave_replied(s, thread);
 	if (thread->endpoint && thread->endpoint->kind == ENDPOINT_PIPE && !thread->endpoint->owner)
-		thread->endpoint->owner = thread->process; /* what is written there is for it */
+		thread->endpoint->owner = thread->process; /* data written there is for this process */
 	if (thread->endpoint && !thread->nonblock && is_queue(thread->endpoint))
 		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
 }
@@ -199,7 +200,8 @@ static void receive_flags(struct ledger_thread *thread, unsigned int form, const
 		flags = args[3];
 	else if (form & FORM_FLAGS_2)
 		flags = args[2];
-	thread->peek = flags & (MSG_PEEK | MSG_ERRQUEUE); /* the other queue has what became of one's own messages */
+	/* the error queue contains the fate of the thread's own messages */
+	thread->peek = flags & (MSG_PEEK | MSG_ERRQUEUE);
 	thread->nonblock = flags & MSG_DONTWAIT;
 	if (form & FORM_ASKS)
 		thread->asked = args[2];
@@ -217,7 +219,7 @@ static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, u
 	else if (nr >= 3 && signal_is_wake(args[1]) && !signal_is_private(args[1]))
 		thread->call = CALL_SIGNAL;
 	else
-		thread->call = CALL_NONE; /* it wakes its own threads, or takes a lock */
+		thread->call = CALL_NONE; /* it wakes threads of its own process, or takes a lock */
 	if (thread->call != CALL_FUTEX || thread->lock)
 		return;
 	if (nr) {
@@ -330,7 +332,10 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
 
 /* ---- system calls: exit ---- */
 
-/* Accepted, and nothing read yet: whoever reads from another connection has left it for later. */
+/*
+ * A thread that sleeps in a read from another connection, and has only accepted one so far, has
+ * left that one for later.
+ */
 static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
 {
 	struct spent now;
@@ -369,15 +374,16 @@ static bool is_pipe(const struct endpoint *endpoint)
 }
 
 /*
- * Two writers may come back in the other order than they wrote. A writer that wakes a reader has written by then: what fits into
- * a page of the pipe goes in as a whole, and whoever waits is woken after that.
+ * Two writers' calls may return in another order than they wrote. A writer that wakes a reader has
+ * already written: up to a page (PIPE_BUF) goes into the pipe as a whole, and waiters are woken
+ * after that.
  */
 void servers_pipe_wakes(struct trace_servers *s, struct ledger_thread *writer, const struct ledger_thread *woken)
 {
 	if (writer->call != CALL_SEND || !is_pipe(writer->endpoint) || writer->written || !writer->asked || writer->asked > PIPE_BUF)
 		return;
 	if (woken->call == CALL_SEND && woken->endpoint == writer->endpoint)
-		return; /* the next who writes */
+		return; /* the next writer */
 	writer->written = writer->asked;
 	channel_send(s, &writer->endpoint->channel, writer, writer->written, 0);
 	channel_end(&writer->endpoint->channel, writer);
@@ -405,7 +411,10 @@ static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, str
 	channel_receive(s, pipe, &pipe->channel, thread, (uint64_t)ret, 0);
 }
 
-/* What a signal announced, or answered. Who may find the next job without another one keeps nothing that is answered. */
+/*
+ * A wakeup announced a request, or answered one. A thread that may find its next job without
+ * another wakeup keeps no answered request.
+ */
 static void signal_end(struct trace_servers *s, struct ledger_thread *thread)
 {
 	bool woken = thread->call == CALL_FUTEX || thread->call == CALL_POLL || (thread->call == CALL_RECEIVE && !thread->endpoint);
@@ -461,7 +470,10 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
 		receive_end(s, thread);
 }
 
-/* A call that began before the trace, or in a gap, and what it acts on. Of those that were seen to begin call_begin() has decided. */
+/*
+ * Look up a call that began before the trace or in a gap, and what it acts on. Calls with a
+ * recorded entry were handled by call_begin().
+ */
 void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread)
 {
 	const char *name = thread->recovered ? NULL : trace_thread_syscall(s->analysis, thread->thread);

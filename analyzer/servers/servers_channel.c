@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_channel.c - channels: whose bytes these are.
+ * servers_channel.c - channels: which call sent the bytes that come out
  *
- * A channel is one direction of a connection, or the content of a pipe. Both sides count: who sends appends a range that ends at
- * the position after it, who receives takes the ranges that its own position moves across. So each byte is matched with the call
- * that sent it, whatever happened in between; time is never compared.
+ * A channel is one direction of a connection, or the content of a pipe. Both ends count positions.
+ * The sender's call appends a range that ends at its new position. The receiver's call takes the
+ * ranges that its own position moves across. So each byte is matched with the call that sent it,
+ * whatever happened in between. Times are never compared.
  *
- * TCP's positions are the sequence numbers, the same on both sides. For the others we count bytes (datagrams, seqpackets:
- * messages) from zero, which is the same on both sides only if the channel was empty when we began. A channel that existed before
- * the trace, or before a gap, is therefore out of step until it is seen to be empty: its reader went to sleep waiting for data,
- * or found none, or got less than it asked for. Until then nothing is known of what comes out.
+ * Example: A writes 100 bytes to a pipe, then B writes 50. The ranges are (0, 100] of A and (100,
+ * 150] of B. A read of 120 bytes moves the reader's position from 0 to 120: it received from A and
+ * from B, and (120, 150] of B remains.
  *
- * A receiver may be done before the sender's call returns, which is when its event is recorded: then the bytes are of the one who
- * is in a sending call (channel.sending); of several, of the one who woke the receiver, else of all of them.
+ * TCP's positions are the sequence numbers, which are the same at both ends. For the others we
+ * count bytes (datagrams, seqpackets: messages) from zero. These counts agree only if the channel
+ * was empty when counting began. So a channel that existed before the trace, or before a gap, is
+ * out of step until it was observed empty: its reader went to sleep waiting for data, found none,
+ * or got less than it asked for. Until then the senders of its data are not known.
+ *
+ * A receiver may finish before the sender's call returns, and only that return is recorded. Then
+ * the bytes belong to the thread that is in a sending call (channel.sending). If there are several,
+ * they belong to the one that woke the receiver, else to all of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +105,7 @@ struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino)
 	struct endpoint *pipe = ino ? endpoint_at(s, pipe_key(dev, ino), ino, ENDPOINT_PIPE) : NULL;
 
 	if (pipe)
-		pipe->closed_ns = 0; /* who asks for it has it open */
+		pipe->closed_ns = 0; /* the caller has it open */
 	return pipe;
 }
 
@@ -117,7 +124,10 @@ static void forget_tuple(struct trace_servers *s, const struct endpoint *endpoin
 		tuple_remove(&s->tuples, &endpoint->ends, (uintptr_t)endpoint);
 }
 
-/* A socket that is connected anew, or no more, is not found by what it was before. */
+/*
+ * A socket that was connected to another address, or disconnected, is no longer found by its old
+ * addresses.
+ */
 static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
 {
 	forget_tuple(s, endpoint);
@@ -149,7 +159,10 @@ struct endpoint *listener_there(const struct trace_servers *s, const struct endp
 	return (struct endpoint *)(uintptr_t)port_find(&s->listeners, endpoint->ends.net, endpoint->ends.remote_port, true);
 }
 
-/* The end that was made first does not know the other yet, or its last event tells less than was known: a link holds for both. */
+/*
+ * The end that was made first does not know the other yet, or its last event contains less than was
+ * known before. So linking one end links both.
+ */
 static void link_ends(struct endpoint *one, struct endpoint *two)
 {
 	if (!one || !two || one == two)
@@ -235,14 +248,25 @@ void endpoint_free(struct endpoint *endpoint)
 	free(endpoint);
 }
 
-/* ---- connections that are over ---- */
+/* ---- closed connections ---- */
 
 /*
- * A connection can be forgotten when both ends are closed (of TCP its states tell, of pipes and other sockets the analysis), what was sent has been received, no thread is at it, and no request that came
- * through it is known any more. That is looked for when so many are closed again as were left the last time.
+ * A connection is freed when all of these are true:
+ *
+ *   - both ends are closed (TCP: by their states; pipes and other sockets: by the analysis)
+ *   - everything sent has been received
+ *   - no thread or packet refers to it
+ *   - no request that came in through it is alive
+ *
+ * sweep() checks this when enough connections were closed: as many as remained after the last
+ * sweep, and SWEEP_LEAST more.
  */
 #define SWEEP_LEAST 1024u
-#define UNREAD_NS   10000000000u /* who has shut it down one way, and not received what is on its way by then, never will */
+/*
+ * The other end may have shut down one direction only. If it has not received the data on its way
+ * within this time, it never will.
+ */
+#define UNREAD_NS   10000000000u
 
 static void retire(struct trace_servers *s, struct endpoint *endpoint)
 {
@@ -303,7 +327,8 @@ static void sweep(struct trace_servers *s)
 		pin(thread->ring_made);
 	}
 	packets_pin(s);
-	for (uint32_t i = 0; i < s->nr_retired; i++) { /* what nobody answered is not answered any more */
+	/* requests here that are not answered yet never will be */
+	for (uint32_t i = 0; i < s->nr_retired; i++) {
 		struct endpoint *endpoint = s->retired[i];
 
 		if (is_over(s, endpoint) && (!endpoint->peer || is_over(s, endpoint->peer)))
@@ -312,7 +337,7 @@ static void sweep(struct trace_servers *s)
 	for (uint32_t i = 0; i < s->nr_retired; i++) {
 		struct endpoint *endpoint = s->retired[i], *peer = endpoint->peer;
 
-		if (!endpoint->closed_ns) /* it was connected anew */
+		if (!endpoint->closed_ns) /* it was connected again */
 			endpoint->retired = false;
 		else if (is_over(s, endpoint) && !endpoint->refs && (!peer || (is_over(s, peer) && !peer->refs)))
 			forget_connection(s, endpoint);
@@ -339,7 +364,7 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool go
 		return;
 	endpoint->closed_ns = trace_analysis_now(s->analysis);
 	if (endpoint->peer ? !endpoint->peer->closed_ns : !endpoint_is_remote(endpoint))
-		return; /* the other end may have been connected, and not accepted yet */
+		return; /* the other end may be connected, and not accepted yet */
 	retire_both(s, endpoint);
 }
 
@@ -349,7 +374,7 @@ void endpoint_gone(void *data, const struct trace_file_id *id)
 	struct endpoint *endpoint = S_ISFIFO(id->mode) ? endpoint_at_key(s, pipe_key(id->dev, id->ino)) : endpoint_find(s, id->ino);
 
 	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
-		return; /* of TCP connections their states tell */
+		return; /* TCP connections are released by their states */
 	endpoint->gone = true;
 	if (!endpoint->closed_ns)
 		endpoint->closed_ns = trace_analysis_now(s->analysis);
@@ -357,7 +382,7 @@ void endpoint_gone(void *data, const struct trace_file_id *id)
 		retire_both(s, endpoint);
 }
 
-/* Events are missing since this channel was used: nothing on its way is what we believe. */
+/* If events are missing since the last use of @channel, what it contains is not known. */
 static void check_epoch(struct trace_servers *s, struct channel *channel)
 {
 	if (channel->epoch == s->epoch && (!channel->udp || channel->doubt == s->udp_doubt))
@@ -426,10 +451,14 @@ void channel_end(struct channel *channel, struct ledger_thread *thread)
 			break;
 		}
 	if (!channel->nr_sending && channel->received > channel->sent && !channel->absolute)
-		channel->received = channel->sent; /* taken from a call that sent less: others sent, unseen */
+		/*
+		 * more was received than this call sent: the rest came from a sender that was not
+		 * recorded
+		 */
+		channel->received = channel->sent;
 }
 
-/* The sequence number nearest to what was seen last. */
+/* Returns the 64-bit sequence number nearest to the last known one. */
 static uint64_t unwrap(struct channel *channel, uint32_t position)
 {
 	uint64_t reference = channel->sent > channel->received ? channel->sent : channel->received;
@@ -456,7 +485,7 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct ledge
 
 		hole.end = end - amount;
 		if (!channel->has_position || hole.end > channel->sent)
-			append(s, channel, &hole); /* before we looked, or unseen */
+			append(s, channel, &hole); /* sent before the trace, or not recorded */
 		channel->has_position = channel->in_step = true;
 		channel->sent = end;
 	} else {
@@ -520,7 +549,7 @@ void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t 
 	channel->in_step = true;
 }
 
-/* Bytes that no finished call sent: of those who are sending now. */
+/* Receive bytes that no finished call sent: they are from threads that are sending now. */
 static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
 			       struct ledger_thread *thread)
 {
@@ -542,7 +571,8 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 	}
 	if (channel->nr_sending || !sends)
 		return channel->nr_sending;
-	for (const struct ring_op *op = NULL; !found && (op = ring_sending(sends, op, &user, &set));) { /* the oldest */
+	/* the oldest */
+	for (const struct ring_op *op = NULL; !found && (op = ring_sending(sends, op, &user, &set));) {
 		s->sender = user;
 		request_receive(s, thread, endpoint, user->process, set, sends->ino);
 		found = true;
@@ -567,7 +597,7 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 	}
 	if (channel->received >= to || (channel->received < channel->sent && channel->nr))
 		return;
-	/* What is beyond the end of all that was sent. */
+	/* The part beyond the end of all that finished calls sent. */
 	if (receive_unfinished(s, endpoint, channel, thread) || channel->absolute)
 		channel->received = to;
 }
@@ -584,7 +614,11 @@ void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct 
 	if (channel->absolute) {
 		to = unwrap(channel, position);
 		if (to == channel->sent + 1 && endpoint->peer && endpoint->peer->closed_ns)
-			to--; /* TCP counts the end of the stream as a byte, and it was taken with the last one */
+			/*
+			 * TCP counts the end of the stream as one byte, and this call received it
+			 * with the last data.
+			 */
+			to--;
 		begin = to - amount;
 		while (channel->nr && range_at(channel, 0)->end <= begin)
 			drop_first(channel);

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_explicit.c - requests that programs name themselves: trace_request_begin(), _handoff() and _end().
+ * servers_explicit.c - requests that programs name themselves: trace_request_begin(), _handoff(),
+ * _end()
  *
- * What system calls cannot show a program can say: which of the requests that it read it works on now, and when one goes from
- * thread to thread through memory. The first begin of a number takes the request that came in last on the thread, of those that no other number
- * has; from then on the number stands for it, on whatever thread it is begun again, until it ends.
+ * System calls do not show which of the requests that it read a thread works on now, or when a
+ * request goes from thread to thread through memory. A program can say it. The first begin of a
+ * number takes the latest request of the thread that has no number yet. From then on the number
+ * stands for that request, on whatever thread it begins again, until it ends.
+ *
+ * Example: a thread reads requests R1 and R2. begin(7) takes R2, and the thread is billed to R2
+ * alone. handoff(7) returns the thread to R1. Another thread calls begin(7), and its time is for R2
+ * until end(7).
  */
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
 
-struct naming { /* a number stands for requests */
+struct naming { /* a number that stands for a request */
 	struct ledger_process *process;
 	string_id name;
 	uint64_t id;
-	struct set *set;	       /* what it stands for; NULL: nothing that we saw come in */
-	struct ledger_thread *thread; /* that works on it; NULL: nobody */
-	struct set *rest;	       /* what that thread had besides */
-	struct naming *same;	       /* of the same hash */
-	struct naming *next, *prev;    /* of the process */
+	struct set *set;	       /* what the number stands for; NULL: no known request */
+	struct ledger_thread *thread; /* the thread that works on it; NULL: none */
+	struct set *rest;	       /* what that thread worked on besides */
+	struct naming *same;	       /* the next with the same hash */
+	struct naming *next, *prev;    /* in the list of the process */
 };
 
 struct naming_row {
 	uint64_t key;
-	struct naming *first; /* owned, and all behind it */
+	struct naming *first; /* owned, with all that follow */
 };
 
 static uint64_t naming_key(const struct ledger_process *process, string_id name, uint64_t id)
@@ -84,7 +90,7 @@ static void naming_remove(struct trace_servers *s, struct naming *naming)
 	free(naming);
 }
 
-/* The thread goes on with what it had besides. */
+/* The thread continues with what it worked on besides. */
 static void leave(struct trace_servers *s, struct naming *naming)
 {
 	struct ledger_thread *thread = naming->thread;
@@ -93,7 +99,7 @@ static void leave(struct trace_servers *s, struct naming *naming)
 	if (!thread)
 		return;
 	now = servers_spent(s, thread);
-	if (thread->set != naming->set) /* it has looked for work since, or got more */
+	if (thread->set != naming->set) /* it has looked for work since, or received more */
 		set_assign(&naming->rest, thread->set);
 	set_drop(s, &naming->rest, naming->set);
 	servers_replace_set(s, thread, naming->rest, &now);
@@ -126,7 +132,7 @@ static void begin(struct trace_servers *s, struct ledger_thread *thread, string_
 	servers_replace_set(s, thread, naming->set, &now);
 }
 
-/* What the three events of a request have in common. */
+/* Returns the part of the name that the three events of a request have in common. */
 static string_id stem(struct trace_servers *s, const struct trace_event_type *type)
 {
 	char *text = strndup(type->name, trace_type_stem(type));
@@ -173,7 +179,10 @@ void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint
 		naming_remove(s, process->namings);
 		if (!thread)
 			continue;
-		set_assign(&thread->set, NULL); /* since its last bill, too: the number may have ended right behind that */
+		/*
+		 * also for the time since its last bill: the number may have ended right after that
+		 */
+		set_assign(&thread->set, NULL);
 		set_assign(&thread->passed, NULL);
 		log_set(s, thread);
 		log_believe(thread);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_gaps.c - what a gap in the trace spoils of the servers' bills: from its beginning on nobody works for anybody.
+ * servers_gaps.c - what the servers' bills drop at a gap in the trace
  *
- * Where the kernel's events are missing all is forgotten: who works for whom may have changed on any CPU. Where a program's own are missing, only which of
- * the requests that it names it works on (servers_explicit.c). A chunk that turns out to be damaged in the pass is a gap that was not known before, and
- * so is the time in which events that are needed were not recorded.
+ * If events of the kernel are missing, all sets become empty at the beginning of the gap, because
+ * any thread on any CPU may have begun other work. If events of a program itself are missing, only
+ * the requests that it names by numbers are dropped (servers_explicit.c). A late gap (a chunk that
+ * turns out to be damaged during the pass) is handled in the same way. So is a time in which needed
+ * events were not recorded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,10 @@ static void gap_find(struct trace_servers *s)
 	for (; s->next_gap < trace_nr_gaps(s->trace) && s->next_gap_ns == UINT64_MAX; s->next_gap++) {
 		const struct trace_gap *gap = trace_get_gap(s->trace, s->next_gap);
 
-		/* A program that the kernel skipped now and then, and programs' own buffers: see analyzer/state_lost.c. */
+		/*
+		 * Skip events missed by a BPF program, and gaps of programs' own buffers: see
+		 * analyzer/state_lost.c.
+		 */
 		if (gap->cause == TRACE_GAP_MISSED || gap->stream >= streams)
 			continue;
 		s->next_gap_ns = gap->start_ns;
@@ -32,7 +37,7 @@ static bool is_user(const struct trace_servers *s, uint32_t stream)
 	return stream >= 2 * trace_get_info(s->trace)->nr_cpus;
 }
 
-/* The next one known before, and the next damage. */
+/* Find the next known gap, and the next late gap, of a program's buffer. */
 static void user_gap_find(struct trace_servers *s)
 {
 	const struct trace_gap *gap, *damage;
@@ -46,7 +51,7 @@ static void user_gap_find(struct trace_servers *s)
 		s->next_user_gap_ns = damage->start_ns;
 }
 
-/* Events of a program are missing: it may have gone on to another request. */
+/* Events of a program are missing: it may have begun another request. */
 static void user_lose(struct trace_servers *s, uint32_t stream, uint64_t until_ns)
 {
 	uint32_t pid = trace_stream_pid(s->analysis, stream);
@@ -57,7 +62,7 @@ static void user_lose(struct trace_servers *s, uint32_t stream, uint64_t until_n
 		explicit_lose(s, process, until_ns);
 }
 
-/* What stands at the begin of the gap is from before it. */
+/* Events at the very beginning of the gap are from before it. */
 void gaps_user_pass(struct trace_servers *s, uint64_t ns)
 {
 	while (ns > s->next_user_gap_ns) {
@@ -72,7 +77,7 @@ void gaps_user_pass(struct trace_servers *s, uint64_t ns)
 	}
 }
 
-/* ---- what there is to forget ---- */
+/* ---- state that a gap resets ---- */
 
 static bool touched_reserve(struct trace_servers *s)
 {
@@ -147,7 +152,10 @@ static int by_index(const void *left, const void *right)
 	return one < two ? -1 : one > two;
 }
 
-/* Of the others nothing has changed since the last time. In a fixed order: each bill may leave an odd ns to the next. */
+/*
+ * The other threads have not changed since the last time. The order is fixed, because each bill may
+ * leave an odd ns to the next one.
+ */
 static void threads_forget(struct trace_servers *s)
 {
 	if (s->nr_touched)
@@ -159,7 +167,10 @@ static void threads_forget(struct trace_servers *s)
 	s->nr_touched = 0;
 }
 
-/* Who has run, and was not touched, worked for nobody; from now on that is not to be billed any more. */
+/*
+ * @thread has run, but was not touched: it worked on no request. Bill it now, so that this time is
+ * not billed later.
+ */
 static void has_run(void *data, const struct trace_thread *thread)
 {
 	struct ledger_thread *known = servers_find_thread(data, thread);
@@ -189,7 +200,10 @@ static void processes_forget(struct trace_servers *s)
 	s->announced = NULL;
 }
 
-/* There may be thousands of gaps, and of threads and connections of which each touches a few. */
+/*
+ * There may be thousands of gaps, and thousands of threads and connections, but each gap concerns
+ * only the few that have changed.
+ */
 static void forget_all(struct trace_servers *s)
 {
 	s->epoch++;
@@ -206,7 +220,10 @@ static void forget_all(struct trace_servers *s)
 
 /* ---- gaps ---- */
 
-/* A gap is known from its beginning on: what comes in between is from other CPUs, and may depend on what is missing. */
+/*
+ * A gap counts from its beginning on: events inside it are from other CPUs, and may depend on
+ * missing events.
+ */
 static void gap_begin(struct trace_servers *s, uint64_t end_ns)
 {
 	if (!s->gap_until)

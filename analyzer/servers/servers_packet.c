@@ -1,48 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_packet.c - packets: for whom the network's softirq works, and who sent what arrives on this machine itself.
+ * servers_packet.c - packets: the process for which the network's softirq works, and the senders of
+ * packets that this machine sends to itself
  *
- * Time. The softirq that receives takes packets one by one, and tells which socket became ready (sock_ready). So its time is cut at each
- * packet and each socket, and charged to the process that owns the socket; if that end of the connection is a server's, also to the
- * client whose bytes came. The time stays in the books of whoever was interrupted: this is a second view of it. A device may hand over its
- * packets first and deliver them after: what no socket was told for yet goes to the next one. Packets of this machine itself are
- * delivered one by one. Of one that makes no socket ready (acknowledgements, the beginning and the end of a connection) the sender
- * tells where it goes: to the other end of the sender's socket; or, if the softirq itself sent it, to whoever had sent what it was
- * handling. What a connect() sends first goes to the listener that becomes ready by it. All is cut from one counter of each CPU
- * (trace_cpu_softirq_ns()), so that the parts add up to it.
+ * Time. The softirq receives packets one by one, and sock_ready tells which socket became ready. So
+ * its time is cut at each packet and each socket, and charged to the process that owns the socket.
+ * At a server's end of a connection it is also charged to the client that sent the bytes. The time
+ * stays in the accounting of the interrupted thread: this is a second view of it. All of it is cut
+ * from one counter of each CPU (trace_cpu_softirq_ns()), so the parts add up to that counter.
  *
- * Senders. A packet that this machine sends to itself waits in the backlog of the CPU it was sent on, first in, first out. We
- * keep the same queue: net_tx of the loopback device appends who sends, net_rx takes. So a UDP datagram that becomes ready is known to be
- * of that thread. A CPU does not rest while its backlog holds anything, so then the queues are in step for certain. Where several CPUs receive
- * for one socket at once, the first of them puts the datagrams of all into its queue (udp_prod_queue, since Linux 6.18): its own, then what the others
- * have handed over. A datagram that was sent, made no socket ready and was handed over to nobody was dropped, or came together with others: then no
- * UDP channel is in step until it is seen empty.
+ *   - A device may hand over its packets first and deliver them later. Time for which no socket
+ *     is known yet goes to the next socket. Packets of this machine are delivered one by one.
+ *   - A packet that makes no socket ready (an acknowledgement, the beginning or end of a
+ *     connection) counts for the other end of the sender's socket. If the softirq itself sent
+ *     it, it counts for the process that sent the packet that the softirq was handling.
+ *   - The first packet of a connect() counts for the listener that it makes ready.
+ *
+ * Senders. A packet that this machine sends to itself waits in the backlog of the CPU that sent it,
+ * first in, first out. The analysis keeps the same queue: net_tx of the loopback device appends a
+ * packet with its sender, net_rx takes one. So the sender of a UDP datagram that becomes ready is
+ * known. A CPU does not become idle while its backlog has packets, so whenever it is idle the
+ * queues agree.
+ *
+ * If several CPUs receive for one socket at once, the first of them puts the datagrams of all into
+ * the socket's queue (udp_prod_queue, since Linux 6.18): its own first, then those that the others
+ * have handed over. A datagram that was sent, made no socket ready and was not handed over was
+ * dropped, or merged with others. Then no UDP channel is in step until it was observed empty.
+ *
+ * Example: a thread of A, then one of B send a datagram on CPU 0. The queue has A, B. The softirq
+ * handles a packet (net_rx: takes A), and socket S becomes ready: S received from A. The next
+ * net_rx takes B. The time from the first net_rx to the second is charged to the owner of S, and if
+ * that is a server also to its client A.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "kernel_numbers.h"
 #include "servers_ledger.h"
 
-#define ETHERNET      14 /* bytes of a header that is there at net_tx, not at net_rx */
+#define ETHERNET      14 /* bytes of a header that a packet has at net_tx, but not at net_rx */
 #define MAX_BACKLOG   1024u
 #define MAX_INTERFACE 256
 
-struct backlog { /* of a CPU */
-	struct packet *packets; /* owned; a ring */
+struct backlog { /* one per CPU */
+	struct packet *packets; /* owned; a circular buffer */
 	uint32_t first, nr;
-	bool overflown;	       /* out of step until the CPU rests */
+	bool overflown;	       /* out of step until the CPU is idle */
 	bool active;	       /* its softirq receives */
-	bool in_packet;	       /* of this machine */
-	bool is_ready;	       /* a socket was told for it */
-	struct packet current; /* what it is, if known */
-	uint64_t counted;      /* softirq time that has been given to somebody */
-	uint64_t carried;      /* and what waits for a socket to be told */
-	uint64_t held;	       /* or for the listener that @held_by connects to */
+	bool in_packet;	       /* it handles a packet of this machine */
+	bool is_ready;	       /* a socket became ready for that packet */
+	struct packet current; /* that packet, if known */
+	uint64_t counted;      /* softirq time that has been charged so far */
+	uint64_t carried;      /* time that waits for the next socket that becomes ready, */
+	uint64_t held;	       /* and time that waits for the listener that @held_by connects to */
 	struct ledger_thread *held_by;
-	struct ledger_process *last_owner; /* who got some */
+	struct ledger_process *last_owner; /* the last one that was charged */
 	struct endpoint *target;
-	struct set *target_set; /* on behalf of these, */
-	uint32_t origin;	/* or of this one + 1; 0: nobody known */
+	struct set *target_set; /* @target receives for these requests, */
+	uint32_t origin;	/* or for this origin + 1; 0: not known */
 };
 
 static struct backlog *backlog_of(struct trace_servers *s, uint32_t cpu)
@@ -80,7 +94,7 @@ static void take(struct backlog *backlog, struct packet *ret_packet)
 	backlog->nr--;
 }
 
-/* It never came where it was sent to. */
+/* The packet never arrived at its destination. */
 static void packet_lose(struct trace_servers *s, struct packet *packet)
 {
 	s->udp_doubt += packet->udp;
@@ -221,7 +235,7 @@ static void give(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
 		bill_set(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
 }
 
-/* A connect() that is not known yet to which listener. */
+/* True if the packet is from a connect() with a listener that is not known yet. */
 static bool is_held(const struct backlog *backlog)
 {
 	return !backlog->target && backlog->in_packet && !backlog->current.to && backlog->current.thread &&
@@ -238,7 +252,7 @@ static void hold(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
 	backlog->held += ns;
 }
 
-/* The end of a softirq was not recorded, so it was over earlier than it seemed. */
+/* The end of a softirq was not recorded, so it ended earlier than it seemed. */
 static void take_back(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
 {
 	uint64_t nothing = 0, *places[] = {&backlog->carried, &backlog->held, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
@@ -252,7 +266,7 @@ static void take_back(struct trace_servers *s, struct backlog *backlog, uint64_t
 	}
 }
 
-/* Who got the time since the last cut? */
+/* Charge the time since the last cut. */
 static void cut(struct trace_servers *s, struct backlog *backlog, uint32_t cpu)
 {
 	uint64_t until = trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
@@ -282,7 +296,7 @@ void packets_end(struct trace_servers *s)
 	}
 }
 
-/* A datagram of this machine is being received. */
+/* True if the CPU receives a datagram of this machine. */
 static bool receives_udp(const struct backlog *backlog)
 {
 	return backlog->active && backlog->in_packet && backlog->current.udp;
@@ -296,7 +310,10 @@ static bool any_receives_udp(const struct trace_servers *s)
 	return false;
 }
 
-/* No socket was told for the datagram of this CPU. Whoever else receives may do that; if nobody, it is lost. */
+/*
+ * No socket became ready for the datagram of this CPU. Another CPU that receives may queue it; if
+ * there is none, it is lost.
+ */
 static void hand_over(struct trace_servers *s, struct backlog *backlog)
 {
 	backlog->in_packet = false;
@@ -315,7 +332,10 @@ static void handed_lose(struct trace_servers *s)
 	s->nr_handed = 0;
 }
 
-/* The socket of @backlog's datagram is told once more: for one that was handed over. */
+/*
+ * The socket of the datagram of @backlog became ready once more: for a datagram that was handed
+ * over.
+ */
 static void take_handed(struct trace_servers *s, struct backlog *backlog)
 {
 	struct backlog *other = NULL;
@@ -420,7 +440,7 @@ static void on_behalf(struct trace_servers *s, struct backlog *backlog, struct e
 		backlog->origin = origin_address(s, target) + 1;
 }
 
-/* A datagram stands in the queue of the socket that it was sent to. */
+/* A datagram is in the queue of the socket that it was sent to. */
 static void udp_arrives(struct trace_servers *s, struct backlog *backlog, struct endpoint *target)
 {
 	const struct packet *packet = backlog ? &backlog->current : NULL;

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_request.c - requests: who works for whom.
+ * servers_request.c - requests: which process works for which client
  *
- * A request begins when data (or a connection) comes in from another process or host, on the server's end of a connection. It
- * remembers what the sender was working on at that time, its parent, and takes over the parent's origin: so the origin travels
- * with all that is sent, through any number of servers. It ends with the first data that goes back the same way.
+ * Terms: servers_ledger.h. The rules:
  *
- * Data that comes back to who asked carries requests whose ancestor this process had sent: that is no new request, but the
- * return of what it worked on then (restore()). So an event loop that gave a part of its work to another server goes on for the
- * right client.
+ *   1. A request begins when data, or a connection, comes from another process or host to the
+ *      server's end of a connection. Its parent is the request that its sender worked on, and it
+ *      takes over the parent's origin. If the sender worked on several, each begins a request.
+ *      So the origin travels with everything that is sent, through any number of servers.
+ *   2. A request ends with the first data that goes back the same way.
+ *   3. An answer brings back what the client worked on: if the data carries a request with an
+ *      ancestor that this process had sent, then it is no new request. The thread continues the
+ *      work of that ancestor's parent (restore()). So an event loop that gave a part of its work
+ *      to another server continues for the right client.
  *
- * The server's end: of an accepted connection, the one that accepted. Of a socket pair, of datagrams and of connections from
- * before the trace, where nobody listens: the one that is the first to receive.
+ * Example: client A asks a proxy, and the proxy asks a database.
+ *
+ *   A sends to the proxy           request 1: sender A, no parent, origin A
+ *   the proxy sends a query        request 2: sender proxy, parent 1, origin A
+ *   the database answers           its data carries request 2, which the proxy had sent:
+ *                                  the proxy's set becomes request 1 again
+ *   the proxy answers A            request 1 is answered
+ *
+ * The server's end of an accepted connection is the end that was accepted. For socket pairs,
+ * datagrams and connections older than the trace without a listener, it is the end that receives
+ * first.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -19,8 +32,13 @@
 #include "servers_ledger.h"
 
 #define MAX_DEPTH 32u
-#define MAX_CARRIED 256u /* by one message: the latest. Else who takes the tokens of many, as the jobs of make do, has twice as many as the one before, and so on */
-#define MAX_OPEN  64u /* unanswered requests of one connection; more: it never answers */
+/*
+ * Requests that one message carries: the latest. Without this limit a process that takes the tokens
+ * of many others, as the jobs of make do, would have twice as many requests as the process before
+ * it.
+ */
+#define MAX_CARRIED 256u
+#define MAX_OPEN  64u /* unanswered requests of one connection; if there are more, it never answers */
 
 /* ---- references ---- */
 
@@ -84,7 +102,7 @@ static uint32_t origin_intern(struct trace_servers *s, const struct origin *want
 		if (memcmp(&s->origins[row->idx - 1], wanted, sizeof(*wanted)) == 0)
 			return row->idx - 1;
 	}
-	if (!(s->nr_origins & (s->nr_origins - 1)) && row) { /* full at each power of two */
+	if (!(s->nr_origins & (s->nr_origins - 1)) && row) { /* the arrays are full at each power of two */
 		bigger = reallocarray(s->origins, s->nr_origins ? s->nr_origins * 2 : 1, sizeof(*bigger));
 		if (bigger)
 			s->origins = bigger;
@@ -108,7 +126,7 @@ uint32_t origin_process(struct trace_servers *s, const struct ledger_process *pr
 {
 	struct origin origin;
 
-	memset(&origin, 0, sizeof(origin)); /* compared as bytes */
+	memset(&origin, 0, sizeof(origin)); /* origins are compared as bytes */
 	origin.kind = ORIGIN_PROCESS;
 	origin.of = process->idx;
 	return origin_intern(s, &origin);
@@ -145,15 +163,15 @@ static uint32_t origin_link(struct trace_servers *s, uint32_t of, const struct l
 	return origin_intern(s, &origin);
 }
 
-/* ---- who talked to whom ---- */
+/* ---- pairs of processes that sent data to each other ---- */
 
 struct pair_row {
 	uint64_t key;
-	uint64_t through; /* the first channel */
+	uint64_t through; /* key of the first endpoint that data went through */
 	uint32_t order;
-	bool several; /* channels */
-	bool asked;   /* by a signal, and not answered yet */
-	bool no_turns; /* signals went there twice, or came back unasked: it is no conversation */
+	bool several; /* data went through several endpoints */
+	bool asked;   /* a wakeup went this way, and is not answered yet */
+	bool no_turns; /* two wakeups in a row, or an answer without a request: it is no conversation */
 };
 
 static uint64_t pair_key(const struct ledger_process *from, const struct ledger_process *to)
@@ -167,7 +185,10 @@ static const struct pair_row *pair_find(const struct trace_servers *s, const str
 	return table_find(&s->pairs, sizeof(struct pair_row), pair_key(from, to));
 }
 
-/* Did @by answer @who: data went both ways, not through one and the same pipe, which many fill and empty alike? */
+/*
+ * True if @by answered the other process: data went both ways, and not only through one pipe. Many
+ * processes write to and read from one pipe alike.
+ */
 static bool pair_answered(const struct trace_servers *s, const struct ledger_process *who, const struct ledger_process *by)
 {
 	const struct pair_row *there = pair_find(s, who, by), *back = pair_find(s, by, who);
@@ -175,7 +196,10 @@ static bool pair_answered(const struct trace_servers *s, const struct ledger_pro
 	return there && back && !there->no_turns && !back->no_turns && (there->through != back->through || there->several || back->several);
 }
 
-/* @row: one woke the other. Whoever did first asks; each question has one answer, and no answer comes unasked. */
+/*
+ * @from woke @to. The process that woke the other first is the client. It must wait for an answer
+ * before it asks again, and no answer may come without a request.
+ */
 static void take_turns(struct trace_servers *s, struct pair_row *row, const struct ledger_process *to, const struct ledger_process *from,
 		       const struct endpoint *through)
 {
@@ -247,7 +271,7 @@ bool is_queue(const struct endpoint *endpoint)
 	return endpoint->kind == ENDPOINT_PIPE || endpoint->kind == ENDPOINT_DATAGRAM || endpoint->shared;
 }
 
-/* Which end is the server's, if neither was seen to accept or connect. */
+/* Determine which end is the server's, if no accept or connect was recorded. */
 static void role_find(struct trace_servers *s, struct endpoint *endpoint, enum role first)
 {
 	struct endpoint *peer = endpoint->peer;
@@ -285,10 +309,11 @@ bool endpoint_is_remote(const struct endpoint *endpoint)
 		return false;
 	if (memcmp(endpoint->ends.remote, endpoint->ends.local, sizeof(endpoint->ends.remote)) == 0)
 		return false;
-	return !(raw[10] == 0xff && raw[12] == 127); /* 127.0.0.0/8: here, but unseen */
+	/* 127.0.0.0/8: on this machine, but its other end is not known */
+	return !(raw[10] == 0xff && raw[12] == 127);
 }
 
-/* ---- coming in ---- */
+/* ---- requests come in ---- */
 
 static struct bill *bill_of(struct trace_servers *s, struct ledger_process *process, uint32_t origin)
 {
@@ -330,7 +355,10 @@ static struct request *request_new(struct trace_servers *s, struct endpoint *end
 	return request;
 }
 
-/* A request in several pieces is one; a message is always one of its own. */
+/*
+ * Find an open request that this data continues. A request on a stream may have several pieces; a
+ * message is always a request of its own.
+ */
 static struct request *request_continued(const struct endpoint *endpoint, uint32_t origin, const struct request *parent)
 {
 	if ((endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP) || endpoint->shared)
@@ -370,13 +398,14 @@ static struct request *request_open(struct trace_servers *s, struct ledger_threa
 	set_put(s, &thread->incoming, request);
 	if (endpoint->accepted)
 		thread->process->accepted = true;
-	request_unref(request); /* the sets hold it */
+	request_unref(request); /* the sets have their own references */
 	return request;
 }
 
 /*
- * What it is at already does not begin anew: a child, which has its parent's set, tells the parent something. Were each of these another request,
- * there would be more of them with every child, and in the sets of the children that come after: twice as many each time.
+ * Data from a process that works on the same request begins no new request: a child, which has its
+ * parent's set, reports to its parent. If each such message were a request, each child would add
+ * one, and children created later would inherit them all: their number would double each time.
  */
 static bool goes_on(struct trace_servers *s, struct ledger_thread *thread, struct request *carried)
 {
@@ -403,7 +432,9 @@ static void open_all(struct trace_servers *s, struct ledger_thread *thread, stru
 	}
 }
 
-/* What comes back from those that this process asked: the work it was then at. */
+/*
+ * Data came back from a process that was asked: put what this process then worked on into incoming.
+ */
 static bool restore(struct trace_servers *s, struct ledger_thread *thread, const struct set *carried)
 {
 	bool found = false;
@@ -433,7 +464,10 @@ static void receive_remote(struct trace_servers *s, struct ledger_thread *thread
 		count(s, thread->process, request);
 }
 
-/* Through a pipe, or a pair of sockets that are both older than the trace: did the sender only answer? */
+/*
+ * Returns true if data of @sender through a pipe, or through a connection with a guessed role, is
+ * an answer.
+ */
 static bool is_answer(struct trace_servers *s, const struct ledger_thread *thread, const struct endpoint *endpoint,
 		      const struct ledger_process *sender)
 {
@@ -454,7 +488,8 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 
 	if (!sender) {
 		if (endpoint->kind == ENDPOINT_DATAGRAM)
-			role_find(s, endpoint, ROLE_SERVER); /* whoever it was, this end was asked first */
+			/* the sender is not known, but this end was asked first */
+			role_find(s, endpoint, ROLE_SERVER);
 		if (endpoint_is_remote(endpoint))
 			receive_remote(s, thread, endpoint);
 		return;
@@ -484,7 +519,10 @@ void request_receive(struct trace_servers *s, struct ledger_thread *thread, stru
 	open_all(s, thread, endpoint, sender, carried, from_ino, true);
 }
 
-/* Else what was accepted would stand for all that comes later on that connection, and its end would not be seen. */
+/*
+ * Without events for sends and receives, the accepted connection would stand for all its later
+ * requests, and its end would not be recorded.
+ */
 static bool sees_transfers(const struct trace_servers *s)
 {
 	return !s->no_transfers && trace_analysis_recorded(s->analysis, TRACE_EV_sock_send) == TRACE_RECORDED_ALWAYS &&
@@ -510,7 +548,7 @@ void request_accept(struct trace_servers *s, struct ledger_thread *thread, struc
 	}
 }
 
-/* ---- going out ---- */
+/* ---- requests are answered ---- */
 
 static bool answers(const struct request *request, const struct ledger_thread *thread, const struct endpoint *endpoint)
 {
@@ -524,7 +562,10 @@ static bool answers(const struct request *request, const struct ledger_thread *t
 
 #define FEW_REQUESTS 4u
 
-/* The only one that came in at @endpoint and is an answer's, whoever has it; NULL: there is none, or @ret_several. */
+/*
+ * Find the only request that came in at @endpoint and that data sent there answers, in whichever
+ * set it is. Returns NULL if there is none, or if *@ret_several.
+ */
 static struct request *only_answered(const struct ledger_thread *thread, const struct endpoint *endpoint, bool replied, bool *ret_several)
 {
 	struct request *only = NULL;
@@ -538,7 +579,7 @@ static struct request *only_answered(const struct ledger_thread *thread, const s
 	return only;
 }
 
-/* Of thousands of open requests, those of one connection are few. */
+/* Few requests of a large set came in at one endpoint: search those of the endpoint first. */
 static struct request *find_answered(const struct set *set, const struct ledger_thread *thread, const struct endpoint *endpoint,
 				     bool replied)
 {
@@ -557,9 +598,10 @@ static struct request *find_answered(const struct set *set, const struct ledger_
 }
 
 /*
- * Whoever took a job from a queue without having to wait for it was told by nobody whose it is; and whoever was woken may find
- * another one there, or several. The answer tells: what the thread did since its last rest or answer was for the one that it
- * answers now.
+ * Attribute the time since the last rest or answer to the request that is answered now.
+ *
+ * A thread that takes a job from a queue without blocking has no wakeup that links it to a client.
+ * A thread that was woken may find another job, or several. Only the answer shows which one it was.
  */
 static void believe_answer(struct trace_servers *s, struct ledger_thread *thread, struct request *answer)
 {
@@ -572,7 +614,10 @@ static void believe_answer(struct trace_servers *s, struct ledger_thread *thread
 	log_believe(thread);
 }
 
-/* Which of what came in by messages, @thread not having answered it, could have been @other's? */
+/*
+ * Find a message that came in, is not answered, and may really have been sent by another process or
+ * socket.
+ */
 static struct request *taken_for(const struct set *set, const struct endpoint *endpoint, uint64_t other_ino)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++) {
@@ -588,8 +633,11 @@ static struct request *taken_for(const struct set *set, const struct endpoint *e
 }
 
 /*
- * A message is in the queue a moment before that is told, and two senders may tell in the other order. If an answer goes to one whose
- * message still seems to be in the queue, it was that one which came out, and the one that seemed to has still to come.
+ * Correct the order of two messages.
+ *
+ * A message is in the queue a moment before its event is recorded. So two senders may be recorded
+ * in the opposite order. If an answer goes to a sender with a message that still seems to be in the
+ * queue, then that message came out, and the one that seemed to come out is still in the queue.
  */
 static struct request *correct_order(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *answered)
 {
@@ -624,7 +672,10 @@ static struct request *correct_order(struct trace_servers *s, struct ledger_thre
 	return find_answered(thread->set, thread, answered, false);
 }
 
-/* The first data on a connection that was made for a request, and took its time to be made: the thread has looked for work meanwhile. */
+/*
+ * The first data on a connection that was made for a request, when connecting took some time. The
+ * thread has looked for work meanwhile, so its set is empty: it becomes that request.
+ */
 static void resume_connected(struct trace_servers *s, struct ledger_thread *thread, const struct endpoint *endpoint)
 {
 	struct set *resumed = NULL;
@@ -637,7 +688,11 @@ static void resume_connected(struct trace_servers *s, struct ledger_thread *thre
 	set_unref(resumed);
 }
 
-/* The client's request that another thread has read, and this one perhaps taken without waiting. After an answer of its own only one that was really asked since. */
+/*
+ * Find a client's request that another thread has read, and that this thread may have taken without
+ * waiting. If this thread has answered that client before (@again), only a request with data
+ * counts, not an accepted connection.
+ */
 static struct request *taken_unseen(const struct ledger_thread *thread, const struct endpoint *endpoint, const struct request *again)
 {
 	if ((set_any_unanswered(thread->set) && !thread->tentative) || endpoint->role != ROLE_SERVER || !endpoint->open)
@@ -679,7 +734,7 @@ void request_prepare_queued(struct trace_servers *s, struct ledger_thread *threa
 		again = find_answered(thread->set, thread, endpoint, true);
 	for (uint32_t i = 0; !answer && !again && endpoint->role == ROLE_SERVER && endpoint->open && i < endpoint->open->nr; i++)
 		if (endpoint->open->items[i]->counted || i + 1 == endpoint->open->nr)
-			answer = endpoint->open->items[i]; /* the first that was asked for, not only accepted */
+			answer = endpoint->open->items[i]; /* the first with data, not only accepted */
 	thread->answer = answer;
 	set_assign(&thread->outgoing, NULL);
 	if (answer || again) {

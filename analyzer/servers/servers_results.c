@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* servers_results.c - from bills by origin to servers and their clients, and the proof that they add up. */
+/*
+ * servers_results.c - turns bills by origin into servers and their clients, and verifies the sums
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +20,10 @@ static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process
 	return ns;
 }
 
-/* A gap may prove later that a thread was not on its CPU: what was billed then is taken back, the greatest bill first. */
+/*
+ * A gap may prove later that a thread was not on its CPU. Take the time that was billed then from
+ * the largest bills.
+ */
 static void take_back(struct ledger_process *process, uint64_t ns)
 {
 	while (ns) {
@@ -39,11 +44,11 @@ static void take_back(struct ledger_process *process, uint64_t ns)
 }
 
 struct client_row {
-	uint64_t key; /* its process, or its address: of equal texts there is one */
+	uint64_t key; /* address of its process, or of its interned text */
 	uint64_t idx;
 };
 
-/* Made if it has none so far. NULL: out of memory. */
+/* Find or make a client. Returns NULL if out of memory. */
 static struct trace_server_client *client_of(struct table *index, struct trace_server_client *clients, size_t *nr,
 					     const struct ledger_process *process, const char *address)
 {
@@ -264,7 +269,7 @@ static int server_verify(const struct trace_servers *s, const struct trace_serve
 	return servers_fail(ret_error, -EBADMSG, message);
 }
 
-/* All that the CPUs' softirqs spent on receiving is somebody's, or nobody's. */
+/* Verify that the softirq time for receiving is the sum of its charged and unclaimed parts. */
 static int receivers_verify(const struct trace_servers *s, struct trace_error *ret_error)
 {
 	uint64_t given = 0, spent = 0;

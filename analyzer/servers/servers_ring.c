@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_ring.c - servers that receive and send through io_uring.
+ * servers_ring.c - servers that receive and send through io_uring
  *
- * A system call that receives says two things at once: this data came, and this thread works on it from now on. A ring takes them apart. An operation is
- * queued by one thread (its user), is done in the kernel whenever it can be - in the call that submits it, later in some other call of the user, by a worker
- * thread, by the thread that polls the ring - and when the user looks at the result no event tells. So:
+ * A system call that receives says two things at once: this data came, and this thread works on it
+ * from now on. A ring separates the two. One thread, the user of the operation, submits it. The
+ * kernel executes it when it can: in the call that submits it, in a later call of the user, in a
+ * worker thread, or in the thread that polls the ring. No event shows when the user looks at the
+ * result. So the analysis follows these steps:
  *
- *   submitted     the user's set is kept with the operation
- *   data came     the requests in it are in the user's queue (thread.arrived)
- *   completed     what is no request (a file was read, something was sent) brings back what the user worked on when it submitted it
- *   the user comes back from io_uring_enter, and wanted to wait for something or has nothing else to do: its set is what is in the queue
- *   it sleeps there: it has looked at all that was in the queue
- *   the user enters the call, or submits     the ring tells how many results it has looked at: what it did since the last time was for these
- *   the user answers     what it did since its last answer or rest was for what it answers now; all that are answered in one call share the time before it
+ *   submitted     the operation keeps the user's set
+ *   data came     its requests go into the user's queue (thread.arrived)
+ *   completed     an operation that brings no request (a file was read, something was sent)
+ *                 puts the set that it kept into the queue
+ *   the user returns from io_uring_enter, and wanted to wait or has nothing else to do
+ *                 its set becomes its queue
+ *   it sleeps in the call
+ *                 it has looked at everything that was in the queue
+ *   the user enters the call, or submits
+ *                 the ring shows how many results it has taken: its time since the last look
+ *                 was for these
+ *   the user answers
+ *                 its time since its last answer or rest was for what it answers now; all
+ *                 requests that it answers in one call share the time
  *
- * Who never calls (a kernel thread polls the ring) is believed to take what comes when it has nothing else, and to leave what it has answered.
- * The CPU time of a worker is for the operation that it completes; the polling thread's, from the submission on, if it is done at once.
+ * If a kernel thread polls the ring, the user makes no calls. Then the user is assumed to take what
+ * comes when it has nothing else to do, and to leave what it has answered. A worker's CPU time is
+ * for the operation that it completes. The CPU time of the polling thread is for an operation from
+ * its submission on, if it completes at once.
+ *
+ * Example: a thread waits for data of A and B, which both arrive. It entered io_uring_enter at 100
+ * us of its CPU time, and when it returns its set becomes A and B. At 400 us it submits the answer
+ * to A: 300 us were for A. At 600 us, in the next call, it submits the answer to B: 200 us were for
+ * B. If it submits both answers in one call at 600 us, A and B share the 500 us.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +44,7 @@
 
 enum { OP_ACCEPT = 13, OP_CONNECT = 16, OP_SOCKET = 45 };
 
-/* What an operation is for: enum io_uring_op, Linux 6.18. */
+/* The purpose of an operation: enum io_uring_op, Linux 6.18. */
 enum { SENDS = 1, RECEIVES = 2, WAITS = 4 /* completing it brings nothing back */ };
 static const uint8_t purposes[64] = {
 	[0] = WAITS,	 /* NOP */
@@ -67,21 +83,25 @@ static const uint8_t purposes[64] = {
 
 struct ring_op {
 	uint64_t req; /* its address in the kernel */
-	struct ring_op *next, *previous; /* of its endpoint; of its user, while that is not known; only if it sends or receives. Before the first is the last */
+	/*
+	 * In the list of its endpoint, or of its user while the endpoint is not known. Used only if
+	 * it sends or receives. @previous of the first is the last.
+	 */
+	struct ring_op *next, *previous;
 	struct ledger_thread *user, *submitter;
 	struct endpoint *endpoint; /* NULL: not known yet, or none */
-	struct set *set;	   /* what its user worked on */
-	struct set *outgoing;	   /* what it sends carries */
-	struct request *answer;	   /* that it sends; in outgoing */
-	struct set *got;	   /* what it received last, until that is told to be complete */
+	struct set *set;	   /* what its user worked on at the submission */
+	struct set *outgoing;	   /* what the data that it sends carries */
+	struct request *answer;	   /* the request that it answers; in @outgoing */
+	struct set *got;	   /* what it received last, until its completion event */
 	uint64_t submit_ns;
 	uint32_t opcode;
-	uint32_t slot; /* of a registered file; NO_SLOT: it is a descriptor */
+	uint32_t slot; /* index of a registered file; NO_SLOT: it has a descriptor */
 	bool prepared;
-	bool polled; /* its user made no call to submit it */
+	bool polled; /* another thread submitted it: its user made no call */
 };
 
-struct slot_row { /* what a registered file is */
+struct slot_row { /* the socket that is a registered file */
 	uint64_t key;
 	uint64_t ino;
 };
@@ -98,7 +118,7 @@ static struct ring_ops *list_of(struct ring_op *op)
 	return op->endpoint ? &op->endpoint->ring_ops : &op->user->ring_ops;
 }
 
-/* Which of the two lists is for @what, SENDS or RECEIVES. */
+/* Returns the index of the list for @what, SENDS or RECEIVES. */
 static unsigned int list_for(unsigned int what)
 {
 	return what == RECEIVES;
@@ -174,7 +194,7 @@ static struct ring_op *op_new(struct trace_servers *s, uint64_t req, struct ledg
 	struct ring_op *op = op_find(s, req);
 	struct pointer_row *row;
 
-	if (op) /* its completion is not told, or was not seen */
+	if (op) /* its completion was not recorded */
 		op_free(s, op);
 	row = table_add(&s->ring_ops, sizeof(*row), req | 1);
 	op = row ? calloc(1, sizeof(*op)) : NULL;
@@ -218,7 +238,10 @@ static void place(struct ring_op *op, struct endpoint *endpoint)
 	link_last(op);
 }
 
-/* Most programs that register files have one ring in each thread that uses them. */
+/*
+ * Slots are looked up per thread: most programs that register files have one ring in each thread
+ * that uses them.
+ */
 static uint64_t slot_key(const struct ledger_thread *user, uint32_t slot)
 {
 	return hash_u64(hash_u64((uintptr_t)user) ^ slot) | 1;
@@ -241,14 +264,18 @@ static struct endpoint *in_slot(const struct trace_servers *s, const struct ledg
 	return row ? endpoint_find(s, row->ino) : NULL;
 }
 
-/* ---- who is who ---- */
+/* ---- users and workers ---- */
 
-/* Threads that the kernel made for a ring: they work for the thread that made them, or for the process. */
+/*
+ * True for a thread that the kernel made for a ring. It works for the thread that made it, or for
+ * the process.
+ */
 static bool is_worker(struct ledger_thread *thread)
 {
 	if (!thread->ring_worker && strncmp(trace_thread_comm(thread->thread), "iou-", 4) == 0) {
 		thread->ring_worker = true;
-		set_assign(&thread->set, NULL); /* what its user worked on when it was made is no matter of its own */
+		/* it does not work on what its user worked on when it was made */
+		set_assign(&thread->set, NULL);
 	}
 	return thread->ring_worker;
 }
@@ -258,7 +285,7 @@ static struct ledger_thread *user_of(struct trace_servers *s, struct ledger_thre
 	const struct trace_thread *leader;
 
 	if (!is_worker(thread)) {
-		gaps_touch(s, thread); /* it may be another than the event's */
+		gaps_touch(s, thread); /* it may be another thread than that of the event */
 		return thread;
 	}
 	if (thread->parent && thread->parent->process == thread->process)
@@ -267,7 +294,7 @@ static struct ledger_thread *user_of(struct trace_servers *s, struct ledger_thre
 	return leader ? servers_thread_of(s, leader) : NULL;
 }
 
-/* ---- its set ---- */
+/* ---- the user's set ---- */
 
 static bool has_unanswered(const struct set *set)
 {
@@ -290,8 +317,11 @@ static void charge_for(struct trace_servers *s, struct ledger_thread *user, stru
 }
 
 /*
- * What @user did until it submitted was for what it has answered by that; if nothing, for all it has. What it answers may have come while it was at
- * something else: then it has looked at its queue meanwhile.
+ * Bill @user until its submission at @until.
+ *
+ * The time was for the requests that it has answered by then, or for its whole set if it answered
+ * none. If an answered request came while the thread worked on something else, then the thread has
+ * looked at its queue meanwhile: the time until then was for the old set.
  */
 static void settle(struct trace_servers *s, struct ledger_thread *user, const struct spent *until)
 {
@@ -307,7 +337,7 @@ static void settle(struct trace_servers *s, struct ledger_thread *user, const st
 	set_drop(s, &user->arrived, answered);
 	if (has_unanswered(user->set))
 		set_drop_replied(s, &user->set);
-	else if (answered) /* until its next rest: the answer may have several pieces */
+	else if (answered) /* until its next rest, because the answer may have several pieces */
 		set_assign(&user->set, answered);
 	set_unref(answered);
 	set_assign(&user->answered, NULL);
@@ -321,14 +351,14 @@ static bool any_asked(const struct set *set)
 	return false;
 }
 
-/* What is in the queue is worked on from now on: since what it had spent @until then. */
+/* Let @user work on its queue, from the CPU time @until on. */
 static void take(struct trace_servers *s, struct ledger_thread *user, const struct spent *until)
 {
 	struct set *taken = user->arrived;
 
 	user->arrived = NULL;
 	set_drop_replied(s, &taken);
-	if (any_asked(taken)) /* what was only accepted is left for later */
+	if (any_asked(taken)) /* a connection that was only accepted is left for later */
 		set_drop_accepted(s, &taken);
 	servers_replace_set(s, user, taken, until);
 	user->tentative = taken && taken->nr > 1;
@@ -342,7 +372,7 @@ static bool is_accepted_at(const struct request *request, const void *endpoint)
 
 #define NOT_YET (-1)
 
-/* Its result has this place in the ring. */
+/* Note at which position of the ring the result with @set is. */
 static void label(struct ledger_thread *user, const struct set *set, int64_t position)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++) {
@@ -359,7 +389,8 @@ static void arrives(struct trace_servers *s, struct ledger_thread *user, struct 
 	if (!has_unanswered(set))
 		return;
 	for (uint32_t i = 0; i < set->nr; i++)
-		if (set->items[i]->counted) { /* what was accepted has become a message */
+		/* data came on an accepted connection: its request replaces the connection's */
+		if (set->items[i]->counted) {
 			set_filter(s, &user->set, is_accepted_at, set->items[i]->endpoint);
 			set_filter(s, &user->arrived, is_accepted_at, set->items[i]->endpoint);
 		}
@@ -392,8 +423,9 @@ static bool is_not_looked_at(const struct request *request, const void *data)
 }
 
 /*
- * @user has taken @seen results from the ring until now. So what it did since its last bill was for those that it has looked at, less those that
- * it has submitted something for before it looked at the next.
+ * @user has taken @seen results from the ring until now. So its time since its last bill was for
+ * the requests in these results, except for those for which it submitted something before it took
+ * the next result.
  */
 static void look(struct trace_servers *s, struct ledger_thread *user, uint32_t seen)
 {
@@ -425,19 +457,19 @@ static void look(struct trace_servers *s, struct ledger_thread *user, uint32_t s
 	set_unref(now);
 }
 
-/* A worker's time since its last bill. */
+/* Bill a worker's time since its last bill. */
 static void charge_worker(struct trace_servers *s, struct ledger_thread *worker, const struct ring_op *op, struct set *set)
 {
 	if (!is_worker(worker))
 		return;
 	if (strncmp(trace_thread_comm(worker->thread), "iou-sqp-", 8) == 0 && worker->submitting != op)
-		set = NULL; /* it looked for work, too */
+		set = NULL; /* the polling thread has also looked for work */
 	set_assign(&worker->set, set);
 	servers_charge(s, worker);
 	set_assign(&worker->set, NULL);
 }
 
-/* ---- the call ---- */
+/* ---- io_uring_enter ---- */
 
 void ring_enter(struct ledger_thread *thread, const uint64_t *args, unsigned int nr)
 {
@@ -467,18 +499,20 @@ void ring_sleeps(struct trace_servers *s, struct ledger_thread *thread)
 	thread->settled = true;
 	settle(s, thread, &thread->submitted);
 	if (thread->arrived_at.cpu <= thread->enter.cpu)
-		set_assign(&thread->arrived, NULL); /* it looked, and waits for more */
-	servers_replace_set(s, thread, NULL, &thread->submitted); /* whoever looks for work has finished */
+		set_assign(&thread->arrived, NULL); /* it has looked, and waits for more */
+	servers_replace_set(s, thread, NULL, &thread->submitted); /* it looks for work, so it has finished */
 }
 
 void ring_exit(struct trace_servers *s, struct ledger_thread *thread)
 {
-	set_put_all(s, &thread->arrived, thread->incoming); /* of operations that nobody saw submitted */
+	/* from operations with a submission that was not recorded */
+	set_put_all(s, &thread->arrived, thread->incoming);
 	set_assign(&thread->incoming, NULL);
 	if (!thread->settled) {
 		settle(s, thread, &thread->submitted);
 		if (thread->ring_waits && !thread->knows_seen)
-			set_put_all(s, &thread->arrived, thread->set); /* it may not have looked at them all */
+			/* it may not have looked at all of them */
+			set_put_all(s, &thread->arrived, thread->set);
 	}
 	if (thread->ring_waits || (thread->arrived && !has_unanswered(thread->set)))
 		take(s, thread, &thread->submitted);
@@ -509,17 +543,18 @@ static void prepare(struct trace_servers *s, struct ring_op *op)
 	user->endpoint = endpoint;
 }
 
-/* Of a user who makes no call to submit. */
+/* Bill a user that makes no call to submit. */
 static void settle_now(struct trace_servers *s, struct ledger_thread *user)
 {
 	struct spent now;
 
 	if (user->call == CALL_RING && user->settled)
-		set_assign(&user->answered, NULL); /* it sleeps already: what it did is billed */
+		set_assign(&user->answered, NULL); /* it sleeps: its time is billed already */
 	if (user->call == CALL_RING || !user->answered)
 		return;
 	now = servers_spent(s, user);
-	set_put_all(s, &user->answered, user->set); /* it may have gone on to the next before this was seen */
+	/* it may have begun the next request before this was seen */
+	set_put_all(s, &user->answered, user->set);
 	settle(s, user, &now);
 	log_set(s, user);
 }
@@ -540,7 +575,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 		endpoint = fixed ? in_slot(s, user, (uint32_t)submit->fd) : endpoint_of_fd(s, user, (uint64_t)submit->fd);
 	if (user && submit->seen && !user->several_rings)
 		look(s, user, submit->seen);
-	/* Of a file it brings back what it was read for. */
+	/* Reading a file brings back what it was read for. */
 	if (user && !endpoint && !fixed && submit->opcode < sizeof(purposes) && (purposes[submit->opcode] & RECEIVES) && brings_nothing(s, user, (uint64_t)submit->fd))
 		opcode = UINT32_MAX;
 	op = user ? op_new(s, submit->req, user, endpoint, fixed ? (uint32_t)submit->fd : NO_SLOT, opcode) : NULL;
@@ -576,7 +611,10 @@ static bool is_of_call(const struct ledger_thread *thread, const struct endpoint
 	return (thread->call == CALL_SEND || thread->call == CALL_RECEIVE || thread->call == CALL_SPLICE) && thread->endpoint == endpoint;
 }
 
-/* The operation that a transfer at @endpoint belongs to; NULL: it was submitted unseen, or is not a ring's. */
+/*
+ * Find the operation that a transfer at @endpoint belongs to. Returns NULL if its submission was
+ * not recorded, or if the transfer is not a ring's.
+ */
 static struct ring_op *op_of(struct ledger_thread *user, struct endpoint *endpoint, unsigned int what)
 {
 	struct ring_op *op = endpoint->ring_ops.first[list_for(what)];
@@ -623,7 +661,7 @@ bool ring_sends(struct trace_servers *s, struct ledger_thread *thread, struct en
 	charge_worker(s, thread, op, op->outgoing);
 	if (thread == user && !thread->settled && thread->call == CALL_RING)
 		user->submitted = servers_spent(s, user);
-	else if (op->polled && user->call != CALL_RING) /* it makes no calls to rest in */
+	else if (op->polled && user->call != CALL_RING) /* it makes no calls in which it could rest */
 		servers_leave_replied(s, user);
 	return true;
 }
@@ -647,7 +685,7 @@ bool ring_receives(struct trace_servers *s, struct ledger_thread *thread, struct
 	handed = user->handed;
 	user->incoming = NULL;
 	user->asked = 0;
-	if (op && op->submit_ns > user->slept_ns) /* what it slept for was something else */
+	if (op && op->submit_ns > user->slept_ns) /* it slept for something else */
 		user->slept_ns = 0;
 	endpoint->owner = user->process;
 	if (channel)
@@ -684,7 +722,7 @@ static void accepted(struct trace_servers *s, struct ring_op *op, struct endpoin
 	user->incoming = incoming;
 }
 
-/* What a pipe's transfer was is only told now. */
+/* For a pipe only the completion shows what was transferred. */
 static void pipe_transfer(struct trace_servers *s, struct ledger_thread *thread, struct ring_op *op, int64_t res)
 {
 	if (res <= 0)
@@ -706,7 +744,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 
 	if (thread)
 		thread->ring_made = NULL;
-	if (!op) { /* the next piece of what one operation receives */
+	if (!op) { /* the next piece that one operation received */
 		user = thread ? user_of(s, thread) : NULL;
 		if (user)
 			label(user, user->got, complete->position);
@@ -737,7 +775,10 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 		op_free(s, op);
 }
 
-/* A registered file, told when an operation on it completes, or when one made it. */
+/*
+ * The event for a registered file comes when an operation on it completes, or when an operation
+ * made it.
+ */
 void ring_file(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_file *file = event->payload;
@@ -760,7 +801,10 @@ void ring_open(struct trace_servers *s, const struct trace_event *event)
 		slot_learn(s, user, open->slot, open->ino);
 }
 
-/* Of a receiver who was faster than the event of what was sent. */
+/*
+ * For a receiver that is faster than the event of the send: find an operation that may be sending
+ * at @endpoint.
+ */
 const struct ring_op *ring_sending(const struct endpoint *endpoint, const struct ring_op *after, struct ledger_thread **ret_user, struct set **ret_set)
 {
 	const struct ring_op *op = after ? after->next : endpoint->ring_ops.first[list_for(SENDS)];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* servers_set.c - sets of requests: what a thread works on. Those that several see are not changed, but replaced. */
+/* servers_set.c - sets of requests. A set with several references is not changed, but replaced. */
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
 
-/* The first set of just one request is part of that (request.only), so most sets cost no memory of their own. */
+/*
+ * The first set of one request alone is part of the request (request.only), so most sets need no
+ * memory of their own.
+ */
 static bool is_part(const struct set *set)
 {
 	return set->nr == 1 && set == &set->items[0]->only;
@@ -21,13 +24,13 @@ void set_release(struct set *set)
 		if (request->refs > 1)
 			request->refs--;
 		else
-			request_unref(request); /* a part goes with the last */
+			request_unref(request); /* frees @set, too, if it is part of this request */
 	}
 	if (!part)
 		free(set);
 }
 
-/* Where @request is in @set; set->nr: nowhere. */
+/* Returns the index of @request in @set, or set->nr if it is not there. */
 static uint32_t set_find(const struct set *set, const struct request *request)
 {
 	struct request *const *at = set->items, *const *end = at + set->nr;
@@ -42,7 +45,7 @@ bool set_has(const struct set *set, const struct request *request)
 	return set && set_find(set, request) < set->nr;
 }
 
-/* Room for so many, rounded up to a power of two: that many fit without another call. */
+/* Room for @nr requests, rounded up to a power of two: that many fit without another allocation. */
 static struct set *set_new(struct trace_servers *s, uint32_t nr)
 {
 	uint32_t room = nr > 2 ? 1u << (32 - __builtin_clz(nr - 1)) : 2;
@@ -73,19 +76,19 @@ static struct set *set_of_one(struct trace_servers *s, struct request *request)
 	return set;
 }
 
-/* Does nobody else see it change? */
+/* True if there is no other reference through which the change would be seen. */
 static bool can_change(const struct set *set)
 {
 	return set->refs == 1 && !is_part(set);
 }
 
-/* And is there room? */
+/* True if the set can change, and has room for one more. */
 static bool can_grow(const struct set *set)
 {
 	return can_change(set) && (set->nr < 2 || (set->nr & (set->nr - 1)));
 }
 
-/* There is room, and nobody else sees it change. */
+/* The caller has checked can_grow(), or made the set with enough room. */
 static void set_append(struct set *set, struct request *request)
 {
 	set->items[set->nr++] = request_ref(request);
@@ -94,7 +97,7 @@ static void set_append(struct set *set, struct request *request)
 	set->asked &= request->counted;
 }
 
-/* A part of @old from @from on becomes the last of @set, where there is room. */
+/* Append @nr requests of @old, from index @from on, to @set, which has room for them. */
 static void set_copy(struct set *set, const struct set *old, uint32_t from, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -106,7 +109,7 @@ static void set_copy(struct set *set, const struct set *old, uint32_t from, uint
 	set->asked = old->asked;
 }
 
-/* Without the one at @at. */
+/* Remove the request at index @at. */
 static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t at)
 {
 	struct set *old = *place, *set = NULL;
@@ -126,7 +129,10 @@ static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t 
 	set_unref(old);
 }
 
-/* It is not in there. In a set of MAX_SET it takes the place of the oldest: what each event of a thread costs grows with its set. */
+/*
+ * Add @request, which is not in the set. In a set of MAX_SET it replaces the oldest: the cost of
+ * each event of a thread grows with its set.
+ */
 static void set_add(struct trace_servers *s, struct set **place, struct request *request)
 {
 	struct set *old, *set;
@@ -165,7 +171,7 @@ uint64_t set_stamp(struct trace_servers *s, const struct set *set)
 	return s->stamp;
 }
 
-/* To look for few among many takes less than to write to each of the many. */
+/* Searching for a few requests among many is cheaper than writing a stamp to each of the many. */
 static bool are_few(const struct set *set)
 {
 	return set->nr <= 2;
@@ -189,7 +195,7 @@ void set_put_all(struct trace_servers *s, struct set **place, const struct set *
 			set_add(s, place, more->items[i]);
 }
 
-/* Nobody else sees @set. Returns how many stay. */
+/* @set has no other reference. Returns how many requests stay. */
 static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, const void *data)
 {
 	uint32_t kept = first, nr = set->nr;
@@ -206,7 +212,10 @@ static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, co
 	return kept;
 }
 
-/* The @kept ones that stay, of a set that others see too. NULL: out of memory. */
+/*
+ * Make a set of the @kept requests that stay; @old has other references. Returns NULL if out of
+ * memory.
+ */
 static struct set *set_kept(struct trace_servers *s, const struct set *old, uint32_t first, uint32_t kept, request_fn drop, const void *data)
 {
 	struct set *set = kept > 1 ? set_new(s, kept) : NULL;
@@ -225,7 +234,7 @@ static struct set *set_kept(struct trace_servers *s, const struct set *old, uint
 	return set;
 }
 
-/* @first is the first that goes. */
+/* @first is the index of the first request that is removed. */
 static void set_filter_from(struct trace_servers *s, struct set **place, uint32_t first, request_fn drop, const void *data)
 {
 	struct set *old = *place;
@@ -239,7 +248,10 @@ static void set_filter_from(struct trace_servers *s, struct set **place, uint32_
 	set_unref(old);
 }
 
-/* Inline, and so is @drop where it is known: mostly none goes, of a set that may have thousands. */
+/*
+ * Inline, as is a @drop known at compile time: in most calls no request of a set of thousands is
+ * removed.
+ */
 static inline __attribute__((always_inline)) void set_filter_inline(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
 {
 	const struct set *set = *place;
@@ -268,7 +280,10 @@ static bool is_only_accepted(const struct request *request, const void *unused)
 	return !request->counted;
 }
 
-/* Where the first one is that has been answered; set->nr: none has. Mostly that is known, but for the last answer, of whomever. */
+/*
+ * Returns the index of the first answered request, or set->nr if there is none. Usually the set is
+ * known to have no answered request, except perhaps the one that was answered last anywhere.
+ */
 static uint32_t first_replied(const struct trace_servers *s, struct set *set)
 {
 	uint32_t first = 0;

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_signal.c - requests that stand in shared memory, and are announced by waking: a futex, or an eventfd.
+ * servers_signal.c - requests in shared memory, announced by a futex wakeup or an eventfd
  *
- * What is asked cannot be seen, but who wakes whom: a client wakes the server on the server's word and waits on its own; the server
- * wakes it there when it is done. A word is a queue with one end, like a pipe whose reader is who waits at it, and so it is one here.
+ * The request itself is not recorded, but its wakeups are. A client wakes the server at the
+ * server's word and waits at its own word. The server wakes the client there when it is done. The
+ * analysis treats a word as a pipe: the thread that waits at it is the reader.
  *
- * A server that is at work is not woken: that a client's wakeup found nobody is a request too, kept with the server (pending)
- * until it is answered. Which one of several it works on, only its answer tells: what the thread did since its last rest or answer is
- * for the client that it wakes. So a request that came this way is never sure before (tentative), and is over with the answer.
+ * A busy server is not woken. A client's wakeup that finds no waiter is a request, too. It is kept
+ * with the server process (pending) until it is answered. Only the answer shows which of several
+ * requests the server works on: the thread's time since its last rest or answer was for the client
+ * that it wakes. So a request that came this way is not certain before its answer (tentative), and
+ * ends with the answer.
  *
- * Locks are passed on by the same calls. Two processes that pass one on to each other do not take turns for long: one wakes the other
- * twice, or unasked. Then none of the two is the other's server (pair_row.turns, servers_request.c). A contended lock of the C
- * library waits for the value 2, and is none of it from the beginning.
+ * Example: client A wakes the server, which works on A's request. Client B wakes the server's word,
+ * where no thread waits: B's request is pending. The server wakes A, then works for 300 us, and
+ * wakes B: these 300 us are billed to B.
+ *
+ * Locks in shared memory are passed on by the same calls. Two processes at a lock do not alternate
+ * for long: one wakes the other twice, or without being asked. Then neither is the other's server
+ * (pair_row.no_turns, servers_request.c). A contended lock of glibc waits for the value 2, and is
+ * excluded from the beginning.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +27,7 @@
 #include <sys/stat.h>
 #include "servers_ledger.h"
 
-#define MAX_ANNOUNCED 256u /* to a process, and not answered; more: it never answers the oldest */
+#define MAX_ANNOUNCED 256u /* announced to a process and not answered; more: it never answers the oldest */
 #define EVENTFD	      "[eventfd"
 
 static uint64_t word_key(const struct ledger_process *process, uint64_t address)
@@ -27,7 +35,10 @@ static uint64_t word_key(const struct ledger_process *process, uint64_t address)
 	return hash_u64(hash_u64(address) ^ ((uint64_t)(process ? process->idx + 1 : 0) << 32) ^ 0x73676e6c) | 1;
 }
 
-/* Who wakes at @address of @process; NULL: the same address of any process, which is the same memory if they inherited it. */
+/*
+ * The word at which a process wakes by @address of @process. NULL for @process: the word for that
+ * address in any process. It is the same memory if the processes inherited it.
+ */
 static struct pointer_row *word_row(struct trace_servers *s, const struct ledger_process *process, uint64_t address)
 {
 	return table_add(&s->words, sizeof(struct pointer_row), word_key(process, address));
@@ -47,7 +58,7 @@ static bool writes_eventfd(const struct trace_servers *s, const struct ledger_th
 	if (thread->call != CALL_SEND || thread->endpoint)
 		return false;
 	if (trace_thread_file_id(s->analysis, thread->thread, fd, &id) && (id.mode & S_IFMT))
-		return false; /* it has no type */
+		return false; /* an eventfd has no file type */
 	path = trace_thread_file(s->analysis, thread->thread, fd);
 	return path && strstr(path, EVENTFD);
 }
@@ -57,10 +68,10 @@ static bool waits_for_eventfd(const struct ledger_thread *thread)
 	return thread->call == CALL_POLL || (thread->call == CALL_RECEIVE && !thread->endpoint);
 }
 
-#define IS_EVENTFD   (1ull << 63) /* beside a descriptor's number; no address of a program has it */
-#define IS_ANY_EVENT 1ull	  /* whoever polls says not what for */
+#define IS_EVENTFD   (1ull << 63) /* with the descriptor's number; no address of a program has this bit */
+#define IS_ANY_EVENT 1ull	  /* poll does not say which descriptor it waits for */
 
-/* Where @thread waits or wakes. */
+/* Returns the address at which @thread waits or wakes. */
 static uint64_t address_of(const struct ledger_thread *thread)
 {
 	uint64_t address = trace_thread_syscall_arg(thread->thread, 0);
@@ -70,7 +81,7 @@ static uint64_t address_of(const struct ledger_thread *thread)
 	return thread->call == CALL_FUTEX || thread->call == CALL_SIGNAL ? address : IS_EVENTFD | (uint32_t)address;
 }
 
-/* The word that @thread sleeps at. */
+/* Returns the word at which @thread sleeps. */
 static struct endpoint *word_of(struct trace_servers *s, const struct ledger_thread *thread)
 {
 	struct endpoint *word = pipe_get(s, 0, word_key(thread->process, address_of(thread)));
@@ -124,7 +135,7 @@ void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct l
 	waker->signalled = true;
 }
 
-/* It woke nobody: whoever should have been is at work, and will find it. */
+/* No thread was woken: the server is busy, and will find the request. */
 void signal_found_nobody(struct trace_servers *s, struct ledger_thread *thread)
 {
 	uint64_t address = address_of(thread);

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * servers_wait.c - the client's side: what a server did while its client waited for it.
+ * servers_wait.c - the client's side: what a server did while its client waited for it
  *
- * Which thread of the server answers is known only when the answer is there; so each thread of a server keeps a log of its last
- * changes (on a CPU and for whom, queued, blocked). When a client has slept and then gets an answer, the log of the thread that
- * sent it is laid over the sleep. Each piece of the sleep is one of: that thread's CPU time for this client, for others, its
- * waits, its waits for a CPU; before it was born, those of the thread that made it; what is left (interrupts, further back than the
- * log) is `rest`. So the pieces add up to the sleep.
+ * Only the answer shows which thread of the server answers. So each thread of a server has a log of
+ * its latest changes: on a CPU and with which set, queued for a CPU, blocked. When a client has
+ * slept and then receives an answer, the log of the thread that sent the answer is laid over the
+ * sleep. The sleep is split into
  *
- * The waits are named. What a thread was blocked on is decided when its system call ends, by the analysis (analyzer/wait.c): it
- * comes as an interval, and goes to the entry that began then. An answer that is sent in the call that had blocked comes too early
- * for that: then it is the call that is named, if there is a known one. Who had the CPU that it was queued for, the analysis tells too.
+ *   for_client     that thread's CPU time for this client
+ *   for_others     its CPU time for others, or for itself
+ *   waited         its blocked time
+ *   wait_cpu       its time in the queue of a CPU
+ *   rest           what remains: interrupts, and time before the log begins
+ *
+ * so the pieces add up to the sleep. Before the thread was created, the log of the thread that
+ * created it is used.
+ *
+ * Example: a client sleeps from 0 to 10 ms. The log of the thread that answers at 10 ms has
+ * "queued" at 1 ms, "on a CPU, set: this client" at 3 ms, "blocked" at 5 ms and "on a CPU, set:
+ * this client" at 9 ms; the log begins at 1 ms. Then for_client is 3 ms, waited 4 ms, wait_cpu 2 ms
+ * and rest 1 ms.
+ *
+ * Blocked pieces have names. The analysis decides the wait cause when the system call ends
+ * (analyzer/wait.c); it comes as an interval, and log_interval() adds it to the entry that began
+ * then. If the answer is sent in the very call that blocked, no cause is decided yet: then the
+ * piece has the name of the call, if it is known. The analysis also tells which process had the CPU
+ * for which the thread was queued.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +33,7 @@
 #include "servers_ledger.h"
 
 struct part { /* row */
-	uint64_t key; /* cause + 1; process */
+	uint64_t key; /* index of the cause + 1, or the address of a process */
 	uint64_t ns;
 	uint64_t count;
 };
@@ -26,7 +41,7 @@ struct part { /* row */
 struct pair_wait { /* row */
 	uint64_t key;
 	struct trace_server_wait wait;
-	struct table blocked, queued; /* parts */
+	struct table blocked, queued; /* tables of struct part */
 };
 
 struct hash_row {
@@ -63,7 +78,10 @@ static bool log_new(struct trace_servers *s, struct ledger_thread *thread)
 	return true;
 }
 
-/* The oldest is about to be overwritten. Whoever is interrupted often has many changes in one request of a client. */
+/*
+ * Enlarge the log before the oldest entry is overwritten. A thread that is interrupted often has
+ * many changes during one request of a client.
+ */
 static void log_grow(struct trace_servers *s, struct ledger_thread *thread)
 {
 	struct log *log = thread->log;
@@ -74,7 +92,7 @@ static void log_grow(struct trace_servers *s, struct ledger_thread *thread)
 		return;
 	entries = calloc(capacity, sizeof(*entries));
 	if (!entries)
-		return; /* it does with what it has */
+		return; /* the log stays as it is */
 	for (uint64_t i = log->nr - log->capacity; i < log->nr; i++)
 		entries[i & (capacity - 1)] = log->entries[i & (log->capacity - 1)];
 	free(log->entries);
@@ -83,7 +101,10 @@ static void log_grow(struct trace_servers *s, struct ledger_thread *thread)
 	log->capacity = capacity;
 }
 
-/* Neighbours mostly have the same set: one reference, of the oldest, stands for all in a row. */
+/*
+ * Neighbouring entries usually have the same set. The oldest of such a run holds the only
+ * reference.
+ */
 static void entry_set(const struct log *log, uint64_t idx, uint64_t oldest, struct set *set)
 {
 	struct log_entry *entry = &log->entries[idx & (log->capacity - 1)];
@@ -91,7 +112,7 @@ static void entry_set(const struct log *log, uint64_t idx, uint64_t oldest, stru
 	entry->set = idx > oldest && log->entries[(idx - 1) & (log->capacity - 1)].set == set ? set : set_ref(set);
 }
 
-/* Entry @idx, the oldest, goes. */
+/* Release the reference of entry @idx, the oldest, which is overwritten. */
 static void entry_drop(const struct log *log, uint64_t idx)
 {
 	struct set *set = log->entries[idx & (log->capacity - 1)].set;
@@ -119,7 +140,8 @@ void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns,
 	log_grow(s, thread);
 	if (thread->log->nr >= thread->log->capacity) {
 		entry_drop(thread->log, thread->log->nr - thread->log->capacity);
-		line_prefetch(log_at(thread, thread->log->nr - thread->log->capacity + DROPS_AHEAD)->set); /* nobody has looked at it since */
+		/* not accessed for long */
+		line_prefetch(log_at(thread, thread->log->nr - thread->log->capacity + DROPS_AHEAD)->set);
 	}
 	entry = log_at(thread, thread->log->nr++);
 	entry->ns = ns;
@@ -140,7 +162,7 @@ void log_set(struct trace_servers *s, struct ledger_thread *thread)
 		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread), LOG_SAME);
 }
 
-/* The references of the rows of equal sets that begin at entry @from or after it. */
+/* Release the references of all runs of equal sets that begin at entry @from or later. */
 static void sets_drop(const struct ledger_thread *thread, uint64_t from, uint64_t oldest)
 {
 	for (uint64_t i = from; i < thread->log->nr; i++)
@@ -148,7 +170,7 @@ static void sets_drop(const struct ledger_thread *thread, uint64_t from, uint64_
 			set_unref(log_at(thread, i)->set);
 }
 
-/* Only its answer told for whom it worked since its last bill. */
+/* The answer has corrected for which requests the thread worked since its last bill. */
 void log_believe(struct ledger_thread *thread)
 {
 	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread), from = nr;
@@ -180,7 +202,9 @@ void log_woken(struct trace_servers *s, struct ledger_thread *thread, uint64_t n
 		log_put(s, thread, ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_QUEUED);
 }
 
-/* It was on its way off the CPU when it was woken: so it did not wait for anything else since it left. */
+/*
+ * The thread was woken while it was leaving the CPU. So it has not waited for anything else since.
+ */
 static void log_was_queued(struct ledger_thread *thread)
 {
 	uint64_t oldest = log_oldest(thread);
@@ -201,7 +225,7 @@ void log_runs(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns
 	log_put(s, thread, ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_CPU);
 }
 
-/* ---- what it waited for ---- */
+/* ---- what the thread waited for ---- */
 
 static bool cause_equal(const struct cause *one, const struct cause *two)
 {
@@ -209,7 +233,7 @@ static bool cause_equal(const struct cause *one, const struct cause *two)
 	       one->idle == two->idle;
 }
 
-/* Its number + 1; 0: out of memory. */
+/* Returns the index of the cause + 1, or 0 if out of memory. */
 static uint32_t cause_intern(struct trace_servers *s, const struct cause *wanted)
 {
 	uint64_t key = hash_u64(hash_u64((uintptr_t)wanted->other) ^ (uintptr_t)wanted->target);
@@ -224,7 +248,7 @@ static uint32_t cause_intern(struct trace_servers *s, const struct cause *wanted
 		if (cause_equal(&s->causes[row->idx - 1], wanted))
 			return row->idx;
 	}
-	if (!(s->nr_causes & (s->nr_causes - 1)) && row) { /* full at each power of two */
+	if (!(s->nr_causes & (s->nr_causes - 1)) && row) { /* the array is full at each power of two */
 		bigger = reallocarray(s->causes, s->nr_causes ? s->nr_causes * 2 : 1, sizeof(*bigger));
 		if (bigger)
 			s->causes = bigger;
@@ -250,7 +274,8 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 			      .kind = (uint8_t)interval->kind,
 			      .idle = interval->idle};
 
-	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) { /* more than one, if its set changed meanwhile */
+	/* more than one entry if its set changed meanwhile */
+	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) {
 		struct log_entry *entry = log_at(thread, i - 1);
 
 		if (entry->state == LOG_BLOCKED && entry->ns < interval->to_ns)
@@ -258,12 +283,18 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 	}
 }
 
-/* ---- laying it over a wait ---- */
+/* ---- laying the log over a wait ---- */
 
-/* struct share - of a client in CPU time that was spent on @set: one of @nr, or nothing (0). Neighbours in a log mostly have the same set */
+/*
+ * struct share - the part of a client in CPU time spent on @set
+ * @own: stamp of the requests that the client itself works on. A child that it created for one of
+ * them works on just that request.
+ * @set: the set that @nr was computed for; neighbouring log entries usually have the same one
+ * @nr: the client's part is 1 / @nr; 0: it has no part
+ */
 struct share {
 	const struct ledger_process *client;
-	uint64_t own; /* stamp of the requests that the client itself was at: a child that it made for one of them, and asks, works on just that */
+	uint64_t own;
 	const struct set *set;
 	uint32_t nr;
 };
@@ -273,7 +304,7 @@ static bool is_for(const struct share *share, const struct request *request)
 	return request->sender == share->client || request->stamp == share->own;
 }
 
-/* A client is the process that sent, or another host. */
+/* Count the clients of @set. A client is the process that sent, or another host. */
 static uint32_t nr_clients(struct trace_servers *s, const struct share *share, const struct set *set)
 {
 	uint64_t stamp = ++s->stamp;
@@ -294,7 +325,7 @@ static uint32_t nr_clients(struct trace_servers *s, const struct share *share, c
 	return has_some ? nr + 1 : 0;
 }
 
-/* As in the bills, each client has the same, however many of its requests there are. */
+/* As in the bills, all clients have equal parts, however many requests each has. */
 static uint64_t part_for(struct trace_servers *s, struct share *share, const struct set *set, uint64_t ns)
 {
 	if (share->set != set) {
@@ -328,7 +359,10 @@ static void add_holder(void *data, const struct trace_process *process, uint64_t
 	add_part(queued->s, queued->parts, (uintptr_t)process, ns);
 }
 
-/* What is not decided yet: the end of the call that it is in. In a page fault there is none, nor where the call began unseen. */
+/*
+ * The cause is not decided before the end of the call. There is no call in a page fault, or if the
+ * entry of the call was not recorded.
+ */
 static uint32_t cause_undecided(struct trace_servers *s, const struct ledger_thread *server)
 {
 	const char *call = trace_thread_syscall(s->analysis, server->thread);
@@ -347,7 +381,7 @@ static void add_blocked(struct trace_servers *s, struct pair_wait *row, const st
 	row->wait.server_waited_ns += ns;
 }
 
-/* @from to @from + @ns, of which @cpu_ns on the CPU */
+/* The piece from @from to @from + @ns, with @cpu_ns of CPU time. */
 static void add_piece(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
 		      const struct log_entry *entry, struct share *share, uint64_t from, uint64_t ns, uint64_t cpu_ns)
 {
@@ -371,7 +405,7 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 	}
 }
 
-/* Returns from when on the log of @server tells. */
+/* Returns the time at which the known part of the log of @server begins. */
 static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
 			 struct share *share, uint64_t from, uint64_t to)
 {
@@ -398,7 +432,7 @@ static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const s
 	return to;
 }
 
-/* Before it was born: who was to make it. */
+/* Returns the thread that created @server if @server was born after @to, else NULL. */
 static const struct ledger_thread *parent_until(const struct ledger_thread *server, uint64_t to)
 {
 	const struct ledger_thread *parent = server->parent;
