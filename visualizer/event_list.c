@@ -98,7 +98,7 @@ static const char *shown_name(const struct trace_event_type *type)
 	return type->name;
 }
 
-/* CORE of the original: the events that an analysis needs at least. */
+/* CORE of the original: the minimum of events for an analysis. */
 static bool is_core(const char *classic)
 {
 	static const char *const core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};

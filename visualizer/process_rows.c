@@ -91,7 +91,10 @@ int process_rows_compare(const void *left, const void *right, void *data)
 	return order ? order : -descending(trace_process_pid(l->process), trace_process_pid(r->process));
 }
 
-/* The time in which a process ran or wanted to run: all but idle waits and sleep. */
+/*
+ * The time in which a process ran, or was kept from running: waits for CPUs, files, network and
+ * memory, without idle waits.
+ */
 static uint64_t weight_ns(const struct trace_figures *f)
 {
 	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns + f->wait_cpu_ns;

@@ -149,8 +149,8 @@ uint64_t command_ran_ns(const struct report *report)
 }
 
 /*
- * True also if no thread has the ids of its threads any more: the recording may stop before the
- * command leaves its CPU for the last time.
+ * True also if none of its threads exists at the end: the recording may stop before the command
+ * leaves its CPU for the last time.
  */
 bool command_has_ended(const struct report *report)
 {

@@ -380,7 +380,10 @@ static void about_one(struct string *s, const struct report *report, const struc
 	string_add(s, " in the kernel).");
 }
 
-/* A process of the name that used the most CPU time, with the sum and number of its processes. */
+/*
+ * A process of the name that used the most CPU time.
+ * @ret_ns, @ret_nr: CPU time and number of all processes of that name
+ */
 static const struct trace_process *busiest(const struct report *report, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
 {
 	struct share {
