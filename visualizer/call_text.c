@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* call_text.c - system calls as text. No printf here: lists have millions of lines. */
+/* call_text.c - system calls as text. Without printf(), because lists have millions of lines. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 #define PATH_BYTES 512u
 #define NAME_BYTES 40u
 
-/* What the arguments of a class of calls are, one letter each: f descriptor, n number of bytes, x bits; all else is told by its value, or is an address (a, p: syscalls.def). */
+/*
+ * The arguments of a class of calls, one letter each: f descriptor, n number of bytes, x bits.
+ * Others are printed by value, or are addresses (a, p: syscalls.def).
+ */
 static const struct {
 	const char *class;
 	const char *arguments;
@@ -32,23 +35,26 @@ static const struct {
 #undef SYSCALL
 };
 
-/* One system call of one ABI. */
+/* A system call of one ABI. */
 struct call {
 	char name[NAME_BYTES]; /* "SYSCALL : read(" */
-	uint8_t bytes;	       /* 0: not known */
+	uint8_t bytes;	       /* 0: unknown */
 	uint8_t nr_args;
 	char arguments[6];
 };
 
 struct call_texts {
 	struct call calls[2][NR_CALLS]; /* native and 32-bit */
-	struct {			/* by the address of a name: what was found out about it last */
+	struct {			/* cache by the address of a call's name */
 		const char *name;
 		bool makes_fd;
 	} makers[256];
 };
 
-/* An argument of which no more is kept than that it is an address stays one. */
+/*
+ * Fills the letters that syscalls.def leaves open ('-') from the class. An argument that is
+ * recorded only as "an address" keeps its letter.
+ */
 static void tell_class(struct call *call, const char *arguments)
 {
 	for (size_t i = 0; arguments[i]; i++)
@@ -74,7 +80,7 @@ static void learn(struct call *call, const char *name)
 			if (strcmp(classes[j].class, known[i].class) == 0)
 				tell_class(call, classes[j].arguments);
 		if (call->arguments[1] == 'p' && strlen(name) > 2 && strcmp(name, "mount") != 0 && strcmp(name, "symlink") != 0)
-			call->arguments[0] = 'f'; /* the folder that the path begins in */
+			call->arguments[0] = 'f'; /* the directory descriptor of a relative path */
 		return;
 	}
 }
@@ -177,7 +183,7 @@ static char *put_fd(char *at, int fd, call_path_fn path, void *data)
 
 static size_t enter_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path, void *data)
 {
-	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms are its beginnings */
+	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms are prefixes */
 	unsigned int recorded = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
 	uint32_t nr = enter->nr & 0x3fffffff; /* __X32_SYSCALL_BIT */
 	const struct call *call;
@@ -218,7 +224,7 @@ static size_t exit_text(const struct trace_event *event, char *buffer, call_path
 	char *at = buffer + 9;
 
 	if (event->type->fixed_bytes < sizeof(*exit) || exit->ret < 0)
-		return 0; /* errors have names */
+		return 0; /* an error: the event's own format prints its name */
 	memcpy(buffer, "RETURN : ", 9);
 	if (new_fd && exit->ret <= INT32_MAX)
 		at = put_fd(at, (int)exit->ret, path, data);

@@ -2,8 +2,9 @@
 /*
  * event_list.c - the event list: one line per event, in the columns of the original.
  *
- * Needs no analysis: the PID column is who ran on the CPU, and that follows from the scheduling changes, this one and the next. Only for the paths of
- * descriptors (-y) the state is followed. Lines are put together in a large buffer by hand; printf() would be most of the time.
+ * It needs no analysis. The PID column is the thread on the CPU, which follows from the last
+ * scheduling change and the next. Only paths of descriptors (-y) need the analysis' state. Lines
+ * are built by hand in a large buffer: printf() would take most of the time.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,22 +17,25 @@
 
 #define BUFFER_BYTES (1u << 20)
 #define LINE_BYTES 8192u
-#define NAME_BYTES 32u /* "Syscall entry          \t", copied whole */
+#define NAME_BYTES 32u /* "Syscall entry          \t" is copied as one block */
 #define NAME_WIDTH 23u
 #define NOBODY UINT32_MAX
-#define NO_CPU UINT32_MAX /* of a gap of which it is not known whose events are missing */
+#define NO_CPU UINT32_MAX /* for a gap on an unknown CPU */
 #define ID_WORDS (65536 / 64)
-#define TIDS (1u << 22) /* Linux' limit */
+#define TIDS (1u << 22) /* limit of Linux */
 
-/* A name as it stands in the list, padded and with its tab. */
+/* A name as the list prints it, padded and with its tab. */
 struct name {
 	char text[NAME_BYTES];
 	size_t bytes;
 };
 
 /**
- * struct list_cpu - @running: the thread on it; NOBODY: not known. @lost_from_ns, @lost_to_ns: scheduling changes of it are missing between; 0: of none
- * @switch_ns, @nr_switches: when it changed threads last, and how often at that time. @unseen: @running came later than that, without a trace
+ * struct list_cpu - scheduling of one CPU
+ * @running: the thread on it; NOBODY: unknown
+ * @lost_from_ns, @lost_to_ns: its scheduling changes are missing between these; 0: none are
+ * @switch_ns, @nr_switches: time of the last switch, and the number of switches at that time
+ * @unseen: @running came after that switch, and no event shows it
  */
 struct list_cpu {
 	uint64_t lost_from_ns;
@@ -48,27 +52,29 @@ struct list {
 	char *buffer; /* owned */
 	size_t used;
 	struct list_cpu *cpus; /* owned */
-	uint64_t now_ns;       /* of the event */
-	uint64_t next_gap_ns;  /* when the next gap begins, */
-	size_t next_gap;       /* which is that */
-	uint8_t *passed;   /* owned: a bit for each thread that left an event of its own; NULL: no filter chose whom to record */
-	uint8_t *visible;  /* owned: of each that was seen to leave a CPU, or to be born; */
-	uint8_t *hidden;   /* owned: and of each whose events are not to be expected, as the start state says */
+	uint64_t now_ns;       /* time of the current event */
+	uint64_t next_gap_ns;  /* start of the next gap, */
+	size_t next_gap;       /* and its index */
+	/* owned: bit per thread that made an event itself; NULL: no filter by process */
+	uint8_t *passed;
+	uint8_t *visible;  /* owned: bit per thread with a recorded switch from a CPU or fork */
+	uint8_t *hidden;   /* owned: bit per thread that the start state marks as hidden */
 	struct trace_cursor *cursor; /* borrowed; NULL with -y */
-	struct trace_cursor *masks;  /* owned: the changes of what is recorded, */
-	uint64_t next_mask_ns;	     /* and when the next one is */
-	uint64_t mask[ID_WORDS]; /* events to be shown, those of programs too */
+	struct trace_cursor *masks;  /* owned: changes of the recorded events, */
+	uint64_t next_mask_ns;	     /* and the time of the next one */
+	uint64_t mask[ID_WORDS]; /* events to show, also of programs */
 	struct name names[TRACE_EV_MAX]; /* by event id */
-	char thousands[1001][4];	 /* "000" to "999" and a comma behind; one more, because two bytes too many may be read */
-	uint64_t second;		 /* millions that time_text is of */
-	char time_text[40];		 /* how the times of that second begin */
-	size_t time_bytes;		 /* of it; 0: of none */
+	/* "000," to "999,"; one more, because a copy may read two bytes too many */
+	char thousands[1001][4];
+	uint64_t second;		 /* the millions in time_text */
+	char time_text[40];		 /* the first digits of times in that second */
+	size_t time_bytes;		 /* of time_text; 0: none yet */
 	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
 	struct call_texts *calls;	 /* owned */
-	struct trace_symbols *symbols;	 /* owned; made when the first address wants a name */
+	struct trace_symbols *symbols;	 /* owned; created for the first address */
 	struct trace_analysis *state;	 /* owned; NULL without -y */
-	const struct trace_thread *thread; /* of the line, with -y */
-	bool any;			   /* line was there */
+	const struct trace_thread *thread; /* of the current line, with -y */
+	bool any;			   /* line was written */
 };
 
 /* ---- names of the original ---- */
@@ -92,7 +98,7 @@ static const char *shown_name(const struct trace_event_type *type)
 	return type->name;
 }
 
-/* CORE of the original stands for what an analysis needs least. */
+/* CORE of the original: the minimum of events for an analysis. */
 static bool is_core(const char *classic)
 {
 	static const char *const core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
@@ -103,7 +109,10 @@ static bool is_core(const char *classic)
 	return false;
 }
 
-/* Events of programs by patterns, with or without what ends the names of both ends of a scope, as tracedaemon -e has them. */
+/*
+ * Match events of programs against a pattern, with or without the suffix that the two ends of a
+ * scope have, as tracedaemon -e does.
+ */
 static bool pattern_matches(const struct trace_event_type *type, const char *pattern)
 {
 	char *stem = memory_copy(type->name, trace_type_stem(type));
@@ -113,7 +122,10 @@ static bool pattern_matches(const struct trace_event_type *type, const char *pat
 	return matches;
 }
 
-/* sys_enter, sys_enter3 and sys_enter6 are one event in three sizes: each name chooses all of them, as with tracedaemon -e. */
+/*
+ * sys_enter, sys_enter3 and sys_enter6 are one event in three sizes: each name chooses all of them,
+ * as with tracedaemon -e.
+ */
 static bool is_entry(const char *name)
 {
 	return strcasecmp(name, "sys_enter") == 0 || strcasecmp(name, "sys_enter3") == 0 || strcasecmp(name, "sys_enter6") == 0;
@@ -153,7 +165,7 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 	return 0;
 }
 
-/* The state at the start has types of its own in a trace, but it happened at no time. */
+/* True if an option names types of the start state, which are in the trace but not in time. */
 static bool asks_for_start(const struct list *list)
 {
 	const struct options *options = list->report->options;
@@ -206,14 +218,17 @@ static inline void put_char(struct list *list, char character)
 	list->buffer[list->used++] = character;
 }
 
-/* A blank and a tab, after most columns. */
+/* A blank and a tab, between columns. */
 static inline void put_gap(struct list *list)
 {
 	memcpy(list->buffer + list->used, " \t", 2);
 	list->used += 2;
 }
 
-/* Three digits of @number, or as many as it has if it is @first. Four bytes are copied, and what follows takes the place of the comma. */
+/*
+ * Three digits of @number; without leading zeros if it is the @first group. Copies four bytes: the
+ * next output overwrites the comma.
+ */
 static inline void put_group(struct list *list, unsigned int number, bool first)
 {
 	unsigned int skipped = !first || number >= 100 ? 0 : number >= 10 ? 1 : 2;
@@ -229,7 +244,7 @@ static void put_large(struct list *list, uint64_t number)
 	put_group(list, number % 1000, number < 1000);
 }
 
-/* Numbers of CPUs and threads, lengths. */
+/* For CPUs, thread ids and lengths, without commas. */
 static inline void put_number(struct list *list, uint64_t number)
 {
 	if (number < 1000) {
@@ -248,7 +263,7 @@ static void put_unknown(struct list *list)
 	list->used += 3;
 }
 
-/* With a comma between groups of three digits. */
+/* With commas between groups of three digits. */
 static void put_grouped(struct list *list, uint64_t number)
 {
 	if (number >= 1000) {
@@ -264,7 +279,7 @@ static void put_name(struct list *list, const struct trace_event *event)
 	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
 	char text[256];
 
-	if (event->id >= TRACE_EV_MAX && event->type) { /* of a program: provider:event */
+	if (event->id >= TRACE_EV_MAX && event->type) { /* an event of a program: provider:event */
 		list->used += (size_t)snprintf(list->buffer + list->used, LINE_BYTES / 8, "%-*s\t", (int)NAME_WIDTH,
 					       text_name(event->type->name, text, sizeof(text)));
 		return;
@@ -295,7 +310,7 @@ static void prepare_names(struct list *list)
 	}
 }
 
-/* All but the last two groups of digits are those of the event before, most times. */
+/* Usually all digits but the last two groups equal those of the previous event, and are copied. */
 static void put_time(struct list *list, uint64_t ts_ns)
 {
 	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->options->exact ? ns : ns / 1000;
@@ -352,7 +367,7 @@ static void put_symbol(struct list *list, const char *field, const struct trace_
 				       (unsigned long long)(*symbol->function ? symbol->offset : symbol->file_address), text_name(base, file, sizeof(file)));
 }
 
-/* Behind an event of a program: what its addresses are called. */
+/* After an event of a program: the symbols of its addresses. */
 static void put_symbols(struct list *list, const struct trace_event *event, uint32_t tid)
 {
 	struct trace_symbol symbol;
@@ -437,9 +452,9 @@ static void put_header(struct list *list)
 		options->forgotten & COLUMN_LENGTH ? "" : "Length\t", options->forgotten & COLUMN_TEXT ? "" : "Description", rule);
 }
 
-/* ---- who runs ---- */
+/* ---- the thread on a CPU ---- */
 
-/* NULL: @event is none, or in this trace it is too short to tell. */
+/* NULL if @event is no switch, or its type in this trace is too short. */
 static const struct trace_sched_switch *switch_of(const struct trace_event *event)
 {
 	bool is_one = event->id == TRACE_EV_sched_switch && event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
@@ -447,7 +462,10 @@ static const struct trace_sched_switch *switch_of(const struct trace_event *even
 	return is_one ? event->payload : NULL;
 }
 
-/* Are scheduling changes of the CPU missing? Those that the kernel skipped are told of only afterwards, and are few. */
+/*
+ * True if the loss includes scheduling changes of the CPU. Missed events do not count: they are
+ * few, and are reported later only.
+ */
 static bool is_loss_of_cpu(uint32_t stream, uint32_t cpu, uint32_t cause)
 {
 	return stream == 2 * cpu && cause != TRACE_GAP_MISSED;
@@ -461,8 +479,9 @@ static bool is_lost(const struct trace_event *event)
 }
 
 /*
- * What is missing is told by a trace_lost event at its end. The events of other rings in the time before, those of structure (fork, exec, open ...) above all, are not
- * of whom the last scheduling change brought in. Of gaps within one another, or one behind the other, the list needs the hull.
+ * A trace_lost event comes at the end of its gap. Events of other rings during the gap, above all
+ * of structure (fork, exec, open ...), cannot be attributed to the thread of the last scheduling
+ * change before it. For nested or adjacent gaps the list needs only the hull.
  */
 static void note_gap(void *data, const struct trace_gap *gap)
 {
@@ -485,7 +504,7 @@ static void set_next_gap(struct list *list)
 	list->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
 }
 
-/* Gaps that begin before the event, and are not over. */
+/* Notes gaps that begin before the current event and have not ended. */
 static void pass_gaps(struct list *list)
 {
 	for (; list->next_gap_ns < list->now_ns; list->next_gap++, set_next_gap(list)) {
@@ -497,8 +516,9 @@ static void pass_gaps(struct list *list)
 }
 
 /*
- * Ends a pass: an event that was not delivered for lack of memory is one that a list must not leave out. A damaged chunk was told of as a loss; of the start
- * state, which has no losses, it is told here.
+ * Ends a pass over events. Lack of memory ends the program: a list must not omit events. A damaged
+ * chunk was reported as a loss already. The start state has no losses, so damage in it is reported
+ * here, unless @told.
  */
 static void end_pass(struct trace_cursor *cursor, bool told)
 {
@@ -511,7 +531,7 @@ static void end_pass(struct trace_cursor *cursor, bool told)
 		memory_end();
 }
 
-/* The thread on @cpu when its first event comes: who leaves at the first scheduling change. */
+/* The thread on @cpu at its first event: the one that leaves at the first scheduling change. */
 static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
@@ -533,13 +553,16 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	return tid;
 }
 
-/* Made in the time of whoever is on the CPU. The scheduler's events, and signals, may be about another thread: analyzer/state_filtered.c */
+/*
+ * True if the thread on the CPU made @event. Events of the scheduler and signals may be about
+ * another thread: analyzer/state_filtered.c
+ */
 static bool is_own(const struct trace_event *event)
 {
 	if (!event->type || event->id < TRACE_EV_sys_enter)
 		return false;
 	if (event->id >= TRACE_EV_MAX)
-		return !(event->type->flags & TRACE_EVENT_TID); /* a probe's */
+		return !(event->type->flags & TRACE_EVENT_TID); /* an event of a probe */
 	return event->id == TRACE_EV_sched_exec || (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
 						    event->type->category != TRACE_CATEGORY_USER);
 }
@@ -556,10 +579,12 @@ static void set_bit(uint8_t *bits, uint32_t tid)
 }
 
 /*
- * An event of a program has its thread with it, the kernel recorded or not. Of the others it is who runs on the CPU.
+ * The thread that made @event. Events of programs contain it, whether the kernel was recorded or
+ * not. Other events belong to the thread on the CPU.
  *
- * In a recording of some processes, of all others there are only the switches from and to these. Who came when one of these left may have left too by
- * now, and whoever ran then woke it: that is not known.
+ * A recording of some processes has only the switches from and to these. After a recorded thread
+ * left the CPU, an unrecorded one may have left as well, and another one may have woken the
+ * recorded thread. So the thread on the CPU is unknown.
  */
 static uint32_t who_made(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
 {
@@ -580,7 +605,10 @@ static uint32_t who_made(struct list *list, const struct trace_event *event, con
 	return has_bit(list->passed, running) ? running : NOBODY;
 }
 
-/* Mostly the next switch is in the same chunk, which is decoded already. Returns false where it is not, or where something is lost, whatever that is. */
+/*
+ * Peek at the next switch, which usually is in the same, already decoded chunk. Returns false if it
+ * is not, or if anything was lost until then.
+ */
 static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
 {
 	const struct trace_sched_switch *next = list->cursor ? trace_cursor_foresee(list->cursor, 1) : NULL;
@@ -593,7 +621,10 @@ static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_
 	return true;
 }
 
-/* Who leaves the CPU at the switch behind @event, which is one. Returns false if that is not known, or if there may be others between them that were not recorded. */
+/*
+ * The thread that leaves the CPU at the switch after @event, itself a switch. Returns false if it
+ * is unknown, or if switches between them may not have been recorded.
+ */
 static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
 {
 	uint32_t prev;
@@ -622,8 +653,10 @@ static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct tr
 }
 
 /*
- * Some threads the kernel hides from all tracers: nothing tells that such a one left the CPU, and what comes then is of who leaves at the next switch, as
- * analyzer/state_hidden.c has it. That is looked up only for threads that have not shown yet that they can be seen.
+ * The kernel hides some threads from all tracers. No event shows that a hidden thread left the CPU.
+ * Events after that belong to the thread that leaves at the next switch, as in
+ * analyzer/state_hidden.c. Only threads that have not been seen leaving a CPU, nor been forked,
+ * need this look-up.
  */
 static void switch_in(struct list *list, struct list_cpu *cpu, const struct trace_event *event)
 {
@@ -644,7 +677,7 @@ static void switch_in(struct list *list, struct list_cpu *cpu, const struct trac
 	cpu->unseen = cpu->running != next;
 }
 
-/* Before the pass. 0 or -ENOMEM */
+/* Before the pass: find hidden threads. Returns 0 or -ENOMEM. */
 static int find_hidden(struct list *list)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
@@ -667,7 +700,8 @@ static int find_hidden(struct list *list)
 		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
 			set_bit(list->hidden, thread->tid);
 	}
-	end_pass(cursor, list->report->options->paths || list->report->analysis); /* an analysis tells of it itself */
+	/* an analysis reports damage itself */
+	end_pass(cursor, list->report->options->paths || list->report->analysis);
 	return 0;
 }
 
@@ -676,7 +710,7 @@ static bool of_process(const struct list *list, uint32_t tid)
 	return tid == (uint32_t)list->report->options->pid;
 }
 
-/* The original shows, for one process, also the scheduling change that brings it in. */
+/* With --pid the original also shows the scheduling change that brings the process in. */
 static bool pid_wanted(const struct list *list, const struct trace_event *event, uint32_t pid)
 {
 	if (list->report->options->pid < 0 || of_process(list, pid))
@@ -704,7 +738,10 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 		set_bit(list->visible, ((const struct trace_sched_fork *)event->payload)->tid);
 }
 
-/* With -y: the same events from within an analysis. The window and the CPUs are chosen here, for the state needs all events. */
+/*
+ * With -y: list an event from within an analysis. The window and the CPUs are chosen here, because
+ * the state needs all events.
+ */
 static void list_hook(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	struct list *list = data;
@@ -740,9 +777,9 @@ static int list_with_state(struct list *list)
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
 	if (!error)
-		error = trace_analysis_error(list->state, NULL); /* of the paths that were asked for */
+		error = trace_analysis_error(list->state, NULL); /* for the paths */
 	flush(list);
-	if (!list->report->analysis) /* else it was told already */
+	if (!list->report->analysis) /* else the caller has warned already */
 		warn_damages(list->state);
 	trace_analysis_free(list->state);
 	return error;
@@ -778,7 +815,7 @@ static int list_events(struct list *list)
 	return 0;
 }
 
-/* What would be an empty list has a reason. */
+/* Reports the cause of a list that would be empty. */
 static int check_window(const struct report *report)
 {
 	const struct options *options = report->options;

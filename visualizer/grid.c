@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* grid.c - tables for people. */
+/* grid.c - tables for text reports. */
 #include <glib.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 #include "grid.h"
 
 #define MAX_COLUMNS 16
-#define NARROWEST 8 /* an elastic column is not cut below, as long as there is anything else that can go */
+#define NARROWEST 8 /* minimum of an elastic column while other columns can be dropped */
 #define LEAST 3
-#define EXTRA 20    /* nor an extra one: it goes */
+#define EXTRA 20    /* minimum of an extra column, else it is dropped */
 #define NAME_BYTES 512
 
 struct grid {
@@ -114,7 +114,7 @@ static bool is_nothing(const char *cell)
 	return !*cell || strcmp(cell, "-") == 0 || strcmp(cell, "0") == 0;
 }
 
-/* A column that has nothing says nothing. */
+/* Drops hidden columns, and empty ones of the kinds extra and rare. */
 static void leave_out_empty(const struct grid *grid, size_t *widths)
 {
 	for (size_t i = 0; i < grid->nr; i++) {
@@ -140,7 +140,7 @@ static size_t total(const struct grid *grid, const size_t *widths)
 	return sum;
 }
 
-/* The widest first, to @least. */
+/* Narrows elastic columns, always the widest one, down to @least. */
 static void narrow(const struct grid *grid, size_t *widths, size_t least)
 {
 	while (total(grid, widths) > grid->report->width) {
@@ -155,7 +155,7 @@ static void narrow(const struct grid *grid, size_t *widths, size_t least)
 	}
 }
 
-/* Width 0: the column is left out. */
+/* Sets the widths of columns for the terminal. Width 0: the column is dropped. */
 static void fit(const struct grid *grid, size_t *widths)
 {
 	size_t room = grid->report->width;
@@ -171,7 +171,8 @@ static void fit(const struct grid *grid, size_t *widths)
 		if (grid->columns[i].kind == GRID_EXTRA && total(grid, widths) > room)
 			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA ? widths[i] + room - total(grid, widths) : 0;
 	narrow(grid, widths, NARROWEST);
-	for (size_t i = grid->nr; i-- > 1 && total(grid, widths) > room;) /* the first one is what the others are about */
+	/* the first column is the subject of the row */
+	for (size_t i = grid->nr; i-- > 1 && total(grid, widths) > room;)
 		if (grid->columns[i].kind == GRID_RIGHT)
 			widths[i] = 0;
 	narrow(grid, widths, LEAST);
@@ -210,7 +211,7 @@ char *grid_cut(const struct report *report, size_t before, const char *text)
 	return report->width && report->width > before + NARROWEST ? cut(text, report->width - before) : memory_copy(text, strlen(text));
 }
 
-/* The words of @text, in as many lines as the terminal takes. */
+/* Writes @text, wrapped at the width of the terminal. */
 static void put_words(const struct report *report, const char *indent, const char *text)
 {
 	size_t left = grid_width(indent), at = left;
@@ -260,7 +261,7 @@ void grid_line(const struct report *report, const char *indent, const char *form
 
 static void put_row(const struct grid *grid, const size_t *widths, const char *const *cells)
 {
-	size_t owed = 0; /* blanks before the next cell: none at the end of a line */
+	size_t owed = 0; /* blanks before the next cell: not written at the end of a line */
 
 	fputs(grid->indent, grid->report->out);
 	for (size_t i = 0; i < grid->nr; i++) {
@@ -283,7 +284,7 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 	fputs("\n", grid->report->out);
 }
 
-/* Numbers do not go without a word. */
+/* A line that names the dropped columns of numbers. */
 static void put_missing(const struct grid *grid, const size_t *widths)
 {
 	struct string names = {0};

@@ -2,7 +2,8 @@
 #ifndef VISUALIZER_GRID_H
 #define VISUALIZER_GRID_H
 /*
- * grid.h - tables for people: columns as wide as what stands in them, and nothing wider than the terminal.
+ * grid.h - tables for text reports: columns are as wide as their cells, and the table is not wider
+ * than the terminal.
  *
  *	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"path", GRID_ELASTIC}};
  *	struct grid *grid = grid_new(report, "\t", columns, 2);
@@ -11,18 +12,20 @@
  *	grid_name(grid, path);
  *	grid_end(grid, "3 more rows");
  *
- * Cells are given row by row. Where the terminal is too narrow first the optional columns go, then the elastic ones are cut:
- * a path at its beginning, anything else at its end, and at last numbers from the right, which a line below tells. On a pipe nothing is cut.
+ * The caller gives cells row by row. On a narrow terminal the optional columns are dropped first.
+ * Then elastic columns are cut: a path at its beginning, other text at its end. At last number
+ * columns are dropped from the right, and a line below the table names them. On a pipe nothing is
+ * cut.
  */
 #include "report.h"
 
 enum grid_kind {
 	GRID_RIGHT,    /* numbers */
-	GRID_OPTIONAL, /* the same, and left out where there is no room: the first ones first */
-	GRID_RARE,     /* the same, and left out where all of it is nothing, too */
-	GRID_ELASTIC,  /* text, to the left */
-	GRID_EXTRA,    /* the same, and left out where little of it would be seen, or where there is nothing in it */
-	GRID_HIDDEN,   /* not there: what would stand in it is not known */
+	GRID_OPTIONAL, /* numbers, dropped on narrow terminals, leftmost first */
+	GRID_RARE,     /* the same, also dropped if all cells are empty or zero */
+	GRID_ELASTIC,  /* text, left-aligned */
+	GRID_EXTRA,    /* text, dropped if empty or if little of it would fit */
+	GRID_HIDDEN,   /* dropped: its values are unknown */
 };
 struct grid_column {
 	const char *heading;
@@ -31,22 +34,24 @@ struct grid_column {
 struct grid;
 
 struct grid *grid_new(const struct report *report, const char *indent, const struct grid_column *columns, size_t nr);
-void grid_text(struct grid *grid, const char *text); /* as it is */
-void grid_name(struct grid *grid, const char *name); /* made harmless */
+void grid_text(struct grid *grid, const char *text); /* unchanged */
+void grid_name(struct grid *grid, const char *name); /* by text_name() */
 void grid_ns(struct grid *grid, uint64_t ns);
 void grid_bytes(struct grid *grid, uint64_t bytes);
 void grid_count(struct grid *grid, uint64_t count);
 void grid_percent(struct grid *grid, uint64_t part, uint64_t whole);
-/** grid_process() - "cc1 (4711)"; with @pid 0, nobody in particular: "(several)" */
+/** grid_process() - "cc1 (4711)"; with @pid 0: "(several)" */
 void grid_process(struct grid *grid, const char *comm, uint32_t pid);
-/** grid_end() - print it, with a line below unless @rest is NULL or empty, and free it */
+/** grid_end() - print the table, with the line @rest below it unless NULL or empty, and free it */
 void grid_end(struct grid *grid, const char *rest);
-/** grid_title() - what stands above a table, bold on a terminal; in as many lines as it takes there, the further ones indented */
+/** grid_title() - a line above a table, bold on a terminal, wrapped and indented there */
 void grid_title(const struct report *report, const char *indent, const char *text);
 /** grid_line() - the same, not bold */
 void grid_line(const struct report *report, const char *indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/** grid_width() - of @text in columns of a terminal */
+/** grid_width() - the width of @text in columns of a terminal */
 size_t grid_width(const char *text);
-/** grid_cut() - @text as a terminal has room for it behind @before columns; the caller's to free */
+/**
+ * grid_cut() - @text, cut to the width of the terminal after @before columns; the caller frees it
+ */
 char *grid_cut(const struct report *report, size_t before, const char *text);
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* json.c - JSON, written as it goes. */
+/* json.c - write JSON incrementally. */
 #include <glib.h>
 #include <inttypes.h>
 #include <math.h>
 #include "json.h"
 #include "report.h"
 
-/* Names come from the kernel and from programs: what is not UTF-8 becomes U+FFFD. */
+/* Names come from the kernel and from programs: invalid UTF-8 becomes U+FFFD. */
 void report_json_string(FILE *out, const char *text)
 {
 	static const char escapes[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
@@ -96,7 +96,7 @@ void json_bool(struct json *json, const char *key, bool value)
 
 void json_double(struct json *json, const char *key, double value)
 {
-	char text[G_ASCII_DTOSTR_BUF_SIZE]; /* a point, whatever the locale */
+	char text[G_ASCII_DTOSTR_BUF_SIZE]; /* has a decimal point in every locale */
 
 	json_key(json, key);
 	fputs(isfinite(value) ? g_ascii_dtostr(text, sizeof(text), value) : "null", json->out);

@@ -2,7 +2,8 @@
 #ifndef VISUALIZER_JSON_H
 #define VISUALIZER_JSON_H
 /*
- * json.h - JSON, written as it goes: what is opened has to be closed, commas come by themselves.
+ * json.h - write JSON incrementally: the caller closes what it opens; commas are added
+ * automatically.
  *
  * Begin with {.out = ..., .first = true}. Keys are NULL for the members of an array.
  */
@@ -12,19 +13,19 @@
 
 struct json {
 	FILE *out;
-	bool first; /* of the innermost object or array */
+	bool first; /* true before the first member of the innermost object or array */
 };
 
 void json_open(struct json *json, const char *key, const char *bracket);
 void json_close(struct json *json, const char *bracket);
-void json_separate(struct json *json); /* before a value of one's own */
+void json_separate(struct json *json); /* before a value that the caller writes itself */
 void json_key(struct json *json, const char *key);
 void json_string(struct json *json, const char *text);
 void json_u64(struct json *json, const char *key, uint64_t value);
-/** json_known() - null unless it is @known */
+/** json_known() - the value, or null unless @known */
 void json_known(struct json *json, const char *key, uint64_t value, bool known);
 void json_text(struct json *json, const char *key, const char *value);
-/** json_double() - null when it is not a number, or infinite */
+/** json_double() - a number; null if it is infinite or not a number */
 void json_double(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* memory.c - memory for the reports, or the end of the program; and the two containers that most of them need. */
+/* memory.c - memory for the reports, or the end of the program; and two containers for reports. */
 #include "sort.h"
 #include "memory.h"
 
@@ -14,7 +14,7 @@
 #define FIRST_ROOM 16u
 #define FIRST_BYTES 256u
 
-/* stdio is left alone: a buffer that is flushed now could complete what looks like a whole report. */
+/* Does not use stdio: flushing a buffer now could complete what looks like a whole report. */
 void memory_end(void)
 {
 	static const char line[] = "tracevisualizer: " OUT_OF_MEMORY "\n";
@@ -102,7 +102,7 @@ void pointers_free_all(struct pointers *list)
 
 /* ---- text ---- */
 
-/* Room for @bytes more and a NUL. */
+/* Makes room for @bytes more and a NUL. */
 static void reserve(struct string *s, size_t bytes)
 {
 	size_t room = s->room ? s->room : FIRST_BYTES;
@@ -132,7 +132,7 @@ void string_add(struct string *s, const char *text)
 	string_add_bytes(s, text, strlen(text));
 }
 
-/* printf() takes memory of its own for some numbers, and may have none. */
+/* printf() allocates memory for some numbers, and may fail. */
 void string_addv(struct string *s, const char *format, va_list arguments)
 {
 	va_list again;

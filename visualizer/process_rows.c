@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* process_rows.c - which processes a report has, in which order, and how its values are written. */
+/* process_rows.c - choose and sort the processes of a report, and format its values. */
 #include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <trace/saturate.h>
 #include "report.h"
 
-/* In the control group @cgroup, or in one below. */
+/* True in the control group @cgroup and its descendants. */
 static bool is_in_cgroup(const struct trace_process *process, const char *cgroup)
 {
 	const char *path = trace_process_cgroup(process);
@@ -44,7 +44,7 @@ static uint64_t cpu_ns(const struct process_row *row)
 	return row->user_ns + row->system_ns;
 }
 
-/* Where it is not known which of the two it was, by both. */
+/* User and system time cannot be told apart without system calls: then sort by their sum. */
 static enum sort_key sort_key_of(const struct report *report)
 {
 	enum sort_key key = report->options->sort;
@@ -66,7 +66,7 @@ int process_rows_compare(const void *left, const void *right, void *data)
 		order = descending(l->elapsed_ns, r->elapsed_ns);
 		break;
 	case SORT_CPU:
-		break; /* the second key of all */
+		break; /* the second key of every order */
 	case SORT_USER:
 		order = descending(l->user_ns, r->user_ns);
 		break;
@@ -91,7 +91,10 @@ int process_rows_compare(const void *left, const void *right, void *data)
 	return order ? order : -descending(trace_process_pid(l->process), trace_process_pid(r->process));
 }
 
-/* What a process did or would have done, had it not been kept: all but rest and sleep. */
+/*
+ * The time in which a process ran, or was kept from running: waits for CPUs, files, network and
+ * memory, without idle waits.
+ */
 static uint64_t weight_ns(const struct trace_figures *f)
 {
 	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns + f->wait_cpu_ns;
@@ -112,7 +115,7 @@ uint64_t not_seen_ns(const struct trace_figures *f)
 	return ns;
 }
 
-/* Is there anything that is known of it? Of whom a filter left out there is not. */
+/* A process that a filter excluded has unknown time only. */
 static bool is_known(const struct trace_figures *f)
 {
 	return not_seen_ns(f) < f->elapsed_ns;
@@ -169,12 +172,15 @@ static void fill(const struct report *report, const struct trace_process *proces
 	find_worst(f, row);
 	trace_analysis_window(report->analysis, &start, &end);
 	row->folded = !weight_ns(f) || (!report->options->top && percent(weight_ns(f), end - start) < WORTH_A_ROW);
-	if (trace_analysis_is_filtered(report->analysis) && is_known(f)) /* it was asked for */
+	if (trace_analysis_is_filtered(report->analysis) && is_known(f)) /* the filter chose it */
 		row->folded = false;
 	trace_figures_free(f);
 }
 
-/* Who recorded a command asks about it: a daemon of three threads that sleeps all of the time has three times its elapsed time. */
+/*
+ * Users record a command to learn about that command. By elapsed time a daemon with three sleeping
+ * threads would come first: it has three times the elapsed time.
+ */
 bool command_comes_first(const struct report *report)
 {
 	const struct options *options = report->options;
@@ -185,7 +191,7 @@ bool command_comes_first(const struct report *report)
 static void mark_command(const struct report *report, struct process_row *rows, size_t nr)
 {
 	struct pointers family = command_family(report);
-	struct table members = {0}; /* rows of a key: the address of a process */
+	struct table members = {0}; /* rows are keys: addresses of processes */
 
 	for (size_t i = 0; i < family.nr; i++)
 		memory_row(&members, sizeof(uint64_t), (uintptr_t)family.at[i]);
@@ -261,7 +267,7 @@ const char *fold_rest(const struct fold *fold, struct text *text)
 
 /* ---- values ---- */
 
-/* The kernel has these for a path of every socket of the kind. */
+/* The kernel's path of every socket of a protocol. */
 static const struct {
 	const char *path, *text;
 } socket_paths[] = {
@@ -270,7 +276,10 @@ static const struct {
 	{"UDP", "(sockets, UDP)"},	 {"UDPv6", "(sockets, UDPv6)"},	    {"UNIX", "(sockets, unix)"},      {"UNIX-STREAM", "(sockets, unix)"},
 };
 
-/* Such a disk has itself for its device. A file may be told by a path without a '/', too: relative to where its process was. */
+/*
+ * A path is a disk if its device is the path itself. A file can have a path without a '/', too:
+ * relative to the working directory of its process.
+ */
 static bool is_disk(const struct report *report, const char *path)
 {
 	return *path && strcmp(path, trace_file_device(report->analysis, path)) == 0;
@@ -322,7 +331,7 @@ const char *text_ns(const struct report *report, uint64_t ns, struct text *text)
 		snprintf(text->bytes, sizeof(text->bytes), "-");
 	else if (ns < 1000)
 		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 " ns", ns);
-	else if (ns < 999995) /* what would be rounded to 1000.00 is one of the next unit */
+	else if (ns < 999995) /* a value that rounds to 1000.00 takes the next unit */
 		snprintf(text->bytes, sizeof(text->bytes), "%.2f us", (double)ns / 1e3);
 	else if (ns < 999995000)
 		snprintf(text->bytes, sizeof(text->bytes), "%.2f ms", (double)ns / 1e6);
@@ -341,7 +350,7 @@ const char *text_bytes(const struct report *report, uint64_t bytes, struct text 
 		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 "%s", bytes, report->options->exact ? "" : " B");
 		return text->bytes;
 	}
-	for (; value >= 1023.95 && unit < 5; unit++) /* rounded it is 1024.0 */
+	for (; value >= 1023.95 && unit < 5; unit++) /* rounds to 1024.0 */
 		value /= 1024;
 	snprintf(text->bytes, sizeof(text->bytes), "%.1f %s", value, units[unit]);
 	return text->bytes;
@@ -446,7 +455,7 @@ uint64_t report_older(const struct report *report)
 	while ((event = trace_cursor_next(cursor)))
 		nr += event->type->category != TRACE_CATEGORY_START;
 	error = trace_cursor_end(cursor, NULL);
-	if (error && error != -EBADMSG) /* those of a damaged chunk are not there to be told of */
+	if (error && error != -EBADMSG) /* events of a damaged chunk cannot be counted */
 		memory_end();
 	return nr;
 }
@@ -516,7 +525,8 @@ bool has_turns(const struct report *report)
 	uint64_t start, end;
 
 	trace_analysis_window(report->analysis, &start, &end);
-	return trace_analysis_halted_ns(report->analysis) < end - start; /* some may come all the same until their program is gone */
+	/* after recording halts, some events may still come until their BPF program is released */
+	return trace_analysis_halted_ns(report->analysis) < end - start;
 }
 
 bool has_interrupts(const struct report *report)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_blocks.c - what disks did: an analysis of its own, in the same pass as all others.
+ * report_blocks.c - figures of disks: an analysis of its own, in the same pass as the others.
  *
- * A request is known by its address from its issue to its completion; both are events. Requests that began before the trace have no
- * time. The time of a request is the disk's, not that of a thread that waited: several may be in progress, and nobody may wait.
+ * The address of a request identifies it from its issue to its completion; both are events.
+ * Requests that began before the trace have no time. The time of a request is that of the disk, not
+ * of a waiting thread: several requests may be in progress, and perhaps no thread waits for them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static int order(const void *left, const void *right, void *data)
 	return l->dev < r->dev ? -1 : l->dev > r->dev;
 }
 
-/* For free(): the one with the longest time first. */
+/* The disks, longest time first; the caller frees the list. */
 static struct disk *list_disks(const struct blocks *blocks)
 {
 	struct disk *list = memory_take(blocks->disks.used, sizeof(*list)), *at = list;

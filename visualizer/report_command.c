@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_command.c - which process is the command that was recorded?
+ * report_command.c - find the process of the recorded command.
  *
- * The trace has its words, not its number. The recorder forks it before it begins to record and lets it go then: so it is there from the
- * start, a child of the recorder, and its first program is that of the command. Failing that, the first of the name to be started.
+ * The trace has the words of the command, but not its pid. The recorder forks the command before
+ * the recording begins, and lets it run after that. So the command exists at the start, is a child
+ * of the recorder, and its first exec has the name of the command. If no process is like that, the
+ * first process with this name is taken.
  *
- * Until it is let go it waits for the recorder, to read the state of the system, for ten milliseconds or so. That is in its books, as all of its time is, but it
- * is none of the command's: who asks how long a command ran, and what it waited for, is told of the rest. Its wait for the disk that has its program is the
- * command's: only the read of the recorder's pipe is not.
+ * At first the command waits for the recorder, which reads the state of the system, for about ten
+ * milliseconds. The accounting of the process contains this wait, like all of its time. But it is
+ * no time of the command, so reports subtract it from the run time and the waits. The wait for the
+ * disk with the command's program is not subtracted, only the read of the recorder's pipe.
  */
 #include <string.h>
 #include "command_name.h"
 #include "report.h"
 
-/* struct hold - of a process that a recorder started: @ns until @until_ns it waited to be let go */
+/* struct hold - a process of a recorder waited @ns, until @until_ns, for permission to run */
 struct hold {
 	uint64_t key; /* address of the process */
 	uint64_t ns;
@@ -33,8 +36,9 @@ static bool is_child_of_recorder(const struct trace_analysis *analysis, const st
 }
 
 /*
- * For the recorder, which has the other end of the pipe, if it is known which file the call was for; in a recording of some processes nobody is known to have
- * it. If events were lost meanwhile, it is not known for whom it was; but that it was held is.
+ * True for a wait on the recorder, which has the other end of the pipe. The process is known if the
+ * file of the call is known. In a recording of some processes no holder of the other end is known.
+ * If events were @lost meanwhile, the target is unknown, but not that the process waited.
  */
 static bool is_hold(const struct trace_process *process, const struct trace_wait *wait, bool lost)
 {
@@ -50,7 +54,10 @@ static struct hold *hold_get(struct report *report, const struct trace_process *
 	return memory_row(&report->holds, sizeof(struct hold), (uintptr_t)process);
 }
 
-/* What is not known counts only as the begin of it, or where it goes on at once: for the rest it has to run. */
+/*
+ * An unknown wait counts only as the first one, or directly after a wait that counted: otherwise
+ * the process ran before it.
+ */
 static void on_blocked(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_wait wait = {.kind = interval->kind, .pid = interval->other ? trace_process_pid(interval->other) : 0, .via = interval->via};
@@ -73,7 +80,8 @@ static void on_exec(struct report *report, struct trace_analysis *analysis, cons
 
 	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
-	thread = trace_event_thread(analysis, event); /* its number may have changed already */
+	/* an exec may have changed the thread's id already */
+	thread = trace_event_thread(analysis, event);
 	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
 	report->command_is_sure = is_child_of_recorder(analysis, thread);
@@ -122,7 +130,7 @@ const char *command_words(const struct report *report)
 	return report->command_is_sure ? "the command" : "the first process seen with the command's name";
 }
 
-/* All 0 if it was not held, or is known by its name only. */
+/* All 0 if the command did not wait for the recorder, or was found by its name only. */
 static struct hold hold_of(const struct report *report)
 {
 	const struct hold *hold = report->command_is_sure ? table_find(&report->holds, sizeof(*hold), (uintptr_t)report->command) : NULL;
@@ -140,7 +148,10 @@ uint64_t command_ran_ns(const struct report *report)
 	return trace_process_end_ns(report->command) - command_from_ns(report);
 }
 
-/* Its recorder may stop before it has left its CPU for the last time. */
+/*
+ * True also if none of its threads exists at the end: the recording may stop before the command
+ * leaves its CPU for the last time.
+ */
 bool command_has_ended(const struct report *report)
 {
 	if (report->command_exited)
@@ -158,7 +169,7 @@ const char *command_not_ended(const struct report *report)
 	return report_lost(report, &gaps) || gaps ? "was not seen to end" : "had not ended";
 }
 
-/* From @time, and from @whole, of which it is a part. */
+/* Subtracts up to *@left from *@time, and from *@whole, which includes it. */
 static uint64_t take(uint64_t *time, uint64_t *whole, uint64_t *left)
 {
 	uint64_t taken = MIN(*left, *time);
@@ -182,7 +193,10 @@ void command_free_figures(const struct report *report, struct trace_figures *fig
 
 	take_hold(report, figures, false, &held);
 	take_hold(report, figures, true, &held);
-	/* Where it had no CPU when the recording began, it was not held yet. */
+	/*
+	 * It may have waited for a CPU, or run, from the start of the recording until it waited for
+	 * the recorder.
+	 */
 	take(&figures->wait_cpu_ns, &figures->elapsed_ns, &before);
 	take(&figures->user_ns, &figures->elapsed_ns, &before);
 	take(&figures->syscall_ns, &figures->elapsed_ns, &before);
@@ -192,8 +206,8 @@ struct pointers command_family(const struct report *report)
 {
 	const struct trace_process *root = report->command;
 	struct pointers list = {0};
-	struct table pids = {0}; /* rows of a key: the pid + 1 */
-	uint64_t start_ns = trace_process_start_ns(root); /* all of its threads are asked */
+	struct table pids = {0}; /* rows are keys: the pid + 1 */
+	uint64_t start_ns = trace_process_start_ns(root); /* computed over all threads: keep it */
 
 	pointers_add(&list, root);
 	memory_row(&pids, sizeof(uint64_t), trace_process_pid(root) + 1ull);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_critical_path.c - tracevisualizer --critical-path: whose path, and how it is told.
+ * report_critical_path.c - tracevisualizer --critical-path: choose the thread, and write its
+ * critical path.
  *
- * As text: what the command waited for in one sentence, the contributors as tables, and with --all every segment. As JSON:
- * schema trace-critical-path/1, keys may be added, never renamed.
+ * Text: one sentence that says what the thread waited for, tables of contributors, and with --all
+ * every segment. JSON: schema trace-critical-path/1; keys may be added, but never renamed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #include "report.h"
 
 #define NAME_BYTES 256
-#define ROWS_SHOWN 10  /* of each table, unless --top says otherwise */
+#define ROWS_SHOWN 10  /* in each table, unless --top is given */
 #define NAMED_IN_VERDICT 3
 #define WORTH_NAMING 0.5 /* percent */
 
@@ -27,7 +28,7 @@ static int complain(const char *format, const char *word)
 	return 1;
 }
 
-/* ---- whose path ---- */
+/* ---- the thread ---- */
 
 static const char how_to_choose[] = "choose a process: --critical-path=PID or --critical-path=NAME";
 
@@ -72,7 +73,10 @@ static uint64_t overlap(const struct report *report, const struct trace_thread *
 	return to > from ? to - from : 0;
 }
 
-/* A number is a thread id; a process' number is that of its first thread. A name is of a process, or of a thread. */
+/*
+ * A number is a thread id; the first thread has the id of its process. A name is that of a process
+ * or thread; a process' name matches better.
+ */
 static int match(const struct trace_thread *thread, const char *task, uint32_t tid)
 {
 	const struct trace_process *process = trace_thread_process(thread);
@@ -84,7 +88,7 @@ static int match(const struct trace_thread *thread, const char *task, uint32_t t
 	return comm_is(trace_thread_comm(thread), task);
 }
 
-/* Of several the one that is there longest: numbers and names are used again. */
+/* The longest-lived of several matching threads: ids and names are reused. */
 static const struct trace_thread *find(const struct report *report, const char *task, size_t *ret_nr)
 {
 	const struct trace_thread *best = NULL;
@@ -109,7 +113,10 @@ static const struct trace_thread *find(const struct report *report, const char *
 	return best;
 }
 
-/* When another thread than the first calls exec that one goes on, with the number of the first, which dies. */
+/*
+ * If a thread other than the first one calls exec, it goes on with the id of the first thread,
+ * which dies.
+ */
 static const struct trace_thread *who_went_on(const struct report *report, const struct trace_thread *command)
 {
 	const struct trace_process *process = command ? trace_thread_process(command) : NULL;
@@ -139,7 +146,8 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 	if (nr > 1)
 		fprintf(stderr, "tracevisualizer: %zu are called %s; this is %u, the longest-lived. --critical-path=PID for another\n", nr, task,
 			trace_thread_tid(thread));
-	if (trace_thread_process(thread) == report->command) /* by whatever name: as long as all say that it ran */
+	/* the path begins where the reports let the command's run begin */
+	if (trace_thread_process(thread) == report->command)
 		begun = command_from_ns(report);
 	return trace_critical_path_new(report->history, thread, begun > from ? begun : from, to_ns(report), ret_error);
 }
@@ -226,7 +234,7 @@ static void reason(const struct telling *t, const struct trace_contributor *row,
 		snprintf(text, size, "%s", own_waits[row->kind]);
 }
 
-/* Of what is not known there is nothing to say. */
+/* The first, hence longest, contributor of known cause. */
 static const struct trace_contributor *greatest(const struct telling *t, enum trace_contributor_by by)
 {
 	const struct trace_contributor *row;
@@ -237,7 +245,7 @@ static const struct trace_contributor *greatest(const struct telling *t, enum tr
 	return NULL;
 }
 
-/* Of all rows of its kind: what may be called "mostly". */
+/* True if @part is at least half of the sum of its kind and may be called "mostly". */
 static bool is_most(const struct telling *t, const struct trace_contributor *part)
 {
 	const struct trace_contributor *row;
@@ -248,13 +256,13 @@ static bool is_most(const struct telling *t, const struct trace_contributor *par
 	return part->ns >= whole - part->ns;
 }
 
-/* A process may have such a name, too. */
+/* True for a taker without a process. A process may have the same name, so the pid must be 0. */
 static bool is_nobody(const struct trace_contributor *taker, const char *word)
 {
 	return !taker->pid && strcmp(taker->comm, word) == 0;
 }
 
-/* The process; of another thread than its first one that, too. */
+/* The process; for a thread other than its first one also the thread. */
 static void add_own(struct string *s, const struct telling *t)
 {
 	const struct trace_thread *thread = trace_critical_path_thread(t->path);
@@ -366,15 +374,15 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 }
 
 /*
- * Segments may be a million: they are written as they come, in columns of fixed widths. Where there is no room for the thread's number and for what it did,
- * the number goes, and then when it was.
+ * There may be a million segments: they are written one by one, in columns of fixed width. A narrow
+ * terminal loses the column of thread ids first, and then the start times.
  */
 #define TIME_WIDTH 14
 #define TID_WIDTH 8
 #define TEXT_WIDTH 20
 struct shape {
 	bool at, tid;
-	size_t before; /* the text */
+	size_t before; /* columns before the text */
 };
 
 static struct shape shape_of(const struct report *report)
@@ -401,7 +409,7 @@ static void segment_row(const struct report *report, const struct shape *shape, 
 	free(shown);
 }
 
-/* Each thread is indented by how many it was reached through. */
+/* Indented by the number of threads between this one and the chosen one. */
 static void segment_line(const struct telling *t, const struct shape *shape, const struct trace_path_segment *s)
 {
 	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_diff.c - two traces side by side: tracevisualizer --diff A B.
+ * report_diff.c - tracevisualizer --diff A B: compare two traces.
  *
- * Numbers of processes differ between recordings, names do not: processes of one name are added up. What tells two recordings apart is what
- * their processes did and were kept by; rest and sleep last as long as the recording and tell nothing. So names are ordered by the
- * absolute differences of all but those. JSON: schema trace-diff/1, keys may be added, never renamed.
+ * Process ids differ between recordings, names do not. So the figures of processes of one name are
+ * added up. Names are ordered by the sum of the absolute differences of their quantities. Idle
+ * waits and sleep are left out of this sum: they last as long as the recording and say nothing
+ * about the program. JSON: schema trace-diff/1; keys may be added, but never renamed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,16 +15,17 @@
 #include "grid.h"
 #include "json.h"
 
-#define NAMES 10 /* unless --top or --all say otherwise */
+#define NAMES 10 /* rows, unless --top or --all choose another number */
 
 enum quantity {
-	Q_ELAPSED, Q_CPU, Q_USER, Q_SYSTEM, Q_INTERRUPTED, Q_WAIT_CPU, Q_WAITS, /* one for each kind of wait */
+	/* one per kind of wait */
+	Q_ELAPSED, Q_CPU, Q_USER, Q_SYSTEM, Q_INTERRUPTED, Q_WAIT_CPU, Q_WAITS,
 	Q_IDLE = Q_WAITS + TRACE_NR_WAIT_KINDS, NR_QUANTITIES,
 };
 static const struct {
 	const char *key;
 	const char *text;
-	bool tells; /* the order of names */
+	bool tells; /* counts for the order of names */
 } quantities[NR_QUANTITIES] = {
 	[Q_ELAPSED] = {"elapsed_ns", "elapsed, of all threads", false},
 	[Q_CPU] = {"cpu_ns", "on a CPU", true},
@@ -45,7 +47,7 @@ static const struct {
 	[Q_IDLE] = {"idle_ns", "at rest between requests", false},
 };
 
-/* All processes of one name, in both traces. */
+/* The processes of one name, in both traces. */
 struct name {
 	char comm[16];
 	uint64_t nr[2];
@@ -53,18 +55,18 @@ struct name {
 };
 
 struct diff {
-	struct report *sides; /* 2 */
+	struct report *sides; /* both */
 	struct strings comms;
 	struct table by_comm;	/* struct name_row */
 	struct pointers names;	/* owned struct name */
 };
 
 struct name_row {
-	uint64_t key; /* of @comms */
+	uint64_t key; /* string in @comms */
 	struct name *name; /* borrowed */
 };
 
-/* Was it recorded what this is told by? */
+/* True if the events that @quantity needs were recorded. */
 static bool is_known(const struct report *side, int quantity)
 {
 	if (quantity == Q_USER || quantity == Q_SYSTEM)
@@ -72,7 +74,10 @@ static bool is_known(const struct report *side, int quantity)
 	return quantity != Q_INTERRUPTED || has_interrupts(side);
 }
 
-/* Can the two be compared in it, and is it no sum of others that can? */
+/*
+ * True if both traces have @quantity. Q_CPU, the sum of Q_USER and Q_SYSTEM, is compared only where
+ * these cannot be.
+ */
 static bool is_compared(const struct diff *diff, int quantity)
 {
 	if (quantity == Q_CPU)
@@ -92,7 +97,10 @@ static struct name *name_get(struct diff *diff, const char *comm)
 	return row->name;
 }
 
-/* Of two recordings of commands only these are compared, unless it is asked for more. */
+/*
+ * If both traces recorded a command, only the two commands are compared, unless options ask for
+ * more.
+ */
 static bool of_commands(const struct diff *diff)
 {
 	const struct options *options = diff->sides[0].options;
@@ -108,7 +116,8 @@ static void add_process(struct diff *diff, int side, const struct trace_process 
 
 	if (process == diff->sides[side].command)
 		command_free_figures(&diff->sides[side], f);
-	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) { /* it slept all the time */
+	/* slept all the time */
+	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) {
 		trace_figures_free(f);
 		return;
 	}
@@ -140,7 +149,7 @@ static uint64_t weight(const struct diff *diff, const struct name *name)
 	return sum;
 }
 
-/* In all that is compared, also what does not tell. */
+/* True if all compared quantities are equal, also those that do not count for the order. */
 static bool is_alike(const struct diff *diff, const struct name *name)
 {
 	for (int i = 0; i < NR_QUANTITIES; i++)
@@ -229,7 +238,7 @@ static void put_line(struct grid *grid, const struct report *report, const char 
 	grid_text(grid, text_ratio(a, b, &text));
 }
 
-/* Is each command known by more than its name? */
+/* True if neither command was found by its name only. */
 static bool are_sure(const struct diff *diff)
 {
 	return diff->sides[0].command_is_sure && diff->sides[1].command_is_sure;
@@ -294,7 +303,7 @@ static void add_run(struct string *s, const struct report *side, char letter)
 		string_addf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(side));
 }
 
-/* How many times as long a command ran that had not ended, nobody knows. */
+/* The two run times. Their ratio is unknown if a command had not ended. */
 static void put_runs(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
@@ -350,7 +359,7 @@ static void put_name(const struct diff *diff, const struct name *name)
 	snprintf(title, sizeof(title), "%s: %" PRIu64 " process%s in A, %" PRIu64 " in B", text_comm(name->comm, comm, sizeof(comm)), name->nr[0],
 		 name->nr[0] == 1 ? "" : "es", name->nr[1]);
 	grid_title(report, "", title);
-	fold.most = NR_QUANTITIES; /* --top is for names */
+	fold.most = NR_QUANTITIES; /* --top limits names */
 	for (int i = 0; i < NR_QUANTITIES; i++) {
 		uint64_t a = name->ns[0][i], b = name->ns[1][i];
 

@@ -7,7 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/** struct output - @is_new: it was not there before. @has_begun: nothing is left of what was. @is_dropped: nothing more is written */
+/**
+ * struct output - an output file
+ * @is_new: output_open() created it
+ * @has_begun: its old content is gone
+ * @is_dropped: further writes are ignored
+ */
 struct output {
 	int fd;
 	bool is_new;
@@ -16,9 +21,9 @@ struct output {
 	char path[];
 };
 
-static struct output *opened; /* the one there is; borrowed; NULL: none */
+static struct output *opened; /* the only output; borrowed; NULL: none */
 
-/* What is no plain file has nothing to be emptied. */
+/* Empties a plain file before the first write. Other files cannot be truncated (EINVAL). */
 static bool begin(struct output *output)
 {
 	if (!output->has_begun && ftruncate(output->fd, 0) < 0 && errno != EINVAL)
@@ -27,7 +32,7 @@ static bool begin(struct output *output)
 	return true;
 }
 
-/* Returns the bytes that were written; fewer: errno says why. */
+/* Returns the number of bytes written; if fewer than @size, errno says why. */
 static ssize_t write_some(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
@@ -61,12 +66,12 @@ static int close_file(void *cookie)
 	return result;
 }
 
-/* What was there before is lost if writing had begun; a part of a report is never left. */
+/* Removes a partial report. The old content is lost if writing had begun. */
 static void take_back(struct output *output)
 {
 	output->is_dropped = true;
 	if (output->has_begun && ftruncate(output->fd, 0) < 0)
-		return; /* a pipe, a device: who reads it has it */
+		return; /* a pipe or device: its reader has the data */
 	if (output->is_new)
 		unlink(output->path);
 }

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef VISUALIZER_REPORT_FILE_H
 #define VISUALIZER_REPORT_FILE_H
-/* report_file.h - the file that a report is written to: what was there before is replaced when the first of it is written, and stays if there is nothing to tell. */
+/*
+ * report_file.h - the output file of a report. The first write replaces its old content; without
+ * output the file stays as it was.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 
 struct output;
 
-/** output_open() - @path, which need not exist. NULL, with errno: it cannot be written. The stream is for output_close() only to close */
+/**
+ * output_open() - open @path, which need not exist
+ * Returns NULL, with errno, if it cannot be written. Only output_close() may close the stream.
+ */
 FILE *output_open(const char *path, struct output **ret_output);
-/** output_fd() - what is behind the stream */
+/** output_fd() - the descriptor of the file */
 int output_fd(const struct output *output);
 /**
- * output_close() - @is_kept: what is there is a result, even if it is nothing; else what has not been written yet is dropped, with the file if it was made for it.
- * Returns what fclose() does
+ * output_close() - close the file; returns the result of fclose()
+ * @is_kept: true: the output is a result, even if empty. False: drop buffered output, and remove
+ *   the file if output_open() created it.
  */
 int output_close(FILE *stream, struct output *output, bool is_kept);
 /**
- * output_take_back() - the program ends now, and what was written is no result: an output that is a plain file becomes empty, or goes if it was made for it
- * Only calls that a signal handler may make, too.
+ * output_take_back() - undo the output, because the program ends without a result
+ * A plain file becomes empty, or is removed if output_open() created it. Uses async-signal-safe
+ * calls only.
  */
 void output_take_back(void);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_files.c - the table of files, of one process and of the machine. */
+/* report_files.c - the table of files, for a process and for the machine. */
 #include "grid.h"
 
 void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns, size_t most)

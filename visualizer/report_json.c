@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_json.c - the summary as JSON, schema trace-summary/1. Keys may be added, never renamed.
+ * report_json.c - the summary as JSON, schema trace-summary/1. Keys may be added, but never
+ * renamed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static void put_gaps(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
-/* A chunk may turn out to be damaged only when it is read: then its events are among those lost. */
+/* Reading may find a damaged chunk: its events are counted as lost, too. */
 static uint64_t readable_events(const struct report *report)
 {
 	uint64_t events = trace_get_info(report->trace)->events;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_sections.c - the machine seen from its files, locks, pairs of processes, interrupts, devices and system calls.
+ * report_sections.c - the machine-wide tables: files, locks, pairs of processes, interrupts,
+ * devices and system calls.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "grid.h"
 
-#define ROWS 15 /* of each table, unless --top or --all say otherwise */
+#define ROWS 15 /* in each table, unless --top or --all choose another number */
 #define INDENT "  "
 
 static void end(struct grid *grid, const struct report *report, const struct fold *fold)

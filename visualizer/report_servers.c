@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_servers.c - servers: for whom they worked, what their clients waited for, and for whose sockets the network's softirq worked. */
+/*
+ * report_servers.c - servers: their work for each client, what clients waited for, and the
+ * receivers of the network's softirq work.
+ */
 #include <inttypes.h>
 #include "grid.h"
 
-#define ROWS	   15 /* of each table, unless --top or --all say otherwise */
-#define PART_ROWS  3  /* what a server waited for, below what its client waited for */
+#define ROWS	   15 /* in each table, unless --top or --all choose another number */
+#define PART_ROWS  3  /* waits of a server, below the wait of its client */
 #define NAME_BYTES 256
 
 /* ---- servers and their clients ---- */
@@ -17,7 +20,7 @@ static bool client_wanted(const struct report *report, const struct trace_server
 	return process_wanted(report, server->process);
 }
 
-/* Else nobody knows, and that is not nothing. */
+/* True if the time of receiving is known. Unknown time is not printed as 0. */
 static bool sees_receiving(const struct report *report)
 {
 	return has_recorded(report, TRACE_EV_softirq_entry);
@@ -49,7 +52,10 @@ static void client_table(const struct report *report, const struct trace_server 
 	grid_end(grid, fold_rest(&fold, &rest));
 }
 
-/* How much of a server's CPU time is known to be for whom: the greater the exact share, the surer the bill. */
+/*
+ * The attribution of each server's CPU time. The greater the exact share, the more reliable the
+ * bill.
+ */
 static void server_table(const struct report *report)
 {
 	struct fold fold = fold_begin(report, ROWS);
@@ -80,7 +86,7 @@ static void server_table(const struct report *report)
 		fputs("\n", report->out);
 }
 
-/* ---- the clients' side: what the servers did meanwhile ---- */
+/* ---- clients: the work of servers during their waits ---- */
 
 static void part_line(struct grid *grid, uint64_t ns, const char *what, const char *name)
 {
@@ -180,7 +186,7 @@ static void wait_table(const struct report *report)
 		fputs("\n", report->out);
 }
 
-/* ---- who received from the network ---- */
+/* ---- receivers from the network ---- */
 
 static void receiver_table(const struct report *report)
 {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_text.c - the summary for people: the labels and the order of the original, and what it could not know: what each process waited for.
+ * report_text.c - the text summary: the labels and the order of the original, and what each process
+ * waited for, which the original could not know.
  *
- * From the general to the particular: a verdict (report_verdict.c), the CPUs, a line for each process, the machine by files, locks
- * and so on (report_sections.c); then as the original had it: the numbers of events, a page for each process, the whole system.
+ * The order is from the general to the particular. First come the first paragraph
+ * (report_verdict.c), the CPUs, a line for each process, and the machine by files, locks and so on
+ * (report_sections.c). The parts of the original follow: the numbers of events, a page for each
+ * process, the whole system.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,10 +19,10 @@
 #define NAME_BYTES 256
 #define INDENT "  "
 #define PAGE_INDENT "\t\t  "
-#define PROCESSES 40 /* in the table, unless --top or --all say otherwise */
-#define CROWDS 10 /* names of many small processes */
+#define PROCESSES 40 /* in the table, unless --top or --all choose another number */
+#define CROWDS 10 /* lines for groups of small processes with one name */
 #define PAGES 10
-#define ROWS 15 /* of each table of a page */
+#define ROWS 15 /* in each table of a page */
 
 static void seconds(const struct report *report, const char *label, uint64_t ns)
 {
@@ -31,7 +34,7 @@ static void share(const struct report *report, const char *label, uint64_t ns, u
 	grid_line(report, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
 }
 
-/* The same, of what is not known where something was not recorded; @without: what. */
+/* The same for a figure that needs the events @without: without them it is unknown. */
 static void share_if(const struct report *report, bool is_recorded, const char *without, const char *label, uint64_t ns, uint64_t whole)
 {
 	if (!has_turns(report))
@@ -49,7 +52,7 @@ static void share_if_calls(const struct report *report, const char *label, uint6
 
 /* ---- the summary of the original ---- */
 
-/* What each line of the original counts. */
+/* The events that each line of the original counts. */
 static const struct {
 	const char *label;
 	uint32_t ids[3];
@@ -70,7 +73,7 @@ static const struct {
 	{"Packets In", {TRACE_EV_net_rx}},
 };
 
-/* A paragraph of its own. */
+/* A paragraph. */
 #define put_note(report, ...) (fputs("\n", (report)->out), grid_line(report, "", __VA_ARGS__))
 
 static void put_unrecorded(const struct report *report)
@@ -96,10 +99,10 @@ static void put_unrecorded(const struct report *report)
 	string_free(&names);
 }
 
-/* A path of somebody's may be in it, of any bytes. */
+/* @what may contain a path with arbitrary bytes. */
 static void put_not_traced(const struct report *report, const char *what, bool first)
 {
-	size_t bytes = 4 * strlen(what) + 1; /* \xNN is the longest */
+	size_t bytes = 4 * strlen(what) + 1; /* \xNN is the longest form of a byte */
 	char *name = memory_take(bytes, 1);
 
 	fputs(first ? "\n" : "", report->out);
@@ -131,7 +134,7 @@ static void put_losses(const struct report *report)
 		put_not_traced(report, trace_not_traced(report->trace, i), !i);
 }
 
-/* Of several ids one may do: the others are kinds of it. */
+/* The ids are variants of one event: one recorded id is enough. */
 static void put_count(const struct report *report, const char *label, const uint32_t *ids)
 {
 	enum trace_recorded recorded = TRACE_RECORDED_NEVER;
@@ -161,7 +164,8 @@ void report_summary(struct report *report)
 		const struct trace_event_type *type = trace_type_by_id(report->trace, id);
 		uint64_t nr = trace_analysis_count(report->analysis, id);
 
-		if (id == TRACE_EV_trace_lost || (type && type->category == TRACE_CATEGORY_START)) /* the reader's notes, and what was so when it began */
+		/* made by the reader, or part of the start state */
+		if (id == TRACE_EV_trace_lost || (type && type->category == TRACE_CATEGORY_START))
 			continue;
 		events += nr;
 		own += type && type->category == TRACE_CATEGORY_TRACE ? nr : 0;
@@ -176,7 +180,7 @@ void report_summary(struct report *report)
 	put_losses(report);
 }
 
-/* A column of the time of interrupts. */
+/* @kind for a column of interrupt time, which is hidden if no interrupts were recorded. */
 static enum grid_kind if_interrupts(const struct report *report, enum grid_kind kind)
 {
 	return has_interrupts(report) ? kind : GRID_HIDDEN;
@@ -242,7 +246,10 @@ static void cpu_table(const struct report *report)
 
 /* ---- the processes ---- */
 
-/* Where it is not known what was in the kernel, the first of the two columns is of both, and the second not shown. */
+/*
+ * Without system calls user and system time cannot be told apart: the first column has both, and
+ * the second is hidden.
+ */
 static void times_cells(struct grid *grid, const struct report *report, const struct process_row *row)
 {
 	grid_ns(grid, row->elapsed_ns);
@@ -254,7 +261,10 @@ static void times_cells(struct grid *grid, const struct report *report, const st
 	grid_ns(grid, row->blocked_ns);
 }
 
-/* One thing, or things of one kind; where none of them is half of it, which part the longest is. */
+/*
+ * The target of the longest wait if it is half of the blocked time. Else a kind of waits that is
+ * half of it. Else the longest wait with its percentage.
+ */
 static const char *most_of_it(const struct report *report, const struct process_row *row, char *text, size_t size)
 {
 	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
@@ -290,10 +300,10 @@ static void process_line(struct grid *grid, const struct report *report, const s
 	grid_text(grid, most_of_it(report, row, text, sizeof(text)));
 }
 
-/* Many short-lived processes of one name may be too small to matter each, and be most of the work together. */
+/* Processes of one name, each below WORTH_A_ROW. Together they may be most of the work. */
 struct crowd {
-	uint64_t key; /* of its name */
-	struct process_row sum; /* process: the first of them */
+	uint64_t key; /* the name */
+	struct process_row sum; /* process: the first one */
 	size_t nr;
 };
 
@@ -302,7 +312,7 @@ static uint64_t crowd_ns(const struct crowd *crowd)
 	return crowd->sum.user_ns + crowd->sum.system_ns + crowd->sum.wait_cpu_ns;
 }
 
-/* By what they did, unless an order was asked for. */
+/* By CPU time and wait for a CPU, unless --sort is given. */
 static int order_crowds(const void *left, const void *right, void *data)
 {
 	const struct crowd *l = left, *r = right;
@@ -315,7 +325,7 @@ static int order_crowds(const void *left, const void *right, void *data)
 	return strcmp(trace_process_comm(l->sum.process), trace_process_comm(r->sum.process));
 }
 
-/** struct crowds - all of them, by name */
+/** struct crowds - all groups, by name */
 struct crowds {
 	struct strings names;
 	struct table by_name; /* struct crowd */
@@ -348,7 +358,7 @@ static void crowd_line(struct grid *grid, const struct report *report, const str
 	grid_text(grid, "");
 }
 
-/* Returns what is left: the rest of the rest. */
+/* Returns the sum of the processes that got no line. */
 static struct crowd put_crowds(const struct report *report, struct grid *grid, const struct crowds *crowds, size_t *ret_kernel)
 {
 	struct crowd *list = memory_take(crowds->by_name.used, sizeof(*list)), rest = {0};
@@ -457,7 +467,10 @@ static void call_table(const struct report *report, const char *title, const str
 	grid_end(grid, fold_rest(&fold, &rest));
 }
 
-/* Without system calls recorded those that were in progress at the start, or at the end, say nothing of how often and how long. */
+/*
+ * Without recorded system calls, only calls in progress at the start or the end are known. They say
+ * nothing about numbers and durations.
+ */
 static void system_call_table(const struct report *report, const struct trace_figures *f)
 {
 	if (!is_unrecorded(report, TRACE_CATEGORY_SYSCALL))
@@ -490,7 +503,7 @@ static void end_time_grid(struct grid *grid, const struct fold *fold)
 	grid_end(grid, fold_rest(fold, &rest));
 }
 
-/* Divided as far as what divides it was recorded. */
+/* CPU time, divided as far as the recorded events allow. */
 static void put_cpu_lines(const struct report *report, struct grid *grid, const struct trace_figures *f)
 {
 	bool traps = has_recorded(report, TRACE_EV_fault_entry);
@@ -608,7 +621,7 @@ static uint64_t io_ns(const struct trace_figures *f)
 	return ns;
 }
 
-/* The lines of the original, in its words. Percentages are of the trace, as they were. */
+/* The lines of the original, in its words. Percentages are of the trace's duration, as there. */
 static void classic_lines(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
 {
 	bool calls = !is_unrecorded(report, TRACE_CATEGORY_SYSCALL), traps = !is_unrecorded(report, TRACE_CATEGORY_TRAP);
@@ -628,7 +641,7 @@ static void classic_lines(const struct report *report, const struct trace_figure
 		share_if(report, false, "wakeups", "Time waiting for I/O", 0, trace_ns);
 }
 
-/* Nothing, for a process in no container. */
+/* Writes nothing for a process outside containers. */
 static void container_lines(const struct report *report, const struct trace_process *process)
 {
 	const char *cgroup = trace_process_cgroup(process);
@@ -685,7 +698,7 @@ static void system_page(const struct report *report, const struct trace_figures 
 	system_call_table(report, f);
 }
 
-/* A page for each of the processes that matter, the first ones only. */
+/* A page for each process above WORTH_A_ROW, up to the maximum. */
 static void process_pages(const struct report *report, const struct process_row *rows, size_t nr, uint64_t trace_ns)
 {
 	size_t most = report->options->all ? nr : report->options->top ? (size_t)report->options->top : PAGES, shown = 0, left = 0;
@@ -705,7 +718,7 @@ static void process_pages(const struct report *report, const struct process_row 
 	}
 }
 
-/* Of the kernel nothing was recorded: there are no processes, nor what they and the CPUs did. */
+/* The trace has no kernel events: processes, CPUs and waits are unknown. */
 static void programs_alone(struct report *report)
 {
 	bool any = report_user_has_any(report);

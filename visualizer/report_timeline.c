@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_timeline.c - --timeline: the states of all threads over time, for a viewer.
+ * report_timeline.c - tracevisualizer --timeline: the states of all threads over time, for a
+ * viewer.
  *
- * JSON in the "trace event format", which ui.perfetto.dev and chrome://tracing read. A thread has a track, and each of its intervals a slice on it: what it
- * did, or waited for. A wakeup is an arrow from the waker's track. A CPU has a track of the threads that had it.
+ * The output is JSON in the "trace event format", which ui.perfetto.dev and chrome://tracing read.
+ * A thread has a track, and each of its intervals is a slice on that track: its activity or its
+ * wait. A wakeup is an arrow from the waker's track. A CPU has a track of the threads that ran on
+ * it.
  *
- * Everything is written as the pass goes on, so memory does not grow with the trace. Slices of a thread do not come in order, for what a wait was for is
- * known only after it; viewers sort. Times are microseconds from the start of the trace, with three decimals: no nanosecond is lost.
+ * The pass writes everything as it reads, so memory does not grow with the trace. The slices of a
+ * thread are not in order, because the cause of a wait is known only after the wait; viewers sort
+ * them. Times are in microseconds from the start of the trace, with three decimals, so they are
+ * exact to the nanosecond.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,14 +19,17 @@
 #include "json.h"
 #include "report.h"
 
-#define CPU_TRACKS 0 /* the "process" of the tracks of CPUs: nobody has that pid */
-#define NAME_BYTES 4352 /* a path, and some words */
+#define CPU_TRACKS 0 /* the "process" of the CPU tracks: no process has this pid */
+#define NAME_BYTES 4352 /* a path and some words */
 
-#define SHORT_NAME_BYTES 64 /* of a system call, or an interrupt */
+#define SHORT_NAME_BYTES 64 /* a system call or an interrupt */
 
-/* Who has a CPU, and since when: intervals of one thread on it make one slice of the CPU. And what it does there: those that are alike are one of the thread. */
+/*
+ * The time slice of a CPU. Consecutive intervals of one thread on the CPU become one slice of its
+ * track. Equal consecutive states become one slice of the thread's track.
+ */
 struct turn {
-	const struct trace_thread *thread; /* NULL: nobody that is shown */
+	const struct trace_thread *thread; /* NULL: no chosen thread */
 	uint64_t from_ns;
 	uint64_t to_ns;
 	enum trace_state state;
@@ -32,11 +40,11 @@ struct turn {
 struct timeline {
 	const struct report *report;
 	struct json json;
-	uint64_t start_ns; /* of the trace */
-	uint64_t from_ns;  /* what is shown of it */
+	uint64_t start_ns; /* start of the trace */
+	uint64_t from_ns;  /* the window to show */
 	uint64_t to_ns;
 	uint64_t nr_arrows;
-	struct turn *turns; /* owned; of each CPU */
+	struct turn *turns; /* owned; one per CPU */
 	size_t nr_turns, room_turns;
 };
 
@@ -70,7 +78,7 @@ static void event_end(struct timeline *t)
 	json_close(&t->json, "}");
 }
 
-/* A name of a track. */
+/* Names a track. */
 static void track_named(struct timeline *t, const char *what, uint32_t pid, uint32_t tid, const char *name)
 {
 	event_begin(t, "M", pid, tid);
@@ -81,7 +89,7 @@ static void track_named(struct timeline *t, const char *what, uint32_t pid, uint
 	event_end(t);
 }
 
-/* ---- what an interval is called ---- */
+/* ---- names of intervals ---- */
 
 static void wait_name(const struct trace_interval *interval, char *name)
 {
@@ -175,7 +183,8 @@ static void arrow_end(struct timeline *t, const char *phase, const struct trace_
 	json_text(&t->json, "cat", "wakeup");
 	json_text(&t->json, "name", "wakes");
 	if (*phase == 'f')
-		json_text(&t->json, "bp", "e"); /* at the slice that begins there, not the next one */
+		/* bind the arrow to the slice that begins at this time, not to the next one */
+		json_text(&t->json, "bp", "e");
 	event_end(t);
 }
 
@@ -188,7 +197,7 @@ static void arrow(struct timeline *t, const struct trace_interval *interval)
 	arrow_end(t, "f", interval->thread, interval->to_ns);
 }
 
-/* What a thread waits for, a CPU or something else, comes with the CPU, or with who woke it. */
+/* The arguments of a wait, for a CPU or other: the CPU, the call, the waker. */
 static void wait_arguments(struct timeline *t, const struct trace_interval *interval)
 {
 	struct json *json = &t->json;
@@ -235,7 +244,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		wait_slice(t, interval, from_ns, to_ns);
 }
 
-/* ---- before the pass, and after it ---- */
+/* ---- before and after the pass ---- */
 
 struct timeline *timeline_free(struct timeline *timeline)
 {
@@ -280,7 +289,7 @@ static void name_threads(struct timeline *t, const struct trace_process *process
 		track_named(t, "thread_name", pid, trace_thread_tid(thread), trace_thread_comm(thread));
 }
 
-/* What the host is, and what is not in the picture. */
+/* The start time of the trace, and its losses. */
 static void tell_trace(struct timeline *t)
 {
 	const struct trace_info *info = trace_get_info(t->report->trace);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_user.c - the programs' own events: how often, and where the time went that lies between two of them. */
+/*
+ * report_user.c - events of programs: how often they occurred, and where the time between two of
+ * them went.
+ */
 #include "report_user.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include "grid.h"
 
-#define ROWS 20 /* of each table, unless --top or --all say otherwise */
-#define STORIES 10 /* spans whose waits are told one by one */
-#define WAITS 5 /* of each */
+#define ROWS 20 /* in each table, unless --top or --all choose another number */
+#define STORIES 10 /* spans with a line about their waits */
+#define WAITS 5 /* in each such line */
 #define INDENT "  "
 #define TEXT_BYTES 512
 
@@ -20,7 +23,10 @@ static void end(struct grid *grid, const struct report *report, const struct fol
 	fputs("\n", report->out);
 }
 
-/* Where no kernel events tell of a process it is called as the file that it runs; "" if that is not known either. */
+/*
+ * The name of a process. Without kernel events: the file that it executes, or "" if that is
+ * unknown.
+ */
 static void owner_name(const struct report *report, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
 {
 	const char *exe = process ? "" : trace_stream_exe(report->analysis, pid), *slash = strrchr(exe, '/');
@@ -85,7 +91,8 @@ static void by_event(const struct report *report)
 
 		if (event->is_counter || !owner_wanted(report, event->process, event->pid))
 			continue;
-		if (event->role != TRACE_ROLE_EVENT && !report->options->all) /* counted as spans already */
+		/* the table of spans has these */
+		if (event->role != TRACE_ROLE_EVENT && !report->options->all)
 			continue;
 		if (!fold_shows_if(&fold, true, 0))
 			continue;
@@ -141,7 +148,7 @@ static void by_counter(const struct report *report)
 
 /* ---- spans ---- */
 
-/* "shop:checkout", "shop:ordered .. paid" */
+/* A name such as "shop:checkout" or "shop:ordered .. paid". */
 static const char *span_name(const struct trace_span *span, char *buffer, size_t size)
 {
 	const char *colon = strchr(span->name, ':');
@@ -189,7 +196,10 @@ static bool has_namesake(const struct report *report, const struct trace_span *s
 	return false;
 }
 
-/* "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ..."; "shop:pay of shop (17) waited ..." where others have one, too */
+/*
+ * Writes "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ...". If another span
+ * has the same name: "shop:pay of shop (17) waited ...".
+ */
 static void put_story(const struct report *report, const struct trace_span *span)
 {
 	struct string story = {0};
@@ -211,7 +221,7 @@ static void put_story(const struct report *report, const struct trace_span *span
 	string_free(&story);
 }
 
-/* Of those that waited. */
+/* A line for each span that waited. */
 static void put_stories(const struct report *report, enum trace_span_kind kind)
 {
 	size_t told = 0;
@@ -250,7 +260,7 @@ static struct span_sums sum_spans(const struct report *report, enum trace_span_k
 	return sums;
 }
 
-/* What has no time: it would not be told at all where nothing was ever finished. */
+/* Spans without an end or a beginning have no time, and no row in the table. */
 static void put_unfinished(const struct report *report, const struct span_sums *sums)
 {
 	if (sums->open)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_verdict.c - the beginning of the report: what somebody would say who had read all of it.
+ * report_verdict.c - the first paragraphs of the report: its result in a few sentences.
  *
- * First whoever was asked about: the process of --pid, those of --comm, or the command that was recorded with all that it started.
- * What one of them waited for is told by its longest waits; of several together, the waits for one another are left out: that
- * time is what the others did. A second paragraph tells of the machine, and of what is missing.
+ * The first paragraph is about the processes in question: those that --pid, --comm or --cgroup
+ * choose, or the recorded command and its descendants. For one process it names the longest waits.
+ * For several it leaves out the waits for one another, because that time is in the figures of the
+ * others. The second paragraph is about the machine, and about what is missing.
  */
 #include <glib.h>
 #include <inttypes.h>
@@ -14,10 +15,10 @@
 #include "report_user.h"
 
 #define NAME_BYTES 256
-#define NAMED 2		/* waits that the verdict names */
+#define NAMED 2		/* waits that a sentence names */
 #define WORTH_NAMING 1	/* percent */
-#define TIE "\x01"	/* a blank where no line breaks; names have none: text_name() */
-#define LINE_WIDTH 100	/* where the paragraph breaks; on a narrower terminal, there */
+#define TIE "\x01"	/* a blank at which no line breaks; text_name() keeps it out of names */
+#define LINE_WIDTH 100	/* of a paragraph; a narrower terminal has its own */
 
 /* ---- words ---- */
 
@@ -57,7 +58,7 @@ static void add_process(struct string *s, const char *comm, uint32_t pid)
 	string_add(s, text_process(comm, pid, buffer, sizeof(buffer)));
 }
 
-/* Who stands for processes that cannot be told apart has number 0, too. */
+/* Groups of processes that cannot be told apart have pid 0, too. */
 static bool is_nobody(const char *comm)
 {
 	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
@@ -101,13 +102,15 @@ static void add_wait(struct string *s, const struct report *report, const struct
 
 struct sum {
 	uint64_t user, system, interrupted, wait_cpu, blocked, elapsed;
-	uint64_t among; /* waits of these processes for one another */
+	uint64_t among; /* waits of these processes for each other */
 	struct table pids;	       /* rows of a key: pid_key() */
 	struct table waits_by_what;    /* struct wait_row */
 	struct table holders_by_pid;   /* struct holder_row */
-	struct strings targets, vias;  /* of @waits_by_what */
-	struct trace_wait *waits;      /* owned: when all are added up, those for others; the longest first */
-	struct trace_cpu_wait *holders; /* owned: the same, others that had the CPU; idle, too */
+	struct strings targets, vias;  /* strings of @waits_by_what */
+	/* owned: waits for other processes, by sum_sort(); longest first */
+	struct trace_wait *waits;
+	/* owned: the same for other processes on the CPU, and idle */
+	struct trace_cpu_wait *holders;
 	size_t nr, threads, nr_waits, nr_holders;
 };
 
@@ -131,7 +134,10 @@ static bool has_pid(const struct sum *sum, uint32_t pid)
 	return table_find(&sum->pids, sizeof(uint64_t), pid_key(pid));
 }
 
-/* Processes of one name are one, but for the own threads: pid 0 then, and via "" if they differ in it. */
+/*
+ * Waits for processes of one name have one row, but the chosen processes have a row of their own.
+ * Where the pids differ, the sum has pid 0; where the means differ, via "".
+ */
 static uint64_t wait_key(struct sum *sum, const struct trace_wait *wait, bool own)
 {
 	uint64_t target = memory_key(&sum->targets, wait->target), rest;
@@ -265,7 +271,7 @@ static void sum_clear(struct sum *sum)
 
 /* ---- sentences ---- */
 
-/* What may be called "mostly". */
+/* True if @part is at least half of @whole and may be called "mostly". */
 static bool is_most(uint64_t part, uint64_t whole)
 {
 	return part >= whole - part;
@@ -289,7 +295,10 @@ static void add_holders(struct string *s, const struct report *report, const str
 		add_process(s, first->comm, first->pid);
 }
 
-/* @whole not 0: as shares of it. */
+/*
+ * The longest waits. @least: waits below WORTH_NAMING percent of it are left out. @whole: if not 0,
+ * print percentages of it instead of times.
+ */
 static void add_waits(struct string *s, const struct report *report, const struct sum *sum, uint64_t least, uint64_t whole, uint32_t own_pid)
 {
 	bool most;
@@ -310,7 +319,7 @@ static void add_waits(struct string *s, const struct report *report, const struc
 	}
 }
 
-/* One wait, if there is hardly another; else NULL. */
+/* The one wait with over 99 % of the time, else NULL. */
 static const struct trace_wait *only_wait(const struct sum *sum)
 {
 	const struct trace_wait *first = sum->nr_waits ? &sum->waits[0] : NULL;
@@ -318,7 +327,7 @@ static const struct trace_wait *only_wait(const struct sum *sum)
 	return first && percent(first->ns, sum->blocked - sum->among) > 100 - WORTH_NAMING ? first : NULL;
 }
 
-/* @others: what all of it was for, if for several things; @least and @whole as in add_waits() */
+/* @others: words for several targets together; @least and @whole as in add_waits() */
 static void add_only_or_waits(struct string *s, const struct report *report, const struct sum *sum, const char *others, uint64_t least,
 			      uint64_t whole, uint32_t own_pid)
 {
@@ -333,7 +342,7 @@ static void add_only_or_waits(struct string *s, const struct report *report, con
 	add_waits(s, report, sum, least, whole, own_pid);
 }
 
-/* One process: the shares of its elapsed time. */
+/* A sentence about one process: shares of its elapsed time. */
 static void about_one(struct string *s, const struct report *report, const struct trace_process *process, const struct sum *sum)
 {
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
@@ -371,7 +380,10 @@ static void about_one(struct string *s, const struct report *report, const struc
 	string_add(s, " in the kernel).");
 }
 
-/* The name whose processes used most of the CPU. */
+/*
+ * A process of the name that used the most CPU time.
+ * @ret_ns, @ret_nr: CPU time and number of all processes of that name
+ */
 static const struct trace_process *busiest(const struct report *report, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
 {
 	struct share {
@@ -403,7 +415,7 @@ static const struct trace_process *busiest(const struct report *report, const st
 	return *ret_ns ? best : NULL;
 }
 
-/* Several: what they did, and what they waited for that was none of them. */
+/* A sentence about several processes: their CPU time, and their waits for others. */
 static void about_several(struct string *s, const struct report *report, const struct pointers *processes, const struct sum *sum, uint64_t span)
 {
 	uint64_t others = sum->blocked - sum->among, most, whole = sum->user + sum->system + sum->interrupted + sum->wait_cpu + others;
@@ -445,7 +457,8 @@ static void about_command(struct string *s, const struct report *report, const s
 
 	pointers_add(&alone, root);
 	own = sum_new(report, &alone);
-	string_addf(s, "T%s %s for ", command_words(report) + 1, ended ? "ran" : "had run"); /* a sentence begins */
+	/* capital letter: a sentence begins */
+	string_addf(s, "T%s %s for ", command_words(report) + 1, ended ? "ran" : "had run");
 	add_ns(s, report, span);
 	if (!ended)
 		string_addf(s, " when the recording ended, and %s", command_not_ended(report));
@@ -461,7 +474,10 @@ static void about_command(struct string *s, const struct report *report, const s
 	pointers_free(&tree);
 }
 
-/* Lists take numbers of threads, too, so one may be given here. NULL: it is none, but a process, or nobody's. */
+/*
+ * The process of thread @tid, because users may give a thread id, as for lists. NULL if @tid is a
+ * process id, or unknown.
+ */
 static const struct trace_process *process_of_thread(const struct report *report, int64_t tid)
 {
 	const struct trace_process *found = NULL;
@@ -575,7 +591,10 @@ static const struct process_row *hottest(const struct process_row *rows, size_t 
 	return best && best->user_ns + best->system_ns ? best : NULL;
 }
 
-/* The greatest wait of the machine that somebody should look at: neither idle nor the sleep of a process that wanted it. */
+/*
+ * The longest wait on the machine that deserves attention: neither idle nor a sleep that the
+ * process asked for.
+ */
 static const struct trace_wait *worst_wait(const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_waits; i++)
@@ -585,7 +604,7 @@ static const struct trace_wait *worst_wait(const struct trace_figures *f)
 	return NULL;
 }
 
-/* What CPUs were busy with, as far as what tells it was recorded. */
+/* The parts of busy time, as far as the recorded events tell them apart. */
 static void add_modes(struct string *s, const struct report *report, const struct trace_cpu_figures *sum, uint64_t all)
 {
 	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = has_interrupts(report);
@@ -649,7 +668,8 @@ static void about_cpus(struct string *s, const struct report *report)
 	add_ns(s, report, end - start);
 	string_addf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
 	add_name(s, *info->host ? info->host : "the machine");
-	if (trace_analysis_is_filtered(report->analysis)) /* there may be others */
+	/* CPUs without chosen threads do not appear */
+	if (trace_analysis_is_filtered(report->analysis))
 		string_add(s, nr == 1 ? " that was seen" : " that were seen");
 	string_add(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
@@ -663,7 +683,9 @@ static void about_cpus(struct string *s, const struct report *report)
 	string_add(s, ".");
 }
 
-/* Whom to blame for time on a CPU in which nothing was done. */
+/*
+ * The time that the host of a virtual machine took from its CPUs: the guest counts it as CPU time.
+ */
 static void about_host(struct string *s, const struct report *report, const struct trace_figures *system)
 {
 	uint64_t cpu_ns = system->user_ns + system->syscall_ns + system->trap_ns + system->interrupted_ns;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracevisualizer.c - tracevisualizer: open the trace, run the analysis, print what was asked for. */
+/*
+ * tracevisualizer.c - tracevisualizer: open the trace, run the analysis, print the chosen reports.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +18,7 @@
 
 #define OUTPUT_BUFFER (1u << 16)
 
-/* It may quote a file's name, in which anything may stand. */
+/* @message may quote a file name with arbitrary bytes. */
 static void say(const char *kind, const char *message)
 {
 	char line[4 * sizeof(((struct trace_error *)0)->message)];
@@ -38,7 +40,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* -b: the time since the last call, and a rate if it makes sense. */
+/* -b: the time since the last call, and the event rate, if there are events. */
 static void phase(const struct report *report, const char *name, double *since, uint64_t events)
 {
 	double at = now(), seconds = at - *since;
@@ -80,7 +82,10 @@ static void warn_losses(const struct trace *trace)
 		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
 }
 
-/* A loss of which the trace does not know the number, or programs whose own books are impossible: then not every event is accounted for. */
+/*
+ * False if the size of a loss is unknown, or a program's accounting is impossible: then some events
+ * may not be accounted for.
+ */
 static bool is_all_accounted_for(const struct trace *trace)
 {
 	return !trace_losses(trace).is_least && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
@@ -99,7 +104,8 @@ static int verify(const struct report *report)
 							     : "verified as far as it goes: what there is is accounted for",
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
 		    trace_nr_cpus(report->analysis) == 1 ? "" : "s");
-	if (report->options->json || report->options->timeline) /* behind JSON it would be none */
+	/* after JSON, the output would not be JSON */
+	if (report->options->json || report->options->timeline)
 		fprintf(stderr, "%s\n", string_text(&line));
 	else
 		grid_line(report, "", "%s", string_text(&line));
@@ -162,7 +168,7 @@ static int analyze(struct report *report, double *since)
 	return 0;
 }
 
-/* COLUMNS tells, and otherwise the terminal; a pipe has no width. */
+/* The width is that of COLUMNS, else that of the terminal. A pipe has no width. */
 static size_t output_width(int fd)
 {
 	const char *columns = getenv("COLUMNS");
@@ -174,7 +180,10 @@ static size_t output_width(int fd)
 	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* Before the work: "tracevisualizer -a *.trace" must not cost anybody the third of them, or the trace that is being read. */
+/*
+ * Refuses to replace a trace, before the work begins: "tracevisualizer -a *.trace" must not
+ * overwrite the third trace, or the one that it reads.
+ */
 static int check_output(const struct options *options)
 {
 	if (!options->output || strcmp(options->output, "-") == 0 || !options_is_trace(options->output))
@@ -185,7 +194,7 @@ static int check_output(const struct options *options)
 
 static int open_output(struct report *report)
 {
-	static char buffer[OUTPUT_BUFFER]; /* until the program ends */
+	static char buffer[OUTPUT_BUFFER]; /* in use until the program ends */
 	const char *path = report->options->output;
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
 
@@ -218,11 +227,14 @@ static int flush_output(FILE *out, const char *path)
 	int cause = failed ? errno : 0;
 
 	errno = 0;
-	failed |= fflush(out) != 0; /* what did not fit is tried again, and says why */
+	failed |= fflush(out) != 0; /* writes the rest again, and sets errno */
 	return failed ? tell_incomplete(path, errno ? errno : cause) : 0;
 }
 
-/* @is_kept: it is a result. Else a file that nothing was written to yet is what it was, and one that has a part of a result is emptied. */
+/*
+ * @is_kept: the file is a result. Otherwise: a file without output keeps its old content; a file
+ *   with a part of a result is emptied.
+ */
 static int close_output(struct report *report, bool is_kept)
 {
 	int result = 0;
@@ -235,13 +247,16 @@ static int close_output(struct report *report, bool is_kept)
 	return result;
 }
 
-/* Is there a report of processes, that those may be missing in who were asked for? The list of events has threads. */
+/* True for reports that may lack the chosen processes. The event list has threads. */
 static bool is_of_processes(const struct options *options)
 {
 	return options->timeline || ((options->analyze || options->json) && !options->critical_path);
 }
 
-/* To give it back piece by piece is a twentieth of the whole. At the end of a program the kernel takes it at once; but sanitizers are to see that none was lost. */
+/*
+ * Freeing piece by piece takes a twentieth of the run time; at exit the kernel releases everything
+ * at once. Builds with sanitizers free all, so that leaks are found.
+ */
 #ifndef LEAVES_MEMORY
 #define LEAVES_MEMORY 0
 #endif
@@ -258,7 +273,7 @@ static void release(struct report *report)
 	trace_close((struct trace *)report->trace);
 }
 
-/* Besides what --verify says, which is nothing if it fails. */
+/* True if there is a report besides the line of --verify, which is not written if it fails. */
 static bool has_report(const struct options *options)
 {
 	return options->analyze || options->json || options->list || options->summary || options->critical_path || options->timeline;
@@ -280,7 +295,7 @@ static int run(const struct options *options)
 	warn_losses(trace);
 	result = options->timeline ? timeline_check(&report) : 0;
 	if (!result && options->timeline)
-		result = open_output(&report); /* it is written as the analysis goes on */
+		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
 		result = analyze(&report, &since);
 	nobody = !result && is_of_processes(options) && report_finds_nobody(&report, 1);
@@ -288,7 +303,8 @@ static int run(const struct options *options)
 		result = nobody ? 1 : open_output(&report);
 	if (!result) {
 		result = print(&report);
-		is_whole = !result && !nobody; /* a time line of nobody is whole, and has nothing in it */
+		/* a timeline without processes is complete, but empty */
+		is_whole = !result && !nobody;
 		if (!result && options->verify)
 			result = verify(&report);
 		is_whole &= !result || has_report(options);
@@ -344,14 +360,16 @@ static int run_diff(const struct options *options)
 }
 
 /*
- * stdin, stdout and stderr may be closed. The files that are opened next would have their numbers: a report would go to the trace's copy, and warnings into the
- * report. To use one is an error all the same: /dev/null the wrong way round.
+ * Open stdin, stdout and stderr if they are closed. The next opened files would get their
+ * descriptors: the report would go to the copy of the trace, and warnings into the report.
+ * /dev/null is opened in the wrong direction, so that using it remains an error.
  */
 static void occupy_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC); /* the lowest number that is free */
+			/* the lowest free descriptor */
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
 }
 
 int main(int argc, char **argv)
@@ -360,7 +378,8 @@ int main(int argc, char **argv)
 	int result;
 
 	occupy_streams();
-	signal(SIGXFSZ, SIG_IGN); /* what may not become so large fails like a full disk */
+	/* writes above a file size limit fail like those to a full disk */
+	signal(SIGXFSZ, SIG_IGN);
 	result = options_parse(&options, argc, argv);
 	if (!result && options.help)
 		options_help(stdout);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * visualizer_options.c - the command line: one table for the letters, the long names, the values and the help.
+ * visualizer_options.c - the command line: one table with the letters, the long names, the values
+ * and the help.
  *
- * The original's spelling is kept: a value is glued to its letter (-c0, -tSCHED). A long option takes its value after '=' or as the next word.
+ * Short options keep the spelling of the original: the value follows its letter directly (-c0,
+ * -tSCHED). A long option takes its value after '=' or as the next word.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +18,8 @@
 struct option_row {
 	char letter; /* 0: none */
 	const char *name;
-	const char *value; /* its name in the help; NULL: takes none; "[=...]": may be left out */
-	/* Returns NULL, or what is wrong with the value. */
+	const char *value; /* name in the help; NULL: no value; "[=...]": optional */
+	/* Returns NULL, or the error in the value. */
 	const char *(*set)(struct options *options, const char *value);
 	const char *help;
 };
@@ -87,7 +89,10 @@ static const char *set_critical_path(struct options *options, const char *value)
 	return value && !*value ? "is no process, thread or name" : NULL;
 }
 
-/* Of two the last one would be shown, and taken for both. */
+/*
+ * A second value is an error: the report would use the last one, and users would believe it used
+ * both.
+ */
 #define SECOND "is the second one, and there can be one only"
 
 static const char *set_cpu(struct options *options, const char *value)
@@ -160,7 +165,7 @@ static const char *set_top(struct options *options, const char *value)
 	int64_t top;
 	const char *wrong = parse_number(value, 1 << 30, &top);
 
-	if (!wrong && !top) /* the report's own number of rows has no number */
+	if (!wrong && !top) /* 0 means the default, which has no spelling here */
 		wrong = "is not a number of rows: 1 or more, or leave it out";
 	if (!wrong)
 		options->top = (long)top;
@@ -188,7 +193,7 @@ static const char *set_output(struct options *options, const char *value)
 	return *value ? NULL : "is not a file name";
 }
 
-/* In the help a row with the text "" stands beside the one before it. */
+/* A row with the text "" shares a line of the help with the row before it. */
 static const struct option_row rows[] = {
 	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
 	{0, "json", NULL, set_json, "the same, or --diff, --critical-path, as JSON"},
@@ -296,7 +301,7 @@ static int parse_letter(struct options *options, const char *word)
 	return 0;
 }
 
-/* Sets *@ret_used to the words taken: 1, or 2 with the value. */
+/* Sets *@ret_used to the number of words taken: 1, or 2 with the value. */
 static int parse_long(struct options *options, const char *word, const char *next, int *ret_used)
 {
 	const char *name = word + 2, *equals = strchr(name, '=');
@@ -330,7 +335,7 @@ bool options_is_trace(const char *path)
 	return is_trace;
 }
 
-/* Options that are fine alone but not together. */
+/* Rejects options that exclude each other. */
 static int check_together(const struct options *options)
 {
 	if (options->to_s >= 0 && options->from_s >= options->to_s)
@@ -342,7 +347,10 @@ static int check_together(const struct options *options)
 	return 0;
 }
 
-/* What is asked for has no use of these: who believes that they chose would misread it. */
+/*
+ * Warns of options without effect on the chosen reports. A user would misread the report in the
+ * belief that the option worked.
+ */
 static void warn_without_effect(const struct options *o)
 {
 	bool listed = o->list && !o->summary, processes = o->diff || ((o->analyze || o->json) && !o->critical_path);
@@ -372,7 +380,10 @@ static void warn_without_effect(const struct options *o)
 			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option, choices[i].what);
 }
 
-/* TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as output: say so rather than guess. */
+/*
+ * The words are TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as
+ * the output: reject it rather than guess.
+ */
 static int take_positionals(struct options *options, const char **words, int nr)
 {
 	if (options->help || options->version)

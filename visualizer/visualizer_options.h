@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef VISUALIZER_VISUALIZER_OPTIONS_H
 #define VISUALIZER_VISUALIZER_OPTIONS_H
-/* visualizer_options.h - what the command line of tracevisualizer asks for. */
+/* visualizer_options.h - the command line of tracevisualizer. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ enum sort_key { SORT_ELAPSED, SORT_CPU, SORT_USER, SORT_SYSTEM, SORT_WAIT, SORT_
 enum list_column { COLUMN_CPU = 1, COLUMN_TIME = 2, COLUMN_PID = 4, COLUMN_LENGTH = 8, COLUMN_TEXT = 16 };
 
 struct options {
-	/* what to do */
+	/* ---- reports ---- */
 	bool analyze; /* -a */
 	bool list;    /* -d */
 	bool summary; /* -s */
@@ -25,7 +25,7 @@ struct options {
 	bool benchmark; /* -b */
 	bool help;
 	bool version;
-	/* which events and processes */
+	/* ---- events and processes ---- */
 	int64_t cpu; /* -1: all */
 	int64_t pid; /* -1: all */
 	const char *comm;
@@ -37,7 +37,7 @@ struct options {
 	bool paths; /* -y */
 	double from_s;
 	double to_s; /* < 0: to the end */
-	/* how */
+	/* ---- format ---- */
 	unsigned int forgotten; /* enum list_column */
 	long top;		/* 0: all */
 	enum sort_key sort;
@@ -52,12 +52,12 @@ struct options {
 };
 
 /**
- * options_parse() - the command line
- * Returns 0, or 2 after a message to stderr that names what is wrong and the way out.
+ * options_parse() - parse the command line
+ * Returns 0, or 2 after a message on stderr that names the error and the way out.
  */
 int options_parse(struct options *options, int argc, char **argv);
 void options_release(struct options *options);
 void options_help(FILE *out);
-/** options_is_trace() - does a file of this name begin as traces do? */
+/** options_is_trace() - true if the file begins with the magic of a trace */
 bool options_is_trace(const char *path);
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_bounds.c - what the programs of one user may cost the daemon is bounded, and what is refused is told and
- * counts as lost. */
+/*
+ * test_user_bounds.c - the cost of one user's programs for the daemon is bounded. The daemon
+ * reports what it refuses, and counts it as lost.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -25,7 +27,7 @@ static uint64_t stopped_clock(void)
 	return time_ns;
 }
 
-/* No bound matters but those that the test sets. */
+/* Limits without effect; a test sets those that it needs. */
 static struct budget_limits no_limits(void)
 {
 	struct budget_limits limits = {.trusts_none = true};
@@ -88,12 +90,12 @@ static void rates_are_refilled_by_time(void)
 	budget = budget_new(&limits);
 	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 2));
 	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 1));
-	CU_ASSERT_TRUE(budget_take(budget, 2, BUDGET_OFFERS, 1)); /* another user's */
+	CU_ASSERT_TRUE(budget_take(budget, 2, BUDGET_OFFERS, 1)); /* another user's tokens */
 	time_ns += 100000000;
 	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 1));
 	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 1));
 	time_ns += 3600000000000ull;
-	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 3)); /* never more than a burst */
+	CU_ASSERT_FALSE(budget_take(budget, 1, BUDGET_OFFERS, 3)); /* at most a burst */
 	CU_ASSERT_TRUE(budget_take(budget, 1, BUDGET_OFFERS, 2));
 	budget_spend(budget, 1, BUDGET_OFFERS, 10);
 	time_ns += 1000000000;
@@ -103,7 +105,10 @@ static void rates_are_refilled_by_time(void)
 	budget_free(budget);
 }
 
-/* Even a user with as many uids as there are does not find an account that is full of others' tokens. */
+/*
+ * A user with all possible uids does not get a full burst for each: the account table has a
+ * maximum, and further uids share the last account.
+ */
 static void many_users_share_the_last_account(void)
 {
 	struct budget_limits limits = no_limits();
@@ -158,7 +163,7 @@ static uint64_t blocks_of(const struct fake_program *program)
 	return (uint64_t)status.st_blocks;
 }
 
-/* A sub-buffer with a header, which says that it is full, and nothing behind that. */
+/* A sub-buffer with a header that claims it is full, and a hole behind the header. */
 static void write_hollow(const struct fake_program *program, uint32_t cpu, uint64_t seq)
 {
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
@@ -171,7 +176,9 @@ static void write_hollow(const struct fake_program *program, uint32_t cpu, uint6
 	ring.control->position = seq << SUBBUF_OFFSET_BITS | FAKE_SUBBUF;
 }
 
-/* @dead: what is not complete is salvaged. @flight: by a flight recorder */
+/*
+ * @dead: the daemon salvages the incomplete sub-buffer. @complete: the sub-buffers claim to be full
+ */
 static void hollow(bool dead, bool complete)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
@@ -250,8 +257,10 @@ static void a_memory_that_is_refused_gets_no_pages(void)
 	close(program.fd);
 }
 
-/* Known ones cost nothing; one that was begun and is not in use is asked for once in a look; what is drained asks for
- * none. */
+/*
+ * Known rings need no look-up. A ring that has a page but is not in use needs one per look.
+ * Draining needs none.
+ */
 static void rings_are_looked_for_once_in_a_look(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
@@ -262,7 +271,8 @@ static void rings_are_looked_for_once_in_a_look(void)
 	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
 	for (uint32_t cpu = 0; cpu < FAKE_RINGS - 1; cpu++)
 		(void)fake_program_writer(&program, cpu);
-	fake_program_ring(&program, FAKE_RINGS - 1).control->consumed = 0; /* a page, and no more */
+	/* allocates a page, but sets nothing up */
+	fake_program_ring(&program, FAKE_RINGS - 1).control->consumed = 0;
 	user_program_look(bench->program);
 	before = user_program_mapping(bench->program)->lookups;
 	user_program_look(bench->program);
@@ -299,7 +309,7 @@ static void bench_free_with(struct bench *bench)
 	budget_free(budget);
 }
 
-/* An open block of 8 records of 8 bytes of padding. */
+/* Opens a block in the ring of @cpu, after one record. */
 static void open_block(const struct fake_program *program, uint32_t cpu)
 {
 	struct subbuf_writer writer = fake_program_writer(program, cpu);
@@ -329,7 +339,8 @@ static void visits_to_cpus_are_bounded(void)
 		open_block(&program, cpu);
 	user_program_look(bench->program);
 	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
-		fake_program_ring(&program, cpu).control->cpu = 0; /* a CPU that the machine has, to be visited */
+		/* a CPU of the machine, so that the daemon visits it */
+		fake_program_ring(&program, cpu).control->cpu = 0;
 	for (int i = 0; i < 3; i++)
 		drain_flush(bench->recording->drain);
 	for (uint32_t cpu = 0; cpu < FAKE_RINGS; cpu++)
@@ -344,7 +355,9 @@ static void visits_to_cpus_are_bounded(void)
 	fake_program_free(&program);
 }
 
-/* A daemon that died in a flush is waited for; one that seems to have died so in each memory costs no more than one.
+/*
+ * The daemon waits for a flush that another daemon seems to have begun. A program can claim that in
+ * each ring, so these waits are charged to the user's budget.
  */
 static void waits_for_flushes_are_bounded(void)
 {
@@ -369,7 +382,10 @@ static void waits_for_flushes_are_bounded(void)
 	fake_program_free(&program);
 }
 
-/** struct refill - a program that is as fast as the daemon: it fills one more sub-buffer whenever one is taken */
+/**
+ * struct refill - a program as fast as the daemon: it fills another sub-buffer whenever one is
+ * taken
+ */
 struct refill {
 	struct fake_program *program;
 	uint16_t id;
@@ -440,7 +456,7 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	for (int i = 0; i < 10; i++) {
 		for (int e = 0; e < 3; e++)
 			fake_program_number(&program, 0, ids[e], i);
-		fake_program_number(&other, 0, same, i); /* which the trace has already */
+		fake_program_number(&other, 0, same, i); /* the trace has this type already */
 		fake_program_number(&other, 0, unknown, i);
 	}
 	user_program_look(first);
@@ -457,7 +473,7 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	fake_program_free(&other);
 }
 
-/* The last of as many ids as there can be does not make a table for all of them. */
+/* An event with the highest id does not make the daemon allocate a table for all ids. */
 static void events_take_as_much_memory_as_there_are(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
@@ -473,7 +489,8 @@ static void events_take_as_much_memory_as_there_are(void)
 	program.nr_events = FAKE_MAX_EVENTS - 2;
 	last = fake_program_event(&program, "evil", "last", USER_ROLE_EVENT, one_number);
 	user_program_look(bench->program);
-	CU_ASSERT_TRUE(fake_program_flag(&program, last)); /* the daemon did not take the event, and so did not switch it off */
+	/* the daemon did not take the event, so it did not disable it */
+	CU_ASSERT_TRUE(fake_program_flag(&program, last));
 	CU_ASSERT_TRUE(budget_used(bench->recording->budget, 12, BUDGET_HEAP) < 2048);
 	user_program_free(bench->program);
 	bench->program = NULL;
@@ -482,7 +499,10 @@ static void events_take_as_much_memory_as_there_are(void)
 	fake_program_free(&program);
 }
 
-/* The user has no more memory: the daemon takes sub-buffers that are full, and leaves the one in use alone until the end. */
+/*
+ * The user's budget of pages is spent: the daemon takes full sub-buffers, and does not touch the
+ * open one until the end.
+ */
 static void a_memory_that_is_too_large_is_not_written_to(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
@@ -510,7 +530,7 @@ static int take_none(void *context, struct subbuf_header *copy, uint32_t nr_reco
 	return 0;
 }
 
-/* One patience for all rings: the second does not have its own. */
+/* All rings share one wait: the second ring does not wait again. */
 static void a_flight_recorder_waits_once_for_all_rings(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
@@ -547,7 +567,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 
 /* ---- all programs ---- */
 
-/** struct daemon_of_users - a whole set of users with a socket of its own */
+/** struct daemon_of_users - the daemon's part for programs, with a socket of its own */
 struct daemon_of_users {
 	struct bench *bench;
 	struct users_options options;
@@ -612,7 +632,10 @@ static void offer(const char *path, int memory_fd)
 	close(connection);
 }
 
-/* Our own process offers @nr memories; how many are recorded and refused, and how many events are lost at least. */
+/*
+ * This process offers @nr memories. Returns how many are recorded and refused.
+ * @ret_lost: minimum of the lost events
+ */
 static struct users_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
 {
 	struct fake_program *programs = calloc((size_t)nr, sizeof(*programs));
@@ -691,7 +714,7 @@ static void add_text(void *context, const char *text)
 	strcat(strcat(context, text), "\n");
 }
 
-/* Children that offer a memory each, which their parent maps, and are dead at once. */
+/* Children offer a memory each and die at once; their parent keeps the memories mapped. */
 static void dead_programs_of_a_user_are_bounded(void)
 {
 	struct budget_limits limits = no_limits();
@@ -753,7 +776,7 @@ static void connections_of_a_user_are_bounded(void)
 	daemon_free(&daemon);
 }
 
-/** struct find - how many memories of @pid a look through /proc found */
+/** struct find - the number of memories of @pid that a scan of /proc found */
 struct find {
 	pid_t pid;
 	unsigned int seen;
@@ -824,7 +847,7 @@ int main(int argc, char **argv)
 {
 	char path[64];
 
-	/* A world of its own: no daemon that runs on this machine finds the programs. */
+	/* A socket of its own: no daemon that runs on this machine finds the programs. */
 	snprintf(path, sizeof(path), "/tmp/trace-bounds-%d", (int)getpid());
 	setenv("TRACER_SOCKET", path, 1);
 	budget_clock = stopped_clock;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_doubt.c - a program writes numbers into its memory that cannot be: times of the future, CPUs that the machine does not have, impossible
- * loss counters. The daemon refuses them, the trace says so, and the losses of other programs stay as they are.
+ * test_user_doubt.c - a program writes impossible numbers into its memory: future times, CPUs that
+ * the machine does not have, impossible loss counters. The daemon refuses them, the trace says so,
+ * and the losses of other programs stay as they are.
  */
 #include <sys/wait.h>
 #include <trace/saturate.h>
@@ -9,13 +10,13 @@
 #include "recording.h"
 #include "user_flight_case.h"
 
-/** struct journey - a recording of programs alone, and the trace that comes of it */
+/** struct journey - a recording of programs without the kernel, and its trace */
 struct journey {
 	struct selection selection;
 	struct users *users;
 	struct recording *recording;
 	struct trace *trace;
-	uint64_t end_ns; /* when the test had asked for the end */
+	uint64_t end_ns; /* after recording_end() */
 	int fd;
 };
 
@@ -67,7 +68,10 @@ static void open_trace(struct journey *journey)
 		fprintf(stderr, "%s\n", error.message);
 }
 
-/* What the ring holds is in the trace when this returns. The daemon finds a new ring when its timer expires. */
+/*
+ * Waits until the ring's records are in the trace. The daemon finds a new ring when its timer
+ * expires.
+ */
 static void journey_take(struct journey *journey, const struct fake_program *program, uint32_t cpu, uint64_t seq)
 {
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
@@ -114,7 +118,7 @@ static uint64_t nr_events(const struct trace *trace)
 	return nr;
 }
 
-/* Is there a text of what is not traced with @part in it? */
+/* True if a "not traced" note contains @part. */
 static bool is_told(const struct trace *trace, const char *part)
 {
 	const char *text;
@@ -133,7 +137,7 @@ static void check_doubted(const struct trace *trace, const char *number, const c
 	CU_ASSERT_TRUE(is_told(trace, reason));
 }
 
-/* A snapshot, opened. */
+/* Takes and opens a snapshot. */
 static struct trace *photo(struct plane *plane)
 {
 	struct journey journey = { .fd = memfd_create("snapshot", MFD_CLOEXEC) };
@@ -185,7 +189,7 @@ static void events_of_the_future_are_refused(void)
 	an_event_of_the_future_is_refused(INT64_MAX - UINT32_MAX);
 }
 
-/* A time that does not fit 63 bits is no time: the sub-buffer is lost. */
+/* A time must fit 63 bits; otherwise the sub-buffer is lost. */
 static void events_without_a_time_are_refused(void)
 {
 	struct fake_program liar;
@@ -213,7 +217,10 @@ static void events_within_the_error_of_the_clocks_are_of_now(void)
 	CU_ASSERT_FALSE(doubt_time(0, 5000));
 }
 
-/* A program may go on writing while the daemon drains the rest: these events would make the recording longer than it was. */
+/*
+ * A program may write while the daemon drains the rest. The recording must not end later because of
+ * these events.
+ */
 static void events_after_the_end_are_not_of_the_recording(void)
 {
 	struct fake_program program;
@@ -312,16 +319,16 @@ static void a_counter_is_believed_within_bounds_only(void)
 	doubt_counter_take(&counter, 1101, 1000);
 	CU_ASSERT_TRUE(counter.impossible);
 	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1001);
-	doubt_counter_take(&counter, 1200, 2000); /* not read any more */
+	doubt_counter_take(&counter, 1200, 2000); /* ignored from now on */
 	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1001);
 	doubt_counter_begin(&counter, 100);
 	doubt_counter_take(&counter, 150, 1000);
-	doubt_counter_take(&counter, 149, 1000); /* takes nothing back */
+	doubt_counter_take(&counter, 149, 1000); /* does not reduce the sum */
 	CU_ASSERT_TRUE(counter.impossible);
 	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 51);
 }
 
-/* @unready: of the one that lies; another one has lost 1000 events. */
+/* @unready: the counter of the lying program; another program has lost 1000 events. */
 static void a_loss_of_another_program_stays(uint64_t unready)
 {
 	struct fake_program liar, honest;
@@ -334,7 +341,8 @@ static void a_loss_of_another_program_stays(uint64_t unready)
 	honest.memory->unready = 1000;
 	liar.memory->unready = unready;
 	journey_end(&journey);
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1001); /* one stands for what the liar lost or not */
+	/* the liar's losses are unknown: they count as 1 */
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1001);
 	check_doubted(journey.trace, "1", "impossible loss counters");
 	journey_free(&journey);
 	fake_program_free(&liar);
@@ -349,7 +357,10 @@ static void no_program_cancels_or_invents_a_loss(void)
 	a_loss_of_another_program_stays(UINT64_MAX);
 }
 
-/* The same with events in rings, whose books take what never had a ring. @value: of a ring's counter of discarded events, and what follows */
+/*
+ * The same with events in rings. Their accounting includes the losses that belong to no ring.
+ * @value, @then: the ring's counter of discarded events, first and later
+ */
 static void a_ring_cannot_lie_either(uint64_t value, uint64_t then, uint64_t lost)
 {
 	struct fake_program liar, honest;
@@ -405,7 +416,7 @@ static void tracepoints_without_room_are_not_more_than_a_program_can_have(void)
 	fake_program_free(&program);
 }
 
-/* An event that is not finished, in a sub-buffer of 16 kB that says that 16 million others are. */
+/* An unfinished event in a 16 kB sub-buffer that claims 16 million finished ones. */
 static uint16_t write_unfinished(struct fake_program *program)
 {
 	struct subbuf_ring ring = fake_program_ring(program, 0);
@@ -417,7 +428,7 @@ static uint16_t write_unfinished(struct fake_program *program)
 	return id;
 }
 
-/* Of programs: a recorder in a hurry may not write its own last notes either. */
+/* Losses of programs only: a hurried recorder may lose its own last notes, too. */
 static uint64_t lost_of_programs(const struct trace *trace)
 {
 	uint64_t lost = 0;
@@ -463,7 +474,7 @@ static void real_losses_are_told_as_before(void)
 
 	journey_begin(&journey);
 	program = journey_join(&journey, &id);
-	record(&program, 0, id, 0, 20000); /* more than there is room for */
+	record(&program, 0, id, 0, 20000); /* more than fit */
 	program.memory->unready = 3;
 	program.memory->unregistered = 2;
 	journey_end(&journey);
@@ -474,7 +485,7 @@ static void real_losses_are_told_as_before(void)
 	fake_program_free(&program);
 }
 
-/* Ten programs: the trace names the first ones, and counts the others. */
+/* Ten programs: the trace names the first ones and counts the others. */
 static void programs_that_lie_are_named_up_to_a_bound(void)
 {
 	struct fake_program liars[DOUBTS_NAMED + 2];
@@ -524,7 +535,9 @@ static void a_snapshot_has_no_event_of_the_future(void)
 	}
 }
 
-/* The only program says that its oldest event, or what it noted of the clocks, is of the future. */
+/*
+ * The only program claims that its oldest event, or its correspondence of clocks, is in the future.
+ */
 static void a_snapshot_does_not_begin_in_the_future(void)
 {
 	for (int i = 0; i < 2; i++) {
@@ -605,7 +618,8 @@ static void snapshots_keep_losses_of_programs_apart(void)
 		trace_close(trace);
 		flight_reset(plane.flight);
 		trace = photo(&plane);
-		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0); /* all that was before the reset is forgotten, lies too */
+		/* the reset drops all losses before it, and lies */
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
 		CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
 		trace_close(trace);
 		plane_end(&plane);
@@ -614,7 +628,7 @@ static void snapshots_keep_losses_of_programs_apart(void)
 	}
 }
 
-/* What a dead program left is kept, with the doubts about it, until the reset. */
+/* Data of a dead program, and doubts about it, are kept until the reset. */
 static void a_reset_forgets_what_the_dead_said(void)
 {
 	struct plane plane;
@@ -652,7 +666,10 @@ static void a_reset_forgets_what_the_dead_said(void)
 	plane_end(&plane);
 }
 
-/* A ring that says that it came round, and what was in it before: more than one CPU can record in the time. */
+/*
+ * The ring claims that it wrapped, and that it overwrote more events than one CPU can record in
+ * that time.
+ */
 static void a_snapshot_invents_no_overwritten_events(void)
 {
 	struct fake_program program;

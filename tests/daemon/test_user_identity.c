@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_user_identity.c - who offers a memory: the process that connected, with the rights that it had then, whatever became of it or of its number. */
+/*
+ * test_user_identity.c - the identity of an offered memory: it is that of the process that
+ * connected, with its rights at that time, even if the process has died, or another process has its
+ * pid.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -20,7 +24,7 @@
 #define SO_PEERPIDFD 77
 #endif
 
-static int without_peer_pidfd; /* errno, as on a kernel that has none, or for a peer that is gone */
+static int without_peer_pidfd; /* errno of a kernel without SO_PEERPIDFD, or for a dead peer */
 
 int __real_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes);
 int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes);
@@ -34,7 +38,7 @@ int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *byt
 	return __real_getsockopt(fd, level, option, value, bytes);
 }
 
-/* A process that offers a memory, and then does what @what says: 'u' becomes another user, 'd' dies. */
+/* A process that offers a memory, and then becomes another user ('u') or dies ('d'). */
 static pid_t offer_and(char what)
 {
 	int ready[2];
@@ -118,7 +122,10 @@ static void a_program_that_runs_is_known_by_its_file(void)
 	}
 }
 
-/* Root becomes another user after it has connected; a set-uid program would the other way round. */
+/*
+ * A root process becomes another user after it has connected. A set-uid program would do the
+ * opposite.
+ */
 static void the_user_is_the_one_who_connected(void)
 {
 	struct user_socket *sock;
@@ -136,7 +143,7 @@ static void the_user_is_the_one_who_connected(void)
 	finish(sock, &identity, child);
 }
 
-/* A new process with the number of a dead one. -1: we may not choose numbers. */
+/* A new process with the pid of a dead one. Returns -1 if we may not choose pids. */
 static pid_t fork_as(pid_t pid)
 {
 	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1 };
@@ -148,7 +155,7 @@ static pid_t fork_as(pid_t pid)
 	return child;
 }
 
-/* @err: of SO_PEERPIDFD; 0: the kernel's own answer */
+/* @err: the error of SO_PEERPIDFD; 0: the kernel's own result */
 static void a_number_says_nothing(int err, bool used_again)
 {
 	struct user_socket *sock = listen_here();
@@ -175,7 +182,7 @@ static void another_process_with_the_number_is_not_taken_for_the_program(void)
 	a_number_says_nothing(ENOPROTOOPT, false);
 }
 
-/* A kernel that has no SO_PEERPIDFD: who has the number now is another user's. */
+/* On a kernel without SO_PEERPIDFD the process with the pid belongs to another user now. */
 static void another_user_s_process_with_the_number_is_not_taken_for_the_program(void)
 {
 	struct user_socket *sock;

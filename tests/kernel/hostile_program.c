@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * hostile_program.c - a program that speaks the memory protocol (<trace/user_memory.h>) to cost the daemon as much as
- *it can, and an honest one.
+ * hostile_program.c - a program that uses the memory protocol (<trace/user_memory.h>) to cost the
+ * daemon as much as it can, and an honest program.
  *
- *	hostile_program UID COMMAND [NUMBER]	as user UID, until it is killed; "honest" ends by itself
+ *	hostile_program UID COMMAND [NUMBER]
  *
- * It does not use libtracer, but for "honest": NUMBER events honest:event within a second.
+ * It runs as user UID until it is killed; "honest" ends by itself.
+ *
+ * Only "honest" uses libtracer: it records NUMBER events honest:event within a second.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -26,21 +28,21 @@
 #include <trace/user_memory.h>
 #include <unistd.h>
 
-/** struct memory - @rings_at: offset of its first ring */
+/** struct memory - a program memory; @rings_at: offset of its first ring */
 struct memory {
 	int fd;
 	unsigned char *data;
 	struct user_memory *header;
 };
 
-/** struct shape - what a memory is to be like */
+/** struct shape - the dimensions of a memory */
 struct shape {
 	uint32_t nr_rings;
 	uint32_t subbuf_bytes;
 	uint32_t nr_subbufs;
 	uint32_t max_events;
 	uint32_t registry_bytes;
-	uint64_t total_bytes; /* 0: as large as it must be */
+	uint64_t total_bytes; /* 0: the minimum */
 };
 
 static const struct shape small = {
@@ -101,7 +103,7 @@ static struct memory make(const struct shape *shape)
 	return memory;
 }
 
-/* It goes from here; the daemon, or another process, may have it still. */
+/* Unmaps the memory here; the daemon or another process may still map it. */
 static void leave(struct memory *memory, bool keep_fd)
 {
 	munmap(memory->data, memory->header->total_bytes);
@@ -125,7 +127,7 @@ static void set_up(const struct memory *memory, uint32_t idx)
 			 SUBBUF_CLOCK_MONOTONIC, false);
 }
 
-/* A sub-buffer that says it is full, with nothing behind its header. */
+/* A sub-buffer that claims to be full, with a hole behind its header. */
 static void fake_full(const struct subbuf_ring *ring, uint64_t seq)
 {
 	struct subbuf_header *header = subbuf_slot(ring, seq);
@@ -181,8 +183,10 @@ static bool offer(int memory_fd)
 
 /* ---- attacks ---- */
 
-/* A memory with a ring for each CPU there could be, each with an open block: each flush is a visit there. The blocks
- * are opened again. */
+/*
+ * A memory with a ring for each possible CPU, each with an open block: each flush visits that CPU.
+ * The program opens the blocks again.
+ */
 static void blocks(unsigned long nr)
 {
 	const struct shape shape = {.nr_rings = USER_MAX_RINGS,
@@ -247,7 +251,7 @@ static void va(unsigned long nr)
 	}
 }
 
-/* From processes of their own, with the largest table of events. */
+/* Memories from separate processes, with the largest table of events. */
 static void fds(unsigned long nr)
 {
 	const struct shape shape = {.nr_rings = 1,
@@ -267,7 +271,7 @@ static void fds(unsigned long nr)
 		}
 }
 
-/* The parent maps what its children, dead at once, offer. */
+/* Children offer memories and die at once; the parent keeps them mapped. */
 static void kept(unsigned long nr)
 {
 	for (unsigned long i = 0; i < nr; i++) {
@@ -284,7 +288,7 @@ static void kept(unsigned long nr)
 	}
 }
 
-/* 16 MiB of a hole behind each header, full as it says. */
+/* Headers that claim full sub-buffers, with a hole of 16 MiB behind each. */
 static void sparse_memories(unsigned long nr)
 {
 	const struct shape shape = {.nr_rings = 1,
@@ -353,7 +357,7 @@ static void ids(unsigned long nr)
 	}
 }
 
-/* A record that is never finished in each ring. */
+/* An unfinished record in each ring. */
 static void stuck(unsigned long nr)
 {
 	for (unsigned long m = 0; m < nr; m++)
@@ -376,7 +380,7 @@ static void stuck(unsigned long nr)
 		}
 }
 
-/* A ring that is full again as soon as it is taken. */
+/* A ring that the program fills as fast as the daemon drains it. */
 static void spin(unsigned long nr)
 {
 	const struct shape shape = {.nr_rings = 1,
@@ -401,7 +405,7 @@ static void spin(unsigned long nr)
 	}
 }
 
-/* A memory that says another daemon has it, which then ends. */
+/* A memory that claims to belong to another daemon, which then ends; again and again. */
 static void rescan(unsigned long nr)
 {
 	struct memory memory = make(&small);
@@ -442,7 +446,7 @@ static void mute(unsigned long nr)
 		connect_to_daemon();
 }
 
-/* Nonsense. */
+/* Offers of a file that is no program memory. */
 static void offers(unsigned long nr)
 {
 	int fd = memfd_create("nothing", MFD_CLOEXEC);
@@ -452,7 +456,7 @@ static void offers(unsigned long nr)
 		offer(fd);
 }
 
-/* Memories that are each nonsense in a ring of theirs. */
+/* Valid memories with nonsense in a ring, each from a process of its own. */
 static void nonsense(unsigned long nr)
 {
 	for (unsigned long i = 0; i < nr; i++)

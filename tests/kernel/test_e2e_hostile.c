@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_e2e_hostile.c - a program without privileges costs root's daemon a bounded amount: beside each attack of
- * hostile_program.c no event of the kernel is lost, the recording ends, the daemon's memory stays small, and an
- * honest program of another user is recorded whole.
+ * test_e2e_hostile.c - a program without privileges costs root's daemon a bounded amount. During
+ * each attack of hostile_program.c no kernel event is lost, the recording ends, and the daemon's
+ * memory stays small. An honest program of another user is recorded completely.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -25,12 +25,15 @@ enum {
 	HONEST = 65533,
 	HONEST_EVENTS = 20000,
 	USER_FIRST_STREAM = 0x10000,
-	MEMORY_MORE_KIB = 72 << 10 /* the queue of the writer, full */,
+	MEMORY_MORE_KIB = 72 << 10 /* a full queue of the writer */,
 	PATIENCE_S = 60,
 	LEAD_US = 1500000
 };
 
-/** struct outcome - of a recording: the daemon's exit status, its memory in KiB, and what its trace says */
+/**
+ * struct outcome - the result of a recording: exit status and memory of the daemon, and numbers
+ * from the trace
+ */
 struct outcome {
 	int status;
 	long rss_kib;
@@ -63,14 +66,14 @@ static pid_t start_program(int uid, const char *command, unsigned long nr)
 	return start(arguments, true);
 }
 
-/* All of its children, too. */
+/* Kills the program with its children. */
 static void stop_program(pid_t pid)
 {
 	kill(-pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
 
-/* The recording has begun when something stands in the trace. */
+/* The recording has begun when the trace is not empty. */
 static void wait_for_begin(const char *trace)
 {
 	struct stat status;
@@ -79,7 +82,7 @@ static void wait_for_begin(const char *trace)
 		usleep(10000);
 }
 
-/* False: it does not end by itself. */
+/* Returns false if the daemon does not end by itself. */
 static bool wait_for_end(pid_t daemon, struct outcome *outcome)
 {
 	struct rusage usage = {0};
@@ -112,9 +115,10 @@ static void read_trace(const char *path, struct outcome *outcome)
 		if (stats->stream >= USER_FIRST_STREAM)
 			continue;
 		outcome->kernel_events += stats->stored;
+		/* the daemon's own small stream counts losses that belong to no ring */
 		outcome->kernel_lost += stats->stored > 1000
 						? stats->discarded
-						: 0; /* the daemon's own stream stands for what had no ring */
+						: 0;
 	}
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))
@@ -123,8 +127,10 @@ static void read_trace(const char *path, struct outcome *outcome)
 	trace_close(trace);
 }
 
-/* A recording with the attack from its begin, and of an honest program that begins a moment later, from its begin to
- * its end. */
+/*
+ * Records with the attack from the beginning. An honest program begins a moment later, and is
+ * recorded from its beginning to its end.
+ */
 static struct outcome record(const struct session *s, const char *attack, unsigned long nr)
 {
 	const char *const arguments[] = {TRACE_BIN "/tracedaemon", "--quiet", s->trace, NULL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_plausible.c - a trace says what cannot be: events of programs behind the end or before the start, CPUs that the machine does not have, more losses
- * than there can have been. The reader leaves that out, says where it is, and calls no such trace verified.
+ * test_plausible.c - a trace contains impossible data: events of programs after the end or before
+ * the start, CPUs that the machine does not have, impossible numbers of losses. The reader leaves
+ * that out, names its offset, and does not verify such a trace.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 #include "unit.h"
 #include "user_events_case.h"
 
-/* A recording from 1000 to 9000 ns of 2 CPUs, on which a program runs; its event is at @ts_ns on @cpu. */
+/*
+ * A recording from 1000 to 9000 ns of 2 CPUs with a program, which has an event at @ts_ns on @cpu.
+ */
 static struct tb *recording(uint32_t cpu, uint64_t ts_ns)
 {
 	struct tb *tb = tb_new();
@@ -38,7 +41,7 @@ static struct trace *open_it(struct tb *tb)
 	return trace;
 }
 
-/* The first violation has @one and @other in its text, and an offset. */
+/* The first violation contains @one, @other and an offset. */
 static void check_refused(const struct trace *trace, const char *one, const char *other)
 {
 	struct trace_error error = { 0 };
@@ -49,7 +52,7 @@ static void check_refused(const struct trace *trace, const char *one, const char
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, other));
 }
 
-/* What the analysis says how long CPU 0 was there. */
+/* The elapsed time of CPU 0 in the analysis. */
 static uint64_t elapsed_of(const struct trace *trace)
 {
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, NULL);
@@ -101,14 +104,15 @@ static void a_program_s_event_behind_the_end_is_refused(void)
 		CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, 9000);
 		CU_ASSERT_EQUAL(elapsed_of(trace), 8000);
 		CU_ASSERT_EQUAL(nr_of_program(trace), 1);
-		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1); /* it is there, and counted */
+		/* the refused event counts as lost */
+		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1);
 		for (size_t k = 0; k < trace_nr_gaps(trace); k++)
 			CU_ASSERT_TRUE(trace_get_gap(trace, k)->end_ns <= 9000);
 		trace_close(trace);
 	}
 }
 
-/* Without the kernel the end is the recorder's word all the same. */
+/* Without kernel events the end is the recorder's, too. */
 static void nor_does_it_make_a_recording_of_programs_longer(void)
 {
 	struct tb *tb = tb_new();
@@ -125,7 +129,10 @@ static void nor_does_it_make_a_recording_of_programs_longer(void)
 	trace_close(trace);
 }
 
-/* A recorder drains its buffers behind the end, and notes the clocks when it has; of what a clock says 10 s are believed. */
+/*
+ * A recorder drains its buffers after the end, and then notes the clocks. So events of programs may
+ * be as late as the last clock correspondence, but at most 10 s after the end.
+ */
 static void the_last_clock_correspondence_is_the_end_of_programs(void)
 {
 	static const struct {
@@ -147,7 +154,10 @@ static void the_last_clock_correspondence_is_the_end_of_programs(void)
 	}
 }
 
-/* Of a recording that was cut off nobody knows the end: its programs may have recorded behind the kernel's last block. */
+/*
+ * The end of a truncated recording is unknown: its programs may have recorded after the kernel's
+ * last chunk.
+ */
 static void a_recording_that_was_cut_off_ends_with_its_last_event(void)
 {
 	struct tb *tb = recording(1, 20000);
@@ -184,7 +194,7 @@ static void a_cpu_that_no_stream_of_the_kernel_has_is_refused(void)
 	trace_close(trace);
 }
 
-/* The recorder's word, where the kernel was not recorded. */
+/* Without kernel events the number of CPUs is that of the recorder. */
 static void a_cpu_beyond_those_of_the_machine_is_refused(void)
 {
 	struct tb *tb = tb_new();
@@ -213,7 +223,7 @@ static void a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine(void
 	trace_close(trace);
 }
 
-/* A ring that lost all its events has no block. */
+/* A ring that lost all its events has no chunk. */
 static void a_cpu_that_is_only_in_the_statistics_is_refused(void)
 {
 	struct tb *tb = recording(1, 3000);
@@ -243,12 +253,12 @@ static void losses_that_cannot_be_are_not_in_the_sum(void)
 		trace = rawfile_open_with(file, stats, 2);
 		check_refused(trace, "the books of stream 65536", "more events than there can have been");
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1000);
-		CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2); /* of which one does not know how many */
+		CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2); /* the size of one is unknown */
 		trace_close(trace);
 	}
 }
 
-/* Each field is small enough; 3 * 2^63 is 2^63 more than fits. */
+/* Each field fits, but discarded + overwritten = 2^64 overflows. */
 static void books_whose_sum_overflows_are_refused(void)
 {
 	struct rawfile *file = rawfile_new();
@@ -278,7 +288,7 @@ static void a_block_that_declares_losses_that_cannot_be_is_refused(void)
 	trace_close(trace);
 }
 
-/* The header of the file is damaged, so the chunks are gone through twice. */
+/* The file header is damaged, so the reader scans the chunks twice. */
 static void nor_is_such_a_block_told_twice(void)
 {
 	struct rawfile *file = rawfile_new();
@@ -297,7 +307,7 @@ static void nor_is_such_a_block_told_twice(void)
 	trace_close(trace);
 }
 
-/* One event per ns on one CPU since the machine was booted. */
+/* The maximum: one event per ns on one CPU since boot. */
 static void losses_that_can_be_are_as_they_were(void)
 {
 	uint64_t ns = 100000000000ull;
@@ -316,7 +326,10 @@ static void losses_that_can_be_are_as_they_were(void)
 	}
 }
 
-/* The writer is handed losses that go up and down, and beyond 64 bits with what was stored. */
+/*
+ * The writer gets loss totals that rise and fall, and that exceed 64 bits together with the stored
+ * events.
+ */
 static void the_writer_s_sums_do_not_wrap(void)
 {
 	static const uint64_t totals[] = { 1000, 10, 2000, 0, UINT64_MAX, 5 };

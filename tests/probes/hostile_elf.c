@@ -75,7 +75,8 @@ uint32_t he_here(const struct he *he)
 
 void he_begin(struct he *he)
 {
-	static const unsigned char head[] = {0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8}; /* size, version, abbreviations, bytes of an address */
+	/* size, version, abbreviations, address size */
+	static const unsigned char head[] = {0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8};
 
 	*he = (struct he){0};
 	put(he, head, sizeof(head));

@@ -2,14 +2,16 @@
 #ifndef TESTS_HOSTILE_ELF_H
 #define TESTS_HOSTILE_ELF_H
 /*
- * hostile_elf.h - small programs with one function f(), whose debug information no compiler would write.
+ * hostile_elf.h - small programs with one function f() and debug information that no compiler
+ * writes.
  *
- * A test fills he_info with entries of these abbreviations, in DWARF 4, and he_write() puts a unit around them.
+ * A test fills he_info with entries of these abbreviations, in DWARF 4, and he_write() adds a unit
+ * around them.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-#define HE_ADDRESS 0x401000 /* of f() */
+#define HE_ADDRESS 0x401000 /* address of f() */
 #define HE_BYTES   16
 
 enum he_abbreviation {
@@ -21,7 +23,7 @@ enum he_abbreviation {
 	HE_MEMBER,	/* name, type, offset (1 byte) */
 	HE_NAMELESS,	/* a member without a name: type, offset (1 byte) */
 	HE_TYPEDEF,	/* type */
-	HE_BLOCK,	/* has children; the addresses of f(), which he_entry() writes */
+	HE_BLOCK,	/* has children; the addresses of f(), written by he_entry() */
 };
 
 struct he {
@@ -34,14 +36,17 @@ struct he {
 
 void he_begin(struct he *he);
 void he_entry(struct he *he, enum he_abbreviation abbreviation);
-void he_end(struct he *he); /* of children */
+void he_end(struct he *he); /* ends a list of children */
 void he_text(struct he *he, const char *text);
 void he_byte(struct he *he, unsigned int byte);
-void he_type(struct he *he, uint32_t offset); /* as he_here() told it */
+void he_type(struct he *he, uint32_t offset); /* @offset: from he_here() */
 uint32_t he_here(const struct he *he);
-/** he_function() - f() with one parameter x of @type, in memory at %rdi; its children are still open */
+/**
+ * he_function() - add f() with one parameter x of @type, in memory at %rdi; its list of children
+ * stays open
+ */
 void he_function(struct he *he, uint32_t type);
-/** he_write() - close the unit, write the program to @path, free @he */
+/** he_write() - close the unit, write the program to @path, and free @he */
 void he_write(struct he *he, const char *path);
 
 #endif

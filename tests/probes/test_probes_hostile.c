@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Programs that another user made: what their debug information may not do to the reader, and the reader not to its caller. A hang is ctest's timeout. */
+/*
+ * test_probes_hostile.c - programs of another user: their debug information must not harm the
+ * reader, and the reader must not harm its caller. The timeout of ctest detects a hang.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -34,7 +37,7 @@ static const char *in_folder(const char *name)
 	return path;
 }
 
-/* ---- what a user would ask ---- */
+/* ---- questions of a user ---- */
 
 static int ask(const char *path, const char *rest, struct trace_error *ret_error)
 {
@@ -93,7 +96,7 @@ static void namespaces_in_each_other_end(void)
 	expect(ask(in_folder("namespaces"), "f x", &error), -ENOTSUP, &error);
 }
 
-/* A type of 8 bytes for x. */
+/* An 8-byte type for x. */
 static uint32_t put_struct(struct he *he, const char *name)
 {
 	uint32_t type = he_here(he);
@@ -128,7 +131,8 @@ static void blocks_in_each_other_end(void)
 	he_end(&he);
 	he_write(&he, in_folder("blocks"));
 	expect(ask(in_folder("blocks"), "f x.nosuch", &error), -EINVAL, &error);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "members: m")); /* the parameter was found all the same */
+	/* the parameter was found nevertheless */
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "members: m"));
 }
 
 static void a_string_that_contains_itself_is_no_string(void)
@@ -165,7 +169,10 @@ static void a_typedef_of_itself_is_no_type(void)
 	expect(ask(in_folder("typedef"), "f $params", &error), 0, &error);
 }
 
-/* Nameless members are looked into: forty of its own type in eight levels are six million million. */
+/*
+ * The search descends into nameless members. 40 members of the struct's own type would be 40^8 =
+ * 6.5 * 10^12 members in eight levels.
+ */
 static void a_struct_of_nameless_structs_of_its_own_type_is_searched_for_a_while(void)
 {
 	struct trace_error error;
@@ -183,7 +190,7 @@ static void a_struct_of_nameless_structs_of_its_own_type_is_searched_for_a_while
 	expect(ask(in_folder("nameless"), "f x.nosuch", &error), -EINVAL, &error);
 }
 
-/* ---- files that are none ---- */
+/* ---- files that are not regular ---- */
 
 static void write_linked(const char *path, const char *debuglink, const char *altlink)
 {
@@ -211,7 +218,7 @@ static void what_is_no_regular_file_is_not_opened(void)
 	CU_ASSERT_EQUAL(regular_open(in_folder("device")), -EINVAL);
 }
 
-/* Both ends of a FIFO: its open() by a reader returns as soon as there is a writer, so a reader that opened it is seen. */
+/* The FIFO has no writer: a reader that opened it would wait until the timeout of ctest. */
 static void a_debug_file_that_is_a_fifo_or_a_device_is_left_out(void)
 {
 	struct trace_error error;
@@ -223,7 +230,7 @@ static void a_debug_file_that_is_a_fifo_or_a_device_is_left_out(void)
 	CU_ASSERT_EQUAL(symlink("/dev/zero", in_folder("zero.debug")), 0);
 	write_linked(in_folder("linked"), "zero.debug", NULL);
 	expect(list(in_folder("linked"), &error), 1, &error);
-	write_linked(in_folder("linked"), "linked", NULL); /* itself */
+	write_linked(in_folder("linked"), "linked", NULL); /* links to itself */
 	expect(list(in_folder("linked"), &error), 1, &error);
 	write_linked(in_folder("linked"), NULL, in_folder("fifo.debug"));
 	expect(list(in_folder("linked"), &error), 1, &error);
@@ -271,7 +278,7 @@ static int count_symbol(void *context, const struct probe_symbol *symbol)
 	return 0;
 }
 
-/* In this process, so that SIGBUS would be seen, and between any two of its steps. */
+/* Reads in this process, so that SIGBUS would end the test. The file is cut before each step. */
 static void a_file_that_is_cut_while_it_is_read_is_damaged_at_most(void)
 {
 	const char *path = in_folder("cut");
@@ -378,7 +385,10 @@ static int run_reader(int (*read)(void *context, struct probe_opener *opener, st
 	return probe_reader_run(PROBE_TARGET, &reading, ret_error);
 }
 
-/* Tells its number, and is still there while the caller looks: the answer to its question comes after that. */
+/*
+ * Answers with the pid of the reader, and then asks for a file. The caller inspects the process
+ * before it replies, so the reader is still alive.
+ */
 static int tell_pid(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
 {
 	char pid[16];
@@ -461,7 +471,7 @@ static void tell_refusal(struct probe_answer *answer, const char *name, long res
 		probe_answer_row(answer, name, strerror(errno));
 }
 
-/* Tells each call that is not refused. */
+/* Answers with each system call that the filter does not refuse. */
 static int try_calls(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
 {
 	char *const arguments[] = {NULL};
@@ -506,12 +516,12 @@ static void the_reader_can_only_read(void)
 }
 #endif
 
-/* ---- the reader stops, or is another's ---- */
+/* ---- the reader stops, or is hijacked ---- */
 
 static int crash(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
 {
 	probe_answer_row(answer, "half", "");
-	raise(SIGKILL); /* refused by the filter */
+	raise(SIGKILL); /* the filter refuses this */
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSEGV);
 	return 0;
 }
@@ -549,7 +559,7 @@ static void a_reader_that_stops_is_told_in_one_sentence(void)
 	expect_stop(quit, "the reader stopped: it gave up with status 0");
 	getrlimit(RLIMIT_CPU, &limits);
 	low = limits;
-	low.rlim_cur = 1; /* what it inherits; the time starts anew */
+	low.rlim_cur = 1; /* inherited by the reader, with CPU time from 0 */
 	signal(SIGXCPU, SIG_IGN);
 	setrlimit(RLIMIT_CPU, &low);
 	expect_stop(loop, "s of CPU time");
@@ -588,7 +598,10 @@ static void put_text(struct packet *packet, const char *text)
 	put(packet, text, chars);
 }
 
-/** struct lie - one number of a probe, out of its range. @at: of the argument, -1 = none */
+/**
+ * struct lie - a probe with one number out of range
+ * @at, @value: a byte of the argument and its value; -1: none
+ */
 struct lie {
 	uint64_t offset, semaphore, at_return, role, nr, kind, is_signed, bytes;
 	int at;
@@ -646,7 +659,7 @@ static int take_entry(const struct lie *lie)
 	return result;
 }
 
-/* A lie names a member once more. */
+/* A lie initializes a member a second time, after HONEST. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Winitializer-overrides"
@@ -689,7 +702,7 @@ static void a_probe_that_is_cut_off_anywhere_is_refused(void)
 	CU_ASSERT_EQUAL(probe_spec_parse("p:f", false, &spec, &error), 0);
 	for (size_t bytes = 0; bytes < packet.used; bytes++) {
 		struct trace_probes *probes = trace_probes_new();
-		unsigned char *copy = malloc(bytes + 1); /* so that AddressSanitizer sees its end */
+		unsigned char *copy = malloc(bytes + 1); /* AddressSanitizer detects reads beyond */
 		const unsigned char *at = copy;
 		struct probe_record record;
 		uint32_t content = (uint32_t)(bytes - 8);

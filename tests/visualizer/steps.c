@@ -12,10 +12,11 @@ enum {
 	BLOCK_BYTES = 1 << 20
 };
 
-int visualizer_main(int argc, char **argv);				    /* tracevisualizer's */
-void __sanitizer_cov_trace_pc(void) __attribute__((visibility("default"))); /* the compiler has it called */
+int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
+/* the compiler inserts calls */
+void __sanitizer_cov_trace_pc(void) __attribute__((visibility("default")));
 
-static __thread uint64_t steps; /* of this thread: those that decode ahead do not count */
+static __thread uint64_t steps; /* of this thread, without decoder threads */
 
 void __sanitizer_cov_trace_pc(void)
 {
@@ -123,7 +124,7 @@ static struct story story_begin(void)
 	return story;
 }
 
-/* For a closer look: the file that the environment names is the last story. */
+/* Copies the last story to the file that TRACE_STORY names, for inspection. */
 static void keep(int fd, const char *path)
 {
 	int to = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
@@ -136,7 +137,7 @@ static void keep(int fd, const char *path)
 	close(to);
 }
 
-/* Returns the steps of all that tracevisualizer does for a report. */
+/* Returns the number of steps of tracevisualizer for a report. */
 static uint64_t story_end(struct story *story, const char *option)
 {
 	char path[64], name[] = "tracevisualizer", asked[16], *arguments[] = {name, asked, path, NULL};
@@ -180,7 +181,7 @@ bool each_costs_the_same(tell_fn tell, uint32_t nr, const char *option)
 		 many = steps_of(tell, 4 * nr, option);
 	bool same = many - more < 3 * (more - few);
 
-	CU_ASSERT(more - few > nr); /* they are counted */
+	CU_ASSERT(more - few > nr); /* at least one step each: counting works */
 	CU_ASSERT(same);
 	if (!same)
 		printf("%u, %u and %u take %llu, %llu and %llu steps\n", nr, 2 * nr, 4 * nr, (unsigned long long)few,

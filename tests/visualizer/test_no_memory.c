@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_no_memory.c - tracevisualizer without memory: each allocation of each of its modes fails, once and for ever.
+ * test_no_memory.c - tracevisualizer without memory: each allocation of each mode fails, once or
+ * from then on.
  *
- * The mode is run with all memory first: what it prints is the reference, and its allocations are counted. Then a child runs it again for each of them, in which
- * that one fails, or all from it on. A child either prints the reference, byte by byte, or ends with status 1 and one more line on stderr that says "memory".
- * No signal ends a child, and none leaves a part of a report in the file of --output. Allocations of zstd, libelf, libdw and the C library fail as well.
+ * First the mode runs with all memory: its output is the reference, and its allocations are
+ * counted. Then a child runs it again for each allocation, and this one fails, or this and all
+ * later ones. A child either prints the reference, byte by byte, or exits with status 1 and one
+ * more line on stderr, which contains "memory". No signal ends a child, and no child leaves a
+ * partial report in the file of --output. Allocations of zstd, libelf, libdw and the C library fail
+ * as well.
  */
 
 #include <dlfcn.h>
@@ -22,12 +26,12 @@
 
 #define MOST_ARGUMENTS 12
 #define TIMEOUT_S 60
-#define ONCE_STEP 29 /* without TRACE_TEST_LONG; primes */
+#define ONCE_STEP 29 /* without TRACE_TEST_LONG; both are primes */
 #define FOREVER_STEP 71
 #define VDA (254u << 20)
 
-int visualizer_main(int argc, char **argv); /* tracevisualizer's */
-int named_function(int number); /* which a trace has an address of */
+int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
+int named_function(int number); /* a trace contains its address */
 
 __attribute__((noinline)) int named_function(int number)
 {
@@ -47,7 +51,7 @@ static void write_trace(struct tb *tb, char *path)
 	tb_free(tb);
 }
 
-/* The mapping of this program, as a recorder would tell of process @pid. */
+/* Writes the mapping of this program as that of process @pid. */
 static void tell_mapping(struct tb *tb, uint32_t pid)
 {
 	struct trace_start_map map = {.tgid = pid};
@@ -63,7 +67,7 @@ static void tell_mapping(struct tb *tb, uint32_t pid)
 	tb_start(tb, 1000, TRACE_EV_start_map, &map, sizeof(map), path);
 }
 
-/* Scopes, a request, a counter; and an address that wants a name. */
+/* Writes scopes, a request, a counter, and an address with a symbol. */
 static void tell_of_itself(struct tb *tb)
 {
 	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC},
@@ -94,7 +98,10 @@ static void tell_of_itself(struct tb *tb)
 	}
 }
 
-/* A command that is a client, its server, a disk, a file, locks, interrupts, a program's own events: a row in every table. */
+/*
+ * A trace with rows in every table: a command that is a client, its server, a disk, a file, locks,
+ * interrupts, and a program's own events.
+ */
 static struct tb *whole_story(void)
 {
 	struct trace_block_issue issue = {.dev = VDA, .bytes = 4096, .request = 0xb10c};
@@ -146,7 +153,9 @@ static struct tb *whole_story(void)
 	return tb;
 }
 
-/* Losses, hidden threads, masks, chunks that overlap, threads that move and die. */
+/*
+ * A trace with losses, hidden threads, masks, overlapping chunks, and threads that migrate and die.
+ */
 static struct tb *random_trace(void)
 {
 	static const struct mood mood = {.noise = 10, .nr_tids = 12, .switches = 40, .sleeps = 20, .cuts = 2, .nr_events = 500, .losses = true, .streams = true,
@@ -157,17 +166,19 @@ static struct tb *random_trace(void)
 
 /* ---- one run ---- */
 
-/** struct run - what a mode has printed. @status: of waitpid() */
+/** struct run - the output of a mode; @status: from waitpid() */
 struct run {
 	int status;
 	size_t bytes, error_bytes;
 	char *text, *error_text; /* owned */
 };
 
-static long nr_to_open; /* so many allocations are those of trace_open(), which is the same for all modes; 0: it is still to be tried */
-static char output_path[] = "/tmp/no_memory_output_XXXXXX"; /* of --output; not there before a run */
-static int out_fd, error_fd; /* where a child writes */
-static long *nr_taken;	     /* shared: how many allocations it made */
+/* allocations of trace_open(), which one test checks for all modes; 0: not checked yet */
+static long nr_to_open;
+/* for --output; does not exist before a run */
+static char output_path[] = "/tmp/no_memory_output_XXXXXX";
+static int out_fd, error_fd; /* stdout and stderr of children */
+static long *nr_taken;	     /* shared: number of a child's allocations */
 
 static char *content_of(int fd, size_t *ret_bytes)
 {
@@ -222,7 +233,7 @@ static void run_free(struct run *run)
 	free(run->error_text);
 }
 
-/* ---- what it has to be ---- */
+/* ---- the expected output ---- */
 
 static unsigned int lines_of(const char *text)
 {
@@ -239,7 +250,7 @@ static bool is_same(const struct run *run, const struct run *reference)
 	       run->error_bytes == reference->error_bytes && memcmp(run->error_text, reference->error_text, run->error_bytes) == 0;
 }
 
-/* The last line says why. Warnings of the reference may be before it. */
+/* True if the last line names the cause. Warnings of the reference may precede it. */
 static bool is_refusal(const struct run *run, const struct run *reference)
 {
 	char last[1024];
@@ -406,7 +417,8 @@ static void a_file_written_without_memory_is_whole_or_not_there(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_trace_opens_without_memory_whole_or_not_at_all), /* first: the others leave that out */
+		/* first: the others skip these allocations */
+		CASE(a_trace_opens_without_memory_whole_or_not_at_all),
 		CASE(a_report_without_memory_is_whole_or_refused),
 		CASE(json_without_memory_is_whole_or_refused),
 		CASE(a_list_without_memory_is_whole_or_refused),

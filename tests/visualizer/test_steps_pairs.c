@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_steps_pairs.c - whatever there is many of, and whatever happens many times: no event costs more for it.
+ * test_steps_pairs.c - the cost of an event does not grow with the number of things or of earlier
+ * events.
  *
- * Each story makes as many of one thing as something happens afterwards, for all pairs of things and happenings. A walk over all that there is, for each event,
- * shows as four times the steps for twice the story. THING=name and HAPPENING=name in the environment choose, NR=number says how many.
+ * Each story makes N things, and then N events happen, for all pairs of things and happenings. A
+ * walk over all things for each event takes four times the steps in a story twice as long.
+ * THING=name and HAPPENING=name in the environment choose a pair, NR=number the length.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -26,10 +28,13 @@ enum {
 	FIRST_FD = 10
 };
 
-/** what_fn - number @i of it: made, or happening. ONE runs on CPU 0 and OTHER on CPU 1, before and after */
+/**
+ * what_fn - make thing number @i, or let event number @i happen
+ * ONE runs on CPU 0 and OTHER on CPU 1, before and after the call.
+ */
 typedef void (*what_fn)(struct story *story, uint32_t i);
 
-/* What the analysis does pay for in these pairs: see is_paid(). */
+/* Costs that grow by design in some pairs: see is_paid(). */
 enum cost {
 	NO_COST,
 	THREADS,
@@ -39,7 +44,7 @@ enum cost {
 	REQUESTS
 };
 
-/** struct what - @before: of each what comes before the first */
+/** struct what - a thing or happening; @before: called @nr times before the first @fn */
 struct what {
 	const char *name;
 	what_fn fn, before;
@@ -125,7 +130,7 @@ static void a_socket(struct story *story, uint32_t cpu, int fd, uint64_t ino, ui
 	leave(story, cpu, fd);
 }
 
-/* Between OTHER, a client, and ONE, which accepts. */
+/* A connection from the client OTHER to ONE, which accepts it. */
 static void a_connection(struct story *story, uint32_t i)
 {
 	a_socket(story, 1, (int)(FIRST_FD + i), SOCKETS + 2ull * i, SOCKETS + 2ull * i + 1, SYS_connect);
@@ -148,7 +153,7 @@ static void an_open_request(struct story *story, uint32_t i)
 	transfer(story, 0, SYS_read, (int)(FIRST_FD + i), SOCKETS + 2ull * i + 1);
 }
 
-/* From a host each. */
+/* Each connection is from another host. */
 static void a_remote_connection(struct story *story, uint32_t i)
 {
 	int fd = (int)(FIRST_FD + i);
@@ -168,7 +173,7 @@ static void a_remote_request(struct story *story, uint32_t i)
 	leave(story, 0, 16);
 }
 
-/* Of one socket, from OTHER to ONE; none is answered. */
+/* A datagram from OTHER to ONE, all through one socket; none is answered. */
 static void a_datagram(struct story *story, uint32_t i)
 {
 	if (i == 0)
@@ -647,8 +652,10 @@ static void tell_of_both(struct story *story, uint32_t nr)
 }
 
 /*
- * A thread that sleeps through gaps has an interval for each, up to a million of them in all; each call of a thread bills the time since the last one to all
- * requests that it works on, up to 4096: what is below has more. An exec looks through the descriptors, as the kernel does.
+ * True for pairs with a cost that grows by design. A thread that sleeps through gaps has an
+ * interval for each gap, up to a million intervals in all. Each call of a thread bills the time
+ * since the last call to all requests that the thread works on, up to 4096; the tests below exceed
+ * these bounds. An exec walks over the descriptors, as the kernel does.
  */
 static bool is_paid(const struct what *one, const struct what *other)
 {
@@ -677,7 +684,7 @@ static void of_whatever_there_is_many_no_event_costs_more(void)
 		}
 }
 
-/* More of both than there may be pieces. */
+/* 2000 threads times 2000 gaps: more than the maximum of a million intervals. */
 static void the_pieces_of_sleeps_through_gaps_are_bounded(void)
 {
 	thing = &(struct what){.name = "processes", .fn = a_process};
@@ -685,7 +692,7 @@ static void the_pieces_of_sleeps_through_gaps_are_bounded(void)
 	each_costs_the_same(tell_of_both, 2000, "-a");
 }
 
-/* More than are in one set. */
+/* 5000 requests: more than the maximum of a set. */
 static void the_requests_that_a_thread_works_on_are_bounded(void)
 {
 	thing = &(struct what){.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_steps_programs.c - what programs can make a trace cost with their own events, in steps instead of time: many requests, scopes, names, threads and losses at
- * the same time.
+ * test_steps_programs.c - the cost of programs' own events, in steps instead of time: many
+ * requests, scopes, names, threads and losses at the same time.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static uint16_t type(struct story *story, const char *name, enum trace_event_rol
 	return id;
 }
 
-/* The event types of requests of one name. */
+/* The event types of a request. */
 struct order {
 	uint16_t begin, end, handoff;
 };
@@ -40,7 +40,7 @@ static struct order order(struct story *story)
 			      type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
 }
 
-/* Thread @tid of the program whose stream is @of tells of event @id. */
+/* Thread @tid records event @id in the program stream @of. */
 static void tell(struct story *story, uint32_t of, uint16_t id, uint32_t tid, uint64_t value)
 {
 	struct {
@@ -51,7 +51,7 @@ static void tell(struct story *story, uint32_t of, uint16_t id, uint32_t tid, ui
 	add(story, &story->streams[of], ++story->ns, id, &payload, sizeof(payload), NULL);
 }
 
-/* Programs ONE and OTHER, each with its stream, on CPUs 0 and 1. */
+/* Starts programs ONE and OTHER, each with its stream, on CPUs 0 and 1. */
 static void programs(struct story *story)
 {
 	thread(story, ONE, ONE, -1);
@@ -73,7 +73,7 @@ static void wait_once(struct story *story)
 	leave(story, 0, 1);
 }
 
-/* The same, but for another thread each time. */
+/* The same, but another thread wakes it each time. */
 static void wait_for(struct story *story, uint32_t nr)
 {
 	run(story, 1, OTHER, MANY + nr);
@@ -105,7 +105,7 @@ static void a_wait_costs_the_same_however_many_requests_are_open(void)
 	each_costs_the_same(tell_of_open_requests, 2000, "-a");
 }
 
-/* Each begins between two waits for other threads, and all end at the end. */
+/* Each request begins between waits for different threads; all end at the end. */
 static void tell_of_different_waits(struct story *story, uint32_t nr)
 {
 	struct order of = order(story);
@@ -125,7 +125,7 @@ static void a_request_costs_the_same_however_many_different_waits_it_has(void)
 	each_costs_the_same(tell_of_different_waits, 2000, "-a");
 }
 
-/* The same, but nobody ends them: the loss of an event does. */
+/* The same, but the requests have no end: the loss of an event ends them. */
 static void tell_of_lost_requests(struct story *story, uint32_t nr)
 {
 	struct order of = order(story);
@@ -145,7 +145,7 @@ static void a_request_that_is_lost_costs_the_same_however_many_waits_it_has(void
 	each_costs_the_same(tell_of_lost_requests, 2000, "-a");
 }
 
-/* All are handed to another thread and back, after waits. */
+/* After waits, all requests move to another thread and back. */
 static void tell_of_handed_requests(struct story *story, uint32_t nr)
 {
 	struct order of = order(story);
@@ -169,7 +169,7 @@ static void a_request_that_changes_its_thread_costs_the_same_however_many_there_
 	each_costs_the_same(tell_of_handed_requests, 2000, "-a");
 }
 
-/* Half of the requests begin while their thread waits; and what it waited for is known later. */
+/* Half of the requests begin while their thread waits, before the cause of that wait is known. */
 static void tell_of_early_requests(struct story *story, uint32_t nr)
 {
 	struct order of = order(story);
@@ -198,7 +198,7 @@ static void a_request_that_begins_in_a_wait_costs_the_same_however_many_there_ar
 
 /* ---- losses ---- */
 
-/* As many requests are open in one program as the other one loses events. */
+/* One program has N open requests, and the other one loses N events. */
 static void tell_of_losses_elsewhere(struct story *story, uint32_t nr)
 {
 	struct order of = order(story);
@@ -218,7 +218,7 @@ static void a_loss_of_a_program_costs_the_same_however_many_requests_another_has
 	each_costs_the_same(tell_of_losses_elsewhere, 1000, "-a");
 }
 
-/* Many more threads of a program made events before than it loses events. */
+/* A program with 8 N threads, each with an event, loses N events. */
 static void tell_of_losses_with_threads(struct story *story, uint32_t nr)
 {
 	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
@@ -245,7 +245,7 @@ static void a_loss_costs_the_same_however_many_threads_there_were(void)
 
 /* ---- names ---- */
 
-/* Requests of other names each, all open. */
+/* Open requests, each with a name of its own. */
 static void tell_of_names(struct story *story, uint32_t nr)
 {
 	char name[32];
@@ -271,7 +271,7 @@ static void a_wait_costs_the_same_however_many_names_of_requests_are_open(void)
 
 /* ---- scopes ---- */
 
-/* One scope within the other, in which as many requests begin, with a wait before each; and marks meanwhile. */
+/* N nested scopes; in each a request begins, a mark is recorded, and the thread waits. */
 static void tell_of_scopes(struct story *story, uint32_t nr)
 {
 	uint16_t open = type(story, "shop:work.begin", TRACE_ROLE_BEGIN),
