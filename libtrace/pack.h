@@ -16,7 +16,7 @@
  * @lost_total: from the source
  * @room: bytes allocated for @raw
  * @bytes: bytes used of @raw
- * @texts_at: offset in @raw of the texts, whose statistics differ from all data before them
+ * @texts_at: offset in @raw of the texts; their statistics differ from all data before
  * @codes_at: offset in @raw of the coded times, which extend to the end; compression cannot shrink
  *            them
  */
