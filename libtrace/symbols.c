@@ -570,8 +570,8 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	errno = 0;
 	if (!object->opened)
 		open_object(object);
+	/* if the file cannot be read any more, only its name is known */
 	if (!file_address(object, address - mapping->start + mapping->offset, &in_file))
-		/* the file cannot be read any more: only its name is known */
 		in_file = address - mapping->start + mapping->offset;
 	answer(symbols, object, in_file, ret_symbol);
 	note_errno(symbols);

@@ -414,8 +414,8 @@ static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end,
 		uint32_t count = counts[i];
 		uint64_t at;
 
+		/* one step more swaps odd and even; the correction below makes up for it */
 		if (__builtin_expect(count >= pause, 0))
-			/* a correction undoes it */
 			count = counts[i] += parity_is_wrong(times, i, encoder->block->n, scale, now.steps + count, code->odd);
 		now.steps += count;
 		at = now.phases[now.steps & 1] + now.steps * step;

@@ -534,8 +534,8 @@ static void bit_field(Dwarf_Die *die, struct member *member)
 	if (unsigned_attribute(die, DW_AT_data_bit_offset, &bit)) {
 		member->offset += bit / 8;
 		member->bit = bit % 8;
-	/* DWARF 3: counted from the most significant bit of the type */
 	} else if (unsigned_attribute(die, DW_AT_bit_offset, &bit)) {
+		/* DWARF 3: counted from the most significant bit of the type */
 		bytes = unsigned_attribute(die, DW_AT_byte_size, &bytes) ? bytes : (Dwarf_Word)dwarf_bytesize(&member->type);
 		member->bit = (unsigned int)(8 * bytes - bit - bits);
 	}
