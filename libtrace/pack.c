@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pack.c - the records of a sub-buffer become the columns of a chunk.
+ * pack.c - turn the records of a sub-buffer into the columns of a chunk.
  *
- * 1. pack_scan.c: walk the records in the order they were reserved, check each, note its time, type, and where it is. Nested writers may
- *                 be slightly out of order: one that was interrupted carries the earlier time but may lie behind; it is put where it belongs.
- * 2. pack_sort.c: only those that are not nearly in order; by time, and by where they are when times are equal.
- * 3. pack_deal.c: the payloads of each type go to a lane of their own (lane.c).
- * 4. here:        each lane becomes byte planes (columns.c), and the times steps of the clock (times.c).
+ * Terms: a *block* is the records of one sub-buffer. A *lane* holds the payloads of one event type.
+ * A *slot* numbers a type within the block; a *place* numbers it within the chunk.
  *
- * Producers of user space are not trusted: nothing here relies on what a record says before it is checked, and each
- * header is read once, because the memory may still be changing.
+ * A block is packed in four steps:
  *
- * Within a block a type is known by its slot: events of the catalogue have their id's, those of programs the next free one
- * from TRACE_EV_MAX on. In the chunk it is known by its place in the list of those that occur. When there are too many types for one chunk, the
- * rest of the records becomes another one.
+ * 1. pack_scan.c: walk the records in the order in which they were reserved. Check each, and note
+ *                 its time, its type and its offset. Records may be slightly out of order: a writer
+ *                 that was interrupted has the earlier time but may be behind the writer that
+ *                 interrupted it. The scan moves such a record to where it belongs.
+ * 2. pack_sort.c: sort by time; records with equal times keep their order. Only for blocks that are
+ *                 far from sorted.
+ * 3. pack_deal.c: copy the payloads of each type to the lane of the type (lane.c).
+ * 4. pack.c:      write each lane as byte planes (columns.c), and the times as steps of the clock
+ *                 (times.c).
+ *
+ * Example: switch, wakeup, switch at 100, 150, 210 ns become two lanes (2 switches, 1 wakeup), the
+ * places 0, 1, 0 and the times 100, +50, +60.
+ *
+ * Producers in user space are not trusted. No step uses a field of a record before it is checked,
+ * and each header is read once only, because the program may still change the memory.
+ *
+ * The slot of a type of the catalogue is its event id; types of programs get the next free slot
+ * from TRACE_EV_MAX on. The place of a type is its index in the chunk's list of types. When a block
+ * has more types than fit one chunk, the rest of its records goes to another chunk.
  */
 #include "pack.h"
 
@@ -26,8 +38,8 @@
 #include <string.h>
 
 enum {
-	LANES_USUALLY = 2, /* times the records */
-	PACKED_USUALLY = 3, /* records are so many times the columns */
+	LANES_USUALLY = 2, /* bytes of lanes per byte of records, usually */
+	PACKED_USUALLY = 3, /* bytes of records per byte of columns, usually */
 };
 
 /* ---- memory ---- */
@@ -51,7 +63,10 @@ void *packer_memory(struct packer *packer, unsigned int which, size_t bytes)
 	return memory->data;
 }
 
-/* They begin where a multiple of their size does. There is room behind the last one, too, because lane_add() looks ahead. */
+/*
+ * Each piece is aligned to its size. There is room after the last one, too, because lane_add()
+ * looks ahead.
+ */
 static bool lists_reserve(struct packer *packer, size_t most)
 {
 	size_t piece_bytes = LIST_ENTRIES * sizeof(uint32_t), pieces = most / (LIST_ENTRIES - 1) + MAX_TYPES + 1;
@@ -108,7 +123,7 @@ static unsigned char *put_texts(unsigned char *at, const struct packer *packer)
 	return at;
 }
 
-/* The head is filled in when the times are. */
+/* block_put() fills in the two headers at the beginning once the times are encoded. */
 static unsigned char *put_columns(unsigned char *at, const struct packer *packer)
 {
 	at += sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times);
@@ -119,7 +134,7 @@ static unsigned char *put_columns(unsigned char *at, const struct packer *packer
 	return put_texts(at, packer);
 }
 
-/* With room for columns of @most bytes. */
+/* The result has room for columns of at least @most bytes. */
 static struct trace_packed *packed_new(struct packing *packing, size_t most)
 {
 	struct trace_packed *packed;
@@ -241,7 +256,7 @@ static void pack_identify(struct trace_packed *packed, const struct packer *pack
 	packed->lost_total = source->lost_total;
 }
 
-/* The records from packer->begin on that fit one chunk. */
+/* Pack as many records from packer->begin on as fit one chunk. */
 static struct trace_packed *pack_chunk(struct packer *packer)
 {
 	struct trace_packed *packed;
@@ -255,7 +270,7 @@ static struct trace_packed *pack_chunk(struct packer *packer)
 	return packed;
 }
 
-/* Ready for the records behind those of the chunk before. */
+/* Prepare for the records after those of the previous chunk. */
 static void packer_go_on(struct packer *packer)
 {
 	packer->begin = packer->end;
@@ -340,7 +355,7 @@ static void packer_give_back(struct packing *packing, struct packer *packer)
 	pthread_mutex_unlock(&packing->lock);
 }
 
-/* A record has at least 8 bytes. */
+/* A record has at least 8 bytes, so a block of n bytes has at most n / 8 records. */
 static bool packer_reserve(struct packer *packer)
 {
 	size_t most = packer->source->bytes / 8 + 1;
@@ -351,7 +366,10 @@ static bool packer_reserve(struct packer *packer)
 	return lists_reserve(packer, most) && packer->times && packer->scratch;
 }
 
-/* What a block takes is asked of those who will take it, and then put where it is ready. Without memory the blocks will ask for theirs. */
+/*
+ * Let the packer reserve what one block of @block_bytes needs, add that up, and move it all into
+ * one prefaulted mapping. Best effort: on failure each block allocates its own memory.
+ */
 static void packer_prepare(struct packing *packing, struct packer *packer, size_t block_bytes)
 {
 	struct trace_source source = { .bytes = block_bytes };

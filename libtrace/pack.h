@@ -10,12 +10,15 @@
 
 /**
  * struct trace_packed - a block of records as columns, not yet compressed
- * @next: the block's next chunk, when its records are of more types than a chunk may have
- * @header: what is known before the block's place in the file is: kind, stream ... ids; the rest 0
- * @lost_total: of the source
- * @room: bytes in @raw that are allocated; @bytes: of them, used
- * @texts_at: in @raw: where the texts begin, which are unlike all before. @codes_at: where the codes of the times begin, up to the end, which no compression
- *            makes smaller
+ * @next: the block's next chunk, when its records have more types than one chunk may have
+ * @header: the fields that do not depend on the position in the file: kind, stream ... ids; the
+ *          rest is 0
+ * @lost_total: from the source
+ * @room: bytes allocated for @raw
+ * @bytes: bytes used of @raw
+ * @texts_at: offset in @raw of the texts; their statistics differ from all data before
+ * @codes_at: offset in @raw of the coded times, which extend to the end; compression cannot shrink
+ *            them
  */
 struct trace_packed {
 	struct trace_packed *next; /* owned */
@@ -28,36 +31,40 @@ struct trace_packed {
 	unsigned char raw[];
 };
 
-/** writer_schema() - the events of programs that the writer was told of. Any thread, for schema_type() */
+/** writer_schema() - the types of programs that the writer knows, for schema_type(). Any thread */
 const struct schema *writer_schema(const struct trace_writer *writer);
 
 enum {
-	PACKING_SPARES = 2, /* one is packed while the one before is written; more are there only when the disk is slow */
+	PACKING_SPARES = 2, /* one is packed while the previous one is written; a slow disk needs more */
 };
 
 /**
- * struct packing - what packing remembers from block to block, of one writer
- * @spares: blocks that are written, whose memory is used again: fresh memory costs a page fault and the clearing of each page
+ * struct packing - what a writer's packing keeps from block to block
+ * @spares: written blocks, kept for reuse: fresh memory costs a page fault and the clearing of each
+ *          page
  */
 struct packing {
 	struct clock_model clock;
 	struct syscall_args args;
-	pthread_mutex_t lock; /* guards what is below */
+	pthread_mutex_t lock; /* guards the fields below */
 	struct trace_packed *spares; /* owned */
 	unsigned int nr_spares;
-	struct packer *free; /* owned; as many as there ever were threads at it at a time */
-	void *ready; /* owned; the memory of the first packer, if it was prepared */
+	struct packer *free; /* owned; as many as threads have ever packed concurrently */
+	void *ready; /* owned; memory of the first packer, if packing_prepare() was called */
 };
 void packing_init(struct packing *packing);
 void packing_release(struct packing *packing);
 
-/** packing_prepare() - the memory that one thread needs to pack blocks of @block_bytes is there before the first one comes, as far as can be had. Before any */
+/**
+ * packing_prepare() - allocate and prefault what one thread needs to pack blocks of @block_bytes
+ * Best effort. Call it before any other use.
+ */
 void packing_prepare(struct packing *packing, size_t block_bytes);
 
-/** packing_recycle() - as trace_packed_free(); the memory may be used again. Any thread */
+/** packing_recycle() - like trace_packed_free(), but the memory may be reused. Any thread */
 void packing_recycle(struct packing *packing, struct trace_packed *packed);
 
-/** writer_packing() - the writer's. Any thread */
+/** writer_packing() - the writer's packing state. Any thread */
 struct packing *writer_packing(struct trace_writer *writer);
 
 #endif

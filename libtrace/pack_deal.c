@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pack_deal.c - the third step of packing: each payload goes to the lane of its type. */
+/* pack_deal.c - the third step of packing: copy each payload to the lane of its type. */
 #include "pack.h"
 #include "packer.h"
 
@@ -10,7 +10,7 @@ enum {
 	TEXTS_AHEAD = 3,
 };
 
-/* The lanes, with their memory. */
+/* Set up the lanes and their memory. */
 static bool deal_prepare(struct packer *packer)
 {
 	size_t bytes = 0;
@@ -38,20 +38,21 @@ static bool deal_prepare(struct packer *packer)
 }
 
 /*
- * A hostile program may have changed the text since the scan: what counts is what we copy, within the room of the scan, of which there are whole words.
- * Copied and hashed in one go: paths are too short for the great functions that do one of these each.
+ * Copy and hash a text in one pass; paths are too short for general copy and hash functions to pay.
+ * SECURITY: a hostile program may have changed the text since the scan. Only the copied bytes
+ * count, and they fit the room that the scan computed, which is a multiple of a word.
  */
 static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end, uint64_t *ret_hash)
 {
 	size_t room = (size_t)(lane->end_text - lane->next_text);
-	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15, word, nul; /* as in row_hash(), no product waits for another */
+	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15, word, nul; /* like row_hash(): no product depends on another */
 
 	room = room < (size_t)(end - text) ? room : (size_t)(end - text);
 	for (size_t at = 0; at + sizeof(word) <= room; at += sizeof(word), factor += 0x3c6ef372fe94f82a) {
 		memcpy(&word, text + at, sizeof(word));
 		nul = nul_bytes(word);
 		if (nul)
-			word &= ((nul & -nul) >> 7) - 1; /* what stands before the first one */
+			word &= ((nul & -nul) >> 7) - 1; /* the bytes before the first NUL */
 		memcpy(lane->next_text + at, &word, sizeof(word));
 		hash += (word ^ word >> 32) * factor;
 		if (!nul)
@@ -63,7 +64,7 @@ static size_t deal_text(const struct lane *lane, const unsigned char *text, cons
 	return 0;
 }
 
-/* The same for what the fields of a program's record refer to. */
+/* The same for the data that the fields of a program's record refer to. */
 static size_t deal_tail(const struct lane *lane, const struct user_slot *user, const unsigned char *payload, const unsigned char *end, uint64_t *ret_hash)
 {
 	const unsigned char *tail = payload + 8 * (size_t)lane->nr_words;
@@ -84,7 +85,7 @@ static void deal_strings(struct lane *lane, const struct user_slot *user, const 
 		uint64_t hash;
 		size_t length = user ? deal_tail(lane, user, payload, end, &hash) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end, &hash);
 
-		__builtin_prefetch(ahead); /* as lane_add() does */
+		__builtin_prefetch(ahead); /* like lane_add() */
 		__builtin_prefetch(ahead + 64);
 		lane_add_string(lane, payload, length, hash);
 	}
@@ -104,7 +105,7 @@ static void deal_some(const struct packer *packer, uint32_t place, const uint32_
 		lane_add(lane, records, payloads, nr);
 }
 
-/* Type by type, because looking at many of one size is quick. */
+/* Type by type, because a loop over payloads of one size is fast. */
 bool packer_deal(struct packer *packer)
 {
 	if (!deal_prepare(packer))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pack_scan.c - the first step of packing: what records there are, whether they are good, and in which order. */
+/* pack_scan.c - the first step of packing: find the records, check them, and put them in order. */
 #include "clones.h"
 #include "packer.h"
 
@@ -8,9 +8,11 @@
 
 enum {
 	NEXT_CHUNK = 256, /* instead of a place */
-	AHEAD_BYTES = 2048, /* records are asked for so early: another CPU has written them */
+	AHEAD_BYTES = 2048, /* prefetch distance: another CPU has written the records */
 	NR_CALL_KINDS = TRACE_EV_sys_enter6 - TRACE_EV_sys_enter + 1,
-	/* Where in a record for several events the time between them is, and their payloads. */
+	/*
+	 * Word offsets in a record for several events: the time between them, and their payloads.
+	 */
 	CALL_ELAPSED_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, elapsed)) / 8,
 	CALL_EXIT_WORD = (sizeof(struct trace_record) + offsetof(struct trace_record_call, exit)) / 8,
 	CALL_ENTRY_WORD = (sizeof(struct trace_record) + sizeof(struct trace_record_call)) / 8,
@@ -26,7 +28,10 @@ static void user_slot_init(struct user_slot *user, const struct trace_event_type
 			user->references[user->nr_references++] = type->fields[i].offset;
 }
 
-/* The slot of a type with an id from TRACE_EV_MAX on; 0: nobody described it; NR_SLOTS: there is none left. */
+/*
+ * The slot of a type with an id from TRACE_EV_MAX on; 0: unknown type; NR_SLOTS: all slots are in
+ * use.
+ */
 static uint32_t user_slot_find(struct packer *packer, uint32_t id)
 {
 	const struct trace_event_type *type;
@@ -47,7 +52,10 @@ static uint32_t user_slot_find(struct packer *packer, uint32_t id)
 
 /* ---- is a record good? ---- */
 
-/* Is there a NUL in the string of a record? Its last word has one, because records are padded: nobody else need be asked. */
+/*
+ * Does the string of a record end with a NUL? Records are padded, so usually the last word has one;
+ * only otherwise the whole string is searched.
+ */
 static bool string_ends(const unsigned char *text, size_t bytes)
 {
 	uint64_t last;
@@ -114,7 +122,10 @@ static uint32_t place_of(struct packer *packer, uint32_t id)
 	return packer->places[id] != NO_PLACE ? packer->places[id] : place_add(packer, id, catalogue_types()[id]);
 }
 
-/* A record for several events: an entry of a system call, its path, its exit. Each finds its payload in it, and none knows of the others. */
+/*
+ * Records for several events: entry of a system call, its path, its exit. Each event's list gets
+ * the offset of its own payload in the record.
+ */
 static inline bool is_call(uint32_t id)
 {
 	return id - TRACE_RECORD_CALL < NR_CALL_KINDS;
@@ -130,19 +141,22 @@ static inline bool call_has_exit(uint32_t id)
 	return id >= TRACE_RECORD_PATH_CALL;
 }
 
-/* The entry, that is. */
+/* The id of the entry event. */
 static inline uint32_t call_event(uint32_t id)
 {
 	return TRACE_EV_sys_enter + (id - TRACE_RECORD_PATH_ENTRY) % NR_CALL_KINDS;
 }
 
-/* In which word of the record the payload of the path begins. */
+/* Word offset in the record of the path's payload. */
 static inline uint32_t call_path_word(uint32_t id)
 {
 	return CALL_ENTRY_WORD + catalogue_types()[call_event(id)]->fixed_bytes / 8;
 }
 
-/* The place of the entry, for the first record of its kind, any with a path, or a bad one: NO_PLACE. */
+/*
+ * The place of the entry event. Called for the first record of a kind, for each with a path, and
+ * for each bad one, for which it returns NO_PLACE.
+ */
 static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
 {
 	uint32_t words = call_path_word(id);
@@ -162,7 +176,10 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
 	return packer->places[id] = (uint8_t)place_of(packer, call_event(id));
 }
 
-/* The place of a record that may be the first of its type, have a string, be padding or be bad: NO_PLACE when it has none; or NEXT_CHUNK. */
+/*
+ * The place of a record that may be the first of its type, have a string, be padding or be bad.
+ * Returns NO_PLACE when the record has none, NEXT_CHUNK when it does not fit this chunk.
+ */
 static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
 {
 	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id), place;
@@ -184,7 +201,10 @@ static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint
 	return place;
 }
 
-/* The last one of @nr records is earlier than the one before. What would cost more to move than to sort stays where it is. */
+/*
+ * The last of @nr records is earlier than the one before it: move it to where it belongs. If
+ * sorting would be cheaper than moving, leave it and set @unsorted.
+ */
 static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t nr)
 {
 	uint32_t time = packer->times[nr - 1], *list_end;
@@ -210,7 +230,10 @@ static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t
 	}
 }
 
-/* The events of a record with a path, which is word @at of the records; returns how many there are now. They may be earlier than others. */
+/*
+ * Add the events of a record with a path, which begins at word @at. They may be earlier than other
+ * events. Returns the new number of events.
+ */
 static __attribute__((noinline)) size_t scan_path_call(struct packer *packer, size_t nr, size_t at, uint32_t id, uint32_t time, uint32_t latest)
 {
 	const unsigned char *record = packer->source->records + at * 8;
@@ -234,8 +257,9 @@ static __attribute__((noinline)) size_t scan_path_call(struct packer *packer, si
 }
 
 /*
- * Where the next record is depends on this one's header: nothing else here may stand in the way of that. One comparison tells the records of
- * the catalogue that need no look at their payload from all others.
+ * The position of the next record depends on the header of this one, so nothing else in the loop
+ * may delay that. One comparison separates catalogue records that need no check of their payload
+ * from all others.
  */
 TRACE_CLONES static void scan(struct packer *packer)
 {
@@ -294,7 +318,7 @@ TRACE_CLONES static void scan(struct packer *packer)
 		else
 			latest = time;
 	}
-	at = nr_words; /* what comes behind a record without an end makes no sense */
+	at = nr_words; /* after a record with a bad size the next one cannot be found */
 end:
 	for (uint32_t i = 0; i < packer->nr_types; i++)
 		packer->found[i].count += (uint32_t)list_last(packer, i);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pack_sort.c - the second step of packing, for blocks whose records are not nearly in order. */
+/* pack_sort.c - the second step of packing, for blocks that are far from sorted. */
 #include "packer.h"
 
-/* Of the same time the first one stays first: where the payloads are does not tell, because that of a call's exit stands before its entry's. */
+/*
+ * Stable: of two equal times the first stays first. The payload's position cannot decide, because
+ * in a record the exit of a call is stored before its entry.
+ */
 static void merge(const uint64_t *from, uint64_t *to, size_t begin, size_t middle, size_t end)
 {
 	size_t a = begin, b = middle;
@@ -11,7 +14,7 @@ static void merge(const uint64_t *from, uint64_t *to, size_t begin, size_t middl
 		to[i] = b >= end || (a < middle && from[a] >> 32 <= from[b] >> 32) ? from[a++] : from[b++];
 }
 
-/* Returns where they are then: in @from or in @to. */
+/* Returns the sorted keys, which are in @from or in @to. */
 static const uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t nr)
 {
 	for (size_t width = 1; width < nr; width *= 2) {
@@ -29,7 +32,10 @@ static const uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t nr)
 	return from;
 }
 
-/* The payload of each record, whose id is in keys[i]; another 24 bits above the 8 of that. */
+/*
+ * Add the payload offset of each record to keys[i], which has the type's place in bits 0-7: 24 bits
+ * above those.
+ */
 static void keys_add_payloads(const struct packer *packer, uint64_t *keys)
 {
 	const uint32_t *at[MAX_TYPES];
@@ -45,7 +51,7 @@ static void keys_add_payloads(const struct packer *packer, uint64_t *keys)
 	}
 }
 
-/* The lists from the beginning. */
+/* Rebuild the lists from the sorted keys. */
 static void lists_again(struct packer *packer, const uint64_t *keys)
 {
 	packer->nr_lists = 0;
@@ -60,7 +66,7 @@ static void lists_again(struct packer *packer, const uint64_t *keys)
 		packer->found[i].count += (uint32_t)list_last(packer, i);
 }
 
-/* By keys: time << 32 | payload << 8 | id. */
+/* Sort by keys: time << 32 | payload offset << 8 | place. */
 bool packer_sort(struct packer *packer)
 {
 	uint64_t *keys = packer_memory(packer, MEMORY_KEYS, packer->source->bytes + 8);

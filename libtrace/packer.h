@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef LIBTRACE_PACKER_H
 #define LIBTRACE_PACKER_H
-/* packer.h - the work in progress on one block, which the steps of packing share: pack.c says how they follow each other. */
+/*
+ * packer.h - the working state of one block, shared by the steps of packing. pack.c explains the
+ * steps and the terms slot and place.
+ */
 #include <trace/format.h>
 #include <trace/reader.h>
 #include <trace/writer.h>
@@ -11,23 +14,31 @@
 
 enum {
 	NR_SLOTS = 512,
-	MAX_TYPES = 255,	/* of a chunk */
+	MAX_TYPES = 255,	/* per chunk */
 	NO_PLACE = 255,
-	LIST_ENTRIES = 128,	/* of a piece of a list */
-	MAX_REFERENCES = 32,	/* of a type; more are not followed */
-	SLOT_TABLE_SIZE = 1024, /* a power of two, and never full */
+	LIST_ENTRIES = 128,	/* per piece of a list */
+	MAX_REFERENCES = 32,	/* per type; more are not followed */
+	SLOT_TABLE_SIZE = 1024, /* a power of two; the table is never full */
 };
 
-/** struct user_slot - a type of a program in this block. @references: offsets in the payload */
+/**
+ * struct user_slot - a type of a program in this block
+ * @references: offsets of the references in the payload
+ */
 struct user_slot {
 	const struct trace_event_type *type;
 	uint16_t nr_references;
 	uint16_t references[MAX_REFERENCES];
 };
 
-/** struct memory - kept for the next block: fresh memory costs a page fault and the clearing of each page, half of all of packing. @is_ready: of packing->ready */
+/**
+ * struct memory - a buffer that is kept for the next block
+ * Fresh memory costs a page fault and the clearing of each page, which would be half of the time of
+ * packing.
+ * @is_ready: the buffer is part of packing->ready
+ */
 struct memory {
-	void *data; /* owned, unless it is ready */
+	void *data; /* owned, unless @is_ready */
 	size_t room;
 	bool is_ready;
 };
@@ -43,8 +54,10 @@ enum {
 
 /**
  * struct found - a type that occurs in the chunk
- * @count: of its records; while they are scanned, of those in pieces of its list that are full
- * @list: the first piece of it. @string_room: bytes that the strings of its records may have. @user: how to find the end of a program's payload; NULL: it has no references
+ * @count: records of the type; during the scan, only those in the full pieces of its list
+ * @list: number of the first piece of its list
+ * @string_room: upper bound of the bytes in the strings of its records
+ * @user: how to find the end of a program's payload; NULL: the type has no references
  */
 struct found {
 	uint32_t slot;
@@ -56,22 +69,27 @@ struct found {
 };
 
 /**
- * struct packer - the work in progress on one block
+ * struct packer - the working state of one block
  * @begin, @end: the records of this chunk, in 8-byte words
- * @times, @ids: of each record: ns since the base, and the place of its type. In its memory
- * @lists: in its memory, pieces of LIST_ENTRIES: the number of the piece behind it, then in which words the payloads of a type begin
- * @list_ends: by place, where the next one goes; never behind the end of a piece
- * @nr_moves: by how much those were moved that were out of order. @unsorted: that became too much
- * @scratch: in its memory; room for 8 bytes of each record
- * @found: by place. @places: by slot; NO_PLACE: it did not occur so far
- * @least_words: of records of the catalogue without strings that occurred; of others, more than any record has
- * @table: slots of programs' types by a hash of their id; 0: free
- * @lanes: by slot; those of slots that do not occur are of an earlier block
+ * @times, @ids: for each record: ns since the base, and the place of its type
+ * @lists: pieces of LIST_ENTRIES: the number of the next piece, then the word offsets of a type's
+ *         payloads
+ * @list_ends: by place, where the next offset is stored; never beyond the end of a piece
+ * @scratch: room for 8 bytes per record
+ * @nr_moves: moves that were needed to put late records in order
+ * @unsorted: there were too many moves; packer_sort() has to sort
+ * @found: by place
+ * @places: by slot; NO_PLACE: the type has not occurred yet
+ * @least_words: minimum size of a record of a catalogue type without strings that has occurred; for
+ *               other types a value above any size
+ * @table: hash table from ids of programs' types to slots; 0: free
+ * @lanes: by slot; a slot that does not occur in this block has stale content
+ * @times, @ids, @lists and @scratch are in @memory.
  */
 struct packer {
 	struct packer *next_free;
 	const struct trace_source *source;
-	const struct schema *schema; /* of programs */
+	const struct schema *schema; /* types of programs */
 	struct packing *packing;
 	struct memory memory[NR_MEMORIES];
 	size_t begin;
@@ -96,18 +114,25 @@ struct packer {
 	struct lane lanes[NR_SLOTS];
 };
 
-/** packer_memory() - its content is lost. NULL: there is no memory */
+/** packer_memory() - a buffer of at least @bytes; growing loses its content. NULL: no memory */
 void *packer_memory(struct packer *packer, unsigned int which, size_t bytes);
 
 /* ---- pack_scan.c ---- */
 
-/** packer_scan() - the times, types and payloads of the records from packer->begin on that fit one chunk */
+/**
+ * packer_scan() - find times, types and payloads of the records from packer->begin on that fit one
+ * chunk
+ */
 void packer_scan(struct packer *packer);
 
-/** packer_tail_length() - what follows the fixed part of a program's record, up to the end of what its fields refer to; -1: one refers to something else */
+/**
+ * packer_tail_length() - bytes from the end of the fixed part of a program's record to the end of
+ * the data its fields refer to
+ * Returns -1 when a field refers to anything outside.
+ */
 int packer_tail_length(const struct user_slot *user, const unsigned char *payload, size_t bytes);
 
-/* Has @word a byte of 0? The lowest bit that is set is then in the lowest such byte. */
+/* Nonzero if @word has a byte of 0. The lowest set bit is then in the lowest such byte. */
 static inline uint64_t nul_bytes(uint64_t word)
 {
 	return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
@@ -115,12 +140,15 @@ static inline uint64_t nul_bytes(uint64_t word)
 
 /* ---- pack_sort.c ---- */
 
-/** packer_sort() - what was not nearly in order. False: there is no memory */
+/** packer_sort() - sort the records of a chunk. Returns false when there is no memory */
 bool packer_sort(struct packer *packer);
 
 /* ---- pack_deal.c ---- */
 
-/** packer_deal() - the payloads to the lanes of their types. False: there is no memory for those */
+/**
+ * packer_deal() - copy the payloads to the lanes of their types. Returns false when there is no
+ * memory
+ */
 bool packer_deal(struct packer *packer);
 
 static inline struct lane *lane_at(const struct packer *packer, uint32_t place)
@@ -135,7 +163,7 @@ static inline uint32_t *list_new(struct packer *packer)
 	return packer->lists + (size_t)packer->nr_lists++ * LIST_ENTRIES + 1;
 }
 
-/* The piece that ends at @end is full. */
+/* Start the next piece of the list; the piece that ends at @end is full. */
 uint32_t *packer_list_go_on(struct packer *packer, uint32_t place, uint32_t *end);
 
 static inline void list_add(struct packer *packer, uint32_t place, uint32_t payload)
@@ -148,7 +176,7 @@ static inline void list_add(struct packer *packer, uint32_t place, uint32_t payl
 	packer->list_ends[place] = end;
 }
 
-/* How many there are in the piece where the list ends. */
+/* The number of entries in the last piece of the list. */
 static inline size_t list_last(const struct packer *packer, uint32_t place)
 {
 	return (uintptr_t)packer->list_ends[place] / sizeof(uint32_t) % LIST_ENTRIES - 1;

@@ -16,7 +16,7 @@ uint64_t plausible_most(uint32_t stream, uint64_t ns, uint32_t nr_cpus)
 	return most > PLAUSIBLE_LOSS_LEAST ? most : PLAUSIBLE_LOSS_LEAST;
 }
 
-/* How many CPUs there are is not known yet. */
+/* The number of CPUs is not known yet. */
 bool plausible_chunk(const struct trace_chunk_header *header)
 {
 	uint64_t most = plausible_most(header->stream, header->last_ns, TRACE_CPUS_MAX);
@@ -41,7 +41,10 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
 
 /* ---- times and CPUs ---- */
 
-/* The recorder's own word; or the CPUs that have a ring of the kernel's, which all have if the kernel was recorded; else any number will do. */
+/*
+ * The number that the recorder noted; else the CPUs with a ring of the kernel, which is all CPUs if
+ * the kernel was recorded; else no limit.
+ */
 static uint32_t cpus_of_machine(const struct trace *trace)
 {
 	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_CPUS);
@@ -52,7 +55,7 @@ static uint32_t cpus_of_machine(const struct trace *trace)
 	return trace->books && trace->info.nr_cpus ? trace->info.nr_cpus : TRACE_CPUS_MAX;
 }
 
-/* The latest time that an event of a program can have. Where the recording was cut off that is not known. */
+/* The latest possible time of a program's event; unlimited if the recording was cut off. */
 static uint64_t end_of_programs(const struct trace *trace)
 {
 	uint64_t end_ns = trace->info.end_ns > trace->last_ns ? trace->info.end_ns : trace->last_ns, clock_ns = 0;
@@ -82,7 +85,7 @@ static int refuse_chunk(struct trace *trace, size_t idx, const struct trace_tabl
 				(ull)of->offset, of->stream, of->cpu);
 }
 
-/* Nearly never: goes through all chunks, to refuse some and to find what the others come to. */
+/* Rarely needed: walk all chunks, refuse the impossible ones and sum up the others again. */
 static int refuse_chunks(struct trace *trace, uint64_t end_ns, uint32_t nr_cpus)
 {
 	int error = 0;
@@ -103,7 +106,7 @@ static int refuse_chunks(struct trace *trace, uint64_t end_ns, uint32_t nr_cpus)
 	return error;
 }
 
-/* A ring that recorded nothing is in the statistics only. */
+/* A ring without records occurs in the statistics only. */
 static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
 {
 	int error = 0;

@@ -2,14 +2,16 @@
 #ifndef LIBTRACE_PLAUSIBLE_H
 #define LIBTRACE_PLAUSIBLE_H
 /*
- * plausible.h - the reader's gate for numbers that no recorder can have found: private to the reader.
+ * plausible.h - reject numbers that no recorder can have produced; private to the reader.
  *
- * SECURITY: what a program recorded comes from memory that the program can write, and a trace may be anybody's. A good recorder refuses impossible numbers
- * (daemon/doubt.h); a trace that holds them all the same is damaged there: the chunk is not used, trace_get_damage() and trace_verify() say why.
+ * SECURITY: a program can write the memory with its records, and a trace may come from anyone. A
+ * good recorder rejects impossible numbers (daemon/doubt.h). A trace with such numbers is damaged:
+ * the reader does not use the chunk, and trace_get_damage() and trace_verify() report why.
  *
- *	an event of a program is not later than the end of the recording        nor does it make the recording longer
- *	a program does not run on a CPU that the machine does not have         nor does it make the machine larger
- *	a CPU records at most one event per ns since the machine was booted    so no loss is larger, nor a sum of losses
+ * - An event of a program is not later than the end of the recording, and does not extend it.
+ * - A program does not run on a CPU that the machine does not have, and does not add one.
+ * - A CPU records at most one event per ns since the machine was booted, so neither a loss nor a
+ *   sum of losses is larger.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,23 +28,34 @@ static inline bool stream_is_of_program(uint32_t stream)
 	return stream >= STREAM_USER_FIRST && stream < STREAM_USER_END;
 }
 
-/* The recorder drains its buffers for so long after the end, at most, and notes the clocks behind that. */
+/*
+ * The recorder drains its buffers for at most this long after the end, and then notes the clocks.
+ */
 #define PLAUSIBLE_END_NS 10000000000ull
-/* Traces that are made by hand have clocks that begin at 0. */
+/* Traces made by hand have clocks that begin at 0. */
 #define PLAUSIBLE_LOSS_LEAST (1ull << 32)
 
-/** plausible_most() - events that a stream can have had until @ns of CLOCK_MONOTONIC. @nr_cpus: of the machine; a ring of the kernel's is of one */
+/**
+ * plausible_most() - maximum number of events of a stream until @ns of CLOCK_MONOTONIC
+ * @nr_cpus: CPUs of the machine; a ring of the kernel belongs to one CPU
+ */
 uint64_t plausible_most(uint32_t stream, uint64_t ns, uint32_t nr_cpus);
 
-/** plausible_chunk() - can the numbers of lost events of a chunk be true? */
+/** plausible_chunk() - are the loss counters of a chunk possible? */
 bool plausible_chunk(const struct trace_chunk_header *header);
 
-/** plausible_statistics() - can the books of a stream be true, until @end_ns on a machine of @nr_cpus? */
+/**
+ * plausible_statistics() - are a stream's statistics possible, until @end_ns on a machine with
+ * @nr_cpus?
+ */
 bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t end_ns, uint32_t nr_cpus);
 
 /**
- * plausible_load() - when the metadata are known: leave out the chunks of programs that are later than the end, or of no CPU, and find the CPUs
- * 0 or -ENOMEM. @ret_spoiled: there were such chunks: what was made of the chunks so far must be made again
+ * plausible_load() - refuse chunks of programs later than the end or on impossible CPUs, and find
+ * the number of CPUs
+ * Called once the metadata are known.
+ * @ret_spoiled: chunks were refused; what was computed from the chunks must be computed again
+ * Returns 0 or -ENOMEM.
  */
 int plausible_load(struct trace *trace, bool *ret_spoiled);
 #endif

@@ -9,34 +9,37 @@
 #include "pages.h"
 
 enum {
-	HUGE_LEAST_BYTES = 4 << 20, /* of a piece: what one stream needs is in those before */
+	/* pieces of this size and more use large pages; what one stream needs fits smaller ones */
+	HUGE_LEAST_BYTES = 4 << 20,
 	HUGE_MOST_BYTES = 32 << 20,
-	FIRST_PIECE_BYTES = 256 << 10, /* most cursors are for a few events */
+	FIRST_PIECE_BYTES = 256 << 10, /* most cursors read a few events only */
 	LAST_PIECE_BYTES = 16 << 20,
 	LEAST_BITS = 12,
 	MOST_BITS = 22,
-	STEPS = 4, /* between two powers of two: at most a fifth of what is taken is not used */
+	STEPS = 4, /* sizes per power of two: at most a fifth of a block is unused */
 	NR_SIZES = (MOST_BITS - LEAST_BITS) * STEPS + 1,
 };
 
 _Static_assert(POOL_MOST_BYTES == 1 << MOST_BITS, "the last size");
 
-/** struct piece - of the pool's memory */
+/** struct piece - a part of the pool's memory */
 struct piece {
 	void *memory; /* owned */
 	struct piece *next;
 };
 
-/** struct unused - memory of a size that was given back */
+/** struct unused - returned memory of one size */
 struct unused {
 	struct unused *next;
 };
 
 /**
- * struct pool - everything under @lock
- * @at: what is left of the last piece
- * @huge_bytes: of large pages so far. With all of 120 MB in them events cost a quarter less, but where the host of a virtual machine had not given it that
- *	memory yet, the first 10 million cost twice as much: so neither for one stream nor for all that many have
+ * struct pool - all fields are guarded by @lock
+ * @at: the rest of the last piece
+ * @huge_bytes: bytes in large pages so far, limited to HUGE_MOST_BYTES. With all 120 MB in large
+ *              pages events cost a quarter less. But on a virtual machine whose host had not yet
+ *              provided that memory, the first 10 million events cost twice as much. So one stream
+ *              alone uses none, and many streams use some.
  */
 struct pool {
 	pthread_mutex_t lock;

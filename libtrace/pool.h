@@ -2,10 +2,12 @@
 #ifndef LIBTRACE_POOL_H
 #define LIBTRACE_POOL_H
 /*
- * pool.h - memory for the decoded blocks of a cursor, which live as long as it does.
+ * pool.h - memory for the decoded blocks of a cursor; freed with the cursor.
  *
- * A cursor has a block of each stream. Memory of 256 of them costs a fault for each page of it, and their events, which it goes through a few of
- * one block at a time, lie on more pages than a processor knows the places of. So it comes out of few and large pieces, of large pages where the kernel has them.
+ * A cursor has one block per stream. For 256 streams, malloc() would cost a page fault per page,
+ * and the cursor, which reads a few events of one block at a time, would use more pages than the
+ * TLB holds. The pool therefore takes few and large pieces, in large pages where the kernel has
+ * them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,18 +15,23 @@
 struct pool;
 
 /**
- * pool_new() - NULL: no memory. pool_free() - after all that was taken was given back; NULL is fine. Returns NULL
- * @several: blocks at a time, of most streams: then all but a little of it is in large pages
+ * pool_new() - NULL: no memory
+ * @several: one block of most streams is in use at the same time; then nearly all memory is in
+ *           large pieces
+ * pool_free() - all memory must have been given back. NULL is fine. Returns NULL
  */
 struct pool *pool_new(bool several);
 struct pool *pool_free(struct pool *pool);
 
-enum { POOL_MOST_BYTES = 4 << 20 }; /* more is no matter of the pool: malloc(), and free() when it is given back */
+enum { POOL_MOST_BYTES = 4 << 20 }; /* larger blocks are allocated with malloc() and freed when given back */
 
-/** pool_take() - at least @bytes, and how many. Any thread may take and give. NULL: no memory */
+/**
+ * pool_take() - at least @bytes; their number in @ret_room. NULL: no memory. Any thread may take
+ * and give
+ */
 void *pool_take(struct pool *pool, size_t bytes, size_t *ret_room);
 
-/** pool_give() - what pool_take() gave with @room. NULL is fine */
+/** pool_give() - give back @memory of @room bytes from pool_take(). NULL is fine */
 void pool_give(struct pool *pool, void *memory, size_t room);
 
 #endif

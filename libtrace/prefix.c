@@ -4,14 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** struct node - @count of a symbol, or of the two nodes below it; @up: the node above; @depth below the root */
+/**
+ * struct node - @count: occurrences of a symbol, or the sum of the two child nodes; @up: the
+ * parent; @depth: below the root
+ */
 struct node {
 	uint32_t count;
 	uint16_t up;
 	uint16_t depth;
 };
 
-/* Symbols by count, rarest first: in each word the count and the symbol. There are a few dozen, nearly never in an order of any kind. */
+/*
+ * Insertion sort by count, rarest first; each word has the count and the symbol. There are a few
+ * dozen symbols, rarely in any order.
+ */
 static size_t sort_symbols(const uint32_t *counts, size_t nr_symbols, uint64_t *sorted)
 {
 	size_t nr = 0;
@@ -30,7 +36,10 @@ static size_t sort_symbols(const uint32_t *counts, size_t nr_symbols, uint64_t *
 	return nr;
 }
 
-/* Put the two rarest nodes below a new one until one is left. New ones are made in ascending order: two queues need no heap. */
+/*
+ * Join the two rarest nodes under a new one until one is left. New nodes have ascending counts, so
+ * two queues suffice instead of a heap.
+ */
 static void build_tree(struct node *nodes, size_t nr)
 {
 	size_t leaf = 0, inner = nr;
@@ -50,7 +59,10 @@ static void build_tree(struct node *nodes, size_t nr)
 		nodes[at].depth = (uint16_t)(nodes[nodes[at].up].depth + 1);
 }
 
-/* How many codes of each length. Those that would be too long are put in the place of shorter ones, which become one bit longer. */
+/*
+ * Count the codes of each length. A code that would be too long takes the place of a shorter one,
+ * which becomes one bit longer.
+ */
 static void count_lengths(const struct node *nodes, size_t nr, uint32_t *of_length)
 {
 	size_t too_deep = 0;
@@ -61,7 +73,7 @@ static void count_lengths(const struct node *nodes, size_t nr, uint32_t *of_leng
 	}
 	if (!too_deep)
 		return;
-	/* In units of the longest: what the codes take, of what there is. */
+	/* In units of the longest code: code space that is taken, and all there is. */
 	uint32_t taken = 0, all = 1u << PREFIX_MOST_BITS;
 
 	for (unsigned int length = 1; length <= PREFIX_MOST_BITS; length++)

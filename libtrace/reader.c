@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* reader.c - open a trace: everything but the events. */
+/* reader.c - open a trace, except for its events. */
 #include "trace.h"
 
 #include "error_set.h"
@@ -60,7 +60,10 @@ static bool has_chunk_somewhere(const struct trace *trace, uint64_t *ret_at)
 	return false;
 }
 
-/* The file's own header is damaged: a good chunk nearby shows that this is a trace all the same. */
+/*
+ * The header of the file is damaged. A good chunk near the beginning shows that the file is a trace
+ * nevertheless.
+ */
 static int file_header_damaged(struct trace *trace, uint64_t *ret_first, struct trace_error *ret_error)
 {
 	if (!has_chunk_somewhere(trace, ret_first))
@@ -99,7 +102,7 @@ static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_
 	return 0;
 }
 
-/* ---- the chunks that are not events ---- */
+/* ---- chunks other than events ---- */
 
 static int load_clocks(struct trace *trace, const unsigned char *raw, size_t bytes)
 {
@@ -130,7 +133,10 @@ static struct trace_stream_stats stats_from_disk(const struct trace_statistics_s
 					    .attempted = disk->attempted };
 }
 
-/** struct statistics - of the chunks so far whose list goes on */
+/**
+ * struct statistics - streams of the statistics chunks so far, while their list continues in
+ * another chunk
+ */
 struct statistics {
 	size_t nr;
 	size_t room;
@@ -145,9 +151,10 @@ static int statistics_finish(struct trace *trace, struct statistics *statistics,
 		return -ENOMEM;
 	for (size_t i = 0; i < statistics->nr; i++) {
 		streams[i] = stats_from_disk(&statistics->streams[i]);
-		if (stream_is_of_program(streams[i].stream)) /* a program does not say how many CPUs there are: plausible_load() */
+		/* a program cannot tell the number of CPUs: plausible_load() */
+		if (stream_is_of_program(streams[i].stream))
 			continue;
-		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* no event was on it */
+		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* a CPU without events */
 			trace->info.nr_cpus = streams[i].cpu + 1;
 	}
 	free(trace->books);
@@ -177,7 +184,10 @@ static bool statistics_reserve(struct statistics *statistics, size_t more)
 	return true;
 }
 
-/* SECURITY: chunks whose list goes on are as large in the file as they are here, so that a small file cannot have any number of streams. */
+/*
+ * SECURITY: a chunk whose list continues must be uncompressed, so a small file cannot have an
+ * unlimited number of streams.
+ */
 static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk, const unsigned char *raw)
 {
 	bool has_more = chunk->flags & TRACE_CHUNK_FLAG_MORE;
@@ -210,7 +220,7 @@ static int load_one(struct trace *trace, struct statistics *statistics, const st
 		return load_clocks(trace, raw, header->raw_bytes);
 	case TRACE_CHUNK_STATISTICS:
 		return load_statistics(trace, statistics, header, raw);
-	default: /* events come later; unknown kinds are of a newer version */
+	default: /* events are read later; unknown kinds are from a newer version */
 		return 0;
 	}
 }
@@ -258,7 +268,10 @@ static int load_metadata(struct trace *trace)
 	return error ? error : strings_sort(&trace->strings);
 }
 
-/* Without the trace's schema the library's own will do if it is the very same. */
+/*
+ * If the trace's schema is missing, use the library's own types, provided that they are identical
+ * (same checksum).
+ */
 static int schema_fall_back(struct trace *trace, bool header_is_good)
 {
 	size_t bytes;
@@ -277,7 +290,10 @@ static int schema_fall_back(struct trace *trace, bool header_is_good)
 	return error;
 }
 
-/* The text of every type; of the library's own where it makes events itself. */
+/*
+ * Compile the text template of each type. Events that the reader makes itself use the library's own
+ * type.
+ */
 static int templates_load(struct trace *trace)
 {
 	uint32_t nr = TRACE_EV_MAX;
@@ -308,7 +324,7 @@ static void window_load(struct trace *trace, bool header_is_good)
 		trace->info.end_ns = trace->info.start_ns;
 }
 
-/* ---- what trace_get_info() tells ---- */
+/* ---- trace_get_info() ---- */
 
 static const char *info_text(const struct trace *trace, enum trace_info_key key)
 {
@@ -317,7 +333,10 @@ static const char *info_text(const struct trace *trace, enum trace_info_key key)
 	return text ? text : "";
 }
 
-/* Of one CPU there is more than of another: where only some are known, little can be told of anybody. */
+/*
+ * A flight recording reaches back further on some CPUs than on others. Find the time from which on
+ * all CPUs are recorded; before it the analysis can say little.
+ */
 static void whole_load(struct trace *trace)
 {
 	struct trace_info *info = &trace->info;
@@ -408,7 +427,8 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 		window_load(trace, header_is_good);
 		if (is_spoiled)
 			trace->limit_ns = trace->info.end_ns;
-		if (!header_is_good || is_spoiled) /* the begin of the recording was not known, or some chunks are not to be used */
+		/* the start of the recording was unknown, or some chunks are refused */
+		if (!header_is_good || is_spoiled)
 			books_follow_again(trace);
 		error = books_follow(trace);
 	}
@@ -474,7 +494,7 @@ struct trace *trace_close(struct trace *trace)
 	return NULL;
 }
 
-/* ---- what it holds ---- */
+/* ---- content ---- */
 
 const struct trace_info *trace_get_info(const struct trace *trace)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* schema.c - the schema chunk: written from event types, read back into event types. */
+/* schema.c - serialize event types into a schema chunk, and read them back. */
 #include "schema.h"
 
 #include <errno.h>
@@ -19,7 +19,10 @@ static const char *const kind_names[TRACE_NR_KINDS] = {
 
 /* ---- writing ---- */
 
-/** struct texts - the texts of the schema, one behind the other; grows. @failed: out of memory, all else is void */
+/**
+ * struct texts - the concatenated texts of the schema; grows. @failed: out of memory, the rest is
+ * invalid
+ */
 struct texts {
 	char *data;
 	size_t bytes;
@@ -133,9 +136,10 @@ unsigned char *schema_serialize_catalogue(size_t *ret_bytes)
 /* ---- reading ---- */
 
 /**
- * struct view - a schema chunk's payload whose parts are known to lie inside it
- * @left, @type_left: bytes that the types, and the one at hand, may still take. Types can share fields and texts, and a payload of 16 MiB
- *	could stand for any number: so each is counted where it is used
+ * struct view - a schema chunk's payload; all its parts are checked to lie inside it
+ * @left, @type_left: bytes that all types, and the current type, may still use
+ * SECURITY: types can share fields and texts, so a payload of 16 MiB could expand without limit.
+ * Each use is therefore counted.
  */
 struct view {
 	struct trace_schema_header header;
@@ -143,10 +147,10 @@ struct view {
 	size_t type_left;
 	const unsigned char *types;
 	const unsigned char *fields;
-	const char *texts; /* NUL at the end */
+	const char *texts; /* ends with a NUL */
 };
 
-/* There is room for the header. */
+/* The payload must have room for the header. */
 static bool view_init(struct view *view, const unsigned char *payload, size_t bytes)
 {
 	struct trace_schema_header *header = &view->header;
@@ -226,13 +230,16 @@ bool type_has_references(const struct trace_event_type *type)
 	return false;
 }
 
-/* An id of the catalogue's, or of a recording's; TRACE_EV_USER is nobody's. */
+/*
+ * Ids of the catalogue and of the recording are good. TRACE_EV_USER stands for all programs' events
+ * and is never the id of a type.
+ */
 static bool id_is_good(uint16_t id)
 {
 	return id != 0 && id != TRACE_EV_USER;
 }
 
-/* What of a string's field and of references a type may have. */
+/* A type has references or a string, not both; a type with a thread id has room for it. */
 static bool type_is_good(const struct trace_event_type *type)
 {
 	bool references = type_has_references(type);
@@ -304,7 +311,10 @@ static const struct trace_event_type **schema_later(struct schema *schema)
 	return later;
 }
 
-/* There is room for it in the list. The first definition of an id stands; of the events that the reader makes itself, no other than its own. */
+/*
+ * The list must have room for it. The first definition of an id is valid. The type of an event that
+ * the reader makes itself is always the library's own.
+ */
 static int schema_put(struct schema *schema, const struct trace_event_type *type)
 {
 	const struct trace_event_type **place;
@@ -316,12 +326,12 @@ static int schema_put(struct schema *schema, const struct trace_event_type *type
 	if (type->id >= TRACE_EV_MAX && !schema_later(schema))
 		return -ENOMEM;
 	place = type->id < TRACE_EV_MAX ? &schema->by_id[type->id] : &schema->later[type->id - TRACE_EV_MAX];
-	__atomic_store_n(place, type, __ATOMIC_RELEASE); /* with schema_type() */
+	__atomic_store_n(place, type, __ATOMIC_RELEASE); /* pairs with schema_type() */
 	schema->types[schema->nr_types++] = type;
 	return 0;
 }
 
-/* Room for three more blocks. */
+/* Make room for three more blocks. */
 static bool schema_reserve_memory(struct schema *schema)
 {
 	size_t room = 2 * schema->nr_memory + 16;

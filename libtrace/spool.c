@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* spool.c - a trace from a pipe goes to an unlinked temporary file, because the reader wants to map it. */
+/*
+ * spool.c - copy a trace from a pipe to an unlinked temporary file, because the reader maps its
+ * input.
+ */
 #include "trace.h"
 
 #include "error_set.h"
@@ -19,7 +22,7 @@ static int temporary_file(void)
 	int fd;
 
 	if (!folder || !*folder)
-		folder = "/var/tmp"; /* a trace is large: not in memory */
+		folder = "/var/tmp"; /* a trace is large: do not put it in memory */
 	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
@@ -47,7 +50,9 @@ static int write_all(int fd, const char *data, size_t bytes)
 	return 0;
 }
 
-/* Until @room bytes are there, or the end. Returns how many, or a negative errno. */
+/*
+ * Read until @room bytes or the end of the file. Returns the number of bytes or a negative errno.
+ */
 static ssize_t read_all(int fd, char *buffer, size_t room)
 {
 	size_t bytes = 0;
@@ -65,7 +70,10 @@ static ssize_t read_all(int fd, char *buffer, size_t room)
 	return (ssize_t)bytes;
 }
 
-/* What begins like this is refused when it is opened; /dev/zero would fill the disk before. */
+/*
+ * Can the input not be a trace? trace_open() would refuse it, but /dev/zero would fill the disk
+ * before.
+ */
 static bool is_no_trace(const char *beginning, size_t bytes)
 {
 	return bytes == TRACE_SEARCHED_BYTES && memcmp(beginning, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES) != 0 &&

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * step.c - the search for the step of a clock: for the period that the differences between events are multiples of.
+ * step.c - search for the step of a clock, that is the period of which all differences between
+ * events are multiples.
  *
- * How well a period fits is one term of a Fourier transform of them. All periods that there may be are tried; most are given up behind a few differences, or
- * a clock without a step would cost some ms in each recording.
+ * The fit of a period is one term of a Fourier transform of the differences. All possible periods
+ * are tried. Most are abandoned after a few differences; otherwise a clock without a step would
+ * cost some ms in each recording.
  */
 #include "step.h"
 
@@ -12,23 +14,26 @@
 #include <string.h>
 
 enum {
-	SEARCH_NS = 1024, /* differences below are looked at */
-	SEARCH_SHORT_NS = 512, /* first those below, which is less work, if there are enough of them, then all near what these say */
-	STEP_LEAST_NS = 4, /* a finer one gains nothing, */
-	STEP_MOST_NS = 64, /* and a coarser one is known to nobody */
-	SEARCH_LEAST_VALUES = 32, /* different ones: a few regular intervals tell nothing about the clock */
+	SEARCH_NS = 1024, /* only differences below this are used */
+	SEARCH_SHORT_NS = 512, /* first pass: if enough are below this (less work); then all, near the multiples of that period */
+	STEP_LEAST_NS = 4, /* a finer step gains nothing */
+	STEP_MOST_NS = 64, /* no known clock has a coarser step */
+	SEARCH_LEAST_VALUES = 32, /* distinct differences: a few regular intervals say nothing about the clock */
 };
 
 #define SEARCH_LEAST_FIT 0.8f
 
-/** struct difference - one that occurs between events; @rest: how often those from here on, in the order of how often, occur together */
+/**
+ * struct difference - a difference that occurs between events
+ * @rest: sum of the counts from this one to the end of the list
+ */
 struct difference {
 	uint32_t ns;
 	float count;
 	float rest;
 };
 
-/** struct differences - those below @longest ns, the most frequent first */
+/** struct differences - the differences below @longest ns, the most frequent first */
 struct differences {
 	struct difference list[SEARCH_NS];
 	size_t nr;
@@ -67,8 +72,10 @@ static void differences_count(const uint32_t *times, size_t n, uint32_t *ret_cou
 }
 
 /*
- * 1 when they are multiples of @period, about 0 when they have nothing to do with it: one term of a Fourier transform. 0 as soon as it is clear that it
- * will not be more than @least, were all the rest multiples: mostly behind a few of them, for those that occur most often come first.
+ * Returns 1 when the differences are multiples of @period, about 0 when they are unrelated: one
+ * term of a Fourier transform. Returns 0 early when the fit cannot exceed @least even if all
+ * remaining differences were multiples. The most frequent differences come first, so that is mostly
+ * after a few.
  */
 static float differences_fit(const struct differences *differences, double period, float least, const float *cosines)
 {
@@ -83,7 +90,7 @@ static float differences_fit(const struct differences *differences, double perio
 	return sum / all;
 }
 
-/** struct candidate - the period that fits best so far; 0: none does */
+/** struct candidate - the period with the best fit so far; 0: none */
 struct candidate {
 	double period;
 	float fit;
@@ -99,7 +106,7 @@ static void differences_search(const struct differences *differences, double beg
 	}
 }
 
-/* The step without regard to what lies between the events that are farther apart than @limit. */
+/* Compute the step from the intervals up to @limit only. */
 static double step_within(const uint32_t *times, size_t n, double step, double limit)
 {
 	double ns = 0, steps = 0;
@@ -132,7 +139,8 @@ double step_search(const uint32_t *times, size_t n)
 		cosines[i] = cosf((float)i * (float)(2 * M_PI / 256));
 	if (shorter.nr >= SEARCH_LEAST_VALUES && shorter.list[0].rest >= STEP_LEAST_EVENTS)
 		differences_search(&shorter, STEP_LEAST_NS, STEP_MOST_NS, cosines, &first);
-	for (double period = first.period; period > 0 && period < STEP_MOST_NS; period += first.period) { /* a fraction of the step fits as well as it does */
+	/* a fraction of the step fits as well as the step */
+	for (double period = first.period; period > 0 && period < STEP_MOST_NS; period += first.period) {
 		double near = period * period / (4 * SEARCH_SHORT_NS);
 
 		differences_search(&differences, period - near, period + near, cosines, &best);

@@ -2,9 +2,10 @@
 #ifndef LIBTRACE_STREAM_MAP_H
 #define LIBTRACE_STREAM_MAP_H
 /*
- * stream_map.h - from a stream, a kind of chunks and a number, to where its books are.
+ * stream_map.h - map from kind of chunk and stream number to the index of the stream's accounting.
  *
- * Every ring of every program is a stream of its own: a recording of a build, with a library before each of its processes, has 100,000 of them.
+ * Each ring of each program is a stream of its own. A recording of a build, with a preloaded
+ * library in every process, has 100,000 of them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +16,10 @@ struct stream_slot {
 	uint32_t place; /* idx + 1; 0: free */
 };
 
-/** struct stream_map - a hash table that is at most half full, or nearly full where there is no memory for a larger one; zeroed = empty */
+/**
+ * struct stream_map - a hash table, at most half full; nearly full if there is no memory for a
+ * larger one. Initialise with zeroes.
+ */
 struct stream_map {
 	struct stream_slot *slots; /* owned */
 	size_t nr_slots;	   /* a power of two */
@@ -29,7 +33,7 @@ static inline uint64_t stream_map_key(uint32_t kind, uint32_t stream)
 	return (uint64_t)kind << 32 | stream;
 }
 
-/* The key's slot, or the free one where it belongs. The table is never full. */
+/* The key's slot, or the free slot where it belongs. The table is never full. */
 static inline struct stream_slot *stream_map_slot(const struct stream_map *map, uint64_t key)
 {
 	size_t at = (size_t)(key * 0x9e3779b97f4a7c15 >> 32) & (map->nr_slots - 1);
@@ -39,7 +43,10 @@ static inline struct stream_slot *stream_map_slot(const struct stream_map *map, 
 	return &map->slots[at];
 }
 
-/** stream_map_find() - what was put there; STREAM_NONE: nothing. Looked up for every chunk when a trace is opened */
+/**
+ * stream_map_find() - the index that was put; STREAM_NONE: none. Opening a trace calls it for every
+ * chunk
+ */
 static inline uint32_t stream_map_find(const struct stream_map *map, uint32_t kind, uint32_t stream)
 {
 	const struct stream_slot *slot = map->nr_slots ? stream_map_slot(map, stream_map_key(kind, stream)) : NULL;
@@ -47,10 +54,15 @@ static inline uint32_t stream_map_find(const struct stream_map *map, uint32_t ki
 	return slot && slot->place ? slot->place - 1 : STREAM_NONE;
 }
 
-/** stream_map_begin() - room for the first streams, so that they need no memory later. Returns false when there is none */
+/**
+ * stream_map_begin() - allocate room for the first streams, so that they need no memory later.
+ * Returns false when there is no memory
+ */
 bool stream_map_begin(struct stream_map *map);
 
-/** stream_map_put() - a stream that is not there yet. Returns false when there is no memory */
+/**
+ * stream_map_put() - add a stream that is not in the map yet. Returns false when there is no memory
+ */
 bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint32_t idx);
 
 void stream_map_release(struct stream_map *map);

@@ -23,7 +23,10 @@ static int strings_put(struct strings *strings, uint32_t space, uint64_t key, ch
 	return 0;
 }
 
-/* A text has no NUL of its own: each is moved down over its entry's head, which makes room for one. */
+/*
+ * The texts in the file have no NUL. Move each text down over the header of its entry, which makes
+ * room for one.
+ */
 int strings_add(struct strings *strings, const unsigned char *payload, size_t bytes)
 {
 	char **blocks = reallocarray(strings->memory, strings->nr_memory + 1, sizeof(*blocks));

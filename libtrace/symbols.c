@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.c - names for addresses: which file was mapped there, which function of it that is.
+ * symbols.c - translate addresses to names: the mapped file, and the function in it.
  *
- * Mappings are collected in one pass before the first question, for a program may tell of a mapping after it has used it. A process that
- * has none of its own since its last exec has its parent's. Files are read when they are first asked about.
+ * One pass over the trace collects all mappings before the first query, because a program may
+ * report a mapping after its first use. A process without mappings of its own since its last exec
+ * has those of its parent. A file is read at the first query about it.
  */
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
@@ -22,24 +23,30 @@
 #include "regular.h"
 #include "sort.h"
 
-#define MOST_DEBUG_BYTES   (2ull << 30) /* of debug information, decompressed: of a file with more no source lines are found */
-#define MOST_ZDEBUG_FACTOR 1032 /* zlib compresses no better */
-#define MOST_UNITS	   (1u << 22) /* compilation units of a file that are looked at */
+#define MOST_DEBUG_BYTES   (2ull << 30) /* decompressed debug information; a file with more gets no source lines */
+#define MOST_ZDEBUG_FACTOR 1032 /* zlib cannot compress better */
+#define MOST_UNITS	   (1u << 22) /* compilation units that are searched per file */
 
 #define CLONE_THREAD 0x00010000
 #define NO_OBJECT SIZE_MAX
 
-/** struct function - of a file, by address. @name: borrowed from the ELF file */
+/**
+ * struct function - a function of a file, in a list sorted by address. @name: borrowed from the ELF
+ * file
+ */
 struct function {
 	uint64_t address;
 	uint64_t bytes;
 	const char *name;
 };
 
-/** struct object - a file that code was mapped from. @functions: by address; NULL until it is asked for */
+/**
+ * struct object - a file from which code was mapped
+ * @functions: sorted by address; NULL until the first query
+ */
 struct object {
 	char *path; /* owned */
-	uint64_t ino; /* 0: not known */
+	uint64_t ino; /* 0: unknown */
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;
@@ -49,7 +56,7 @@ struct object {
 	bool dwarf_tried;
 };
 
-/** struct mapping - of a process. @since_ns: told then */
+/** struct mapping - a mapping of a process; @since_ns: when it was reported */
 struct mapping {
 	uint32_t pid;
 	size_t object;
@@ -59,7 +66,11 @@ struct mapping {
 	uint64_t offset;
 };
 
-/** struct step - in the life of a thread: begun by @parent as part of @pid (a new process: its own), or a new program. In time order */
+/**
+ * struct step - an event in the life of a thread, in time order
+ * Either @parent starts it as part of @pid (for a new process its own), or it executes a new
+ * program.
+ */
 struct step {
 	uint32_t tid;
 	uint32_t pid;
@@ -75,15 +86,15 @@ struct trace_symbols {
 	size_t nr_mappings, room_mappings;
 	struct step *steps;
 	size_t nr_steps, room_steps;
-	char *demangled; /* owned: of the last answer */
+	char *demangled; /* owned; from the last query */
 	char source[512];
 	bool want_source;
-	bool failed; /* no memory for a part of what it was asked for */
+	bool failed; /* out of memory for a part of a query */
 };
 
 /* ---- collecting ---- */
 
-/* Room for one more. */
+/* Make room for one more element. */
 static bool grow(void **array, size_t nr, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : 64;
@@ -133,7 +144,7 @@ static void add_step(struct trace_symbols *symbols, const struct step *step)
 		symbols->steps[symbols->nr_steps++] = *step;
 }
 
-/* The writer of the trace may have known less of an event than we do. */
+/* The trace may come from an older version of the event with fewer fields. */
 static bool has_room(const struct trace_event *event, size_t bytes)
 {
 	return event->type && event->type->fixed_bytes >= bytes;
@@ -157,7 +168,7 @@ static void collect_start(struct trace_symbols *symbols, const struct trace_even
 
 static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
 
-/* A program tells where its code is: the process is that of the thread that says so. */
+/* A program reports where its code is mapped. The process is that of the reporting thread. */
 static void collect_told(struct trace_symbols *symbols, const struct trace_event *event)
 {
 	const struct trace_event_type *type = event->type;
@@ -212,7 +223,7 @@ static int run_through(struct trace_symbols *symbols, const struct trace *trace,
 	while ((event = trace_cursor_next(cursor)))
 		(start_state ? collect_start : collect)(symbols, event);
 	error = trace_cursor_end(cursor, NULL);
-	return error == -EBADMSG ? 0 : error; /* what a damaged chunk told is not known */
+	return error == -EBADMSG ? 0 : error; /* the mappings in a damaged chunk stay unknown */
 }
 
 struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_error *ret_error)
@@ -253,9 +264,9 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
 	symbols->want_source = wanted;
 }
 
-/* ---- who had what mapped ---- */
+/* ---- mappings of a thread ---- */
 
-/* Steps come in time order. */
+/* Steps are in time order. */
 static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
 {
 	for (size_t i = symbols->nr_steps; i-- > 0;)
@@ -272,7 +283,7 @@ static const struct step *birth(const struct trace_symbols *symbols, uint32_t pi
 	return NULL;
 }
 
-/* When the program after the one of @ts_ns was begun: what was mapped from then on is not ours. */
+/* Start of the next program after @ts_ns: mappings from then on belong to that program. */
 static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
 {
 	for (size_t i = 0; i < symbols->nr_steps; i++)
@@ -300,7 +311,7 @@ static const struct mapping *mapping_of(const struct trace_symbols *symbols, uin
 		}
 		if ((exec && (!born || exec->ts_ns >= born->ts_ns)) || !born || !born->parent)
 			return NULL;
-		tid = born->parent; /* a child begins as a copy */
+		tid = born->parent; /* a forked child starts with a copy */
 		ts_ns = born->ts_ns;
 	}
 	return NULL;
@@ -314,7 +325,7 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return x->name[0] == '_' ? 1 : y->name[0] == '_' ? -1 : 0; /* malloc before __libc_malloc */
+	return x->name[0] == '_' ? 1 : y->name[0] == '_' ? -1 : 0; /* prefer malloc to __libc_malloc */
 }
 
 static size_t add_functions(struct object *object, unsigned int table, size_t nr, size_t *room)
@@ -343,8 +354,9 @@ static size_t add_functions(struct object *object, unsigned int table, size_t nr
 }
 
 /*
- * The path may be a program's word, and the file another user's. Its sections are read, not mapped: a file that its owner shortens meanwhile
- * ends a reader of a mapping with SIGBUS.
+ * SECURITY: the path may come from a traced program, and the file may belong to another user.
+ * Sections are read, not mapped: if the owner truncates the file meanwhile, a mapping would raise
+ * SIGBUS.
  */
 static void open_object(struct object *object)
 {
@@ -369,7 +381,7 @@ static void open_object(struct object *object)
 		errno = ENOMEM;
 }
 
-/* The function that @address is in; one without a size reaches to the next. */
+/* The function that contains @address. A function without a size extends to the next one. */
 static const struct function *function_at(const struct object *object, uint64_t address)
 {
 	size_t low = 0, high = object->nr_functions;
@@ -434,7 +446,10 @@ static bool debug_fits(Elf *elf)
 	return true;
 }
 
-/* libdw itself would open the supplementary file that the file names, be it a FIFO: lines of a file that has one are not looked for. */
+/*
+ * For a file with a supplementary debug file, libdw would open whatever path the file names, even a
+ * FIFO. Such a file gets no source lines.
+ */
 static void open_dwarf(struct object *object)
 {
 	const char *name;
@@ -450,14 +465,15 @@ static void open_dwarf(struct object *object)
 	object->dwarf = NULL;
 }
 
-/* The compilation unit that @address is in. */
+/* The compilation unit that contains @address. */
 static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
 {
 	Dwarf_CU *unit = NULL;
 
 	if (dwarf_addrdie(dwarf, address, ret_unit))
 		return true;
-	for (unsigned int i = 0; i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++) /* clang writes no .debug_aranges */
+	/* clang writes no .debug_aranges */
+	for (unsigned int i = 0; i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++)
 		if (dwarf_haspc(ret_unit, address) > 0)
 			return true;
 	return false;
@@ -485,9 +501,9 @@ static void find_source(struct trace_symbols *symbols, struct object *object, ui
 	snprintf(symbols->source, sizeof(symbols->source), "%s:%d", slash ? slash + 1 : file, number);
 }
 
-#define NO_MEMORY_TO_DEMANGLE (-1) /* of __cxa_demangle() */
+#define NO_MEMORY_TO_DEMANGLE (-1) /* status of __cxa_demangle() */
 
-/* The C++ run time's demangler, if it is there. */
+/* Demangle with the C++ run-time library, if it is installed. */
 static const char *readable(struct trace_symbols *symbols, const char *name)
 {
 	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
@@ -511,7 +527,7 @@ static const char *readable(struct trace_symbols *symbols, const char *name)
 	return symbols->demangled ? symbols->demangled : name;
 }
 
-/* ---- answers ---- */
+/* ---- queries ---- */
 
 static void answer(struct trace_symbols *symbols, struct object *object, uint64_t address, struct trace_symbol *ret_symbol)
 {
@@ -528,8 +544,9 @@ static void answer(struct trace_symbols *symbols, struct object *object, uint64_
 }
 
 /*
- * libelf and libdw say of many calls only that there is no answer. So errno tells, which malloc() and mmap() set, and which no success clears: whoever asks a
- * file clears it before, and looks at it behind. An allocation that failed and was made up for counts, too.
+ * Many calls of libelf and libdw report only that there is no result, not why. malloc() and mmap()
+ * set errno, and success does not clear it: so each query clears errno at its start and checks it
+ * at the end. A failed allocation counts even if the library recovered from it.
  */
 static void note_errno(struct trace_symbols *symbols)
 {
@@ -553,8 +570,9 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	errno = 0;
 	if (!object->opened)
 		open_object(object);
+	/* if the file cannot be read any more, only its name is known */
 	if (!file_address(object, address - mapping->start + mapping->offset, &in_file))
-		in_file = address - mapping->start + mapping->offset; /* the file has gone: its name alone */
+		in_file = address - mapping->start + mapping->offset;
 	answer(symbols, object, in_file, ret_symbol);
 	note_errno(symbols);
 	return true;

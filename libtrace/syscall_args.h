@@ -4,9 +4,10 @@
 /*
  * syscall_args.h - which arguments of each system call are kept.
  *
- * Records have room for three or six, and the registers that a call does not use hold what the program left there: it means
- * nothing, differs every time, and was 0.2 of 2.7 bytes per event. The packer writes 0 instead. Nor is it of use where in its memory a program
- * has the text, the buffer or the struct that it hands over, which was 0.2 of 2.2 bytes: of those is kept whether there is one.
+ * Records have room for three or six arguments. Registers that a call does not use hold leftovers
+ * of the program: meaningless, different every time, and 0.2 of 2.7 bytes per event. The packer
+ * stores 0 instead. The address of a text, buffer or struct in the program's memory is useless as
+ * well (0.2 of 2.2 bytes per event); the packer stores only whether it is NULL.
  */
 #include <stdint.h>
 #include <trace/events.h>
@@ -16,25 +17,39 @@ enum {
 	SYSCALL_ARGS_NUMBERS = 512,
 };
 
-/** struct syscall_form - a bit for each word of a record, of which the first is number and ABI. @kept: as they are; @addresses: that there is one; the rest: 0 */
+/**
+ * struct syscall_form - one bit for each word of a record; word 0 is number and ABI
+ * @kept: stored unchanged
+ * @addresses: stored as NULL or not NULL
+ * Words in neither are stored as 0.
+ */
 struct syscall_form {
-	_Alignas(uint16_t) uint8_t kept; /* the two are loaded and stored as one */
+	_Alignas(uint16_t) uint8_t kept; /* both are loaded and stored together */
 	uint8_t addresses;
 };
 
 static const struct syscall_form syscall_args_all = { .kept = 0xff };
 
-/** struct syscall_args - by ABI and number; syscall_args_all when it is not known. One thread writes, others may read meanwhile */
+/**
+ * struct syscall_args - forms by ABI and number; syscall_args_all for an unknown call. One thread
+ * writes while others may read
+ */
 struct syscall_args {
 	struct syscall_form forms[2][SYSCALL_ARGS_NUMBERS];
 };
 
 void syscall_args_init(struct syscall_args *args);
 
-/** syscall_args_name() - number @key of the ABI that @space stands for is called @name; other spaces are no business of ours */
+/**
+ * syscall_args_name() - call number @key of the ABI of string space @space is called @name; ignores
+ * other spaces
+ */
 void syscall_args_name(struct syscall_args *args, enum trace_string_space space, uint64_t key, const char *name);
 
-/** syscall_args_of() - of the call whose number and ABI are in the first word of a sys_enter3 or sys_enter6 */
+/**
+ * syscall_args_of() - the form of the call in the first word (number and ABI) of a sys_enter3 or
+ * sys_enter6
+ */
 static inline struct syscall_form syscall_args_of(const struct syscall_args *args, uint64_t word)
 {
 	uint32_t nr = (uint32_t)word, abi = word >> 32 & 0xffff;

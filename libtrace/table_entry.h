@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef LIBTRACE_TABLE_ENTRY_H
 #define LIBTRACE_TABLE_ENTRY_H
-/* table_entry.h - a chunk's header as the table has it: the writer makes the table of it, the reader its own where there is none. */
+/*
+ * table_entry.h - the summary of a chunk header that the table of chunks contains. The writer makes
+ * the table from it, and the reader makes its own where the file has none.
+ */
 #include <stdbool.h>
 #include <trace/format.h>
 
-/** header_is_plain() - it declares no losses */
+/** header_is_plain() - does the header declare no losses? */
 static inline bool header_is_plain(const struct trace_chunk_header *header)
 {
 	return !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP));

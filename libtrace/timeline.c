@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timeline.c - the chunks of a kind by their first time.
+ * timeline.c - the chunks of one kind, sorted by first_ns.
  *
- * Made for the first cursor, not when the trace is opened: it takes longer than all that opening has to do. They are nearly in that order in the file,
- * because they were written as time went by: each is inserted where it belongs, not far from the end. Where that turns out to be wrong they are sorted.
+ * A timeline is made for the first cursor and not by trace_open(), because it takes longer than the
+ * rest of opening. Chunks are nearly sorted in the file, because they were written as time went by.
+ * So each chunk is inserted near the end of the list. If that needs too many moves, the list is
+ * sorted instead.
  */
 #include "trace.h"
 
@@ -16,7 +18,7 @@
 
 enum {
 	TIMELINE_GROUP = 64,	/* chunks */
-	MOVES_PER_CHUNK = 64,	/* more, and sorting is cheaper */
+	MOVES_PER_CHUNK = 64,	/* above this sorting is cheaper */
 };
 
 static inline bool is_after(const struct span *x, const struct span *y)
@@ -37,7 +39,11 @@ static int compare_spans(const void *a, const void *b)
 
 /* ---- all chunks of a kind ---- */
 
-/** struct making - a timeline in the making. @moves: that it took so far. @room: more of the kind there were not when the trace was opened */
+/**
+ * struct making - a timeline that is being made
+ * @moves: moves so far
+ * @room: number of chunks of the kind when the trace was opened
+ */
 struct making {
 	struct timeline *timeline;
 	size_t room;
@@ -63,7 +69,7 @@ static inline void making_add(struct making *making, const struct entry *entry, 
 	spans[at] = span;
 }
 
-/* Returns false when there are other chunks than there were. */
+/* Returns false when the chunks are not the same as when the trace was opened. */
 static bool making_collect(struct making *making, const struct trace *trace, uint16_t kind)
 {
 	struct entries entries;
@@ -132,7 +138,7 @@ struct timeline *timeline_free(struct timeline *timeline)
 	return NULL;
 }
 
-/* Two threads may both make it: the first counts. */
+/* Two threads may both make it; the first one's is kept. */
 const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, struct trace_error *ret_error)
 {
 	struct timeline **place = (struct timeline **)&trace->timelines[kind == TRACE_CHUNK_START_STATE], *others = NULL;

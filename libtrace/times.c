@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * times.c - times as numbers of clock steps and back, and how the step is found.
+ * times.c - encode times as numbers of clock steps, and decode them.
  *
- * After K steps the clock should stand at  phase + K * step + (K odd ? odd : 0),  of which the ns are the integer part. `odd` is there
- * because a step may be a whole number of half cycles only (24.5 at 2.45 GHz), and cycles, too, are rounded down. Where an
- * event's time is another, a correction says by how much, and moves the phase just so far that it fits: that follows the small
- * adjustments of the kernel to its clock. Real recordings need a correction for 1-3 % of the events, 10 % without `odd`.
+ * Terms. A *step* is the period of the clock, in ns times 2^32. The *phase* is the time of the
+ * clock at step 0. A *correction* is the difference between an event's time and the computed one. A
+ * *symbol* stands for a range of step counts. A *context* is a prefix code that one or several
+ * event types share.
  *
- * The number of steps since the event before is written as a symbol, which holds the size and the two bits behind the first, and the rest
- * as bits. How long something takes depends on what it is: each type of event has a prefix code of its own for the symbols (prefix.h), and
- * they go into the file as they are. Measured, bytes per event, real mix of few events: 1.74 as ns in planes, 1.23 with symbols of three
- * bits in one code made by zstd, 1.09 so; of many: 0.71 and 0.65. Pairs of types, or the size of the interval before, gain 2 % more and need many more tables.
+ * The clock. After K steps the clock is at
  *
- * The step is found once, in the first large block (step.h), and then improved with the beginning of each block: over all short intervals the ns are divided by the steps. A
- * wrong step costs bytes, but never a ns: corrections make up for it, and a block that needs too many is written with steps of 1 ns.
+ *     phase + K * step + (K is odd ? odd : 0)
  *
- * All else is one loop over the events, and one for each of four streams of bits, so that a reader can have four of them under way.
+ * and the time in ns is the integer part. `odd` exists because a step may be a whole number of half
+ * cycles (24.5 cycles at 2.45 GHz), and the kernel rounds cycles down, too. If an event's time
+ * differs, the encoder stores a correction and moves the phase just enough to make it fit. This
+ * follows the kernel's small adjustments of its clock. Real recordings need corrections for 1-3 %
+ * of the events; without `odd` it would be 10 %.
+ *
+ * Example: step 10.02 ns, odd 0, first event at 0 ns (phase 0.5 ns). An event 3 steps later is at
+ * 0.5 + 30.06 ns, so at 30 ns. If its time is 31 ns, a correction of +1 moves the phase to 0.94 ns.
+ *
+ * The code. The number of steps since the previous event becomes a symbol and some bits. The symbol
+ * holds the magnitude and the two bits after the leading one; the other bits are stored as they
+ * are. Intervals depend on what happens, so each event type has its own prefix code for symbols
+ * (prefix.h). The codes are stored without further compression. Bytes per event, measured on a
+ * recording with few events: 1.74 as ns in planes, 1.23 with symbols of three bits in one code made
+ * by zstd, 1.09 with this code. With many events the last two are 0.71 and 0.65. Codes for pairs of
+ * types, or by the size of the previous interval, gain 2 % more and need many more tables.
+ *
+ * The step. It is searched for once, in the first large block (step.h), and refined at the
+ * beginning of each block: the ns of all short intervals are divided by their steps. A wrong step
+ * costs bytes but never a ns, because corrections make up for it. A block that needs too many
+ * corrections is written with steps of 1 ns.
+ *
+ * The rest is one loop over the events, and one loop for each of four bit streams, so that a reader
+ * can decode the four in parallel.
  */
 #include "times.h"
 
@@ -30,14 +49,14 @@ enum {
 	CORRECTION_SKIP = 255,
 	MISFITS_MOST = 8,
 	PAUSE_NS = 100000,
-	LEARN_NS = 100000000, /* until so much time was looked at all events of a block are, */
-	LEARN_EVENTS = 2048,  /* and then so many, which is enough to follow a clock that drifts */
-	ODD_LEAST_EVENTS = 64, /* in a row without a pause, to learn from */
-	ODD_LEAST = 5000,      /* 0.08 ns, times 2^16: what less looks like may as well be chance */
-	PARITY_EVENTS = 64,    /* behind a pause, to see whether odd and even have changed places */
+	LEARN_NS = 100000000, /* until this much time was seen, the model learns from all events of a block, */
+	LEARN_EVENTS = 2048,  /* then from this many, which is enough to follow a drifting clock */
+	ODD_LEAST_EVENTS = 64, /* consecutive, without a pause, to learn from */
+	ODD_LEAST = 5000,      /* 0.08 ns, times 2^16; less may be chance */
+	PARITY_EVENTS = 64,    /* events after a pause that show whether odd and even have swapped */
 	PARITY_LEAST_EVENTS = 16,
 	CONTEXT_LEAST_EVENTS = 128,
-	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from 4 on */
+	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from the value 4 on */
 };
 
 _Static_assert((int)NR_SYMBOLS <= (int)PREFIX_SYMBOLS, "a code has room for all symbols");
@@ -52,7 +71,7 @@ static uint64_t model_step(struct clock_model *model, const uint32_t *times, siz
 		return TIMES_NS;
 	pthread_mutex_lock(&model->lock);
 	if (!model->step && n >= STEP_LEAST_EVENTS && model->blocks++ >= model->next_search) {
-		model->next_search = 2 * model->blocks; /* a clock without steps is not searched for ever */
+		model->next_search = 2 * model->blocks; /* do not search a clock without steps forever */
 		model->step = (uint64_t)(step_search(times, n) * TIMES_NS);
 		model->seen_ns = 0;
 		model->odd = 0;
@@ -63,7 +82,11 @@ static uint64_t model_step(struct clock_model *model, const uint32_t *times, siz
 	return step;
 }
 
-/** struct sums - what the short intervals of a block tell: their ns and steps; and of how many odd ones, how much longer they were (2^16: a ns) */
+/**
+ * struct sums - sums over the short intervals of a block
+ * @ns, @steps: their total length
+ * @nr_odd, @odd: number of odd intervals, and by how much longer they were in total (2^16: one ns)
+ */
 struct sums {
 	uint64_t ns;
 	uint64_t steps;
@@ -71,7 +94,7 @@ struct sums {
 	uint64_t odd;
 };
 
-/** struct scale - from ns to steps: @inverse: steps of 2^32 ns */
+/** struct scale - conversion from ns to steps; @inverse: steps in 2^32 ns */
 struct scale {
 	uint64_t step;
 	uint64_t inverse;
@@ -88,8 +111,9 @@ static inline uint32_t scale_count(const struct scale *scale, uint32_t ns)
 }
 
 /**
- * struct parity - by how much more than the steps between them the times of odd events are behind those of even ones, as a sum: 2^16 is a ns
- * @now: of the step of the event before
+ * struct parity - sum of how much later events after an odd number of steps are than computed,
+ * compared with even ones; 2^16 is one ns
+ * @now: parity of the previous event's step number
  */
 struct parity {
 	uint32_t now;
@@ -97,7 +121,7 @@ struct parity {
 	int64_t sum;
 };
 
-/* Without branches, because odd and even follow each other at random. */
+/* Without branches, because odd and even alternate at random. */
 static inline void parity_add(struct parity *parity, const struct scale *scale, uint32_t ns, uint32_t count)
 {
 	int64_t longer = (int64_t)(((uint64_t)ns << 32) - count * scale->step) >> 16, counts_too = count & 1;
@@ -107,7 +131,10 @@ static inline void parity_add(struct parity *parity, const struct scale *scale, 
 	parity->nr += count & 1;
 }
 
-/* Between two pauses. Which of the steps are the odd ones is not known: that there is a difference is what counts. */
+/*
+ * Called for each run of events without a pause. Which steps are the odd ones is unknown, so only
+ * the size of the difference counts.
+ */
 static void sums_add_odd(struct sums *sums, const struct parity *parity)
 {
 	if (parity->nr < ODD_LEAST_EVENTS)
@@ -139,7 +166,7 @@ static struct sums sums_of(const uint32_t *times, size_t n, uint64_t step)
 	return sums;
 }
 
-/* What a block says of the step counts by its length, against the last seconds. */
+/* Weigh what the block says about the step by its length, against at most the last second. */
 static void model_learn(struct clock_model *model, uint64_t step, const struct sums *sums)
 {
 	double seen = (double)sums->ns / (double)(sums->steps ? sums->steps : 1) * TIMES_NS;
@@ -168,7 +195,7 @@ static void model_judge(struct clock_model *model, bool fits)
 	pthread_mutex_unlock(&model->lock);
 }
 
-/* What the head of the block says of the clock. */
+/* Make the clock's fields of the block's head. */
 static struct trace_columns_times model_code(struct clock_model *model, const uint32_t *times, size_t n)
 {
 	struct trace_columns_times code = { .step = model_step(model, times, n) };
@@ -189,9 +216,12 @@ static struct trace_columns_times model_code(struct clock_model *model, const ui
 	return code;
 }
 
-/* ---- where the clock stands ---- */
+/* ---- position of the clock ---- */
 
-/** struct position - where the clock should stand. Sums are modulo 2^64, in both directions alike */
+/**
+ * struct position - computed position of the clock; sums wrap modulo 2^64 in encoder and decoder
+ * alike
+ */
 struct position {
 	uint64_t phase;
 	uint64_t steps;
@@ -199,7 +229,7 @@ struct position {
 	uint64_t odd;
 };
 
-/* At the first event, @first_ns after the instant from which times are told. */
+/* The position at the first event, @first_ns after the origin of times. */
 static struct position position_first(const struct trace_columns_times *times, uint32_t first_ns)
 {
 	return (struct position){ .phase = first_ns * TIMES_NS + TIMES_NS / 2, .step = times->step, .odd = (uint64_t)((int64_t)times->odd * 65536) };
@@ -210,7 +240,7 @@ static inline uint64_t position_now(const struct position *position)
 	return position->phase + position->steps * position->step + (-(position->steps & 1) & position->odd);
 }
 
-/* It should have been @by ns more: the phase moves to the nearest at which it is. */
+/* The time should have been @by ns more: move the phase by the least amount that achieves it. */
 static inline uint64_t position_correct(struct position *position, uint64_t now, int by)
 {
 	uint64_t right = ((now >> 32) + (uint64_t)(int64_t)by) << 32 | (by < 0 ? UINT32_MAX : 0);
@@ -219,13 +249,13 @@ static inline uint64_t position_correct(struct position *position, uint64_t now,
 	return right;
 }
 
-/** struct corrections - skips and amounts on their way */
+/** struct corrections - skips and amounts while they are being collected */
 struct corrections {
 	unsigned char *skips;
 	signed char *amounts;
 	size_t nr;
 	size_t most;
-	size_t since; /* the event behind the last one */
+	size_t since; /* the event after the last corrected one */
 };
 
 static __attribute__((noinline)) bool corrections_add(struct corrections *corrections, size_t event, int64_t amount)
@@ -251,8 +281,10 @@ static __attribute__((noinline)) bool corrections_add(struct corrections *correc
 /* ---- symbols ---- */
 
 /*
- * The symbol of @count. A number below 8 is its own, of larger ones it is what a float has as exponent and first two bits of the fraction. Without a
- * branch, so that it becomes vector code: it is cut in half because the conversion is one of signed numbers, and without the bits that it would round.
+ * The symbol of @count: a number below 8 is its own symbol; a larger one has the exponent and the
+ * first two fraction bits of its float representation. There is no branch, so the compiler can
+ * vectorise it. The number is halved because the conversion to float is signed, and the bits that
+ * the conversion would round up are cleared.
  */
 static inline uint32_t symbol_of(uint32_t count)
 {
@@ -270,13 +302,16 @@ static inline unsigned int symbol_bits(unsigned int symbol)
 	return symbol / 4 - (symbol >= 4);
 }
 
-/** struct contexts - which code the events of each type have. @nr: of codes */
+/** struct contexts - the code of each event type; @nr: number of codes */
 struct contexts {
 	uint8_t of_place[256];
 	unsigned int nr;
 };
 
-/* Types with many events have their own as long as there are some left, and the others share the last one. */
+/*
+ * Give types with many events a code of their own while there are any left; the other types share
+ * the last one.
+ */
 static void contexts_deal(struct contexts *contexts, const uint32_t *events, uint32_t nr_types)
 {
 	unsigned int nr = 0, nr_others = 0;
@@ -293,7 +328,7 @@ static void contexts_deal(struct contexts *contexts, const uint32_t *events, uin
 	contexts->nr = nr + (nr_others > 0);
 }
 
-/* Where stream @stream of the bits begins. */
+/* Index of the first event of bit stream @stream. */
 static inline size_t stream_begin(size_t n, unsigned int stream)
 {
 	size_t each = (n + TIMES_STREAMS - 1) / TIMES_STREAMS, begin = stream * each;
@@ -304,10 +339,12 @@ static inline size_t stream_begin(size_t n, unsigned int stream)
 /* ---- encode ---- */
 
 /**
- * struct encoder - a block on its way
- * @counts: of each event, the steps since the one before. @symbols: of each, its symbol, behind those of the contexts before its own
- * @often: how often each of these occurs; @often_too: in every other event, because to count the same twice makes the second wait for the first
- * @codes: of each, how to write it
+ * struct encoder - state of a block that is being encoded
+ * @counts: for each event, the steps since the previous event
+ * @symbols: for each event, its symbol plus the symbols of all contexts before its own
+ * @often: occurrences of each symbol; @often_too: the same for every other event, because two
+ *         increments of one counter in a row have to wait for each other
+ * @codes: for each symbol, how to write it
  */
 struct encoder {
 	const struct times_block *block;
@@ -321,10 +358,13 @@ struct encoder {
 };
 
 enum {
-	TILE = 512, /* events that are looked at several times while they are near */
+	TILE = 512, /* events that are processed in several passes while they are in the cache */
 };
 
-/* Are those behind event @at that should be odd even? In a pause the kernel may have adjusted its clock by half a step. */
+/*
+ * Have odd and even swapped after event @at? In a pause the kernel may adjust its clock by half a
+ * step.
+ */
 static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, size_t at, size_t n, const struct scale *scale, uint64_t steps, int32_t odd)
 {
 	struct parity parity = { .now = steps & 1 };
@@ -332,7 +372,8 @@ static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, siz
 	n = n - at > PARITY_EVENTS ? at + PARITY_EVENTS : n;
 	for (size_t i = at + 1; i < n && times[i] - times[i - 1] < PAUSE_NS; i++)
 		parity_add(&parity, scale, times[i] - times[i - 1], scale_count(scale, times[i] - times[i - 1]));
-	return parity.nr >= PARITY_LEAST_EVENTS && 2 * parity.sum < -(int64_t)parity.nr * odd; /* nothing in between tells nothing */
+	/* no events in between: no answer */
+	return parity.nr >= PARITY_LEAST_EVENTS && 2 * parity.sum < -(int64_t)parity.nr * odd;
 }
 
 /* The steps between the times. */
@@ -348,13 +389,19 @@ static inline void count_tile(const uint32_t *times, size_t begin, size_t end, c
 			counts[i] = (uint32_t)(((uint64_t)(times[i] - times[i - 1]) * inverse + (1u << 31)) >> 32);
 }
 
-/** struct clock - where it stands: @phases: without the steps, after an even and an odd number of them */
+/**
+ * struct clock - position of the clock; @phases: without the steps, after an even and after an odd
+ * number of steps
+ */
 struct clock {
 	uint64_t phases[2];
 	uint64_t steps;
 };
 
-/* Do the steps lead where the times are? Where they do not there are corrections. False: there are more of those than steps are worth. */
+/*
+ * Compare the computed times with the real ones, and add corrections where they differ. Returns
+ * false when there are so many corrections that steps do not pay.
+ */
 static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end, const struct trace_columns_times *code, const struct scale *scale, uint32_t pause,
 			      struct clock *clock)
 {
@@ -367,8 +414,9 @@ static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end,
 		uint32_t count = counts[i];
 		uint64_t at;
 
+		/* one step more swaps odd and even; the correction below makes up for it */
 		if (__builtin_expect(count >= pause, 0))
-			count = counts[i] += parity_is_wrong(times, i, encoder->block->n, scale, now.steps + count, code->odd); /* a correction takes it back */
+			count = counts[i] += parity_is_wrong(times, i, encoder->block->n, scale, now.steps + count, code->odd);
 		now.steps += count;
 		at = now.phases[now.steps & 1] + now.steps * step;
 		if (__builtin_expect((uint32_t)(at >> 32) != times[i], 0)) {
@@ -407,7 +455,10 @@ static inline void symbols_tile(struct encoder *encoder, size_t begin, size_t en
 		often[symbols[begin] += firsts[places[begin]]]++;
 }
 
-/* The steps and symbol of each event, how often each symbol occurs, and the corrections. False: as check_tile(). */
+/*
+ * Compute the steps and symbol of each event, the frequency of each symbol, and the corrections.
+ * Returns false like check_tile().
+ */
 TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace_columns_times *code)
 {
 	const struct position first = position_first(code, encoder->block->times[0]);
@@ -435,7 +486,9 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 	return true;
 }
 
-/* First and last symbol of a context, then the lengths between them, two in a byte. */
+/*
+ * Write the first and last symbol of a context, then the code lengths between them, two per byte.
+ */
 static unsigned char *put_lengths(unsigned char *out, const uint8_t *lengths, const uint32_t *counts)
 {
 	unsigned int first = 0, last = NR_SYMBOLS - 1;
@@ -452,8 +505,12 @@ static unsigned char *put_lengths(unsigned char *out, const uint8_t *lengths, co
 }
 
 /*
- * How to write events of a symbol, in one word. Its code and the bits behind it are count << length + code - (smallest count of the symbol) << length:
- * all but the first term is the same for all. Above 16 bits: that. Below: the length, and from bit 8 on how many bits it becomes.
+ * How to write events of one symbol, in one word. The code and the bits after it together are
+ *
+ *     (count << length) + code - (smallest count of the symbol << length)
+ *
+ * and all but the first term are the same for all events of the symbol. Bits 16-63: these constant
+ * terms. Bits 0-7: the length of the code. Bits 8-15: the length of code and bits together.
  */
 static inline uint64_t code_word(unsigned int symbol, uint32_t code, unsigned int length)
 {
@@ -480,14 +537,14 @@ static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 	return out;
 }
 
-/** struct bits - on their way to @out; fewer than 8 of them, @nr, are in @bits */
+/** struct bits - bits on their way to @out; @nr of them, fewer than 8, are still in @bits */
 struct bits {
 	unsigned char *out;
 	uint64_t bits;
 	unsigned int nr;
 };
 
-/* At most 56: with those that wait fewer than 64, because all of them are shifted out at most so far. */
+/* @nr is at most 56. At most 7 bits are pending, so the sum is below 64. */
 static inline void bits_put(struct bits *to, uint64_t bits, unsigned int nr)
 {
 	bits = to->bits | bits << to->nr;
@@ -503,7 +560,10 @@ static inline uint64_t code_bits(uint64_t code, uint32_t count)
 	return ((uint64_t)count << (code & 63)) + (uint64_t)((int64_t)code >> 16);
 }
 
-/* The codes of @n events from @begin on, each with the bits behind its symbol. Two at a time, because the next ones wait for where these end. */
+/*
+ * Write the codes of @n events from @begin on, each with the bits after its symbol. Two events at a
+ * time, because a write has to wait for the end position of the previous one.
+ */
 TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct encoder *encoder, size_t begin, size_t n)
 {
 	const uint32_t *counts = encoder->counts + begin;
@@ -533,7 +593,7 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 			    unsigned char **ret_codes)
 {
 	struct trace_columns_times code = model_code(model, block->times, block->n);
-	struct encoder encoder; /* large: not all of it is used */
+	struct encoder encoder; /* large; only a part of it is used */
 	unsigned char *begin;
 	bool fits;
 
@@ -560,14 +620,19 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 		out = put_events(out, &encoder, stream_begin(block->n, i), stream_begin(block->n, i + 1) - stream_begin(block->n, i));
 		code.bit_bytes[i] = (uint32_t)(out - begin);
 	}
-	memset(out, 0, TIMES_PADDING); /* a reader may take 8 bytes at once */
+	memset(out, 0, TIMES_PADDING); /* a reader may load 8 bytes at once */
 	*ret_times = code;
 	return out + TIMES_PADDING;
 }
 
 /* ---- decode ---- */
 
-/** struct times_code - what the next bits of a stream mean: a number of @base * 2^@more + the @more bits behind the code; @bits: of both together */
+/**
+ * struct times_code - the meaning of the next bits of a stream: @base * 2^@more plus the value of
+ * the @more bits after the code
+ * @length: bits of the code
+ * @bits: bits of both together
+ */
 struct times_code {
 	uint8_t base;
 	uint8_t more;
@@ -577,13 +642,13 @@ struct times_code {
 
 _Static_assert(sizeof(struct times_code) == (size_t)TIMES_CODE_BYTES, "room for the tables is reckoned with that");
 
-/** struct table - by the next bits under @mask */
+/** struct table - @codes, indexed by the next bits of the stream under @mask */
 struct table {
 	const struct times_code *codes;
 	uint64_t mask;
 };
 
-/** struct stream - bits on their way. @at, @end: in bits */
+/** struct stream - a bit stream that is being decoded; @at, @end: in bits */
 struct stream {
 	const unsigned char *data;
 	size_t at;
@@ -606,7 +671,7 @@ static struct times_code code_of(unsigned int symbol, unsigned int length)
 	return (struct times_code){ .base = (uint8_t)(symbol - 4 * more), .more = (uint8_t)more, .length = (uint8_t)length, .bits = (uint8_t)(length + more) };
 }
 
-/* The lengths of a context's codes. Returns their end; NULL: they make no sense. */
+/* Read the code lengths of a context. Returns their end; NULL: they are invalid. */
 static const unsigned char *take_lengths(const unsigned char *in, const unsigned char *end, uint8_t *ret_lengths, unsigned int *ret_first)
 {
 	unsigned int first, last;
@@ -630,7 +695,10 @@ static const unsigned char *take_lengths(const unsigned char *in, const unsigned
 	return prefix_is_complete(ret_lengths, NR_SYMBOLS) ? in : NULL;
 }
 
-/* Every entry of the table is written, because the code is complete. Returns how many. */
+/*
+ * Fill the table. Every entry is written, because the code is complete. Returns the number of
+ * entries.
+ */
 static unsigned int table_fill(struct times_code *table, const uint8_t *lengths, unsigned int first)
 {
 	uint16_t codes[PREFIX_SYMBOLS];
@@ -639,7 +707,7 @@ static unsigned int table_fill(struct times_code *table, const uint8_t *lengths,
 	for (unsigned int symbol = first; symbol < NR_SYMBOLS; symbol++)
 		longest = longest > lengths[symbol] ? longest : lengths[symbol];
 	if (!longest)
-		table[0] = code_of(first, 0); /* the only one needs no bits */
+		table[0] = code_of(first, 0); /* the only symbol needs no bits */
 	else
 		prefix_codes(lengths, NR_SYMBOLS, codes);
 	for (unsigned int symbol = first; longest && symbol < NR_SYMBOLS; symbol++)
@@ -670,7 +738,10 @@ static bool take_codes(struct decoder *decoder, const unsigned char *in, const u
 	return in == end;
 }
 
-/* The number of steps of the stream's next event. At most 8 bytes from the last one on are looked at: those of the padding. */
+/*
+ * Decode the step count of the stream's next event. Reads at most 8 bytes beyond the last one,
+ * which are in the padding.
+ */
 static inline bool take_count(const struct table *tables, const unsigned char *places, struct stream *stream, uint64_t *ret_ns)
 {
 	const struct table *table = &tables[places[stream->event]];
@@ -687,7 +758,7 @@ static inline bool take_count(const struct table *tables, const unsigned char *p
 	return true;
 }
 
-/* All of them, into @ret_ns. All streams but the last one have the same number of events. */
+/* Decode all counts into @ret_ns. All streams except the last have the same number of events. */
 TRACE_CLONES static bool take_counts(struct decoder *decoder, uint64_t *ret_ns)
 {
 	const unsigned char *places = decoder->block->places;
@@ -706,7 +777,10 @@ TRACE_CLONES static bool take_counts(struct decoder *decoder, uint64_t *ret_ns)
 	return good && (a.at + 7) / 8 * 8 == a.end && (b.at + 7) / 8 * 8 == b.end && (c.at + 7) / 8 * 8 == c.end && (d.at + 7) / 8 * 8 == d.end;
 }
 
-/* From @n numbers of steps to times, without a correction. Returns where the clock stands at the last. */
+/*
+ * Turn @n step counts into times, without a correction. Returns the clock's position at the last
+ * one.
+ */
 static uint64_t decode_run(struct position *position, uint64_t *ns, size_t n, uint64_t first_ns)
 {
 	uint64_t now = 0;

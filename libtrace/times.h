@@ -2,12 +2,13 @@
 #ifndef LIBTRACE_TIMES_H
 #define LIBTRACE_TIMES_H
 /*
- * times.h - the times of a block's events.
+ * times.h - encode and decode the times of a block's events.
  *
- * Times are in ns, but many clocks go on in larger steps: the time-stamp counter of AMD's processors counts a clock of
- * 100 MHz, and so every time is a multiple of 10.02 ns (as the kernel has calibrated it), rounded down. Who knows the step writes
- * how many of them went by, which is 3.3 bits less for each event, and gets the exact ns back. What steps there are
- * is found in the times themselves: step.h.
+ * Times are in ns, but many clocks advance in larger steps. The time-stamp counter of AMD's
+ * processors counts a clock of 100 MHz, so every time is a multiple of 10.02 ns (as calibrated by
+ * the kernel), rounded down. The encoder stores the number of steps between events, which saves 3.3
+ * bits per event, and the decoder computes the exact ns. The step is found from the times
+ * themselves: step.h.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,13 +16,16 @@
 #include <stdint.h>
 #include <trace/format.h>
 
-#define TIMES_NS (1ULL << 32) /* one ns, as steps are measured */
+#define TIMES_NS (1ULL << 32) /* one ns in the unit of steps: ns times 2^32 */
 
 /**
- * struct clock_model - what was learned of the clock's steps from the blocks so far
- * @step: ns, times 2^32; 0: none are known. @seen_ns: time from which it was learned. @odd: ns, times 2^16, by which odd steps are longer
- * @blocks, @next_search: large blocks so far without steps, and which of them is searched for steps next
- * Zeroed = nothing yet; the lock as for any static one.
+ * struct clock_model - what the blocks so far have taught about the steps of the clock
+ * @step: ns, times 2^32; 0: unknown
+ * @seen_ns: the time from which @step was learned
+ * @odd: ns, times 2^16: how much longer odd steps are
+ * @blocks: large blocks so far while the step was unknown
+ * @next_search: number of the large block in which the step is searched for next
+ * Initialise with zeroes, and @lock like any static mutex.
  */
 struct clock_model {
 	pthread_mutex_t lock;
@@ -30,23 +34,24 @@ struct clock_model {
 	double odd;
 	uint32_t blocks;
 	uint32_t next_search;
-	uint32_t misfits; /* blocks in a row that did not fit */
+	uint32_t misfits; /* consecutive blocks that the step did not fit */
 };
 
 enum {
-	TIMES_CONTEXTS = 32, /* codes of a block, at most */
+	TIMES_CONTEXTS = 32, /* codes per block, maximum */
 	TIMES_STREAMS = TRACE_TIMES_STREAMS,
-	TIMES_PADDING = 8, /* bytes behind the bits */
+	TIMES_PADDING = 8, /* bytes after the bits */
 	TIMES_CODE_BYTES = 4,
 	TIMES_DECODE_BYTES = TIMES_CONTEXTS * (1 << 10) * TIMES_CODE_BYTES,
 };
 
 /**
  * struct times_block - the events of a block
- * @times: ns since any instant, ascending; encoding only
- * @places: of each event, its type; below @nr_types, which is at most 255
- * @n: events, at least 1; @events: of each type
- * @scratch: room for a uint64_t of each event when encoding, for TIMES_DECODE_BYTES when decoding
+ * @times: ns since any instant, ascending; for encoding only
+ * @places: the type of each event, below @nr_types, which is at most 255
+ * @n: number of events, at least 1
+ * @events: number of events of each type
+ * @scratch: room for a uint64_t per event when encoding, for TIMES_DECODE_BYTES when decoding
  */
 struct times_block {
 	const uint32_t *times;
@@ -57,7 +62,7 @@ struct times_block {
 	void *scratch;
 };
 
-/** times_bound() - bytes that times_encode() writes at most for @n times */
+/** times_bound() - maximum number of bytes that times_encode() writes for @n times */
 static inline size_t times_bound(size_t n)
 {
 	return n / 2 + TIMES_CONTEXTS * 64 + 5 * n + TIMES_STREAMS * 8 + TIMES_PADDING;
@@ -65,20 +70,23 @@ static inline size_t times_bound(size_t n)
 
 /**
  * times_encode() - append the times of a block
- * @model: used, and improved; NULL: steps of 1 ns
- * @ret_times: what the head of the block has to say. @ret_codes: what begins there no compression makes smaller
+ * @model: is used and updated; NULL: steps of 1 ns
+ * @ret_times: the fields for the head of the block
+ * @ret_codes: start of the coded part, which compression cannot shrink
  * Returns the end of what it wrote.
  */
 unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model, struct trace_columns_times *ret_times,
 			    unsigned char **ret_codes);
 
-/** times_bytes() - what the times take, by the head of the block */
+/** times_bytes() - the encoded size of the times, from the head of the block */
 uint64_t times_bytes(const struct trace_columns_times *times);
 
 /**
- * times_decode() - the reverse
- * @in: where they begin; they must end at @end. @ret_ns: the times, the first of them @first_ns
- * Returns false, with @ret_ns undefined, when they do not end there, do not begin with the first, or go back.
+ * times_decode() - decode the times of a block
+ * @in: start of the encoded times; they must end at @end
+ * @ret_ns: the times; the first must be @first_ns
+ * Returns false, with @ret_ns undefined, when the encoded times do not end at @end, do not begin
+ * with @first_ns, or decrease.
  */
 bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times, const struct times_block *block,
 		  uint64_t first_ns, uint64_t *ret_ns);

@@ -20,7 +20,10 @@ bool scratch_grow(struct scratch *scratch, size_t bytes)
 	return true;
 }
 
-/* The output is a buffer of the size that the header says, at most TRACE_RAW_MAX: a frame that wants more is an error of zstd. */
+/*
+ * The output buffer has the size that the header declares, at most TRACE_RAW_MAX. For a frame that
+ * needs more, zstd returns an error.
+ */
 int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed, const unsigned char **ret_raw,
 	   const char **ret_reason)
 {

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * verify.c - read everything, and hold the books against each other.
+ * verify.c - read the whole trace, and compare all counts with each other.
  *
- * Each event that was attempted must be found in exactly one place:
+ * Each attempted event must be counted exactly once:
  *
- *	attempted = stored + discarded + overwritten + missed + filtered    the recorder's counters, per stream
- *	stored    = written + lost_write + lost_inside                      what the writer of the file did with them
- *	written   = events in the stream's chunks                           what is there
- *	lost_before of all chunks <= discarded + overwritten                the rest was lost behind the last chunk
+ *     attempted = stored + discarded + overwritten + missed + filtered
+ *         the recorder's counters, per stream
+ *     stored = written + lost_write + lost_inside
+ *         what the writer of the file did with them
+ *     written = events in the stream's chunks
+ *         what the file contains
+ *     lost_before of all chunks <= discarded + overwritten
+ *         the rest was lost after the last chunk
  *
- * Losses that are declared are no violation. Damage, and events of which nobody says where they went, are.
+ * Declared losses are no violation. Damage is one, and so is an event that no counter accounts for.
  */
 #include "trace.h"
 
@@ -22,7 +26,7 @@
 
 typedef unsigned long long ull; /* for messages */
 
-/** struct verification - the work in progress */
+/** struct verification - state of one trace_verify() */
 struct verification {
 	const struct trace *trace;
 	struct block block;
@@ -39,7 +43,7 @@ static int violated_chunk(const struct verification *verification, const struct 
 
 /* ---- chunks ---- */
 
-/* What the header says of its events, for those who skip chunks by it. */
+/* Compare the header's summary of its events with the events; readers use it to skip chunks. */
 static int check_contents(struct verification *verification, const struct chunk *chunk, const struct trace_chunk_header *header)
 {
 	struct block *block = &verification->block;
@@ -109,7 +113,7 @@ static int check_chunks(struct verification *verification)
 
 /* ---- the order of times ---- */
 
-/* Of the stream's chunks the first one that can hold an event at @ts_ns; 0: there is none. */
+/* Offset of the stream's first chunk that can hold an event at @ts_ns; 0: none. */
 static uint64_t offset_of(const struct trace *trace, uint32_t stream, uint64_t ts_ns)
 {
 	for (size_t i = 0; i < trace->nr_chunks; i++) {
@@ -121,7 +125,10 @@ static uint64_t offset_of(const struct trace *trace, uint32_t stream, uint64_t t
 	return 0;
 }
 
-/* What the kernel recorded before, and whose a stream is, may be older: it tells what there was at the start. */
+/*
+ * Only a program's own events must not precede the recording. Kernel events and the event that
+ * names a stream's program may: they describe the state at the start.
+ */
 static int check_begin(const struct verification *verification, const struct trace_event *event)
 {
 	const struct trace *trace = verification->trace;
@@ -156,9 +163,9 @@ static int check_order(struct verification *verification)
 	return error;
 }
 
-/* ---- conservation ---- */
+/* ---- sums ---- */
 
-/* The events in the chunks of each stream of the statistics, of whatever kind. */
+/* Count the events in the chunks, of all kinds, of each stream in the statistics. */
 static int count_events(const struct trace *trace, struct stream_map *map, uint64_t *events)
 {
 	static const uint16_t kinds[] = { TRACE_CHUNK_EVENTS, TRACE_CHUNK_START_STATE };

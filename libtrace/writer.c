@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * writer.c - append chunks to a file or a pipe, and keep the books of what became of every event.
+ * writer.c - append chunks to a file or a pipe, and account for every event.
  *
- * A write that fails must cost the block at hand and nothing else. On a regular file what arrived of the chunk is cut off again;
- * on a pipe it stays, and the reader steps over it by looking for the next chunk's magic and checksum. The block's events
- * are added to what the next chunk of its stream declares lost.
+ * A failed write costs only the current block. On a regular file the writer truncates the partial
+ * chunk. On a pipe the partial chunk stays, and the reader skips it: it looks for the magic and
+ * checksum of the next chunk. The next chunk of the stream declares the events of the failed block
+ * as lost (lost_write).
  *
- * That is not what becomes of a block in which nothing makes sense, as a damaged or hostile program may hand over: it was not the disk that lost
- * its events, and a chunk without events there is not. The next chunk of its stream declares them as not understood.
+ * A block without any valid record is different: a damaged or hostile program made it, and the disk
+ * lost nothing. A chunk without events does not exist, so the stream's next chunk declares these
+ * records as undecodable (lost_inside).
  */
 #include <trace/writer.h>
 
@@ -31,9 +33,12 @@
 #include <zstd.h>
 
 /**
- * struct stream - the books of one ring
+ * struct stream - loss accounting of one ring
  * @number: events up to the last chunk, stored or lost
- * @lost_total: as the producer counts; @lost_before, @lost_write: since the last chunk; @lost_inside: in blocks that have none, and in no chunk yet; @total_...: ever
+ * @lost_total: lost events, as the producer counts them
+ * @lost_before, @lost_write: lost since the last chunk, by the producer and by failed writes
+ * @lost_inside: undecodable records of blocks without any event, not yet in any chunk
+ * @total_...: sums over the whole trace
  */
 struct stream {
 	uint32_t kind;
@@ -54,7 +59,7 @@ struct stream {
 	bool jump;
 };
 
-/** struct buffer - bytes that grow */
+/** struct buffer - a growing byte array */
 struct buffer {
 	unsigned char *data; /* owned */
 	size_t bytes;
@@ -67,28 +72,30 @@ struct trace_writer {
 	ZSTD_CCtx *zstd;       /* owned */
 	struct packing packing;
 	uint32_t trace_id;
-	struct buffer packed;  /* a chunk's compressed payload */
-	struct buffer index;   /* struct trace_index_entry */
-	struct buffer streams; /* struct stream, in the order they came */
-	struct stream_map stream_map; /* to their places */
+	struct buffer packed;  /* compressed payload of the current chunk */
+	struct buffer index;   /* array of struct trace_index_entry */
+	struct buffer streams; /* array of struct stream, in order of appearance */
+	struct stream_map stream_map; /* from kind and number to index in @streams */
 	struct buffer strings; /* payload of the next strings chunk */
 	pthread_mutex_t strings_lock;
-	struct buffer unwritten; /* older strings, from @unwritten_at on; the writing thread's */
+	struct buffer unwritten; /* older strings, from @unwritten_at on; only for the writing thread */
 	size_t unwritten_at;
-	struct schema types;	       /* of programs, by trace_writer_event_type() */
-	struct buffer type_keys;       /* struct type_key, by their hash; a table that is at most half full */
-	size_t nr_types_written;       /* of them */
+	struct schema types;	       /* types of programs, from trace_writer_event_type() */
+	struct buffer type_keys;       /* hash table of struct type_key, at most half full */
+	size_t nr_types_written;       /* of @types */
 	pthread_mutex_t types_lock;
 };
 
-/** struct type_key - what makes two descriptions one: the hash of their serialized form. @id 0: free */
+/**
+ * struct type_key - identity of a type: the hash of its serialized form. @id 0: the entry is free
+ */
 struct type_key {
 	uint64_t hash[2];
 	uint16_t id;
 };
 
 enum {
-	STREAMS_BEGIN = 16, /* buffer_reserve() makes it twice as many */
+	STREAMS_BEGIN = 16, /* buffer_reserve() doubles it */
 	TYPES_PER_CHUNK = TRACE_RAW_MAX / SCHEMA_TYPE_MAX_BYTES,
 };
 
@@ -121,7 +128,8 @@ static void *buffer_add(struct buffer *buffer, const void *data, size_t bytes)
 
 /**
  * struct raw - a payload before compression
- * @texts_at: where something of another kind begins, whose letters are others. @codes_at: where what cannot be made smaller begins, up to the end. 0: nowhere
+ * @texts_at: offset of the texts, which need statistics of their own; 0: none
+ * @codes_at: offset of the incompressible part, which extends to the end; 0: none
  */
 struct raw {
 	const unsigned char *data;
@@ -130,16 +138,20 @@ struct raw {
 };
 
 enum {
-	PARTS_LEAST_BYTES = 1024,  /* each frame has a head, and is not worth it for less */
-	TEXTS_LEAST_BYTES = 4096,  /* and a code of its own for the letters */
-	STORED_HEAD = 0xa0, /* the size is in 4 bytes, and is the window's, too; no checksum, no dictionary */
-	STORED_HEAD_BYTES = 4 + 1 + 4 + 3, /* with that of the first block */
+	PARTS_LEAST_BYTES = 1024,  /* for less, another frame is not worth its header */
+	TEXTS_LEAST_BYTES = 4096,  /* for less, it is not worth its own table of letters either */
+	STORED_HEAD = 0xa0, /* frame header: size in 4 bytes, single segment, no checksum, no dictionary */
+	STORED_HEAD_BYTES = 4 + 1 + 4 + 3, /* with the header of the first block */
 	STORED_BLOCK_BYTES = 128 << 10,
-	PREPARE_BYTES = 256 << 10, /* more than zstd looks at in one go */
-	FAST_HASH_LOG = 11,	   /* of the quickest level: the table then fits the first-level cache; 0.007 bytes an event more, an eighth less time */
+	PREPARE_BYTES = 256 << 10, /* more than zstd processes at once */
+	/*
+	 * of the fastest level: the table fits the L1 cache; costs 0.007 bytes per event, saves 1/8
+	 * of the time
+	 */
+	FAST_HASH_LOG = 11,
 };
 
-/* Append a frame to writer->packed, where there is room. */
+/* Append a compressed frame to writer->packed, which has room for it. */
 static bool frame_put(struct trace_writer *writer, ZSTD_CCtx *zstd, const unsigned char *data, size_t bytes)
 {
 	struct buffer *packed = &writer->packed;
@@ -151,7 +163,10 @@ static bool frame_put(struct trace_writer *writer, ZSTD_CCtx *zstd, const unsign
 	return true;
 }
 
-/* A frame of zstd's (RFC 8878) with the bytes as they are: magic, what the head holds, the size, then blocks of at most 128 KiB, each behind 3 bytes. */
+/*
+ * Append a zstd frame (RFC 8878) with uncompressed blocks: magic, frame header, size, then blocks
+ * of at most 128 KiB, each after a header of 3 bytes.
+ */
 static bool stored_frame_put(struct trace_writer *writer, const unsigned char *data, uint32_t bytes)
 {
 	struct buffer *packed = &writer->packed;
@@ -166,7 +181,8 @@ static bool stored_frame_put(struct trace_writer *writer, const unsigned char *d
 	*at++ = STORED_HEAD;
 	at = mempcpy(at, &bytes, sizeof(bytes));
 	while (bytes) {
-		uint32_t part = bytes < STORED_BLOCK_BYTES ? bytes : STORED_BLOCK_BYTES, head = part << 3 | (part == bytes); /* and which kind: 0, stored */
+		/* block type 0: raw */
+		uint32_t part = bytes < STORED_BLOCK_BYTES ? bytes : STORED_BLOCK_BYTES, head = part << 3 | (part == bytes);
 
 		at = mempcpy(mempcpy(at, &head, 3), data, part);
 		data += part;
@@ -191,7 +207,8 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	writer->packed.bytes = 0;
 	header->compression = TRACE_COMPRESSION_NONE;
 	header->packed_bytes = header->raw_bytes;
-	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || header->flags & TRACE_CHUNK_FLAG_MORE || /* the index, the table, the root: read as they lie in the file */
+	/* index, table and root: readers use them in the file */
+	if (header->kind >= TRACE_CHUNK_INDEX || header->raw_bytes < 64 || header->flags & TRACE_CHUNK_FLAG_MORE ||
 	    !buffer_reserve(&writer->packed, 3 * ZSTD_compressBound(0) + ZSTD_compressBound(header->raw_bytes)))
 		return raw->data;
 	if (!frames_put(writer, raw, header->raw_bytes) || writer->packed.bytes >= header->raw_bytes)
@@ -302,7 +319,7 @@ static void compressors_free(struct trace_writer *writer)
 static void level_set(ZSTD_CCtx *zstd, int level)
 {
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
-	ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, level == 1 ? FAST_HASH_LOG : 0); /* 0: the level's */
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, level == 1 ? FAST_HASH_LOG : 0); /* 0: the level's default */
 }
 
 static bool compressors_new(struct trace_writer *writer, int level)
@@ -314,7 +331,7 @@ static bool compressors_new(struct trace_writer *writer, int level)
 	return true;
 }
 
-/* Compresses something, so that what zstd needs for it is there. */
+/* Compress something, so that zstd allocates and touches its memory now. */
 static void compressors_prepare(struct trace_writer *writer, size_t block_bytes)
 {
 	size_t bytes = block_bytes < PREPARE_BYTES ? block_bytes : PREPARE_BYTES;
@@ -326,14 +343,15 @@ static void compressors_prepare(struct trace_writer *writer, size_t block_bytes)
 		goto end;
 	for (size_t i = 0; i < bytes; i++) {
 		number = number * 1664525 + 1013904223;
-		data[i] = (unsigned char)(number >> 24 & number >> 16 & number >> 8); /* small numbers are more frequent, as in columns */
+		/* small numbers are more frequent, as in columns */
+		data[i] = (unsigned char)(number >> 24 & number >> 16 & number >> 8);
 	}
 	frame_put(writer, writer->zstd, data, bytes);
 end:
 	free(data);
 }
 
-/* Without books nobody could say what was lost of a stream: the first ones have theirs from the beginning. */
+/* Without accounting a stream's losses would be unknown: allocate that of the first streams now. */
 static bool books_begin(struct trace_writer *writer)
 {
 	return buffer_reserve(&writer->streams, STREAMS_BEGIN * sizeof(struct stream)) && stream_map_begin(&writer->stream_map);
@@ -368,7 +386,8 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 	return writer;
 }
 
-/* ---- the events of programs ---- */
+
+/* ---- types of programs ---- */
 
 const struct schema *writer_schema(const struct trace_writer *writer)
 {
@@ -380,7 +399,7 @@ struct packing *writer_packing(struct trace_writer *writer)
 	return &writer->packing;
 }
 
-/* The key's place in the table, or where it belongs. */
+/* The key's entry in the table, or the free entry where it belongs. */
 static struct type_key *type_key_find(const struct buffer *table, const struct type_key *key)
 {
 	struct type_key *keys = (struct type_key *)table->data;
@@ -412,7 +431,7 @@ static bool type_keys_reserve(struct trace_writer *writer)
 	return true;
 }
 
-/* Where the type is, or will be, among those that the trace has. NULL: no memory. */
+/* The entry of the type in the table of known types, free if it is new. NULL: no memory. */
 static struct type_key *type_place(struct trace_writer *writer, const struct trace_event_type *type, struct type_key *key)
 {
 	struct trace_event_type numbered = *type;
@@ -421,7 +440,7 @@ static struct type_key *type_place(struct trace_writer *writer, const struct tra
 	XXH128_hash_t hash;
 	size_t bytes = 0;
 
-	numbered.id = TRACE_EV_MAX; /* any: all that are compared have it */
+	numbered.id = TRACE_EV_MAX; /* all compared types get the same id */
 	payload = schema_serialize(&list, 1, &bytes);
 	if (!payload || !type_keys_reserve(writer)) {
 		free(payload);
@@ -491,7 +510,7 @@ const struct trace_event_type *trace_writer_type(const struct trace_writer *writ
 	return id < TRACE_EV_MAX ? catalogue_by_id(id) : schema_type(&writer->types, id);
 }
 
-/* The descriptions that the file does not have yet, some at a time. */
+/* Serialize descriptions that the file does not have yet, at most TYPES_PER_CHUNK of them. */
 static unsigned char *types_serialize(struct trace_writer *writer, size_t *ret_nr, size_t *ret_bytes)
 {
 	unsigned char *payload = NULL;
@@ -540,14 +559,18 @@ static struct stream *stream_of(struct trace_writer *writer, const struct trace_
 
 	if (stream)
 		return stream;
-	buffer_reserve(&writer->streams, writer->streams.bytes + sizeof(new)); /* for as many again, in time: if there is no memory now, there may be later */
+	/* reserve early for as many again: a failure now may not happen at the next call */
+	buffer_reserve(&writer->streams, writer->streams.bytes + sizeof(new));
 	if (!buffer_reserve(&writer->streams, sizeof(new)) ||
 	    !stream_map_put(&writer->stream_map, new.kind, new.stream, (uint32_t)(writer->streams.bytes / sizeof(new))))
 		return NULL;
 	return buffer_add(&writer->streams, &new, sizeof(new));
 }
 
-/* What the block says about the time before it: losses of the producer, and sub-buffers that nobody has seen. */
+/*
+ * Account for what the block says about the time before it: losses of the producer, and skipped
+ * sub-buffers.
+ */
 static void stream_account_before(struct stream *stream, const struct trace_packed *packed)
 {
 	const struct trace_chunk_header *header = &packed->header;
@@ -563,7 +586,7 @@ static void stream_account_before(struct stream *stream, const struct trace_pack
 		stream->lost_cause = header->lost_cause;
 }
 
-/* @lost_inside: of the block alone */
+/* @lost_inside: of this block only */
 static void stream_account_inside(struct trace_writer *writer, struct stream *stream, uint32_t lost_inside)
 {
 	stream->total_lost_inside += lost_inside;
@@ -601,7 +624,8 @@ static void header_fill_before(struct trace_chunk_header *header, const struct s
 	header->lost_cause = stream->lost_cause;
 	header->events_before = trace_add_saturated(stream->number, stream->lost_before);
 	header->events_before = trace_add_saturated(header->events_before, stream->lost_write);
-	header->lost_inside += (uint32_t)(stream->lost_inside < room ? stream->lost_inside : room); /* more than that: the chunk after it */
+	/* the rest goes to the next chunk */
+	header->lost_inside += (uint32_t)(stream->lost_inside < room ? stream->lost_inside : room);
 	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->lost_inside ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
 }
 
@@ -652,7 +676,7 @@ int trace_writer_string(struct trace_writer *writer, enum trace_string_space spa
 	return place ? 0 : -ENOMEM;
 }
 
-/* The entries at @at that fit one chunk. */
+/* The number of bytes of entries from @at on that fit one chunk. */
 static size_t strings_portion(const struct buffer *strings, size_t at)
 {
 	size_t end = at;
@@ -670,7 +694,10 @@ static size_t strings_portion(const struct buffer *strings, size_t at)
 	return end - at;
 }
 
-/* The next that are to be written, if those before are: in the order they came, because of two for one number the last counts. */
+/*
+ * Take the next strings to write once the previous ones are written. The order is kept, because the
+ * last of two strings with the same key is valid.
+ */
 static bool strings_take(struct trace_writer *writer)
 {
 	if (writer->unwritten_at < writer->unwritten.bytes)
@@ -703,7 +730,10 @@ int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *
 	return error;
 }
 
-/* There is room on the disk again. If not for these, too, they wait on: that they could not be written was told already. */
+/*
+ * The disk has room again. If the write fails again the strings stay queued; the error has already
+ * been reported.
+ */
 static void strings_write_again(struct trace_writer *writer)
 {
 	while (writer->unwritten_at < writer->unwritten.bytes && !strings_write(writer, NULL))
@@ -744,7 +774,10 @@ int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint6
 	return chunk_write_plain(writer, TRACE_CHUNK_CLOCK, &entry, sizeof(entry), ret_error);
 }
 
-/* The recorder's books of a stream, with what this writer did with the blocks of it, of whatever kind. */
+/*
+ * Combine the recorder's statistics of a stream with what this writer did with its blocks, of all
+ * kinds.
+ */
 static struct trace_statistics_stream statistics_stream(const struct trace_writer *writer, const struct trace_stream_stats *stats)
 {
 	static const uint32_t kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS };
@@ -773,9 +806,10 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 	return disk;
 }
 
-enum { STATISTICS_MOST = (TRACE_RAW_MAX - sizeof(struct trace_statistics_header)) / sizeof(struct trace_statistics_stream) }; /* in a chunk */
+/* per chunk */
+enum { STATISTICS_MOST = (TRACE_RAW_MAX - sizeof(struct trace_statistics_header)) / sizeof(struct trace_statistics_stream) };
 
-/* @before: streams of the list in chunks before this one */
+/* @before: streams in the previous chunks of this list */
 static int statistics_write(struct trace_writer *writer, const struct trace_stream_stats *streams, struct trace_statistics_header header, uint64_t before,
 			    bool has_more, struct trace_error *ret_error)
 {
@@ -808,7 +842,8 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 		size_t left = nr_streams - done;
 
 		header.nr_streams = left < STATISTICS_MOST ? (uint32_t)left : STATISTICS_MOST;
-		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, done, left > header.nr_streams, ret_error); /* no offset to a NULL */
+		/* NULL has no elements */
+		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, done, left > header.nr_streams, ret_error);
 		done += header.nr_streams;
 	} while (!error && done < nr_streams);
 	return error;
@@ -816,7 +851,10 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 
 /* ---- end ---- */
 
-/* The table lists every chunk before it, over as many chunks as needed; the root says where it is. */
+/*
+ * The table lists every chunk before it, in as many chunks as needed; the root chunk holds its
+ * position.
+ */
 static int table_write(struct trace_writer *writer, struct trace_error *ret_error)
 {
 	struct trace_table_entry *entries = malloc(TRACE_TABLE_ENTRIES * sizeof(*entries));
@@ -828,7 +866,8 @@ static int table_write(struct trace_writer *writer, struct trace_error *ret_erro
 	int error = entries ? 0 : error_set(ret_error, -ENOMEM, "no memory for the table of the trace's chunks");
 
 	for (size_t at = 0; !error && at < root.nr_entries; root.nr_chunks++) {
-		const struct trace_index_entry *index = (const struct trace_index_entry *)writer->index.data + at; /* grows with each chunk written */
+		/* reloaded: the index grows with each chunk */
+		const struct trace_index_entry *index = (const struct trace_index_entry *)writer->index.data + at;
 		size_t nr = root.nr_entries - at < TRACE_TABLE_ENTRIES ? root.nr_entries - at : TRACE_TABLE_ENTRIES;
 
 		for (size_t i = 0; i < nr; i++)
@@ -840,7 +879,7 @@ static int table_write(struct trace_writer *writer, struct trace_error *ret_erro
 	return error ? error : chunk_write_plain(writer, TRACE_CHUNK_ROOT, &root, sizeof(root), ret_error);
 }
 
-/* The index lists every chunk before the first index chunk; it may need several. */
+/* The index lists every chunk before the first index chunk. It may need several chunks. */
 static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, struct trace_error *ret_error)
 {
 	size_t portion = TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);

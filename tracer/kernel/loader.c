@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* loader.c - a tracer's life: open, load, map the rings, start, stop. */
+/* loader.c - the life cycle of a tracer: open, load, map the rings, start, stop. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -16,7 +16,7 @@
 #define CAP_BIT_PERFMON	  38
 #define CAP_BIT_BPF	  39
 
-/* libbpf talks on stderr by default; what it has to say is for us, not for the user. */
+/* By default libbpf prints to stderr; its messages are for developers, not for users. */
 int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	if (getenv("TRACER_DEBUG"))
@@ -24,7 +24,10 @@ int tracer_silent(enum libbpf_print_level level, const char *format, va_list arg
 	return 0;
 }
 
-/* Asked of the kernel and not of /proc: for want of memory, of a descriptor or of /proc nobody is to be told that it is rights that are missing. */
+/*
+ * Ask the kernel, not /proc: otherwise a lack of memory, of descriptors or of /proc would be
+ * reported as missing rights.
+ */
 static uint64_t effective_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -35,7 +38,7 @@ static uint64_t effective_capabilities(void)
 	return data[0].effective | (uint64_t)data[1].effective << 32;
 }
 
-/* What makes every attempt hopeless, told before trying. */
+/* Check for missing rights before the first attempt, to report them clearly. */
 static int check_system(struct trace_error *ret_error)
 {
 	uint64_t capabilities = effective_capabilities();
@@ -122,7 +125,7 @@ static void configure_constants(struct tracer *tracer)
 	configure_syscalls((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions, (bool *)tracer->skeleton->rodata->syscall_has_effects);
 }
 
-/* The last page is slack: the verifier lets a record begin anywhere in the ring and be as long as any. */
+/* The last page is slack: the verifier must allow a record of any length anywhere in the ring. */
 static size_t ring_value_bytes(uint32_t subbuf_bytes, uint32_t nr_subbufs)
 {
 	return subbuf_ring_bytes(subbuf_bytes, nr_subbufs) + 4096;
@@ -188,7 +191,10 @@ static int follow_first(struct tracer *tracer, struct trace_error *ret_error)
 	return tracer->options.filter_pid > 0 ? tracer_follow(tracer, tracer->options.filter_pid, ret_error) : 0;
 }
 
-/* Groups are told by numbers that their members need not have. */
+/*
+ * The kernel compares the global number of a process group, which can differ from its number in a
+ * PID namespace.
+ */
 static int check_namespace(const struct tracer *tracer, struct trace_error *ret_error)
 {
 	if (!tracer->options.filter_pgrp || tracer_in_first_namespace())

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_answer.c - what the reader of a program tells its caller: packets of records, which the reader writes and the caller checks.
+ * probe_answer.c - the messages from the reader of a program to its caller: packets of records.
  *
- * A record is its kind and size (32 bits each) and its content: numbers of 64 bits, texts of a 16-bit length and their bytes. A reader that a
- * hostile file has taken over can write any bytes. So the caller takes no pointer and no size from it; a number has a range, a text has a maximum
- * and no control characters, and the offsets of fields are computed again.
+ * A record has a kind and a size (32 bits each) and content: numbers of 64 bits, and texts with a
+ * 16-bit length.
+ *
+ * SECURITY: a reader that a hostile file has taken over can write any bytes. So the caller uses no
+ * pointer and no size from a record. Each number has a range, each text a maximum length and no
+ * control characters, and the caller computes the offsets of fields again.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,17 +19,17 @@
 
 struct record_head {
 	uint32_t kind;
-	uint32_t bytes; /* of what follows */
+	uint32_t bytes; /* of the content */
 };
 
-#define MOST_LINE_BYTES 8192 /* of a text */
+#define MOST_LINE_BYTES 8192 /* per text */
 
 /* ---- the reader writes ---- */
 
 static void put(struct probe_answer *answer, const void *from, size_t bytes)
 {
 	if (bytes > sizeof(answer->packet) - answer->used) {
-		answer->failed = true; /* no record is so long */
+		answer->failed = true; /* cannot happen: no record is that long */
 		return;
 	}
 	memcpy(answer->packet + answer->used, from, bytes);
@@ -50,7 +53,7 @@ static void put_text(struct probe_answer *answer, const char *text)
 	put(answer, text, chars);
 }
 
-/* The longest record is a row: two texts. */
+/* Make room for a record; the longest is a row, with two texts. */
 static void begin(struct probe_answer *answer, enum probe_record_kind kind)
 {
 	struct record_head head = {.kind = kind};
@@ -149,7 +152,7 @@ static void take(struct probe_record *record, void *into, size_t bytes)
 	record->at += bytes;
 }
 
-/* A number up to @most. */
+/* Take a number of at most @most. */
 static uint64_t take_number(struct probe_record *record, uint64_t most)
 {
 	uint64_t value;
@@ -160,7 +163,10 @@ static uint64_t take_number(struct probe_record *record, uint64_t most)
 	return record->bad ? 0 : value;
 }
 
-/* A text that fits, with its NUL. Other control characters than none would reach a terminal. */
+/*
+ * Take a text that fits @size with its NUL. Control characters are replaced, because they would
+ * reach a terminal.
+ */
 static void take_text(struct probe_record *record, char *into, size_t size)
 {
 	uint16_t chars;
@@ -229,7 +235,7 @@ static bool is_width(unsigned int bytes)
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-/* What the BPF program follows: each index inside of what it indexes, each shift below 64. */
+/* Is the recipe safe for the BPF program? Each index must be in range, and each shift below 64. */
 static bool is_recipe(const struct trace_probe_argument *argument)
 {
 	const unsigned int nr_registers = 21; /* words of struct pt_regs */
@@ -244,7 +250,7 @@ static bool is_text(enum trace_field_kind kind)
 	return kind == TRACE_KIND_STRING || kind == TRACE_KIND_BYTES;
 }
 
-/* A field of the kind that the shape of its argument fills. */
+/* Does the field's kind match the shape of its argument? */
 static bool is_field(const struct trace_field *field, const struct trace_probe_argument *argument)
 {
 	static const enum trace_field_kind numbers[] = {TRACE_KIND_DEC, TRACE_KIND_HEX, TRACE_KIND_FLOAT, TRACE_KIND_BOOL, TRACE_KIND_CHAR};
@@ -274,13 +280,13 @@ static void take_field(struct probe_record *record, struct entry *entry, uint32_
 	entry->type.has_string |= is_text(field->kind);
 }
 
-/* "provider:name", as name_event() makes it. */
+/* Is it "provider:name", as name_event() makes it? */
 static bool is_event_name(const char *name)
 {
 	return strchr(name, ':') && !strpbrk(name, " ,*?[]");
 }
 
-/* The moment is that which was asked for. */
+/* Is the moment the requested one? */
 static bool is_asked_for(const struct probe_spec *spec, bool at_return, unsigned int role)
 {
 	if (spec->moment == PROBE_SCOPE)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_attach.c - probes into the kernel, on and off.
+ * probe_attach.c - attach probes to the kernel, and switch them on and off.
  *
- * Places of one file go in together where the kernel can do that (uprobe_multi, since 6.6): attaching a thousand one by one takes seconds. But those go alone
- * that it might refuse, since to take back a group takes long, too; a group that it refuses all the same is halved. Each place that fails is listed with the reason.
+ * Attaching. Places of one file are attached in groups where the kernel can do that (uprobe_multi,
+ * since 6.6), because attaching a thousand places one by one takes seconds. Places that the kernel
+ * might refuse are attached alone, because undoing a group is slow, too. If the kernel refuses a
+ * group nevertheless, it is split into halves. Each place that fails is reported with the reason.
  *
- * A probe that is off is no breakpoint: a hit would cost as much as a recorded one, nearly. Its program lets nothing through from the moment on it is
- * switched, by a word in memory; the link behind it goes a little later, and only when all its places are off: to take some of them out would be to
- * attach the others anew, and nobody can do that without missing hits, or having some twice.
+ * Switching. A probe that is off has no breakpoint, because a hit would cost nearly as much as a
+ * recorded one. Switching it off takes effect at once: a word in memory makes the BPF program
+ * ignore its hits. Its link is closed a little later, and only when all places of the link are off.
+ * To remove some of its places, the others would have to be attached again, which would miss hits
+ * or record some twice.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -27,12 +31,14 @@
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
 
-#define LINK_CREATE	     28 /* enum bpf_cmd */
-#define TRACE_UPROBE_MULTI   48 /* enum bpf_attach_type, Linux 6.6 */
+#define LINK_CREATE	     28 /* value of enum bpf_cmd */
+#define TRACE_UPROBE_MULTI   48 /* value of enum bpf_attach_type, Linux 6.6 */
 #define UPROBE_MULTI_RETURN  1u
 #define MAX_GROUP	     1024
 
-/* union bpf_attr of Linux 6.6, as far as it is needed here; the header we are built with may be older. */
+/*
+ * The part of union bpf_attr (Linux 6.6) that is needed here; the build host's header may be older.
+ */
 struct link_create {
 	uint32_t program;
 	uint32_t target;
@@ -49,9 +55,10 @@ struct link_create {
 };
 
 /**
- * struct probe_link - what holds some places: those of one option of the command line, of the same file, process and moment
- * @link: or @fd, of uprobe_multi
- * @nr_on: places that are on; with none it is closed
+ * struct probe_link - an attachment of several places: those of one command-line option with the
+ * same file, process and moment
+ * @link: NULL for uprobe_multi, which has @fd
+ * @nr_on: places that are on; at 0 the link is closed
  */
 struct probe_link {
 	struct probe_link *next; /* owned */
@@ -63,11 +70,13 @@ struct probe_link {
 };
 
 /**
- * struct place - what the loader knows of a probe
+ * struct place - the loader's state of one probe
  * @link: borrowed; NULL: not attached
- * @number: of its last link, in the cookie
- * @is_misread: a breakpoint there would break whoever comes along; @is_plain: the kernel has no reason to refuse it
- * @file: as it was when the probe was made: in another one the place would be in the middle of something
+ * @number: number of its last link, which is in the cookie
+ * @is_misread: a breakpoint there would break programs
+ * @is_plain: every kernel can probe the instruction
+ * @file: identity of the file when the probe was made; in a changed file the place may be inside an
+ *        instruction
  */
 struct place {
 	struct probe_link *link;
@@ -86,7 +95,7 @@ struct place {
 struct tracer_probing {
 	struct probes_bpf *skeleton;	  /* owned */
 	const struct trace_probes *probes; /* borrowed */
-	struct place *places;		  /* owned: one for each probe */
+	struct place *places;		  /* owned; one per probe */
 	struct probe_link *links;	  /* owned */
 	size_t nr;
 	bool multi;
@@ -112,7 +121,7 @@ static int share_maps(struct tracer *tracer, struct probes_bpf *skeleton)
 	return result;
 }
 
-enum { /* what to try, best first */
+enum { /* ways to load, best first */
 	LOAD_ALL,
 	LOAD_WITHOUT_MULTI, /* before 6.6 */
 	LOAD_WITHOUT_FAULTS, /* before 6.0: not sleepable */
@@ -182,7 +191,7 @@ static bool look_at_file(const char *path, struct place *place)
 
 static void look_at_code(const struct trace_probe *probe, struct place *place)
 {
-	uint8_t bytes[16]; /* 15 is the longest */
+	uint8_t bytes[16]; /* 15 is the maximum */
 	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
 	ssize_t got = fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), (off_t)probe->offset);
 
@@ -240,7 +249,7 @@ static const char *user_reason(int err)
 	if (access("/sys/bus/event_source/devices/uprobe", F_OK) < 0)
 		return "this kernel has no uprobes (CONFIG_UPROBE_EVENTS is off)";
 	switch (err) {
-	case -ENOTSUP: /* the kernel's own number for it is 524 */
+	case -ENOTSUP: /* the kernel returns 524 (its own ENOTSUPP) */
 	case -524:
 		return "the kernel cannot probe the instruction there; take another place, +OFFSET behind it";
 	case -EILSEQ:
@@ -300,7 +309,7 @@ static void attach_one(struct tracer *tracer, struct tracer_probing *probing, ui
 	bpf_link__destroy(attached);
 }
 
-/* May one link hold both? */
+/* Can one link hold both? */
 static bool go_together(const struct trace_probe *a, const struct trace_probe *b)
 {
 	return a->option == b->option && !a->in_kernel && !b->in_kernel && a->at_return == b->at_return && a->pid == b->pid && !strcmp(a->file, b->file);
@@ -347,7 +356,10 @@ static bool attach_group(struct tracer_probing *probing, const uint32_t *idxs, u
 	return true;
 }
 
-/* Those that one link may hold; else halves of them, until it is known which ones the kernel refuses. */
+/*
+ * Attach all as one group if possible; otherwise attach halves, down to the places that the kernel
+ * refuses.
+ */
 static void attach_all(struct tracer *tracer, struct tracer_probing *probing, const uint32_t *idxs, uint32_t nr)
 {
 	if (probing->multi && !trace_probes_get(probing->probes, idxs[0])->in_kernel && attach_group(probing, idxs, nr))
@@ -361,8 +373,9 @@ static void attach_all(struct tracer *tracer, struct tracer_probing *probing, co
 }
 
 /*
- * The kernel looks at an instruction only when a process has it mapped: where nobody has, it would take any, and leave out those that it cannot probe
- * when somebody comes, without a word. So we have it mapped meanwhile.
+ * The kernel checks an instruction only in a process that has it mapped. Without one it would
+ * accept any place, and later silently skip those that it cannot probe. So map the file while
+ * attaching.
  */
 static void attach_mapped(struct tracer *tracer, struct tracer_probing *probing, const uint32_t *idxs, uint32_t nr)
 {
@@ -378,7 +391,7 @@ static void attach_mapped(struct tracer *tracer, struct tracer_probing *probing,
 		close(fd);
 }
 
-/* The place @first, and all that are to be attached, too, and may be so by the same link. */
+/* Attach the place @first, and with it all other places to be attached that can share its link. */
 static void attach_with(struct tracer *tracer, struct tracer_probing *probing, uint32_t first, const bool *on)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, first);
@@ -412,8 +425,8 @@ static void *close_link(void *argument)
 }
 
 /*
- * The kernel waits until no program runs any more, some 50 ms for each link, but for any number of them at once. Nobody else is to wait for
- * that, for the rings fill up meanwhile.
+ * Closing a link waits until no BPF program runs any more, some 50 ms, but for any number of links
+ * at once. A thread does it, because the rings fill up while the daemon waits.
  */
 static void begin_to_close(struct probe_link *link)
 {
@@ -435,7 +448,7 @@ static void close_unused(struct tracer_probing *probing)
 			begin_to_close(link);
 }
 
-/* @wait: for those that are being closed. */
+/* @wait: also wait for the links that are being closed. */
 static void forget_closed(struct tracer_probing *probing, bool wait)
 {
 	struct probe_link **at = &probing->links, *link;
@@ -467,8 +480,10 @@ static void set_place(struct tracer_probing *probing, uint32_t idx, bool on)
 }
 
 /*
- * Ends go before begins, on as well as off. So who has a begin recorded while ends are off, or before them, leaves a begin too many; an end that
- * belongs to a call inside, of the same function, and is taken for the outer one's, there cannot be.
+ * Switch ends before begins, both on and off. When switching on, each recorded begin then has its
+ * end recorded, too. When switching off, a begin may lack its end, but the reverse cannot happen:
+ * the end of an inner call without its begin would be taken for the end of an outer call of the
+ * same function.
  */
 static void set_places(struct tracer_probing *probing, const bool *on, bool value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* probe_code.c - registers, memory and types, as recipes that the BPF program follows. */
+/* probe_code.c - turn registers, memory and types into recipes for the BPF program. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 /* ---- registers of x86-64: words of struct pt_regs ---- */
 
 static const struct {
-	const char *names[4]; /* 8, 4, 2, 1 bytes */
+	const char *names[4]; /* of 8, 4, 2, 1 bytes */
 	int word;
 	int dwarf;
 } registers[] = {
@@ -45,14 +45,17 @@ int probe_register_dwarf(unsigned int number)
 
 int probe_register_argument(unsigned int n)
 {
-	static const int words[] = {14, 13, 12, 11, 9, 8}; /* rdi, rsi, rdx, rcx, r8, r9: the System V ABI */
+	static const int words[] = {14, 13, 12, 11, 9, 8}; /* rdi, rsi, rdx, rcx, r8, r9: System V ABI */
 
 	return n < sizeof(words) / sizeof(words[0]) ? words[n] : -1;
 }
 
 /* ---- widths ---- */
 
-/* The value is the low @bytes of what was computed or loaded; of a source that has fewer bits, those, and they are widened by its own sign, as in C. */
+/*
+ * The value is the low @bytes of what was computed or loaded. A source with fewer bits is extended
+ * by its own signedness, as in C.
+ */
 static void set_width(struct probe_field *field, unsigned int bytes, bool is_signed)
 {
 	struct trace_probe_argument *argument = &field->argument;
@@ -86,7 +89,7 @@ static int bad_type(const char *type, struct trace_error *ret_error)
 			  type);
 }
 
-/* "[N]" behind string and bytes. */
+/* Parse "[N]" after string or bytes. */
 static int parse_limit(const char *text, unsigned int *limit)
 {
 	char *end;
@@ -126,7 +129,7 @@ int probe_code_type(const char *type, struct probe_field *field, struct trace_er
 
 	if (!strncmp(type, "string", 6)) {
 		if (field->argument.shape == TRACE_PROBE_BYTES && field->argument.max_bytes < limit)
-			limit = field->argument.max_bytes; /* an array of characters ends somewhere */
+			limit = field->argument.max_bytes; /* a string in an array ends with the array at the latest */
 		if (parse_limit(type + 6, &limit))
 			return bad_type(type, ret_error);
 		set_reference(field, TRACE_PROBE_STRING, limit);
@@ -158,13 +161,13 @@ static int parse_register(const char *text, const char *end, struct probe_field 
 				  (int)(end - text), text);
 	field->argument.start = TRACE_PROBE_REGISTER;
 	field->argument.base = (uint8_t)word;
-	set_width(field, bytes == 2 ? 8 : (unsigned int)bytes, false); /* perf's %di is the whole register */
+	set_width(field, bytes == 2 ? 8 : (unsigned int)bytes, false); /* in perf's syntax %di is the whole register */
 	return 0;
 }
 
 static int parse_expression(const char *text, const char *end, bool at_return, struct probe_field *field, struct trace_error *ret_error);
 
-/* A load of what is @offset behind the address that @field computes. */
+/* Load from @offset after the address that @field computes. */
 static int add_load(struct probe_field *field, int64_t offset, struct trace_error *ret_error)
 {
 	struct trace_probe_argument *argument = &field->argument;
@@ -210,13 +213,13 @@ static int parse_argument(const char *digits, const char *end, bool at_return, s
 	word = probe_register_argument((unsigned int)number - 1);
 	field->argument.start = TRACE_PROBE_REGISTER;
 	field->argument.base = (uint8_t)(word < 0 ? PROBE_REGISTER_STACK : word);
-	if (word < 0 && add_load(field, 8 * (int64_t)(number - 6), ret_error)) /* behind the return address */
+	if (word < 0 && add_load(field, 8 * (int64_t)(number - 6), ret_error)) /* after the return address */
 		return -EINVAL;
 	set_width(field, 8, true);
 	return 0;
 }
 
-/* 0, 1: not one of these, or a negative errno. */
+/* Returns 0; 1: not one of these expressions; or a negative errno. */
 static int parse_expression(const char *text, const char *end, bool at_return, struct probe_field *field, struct trace_error *ret_error)
 {
 	size_t chars = (size_t)(end - text);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_dwarf.c - variables of the source: from the compiler's description of where they are, a recipe that the kernel can follow.
+ * probe_dwarf.c - turn the compiler's description of a variable's location into a recipe for the
+ * kernel.
  *
- * A location is a little program of DW_OP_*. Those that compilers write for variables compute "a register", "what is at a register plus an
- * offset", "what is at the frame's base plus an offset", or "what is at an address of the file"; these become a start, a sum and loads. What
- * needs more (values in pieces, thread-local variables) is refused.
+ * A DWARF location is a small program of DW_OP_* operations. For variables, compilers write
+ * programs with one of four results: a register, memory at a register plus an offset, memory at the
+ * frame base plus an offset, or memory at an address of the file. These become a start value, a sum
+ * and loads. Other locations (values in pieces, thread-local variables) are refused.
  *
- * At the first instruction of a function that was compiled without optimisation the parameters are not yet where DWARF says: the prologue
- * stores them there. Such functions are probed behind it.
+ * Example: DW_OP_fbreg -24, with a frame base of rbp, becomes start = rbp, offset -24, and one
+ * load.
+ *
+ * In unoptimised code the parameters are not at their DWARF locations at the first instruction of
+ * the function: the prologue stores them there. Such functions are probed after the prologue.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -17,13 +22,14 @@
 #include "probe.h"
 
 /*
- * Limits of walks over debug information, which anybody may have written: types that contain themselves, namespaces in namespaces without end. No
- * compiler's output comes near them. A walk that meets one finds nothing.
+ * SECURITY: limits for walks over debug information, which may come from anyone: types that contain
+ * themselves, endlessly nested namespaces. No compiler's output comes near them. A walk that
+ * reaches a limit finds nothing.
  */
-#define MOST_DEPTH	  64		/* of namespaces, of types in types */
-#define MOST_SCOPES	  1024		/* of blocks and inlined calls in each other */
-#define MOST_STEPS	  (1u << 24)	/* entries that one search looks at */
-#define MOST_MEMBERS	  (1u << 16)	/* of a struct, with those of its bases and nameless members */
+#define MOST_DEPTH	  64		/* nested namespaces, types in types */
+#define MOST_SCOPES	  1024		/* nested blocks and inlined calls */
+#define MOST_STEPS	  (1u << 24)	/* entries per search */
+#define MOST_MEMBERS	  (1u << 16)	/* per struct, including its bases and anonymous members */
 
 /* ---- the function ---- */
 
@@ -34,15 +40,17 @@ static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
 
 	if (dwarf_addrdie(dwarf, address, ret_unit))
 		return true;
-	for (; dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0 && next > at; at = next) /* clang writes no .debug_aranges */
+	/* clang writes no .debug_aranges */
+	for (; dwarf_nextcu(dwarf, at, &next, &header_bytes, NULL, NULL, NULL) == 0 && next > at; at = next)
 		if (dwarf_offdie(dwarf, at + header_bytes, ret_unit) && dwarf_haspc(ret_unit, address) > 0)
 			return true;
 	return false;
 }
 
 /*
- * The function that has @address, in @parent or the namespaces and classes within. (elfutils' dwarf_getscopes() would do, but up to 0.188
- * gives up at some of what clang 14 writes: it wants an address of blocks that have ranges.)
+ * Find the function with @address in @parent, or in namespaces and classes in it. elfutils'
+ * dwarf_getscopes() would do, but up to 0.188 it fails for some output of clang 14: it requires an
+ * address for blocks that have ranges.
  */
 static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned int depth, unsigned int *steps, Dwarf_Die *ret_function)
 {
@@ -64,10 +72,13 @@ static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned in
 	return false;
 }
 
-/* No entry of the unit is deeper than MOST_SCOPES: libdw's own search for scopes goes down to the deepest by recursion. */
+/*
+ * True if no entry of the unit is deeper than MOST_SCOPES, because libdw's search for scopes
+ * recurses down to the deepest.
+ */
 static bool is_shallow(Dwarf_Die *unit)
 {
-	static Dwarf_Die path[MOST_SCOPES]; /* one thread at a time; too large for a stack */
+	static Dwarf_Die path[MOST_SCOPES]; /* for one thread at a time; too large for the stack */
 	unsigned int depth = 0, steps = 0;
 
 	if (dwarf_child(unit, &path[0]))
@@ -133,7 +144,10 @@ const char *probe_scope_parameter(const struct probe_scope *scope, unsigned int 
 	return there ? dwarf_diename(&die) : NULL;
 }
 
-/* One expression for all of the function, relative to the frame: the mark of code that was not optimised. */
+/*
+ * A single location relative to the frame, valid in the whole function, is typical of unoptimised
+ * code.
+ */
 static bool lives_in_frame(Dwarf_Die *parameter)
 {
 	Dwarf_Attribute attribute;
@@ -159,7 +173,7 @@ uint64_t probe_scope_body(const struct probe_scope *scope)
 	return body;
 }
 
-/* File 0 is the unit's own source in DWARF 5, as clang writes it; libdw takes it for none. */
+/* In DWARF 5 file 0 is the unit's own source, as clang writes it; libdw treats 0 as no file. */
 static const char *file_of(Dwarf_Die *die)
 {
 	const char *file = dwarf_decl_file(die);
@@ -194,10 +208,11 @@ void probe_scope_source(const struct probe_scope *scope, char *text, size_t size
 /* ---- locations ---- */
 
 /**
- * struct place - where a value is
- * @argument: computes x. @sum: to be added to it
- * @in_memory: the value is at x + @sum; else it is x + @sum
- * @location: the attribute that says so
+ * struct place - the location of a value
+ * @argument: recipe that computes x
+ * @sum: is added to x
+ * @in_memory: the value is in memory at x + @sum; otherwise it is x + @sum
+ * @location: the DWARF attribute that is being evaluated
  */
 struct place {
 	Dwarf_Attribute *location;
@@ -207,7 +222,10 @@ struct place {
 	bool begun;
 };
 
-/* Offsets come from the file: a sum that overflows is no place in memory, and no reason to stop. */
+/*
+ * Offsets come from the file: if a sum overflows, the location is wrong, but the behaviour is
+ * defined.
+ */
 static void add_sum(struct place *place, uint64_t offset)
 {
 	place->sum = (int64_t)((uint64_t)place->sum + offset);
@@ -222,7 +240,7 @@ static int add_load(struct place *place, struct trace_error *ret_error)
 	return 0;
 }
 
-/* A second value, to be added to the first or whatever: a recipe has one start. */
+/* A recipe has one start value, so a location with a second one is refused. */
 static int begin(struct place *place, struct trace_error *ret_error)
 {
 	if (place->begun)
@@ -275,7 +293,7 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	place->location = &attribute;
 	err = walk(scope, ops, nr, depth, place, ret_error);
 	place->location = location;
-	place->in_memory = in_memory; /* a base that is a register (as clang has it) says where the frame is, not that the value is in one */
+	place->in_memory = in_memory; /* a frame base in a register (clang) is a position, not the value */
 	add_sum(place, (uint64_t)offset);
 	return err;
 }
@@ -292,7 +310,10 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct pl
 	return begin(place, ret_error);
 }
 
-/* DW_OP_entry_value(register): what it held when the function was called, which is now if we are there. */
+/*
+ * DW_OP_entry_value(register): the register's value at the function's entry. It is still there if
+ * the probe is at the entry.
+ */
 static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct place *place, struct trace_error *ret_error)
 {
 	Dwarf_Attribute inner;
@@ -310,7 +331,7 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struc
 static int walk_constant(struct place *place, int64_t value)
 {
 	if (place->begun) {
-		add_sum(place, (uint64_t)value); /* of the DW_OP_plus that follows */
+		add_sum(place, (uint64_t)value); /* for the DW_OP_plus that follows */
 	} else {
 		place->argument.start = TRACE_PROBE_CONSTANT;
 		place->sum = value;
@@ -363,7 +384,10 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 	}
 }
 
-/* Sums and constants only look right one after the other: a constant must be followed by the plus that adds it. */
+/*
+ * A constant is added to the sum at once. That is right only if a DW_OP_plus follows directly, so
+ * check that.
+ */
 static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct place *place, struct trace_error *ret_error)
 {
 	int err = 0;
@@ -403,7 +427,7 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 
 /* ---- types ---- */
 
-/* typedef, const and the like: the type is that which it is one of. */
+/* typedef, const and so on: the underlying type is used instead. */
 static bool is_other_name(Dwarf_Die *type)
 {
 	static const int tags[] = {DW_TAG_typedef, DW_TAG_const_type, DW_TAG_volatile_type, DW_TAG_restrict_type, DW_TAG_atomic_type, DW_TAG_immutable_type,
@@ -416,7 +440,7 @@ static bool is_other_name(Dwarf_Die *type)
 	return false;
 }
 
-/* libdw's dwarf_peel_type() never comes back from a typedef of itself. */
+/* Unlike libdw's dwarf_peel_type(), this ends for a typedef of itself. */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
 {
 	Dwarf_Attribute attribute;
@@ -475,7 +499,7 @@ static bool is_character(Dwarf_Die *type)
 	return dwarf_bytesize(type) == 1 && (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
-/* Through a pointer: from now on the place is what it points to. */
+/* Dereference a pointer: from now on the place is that of its target. */
 static int follow_pointer(struct place *place, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
 {
 	int err = place->in_memory ? add_load(place, ret_error) : 0;
@@ -490,7 +514,10 @@ static int follow_pointer(struct place *place, Dwarf_Die *type, const char *what
 
 /* ---- members ---- */
 
-/** struct member - found in a struct, at @offset; @bits: of a bit field, which begins at bit @bit of it; 0 = none */
+/**
+ * struct member - a member at @offset of a struct
+ * @bit, @bits: first bit and width of a bit field; 0 bits: not a bit field
+ */
 struct member {
 	Dwarf_Die type;
 	uint64_t offset;
@@ -507,7 +534,8 @@ static void bit_field(Dwarf_Die *die, struct member *member)
 	if (unsigned_attribute(die, DW_AT_data_bit_offset, &bit)) {
 		member->offset += bit / 8;
 		member->bit = bit % 8;
-	} else if (unsigned_attribute(die, DW_AT_bit_offset, &bit)) { /* DWARF 3: from the most significant bit of the type */
+	} else if (unsigned_attribute(die, DW_AT_bit_offset, &bit)) {
+		/* DWARF 3: counted from the most significant bit of the type */
 		bytes = unsigned_attribute(die, DW_AT_byte_size, &bytes) ? bytes : (Dwarf_Word)dwarf_bytesize(&member->type);
 		member->bit = (unsigned int)(8 * bytes - bit - bits);
 	}
@@ -557,7 +585,7 @@ static void list_members(Dwarf_Die *type, char *text, size_t size)
 
 /* ---- expressions: *order->items[2].id ---- */
 
-/** struct path - how far we have gone. @bit, @bits: of a bit field */
+/** struct path - an expression so far. @bit, @bits: of a bit field */
 struct path {
 	struct place place;
 	Dwarf_Die type;
@@ -592,7 +620,7 @@ static int step_member(struct path *path, const char *name, size_t chars, const 
 	return 0;
 }
 
-#define SUM_MAX (INT64_MAX / 2) /* members go on from there */
+#define SUM_MAX (INT64_MAX / 2) /* leaves room for the offsets of members */
 
 static int step_index(struct path *path, long index, const char *whole, struct trace_error *ret_error)
 {
@@ -649,7 +677,7 @@ static int walk_path(struct path *path, const char *at, const char *whole, struc
 	return err;
 }
 
-/* ---- what it becomes ---- */
+/* ---- the recorded form ---- */
 
 static void take_place(const struct place *place, struct probe_field *field)
 {
@@ -699,7 +727,7 @@ static bool is_text_pointer(Dwarf_Die *type)
 	return dwarf_tag(type) == DW_TAG_pointer_type && type_of(type, &target) && is_character(&target);
 }
 
-/* An array: of characters a string, of others its bytes. */
+/* An array of characters becomes a string; others are recorded as bytes. */
 static int finish_array(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
 {
 	Dwarf_Die element;
@@ -727,7 +755,7 @@ static int finish(struct path *path, struct probe_field *field, const char *whol
 	if (is_struct(&path->type)) {
 		const char *name = dwarf_diename(&path->type);
 
-		if (name && !strncmp(name, "basic_string<char", 17) && depth == 0) /* the C++ library's string */
+		if (name && !strncmp(name, "basic_string<char", 17) && depth == 0) /* the string of the C++ library */
 			return walk_path(path, "._M_dataplus._M_p", whole, ret_error) ?: finish(path, field, whole, depth + 1, ret_error);
 		list_members(&path->type, members, sizeof(members));
 		return error_set(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole, *members ? members : "(none is known here)");
@@ -743,7 +771,7 @@ static int finish(struct path *path, struct probe_field *field, const char *whol
 
 /* ---- variables ---- */
 
-/* Units are asked about one after the other: the last answer is kept. */
+/* Queries come unit by unit, so the last result is cached. */
 static bool unit_is_shallow(struct probe_scope *scope)
 {
 	struct probe_elf *elf = scope->elf;
@@ -785,7 +813,7 @@ static int unknown_variable(struct probe_scope *scope, const char *name, struct 
 			  dwarf_diename(&scope->function) ?: "the function", *names ? names : "none");
 }
 
-/* Says which variable it is that cannot be had. */
+/* Prefix the error with the variable's name. */
 static int about(const char *expression, int err, struct trace_error *ret_error)
 {
 	char reason[sizeof(ret_error->message)];
@@ -832,7 +860,7 @@ int probe_scope_result(struct probe_scope *scope, struct probe_field *field, str
 		return error_set(ret_error, -ENOTSUP, "$retval: the result of %s is a floating point number in a vector register, which the kernel does not hand to probes",
 				  dwarf_diename(&scope->function));
 	if (is_struct(&path.type) || dwarf_tag(&path.type) == DW_TAG_array_type || is_reference(&path.type))
-		return 0; /* the register holds its address, or a part of it */
+		return 0; /* the register has its address, or a part of it */
 	path.place.argument = field->argument;
 	if (finish(&path, &result, "$retval", 0, ret_error))
 		return -EINVAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* probe_elf.c - an ELF file: its functions, and where an address of it lies in the file. */
+/* probe_elf.c - read an ELF file: functions, and file offsets of addresses. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +13,10 @@
 
 /* ---- open ---- */
 
-/* Sections are read, not mapped: a file that its owner shortens meanwhile ends a reader of a mapping with SIGBUS. */
+/*
+ * SECURITY: sections are read, not mapped: if the owner truncates the file meanwhile, a mapping
+ * would raise SIGBUS.
+ */
 static Elf *open_elf(struct probe_opener *opener, enum probe_related which, const char *name, int *ret_fd)
 {
 	Elf *elf;
@@ -63,7 +66,7 @@ static bool has_debug(Elf *elf)
 	return section_of_name(elf, ".debug_info", &header) != NULL;
 }
 
-/* @id in hexadecimal; false: it is none. */
+/* Write @id in hexadecimal; false: it is not valid. */
 static bool write_id(const void *id, ssize_t bytes, char ret_text[129])
 {
 	if (bytes < 2 || bytes > 64)
@@ -73,7 +76,7 @@ static bool write_id(const void *id, ssize_t bytes, char ret_text[129])
 	return true;
 }
 
-/* By build id, as Debian's -dbgsym packages have it; else by .gnu_debuglink. */
+/* Find the debug file by build id, as in Debian's -dbgsym packages; else by .gnu_debuglink. */
 static Elf *open_debug(struct probe_opener *opener, Elf *elf, int *ret_fd)
 {
 	const char *name;
@@ -149,7 +152,7 @@ void probe_elf_close(struct probe_elf *elf)
 	*elf = (struct probe_elf){.fd = -1, .debug_fd = -1, .alt_fd = -1};
 }
 
-/* The supplementary file of dwz, which libdw itself would open, wherever its path leads. */
+/* Open the supplementary file of dwz through the opener; libdw itself would open any path. */
 static void open_alt(struct probe_elf *elf)
 {
 	const void *id, *found_id;
@@ -199,7 +202,10 @@ bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool execut
 
 /* ---- names ---- */
 
-/* The C++ run time has the demangler; we do not want to be linked with it for a name now and then. */
+/*
+ * The demangler of the C++ run-time library, loaded on demand: linking the library for a few names
+ * is not worth it.
+ */
 static char *(*demangler)(const char *, char *, size_t *, int *);
 
 void probe_demangle_prepare(void)
@@ -222,7 +228,10 @@ char *probe_demangle(const char *name)
 	return demangler ? demangler(name, NULL, NULL, &status) : NULL;
 }
 
-/* At the name of an operator: how much of it would be brackets elsewhere, with the word before it; else 0. */
+/*
+ * If @at is the name of an operator: its length with the word "operator", if it contains characters
+ * that are brackets elsewhere; else 0.
+ */
 static size_t operator_chars(const char *name, const char *at)
 {
 	static const char word[] = "operator";
@@ -237,7 +246,10 @@ static size_t operator_chars(const char *name, const char *at)
 	return 0;
 }
 
-/* "shop::pay(int) const" without its parameters; those of a template stay, and those of functions that it stands in: "shop::pay(int)::Local::run(char)". */
+/*
+ * Cut the parameters off "shop::pay(int) const". Those of templates and of enclosing functions
+ * stay: "shop::pay(int)::Local::run(char)".
+ */
 static void cut_parameters(char *name)
 {
 	char *parameters = NULL;
@@ -268,8 +280,9 @@ bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern
 }
 
 /*
- * "pay.cold", "pay.cold.1": what of pay() is rarely run, put elsewhere. Nobody calls it: pay() jumps there with its frame on the stack, where the
- * kernel, asked for returns, would take the top for the return address and overwrite it.
+ * "pay.cold", "pay.cold.1": the rarely run part of pay(), stored elsewhere. It is not called: pay()
+ * jumps there with its frame on the stack. A return probe there would make the kernel overwrite the
+ * top of the stack, which is not a return address.
  */
 static bool is_cold_part(const char *name)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TRACER_PROBE_ENTRY_H
 #define TRACER_PROBE_ENTRY_H
-/* probe_entry.h - the list behind struct trace_probes, for the reader that fills one and the caller that fills its own from the answer. */
+/*
+ * probe_entry.h - the list in struct trace_probes. The reader fills one, and the caller fills its
+ * own from the answer.
+ */
 #include <trace/probes.h>
 
-/** struct entry - a probe with all that it points to. @names: of the fields */
+/** struct entry - a probe with all strings that it points to. @names: names of the fields */
 struct entry {
 	struct trace_probe probe;
 	struct trace_event_type type;
@@ -24,9 +27,11 @@ struct trace_probes {
 	uint32_t nr_options;
 };
 
-/** probe_entry_new() - append an empty entry of the file @file; NULL with -E2BIG or -ENOMEM in @ret_error */
+/**
+ * probe_entry_new() - append an empty entry for @file; NULL with -E2BIG or -ENOMEM in @ret_error
+ */
 struct entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error);
-/** probe_entry_lay_out() - the offsets of the fields one behind the other, and the size of all */
+/** probe_entry_lay_out() - compute the offsets of the fields and the total size */
 void probe_entry_lay_out(struct entry *entry);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_file.c - the file that a name means.
+ * probe_file.c - find the file that a name means.
  *
- * Like ld.so: LD_LIBRARY_PATH, /etc/ld.so.cache, the standard folders. Run paths (DT_RUNPATH) belong to the program that loads: for those
- * there is NAME@PID, which looks at what a process has mapped, through its own root if it lives in a container.
+ * Like ld.so it searches LD_LIBRARY_PATH, /etc/ld.so.cache and the standard folders. A run path
+ * (DT_RUNPATH) belongs to the loading program. For such libraries there is NAME@PID, which searches
+ * the files that a process has mapped, through its root if it is in a container.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,10 @@
 
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 
-/* glibc's elf/cache.c (format 1.1, since 2.2): the header, nr entries, the strings; offsets count from the header. */
+/*
+ * glibc's elf/cache.c (format 1.1, since 2.2): the header, @nr entries, the strings. Offsets are
+ * relative to the header.
+ */
 struct cache_header {
 	char magic[20];
 	uint32_t nr;
@@ -47,7 +51,7 @@ static bool is_file(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* libc.so.6 itself; libc and c for people in a hurry. */
+/* Accept libc.so.6, libc and c. */
 static bool library_matches(const char *library, const char *name)
 {
 	size_t chars = strlen(name);
@@ -59,7 +63,7 @@ static bool library_matches(const char *library, const char *name)
 	return !strncmp(library, "lib", 3) && !strncmp(library + 3, name, chars) && !strncmp(library + 3 + chars, ".so", 3);
 }
 
-/* ---- ld.so's own list ---- */
+/* ---- ld.so's cache ---- */
 
 static const char *cache_string(const char *cache, size_t bytes, uint32_t offset)
 {
@@ -109,7 +113,7 @@ static bool search_cache(const char *name, char ret_path[4096])
 	return found;
 }
 
-/* Folders separated by colons. */
+/* Folders are separated by colons. */
 static bool search_folders(const char *folders, const char *name, char ret_path[4096])
 {
 	size_t chars;
@@ -131,7 +135,7 @@ static bool search_system(const char *name, char ret_path[4096])
 	return search_folders(getenv("PATH"), name, ret_path) || search_cache(name, ret_path);
 }
 
-/* ---- what a process has ---- */
+/* ---- files of a process ---- */
 
 static const char *base_name(const char *path)
 {
@@ -140,7 +144,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A mapped file as we can open it: in the process' root, or, if it is deleted or replaced, what is still mapped. */
+/*
+ * A path that opens a mapped file: in the root of the process, or, if it was deleted or replaced,
+ * the mapping itself.
+ */
 static void mapped_path(pid_t pid, const char *range, const char *path, char ret_path[4096])
 {
 	if ((size_t)snprintf(ret_path, 4096, "/proc/%d/root%s", pid, path) >= 4096 || !is_file(ret_path))
@@ -203,7 +210,7 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 	if (!is_file(path))
 		return error_set(ret_error, -EINVAL, "%s: not a program or library", path);
-	if (pid) /* through links outside of the root we would leave it */
+	if (pid) /* resolving links could leave the root of the process */
 		snprintf(ret_path, 4096, "%.*s", 4095, path);
 	else if (!realpath(path, ret_path))
 		return error_set(ret_error, -errno, "%s: %s", path, strerror(errno));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_files.c - the files that may be opened for a program: itself, its debug file, the supplementary file of dwz.
+ * probe_files.c - the files that may be opened for a program: itself, its debug file, and the
+ * supplementary file of dwz.
  *
- * The names of the latter two stand in the program, which another user may have made. Only the folders that debuggers look into are looked into:
- * that of the program, .debug/ in it, and /usr/lib/debug. Each file is opened by regular_open().
+ * SECURITY: the program contains the names of the latter two, and another user may have made it.
+ * Only the folders that debuggers use are searched: the folder of the program, .debug/ in it, and
+ * /usr/lib/debug. Each file is opened by regular_open().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +19,7 @@
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
-/* Opens @path, unless it is the program itself. */
+/* Open @path, unless it is the program itself. */
 static int open_debug(struct probe_files *files, const char *path, bool remember)
 {
 	int fd;
@@ -30,7 +32,7 @@ static int open_debug(struct probe_files *files, const char *path, bool remember
 	return fd;
 }
 
-/* Debian's -dbgsym packages and their like. */
+/* Debian's -dbgsym packages and similar ones. */
 static int open_by_id(struct probe_files *files, const char *id, bool remember)
 {
 	size_t chars = strlen(id);
@@ -47,7 +49,7 @@ static bool is_plain_name(const char *name)
 	return *name && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..") && strlen(name) <= NAME_MAX;
 }
 
-/* The characters of @path up to its last slash, with it. */
+/* Length of the folder part of @path, including the last slash. */
 static int folder_chars(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -55,7 +57,7 @@ static int folder_chars(const char *path)
 	return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* NAME beside the program, in .debug/, or below /usr/lib/debug. */
+/* Search NAME next to the program, in .debug/, and below /usr/lib/debug. */
 static int open_by_link(struct probe_files *files, const char *name)
 {
 	char path[sizeof(files->debug)];
@@ -75,7 +77,7 @@ static int open_by_link(struct probe_files *files, const char *name)
 	return open_debug(files, path, true);
 }
 
-/* A plain name beside the debug file, or any path that ends below /usr/lib/debug. */
+/* A plain name next to the debug file, or a path that resolves to a file below /usr/lib/debug. */
 static int open_alt(struct probe_files *files, const char *name)
 {
 	const char *from = *files->debug ? files->debug : files->path;

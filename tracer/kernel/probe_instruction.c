@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where an instruction of x86-64 ends. A breakpoint that is put into the middle of one makes another instruction of it, for every process that
- * runs this code, and the kernel does not look: it only asks whether what it finds at the place could be an instruction. Here functions
- * are walked from their beginning, as objdump does. Only lengths are told: Intel SDM volume 2, chapter 2 (the parts of an instruction) and appendix A (opcodes).
+ * probe_instruction.c - the length of x86-64 instructions.
+ *
+ * A breakpoint inside an instruction turns it into another one, for each process that runs the
+ * code. The kernel does not prevent this: it only checks that the bytes at the place could be an
+ * instruction. So functions are walked from their beginning, as objdump does. Only lengths are
+ * decoded: Intel SDM volume 2, chapter 2 (instruction format) and appendix A (opcode maps).
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +13,12 @@
 
 #include "probe.h"
 
-/** struct code - what is left of it. @narrow: operands of 16 bits (66), @rex_w: of 64, @short_address: addresses of 32 (67) */
+/**
+ * struct code - the rest of an instruction
+ * @narrow: 16-bit operands (prefix 66)
+ * @rex_w: 64-bit operands
+ * @short_address: 32-bit addresses (prefix 67)
+ */
 struct code {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -26,7 +34,10 @@ static bool is_prefix(uint8_t byte)
 	return memchr("\x66\x67\xf2\xf3\xf0\x2e\x36\x3e\x26\x64\x65", byte, 11);
 }
 
-/* The opcodes of one byte that have only a byte behind them, or four, are many; those with a modrm byte are the rest. */
+/*
+ * Shape of a one-byte opcode. Those with an immediate or without modrm are listed; the rest has
+ * modrm only.
+ */
 static unsigned int shape_of_byte(uint8_t op)
 {
 	if (op < 0x40)
@@ -50,7 +61,7 @@ static unsigned int shape_of_byte(uint8_t op)
 	return 0;
 }
 
-/* Behind 0f, and in VEX and EVEX what stands for it. */
+/* Shape of an opcode after 0f, or in the same map of VEX and EVEX. */
 static unsigned int shape_of_0f(uint8_t op, bool vex)
 {
 	if (op == 0x77)
@@ -68,7 +79,10 @@ static unsigned int shape_of_0f(uint8_t op, bool vex)
 	return memchr("\x04\x0a\x0c\x24\x25\x26\x27\x39\x3b\x3c\x3d\x3e\x3f", op, 13) ? UNKNOWN : 0;
 }
 
-/* @map: as VEX and EVEX number them: 1 0f, 2 0f 38, 3 0f 3a, 5 and 6 half floats */
+/*
+ * @map: opcode map as numbered by VEX and EVEX: 1 is 0f, 2 is 0f 38, 3 is 0f 3a, 5 and 6 are half
+ *       floats
+ */
 static unsigned int shape_of_map(unsigned int map, uint8_t op)
 {
 	static const unsigned int shapes[] = {UNKNOWN, 0, 0, IMM8, UNKNOWN, 0, 0, UNKNOWN};
@@ -76,7 +90,7 @@ static unsigned int shape_of_map(unsigned int map, uint8_t op)
 	return map == 1 ? shape_of_0f(op, true) : map < sizeof(shapes) / sizeof(shapes[0]) ? shapes[map] : UNKNOWN;
 }
 
-/* The modrm byte and what follows from it; returns the bytes, or 0: cut off. */
+/* Length of the modrm byte and what it implies: SIB byte and displacement; 0: cut off. */
 static size_t modrm_bytes(const struct code *code)
 {
 	uint8_t mod, rm;
@@ -104,7 +118,7 @@ static size_t bytes_z(const struct code *code)
 	return code->narrow && !code->rex_w ? 2 : 4;
 }
 
-/* Those whose values are unlike all others'. */
+/* Immediates of unusual sizes. */
 static size_t odd_bytes(const struct code *code, uint8_t op)
 {
 	if (op >= 0xa0 && op <= 0xa3)
@@ -114,7 +128,7 @@ static size_t odd_bytes(const struct code *code, uint8_t op)
 	return op == 0xc2 || op == 0xca ? 2 : op == 0xc8 ? 3 : 0;
 }
 
-/* What stands behind the opcode; false: not known, or cut off. */
+/* Skip what follows the opcode; false: unknown, or cut off. */
 static bool skip_operands(struct code *code, unsigned int shape, size_t more)
 {
 	size_t bytes = more;
@@ -169,11 +183,12 @@ static bool skip_0f(struct code *code)
 
 static bool skip_byte_opcode(struct code *code, uint8_t op)
 {
-	bool test = (op == 0xf6 || op == 0xf7) && code->at < code->end && !(code->at[0] & 0x30); /* of this group only test has a value */
+	/* in this group only test has an immediate */
+	bool test = (op == 0xf6 || op == 0xf7) && code->at < code->end && !(code->at[0] & 0x30);
 	size_t odd = odd_bytes(code, op);
 
 	if (op == 0xe8 || op == 0xe9)
-		code->narrow = false; /* a jump's distance has 32 bits always */
+		code->narrow = false; /* the distance of a jump always has 32 bits */
 	if (odd)
 		return skip_operands(code, NO_MODRM, odd);
 	return skip_operands(code, test ? (op == 0xf6 ? IMM8 : IMM_Z) : shape_of_byte(op), 0);
@@ -204,9 +219,11 @@ size_t probe_instruction_bytes(const uint8_t *bytes, size_t size)
 }
 
 /*
- * The kernel knows what it emulates, or has to put right after a step, by the opcode, and does not see that behind VEX and EVEX the same byte is another
- * instruction (Linux 6.18, arch/x86/kernel/uprobes.c: branch_setup_xol_ops(), arch_uprobe_analyze_insn()): vpcmpeqb is a jump to it and is left out, vcmpps
- * a return. What it refuses by mistake does no harm.
+ * The kernel emulates some instructions, and corrects the state after stepping others, by opcode.
+ * It ignores that after a VEX or EVEX prefix the same byte is a different instruction (Linux 6.18,
+ * arch/x86/kernel/uprobes.c: branch_setup_xol_ops(), arch_uprobe_analyze_insn()). It takes vpcmpeqb
+ * for a jump and skips it, and vcmpps for a return. An instruction that it refuses by mistake does
+ * no harm.
  */
 bool probe_instruction_is_misread(const uint8_t *bytes, size_t size)
 {
@@ -234,7 +251,7 @@ bool probe_instruction_is_plain(const uint8_t *bytes, size_t size)
 
 struct around {
 	uint64_t address;
-	uint64_t begin; /* the last function's at or before it; UINT64_MAX: none */
+	uint64_t begin; /* begin of the last function at or before it; UINT64_MAX: none */
 };
 
 static int look_around(void *context, const struct probe_symbol *symbol)
@@ -251,7 +268,7 @@ int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trac
 {
 	struct around around = {.address = address, .begin = UINT64_MAX};
 	uint64_t at, offset;
-	uint8_t bytes[16]; /* 15 is the longest */
+	uint8_t bytes[16]; /* 15 is the maximum */
 	ssize_t got;
 	size_t length;
 
@@ -260,7 +277,7 @@ int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trac
 		got = probe_elf_offset(elf, at, true, &offset) ? pread(elf->fd, bytes, sizeof(bytes), (off_t)offset) : 0;
 		length = got > 0 ? probe_instruction_bytes(bytes, (size_t)got) : 0;
 		if (!length)
-			return 0; /* data among the code, or newer than we are: the kernel may know */
+			return 0; /* data in the code, or a newer instruction: let the kernel decide */
 		if (at + length > address)
 			return error_set(ret_error, -EINVAL, "0x%llx is in the midst of an instruction, which a probe there would break for all who run it: it begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
 					 (unsigned long long)address, (unsigned long long)at, (unsigned long long)(at - around.begin),

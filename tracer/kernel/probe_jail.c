@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_jail.c - the rights, limits and system calls that a reader of strangers' files drops.
+ * probe_jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *
- * The filter is an array of BPF written by hand: it has two dozen system calls with four conditions, which one screen holds, and libseccomp would be
- * one library more in a program that runs as root. A refused call fails with EPERM and does not kill: libdw tries to open files that it does
- * not need, and goes on without them.
+ * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 6 of them on a
+ * condition, and fits one screen; libseccomp would be one more library in a program that runs as
+ * root. A refused call fails with EPERM and does not kill the process: libdw tries to open files
+ * that it does not need, and continues without them.
  */
 #include <errno.h>
 #include <grp.h>
@@ -33,7 +34,10 @@
 
 /* ---- user and capabilities ---- */
 
-/* In a namespace of users that has no number for nobody the user cannot change; the reader then drops everything else all the same. */
+/*
+ * A user namespace may not map user 65534; then the user cannot be changed, but the reader still
+ * drops everything else.
+ */
 static int drop_user(void)
 {
 	if (getuid() != 0 && geteuid() != 0)
@@ -55,7 +59,7 @@ static int drop_capabilities(void)
 
 /* ---- limits ---- */
 
-/* A limit that is lower already stays. */
+/* A limit that is already lower stays. */
 static int limit(int resource, rlim_t soft, rlim_t hard)
 {
 	struct rlimit limits;
@@ -75,7 +79,7 @@ static int limit_all(void)
 {
 	int result = limit(RLIMIT_CPU, PROBE_JAIL_CPU_SECONDS, PROBE_JAIL_CPU_SECONDS + 1); /* SIGXCPU, then SIGKILL */
 
-#ifndef PROBE_SANITIZED /* whose shadow of the memory is larger than any limit */
+#ifndef PROBE_SANITIZED /* its shadow memory exceeds any limit */
 	if (!result)
 		result = limit(RLIMIT_AS, PROBE_JAIL_MEMORY_BYTES, PROBE_JAIL_MEMORY_BYTES);
 #endif
@@ -88,7 +92,7 @@ static int limit_all(void)
 
 /* ---- system calls ---- */
 
-#ifndef PROBE_SANITIZED /* whose run time makes system calls of its own */
+#ifndef PROBE_SANITIZED /* its run-time library makes other system calls */
 #define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define IF_EQUAL(k, t, f) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, t, f)
 #define ALLOW	       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -96,7 +100,7 @@ static int limit_all(void)
 #define MASK(bits)     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)
 
 #define CALL(name)     IF_EQUAL(__NR_##name, 0, 1), ALLOW
-/* Allowed if the low half of argument @n, masked with @bits, is @value. */
+/* Allow the call if the low half of argument @n, masked with @bits, equals @value. */
 #define CALL_IF(name, n, bits, value) \
 	IF_EQUAL(__NR_##name, 0, 5), LOAD(args[n]), MASK(bits), IF_EQUAL(value, 0, 1), ALLOW, REFUSE
 

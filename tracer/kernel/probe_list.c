@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* probe_list.c - what could be probed: the static probes and the functions of a file, of a process, of the kernel. */
+/*
+ * probe_list.c - list what can be probed: static probes and functions of a file, of a process, or
+ * of the kernel.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +13,7 @@
 #include "probe.h"
 #include "probe_reader.h"
 
-/** struct row - a line: left column, right column */
+/** struct row - a line of two columns */
 struct row {
 	char *left;
 	char *right;
@@ -24,7 +27,7 @@ struct rows {
 	bool failed;
 };
 
-/** struct finder - in the reader: what finds lines, and tells them */
+/** struct finder - in the reader: finds lines and sends them */
 struct finder {
 	const struct probe_spec *spec;
 	struct probe_elf *elf;
@@ -92,7 +95,7 @@ static int print_rows(struct rows *rows, FILE *out, struct trace_error *ret_erro
 
 /* ---- of a file ---- */
 
-/* A file as one would write it in a probe: its name, if that finds it again. */
+/* The file as written in a probe. */
 static void short_name(const struct probe_spec *spec, char *text, size_t size)
 {
 	if (spec->pid)
@@ -125,7 +128,8 @@ static void append_parameters(const struct probe_scope *scope, char *text, size_
 
 	probe_scope_source(scope, text, size / 2);
 	used = strlen(text);
-	used -= used ? (size_t)(strrchr(text, ' ') ? strlen(strrchr(text, ' ')) : 0) : 0; /* the function's name stands on the left */
+	/* the function's name is in the left column */
+	used -= used ? (size_t)(strrchr(text, ' ') ? strlen(strrchr(text, ' ')) : 0) : 0;
 	text[used] = '\0';
 	for (unsigned int n = 0; (name = probe_scope_parameter(scope, n)) && used + strlen(name) + 4 < size; n++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", n ? " " : "  ", name);
@@ -150,14 +154,14 @@ static int list_function(void *context, const struct probe_symbol *symbol)
 	return 0;
 }
 
-/** struct list_reading - @rows: of the caller */
+/** struct list_reading - @rows: the caller's */
 struct list_reading {
 	struct rows *rows;
 	const struct probe_spec *spec;
 	const char *path;
 };
 
-/* In the reader. */
+/* Runs in the reader. */
 static int find_lines(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
 {
 	const struct list_reading *reading = context;
@@ -202,7 +206,7 @@ static int list_file(struct rows *rows, struct trace_error *ret_error)
 	return err ? err : list_path(rows, path, ret_error);
 }
 
-/* ---- of a process: every file that it has mapped as code ---- */
+/* ---- of a process: each file that it has mapped as code ---- */
 
 static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_error)
 {
@@ -226,8 +230,9 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 		snprintf(last, sizeof(last), "%s", path);
 		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
 		part.spec = &spec;
+		/* -EBADMSG: the reader was stopped; other files of the process might take as long */
 		if (!probe_find_file(path, pid, found, NULL))
-			err = list_path(&part, found, ret_error); /* -EBADMSG: its reader was stopped; others of its files might take as long */
+			err = list_path(&part, found, ret_error);
 		part.spec = rows->spec;
 		*rows = part;
 	}
@@ -263,7 +268,7 @@ static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 	return 0;
 }
 
-/* "usdt:1234" is a process, unless there is such a file. */
+/* "usdt:1234" means a process, unless a file has that name. */
 static bool is_process(const struct probe_spec *spec)
 {
 	return !spec->pid && *spec->file && strspn(spec->file, "0123456789") == strlen(spec->file) && access(spec->file, F_OK) < 0;

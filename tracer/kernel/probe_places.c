@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* probe_places.c - what a probe's text means: the places, their events, and recipes for the arguments. */
+/*
+ * probe_places.c - turn the text of a probe into places, their events, and recipes for the
+ * arguments.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -87,7 +90,7 @@ struct entry *probe_entry_new(struct trace_probes *probes, const char *file, str
 
 /* ---- names ---- */
 
-/* The provider of a file's functions: "libc" of /lib/libc.so.6, "shop" of ./shop. */
+/* The provider of a file's functions: "libc" for /lib/libc.so.6, "shop" for ./shop. */
 static void provider_of_file(const char *file, char *text, size_t size)
 {
 	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *end = strstr(base, ".so");
@@ -119,7 +122,10 @@ static void name_event(struct entry *entry, const struct probe_spec *spec, const
 
 /* ---- fields ---- */
 
-/* An expression as a name, as tracepoint() has it: order->id is order_id, $arg1 is arg1. What occurs twice gets a number. */
+/*
+ * Make a field name from an expression, like tracepoint(): order->id becomes order_id, $arg1
+ * becomes arg1. A duplicate gets a number.
+ */
 static void name_field(struct entry *entry, uint32_t idx, const char *expression)
 {
 	char *name = entry->names[idx], *at = name, *end = name + TRACE_PROBE_NAME_BYTES - 8;
@@ -138,7 +144,7 @@ static void name_field(struct entry *entry, uint32_t idx, const char *expression
 	for (uint32_t i = 0; i < idx; i++)
 		if (!strcmp(entry->names[i], name)) {
 			snprintf(name + chars, 8, "_%u", ++number);
-			i = UINT32_MAX; /* once more, with the number */
+			i = UINT32_MAX; /* start over with the number */
 		}
 }
 
@@ -177,15 +183,15 @@ static void finish_fields(struct entry *entry)
 /* ---- arguments of functions ---- */
 
 /**
- * struct function_place - where the arguments are taken
- * @scope: its place in the source, opened when first needed
+ * struct function_place - the address at which the arguments are read
+ * @scope: its scope in the source, opened on first use
  */
 struct function_place {
-	struct probe_elf *elf; /* NULL in the kernel */
+	struct probe_elf *elf; /* NULL: in the kernel */
 	const struct probe_spec *spec;
 	struct probe_scope scope;
 	bool scope_tried;
-	bool moved; /* behind the prologue, for variables of code that was not optimised */
+	bool moved; /* after the prologue, for variables of unoptimised code */
 	uint64_t address;
 };
 
@@ -223,7 +229,7 @@ static int add_variable(struct entry *entry, struct function_place *place, const
 	return err ? err : add_field(entry, name, &field, ret_error);
 }
 
-/* All that can be had; the documentation of the event says what is left out. */
+/* Add all parameters that can be recorded; the event's documentation names one that is left out. */
 static int add_parameters(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
 {
 	struct probe_scope *scope = scope_of(place);
@@ -263,7 +269,7 @@ static bool is_result(const struct probe_argument_text *text)
 	return !strcmp(text->expression, "$retval");
 }
 
-/* Of a scope, the begin has the arguments and the end the result. */
+/* For a scope, the begin event has the arguments and the end event the result. */
 static int add_arguments(struct entry *entry, struct function_place *place, struct trace_error *ret_error)
 {
 	static const struct probe_argument_text result = {.expression = "$retval"};
@@ -278,12 +284,12 @@ static int add_arguments(struct entry *entry, struct function_place *place, stru
 		any = true;
 	}
 	if (!err && !any && spec->moment == PROBE_RETURN)
-		add_argument(entry, place, &result, NULL); /* not asked for: a result that cannot be had is left out */
+		add_argument(entry, place, &result, NULL); /* not requested, so an unavailable result is left out */
 	finish_fields(entry);
 	return err;
 }
 
-/* Does any argument need to know where variables are? */
+/* Does any argument need the locations of variables? */
 static bool wants_variables(const struct probe_spec *spec)
 {
 	struct probe_field field;
@@ -296,7 +302,7 @@ static bool wants_variables(const struct probe_spec *spec)
 
 /* ---- functions ---- */
 
-/* One end of a function, or an address. */
+/* Add one end of a function, or an address. */
 static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, const char *file, const char *name,
 		      uint64_t address, bool at_return, struct trace_error *ret_error)
 {
@@ -341,7 +347,7 @@ static int add_function(struct trace_probes *probes, struct probe_elf *elf, cons
 	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", TRACE_PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
 	if (spec->offset && spec->moment != PROBE_ENTRY)
 		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
-	if (elf && (spec->offset || spec->has_address)) /* not where a symbol says that a function begins */
+	if (elf && (spec->offset || spec->has_address)) /* here no symbol proves that an instruction begins */
 		err = probe_instruction_check(elf, address + spec->offset, ret_error);
 	if (!err && spec->moment != PROBE_RETURN)
 		err = add_moment(probes, elf, spec, file, text, address + spec->offset, false, ret_error);
@@ -350,7 +356,10 @@ static int add_function(struct trace_probes *probes, struct probe_elf *elf, cons
 	return err;
 }
 
-/** struct function_found - both tables of symbols name the same functions, and a function may have several names. @name: owned */
+/**
+ * struct function_found - a function; it may be in both symbol tables and have several names.
+ * @name: owned
+ */
 struct function_found {
 	uint64_t address;
 	char *name;
@@ -363,7 +372,7 @@ struct function_search {
 	bool chooser;
 };
 
-/* Of the names of one function that which programs call it by: malloc, and not __libc_malloc, or __GI___libc_malloc. */
+/* Prefer the name that programs call: malloc to __libc_malloc or __GI___libc_malloc. */
 static bool is_better_name(const char *name, const char *than)
 {
 	size_t underscores = strspn(name, "_"), underscores_than = strspn(than, "_");
@@ -457,7 +466,7 @@ static bool static_matches(const struct probe_spec *spec, const struct probe_sdt
 	return (!*spec->provider || probe_symbol_matches(&provider, spec->provider)) && (!*spec->function || probe_symbol_matches(&name, spec->function));
 }
 
-/* The nth operand, from 1, of a static probe. */
+/* The nth operand (from 1) of a static probe. */
 static int operand(struct probe_elf *elf, const struct probe_sdt *sdt, unsigned int n, struct probe_field *ret_field, struct trace_error *ret_error)
 {
 	const char *at = sdt->arguments;
@@ -471,7 +480,7 @@ static int operand(struct probe_elf *elf, const struct probe_sdt *sdt, unsigned 
 	return result;
 }
 
-/* All that there are; those that cannot be had are left out, and the documentation of the event says so. */
+/* Add all operands. An unavailable one is left out, and the event's documentation says so. */
 static int add_all_operands(struct entry *entry, struct static_search *search, const struct probe_sdt *sdt)
 {
 	struct probe_field field;
@@ -546,8 +555,8 @@ static int add_static(void *context, const struct probe_sdt *sdt)
 }
 
 /*
- * A static probe that stands at several places may have its arguments in other widths there (a constant, a register). For one event they are
- * brought to one form: eight bytes, signed if any is.
+ * A static probe with several places may have arguments of different widths there (a constant, a
+ * register). All places of one event get the same form: the largest width, signed if any is.
  */
 static void unify(struct trace_probes *probes, size_t from)
 {
@@ -569,7 +578,7 @@ static void unify(struct trace_probes *probes, size_t from)
 		}
 }
 
-/* Offsets again, for widths may have grown. */
+/* Compute the offsets again, because widths may have grown. */
 void probe_entry_lay_out(struct entry *entry)
 {
 	unsigned int at = 0;
@@ -608,7 +617,7 @@ static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const
 
 /* ---- all kinds ---- */
 
-/** struct file_reading - @probes: of the caller; the reader has a list of its own */
+/** struct file_reading - @probes: the caller's list; the reader has its own */
 struct file_reading {
 	struct trace_probes *probes;
 	const struct probe_spec *spec;
@@ -622,7 +631,7 @@ static int add_of_elf(struct trace_probes *probes, struct probe_elf *elf, const 
 	return spec->has_address ? add_address(probes, elf, spec, ret_error) : add_functions(probes, elf, spec, ret_error);
 }
 
-/* In the reader. */
+/* Runs in the reader. */
 static int read_file(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
 {
 	const struct file_reading *reading = context;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_reader.c - a file of a stranger is read by a child without rights; the caller opens files for it and takes its answer.
+ * probe_reader.c - let a child without rights read an untrusted file; the caller opens files for it
+ * and checks its answer.
  *
- *	caller					reader
- *	opens the file, forks			drops all rights (probe_jail.c)
- *						asks for the file, and for its debug file
- *	opens what belongs to the program,	reads, answers with records
- *	sends the descriptor
- *	checks each record (probe_answer.c)	"end", and exits
+ *     caller                              reader
+ *     opens the file, forks               drops all rights (probe_jail.c)
+ *                                         requests the file and its debug file
+ *     opens files of the program,         reads, answers with records
+ *     sends the descriptors
+ *     checks each record                  sends "end" and exits
+ *     (probe_answer.c)
  *
- * A reader that crashes, that takes too long or too much memory, or whose answer is impossible, ends in one sentence.
+ * If the reader crashes, exceeds its time or memory, or gives an impossible answer, the caller
+ * reports that in one message.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,17 +31,17 @@
 #include "probe.h"
 #include "probe_reader.h"
 
-#define MOST_SECONDS	   120 /* from the fork to the end, waiting for a disk included */
+#define MOST_SECONDS	   120 /* from fork to end, including waits for the disk */
 #define MOST_FILES_ASKED   16
 
 /* ---- the reader ---- */
 
 struct asking_opener {
-	struct probe_opener opener; /* first */
+	struct probe_opener opener; /* must be first */
 	struct probe_answer *answer;
 };
 
-/* The caller's reply: 0 with a descriptor, or a negative errno. */
+/* Receive the caller's reply. Returns the descriptor or a negative errno. */
 static int receive_file(int socket)
 {
 	int32_t result = -EIO, fd;
@@ -67,7 +70,7 @@ static int ask_for_file(struct probe_opener *opener, enum probe_related which, c
 	return asking->answer->failed ? -EIO : receive_file(asking->answer->fd);
 }
 
-/* Only the socket stays open; a sanitizer keeps what it reports on. */
+/* Close all descriptors but the socket; a sanitizer keeps those for its reports. */
 static void close_others(int socket)
 {
 	if (socket != PROBE_JAIL_SOCKET && dup2(socket, PROBE_JAIL_SOCKET) < 0)
@@ -93,7 +96,7 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static struct probe_answer answer_of_reader; /* too large for a stack; each reader has its own copy */
+static struct probe_answer answer_of_reader; /* too large for the stack; each reader has its own copy */
 
 static void __attribute__((noreturn)) run_reader(int socket, const struct probe_reading *reading)
 {
@@ -120,9 +123,11 @@ static void __attribute__((noreturn)) run_reader(int socket, const struct probe_
 /* ---- the caller ---- */
 
 /**
- * struct reader - a running one
- * @self: the program's descriptor, sent when it is asked for
- * @ended: it has told all. @error: what it, or the caller, has against the file. @taken_bytes: of its answer
+ * struct reader - a running reader process
+ * @self: descriptor of the program, sent on request
+ * @ended: the answer is complete
+ * @error: the error of the reader or of the caller
+ * @taken_bytes: bytes of the answer so far
  */
 struct reader {
 	const struct probe_reading *reading;
@@ -227,7 +232,10 @@ static int left_ms(const struct reader *reader)
 	return left < 0 ? 0 : (int)left;
 }
 
-/* Until the reader has told all, or fails. 1: it stopped without a word. 2: it takes too long. */
+/*
+ * Handle messages until the reader's answer is complete or fails. Returns 1: the reader ended
+ * without "end"; 2: timeout.
+ */
 static int converse(struct reader *reader)
 {
 	static unsigned char packet[PROBE_PACKET_BYTES];
@@ -242,7 +250,8 @@ static int converse(struct reader *reader)
 			continue;
 		if (ready <= 0)
 			return 2;
-		bytes = recv(reader->socket, packet, sizeof(packet), MSG_TRUNC); /* descriptors that it sends are dropped */
+		/* the kernel drops descriptors that the reader sends */
+		bytes = recv(reader->socket, packet, sizeof(packet), MSG_TRUNC);
 		if (bytes <= 0)
 			return 1;
 		result = (size_t)bytes > sizeof(packet) ? impossible(reader) : take_packet(reader, packet, (size_t)bytes);
@@ -268,7 +277,7 @@ static int stopped(struct reader *reader, const char *reason)
 			 reader->files.path, reason);
 }
 
-/* Ends the reader if it has not ended, and says why there is no answer. */
+/* Kill the reader if it still runs, and report why there is no answer. */
 static int finish(struct reader *reader, int result)
 {
 	struct rusage usage = {0};
@@ -278,7 +287,7 @@ static int finish(struct reader *reader, int result)
 
 	close(reader->socket);
 	if (result != 1)
-		kill(reader->pid, SIGKILL); /* it has told all, or will not be listened to */
+		kill(reader->pid, SIGKILL); /* its answer is complete or refused */
 	do
 		waited = wait4(reader->pid, &status, 0, &usage);
 	while (waited < 0 && errno == EINTR);

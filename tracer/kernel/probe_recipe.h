@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 #ifndef TRACER_PROBE_RECIPE_H
 #define TRACER_PROBE_RECIPE_H
-/* probe_recipe.h - parameters from the loader for the programs of probes:
- * one struct for each place. */
+/*
+ * probe_recipe.h - parameters from the loader to the BPF programs of probes: one struct per place.
+ */
 #include <trace/probes.h>
 
-#define TRACER_PROBE_PAYLOAD_BYTES 2032 /* of a record of 255 words, without its header */
+#define TRACER_PROBE_PAYLOAD_BYTES 2032 /* a record of 255 words without its header */
 
 /**
  * struct probe_recipe - how to record one probe

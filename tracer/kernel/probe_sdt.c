@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_sdt.c - static probes of <sys/sdt.h>: a nop in the code, and a note that tells where it is and where its arguments are.
+ * probe_sdt.c - static probes of <sys/sdt.h>: a nop in the code, and a note with its address and
+ * its arguments.
  *
- * A note (owner "stapsdt", type 3) holds three addresses - of the probe, of section .stapsdt.base when it was linked, of the semaphore
- * or 0 - and three strings: provider, name, arguments. If prelink moved the file since, .stapsdt.base has moved as much.
+ * A note (owner "stapsdt", type 3) has three addresses: of the probe, of section .stapsdt.base at
+ * link time, and of the semaphore or 0. Three strings follow: provider, name, arguments. If prelink
+ * has moved the file since, .stapsdt.base has moved by the same distance.
  *
- * An argument is SIZE@OPERAND, in the assembler's words; SIZE is negative for signed ones: -4@%eax 8@$5 -8@-16(%rbp) 4@8(%rax,%rdx,4) 8@counter(%rip)
+ * An argument is SIZE@OPERAND in assembler syntax; SIZE is negative for signed values:
+ *
+ *     -4@%eax 8@$5 -8@-16(%rbp) 4@8(%rax,%rdx,4) 8@counter(%rip)
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +38,7 @@ static uint64_t section_address(Elf *elf, const char *name)
 	return 0;
 }
 
-/* The next string of a note; NULL when it has no end. */
+/* The next string of a note; NULL when it is not terminated. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *text = *at, *nul = text < end ? memchr(text, 0, (size_t)(end - text)) : NULL;
@@ -132,7 +136,10 @@ static bool find_symbol(Elf *elf, const char *name, size_t chars, uint64_t *ret_
 	return false;
 }
 
-/* DISPLACEMENT: a number, a symbol, or a symbol and numbers: 8, -16, counter, counter+8, 4+counter. */
+/*
+ * DISPLACEMENT is a number, a symbol, or a symbol and numbers: 8, -16, counter, counter+8,
+ * 4+counter.
+ */
 static int parse_displacement(struct probe_elf *elf, const struct operand *operand, const char *end, int64_t *ret_value, bool *ret_symbol,
 			      struct trace_error *ret_error)
 {
@@ -181,7 +188,7 @@ static int take_register(const char **at, const char *end, int *ret_word)
 	return *ret_word < 0 ? -EINVAL : 0;
 }
 
-/* (BASE), (BASE,INDEX), (BASE,INDEX,SCALE) */
+/* Parse (BASE), (BASE,INDEX) or (BASE,INDEX,SCALE). */
 static int parse_address(const char *at, const char *end, struct trace_probe_argument *argument, bool *ret_ip)
 {
 	int word;
@@ -226,7 +233,7 @@ static int parse_memory(struct probe_elf *elf, const struct operand *operand, ui
 		return bad_operand(operand, ret_error);
 	if (!open && !symbol)
 		return bad_operand(operand, ret_error);
-	if (symbol && (ip || !open)) { /* a variable of the file: as far from the probe as the linker put it */
+	if (symbol && (ip || !open)) { /* a variable of the file: its distance to the probe is fixed at link time */
 		argument->start = TRACE_PROBE_PLACE;
 		displacement = (int64_t)((uint64_t)displacement - address);
 	} else if (symbol || ip) {
@@ -237,7 +244,7 @@ static int parse_memory(struct probe_elf *elf, const struct operand *operand, ui
 	return 0;
 }
 
-/* %rax, %eax ... %ah; %xmm0 is not to be had. */
+/* Parse %rax, %eax ... %ah; %xmm0 is not available. */
 static int parse_register(const struct operand *operand, struct probe_field *field, struct trace_error *ret_error)
 {
 	struct trace_probe_argument *argument = &field->argument;
@@ -280,7 +287,7 @@ static int parse_operand(struct probe_elf *elf, const struct operand *operand, u
 	return parse_memory(elf, operand, address, argument, ret_error);
 }
 
-/* "-4@" in front, "8f@" of floats; without it eight bytes. */
+/* Parse the prefix "-4@", or "8f@" for floats; without it the size is eight bytes. */
 static const char *parse_size(const char *at, struct probe_field *field)
 {
 	char *rest;

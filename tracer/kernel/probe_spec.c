@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probe_spec.c - the text of a probe into its parts.
+ * probe_spec.c - split the text of a probe into its parts.
  *
- *	[EVENT=] PLACE [[NAME=]EXPRESSION[:TYPE] ...]
+ *     [EVENT=] PLACE [[NAME=]EXPRESSION[:TYPE] ...]
  *
- *	PLACE: FILE[@PID]:FUNCTION[+OFFSET][%return|%scope]   FILE[@PID]:0xADDRESS   usdt:FILE[@PID][:PROVIDER[:NAME]]   kernel:FUNCTION...
+ *     PLACE: FILE[@PID]:FUNCTION[+OFFSET][%return|%scope]
+ *            FILE[@PID]:0xADDRESS
+ *            usdt:FILE[@PID][:PROVIDER[:NAME]]
+ *            kernel:FUNCTION...
  *
- * bpftrace's uprobe:, uretprobe:, kprobe: and kretprobe: work in front. A function's name ends at the first blank that is not inside of
- * parentheses or angle brackets, or of double quotes around the whole name.
+ * bpftrace's prefixes uprobe:, uretprobe:, kprobe: and kretprobe: are accepted. The name of a
+ * function ends at the first blank outside of parentheses, angle brackets, and double quotes around
+ * the whole name.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,7 +37,7 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Copies [from, to) into an array of @size bytes; false: too long. */
+/* Copy [from, to) into an array of @size bytes; false: too long. */
 static bool take(char *into, size_t size, const char *from, const char *to)
 {
 	size_t chars = (size_t)(to - from);
@@ -71,7 +75,7 @@ static const char *parse_event(const char *at, struct probe_spec *spec)
 
 /* ---- PLACE ---- */
 
-/* The end of a function's name: see the top. */
+/* Find the end of a function's name, as described at the top. */
 static const char *function_end(const char *at)
 {
 	int depth = 0;
@@ -97,7 +101,7 @@ static bool cut_suffix(char *text, const char *suffix)
 	return true;
 }
 
-/* Behind the name: %return, %scope, +OFFSET. */
+/* Parse what follows the name: %return, %scope, +OFFSET. */
 static int parse_moment(char *text, struct probe_spec *spec, struct trace_error *ret_error)
 {
 	char *percent = strrchr(text, '%');
@@ -123,7 +127,7 @@ static void parse_offset(char *text, struct probe_spec *spec)
 		return;
 	errno = 0;
 	offset = strtoull(plus + 1, &end, 0);
-	if (*end || errno || offset > INT64_MAX) /* there is no function of that name */
+	if (*end || errno || offset > INT64_MAX) /* not an offset: part of the name */
 		return;
 	spec->offset = offset;
 	*plus = '\0';
@@ -163,7 +167,7 @@ static int parse_function(const char **at, struct probe_spec *spec, struct trace
 	return 0;
 }
 
-/* provider:name of a static probe, each may be missing */
+/* Parse provider:name of a static probe; each is optional. */
 static int parse_static(const char **at, struct probe_spec *spec, struct trace_error *ret_error)
 {
 	const char *begin = *at, *end = begin + strcspn(begin, " \t\n"), *colon = memchr(begin, ':', (size_t)(end - begin));
@@ -178,7 +182,10 @@ static int parse_static(const char **at, struct probe_spec *spec, struct trace_e
 	return 0;
 }
 
-/* FILE or FILE@PID, to the colon or the end of the word. usdt:PID stands for all files of a process. */
+/*
+ * Parse FILE or FILE@PID, up to the colon or the end of the word. usdt:PID means all files of a
+ * process.
+ */
 static int parse_file(const char **at, struct probe_spec *spec, struct trace_error *ret_error)
 {
 	const char *begin = *at, *end = begin + strcspn(begin, ": \t\n");
@@ -196,8 +203,8 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 		return 0;
 	pid = strtol(sign + 1, &rest, 10);
 	if (*rest)
-		return 0; /* a file whose name has an @ */
-	if (pid < 1 || pid > INT_MAX) /* 0 would be all of them */
+		return 0; /* a file name with an @ */
+	if (pid < 1 || pid > INT_MAX) /* 0 would mean all processes */
 		return error_set(ret_error, -ENOENT, "process %.40s: there is none", sign + 1);
 	spec->pid = (pid_t)pid;
 	*sign = '\0';
