@@ -185,7 +185,7 @@ static bool statistics_reserve(struct statistics *statistics, size_t more)
 }
 
 /*
- * SECURITY: a chunk whose list continues must be uncompressed, so a small file cannot have an
+ * SECURITY: a chunk with a continued list must be uncompressed, so a small file cannot have an
  * unlimited number of streams.
  */
 static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk, const unsigned char *raw)

@@ -15,7 +15,8 @@
 
 enum {
 	SEARCH_NS = 1024, /* only differences below this are used */
-	SEARCH_SHORT_NS = 512, /* first pass: if enough are below this (less work); then all, near the multiples of that period */
+	/* first pass, if enough are below this: less work; then all, near its multiples */
+	SEARCH_SHORT_NS = 512,
 	STEP_LEAST_NS = 4, /* a finer step gains nothing */
 	STEP_MOST_NS = 64, /* no known clock has a coarser step */
 	SEARCH_LEAST_VALUES = 32, /* distinct differences: a few regular intervals say nothing about the clock */

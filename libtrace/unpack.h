@@ -7,7 +7,7 @@
 
 struct ZSTD_DCtx_s;
 
-/** struct scratch - a buffer whose content is lost on the next use. Zeroed = empty */
+/** struct scratch - a buffer that loses its content on the next use. Zeroed = empty */
 struct scratch {
 	unsigned char *memory; /* owned */
 	size_t room;

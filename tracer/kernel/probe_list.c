@@ -230,7 +230,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 		snprintf(last, sizeof(last), "%s", path);
 		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
 		part.spec = &spec;
-		/* -EBADMSG: the reader was stopped; other files of the process might take as long */
+		/* -EBADMSG: the reader was stopped; other files might take as long */
 		if (!probe_find_file(path, pid, found, NULL))
 			err = list_path(&part, found, ret_error);
 		part.spec = rows->spec;
