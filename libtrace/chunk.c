@@ -64,10 +64,12 @@ const char *chunk_header(const struct trace *trace, const struct chunk *chunk, s
 }
 
 /*
- * Returns the header without checking it again. If the table entry has all of it, the header comes
- * from there. Otherwise this function relies on earlier checks: the index's copy of a chunk with
- * losses was checked when the table was loaded, the header of a damaged chunk when the file was
- * walked.
+ * Returns the header without checking it again. A plain chunk of the table has all of it in its
+ * entry. Otherwise this function relies on earlier checks: the index's copy of a chunk with losses
+ * was checked when the table was loaded, all other headers when the file was walked.
+ *
+ * SECURITY: a chunk of the table can be refused later, because its times are impossible. The place
+ * of its copy in the index has not been checked by then, and may be outside of the file.
  */
 struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
 {
@@ -81,7 +83,7 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
 					     .events_before = chunk->events_before,
 					     .packed_bytes = chunk->public.packed_bytes };
 
-	if (!chunk->is_plain || chunk->public.damaged)
+	if (!chunk->is_plain || (chunk->public.damaged && trace->table.known))
 		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
 	return header;
 }

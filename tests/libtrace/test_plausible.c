@@ -179,6 +179,31 @@ static void a_program_s_event_before_the_start_is_a_violation(void)
 	trace_close(trace);
 }
 
+/*
+ * The table of chunks is good, and the index, which the reader does not check while there is a
+ * table, is nonsense. A refused chunk is described by its entry in the table alone.
+ */
+static void a_refused_chunk_needs_no_index(void)
+{
+	struct tb *tb = recording(0, 20000);
+	struct trace_end_mark mark;
+	struct image image;
+	struct trace *trace;
+
+	tb_user_cut(tb, 0);
+	image = image_new(tb, true);
+	memcpy(&mark, image.data + image.bytes - sizeof(mark), sizeof(mark));
+	memset(image.data + mark.index_offset, 0xff, image.bytes - sizeof(mark) - mark.index_offset);
+	trace = trace_open(image.path, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+	CU_ASSERT_FALSE(trace_get_info(trace)->index_rebuilt);
+	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 2); /* both events are in the refused chunk */
+	CU_ASSERT_EQUAL(trace_get_info(trace)->end_ns, 9000);
+	trace_close(trace);
+	image_free(&image);
+	tb_free(tb);
+}
+
 /* ---- CPUs ---- */
 
 static void a_cpu_that_no_stream_of_the_kernel_has_is_refused(void)
@@ -368,6 +393,7 @@ static const struct unit_case cases[] = {
 	CASE(the_last_clock_correspondence_is_the_end_of_programs),
 	CASE(a_recording_that_was_cut_off_ends_with_its_last_event),
 	CASE(a_program_s_event_before_the_start_is_a_violation),
+	CASE(a_refused_chunk_needs_no_index),
 	CASE(a_cpu_that_no_stream_of_the_kernel_has_is_refused),
 	CASE(a_cpu_beyond_those_of_the_machine_is_refused),
 	CASE(a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine),
