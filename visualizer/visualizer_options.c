@@ -13,7 +13,7 @@
 #include <trace/format.h>
 #include <unistd.h>
 #include "visualizer_options.h"
-#include "memory.h"
+#include "checked_memory.h"
 
 struct option_row {
 	char letter; /* 0: none */

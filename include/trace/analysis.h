@@ -181,9 +181,10 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
 int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
- * trace_analysis_error() - after the pass, and after what it was asked: was all of it there?
- * Most functions below return names and numbers, not errors. One that had no memory for its answer gave a part of it, and here it is told.
- * Returns 0, or -ENOMEM. A report asks when it is complete.
+ * trace_analysis_error() - after the pass and all queries: were all results complete?
+ * Most functions below return names and numbers, not errors. A function without memory for its
+ * result returns a part of it, and this function reports that.
+ * Returns 0, or -ENOMEM. Call it when a report is complete.
  */
 int trace_analysis_error(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 

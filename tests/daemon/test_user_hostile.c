@@ -43,7 +43,8 @@ static void malformed_memories_are_refused(void)
 	}
 }
 
-/* A ring for a CPU that the machine cannot have is a lie: nothing is looked up there, and nothing of it is recorded. */
+/* The daemon does not look up a ring of a CPU that the machine cannot have, and records nothing of
+ * it. */
 static void rings_of_impossible_cpus_are_not_looked_at(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
