@@ -2,8 +2,8 @@
 #ifndef VISUALIZER_CHECKED_MEMORY_H
 #define VISUALIZER_CHECKED_MEMORY_H
 /*
- * checked_memory.h - memory for the reports of tracevisualizer: an allocation succeeds, or the program
- * ends.
+ * checked_memory.h - memory for the reports of tracevisualizer: an allocation succeeds, or the
+ * program ends.
  *
  * A report that lacks a row looks like a complete one. So without memory the program writes one
  * line to stderr, takes back its output in the file of --output, and exits with status 1. GLib's
