@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* checked_memory.c - memory for the reports, or the end of the program; two containers for reports */
+/* checked_memory.c - memory for the reports, or the end of the program; two containers */
 #include "sort.h"
 #include "checked_memory.h"
 
