@@ -689,6 +689,13 @@ static void a_failed_search_for_programs_is_reported(void)
 	fake_program_free(&program);
 }
 
+/* strerror(ETIME) is "Timer expired", which names no cause. */
+static void a_search_that_took_too_long_names_its_cause(void)
+{
+	CU_ASSERT_STRING_EQUAL(user_find_error_text(-ETIME), "the processes of one user take too long to examine");
+	CU_ASSERT_STRING_EQUAL(user_find_error_text(-EMFILE), "Too many open files");
+}
+
 static const struct unit_case cases[] = {
 	{ "without_descriptors_the_daemon_pauses_and_accepts_later", without_descriptors_the_daemon_pauses_and_accepts_later },
 	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
@@ -696,6 +703,7 @@ static const struct unit_case cases[] = {
 	{ "events_that_the_trace_cannot_describe_are_reported", events_that_the_trace_cannot_describe_are_reported },
 	{ "a_full_accept_queue_is_reported", a_full_accept_queue_is_reported },
 	{ "a_failed_search_for_programs_is_reported", a_failed_search_for_programs_is_reported },
+	{ "a_search_that_took_too_long_names_its_cause", a_search_that_took_too_long_names_its_cause },
 	{ "the_memory_is_found_among_all_mappings_of_a_process", the_memory_is_found_among_all_mappings_of_a_process },
 	{ "an_offer_from_a_closed_connection_is_read", an_offer_from_a_closed_connection_is_read },
 	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },
