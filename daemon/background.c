@@ -78,6 +78,6 @@ void background_ready(int ready_fd)
 	if (null > STDERR_FILENO)
 		close(null);
 	if (write(ready_fd, "", 1) < 0)
-		message_note("whoever started this daemon has gone");
+		message_note("the process that started this daemon has ended");
 	close(ready_fd);
 }

@@ -248,7 +248,7 @@ bool budget_may_tell(struct budget *budget, uid_t uid)
 		return false;
 	}
 	if (account->untold)
-		message_note("%llu more messages about programs of user %u were left out",
+		message_note("%llu more messages about programs of user %u were suppressed",
 			     (unsigned long long)account->untold, (unsigned int)uid);
 	account->untold = 0;
 	return true;

@@ -67,7 +67,7 @@ static int copy_out(int memory, const struct output *output)
 	signal(SIGPIPE, SIG_IGN); /* report the error instead of dying of it */
 	err = copy(memory, output->fd, &done, &all);
 	if (err == -EPIPE)
-		message_error("%s: nobody read the snapshot to its end: %s of %s were taken", output->path, text_bytes((uint64_t)done).s,
+		message_error("%s: the reader closed before the end of the snapshot: %s of %s were written", output->path, text_bytes((uint64_t)done).s,
 			      text_bytes((uint64_t)all).s);
 	else if (err)
 		message_error("%s: cannot write the snapshot at offset %lld: %s", output->path, (long long)done, strerror(-err));
@@ -142,7 +142,7 @@ int client_dump(const char *control_path, const char *path)
 	if (!strcmp(mode, "flight"))
 		return save_flight(control_path, path);
 	if (path) {
-		message_error("the daemon is no flight recorder: it writes to a file of its own, which \"tracectl dump\" brings "
+		message_error("the daemon is not a flight recorder and writes its own file; \"tracectl dump\" without a name brings it "
 			      "up to date");
 		return 1;
 	}

@@ -308,7 +308,7 @@ static void tell_refused(struct users *users, const struct user_identity *identi
 	users->missed += !is_busy && error->code != -EINVAL; /* an invalid memory is no loss */
 	if ((!is_busy || !users->told_busy) && budget_may_tell(users->budget, identity->uid))
 		message_note("process %d (%s) is not recorded: %s%s", (int)identity->pid, identity->exe, error->message,
-			     is_busy ? "; nor are others of its kind" : "");
+			     is_busy ? "; further programs of other daemons are not reported" : "");
 	users->told_busy |= is_busy;
 }
 
@@ -351,15 +351,15 @@ static int charge(struct users *users, struct user *user, const struct user_iden
 	struct stat status;
 
 	if (bury_earlier(users, identity->pid, uid) >= USERS_PER_PROCESS && budget_is_bounded(budget, uid))
-		return error_set(ret_error, -EDQUOT, "it has %d memories for events already", USERS_PER_PROCESS);
+		return error_set(ret_error, -EDQUOT, "it already has %d trace memories, the maximum of one process", USERS_PER_PROCESS);
 	if (fstat(fd, &status) < 0)
-		return error_set(ret_error, -errno, "its memory cannot be looked at: %s", strerror(errno));
+		return error_set(ret_error, -errno, "cannot inspect its trace memory: %s", strerror(errno));
 	user->payer = uid;
 	if (!budget_charge(budget, uid, BUDGET_PROGRAMS, 1))
-		return error_set(ret_error, -EDQUOT, "user %u has as many programs as one user, or all together, may have recorded", (unsigned int)uid);
+		return error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of recorded programs", (unsigned int)uid);
 	if (!budget_charge(budget, uid, BUDGET_ADDRESS, (uint64_t)status.st_size)) {
 		budget_release(budget, uid, BUDGET_PROGRAMS, 1);
-		return error_set(ret_error, -EDQUOT, "the programs of user %u, or of all, have more memory for events than they may; smaller TRACER_BUFFERS help", (unsigned int)uid);
+		return error_set(ret_error, -EDQUOT, "the trace memory of user %u, or of all users together, reached its limit; set TRACER_BUFFERS smaller", (unsigned int)uid);
 	}
 	user->bytes = (uint64_t)status.st_size;
 	return 0;
@@ -376,7 +376,7 @@ static struct user *new_user(struct users *users, int fd, struct user_identity *
 	struct user *user = calloc(1, sizeof(*user));
 
 	if (!user) {
-		error_set(ret_error, -ENOMEM, "no memory for it");
+		error_set(ret_error, -ENOMEM, "no memory to record it");
 		return NULL;
 	}
 	if (charge(users, user, identity, fd, ret_error)) {
@@ -448,7 +448,7 @@ static void tell_unknown(struct users *users, const struct user_identity *identi
 		return;
 	users->status.refused++;
 	if (!users->told_unknown)
-		message_warning("process %d died before it could be told whether it is to be recorded: its events are left out, and those of others like it",
+		message_warning("process %d died before the daemon could check it against the filter: its events, and those of similar processes, are not recorded",
 				(int)identity->pid);
 	users->told_unknown = true;
 }
@@ -499,7 +499,7 @@ static void look_for_programs(struct users *users, void (*found)(void *, int, st
 	users->recording.patience = RING_PATIENCE;
 	err = user_find_programs(found, users);
 	if (err && !users->unseen)
-		message_warning("programs that run already could not be looked for: %s; perhaps some are not recorded", strerror(-err));
+		message_warning("cannot search for programs that already run: %s; some may not be recorded", user_find_error_text(err));
 	users->unseen = users->unseen ? users->unseen : err;
 }
 
@@ -555,7 +555,7 @@ static void miss_offer(struct users *users, int err)
 	users->status.refused++;
 	users->missed += err != -EBADMSG && err != -EPERM;
 	if (!users->told_offer)
-		message_warning("a program's offer of its events could not be taken: %s", strerror(-err));
+		message_warning("cannot read the offer of a program: %s; its events are not recorded", strerror(-err));
 	users->told_offer = true;
 }
 
@@ -568,7 +568,7 @@ static void turn_down(struct users *users, int fd, const struct user_identity *i
 	users->status.refused++;
 	users->missed++;
 	if (budget_may_tell(users->budget, identity->uid))
-		message_note("process %d (%s) is not recorded: programs of user %u begin faster than they may", (int)identity->pid, identity->exe,
+		message_note("process %d (%s) is not recorded: user %u starts programs faster than the limit", (int)identity->pid, identity->exe,
 			     (unsigned int)identity->uid);
 	if (identity->pid_fd >= 0)
 		close(identity->pid_fd);
@@ -705,7 +705,7 @@ static void on_socket(struct users *users)
 	pause_hearing(users, USERS_PERIOD_MAX_NS);
 	if (users->told_accept)
 		return;
-	message_warning("programs that want to be recorded cannot be heard: %s", strerror(-connection));
+	message_warning("cannot accept connections of programs: %s; the daemon tries again", strerror(-connection));
 	users->told_accept = true;
 	users->missed++;
 }
@@ -1122,7 +1122,7 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 	for (const struct user *user = users->list; user; user = user->next)
 		unregistered = trace_add_saturated(unregistered, user_program_unregistered(user->program));
 	if (unregistered) {
-		snprintf(text, sizeof(text), "%s tracepoints of programs: they found no room among the %u events that a program can have", text_count(unregistered).s,
+		snprintf(text, sizeof(text), "%s tracepoints of programs: a program can have at most %u event types", text_count(unregistered).s,
 			 USER_MAX_EVENTS - 1);
 		tell(context, text);
 	}
@@ -1131,21 +1131,21 @@ void users_tell_lack(const struct users *users, void (*tell)(void *context, cons
 		tell(context, text);
 	}
 	if (users->forgotten) {
-		snprintf(text, sizeof(text), "children of %s programs that ended: their users had more of those than are kept; perhaps some recorded nothing",
+		snprintf(text, sizeof(text), "children of %s ended programs: their users exceeded the number of ended programs that the daemon keeps; some children may be missing",
 			 text_count(users->forgotten).s);
 		tell(context, text);
 	}
 	if (users->nr_turned_away) {
-		snprintf(text, sizeof(text), "programs behind %s connections that came faster than a user's may: perhaps there were some that did not come again",
+		snprintf(text, sizeof(text), "programs of %s connections that a user opened faster than the limit: some programs may not have tried again",
 			 text_count(users->nr_turned_away).s);
 		tell(context, text);
 	}
 	if (users->unseen) {
-		snprintf(text, sizeof(text), "programs that ran already and could not be looked for (%s): perhaps there were some", strerror(-users->unseen));
+		snprintf(text, sizeof(text), "programs that already ran: the search for them failed (%s), so some may be missing", user_find_error_text(users->unseen));
 		tell(context, text);
 	}
 	if (users->crowded)
-		tell(context, "programs that could not be heard, for too many began at once, and were killed before they could be found: perhaps there were some");
+		tell(context, "programs that were killed before the daemon found them, because too many began at once: some may be missing");
 	doubts_tell(&users->recording.doubts, tell, context);
 }
 
@@ -1163,7 +1163,7 @@ uint64_t users_settle(struct users *users)
 		users->missed = trace_add_saturated(users->missed, user_program_late(user->program));
 	}
 	if (users->missed)
-		message_warning("at least %s events of programs are lost: their offers, or what their children recorded, could not be taken",
+		message_warning("at least %s events of programs are lost: the daemon could not take their offers or the records of their children",
 				text_count(users->missed).s);
 	missed = users->missed;
 	users->missed = 0;

@@ -58,7 +58,7 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 	if (lstat(directory, &status) < 0)
 		return error_set(ret_error, -errno, "cannot stat %s: %s", directory, strerror(errno));
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(ret_error, -EPERM, "%s is not a directory that only we can write", directory);
+		return error_set(ret_error, -EPERM, "%s is not a directory that only this user can write to", directory);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static void turn_away(struct control *control)
 		close(control->spare_fd);
 	fd = accept_client(control);
 	if (fd >= 0) {
-		control_answer(fd, -EMFILE, "the daemon has no descriptor left to hear you; try again");
+		control_answer(fd, -EMFILE, "the daemon has no free file descriptor for the connection; try again");
 		close(fd);
 	}
 	control->spare_fd = spare_descriptor();
@@ -167,7 +167,7 @@ int control_accept(struct control *control)
 	 */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()))
 		return fd;
-	control_answer(fd, -EPERM, "only root may control this daemon");
+	control_answer(fd, -EPERM, "only root and the user of this daemon may control it");
 	close(fd);
 	return -1;
 }
@@ -227,7 +227,7 @@ void control_answer(int client_fd, int err, const char *text)
 	if (bytes >= (int)sizeof(answer))
 		bytes = sizeof(answer) - 1;
 	if (send_answer(client_fd, answer, bytes) < 0)
-		send_answer(client_fd, answer, snprintf(answer, sizeof(answer), "error\nthe answer finds no room (%d bytes): %s", bytes, strerror(errno)));
+		send_answer(client_fd, answer, snprintf(answer, sizeof(answer), "error\ncannot send the answer (%d bytes): %s", bytes, strerror(errno)));
 }
 
 /* ---- the user's end ---- */
@@ -247,7 +247,7 @@ static int connect_to(const char *path, struct trace_error *ret_error)
 	err = -errno;
 	close(fd);
 	if (err == -ENOENT || err == -ECONNREFUSED)
-		return error_set(ret_error, err, "no tracedaemon is running (nobody listens on %s)", path);
+		return error_set(ret_error, err, "no tracedaemon is running on %s; start tracedaemon first, or give its socket: --control PATH", path);
 	return error_set(ret_error, err, "cannot reach the daemon at %s: %s%s", path, strerror(-err),
 			  err == -EACCES ? "; this needs root" : "");
 }
@@ -339,12 +339,12 @@ int control_ask(const char *path, const char *line, int file_fd, char *answer, s
 		return error_set(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
 	fd = connect_to(path ? path : usual, ret_error);
 	if (fd < 0 && !path && (fd == -ENOENT || fd == -ECONNREFUSED) && control_other(other))
-		return error_set(ret_error, fd, "nobody listens on %s, but another daemon runs: --control %s", usual, other);
+		return error_set(ret_error, fd, "no tracedaemon is running on %s, but another one is: --control %s", usual, other);
 	if (fd < 0)
 		return fd;
 	if (!path && !is_trusted(fd)) {
 		close(fd);
-		return error_set(ret_error, -EPERM, "%s is somebody else's", usual);
+		return error_set(ret_error, -EPERM, "%s belongs to another user; name the daemon's socket: --control PATH", usual);
 	}
 	err = send_request(fd, line, file_fd);
 	if (err && err != -EPIPE) /* it may have refused the client already, and the answer says why */

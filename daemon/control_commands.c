@@ -307,7 +307,7 @@ static void dump_recording(struct session *session, int client_fd, struct answer
 		return;
 	}
 	if (recording_sync(session->recording, &sync)) {
-		answer_set(answer, -ENOMEM, "no memory to see when all events so far are on disk; try again");
+		answer_set(answer, -ENOMEM, "the daemon has no memory for a dump; try again");
 		return;
 	}
 	answer_later(session, client_fd, sync, answer);
@@ -324,11 +324,11 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 	struct stat status;
 
 	if (file_fd < 0) {
-		answer_set(answer, -EINVAL, "the flight recorder's events go to a file: name it");
+		answer_set(answer, -EINVAL, "the flight recorder saves its events to a file: name one");
 		return;
 	}
 	if (fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		answer_set(answer, -EINVAL, "this daemon writes snapshots to files only; a tracectl of its version puts them into pipes");
+		answer_set(answer, -EINVAL, "this daemon writes snapshots to regular files only; use the tracectl of its version for a pipe");
 		return;
 	}
 	priority_watch(false, clock_now()); /* the rings are overwritten while the snapshot reads them */
@@ -344,11 +344,11 @@ static void do_reset(struct session *session, const struct request *request, str
 {
 	if (!session->flight) {
 		answer_set(answer, -ENOTSUP,
-			   "this daemon writes to a file, and what is written stays; reset is for the flight recorder");
+			   "this daemon writes to a file and cannot forget events; reset is only for the flight recorder");
 		return;
 	}
 	flight_reset(session->flight);
-	answer_set(answer, 0, "tracedaemon: the flight recorder begins anew\n");
+	answer_set(answer, 0, "tracedaemon: the flight recorder was reset\n");
 }
 
 static void do_mark(struct session *session, const struct request *request, struct answer *answer)
@@ -356,7 +356,7 @@ static void do_mark(struct session *session, const struct request *request, stru
 	if (!*request->argument)
 		answer_set(answer, -EINVAL, "a mark needs a text");
 	else if (strlen(request->argument) > BLOCK_TEXT_MAX_BYTES)
-		answer_set(answer, -E2BIG, "a mark has room for %zu bytes, and this text has %zu; put it into several", BLOCK_TEXT_MAX_BYTES, strlen(request->argument));
+		answer_set(answer, -E2BIG, "a mark has at most %zu bytes, and this text has %zu; split it into several marks", BLOCK_TEXT_MAX_BYTES, strlen(request->argument));
 	else if (session->flight)
 		flight_mark(session->flight, request->argument);
 	else
@@ -422,8 +422,8 @@ void requests_answer(struct session *session, int fd)
 	answer.text[0] = '\0';
 	err = control_receive(fd, &request);
 	if (err) {
-		snprintf(answer.text, sizeof(answer.text), "the daemon could not read what it was asked: %s; try again", strerror(-err));
-		control_answer(fd, err, err == -EMFILE ? "the daemon has no descriptor left for the file; try again" : answer.text);
+		snprintf(answer.text, sizeof(answer.text), "the daemon could not read the request: %s; try again", strerror(-err));
+		control_answer(fd, err, err == -EMFILE ? "the daemon has no free file descriptor for the file; try again" : answer.text);
 		close(fd);
 		return;
 	}

@@ -34,7 +34,7 @@ static int apply_time(struct options *options, const char *value, struct trace_e
 		err = text_parse_time(number, &time_ns);
 	}
 	if (err || !time_ns || __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a time: whole seconds or microseconds, more than none, as -ts60 or -tu500000; or --time 60s, 1.5s, 500ms, 5m",
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a time greater than 0: give seconds (-ts60), microseconds (-tu500000), or --time 60s, 1.5s, 500ms, 5m",
 				  value);
 	return 0;
 }
@@ -49,7 +49,7 @@ static int apply_details(struct options *options, const char *value, struct trac
 	int err = select_add(&options->selection, value, ret_error);
 
 	if (!err)
-		message_note("-D%s: the event is recorded; details always are", value);
+		message_note("-D%s records the event; details are always recorded", value);
 	return err;
 }
 
@@ -59,7 +59,7 @@ static int apply_subbuf_size(struct options *options, const char *value, struct 
 
 	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
-				  "\"%s\" is not a size of sub-buffers in bytes: -b1048576, or --subbuf-size 1M; less than 16k or more than 16M is taken as these", value);
+				  "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; smaller sizes become 16k, larger ones 16M", value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
 }
@@ -69,7 +69,7 @@ static int apply_subbufs(struct options *options, const char *value, struct trac
 	uint64_t count;
 
 	if (text_parse_number(value, 65536, &count) || count < 2)
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers for each CPU: 2 to 256; more is taken as 256", value);
+		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256", value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -82,10 +82,10 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 		    struct trace_error *ret_error)
 {
 	if (second)
-		return error_set(ret_error, -EINVAL, "%s %s is the second one, and only one can be chosen%s", option, value,
+		return error_set(ret_error, -EINVAL, "%s %s is the second one: give only one%s", option, value,
 				 strcmp(option, "--pid") ? "" : "; --follow adds its descendants");
 	if (text_parse_number(value, max, ret_id) || *ret_id < min)
-		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: a number is wanted", option, value);
+		return error_set(ret_error, -EINVAL, "%s: \"%s\" is not an id: give a number", option, value);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static int apply_level(struct options *options, const char *value, struct trace_
 
 static int named_twice(const char *one, const char *other, struct trace_error *ret_error)
 {
-	return error_set(ret_error, -EINVAL, "%s and %s: the trace is named twice", one, other);
+	return error_set(ret_error, -EINVAL, "%s and %s: the trace is named twice; give one name", one, other);
 }
 
 static int apply_output(struct options *options, const char *value, struct trace_error *ret_error)
@@ -165,7 +165,7 @@ static int apply_output(struct options *options, const char *value, struct trace
 static int apply_probe(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->nr_probes == OPTIONS_MAX_PROBES)
-		return error_set(ret_error, -EINVAL, "--probe: at most %d; one may stand for many places: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
+		return error_set(ret_error, -EINVAL, "--probe: at most %d; use a pattern for many functions: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
 	options->probes[options->nr_probes++] = value;
 	return 0;
 }
@@ -181,7 +181,7 @@ static int apply_preload(struct options *options, const char *value, struct trac
 static int apply_control(struct options *options, const char *value, struct trace_error *ret_error)
 {
 	if (!*value)
-		return error_set(ret_error, -EINVAL, "--control: the path of a socket is wanted");
+		return error_set(ret_error, -EINVAL, "--control: give the path of a socket");
 	options->session.control_path = value;
 	return 0;
 }
@@ -228,7 +228,7 @@ static int apply_flight_recorder(struct options *options, const char *value, str
 static int set_action(struct options *options, enum action action, struct trace_error *ret_error)
 {
 	if (options->action != ACTION_RECORD && options->action != action)
-		return error_set(ret_error, -EINVAL, "one of -m -p -v -j -q --list at a time");
+		return error_set(ret_error, -EINVAL, "give only one of -m -p -v -j -q --list");
 	options->action = action;
 	return 0;
 }
@@ -273,23 +273,23 @@ static int apply_version(struct options *options, const char *value, struct trac
 
 /* clang-format off */
 static const struct option_spec option_table[] = {
-	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time, "record so long: -ts60, -tu500000, or 60s, 500ms, 5m"},
-	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events, "record only these (-eSCHED, sched,fs), or change the usual: +NAME,-NAME"},
+	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time, "record for this time: -ts60, -tu500000, or 60s, 500ms, 5m"},
+	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events, "record only these (-eSCHED, sched,fs), or change the default: +NAME,-NAME"},
 	{0, 0, "no-user", NULL, NULL, OPTION_NO_VALUE, apply_no_user, "no events of programs (-e chooses some: 'shop:*')"},
-	{0, 0, "block-programs", NULL, NULL, OPTION_NO_VALUE, apply_block_programs, "programs that allow it wait for room instead of losing events"},
+	{0, 0, "block-programs", NULL, NULL, OPTION_NO_VALUE, apply_block_programs, "programs that allow it wait for free buffers instead of losing events"},
 	{'D', 0, "details", NULL, "NAME", OPTION_VALUE, apply_details, "as -e; details are always recorded"},
 	{0, 0, "probe", NULL, "PROBE", OPTION_VALUE, apply_probe, "calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
 	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload, "trace what COMMAND does: malloc, pthread, functions"},
 	{'P', 0, "pid", NULL, "PID", OPTION_VALUE, apply_pid, "only this process (-pPID works too)"},
-	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow, "and its descendants; alone: COMMAND and its descendants"},
+	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow, "also its descendants; without -P: COMMAND and its descendants"},
 	{'G', 0, "pgrp", NULL, "PGRP", OPTION_VALUE, apply_pgrp, "only this process group"},
 	{'g', 0, "gid", NULL, "GID", OPTION_VALUE, apply_gid, "only processes of this effective group"},
 	{'u', 'U', "uid", NULL, "UID", OPTION_VALUE, apply_uid, "only processes of this effective user"},
 	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size, "size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
 	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs, "sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
-	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write what is buffered that often; 0 never (1000 to 256000, by load)"},
+	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
-	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "as the positional TRACE"},
+	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "the name of the trace, as the argument TRACE"},
 	{0, 0, "background", NULL, NULL, OPTION_NO_VALUE, apply_background, "return once recording runs; tracectl controls it"},
 	{'k', 'K', "flight-recorder", "overwrite", NULL, OPTION_NO_VALUE, apply_flight_recorder, "keep the latest events in memory, in the background; -j saves"},
 	{'j', 'J', "snapshot", NULL, NULL, OPTION_NO_VALUE, apply_snapshot, "save the flight recorder's events to TRACE"},
@@ -298,7 +298,7 @@ static const struct option_spec option_table[] = {
 	{'p', 0, "print-mask", NULL, NULL, OPTION_GLUED_VALUE, apply_print_mask, "print the events of the running daemon"},
 	{'v', 'V', "status", NULL, NULL, OPTION_NO_VALUE, apply_status, "print the state of the running daemon"},
 	{0, 0, "control", NULL, "PATH", OPTION_VALUE, apply_control, "control socket (/run/tracedaemon/control)"},
-	{0, 0, "list", NULL, "WHAT", OPTION_OPTIONAL_VALUE, apply_list, "list all events, or what to probe: usdt:FILE, FILE:mem*"},
+	{0, 0, "list", NULL, "WHAT", OPTION_OPTIONAL_VALUE, apply_list, "list all events, or places to probe: usdt:FILE, FILE:mem*"},
 	{0, 0, "quiet", NULL, NULL, OPTION_NO_VALUE, apply_quiet, "only warnings and errors"},
 	{'h', 0, "help", NULL, NULL, OPTION_NO_VALUE, apply_help, "this text"},
 	{0, 0, "version", NULL, NULL, OPTION_NO_VALUE, apply_version, "print the version"},
@@ -414,7 +414,7 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 	 * until Ctrl-C, with "make" as the name of a file.
 	 */
 	if (nr == POSITIONALS_MAX && !device)
-		return error_set(ret_error, -EINVAL, "%s: one name too many; a command stands behind --: %s -- %s %s", words[2], words[0], words[1], words[2]);
+		return error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --: %s -- %s %s", words[2], words[0], words[1], words[2]);
 	if (device) {
 		words++;
 		nr--;
@@ -449,13 +449,13 @@ static int check_names(const struct options *options, struct trace_error *ret_er
 	const char *trace = options->output.path, *proc = options->output.proc_path;
 
 	if (trace && !*trace)
-		return error_set(ret_error, -EINVAL, "the name of the trace is empty; without one it is made up");
+		return error_set(ret_error, -EINVAL, "the name of the trace is empty; give a name, or none to have one made up");
 	if (proc && !*proc)
-		return error_set(ret_error, -EINVAL, "the name of the list of processes is empty; nobody needs one");
+		return error_set(ret_error, -EINVAL, "the name of the list of processes is empty; leave it out");
 	if (trace && proc && !strcmp(trace, proc))
-		return error_set(ret_error, -EINVAL, "%s: the trace and the list of processes cannot be the same file; nobody needs a list", trace);
+		return error_set(ret_error, -EINVAL, "%s: the trace and the list of processes cannot be the same file; leave out the list", trace);
 	if ((is_stdout(trace) || is_stdout(proc)) && options->session.command)
-		return error_set(ret_error, -EINVAL, "the %s cannot go to stdout, which belongs to the command; name a file",
+		return error_set(ret_error, -EINVAL, "the %s cannot go to stdout, which the command uses; name a file",
 				 is_stdout(trace) ? "trace" : "list of processes");
 	if ((is_stdout(trace) || is_stdout(proc)) && options->session.background)
 		return error_set(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
@@ -481,13 +481,13 @@ static int check_action(const struct options *options, struct trace_error *ret_e
 	const struct session_options *session = &options->session;
 
 	if (session->background)
-		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: one at a time",
+		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
 				 options->tracer.overwrite ? "-k" : "--background", action_letter(options->action));
 	if (options->selection.begun && options->action != ACTION_SET_MASK)
-		return error_set(ret_error, -EINVAL, "-e chooses what a recording has, and %s begins none: leave it out; tracevisualizer -d -t chooses among what there is",
+		return error_set(ret_error, -EINVAL, "-e chooses the events of a new recording, and %s begins none: leave out -e; tracevisualizer -d -t lists chosen events of a trace",
 				 action_letter(options->action));
 	if (session->duration_ns)
-		return error_set(ret_error, -EINVAL, "-t says how long a recording lasts, and %s begins none: leave it out", action_letter(options->action));
+		return error_set(ret_error, -EINVAL, "-t sets the duration of a new recording, and %s begins none: leave out -t", action_letter(options->action));
 	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 }
 
@@ -515,7 +515,7 @@ static int check_together(struct options *options, struct trace_error *ret_error
 		return error_set(ret_error, -EINVAL, "--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
 				 asked_of_programs(options));
 	if (options->preload && !session->command)
-		return error_set(ret_error, -EINVAL, "--preload traces a command: -- COMMAND [ARG...]");
+		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
 	if (options->preload)
 		err = preload_check(options->preload, ret_error);
 	if (err)
@@ -523,7 +523,7 @@ static int check_together(struct options *options, struct trace_error *ret_error
 	if (options->action != ACTION_RECORD)
 		return check_action(options, ret_error);
 	if (options->tracer.follow && !options->tracer.filter_pid && !session->command)
-		return error_set(ret_error, -EINVAL, "--follow whom? Give -PPID, or -- COMMAND");
+		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)
 		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
 				  options->tracer.overwrite ? "-k" : "--background");
@@ -554,7 +554,7 @@ static int parse_words(struct options *options, struct words *words, struct trac
 		else if (word[0] == '-' && word[1])
 			err = parse_short(options, word, words, ret_error);
 		else if (nr_positionals == POSITIONALS_MAX)
-			err = error_set(ret_error, -EINVAL, "%s: one name too many; a command stands behind --", word);
+			err = error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --", word);
 		else
 			positionals[nr_positionals++] = word;
 	}
@@ -619,7 +619,7 @@ void options_help(FILE *out)
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (option_table[i].other_letter)
 			fprintf(out, " -%c", option_table[i].other_letter);
-	fputs("   as in lower case, for old scripts\n ", out);
+	fputs("   same as in lower case, for old scripts\n ", out);
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (!option_table[i].apply)
 			fprintf(out, " -%c", option_table[i].letter);

@@ -43,7 +43,7 @@ static const struct {
 	{ DOUBT_TIME, "times in the future" },
 	{ DOUBT_CPU, "rings of CPUs that the machine does not have" },
 	{ DOUBT_COUNTER, "impossible loss counters" },
-	{ DOUBT_MEMORY, "contradictions" },
+	{ DOUBT_MEMORY, "inconsistent data" },
 };
 
 uint64_t doubts_add(struct doubts *doubts, pid_t pid, const char *exe, unsigned int reasons)

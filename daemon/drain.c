@@ -288,7 +288,7 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 		drain->nr_kernel++;
 	}
 	if (!drain)
-		error_set(ret_error, -ENOMEM, "no memory for the books of %zu rings", nr_rings);
+		error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu rings", nr_rings);
 	return drain;
 }
 

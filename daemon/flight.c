@@ -504,7 +504,7 @@ static int push_gone(struct noting *noting, uint64_t lost)
 	char text[128];
 	int err;
 
-	snprintf(text, sizeof(text), "of %llu programs that ended until now the flight recorder keeps nothing any more", (unsigned long long)noting->gone.programs);
+	snprintf(text, sizeof(text), "the flight recorder no longer keeps events of %llu programs that have ended", (unsigned long long)noting->gone.programs);
 	err = block_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
 	noting->is_due = false;
 	noting->lost_gone = trace_add_saturated(noting->gone.overwritten, noting->gone.lost);

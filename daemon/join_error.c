@@ -35,7 +35,7 @@ static bool was_within(const struct user_barred *barred, uint64_t start_ns)
 
 void user_barred_tell(const struct user_barred *barred, uint64_t start_ns, bool any_joined, void (*tell)(void *context, const char *text), void *context)
 {
-	const char *why = barred->why.code == -EADDRINUSE ? "another daemon had them" : barred->why.message;
+	const char *why = barred->why.code == -EADDRINUSE ? "another daemon recorded them" : barred->why.message;
 	char text[sizeof(barred->why.message) + 128];
 
 	if (!barred->wanted)
@@ -47,6 +47,6 @@ void user_barred_tell(const struct user_barred *barred, uint64_t start_ns, bool 
 		snprintf(text, sizeof(text), "events of programs in the first %s: they could not join, %s", text_seconds(barred->until_ns - start_ns).s, why);
 		tell(context, text);
 	} else if (barred->others_had) {
-		tell(context, "events of some programs: another daemon had them");
+		tell(context, "events of some programs: another daemon recorded them");
 	}
 }

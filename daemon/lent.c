@@ -62,7 +62,7 @@ int lent_restrict(struct tracer_options *options, struct trace_error *ret_error)
 	options->filter_uid = getuid();
 	options->others_hidden = true;
 	result = set_force(false); /* CAP_PERFMON alone would show the mappings of others */
-	return result ? error_set(ret_error, result, "the capabilities of the program cannot be laid down: %s", strerror(-result)) : 0;
+	return result ? error_set(ret_error, result, "cannot drop the capabilities of tracedaemon: %s", strerror(-result)) : 0;
 }
 
 int lent_raise(const struct tracer_options *options, struct trace_error *ret_error)
@@ -70,7 +70,7 @@ int lent_raise(const struct tracer_options *options, struct trace_error *ret_err
 	int result = options->others_hidden ? set_force(true) : 0;
 
 	if (result)
-		return error_set(ret_error, result, "the capabilities of the program cannot be taken up: %s", strerror(-result));
+		return error_set(ret_error, result, "cannot raise the capabilities of tracedaemon: %s", strerror(-result));
 	if (options->others_hidden)
 		message_note("recording your own processes only: you are neither root nor a member of the group %s", LENT_GROUP);
 	return 0;

@@ -29,7 +29,7 @@ static int check_place(const char *path, const char *elsewhere, struct trace_err
 	struct stat status;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode))
-		return error_set(ret_error, -EEXIST, "%s is not a socket and is not replaced; %s names another place", path, elsewhere);
+		return error_set(ret_error, -EEXIST, "%s is not a socket and is not replaced; choose another path with %s", path, elsewhere);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ static int take_lock(struct listener *listener, const char *elsewhere, struct tr
 		return error_set(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
 	if (flock(listener->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-		return error_set(ret_error, err, "%s belongs to another daemon that runs; %s names another place", listener->address.sun_path, elsewhere);
+		return error_set(ret_error, err, "%s belongs to another daemon that runs; choose another path with %s", listener->address.sun_path, elsewhere);
 	}
 	return 0;
 }

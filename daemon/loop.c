@@ -94,7 +94,7 @@ static void tell_write_error(struct session *session)
 	session->write_error_told = true;
 	session->stopping |= err == -EPIPE;
 	message_warning("%s: %s; %s", session->output.path, error.message,
-			err == -EPIPE ? "nobody reads the trace any more"
+			err == -EPIPE ? "the reader closed the pipe, and the recording ends"
 				      : "recording goes on, and what cannot be written is counted");
 }
 
@@ -106,7 +106,7 @@ static void tell_removal(struct session *session)
 	if (session->removal_told || output_check(&session->output, &error) != -ENOENT)
 		return;
 	session->removal_told = true;
-	message_warning("%s; recording goes on, but nothing of it will be left. Until it ends \"cp /proc/%d/fd/%d NAME\" saves what there is", error.message,
+	message_warning("%s; recording goes on, but its end will lose the trace. Until then \"cp /proc/%d/fd/%d NAME\" saves it", error.message,
 			(int)getpid(), session->output.fd);
 }
 
@@ -275,11 +275,11 @@ static void on_control(struct session *session, int fd)
 		return;
 	err = watch(session, client, SOURCE_CLIENT);
 	if (err) {
-		turn_away(client, err, "the daemon has no memory to hear you; try again");
+		turn_away(client, err, "the daemon has no memory for the connection; try again");
 		return;
 	}
 	if (session->nr_clients == SESSION_MAX_CLIENTS)
-		finish_oldest_client(session, -ETIMEDOUT, "nothing was asked, and others want to ask");
+		finish_oldest_client(session, -ETIMEDOUT, "the client sent no request, and too many other clients are connected");
 	session->clients[session->nr_clients++] = client;
 }
 
@@ -292,7 +292,7 @@ static void hear_the_last(struct session *session)
 	for (int i = 0; session->control && i < LOOP_LAST_CLIENTS; i++) /* some may be refused */
 		on_control(session, control_fd(session->control));
 	while (session->nr_clients)
-		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending; nothing can be asked of it any more");
+		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending and takes no more requests");
 }
 
 static void (*const handlers[])(struct session *, int) = {

@@ -75,7 +75,7 @@ static int check_contents(const char *path, enum output_kind kind, struct trace_
 		err = error_set(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
 				kinds[kind].name);
 	else if (is_being_written(fd))
-		err = error_set(ret_error, -EBUSY, "%s is just being written by another recording and is not replaced; name another file",
+		err = error_set(ret_error, -EBUSY, "%s is being written by another recording and is not replaced; name another file",
 				path);
 	if (fd >= 0)
 		close(fd);
@@ -158,7 +158,7 @@ static int create(struct output *output, enum output_kind kind, struct trace_err
 		err = check_old(output->path, &old, kind, ret_error);
 		return err ? err : open_beside(output, &old, ret_error);
 	}
-	return error_set(ret_error, -EEXIST, "cannot create %s: somebody else keeps creating it", output->path);
+	return error_set(ret_error, -EEXIST, "cannot create %s: another process keeps creating it; name another file", output->path);
 }
 
 int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
@@ -205,7 +205,7 @@ int output_commit(struct output *output, struct trace_error *ret_error)
 	if (!output->temporary)
 		return 0;
 	if (!is_file(output->path, &output->old) && access(output->path, F_OK) == 0)
-		return error_set(ret_error, -EEXIST, "cannot replace %s: somebody else has just created it; name another file", output->path);
+		return error_set(ret_error, -EEXIST, "cannot replace %s: another process has just created it; name another file", output->path);
 	if (rename(output->temporary, output->path) < 0)
 		return error_set(ret_error, -errno, "cannot replace %s: %s; name another file", output->path, strerror(errno));
 	free(output->temporary);
@@ -221,7 +221,7 @@ int output_check(const struct output *output, struct trace_error *ret_error)
 		return 0;
 	if (status.st_nlink == 0)
 		return error_set(ret_error, -ENOENT, "%s was removed", output->path);
-	return error_set(ret_error, -ESTALE, "%s is not what is recorded to any more: that was given another name", output->path);
+	return error_set(ret_error, -ESTALE, "%s is no longer the recorded trace, which was renamed or moved", output->path);
 }
 
 int output_close(struct output *output, struct trace_error *ret_error)
@@ -231,7 +231,7 @@ int output_close(struct output *output, struct trace_error *ret_error)
 	if (output->fd < 0)
 		return 0;
 	if (output->created && fsync(output->fd) < 0)
-		err = error_set(ret_error, -errno, "cannot make %s last: %s; what was written may be lost", output->path,
+		err = error_set(ret_error, -errno, "cannot sync %s to disk: %s; written events may be lost", output->path,
 				 strerror(errno));
 	if (output->created && close(output->fd) < 0 && !err)
 		err = error_set(ret_error, -errno, "cannot close %s: %s", output->path, strerror(errno));

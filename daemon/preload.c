@@ -54,7 +54,7 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 		memcpy(path, real, strlen(real) + 1);
 		return 0;
 	}
-	return error_set(ret_error, -ENOENT, "libtracer-%.*s.so is not installed beside %s (in ../lib)", (int)chars, name, program);
+	return error_set(ret_error, -ENOENT, "libtracer-%.*s.so is not installed: --preload searches %s/../lib", (int)chars, name, program);
 }
 
 /* "pthread:all" is the library pthread with a mode. */
@@ -115,7 +115,7 @@ int preload_begin(const char *names, struct trace_error *ret_error)
 		return err;
 	preload_state = before ? PRELOAD_SET : PRELOAD_UNSET;
 	if (before && strlen(before) >= sizeof(preload_before))
-		return error_set(ret_error, -E2BIG, "LD_PRELOAD is too long to be added to");
+		return error_set(ret_error, -E2BIG, "LD_PRELOAD is too long to be extended");
 	snprintf(preload_before, sizeof(preload_before), "%s", before ? before : "");
 	used = strlen(list);
 	if (all && setenv(PRELOAD_PTHREAD_MODE, "all", 1))

@@ -61,21 +61,21 @@ static void report_losses(const struct recording *recording, const struct record
 		lost = recording_lost_on_cpu(recording, cpu);
 		if (lost)
 			message_warning(
-				"CPU %u: %s lost, its buffers were full: record fewer (-e), or give more room (-b, -n)",
+				"CPU %u: %s lost, its buffers were full: record fewer events (-e), or use larger buffers (-b, -n)",
 				cpu, text_events(lost).s);
 	}
 	recording_get_other_losses(recording, &programs, &others);
 	if (programs)
-		message_warning("programs: %s lost, their buffers were full: record fewer (-e), give them more room (TRACER_BUFFERS), or let them wait (--block-programs)",
+		message_warning("programs: %s lost, their buffers were full: record fewer events (-e), use larger buffers (TRACER_BUFFERS), or let programs wait (--block-programs)",
 				text_events(programs).s);
 	if (others)
-		message_warning("%s lost on the way: a program died in the middle of them, or damaged them, or there was no time or memory left to write them", text_events(others).s);
+		message_warning("%s lost between buffer and trace: a program died while it wrote them, or damaged them, or the daemon had no time or memory to write them", text_events(others).s);
 	if (status->missed)
-		message_warning("%s missed: the kernel skipped programs that ran already", text_events(status->missed).s);
+		message_warning("%s missed: the kernel skipped BPF programs that were already running on the same CPU", text_events(status->missed).s);
 	if (status->lost_write)
 		message_warning("%s lost because they could not be written", text_events(status->lost_write).s);
 	if (status->not_understood)
-		message_warning("%s lost because what a program left in its buffers made no sense", text_events(status->not_understood).s);
+		message_warning("%s lost because a program's buffers contained invalid records", text_events(status->not_understood).s);
 }
 
 /* The file's header and texts take some KB. With few events they would dominate the number. */

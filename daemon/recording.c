@@ -418,7 +418,7 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 		if (straggler_ms >= RECORDING_STRAGGLER_MS || clock_now() > end_ns || hurry(context)) {
 			lost = drain_abandon(recording->drain);
 			if (lost)
-				message_warning("%s lost that were still in the buffers", text_events(lost).s);
+				message_warning("%s lost because they were still in the buffers when the recording ended", text_events(lost).s);
 		}
 	}
 }
@@ -458,7 +458,7 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	struct trace_error error = {0};
 
 	if (end_state_push(recording->tracer, &sink, end_ns, recording->start_state_blocks, &error))
-		message_warning("what threads waited for at the end is incomplete: %s", error.message);
+		message_warning("the list of what threads wait for at the end is incomplete: %s", error.message);
 	tracer_stop(recording->tracer);
 }
 

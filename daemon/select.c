@@ -199,7 +199,7 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see --list", name, best.nr ? "; near ones: " : "", list);
+	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see --list", name, best.nr ? "; similar names: " : "", list);
 }
 
 /* ---- selections ---- */
@@ -304,7 +304,7 @@ static int select_add_user(struct selection *selection, const char *pattern, cha
 		selection->nr_user = 0; /* earlier patterns have no effect any more */
 	user = &selection->user[selection->nr_user];
 	if (selection->nr_user == SELECT_MAX_USER)
-		return error_set(ret_error, -EINVAL, "at most %d patterns of programs' events; a pattern may stand for many: 'shop:*'", SELECT_MAX_USER);
+		return error_set(ret_error, -EINVAL, "at most %d patterns of programs' events; use a wildcard for many: 'shop:*'", SELECT_MAX_USER);
 	*user = (struct select_user){ .removes = sign == '-', .adds_to_all = sign && !selection->nr_user };
 	memcpy(user->pattern, pattern, strlen(pattern) + 1);
 	selection->nr_user++;
@@ -405,7 +405,7 @@ void select_list(FILE *out)
 {
 	const struct trace_event_type *type;
 
-	fprintf(out, "%-18s %-9s %-11s %-8s %s\n", "EVENT", "CATEGORY", "CLASS", "DEFAULT", "WHAT IT IS");
+	fprintf(out, "%-18s %-9s %-11s %-8s %s\n", "EVENT", "CATEGORY", "CLASS", "DEFAULT", "DESCRIPTION");
 	for (size_t i = 0; i < trace_catalogue_size(); i++) {
 		type = trace_catalogue_type(i);
 		fprintf(out, "%-18s %-9s %-11s %-8s %s\n", type->name, trace_category_name(type->category),

@@ -299,7 +299,7 @@ static void tell_begun(struct session *session)
 
 	print_way(session, way);
 	if (session->adds_owners && session->tracer)
-		message_note("scheduling and the life of processes are recorded too, so that events have an owner");
+		message_note("scheduling, begin and end of processes are recorded too, so that every event can be assigned to a process");
 	tell_not_traced(session);
 	if (options->session.background)
 		tell_background(session, way);
@@ -385,7 +385,7 @@ static int check_output(struct session *session, bool *ret_found)
 		message_warning("%s", error.message);
 	if (err != -ENOENT)
 		return 0;
-	message_error("%s while it was recorded to: nothing of it is left", error.message);
+	message_error("%s during the recording: the trace is lost", error.message);
 	session->end_error = error;
 	return err;
 }

@@ -179,7 +179,7 @@ void probe_tell_off(const struct trace_probes *probes, const struct selection *s
 		nr++;
 	}
 	if (nr)
-		message_note("%zu of %zu probed places are off, since -e names others: %s%s", nr, trace_probes_nr(probes), first, nr > 1 ? ", ..." : "");
+		message_note("%zu of %zu probed places are off, because -e does not select them: %s%s", nr, trace_probes_nr(probes), first, nr > 1 ? ", ..." : "");
 }
 
 /* If the kernel supports no probes, everything else is still recorded. */
@@ -219,7 +219,7 @@ int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *pro
 	fd = open("/dev/null", O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	writer = fd < 0 ? NULL : trace_writer_new(fd, &options, ret_error);
 	if (fd < 0)
-		error_set(ret_error, -errno, "/dev/null cannot be opened, which is needed to number probes");
+		error_set(ret_error, -errno, "cannot open /dev/null, which is needed to number probes");
 	err = writer ? probe_attach(tracer, probes, selection, writer, ret_error) : ret_error->code;
 	trace_writer_free(writer);
 	if (fd >= 0)
@@ -232,5 +232,5 @@ void probe_tell_unread(const struct tracer *tracer)
 	uint64_t unread = tracer_probes_unread(tracer);
 
 	if (unread)
-		message_warning("%s arguments of probes lay in memory that could not be read: they are 0 or empty in the trace", text_count(unread).s);
+		message_warning("%s arguments of probes are 0 or empty in the trace, because their memory could not be read", text_count(unread).s);
 }

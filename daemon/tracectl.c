@@ -168,7 +168,7 @@ static int take_step(const struct verb *before, int argc, char **argv, struct st
 	}
 	/* file names may contain line breaks */
 	if (strcmp(ret_step->verb->name, "dump") && strpbrk(ret_step->argument, "\r\n")) {
-		message_error("%s: one line is wanted, without line breaks", ret_step->verb->name);
+		message_error("%s: give one line, without line breaks", ret_step->verb->name);
 		return -1;
 	}
 	return words;

@@ -67,7 +67,7 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 	char text[256];
 	size_t used;
 
-	used = (size_t)snprintf(text, sizeof(text), "other processes: what was recorded is");
+	used = (size_t)snprintf(text, sizeof(text), "other processes: the recording has only events");
 	if (filter->filter_pid > 0)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process %d%s", (int)filter->filter_pid,
 					 filter->follow ? " and its descendants" : "");
@@ -118,7 +118,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	add_command(writer, command);
 	if (!tracer) {
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
-		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0, "the kernel: the recorder had not the right to, it recorded events of programs only");
+		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0, "the kernel: tracedaemon did not have the privileges for it, so it recorded only events of programs");
 	}
 	tracer_strings(add_string, writer, NULL); /* without names readers show numbers */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
@@ -149,7 +149,7 @@ bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, 
 	tracer_get_unfollowed(tracer, &unfollowed);
 	if (!unfollowed.processes)
 		return false;
-	snprintf(text, size, "descendants that began while %u processes were followed already, and all that came of them: %s, the first after %s; their events count as filtered",
+	snprintf(text, size, "descendants that began while %u processes were already followed, and their own descendants: %s, the first after %s; their events count as filtered",
 		 unfollowed.most, text_count(unfollowed.processes).s, text_seconds(unfollowed.first_ns > start_ns ? unfollowed.first_ns - start_ns : 0).s);
 	return true;
 }

@@ -472,6 +472,11 @@ static int scan_process(struct scan *scan, pid_t pid, void (*found)(void *contex
 	return err;
 }
 
+const char *user_find_error_text(int err)
+{
+	return err == -ETIME ? "the processes of one user take too long to examine" : strerror(-err);
+}
+
 int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context)
 {
 	DIR *processes = opendir("/proc");

@@ -32,6 +32,12 @@ bool user_find_owner(pid_t pid, uid_t *ret_uid, gid_t *ret_gid);
  */
 int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context);
 
+/**
+ * user_find_error_text() - the cause of an error of user_find_programs(), for messages
+ * Returns a text that is valid until the next strerror() of this thread.
+ */
+const char *user_find_error_text(int err);
+
 /** user_find_parent() - the parent of a process; 0: not known */
 pid_t user_find_parent(pid_t pid);
 

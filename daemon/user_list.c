@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "user_list.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -48,6 +47,6 @@ size_t user_list(FILE *out)
 
 	err = user_find_programs(on_found, &listing);
 	if (err)
-		message_warning("not all programs could be looked at: %s", strerror(-err));
+		message_warning("the list may be incomplete, the search for programs failed: %s", user_find_error_text(err));
 	return listing.nr;
 }

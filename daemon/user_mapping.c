@@ -37,25 +37,25 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	uint64_t rings_bytes;
 
 	if (memory->magic != USER_MEMORY_MAGIC)
-		return "it does not begin as the memory of a program with tracepoints does";
+		return "its memory does not begin with the header of a traced program";
 	if (memory->version != USER_MEMORY_VERSION)
-		return "it is of another version";
+		return "its memory has another version of the format; build it with the libtracer of this tracedaemon";
 	if (memory->total_bytes != mapping->bytes)
-		return "its size is another one than it says";
+		return "its memory has another size than its header states";
 	if (memory->clock != SUBBUF_CLOCK_MONOTONIC && memory->clock != SUBBUF_CLOCK_TSC)
 		return "its clock is unknown";
 	if (memory->max_events < 2 || memory->max_events > USER_MAX_EVENTS || !lies_within(memory->flags_offset, memory->max_events, mapping->bytes))
-		return "its flags are outside of it";
+		return "its flags are outside of its memory";
 	if (memory->registry_bytes > USER_MAX_REGISTRY_BYTES || !lies_within(memory->registry_offset, memory->registry_bytes, mapping->bytes))
-		return "its registry is outside of it";
+		return "its registry is outside of its memory";
 	if (!is_power_of_2(memory->subbuf_bytes) || memory->subbuf_bytes < SUBBUF_MIN_BYTES || memory->subbuf_bytes > SUBBUF_MAX_BYTES ||
 	    !is_power_of_2(memory->nr_subbufs) || memory->nr_subbufs < 2 || memory->nr_subbufs > USER_MAX_SUBBUFS)
-		return "its sub-buffers have an impossible size";
+		return "its sub-buffers have an invalid size";
 	if (memory->nr_rings == 0 || memory->nr_rings > USER_MAX_RINGS || memory->ring_stride % 64 || memory->rings_offset % 64 ||
 	    memory->ring_stride < subbuf_ring_bytes(memory->subbuf_bytes, memory->nr_subbufs) ||
 	    __builtin_mul_overflow(memory->ring_stride, (uint64_t)memory->nr_rings, &rings_bytes) ||
 	    !lies_within(memory->rings_offset, rings_bytes, mapping->bytes))
-		return "its rings are outside of it";
+		return "its rings are outside of its memory";
 	mapping->pid = memory->pid;
 	mapping->clock = memory->clock;
 	mapping->features = memory->features;
@@ -84,13 +84,13 @@ static const char *check_file(struct user_mapping *mapping, int fd)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals < 0 || fstat(fd, &stat) < 0 || fstatfs(fd, &system) < 0 || !S_ISREG(stat.st_mode))
-		return "it is no memory file";
+		return "its memory is not a memfd";
 	if (system.f_type == HUGETLBFS_MAGIC)
-		return "its pages are huge ones";
+		return "its memory has huge pages";
 	if ((seals & USER_SEALS) != USER_SEALS)
-		return "its size is not sealed";
+		return "the size of its memory is not sealed";
 	if (stat.st_size < (off_t)sizeof(struct user_memory) || (uint64_t)stat.st_size > USER_MAX_BYTES)
-		return "its size is impossible";
+		return "the size of its memory is invalid";
 	mapping->bytes = (size_t)stat.st_size;
 	mapping->dev = stat.st_dev;
 	mapping->ino = stat.st_ino;
@@ -118,18 +118,18 @@ static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct
 		return error_set(ret_error, -EINVAL, "%s", reason);
 	mapping->fd = open_again(fd);
 	if (mapping->fd < 0)
-		return error_set(ret_error, -errno, "it cannot be opened: %s", strerror(errno));
+		return error_set(ret_error, -errno, "cannot open its memory: %s", strerror(errno));
 	if (claim && flock(mapping->fd, LOCK_EX | LOCK_NB) < 0)
 		return error_set(ret_error, errno == EWOULDBLOCK ? -EBUSY : -errno, "another daemon records it");
 	if (pread(mapping->fd, &copy, sizeof(copy), 0) != (ssize_t)sizeof(copy))
-		return error_set(ret_error, -EINVAL, "it cannot be read");
+		return error_set(ret_error, -EINVAL, "cannot read its memory");
 	reason = take_geometry(mapping, &copy);
 	if (reason)
 		return error_set(ret_error, -EINVAL, "%s", reason);
 	mapping->data = mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->fd, 0);
 	if (mapping->data == MAP_FAILED) {
 		mapping->data = NULL;
-		return error_set(ret_error, -errno, "it cannot be mapped: %s", strerror(errno));
+		return error_set(ret_error, -errno, "cannot map its memory: %s", strerror(errno));
 	}
 	return 0;
 }

@@ -94,7 +94,7 @@ static void doubt(struct user_program *program, unsigned int reasons)
 		doubts_reason(doubts, program->doubts_place, reasons);
 	} else {
 		if (budget_may_tell(program->recording->budget, program->payer))
-			message_warning("process %d (%s) writes nonsense into its trace buffers: its events are incomplete",
+			message_warning("process %d (%s) wrote invalid data into its trace buffers: its events are incomplete",
 					(int)program->identity.pid, program->identity.exe);
 		program->doubts_place = doubts_add(doubts, program->identity.pid, program->identity.exe, reasons);
 	}
@@ -343,7 +343,7 @@ static int describe(const struct user_program *program, const struct trace_event
 
 	if (!budget_charge(recording->budget, uid, BUDGET_TYPES, 1)) {
 		*ret_global = trace_writer_known_type(recording->writer, type);
-		return *ret_global ? 0 : error_set(ret_error, -EDQUOT, "there are more different ones than programs of user %u, or of all, may have", (unsigned int)uid);
+		return *ret_global ? 0 : error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of event types", (unsigned int)uid);
 	}
 	err = trace_writer_event_type(recording->writer, type, ret_global, ret_error);
 	if (err || *ret_global <= recording->last_type)
@@ -707,7 +707,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 				      struct trace_error *ret_error)
 {
 	struct user_program *program = calloc(1, sizeof(*program));
-	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error) : error_set(ret_error, -ENOMEM, "no memory for it");
+	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error) : error_set(ret_error, -ENOMEM, "no memory to record it");
 
 	if (err) {
 		free(program);
@@ -719,7 +719,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 	program->whole = whole;
 	program->rings = calloc(program->mapping.nr_rings, sizeof(struct user_ring *));
 	if (!program->rings) {
-		error_set(ret_error, -ENOMEM, "no memory for it");
+		error_set(ret_error, -ENOMEM, "no memory to record it");
 		program->identity.pid_fd = -1; /* it stays the caller's */
 		return user_program_free(program);
 	}

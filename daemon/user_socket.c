@@ -46,7 +46,7 @@ static int make_directory(const char *path, mode_t mode, struct trace_error *ret
 		return error_set(ret_error, -errno, "cannot open %s: %s", path, strerror(errno));
 	if (fstat(fd, &status) < 0 || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH)) {
 		close(fd);
-		return error_set(ret_error, -EPERM, "%s is not a directory that only we can write", path);
+		return error_set(ret_error, -EPERM, "%s is not a directory that only this user can write to", path);
 	}
 	/* because of the umask, or made by an older version */
 	if ((status.st_mode & 0777) != mode && fchmod(fd, mode) < 0) {
@@ -106,7 +106,7 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};
 	/* All users may connect to root's socket; the kernel reports the peer. */
 	if (find_place(path, ret_error) ||
-	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, "TRACER_SOCKET=PATH, of the programs, too,", ret_error))
+	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, "TRACER_SOCKET=PATH, also for the programs", ret_error))
 		return user_socket_close(sock);
 	return sock;
 }

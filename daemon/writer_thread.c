@@ -83,7 +83,7 @@ static int work_write(struct writer_thread *thread, struct work *work, struct tr
 		break;
 	case WORK_SYNC:
 		if (fdatasync(thread->fd) < 0 && errno != EINVAL && errno != EROFS) /* a pipe cannot be synced */
-			err = error_set(ret_error, -errno, "cannot make the trace last: %s", strerror(errno));
+			err = error_set(ret_error, -errno, "cannot sync the trace to disk: %s", strerror(errno));
 		break;
 	}
 	return err;

@@ -200,9 +200,9 @@ static const struct option_row rows[] = {
 	{'d', "dump", NULL, set_list, "list the events; all states, for a viewer"},
 	{0, "timeline", NULL, set_timeline, ""},
 	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
-	{0, "critical-path", "[=TASK]", set_critical_path, "what it waited for: PID, TID, name, or the command"},
+	{0, "critical-path", "[=TASK]", set_critical_path, "waits of one thread: PID, TID, name, or command"},
 	{0, "diff", NULL, set_diff, "compare two traces: tracevisualizer --diff A B"},
-	{0, "verify", NULL, set_verify, "check the trace and its books; fails on 1 ns"},
+	{0, "verify", NULL, set_verify, "check the trace and all its sums, to 1 ns"},
 	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
 	{'p', NULL, "N", set_pid, NULL},
 	{0, "comm", "NAME", set_comm, "only processes of this name; of this control group"},
@@ -218,7 +218,7 @@ static const struct option_row rows[] = {
 	{0, "to", "S", set_to, ""},
 	{'y', "paths", NULL, set_paths, "list: descriptors with their paths"},
 	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
-	{0, "output", "FILE", set_output, "write there instead of standard output"},
+	{0, "output", "FILE", set_output, "write the report to FILE, not to standard output"},
 	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
 	{'h', "help", NULL, set_help, "this text; the version"},
 	{'V', "version", NULL, set_version, ""},
@@ -260,7 +260,7 @@ void options_help(FILE *out)
 		}
 		fprintf(out, "  %-28s%s\n", words, help);
 	}
-	fputs("Values are glued to letters: -c0, -p42 (as --pid). PROC of old is ignored.\n"
+	fputs("Letters take values without a blank: -c0, -p42 (as --pid). PROC is ignored.\n"
 	      "Exit status: 0 done, 1 failed, 2 usage. More: man tracevisualizer\n",
 	      out);
 }

@@ -256,9 +256,9 @@ static void unwanted_effects_of_a_filter_are_reported(void)
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 0), "fault_exit: this is no kernel");
-	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: what was recorded is of process 4711 and its descendants");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: the recording has only events of process 4711 and its descendants");
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "a:probe: no such place");
-	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 3), "while 4 processes were followed already, and all that came of them: 3, the first after 0."));
+	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 3), "while 4 processes were already followed, and their own descendants: 3, the first after 0."));
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 4), "");
 	trace_close(trace);
 	bench_free(&bench);
@@ -280,7 +280,7 @@ static void a_filter_is_noted_even_without_kernel_events(void)
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_STRING_EQUAL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT), TRACE_LEFT_OUT_KERNEL);
-	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: what was recorded is of process 4711");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: the recording has only events of process 4711");
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "");
 	trace_close(trace);
 	bench_free(&bench);
@@ -297,7 +297,7 @@ static void a_snapshot_reports_threads_that_the_filter_lost(void)
 	CU_ASSERT_EQUAL(flight_snapshot(flight, bench.fd, 1, &result, &bench.error), 0);
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 1), "all that came of them: 1, "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 1), "their own descendants: 1, "));
 	trace_close(trace);
 	flight_free(flight);
 	bench_free(&bench);
@@ -323,7 +323,7 @@ static void the_status_reports_threads_that_the_filter_lost(void)
 		requests_answer(&session, ends[1]);
 		memset(answer, 0, sizeof(answer));
 		CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, 0) > 0);
-		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were followed already, and all that came of them: 1, ") != NULL, i == 1);
+		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were already followed, and their own descendants: 1, ") != NULL, i == 1);
 		close(ends[0]);
 		fake_unfollow(bench.tracer);
 	}

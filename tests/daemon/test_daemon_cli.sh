@@ -63,7 +63,7 @@ user_control() {
 	for _ in $(seq 100); do [ -S "$work/run/tracedaemon/control-$second" ] && break; sleep 0.05; done
 	check "a user's daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" stop
 	wait $pid
-	expect 1 "another daemon runs: --control $work/run/tracedaemon/control-$second\$" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" status
+	expect 1 "another one is: --control $work/run/tracedaemon/control-$second\$" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" status
 	expect 1 "another daemon runs: --control $work/run/tracedaemon/control-$second\$" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control"
 	check "another daemon is found" env XDG_RUNTIME_DIR="$work/run" "${as[@]}" "$control" --control "$work/run/tracedaemon/control-$second" stop
 	wait $second
@@ -92,21 +92,21 @@ export TRACER_SOCKET=$work/programs # a folder of its own, so that no other daem
 
 # usage
 expect 2 "unknown option -Z" run -Z
-expect 2 "near ones: .*sched_switch" run -esched_swich t
+expect 2 "similar names: .*sched_switch" run -esched_swich t
 expect 2 "is not a time" run -tsx t
-expect 2 "-e chooses what a recording has, and -j begins none" run -j -e sched t
-expect 2 "-t says how long a recording lasts, and -v begins none" run -ts1 -v
-expect 2 "one name too many" run a b c d
-expect 2 "^tracedaemon: -k begins a recording and -j does not: one at a time$" run -j -k
+expect 2 "-e chooses the events of a new recording, and -j begins none" run -j -e sched t
+expect 2 "-t sets the duration of a new recording, and -v begins none" run -ts1 -v
+expect 2 "one argument too many" run a b c d
+expect 2 "^tracedaemon: -k begins a recording and -j does not: give only one of them$" run -j -k
 check "a contradiction is one line" test "$(wc -l <err)" = 1
 expect 2 "--background begins a recording and -q does not" run --background -q
 expect 2 "save them later: tracedaemon -j 'two words'\$" run -k "two words"
 expect 2 "the name of the trace is empty" run -tu100000 ""
 expect 2 "the trace and the list of processes cannot be the same file" run -tu100000 - -
-expect 2 "the second one, and only one can be chosen; --follow adds" run -tu100000 -P1 -P2 t
+expect 2 "the second one: give only one; --follow adds" run -tu100000 -P1 -P2 t
 expect 2 "^tracedaemon: no event.*\"nope\"" run -Dnope t
 check "an unknown event is not reported as recorded" test "$(wc -l <err)" = 1
-expect 2 "c: one name too many; a command stands behind --: a -- b c$" run -tu100000 a b c
+expect 2 "c: one argument too many; put a command after --: a -- b c$" run -tu100000 a b c
 check "no file has the name of a command" test ! -e b
 expect 1 "there is no process 2147483647 to record" run -P2147483647 none.trace
 expect 1 "there is no process group 2147483647 to record" run -G2147483647 none.trace
@@ -128,10 +128,10 @@ expect 1 "run as root; -e user records events of your programs only\$" without -
 check "no trace, and no command" test ! -e none.trace -a ! -e started
 for asked in "" -euser -eall "-efs,shop:*" "-P$$ -eshop:*" -e-shop:*; do
 	expect 0 "recording events of your programs only, not the kernel's: .* run as root\$" without $asked -tu100000 programs.trace
-	check "'$asked' records nothing of the kernel" test -z "$(grep "have an owner" err)"
+	check "'$asked' records nothing of the kernel" test -z "$(grep "assigned to a process" err)"
 done
 expect 0 "" without --quiet --follow programs.trace -- true
-expect 0 "scheduling and the life of processes are recorded too" run -efs -tu100000 t.trace
+expect 0 "scheduling, begin and end of processes are recorded too" run -efs -tu100000 t.trace
 
 # time, summary, files
 expect 0 "t.trace: .* events, .* lost" run -ts1 t.trace t.proc
@@ -171,13 +171,13 @@ check "stdout" cmp -s -n 8 piped t.trace
 # the trace names the processes it was restricted to
 expect 0 "" silent -tu100000 -P$$ -u0 filtered.trace
 "$TRACE_BUILD/bin/tracevisualizer" filtered.trace >out
-check "a filter is reported" grep -q "Not traced: other processes: what was recorded is of process $$ of user 0" out
+check "a filter is reported" grep -q "Not traced: other processes: the recording has only events of process $$ of user 0" out
 "$TRACE_BUILD/bin/tracevisualizer" t.trace >out
 check "no filter, no word" test -z "$(grep 'other processes' out)"
 
 # a daemon reports, quiet or not, that another daemon has the programs, and so does the trace; not
 # if no programs were asked for
-barred="events of programs: they could not join, another daemon had them"
+barred="events of programs: they could not join, another daemon recorded them"
 start first.trace
 second() { "$daemon" --control "$work/second" --quiet -b4194304 -tu100000 "$@"; }
 expect 0 "^tracedaemon: warning: programs that start now cannot join until the other daemon ends: $work/programs belongs" second second.trace
@@ -204,7 +204,7 @@ wait $pid
 for _ in $(seq 100); do [ -S programs ] && break; sleep 0.05; done
 "$control" --control "$work/second" stop >/dev/null
 wait $second
-check "the time in which programs could not join is reported" grep -q "not traced: events of programs in the first [0-9.]* s: they could not join, another daemon had them" second.err
+check "the time in which programs could not join is reported" grep -q "not traced: events of programs in the first [0-9.]* s: they could not join, another daemon recorded them" second.err
 "$visualizer" first.trace >out 2>err
 check "the daemon that had the programs reports none missing" test -z "$(grep "could not join" out)"
 
@@ -320,18 +320,18 @@ check "a file size limit is reported" grep -q "File too large" err
 start removed.trace
 rm removed.trace
 for _ in $(seq 200); do grep -q "removed.trace was removed" daemon.err && break; sleep 0.05; done
-saves=$(sed -n 's/.*"cp \([^ ]*\) NAME" saves what there is$/\1/p' daemon.err)
+saves=$(sed -n 's/.*"cp \([^ ]*\) NAME" saves it$/\1/p' daemon.err)
 check "the message says how to save the trace" cp "$saves" saved.trace
 check "what was saved is right" "$visualizer" --verify saved.trace >/dev/null 2>&1
 expect 1 "not all events are on disk: removed.trace was removed" "$control" --control "$work/control" dump
 expect 1 "not all events are on disk: removed.trace was removed" "$control" --control "$work/control" stop
 wait $pid
 check "of a trace that was removed nothing is left" test $? -eq 1
-check "the removal is reported" grep -q "removed.trace was removed while it was recorded to: nothing of it is left" daemon.err
+check "the removal is reported" grep -q "removed.trace was removed during the recording: the trace is lost" daemon.err
 mkdir -p folder
 expect 1 "folder/removed.trace was removed" run folder/removed.trace -- rm -r folder
 check "what is not there is not recommended" test -z "$(grep next: err)"
-expect 0 "warning: moved.trace is not what is recorded to any more" run moved.trace -- mv moved.trace elsewhere.trace
+expect 0 "warning: moved.trace is no longer the recorded trace" run moved.trace -- mv moved.trace elsewhere.trace
 check "what is not there is not recommended, either" test -z "$(grep next: err)"
 check "a moved trace is whole" "$visualizer" --verify elsewhere.trace >/dev/null 2>&1
 
@@ -361,15 +361,15 @@ check "new mask" grep -q sched_wait out
 check "removed" test -z "$(grep sched_prio out)"
 expect 1 "no event" ask mask nonsense
 expect 0 "" ask mark a note
-expect 2 "mark: one line is wanted" ask mark $'two\nlines'
+expect 2 "mark: give one line" ask mark $'two\nlines'
 expect 0 "" ask mark "$(printf %02031d 7)"
-expect 1 "a mark has room for 2031 bytes, and this text has 2032" ask mark "$(printf %02032d 8)"
+expect 1 "a mark has at most 2031 bytes, and this text has 2032" ask mark "$(printf %02032d 8)"
 expect 2 "mask: EVENTS is empty" ask mask ""
 expect 2 "dump: TRACE is empty" ask dump ""
 expect 2 "mark: TEXT is empty" ask mark ""
 expect 2 "a path is missing" "$control" --control "" status
 expect 2 "a path is missing" "$control" --control= status
-expect 2 "mask: one line is wanted" ask mask $'sched\nstop'
+expect 2 "mask: give one line" ask mask $'sched\nstop'
 for answer in "ask" "ask status" "ask mask" "ask --help" "run -v" "run --list" "run --help"; do
 	$answer >/dev/full 2>err
 	check "$answer: an unwritable answer is exit 1" test $? -eq 1
@@ -385,7 +385,7 @@ check "-v" grep -q "Trace Mode" out
 expect 0 "" run -m -efs
 expect 1 "belongs to another daemon" run -ts1 other.trace
 check "a refusal is one line" test "$(wc -l <err)" -eq 1
-expect 1 "t.trace is just being written by another recording and is not replaced" "$daemon" --control "$work/second" -tu100000 t.trace
+expect 1 "t.trace is being written by another recording and is not replaced" "$daemon" --control "$work/second" -tu100000 t.trace
 expect 2 "stop takes no argument: nowplease is one word too many, and no command" ask stop nowplease
 expect 2 "halt takes no argument: bogus is one word too many" ask halt bogus
 expect 2 "dump takes TRACE only: b.trace is one word too many" ask dump a.trace b.trace
@@ -437,7 +437,7 @@ expect 0 "flight recorder runs" run -k -b4194304
 for _ in $(seq 400); do [ "$(ask status | grep -c "CPU [01]: \([3-9]\|[1-9][0-9]\) sub-buffers")" -eq 2 ] && break; sleep 0.05; done
 run -j - 2>goes.err | head -c 10 >/dev/null
 check "a reader of a snapshot that closes" test "${PIPESTATUS[0]}" -eq 1
-check "a reader of a snapshot that closes is reported" grep -q "nobody read the snapshot to its end: .* of .* were taken" goes.err
+check "a reader of a snapshot that closes is reported" grep -q "the reader closed before the end of the snapshot: .* of .* were written" goes.err
 mkfifo slow
 run -j - >slow 2>slow.err &
 asked=$!

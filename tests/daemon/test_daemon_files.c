@@ -254,8 +254,8 @@ static void control_rejects_clients_when_no_descriptor_is_free(void)
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
 	waits.fd = control_fd(place.control);
 	CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
-	expect_answer(client, "error\nthe daemon has no descriptor left to hear you; try again");
-	expect_answer(ends[0], "error\nthe daemon has no descriptor left for the file; try again");
+	expect_answer(client, "error\nthe daemon has no free file descriptor for the connection; try again");
+	expect_answer(ends[0], "error\nthe daemon has no free file descriptor for the file; try again");
 	place_remove(&place);
 }
 
@@ -352,7 +352,7 @@ static void an_answer_that_does_not_fit_is_reported_as_such(void)
 	CU_ASSERT_EQUAL(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &(int){1}, sizeof(int)), 0);
 	control_answer(ends[0], 0, text);
 	close(ends[0]);
-	snprintf(expected, sizeof(expected), "error\nthe answer finds no room (%d bytes): %s", CONTROL_ANSWER_BYTES - 1, strerror(EMSGSIZE));
+	snprintf(expected, sizeof(expected), "error\ncannot send the answer (%d bytes): %s", CONTROL_ANSWER_BYTES - 1, strerror(EMSGSIZE));
 	expect_answer(ends[1], expected);
 }
 
@@ -363,7 +363,7 @@ static void a_client_rejected_before_its_request_learns_why(void)
 	struct conversation talk;
 	int next;
 
-	conversation_begin(&talk, false, -EREMOTEIO, "the daemon has no descriptor left to hear you; try again");
+	conversation_begin(&talk, false, -EREMOTEIO, "the daemon has no free file descriptor for the connection; try again");
 	next = dup(STDERR_FILENO);
 	close(next);
 	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -406,7 +406,7 @@ static void at_the_end_every_client_gets_an_answer(void)
 	stops = connect_and_say(&place, "stop");
 	asks = connect_and_say(&place, "mode");
 	child = hear(place.control, stay);
-	expect_answer(silent, "error\nthe recording is ending; nothing can be asked of it any more");
+	expect_answer(silent, "error\nthe recording is ending and takes no more requests");
 	expect_answer(asks, "ok\nfile");
 	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
 	close(stay[1]);
@@ -426,11 +426,11 @@ static void silent_clients_do_not_block_others(void)
 	child = hear(place.control, stay);
 	for (int i = 0; i <= SESSION_MAX_CLIENTS; i++)
 		silent[i] = connect_silently(&place);
-	expect_answer(silent[0], "error\nnothing was asked, and others want to ask");
+	expect_answer(silent[0], "error\nthe client sent no request, and too many other clients are connected");
 	stops = connect_and_say(&place, "stop");
-	expect_answer(silent[1], "error\nnothing was asked, and others want to ask");
+	expect_answer(silent[1], "error\nthe client sent no request, and too many other clients are connected");
 	for (int i = 2; i <= SESSION_MAX_CLIENTS; i++)
-		expect_answer(silent[i], "error\nthe recording is ending; nothing can be asked of it any more");
+		expect_answer(silent[i], "error\nthe recording is ending and takes no more requests");
 	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
 	close(stay[1]);
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
@@ -460,7 +460,7 @@ static void other_users_requests_are_refused(void)
 				_exit(100);
 			for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 				if (control_ask(place.path, requests[i], i % 2 ? -1 : STDIN_FILENO, answer, &error) != -EREMOTEIO ||
-				    strcmp(error.message, "only root may control this daemon"))
+				    strcmp(error.message, "only root and the user of this daemon may control it"))
 					_exit(1 + (int)i);
 			_exit(0);
 		}
@@ -558,12 +558,12 @@ static void unexpected_messages_leave_nothing_behind(void)
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 0);
 	requests_answer(&session, ends[1]);
-	expect_answer(ends[0], "error\nthe daemon could not read what it was asked: Connection reset by peer; try again");
+	expect_answer(ends[0], "error\nthe daemon could not read the request: Connection reset by peer; try again");
 	CU_ASSERT_EQUAL(nr_descriptors(), before);
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	CU_ASSERT_EQUAL(send(ends[0], "", 0, 0), 0);
 	requests_answer(&session, ends[1]);
-	expect_answer(ends[0], "error\nthe daemon could not read what it was asked: Resource temporarily unavailable; try again");
+	expect_answer(ends[0], "error\nthe daemon could not read the request: Resource temporarily unavailable; try again");
 	CU_ASSERT_EQUAL(nr_descriptors(), before);
 }
 

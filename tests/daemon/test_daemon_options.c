@@ -343,11 +343,11 @@ static void an_unknown_name_brings_near_ones(void)
 	CU_ASSERT_EQUAL(select_add(&selection, "sched_swich", &error), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "sched_switch"));
 	CU_ASSERT_EQUAL(select_add(&selection, "irq,trapp", &error), -EINVAL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "near ones: trap"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "similar names: trap"));
 	CU_ASSERT_EQUAL(select_add(&selection, "waking", &error), -EINVAL); /* part of a name */
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "near ones: sched_waking"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "similar names: sched_waking"));
 	CU_ASSERT_EQUAL(select_add(&selection, "nonsense", &error), -EINVAL);
-	CU_ASSERT_PTR_NULL(strstr(error.message, "near"));
+	CU_ASSERT_PTR_NULL(strstr(error.message, "similar"));
 	CU_ASSERT_EQUAL(memcmp(&selection, &before, sizeof(selection)), 0); /* failures leave it unchanged */
 }
 

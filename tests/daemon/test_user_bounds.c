@@ -745,7 +745,7 @@ static void dead_programs_of_a_user_are_bounded(void)
 	CU_ASSERT_EQUAL(status.ever, 5);
 	CU_ASSERT_EQUAL(status.programs, 0);
 	users_tell_lack(daemon.users, add_text, text);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "children of 3 programs that ended"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "children of 3 ended programs"));
 	daemon_free(&daemon);
 	for (int i = 0; i < 5; i++)
 		fake_program_free(&programs[i]);
@@ -772,7 +772,7 @@ static void connections_of_a_user_are_bounded(void)
 	}
 	CU_ASSERT_EQUAL(open, 3);
 	users_tell_lack(daemon.users, add_text, text);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "programs behind 2 connections"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "programs of 2 connections"));
 	daemon_free(&daemon);
 }
 

@@ -92,7 +92,7 @@ static void a_snapshot_is_written_only_to_files_that_never_block(void)
 	plane_begin(&plane, NULL, 0, 0);
 	session.flight = plane.flight;
 	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, ends[1])), "error\nthis daemon writes snapshots to files only"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, ends[1])), "error\nthis daemon writes snapshots to regular files only"));
 	close(ends[0]);
 	close(ends[1]);
 	memory = memfd_create("snapshot", MFD_CLOEXEC);

@@ -411,9 +411,9 @@ static void take_over(bool keeps_socket, const char *lack, const char *lack_at_e
 
 static void a_second_daemon_takes_over_when_the_first_ends(void)
 {
-	take_over(true, "events of programs: they could not join, another daemon had them\n",
-		  "events of programs in the first * s: they could not join, another daemon had them\n");
-	take_over(false, "events of some programs: another daemon had them\n", "events of some programs: another daemon had them\n");
+	take_over(true, "events of programs: they could not join, another daemon recorded them\n",
+		  "events of programs in the first * s: they could not join, another daemon recorded them\n");
+	take_over(false, "events of some programs: another daemon recorded them\n", "events of some programs: another daemon recorded them\n");
 }
 
 /* Missing programs are reported only if the user asked for events of programs. */
@@ -435,7 +435,7 @@ static void programs_that_cannot_join_are_reported_only_if_selected(void)
 	CU_ASSERT_STRING_EQUAL(text, "");
 	users_select(none, &wanted);
 	users_tell_lack(none, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, "events of programs: they could not join, another daemon had them\n");
+	CU_ASSERT_STRING_EQUAL(text, "events of programs: they could not join, another daemon recorded them\n");
 	users_free(none);
 	daemon_free(&daemon);
 }
@@ -585,7 +585,7 @@ static void patterns_that_match_nothing_are_reported(void)
 	users_switch_off(daemon.users); /* it finds the program */
 	users_tell_lack(daemon.users, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "x::: no program had such an event\nshop:nothing: no program had such an event\n"
-				     "3 tracepoints of programs: they found no room among the 16383 events that a program can have\n");
+				     "3 tracepoints of programs: a program can have at most 16383 event types\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	daemon_free(&daemon);
@@ -636,7 +636,7 @@ static void a_full_accept_queue_is_reported(void)
 		for (size_t i = 0; i < most / 16; i++)
 			users_dispatch(daemon.users);
 		users_tell_lack(daemon.users, add_text, text);
-		CU_ASSERT_EQUAL(strstr(text, "could not be heard") != NULL, round == 1);
+		CU_ASSERT_EQUAL(strstr(text, "were killed before the daemon found them") != NULL, round == 1);
 	}
 	daemon_free(&daemon);
 }
@@ -682,11 +682,18 @@ static void a_failed_search_for_programs_is_reported(void)
 	setrlimit(RLIMIT_NOFILE, &before);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
 	users_tell_lack(daemon.users, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, "programs that ran already and could not be looked for (Too many open files): perhaps there were some\n");
+	CU_ASSERT_STRING_EQUAL(text, "programs that already ran: the search for them failed (Too many open files), so some may be missing\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	daemon_free(&daemon);
 	fake_program_free(&program);
+}
+
+/* strerror(ETIME) is "Timer expired", which names no cause. */
+static void a_search_that_took_too_long_names_its_cause(void)
+{
+	CU_ASSERT_STRING_EQUAL(user_find_error_text(-ETIME), "the processes of one user take too long to examine");
+	CU_ASSERT_STRING_EQUAL(user_find_error_text(-EMFILE), "Too many open files");
 }
 
 static const struct unit_case cases[] = {
@@ -696,6 +703,7 @@ static const struct unit_case cases[] = {
 	{ "events_that_the_trace_cannot_describe_are_reported", events_that_the_trace_cannot_describe_are_reported },
 	{ "a_full_accept_queue_is_reported", a_full_accept_queue_is_reported },
 	{ "a_failed_search_for_programs_is_reported", a_failed_search_for_programs_is_reported },
+	{ "a_search_that_took_too_long_names_its_cause", a_search_that_took_too_long_names_its_cause },
 	{ "the_memory_is_found_among_all_mappings_of_a_process", the_memory_is_found_among_all_mappings_of_a_process },
 	{ "an_offer_from_a_closed_connection_is_read", an_offer_from_a_closed_connection_is_read },
 	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },

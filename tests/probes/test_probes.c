@@ -478,21 +478,21 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 	} cases[] = {
 		{"", -EINVAL, "FILE:FUNCTION"},
 		{":x", -EINVAL, "file is missing"},
-		{"libc.so.6", -EINVAL, "which function"},
+		{"libc.so.6", -EINVAL, "function is missing"},
 		{"libc.so.6:", -EINVAL, "--list"},
 		{"kernel:", -EINVAL, "--list"},
 		{"/no/such/file:f", -ENOENT, "/no/such/file"},
 		{"nosuchlibrary.so:f", -ENOENT, "give a path"},
 		{"/etc/passwd:f", -ENOEXEC, "ELF"},
 		{"/etc:f", -EINVAL, "not a program"},
-		{"libc.so.6@999999999:f", -ENOENT, "there is none"},
-		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: there is none"}, /* not process 1 */
-		{"libc.so.6@0:f", -ENOENT, "process 0: there is none"},			  /* not all processes */
+		{"libc.so.6@999999999:f", -ENOENT, "no such process"},
+		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: no such process"}, /* not process 1 */
+		{"libc.so.6@0:f", -ENOENT, "process 0: no such process"},			  /* not all processes */
 		{TARGET ":nosuch", -ENOENT, "--list"},
 		{TARGET ":nosuch*", -ENOENT, "--list"},
 		{TARGET ":0x1", -ENOENT, "no code at 0x1"},
 		{TARGET ":0xzz", -EINVAL, "not an address"},
-		{"libc.so.6:puts+1", -EINVAL, "in the midst of an instruction"},
+		{"libc.so.6:puts+1", -EINVAL, "inside an instruction"},
 		{TARGET ":pay%retrun", -EINVAL, "%return"},
 		{TARGET ":pay%return $arg1", -EINVAL, "%scope"},
 		{TARGET ":pay%return number", -EINVAL, "$retval"},
@@ -501,13 +501,13 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay nosuch", -EINVAL, "parameters of pay: order, price, number, who"},
 		{TARGET ":pay order->nosuch", -EINVAL, "members: id, price"},
 		{TARGET ":pay order->items[1]", -EINVAL, "name a member: id, name"},
-		{TARGET ":pay number->x", -EINVAL, "no struct"},
+		{TARGET ":pay number->x", -EINVAL, "not a struct"},
 		{TARGET ":pay number[1]", -EINVAL, "neither array nor pointer"},
-		{TARGET ":pay order->items[9223372036854775807].id", -EINVAL, "too far away"},
+		{TARGET ":pay order->items[9223372036854775807].id", -EINVAL, "too large"},
 		{TARGET ":pay order->items[99999999999999999999].id", -EINVAL, "a number in brackets"},
 		/* not the byte before */
 		{TARGET ":pay+18446744073709551615", -ENOENT, "no function pay+18446744073709551615"},
-		{TARGET ":pay *number", -EINVAL, "no pointer"},
+		{TARGET ":pay *number", -EINVAL, "not a pointer"},
 		{TARGET ":pay order->id:u7", -EINVAL, "s8 to s64"},
 		{TARGET ":pay order->id:string[0]", -EINVAL, "not a type"},
 		{TARGET ":pay who:string[5000]", -EINVAL, "not a type"},
@@ -519,21 +519,21 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{TARGET ":pay +99999999999999999999(%di)", -EINVAL, "+8(%sp)"},
 		{TARGET ":pay +8(number)", -EINVAL, "register or memory"},
 		{TARGET ":pay %di:f64", -ENOTSUP, "vector registers"},
-		{TARGET ":pay number $arg7", -EINVAL, "behind the function's prologue"},
-		{TARGET ":pay number +8(%sp)", -EINVAL, "behind the function's prologue"},
+		{TARGET ":pay number $arg7", -EINVAL, "after the function's prologue"},
+		{TARGET ":pay number +8(%sp)", -EINVAL, "after the function's prologue"},
 		{TARGET ":pay price:f32", -EINVAL, "64 bits"},
 		{TARGET ":pay thread_local_number", -ENOTSUP, "thread-local"},
-		{PROBE_TARGET_OPTIMISED ":difference total", -ENOTSUP, "total: it is computed of several values"},
-		{PROBE_TARGET_ENTRY ":entered shifted", -ENOTSUP, "shifted: its place is too complicated"},
+		{PROBE_TARGET_OPTIMISED ":difference total", -ENOTSUP, "total: it is computed from several values"},
+		{PROBE_TARGET_ENTRY ":entered shifted", -ENOTSUP, "shifted: its location is too complex"},
 		{PROBE_TARGET_OPTIMISED ":difference packed->across", -ENOTSUP, "packed->across: this bit field"},
 		{TARGET ":pay a b c d e f g h i j k l m", -EINVAL, "at most 12"},
 		{TARGET ":\"pay", -EINVAL, "quotation"},
 		{"usdt:" TARGET ":shop:nosuch", -ENOENT, "--list usdt:"},
 		{"usdt:libc.so.6:nosuch", -ENOENT, "libc"},
-		{"usdt:" TARGET ":shop:paid $arg9", -EINVAL, "not so many"},
+		{"usdt:" TARGET ":shop:paid $arg9", -EINVAL, "fewer arguments"},
 		{"usdt:" TARGET ":shop:paid order", -EINVAL, "$arg1"},
-		{"usdt:" TARGET ":shop:paid%return", -EINVAL, "not returned from"},
-		{"libc.so.6:strlen", -ENOTSUP, "implementations"},
+		{"usdt:" TARGET ":shop:paid%return", -EINVAL, "without %return"},
+		{"libc.so.6:strlen", -ENOTSUP, "an implementation"},
 		{"kernel:vfs_*", -EINVAL, "one function"},
 		{"kernel:vfs_read count", -ENOTSUP, "$arg1"},
 	};
@@ -757,7 +757,7 @@ static void an_empty_list_says_so(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "no static probe"));
 	CU_ASSERT_EQUAL(trace_probes_list("999999999", stdout, &error), -ENOENT);
 	CU_ASSERT_EQUAL(trace_probes_list("usdt:4294967297", stdout, &error), -ENOENT); /* not of process 1 */
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 4294967297: there is none"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 4294967297: no such process"));
 }
 
 static const struct unit_case cases[] = {

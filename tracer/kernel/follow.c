@@ -202,7 +202,7 @@ void tracer_follow_descendants(struct tracer *tracer)
 	free(processes.rows);
 	if (!result)
 		return;
-	snprintf(text, sizeof(text), "descendants from before the recording: they could not be looked for: %s", strerror(-result));
+	snprintf(text, sizeof(text), "descendants that began before the recording: the search for them failed: %s", strerror(-result));
 	tracer_note(tracer, text);
 }
 

@@ -60,7 +60,7 @@ static int load_types(struct tracer *tracer, struct trace_error *ret_error)
 	if (tracer->types)
 		return 0;
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		return error_set(ret_error, -ENOTSUP, "/sys/kernel/btf/vmlinux cannot be read as type information: there is no memory or descriptor left for it, or it is of a newer kind");
+		return error_set(ret_error, -ENOTSUP, "cannot read type information from /sys/kernel/btf/vmlinux: memory or file descriptors are exhausted, or its format is newer than this program");
 	return error_set(ret_error, -ENOTSUP, "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
 			 strerror(errno));
 }
@@ -199,7 +199,7 @@ static int check_namespace(const struct tracer *tracer, struct trace_error *ret_
 {
 	if (!tracer->options.filter_pgrp || tracer_in_first_namespace())
 		return 0;
-	return error_set(ret_error, -ENOTSUP, "process groups have other numbers in a namespace of processes than the kernel knows them by: choose by process, or record from outside");
+	return error_set(ret_error, -ENOTSUP, "--pgrp does not work inside a PID namespace: use --pid, or record from outside of the namespace");
 }
 
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)

@@ -240,7 +240,7 @@ static const char *kernel_reason(int err)
 	if (probe_kernel_missing())
 		return probe_kernel_missing();
 	if (err == -ENOENT || err == -EINVAL || err == -EADDRNOTAVAIL)
-		return "the kernel has no function of that name that may be probed; tracedaemon --list 'kernel:*' lists them";
+		return "the kernel has no such function, or does not permit probes in it; tracedaemon --list 'kernel:*' lists them";
 	return strerror(-err);
 }
 
@@ -251,18 +251,18 @@ static const char *user_reason(int err)
 	switch (err) {
 	case -ENOTSUP: /* the kernel returns 524 (its own ENOTSUPP) */
 	case -524:
-		return "the kernel cannot probe the instruction there; take another place, +OFFSET behind it";
+		return "the kernel cannot probe the instruction there; choose another address, +OFFSET after it";
 	case -EILSEQ:
-		return "the kernel takes the instruction there for another, and programs would go wrong; take another place, +OFFSET behind it";
+		return "the kernel decodes the instruction there wrongly, and a probe would break programs; choose another address, +OFFSET after it";
 	case -EPERM:
 	case -EACCES:
 		return "not permitted: CAP_PERFMON is needed";
 	case -ESRCH:
-		return "the process has gone";
+		return "the process has ended";
 	case -ESTALE:
 		return "the file has changed since the recording began";
 	case -EIO:
-		return "the file cannot be mapped for it: it must be on a real file system, and not be written meanwhile";
+		return "the kernel cannot map the file: it must be on a file system that supports it, and must not be open for writing";
 	default:
 		return strerror(-err);
 	}
@@ -547,7 +547,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);
-	return error_set(ret_error, result, "the kernel does not take the programs behind probes: %s; TRACER_DEBUG=1 in the environment tells more",
+	return error_set(ret_error, result, "the kernel refuses the BPF programs of probes: %s (TRACER_DEBUG=1 shows the kernel's log)",
 			   strerror(-result));
 }
 

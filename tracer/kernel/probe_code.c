@@ -114,10 +114,10 @@ static int number_type(const char *type, struct probe_field *field, struct trace
 	    (bits != 64 && bits != 32 && (is_float || (bits != 16 && bits != 8))))
 		return bad_type(type, ret_error);
 	if (is_float && !field->argument.nr_loads)
-		return error_set(ret_error, -ENOTSUP, "%s: floating point values are in vector registers, which the kernel does not hand to probes; only those in memory can be had",
+		return error_set(ret_error, -ENOTSUP, "%s: floating point values are in vector registers, which the kernel does not hand to probes; record a value that is in memory",
 				  type);
 	if (is_float && field->source_bits && field->source_bits != bits)
-		return error_set(ret_error, -EINVAL, "%s: what is recorded so has %d bits", type, field->source_bits);
+		return error_set(ret_error, -EINVAL, "%s: the value has %d bits; choose a type of that size", type, field->source_bits);
 	set_width(field, (unsigned int)bits / 8, *type == 's');
 	field->kind = is_float ? TRACE_KIND_FLOAT : *type == 'x' ? TRACE_KIND_HEX : TRACE_KIND_DEC;
 	return 0;
@@ -188,10 +188,10 @@ static int parse_memory(const char *text, const char *end, bool at_return, struc
 	errno = 0;
 	offset = strtoll(text, &inner, 0);
 	if (errno || *inner != '(' || end[-1] != ')' || inner >= end)
-		return error_set(ret_error, -EINVAL, "%.*s: memory is written +8(%%sp), or +0(+16(%%di)) through a pointer", (int)(end - text), text);
+		return error_set(ret_error, -EINVAL, "%.*s: write memory as +8(%%sp), or +0(+16(%%di)) through a pointer", (int)(end - text), text);
 	err = parse_expression(inner + 1, end - 1, at_return, field, ret_error);
 	if (err > 0)
-		return error_set(ret_error, -EINVAL, "%.*s: inside of parentheses a register or memory is wanted", (int)(end - text), text);
+		return error_set(ret_error, -EINVAL, "%.*s: give a register or memory inside the parentheses", (int)(end - text), text);
 	if (!err)
 		err = add_load(field, offset, ret_error);
 	if (!err)
@@ -208,7 +208,7 @@ static int parse_argument(const char *digits, const char *end, bool at_return, s
 	if (rest != end || !number || number > 64)
 		return error_set(ret_error, -EINVAL, "$arg%.*s: arguments are $arg1, $arg2 ...", (int)(end - digits), digits);
 	if (at_return)
-		return error_set(ret_error, -EINVAL, "$arg%lu: when a function returns its arguments are gone; record them at its entry, or both with %%scope",
+		return error_set(ret_error, -EINVAL, "$arg%lu: arguments are not available when a function returns; record them at its entry, or both with %%scope",
 				  number);
 	word = probe_register_argument((unsigned int)number - 1);
 	field->argument.start = TRACE_PROBE_REGISTER;
@@ -232,14 +232,14 @@ static int parse_expression(const char *text, const char *end, bool at_return, s
 		return parse_argument(text + 4, end, at_return, field, ret_error);
 	if (chars == 7 && !strncmp(text, "$retval", 7)) {
 		if (!at_return)
-			return error_set(ret_error, -EINVAL, "$retval: the result is there when the function returns: FUNCTION%%return");
+			return error_set(ret_error, -EINVAL, "$retval: the result is available only when the function returns; use FUNCTION%%return");
 		field->argument.start = TRACE_PROBE_REGISTER;
 		field->argument.base = PROBE_REGISTER_RESULT;
 		set_width(field, 8, true);
 		return 0;
 	}
 	if (*text == '$' && strncmp(text, "$params", chars))
-		return error_set(ret_error, -EINVAL, "%.*s: known are $arg1, $arg2 ..., $retval and $params", (int)chars, text);
+		return error_set(ret_error, -EINVAL, "%.*s: unknown variable; use $arg1, $arg2 ..., $retval or $params", (int)chars, text);
 	return 1;
 }
 

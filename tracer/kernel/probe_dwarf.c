@@ -244,7 +244,7 @@ static int add_load(struct place *place, struct trace_error *ret_error)
 static int begin(struct place *place, struct trace_error *ret_error)
 {
 	if (place->begun)
-		return error_set(ret_error, -ENOTSUP, "it is computed of several values there; name those, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP, "it is computed from several values there; name those, or compile with -O0");
 	place->begun = true;
 	return 0;
 }
@@ -254,7 +254,7 @@ static int begin_register(struct place *place, unsigned int number, int64_t sum,
 	int word = probe_register_dwarf(number);
 
 	if (word < 0)
-		return error_set(ret_error, -ENOTSUP, "it is in a vector register there, which the kernel does not hand to probes; take a place where it is in memory, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP, "it is in a vector register there, which the kernel does not hand to probes; choose an address where it is in memory, or compile with -O0");
 	place->argument.start = TRACE_PROBE_REGISTER;
 	place->argument.base = (uint8_t)word;
 	place->sum = sum;
@@ -289,7 +289,7 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 
 	if (!dwarf_attr_integrate(&scope->function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1)
-		return error_set(ret_error, -ENOTSUP, "the debug information does not tell where its stack frame is");
+		return error_set(ret_error, -ENOTSUP, "the debug information does not describe its stack frame");
 	place->location = &attribute;
 	err = walk(scope, ops, nr, depth, place, ret_error);
 	place->location = location;
@@ -304,7 +304,7 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct pl
 	Dwarf_Attribute indirect;
 
 	if (op->atom == DW_OP_addrx && (!place->location || dwarf_getlocation_attr(place->location, op, &indirect) || dwarf_formaddr(&indirect, &address)))
-		return error_set(ret_error, -ENOTSUP, "the debug information does not tell its address");
+		return error_set(ret_error, -ENOTSUP, "the debug information does not contain its address");
 	place->argument.start = TRACE_PROBE_PLACE;
 	place->sum = (int64_t)(address - scope->address);
 	return begin(place, ret_error);
@@ -324,7 +324,7 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struc
 	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !place->location ||
 	    dwarf_getlocation_attr(place->location, op, &inner) || dwarf_getlocation(&inner, &ops, &nr) || nr != 1 ||
 	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
-		return error_set(ret_error, -ENOTSUP, "it is gone there: the compiler kept it only at the function's entry");
+		return error_set(ret_error, -ENOTSUP, "it is not available there: the compiler kept it only at the function's entry");
 	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
 }
 
@@ -378,9 +378,9 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 		place->in_memory = false;
 		return 0;
 	case DW_OP_form_tls_address: case DW_OP_GNU_push_tls_address:
-		return error_set(ret_error, -ENOTSUP, "it is a variable of each thread (thread-local), which cannot be reached from a probe");
+		return error_set(ret_error, -ENOTSUP, "it is a thread-local variable, which a probe cannot read");
 	default:
-		return error_set(ret_error, -ENOTSUP, "its place is too complicated (DW_OP 0x%x); try the register that holds it, or compile with -O0", op->atom);
+		return error_set(ret_error, -ENOTSUP, "its location is too complex (DW_OP 0x%x); try the register that holds it, or compile with -O0", op->atom);
 	}
 }
 
@@ -393,13 +393,13 @@ static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int d
 	int err = 0;
 
 	if (depth > 4)
-		return error_set(ret_error, -ENOTSUP, "its place is too complicated");
+		return error_set(ret_error, -ENOTSUP, "its location is too complex");
 	for (size_t i = 0; i < nr && !err; i++) {
 		bool constant = place->begun && ((ops[i].atom >= DW_OP_lit0 && ops[i].atom <= DW_OP_lit31) ||
 						 (ops[i].atom >= DW_OP_const1u && ops[i].atom <= DW_OP_consts));
 
 		if (constant && (i + 1 == nr || ops[i + 1].atom != DW_OP_plus))
-			return error_set(ret_error, -ENOTSUP, "its place is too complicated; try the register that holds it, or compile with -O0");
+			return error_set(ret_error, -ENOTSUP, "its location is too complex; try the register that holds it, or compile with -O0");
 		err = walk_op(scope, &ops[i], depth, place, ret_error);
 	}
 	return err;
@@ -417,7 +417,7 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 		return walk_constant(place, constant);
 	if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1 || !nr)
-		return error_set(ret_error, -ENOTSUP, "the compiler keeps it nowhere at this place; try another place in the function, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP, "the compiler stores it nowhere at this address; try another address in the function, or compile with -O0");
 	place->in_memory = true;
 	place->location = &attribute;
 	err = walk(scope, ops, nr, 0, place, ret_error);
@@ -605,7 +605,7 @@ static int step_member(struct path *path, const char *name, size_t chars, const 
 	if (err)
 		return err;
 	if (!is_struct(&path->type))
-		return error_set(ret_error, -EINVAL, "%s: what stands before %.*s is no struct", whole, (int)chars, name);
+		return error_set(ret_error, -EINVAL, "%s: the expression before %.*s is not a struct", whole, (int)chars, name);
 	if (!path->place.in_memory)
 		return error_set(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...", whole);
 	if (!find_member(&path->type, name, chars, 0, &steps, &member)) {
@@ -638,13 +638,13 @@ static int step_index(struct path *path, long index, const char *whole, struct t
 		if (err)
 			return err;
 	} else {
-		return error_set(ret_error, -EINVAL, "%s: what stands before [%ld] is neither array nor pointer", whole, index);
+		return error_set(ret_error, -EINVAL, "%s: the expression before [%ld] is neither array nor pointer", whole, index);
 	}
 	if (dwarf_aggregate_size(&path->type, &bytes))
 		return error_set(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
 	if (bytes > INT_MAX || __builtin_mul_overflow(index, (int64_t)bytes, &distance) ||
 	    __builtin_add_overflow(path->place.sum, distance, &path->place.sum) || path->place.sum > SUM_MAX || path->place.sum < -SUM_MAX)
-		return error_set(ret_error, -EINVAL, "%s: [%ld] is too far away", whole, index);
+		return error_set(ret_error, -EINVAL, "%s: the index [%ld] is too large", whole, index);
 	return 0;
 }
 
@@ -693,7 +693,7 @@ static int finish_number(struct path *path, struct probe_field *field, const cha
 	if (err)
 		return err;
 	if (path->bit > 64 - path->bits)
-		return error_set(ret_error, -ENOTSUP, "this bit field lies in nine bytes: eight can be loaded at once");
+		return error_set(ret_error, -ENOTSUP, "this bit field spans nine bytes, and a probe can load at most eight at once");
 	take_place(&path->place, field);
 	field->source_bit = (uint8_t)path->bit;
 	field->source_bits = (uint8_t)(path->bits ? path->bits : bytes > 0 && bytes < 8 ? 8u * (unsigned int)bytes : 64);
@@ -842,7 +842,7 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 		err = walk_path(&path, expression + stars + chars, expression, ret_error);
 	for (; !err && stars; stars--)
 		err = is_pointer(&path.type) ? follow_pointer(&path.place, &path.type, expression, ret_error)
-					     : error_set(ret_error, -EINVAL, "%s: what * stands before is no pointer", expression);
+					     : error_set(ret_error, -EINVAL, "%s: the operand of * is not a pointer", expression);
 	*ret_field = (struct probe_field){.kind = TRACE_KIND_DEC};
 	if (!err)
 		err = finish(&path, ret_field, expression, 0, ret_error);

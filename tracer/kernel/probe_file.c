@@ -165,7 +165,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 	maps = fopen(line, "re");
 	if (!maps)
 		return error_set(ret_error, errno == ENOENT || errno == ESRCH ? -ENOENT : -errno, "process %d: %s", pid,
-				  errno == ENOENT || errno == ESRCH ? "there is none" : strerror(errno));
+				  errno == ENOENT || errno == ESRCH ? "no such process" : strerror(errno));
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	chars = readlink(link, line, sizeof(line) - 1);
 	line[chars > 0 ? chars : 0] = '\0';
@@ -185,7 +185,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 	}
 	fclose(maps);
 	return found ? 0
-		     : error_set(ret_error, -ENOENT, "process %d has nothing mapped that is called %s; see /proc/%d/maps", pid, name, pid);
+		     : error_set(ret_error, -ENOENT, "process %d has not mapped %s; see /proc/%d/maps", pid, name, pid);
 }
 
 /* ---- both ---- */
@@ -199,7 +199,7 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 	if (!strchr(name, '/')) {
 		if (search_system(name, path))
 			return realpath(path, ret_path) ? 0 : error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
-		return error_set(ret_error, -ENOENT, "%s: no library or program in PATH is called so; give a path, or %s@PID for a library of a process",
+		return error_set(ret_error, -ENOENT, "%s: there is no library of this name, and no program in PATH; give a path, or %s@PID for a library of a process",
 				  name, name);
 	}
 	if (pid)

@@ -279,7 +279,7 @@ int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trac
 		if (!length)
 			return 0; /* data in the code, or a newer instruction: let the kernel decide */
 		if (at + length > address)
-			return error_set(ret_error, -EINVAL, "0x%llx is in the midst of an instruction, which a probe there would break for all who run it: it begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
+			return error_set(ret_error, -EINVAL, "0x%llx is inside an instruction, and a probe there would break all programs that run it: the instruction begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
 					 (unsigned long long)address, (unsigned long long)at, (unsigned long long)(at - around.begin),
 					 (unsigned long long)(at + length), (unsigned long long)(at + length - around.begin));
 	}

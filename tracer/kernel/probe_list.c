@@ -218,7 +218,7 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
 	maps = fopen(line, "re");
 	if (!maps)
-		return error_set(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
+		return error_set(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "no such process" : strerror(errno));
 	spec.pid = pid;
 	while (err != -EBADMSG && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/'), found[4096];
@@ -279,7 +279,7 @@ static int list_numbered(struct rows *rows, const char *digits, struct trace_err
 	long pid = strtol(digits, NULL, 10);
 
 	if (pid < 1 || pid > INT_MAX)
-		return error_set(ret_error, -ENOENT, "process %.40s: there is none", digits);
+		return error_set(ret_error, -ENOENT, "process %.40s: no such process", digits);
 	return list_process(rows, (pid_t)pid, ret_error);
 }
 
@@ -303,7 +303,7 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 	if (result > 0 && spec.kind == PROBE_KERNEL && probe_kernel_missing())
 		fprintf(out, "\nNone of them can be probed here: %s\n", probe_kernel_missing());
 	if (!result)
-		return error_set(ret_error, -ENOENT, "%s: there is %s like that", target,
-				  spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>)" : "no function (is the file stripped?)");
+		return error_set(ret_error, -ENOENT, "%s: there is %s", target,
+				  spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>) of this name" : "no function of this name (is the file stripped?)");
 	return result;
 }

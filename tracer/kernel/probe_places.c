@@ -41,7 +41,7 @@ const struct trace_probe *trace_probes_get(const struct trace_probes *probes, si
 
 static void too_many(struct trace_error *ret_error)
 {
-	error_set(ret_error, -E2BIG, "more than %d places to probe; take a narrower pattern", TRACE_PROBE_MAX_PLACES);
+	error_set(ret_error, -E2BIG, "more than %d places to probe; use a narrower pattern", TRACE_PROBE_MAX_PLACES);
 }
 
 struct entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error)
@@ -207,7 +207,7 @@ static int no_scope(const struct function_place *place, const char *expression, 
 {
 	if (!place->elf)
 		return error_set(ret_error, -ENOTSUP, "%s: variables of the kernel cannot be found by name; $arg1, $arg2 ... are its arguments", expression);
-	return error_set(ret_error, -ENOTSUP, "%s: %s has no debug information on this place; compile it with -g, install its -dbgsym package, or use $arg1, $arg2 ...",
+	return error_set(ret_error, -ENOTSUP, "%s: %s has no debug information for this address; compile it with -g, install its -dbgsym package, or use $arg1, $arg2 ...",
 			  expression, place->elf->path);
 }
 
@@ -221,7 +221,7 @@ static int add_variable(struct entry *entry, struct function_place *place, const
 	if (!scope->found)
 		return no_scope(place, expression, ret_error);
 	if (entry->probe.at_return)
-		return error_set(ret_error, -EINVAL, "%s: when a function returns its variables are gone; $retval is there, or record both with %%scope",
+		return error_set(ret_error, -EINVAL, "%s: variables are not available when a function returns; use $retval, or record both with %%scope",
 				  expression);
 	err = probe_scope_variable(scope, expression, &field, ret_error);
 	if (!err && *text->type)
@@ -255,7 +255,7 @@ static int add_argument(struct entry *entry, struct function_place *place, const
 	if (err > 0)
 		return add_variable(entry, place, text, text->expression, *text->name ? text->name : text->expression, ret_error);
 	if (!err && place->moved && field.argument.start == TRACE_PROBE_REGISTER && field.argument.base == PROBE_REGISTER_STACK)
-		return error_set(ret_error, -EINVAL, "%s: the stack is another one where the variables of this probe can be read, behind the function's prologue; name the variable, or record it by a probe of its own",
+		return error_set(ret_error, -EINVAL, "%s: this probe reads variables after the function's prologue, where the stack pointer differs; name the variable, or use a separate probe",
 				  text->expression);
 	if (!err && *text->type)
 		err = probe_code_type(text->type, &field, ret_error);
@@ -346,7 +346,7 @@ static int add_function(struct trace_probes *probes, struct probe_elf *elf, cons
 
 	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", TRACE_PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
 	if (spec->offset && spec->moment != PROBE_ENTRY)
-		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to a place inside of it: leave out the offset", text);
+		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to an address inside it: leave out the offset", text);
 	if (elf && (spec->offset || spec->has_address)) /* here no symbol proves that an instruction begins */
 		err = probe_instruction_check(elf, address + spec->offset, ret_error);
 	if (!err && spec->moment != PROBE_RETURN)
@@ -434,9 +434,9 @@ static int add_functions(struct trace_probes *probes, struct probe_elf *elf, con
 	if (err || search.nr)
 		return err;
 	if (search.chooser)
-		return error_set(ret_error, -ENOTSUP, "%s:%s only chooses among implementations, once; probe one of those, if the file names them: tracedaemon --list '%s:*%s*'",
+		return error_set(ret_error, -ENOTSUP, "%s:%s only selects an implementation, once (ifunc); probe an implementation that the file names: tracedaemon --list '%s:*%s*'",
 				  spec->file, spec->function, spec->file, spec->function);
-	return error_set(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' shows what there is", elf->path, spec->function,
+	return error_set(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' lists them", elf->path, spec->function,
 			  spec->file, probe_is_glob(spec->function) ? "" : spec->function);
 }
 
@@ -513,7 +513,7 @@ static int add_operand(struct entry *entry, struct static_search *search, const 
 	if (sscanf(text->expression, "$arg%u%c", &number, &rest) == 1 && number > 0) {
 		result = operand(search->elf, sdt, number, &field, ret_error);
 		if (!result)
-			return error_set(ret_error, -EINVAL, "%s: the static probe has not so many arguments: \"%s\"", text->expression, sdt->arguments);
+			return error_set(ret_error, -EINVAL, "%s: the static probe has fewer arguments: \"%s\"", text->expression, sdt->arguments);
 		result = result < 0 ? result : 0;
 	} else {
 		result = probe_code_expression(text->expression, false, &field, ret_error);
@@ -545,7 +545,7 @@ static int add_static(void *context, const struct probe_sdt *sdt)
 	name_event(entry, spec, sdt->provider, sdt->name);
 	if (!probe_elf_offset(search->elf, sdt->address, true, &entry->probe.offset) ||
 	    (sdt->semaphore && !probe_elf_offset(search->elf, sdt->semaphore, false, &entry->probe.semaphore)))
-		return error_set(ret_error, -EINVAL, "%s: the note of %s lies: there is no such address in the file", search->elf->path, entry->function);
+		return error_set(ret_error, -EINVAL, "%s: the note of %s is wrong: there is no such address in the file", search->elf->path, entry->function);
 	if (!spec->nr_arguments)
 		err = add_all_operands(entry, search, sdt);
 	for (uint32_t i = 0; !err && i < spec->nr_arguments; i++)
@@ -607,7 +607,7 @@ static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const
 		return error_set(ret_error, -ENOENT, "%s has no static probes (of <sys/sdt.h>); its functions can be probed: tracedaemon --list '%s:*'",
 				  elf->path, spec->file);
 	if (!search.nr)
-		return error_set(ret_error, -ENOENT, "%s has no static probe %s:%s; tracedaemon --list usdt:%s shows what there is", elf->path,
+		return error_set(ret_error, -ENOENT, "%s has no static probe %s:%s; tracedaemon --list usdt:%s lists them", elf->path,
 				  *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*", spec->file);
 	unify(probes, from);
 	for (size_t i = from; i < probes->nr; i++)
@@ -674,7 +674,7 @@ static int add_in_file(struct trace_probes *probes, const struct probe_spec *spe
 static int add_in_kernel(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
 {
 	if (spec->has_address || probe_is_glob(spec->function))
-		return error_set(ret_error, -EINVAL, "kernel:%s: one function by its name is wanted; tracedaemon --list 'kernel:*' lists them",
+		return error_set(ret_error, -EINVAL, "kernel:%s: give the name of one function; tracedaemon --list 'kernel:*' lists them",
 				  spec->has_address ? "0x..." : spec->function);
 	return add_function(probes, NULL, spec, "", spec->function, 0, ret_error);
 }
@@ -688,7 +688,7 @@ int trace_probes_add(struct trace_probes *probes, const char *text, struct trace
 
 #if !defined(__x86_64__)
 	if (!err)
-		err = error_set(&error, -ENOTSUP, "probes know the registers of x86-64 only, yet");
+		err = error_set(&error, -ENOTSUP, "probes support only x86-64");
 #endif
 	if (!err)
 		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error) : add_in_file(probes, &spec, &error);

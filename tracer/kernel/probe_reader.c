@@ -111,7 +111,7 @@ static void __attribute__((noreturn)) run_reader(int socket, const struct probe_
 	answer->fd = PROBE_JAIL_SOCKET;
 	result = probe_jail_enter();
 	if (result)
-		error_set(&error, result, "the process that reads programs cannot drop its rights: %s", strerror(-result));
+		error_set(&error, result, "the process that reads programs cannot drop its privileges: %s", strerror(-result));
 	else
 		result = reading->read(reading->context, &asking.opener, answer, &error);
 	if (result)
@@ -145,7 +145,7 @@ struct reader {
 
 static int impossible(struct reader *reader)
 {
-	return error_set(&reader->error, -EBADMSG, "%s: its debug information cannot be read (the reader's answer is impossible); probe a copy without it: objcopy --strip-debug",
+	return error_set(&reader->error, -EBADMSG, "%s: its debug information cannot be read (the reader's answer is invalid); probe a copy without it: objcopy --strip-debug",
 			 reader->files.path);
 }
 
@@ -212,7 +212,7 @@ static int take_packet(struct reader *reader, const unsigned char *packet, size_
 
 	reader->taken_bytes += bytes;
 	if (reader->taken_bytes > PROBE_ANSWER_BYTES)
-		return error_set(&reader->error, -E2BIG, "%s: there is more to tell of it than %llu MiB; take a narrower pattern", reader->files.path,
+		return error_set(&reader->error, -E2BIG, "%s: its description is larger than %llu MiB; use a narrower pattern", reader->files.path,
 				 PROBE_ANSWER_BYTES >> 20);
 	while (!result && !reader->ended && probe_record_next(&at, packet + bytes, &record))
 		result = take_record(reader, &record);
@@ -298,7 +298,7 @@ static int finish(struct reader *reader, int result)
 	if (result != 1)
 		return result;
 	if (waited < 0)
-		snprintf(reason, sizeof(reason), "its parent ignores SIGCHLD and cannot ask why");
+		snprintf(reason, sizeof(reason), "its exit status is not known, because its parent ignores SIGCHLD");
 	else
 		describe_end(reason, sizeof(reason), status, &usage);
 	return stopped(reader, reason);
@@ -346,7 +346,7 @@ int probe_reader_run(const char *path, const struct probe_reading *reading, stru
 	if (!result)
 		result = start(&reader);
 	if (result)
-		error_set(&reader.error, result, "%s cannot be read: no process for it: %s", path, strerror(-result));
+		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path, strerror(-result));
 	else
 		result = finish(&reader, converse(&reader));
 	close(reader.self);

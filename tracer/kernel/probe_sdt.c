@@ -108,7 +108,7 @@ struct operand {
 
 static int bad_operand(const struct operand *operand, struct trace_error *ret_error)
 {
-	return error_set(ret_error, -EINVAL, "an argument of the probe stands in \"%.*s\", which is no operand that we know",
+	return error_set(ret_error, -EINVAL, "an argument of the probe has the unknown operand \"%.*s\"",
 			  (int)(operand->end - operand->begin), operand->begin);
 }
 

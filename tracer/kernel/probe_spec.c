@@ -113,7 +113,7 @@ static int parse_moment(char *text, struct probe_spec *spec, struct trace_error 
 	else if (cut_suffix(text, "%scope"))
 		spec->moment = PROBE_SCOPE;
 	else
-		return error_set(ret_error, -EINVAL, "\"%s\": behind a function comes %%return (when it returns) or %%scope (both), with a blank before arguments",
+		return error_set(ret_error, -EINVAL, "\"%s\": only %%return (when it returns) or %%scope (both) can follow a function; put a blank before arguments",
 				  percent);
 	return 0;
 }
@@ -143,7 +143,7 @@ static int parse_function(const char **at, struct probe_spec *spec, struct trace
 	if (quoted) {
 		end = strchr(++begin, '"');
 		if (!end)
-			return error_set(ret_error, -EINVAL, "the quotation mark before %.40s has no partner", begin);
+			return error_set(ret_error, -EINVAL, "the quotation mark before %.40s is not closed", begin);
 		if (!take(spec->function, sizeof(spec->function), begin, end))
 			return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
 		begin = end + 1;
@@ -156,7 +156,7 @@ static int parse_function(const char **at, struct probe_spec *spec, struct trace
 		return -EINVAL;
 	parse_offset(text, spec);
 	if (quoted)
-		return *text ? error_set(ret_error, -EINVAL, "\"%s\" behind a quoted name: only +OFFSET, %%return or %%scope may follow", text) : 0;
+		return *text ? error_set(ret_error, -EINVAL, "\"%s\" after a quoted name: only +OFFSET, %%return or %%scope may follow", text) : 0;
 	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
 		spec->address = strtoull(text, &rest, 16);
 		spec->has_address = true;
@@ -177,7 +177,7 @@ static int parse_static(const char **at, struct probe_spec *spec, struct trace_e
 		return error_set(ret_error, -EINVAL, "%.40s...: names of static probes have at most %zu characters", begin,
 				  sizeof(spec->function) - 1);
 	if (strchr(spec->function, '%') || strchr(spec->function, ':'))
-		return error_set(ret_error, -EINVAL, "\"%s\": a static probe is usdt:FILE:PROVIDER:NAME, and is not returned from", spec->function);
+		return error_set(ret_error, -EINVAL, "\"%s\": a static probe is usdt:FILE:PROVIDER:NAME, without %%return and %%scope", spec->function);
 	*at = end;
 	return 0;
 }
@@ -205,7 +205,7 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 	if (*rest)
 		return 0; /* a file name with an @ */
 	if (pid < 1 || pid > INT_MAX) /* 0 would mean all processes */
-		return error_set(ret_error, -ENOENT, "process %.40s: there is none", sign + 1);
+		return error_set(ret_error, -ENOENT, "process %.40s: no such process", sign + 1);
 	spec->pid = (pid_t)pid;
 	*sign = '\0';
 	return 0;
@@ -234,7 +234,7 @@ static int parse_place(const char **at, bool listing, struct probe_spec *spec, s
 		if (**at != ':')
 			return spec->kind == PROBE_USDT || listing
 				       ? 0
-				       : error_set(ret_error, -EINVAL, "%s: which function? %s:FUNCTION, or usdt:%s for its static probes", spec->file,
+				       : error_set(ret_error, -EINVAL, "%s: the function is missing; give %s:FUNCTION, or usdt:%s for its static probes", spec->file,
 						    spec->file, spec->file);
 		++*at;
 	}
@@ -275,9 +275,9 @@ static int parse_argument(const char *begin, const char *end, struct probe_argum
 	if (!take(argument->expression, sizeof(argument->expression), expression, colon ? colon : end))
 		return error_set(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin, TRACE_PROBE_NAME_BYTES - 1);
 	if (!*argument->expression)
-		return error_set(ret_error, -EINVAL, "\"%.*s\": which argument? [NAME=]EXPRESSION[:TYPE]", (int)(end - begin), begin);
+		return error_set(ret_error, -EINVAL, "\"%.*s\": the argument is missing; give [NAME=]EXPRESSION[:TYPE]", (int)(end - begin), begin);
 	if (colon && !*argument->type)
-		return error_set(ret_error, -EINVAL, "\"%.*s\": a type is missing behind the colon", (int)(end - begin), begin);
+		return error_set(ret_error, -EINVAL, "\"%.*s\": a type is missing after the colon", (int)(end - begin), begin);
 	return 0;
 }
 
