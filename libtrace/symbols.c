@@ -559,19 +559,3 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	note_errno(symbols);
 	return true;
 }
-
-bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t address, struct trace_symbol *ret_symbol)
-{
-	size_t idx = object_of(symbols, file, strlen(file), 0);
-	struct object *object = idx == NO_OBJECT ? NULL : &symbols->objects[idx];
-
-	if (!object)
-		return false;
-	errno = 0;
-	if (!object->opened)
-		open_object(object);
-	if (object->elf)
-		answer(symbols, object, address, ret_symbol);
-	note_errno(symbols);
-	return object->elf;
-}
