@@ -519,11 +519,6 @@ const struct trace_thread *trace_thread_on_cpu(const struct trace_analysis *a, u
 	return a->cpus[cpu].current;
 }
 
-bool trace_cpu_is_idle(const struct trace_analysis *a, uint32_t cpu)
-{
-	return cpu < a->nr_cpus && a->cpus[cpu].current == &a->cpus[cpu].idle;
-}
-
 const char *trace_cpu_interrupt(const struct trace_analysis *a, uint32_t cpu)
 {
 	static const enum trace_string_space spaces[] = {

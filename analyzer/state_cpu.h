@@ -13,7 +13,7 @@
 #define NR_SOFTIRQS 10 /* include/linux/interrupt.h */
 #define CPU_LOG 256u
 
-enum nest_type { NEST_IRQ = 1, NEST_SOFTIRQ = 2, NEST_VECTOR = 3, NEST_TASKLET = 4 };
+enum nest_type { NEST_IRQ = 1, NEST_SOFTIRQ = 2, NEST_VECTOR = 3 };
 struct nest {
 	uint64_t number;
 	uint8_t type;

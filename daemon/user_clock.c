@@ -52,11 +52,6 @@ void user_clock_merge(struct user_clock *clock, struct user_clock_knot *pairs, s
 	}
 }
 
-uint64_t user_clock_last(const struct user_clock *clock)
-{
-	return clock->nr ? clock->knots[clock->nr - 1].tsc : 0;
-}
-
 /* Index of the pair at or before @tsc, at most the last but one. */
 static size_t knot_before(const struct user_clock *clock, uint64_t tsc)
 {

@@ -47,9 +47,6 @@ void user_clock_add(struct user_clock *clock, const struct clock_sample *sample)
  */
 void user_clock_merge(struct user_clock *clock, struct user_clock_knot *pairs, size_t nr);
 
-/** user_clock_last() - tick of the last pair; 0: none */
-uint64_t user_clock_last(const struct user_clock *clock);
-
 /**
  * user_clock_ns() - convert a tick; outside of the pairs the nearest line is extended
  * Returns false if there are fewer than two pairs, or if the result is no valid time.

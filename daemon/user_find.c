@@ -172,7 +172,12 @@ struct maps_query {
 #define MAPS_QUERY_THIS_OR_NEXT 0x10u
 #define MAPS_QUERY_FILES	0x20u
 
-bool user_find_in_text;
+static bool in_text; /* atomic: any thread may scan */
+
+void user_find_use_text(bool wanted)
+{
+	__atomic_store_n(&in_text, wanted, __ATOMIC_RELAXED);
+}
 
 static bool open_maps(struct maps *maps, pid_t pid)
 {
@@ -243,9 +248,11 @@ static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
 
 static bool next_mapped(struct maps *maps, struct mapped *ret_mapped)
 {
-	if (!maps->text && !user_find_in_text && next_by_query(maps, ret_mapped))
+	bool may_query = !maps->text && !__atomic_load_n(&in_text, __ATOMIC_RELAXED);
+
+	if (may_query && next_by_query(maps, ret_mapped))
 		return true;
-	if (!maps->text && !user_find_in_text && (errno != ENOTTY || maps->looked_at == FIND_MAPPINGS))
+	if (may_query && (errno != ENOTTY || maps->looked_at == FIND_MAPPINGS))
 		return false;
 	if (!maps->text)
 		maps->text = fdopen(maps->fd, "re");

@@ -63,6 +63,9 @@ int user_find_open(const char *path, ino_t ino);
  */
 uint32_t user_find_which_maps(pid_t pid, const ino_t *inos, bool *ret_mapped, size_t nr);
 
-/** user_find_in_text - for tests: parse the text of /proc/PID/maps, as on kernels before 6.11 */
-extern bool user_find_in_text;
+/**
+ * user_find_use_text() - for tests: parse the text of /proc/PID/maps from now on, as on kernels
+ * before 6.11. Any thread
+ */
+void user_find_use_text(bool wanted);
 #endif

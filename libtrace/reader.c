@@ -573,14 +573,6 @@ const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint3
 	return schema_type(&trace->schema, id);
 }
 
-const struct trace_event_type *trace_type_by_name(const struct trace *trace, const char *name)
-{
-	for (size_t i = 0; i < trace->schema.nr_types; i++)
-		if (!strcmp(trace->schema.types[i]->name, name))
-			return trace->schema.types[i];
-	return NULL;
-}
-
 size_t trace_nr_types(const struct trace *trace)
 {
 	return trace->schema.nr_types;

@@ -6,7 +6,6 @@
  * report a mapping after its first use. A process without mappings of its own since its last exec
  * has those of its parent. A file is read at the first query about it.
  */
-#include <dlfcn.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -19,6 +18,7 @@
 #include <trace/symbols.h>
 #include <unistd.h>
 
+#include "demangle.h"
 #include "error_set.h"
 #include "regular.h"
 #include "sort.h"
@@ -501,29 +501,11 @@ static void find_source(struct trace_symbols *symbols, struct object *object, ui
 	snprintf(symbols->source, sizeof(symbols->source), "%s:%d", slash ? slash + 1 : file, number);
 }
 
-#define NO_MEMORY_TO_DEMANGLE (-1) /* status of __cxa_demangle() */
-
-/* Demangle with the C++ run-time library, if it is installed. */
+/* The caller's query finds errno = ENOMEM if there was no memory for the readable name. */
 static const char *readable(struct trace_symbols *symbols, const char *name)
 {
-	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
-	static demangle_fn demangle;
-	static bool tried;
-	int status = 0;
-
-	if (strncmp(name, "_Z", 2))
-		return name;
-	if (!tried) {
-		void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-
-		tried = true;
-		if (library)
-			*(void **)&demangle = dlsym(library, "__cxa_demangle");
-	}
 	free(symbols->demangled);
-	symbols->demangled = demangle ? demangle(name, NULL, NULL, &status) : NULL;
-	if (demangle && status == NO_MEMORY_TO_DEMANGLE)
-		errno = ENOMEM;
+	symbols->demangled = demangle(name);
 	return symbols->demangled ? symbols->demangled : name;
 }
 
@@ -576,20 +558,4 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	answer(symbols, object, in_file, ret_symbol);
 	note_errno(symbols);
 	return true;
-}
-
-bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t address, struct trace_symbol *ret_symbol)
-{
-	size_t idx = object_of(symbols, file, strlen(file), 0);
-	struct object *object = idx == NO_OBJECT ? NULL : &symbols->objects[idx];
-
-	if (!object)
-		return false;
-	errno = 0;
-	if (!object->opened)
-		open_object(object);
-	if (object->elf)
-		answer(symbols, object, address, ret_symbol);
-	note_errno(symbols);
-	return object->elf;
 }

@@ -24,6 +24,8 @@
 #define ID_WORDS (65536 / 64)
 #define TIDS (1u << 22) /* limit of Linux */
 
+_Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
+
 /* A name as the list prints it, padded and with its tab. */
 struct name {
 	char text[NAME_BYTES];

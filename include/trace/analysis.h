@@ -194,10 +194,9 @@ int trace_analysis_error(const struct trace_analysis *analysis, struct trace_err
 uint64_t trace_analysis_now(const struct trace_analysis *analysis);
 /**
  * trace_thread_on_cpu() - the thread that runs on @cpu; NULL: the idle thread, or not
- * known. See trace_cpu_is_idle().
+ * known
  */
 const struct trace_thread *trace_thread_on_cpu(const struct trace_analysis *analysis, uint32_t cpu);
-bool trace_cpu_is_idle(const struct trace_analysis *analysis, uint32_t cpu);
 /**
  * trace_cpu_interrupt() - name of the innermost interrupt or softirq in
  * progress on @cpu, NULL if none

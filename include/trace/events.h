@@ -130,7 +130,6 @@ enum trace_abi { /* the ABI of system-call numbers */
 
 enum trace_thread_flag { /* start_thread.flags */
 	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
-	TRACE_THREAD_IDLE = 2,	 /* a CPU's idle thread */
 	TRACE_THREAD_HIDDEN = 4, /* the kernel shows it only in /proc: do not expect its events */
 };
 

@@ -298,7 +298,6 @@ struct trace_event_type {
 	const char *source;
 };
 const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id); /* NULL: not in the schema */
-const struct trace_event_type *trace_type_by_name(const struct trace *trace, const char *name);
 size_t trace_nr_types(const struct trace *trace);
 const struct trace_event_type *trace_get_type(const struct trace *trace, size_t idx);
 const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name);

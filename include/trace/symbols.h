@@ -67,9 +67,6 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
  */
 int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error) TRACE_NODISCARD;
 
-/** trace_symbols_find_in_file() - the same for an address in a file, without a process */
-bool trace_symbols_find_in_file(struct trace_symbols *symbols, const char *file, uint64_t file_address, struct trace_symbol *ret_symbol);
-
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

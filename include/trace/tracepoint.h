@@ -122,7 +122,7 @@ __attribute__((cold)) void trace_tracepoint_record_again(struct trace_tracepoint
 void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
 /* The time, in ns, for records not timed by the time stamp counter. */
 uint64_t trace_tracepoint_clock(void);
-extern __thread struct trace_thread trace_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct trace_tp_thread trace_tp_thread __attribute__((tls_model("initial-exec")));
 
 /* The whole cost of a line while no recording selects it: load the flag's address, compare, branch.
  * Compilers make two instructions of the plain volatile access. */
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline, unused)) void trace_now_(uint32_t *r
 {
 	uint64_t now;
 
-	if (__builtin_expect(trace_thread.clock == TRACE_CLOCK_TSC, 1)) {
+	if (__builtin_expect(trace_tp_thread.clock == TRACE_CLOCK_TSC, 1)) {
 		__asm__ volatile("rdtsc" : "=a"(*ret_low), "=d"(*ret_high));
 	} else {
 		now = trace_tracepoint_clock();
@@ -163,14 +163,15 @@ static inline __attribute__((always_inline, unused)) bool trace_record_words_(co
 {
 	/* Load @cpu once, and first: a signal handler may set up what the
 	 * thread does not have yet. */
-	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
-	const struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[where[0]];
+	const volatile uint32_t *where = __atomic_load_n(&trace_tp_thread.cpu, __ATOMIC_RELAXED);
+	const struct trace_window *window = &__atomic_load_n(&trace_tp_thread.windows, __ATOMIC_RELAXED)[where[0]];
 	uint32_t low, high;
 
 	trace_now_(&low, &high);
 	if (__builtin_expect(!tracepoint->word, 0))
 		return false;
-	return trace_append(window, where, low, high, tracepoint->word, (image_bytes + 7) / 8, words[0] | trace_thread.tid, words[1], words[2]);
+	return trace_append(window, where, low, high, tracepoint->word, (image_bytes + 7) / 8,
+			    words[0] | trace_tp_thread.tid, words[1], words[2]);
 }
 #endif
 #endif

@@ -71,14 +71,14 @@ struct trace_window {
 } __attribute__((aligned(64)));
 
 /**
- * struct trace_thread - what libtracer keeps for each thread
+ * struct trace_tp_thread - what libtracer keeps for each thread
  * @cpu: where the kernel stores the thread's CPU, struct rseq: two words, the second is no valid
  *     number while the CPU is not known. The pointer to the current sequence follows.
  * @windows: by CPU. @tid: the thread's number
  * @clock: the clock of its records, enum subbuf_clock: TRACE_CLOCK_TSC, or the time that
  *     trace_tracepoint_clock() returns
  */
-struct trace_thread {
+struct trace_tp_thread {
 	const volatile uint32_t *cpu;
 	struct trace_window *windows;
 	uint32_t tid;

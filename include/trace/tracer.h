@@ -111,7 +111,7 @@ struct tracer_unfollowed {
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed);
 /**
  * tracer_unavailable() - why the kernel cannot give event @id, as far as this is known without
- * loading anything; NULL: it can. Static
+ * loading anything; NULL: it can. The text is static. Any thread
  */
 const char *tracer_unavailable(uint32_t id);
 /**

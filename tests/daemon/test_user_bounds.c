@@ -804,11 +804,11 @@ static void few_memories_of_a_process_are_found(void)
 			pause();
 	for (int text = 0; text < 2; text++) {
 		find.seen = 0;
-		user_find_in_text = text;
+		user_find_use_text(text);
 		user_find_programs(count_found, &find);
 		CU_ASSERT_TRUE(find.seen >= 1 && find.seen <= 8);
 	}
-	user_find_in_text = false;
+	user_find_use_text(false);
 	kill(find.pid, SIGKILL);
 	waitpid(find.pid, NULL, 0);
 	for (int i = 0; i < 20; i++)

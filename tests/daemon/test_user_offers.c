@@ -200,14 +200,14 @@ static void the_memory_is_found_among_all_mappings_of_a_process(void)
 	child = live_elsewhere(&program);
 	for (int text = 0; text < 2; text++) {
 		find = (struct find){ .ino = status.st_ino, .pid = child };
-		user_find_in_text = text;
+		user_find_use_text(text);
 		user_find_programs(count_found, &find);
 		CU_ASSERT_EQUAL(find.seen, 1);
 		CU_ASSERT_EQUAL(find.others, (unsigned int)text); /* the text does not show which mapping is private */
 		CU_ASSERT_TRUE(user_find_maps(child, status.st_ino));
 		CU_ASSERT_FALSE(user_find_maps(child, status.st_ino + 100000));
 	}
-	user_find_in_text = false;
+	user_find_use_text(false);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	CU_ASSERT_FALSE(user_find_maps(child, status.st_ino));

@@ -150,15 +150,6 @@ typedef int (*probe_symbol_fn)(void *context, const struct probe_symbol *symbol)
 int probe_elf_functions(struct probe_elf *elf, probe_symbol_fn visit, void *context);
 /** probe_symbol_matches() - does the symbol match @pattern, a name or a glob? */
 bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern);
-/**
- * probe_demangle_prepare() - load the demangler now, because the jailed reader cannot open files
- */
-void probe_demangle_prepare(void);
-/**
- * probe_demangle() - demangle a C++ or Rust name; NULL: the symbol is not mangled. The caller frees
- * it
- */
-char *probe_demangle(const char *name);
 
 /* ---- probe_instruction.c ---- */
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* probe_elf.c - read an ELF file: functions, and file offsets of addresses. */
 #include <ctype.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "demangle.h"
 #include "probe.h"
 #include "probe_reader.h"
 
@@ -203,32 +203,6 @@ bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool execut
 /* ---- names ---- */
 
 /*
- * The demangler of the C++ run-time library, loaded on demand: linking the library for a few names
- * is not worth it.
- */
-static char *(*demangler)(const char *, char *, size_t *, int *);
-
-void probe_demangle_prepare(void)
-{
-	static bool tried;
-	void *library = tried ? NULL : dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-
-	tried = true;
-	if (library)
-		*(void **)&demangler = dlsym(library, "__cxa_demangle");
-}
-
-char *probe_demangle(const char *name)
-{
-	int status;
-
-	if (strncmp(name, "_Z", 2))
-		return NULL;
-	probe_demangle_prepare();
-	return demangler ? demangler(name, NULL, NULL, &status) : NULL;
-}
-
-/*
  * If @at is the name of an operator: its length with the word "operator", if it contains characters
  * that are brackets elsewhere; else 0.
  */
@@ -301,7 +275,7 @@ static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn
 	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC) || is_cold_part(name))
 		return 0;
 	symbol.chooser = type == STT_GNU_IFUNC;
-	full = probe_demangle(name);
+	full = demangle(name);
 	plain = full ? strdup(full) : NULL;
 	if (plain) {
 		cut_parameters(plain);

@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "demangle.h"
 #include "error_set.h"
 #include "probe.h"
 #include "probe_reader.h"
@@ -106,7 +107,7 @@ static void __attribute__((noreturn)) run_reader(int socket, const struct probe_
 	int result;
 
 	restore_signals();
-	probe_demangle_prepare();
+	demangle_prepare(); /* the filter of system calls allows no open() */
 	close_others(socket);
 	answer->fd = PROBE_JAIL_SOCKET;
 	result = probe_jail_enter();

@@ -11,6 +11,7 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,29 +200,42 @@ void tracer_list_programs(struct tracer *tracer)
 	}
 }
 
-/* The reasons of all events, determined once. */
+static char reasons[TRACE_EV_MAX][96]; /* by event; constant once they are known */
+static bool reasons_are_known;
+static pthread_mutex_t reasons_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A call without memory leaves the reasons unknown, and the next call tries again. */
+static void find_reasons(void)
+{
+	struct tracer *tracer = calloc(1, sizeof(*tracer));
+
+	if (!tracer)
+		return;
+	libbpf_set_print(tracer_silent);
+	tracer->types = btf__load_vmlinux_btf();
+	tracer->skeleton = tracer_open_programs();
+	if (tracer->types && tracer->skeleton)
+		tracer_list_programs(tracer);
+	for (size_t i = 0; i < tracer->nr_programs; i++) {
+		struct tracer_program *p = &tracer->programs[i];
+
+		if (p->event && p->unavailable[0] && !(p->is_elsewhere && has_sibling(tracer, p)))
+			memcpy(reasons[p->event], p->unavailable, sizeof(reasons[0]));
+	}
+	reasons_are_known = true;
+	tracer_free(tracer);
+}
+
 const char *tracer_unavailable(uint32_t id)
 {
-	static char reasons[TRACE_EV_MAX][96];
-	static bool known;
-	struct tracer *tracer = known ? NULL : calloc(1, sizeof(*tracer));
+	bool is_unavailable;
 
-	if (tracer) {
-		libbpf_set_print(tracer_silent);
-		tracer->types = btf__load_vmlinux_btf();
-		tracer->skeleton = tracer_open_programs();
-		if (tracer->types && tracer->skeleton)
-			tracer_list_programs(tracer);
-		for (size_t i = 0; i < tracer->nr_programs; i++) {
-			struct tracer_program *p = &tracer->programs[i];
-
-			if (p->event && p->unavailable[0] && !(p->is_elsewhere && has_sibling(tracer, p)))
-				memcpy(reasons[p->event], p->unavailable, sizeof(reasons[0]));
-		}
-		known = true;
-		tracer_free(tracer);
-	}
-	return id < TRACE_EV_MAX && reasons[id][0] ? reasons[id] : NULL;
+	pthread_mutex_lock(&reasons_lock);
+	if (!reasons_are_known)
+		find_reasons();
+	is_unavailable = id < TRACE_EV_MAX && reasons[id][0];
+	pthread_mutex_unlock(&reasons_lock);
+	return is_unavailable ? reasons[id] : NULL;
 }
 
 /* Does the kernel accept this program alone? Tried in an object of its own, with the same

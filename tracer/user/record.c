@@ -42,7 +42,8 @@ struct subbuf_writer {
 /* laid out as the kernel's; the last two words are stored to */
 static uint32_t no_cpu[4] __attribute__((aligned(8))) = { 0, ~0U, 0, 0 };
 static struct trace_window no_window;	      /* has no block */
-__attribute__((visibility("default"))) __thread struct trace_thread trace_thread = { no_cpu, &no_window, 0, TRACE_CLOCK_TSC };
+__attribute__((visibility("default"))) __thread struct trace_tp_thread trace_tp_thread =
+	{ no_cpu, &no_window, 0, TRACE_CLOCK_TSC };
 static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
 static __attribute__((noinline)) uint64_t clock_monotonic(void)
@@ -197,7 +198,7 @@ static void wait_for_room(struct user_state *state, const struct subbuf_writer *
 /* The CPU that the thread runs on now, by any available means. */
 static uint32_t cpu_now(const struct user_state *state)
 {
-	uint32_t cpu = trace_thread.cpu[1];
+	uint32_t cpu = trace_tp_thread.cpu[1];
 	int asked;
 
 	if (cpu < state->nr_rings)
@@ -211,19 +212,19 @@ static uint32_t cpu_now(const struct user_state *state)
  * have. */
 static void look_at_process(struct user_state *state)
 {
-	bool is_vforked = trace_thread.cpu[1] == USER_CPU_VFORKED;
+	bool is_vforked = trace_tp_thread.cpu[1] == USER_CPU_VFORKED;
 
 	if (!is_vforked)
-		trace_thread.cpu = no_cpu;
+		trace_tp_thread.cpu = no_cpu;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	trace_thread.tid = (uint32_t)syscall(SYS_gettid);
-	trace_thread.windows = state->windows;
-	trace_thread.clock = state->clock;
+	trace_tp_thread.tid = (uint32_t)syscall(SYS_gettid);
+	trace_tp_thread.windows = state->windows;
+	trace_tp_thread.clock = state->clock;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (is_vforked)
 		return;
 	if (state->rseq_offset)
-		trace_thread.cpu = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
+		trace_tp_thread.cpu = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread_epoch = state->epoch;
 }
@@ -232,12 +233,12 @@ static void look_at_process(struct user_state *state)
  * thread is not in it any more. */
 static void leave_sequence(void)
 {
-	__atomic_store_n((uint64_t *)(uintptr_t)trace_thread.cpu + 1, 0, __ATOMIC_RELAXED);
+	__atomic_store_n((uint64_t *)(uintptr_t)trace_tp_thread.cpu + 1, 0, __ATOMIC_RELAXED);
 }
 
 static void write_somewhere(struct user_state *state, uint32_t id, struct user_payload *payload)
 {
-	const volatile uint32_t *where = trace_thread.cpu;
+	const volatile uint32_t *where = trace_tp_thread.cpu;
 	uint32_t cpu = cpu_now(state);
 	trace_u32 *place;
 	struct subbuf_writer w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock, &place);
@@ -287,11 +288,11 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 /* The common case, for any size. */
 static inline bool record_fast(const struct trace_tracepoint *tracepoint, struct user_payload *payload)
 {
-	const volatile uint32_t *where = __atomic_load_n(&trace_thread.cpu, __ATOMIC_RELAXED);
-	const struct trace_window *window = &__atomic_load_n(&trace_thread.windows, __ATOMIC_RELAXED)[where[0]];
-	struct subbuf_writer w = { .clock = (trace_u8)trace_thread.clock };
+	const volatile uint32_t *where = __atomic_load_n(&trace_tp_thread.cpu, __ATOMIC_RELAXED);
+	const struct trace_window *window = &__atomic_load_n(&trace_tp_thread.windows, __ATOMIC_RELAXED)[where[0]];
+	struct subbuf_writer w = { .clock = (trace_u8)trace_tp_thread.clock };
 
-	payload->first = (payload->first & ~0xffffffffULL) | trace_thread.tid;
+	payload->first = (payload->first & ~0xffffffffULL) | trace_tp_thread.tid;
 	return tracepoint->id != 0 && user_ring_write(&w, window, where, tracepoint->id, payload);
 }
 

@@ -11,7 +11,7 @@
 #ifdef __x86_64__
 #include "user.h"
 
-_Static_assert(offsetof(struct trace_thread, cpu) == 0, "below");
+_Static_assert(offsetof(struct trace_tp_thread, cpu) == 0, "below");
 
 /* As no_cpu of record.c, which recognises it by its second word. */
 __attribute__((used)) static uint32_t trace_vforked_cpu[4] __attribute__((aligned(8))) = { 0, USER_CPU_VFORKED, 0, 0 };
@@ -25,7 +25,7 @@ __attribute__((used)) static uint32_t trace_vforked_cpu[4] __attribute__((aligne
 __asm__(".text\n\t.globl vfork\n\t.type vfork, @function\n\t.balign 16\n"
 	"vfork:\n\t.cfi_startproc\n\tendbr64\n\t"
 	"popq %rdi\n\t.cfi_adjust_cfa_offset -8\n\t.cfi_register %rip, %rdi\n\t"
-	"movq trace_thread@gottpoff(%rip), %rdx\n\tmovq %fs:(%rdx), %rsi\n\t"
+	"movq trace_tp_thread@gottpoff(%rip), %rdx\n\tmovq %fs:(%rdx), %rsi\n\t"
 	"leaq trace_vforked_cpu(%rip), %rcx\n\tmovq %rcx, %fs:(%rdx)\n\t"
 	"movl $58, %eax\n\tsyscall\n\t"
 	"testq %rax, %rax\n\tjnz 1f\n\tnotrack jmp *%rdi\n"
