@@ -479,7 +479,7 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	int error;
 
 	if (a->began)
-		return fail(ret_error, -EBUSY, "the analysis was run before; make a new one");
+		return fail(ret_error, -EBUSY, "the analysis was run already; create a new one");
 	a->began = true;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)

@@ -578,7 +578,7 @@ fail:
 	if (error == -E2BIG)
 		complain(ret_error, error, "there are too many scheduling changes to keep them all; choose a shorter window");
 	else if (error == -EINVAL)
-		complain(ret_error, error, "the thread was not there in this window");
+		complain(ret_error, error, "the thread did not exist in this window");
 	else
 		complain(ret_error, error, "out of memory; choose a shorter window");
 	return trace_critical_path_free(path);
@@ -648,7 +648,7 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 	if (s->state == TRACE_STATE_WAIT_CPU) {
 		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
 		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" :
-				 trace_analysis_is_filtered(history->analysis) ? "unknown" : "nobody";
+				 trace_analysis_is_filtered(history->analysis) ? "unknown" : "idle CPU";
 	}
 	if (step->waiter != NOBODY) {
 		s->waiter = history->lines[step->waiter].thread;

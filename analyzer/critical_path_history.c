@@ -531,7 +531,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	if (!error)
 		return history;
 fail:
-	complain(ret_error, error, error == -EBUSY ? "the analysis was run already; a history must be made before" : "out of memory");
+	complain(ret_error, error, error == -EBUSY ? "the analysis was run already; create the history before it" : "out of memory");
 	return trace_history_free(history);
 }
 

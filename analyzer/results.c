@@ -470,7 +470,7 @@ static int out_of_memory(struct trace_error *ret_error)
 	if (ret_error) {
 		ret_error->code = -ENOMEM;
 		snprintf(ret_error->message, sizeof(ret_error->message),
-			 "out of memory to verify the books of the threads; stop other programs or analyze on a larger machine");
+			 "out of memory to verify the times of the threads; stop other programs or analyze on a larger machine");
 	}
 	return -ENOMEM;
 }
@@ -488,7 +488,7 @@ static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t c
 static int verify_calls(const struct trace_thread *thread, const struct table *rows, const struct table *times, struct trace_error *ret_error)
 {
 	if (sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
-		return violation(ret_error, "thread %u (%s): its histograms do not hold all of its calls", thread->tid, thread->comm);
+		return violation(ret_error, "thread %u (%s): its histograms do not contain all of its calls", thread->tid, thread->comm);
 	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));)
 		if (row->elapsed != row->cpu + row->interrupted + row->wait_cpu + row->wait)
 			return violation(ret_error, "thread %u (%s): a call's elapsed time is %" PRId64 " ns off its parts", thread->tid,

@@ -33,7 +33,7 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 	if (header.raw_bytes > TRACE_RAW_MAX || header.packed_bytes > TRACE_RAW_MAX || header.events > TRACE_CHUNK_EVENTS_MAX)
 		return "a chunk is larger than the format allows";
 	if (!chunk_cpu_is_good(header.kind, header.cpu))
-		return "a chunk is of a CPU that cannot be";
+		return "a chunk has an impossible CPU number";
 	*ret_header = header;
 	return NULL;
 }
@@ -201,7 +201,7 @@ static uint64_t chunk_end(const struct trace *trace, size_t idx)
 const char *chunk_get(const struct trace *trace, size_t idx, struct chunk *ret_chunk)
 {
 	if (!still_there(trace, chunk_end(trace, idx)))
-		return "the file has become shorter since it was opened";
+		return "the file was truncated after it was opened";
 	return chunk_make(trace, idx, ret_chunk) ? NULL : "its header and the table of chunks differ";
 }
 
@@ -435,7 +435,7 @@ int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const
 
 int trace_add_unfinished(struct trace *trace, uint64_t from, uint64_t to)
 {
-	return trace_add_damage(trace, from, to - from, "offset %llu: %llu bytes between two chunks are of a write that failed",
+	return trace_add_damage(trace, from, to - from, "offset %llu: %llu bytes between two chunks come from a failed write",
 				(unsigned long long)from, (unsigned long long)(to - from));
 }
 

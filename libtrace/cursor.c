@@ -368,7 +368,7 @@ static int decode_within_limits(struct trace_cursor *cursor, size_t place, struc
 	size_t held_before = block->memory_room;
 	int error;
 
-	*ret_reason = "with it this file stands for more events than any recorder can put into one of its size";
+	*ret_reason = "with it the file has more events than a recorder can write into a file of its size";
 	if (is_beyond(&limit_in_a_pass, cursor->trace, cursor->decoded_bytes))
 		return -EBADMSG;
 	error = decode_chunk(cursor, place, block, ret_reason);
@@ -695,7 +695,7 @@ static __attribute__((noinline)) bool next_batch(struct trace_cursor *cursor)
 	if (!cursor->error && cursor->nr_heap)
 		cursor->error = make_batch(cursor);
 	if (cursor->error)
-		error_set(&cursor->why, cursor->error, "%s: no memory to go on reading", cursor->trace->path);
+		error_set(&cursor->why, cursor->error, "%s: no memory to continue reading", cursor->trace->path);
 	return cursor->batch.nr && !cursor->error;
 }
 

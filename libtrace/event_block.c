@@ -60,9 +60,9 @@ static int head_type_check(struct decoder *decoder, const struct trace_columns_t
 	if (!type)
 		return malformed(decoder, "it has an event that the schema does not define");
 	if (disk->words * 8u != type->fixed_bytes || (disk->flags & TRACE_COLUMNS_STRING) != type->has_string)
-		return malformed(decoder, "it has an event of another size than the schema's");
+		return malformed(decoder, "the size of an event differs from the schema's");
 	if (disk->events == 0)
-		return malformed(decoder, "it names an event that does not occur");
+		return malformed(decoder, "it lists an event type that does not occur in it");
 	if (disk->payloads == 0 || (disk->flags & TRACE_COLUMNS_INDEXES ? disk->payloads >= disk->events : disk->payloads != disk->events))
 		return malformed(decoder, "it has an impossible number of payloads");
 	*events += disk->events;
@@ -312,7 +312,7 @@ static int decode_indexes(struct decoder *decoder, const struct trace_columns_ty
 	if ((size_t)(decoder->end - decoder->at) < nr_planes * nr)
 		return malformed(decoder, "it ends within the numbers of payloads");
 	if (join_planes(decoder->at, nr_planes, nr, ret_places) >= disk->payloads)
-		return malformed(decoder, "it has the number of a payload that is not there");
+		return malformed(decoder, "it refers to a payload that does not exist");
 	for (size_t i = 0; i < nr; i++)
 		ret_places[i] = places[ret_places[i]];
 	decoder->at += nr_planes * nr;
@@ -373,7 +373,7 @@ int block_decode(struct block *block, struct scratch *tables, const struct schem
 	if (!error)
 		error = decode_types(&decoder);
 	if (!error && (decoder.at != decoder.end || decoder.texts != decoder.times))
-		error = malformed(&decoder, "something stands behind its last column");
+		error = malformed(&decoder, "it has bytes after its last column");
 	if (error)
 		*ret_reason = decoder.reason;
 	else

@@ -142,7 +142,7 @@ const char *index_verify(const struct trace *trace)
 		uint64_t stop;
 
 		if (!index_chunk_is_good(trace, at, &header) || header.packed_bytes % sizeof(entry))
-			return "one of its chunks is not as it was written";
+			return "one of its chunks is damaged";
 		at += header.header_bytes;
 		stop = at + header.packed_bytes;
 		for (; at < stop; at += sizeof(entry), idx++) {
@@ -151,7 +151,7 @@ const char *index_verify(const struct trace *trace)
 				return "it and the table differ";
 		}
 	}
-	return at + sizeof(mark) == trace->bytes && idx >= trace->nr_chunks ? NULL : "it lists other chunks than there are";
+	return at + sizeof(mark) == trace->bytes && idx >= trace->nr_chunks ? NULL : "its list of chunks differs from the chunks of the file";
 }
 
 static void forget_chunks(struct trace *trace, size_t nr_damages)
@@ -241,7 +241,7 @@ static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 /* A good header without its whole payload: the number of its events and their times are known. */
 static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const struct trace_chunk_header *header)
 {
-	int error = trace_add_damage(trace, at, next - at, "offset %llu: only a piece is there of a chunk of %u events",
+	int error = trace_add_damage(trace, at, next - at, "offset %llu: a chunk of %u events is incomplete",
 				     (unsigned long long)at, header->events);
 
 	if (!error)
@@ -304,7 +304,7 @@ static int walk(struct trace *trace, uint64_t at)
 		if (reason && end_mark_read(trace, at, &mark) && mark.trace_id == trace->trace_id) {
 			trace->info.clean_end = true;
 			at += sizeof(mark);
-			reason = "they stand behind the end of the trace";
+			reason = "they are after the end of the trace";
 		}
 		if (reason) {
 			uint64_t next = resync(trace, at + 1, stop);
@@ -365,7 +365,7 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 			return error;
 		forget_chunks(trace, nr_damages);
 		error = trace_add_damage(trace, mark.index_offset, trace->bytes - sizeof(mark) - mark.index_offset,
-					 "offset %llu: the index of the trace is damaged; it was made again from the chunks",
+					 "offset %llu: the index of the trace is damaged; it was rebuilt from the chunks",
 					 (unsigned long long)mark.index_offset);
 		if (error)
 			return error;

@@ -178,7 +178,7 @@ static int books_copy_found(struct follower *books, size_t idx, const struct chu
 	int error = trace_spoil_chunk(books->trace, idx);
 
 	return error ? error : trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
-				"offset %llu: this chunk stands for events that another one has already", (unsigned long long)chunk->public.offset);
+				"offset %llu: this chunk repeats events of another chunk", (unsigned long long)chunk->public.offset);
 }
 
 /*
@@ -194,7 +194,7 @@ static int books_impossible_chunk(struct follower *books, size_t idx, const stru
 		return 0;
 	error = trace_spoil_chunk(books->trace, idx);
 	return error ? error : trace_add_damage(books->trace, chunk->public.offset, chunk->public.packed_bytes,
-						"offset %llu: stream %u says that more events are lost than there can have been",
+						"offset %llu: stream %u declares more lost events than possible",
 						(unsigned long long)chunk->public.offset, chunk->public.stream);
 }
 
@@ -284,7 +284,7 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 	}
 	if (!plausible_statistics(disk, end, books->trace->info.nr_cpus)) {
 		error = trace_add_damage(books->trace, books->trace->statistics_at, 0,
-					 "offset %llu: the books of stream %u have more events than there can have been",
+					 "offset %llu: the statistics of stream %u count more events than possible",
 					 (unsigned long long)books->trace->statistics_at, disk->stream);
 		return error ? error : add_gap(books, &sum, sum.last_ns, end, 0, TRACE_GAP_DAMAGED);
 	}

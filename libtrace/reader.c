@@ -69,7 +69,7 @@ static int file_header_damaged(struct trace *trace, uint64_t *ret_first, struct 
 	if (!has_chunk_somewhere(trace, ret_first))
 		return error_set(ret_error, -EINVAL, "%s: is not a trace of this toolkit", trace->path);
 	trace->info.version_major = TRACE_FORMAT_MAJOR;
-	return trace_add_damage(trace, 0, *ret_first, "offset 0: the header of the file is damaged; the recording's start is not known");
+	return trace_add_damage(trace, 0, *ret_first, "offset 0: the header of the file is damaged; the recording's start is unknown");
 }
 
 static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, struct trace_error *ret_error)
@@ -250,10 +250,10 @@ static int load_metadata(struct trace *trace)
 		if (chunk.public.damaged)
 			continue;
 		bytes += chunk.public.raw_bytes;
-		reason = "with it this file has more names and types than any recorder can put into one of its size";
+		reason = "with it the file has more names and types than a recorder can write into a file of its size";
 		error = is_beyond(&limit_metadata, trace, bytes) ? -EBADMSG : chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
 		if (!error) {
-			reason = "its content makes no sense";
+			reason = "its content is invalid";
 			error = load_one(trace, &statistics, &header, raw);
 			if (header.kind == TRACE_CHUNK_STATISTICS)
 				trace->statistics_at = chunk.public.offset;
@@ -262,7 +262,7 @@ static int load_metadata(struct trace *trace)
 			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
 	}
 	if (!error && statistics.nr && !trace->books)
-		error = trace_add_damage(trace, trace->bytes, 0, "the statistics of its streams end too early: how many events were lost behind the last ones is not known");
+		error = trace_add_damage(trace, trace->bytes, 0, "the statistics of its streams are incomplete: the number of events lost after the last chunks is unknown");
 	free(statistics.streams);
 	unpacker_release(&unpacker);
 	return error ? error : strings_sort(&trace->strings);

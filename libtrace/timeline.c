@@ -119,7 +119,7 @@ static struct timeline *timeline_make(const struct trace *trace, uint16_t kind, 
 		return NULL;
 	}
 	if (!trace_is_there(trace) || !making_collect(&making, trace, kind)) {
-		error_set(ret_error, -EBADMSG, "%s: the file has become shorter or another one since it was opened", trace->path);
+		error_set(ret_error, -EBADMSG, "%s: the file was truncated or replaced after it was opened", trace->path);
 		return timeline_free(making.timeline);
 	}
 	if (!making.is_sorted)

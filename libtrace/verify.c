@@ -60,9 +60,9 @@ static int check_contents(struct verification *verification, const struct chunk 
 			missed += ((const struct trace_trace_missed *)payload)->count;
 	}
 	if (memcmp(ids, header->ids, sizeof(ids)) != 0)
-		return violated_chunk(verification, &chunk->public, "its header lists other events than it holds");
+		return violated_chunk(verification, &chunk->public, "its header lists other events than it contains");
 	if (missed != header->missed)
-		return violated_chunk(verification, &chunk->public, "its header counts other missed events than it holds");
+		return violated_chunk(verification, &chunk->public, "its header counts other missed events than it contains");
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 			       chunk_payload(trace, chunk, &verification->unpacker, &header, &raw, &reason);
 	verification->decoded_bytes += is_of_events ? block->decoded_bytes : 0;
 	if (!error && is_beyond(&limit_in_a_pass, trace, verification->decoded_bytes))
-		return violated_chunk(verification, &chunk->public, "with it this file stands for more events than any recorder can put into one of its size");
+		return violated_chunk(verification, &chunk->public, "with it the file has more events than a recorder can write into a file of its size");
 	if (!error)
 		return is_of_events ? check_contents(verification, chunk, &header) : 0;
 	if (error == -ENOMEM)
@@ -202,13 +202,13 @@ static int check_stream(const struct verification *verification, const struct tr
 				 (ull)stream->overwritten, (ull)stream->missed, (ull)stream->filtered);
 	if (stream->stored != stream->written + stream->lost_write + stream->undecodable)
 		return error_set(verification->ret_error, -EBADMSG,
-				 "%s: stream %u: %llu events stored, but %llu written + %llu in failed writes + %llu not understood", trace->path,
+				 "%s: stream %u: %llu events stored, but %llu written + %llu in failed writes + %llu undecodable", trace->path,
 				 stream->stream, (ull)stream->stored, (ull)stream->written, (ull)stream->lost_write, (ull)stream->undecodable);
 	if (stream->lost_before > stream->discarded + stream->overwritten)
 		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: its chunks declare %llu events lost, its counters only %llu",
 				 trace->path, stream->stream, (ull)stream->lost_before, (ull)(stream->discarded + stream->overwritten));
 	if (trace->info.clean_end ? events != stream->written : events < stream->written)
-		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: %llu events were written, %llu are there", trace->path,
+		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: %llu events were written, the file has %llu", trace->path,
 				 stream->stream, (ull)stream->written, (ull)events);
 	return 0;
 }
@@ -241,10 +241,10 @@ int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 	if (trace->nr_damages)
 		return error_set(ret_error, -EBADMSG, "%s: %s", trace->path, trace->damages[0].message);
 	if (!trace_is_there(trace))
-		return error_set(ret_error, -EBADMSG, "%s: the file has become shorter since it was opened", trace->path);
+		return error_set(ret_error, -EBADMSG, "%s: the file was truncated after it was opened", trace->path);
 	reason = index_verify(trace);
 	if (reason)
-		return error_set(ret_error, -EBADMSG, "%s: its index is damaged, and is not needed as long as the table of chunks is not: %s", trace->path,
+		return error_set(ret_error, -EBADMSG, "%s: its index is damaged (reading needs it only if the table of chunks is damaged, too): %s", trace->path,
 				 reason);
 	error = check_chunks(&verification);
 	if (!error)

@@ -469,13 +469,13 @@ static int type_add(struct trace_writer *writer, const struct trace_event_type *
 		return 0;
 	}
 	if (TRACE_EV_MAX + writer->types.nr_types >= SCHEMA_NR_IDS)
-		return error_set(ret_error, -ENOSPC, "there are more different events of programs than a trace can have: %d", SCHEMA_NR_IDS - TRACE_EV_MAX);
+		return error_set(ret_error, -ENOSPC, "programs have more event types than a trace can hold: %d", SCHEMA_NR_IDS - TRACE_EV_MAX);
 	numbered.id = key.id;
 	payload = schema_serialize(&list, 1, &bytes);
 	error = !payload ? -ENOMEM : bytes > SCHEMA_TYPE_MAX_BYTES ? -EBADMSG : schema_add(&writer->types, payload, bytes);
 	free(payload);
 	if (error)
-		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error, error == -EBADMSG ? "the description of an event makes no sense" :
+		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error, error == -EBADMSG ? "the description of an event is invalid" :
 												     "no memory for the description of an event");
 	*place = key;
 	*ret_id = key.id;
@@ -751,7 +751,7 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 		for (const struct trace_packed *part = packed; part; part = part->next)
 			writer->totals.lost_write += (uint64_t)part->header.events + part->header.undecodable;
 		packing_recycle(&writer->packing, packed);
-		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
+		return error_set(ret_error, -ENOMEM, "no memory for the statistics of one more stream: its block is lost");
 	}
 	stream_account_before(stream, packed);
 	for (struct trace_packed *part = packed; part; part = part->next) {

@@ -160,7 +160,7 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 		}
 		if (found)
 			continue;
-		fprintf(stderr, "tracevisualizer: '%s' is no event, class or category of this trace; names: sched_switch ..., SCHED ..., sched ..., and 'shop:*' of programs\n",
+		fprintf(stderr, "tracevisualizer: '%s' is not an event, class or category of this trace; examples: sched_switch, SCHED, sched, and 'shop:*' for programs\n",
 			names[i]);
 		return 2;
 	}
@@ -185,9 +185,9 @@ static bool asks_for_start(const struct list *list)
 static void tell_empty(const struct list *list)
 {
 	if (asks_for_start(list))
-		fputs("tracevisualizer: what was read when the recording began, start_thread and its kin, is no event, and lists have none of it\n", stderr);
+		fputs("tracevisualizer: start_thread and its like describe the start state and are not events; lists do not show them\n", stderr);
 	else
-		fputs("tracevisualizer: the trace has no event to list that was asked for; tracevisualizer -s tells how many there are, and what was not recorded\n",
+		fputs("tracevisualizer: the trace has no events of the requested kinds; tracevisualizer -s shows their numbers, and what was not recorded\n",
 		      stderr);
 }
 

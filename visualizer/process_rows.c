@@ -292,7 +292,7 @@ const char *text_path(const struct report *report, const char *path)
 	for (size_t i = 0; i < sizeof(socket_paths) / sizeof(socket_paths[0]); i++)
 		if (strcmp(path, socket_paths[i].path) == 0)
 			return socket_paths[i].text;
-	return is_disk(report, path) ? "(blocks of no file that is known)" : path;
+	return is_disk(report, path) ? "(blocks of unknown files)" : path;
 }
 
 bool wait_is_for_disk(const struct report *report, const struct trace_wait *wait)
@@ -315,7 +315,7 @@ const char *text_wait(const struct report *report, const struct trace_wait *wait
 	else if (wait->kind == TRACE_WAIT_PROCESS)
 		snprintf(buffer, size, "process %u%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_UNKNOWN)
-		snprintf(buffer, size, "something not seen%s%s%s", *name ? ", " : "", name, idle);
+		snprintf(buffer, size, "something unknown%s%s%s", *name ? ", " : "", name, idle);
 	else if (wait->kind == TRACE_WAIT_OTHER)
 		snprintf(buffer, size, "the end of %s%s%s%s", name, via, wait->via, idle);
 	else
@@ -434,7 +434,7 @@ int report_check_from(const struct report *report)
 
 	if (info->end_ns <= info->complete_from_ns || report->options->from_s * 1e9 <= (double)(info->end_ns - info->complete_from_ns))
 		return 0;
-	fprintf(stderr, "tracevisualizer: --from is behind the end of the trace, which is %.3f s long\n", (double)(info->end_ns - info->complete_from_ns) / 1e9);
+	fprintf(stderr, "tracevisualizer: --from is after the end of the trace, which is %.3f s long\n", (double)(info->end_ns - info->complete_from_ns) / 1e9);
 	return 2;
 }
 
@@ -482,17 +482,19 @@ void warn_damages(const struct trace_analysis *analysis)
 	char line[4 * sizeof(((struct trace_error *)0)->message)];
 
 	if (start_damage)
-		fprintf(stderr, "tracevisualizer: warning: of the state at the start %" PRIu64 " event%s cannot be read: %s\n", start_lost, start_lost == 1 ? "" : "s",
+		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s of the start state cannot be read: %s\n", start_lost, start_lost == 1 ? "" : "s",
 			text_name(start_damage, line, sizeof(line)));
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
-		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",
+		fprintf(stderr,
+			"tracevisualizer: warning: a damaged chunk of CPU %u loses %" PRIu64 " event%s; the affected times are "
+			"shown as unknown (details: --verify)\n",
 			trace_analysis_get_late_gap(analysis, i)->cpu, trace_analysis_get_late_gap(analysis, i)->lost,
 			trace_analysis_get_late_gap(analysis, i)->lost == 1 ? "" : "s");
 	for (size_t i = MAX_WARNINGS; i < nr; i++)
 		lost = trace_add_saturated(lost, trace_analysis_get_late_gap(analysis, i)->lost);
 	if (lost)
-		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks lose %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
 }
 
 const char *text_lost(const struct report *report, struct text *text)
@@ -501,7 +503,7 @@ const char *text_lost(const struct report *report, struct text *text)
 	uint64_t lost = report_lost(report, &gaps);
 
 	if (gaps && !lost)
-		snprintf(text->bytes, sizeof(text->bytes), "nobody knows how many events");
+		snprintf(text->bytes, sizeof(text->bytes), "an unknown number of events");
 	else
 		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s", trace_losses(report->trace).is_least ? "at least " : "", lost,
 			 lost == 1 ? "" : "s");
@@ -556,15 +558,18 @@ void report_loss_sentence(struct string *s, const struct report *report)
 	uint64_t lost = report_lost(report, &gaps), overwritten = trace_losses(report->trace).overwritten, older = report_older(report);
 
 	if (overwritten)
-		string_addf(s, " %" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
+		string_addf(s,
+			    " %" PRIu64 " older event%s overwritten: the report covers the time for which the flight recorder "
+			    "had the events of all CPUs.",
+			    overwritten, overwritten == 1 ? " was" : "s were");
 	if (older)
-		string_addf(s, " Of some of them and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
+		string_addf(s, " Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older, older == 1 ? "" : "s");
 	if (!gaps)
 		return;
 	text_lost(report, &text);
 	if (lost)
-		string_addf(s, " %c%s %s lost: what they touch is unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
+		string_addf(s, " %c%s %s lost: the affected times are unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
 				       lost == 1 ? "was" : "were");
 	else
-		string_add(s, " Events may have been lost, nobody knows how many: what they touch is unknown.");
+		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
 }

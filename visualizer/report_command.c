@@ -127,7 +127,7 @@ void command_end(struct report *report)
 
 const char *command_words(const struct report *report)
 {
-	return report->command_is_sure ? "the command" : "the first process seen with the command's name";
+	return report->command_is_sure ? "the command" : "the first recorded process with the command's name";
 }
 
 /* All 0 if the command did not wait for the recorder, or was found by its name only. */
@@ -166,7 +166,7 @@ const char *command_not_ended(const struct report *report)
 {
 	size_t gaps;
 
-	return report_lost(report, &gaps) || gaps ? "was not seen to end" : "had not ended";
+	return report_lost(report, &gaps) || gaps ? "its end was not recorded" : "had not ended";
 }
 
 /* Subtracts up to *@left from *@time, and from *@whole, which includes it. */

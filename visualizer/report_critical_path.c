@@ -48,7 +48,7 @@ int critical_path_begin(struct report *report)
 	struct trace_error error = {0};
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return complain("the kernel was not recorded, only events of programs: nobody knows what %s waited for; record as root", "threads");
+		return complain("the kernel was not recorded, only events of programs: what %s waited for is unknown; record as root", "threads");
 	if (report_check_from(report))
 		return 2;
 	if (report->options->from_s > 0)
@@ -140,11 +140,11 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 		if (task)
 			complain("no thread %s in this window; tracevisualizer -a lists the processes", task);
 		else
-			complain("the recorded command was not seen to start; %s", how_to_choose);
+			complain("the trace does not contain the start of the recorded command; %s", how_to_choose);
 		return NULL;
 	}
 	if (nr > 1)
-		fprintf(stderr, "tracevisualizer: %zu are called %s; this is %u, the longest-lived. --critical-path=PID for another\n", nr, task,
+		fprintf(stderr, "tracevisualizer: %zu threads match %s; using %u, the longest-lived; choose another with --critical-path=PID\n", nr, task,
 			trace_thread_tid(thread));
 	/* the path begins where the reports let the command's run begin */
 	if (trace_thread_process(thread) == report->command)
@@ -219,7 +219,7 @@ static void reason(const struct telling *t, const struct trace_contributor *row,
 	static const char *const own_waits[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "for files",	 [TRACE_WAIT_PROCESS] = "for other processes", [TRACE_WAIT_NETWORK] = "for the network",
 		[TRACE_WAIT_TIMEOUT] = "for timeouts",	 [TRACE_WAIT_DEVICE] = "for devices",	       [TRACE_WAIT_MEMORY] = "for memory",
-		[TRACE_WAIT_STOPPED] = "to be continued", [TRACE_WAIT_OTHER] = "in system calls",       [TRACE_WAIT_UNKNOWN] = "for something unknown",
+		[TRACE_WAIT_STOPPED] = "while stopped", [TRACE_WAIT_OTHER] = "in system calls",       [TRACE_WAIT_UNKNOWN] = "for something unknown",
 		[TRACE_WAIT_KERNEL] = "for the kernel",	 [TRACE_WAIT_QUOTA] = "for its CPU quota"};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	char name[NAME_BYTES];
@@ -298,19 +298,20 @@ static void verdict(const struct telling *t)
 			string_addf(&s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
 	}
 	if (named)
-		string_addf(&s, "; %.1f %% it worked on a CPU itself.", percent(own_cpu, window));
+		string_addf(&s, "; it ran on a CPU for %.1f %%.", percent(own_cpu, window));
 	else
-		string_addf(&s, " worked on a CPU itself for all of its %s.", text_ns(t->report, window, &time));
+		string_addf(&s, " ran on a CPU for all of its %s.", text_ns(t->report, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
-		string_addf(&s, is_most(t, target) ? " What no thread could hasten was mostly %s: %s." : " Of what no thread could hasten the longest was %s: %s.",
+		string_addf(&s, is_most(t, target) ? " Waits that no other thread ended were mostly for %s: %s." :
+						     " Waits that no other thread ended were longest for %s: %s.",
 				       text, text_ns(t->report, target->ns, &time));
 	}
-	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "nobody")) {
-		string_addf(&s, " It waited %s for CPUs that had nobody else on them: so long they took to wake up.",
+	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "idle CPU")) {
+		string_addf(&s, " It waited %s for idle CPUs to wake up.",
 				       text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "unknown")) {
-		string_addf(&s, " For %s it waited for CPUs that somebody may have had whom the recording left out.", text_ns(t->report, taker->ns, &time));
+		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.", text_ns(t->report, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
 		string_addf(&s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
@@ -324,7 +325,7 @@ static void verdict(const struct telling *t)
 static size_t put_contributors(const struct telling *t, size_t first)
 {
 	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
-		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another:",
+		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another process:",
 		"Waited for a CPU that was taken by:"};
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
 	const struct trace_contributor *row = trace_critical_path_contributor(t->path, first);
@@ -554,7 +555,7 @@ int report_critical_path(struct report *report)
 	if (!path)
 		return error.code ? complain("--critical-path: %s", error.message) : 1;
 	if (trace_history_is_coarse(report->history))
-		fputs("tracevisualizer: warning: the window is too long to tell apart what threads did on a CPU; "
+		fputs("tracevisualizer: warning: the window is too long to divide CPU time into user mode, system calls, traps and interrupts; "
 		      "--from and --to choose a shorter one\n",
 		      stderr);
 	if (trace_critical_path_verify(path, &error) < 0) {

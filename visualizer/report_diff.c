@@ -40,11 +40,11 @@ static const struct {
 	[Q_WAITS + TRACE_WAIT_DEVICE] = {"wait_device_ns", "waiting for devices", false},
 	[Q_WAITS + TRACE_WAIT_MEMORY] = {"wait_memory_ns", "waiting for memory", true},
 	[Q_WAITS + TRACE_WAIT_STOPPED] = {"wait_stopped_ns", "stopped", false},
-	[Q_WAITS + TRACE_WAIT_OTHER] = {"wait_other_ns", "waiting for none of these", false},
+	[Q_WAITS + TRACE_WAIT_OTHER] = {"wait_other_ns", "waiting, other causes", false},
 	[Q_WAITS + TRACE_WAIT_KERNEL] = {"wait_kernel_ns", "waiting for the kernel", false},
 	[Q_WAITS + TRACE_WAIT_QUOTA] = {"wait_quota_ns", "waiting for CPU quota", true},
-	[Q_WAITS + TRACE_WAIT_UNKNOWN] = {"wait_unknown_ns", "unknown (not seen)", false},
-	[Q_IDLE] = {"idle_ns", "at rest between requests", false},
+	[Q_WAITS + TRACE_WAIT_UNKNOWN] = {"wait_unknown_ns", "unknown (not recorded)", false},
+	[Q_IDLE] = {"idle_ns", "idle between requests", false},
 };
 
 /* The processes of one name, in both traces. */
@@ -278,7 +278,7 @@ static void put_unknown(const struct diff *diff)
 	struct string s = {0};
 
 	if (!is_compared(diff, Q_USER)) {
-		string_addf(&s, "System calls were not all recorded %s: what was in the kernel is not known.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
+		string_addf(&s, "Not all system calls were recorded %s: the time in the kernel is unknown.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
 		grid_line(a, "", "%s", string_text(&s));
 	}
 	if (!is_compared(diff, Q_INTERRUPTED)) {
@@ -340,7 +340,7 @@ static void put_verdict(const struct diff *diff)
 	if (a->command && b->command)
 		put_runs(diff);
 	if (of_commands(diff))
-		grid_line(a, "", "Only %s and what they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
+		grid_line(a, "", "Only %s and the processes that they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
 	grid_line(a, "", "Processes of one name are added up; the greatest differences come first.");
 	if (!put_left_out(diff))
 		put_unknown(diff);
@@ -378,7 +378,7 @@ static void put_text(const struct diff *diff)
 
 	put_verdict(diff);
 	if (diff->names.nr && are_alike(diff)) {
-		grid_line(report, "", "Nothing differs: %zu name%s, and in both the same times to the nanosecond.", diff->names.nr, diff->names.nr == 1 ? "" : "s");
+		grid_line(report, "", "No differences: %zu name%s, with the same times in both to the nanosecond.", diff->names.nr, diff->names.nr == 1 ? "" : "s");
 		if (!report->options->all && !report->options->top)
 			return;
 		fputs("\n", report->out);

@@ -33,14 +33,14 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		[TRACE_WAIT_DEVICE] = "devices and terminals",
 		[TRACE_WAIT_MEMORY] = "memory",
 		[TRACE_WAIT_STOPPED] = "being continued (job control, tracing)",
-		[TRACE_WAIT_OTHER] = "none of these (calls that nobody known ended)",
-		[TRACE_WAIT_UNKNOWN] = "unknown (what they did was not seen)",
+		[TRACE_WAIT_OTHER] = "other (system calls ended by an unknown waker)",
+		[TRACE_WAIT_UNKNOWN] = "unknown (not recorded)",
 		[TRACE_WAIT_KERNEL] = "the kernel (its threads, RCU)",
 		[TRACE_WAIT_QUOTA] = "the CPU quota of their control groups",
-		[AT_REST] = "the next request (servers at rest)",
-		[NEXT_JOB] = "the next job (kernel threads)",
-		[HIDDEN] = "unknown (threads that the kernel hides)",
-		[ASLEEP] = "asleep all the time (threads that the kernel hides)",
+		[AT_REST] = "the next request (idle servers)",
+		[NEXT_JOB] = "the next job (idle kernel threads)",
+		[HIDDEN] = "unknown (threads hidden from the recorder)",
+		[ASLEEP] = "asleep all the time (threads hidden from the recorder)",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
@@ -115,7 +115,7 @@ static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 static void by_lock(const struct report *report)
 {
 	static const struct grid_column columns[] = {
-		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"until this let go", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
+		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"waiter", GRID_ELASTIC}, {"released by", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
 	struct trace_lock_wait *locks;
 	uint64_t whole = 0;
@@ -176,7 +176,7 @@ struct pair *report_pairs(const struct report *report, size_t *ret_nr)
 static void by_pair(const struct report *report)
 {
 	static const struct grid_column columns[] = {
-		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"who waited", GRID_ELASTIC}, {"for whom", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
+		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"waiter", GRID_ELASTIC}, {"waited for", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
 	struct fold fold = fold_begin(report, ROWS);
 	struct grid *grid;
 	uint64_t whole = 0;
@@ -186,7 +186,7 @@ static void by_pair(const struct report *report)
 	for (size_t i = 0; i < nr; i++)
 		whole += pairs[i].wait.ns;
 	if (nr) {
-		grid_title(report, "", "Who waited for whom:");
+		grid_title(report, "", "Waits between processes:");
 		grid = grid_new(report, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++) {
 			const struct pair *pair = &pairs[i];
@@ -200,7 +200,7 @@ static void by_pair(const struct report *report)
 				grid_text(grid, "another of its threads");
 			else
 				grid_process(grid, pair->wait.comm, pair->wait.pid);
-			grid_text(grid, pair->wait.idle ? "(at rest)" : pair->wait.via);
+			grid_text(grid, pair->wait.idle ? "(idle)" : pair->wait.via);
 		}
 		end(grid, report, &fold);
 	}

@@ -133,7 +133,7 @@ static void queued_lines(struct grid *grid, const struct report *report, const s
 		text_process(holder->comm, holder->pid, name, sizeof(name));
 		snprintf(text, sizeof(text), holder->pid ? "%s" : "(%s)", name);
 		if (is_idle(holder))
-			part_line(grid, holder->ns, "its CPU had to wake up", "");
+			part_line(grid, holder->ns, "its idle CPU was waking up", "");
 		else
 			part_line(grid, holder->ns, "its CPU was taken by ", text);
 	}
@@ -158,7 +158,7 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 	blocked_lines(grid, report, wait);
 	queued_lines(grid, report, wait);
 	if (wait->rest_ns)
-		part_line(grid, wait->rest_ns, "interrupts, and what is too long ago to be known", "");
+		part_line(grid, wait->rest_ns, "interrupts, and time too long ago to be attributed", "");
 	grid_end(grid, NULL);
 }
 
@@ -201,7 +201,7 @@ static void receiver_table(const struct report *report)
 		whole += trace_get_receiver(report->servers, i)->softirq_ns;
 	if (!whole)
 		return;
-	grid_title(report, "", "Receiving from the network (softirq time, on behalf of whom; it is in the books of whoever was interrupted):");
+	grid_title(report, "", "Receiving from the network (softirq time by receiving process; other tables count it for the interrupted thread):");
 	grid = grid_new(report, "  ", columns, 4);
 	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++) {
 		const struct trace_receiver *receiver = trace_get_receiver(report->servers, i);

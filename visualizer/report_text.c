@@ -38,11 +38,11 @@ static void share(const struct report *report, const char *label, uint64_t ns, u
 static void share_if(const struct report *report, bool is_recorded, const char *without, const char *label, uint64_t ns, uint64_t whole)
 {
 	if (!has_turns(report))
-		grid_line(report, "\t\t", "%s: not known without scheduling changes", label);
+		grid_line(report, "\t\t", "%s: unknown without scheduling changes", label);
 	else if (is_recorded)
 		share(report, label, ns, whole);
 	else
-		grid_line(report, "\t\t", "%s: not known without %s", label, without);
+		grid_line(report, "\t\t", "%s: unknown without %s", label, without);
 }
 
 static void share_if_calls(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
@@ -82,15 +82,17 @@ static void put_unrecorded(const struct report *report)
 	struct string names = {0};
 
 	if (turns && !trace_analysis_sees_wakeups(report->analysis))
-		put_note(report, "Wakeups were not recorded, or not all of the time: of threads that were not on a CPU then it is unknown whether they waited for one, "
-				 "or for what else.");
+		put_note(report,
+			 "Wakeups were not recorded, or not all of the time: while a thread was not on a CPU, it is unknown "
+			 "whether it waited for a CPU or for something else.");
 	if (turns && !trace_analysis_sees_calls(report->analysis))
-		put_note(report, "System calls were not recorded, or not all of the time, or not their entries and exits both: of time on a CPU it is unknown what "
-				 "was in a thread's own code, and what in the kernel.");
+		put_note(report,
+			 "System calls were not recorded, or not all of the time, or without their entries or exits: for time on "
+			 "a CPU it is unknown which part was in a thread's own code, and which in the kernel.");
 	if (turns && !trace_analysis_sees_traps(report->analysis))
-		put_note(report, "Page faults were not recorded, or not all of the time: theirs counts as the time of what they interrupted.");
+		put_note(report, "Page faults were not recorded, or not all of the time: their time counts as that of the code in which they occurred.");
 	if (turns && !trace_analysis_sees_interrupts(report->analysis))
-		put_note(report, "Interrupts were not recorded, or not all of them: theirs counts as the time of whom they interrupted.");
+		put_note(report, "Interrupts were not recorded, or not all of them: their time counts as that of the running thread.");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
 		if (is_unrecorded(report, category))
 			string_addf(&names, "%s%s", names.len ? ", " : "", trace_category_name(category));
@@ -119,16 +121,22 @@ static void put_losses(const struct report *report)
 
 	report_lost(report, &gaps);
 	if (overwritten)
-		put_note(report, "%" PRIu64 " older event%s overwritten: this is what a flight recorder had of all CPUs.", overwritten, overwritten == 1 ? " was" : "s were");
+		put_note(report,
+			 "%" PRIu64 " older event%s overwritten: the report covers the time for which the flight recorder "
+			 "had the events of all CPUs.",
+			 overwritten, overwritten == 1 ? " was" : "s were");
 	if (older)
-		put_note(report, "Of some CPUs and of programs it had %" PRIu64 " event%s more, which only -d tells.", older, older == 1 ? "" : "s");
+		put_note(report, "Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older, older == 1 ? "" : "s");
 	if (contradictions)
-		put_note(report, "%" PRIu64 " time%s a thread was where it could not be: events are missing that no gap tells of, or were filtered.",
-			 contradictions, contradictions == 1 ? "" : "s");
+		put_note(report, "%" PRIu64 " inconsistenc%s: an event contradicts the state of its thread, because events before it "
+			 "are missing without a gap, or were filtered.",
+			 contradictions, contradictions == 1 ? "y" : "ies");
 	if (gaps)
-		put_note(report, "Lost: %s in %zu gap%s; what they touch is counted as unknown.", text_lost(report, &t), gaps, gaps == 1 ? "" : "s");
+		put_note(report, "Lost: %s in %zu gap%s; the affected times are counted as unknown.", text_lost(report, &t), gaps, gaps == 1 ? "" : "s");
 	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		put_note(report, "For %s no scheduling changes were recorded: halted, or taken away. What happened then is unknown.", text_ns(report, halted, &t));
+		put_note(report,
+			 "For %s no scheduling changes were recorded, because recording was halted or the event was not enabled: "
+			 "that time is unknown.", text_ns(report, halted, &t));
 	put_unrecorded(report);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		put_not_traced(report, trace_not_traced(report->trace, i), !i);
@@ -270,7 +278,7 @@ static const char *most_of_it(const struct report *report, const struct process_
 	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "files",	      [TRACE_WAIT_PROCESS] = "several processes", [TRACE_WAIT_NETWORK] = "the network",
 		[TRACE_WAIT_TIMEOUT] = "timeout",     [TRACE_WAIT_DEVICE] = "devices",		  [TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "stopped",     [TRACE_WAIT_OTHER] = "the end of calls",	  [TRACE_WAIT_UNKNOWN] = "something not seen",
+		[TRACE_WAIT_STOPPED] = "stopped",     [TRACE_WAIT_OTHER] = "the end of calls",	  [TRACE_WAIT_UNKNOWN] = "something unknown",
 		[TRACE_WAIT_KERNEL] = "the kernel",   [TRACE_WAIT_QUOTA] = "quota",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
@@ -417,7 +425,7 @@ static void process_table(const struct report *report, const struct process_row 
 	left = put_crowds(report, grid, &crowds, &kernel);
 	cpu_ns = left.sum.user_ns + left.sum.system_ns;
 	if (left.nr && !cpu_ns && trace_analysis_is_filtered(report->analysis))
-		snprintf(rest, sizeof(rest), "%zu more, of whom nothing is known: they did not pass the filter; --all shows them", left.nr);
+		snprintf(rest, sizeof(rest), "%zu more, not recorded because of the filter; --all shows them", left.nr);
 	else if (left.nr)
 		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s%sCPU; --all shows them", left.nr, kernel,
 			 cpu_ns ? text_ns(report, cpu_ns, &t) : "no", cpu_ns ? " of " : " ");
@@ -534,7 +542,7 @@ static void mode_table(const struct report *report, const struct trace_figures *
 		time_line(grid, f->blocked_ns - unknown_ns, f->elapsed_ns, 0, "waiting for something else");
 	}
 	if (unknown_ns)
-		time_line(grid, unknown_ns, f->elapsed_ns, 0, "unknown: it was not seen");
+		time_line(grid, unknown_ns, f->elapsed_ns, 0, "unknown: not recorded");
 	grid_end(grid, NULL);
 }
 
@@ -578,7 +586,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 		else if (f->wait_cpu_for[i].pid)
 			snprintf(text, sizeof(text), "process %u%s%s", f->wait_cpu_for[i].pid, *name ? " " : "", name);
 		else if (is_idle(&f->wait_cpu_for[i]))
-			snprintf(text, sizeof(text), "(nobody: it had to wake up)");
+			snprintf(text, sizeof(text), "(idle CPU waking up)");
 		else
 			snprintf(text, sizeof(text), "(%s)", name);
 		time_line(grid, f->wait_cpu_for[i].ns, f->elapsed_ns, 0, text);
@@ -692,7 +700,7 @@ static void system_page(const struct report *report, const struct trace_figures 
 	share_if_calls(report, "Total process time", cpus.user, whole);
 	share_if_calls(report, "Total system time", cpus.system + cpus.interrupts, whole);
 	if (trace_analysis_is_filtered(report->analysis))
-		grid_line(report, "\t\t", "System idle: not known, for whoever did not pass the filter may have run");
+		grid_line(report, "\t\t", "System idle: unknown, because processes excluded by the filter may have run");
 	else
 		share(report, "System idle", cpus.idle, whole);
 	system_call_table(report, f);

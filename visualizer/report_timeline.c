@@ -258,7 +258,7 @@ int timeline_check(const struct report *report)
 {
 	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return report_check_from(report);
-	fputs("tracevisualizer: the kernel was not recorded, only events of programs: nobody knows what threads did; record as root\n", stderr);
+	fputs("tracevisualizer: the kernel was not recorded, only events of programs: what threads did is unknown; record as root\n", stderr);
 	return 1;
 }
 

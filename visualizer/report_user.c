@@ -264,7 +264,7 @@ static struct span_sums sum_spans(const struct report *report, enum trace_span_k
 static void put_unfinished(const struct report *report, const struct span_sums *sums)
 {
 	if (sums->open)
-		grid_line(report, INDENT, "%" PRIu64 " had not ended when the trace did.", sums->open);
+		grid_line(report, INDENT, "%" PRIu64 " had not ended at the end of the trace.", sums->open);
 	if (sums->unmatched)
 		grid_line(report, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
 	if (sums->open || sums->unmatched)
@@ -289,7 +289,7 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 {
 	static const char *const titles[] = {
 		"Scopes of programs (where the time between begin and end went):",
-		"Requests of programs (from begin to end, on whatever threads; queued: with none):",
+		"Requests of programs (from begin to end, on any threads; queued: on none):",
 		"Between events of programs (of one thread and provider):",
 	};
 	struct span_sums sums = sum_spans(report, kind);

@@ -69,7 +69,7 @@ static void add_wait(struct string *s, const struct report *report, const struct
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
 		[TRACE_WAIT_TIMEOUT] = "a timer",    [TRACE_WAIT_DEVICE] = "the device ", [TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the end of ", [TRACE_WAIT_UNKNOWN] = "nobody knows what",
+		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the end of ", [TRACE_WAIT_UNKNOWN] = "something unknown",
 		[TRACE_WAIT_KERNEL] = "the kernel, ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
@@ -95,7 +95,7 @@ static void add_wait(struct string *s, const struct report *report, const struct
 	if (*wait->via)
 		string_addf(s, " via %s", wait->via);
 	if (wait->idle)
-		string_add(s, ", at rest between requests");
+		string_add(s, ", idle between requests");
 }
 
 /* ---- sums over several processes ---- */
@@ -290,7 +290,7 @@ static void add_holders(struct string *s, const struct report *report, const str
 		add_percent(s, first->ns, sum->wait_cpu);
 		string_add(s, is_idle(first) ? " of that " : " of that taken ");
 	}
-	string_add(s, is_idle(first) ? "until one woke up" : "by ");
+	string_add(s, is_idle(first) ? "while an idle CPU woke up" : "by ");
 	if (!is_idle(first))
 		add_process(s, first->comm, first->pid);
 }
@@ -347,9 +347,9 @@ static void about_one(struct string *s, const struct report *report, const struc
 {
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
 	if (!has_turns(report)) {
-		string_add(s, " was there for ");
+		string_add(s, " existed for ");
 		add_ns(s, report, sum->elapsed);
-		string_add(s, ", and nobody knows what it did: no scheduling changes were recorded.");
+		string_add(s, "; what it did is unknown: no scheduling changes were recorded.");
 		return;
 	}
 	string_add(s, " waited ");
@@ -562,7 +562,7 @@ static void about_chosen(struct string *s, const struct report *report, const st
 	if (nr == 1) {
 		about_one(s, report, rows[0].process, &sum);
 	} else if (!has_turns(report)) {
-		string_addf(s, "Nobody knows what the %zu processes did: no scheduling changes were recorded.", nr);
+		string_addf(s, "Unknown: no scheduling changes were recorded for the %zu processes.", nr);
 	} else {
 		string_addf(s, "The %zu processes", nr);
 		about_several(s, report, &list, &sum, end - start);
@@ -610,7 +610,7 @@ static void add_modes(struct string *s, const struct report *report, const struc
 	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = has_interrupts(report);
 
 	if (!calls && !interrupts) {
-		string_add(s, ", in programs, the kernel or interrupts: which of them was not recorded");
+		string_add(s, ", in programs, the kernel or interrupts (not recorded which)");
 		return;
 	}
 	string_add(s, ": ");
@@ -627,7 +627,7 @@ static void add_modes(struct string *s, const struct report *report, const struc
 		add_percent(s, sum->irq_ns, all);
 		string_add(s, trace_analysis_sees_interrupts(report->analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
 	} else {
-		string_add(s, "both with interrupts, which were not recorded");
+		string_add(s, "including interrupts, which were not recorded");
 	}
 }
 
@@ -655,13 +655,13 @@ static void about_cpus(struct string *s, const struct report *report)
 	if (!all) {
 		string_add(s, "In ");
 		add_ns(s, report, end - start);
-		string_add(s, " nothing of what CPUs did was recorded.");
+		string_add(s, " no activity of the CPUs was recorded.");
 		return;
 	}
 	if (sum.unknown_ns == all) {
-		string_add(s, "What the CPUs did in ");
+		string_add(s, "The activity of the CPUs in ");
 		add_ns(s, report, end - start);
-		string_add(s, " is not known.");
+		string_add(s, " is unknown.");
 		return;
 	}
 	string_add(s, "In ");
@@ -670,10 +670,10 @@ static void about_cpus(struct string *s, const struct report *report)
 	add_name(s, *info->host ? info->host : "the machine");
 	/* CPUs without chosen threads do not appear */
 	if (trace_analysis_is_filtered(report->analysis))
-		string_add(s, nr == 1 ? " that was seen" : " that were seen");
+		string_add(s, nr == 1 ? " that was recorded" : " that were recorded");
 	string_add(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.irq_ns, all);
-	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with what the filter let pass" : " busy");
+	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with processes that the filter selects" : " busy");
 	add_modes(s, report, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
 		string_add(s, ", and ");
@@ -692,11 +692,11 @@ static void about_host(struct string *s, const struct report *report, const stru
 
 	if (percent(system->stolen_ns, cpu_ns) < WORTH_NAMING)
 		return;
-	string_add(s, " Of their CPU time the host of this virtual machine took ");
+	string_add(s, " The host of this virtual machine took ");
 	add_ns(s, report, system->stolen_ns);
 	string_add(s, " (");
 	add_percent(s, system->stolen_ns, cpu_ns);
-	string_add(s, ") for others.");
+	string_add(s, ") of their CPU time for others.");
 }
 
 static void about_machine(struct string *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
@@ -778,9 +778,10 @@ void report_verdict_of_programs(const struct report *report, bool any)
 {
 	struct string s = {0};
 
-	string_add(&s, "The kernel was not recorded, only events of programs: what else their threads did, what they waited for, and which processes there were, is not known.");
+	string_add(&s, "The kernel was not recorded, only events of programs: the processes, the other activity of their threads "
+		       "and the causes of waits are unknown.");
 	if (!any)
-		string_add(&s, " There are none.");
+		string_add(&s, " The trace has no such events.");
 	report_loss_sentence(&s, report);
 	report_wrapped(report, string_text(&s));
 	string_free(&s);

@@ -62,10 +62,10 @@ static void warn_gaps(const struct trace *trace)
 		fprintf(stderr, "tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n", losses.overwritten,
 			losses.overwritten == 1 ? " was" : "s were");
 	if (losses.gaps && !losses.lost)
-		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s, nobody knows how many; what they touch is shown as unknown\n",
+		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s (count unknown); the affected times are shown as unknown\n",
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
-		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; what they touch is shown as unknown\n",
+		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; the affected times are shown as unknown\n",
 			losses.is_least ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
@@ -77,9 +77,9 @@ static void warn_losses(const struct trace *trace)
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
 		say("warning: ", trace_get_damage(trace, i)->message);
 	if (trace_nr_damages(trace) > MAX_WARNINGS)
-		fprintf(stderr, "tracevisualizer: warning: %zu more damages like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged places like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
 	if (!info->clean_end)
-		fputs("tracevisualizer: warning: the recording was not finished; what came last may be missing\n", stderr);
+		fputs("tracevisualizer: warning: the recording was not finished; the last events may be missing\n", stderr);
 }
 
 /*
@@ -99,9 +99,9 @@ static int verify(const struct report *report)
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
 		return complain(error.message);
-	string_addf(&line, "%s, and the books of %zu process%s and %zu CPU%s balance to the nanosecond",
+	string_addf(&line, "%s, and the times of %zu process%s and %zu CPU%s add up to the nanosecond",
 		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
-							     : "verified as far as it goes: what there is is accounted for",
+							     : "verified in part: every recorded event is accounted for, but the number of lost events is uncertain",
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
 		    trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	/* after JSON, the output would not be JSON */

@@ -86,14 +86,14 @@ static const char *set_critical_path(struct options *options, const char *value)
 {
 	options->critical_path = true;
 	options->critical_task = value;
-	return value && !*value ? "is no process, thread or name" : NULL;
+	return value && !*value ? "is not a process, thread or name" : NULL;
 }
 
 /*
  * A second value is an error: the report would use the last one, and users would believe it used
  * both.
  */
-#define SECOND "is the second one, and there can be one only"
+#define SECOND "is a second value; only one is allowed"
 
 static const char *set_cpu(struct options *options, const char *value)
 {
@@ -294,7 +294,7 @@ static int parse_letter(struct options *options, const char *word)
 		if (!row)
 			return complain("option", word, "is not known");
 		if (row->value)
-			return at[1] ? apply(options, row, word, at + 1) : complain("option", word, "needs its value glued to it");
+			return at[1] ? apply(options, row, word, at + 1) : complain("option", word, "needs its value attached, as in -c0");
 		if (apply(options, row, word, ""))
 			return 2;
 	} while (*++at);
@@ -341,9 +341,9 @@ static int check_together(const struct options *options)
 	if (options->to_s >= 0 && options->from_s >= options->to_s)
 		return complain("option", "--from", "has to be before --to");
 	if (options->diff && (options->list || options->verify || options->critical_path))
-		return complain("option", "--diff", "goes with none of -d, --verify and --critical-path");
+		return complain("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
 	if (options->timeline && (options->list || options->analyze || options->json || options->summary || options->critical_path || options->diff))
-		return complain("option", "--timeline", "is a file of its own: no other report goes with it");
+		return complain("option", "--timeline", "writes its own file and cannot be combined with another report");
 	return 0;
 }
 
@@ -389,7 +389,7 @@ static int take_positionals(struct options *options, const char **words, int nr)
 	if (options->help || options->version)
 		return 0;
 	if (!nr) {
-		fputs("tracevisualizer: no trace given; tracevisualizer -a t.trace tells where the time went, tracevisualizer --help all else\n",
+		fputs("tracevisualizer: no trace given; tracevisualizer -a t.trace shows where the time went, tracevisualizer --help lists all options\n",
 		      stderr);
 		return 2;
 	}
@@ -400,7 +400,7 @@ static int take_positionals(struct options *options, const char **words, int nr)
 			return complain("argument", "''", "is not a file name");
 	options->trace = words[0];
 	if (nr == 3 && options->output)
-		return complain("argument", words[2], "is a second file to write to, beside that of --output");
+		return complain("argument", words[2], "is a second output file; --output names one already");
 	if (nr == 3)
 		options->output = words[2];
 	if (options->diff) {
@@ -409,7 +409,7 @@ static int take_positionals(struct options *options, const char **words, int nr)
 	}
 	options->proc = nr > 1 ? words[1] : NULL;
 	if (options->proc && options->critical_path && !options->critical_task && access(words[0], F_OK) != 0) {
-		fprintf(stderr, "tracevisualizer: '%s' is no trace; if it is whose path is wanted: --critical-path=%s\n", words[0], words[0]);
+		fprintf(stderr, "tracevisualizer: '%s' is not a trace; to choose a task use --critical-path=%s\n", words[0], words[0]);
 		return 2;
 	}
 	if (options->proc && options_is_trace(options->proc)) {

@@ -777,7 +777,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 		return s;
 fail:
 	servers_fail(ret_error, error,
-		     error == -EBUSY ? "the analysis was run before; make the servers' before its pass"
+		     error == -EBUSY ? "the analysis was run already; create the servers' analysis before its pass"
 				     : "out of memory for the servers' requests");
 	return trace_servers_free(s);
 }

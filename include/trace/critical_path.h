@@ -105,7 +105,7 @@ struct trace_critical_path;
  * @name: system call or interrupt; "" if none
  * @kind, @target, @via, @idle, @other: BLOCKED only, as in struct trace_interval; "" if none
  * @holder, @holder_name: WAIT_CPU only: the thread that had the CPU. Without a thread:
- *     "interrupts", "unknown" (a filter left others out), or "nobody": the CPU was idle, or no
+ *     "interrupts", "unknown" (a filter left others out), or "idle CPU": the CPU was idle, or no
  *     event shows what it did. Otherwise NULL and "".
  * @waiter: the thread that waited for @thread; NULL if @thread is the chosen one. @waited_via: the
  *     kind of that wait ("pipe", "futex" ...; the wait kind if it has no via); "" if there is none.

@@ -411,7 +411,7 @@ struct trace_cursor_options {
 /**
  * trace_cursor_new() - a cursor before the first event
  * @options: NULL = all events
- * Returns NULL with -ENOMEM, or with -EBADMSG if the file has become shorter since it was opened.
+ * Returns NULL with -ENOMEM, or with -EBADMSG if the file was truncated after it was opened.
  * The first cursor of a trace sorts the chunks, which takes a few ms for 10 GB.
  */
 struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,

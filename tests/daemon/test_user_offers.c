@@ -615,7 +615,7 @@ static void events_that_the_trace_cannot_describe_are_reported(void)
 	child = live_elsewhere(&program);
 	users_switch_off(daemon.users); /* it finds the program */
 	users_tell_lack(daemon.users, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs, whose events count as lost: there are more different events of programs than a trace can have: 65280\n");
+	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs, whose events count as lost: programs have more event types than a trace can hold: 65280\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	daemon_free(&daemon);

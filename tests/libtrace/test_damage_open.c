@@ -50,7 +50,7 @@ static void a_file_that_shrinks_before_the_first_cursor_has_none(void)
 		abort();
 	CU_ASSERT_PTR_NULL(trace_cursor_new(trace, NULL, &error));
 	CU_ASSERT_EQUAL(error.code, -EBADMSG);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "shorter"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "truncated"));
 	trace_close(trace);
 	fixture_free(&fixture);
 }

@@ -276,7 +276,7 @@ static void losses_that_cannot_be_are_not_in_the_sum(void)
 		rawfile_exit(file, 1000, 0);
 		CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
 		trace = rawfile_open_with(file, stats, 2);
-		check_refused(trace, "the books of stream 65536", "more events than there can have been");
+		check_refused(trace, "the statistics of stream 65536", "more events than possible");
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1000);
 		CU_ASSERT_EQUAL(trace_nr_gaps(trace), 2); /* the size of one is unknown */
 		trace_close(trace);
@@ -293,7 +293,7 @@ static void books_whose_sum_overflows_are_refused(void)
 	rawfile_exit(file, 1000, 0);
 	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
 	trace = rawfile_open(file, &stats);
-	check_refused(trace, "the books of stream 9", "more events than there can have been");
+	check_refused(trace, "the statistics of stream 9", "more events than possible");
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
 	trace_close(trace);
 }
@@ -308,7 +308,7 @@ static void a_block_that_declares_losses_that_cannot_be_is_refused(void)
 	rawfile_exit(file, 2000, 0);
 	CU_ASSERT_EQUAL(rawfile_block(file, 2000, 1ull << 62, TRACE_GAP_DISCARDED), 0);
 	trace = rawfile_open_with(file, NULL, 0);
-	check_refused(trace, "stream 9", "more events are lost than there can have been");
+	check_refused(trace, "stream 9", "more lost events than possible");
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 10);
 	trace_close(trace);
 }
@@ -327,7 +327,7 @@ static void nor_is_such_a_block_told_twice(void)
 	CU_ASSERT_EQUAL(pwrite(file->fd, "?", 1, 0), 1);
 	trace = rawfile_open_with(file, NULL, 0);
 	for (size_t i = 0; i < trace_nr_damages(trace); i++)
-		nr += strstr(trace_get_damage(trace, i)->message, "more events are lost") != NULL;
+		nr += strstr(trace_get_damage(trace, i)->message, "more lost events") != NULL;
 	CU_ASSERT_EQUAL(nr, 1);
 	trace_close(trace);
 }
@@ -380,7 +380,7 @@ static void the_writer_s_sums_do_not_wrap(void)
 	CU_ASSERT_EQUAL(before, UINT64_MAX);
 	image_free(&image);
 	trace = rawfile_open_with(file, NULL, 0);
-	check_refused(trace, "stream 9", "more events are lost than there can have been");
+	check_refused(trace, "stream 9", "more lost events than possible");
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost >= 2000);
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 2010);
 	trace_close(trace);

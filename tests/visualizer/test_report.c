@@ -50,7 +50,7 @@ static const char golden_page[] =
 	"\t\t      1      0      500  1.25  500            0          0         0       500     500     500      500  page fault\n"
 	"\t\tWaiting for a CPU that was taken by:\n"
 	"\t\t   time      %  count\n"
-	"\t\t  10000  25.00         (nobody: it had to wake up)\n"
+	"\t\t  10000  25.00         (idle CPU waking up)\n"
 	"\t\t   9500  23.75         process 20 t\"wo\\x01\\xff\n"
 	"\t\t    300   0.75         (interrupts)\n"
 	"\t\tWaiting for:\n"
@@ -70,8 +70,8 @@ static void a_process_page_is_as_expected(void)
 }
 
 static const char golden_front[] =
-	"one (10) waited 26 % of its 40000 ns for the file /da\\x0ata; it waited 50 % for a CPU, mostly until\n"
-	"one woke up, and used 25 % CPU (6500 ns in its own code, 3500 ns in the kernel).\n"
+	"one (10) waited 26 % of its 40000 ns for the file /da\\x0ata; it waited 50 % for a CPU, mostly while\n"
+	"an idle CPU woke up, and used 25 % CPU (6500 ns in its own code, 3500 ns in the kernel).\n"
 	"\n"
 	"In 40000 ns the 1 CPU of the machine was 75 % busy: 65 % in programs, 8.8 % in the kernel, 1.2 % in\n"
 	"interrupts.\n"
@@ -118,11 +118,11 @@ static const char golden_sections[] =
 	"       0      1   100       1      100  pipe\\xff\\x1b\n"
 	"\n"
 	"Locks (futexes: mutexes, conditions, joins; file locks; semaphores):\n"
-	"  waited  waits  who waited                until this let go       lock\n"
+	"  waited  waits  waiter                    released by             lock\n"
 	"   20000      1  esc\\x1b[31m\\x0alock (30)  another of its threads  futex 0x7f00\n"
 	"\n"
-	"Who waited for whom:\n"
-	"  waited  waits  who waited                for whom                  via\n"
+	"Waits between processes:\n"
+	"  waited  waits  waiter                    waited for                via\n"
 	"   38000      1  one (10)                  esc\\x1b[31m\\x0alock (30)  pipe\n"
 	"   20000      1  esc\\x1b[31m\\x0alock (30)  another of its threads    futex\n"
 	"\n"
@@ -449,7 +449,7 @@ static void a_disk_is_no_file(void)
 	text = report_of(tb, "-a --ns --all");
 	contains(text, "4000 ns for the disk vda.");
 	contains(text, "kworker/0:1  disk vda\n");
-	contains(text, "vda   (blocks of no file that is known)\n");
+	contains(text, "vda   (blocks of unknown files)\n");
 	free(text);
 }
 

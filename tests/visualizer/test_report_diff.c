@@ -58,12 +58,12 @@ static void a_trace_does_not_differ_from_itself(void)
 
 	snprintf(arguments, sizeof(arguments), "--diff %s %s", story_path, story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	contains(text, "\nNothing differs: 2 names, and in both the same times to the nanosecond.\n");
+	contains(text, "\nNo differences: 2 names, with the same times in both to the nanosecond.\n");
 	CU_ASSERT_PTR_NULL(strstr(text, "less"));
 	free(text);
 	snprintf(arguments, sizeof(arguments), "--diff --all %s %s", story_path, story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	contains(text, "\nNothing differs: ");
+	contains(text, "\nNo differences: ");
 	contains(text, "\none: 1 process in A, 1 in B\n");
 	free(text);
 	/* no process was compared */
@@ -118,7 +118,7 @@ static void a_comparison_divides_only_what_both_recorded(void)
 	tb_free(tb);
 	snprintf(arguments, sizeof(arguments), "--diff --comm=one %s %s", path, story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	contains(text, "\nSystem calls were not all recorded in A: what was in the kernel is not known.\n"
+	contains(text, "\nNot all system calls were recorded in A: the time in the kernel is unknown.\n"
 		       "Interrupts were not recorded in A: they count there as time on a CPU.\n");
 	contains(text, "\n  on a CPU                 6.00 us ");
 	CU_ASSERT_PTR_NULL(strstr(text, "in its own code"));
@@ -138,10 +138,10 @@ static void a_comparison_marks_commands_identified_by_name_only(void)
 		const char *wanted;
 	} cases[] = {
 		{{true, true}, "The command make ran for 100.00 us in A, make for 100.00 us in B: 1.00 times as long.\nOnly the commands and"},
-		{{false, true}, "The first process seen with the command's name make ran for 100.00 us in A, the command make for 100.00 us in B: "
-				"1.00 times as long.\nOnly these processes and what they started;"},
-		{{true, false}, "The command make ran for 100.00 us in A, the first process seen with the command's name make for 100.00 us in B: "},
-		{{false, false}, "The first process seen with the command's name make ran for 100.00 us in A, the first process seen with the "
+		{{false, true}, "The first recorded process with the command's name make ran for 100.00 us in A, the command make for 100.00 us in B: "
+				"1.00 times as long.\nOnly these processes and the processes that they started;"},
+		{{true, false}, "The command make ran for 100.00 us in A, the first recorded process with the command's name make for 100.00 us in B: "},
+		{{false, false}, "The first recorded process with the command's name make ran for 100.00 us in A, the first recorded process with the "
 				 "command's name make for 100.00 us in B: "},
 	};
 

@@ -256,8 +256,8 @@ static void events_overwritten_by_a_flight_recorder_are_no_gap(void)
 	contains(text, "\"gaps\":[]");
 	free(text);
 	text = report_of(flight_recorder(), "-a");
-	contains(text, "7 older events were overwritten: this is what a flight recorder had of all CPUs.");
-	CU_ASSERT_PTR_NULL(strstr(text, "which only -d tells"));
+	contains(text, "7 older events were overwritten: the report covers the time for which the flight recorder had the events of all CPUs.");
+	CU_ASSERT_PTR_NULL(strstr(text, "Only -d shows"));
 	free(text);
 }
 
@@ -282,7 +282,7 @@ static void events_before_the_accounting_are_in_lists(void)
 	tb = flight_recorder();
 	tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);
 	text = report_of(tb, "-a");
-	contains(text, "it had 1 event more, which only -d tells.");
+	contains(text, "Only -d shows the 1 older event of some CPUs and of programs.");
 	free(text);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		tb = flight_recorder();
@@ -338,7 +338,7 @@ static void verified_json_is_json(void)
 
 	snprintf(arguments, sizeof(arguments), "--json --verify --output %s.json %s", trace_path, trace_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	contains(text, "balance to the nanosecond\n");
+	contains(text, "add up to the nanosecond\n");
 	free(text);
 	snprintf(arguments, sizeof(arguments), "%s.json", trace_path);
 	json = json_load_file(arguments, 0, NULL);

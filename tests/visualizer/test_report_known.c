@@ -43,7 +43,7 @@ static void a_damaged_start_state_is_told_in_every_output(void)
 	}
 	snprintf(arguments, sizeof(arguments), "-a %s", path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	contains(text, "tracevisualizer: warning: of the state at the start 2 events cannot be read: ");
+	contains(text, "tracevisualizer: warning: 2 events of the start state cannot be read: ");
 	contains(text, "Lost: 2 events in 1 gap;");
 	free(text);
 	image_free(&image);
@@ -85,13 +85,13 @@ static void a_damaged_chunk_is_reported_in_every_output(void)
 		if (warning) /* once */
 			CU_ASSERT_PTR_NULL(strstr(warning + 1, "tracevisualizer: warning: "));
 		if (i == 1) /* in the answer, too */
-			contains(text, "what they touch is unknown.\n");
+			contains(text, "the affected times are unknown.\n");
 		free(text);
 	}
 	snprintf(arguments, sizeof(arguments), "--diff %s %s", trace_path, path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	contains(text, "; lost: 11 events\n");
-	contains(text, "tracevisualizer: warning: a damaged chunk of CPU 0 costs 11 events;");
+	contains(text, "tracevisualizer: warning: a damaged chunk of CPU 0 loses 11 events;");
 	free(text);
 	snprintf(arguments, sizeof(arguments), "--diff --json %s %s", trace_path, path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
@@ -106,8 +106,8 @@ static void a_damaged_chunk_is_reported_in_every_output(void)
 static void uncounted_losses_have_no_number(void)
 {
 	static const char *const outputs[] = {"-s", "-a", "--critical-path=one", "--diff"};
-	static const char *const words[] = {"Lost: nobody knows how many events in 2 gaps;", "Events may have been lost, nobody knows how many:",
-					    "Events may have been lost, nobody knows how many:", "; lost: nobody knows how many events\n"};
+	static const char *const words[] = {"Lost: an unknown number of events in 2 gaps;", "Events may have been lost (count unknown):",
+					    "Events may have been lost (count unknown):", "; lost: an unknown number of events\n"};
 	char path[] = "/tmp/test_report_known_killed_XXXXXX", arguments[256], *text, *c;
 	int fd = mkstemp(path);
 	struct tb *tb = tb_new();
@@ -126,7 +126,7 @@ static void uncounted_losses_have_no_number(void)
 			*c = ' ';
 		for (c = text; (c = strstr(c, "  "));)
 			memmove(c, c + 1, strlen(c));
-		contains(text, i == 3 ? "; lost: nobody knows how many events " : words[i]);
+		contains(text, i == 3 ? "; lost: an unknown number of events " : words[i]);
 		CU_ASSERT_PTR_NULL(strstr(text, " 0 events"));
 		free(text);
 	}
@@ -172,12 +172,12 @@ static void unrecorded_figures_are_not_zero(void)
 	char *text = report_of(make_masked(mask), "-a --pid=10");
 
 	join_lines(text);
-	contains(text, "% busy, in programs, the kernel or interrupts: which of them was not recorded. ");
+	contains(text, "% busy, in programs, the kernel or interrupts (not recorded which). ");
 	contains(text, "System call entries: not recorded");
 	contains(text, "Packets In: not recorded");
 	contains(text, "Number of system calls: not recorded");
 	contains(text, "Quantity of data read from files: not recorded");
-	contains(text, "Total process time: not known without system calls");
+	contains(text, "Total process time: unknown without system calls");
 	contains(text, "(categories of events): syscall, trap, irq, fs, block, timer, memory, socket, ipc, network, work. ");
 	free(text);
 	text = report_of(make_masked(mask), "--json --pid=10");
@@ -209,7 +209,7 @@ static void a_report_without_system_calls_does_not_divide_time_on_a_cpu(void)
 	text = report_of(tb, "-a --pid=10");
 	contains(text, "% CPU.\n");
 	contains(text, "% in programs or the kernel, 0 % in");
-	contains(text, "\nSystem calls were not recorded, or not all of the time, or not their entries and exits both: ");
+	contains(text, "\nSystem calls were not recorded, or not all of the time, or without their entries or exits: ");
 	contains(text, "\n  CPU  busy %  threads  irq  softirq     idle  unknown\n");
 	contains(text, "  on a CPU, in its own code or in the kernel\n");
 	contains(text, "System call entries: 1\n\tSystem call exits: not recorded\n");
@@ -247,7 +247,7 @@ static void without_wakeups_no_time_for_io_is_shown(void)
 
 	mask[TRACE_EV_sched_waking / 64] &= ~(1ull << TRACE_EV_sched_waking % 64);
 	text = report_of(make_masked(mask), "-a --pid=10");
-	contains(text, "Time waiting for I/O: not known without wakeups\n");
+	contains(text, "Time waiting for I/O: unknown without wakeups\n");
 	free(text);
 }
 
@@ -294,7 +294,7 @@ static void a_report_without_interrupts_and_page_faults_does_not_show_zero(void)
 	mask[TRACE_EV_fault_entry / 64] &= ~(3ull << TRACE_EV_fault_entry % 64);
 	text = report_of(make_masked(mask), "-a --all");
 	join_lines(text);
-	contains(text, " in the kernel, both with interrupts, which were not recorded");
+	contains(text, " in the kernel, including interrupts, which were not recorded");
 	contains(text, "  CPU  busy %  programs   kernel     idle  unknown ");
 	contains(text, "on a CPU, in its own code, or in traps not recorded");
 	contains(text, "Page faults were not recorded, or not all of the time");
@@ -336,7 +336,7 @@ static void without_scheduling_no_time_is_shown(void)
 	tb_event(tb, 0, 1000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
 	tb_sys_enter(tb, 0, 9500, SYS_getpid);
 	text = report_of(tb, "-a");
-	CU_ASSERT_PTR_EQUAL(strstr(text, "What the CPUs did in 8.50 us is not known.\n"), text);
+	CU_ASSERT_PTR_EQUAL(strstr(text, "The activity of the CPUs in 8.50 us is unknown.\n"), text);
 	CU_ASSERT_PTR_NULL(strstr(text, "CPUs (% of the trace)"));
 	CU_ASSERT_PTR_NULL(strstr(text, "Total process time"));
 	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
@@ -345,8 +345,8 @@ static void without_scheduling_no_time_is_shown(void)
 
 static void without_scheduling_a_page_says_what_is_unknown(void)
 {
-	static const char *const lines[] = {"Time executing process code: not known without scheduling changes\n", "Time running: not known without scheduling changes\n",
-					    "Time waiting for I/O: not known without scheduling changes\n", "100.00         unknown: it was not seen\n"};
+	static const char *const lines[] = {"Time executing process code: unknown without scheduling changes\n", "Time running: unknown without scheduling changes\n",
+					    "Time waiting for I/O: unknown without scheduling changes\n", "100.00         unknown: not recorded\n"};
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct tb *tb = tb_new();
 	char *text;
@@ -374,7 +374,7 @@ static void lost_time_is_not_shown_as_waiting(void)
 	tb_switch(tb, 0, 11000, 0, 10, 0);
 	tb_sys_enter(tb, 0, 12000, SYS_getpid);
 	text = report_of(tb, "-a --pid=10");
-	contains(text, "unknown: it was not seen\n");
+	contains(text, "unknown: not recorded\n");
 	free(text);
 }
 
@@ -444,7 +444,7 @@ static void a_halt_at_the_end_keeps_wakeups_recorded(void)
 	all[TRACE_EV_sched_waking / 64] &= ~(1ull << TRACE_EV_sched_waking % 64);
 	tb_event(tb, 0, 9500, TRACE_EV_trace_mask, all, sizeof(all), NULL);
 	text = report_of(tb, "-a");
-	contains(text, "\nWakeups were not recorded, or not all of the time: of threads ");
+	contains(text, "\nWakeups were not recorded, or not all of the time: while a thread was not on a CPU, ");
 	free(text);
 }
 
@@ -493,7 +493,7 @@ static void a_selected_process_has_a_row(void)
 	tb_thread_in(tb, 50, 50, 1, "other", 1, false, SYS_clock_nanosleep);
 	text = report_of(tb, "-a");
 	contains(text, "   10       1  40.00 us   0.00 ");
-	contains(text, " (1 more, of whom nothing is known: they did not pass the filter; --all shows them)");
+	contains(text, " (1 more, not recorded because of the filter; --all shows them)");
 	free(text);
 }
 
@@ -502,11 +502,11 @@ static void processes_excluded_by_a_filter_are_not_shown(void)
 	char *text = report_of(make_filtered(), "-a");
 
 	join_lines(text);
-	contains(text, " the 2 CPUs of the machine that were seen were 12 % busy with what the filter let pass: ");
+	contains(text, " the 2 CPUs of the machine that were recorded were 12 % busy with processes that the filter selects: ");
 	contains(text, "   1       ?         -  "); /* its load is unknown */
-	contains(text, " more, of whom nothing is known: they did not pass the filter; --all shows them)");
+	contains(text, " more, not recorded because of the filter; --all shows them)");
 	contains(text, "  CPU  busy %  programs  kernel  irq  softirq   unknown ");
-	contains(text, "System idle: not known, ");
+	contains(text, "System idle: unknown, ");
 	CU_ASSERT_PTR_NULL(strstr(text, "used no CPU"));
 	free(text);
 	text = report_of(make_filtered(), "--json");
@@ -515,8 +515,8 @@ static void processes_excluded_by_a_filter_are_not_shown(void)
 	free(text);
 	text = report_of(make_filtered(), "--critical-path=10");
 	join_lines(text);
-	contains(text, " For 30.00 us it waited for CPUs that somebody may have had whom the recording left out.");
-	CU_ASSERT_PTR_NULL(strstr(text, "nobody"));
+	contains(text, " It waited 30.00 us for CPUs that unrecorded threads may have used.");
+	CU_ASSERT_PTR_NULL(strstr(text, "idle CPU"));
 	free(text);
 }
 

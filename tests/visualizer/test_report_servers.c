@@ -57,7 +57,7 @@ static void a_server_and_its_clients_are_shown(void)
 		       "\t\t   402  it worked for this client\n"
 		       "\t\t    50  it worked for others, or for itself\n"
 		       "\t\t  1000  it waited for file /data\n"
-		       "\t\t   300  its CPU had to wake up\n");
+		       "\t\t   300  its idle CPU was waking up\n");
 	free(text);
 }
 

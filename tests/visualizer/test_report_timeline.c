@@ -175,7 +175,7 @@ static void without_kernel_events_there_is_no_timeline(void)
 	tb_free(tb);
 	snprintf(arguments, sizeof(arguments), "--timeline --output=%s.json %s", path, path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: the kernel was not recorded, only events of programs: nobody knows what threads did; record as root\n");
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: the kernel was not recorded, only events of programs: what threads did is unknown; record as root\n");
 	free(text);
 	unlink(path);
 	snprintf(arguments, sizeof(arguments), "%s.json", path);
@@ -192,12 +192,12 @@ static void the_timeline_excludes_other_reports(void)
 
 		snprintf(options, sizeof(options), "--timeline %s %s", others[i], i == 5 ? trace_path : "");
 		CU_ASSERT_EQUAL(run_on_trace(options, &text), 2);
-		contains(text, "--timeline is a file of its own: no other report goes with it");
+		contains(text, "--timeline writes its own file and cannot be combined with another report");
 		free(text);
 	}
 	/* JSON goes to the output file, the success message to stderr */
 	CU_ASSERT_EQUAL(run_on_trace("--timeline --verify --output=/dev/null", &text), 0);
-	contains(text, "balance to the nanosecond");
+	contains(text, "add up to the nanosecond");
 	free(text);
 }
 

@@ -18,7 +18,7 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"", "no trace given"},
 		{"-Z t", "option -Z is not known"},
 		{"--nonsense t", "option --nonsense is not known"},
-		{"-c t", "needs its value glued to it"},
+		{"-c t", "needs its value attached, as in -c0"},
 		{"-cx t", "'x' is not a number"},
 		{"--sort=tallest t", "is not a key to sort by"},
 		{"-a --top=0 t", "'0' is not a number of rows"},
@@ -28,20 +28,20 @@ static void wrong_usage_is_one_line_and_status_2(void)
 		{"--diff a", "needs two traces"},
 		{"-a a /nonexistent/out", "use --output /nonexistent/out"},
 		{"-d --from=2 --to=1 t", "--from has to be before --to"},
-		{"--diff -d a b", "--diff goes with none of -d, --verify and --critical-path"},
-		{"--diff --verify a b", "--diff goes with none of"},
+		{"--diff -d a b", "--diff cannot be combined with -d, --verify or --critical-path"},
+		{"--diff --verify a b", "--diff cannot be combined with"},
 		{"-a ''", "argument '' is not a file name"},
 		{"--diff a ''", "argument '' is not a file name"},
 		{"--comm= t", "'' is not a name"},
 		{"--cgroup '' t", "'' is not the path of a control group"},
-		{"--critical-path= t", "'' is no process, thread or name"},
-		{"--critical-path one t", "'one' is no trace; if it is whose path is wanted: --critical-path=one"},
-		{"-d -c0 -c1 t", "'1' is the second one, and there can be one only"},
-		{"-a -p1 --pid=2 t", "'2' is the second one"},
-		{"-a --comm=a --comm b t", "'b' is the second one"},
-		{"-a --cgroup=/a --cgroup=/b t", "'/b' is the second one"},
-		{"-a --output=a --output b t", "'b' is the second one"},
-		{"-a --output=a t /etc/passwd b", "argument b is a second file to write to, beside that of --output"},
+		{"--critical-path= t", "'' is not a process, thread or name"},
+		{"--critical-path one t", "'one' is not a trace; to choose a task use --critical-path=one"},
+		{"-d -c0 -c1 t", "'1' is a second value; only one is allowed"},
+		{"-a -p1 --pid=2 t", "'2' is a second value"},
+		{"-a --comm=a --comm b t", "'b' is a second value"},
+		{"-a --cgroup=/a --cgroup=/b t", "'/b' is a second value"},
+		{"-a --output=a --output b t", "'b' is a second value"},
+		{"-a --output=a t /etc/passwd b", "argument b is a second output file; --output names one already"},
 		{"-a --pid=' 5' t", "' 5' is not a number"},
 	};
 
@@ -232,7 +232,7 @@ static void old_positionals_and_a_pipe_work(void)
 	unlink(arguments);
 	snprintf(arguments, sizeof(arguments), "--verify - < %s", trace_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
-	contains(text, "balance to the nanosecond");
+	contains(text, "add up to the nanosecond");
 	free(text);
 }
 
@@ -261,7 +261,7 @@ static void failures_name_the_cause_and_status_is_1(void)
 		free(text);
 	}
 	CU_ASSERT_EQUAL(run_on_trace("-d -tNOSUCH", &text), 2);
-	contains(text, "'NOSUCH' is no event");
+	contains(text, "'NOSUCH' is not an event");
 	free(text);
 }
 

@@ -95,19 +95,19 @@ static void a_name_may_be_longer_than_the_kernel_keeps_it(void)
 	}
 }
 
-static void a_process_may_be_called_nobody(void)
+static void a_process_may_be_called_idle_cpu(void)
 {
 	struct tb *tb = tb_new();
 	char *text;
 
 	tb_window(tb, 1000, 41000);
 	tb_thread(tb, 10, 10, 1, "ten", 0, true);
-	tb_thread(tb, 50, 50, 1, "nobody", 0, false);
+	tb_thread(tb, 50, 50, 1, "idle CPU", 0, false);
 	tb_switch(tb, 0, 3000, 10, 50, TRACE_TASK_RUNNING);
 	tb_switch(tb, 0, 33000, 50, 10, TRACE_TASK_RUNNING);
 	text = report_of(tb, "--critical-path=10");
 	join_lines(text);
-	contains(text, " The CPU that it waited for was mostly taken by nobody 50: 30.00 us.");
+	contains(text, " The CPU that it waited for was mostly taken by idle CPU 50: 30.00 us.");
 	free(text);
 }
 
@@ -131,8 +131,8 @@ static void strange_rows_have_words(void)
 	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 32000, 0);
 	text = report_of(tb, "-a --ns --pid=40");
-	contains(text, "for the end of futex via futex; it waited 50 % for a CPU,\nmostly until one woke up, and used");
-	contains(text, "20000  50.00         (nobody: it had to wake up)\n");
+	contains(text, "for the end of futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke up, and used");
+	contains(text, "20000  50.00         (idle CPU waking up)\n");
 	contains(text, "6000  15.00      1  the end of futex via futex\n");
 	contains(text, "(sockets, TCP)\n");
 	free(text);
@@ -153,7 +153,7 @@ static void waits_of_each_kind_have_words(void)
 	tb_switch(tb, 0, 9001000, 0, 40, TRACE_TASK_RUNNING);
 	text = report_of(tb, "-a --all");
 	contains(text, "1  the CPU quota of their control groups\n");
-	contains(text, "unknown (threads that the kernel hides)\n");
+	contains(text, "unknown (threads hidden from the recorder)\n");
 	contains(text, "  quota\n");
 	free(text);
 }
@@ -170,7 +170,7 @@ static void the_wait_cause_of_a_hidden_thread_is_unknown(void)
 	tb_switch(tb, 0, 1001000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
 	text = report_of(tb, "-a --pid=50");
 	join_lines(text);
-	contains(text, " for nobody knows what, hidden");
+	contains(text, " for something unknown, hidden");
 	free(text);
 }
 
@@ -181,7 +181,7 @@ static void an_empty_trace_and_an_unused_name_are_reported(void)
 
 	tb_window(tb, 1000000, 1100000);
 	text = report_of(tb, "-a");
-	CU_ASSERT_PTR_EQUAL(strstr(text, "In 100.00 us nothing of what CPUs did was recorded.\n"), text);
+	CU_ASSERT_PTR_EQUAL(strstr(text, "In 100.00 us no activity of the CPUs was recorded.\n"), text);
 	CU_ASSERT_PTR_NULL(strstr(text, "0 CPUs"));
 	CU_ASSERT_PTR_NULL(strstr(text, "What threads waited for"));
 	free(text);
@@ -553,7 +553,7 @@ static void a_command_that_had_not_ended_is_reported_as_such(void)
 	tb_add(tb, 1, 1092000, trace_heartbeat, NULL, 0);
 	text = report_of(tb, "-a");
 	join_lines(text);
-	contains(text, "The command had run for 40.00 us when the recording ended, and was not seen to end: ");
+	contains(text, "The command had run for 40.00 us when the recording ended, and its end was not recorded: ");
 	free(text);
 }
 
@@ -607,7 +607,7 @@ static void the_path_is_as_long_as_the_command_ran(void)
 {
 	char *text = report_of(make_named(false), "--critical-path --ns");
 
-	contains(text, "make worked on a CPU itself for all of its 100000.");
+	contains(text, "make ran on a CPU for all of its 100000.");
 	free(text);
 	text = report_of(make_named(false), "-a --ns");
 	contains(text, "ran for 100000 ns: make (40)");
@@ -717,7 +717,7 @@ static void a_command_identified_by_name_only_is_reported_as_such(void)
 {
 	char *text = report_of(make_named(false), "-a");
 
-	contains(text, "The first process seen with the command's name ran for 100.00 us: make (40)");
+	contains(text, "The first recorded process with the command's name ran for 100.00 us: make (40)");
 	free(text);
 	text = report_of(make_named(false), "--json");
 	contains(text, "\"command_pid\":40,\"command_is_sure\":false");
@@ -902,7 +902,7 @@ int main(int argc, char **argv)
 		CASE(waits_of_each_kind_have_words),
 		CASE(the_wait_cause_of_a_hidden_thread_is_unknown),
 		CASE(a_name_may_be_longer_than_the_kernel_keeps_it),
-		CASE(a_process_may_be_called_nobody),
+		CASE(a_process_may_be_called_idle_cpu),
 		CASE(a_common_wait_target_is_none_of_the_waiters),
 		CASE(the_thread_longest_on_the_cpu_is_named),
 		CASE(a_thread_with_less_than_a_tenth_is_not_named),
