@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock_ns.h"
 #include "complain.h"
 #include "grid.h"
 #include "visualizer_options.h"
@@ -38,10 +38,7 @@ static int complain_of_error(const struct trace_error *error)
 
 static double now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)clock_monotonic_ns() * 1e-9;
 }
 
 /* -b: the time since the last call, and the event rate, if there are events. */

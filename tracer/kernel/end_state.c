@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "clock_ns.h"
 #include "start_state.h"
 
 #define LONGEST_NS 200000000u
@@ -221,7 +222,7 @@ static int each_number(struct end_reader *reader, uint32_t tgid, const char *pat
 	struct dirent *entry;
 	int result = 0;
 
-	while (folder && !result && tracer_now_ns() < reader->stop_ns && (entry = readdir(folder)))
+	while (folder && !result && clock_monotonic_ns() < reader->stop_ns && (entry = readdir(folder)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			result = visit(reader, tgid, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	if (folder)
@@ -250,7 +251,7 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
 		collector->context = context;
 		reader->collector = collector;
 		reader->ts_ns = ts_ns;
-		reader->stop_ns = tracer_now_ns() + LONGEST_NS;
+		reader->stop_ns = clock_monotonic_ns() + LONGEST_NS;
 		read_locks(reader);
 		result = each_number(reader, 0, "/proc", visit_process);
 	} else if (ret_error) {
