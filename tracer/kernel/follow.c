@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * follow.c - the processes that a filter by process passes: their pids in the kernel, and
  * their existing descendants

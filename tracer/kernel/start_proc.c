@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * start_proc.c - the start state from /proc, for threads that the iterators do not show: all of
  * them if a kernel has no iterators, some if the kernel hides processes from iterators

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* start_state_writer.c - turns the output of the iterators, and data only in /proc,
  * into start-state records. */
 #include <bpf/bpf.h>
