@@ -23,6 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "clock_ns.h"
+#include "error_set.h"
 #include "start_state.h"
 
 #define LONGEST_NS 200000000u
@@ -244,7 +245,7 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
 {
 	struct tracer_collector *collector = calloc(1, sizeof(*collector));
 	struct end_reader *reader = calloc(1, sizeof(*reader));
-	int result = -ENOMEM;
+	int result;
 
 	if (collector && reader) {
 		collector->emit = emit;
@@ -254,9 +255,8 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
 		reader->stop_ns = clock_monotonic_ns() + LONGEST_NS;
 		read_locks(reader);
 		result = each_number(reader, 0, "/proc", visit_process);
-	} else if (ret_error) {
-		ret_error->code = result;
-		snprintf(ret_error->message, sizeof(ret_error->message), "no memory to read what threads wait for");
+	} else {
+		result = error_set(ret_error, -ENOMEM, "no memory to read what threads wait for");
 	}
 	free(collector);
 	free(reader);
