@@ -243,14 +243,14 @@ int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, v
 	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
 }
 
-int trace_analysis_on_gone(struct trace_analysis *a, trace_gone_fn fn, void *data)
+int trace_analysis_on_release(struct trace_analysis *a, trace_release_fn fn, void *data)
 {
 	struct hook hook = {.gone = fn, .data = data};
 
 	return hook_add(a, &hook);
 }
 
-int trace_analysis_on_damage(struct trace_analysis *a, trace_damage_fn fn, void *data)
+int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, void *data)
 {
 	struct hook hook = {.damage = fn, .data = data};
 
@@ -304,9 +304,9 @@ static inline uint32_t tid_of(const void *payload, bool is_switch)
  */
 static void expect_threads(const struct trace_analysis *a, const struct trace_cursor *cursor, bool is_switch)
 {
-	thread_prefetch(a, tid_of(trace_cursor_foresee(cursor, is_switch ? 4 : 2), is_switch));
+	thread_prefetch(a, tid_of(trace_cursor_peek(cursor, is_switch ? 4 : 2), is_switch));
 	if (is_switch)
-		thread_prefetch_rows(a, tid_of(trace_cursor_foresee(cursor, 2), true));
+		thread_prefetch_rows(a, tid_of(trace_cursor_peek(cursor, 2), true));
 }
 
 static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
@@ -332,9 +332,9 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
  */
 static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread, bool is_hooked)
 {
-	expect_descriptor(a, thread, trace_cursor_foresee(cursor, is_hooked ? 3 : 1));
+	expect_descriptor(a, thread, trace_cursor_peek(cursor, is_hooked ? 3 : 1));
 	if (is_hooked)
-		expect_file(a, thread, trace_cursor_foresee(cursor, 1));
+		expect_file(a, thread, trace_cursor_peek(cursor, 1));
 }
 
 /* Prefetch the memory that later events need. */
@@ -428,8 +428,8 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 
 	if (error && error != -EBADMSG)
 		return error;
-	if (info->whole_ns > info->start_ns)
-		a->start_ns = a->now = info->whole_ns;
+	if (info->complete_from_ns > info->start_ns)
+		a->start_ns = a->now = info->complete_from_ns;
 	else if (first && (first->ts_ns < a->start_ns || !a->start_ns))
 		a->start_ns = a->now = first->ts_ns;
 	if (a->end_ns < a->start_ns)

@@ -46,8 +46,8 @@
  */
 static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev)
 {
-	const struct trace_sched_switch *next = a->cursor ? trace_cursor_foresee(a->cursor, 1) : NULL;
-	uint64_t next_ns = next ? trace_cursor_foresee_ns(a->cursor) : 0;
+	const struct trace_sched_switch *next = a->cursor ? trace_cursor_peek(a->cursor, 1) : NULL;
+	uint64_t next_ns = next ? trace_cursor_peek_ns(a->cursor) : 0;
 
 	if (!next_ns || next_ns < ns || lost_first(a, ns, next_ns + 1) != UINT64_MAX)
 		return false;

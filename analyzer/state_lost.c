@@ -494,12 +494,12 @@ const char *trace_analysis_start_damage(const struct trace_analysis *a, uint64_t
 	return a->start_damage.code == -EBADMSG ? a->start_damage.message : NULL;
 }
 
-size_t trace_analysis_nr_damages(const struct trace_analysis *a)
+size_t trace_analysis_nr_late_gaps(const struct trace_analysis *a)
 {
 	return a->nr_damages;
 }
 
-const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *a, size_t idx)
+const struct trace_gap *trace_analysis_get_late_gap(const struct trace_analysis *a, size_t idx)
 {
 	return idx < a->nr_damages ? &a->damages[idx] : NULL;
 }

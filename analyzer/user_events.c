@@ -372,8 +372,8 @@ static void gap_begins(struct trace_user_events *u, const struct trace_gap *gap)
 
 static void gaps_pass(struct trace_user_events *u, uint64_t now)
 {
-	while (u->next_damage < trace_analysis_nr_damages(u->analysis))
-		gap_begins(u, trace_analysis_get_damage(u->analysis, u->next_damage++));
+	while (u->next_damage < trace_analysis_nr_late_gaps(u->analysis))
+		gap_begins(u, trace_analysis_get_late_gap(u->analysis, u->next_damage++));
 	for (gap_find(u); now >= u->next_gap_ns && u->next_gap < trace_nr_gaps(u->trace); gap_find(u))
 		gap_begins(u, trace_get_gap(u->trace, u->next_gap++));
 }
@@ -500,7 +500,7 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	if (!error && has_user_events(trace)) {
 		error = trace_analysis_on_event(analysis, mask, on_event, u);
 		if (!error)
-			error = trace_analysis_on_damage(analysis, on_damage, u);
+			error = trace_analysis_on_late_gap(analysis, on_damage, u);
 		if (!error)
 			error = trace_analysis_on_interval(analysis, on_interval, u);
 	}

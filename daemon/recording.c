@@ -336,14 +336,14 @@ void recording_get_status(struct recording *recording, struct recording_status *
 		writer_thread_totals(recording->thread, &written);
 	drain_get_totals(recording->drain, &drained);
 	events = drained.events + recording->notes.stored - recording->notes.abandoned;
-	gone = written.lost_write + written.lost_inside;
+	gone = written.lost_write + written.undecodable;
 	lost = trace_add_saturated(recording->notes.lost, recording->notes.abandoned);
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
 		.events = events > gone ? events - gone : 0,
 		.lost = trace_add_saturated(drained.lost, lost),
 		.lost_write = written.lost_write,
-		.not_understood = written.lost_inside,
+		.not_understood = written.undecodable,
 		.missed = recording->notes.missed_total,
 		.filtered = drained.filtered,
 		.file_bytes = written.file_bytes,

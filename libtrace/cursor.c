@@ -775,7 +775,7 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
 	return event;
 }
 
-const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance)
+const void *trace_cursor_peek(const struct trace_cursor *cursor, uint32_t distance)
 {
 	const struct lane *lane = cursor->top;
 	const struct block_type *type;
@@ -816,7 +816,7 @@ static bool may_have_other_chunk(const struct trace_cursor *cursor, uint32_t str
 	return false;
 }
 
-uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor)
+uint64_t trace_cursor_peek_ns(const struct trace_cursor *cursor)
 {
 	const struct lane *lane = cursor->top;
 

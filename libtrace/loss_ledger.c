@@ -5,7 +5,7 @@
  *
  * The field events_before of a chunk counts all earlier events of its stream, stored or lost. So
  *
- *	events_before - (events_before + events + lost_inside of the previous chunk)
+ *	events_before - (events_before + events + undecodable of the previous chunk)
  *	        = lost_before + lost_write + events of missing chunks
  *
  * The header declares lost_before and lost_write. The remainder was in chunks that the file no
@@ -42,7 +42,7 @@ struct ledger {
 	uint64_t missed_ns; /* end of the last chunk with trace_missed events */
 	uint64_t seen_lost_before;
 	uint64_t seen_lost_write;
-	uint64_t seen_lost_inside;
+	uint64_t seen_undecodable;
 };
 
 enum { NR_NEAR = 64 };
@@ -236,11 +236,11 @@ static int books_odd_chunk(struct follower *books, struct ledger *ledger, size_t
 		error = gaps_within(books, ledger, &chunk, &header);
 	ledger->started = true;
 	ledger->cpu = header.cpu;
-	ledger->number = header.events_before + header.events + header.lost_inside;
+	ledger->number = header.events_before + header.events + header.undecodable;
 	ledger->last_ns = header.last_ns;
 	ledger->inside_ns = inside_ns;
-	ledger->inside = header.lost_inside;
-	ledger->seen_lost_inside += header.lost_inside;
+	ledger->inside = header.undecodable;
+	ledger->seen_undecodable += header.undecodable;
 	ledger->seen_lost_before += header.lost_before;
 	ledger->seen_lost_write += header.lost_write;
 	return error;
@@ -279,7 +279,7 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 		sum.number += ledger->number;
 		sum.seen_lost_before += ledger->seen_lost_before;
 		sum.seen_lost_write += ledger->seen_lost_write;
-		sum.seen_lost_inside += ledger->seen_lost_inside;
+		sum.seen_undecodable += ledger->seen_undecodable;
 		sum.last_ns = sum.last_ns > ledger->last_ns ? sum.last_ns : ledger->last_ns;
 	}
 	if (!plausible_statistics(disk, end, books->trace->info.nr_cpus)) {
@@ -288,10 +288,10 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 					 (unsigned long long)books->trace->statistics_at, disk->stream);
 		return error ? error : add_gap(books, &sum, sum.last_ns, end, 0, TRACE_GAP_DAMAGED);
 	}
-	total = positive(disk->written + disk->lost_write + disk->lost_inside + disk->lost_before, sum.number);
+	total = positive(disk->written + disk->lost_write + disk->undecodable + disk->lost_before, sum.number);
 	declared = positive(disk->lost_before, sum.seen_lost_before);
 	unwritten = positive(disk->lost_write, sum.seen_lost_write);
-	inside = positive(disk->lost_inside, sum.seen_lost_inside);
+	inside = positive(disk->undecodable, sum.seen_undecodable);
 	lost = positive(disk->discarded + disk->overwritten, sum.seen_lost_before);
 	if (lost)
 		error = add_gap(books, &sum, sum.last_ns, end, lost, disk->discarded ? TRACE_GAP_DISCARDED : TRACE_GAP_OVERWRITTEN);

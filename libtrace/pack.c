@@ -252,7 +252,7 @@ static void pack_identify(struct trace_packed *packed, const struct packer *pack
 	header->seq = source->seq;
 	header->lost_cause = source->lost_cause;
 	header->events = (uint32_t)packer->nr;
-	header->lost_inside = packer->lost_inside;
+	header->undecodable = packer->undecodable;
 	packed->lost_total = source->lost_total;
 }
 
@@ -275,7 +275,7 @@ static void packer_go_on(struct packer *packer)
 {
 	packer->begin = packer->end;
 	packer->nr = 0;
-	packer->lost_inside = 0;
+	packer->undecodable = 0;
 	packer->nr_moves = 0;
 	packer->unsorted = false;
 	packer->nr_types = 0;
@@ -296,11 +296,11 @@ static struct trace_packed *pack_all(struct packer *packer)
 		last = *next = pack_chunk(packer);
 		if (!last)
 			return trace_packed_free(first);
-		found += packer->nr + packer->lost_inside;
+		found += packer->nr + packer->undecodable;
 		next = &last->next;
 	}
 	if (packer->source->nr_records > found)
-		last->header.lost_inside += (uint32_t)(packer->source->nr_records - found);
+		last->header.undecodable += (uint32_t)(packer->source->nr_records - found);
 	return first;
 }
 

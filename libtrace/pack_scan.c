@@ -164,7 +164,7 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
 	bool has_path = is_path_call(id);
 
 	if (has_path ? bytes < before + path_bytes || !string_ends(payload + before + path_bytes, bytes - before - path_bytes) : bytes < before) {
-		packer->lost_inside += 1 + has_path + call_has_exit(id);
+		packer->undecodable += 1 + has_path + call_has_exit(id);
 		return NO_PLACE;
 	}
 	if (has_path)
@@ -193,7 +193,7 @@ static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint
 		return scan_call_place(packer, id, payload, bytes);
 	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
 	if (!record_is_good(packer, slot, type, payload, bytes)) {
-		packer->lost_inside++;
+		packer->undecodable++;
 		return NO_PLACE;
 	}
 	place = packer->places[slot] != NO_PLACE ? packer->places[slot] : place_add(packer, slot, type);

@@ -101,7 +101,7 @@ struct packer {
 	uint32_t *list_ends[MAX_TYPES];
 	uint64_t *scratch;
 	size_t nr;
-	uint32_t lost_inside;
+	uint32_t undecodable;
 	size_t nr_moves;
 	bool unsorted;
 	uint32_t nr_types;

@@ -29,7 +29,7 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
 {
 	const uint64_t recorded[] = { stream->stored, stream->discarded, stream->overwritten, stream->missed,
 				      stream->filtered };
-	const uint64_t written[] = { stream->written, stream->lost_write, stream->lost_inside, stream->lost_before };
+	const uint64_t written[] = { stream->written, stream->lost_write, stream->undecodable, stream->lost_before };
 	uint64_t most = plausible_most(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
 
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)

@@ -362,13 +362,13 @@ static void whole_load(struct trace *trace)
 {
 	struct trace_info *info = &trace->info;
 
-	info->whole_ns = info->start_ns;
+	info->complete_from_ns = info->start_ns;
 	for (size_t i = 0; i < trace->nr_gaps; i++) {
 		const struct trace_gap *gap = &trace->gaps[i];
 		bool is_of_cpu = gap->stream < 2 * info->nr_cpus && gap->stream % 2 == 0;
 
-		if (gap->cause == TRACE_GAP_OVERWRITTEN && is_of_cpu && gap->start_ns <= info->start_ns && gap->end_ns < info->end_ns && gap->end_ns > info->whole_ns)
-			info->whole_ns = gap->end_ns;
+		if (gap->cause == TRACE_GAP_OVERWRITTEN && is_of_cpu && gap->start_ns <= info->start_ns && gap->end_ns < info->end_ns && gap->end_ns > info->complete_from_ns)
+			info->complete_from_ns = gap->end_ns;
 	}
 }
 
@@ -534,7 +534,7 @@ const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx)
 
 bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap)
 {
-	return gap->end_ns <= trace->info.whole_ns && (gap->cause == TRACE_GAP_OVERWRITTEN || trace->info.whole_ns > trace->info.start_ns);
+	return gap->end_ns <= trace->info.complete_from_ns && (gap->cause == TRACE_GAP_OVERWRITTEN || trace->info.complete_from_ns > trace->info.start_ns);
 }
 
 size_t trace_nr_damages(const struct trace *trace)

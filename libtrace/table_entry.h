@@ -11,7 +11,7 @@
 /** header_is_plain() - does the header declare no losses? */
 static inline bool header_is_plain(const struct trace_chunk_header *header)
 {
-	return !(header->lost_before | header->lost_write | header->missed | header->lost_inside | (header->flags & TRACE_CHUNK_FLAG_JUMP));
+	return !(header->lost_before | header->lost_write | header->missed | header->undecodable | (header->flags & TRACE_CHUNK_FLAG_JUMP));
 }
 
 static inline struct trace_table_entry table_entry_of(uint64_t offset, const struct trace_chunk_header *header)

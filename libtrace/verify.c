@@ -6,7 +6,7 @@
  *
  *     attempted = stored + discarded + overwritten + missed + filtered
  *         the recorder's counters, per stream
- *     stored = written + lost_write + lost_inside
+ *     stored = written + lost_write + undecodable
  *         what the writer of the file did with them
  *     written = events in the stream's chunks
  *         what the file contains
@@ -200,10 +200,10 @@ static int check_stream(const struct verification *verification, const struct tr
 				 "%s: stream %u: %llu events attempted, but %llu stored + %llu discarded + %llu overwritten + %llu missed + %llu filtered",
 				 trace->path, stream->stream, (ull)stream->attempted, (ull)stream->stored, (ull)stream->discarded,
 				 (ull)stream->overwritten, (ull)stream->missed, (ull)stream->filtered);
-	if (stream->stored != stream->written + stream->lost_write + stream->lost_inside)
+	if (stream->stored != stream->written + stream->lost_write + stream->undecodable)
 		return error_set(verification->ret_error, -EBADMSG,
 				 "%s: stream %u: %llu events stored, but %llu written + %llu in failed writes + %llu not understood", trace->path,
-				 stream->stream, (ull)stream->stored, (ull)stream->written, (ull)stream->lost_write, (ull)stream->lost_inside);
+				 stream->stream, (ull)stream->stored, (ull)stream->written, (ull)stream->lost_write, (ull)stream->undecodable);
 	if (stream->lost_before > stream->discarded + stream->overwritten)
 		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: its chunks declare %llu events lost, its counters only %llu",
 				 trace->path, stream->stream, (ull)stream->lost_before, (ull)(stream->discarded + stream->overwritten));

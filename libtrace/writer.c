@@ -9,7 +9,7 @@
  *
  * A block without any valid record is different: a damaged or hostile program made it, and the disk
  * lost nothing. A chunk without events does not exist, so the stream's next chunk declares these
- * records as undecodable (lost_inside).
+ * records as undecodable (undecodable).
  */
 #include <trace/writer.h>
 
@@ -38,7 +38,7 @@
  * @number: events up to the last chunk, stored or lost
  * @lost_total: lost events, as the producer counts them
  * @lost_before, @lost_write: lost since the last chunk, by the producer and by failed writes
- * @lost_inside: undecodable records of blocks without any event, not yet in any chunk
+ * @undecodable: undecodable records of blocks without any event, not yet in any chunk
  * @total_...: sums over the whole trace
  */
 struct stream {
@@ -50,7 +50,7 @@ struct stream {
 	uint64_t lost_total;
 	uint64_t lost_before;
 	uint64_t lost_write;
-	uint64_t lost_inside;
+	uint64_t undecodable;
 	uint64_t last_ns;
 	uint64_t total_written;
 	uint64_t total_lost_before;
@@ -579,29 +579,29 @@ static void stream_account_before(struct stream *stream, const struct trace_pack
 		stream->lost_cause = header->lost_cause;
 }
 
-/* @lost_inside: of this block only */
-static void stream_account_inside(struct trace_writer *writer, struct stream *stream, uint32_t lost_inside)
+/* @undecodable: of this block only */
+static void stream_account_inside(struct trace_writer *writer, struct stream *stream, uint32_t undecodable)
 {
-	stream->total_lost_inside += lost_inside;
-	writer->totals.lost_inside += lost_inside;
+	stream->total_lost_inside += undecodable;
+	writer->totals.undecodable += undecodable;
 }
 
-static void stream_account_written(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t lost_inside)
+static void stream_account_written(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t undecodable)
 {
-	stream->number = trace_add_saturated(header->events_before, (uint64_t)header->events + header->lost_inside);
+	stream->number = trace_add_saturated(header->events_before, (uint64_t)header->events + header->undecodable);
 	stream->lost_before = 0;
 	stream->lost_write = 0;
-	stream->lost_inside -= header->lost_inside - lost_inside;
+	stream->undecodable -= header->undecodable - undecodable;
 	stream->jump = false;
 	stream->last_ns = header->last_ns;
 	stream->total_written += header->events;
 	writer->totals.events += header->events;
-	stream_account_inside(writer, stream, lost_inside);
+	stream_account_inside(writer, stream, undecodable);
 }
 
-static void stream_account_dropped(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t lost_inside)
+static void stream_account_dropped(struct trace_writer *writer, struct stream *stream, const struct trace_chunk_header *header, uint32_t undecodable)
 {
-	uint64_t lost = (uint64_t)header->events + lost_inside;
+	uint64_t lost = (uint64_t)header->events + undecodable;
 
 	stream->lost_write += lost;
 	stream->total_lost_write += lost;
@@ -610,7 +610,7 @@ static void stream_account_dropped(struct trace_writer *writer, struct stream *s
 
 static void header_fill_before(struct trace_chunk_header *header, const struct stream *stream)
 {
-	uint64_t room = UINT32_MAX - header->lost_inside;
+	uint64_t room = UINT32_MAX - header->undecodable;
 
 	header->lost_before = stream->lost_before;
 	header->lost_write = stream->lost_write;
@@ -618,8 +618,8 @@ static void header_fill_before(struct trace_chunk_header *header, const struct s
 	header->events_before = trace_add_saturated(stream->number, stream->lost_before);
 	header->events_before = trace_add_saturated(header->events_before, stream->lost_write);
 	/* the rest goes to the next chunk */
-	header->lost_inside += (uint32_t)(stream->lost_inside < room ? stream->lost_inside : room);
-	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->lost_inside ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
+	header->undecodable += (uint32_t)(stream->undecodable < room ? stream->undecodable : room);
+	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->undecodable ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
 }
 
 static bool holds_user_events(const struct trace_chunk_header *header)
@@ -630,12 +630,12 @@ static bool holds_user_events(const struct trace_chunk_header *header)
 static int packed_write(struct trace_writer *writer, struct stream *stream, struct trace_packed *packed, struct trace_error *ret_error)
 {
 	struct trace_chunk_header *header = &packed->header;
-	uint32_t lost_inside = header->lost_inside;
+	uint32_t undecodable = header->undecodable;
 	int error;
 
 	if (!header->events) {
-		stream->lost_inside += lost_inside;
-		stream_account_inside(writer, stream, lost_inside);
+		stream->undecodable += undecodable;
+		stream_account_inside(writer, stream, undecodable);
 		return 0;
 	}
 	error = holds_user_events(header) ? types_write(writer, ret_error) : 0;
@@ -644,9 +644,9 @@ static int packed_write(struct trace_writer *writer, struct stream *stream, stru
 		error = chunk_write(writer, header, &(struct raw){ packed->raw, packed->texts_at, packed->codes_at }, ret_error);
 	}
 	if (!error)
-		stream_account_written(writer, stream, header, lost_inside);
+		stream_account_written(writer, stream, header, undecodable);
 	else
-		stream_account_dropped(writer, stream, header, lost_inside);
+		stream_account_dropped(writer, stream, header, undecodable);
 	return error;
 }
 
@@ -742,7 +742,7 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 
 	if (!stream) {
 		for (const struct trace_packed *part = packed; part; part = part->next)
-			writer->totals.lost_write += (uint64_t)part->header.events + part->header.lost_inside;
+			writer->totals.lost_write += (uint64_t)part->header.events + part->header.undecodable;
 		packing_recycle(&writer->packing, packed);
 		return error_set(ret_error, -ENOMEM, "no memory for the books of one more stream: its block is lost");
 	}
@@ -792,7 +792,7 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 			continue;
 		disk.written += stream->total_written;
 		disk.lost_write += stream->total_lost_write;
-		disk.lost_inside += stream->total_lost_inside;
+		disk.undecodable += stream->total_lost_inside;
 		disk.lost_before = trace_add_saturated(disk.lost_before, stream->total_lost_before);
 		disk.last_ns = disk.last_ns > stream->last_ns ? disk.last_ns : stream->last_ns;
 	}

@@ -86,7 +86,8 @@ void *aligned_alloc(size_t alignment, size_t bytes)
 	return fails() ? NULL : __libc_memalign(alignment, bytes);
 }
 
-/* The mappings of files, too: they take address space, and the limit of that (ulimit -v) is what most run into. */
+/* Mappings of files fail, too: they take address space, and the usual limit is that of address
+ * space (ulimit -v). */
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	return fails() ? MAP_FAILED : (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);

@@ -349,7 +349,7 @@ static void put_plain(struct bytes *out, uint16_t kind, const void *payload, siz
 static struct trace_table_entry table_entry(const struct trace_index_entry *index)
 {
 	const struct trace_chunk_header *header = &index->header;
-	bool lost = header->lost_before || header->lost_write || header->missed || header->lost_inside || (header->flags & TRACE_CHUNK_FLAG_JUMP);
+	bool lost = header->lost_before || header->lost_write || header->missed || header->undecodable || (header->flags & TRACE_CHUNK_FLAG_JUMP);
 
 	return (struct trace_table_entry){.offset = index->offset, .seq = header->seq, .first_ns = header->first_ns, .last_ns = header->last_ns,
 					  .events_before = header->events_before, .events = header->events, .stream = header->stream, .cpu = header->cpu,

@@ -613,8 +613,8 @@ static uint32_t who_made(struct list *list, const struct trace_event *event, con
  */
 static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
 {
-	const struct trace_sched_switch *next = list->cursor ? trace_cursor_foresee(list->cursor, 1) : NULL;
-	uint64_t next_ns = next ? trace_cursor_foresee_ns(list->cursor) : 0;
+	const struct trace_sched_switch *next = list->cursor ? trace_cursor_peek(list->cursor, 1) : NULL;
+	uint64_t next_ns = next ? trace_cursor_peek_ns(list->cursor) : 0;
 
 	if (!next_ns || next_ns < list->now_ns || next_ns >= list->next_gap_ns || cpu->lost_to_ns >= list->now_ns)
 		return false;
@@ -775,7 +775,7 @@ static int list_with_state(struct list *list)
 		list->cpus[i].running = first_running(list->report->trace, i, report_moment(list->report, list->report->options->from_s));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
-		error = trace_analysis_on_damage(list->state, list_damage, list);
+		error = trace_analysis_on_late_gap(list->state, list_damage, list);
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
 	if (!error)

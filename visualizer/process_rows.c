@@ -426,29 +426,29 @@ struct losses trace_losses(const struct trace *trace)
 
 uint64_t report_moment(const struct report *report, double seconds)
 {
-	return trace_get_info(report->trace)->whole_ns + (uint64_t)(seconds * 1e9);
+	return trace_get_info(report->trace)->complete_from_ns + (uint64_t)(seconds * 1e9);
 }
 
 int report_check_from(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 
-	if (info->end_ns <= info->whole_ns || report->options->from_s * 1e9 <= (double)(info->end_ns - info->whole_ns))
+	if (info->end_ns <= info->complete_from_ns || report->options->from_s * 1e9 <= (double)(info->end_ns - info->complete_from_ns))
 		return 0;
 	return complain(2, "--from is behind the end of the trace, which is %.3f s long",
-			(double)(info->end_ns - info->whole_ns) / 1e9);
+			(double)(info->end_ns - info->complete_from_ns) / 1e9);
 }
 
 uint64_t report_older(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
-	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->whole_ns, .no_lost = true};
+	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->complete_from_ns, .no_lost = true};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	uint64_t nr = 0;
 	int error;
 
-	if (info->whole_ns <= info->start_ns)
+	if (info->complete_from_ns <= info->start_ns)
 		return 0;
 	cursor = trace_cursor_new(report->trace, &options, NULL);
 	if (!cursor)
@@ -464,11 +464,11 @@ uint64_t report_older(const struct report *report)
 uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 {
 	struct losses losses = trace_losses(report->trace);
-	size_t damages = report->analysis ? trace_analysis_nr_damages(report->analysis) : 0;
+	size_t damages = report->analysis ? trace_analysis_nr_late_gaps(report->analysis) : 0;
 	uint64_t start_lost = 0;
 
 	for (size_t i = 0; i < damages; i++)
-		losses.lost = trace_add_saturated(losses.lost, trace_analysis_get_damage(report->analysis, i)->lost);
+		losses.lost = trace_add_saturated(losses.lost, trace_analysis_get_late_gap(report->analysis, i)->lost);
 	if (report->analysis && trace_analysis_start_damage(report->analysis, &start_lost))
 		damages++;
 	*ret_gaps = losses.gaps + damages;
@@ -477,7 +477,7 @@ uint64_t report_lost(const struct report *report, size_t *ret_gaps)
 
 void warn_damages(const struct trace_analysis *analysis)
 {
-	size_t nr = trace_analysis_nr_damages(analysis);
+	size_t nr = trace_analysis_nr_late_gaps(analysis);
 	uint64_t lost = 0, start_lost;
 	const char *start_damage = trace_analysis_start_damage(analysis, &start_lost);
 	char line[4 * sizeof(((struct trace_error *)0)->message)];
@@ -488,10 +488,10 @@ void warn_damages(const struct trace_analysis *analysis)
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
 		fprintf(stderr, "tracevisualizer: warning: a damaged chunk of CPU %u costs %" PRIu64 " event%s; what is touched is shown as unknown (--verify tells more)\n",
-			trace_analysis_get_damage(analysis, i)->cpu, trace_analysis_get_damage(analysis, i)->lost,
-			trace_analysis_get_damage(analysis, i)->lost == 1 ? "" : "s");
+			trace_analysis_get_late_gap(analysis, i)->cpu, trace_analysis_get_late_gap(analysis, i)->lost,
+			trace_analysis_get_late_gap(analysis, i)->lost == 1 ? "" : "s");
 	for (size_t i = MAX_WARNINGS; i < nr; i++)
-		lost = trace_add_saturated(lost, trace_analysis_get_damage(analysis, i)->lost);
+		lost = trace_add_saturated(lost, trace_analysis_get_late_gap(analysis, i)->lost);
 	if (lost)
 		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks cost %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
 }

@@ -14,7 +14,7 @@
 #include <trace/reader.h>
 #include <trace/servers.h>
 #include <trace/user_events.h>
-#include "memory.h"
+#include "checked_memory.h"
 #include "visualizer_options.h"
 
 struct process_row;
@@ -43,7 +43,7 @@ struct report {
 	size_t width; /* columns of the terminal; 0: no limit */
 };
 
-/* Functions of reports return no error for lack of memory: the program ends (memory.h). */
+/* Functions of reports return no error for lack of memory: the program ends (checked_memory.h). */
 
 /**
  * report_is_whole() - end the program if the analysis, the servers or the user events lacked memory

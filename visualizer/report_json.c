@@ -28,8 +28,8 @@ static void put_gaps(struct json *json, const struct report *report)
 	for (size_t i = 0; i < trace_nr_gaps(report->trace); i++)
 		if (!trace_gap_is_older(report->trace, trace_get_gap(report->trace, i)))
 			put_gap(json, trace_get_gap(report->trace, i));
-	for (size_t i = 0; i < trace_analysis_nr_damages(report->analysis); i++)
-		put_gap(json, trace_analysis_get_damage(report->analysis, i));
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(report->analysis); i++)
+		put_gap(json, trace_analysis_get_late_gap(report->analysis, i));
 	json_close(json, "]");
 }
 
@@ -38,8 +38,8 @@ static uint64_t readable_events(const struct report *report)
 {
 	uint64_t events = trace_get_info(report->trace)->events;
 
-	for (size_t i = 0; i < trace_analysis_nr_damages(report->analysis); i++)
-		events -= trace_analysis_get_damage(report->analysis, i)->lost;
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(report->analysis); i++)
+		events -= trace_analysis_get_late_gap(report->analysis, i)->lost;
 	return events;
 }
 

@@ -296,7 +296,7 @@ static void tell_trace(struct timeline *t)
 	size_t gaps;
 
 	json_open(&t->json, "otherData", "{");
-	json_u64(&t->json, "start_ns", info->whole_ns);
+	json_u64(&t->json, "start_ns", info->complete_from_ns);
 	json_u64(&t->json, "lost", report_lost(t->report, &gaps));
 	json_u64(&t->json, "gaps", gaps);
 	json_close(&t->json, "}");

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "complain.h"
 #include "visualizer_options.h"
-#include "memory.h"
+#include "checked_memory.h"
 
 struct option_row {
 	char letter; /* 0: none */

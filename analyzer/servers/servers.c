@@ -761,9 +761,9 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (!error)
 		error = trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, log_interval, s);
 	if (!error)
-		error = trace_analysis_on_damage(analysis, on_damage, s);
+		error = trace_analysis_on_late_gap(analysis, on_damage, s);
 	if (!error)
-		error = trace_analysis_on_gone(analysis, endpoint_gone, s);
+		error = trace_analysis_on_release(analysis, endpoint_gone, s);
 	if (!error)
 		return s;
 fail:

@@ -45,7 +45,7 @@ static void user_gap_find(struct trace_servers *s)
 
 	while ((gap = trace_get_gap(s->trace, s->next_user_gap)) && !is_user(s, gap->stream))
 		s->next_user_gap++;
-	while ((damage = trace_analysis_get_damage(s->analysis, s->next_damage)) && !is_user(s, damage->stream))
+	while ((damage = trace_analysis_get_late_gap(s->analysis, s->next_damage)) && !is_user(s, damage->stream))
 		s->next_damage++;
 	s->next_user_gap_ns = gap ? gap->start_ns : UINT64_MAX;
 	if (damage && damage->start_ns < s->next_user_gap_ns)
@@ -72,7 +72,7 @@ void gaps_user_pass(struct trace_servers *s, uint64_t ns)
 		if (gap && gap->start_ns == s->next_user_gap_ns)
 			s->next_user_gap++;
 		else
-			gap = trace_analysis_get_damage(s->analysis, s->next_damage++);
+			gap = trace_analysis_get_late_gap(s->analysis, s->next_damage++);
 		user_lose(s, gap->stream, gap->end_ns);
 		user_gap_find(s);
 	}

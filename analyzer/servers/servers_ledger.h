@@ -802,7 +802,7 @@ void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t 
  * @gone: for both directions
  */
 void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone);
-/** endpoint_gone() - a trace_gone_fn: the pipe or socket was released. Ignores TCP connections. */
+/** endpoint_gone() - a trace_release_fn: a pipe or socket was released; not TCP connections */
 void endpoint_gone(void *servers, const struct trace_file_id *id);
 /**
  * endpoint_empty() - release the ranges and sets of @endpoint

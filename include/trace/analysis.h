@@ -116,14 +116,14 @@ typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, cons
 int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data) TRACE_NODISCARD;
 
 /**
- * trace_damage_fn - called for each late gap: the pass found a damaged chunk that
+ * trace_late_gap_fn - called for each late gap: the pass found a damaged chunk that
  * trace_nr_gaps() did not include
  * Called before the first event at or after @gap->start_ns, when state that the gap invalidates has
  * already been dropped. At the end of the gap there is a trace_lost event, as for all gaps.
  */
-typedef void (*trace_damage_fn)(void *data, struct trace_analysis *analysis, const struct trace_gap *gap);
+typedef void (*trace_late_gap_fn)(void *data, struct trace_analysis *analysis, const struct trace_gap *gap);
 /* as trace_analysis_on_event() */
-int trace_analysis_on_damage(struct trace_analysis *analysis, trace_damage_fn fn, void *data) TRACE_NODISCARD;
+int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_fn fn, void *data) TRACE_NODISCARD;
 
 /**
  * struct trace_interval - a thread was in one state from @from_ns to @to_ns
@@ -181,9 +181,10 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
 int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
- * trace_analysis_error() - after the pass, and after what it was asked: was all of it there?
- * Most functions below return names and numbers, not errors. One that had no memory for its answer gave a part of it, and here it is told.
- * Returns 0, or -ENOMEM. A report asks when it is complete.
+ * trace_analysis_error() - after the pass and all queries: were all results complete?
+ * Most functions below return names and numbers, not errors. A function without memory for its
+ * result returns a part of it, and this function reports that.
+ * Returns 0, or -ENOMEM. Call it when a report is complete.
  */
 int trace_analysis_error(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
 
@@ -292,13 +293,13 @@ struct trace_file_id {
 bool trace_thread_file_id(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id);
 
 /**
- * trace_gone_fn - the pipe or socket @id was released: a hook can drop what it keeps for it
+ * trace_release_fn - the pipe or socket @id was released: a hook can drop what it keeps for it
  * Called between two events, some time after the last close: when a few ten thousand other files
  * have come. The kernel reuses inode numbers: later events with @id.ino are about another one.
  */
-typedef void (*trace_gone_fn)(void *data, const struct trace_file_id *id);
+typedef void (*trace_release_fn)(void *data, const struct trace_file_id *id);
 /* as trace_analysis_on_event() */
-int trace_analysis_on_gone(struct trace_analysis *analysis, trace_gone_fn fn, void *data) TRACE_NODISCARD;
+int trace_analysis_on_release(struct trace_analysis *analysis, trace_release_fn fn, void *data) TRACE_NODISCARD;
 /**
  * trace_thread_cpu_ns() - CPU time of @thread until now: user + syscall + trap
  * For a thread on a CPU this includes the time since its last event. If the analysis finds later
@@ -522,8 +523,8 @@ const char *trace_file_device(const struct trace_analysis *analysis, const char 
 /**
  * trace_analysis_window() - first and last instant of the accounting, ns: the trace's
  * window; no event is outside
- * For a flight recorder's trace it begins when all CPUs' events are complete, info->whole_ns: older
- * events are not counted, and no hook gets them.
+ * For a flight recorder's trace it begins when all CPUs' events are complete,
+ * info->complete_from_ns: older events are not counted, and no hook gets them.
  */
 void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_start_ns, uint64_t *ret_end_ns);
 /**
@@ -532,12 +533,13 @@ void trace_analysis_window(const struct trace_analysis *analysis, uint64_t *ret_
  */
 uint64_t trace_analysis_count(const struct trace_analysis *analysis, uint32_t id);
 /**
- * trace_analysis_nr_damages() - after the pass: number of late gaps, which trace_nr_gaps() did not
- * include: chunks that turned out to be damaged when they were read
- * trace_analysis_get_damage() - sorted by start; NULL past the last; see trace_analysis_on_damage()
+ * trace_analysis_nr_late_gaps() - after the pass: number of late gaps, which trace_nr_gaps() does
+ * not include: chunks that turned out to be damaged when they were read
+ * trace_analysis_get_late_gap() - sorted by start; NULL past the last; see
+ * trace_analysis_on_late_gap()
  */
-size_t trace_analysis_nr_damages(const struct trace_analysis *analysis);
-const struct trace_gap *trace_analysis_get_damage(const struct trace_analysis *analysis, size_t idx);
+size_t trace_analysis_nr_late_gaps(const struct trace_analysis *analysis);
+const struct trace_gap *trace_analysis_get_late_gap(const struct trace_analysis *analysis, size_t idx);
 /**
  * trace_analysis_start_damage() - after the pass: what was not read of the start state, as a
  * sentence; NULL: all of it was read

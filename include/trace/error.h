@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/** TRACE_NODISCARD - the result of the function says whether it failed: the compiler warns a caller that does not look at it */
+/* The result of the function says whether it failed. The compiler warns if a caller ignores it. */
 #define TRACE_NODISCARD __attribute__((warn_unused_result))
 
 /**

@@ -72,7 +72,7 @@ enum trace_chunk_compression {
 
 enum trace_chunk_flag {
 	TRACE_CHUNK_FLAG_JUMP = 1, /* a sub-buffer before this one is missing, and its events were not counted */
-	/* some of lost_inside were in blocks before this one, of which
+	/* some of undecodable were in blocks before this one, of which
 	 * no record could be decoded */
 	TRACE_CHUNK_FLAG_INSIDE_BEFORE = 2,
 	TRACE_CHUNK_FLAG_MORE = 4, /* statistics, not compressed: their streams continue in the next such chunk */
@@ -86,7 +86,7 @@ enum trace_chunk_flag {
  * @lost_before: events that the producer lost between the stream's previous chunk and
  *     this one; @lost_cause: why
  * @lost_write: events in blocks between these two that could not be written
- * @lost_inside: undecodable events of this block; with TRACE_CHUNK_FLAG_INSIDE_BEFORE also of
+ * @undecodable: undecodable events of this block; with TRACE_CHUNK_FLAG_INSIDE_BEFORE also of
  *     earlier blocks since the previous chunk
  * @missed: sum over the chunk's trace_missed events
  * @seq: number of the sub-buffer in its ring; in statistics: number of streams in the chunks with
@@ -112,7 +112,7 @@ struct trace_chunk_header {
 	uint64_t lost_before;
 	uint64_t lost_write;
 	uint64_t missed;
-	uint32_t lost_inside;
+	uint32_t undecodable;
 	uint16_t lost_cause;
 	uint16_t reserved;
 	uint32_t raw_bytes;
@@ -267,7 +267,7 @@ struct trace_statistics_stream {
 	uint64_t attempted;
 	uint64_t written;      /* events in chunks of the file */
 	uint64_t lost_write;   /* in blocks that could not be written */
-	uint64_t lost_inside;  /* undecodable */
+	uint64_t undecodable;  /* undecodable */
 	uint64_t lost_before;  /* sum of the events that the producer declared lost */
 	uint64_t last_ns;      /* of the last chunk written, 0 none */
 };
@@ -279,7 +279,7 @@ struct trace_index_entry {
 };
 
 enum trace_table_flag {
-	TRACE_TABLE_LOSS = 1, /* its header has lost_before, lost_write, missed, lost_inside or TRACE_CHUNK_FLAG_JUMP */
+	TRACE_TABLE_LOSS = 1, /* its header has lost_before, lost_write, missed, undecodable or TRACE_CHUNK_FLAG_JUMP */
 };
 
 /**

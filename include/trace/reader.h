@@ -60,8 +60,8 @@ struct trace *trace_close(struct trace *trace);
  * @file: the path given to trace_open(). @host, @kernel, @machine, @clock: of the
  *     traced system ("" unknown)
  * @start_ns, @end_ns: the window of the recording. @start_realtime_ns: CLOCK_REALTIME at @start_ns
- * @whole_ns: from here on no CPU's events were overwritten. It is @start_ns, or later in the trace
- *     of a flight recorder, which has each CPU's events from a different time on
+ * @complete_from_ns: from here on no CPU's events were overwritten. It is @start_ns, or later in
+ *     the trace of a flight recorder, which has each CPU's events from a different time on
  * @events: stored events that can be read. @lost: events known to be missing,
  *     for all causes, in all gaps
  * @clean_end: the recorder finished the trace; false: the trace was cut off, and its
@@ -76,7 +76,7 @@ struct trace_info {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t start_realtime_ns;
-	uint64_t whole_ns;
+	uint64_t complete_from_ns;
 	uint64_t events;
 	uint64_t lost;
 	uint64_t file_bytes;
@@ -115,9 +115,9 @@ struct trace_gap {
 size_t trace_nr_gaps(const struct trace *trace);
 const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx); /* by start_ns */
 /**
- * trace_gap_is_older() - does the gap end before info->whole_ns, in the older part
+ * trace_gap_is_older() - does the gap end before info->complete_from_ns, in the older part
  * of a flight recorder's trace?
- * Such a gap does not concern any event from info->whole_ns on.
+ * Such a gap does not concern any event from info->complete_from_ns on.
  */
 bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap);
 
@@ -430,21 +430,21 @@ struct trace_cursor *trace_cursor_free(struct trace_cursor *cursor); /* NULL is 
 const struct trace_event *trace_cursor_next(struct trace_cursor *cursor);
 
 /**
- * trace_cursor_foresee() - peek at a later event, so that the caller can
+ * trace_cursor_peek() - peek at a later event, so that the caller can
  * prefetch the memory it will need
  * @distance: 1 is the next event of the same type and stream as the one that trace_cursor_next()
  *     returned last, 2 the one after that
  * Returns its payload, borrowed until the next call on @cursor; NULL if it is not known yet,
  * because it may be in a chunk that is not decoded. Takes no time.
  */
-const void *trace_cursor_foresee(const struct trace_cursor *cursor, uint32_t distance);
+const void *trace_cursor_peek(const struct trace_cursor *cursor, uint32_t distance);
 /**
- * trace_cursor_foresee_ns() - time of the event that trace_cursor_foresee(@cursor, 1) returns
+ * trace_cursor_peek_ns() - time of the event that trace_cursor_peek(@cursor, 1) returns
  * Returns 0 if it is not known, or if an event of another chunk of the same stream may precede it
  * (nested writers). Scans forward in the chunk: the further away that event is, the longer it
  * takes.
  */
-uint64_t trace_cursor_foresee_ns(const struct trace_cursor *cursor);
+uint64_t trace_cursor_peek_ns(const struct trace_cursor *cursor);
 
 /** trace_cursor_seek() - continue with the first event at or after @ts_ns; O(log chunks) */
 int trace_cursor_seek(struct trace_cursor *cursor, uint64_t ts_ns) TRACE_NODISCARD;

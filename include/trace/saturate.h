@@ -4,8 +4,9 @@
 /*
  * saturate.h - sums of losses.
  *
- * A number of lost events may come from a file or from the memory of a program, and may be wrong. A sum that wraps around would make a loss disappear:
- * 1000 + (2^64 - 1000) is 0. These sums stop at UINT64_MAX instead, so a later check can refuse them.
+ * A number of lost events may come from a file or from the memory of a program, and may be wrong.
+ * A sum that wraps around would make a loss disappear: 1000 + (2^64 - 1000) is 0. These sums stop
+ * at UINT64_MAX instead, so a later check can refuse them.
  */
 #include <stdint.h>
 

@@ -36,8 +36,8 @@
  * daemon finds it in /proc, where it looks when a recording begins and when it ends. A program that
  * has no memory at all reports this with an offer without a descriptor.
  *
- * The daemon reads rings only of CPUs that the machine can have, reads sub-buffers and entries of the
- * registry only where the file has pages, and accepts at most four memories per process.
+ * The daemon reads rings only of CPUs that the machine can have, reads sub-buffers and entries of
+ * the registry only where the file has pages, and accepts at most four memories per process.
  * daemon/budget.h bounds the cost of all programs of one user.
  *
  * SECURITY: The daemon trusts no value here. It copies what it reads before it checks it, and reads

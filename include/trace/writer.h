@@ -163,7 +163,7 @@ void trace_writer_set_level(struct trace_writer *writer, int level);
 
 /**
  * struct trace_writer_totals - sums of what was written
- * @lost_write: events that a failed write dropped; @lost_inside: undecodable events; @write_ns:
+ * @lost_write: events that a failed write dropped; @undecodable: undecodable events; @write_ns:
  *     time in system calls that write
  */
 struct trace_writer_totals {
@@ -173,7 +173,7 @@ struct trace_writer_totals {
 	uint64_t file_bytes;
 	uint64_t lost_write;
 	uint64_t write_ns;
-	uint64_t lost_inside;
+	uint64_t undecodable;
 };
 #pragma GCC diagnostic push
 /* C++ takes the function, named like its struct, for one that hides a constructor */

@@ -206,7 +206,7 @@ static void hooks_are_called_once_for_each_released_pipe(void)
 	}
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, &error);
-	CU_ASSERT_EQUAL(trace_analysis_on_gone(c.analysis, note_gone, NULL), 0);
+	CU_ASSERT_EQUAL(trace_analysis_on_release(c.analysis, note_gone, NULL), 0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
 	for (uint32_t i = 0; i < NR_STRANGERS; i++) {
 		CU_ASSERT(times_gone[i] <= 1);
@@ -215,7 +215,7 @@ static void hooks_are_called_once_for_each_released_pipe(void)
 	CU_ASSERT(told > NR_STRANGERS / 2);
 	CU_ASSERT_EQUAL(others_gone, 0);
 	CU_ASSERT_STRING_EQUAL(trace_thread_file(c.analysis, trace_find_thread(c.analysis, 10), 3), "pipe:[70]");
-	CU_ASSERT_EQUAL(trace_analysis_on_gone(c.analysis, note_gone, NULL), -EBUSY);
+	CU_ASSERT_EQUAL(trace_analysis_on_release(c.analysis, note_gone, NULL), -EBUSY);
 	case_free(&c);
 }
 

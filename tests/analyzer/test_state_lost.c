@@ -116,7 +116,7 @@ static void accounting_of_a_flight_recorder_begins_when_all_cpus_are_known(void)
 	case_run(&c);
 	trace_analysis_window(c.analysis, &start, &end);
 	CU_ASSERT_EQUAL(start, 5000);
-	CU_ASSERT_EQUAL(trace_get_info(c.trace)->whole_ns, 5000);
+	CU_ASSERT_EQUAL(trace_get_info(c.trace)->complete_from_ns, 5000);
 	CU_ASSERT_EQUAL(trace_get_info(c.trace)->start_ns, 4000);
 	CU_ASSERT(trace_gap_is_older(c.trace, trace_get_gap(c.trace, 0)));
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 0);

@@ -103,7 +103,8 @@ static void counters_have_their_extremes_and_mean(void)
 
 /* ---- whose they are ---- */
 
-/* What thread the events of @cpu's stream, which carry @tid, are of: "shop" (10) runs on CPU 0, "bank" (50) on CPU 1. 0: none */
+/* The thread that gets the events with @tid of @cpu's stream, 0: none. "shop" (10) runs on CPU 0,
+ * "bank" (50) on CPU 1. */
 static uint32_t thread_of(uint32_t cpu, uint32_t pid, uint32_t tid)
 {
 	uint32_t found;
@@ -499,7 +500,8 @@ static void requests_that_ended_leave_no_trace_in_memory(void)
 	end(&s);
 }
 
-/* Three wait for the file at the same time: one ends, one is lost on its thread, and one after it was handed off. */
+/* Three requests wait for the file at the same time. One ends, one is lost on its thread, and one
+ * is lost after it was handed off. */
 static void only_requests_that_end_have_waits(void)
 {
 	struct story s = begin();
@@ -527,7 +529,8 @@ static void only_requests_that_end_have_waits(void)
 	end(&s);
 }
 
-/* Two clocks may differ: 10's second request begins before the kernel tells that it no longer waits. */
+/* Two clocks may differ: the second request of thread 10 begins before the kernel's event says that
+ * the thread no longer waits. */
 static void a_request_that_begins_in_a_wait_has_the_rest_of_it(void)
 {
 	struct story s = begin();
@@ -551,7 +554,8 @@ static void a_request_that_begins_in_a_wait_has_the_rest_of_it(void)
 	end(&s);
 }
 
-/* Of 65 names at the same time, the last one's requests wait for something unknown; the times are exact. */
+/* With 65 names at the same time, requests of the last name wait for something unknown. Their times
+ * are exact. */
 static void requests_of_more_names_than_can_be_followed_wait_for_something_unknown(void)
 {
 	struct story s = begin();

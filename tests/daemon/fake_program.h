@@ -93,7 +93,8 @@ struct fake_program {
 #define FAKE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 enum { FAKE_MAX_EVENTS = 512, FAKE_REGISTRY = 65536, FAKE_SUBBUF = 16384, FAKE_SUBBUFS = 4, FAKE_RINGS = 4 };
 
-/* The CPUs that the machine pretends to have while programs are played: programs run on CPUs that the real one may not have. */
+/* Number of CPUs that the machine pretends to have: fake programs run on CPUs that the real machine
+ * may not have. */
 static uint32_t fake_cpus = FAKE_RINGS;
 
 static inline struct fake_program fake_program_new(enum subbuf_clock clock, int seals)

@@ -43,7 +43,8 @@ static void malformed_memories_are_refused(void)
 	}
 }
 
-/* A ring for a CPU that the machine cannot have is a lie: nothing is looked up there, and nothing of it is recorded. */
+/* The daemon does not look up a ring of a CPU that the machine cannot have, and records nothing of
+ * it. */
 static void rings_of_impossible_cpus_are_not_looked_at(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -215,7 +216,7 @@ static void invalid_records_are_a_loss_of_their_own_kind(void)
 	bench_end(bench, false);
 	trace_writer_totals(bench->writer, &totals);
 	CU_ASSERT_EQUAL(totals.lost_write, 0);
-	CU_ASSERT_EQUAL(totals.lost_inside, 10);
+	CU_ASSERT_EQUAL(totals.undecodable, 10);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(bench->trace), 1);
 	CU_ASSERT_EQUAL(trace_get_gap(bench->trace, 0)->cause, TRACE_GAP_SUSPECT);
 	CU_ASSERT_EQUAL(trace_get_gap(bench->trace, 0)->lost, 10);

@@ -2,8 +2,8 @@
 #ifndef TESTS_E2E_SESSION_H
 #define TESTS_E2E_SESSION_H
 /*
- * e2e_session.h - shared by the end-to-end tests: record a program that measures itself, and read the
- * report of it.
+ * e2e_session.h - shared by the end-to-end tests: record a program that measures itself, and read
+ * the report of it.
  */
 #include <jansson.h>
 

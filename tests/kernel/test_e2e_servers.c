@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_e2e_servers.c - record servers of all shapes (tests/kernel/server_patterns.c), and compare the
- * bills with what the servers measured themselves.
+ * test_e2e_servers.c - record servers of all shapes (tests/kernel/server_patterns.c), and compare
+ * the bills with what the servers measured themselves.
  *
  * All patterns run in one recording. A bill and the truth cover the same calls and the same
  * switches (tests/kernel/server_patterns.h explains it), so

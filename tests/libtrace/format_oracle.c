@@ -483,12 +483,12 @@ static int make_losses(const char *path)
 			header.lost_write = nr & 1 ? 3 + nr : 0;
 			header.lost_before += nr & 2 ? 5 : 0;
 			header.lost_cause = nr & 2 ? TRACE_GAP_OVERWRITTEN : header.lost_cause;
-			header.lost_inside = nr & 4 ? 7 : 0;
+			header.undecodable = nr & 4 ? 7 : 0;
 			header.flags = (uint16_t)((nr & 8 ? TRACE_CHUNK_FLAG_JUMP : 0) | (nr % 8 == 5 ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0));
 			/* 11: not counted by any loss */
 			*before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);
 			header.events_before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);
-			*before += header.lost_inside;
+			*before += header.undecodable;
 		}
 		image_put_chunk(&image, (size_t)at, &header);
 	}

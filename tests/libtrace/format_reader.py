@@ -355,7 +355,7 @@ class Stream:
 
 	def __init__(self, chunk, start_ns):
 		self.stream, self.cpu = chunk.stream, chunk.cpu
-		self.number = self.lost_before = self.lost_write = self.lost_inside = self.inside = 0
+		self.number = self.lost_before = self.lost_write = self.undecodable = self.inside = 0
 		self.last_ns = self.inside_ns = self.missed_ns = start_ns
 
 
@@ -389,20 +389,20 @@ class Books:
 			self.add(stream, min(stream.missed_ns, chunk.last_ns), chunk.last_ns, chunk.missed, MISSED)
 			stream.missed_ns = chunk.last_ns
 		stream.cpu = chunk.cpu
-		stream.number = chunk.events_before + chunk.events + chunk.lost_inside
-		stream.last_ns, stream.inside_ns, stream.inside = chunk.last_ns, start if chunk.flags & 2 else chunk.first_ns, chunk.lost_inside
+		stream.number = chunk.events_before + chunk.events + chunk.undecodable
+		stream.last_ns, stream.inside_ns, stream.inside = chunk.last_ns, start if chunk.flags & 2 else chunk.first_ns, chunk.undecodable
 		stream.lost_before += chunk.lost_before
 		stream.lost_write += chunk.lost_write
-		stream.lost_inside += chunk.lost_inside
+		stream.undecodable += chunk.undecodable
 		return True
 
 	def behind(self, account, end_ns):
 		"""Losses of a stream, of both kinds, that are in the statistics but not in its chunks."""
 		parts = [self.streams[kind, account.stream] for kind in (START, EVENTS) if (kind, account.stream) in self.streams]
 		start = max([self.trace.start_ns] + [part.last_ns for part in parts])
-		seen_before, seen_write, seen_inside = (sum(getattr(part, name) for part in parts) for name in ("lost_before", "lost_write", "lost_inside"))
+		seen_before, seen_write, seen_inside = (sum(getattr(part, name) for part in parts) for name in ("lost_before", "lost_write", "undecodable"))
 		discarded, unwritten = account.discarded + account.overwritten - seen_before, max(account.lost_write - seen_write, 0)
-		inside = max(account.lost_inside - seen_inside, 0)
+		inside = max(account.undecodable - seen_inside, 0)
 		gone = account.stored + account.lost_before - sum(part.number for part in parts)
 		gone -= max(account.lost_before - seen_before, 0) + unwritten + inside
 		for lost, cause in ((discarded, DISCARDED if account.discarded else OVERWRITTEN), (unwritten, UNWRITTEN), (inside, SUSPECT), (gone, DAMAGED)):
@@ -499,7 +499,7 @@ def check_table(layouts, index, table, root_chunk, plain):
 	expect(len(entries) == len(plain) * entry_bytes, "the table has other entries")
 	for i, chunk in enumerate(plain):
 		entry = layouts.read("trace_table_entry", entries, i * entry_bytes)
-		loses = bool(chunk.lost_before or chunk.lost_write or chunk.missed or chunk.lost_inside or chunk.flags & 1)
+		loses = bool(chunk.lost_before or chunk.lost_write or chunk.missed or chunk.undecodable or chunk.flags & 1)
 		expect(entry.offset == chunk.at and entry.flags == loses, "an entry of the table is wrong")
 		for name in ("seq", "first_ns", "last_ns", "events_before", "events", "stream", "cpu", "raw_bytes", "packed_bytes", "kind", "encoding"):
 			expect(getattr(entry, name) == getattr(chunk, name), f"an entry of the table has another {name}")
@@ -520,7 +520,7 @@ def check_accounts(accounts, streams):
 	for of in accounts:
 		own = [chunk for chunk in streams if chunk.stream == of.stream]
 		expect(of.attempted == of.stored + of.discarded + of.overwritten + of.missed + of.filtered, "an account does not add up")
-		expect(of.stored == of.written + of.lost_write + of.lost_inside, "what was stored is not written")
+		expect(of.stored == of.written + of.lost_write + of.undecodable, "what was stored is not written")
 		expect(of.written == sum(chunk.events for chunk in own) and of.lost_before == sum(chunk.lost_before for chunk in own), "an account is of other chunks")
 		expect(of.last_ns == max((chunk.last_ns for chunk in own), default=0), "an account ends at another time")
 

@@ -31,7 +31,7 @@ static struct field fields[] = {
 	FIELD(trace_chunk_header, trace_id), FIELD(trace_chunk_header, stream), FIELD(trace_chunk_header, cpu),
 	FIELD(trace_chunk_header, events), FIELD(trace_chunk_header, seq), FIELD(trace_chunk_header, first_ns),
 	FIELD(trace_chunk_header, last_ns), FIELD(trace_chunk_header, events_before), FIELD(trace_chunk_header, lost_before),
-	FIELD(trace_chunk_header, lost_write), FIELD(trace_chunk_header, missed), FIELD(trace_chunk_header, lost_inside),
+	FIELD(trace_chunk_header, lost_write), FIELD(trace_chunk_header, missed), FIELD(trace_chunk_header, undecodable),
 	FIELD(trace_chunk_header, lost_cause), FIELD(trace_chunk_header, reserved), FIELD(trace_chunk_header, raw_bytes),
 	FIELD(trace_chunk_header, packed_bytes), FIELD(trace_chunk_header, ids), FIELD(trace_chunk_header, payload_checksum),
 	FIELD(trace_chunk_header, checksum), FIELDS_END(trace_chunk_header),
@@ -74,7 +74,7 @@ static struct field fields[] = {
 	FIELD(trace_statistics_stream, stream), FIELD(trace_statistics_stream, cpu), FIELD(trace_statistics_stream, stored),
 	FIELD(trace_statistics_stream, discarded), FIELD(trace_statistics_stream, overwritten), FIELD(trace_statistics_stream, missed),
 	FIELD(trace_statistics_stream, filtered), FIELD(trace_statistics_stream, attempted), FIELD(trace_statistics_stream, written),
-	FIELD(trace_statistics_stream, lost_write), FIELD(trace_statistics_stream, lost_inside),
+	FIELD(trace_statistics_stream, lost_write), FIELD(trace_statistics_stream, undecodable),
 	FIELD(trace_statistics_stream, lost_before), FIELD(trace_statistics_stream, last_ns), FIELDS_END(trace_statistics_stream),
 
 	FIELD(trace_index_entry, offset), FIELD(trace_index_entry, header), FIELDS_END(trace_index_entry),

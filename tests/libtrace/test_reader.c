@@ -481,20 +481,20 @@ static void peeking_returns_the_next_payloads_within_a_chunk(void)
 	}
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
-	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
-	CU_ASSERT_EQUAL(trace_cursor_foresee_ns(cursor), 0);
+	CU_ASSERT_PTR_NULL(trace_cursor_peek(cursor, 1));
+	CU_ASSERT_EQUAL(trace_cursor_peek_ns(cursor), 0);
 	while ((event = trace_cursor_next(cursor))) {
 		int64_t at = ((const struct trace_sys_exit *)event->payload)->ret;
 
-		CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 0));
-		CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1000));
-		CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, UINT32_MAX));
+		CU_ASSERT_PTR_NULL(trace_cursor_peek(cursor, 0));
+		CU_ASSERT_PTR_NULL(trace_cursor_peek(cursor, 1000));
+		CU_ASSERT_PTR_NULL(trace_cursor_peek(cursor, UINT32_MAX));
 		if (event->id != TRACE_EV_sys_exit)
 			continue;
-		one = trace_cursor_foresee(cursor, 1);
-		two = trace_cursor_foresee(cursor, 2);
+		one = trace_cursor_peek(cursor, 1);
+		two = trace_cursor_peek(cursor, 2);
 		CU_ASSERT(!one || one->ret == at + 2);
-		CU_ASSERT_EQUAL(trace_cursor_foresee_ns(cursor), one ? event->ts_ns + 4 : 0);
+		CU_ASSERT_EQUAL(trace_cursor_peek_ns(cursor), one ? event->ts_ns + 4 : 0);
 		CU_ASSERT(!two || two->ret == at + 4);
 		CU_ASSERT(one || !two);
 		nr_foreseen += one != NULL;
@@ -502,7 +502,7 @@ static void peeking_returns_the_next_payloads_within_a_chunk(void)
 	}
 	CU_ASSERT_EQUAL(nr_foreseen, 597);
 	CU_ASSERT_EQUAL(nr_unknown, 3); /* two chunks of CPU 0, one of CPU 1 */
-	CU_ASSERT_PTR_NULL(trace_cursor_foresee(cursor, 1));
+	CU_ASSERT_PTR_NULL(trace_cursor_peek(cursor, 1));
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
 	tb_free(tb);
@@ -530,7 +530,7 @@ static void a_peeked_time_never_passes_another_chunk(void)
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor))) {
 		CU_ASSERT(!foreseen[event->cpu] || event->ts_ns == foreseen[event->cpu]);
-		foreseen[event->cpu] = trace_cursor_foresee_ns(cursor);
+		foreseen[event->cpu] = trace_cursor_peek_ns(cursor);
 		nr_told += foreseen[event->cpu] != 0;
 	}
 	CU_ASSERT_EQUAL(nr_told, 18 + 19 + 2); /* not at 2000; the last event of each chunk has none */

@@ -180,7 +180,8 @@ static void only_regular_files_are_opened(void)
 	tb_free(tb);
 }
 
-/* Between its functions, which are known by then, and its lines. A mapping of it would end this process with SIGBUS. */
+/* The file is cut after the reader has its functions, and before it reads the lines. With a mapping
+ * of the file, SIGBUS would end this process. */
 static void a_file_that_is_cut_after_its_functions_were_read_has_no_lines(void)
 {
 	struct tb *tb = tb_new();

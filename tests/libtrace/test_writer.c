@@ -453,7 +453,7 @@ static void an_undecodable_block_is_no_failed_write(void)
 	rawfile_nonsense(file, 6000, 13); /* and no chunk after it */
 	trace_writer_totals(file->writer, &totals);
 	CU_ASSERT_EQUAL(totals.lost_write, 0);
-	CU_ASSERT_EQUAL(totals.lost_inside, 20);
+	CU_ASSERT_EQUAL(totals.undecodable, 20);
 	CU_ASSERT_EQUAL(totals.events, 3);
 	trace = rawfile_open(file, &stats);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);

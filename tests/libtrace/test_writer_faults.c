@@ -333,7 +333,7 @@ static void losses_by_failed_writes_and_by_undecodable_records_are_separate(void
 	rawfile_random(file, 3);
 	trace_writer_totals(file->writer, &totals);
 	CU_ASSERT_EQUAL(totals.lost_write, 100);
-	CU_ASSERT_EQUAL(totals.lost_inside, 5);
+	CU_ASSERT_EQUAL(totals.undecodable, 5);
 	trace = rawfile_open(file, &stats);
 	CU_ASSERT_EQUAL_FATAL(trace_nr_gaps(trace), 2);
 	CU_ASSERT_EQUAL(trace_get_gap(trace, 0)->cause, TRACE_GAP_UNWRITTEN);

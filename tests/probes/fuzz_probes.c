@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fuzz_probes.c - any bytes as a program whose functions, static probes and variables are looked for, for libFuzzer. It runs without the process
- * that protects the caller, so that the fuzzer sees what this one protects from.
+ * fuzz_probes.c - a libFuzzer target: looks for functions, static probes and variables in any
+ * bytes.
+ * It runs without the reader process that protects the daemon, so that the fuzzer sees the faults.
  *
  *	TRACE_FUZZ_SEEDS=seeds fuzz_probes -runs=0 && fuzz_probes -timeout=20 seeds
  *
- * elfutils 0.188 itself reads behind the end of a line program's folders (strlen() in dwarf_getsrclines()), and libelf forgets memory: neither is
- * looked at here. Such a file ends the reader, and the caller says so.
+ * elfutils 0.188 itself reads beyond the end of a line program's folders (strlen() in
+ * dwarf_getsrclines()), and libelf leaks memory. This target ignores both. Such a file ends the
+ * reader process, and the caller reports that.
  */
 #include <stdint.h>
 #include <stdio.h>

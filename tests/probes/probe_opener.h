@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TESTS_PROBE_OPENER_H
 #define TESTS_PROBE_OPENER_H
-/* probe_opener.h - opens a program's files in this process, for tests of what the reader of programs runs. */
+/* probe_opener.h - opens the files of a program in this process, for tests of the code that the
+ * reader process runs. */
 #include "../../tracer/kernel/probe_reader.h"
 
 struct direct_opener {

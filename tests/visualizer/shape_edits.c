@@ -182,7 +182,7 @@ static void edit_header(struct reshape *r, const struct shape_edit *edit)
 {
 	struct trace_chunk_header *header = &chunk_of(r, edit)->header;
 	uint64_t *const longs[] = {&header->seq, &header->first_ns, &header->last_ns, &header->events_before, &header->lost_before, &header->lost_write, &header->missed};
-	uint32_t *const words[] = {&header->stream, &header->cpu, &header->lost_inside};
+	uint32_t *const words[] = {&header->stream, &header->cpu, &header->undecodable};
 	uint16_t *const halves[] = {&header->flags, &header->lost_cause, &header->kind};
 	uint32_t nr = edit->field % 13;
 

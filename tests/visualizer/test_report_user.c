@@ -275,7 +275,8 @@ static void the_json_has_all_program_events(void)
 	tb_free(tb);
 }
 
-/* The recorder says that a program wrote impossible numbers: then nobody can say that every event is accounted for. */
+/* If the recorder says that a program wrote impossible numbers, not every event is accounted
+ * for. */
 static void a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes(void)
 {
 	struct tb *tb = shop();
@@ -293,7 +294,8 @@ static void a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes(void)
 	tb_free(tb);
 }
 
-/* One of the future, and one of a CPU that there is not: neither is the report about another time and another machine, nor is it verified. */
+/* One event is of the future and one of a CPU that the machine does not have. They change neither
+ * the time nor the CPUs of the report, and the trace is not verified. */
 static void impossible_events_of_programs_change_no_report(void)
 {
 	for (int is_cpu = 0; is_cpu < 2; is_cpu++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* memory.c - memory for the reports, or the end of the program; and two containers for reports. */
+/* checked_memory.c - memory for the reports, or the end of the program; two containers */
 #include "sort.h"
-#include "memory.h"
+#include "checked_memory.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef VISUALIZER_MEMORY_H
-#define VISUALIZER_MEMORY_H
+#ifndef VISUALIZER_CHECKED_MEMORY_H
+#define VISUALIZER_CHECKED_MEMORY_H
 /*
- * memory.h - memory for the reports of tracevisualizer: an allocation succeeds, or the program
- * ends.
+ * checked_memory.h - memory for the reports of tracevisualizer: an allocation succeeds, or the
+ * program ends.
  *
  * A report that lacks a row looks like a complete one. So without memory the program writes one
  * line to stderr, takes back its output in the file of --output, and exits with status 1. GLib's
