@@ -24,6 +24,7 @@
  *
  * Waits for files are kept with the other uses of files: accounting_files.c.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "slice_log.h"
@@ -53,7 +54,7 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 		books_give_rows(a, &before, row_bytes);
 	if (row)
 		return row;
-	a->failed = -12; /* ENOMEM: it ends the pass */
+	a->failed = -ENOMEM; /* it ends the pass */
 	return a->sink;
 }
 
@@ -270,7 +271,7 @@ static void share_add(struct trace_analysis *a, struct trace_thread *thread, uin
 		}
 	bigger = reallocarray(thread->shares, thread->nr_shares + 1, sizeof(*bigger));
 	if (!bigger) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		return;
 	}
 	thread->shares = bigger;

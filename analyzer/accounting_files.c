@@ -16,6 +16,7 @@
  *	2 groups later   prefetch what leads from the path to the row
  *	3 groups later   add
  */
+#include <errno.h>
 #include <string.h>
 #include "accounting.h"
 #include "state.h"
@@ -55,7 +56,7 @@ static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *t
 	if (a->failed)
 		return NULL;
 	if (!row->use && !(row->use = use_new(a, thread, key)))
-		a->failed = -12;
+		a->failed = -ENOMEM;
 	return row->use;
 }
 

@@ -15,6 +15,7 @@
  * its submitter. They go into new tables of the dead thread, and books_of() returns the sum of
  * both.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "slice_log.h"
@@ -209,7 +210,7 @@ void books_pack(struct trace_analysis *a, struct trace_thread *thread)
 	if (uses_add(thread, &thread->books))
 		uses_give(a, thread);
 	else
-		a->failed = -12;
+		a->failed = -ENOMEM;
 	end = bytes = malloc(most_bytes(&thread->books));
 	for (size_t i = 0; bytes && i < NR_TABLES; i++)
 		end = put_table(end, &thread->books, i);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* analysis.c - the single pass over the events: calls the handler of each event, and the hooks. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "error_set.h"
 #include "slice_log.h"
 #include "handlers.h"
 #include "state.h"
@@ -82,18 +82,10 @@ static const struct {
 #undef HANDLER
 };
 
-static int fail(struct trace_error *ret_error, int code, const char *message)
-{
-	if (ret_error) {
-		ret_error->code = code;
-		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
-	}
-	return code;
-}
-
 static int out_of_memory(struct trace_error *ret_error)
 {
-	return fail(ret_error, -ENOMEM, "out of memory for the analysis; stop other programs or analyze on a larger machine");
+	return error_set(ret_error, -ENOMEM,
+			 "out of memory for the analysis; stop other programs or analyze on a larger machine");
 }
 
 /*
@@ -479,7 +471,7 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	int error;
 
 	if (a->began)
-		return fail(ret_error, -EBUSY, "the analysis was run already; create a new one");
+		return error_set(ret_error, -EBUSY, "the analysis was run already; create a new one");
 	a->began = true;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)

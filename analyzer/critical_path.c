@@ -51,9 +51,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "error_set.h"
 #include "sort.h"
 #include "critical_path_history.h"
 
@@ -88,15 +88,6 @@ struct trace_critical_path {
 	size_t nr_contributors;
 	int failed;
 };
-
-static int complain(struct trace_error *ret_error, int code, const char *message)
-{
-	if (ret_error) {
-		ret_error->code = code;
-		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
-	}
-	return code;
-}
 
 static void *grown(struct trace_critical_path *path, void *array, size_t *max, size_t bytes)
 {
@@ -576,11 +567,12 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 		return path;
 fail:
 	if (error == -E2BIG)
-		complain(ret_error, error, "there are too many scheduling changes to keep them all; choose a shorter window");
+		error_set(ret_error, error,
+			  "there are too many scheduling changes to keep them all; choose a shorter window");
 	else if (error == -EINVAL)
-		complain(ret_error, error, "the thread did not exist in this window");
+		error_set(ret_error, error, "the thread did not exist in this window");
 	else
-		complain(ret_error, error, "out of memory; choose a shorter window");
+		error_set(ret_error, error, "out of memory; choose a shorter window");
 	return trace_critical_path_free(path);
 }
 
@@ -679,12 +671,9 @@ const char *trace_contributor_by_name(enum trace_contributor_by by)
 
 static int violation(struct trace_error *ret_error, const char *what, uint64_t got, uint64_t expected)
 {
-	if (ret_error) {
-		ret_error->code = -EBADMSG;
-		snprintf(ret_error->message, sizeof(ret_error->message),
-			 "critical path: %s: %" PRIu64 " ns instead of %" PRIu64 "; this is a bug of the analysis", what, got, expected);
-	}
-	return -EBADMSG;
+	return error_set(ret_error, -EBADMSG,
+			 "critical path: %s: %" PRIu64 " ns instead of %" PRIu64 "; this is a bug of the analysis",
+			 what, got, expected);
 }
 
 int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error)

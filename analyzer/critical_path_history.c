@@ -14,8 +14,8 @@
  */
 #include "critical_path_history.h"
 #include "command_name.h"
+#include "error_set.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -486,15 +486,6 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 /* ---- begin, end ---- */
 
-static int complain(struct trace_error *ret_error, int code, const char *message)
-{
-	if (ret_error) {
-		ret_error->code = code;
-		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
-	}
-	return code;
-}
-
 struct trace_history *trace_history_new(struct trace_analysis *analysis, const struct trace_history_options *options,
 					struct trace_error *ret_error)
 {
@@ -507,7 +498,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	if (!options)
 		options = &defaults;
 	if (options->to_ns && options->to_ns <= options->from_ns) {
-		complain(ret_error, -EINVAL, "the window is empty: its end is not after its beginning");
+		error_set(ret_error, -EINVAL, "the window is empty: its end is not after its beginning");
 		return NULL;
 	}
 	history = calloc(1, sizeof(*history));
@@ -531,7 +522,8 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	if (!error)
 		return history;
 fail:
-	complain(ret_error, error, error == -EBUSY ? "the analysis was run already; create the history before it" : "out of memory");
+	error_set(ret_error, error, "%s",
+		  error == -EBUSY ? "the analysis was run already; create the history before it" : "out of memory");
 	return trace_history_free(history);
 }
 

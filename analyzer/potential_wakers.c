@@ -12,6 +12,7 @@
  * recorded, but the result of the call shows that it ended. The answers change over time, so the
  * code builds the list anew for each query, with the entries for that query only.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "state.h"
@@ -36,7 +37,7 @@ static void add(struct trace_analysis *a, struct enders *enders, struct ender en
 
 		bigger = reallocarray(enders->list, room, sizeof(*bigger));
 		if (!bigger) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return;
 		}
 		enders->list = bigger;

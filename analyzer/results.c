@@ -5,10 +5,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "error_set.h"
 #include "slice_log.h"
 #include "sort.h"
 #include "histogram.h"
@@ -451,30 +450,6 @@ uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
 
 /* ---- verification ---- */
 
-__attribute__((format(printf, 2, 3))) static int violation(struct trace_error *ret_error, const char *format, ...)
-{
-	va_list arguments;
-
-	if (!ret_error)
-		return -EBADMSG;
-	ret_error->code = -EBADMSG;
-	va_start(arguments, format);
-	vsnprintf(ret_error->message, sizeof(ret_error->message), format, arguments);
-	va_end(arguments);
-	return -EBADMSG;
-}
-
-/* Not a violation: without memory, balance cannot be verified. */
-static int out_of_memory(struct trace_error *ret_error)
-{
-	if (ret_error) {
-		ret_error->code = -ENOMEM;
-		snprintf(ret_error->message, sizeof(ret_error->message),
-			 "out of memory to verify the times of the threads; stop other programs or analyze on a larger machine");
-	}
-	return -ENOMEM;
-}
-
 static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t column)
 {
 	const uint64_t *row = NULL;
@@ -488,11 +463,15 @@ static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t c
 static int verify_calls(const struct trace_thread *thread, const struct table *rows, const struct table *times, struct trace_error *ret_error)
 {
 	if (sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
-		return violation(ret_error, "thread %u (%s): its histograms do not contain all of its calls", thread->tid, thread->comm);
+		return error_set(ret_error, -EBADMSG, "thread %u (%s): its histograms do not contain all of its calls",
+				 thread->tid, thread->comm);
 	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));)
 		if (row->elapsed != row->cpu + row->interrupted + row->wait_cpu + row->wait)
-			return violation(ret_error, "thread %u (%s): a call's elapsed time is %" PRId64 " ns off its parts", thread->tid,
-					 thread->comm, (int64_t)(row->elapsed - row->cpu - row->interrupted - row->wait_cpu - row->wait));
+			return error_set(ret_error, -EBADMSG,
+					 "thread %u (%s): a call's elapsed time is %" PRId64 " ns off its parts",
+					 thread->tid, thread->comm,
+					 (int64_t)(row->elapsed - row->cpu - row->interrupted - row->wait_cpu -
+						   row->wait));
 	return 0;
 }
 
@@ -511,8 +490,10 @@ static int verify_books(const struct trace_thread *thread, const struct books *b
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		if (sums[i].whole != sums[i].parts)
-			return violation(ret_error, "thread %u (%s): %s is %" PRIu64 " ns, its parts are %" PRId64 " ns off", thread->tid,
-					 thread->comm, sums[i].what, sums[i].whole, (int64_t)(sums[i].parts - sums[i].whole));
+			return error_set(ret_error, -EBADMSG,
+					 "thread %u (%s): %s is %" PRIu64 " ns, its parts are %" PRId64 " ns off",
+					 thread->tid, thread->comm, sums[i].what, sums[i].whole,
+					 (int64_t)(sums[i].parts - sums[i].whole));
 	error = verify_calls(thread, &b->calls, &b->call_times, ret_error);
 	return error ? error : verify_calls(thread, &b->traps, &b->trap_times, ret_error);
 }
@@ -521,8 +502,14 @@ static int verify_thread(const struct trace_analysis *a, const struct trace_thre
 {
 	struct books scratch = {0};
 	const struct books *books = books_of(a, thread, &scratch);
-	int error = books ? verify_books(thread, books, ret_error) : out_of_memory(ret_error);
+	int error;
 
+	if (books)
+		error = verify_books(thread, books, ret_error);
+	else /* not a violation: without memory, balance cannot be verified */
+		error = error_set(ret_error, -ENOMEM,
+				  "out of memory to verify the times of the threads; stop other programs or analyze on "
+				  "a larger machine");
 	books_clear(&scratch);
 	return error;
 }
@@ -533,14 +520,15 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 	int error = 0;
 
 	if (!a->done)
-		return violation(ret_error, "the analysis has not been run to its end");
+		return error_set(ret_error, -EBADMSG, "the analysis has not been run to its end");
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		const struct trace_cpu_figures *f = &a->cpus[i].figures;
 		uint64_t sum = f->user_ns + f->system_ns + f->irq_ns + f->softirq_ns + f->idle_ns + f->unknown_ns;
 
 		if (sum != a->end_ns - a->start_ns)
-			return violation(ret_error, "CPU %u: its times are %" PRId64 " ns off the elapsed time of %" PRIu64 " ns", i,
-					 (int64_t)(sum - (a->end_ns - a->start_ns)), a->end_ns - a->start_ns);
+			return error_set(ret_error, -EBADMSG,
+					 "CPU %u: its times are %" PRId64 " ns off the elapsed time of %" PRIu64 " ns",
+					 i, (int64_t)(sum - (a->end_ns - a->start_ns)), a->end_ns - a->start_ns);
 		cpu_user += f->user_ns;
 		cpu_system += f->system_ns;
 	}
@@ -553,7 +541,8 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 	if (error)
 		return error;
 	if (thread_user != cpu_user || thread_system != cpu_system)
-		return violation(ret_error, "threads and CPUs disagree: %" PRId64 " ns of user and %" PRId64 " ns of system time",
+		return error_set(ret_error, -EBADMSG,
+				 "threads and CPUs disagree: %" PRId64 " ns of user and %" PRId64 " ns of system time",
 				 (int64_t)(thread_user - cpu_user), (int64_t)(thread_system - cpu_system));
 	return 0;
 }

@@ -67,6 +67,7 @@
  * not grow, fewer processes are named (at least LEAST_NAMED_HOLDERS), so that a time slice never
  * costs more than about one look.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pages.h"
@@ -170,7 +171,7 @@ static uint32_t holder_new(struct trace_analysis *a, struct turns *turns)
 		struct holder *bigger = reallocarray(turns->holders, turns->capacity * 2ull, sizeof(*bigger));
 
 		if (!bigger) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return NOBODY;
 		}
 		turns->holders = bigger;
@@ -359,7 +360,7 @@ bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread
 static void spell_close(struct trace_analysis *a, struct trace_thread *thread, uint32_t long_names)
 {
 	if (!put_spell(a, thread, long_names, &thread->books.who))
-		a->failed = -12;
+		a->failed = -ENOMEM;
 	spell_unlist(a->cpus[thread->spell.cpu].turns, thread);
 }
 
@@ -573,7 +574,7 @@ int turns_prepare(struct cpu *cpu)
 {
 	cpu->log_mask = CPU_LOG - 1;
 	cpu->log = calloc(CPU_LOG, sizeof(*cpu->log));
-	return cpu->log ? 0 : -12;
+	return cpu->log ? 0 : -ENOMEM;
 }
 
 void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)

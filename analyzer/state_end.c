@@ -8,6 +8,7 @@
  * of a thread that entered it before the recording, and the process that holds the lock of a file.
  * The reading is a moment after the end, so it is used only for a thread that was in the same call.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "state.h"
 #include "state_start.h"
@@ -20,7 +21,7 @@ static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
 		int32_t *bigger = reallocarray(a->end_fds, max, sizeof(*bigger));
 
 		if (!bigger) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return;
 		}
 		a->end_fds = bigger;

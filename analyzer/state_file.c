@@ -7,6 +7,7 @@
  * renamed file gets another one, and a hard link too. Few files are named in a report. Until then a
  * struct file owns its path, which is freed with it (state_forget.c).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
@@ -69,7 +70,7 @@ static file_idx file_place(struct trace_analysis *a)
 		struct file *bigger = files_more(a->files, a->nr_files, max);
 
 		if (!bigger) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return 0;
 		}
 		a->files = bigger;
@@ -86,7 +87,7 @@ static file_idx file_add(struct trace_analysis *a, const struct file *file, cons
 	file_idx idx = file_place(a);
 
 	if (!idx || (*path && !text)) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		free(text);
 		return 0;
 	}
@@ -154,7 +155,7 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 		file->path = strings_take(&a->strings, file->text);
 		file->use = NULL;
 		if (!file->path)
-			a->failed = -12;
+			a->failed = -ENOMEM;
 		if (S_ISREG(file->mode) || S_ISDIR(file->mode))
 			device_learn(a, file->path, file->dev, false);
 	}
@@ -241,7 +242,7 @@ struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
 			copy->nr = 0;
 	}
 	if (!copy || (fds && copy->nr != fds->nr))
-		a->failed = -12;
+		a->failed = -ENOMEM;
 	if (copy)
 		copy->refs = 1;
 	return copy;
@@ -298,7 +299,7 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 	if (!thread->fds)
 		thread->fds = fds_copy(a, NULL);
 	if (!thread->fds || !fds_reach(thread->fds, fd)) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);

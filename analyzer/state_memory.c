@@ -2,6 +2,7 @@
 /*
  * state_memory.c - mapped files, for page faults; and threads that must reclaim memory to get some
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "handlers.h"
@@ -14,7 +15,7 @@ struct memory *memory_new(struct trace_analysis *a)
 	struct memory *memory = calloc(1, sizeof(*memory));
 
 	if (!memory)
-		a->failed = -12;
+		a->failed = -ENOMEM;
 	else
 		memory->refs = 1;
 	return memory;
@@ -46,7 +47,7 @@ struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory
 		return copy;
 	copy->maps = malloc(memory->nr * sizeof(*memory->maps));
 	if (!copy->maps) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		return copy;
 	}
 	memcpy(copy->maps, memory->maps, memory->nr * sizeof(*memory->maps));
@@ -111,7 +112,7 @@ void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start,
 	if (end <= start || memory->nr + 2 > MAX_MAPPINGS)
 		return;
 	if (!maps_reserve(memory, memory->nr + 2)) {
-		a->failed = -12;
+		a->failed = -ENOMEM;
 		return;
 	}
 	while (last < memory->nr && memory->maps[last].start < end)

@@ -213,7 +213,7 @@ static bool again_open(struct trace_analysis *a)
 	if (!a->again)
 		a->again = trace_cursor_new(a->trace, &options, NULL);
 	if (!a->again)
-		a->failed = -12;
+		a->failed = -ENOMEM;
 	return a->again;
 }
 

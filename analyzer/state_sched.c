@@ -34,6 +34,7 @@
  * Any other inconsistency comes from a missing event. The time from the first loss on is unknown,
  * or all of the interval if no loss is known.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +81,7 @@ struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
 	row->idx = process->idx;
 	return process;
 fail:
-	a->failed = -12;
+	a->failed = -ENOMEM;
 	return NULL;
 }
 
@@ -129,7 +130,7 @@ struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 	if (!*page) {
 		*page = calloc(TID_PAGE, sizeof(**page));
 		if (!*page) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return NULL;
 		}
 	}
@@ -150,7 +151,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 
 	if (!thread) {
 		if (slot)
-			a->failed = -12;
+			a->failed = -ENOMEM;
 		return NULL;
 	}
 	*slot = thread;

@@ -6,6 +6,7 @@
  * For a TCP connection within this machine it is the socket with the same two addresses in reverse.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static sock_idx sock_place(struct trace_analysis *a)
 		struct sock *bigger = reallocarray(a->socks, max, sizeof(*bigger));
 
 		if (!bigger) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return 0;
 		}
 		a->socks = bigger;
@@ -150,7 +151,7 @@ static void sock_learn(struct trace_analysis *a, const struct sock *seen)
 	*sock = *seen;
 	sock->sweeps = a->sweeps;
 	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sock_by_tuple, &sock->ends, (uint64_t)(sock - a->socks)))
-		a->failed = -12;
+		a->failed = -ENOMEM;
 }
 
 #define SOCK_FROM(record, number, process)                                                                     \

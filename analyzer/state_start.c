@@ -266,7 +266,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 	int error;
 
 	if (!cursor)
-		return -12;
+		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
 		load_event(a, event);
 	error = trace_cursor_end(cursor, &a->start_damage); /* no other pass reads these chunks */
@@ -333,7 +333,7 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
-		return -12;
+		return -ENOMEM;
 	ret_first->what = FIRST_NOTHING;
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
 		/* no handler: the event type is too short */
@@ -493,7 +493,7 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 		mask[older_ids[i] / 64] |= 1ull << older_ids[i] % 64;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
-		return -12;
+		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
 		load_older(a, event);
 	error = pass_end(cursor);
@@ -541,7 +541,7 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 		return 0;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
-		return -12;
+		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor))) {
 		struct trace_thread *thread = event->id == TRACE_EV_sched_exit ? thread_find(a, ((const struct trace_sched_exit *)event->payload)->tid) : NULL;
 
@@ -573,12 +573,12 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 		struct trace_process *process = process_new(a, 0);
 
 		if (!process)
-			return -12;
+			return -ENOMEM;
 		strncpy(process->comm, pseudo[i], sizeof(process->comm) - 1);
 	}
 	firsts = calloc(a->nr_cpus + 1, sizeof(*firsts));
 	if (!firsts)
-		return -12;
+		return -ENOMEM;
 	error = load_start_state(a, ret_error);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
 		error = look_ahead(a, i, &firsts[i], ret_error);

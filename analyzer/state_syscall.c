@@ -8,6 +8,7 @@
  * current sums is added to the row of the call. The cost of a call does not depend on the number of
  * interruptions.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ void calls_prepare(struct trace_analysis *a)
 
 	for (size_t i = 1; i < NR_KNOWN; i++)
 		if (strings_intern(&a->strings, known_calls[i].name) != first + i)
-			a->failed = -12; /* the names are unique, so memory is out */
+			a->failed = -ENOMEM; /* the names are unique, so memory is out */
 	for (unsigned int i = 0; i < NR_CALLS; i++) {
 		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i, first);
 		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
@@ -298,7 +299,7 @@ static bool path_keep(struct trace_analysis *a, struct trace_thread *thread, con
 		char *bigger = realloc(thread->path, bytes * 2);
 
 		if (!bigger) {
-			a->failed = -12;
+			a->failed = -ENOMEM;
 			return false;
 		}
 		thread->path = bigger;

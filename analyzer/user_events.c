@@ -13,10 +13,10 @@
  * A thread can be in any number of scopes and requests at once, and in the time from its last event
  * to the next one.
  */
+#include "error_set.h"
 #include "user_accounting.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -506,12 +506,9 @@ struct trace_user_events *trace_user_events_new(const struct trace *trace, struc
 	}
 	if (!error)
 		return u;
-	if (ret_error) {
-		ret_error->code = error;
-		snprintf(ret_error->message, sizeof(ret_error->message), "%s",
-			 error == -EBUSY ? "the pass has begun: follow the events of programs before it"
-					 : "out of memory for the events of programs; analyze on a larger machine");
-	}
+	error_set(ret_error, error, "%s",
+		  error == -EBUSY ? "the pass has begun: follow the events of programs before it"
+				  : "out of memory for the events of programs; analyze on a larger machine");
 	return trace_user_events_free(u);
 }
 

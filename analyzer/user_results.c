@@ -2,9 +2,9 @@
 /* user_results.c - turn the sums of user_events.c into sorted rows, and check that they add up. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "error_set.h"
 #include "sort.h"
 #include "user_accounting.h"
 
@@ -243,12 +243,8 @@ const struct trace_span *trace_get_span(struct trace_user_events *u, size_t idx)
 
 static int off(struct trace_error *ret_error, const struct trace_span *span, const char *what, uint64_t is, uint64_t should)
 {
-	if (ret_error) {
-		ret_error->code = -EBADMSG;
-		snprintf(ret_error->message, sizeof(ret_error->message), "%s %s of process %u: %s add up to %" PRIu64 " ns, not %" PRIu64,
+	return error_set(ret_error, -EBADMSG, "%s %s of process %u: %s add up to %" PRIu64 " ns, not %" PRIu64,
 			 trace_span_kind_name(span->kind), span->name, span->pid, what, is, should);
-	}
-	return -EBADMSG;
 }
 
 /*
@@ -285,11 +281,7 @@ int trace_user_events_verify(struct trace_user_events *u, struct trace_error *re
 int trace_user_events_error(struct trace_user_events *u, struct trace_error *ret_error)
 {
 	results_of(u);
-	if (!u->failed)
-		return 0;
-	if (ret_error) {
-		ret_error->code = u->failed;
-		snprintf(ret_error->message, sizeof(ret_error->message), "out of memory for the events of programs; analyze on a larger machine");
-	}
-	return u->failed;
+	return u->failed ? error_set(ret_error, u->failed,
+				     "out of memory for the events of programs; analyze on a larger machine")
+			 : 0;
 }

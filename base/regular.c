@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* regular.c - the only function that opens files with a path or content from another user. */
 #include "regular.h"
 

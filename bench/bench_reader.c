@@ -20,6 +20,7 @@
 #include <trace/reader.h>
 #include <trace/writer.h>
 #include <unistd.h>
+#include "clock_ns.h"
 
 enum {
 	BLOCK_BYTES = 1 << 20, /* the daemon's default sub-buffer */
@@ -33,12 +34,9 @@ struct block {
 	struct block *next;
 };
 
-static uint64_t now_ns(void)
+static uint64_t cpu_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -138,12 +136,12 @@ static uint64_t copy_ns(const struct block *blocks)
 	uint64_t begin;
 
 	memset(copy, 0, BLOCK_BYTES);
-	begin = now_ns();
+	begin = cpu_ns();
 	for (const struct block *block = blocks; block; block = block->next) {
 		memcpy(copy, block->records, block->source.bytes);
 		__asm__ volatile("" : : "r"(copy) : "memory"); /* the compiler must not drop the copy */
 	}
-	begin = now_ns() - begin;
+	begin = cpu_ns() - begin;
 	free(copy);
 	return begin;
 }
@@ -165,12 +163,12 @@ static void bench_pack(const struct trace *trace, const struct block *blocks, in
 		uint64_t pack_sum = 0, write_sum = 0;
 
 		for (const struct block *block = blocks; block; block = block->next) {
-			uint64_t begin = now_ns(), packed_ns;
+			uint64_t begin = cpu_ns(), packed_ns;
 			struct trace_packed *packed = trace_writer_pack(writer, &block->source, NULL);
 
-			packed_ns = now_ns();
+			packed_ns = cpu_ns();
 			trace_writer_write(writer, packed, NULL);
-			write_sum += now_ns() - packed_ns;
+			write_sum += cpu_ns() - packed_ns;
 			pack_sum += packed_ns - begin;
 		}
 		pack_ns = smaller(pack_ns, pack_sum);
@@ -194,7 +192,7 @@ static void bench_iterate(const struct trace *trace, int rounds)
 	const struct trace_event *event;
 
 	for (int round = 0; round < rounds; round++) {
-		uint64_t begin = now_ns();
+		uint64_t begin = cpu_ns();
 		struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 
 		events = 0;
@@ -203,7 +201,7 @@ static void bench_iterate(const struct trace *trace, int rounds)
 			sum += event->id + *(const unsigned char *)event->payload;
 		}
 		end_pass(cursor);
-		best = smaller(best, now_ns() - begin);
+		best = smaller(best, cpu_ns() - begin);
 	}
 	printf("iterate      %10.2f million events/s (%" PRIu64 " events, sum %" PRIu64 ")\n", (double)events * 1e3 / (double)best, events, sum);
 }
@@ -212,21 +210,21 @@ static void bench_format(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 	const struct trace_event *event;
-	uint64_t begin = now_ns(), events = 0, bytes = 0;
+	uint64_t begin = cpu_ns(), events = 0, bytes = 0;
 	char text[4096];
 
 	while ((event = trace_cursor_next(cursor))) {
 		bytes += (uint64_t)trace_event_format(trace, event, text, sizeof(text));
 		events++;
 	}
-	printf("format       %10.2f million events/s, %.1f characters each\n", (double)events * 1e3 / (double)(now_ns() - begin),
-	       (double)bytes / (double)(events + 1));
+	printf("format       %10.2f million events/s, %.1f characters each\n",
+	       (double)events * 1e3 / (double)(cpu_ns() - begin), (double)bytes / (double)(events + 1));
 	end_pass(cursor);
 }
 
 static struct trace *open_timed(const char *path)
 {
-	uint64_t begin = now_ns();
+	uint64_t begin = cpu_ns();
 	struct trace_error error;
 	struct trace *trace = trace_open(path, &error);
 
@@ -234,7 +232,8 @@ static struct trace *open_timed(const char *path)
 		fprintf(stderr, "%s\n", error.message);
 		exit(1);
 	}
-	printf("open         %10.3f ms, %zu chunks, %.3f bytes/event in the file\n", (double)(now_ns() - begin) / 1e6, trace_nr_chunks(trace),
+	printf("open         %10.3f ms, %zu chunks, %.3f bytes/event in the file\n", (double)(cpu_ns() - begin) / 1e6,
+	       trace_nr_chunks(trace),
 	       (double)trace_get_info(trace)->file_bytes / (double)(trace_get_info(trace)->events + 1));
 	return trace;
 }

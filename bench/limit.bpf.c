@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * limit.bpf.c - the minimum cost of BPF programs on tracepoints, which no tracer can avoid.
  *

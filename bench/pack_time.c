@@ -20,6 +20,7 @@
 #include <trace/format.h>
 #include <trace/writer.h>
 #include <unistd.h>
+#include "clock_ns.h"
 
 typedef struct trace_packed *pack_function(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error);
 
@@ -56,10 +57,7 @@ __attribute__((constructor)) static void prepare(void)
 
 static uint64_t cpu_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void copy(const struct trace_source *source)

@@ -9,20 +9,13 @@
 #include <cpuid.h>
 #include <x86intrin.h>
 #endif
+#include "clock_ns.h"
 
 #define CLOCK_TRIES 8
 
-static uint64_t clock_read(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 uint64_t clock_now(void)
 {
-	return clock_read(CLOCK_MONOTONIC);
+	return clock_monotonic_ns();
 }
 
 #if defined(__x86_64__)
@@ -82,7 +75,7 @@ struct clock_sample clock_take_sample(void)
 
 	for (int i = 0; i < CLOCK_TRIES; i++) {
 		before = clock_now();
-		sample.realtime_ns = clock_read(CLOCK_REALTIME);
+		sample.realtime_ns = clock_read_ns(CLOCK_REALTIME);
 		sample.tsc = clock_read_tsc();
 		after = clock_now();
 		sample.monotonic_ns = before + (after - before) / 2;

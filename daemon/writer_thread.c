@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "level.h"
 #include "priority.h"
 #include "format_text.h"
@@ -97,14 +97,6 @@ static void wake_pusher(struct writer_thread *thread)
 		return; /* EAGAIN: the counter is at its maximum, so the eventfd is readable already */
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void level_follow_locked(struct writer_thread *thread, uint64_t write_ns, uint64_t all_ns)
 {
 	int step = thread->level.step, level = level_block(&thread->level, write_ns, all_ns, thread->queued_bytes, thread->limit_bytes);
@@ -161,12 +153,12 @@ static void *writer_thread_main(void *context)
 	priority_enter(PRIORITY_WRITER);
 	pthread_mutex_lock(&thread->mutex);
 	while ((work = next_work_locked(thread))) {
-		uint64_t begin_ns = now_ns();
+		uint64_t begin_ns = clock_now();
 
 		pthread_mutex_unlock(&thread->mutex);
 		err = work_write(thread, work, &error);
 		pthread_mutex_lock(&thread->mutex);
-		work_done_locked(thread, work, now_ns() - begin_ns, err, &error);
+		work_done_locked(thread, work, clock_now() - begin_ns, err, &error);
 		work_free(work);
 	}
 	pthread_mutex_unlock(&thread->mutex);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* event_counts TRACE - count the events of each type, and list the gaps. */
 #include <stdio.h>
 #include <trace/reader.h>

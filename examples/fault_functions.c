@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fault_functions TRACE - the functions in which page faults occurred, with their numbers. */
 #include <stdio.h>
 #include <string.h>

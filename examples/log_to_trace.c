@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log_to_trace - turn a log into a trace: standard input has lines "NANOSECONDS TEXT" in time
  * order, standard output gets a trace with one event log:line for each of them.

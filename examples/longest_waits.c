@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* longest_waits TRACE - the ten longest waits that ended within the trace, and their causes. */
 #include <stdio.h>
 #include <trace/analysis.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* path_of TRACE COMM - the threads on the critical path of the first process of this name. */
 #include <stdio.h>
 #include <string.h>

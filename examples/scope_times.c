@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* scope_times TRACE - the scopes and requests of programs, and where their time went. */
 #include <stdio.h>
 #include <trace/user_events.h>

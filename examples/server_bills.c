@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* server_bills TRACE - the CPU time of each server, and the part of it that each client caused. */
 #include <stdio.h>
 #include <trace/servers.h>

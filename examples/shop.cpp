@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 // shop.cpp - a C++ program that records events of its own: c++ -std=c++17 shop.cpp -ltracer
 #include <cstdio>
 #include <string>

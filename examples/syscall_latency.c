@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* syscall_latency TRACE NAME - a histogram of the latency of one system call, in powers of two. */
 #include <stdio.h>
 #include <string.h>

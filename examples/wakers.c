@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wakers TRACE COMM - the threads that ended the waits of a command, and by which means. */
 #include <stdio.h>
 #include <string.h>

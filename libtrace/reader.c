@@ -5,7 +5,9 @@
 #include "error_set.h"
 #include "sort.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -120,6 +122,25 @@ static int load_clocks(struct trace *trace, const unsigned char *raw, size_t byt
 	}
 	return 0;
 }
+
+/* The file's statistics of a stream begin with those of the recorder; the writer's follow. */
+#define SAME_PLACE(field)                                                                              \
+	static_assert(offsetof(struct trace_statistics_stream, field) ==                               \
+				      offsetof(struct trace_stream_stats, field) &&                    \
+			      sizeof(((struct trace_statistics_stream *)0)->field) ==                  \
+				      sizeof(((struct trace_stream_stats *)0)->field),                 \
+		      "the file and the reader have " #field " at the same place")
+SAME_PLACE(stream);
+SAME_PLACE(cpu);
+SAME_PLACE(stored);
+SAME_PLACE(discarded);
+SAME_PLACE(overwritten);
+SAME_PLACE(missed);
+SAME_PLACE(filtered);
+SAME_PLACE(attempted);
+#undef SAME_PLACE
+static_assert(offsetof(struct trace_statistics_stream, written) == sizeof(struct trace_stream_stats),
+	      "the file has each field of struct trace_stream_stats");
 
 static struct trace_stream_stats stats_from_disk(const struct trace_statistics_stream *disk)
 {

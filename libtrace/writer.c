@@ -13,6 +13,7 @@
  */
 #include <trace/writer.h>
 
+#include "clock_ns.h"
 #include "error_set.h"
 #include "output_stream.h"
 #include "pack.h"
@@ -218,14 +219,6 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	return writer->packed.data;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw *raw, struct trace_error *ret_error)
 {
 	const void *payload = chunk_compress(writer, header, raw);
@@ -242,9 +235,9 @@ static int chunk_write(struct trace_writer *writer, struct trace_chunk_header *h
 	header->payload_checksum = XXH3_64bits(payload, header->packed_bytes);
 	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
 	*entry = (struct trace_index_entry){ .offset = writer->output.bytes, .header = *header };
-	begin_ns = now_ns();
+	begin_ns = clock_monotonic_ns();
 	error = output_write(&writer->output, parts, 2, ret_error);
-	writer->totals.write_ns += now_ns() - begin_ns;
+	writer->totals.write_ns += clock_monotonic_ns() - begin_ns;
 	if (error)
 		return error;
 	writer->index.bytes += sizeof(*entry);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <trace/symbols.h>
 #include "call_text.h"
+#include "complain.h"
 #include "lookahead.h"
 #include "report.h"
 
@@ -160,9 +161,10 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 		}
 		if (found)
 			continue;
-		fprintf(stderr, "tracevisualizer: '%s' is not an event, class or category of this trace; examples: sched_switch, SCHED, sched, and 'shop:*' for programs\n",
-			names[i]);
-		return 2;
+		return complain(2,
+				"'%s' is not an event, class or category of this trace; examples: sched_switch, "
+				"SCHED, sched, and 'shop:*' for programs",
+				names[i]);
 	}
 	return 0;
 }
@@ -823,10 +825,9 @@ static int check_window(const struct report *report)
 	const struct options *options = report->options;
 	const struct trace_info *info = trace_get_info(report->trace);
 
-	if (options->cpu >= info->nr_cpus) {
-		fprintf(stderr, "tracevisualizer: the trace has no CPU %lld: it has %u, counted from 0\n", (long long)options->cpu, info->nr_cpus);
-		return 2;
-	}
+	if (options->cpu >= info->nr_cpus)
+		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0", (long long)options->cpu,
+				info->nr_cpus);
 	return report_check_from(report);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/saturate.h>
+#include "complain.h"
 #include "report.h"
 
 /* True in the control group @cgroup and its descendants. */
@@ -434,8 +435,8 @@ int report_check_from(const struct report *report)
 
 	if (info->end_ns <= info->complete_from_ns || report->options->from_s * 1e9 <= (double)(info->end_ns - info->complete_from_ns))
 		return 0;
-	fprintf(stderr, "tracevisualizer: --from is after the end of the trace, which is %.3f s long\n", (double)(info->end_ns - info->complete_from_ns) / 1e9);
-	return 2;
+	return complain(2, "--from is after the end of the trace, which is %.3f s long",
+			(double)(info->end_ns - info->complete_from_ns) / 1e9);
 }
 
 uint64_t report_older(const struct report *report)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "complain.h"
 #include "grid.h"
 #include "json.h"
 #include "report.h"
@@ -18,15 +19,6 @@
 #define ROWS_SHOWN 10  /* in each table, unless --top is given */
 #define NAMED_IN_VERDICT 3
 #define WORTH_NAMING 0.5 /* percent */
-
-static int complain(const char *format, const char *word) __attribute__((format(printf, 1, 0)));
-static int complain(const char *format, const char *word)
-{
-	fputs("tracevisualizer: ", stderr);
-	fprintf(stderr, format, word);
-	fputs("\n", stderr);
-	return 1;
-}
 
 /* ---- the thread ---- */
 
@@ -48,7 +40,8 @@ int critical_path_begin(struct report *report)
 	struct trace_error error = {0};
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return complain("the kernel was not recorded, only events of programs: what %s waited for is unknown; record as root", "threads");
+		return complain(1, "the kernel was not recorded, only events of programs: what threads "
+				   "waited for is unknown; record as root");
 	if (report_check_from(report))
 		return 2;
 	if (report->options->from_s > 0)
@@ -57,9 +50,9 @@ int critical_path_begin(struct report *report)
 		options.to_ns = to_ns(report);
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	if (!options.command && !report->options->critical_task)
-		return complain("no command was recorded with this trace; %s", how_to_choose);
+		return complain(1, "no command was recorded with this trace; %s", how_to_choose);
 	report->history = trace_history_new(report->analysis, &options, &error);
-	return report->history ? 0 : complain("--critical-path: %s", error.message);
+	return report->history ? 0 : complain(1, "--critical-path: %s", error.message);
 }
 
 static uint64_t overlap(const struct report *report, const struct trace_thread *thread)
@@ -138,9 +131,9 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 	thread = task ? find(report, task, &nr) : who_went_on(report, trace_history_command(report->history, &begun));
 	if (!thread) {
 		if (task)
-			complain("no thread %s in this window; tracevisualizer -a lists the processes", task);
+			complain(1, "no thread %s in this window; tracevisualizer -a lists the processes", task);
 		else
-			complain("the trace does not contain the start of the recorded command; %s", how_to_choose);
+			complain(1, "the trace does not contain the start of the recorded command; %s", how_to_choose);
 		return NULL;
 	}
 	if (nr > 1)
@@ -553,14 +546,14 @@ int report_critical_path(struct report *report)
 	struct trace_critical_path *path = choose(report, &error);
 
 	if (!path)
-		return error.code ? complain("--critical-path: %s", error.message) : 1;
+		return error.code ? complain(1, "--critical-path: %s", error.message) : 1;
 	if (trace_history_is_coarse(report->history))
 		fputs("tracevisualizer: warning: the window is too long to divide CPU time into user mode, system calls, traps and interrupts; "
 		      "--from and --to choose a shorter one\n",
 		      stderr);
 	if (trace_critical_path_verify(path, &error) < 0) {
 		trace_critical_path_free(path);
-		return complain("%s", error.message);
+		return complain(1, "%s", error.message);
 	}
 	if (report->options->json)
 		put_json(report, path);

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock_ns.h"
+#include "complain.h"
 #include "grid.h"
 #include "visualizer_options.h"
 #include "report_file.h"
@@ -18,26 +19,26 @@
 
 #define OUTPUT_BUFFER (1u << 16)
 
-/* @message may quote a file name with arbitrary bytes. */
-static void say(const char *kind, const char *message)
-{
-	char line[4 * sizeof(((struct trace_error *)0)->message)];
+/* Messages may quote a file name with arbitrary bytes: four characters for each. */
+#define LINE_BYTES (4 * sizeof(((struct trace_error *)0)->message))
 
-	fprintf(stderr, "tracevisualizer: %s%s\n", kind, text_name(message, line, sizeof(line)));
+static void warn(const char *message)
+{
+	char line[LINE_BYTES];
+
+	fprintf(stderr, "tracevisualizer: warning: %s\n", text_name(message, line, sizeof(line)));
 }
 
-static int complain(const char *message)
+static int complain_of_error(const struct trace_error *error)
 {
-	say("", message);
-	return 1;
+	char line[LINE_BYTES];
+
+	return complain(1, "%s", text_name(error->message, line, sizeof(line)));
 }
 
 static double now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)clock_monotonic_ns() * 1e-9;
 }
 
 /* -b: the time since the last call, and the event rate, if there are events. */
@@ -75,7 +76,7 @@ static void warn_losses(const struct trace *trace)
 
 	warn_gaps(trace);
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
-		say("warning: ", trace_get_damage(trace, i)->message);
+		warn(trace_get_damage(trace, i)->message);
 	if (trace_nr_damages(trace) > MAX_WARNINGS)
 		fprintf(stderr, "tracevisualizer: warning: %zu more damaged places like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
 	if (!info->clean_end)
@@ -98,7 +99,7 @@ static int verify(const struct report *report)
 
 	if (trace_verify(report->trace, &error) < 0 || trace_analysis_verify(report->analysis, &error) < 0 ||
 	    trace_servers_verify(report->servers, &error) < 0 || trace_user_events_verify(report->user, &error) < 0)
-		return complain(error.message);
+		return complain_of_error(&error);
 	string_addf(&line, "%s, and the times of %zu process%s and %zu CPU%s add up to the nanosecond",
 		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
 							     : "verified in part: every recorded event is accounted for, but the number of lost events is uncertain",
@@ -155,14 +156,14 @@ static int analyze(struct report *report, double *since)
 	if (report->servers)
 		report->user = trace_user_events_new(report->trace, report->analysis, &error);
 	if (!report->analysis || (with_servers && !report->user))
-		return complain(error.message);
+		return complain_of_error(&error);
 	command_begin(report);
 	if (options->timeline)
 		timeline_begin(report);
 	if (options->analyze || options->json)
 		blocks_begin(report);
 	if (trace_analysis_run(report->analysis, &error) < 0)
-		return complain(error.message);
+		return complain_of_error(&error);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
 	warn_damages(report->analysis);
 	return 0;
@@ -188,8 +189,7 @@ static int check_output(const struct options *options)
 {
 	if (!options->output || strcmp(options->output, "-") == 0 || !options_is_trace(options->output))
 		return 0;
-	fprintf(stderr, "tracevisualizer: %s is a trace and is not replaced; remove it, or name another file\n", options->output);
-	return 1;
+	return complain(1, "%s is a trace and is not replaced; remove it, or name another file", options->output);
 }
 
 static int open_output(struct report *report)
@@ -203,10 +203,8 @@ static int open_output(struct report *report)
 	report->out = stdout;
 	if (path && strcmp(path, "-") != 0) {
 		report->out = output_open(path, &report->file);
-		if (!report->out) {
-			fprintf(stderr, "tracevisualizer: %s cannot be written: %s\n", path, strerror(errno));
-			return 1;
-		}
+		if (!report->out)
+			return complain(1, "%s cannot be written: %s", path, strerror(errno));
 		fd = output_fd(report->file);
 	}
 	setvbuf(report->out, buffer, _IOFBF, sizeof(buffer));
@@ -217,8 +215,8 @@ static int open_output(struct report *report)
 
 static int tell_incomplete(const char *path, int cause)
 {
-	fprintf(stderr, "tracevisualizer: %s could not be written completely: %s\n", path ? path : "standard output", strerror(cause ? cause : EIO));
-	return 1;
+	return complain(1, "%s could not be written completely: %s", path ? path : "standard output",
+			strerror(cause ? cause : EIO));
 }
 
 static int flush_output(FILE *out, const char *path)
@@ -290,7 +288,7 @@ static int run(const struct options *options)
 
 	report.trace = trace = trace_open(options->trace, &error);
 	if (!trace)
-		return complain(error.message);
+		return complain_of_error(&error);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
 	result = options->timeline ? timeline_check(&report) : 0;
@@ -323,14 +321,14 @@ static int open_side(struct report *report, const char *path)
 
 	report->trace = trace_open(path, &error);
 	if (!report->trace)
-		return complain(error.message);
+		return complain_of_error(&error);
 	warn_losses(report->trace);
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (!report->analysis)
-		return complain(error.message);
+		return complain_of_error(&error);
 	command_begin(report);
 	if (trace_analysis_run(report->analysis, &error) < 0)
-		return complain(error.message);
+		return complain_of_error(&error);
 	report_is_whole(report);
 	warn_damages(report->analysis);
 	return 0;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <trace/format.h>
 #include <unistd.h>
+#include "complain.h"
 #include "visualizer_options.h"
 #include "checked_memory.h"
 
@@ -265,20 +266,17 @@ void options_help(FILE *out)
 	      out);
 }
 
-static int complain(const char *what, const char *name, const char *why)
+/* @word: the option or argument that is wrong */
+static int complain_of_word(const char *kind, const char *word, const char *why)
 {
-	fprintf(stderr, "tracevisualizer: %s %s %s; see tracevisualizer --help\n", what, name, why);
-	return 2;
+	return complain(2, "%s %s %s; see tracevisualizer --help", kind, word, why);
 }
 
 static int apply(struct options *options, const struct option_row *row, const char *shown, const char *value)
 {
 	const char *wrong = row->set(options, value);
 
-	if (!wrong)
-		return 0;
-	fprintf(stderr, "tracevisualizer: option %s: '%s' %s; see tracevisualizer --help\n", shown, value, wrong);
-	return 2;
+	return wrong ? complain(2, "option %s: '%s' %s; see tracevisualizer --help", shown, value, wrong) : 0;
 }
 
 static int parse_letter(struct options *options, const char *word)
@@ -292,9 +290,10 @@ static int parse_letter(struct options *options, const char *word)
 			if (rows[i].letter == *at)
 				row = &rows[i];
 		if (!row)
-			return complain("option", word, "is not known");
+			return complain_of_word("option", word, "is not known");
 		if (row->value)
-			return at[1] ? apply(options, row, word, at + 1) : complain("option", word, "needs its value attached, as in -c0");
+			return at[1] ? apply(options, row, word, at + 1)
+				     : complain_of_word("option", word, "needs its value attached, as in -c0");
 		if (apply(options, row, word, ""))
 			return 2;
 	} while (*++at);
@@ -312,15 +311,15 @@ static int parse_long(struct options *options, const char *word, const char *nex
 		if (!rows[i].name || strlen(rows[i].name) != bytes || memcmp(rows[i].name, name, bytes) != 0)
 			continue;
 		if (!rows[i].value && equals)
-			return complain("option", word, "takes no value");
+			return complain_of_word("option", word, "takes no value");
 		if (is_optional(&rows[i]))
 			return apply(options, &rows[i], word, equals ? value : NULL);
 		if (rows[i].value && !value)
-			return complain("option", word, "needs a value");
+			return complain_of_word("option", word, "needs a value");
 		*ret_used = rows[i].value && !equals ? 2 : 1;
 		return apply(options, &rows[i], word, rows[i].value ? value : "");
 	}
-	return complain("option", word, "is not known");
+	return complain_of_word("option", word, "is not known");
 }
 
 bool options_is_trace(const char *path)
@@ -339,11 +338,11 @@ bool options_is_trace(const char *path)
 static int check_together(const struct options *options)
 {
 	if (options->to_s >= 0 && options->from_s >= options->to_s)
-		return complain("option", "--from", "has to be before --to");
+		return complain_of_word("option", "--from", "has to be before --to");
 	if (options->diff && (options->list || options->verify || options->critical_path))
-		return complain("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
+		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
 	if (options->timeline && (options->list || options->analyze || options->json || options->summary || options->critical_path || options->diff))
-		return complain("option", "--timeline", "writes its own file and cannot be combined with another report");
+		return complain_of_word("option", "--timeline", "writes its own file and cannot be combined with another report");
 	return 0;
 }
 
@@ -388,38 +387,33 @@ static int take_positionals(struct options *options, const char **words, int nr)
 {
 	if (options->help || options->version)
 		return 0;
-	if (!nr) {
-		fputs("tracevisualizer: no trace given; tracevisualizer -a t.trace shows where the time went, tracevisualizer --help lists all options\n",
-		      stderr);
-		return 2;
-	}
+	if (!nr)
+		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
+				   "tracevisualizer --help lists all options");
 	if (nr > 3)
-		return complain("argument", words[3], "is one too many");
+		return complain_of_word("argument", words[3], "is one too many");
 	for (int i = 0; i < nr; i++)
 		if (!*words[i])
-			return complain("argument", "''", "is not a file name");
+			return complain_of_word("argument", "''", "is not a file name");
 	options->trace = words[0];
 	if (nr == 3 && options->output)
-		return complain("argument", words[2], "is a second output file; --output names one already");
+		return complain_of_word("argument", words[2], "is a second output file; --output names one already");
 	if (nr == 3)
 		options->output = words[2];
 	if (options->diff) {
 		options->other = words[1];
-		return nr > 1 ? 0 : complain("option", "--diff", "needs two traces");
+		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
 	options->proc = nr > 1 ? words[1] : NULL;
-	if (options->proc && options->critical_path && !options->critical_task && access(words[0], F_OK) != 0) {
-		fprintf(stderr, "tracevisualizer: '%s' is not a trace; to choose a task use --critical-path=%s\n", words[0], words[0]);
-		return 2;
-	}
-	if (options->proc && options_is_trace(options->proc)) {
-		fprintf(stderr, "tracevisualizer: '%s' is another trace; one at a time, or --diff %s %s\n", words[1], words[0], words[1]);
-		return 2;
-	}
-	if (nr == 2 && access(words[1], F_OK) != 0) {
-		fprintf(stderr, "tracevisualizer: '%s' is not a process list; to write the report there use --output %s\n", words[1], words[1]);
-		return 2;
-	}
+	if (options->proc && options->critical_path && !options->critical_task && access(words[0], F_OK) != 0)
+		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0],
+				words[0]);
+	if (options->proc && options_is_trace(options->proc))
+		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s", words[1], words[0],
+				words[1]);
+	if (nr == 2 && access(words[1], F_OK) != 0)
+		return complain(2, "'%s' is not a process list; to write the report there use --output %s", words[1],
+				words[1]);
 	return 0;
 }
 

@@ -28,11 +28,11 @@
  * At a gap all sets become empty. Interrupts are not part of a thread's CPU time here.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include "error_set.h"
 #include "servers_ledger.h"
 
 #define TCP_FIN_WAIT1 4 /* include/net/tcp_states.h */
@@ -731,15 +731,6 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		s->handlers[event->id](s, event);
 }
 
-int servers_fail(struct trace_error *ret_error, int code, const char *message)
-{
-	if (ret_error) {
-		ret_error->code = code;
-		snprintf(ret_error->message, sizeof(ret_error->message), "%s", message);
-	}
-	return code;
-}
-
 struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error)
 {
 	struct trace_servers *s = calloc(1, sizeof(*s));
@@ -776,9 +767,9 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (!error)
 		return s;
 fail:
-	servers_fail(ret_error, error,
-		     error == -EBUSY ? "the analysis was run already; create the servers' analysis before its pass"
-				     : "out of memory for the servers' requests");
+	error_set(ret_error, error, "%s",
+		  error == -EBUSY ? "the analysis was run already; create the servers' analysis before its pass"
+				  : "out of memory for the servers' requests");
 	return trace_servers_free(s);
 }
 

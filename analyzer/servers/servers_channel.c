@@ -21,6 +21,7 @@
  * the bytes belong to the thread that is in a sending call (channel.sending). If there are several,
  * they belong to the one that woke the receiver, else to all of them.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -53,7 +54,7 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 	endpoint = row->pointer = calloc(1, sizeof(*endpoint));
 	if (!endpoint) {
 		table_remove(&s->endpoints, sizeof(*row), key); /* each row has its endpoint */
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return NULL;
 	}
 	endpoint->key = key;
@@ -139,13 +140,13 @@ static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, cons
 		.net = ends->netns,
 	};
 	if (ends->remote_port && !tuple_add(&s->tuples, &endpoint->ends, (uintptr_t)endpoint))
-		s->failed = -12;
+		s->failed = -ENOMEM;
 }
 
 static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
 {
 	if (!port_add(&s->listeners, ends->netns, ends->local_port, (uintptr_t)endpoint))
-		s->failed = -12;
+		s->failed = -ENOMEM;
 	endpoint->at_port = true;
 }
 
@@ -277,7 +278,7 @@ static void retire(struct trace_servers *s, struct endpoint *endpoint)
 	if (s->nr_retired == s->max_retired) {
 		bigger = reallocarray(s->retired, s->max_retired ? s->max_retired * 2 : SWEEP_LEAST, sizeof(struct endpoint *));
 		if (!bigger) {
-			s->failed = -12;
+			s->failed = -ENOMEM;
 			return;
 		}
 		s->max_retired = s->max_retired ? s->max_retired * 2 : SWEEP_LEAST;
@@ -403,7 +404,7 @@ static bool reserve(struct trace_servers *s, struct channel *channel)
 	bigger = capacity <= MAX_RANGES ? malloc(capacity * sizeof(*bigger)) : NULL;
 	if (!bigger) {
 		if (capacity <= MAX_RANGES)
-			s->failed = -12;
+			s->failed = -ENOMEM;
 		return false;
 	}
 	for (uint32_t i = 0; i < channel->nr; i++)

@@ -12,6 +12,7 @@
  * alone. handoff(7) returns the thread to R1. Another thread calls begin(7), and its time is for R2
  * until end(7).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
@@ -53,7 +54,7 @@ static struct naming *naming_new(struct trace_servers *s, struct ledger_process 
 	struct naming *naming = row ? calloc(1, sizeof(*naming)) : NULL;
 
 	if (!naming) {
-		s->failed = -12; /* ENOMEM */
+		s->failed = -ENOMEM;
 		return NULL;
 	}
 	naming->process = process;

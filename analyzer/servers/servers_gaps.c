@@ -8,6 +8,7 @@
  * turns out to be damaged during the pass) is handled in the same way. So is a time in which needed
  * events were not recorded.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
@@ -88,7 +89,7 @@ static bool touched_reserve(struct trace_servers *s)
 		return true;
 	bigger = reallocarray(s->touched, room, sizeof(struct ledger_thread *));
 	if (!bigger) {
-		s->failed = -12; /* ENOMEM */
+		s->failed = -ENOMEM;
 		return false;
 	}
 	s->touched = bigger;

@@ -582,7 +582,6 @@ struct ledger_thread *servers_find_thread(const struct trace_servers *s, const s
 struct ledger_thread *servers_touch_thread(struct trace_servers *s, const struct trace_thread *thread);
 /** servers_current_thread() - the thread on the CPU of @event; NULL: none, or a kernel thread */
 struct ledger_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event);
-int servers_fail(struct trace_error *ret_error, int code, const char *message);
 void servers_results_free(struct trace_servers *s);
 
 /* ---- servers_call.c ---- */

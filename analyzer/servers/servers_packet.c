@@ -32,6 +32,7 @@
  * net_rx takes B. The time from the first net_rx to the second is charged to the owner of S, and if
  * that is a server also to its client A.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "kernel_numbers.h"
@@ -74,7 +75,7 @@ int packets_prepare(struct trace_servers *s)
 		if (name && strcmp(name, "lo") == 0)
 			s->loopback = i;
 	}
-	return s->backlogs ? 0 : -12;
+	return s->backlogs ? 0 : -ENOMEM;
 }
 
 /* ---- the queue ---- */
@@ -154,7 +155,7 @@ static bool has_room(struct trace_servers *s, struct backlog *backlog)
 	if (!backlog->packets) {
 		backlog->packets = calloc(MAX_BACKLOG, sizeof(*backlog->packets));
 		if (!backlog->packets)
-			s->failed = -12;
+			s->failed = -ENOMEM;
 	}
 	if (backlog->packets && backlog->nr < MAX_BACKLOG)
 		return true;

@@ -27,6 +27,7 @@
  * first.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
@@ -113,7 +114,7 @@ static uint32_t origin_intern(struct trace_servers *s, const struct origin *want
 			row = NULL;
 	}
 	if (!row) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return 0;
 	}
 	s->origins[s->nr_origins] = *wanted;
@@ -222,7 +223,7 @@ void request_talk(struct trace_servers *s, struct ledger_process *from, struct l
 	const struct pair_row *there;
 
 	if (!row) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return;
 	}
 	if (!row->order) {
@@ -320,7 +321,7 @@ static struct bill *bill_of(struct trace_servers *s, struct ledger_process *proc
 	struct bill *bill = table_add(&process->bills, sizeof(*bill), origin + 1ull);
 
 	if (!bill)
-		s->failed = -12;
+		s->failed = -ENOMEM;
 	return bill;
 }
 
@@ -339,7 +340,7 @@ static struct request *request_new(struct trace_servers *s, struct endpoint *end
 	struct request *request = malloc(sizeof(*request) + sizeof(request->only.items[0]));
 
 	if (!request) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return NULL;
 	}
 	memset(request, 0, sizeof(*request));

@@ -4,9 +4,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "error_set.h"
 #include "sort.h"
 #include "kernel_numbers.h"
 #include "servers_ledger.h"
@@ -230,7 +230,6 @@ static int wait_verify(const struct trace_server_wait *wait, struct trace_error 
 	uint64_t sum =
 		wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
 	uint64_t blocked = 0, queued = 0;
-	char message[200];
 
 	for (size_t i = 0; i < wait->nr_waits; i++)
 		blocked += wait->waits[i].ns;
@@ -238,21 +237,20 @@ static int wait_verify(const struct trace_server_wait *wait, struct trace_error 
 		queued += wait->wait_cpu_for[i].ns;
 	if (sum == wait->wait_ns && blocked == wait->server_waited_ns && queued == wait->server_wait_cpu_ns)
 		return 0;
-	snprintf(message, sizeof(message),
-		 "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64 " ns, of them %" PRIu64 " blocked on named "
-		 "things and %" PRIu64 " in a queue behind others",
-		 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum, blocked, queued);
-	return servers_fail(ret_error, -EBADMSG, message);
+	return error_set(ret_error, -EBADMSG,
+			 "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64
+			 " ns, of them %" PRIu64 " blocked on named things and %" PRIu64 " in a queue behind others",
+			 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum, blocked,
+			 queued);
 }
 
 static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
 {
 	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
 	uint64_t exact = 0, shared = 0, cpu_ns;
-	char message[200];
 
 	if (!f)
-		return servers_fail(ret_error, -ENOMEM, "out of memory to verify the servers' bills");
+		return error_set(ret_error, -ENOMEM, "out of memory to verify the servers' bills");
 	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
 	trace_figures_free(f);
 	for (size_t i = 0; i < server->nr_clients; i++) {
@@ -262,18 +260,16 @@ static int server_verify(const struct trace_servers *s, const struct trace_serve
 	if (exact == server->exact_ns && shared == server->shared_ns && cpu_ns == server->cpu_ns &&
 	    exact + shared + server->background_ns == cpu_ns && server->background_ns <= cpu_ns)
 		return 0;
-	snprintf(message, sizeof(message),
-		 "server %u: its bills of %" PRIu64 " exact + %" PRIu64 " shared + %" PRIu64
-		 " background ns are not its CPU time of %" PRIu64 " ns",
-		 server->pid, exact, shared, server->background_ns, cpu_ns);
-	return servers_fail(ret_error, -EBADMSG, message);
+	return error_set(ret_error, -EBADMSG,
+			 "server %u: its bills of %" PRIu64 " exact + %" PRIu64 " shared + %" PRIu64
+			 " background ns are not its CPU time of %" PRIu64 " ns",
+			 server->pid, exact, shared, server->background_ns, cpu_ns);
 }
 
 /* Verify that the softirq time for receiving is the sum of its charged and unclaimed parts. */
 static int receivers_verify(const struct trace_servers *s, struct trace_error *ret_error)
 {
 	uint64_t given = 0, spent = 0;
-	char message[160];
 
 	for (size_t i = 0; i < s->nr_receivers; i++)
 		given += s->receivers[i].softirq_ns;
@@ -281,14 +277,17 @@ static int receivers_verify(const struct trace_servers *s, struct trace_error *r
 		spent += trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
 	if (given == spent)
 		return 0;
-	snprintf(message, sizeof(message), "receiving from the network took %" PRIu64 " ns, but its parts are %" PRIu64 " ns", spent, given);
-	return servers_fail(ret_error, -EBADMSG, message);
+	return error_set(ret_error, -EBADMSG,
+			 "receiving from the network took %" PRIu64 " ns, but its parts are %" PRIu64 " ns", spent,
+			 given);
 }
 
 int trace_servers_error(struct trace_servers *s, struct trace_error *ret_error)
 {
 	finish(s);
-	return s->failed ? servers_fail(ret_error, -ENOMEM, "out of memory for the servers' bills; analyze on a larger machine") : 0;
+	return s->failed ? error_set(ret_error, -ENOMEM,
+				     "out of memory for the servers' bills; analyze on a larger machine")
+			 : 0;
 }
 
 int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)

@@ -33,6 +33,7 @@
  * to A: 300 us were for A. At 600 us, in the next call, it submits the answer to B: 200 us were for
  * B. If it submits both answers in one call at 600 us, A and B share the 500 us.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -200,7 +201,7 @@ static struct ring_op *op_new(struct trace_servers *s, uint64_t req, struct ledg
 	op = row ? calloc(1, sizeof(*op)) : NULL;
 	if (!op) {
 		table_remove(&s->ring_ops, sizeof(*row), req | 1); /* each row has its operation */
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return NULL;
 	}
 	row->pointer = op;
@@ -254,7 +255,7 @@ static void slot_learn(struct trace_servers *s, const struct ledger_thread *user
 	if (row)
 		row->ino = ino;
 	else
-		s->failed = -12;
+		s->failed = -ENOMEM;
 }
 
 static struct endpoint *in_slot(const struct trace_servers *s, const struct ledger_thread *user, uint32_t slot)

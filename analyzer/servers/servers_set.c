@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* servers_set.c - sets of requests. A set with several references is not changed, but replaced. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "servers_ledger.h"
@@ -52,7 +53,7 @@ static struct set *set_new(struct trace_servers *s, uint32_t nr)
 	struct set *set = malloc(sizeof(*set) + room * sizeof(set->items[0]));
 
 	if (!set) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return NULL;
 	}
 	set->refs = 1;

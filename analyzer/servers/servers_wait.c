@@ -27,6 +27,7 @@
  * piece has the name of the call, if it is known. The analysis also tells which process had the CPU
  * for which the thread was queued.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sort.h"
@@ -67,7 +68,7 @@ static bool log_new(struct trace_servers *s, struct ledger_thread *thread)
 	struct log_entry *entries = calloc(LOG_ENTRIES, sizeof(*entries));
 
 	if (!log || !entries) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		free(log);
 		free(entries);
 		return false;
@@ -256,7 +257,7 @@ static uint32_t cause_intern(struct trace_servers *s, const struct cause *wanted
 			row = NULL;
 	}
 	if (!row) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return 0;
 	}
 	s->causes[s->nr_causes] = *wanted;
@@ -340,7 +341,7 @@ static void add_part(struct trace_servers *s, struct table *parts, uint64_t key,
 	struct part *part = table_add(parts, sizeof(*part), key);
 
 	if (!part) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return;
 	}
 	part->ns += ns;
@@ -450,7 +451,7 @@ void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct
 		return;
 	row = table_add(&s->waits, sizeof(*row), (uint64_t)(thread->process->idx + 1) << 32 | (server->process->idx + 1));
 	if (!row) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return;
 	}
 	row->wait.client = thread->process->process;
@@ -495,7 +496,7 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 	wait->waits = waits;
 	wait->wait_cpu_for = holders;
 	if (!waits || !holders) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return;
 	}
 	for (const struct part *part = NULL; (part = table_next(&row->blocked, sizeof(*part), part));) {
@@ -517,14 +518,14 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 			.pid = trace_process_pid(process), .comm = trace_process_comm(process), .ns = part->ns};
 	}
 	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) || !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))
-		s->failed = -12;
+		s->failed = -ENOMEM;
 }
 
 void waits_finish(struct trace_servers *s)
 {
 	s->server_waits = calloc(s->waits.used + 1, sizeof(*s->server_waits));
 	if (!s->server_waits) {
-		s->failed = -12;
+		s->failed = -ENOMEM;
 		return;
 	}
 	for (const struct pair_wait *row = NULL; (row = table_next(&s->waits, sizeof(*row), row));) {
@@ -532,7 +533,7 @@ void waits_finish(struct trace_servers *s)
 		name_waits(s, row, &s->server_waits[s->nr_server_waits++]);
 	}
 	if (!sort_rows(s->server_waits, s->nr_server_waits, sizeof(*s->server_waits), by_wait))
-		s->failed = -12;
+		s->failed = -ENOMEM;
 }
 
 void waits_free(struct trace_servers *s)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_servers.c - which client a server's CPU time is billed to, on traces of a few events:
  * servers_case.h.

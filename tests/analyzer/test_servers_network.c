@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_servers_network.c - which client the network's softirq works for, and where datagrams
  * arrive, on traces of a few events: servers_case.h. */
 #include "servers_case.h"

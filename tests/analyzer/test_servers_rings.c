@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_servers_rings.c - which client the CPU time of a server that uses io_uring is billed to, on
  * traces of a few events: servers_case.h. */
 #include "servers_case.h"

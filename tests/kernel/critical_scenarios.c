@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * critical_scenarios.c - programs of several threads in which the causes of the first thread's
  * waits are known, for test_e2e_critical.c.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "e2e_session.h"
 #include <CUnit/CUnit.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_chains.c - servers that send requests to other servers, or back to their clients. */
 #include <errno.h>
 #include <fcntl.h>

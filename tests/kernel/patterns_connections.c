@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_connections.c - servers that accept connections: unix sockets and TCP. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_messages.c - servers without connections: datagrams, FIFOs, pipes, socket pairs. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_networks.c - servers in network namespaces of their own; their connections have the same
  * addresses and ports. */
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_pools.c - one thread reads the requests, others handle them. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_rings.c - servers that receive and send through io_uring, with its system calls. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* patterns_signals.c - servers with requests in shared memory, announced by a futex or an
  * eventfd. */
 #include <linux/futex.h>

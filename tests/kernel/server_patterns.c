@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * server_patterns.c - servers of all shapes that measure for which client they work, for
  * test_e2e_servers.c.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_bpf_constants.c - the loader replaces loads of constants by moves of their values where that
  * is equivalent, and only there. */
 #include <linux/bpf.h>

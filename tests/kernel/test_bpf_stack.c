@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_bpf_stack.c - no program needs more stack than older kernels give: 512 bytes for the program
  * and all functions on a call path, each rounded up to 32.

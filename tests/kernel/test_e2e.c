@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e.c - record real programs on the real kernel, and compare the report with what the
  * programs measured themselves (tests/kernel/workload.c). Root only; skipped (77) where the kernel

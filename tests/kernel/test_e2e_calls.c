@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_calls.c - every system call of a program is in the trace once, with entry, path and exit
  * in order and with its own values, whether it was one record in the ring or several

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_critical.c - record programs with a known critical path (critical_scenarios.c), and
  * compare the report with what they measured themselves. Root only; skipped (77) where the kernel

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_crosscheck.c - fifty processes at once on the machine's CPUs (workload_crosscheck.c):
  * compare the kernel's own accounting of each with the analysis and the report. Root only; skipped

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_fields.c - fields of events that are easy to get wrong, compared with what the program
  * itself knows.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_servers.c - record servers of all shapes (tests/kernel/server_patterns.c), and compare
  * the bills with what the servers measured themselves.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_ready.c - the pages of every ring are touched before the first event. Root only; skipped
  * (77) where the kernel cannot be recorded. */
 #include <bpf/bpf.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_refused.c - BPF programs that this kernel refuses are left out, and all others are loaded.
  * Root only; skipped (77) where the kernel cannot be recorded. */
 #include <bpf/btf.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_waits.c - one recording of one wait of every kind (workload_waits.c), compared with the
  * report: length, target, and process.

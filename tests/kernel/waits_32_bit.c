@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_32_bit.c - system calls of 32-bit programs: other numbers, other structures, and calls that
  * multiplex others. */
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_channels.c - pipes, sockets, eventfds: read, polled, full, accepted. */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_descriptors.c - descriptors that were moved, passed, shared, closed: the file that the
  * waiter's descriptor refers to. */
 #include <fcntl.h>

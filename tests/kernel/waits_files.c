@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_files.c - files under all their names, folders, terminals, devices. */
 #include <fcntl.h>
 #include <sched.h>

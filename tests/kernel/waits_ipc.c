@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_ipc.c - threads of one process; semaphores, queues and locks between processes. */
 #include <fcntl.h>
 #include <mqueue.h>

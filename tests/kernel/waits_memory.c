@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_memory.c - memory that another process provides, and memory that must be freed first. */
 #include <fcntl.h>
 #include <stdio.h>

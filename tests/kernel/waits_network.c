@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * waits_network.c - another host, simulated by a process of this program at the far end of a wire
  * (tun, tun.txt of the kernel's documentation): its writes arrive as packets from outside. In a

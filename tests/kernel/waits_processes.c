@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_processes.c - children, stops, signals, time. */
 #include <fcntl.h>
 #include <mqueue.h>

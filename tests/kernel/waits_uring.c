@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* waits_uring.c - io_uring, with its system calls. */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * workload.c - programs with known truth, for the end-to-end tests: each scenario does one thing,
  * measures itself from inside, and writes its results as lines "key value" to a file.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * workload_crosscheck.c - fifty processes at once that report the kernel's accounting of
  * themselves, for test_e2e_crosscheck.c.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * workload_descriptors.c - descriptors got in every usual way, for test_e2e_descriptors.c: each
  * scene in processes of its own.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * workload_waits.c - one wait of every kind, for test_waits.c: each in a process of its own, with
  * its length measured from inside.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* probe_target_cxx.cpp - names and types of C++ to be probed: overloads, references, members of
  * base classes, std::string. */
 #include <cstdio>

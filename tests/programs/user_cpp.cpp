@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* user_cpp.cpp - tracepoints wherever C++ allows a statement. cpp_events() records 13 events;
  * test_tracepoint.c expects them. */
 #include <string>

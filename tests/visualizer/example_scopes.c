@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* example_scopes.c - write_scope_trace(): the read of user_events_case.h, within a scope. */
 #include "user_events_case.h"
 #include "example_traces.h"

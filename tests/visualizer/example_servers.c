@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * example_servers.c - write_server_trace(): the trace of "one_client_is_exact" in test_servers.c.
  */

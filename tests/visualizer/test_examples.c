@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_examples.c - the programs of docs/ANALYSES.md and docs/API.md print what is true of a
  * small trace. The first guide shows its programs as they are in examples/, the second one names

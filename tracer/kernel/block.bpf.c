@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* block.bpf.c - requests to block devices, from the queue to their completion. */
 
 static __always_inline u32 request_dev(struct request *rq)

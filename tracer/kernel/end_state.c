@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * end_state.c - what threads wait for when the recording ends, read from /proc
  *
@@ -22,6 +22,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "clock_ns.h"
+#include "error_set.h"
 #include "start_state.h"
 
 #define LONGEST_NS 200000000u
@@ -221,7 +223,7 @@ static int each_number(struct end_reader *reader, uint32_t tgid, const char *pat
 	struct dirent *entry;
 	int result = 0;
 
-	while (folder && !result && tracer_now_ns() < reader->stop_ns && (entry = readdir(folder)))
+	while (folder && !result && clock_monotonic_ns() < reader->stop_ns && (entry = readdir(folder)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			result = visit(reader, tgid, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	if (folder)
@@ -243,19 +245,18 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
 {
 	struct tracer_collector *collector = calloc(1, sizeof(*collector));
 	struct end_reader *reader = calloc(1, sizeof(*reader));
-	int result = -ENOMEM;
+	int result;
 
 	if (collector && reader) {
 		collector->emit = emit;
 		collector->context = context;
 		reader->collector = collector;
 		reader->ts_ns = ts_ns;
-		reader->stop_ns = tracer_now_ns() + LONGEST_NS;
+		reader->stop_ns = clock_monotonic_ns() + LONGEST_NS;
 		read_locks(reader);
 		result = each_number(reader, 0, "/proc", visit_process);
-	} else if (ret_error) {
-		ret_error->code = result;
-		snprintf(ret_error->message, sizeof(ret_error->message), "no memory to read what threads wait for");
+	} else {
+		result = error_set(ret_error, -ENOMEM, "no memory to read what threads wait for");
 	}
 	free(collector);
 	free(reader);

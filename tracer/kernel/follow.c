@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * follow.c - the processes that a filter by process passes: their pids in the kernel, and
  * their existing descendants
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "clock_ns.h"
 #include "loader.h"
 #include "start_state.h"
 
@@ -154,7 +155,7 @@ static bool is_followed(struct tracer *tracer, uint32_t number)
 static void count_unfollowed(struct tracer *tracer)
 {
 	if (__atomic_fetch_add(&tracer->skeleton->bss->unfollowed, 1, __ATOMIC_RELAXED) == 0)
-		tracer->skeleton->bss->unfollowed_ns = tracer_now_ns();
+		tracer->skeleton->bss->unfollowed_ns = clock_monotonic_ns();
 }
 
 /* Decide from @row up to the first ancestor with a known state; its state holds for

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* fs.bpf.c - the page cache and writeback. Device and inode identify a file. */
 
 SEC("event/folio_wait_writeback")

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* held.c - decides whether entries of system calls may be deferred, and flushes those that no
  * event followed. See held.h. */
 #include <bpf/bpf.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* ipc.bpf.c - signals, and waits for kernel locks. */
 
 #define SI_USER	  0

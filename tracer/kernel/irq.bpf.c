@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* irq.bpf.c - interrupts, softirqs, tasklets, and the vectors that have no interrupt line. */
 
 SEC("event/irq_handler_entry")

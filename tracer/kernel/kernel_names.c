@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* kernel_names.c - names of numbers: system calls, interrupts, softirqs, vectors,
  * block and network devices. */
 #include <ctype.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* loader.c - the life cycle of a tracer: open, load, map the rings, start, stop. */
 #include <bpf/btf.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* memory.bpf.c - pages, reclaim, compaction and the OOM killer. */
 
 SEC("event/mm_page_alloc")

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* network.bpf.c - packets in and out, per device. */
 
 static __always_inline u32 protocol_of(u16 network_order)

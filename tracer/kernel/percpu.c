@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * percpu.c - where the kernel stores per-CPU variables, from its type information
  * BTF lists the variables of the per-CPU section with their offsets. Until 6.1 and since 6.15 the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* probe_code.c - turn registers, memory and types into recipes for the BPF program. */
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_dwarf.c - turn the compiler's description of a variable's location into a recipe for the
  * kernel.

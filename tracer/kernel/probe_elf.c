@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* probe_elf.c - read an ELF file: functions, and file offsets of addresses. */
 #include <ctype.h>
 #include <errno.h>

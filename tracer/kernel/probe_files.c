@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_files.c - the files that may be opened for a program: itself, its debug file, and the
  * supplementary file of dwz.

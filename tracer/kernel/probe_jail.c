@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_list.c - list what can be probed: static probes and functions of a file, of a process, or
  * of the kernel.

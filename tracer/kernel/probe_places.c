@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_places.c - turn the text of a probe into places, their events, and recipes for the
  * arguments.

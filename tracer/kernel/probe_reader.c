@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_reader.c - let a child without rights read an untrusted file; the caller opens files for it
  * and checks its answer.

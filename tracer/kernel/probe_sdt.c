@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_sdt.c - static probes of <sys/sdt.h>: a nop in the code, and a note with its address and
  * its arguments.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there are
  * probes; it shares the rings with tracer.bpf.c

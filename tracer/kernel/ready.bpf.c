@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* ready.bpf.c - loads from pages of a ring, only so that they have been accessed. See ready.c. */
 
 /* The loader runs this itself, for the first pages on the ring's CPU, otherwise on any CPU.

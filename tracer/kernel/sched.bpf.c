@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* sched.bpf.c - switches and wakeups of threads, their creation and exit. */
 
 PATH_SCRATCH(exec_scratch);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* socket.bpf.c - data through sockets, with the byte positions of TCP. */
 
 /* As sock_ino(), for a socket of a type that the verifier knows: four plain loads instead of two

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * start_proc.c - the start state from /proc, for threads that the iterators do not show: all of
  * them if a kernel has no iterators, some if the kernel hides processes from iterators
@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "clock_ns.h"
 #include "start_state.h"
 
 /* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that does
@@ -206,8 +207,9 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 	/* It existed when the iterators ran, and they did not show it. */
 	if (c->nr_cgroups && thread.start_ns + BORN_MEANWHILE_NS < c->begin_ns)
 		thread.flags |= TRACE_THREAD_HIDDEN;
-	result = tracer_emit_record(c, TRACE_EV_start_thread, tracer_now_ns(), &thread, sizeof(thread), open + 1);
-	return result || !(thread.flags & TRACE_THREAD_HIDDEN) ? result : tracer_emit_runs(c, tgid, tid, tracer_now_ns());
+	result = tracer_emit_record(c, TRACE_EV_start_thread, clock_monotonic_ns(), &thread, sizeof(thread), open + 1);
+	return result || !(thread.flags & TRACE_THREAD_HIDDEN) ? result
+							       : tracer_emit_runs(c, tgid, tid, clock_monotonic_ns());
 }
 
 /* "flags:	02100002" of fdinfo, proc(5), in octal: as in open(2), with O_NOCTTY | O_CLOEXEC. */
@@ -237,7 +239,8 @@ static int visit_fd(struct tracer_collector *c, uint32_t tgid, uint32_t fd)
 	payload.dev = (uint32_t)(major(file.st_dev) << 20 | minor(file.st_dev));
 	payload.mode = file.st_mode;
 	payload.ino = file.st_ino;
-	return tracer_emit_record(c, TRACE_EV_start_fd, tracer_now_ns(), &payload, sizeof(payload), path[0] == '/' ? path : "");
+	return tracer_emit_record(c, TRACE_EV_start_fd, clock_monotonic_ns(), &payload, sizeof(payload),
+				  path[0] == '/' ? path : "");
 }
 
 static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t tgid)
@@ -254,7 +257,7 @@ static int visit_process(struct tracer_collector *c, uint32_t unused, uint32_t t
 	bytes = readlink(link, path, sizeof(path) - 1);
 	if (bytes > 0) {
 		path[bytes] = '\0';
-		result = tracer_emit_record(c, TRACE_EV_start_exe, tracer_now_ns(), &exe, sizeof(exe), path);
+		result = tracer_emit_record(c, TRACE_EV_start_exe, clock_monotonic_ns(), &exe, sizeof(exe), path);
 	}
 	return result ? result : each_number(c, tgid, visit_fd, "/proc/%u/fd", tgid);
 }

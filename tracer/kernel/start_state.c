@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* start_state_writer.c - turns the output of the iterators, and data only in /proc,
  * into start-state records. */
 #include <bpf/bpf.h>
@@ -7,21 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock_ns.h"
 #include "interrupts.h"
 #include "loader.h"
 #include "start_state.h"
 
 #define ITER_BUFFER_BYTES (256u << 10)
-
-uint64_t tracer_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
 		       const char *text)
@@ -260,8 +252,8 @@ static int emit_cgroup(struct tracer_collector *c, size_t idx)
 	while (result == 0 && getline(&line, &room, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0)
-			result = tracer_emit_record(c, TRACE_EV_start_cgroup, tracer_now_ns(), &payload, sizeof(payload),
-						    line + 3);
+			result = tracer_emit_record(c, TRACE_EV_start_cgroup, clock_monotonic_ns(), &payload,
+						    sizeof(payload), line + 3);
 	}
 	free(line);
 	fclose(file);
@@ -272,7 +264,7 @@ static int emit_irq(void *context, unsigned int irq, const char *name)
 {
 	struct trace_start_irq payload = {.irq = irq};
 
-	return tracer_emit_record(context, TRACE_EV_start_irq, tracer_now_ns(), &payload, sizeof(payload), name);
+	return tracer_emit_record(context, TRACE_EV_start_irq, clock_monotonic_ns(), &payload, sizeof(payload), name);
 }
 
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
@@ -286,7 +278,7 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	if (c) {
 		c->emit = emit;
 		c->context = context;
-		c->begin_ns = tracer_now_ns();
+		c->begin_ns = clock_monotonic_ns();
 	}
 	for (size_t i = 0; !result && i < sizeof(passes) / sizeof(passes[0]); i++)
 		result = run_iterator(c, tracer, passes[i]);

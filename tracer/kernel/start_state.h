@@ -28,7 +28,6 @@ struct tracer_collector {
  */
 int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
 		       const char *text);
-uint64_t tracer_now_ns(void);
 
 /**
  * tracer_abi_of_program() - TRACE_ABI_32 if the file is a 32-bit program of this machine, which has

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* syscall.bpf.c - entries and exits of system calls, the paths they are given, and the
  * files and sockets they return. */
 #include "arch.bpf.h"

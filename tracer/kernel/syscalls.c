@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* syscalls.c - system calls by number: their names (from the C library's headers, at build time)
  * and what to record for them */
 #include <stdbool.h>

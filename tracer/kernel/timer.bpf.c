@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* timer.bpf.c - high-resolution timers, timers and interval timers. */
 
 SEC("event/hrtimer_expire_entry")

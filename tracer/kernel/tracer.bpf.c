@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * tracer.bpf.c - all programs as one object: one program per event, with its name. Each domain
  * of the kernel has a file.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* work.bpf.c - deferred work of the kernel: the thread that queued it, the worker that did it. */
 
 SEC("event/workqueue_queue_work")

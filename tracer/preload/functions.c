@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * functions.c - libtracer-functions.so: records every call and return of functions compiled with
  * -finstrument-functions (LD_PRELOAD, or -ltracer-functions)

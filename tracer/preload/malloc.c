@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * malloc.c - libtracer-malloc.so: records a program's allocations by interposing malloc
  * and its like (LD_PRELOAD)

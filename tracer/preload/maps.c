@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * maps.c - records where a program's code is mapped, as events program:map, so that the addresses
  * in other events get names

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pthread.c - libtracer-pthread.so: records waits for locks and conditions, and how long
  * locks were held (LD_PRELOAD)
