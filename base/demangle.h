@@ -3,7 +3,8 @@
 #define BASE_DEMANGLE_H
 /*
  * demangle.h - readable names of C++ and Rust functions, from the C++ run-time library. It is
- * loaded on demand: linking it for a few names is not worth it. Any thread may call these functions.
+ * loaded on demand: linking it for a few names is not worth it. Any thread may call these
+ * functions.
  */
 
 /**
