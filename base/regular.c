@@ -20,7 +20,6 @@ static int check(const struct stat *status)
  */
 static int open_place(int place, const char *path)
 {
-	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	struct stat status, opened;
 	char link[40];
 	int fd, result;
@@ -31,9 +30,9 @@ static int open_place(int place, const char *path)
 	if (result)
 		return result;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	fd = open(link, flags);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && errno == ENOENT) /* /proc is not mounted */
-		fd = open(path, flags);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	result = fstat(fd, &opened) < 0 ? -errno : check(&opened);
