@@ -107,7 +107,7 @@ static void __attribute__((noreturn)) run_reader(int socket, const struct probe_
 	int result;
 
 	restore_signals();
-	demangle_prepare(); /* the filter of system calls allows no open() */
+	demangle_prepare(); /* the reader may open no files later */
 	close_others(socket);
 	answer->fd = PROBE_JAIL_SOCKET;
 	result = probe_jail_enter();
