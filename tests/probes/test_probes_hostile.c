@@ -368,6 +368,33 @@ static void damaged_files_end_in_an_answer_or_one_sentence(void)
 	close(fd);
 }
 
+/* Set the first character of the text @from, wherever the file has it, to @value. */
+static void damage_text(const char *path, const char *from, char value)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat status;
+	char *bytes;
+
+	CU_ASSERT_EQUAL_FATAL(fstat(fd, &status), 0);
+	bytes = malloc((size_t)status.st_size);
+	CU_ASSERT_EQUAL(pread(fd, bytes, (size_t)status.st_size, 0), status.st_size);
+	for (char *at = bytes; (at = memmem(at, (size_t)(bytes + status.st_size - at), from, strlen(from) + 1)); at++)
+		CU_ASSERT_EQUAL(pwrite(fd, &value, 1, at - bytes), 1);
+	free(bytes);
+	close(fd);
+}
+
+static void a_symbol_with_any_character_gets_a_valid_event_name(void)
+{
+	struct trace_error error;
+
+	copy_file(PROBE_TARGET, in_folder("characters"));
+	for (int value = 1; value < 256; value++) {
+		damage_text(in_folder("characters"), value == 1 ? "pay" : (char[]){(char)(value - 1), 'a', 'y', '\0'}, (char)value);
+		expect(ask(in_folder("characters"), "*", &error), 0, &error);
+	}
+}
+
 /* ---- the reader has no rights ---- */
 
 static int take_nothing(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error)
@@ -789,6 +816,7 @@ static const struct unit_case cases[] = {
 	CASE(a_file_that_is_cut_while_it_is_read_is_damaged_at_most),
 	CASE(a_file_that_is_cut_and_grows_all_the_time_stops_no_reader),
 	CASE(damaged_files_end_in_an_answer_or_one_sentence),
+	CASE(a_symbol_with_any_character_gets_a_valid_event_name),
 	CASE(the_reader_has_no_rights),
 #ifndef PROBE_SANITIZED
 	CASE(the_reader_can_only_read),

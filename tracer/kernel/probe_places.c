@@ -90,6 +90,15 @@ struct entry *probe_entry_new(struct trace_probes *probes, const char *file, str
 
 /* ---- names ---- */
 
+/*
+ * Is the character one of @separators, or a control character, which a damaged symbol table can
+ * contain? The name of an event has neither.
+ */
+static bool is_separator(char c, const char *separators)
+{
+	return strchr(separators, c) || iscntrl((unsigned char)c);
+}
+
 /* The provider of a file's functions: "libc" for /lib/libc.so.6, "shop" for ./shop. */
 static void provider_of_file(const char *file, char *text, size_t size)
 {
@@ -99,7 +108,7 @@ static void provider_of_file(const char *file, char *text, size_t size)
 	if (chars >= size)
 		chars = size - 1;
 	for (size_t i = 0; i < chars; i++)
-		text[i] = strchr(" :,*?[]%", base[i]) ? '_' : base[i];
+		text[i] = is_separator(base[i], " :,*?[]%") ? '_' : base[i];
 	text[chars] = '\0';
 }
 
@@ -116,7 +125,7 @@ static void name_event(struct entry *entry, const struct probe_spec *spec, const
 		snprintf(entry->name, sizeof(entry->name), "%.*s:%.*s%s", TRACE_PROBE_NAME_BYTES - 8, provider, TRACE_PROBE_NAME_BYTES - 8,
 			 *spec->event ? spec->event : name, suffix);
 	for (char *at = entry->name; *at; at++)
-		if (strchr(" ,*?[]", *at))
+		if (is_separator(*at, " ,*?[]"))
 			*at = '_';
 }
 
