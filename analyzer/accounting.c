@@ -35,15 +35,15 @@
 #include "wait.h"
 
 /* Smaller rows are part of a slab. */
-void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes)
+void books_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes)
 {
 	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_LEAST)
 		arena_give_rows(&a->arena, table->rows, table->capacity * row_bytes);
 }
 
-void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
+void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
 {
-	const struct table before = *table;
+	const struct hash_table before = *table;
 	size_t bytes = (size_t)table_more(table) * row_bytes;
 	void *row = NULL;
 
@@ -60,7 +60,7 @@ void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_by
 
 /* ---- deferred sums, which are not read before the end ---- */
 
-static void sum_add(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount)
+static void sum_add(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
 	uint64_t *row = books_row(a, table, sum.row_bytes, key);
 
@@ -74,7 +74,7 @@ static void later_add(struct trace_analysis *a, const struct later *later)
 	sum_add(a, later->table, later->sum, later->key, later->amount);
 }
 
-void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount)
+void books_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
 	struct later *later;
 
@@ -133,13 +133,13 @@ void desk_give(struct trace_analysis *a, struct trace_thread *thread)
 
 /* ---- latencies of calls ---- */
 
-static struct table *latencies_of(struct trace_thread *thread, bool trap)
+static struct hash_table *latencies_of(struct trace_thread *thread, bool trap)
 {
 	return trap ? &thread->books.trap_times : &thread->books.call_times;
 }
 
 /* As histogram_add(), with rows from the arena. */
-static inline void latency_count(struct trace_analysis *a, struct table *times, uint64_t key)
+static inline void latency_count(struct trace_analysis *a, struct hash_table *times, uint64_t key)
 {
 	uint64_t row_key = histogram_row_key(key);
 	uint32_t cell = histogram_cell(key);
@@ -157,7 +157,7 @@ static void latencies_prefetch(struct trace_thread *thread, const uint32_t *note
 	bool is_small = true;
 
 	for (int trap = 0; trap < 2; trap++) {
-		const struct table *table = latencies_of(thread, trap);
+		const struct hash_table *table = latencies_of(thread, trap);
 
 		if (table->capacity * sizeof(struct histogram_row) <= (size_t)nr * CACHE_LINE)
 			memory_prefetch(table->rows, table->capacity * sizeof(struct histogram_row));

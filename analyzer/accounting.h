@@ -84,9 +84,9 @@ struct books {
 	uint64_t interrupted;
 	uint64_t wait_cpu;
 	uint64_t blocked;
-	struct table calls; /* at the end of a cache line */
-	struct table waits, who, files, call_times; /* for _times see histogram.h */
-	struct table traps, interrupts, trap_times;
+	struct hash_table calls; /* at the end of a cache line */
+	struct hash_table waits, who, files, call_times; /* for _times see histogram.h */
+	struct hash_table traps, interrupts, trap_times;
 	uint64_t stolen; /* part of user + syscall + trap + interrupted */
 };
 
@@ -132,7 +132,7 @@ struct sum { /* index of a number in a row; @counted: also add 1 to the next num
 #define SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), false})
 #define COUNTED_SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), true})
 struct later {
-	struct table *table; /* NULL: none */
+	struct hash_table *table; /* NULL: none */
 	uint64_t key;
 	uint64_t amount;
 	struct sum sum;
@@ -185,13 +185,13 @@ void books_decided(struct trace_analysis *a, struct trace_thread *thread, const 
 uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns);
 /** books_cpu_irq() - total interrupt time of @cpu until @ns */
 uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
-void *books_new_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key);
+void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key);
 /**
  * books_give_rows() - release the rows of @table, made by books_row(); call it before table_clear()
  */
-void books_give_rows(struct trace_analysis *a, const struct table *table, size_t row_bytes);
+void books_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes);
 /** books_later() - add to a number of row @key of @table, by books_settle() at the latest */
-void books_later(struct trace_analysis *a, struct table *table, struct sum sum, uint64_t key, uint64_t amount);
+void books_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount);
 /**
  * books_latency() - count a call's latency_key(), by latencies_settle() of the thread at the latest
  */
@@ -210,7 +210,7 @@ void books_settle(struct trace_analysis *a);
  * books_row() - the row of @key, or a sink if memory ran out. Inline: callers pass a constant
  * @row_bytes
  */
-static inline void *books_row(struct trace_analysis *a, struct table *table, size_t row_bytes, uint64_t key)
+static inline void *books_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	void *row = table_find(table, row_bytes, key);
 

@@ -182,7 +182,7 @@ void uses_settle(struct trace_analysis *a)
 
 /* ---- add to the rows of struct books ---- */
 
-static bool add_to_files(struct table *files, const struct file_use *use)
+static bool add_to_files(struct hash_table *files, const struct file_use *use)
 {
 	struct file_row *row = table_add(files, sizeof(*row), use_path(use->key) + 1ull);
 
@@ -196,7 +196,7 @@ static bool add_to_files(struct table *files, const struct file_use *use)
 	return true;
 }
 
-static bool add_to_waits(struct table *waits, const struct file_use *use)
+static bool add_to_waits(struct hash_table *waits, const struct file_use *use)
 {
 	struct wait_row *row = table_add(waits, sizeof(*row), use->key);
 

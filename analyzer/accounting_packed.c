@@ -47,17 +47,17 @@ static const struct {
 	{offsetof(struct books, files), sizeof(struct file_row), FORM_SUMS},
 };
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
-_Static_assert(sizeof(struct books) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct table), "a table of the books is not in tables[]");
+_Static_assert(sizeof(struct books) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct hash_table), "a table of the books is not in tables[]");
 
-static const struct table *table_of(const struct books *books, size_t i)
+static const struct hash_table *table_of(const struct books *books, size_t i)
 {
-	return (const struct table *)((const char *)books + tables[i].offset);
+	return (const struct hash_table *)((const char *)books + tables[i].offset);
 }
 
 void books_clear(struct books *books)
 {
 	for (size_t i = 0; i < NR_TABLES; i++)
-		table_clear((struct table *)((char *)books + tables[i].offset));
+		table_clear((struct hash_table *)((char *)books + tables[i].offset));
 }
 
 /* ---- sums ---- */
@@ -81,7 +81,7 @@ static void add_call(struct call_row *sum, const struct call_row *row)
 
 static bool add_row(struct books *sum, size_t i, const uint64_t *row)
 {
-	struct table *table = (struct table *)((char *)sum + tables[i].offset);
+	struct hash_table *table = (struct hash_table *)((char *)sum + tables[i].offset);
 	uint64_t *to;
 
 	if (tables[i].form == FORM_TIMES)
@@ -234,7 +234,7 @@ static bool unpack(const struct trace_thread *thread, struct books *books)
 	uint64_t nr_rows;
 
 	for (size_t i = 0; i < NR_TABLES; i++) {
-		struct table *table = (struct table *)((char *)books + tables[i].offset);
+		struct hash_table *table = (struct hash_table *)((char *)books + tables[i].offset);
 		char *row;
 
 		at = get_number(at, &nr_rows);
@@ -264,9 +264,9 @@ static bool copy(const struct books *books, struct books *ret_copy)
 {
 	*ret_copy = *books;
 	for (size_t i = 0; i < NR_TABLES; i++)
-		*(struct table *)((char *)ret_copy + tables[i].offset) = (struct table){0};
+		*(struct hash_table *)((char *)ret_copy + tables[i].offset) = (struct hash_table){0};
 	for (size_t i = 0; i < NR_TABLES; i++) {
-		const struct table *table = table_of(books, i);
+		const struct hash_table *table = table_of(books, i);
 		size_t bytes = (size_t)table->capacity * tables[i].row_bytes;
 		void *rows = table->used ? malloc(bytes) : NULL;
 
@@ -274,8 +274,8 @@ static bool copy(const struct books *books, struct books *ret_copy)
 			continue;
 		if (!rows)
 			return false;
-		*(struct table *)((char *)ret_copy + tables[i].offset) =
-			(struct table){.rows = memcpy(rows, table->rows, bytes), .used = table->used, .capacity = table->capacity};
+		*(struct hash_table *)((char *)ret_copy + tables[i].offset) =
+			(struct hash_table){.rows = memcpy(rows, table->rows, bytes), .used = table->used, .capacity = table->capacity};
 	}
 	return true;
 }

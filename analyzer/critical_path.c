@@ -336,8 +336,8 @@ struct alike_row { /* steps that differ in their time only */
 	uint64_t count;
 };
 struct sums {
-	struct table rows;
-	struct table alike;
+	struct hash_table rows;
+	struct hash_table alike;
 	struct trace_critical_path *path;
 	uint32_t own; /* process */
 };

@@ -56,11 +56,11 @@ struct trace_history {
 	uint32_t running; /* once coarse: the moment of all time on a CPU */
 	struct line *lines; /* owned */
 	uint32_t nr_lines, max_lines;
-	struct table line_by_thread;
+	struct hash_table line_by_thread;
 	struct moment *moments; /* owned; [HOLE] */
 	uint32_t nr_moments, max_moments;
-	struct table moment_by_hash;
-	struct table births; /* tid + 1 -> the latest fork */
+	struct hash_table moment_by_hash;
+	struct hash_table births; /* tid + 1 -> the latest fork */
 	struct series *cpus; /* owned; of lines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;
 	const struct trace_thread *command;

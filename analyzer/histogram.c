@@ -7,7 +7,7 @@
 _Static_assert(sizeof(struct histogram_row) * 2 == CACHE_LINE, "two rows in a line of the cache");
 _Static_assert((1u << LATENCY_KEY_BITS) / HISTOGRAM_BUCKETS < 1u << HISTOGRAM_PLACE_BITS, "each bucket is in a row of its call");
 
-bool histogram_add(struct table *table, uint64_t row_key, uint32_t cell, uint64_t count)
+bool histogram_add(struct hash_table *table, uint64_t row_key, uint32_t cell, uint64_t count)
 {
 	for (; count; row_key++, count >>= 8) {
 		struct histogram_row *row = table_add(table, sizeof(*row), row_key);
@@ -20,7 +20,7 @@ bool histogram_add(struct table *table, uint64_t row_key, uint32_t cell, uint64_
 	return true;
 }
 
-bool histogram_add_row(struct table *table, const struct histogram_row *row)
+bool histogram_add_row(struct hash_table *table, const struct histogram_row *row)
 {
 	for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
 		if (!histogram_add(table, row->key, cell, row->counts[cell]))
@@ -33,7 +33,7 @@ static uint64_t count_of(const struct histogram_row *row, uint32_t cell)
 	return (uint64_t)row->counts[cell] << 8 * (row->key & ((1u << HISTOGRAM_BYTE_BITS) - 1));
 }
 
-uint64_t histogram_total(const struct table *table)
+uint64_t histogram_total(const struct hash_table *table)
 {
 	uint64_t total = 0;
 
@@ -50,7 +50,7 @@ static int order(const void *left, const void *right)
 	return l->key < r->key ? -1 : l->key > r->key;
 }
 
-struct histogram_count *histogram_list(const struct table *table, size_t *ret_nr)
+struct histogram_count *histogram_list(const struct hash_table *table, size_t *ret_nr)
 {
 	struct histogram_count *list = malloc(((size_t)table->used * HISTOGRAM_BUCKETS + 1) * sizeof(*list)), *at = list;
 

@@ -56,14 +56,14 @@ static inline uint32_t histogram_cell(uint64_t key)
  * histogram_add() - add @count to @cell of @table's row @row_key, which may be of any byte
  * Returns false when out of memory.
  */
-bool histogram_add(struct table *table, uint64_t row_key, uint32_t cell, uint64_t count);
+bool histogram_add(struct hash_table *table, uint64_t row_key, uint32_t cell, uint64_t count);
 /** histogram_add_row() - add all counts of @row to @table; false: out of memory */
-bool histogram_add_row(struct table *table, const struct histogram_row *row);
+bool histogram_add_row(struct hash_table *table, const struct histogram_row *row);
 /** histogram_total() - the sum of all counts of @table */
-uint64_t histogram_total(const struct table *table);
+uint64_t histogram_total(const struct hash_table *table);
 /**
  * histogram_list() - the counts of @table that are not 0, sorted by key
  * Returns memory that the caller frees with free(); NULL when out of memory.
  */
-struct histogram_count *histogram_list(const struct table *table, size_t *ret_nr);
+struct histogram_count *histogram_list(const struct hash_table *table, size_t *ret_nr);
 #endif

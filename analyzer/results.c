@@ -171,7 +171,7 @@ static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void
 	return NULL;
 }
 
-static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
 {
 	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
@@ -183,7 +183,7 @@ static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const 
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_who);
 }
 
-static struct trace_wait *figures_waits(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+static struct trace_wait *figures_waits(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
 {
 	struct trace_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
@@ -235,7 +235,7 @@ static uint64_t quantile(const struct histogram_count *times, size_t nr, const s
 	return row->longest;
 }
 
-static struct trace_call *figures_calls(const struct trace_analysis *a, const struct table *rows, const struct table *by_time, bool traps,
+static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows, const struct hash_table *by_time, bool traps,
 					size_t *ret_nr)
 {
 	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
@@ -267,7 +267,7 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
 }
 
-static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
 {
 	struct trace_interrupt *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
@@ -290,7 +290,7 @@ struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *a, 
 	return NULL;
 }
 
-static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct table *rows, size_t *ret_nr)
+static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
 {
 	struct trace_file_use *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
@@ -450,7 +450,7 @@ uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
 
 /* ---- verification ---- */
 
-static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t column)
+static uint64_t sum_column(const struct hash_table *table, size_t row_bytes, size_t column)
 {
 	const uint64_t *row = NULL;
 	uint64_t sum = 0;
@@ -460,7 +460,7 @@ static uint64_t sum_column(const struct table *table, size_t row_bytes, size_t c
 	return sum;
 }
 
-static int verify_calls(const struct trace_thread *thread, const struct table *rows, const struct table *times, struct trace_error *ret_error)
+static int verify_calls(const struct trace_thread *thread, const struct hash_table *rows, const struct hash_table *times, struct trace_error *ret_error)
 {
 	if (sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
 		return error_set(ret_error, -EBADMSG, "thread %u (%s): its histograms do not contain all of its calls",

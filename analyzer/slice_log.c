@@ -103,7 +103,7 @@ struct turns {
 	uint64_t from;
 	struct holder *holders;	 /* owned */
 	uint32_t nr, capacity, free;
-	struct table by_process; /* rows are holder_row */
+	struct hash_table by_process; /* rows are holder_row */
 	struct trace_thread **spells; /* owned; threads with an open episode on this CPU */
 	uint32_t nr_spells, max_spells;
 };
@@ -289,7 +289,7 @@ static void spell_unlist(struct turns *turns, struct trace_thread *thread)
 }
 
 /* Returns false when out of memory. */
-static bool put(struct table *who, uint32_t process, uint64_t ns)
+static bool put(struct hash_table *who, uint32_t process, uint64_t ns)
 {
 	struct who_row *row = ns ? table_add(who, sizeof(*row), process + 1ull) : NULL;
 
@@ -299,7 +299,7 @@ static bool put(struct table *who, uint32_t process, uint64_t ns)
 }
 
 /* Charge a single wait slice by slice, if it has few slices. */
-static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct table *who, uint64_t *left_ns)
+static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct hash_table *who, uint64_t *left_ns)
 {
 	for (uint64_t turn = spell->own; *left_ns && turn-- > spell->first;) {
 		const struct cpu_log_entry *entry = cpu_turn(cpu, turn), *end = cpu_turn(cpu, turn + 1);
@@ -314,7 +314,7 @@ static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct t
 }
 
 /* @long_names: number of processes to name for waits that are too long to name all */
-static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct table *who, uint64_t *left_ns)
+static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who, uint64_t *left_ns)
 {
 	const struct spell *spell = &thread->spell;
 	const struct holder *holders = cpu->turns->holders;
@@ -338,7 +338,7 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 	return true;
 }
 
-static bool put_spell(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct table *who)
+static bool put_spell(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who)
 {
 	const struct spell *spell = &thread->spell;
 	const struct cpu *cpu = &a->cpus[spell->cpu];
@@ -352,7 +352,7 @@ static bool put_spell(const struct trace_analysis *a, const struct trace_thread 
 	return ok && put(who, PROCESS_INTERRUPTS, spell->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
 }
 
-bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who)
+bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *who)
 {
 	return !thread->in_spell || put_spell(a, thread, MAX_NAMED_HOLDERS, who);
 }

@@ -36,7 +36,7 @@ void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_
  */
 void turns_settle(struct trace_analysis *a, struct trace_thread *thread);
 /** turns_add() - add the charges of @thread that are not in its sums; false: out of memory */
-bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct table *who);
+bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *who);
 typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
 /**
  * books_holders() - call @fn for each process that had @cpu from @from to @to, latest first Time

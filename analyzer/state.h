@@ -82,39 +82,39 @@ struct trace_analysis {
 	struct desk *free_desks; /* free list of slabs in the arena */
 	struct file_use *free_uses; /* free list in the arena */
 	/* pid + 1 -> idx of the latest process with that pid */
-	struct table process_by_pid;
+	struct hash_table process_by_pid;
 	struct call calls[CALL_UNKNOWN + 1];
-	struct table locks;	 /* lock_row */
-	struct table interrupts; /* interrupt_row: all CPUs, idle ones too */
+	struct hash_table locks;	 /* lock_row */
+	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	struct strings strings;
 	struct file *files; /* owned, with their texts; [0] unused */
 	uint32_t nr_files, max_files, free_file; /* free_file: first of the free list, 0: empty */
-	struct table file_by_identity;
-	struct table file_by_inode;
+	struct hash_table file_by_identity;
+	struct hash_table file_by_inode;
 	struct sock *socks; /* owned; [0] unused */
 	uint32_t nr_socks, max_socks, free_sock;
 	uint32_t until_sweep; /* new files and sockets until the next sweep: state_forget.c */
 	uint32_t sweeps;
-	struct table sock_by_inode, sock_by_tuple;
-	struct table works;	/* queued work -> the thread that queued it: state_work.c */
-	struct table requests;	/* io_uring requests -> process and file: state_uring.c */
-	struct table cgroups;	/* number -> path: state_container.c */
-	struct table devices;	/* path -> block device: state_device.c */
-	struct table end_waits;	/* end_wait */
+	struct hash_table sock_by_inode, sock_by_tuple;
+	struct hash_table works;	/* queued work -> the thread that queued it: state_work.c */
+	struct hash_table requests;	/* io_uring requests -> process and file: state_uring.c */
+	struct hash_table cgroups;	/* number -> path: state_container.c */
+	struct hash_table devices;	/* path -> block device: state_device.c */
+	struct hash_table end_waits;	/* end_wait */
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last question
 	 * only
 	 */
 	struct enders enders[NR_ENDER_KINDS];
-	struct table hidden_runs; /* state_hidden.c */
+	struct hash_table hidden_runs; /* state_hidden.c */
 	uint32_t nr_offline;	/* CPUs that went offline and did not come back */
 	bool hides;		/* threads without recorded events exist and may wake others */
 	struct hidden_turn hidden_turns[HIDDEN_LOG]; /* a ring, by the end of the slices */
 	uint64_t hidden_pos;	/* number of entries ever added to hidden_turns */
 	int32_t *end_fds;	/* owned */
 	uint32_t nr_end_fds, max_end_fds;
-	struct table streams;	/* stream of a program's events -> pid: state_user.c */
-	struct table programs;	/* pid of such a stream -> what the program runs */
+	struct hash_table streams;	/* stream of a program's events -> pid: state_user.c */
+	struct hash_table programs;	/* pid of such a stream -> what the program runs */
 	uint64_t nr_anonymous;	/* shared mappings without a file: state_syscall.c */
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;
@@ -158,7 +158,7 @@ struct trace_analysis {
 	/* events that a mask excluded while it included scheduling changes */
 	uint64_t unrecorded[TRACE_MASK_WORDS];
 	bool filtered;	      /* only events of some processes were recorded: state_filtered.c */
-	struct table passing; /* if @filtered: pid + 1 of the recorded processes */
+	struct hash_table passing; /* if @filtered: pid + 1 of the recorded processes */
 	/* inconsistencies: events that contradict the state, since an event is missing */
 	uint64_t contradictions;
 	uint64_t counts[TRACE_EV_MAX];

@@ -35,7 +35,7 @@ bool filtered_hides(const struct trace_analysis *a, const struct trace_process *
 
 struct scan {
 	struct trace_analysis *a;
-	struct table pids;  /* tid + 1 -> pid_row */
+	struct hash_table pids;  /* tid + 1 -> pid_row */
 	uint32_t *running;  /* owned; by CPU; UINT32_MAX: not known yet */
 	/* owned; by CPU: the thread that the start state saw running there; UINT32_MAX: none */
 	uint32_t *at_start;

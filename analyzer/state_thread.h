@@ -167,7 +167,7 @@ struct trace_thread { /* fields by frequency of use; a thread begins on a cache 
 	 * use_row: sums that belong into books.files and, for waits for files, into books.waits.
 	 * They move there when a caller asks for them or the thread dies.
 	 */
-	struct table uses;
+	struct hash_table uses;
 	struct trace_thread *next; /* next thread of the process */
 	struct trace_thread *next_ran; /* if @ran */
 	/* kworker: the thread that queued its current work; NULL: not known */
@@ -266,7 +266,7 @@ static inline void memory_prefetch(const void *memory, size_t bytes)
 }
 
 /** table_prefetch_small() - prefetch all rows of a table, if it is small */
-static inline void table_prefetch_small(const struct table *table, size_t row_bytes)
+static inline void table_prefetch_small(const struct hash_table *table, size_t row_bytes)
 {
 	if (table->capacity <= TABLE_SMALL)
 		memory_prefetch(table->rows, table->used * row_bytes);

@@ -16,7 +16,7 @@ struct latency {
 	uint64_t sum;
 	uint64_t min;
 	uint64_t max;
-	struct table buckets; /* a histogram, of latency_key(1, ns) */
+	struct hash_table buckets; /* a histogram, of latency_key(1, ns) */
 };
 
 /**
@@ -62,7 +62,7 @@ struct span_sum {
 	struct trace_times times;
 	uint64_t queued;
 	uint64_t unseen;
-	struct table waits; /* struct span_wait */
+	struct hash_table waits; /* struct span_wait */
 	/* Waits of these requests are not separated by cause, because that would take too long. */
 	bool is_folded;
 };
@@ -74,7 +74,7 @@ struct stretch {
 	struct stretch *older, *newer; /* of the same thread, which owns them */
 	uint64_t from_ns;
 	uint64_t pins;	    /* open segments that begin here */
-	struct table waits; /* struct span_wait */
+	struct hash_table waits; /* struct span_wait */
 };
 
 /** struct segment - time of one thread, since a reading of its sums */
@@ -123,7 +123,7 @@ struct actor {
 	uint32_t too_deep;
 	uint32_t nr_scopes;
 	struct segment *scopes; /* owned; nr_scopes of them, depth in use */
-	struct table met;	/* struct number_row: event id + 1 -> time of its latest event */
+	struct hash_table met;	/* struct number_row: event id + 1 -> time of its latest event */
 	struct segment mark;
 	string_id mark_name, mark_provider;
 	struct request *requests;	/* the newest on which it works; linked by older and newer */
@@ -150,19 +150,19 @@ struct trace_user_events {
 	struct strings strings;
 	struct event_kind *kinds; /* owned; by id - TRACE_EV_MAX */
 	size_t nr_kinds;
-	struct table actors;	  /* pid, tid -> struct actor */
-	struct table programs;	  /* pid + 1 -> struct program */
+	struct hash_table actors;	  /* pid, tid -> struct actor */
+	struct hash_table programs;	  /* pid + 1 -> struct program */
 	struct program *used;	  /* programs with used actors */
 	struct actor *used_probed; /* actors with events of probes */
-	struct table by_thread;	  /* struct trace_thread -> struct actor */
-	struct table requests;	  /* struct request_row */
+	struct hash_table by_thread;	  /* struct trace_thread -> struct actor */
+	struct hash_table requests;	  /* struct request_row */
 	size_t next_gap;	  /* of the trace, not reached yet */
 	uint64_t next_gap_ns;	  /* or a late gap's; UINT64_MAX: none */
 	size_t next_damage;	  /* late gap of the analysis, not reached yet */
 	/* pid, UINT32_MAX for probes -> end of the time in which events of it may be missing */
-	struct table blind;
-	struct table event_index; /* -> struct event_sum */
-	struct table span_index;  /* -> struct span_sum */
+	struct hash_table blind;
+	struct hash_table event_index; /* -> struct event_sum */
+	struct hash_table span_index;  /* -> struct span_sum */
 	struct event_sum **events; /* owned, and each */
 	size_t nr_events, events_room;
 	struct span_sum **spans; /* owned, and each */
@@ -183,9 +183,9 @@ struct event_sum *event_sum(struct trace_user_events *user, const struct owner *
 struct span_sum *span_sum(struct trace_user_events *user, const struct owner *owner, enum trace_span_kind kind, string_id name, string_id from);
 void times_add(struct trace_times *to, const struct trace_times *times);
 /** wait_add() - add @ns and @count to the row of @wait in @waits; 2^64 - n subtracts n */
-void wait_add(struct trace_user_events *user, struct table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count);
-void waits_merge(struct trace_user_events *user, struct table *into, const struct table *from);
-uint64_t waits_sum(const struct table *waits);
+void wait_add(struct trace_user_events *user, struct hash_table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count);
+void waits_merge(struct trace_user_events *user, struct hash_table *into, const struct hash_table *from);
+uint64_t waits_sum(const struct hash_table *waits);
 /**
  * times_since() - the difference of a thread's sums @now and @before
  * @known_ns: at least so much of the difference is a wait.
@@ -244,7 +244,7 @@ struct request {
 	struct trace_times times;
 	uint64_t queued;
 	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
-	struct table waits;		 /* struct span_wait: those of earlier segments that the span has already */
+	struct hash_table waits;		 /* struct span_wait: those of earlier segments that the span has already */
 	bool is_followed;		 /* the span gets its waits as they arrive */
 };
 

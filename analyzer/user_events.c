@@ -520,7 +520,7 @@ static void actor_free(struct actor *actor)
 	free(actor);
 }
 
-static void pointers_free(struct table *table)
+static void pointers_free(struct hash_table *table)
 {
 	struct pointer_row *row = NULL;
 

@@ -31,7 +31,7 @@ void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t 
 }
 
 /* The row of @wait in @waits. It is added if it is missing. */
-static struct span_wait *wait_row(struct trace_user_events *u, struct table *waits, const struct span_wait *wait)
+static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait)
 {
 	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target), (uintptr_t)wait->via), (uintptr_t)wait->other), 1);
 	struct span_wait *row;
@@ -50,7 +50,7 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct table *wai
 	}
 }
 
-void wait_add(struct trace_user_events *u, struct table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count)
+void wait_add(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count)
 {
 	struct span_wait *row = wait_row(u, waits, wait);
 
@@ -60,7 +60,7 @@ void wait_add(struct trace_user_events *u, struct table *waits, const struct spa
 	row->count += count;
 }
 
-void waits_merge(struct trace_user_events *u, struct table *into, const struct table *from)
+void waits_merge(struct trace_user_events *u, struct hash_table *into, const struct hash_table *from)
 {
 	const struct span_wait *row = NULL;
 
@@ -68,7 +68,7 @@ void waits_merge(struct trace_user_events *u, struct table *into, const struct t
 		wait_add(u, into, row, row->ns, row->count);
 }
 
-uint64_t waits_sum(const struct table *waits)
+uint64_t waits_sum(const struct hash_table *waits)
 {
 	const struct span_wait *row = NULL;
 	uint64_t sum = 0;

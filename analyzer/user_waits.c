@@ -138,7 +138,7 @@ static void stretch_unpin(struct trace_user_events *u, struct actor *actor, stru
 	}
 	if (older) {
 		if (older->waits.used < stretch->waits.used) {
-			struct table waits = older->waits;
+			struct hash_table waits = older->waits;
 
 			older->waits = stretch->waits;
 			stretch->waits = waits;
@@ -290,7 +290,7 @@ static struct request *oldest_followed(const struct actor *actor)
 	return oldest;
 }
 
-static void take_back(struct trace_user_events *u, struct span_sum *span, const struct table *waits, uint64_t times)
+static void take_back(struct trace_user_events *u, struct span_sum *span, const struct hash_table *waits, uint64_t times)
 {
 	const struct span_wait *row = NULL;
 

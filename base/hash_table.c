@@ -25,7 +25,7 @@ static void *rows_new(uint32_t capacity, size_t row_bytes)
 	return rows ? memset(rows, 0, bytes) : NULL;
 }
 
-static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t key)
+static uint64_t *free_row(const struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	uint32_t mask = table->capacity - 1;
 	uint32_t i = table_home(key, table->capacity);
@@ -36,7 +36,7 @@ static uint64_t *free_row(const struct table *table, size_t row_bytes, uint64_t 
 	return row;
 }
 
-static void move_to(struct table *table, size_t row_bytes, struct table bigger)
+static void move_to(struct hash_table *table, size_t row_bytes, struct hash_table bigger)
 {
 	void *row = NULL;
 
@@ -48,9 +48,9 @@ static void move_to(struct table *table, size_t row_bytes, struct table bigger)
 	*table = bigger;
 }
 
-static bool table_grow(struct table *table, size_t row_bytes, uint32_t capacity)
+static bool table_grow(struct hash_table *table, size_t row_bytes, uint32_t capacity)
 {
-	struct table bigger = {.capacity = capacity};
+	struct hash_table bigger = {.capacity = capacity};
 
 	if (!bigger.capacity)
 		return false;
@@ -61,22 +61,22 @@ static bool table_grow(struct table *table, size_t row_bytes, uint32_t capacity)
 	return true;
 }
 
-uint32_t table_more(const struct table *table)
+uint32_t table_more(const struct hash_table *table)
 {
 	return table->capacity ? table->capacity * 2 : TABLE_FIRST_CAPACITY;
 }
 
-void table_move(struct table *table, size_t row_bytes, void *rows, uint32_t capacity)
+void table_move(struct hash_table *table, size_t row_bytes, void *rows, uint32_t capacity)
 {
-	move_to(table, row_bytes, (struct table){.rows = rows, .is_lent = true, .capacity = capacity});
+	move_to(table, row_bytes, (struct hash_table){.rows = rows, .is_lent = true, .capacity = capacity});
 }
 
-void table_lend(struct table *table, void *rows, uint32_t capacity)
+void table_lend(struct hash_table *table, void *rows, uint32_t capacity)
 {
-	*table = (struct table){.rows = rows, .is_lent = true, .capacity = capacity};
+	*table = (struct hash_table){.rows = rows, .is_lent = true, .capacity = capacity};
 }
 
-void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows)
+void table_reserve(struct hash_table *table, size_t row_bytes, uint32_t nr_rows)
 {
 	uint32_t capacity = TABLE_FIRST_CAPACITY;
 
@@ -86,7 +86,7 @@ void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows)
 		table_grow(table, row_bytes, capacity);
 }
 
-void *table_add(struct table *table, size_t row_bytes, uint64_t key)
+void *table_add(struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	uint64_t *row = table_find(table, row_bytes, key);
 
@@ -104,7 +104,7 @@ void *table_add(struct table *table, size_t row_bytes, uint64_t key)
  * The rows after the removed one, up to the next free row, move into the hole if the hole would end
  * the search for them. So a table needs no marks for removed rows.
  */
-void table_remove(struct table *table, size_t row_bytes, uint64_t key)
+void table_remove(struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	char *rows = table->rows, *row = table_find(table, row_bytes, key);
 	uint32_t mask = table->capacity - 1, hole, i;
@@ -124,14 +124,14 @@ void table_remove(struct table *table, size_t row_bytes, uint64_t key)
 	table->used--;
 }
 
-void table_clear(struct table *table)
+void table_clear(struct hash_table *table)
 {
 	if (!table->is_lent)
 		free(table->rows);
-	*table = (struct table){0};
+	*table = (struct hash_table){0};
 }
 
-void *table_next(const struct table *table, size_t row_bytes, const void *row)
+void *table_next(const struct hash_table *table, size_t row_bytes, const void *row)
 {
 	size_t i = row ? (size_t)((const char *)row - (const char *)table->rows) / row_bytes + 1 : 0;
 

@@ -6,7 +6,7 @@
  * interned strings.
  *
  * A table is an array with open addressing. The first member of each row is its key; key 0 marks a
- * free row. A thread has half a dozen tables, most with a handful of rows. So struct table has only
+ * free row. A thread has half a dozen tables, most with a handful of rows. So struct hash_table has only
  * 16 bytes and starts empty.
  * A small table stores its rows in the order of insertion, without holes. With thousands of
  * threads, a look-up then touches only the cache lines of used rows.
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct table {
+struct hash_table {
 	void *rows; /* owned, or lent */
 	uint32_t used : 31;
 	uint32_t is_lent : 1; /* rows are memory of the caller, until the table grows */
@@ -37,7 +37,7 @@ static inline uint32_t table_home(uint64_t key, uint32_t capacity)
 }
 
 /** table_find() - the row of @key (not 0), or NULL */
-static inline void *table_find(const struct table *table, size_t row_bytes, uint64_t key)
+static inline void *table_find(const struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	uint32_t mask = table->capacity - 1;
 
@@ -72,7 +72,7 @@ static inline void line_prefetch(const void *at)
  * Prefetches two lines if rows are long, because the row, or one that the search visits before it,
  * may cross into the next line.
  */
-static inline void table_prefetch(const struct table *table, size_t row_bytes, uint64_t key)
+static inline void table_prefetch(const struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	const char *row;
 
@@ -88,37 +88,37 @@ static inline void table_prefetch(const struct table *table, size_t row_bytes, u
  * table_add() - find or insert the row of @key (not 0). A new row has zeros after its key. NULL:
  * out of memory. Moves the other rows.
  */
-void *table_add(struct table *table, size_t row_bytes, uint64_t key);
+void *table_add(struct hash_table *table, size_t row_bytes, uint64_t key);
 /**
  * table_lend() - let the empty @table use the caller's @rows until it grows
  * @rows: zeroed. @capacity: number of rows, a power of two
  */
-void table_lend(struct table *table, void *rows, uint32_t capacity);
+void table_lend(struct hash_table *table, void *rows, uint32_t capacity);
 /**
  * table_is_full() - would one more row make the table grow?
  * table_more() - the capacity that it would then have
  */
-static inline bool table_is_full(const struct table *table)
+static inline bool table_is_full(const struct hash_table *table)
 {
 	return (table->used + 1) * 4ull > table->capacity * 3ull;
 }
-uint32_t table_more(const struct table *table);
+uint32_t table_more(const struct hash_table *table);
 /**
  * table_move() - move the rows into the caller's zeroed @rows, which are lent; @capacity as in
  * table_lend()
  */
-void table_move(struct table *table, size_t row_bytes, void *rows, uint32_t capacity);
+void table_move(struct hash_table *table, size_t row_bytes, void *rows, uint32_t capacity);
 /**
  * table_reserve() - make room for @nr_rows rows in all, if there is memory. Adding them then moves
  * no row.
  */
-void table_reserve(struct table *table, size_t row_bytes, uint32_t nr_rows);
+void table_reserve(struct hash_table *table, size_t row_bytes, uint32_t nr_rows);
 /** table_remove() - remove the row of @key, if there is one. Moves other rows. */
-void table_remove(struct table *table, size_t row_bytes, uint64_t key);
-void table_clear(struct table *table);
+void table_remove(struct hash_table *table, size_t row_bytes, uint64_t key);
+void table_clear(struct hash_table *table);
 
 /** table_next() - iterate over the used rows: @row NULL returns the first; NULL after the last */
-void *table_next(const struct table *table, size_t row_bytes, const void *row);
+void *table_next(const struct hash_table *table, size_t row_bytes, const void *row);
 
 static inline uint64_t text_hash(const char *text)
 {
@@ -133,7 +133,7 @@ static inline uint64_t text_hash(const char *text)
 typedef uint32_t string_id;
 
 struct strings {
-	struct table by_hash;
+	struct hash_table by_hash;
 	char **text; /* the array and each string are owned */
 	uint32_t used;
 	uint32_t capacity;

@@ -16,7 +16,7 @@ struct tuple_row {
 	bool is_shared;
 };
 
-static bool put(struct table *table, uint64_t key, uint32_t net, uint64_t who)
+static bool put(struct hash_table *table, uint64_t key, uint32_t net, uint64_t who)
 {
 	struct tuple_row *row = table_add(table, sizeof(*row), key);
 
@@ -28,7 +28,7 @@ static bool put(struct table *table, uint64_t key, uint32_t net, uint64_t who)
 	return true;
 }
 
-static void take_away(struct table *table, uint64_t key, uint64_t who)
+static void take_away(struct hash_table *table, uint64_t key, uint64_t who)
 {
 	struct tuple_row *row = table_find(table, sizeof(*row), key);
 
@@ -40,7 +40,7 @@ static void take_away(struct table *table, uint64_t key, uint64_t who)
 		table_remove(table, sizeof(*row), key);
 }
 
-static uint64_t find(const struct table *table, uint64_t key)
+static uint64_t find(const struct hash_table *table, uint64_t key)
 {
 	const struct tuple_row *row = table_find(table, sizeof(*row), key);
 
@@ -50,7 +50,7 @@ static uint64_t find(const struct table *table, uint64_t key)
 /*
  * The owner of @key, made with namespace 0, if only one namespace has it. @ret_net: that namespace.
  */
-static uint64_t find_alone(const struct table *table, uint64_t key, uint32_t *ret_net)
+static uint64_t find_alone(const struct hash_table *table, uint64_t key, uint32_t *ret_net)
 {
 	const struct tuple_row *row = table_find(table, sizeof(*row), key);
 
@@ -79,12 +79,12 @@ static struct tuple turned(const struct tuple *tuple)
 	return other;
 }
 
-bool tuple_add(struct table *table, const struct tuple *tuple, uint64_t who)
+bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t who)
 {
 	return (!tuple->net || put(table, tuple_key(tuple, tuple->net), tuple->net, who)) && put(table, tuple_key(tuple, 0), tuple->net, who);
 }
 
-void tuple_remove(struct table *table, const struct tuple *tuple, uint64_t who)
+void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t who)
 {
 	if (tuple->net)
 		take_away(table, tuple_key(tuple, tuple->net), who);
@@ -100,7 +100,7 @@ static bool is_loopback(const uint64_t address[2])
 	return memcmp(bytes, one, sizeof(one)) == 0 || (memcmp(bytes, v4_mapped, sizeof(v4_mapped)) == 0 && bytes[12] == 127);
 }
 
-uint64_t tuple_other(const struct table *table, const struct tuple *tuple)
+uint64_t tuple_other(const struct hash_table *table, const struct tuple *tuple)
 {
 	const struct tuple other = turned(tuple);
 	uint64_t who = find(table, tuple_key(&other, other.net));
@@ -131,12 +131,12 @@ static uint64_t port_key(uint32_t net, uint16_t port)
 	return ((uint64_t)net << 16 | port) + 1;
 }
 
-bool port_add(struct table *table, uint32_t net, uint16_t port, uint64_t who)
+bool port_add(struct hash_table *table, uint32_t net, uint16_t port, uint64_t who)
 {
 	return (!net || put(table, port_key(net, port), net, who)) && put(table, port_key(0, port), net, who);
 }
 
-uint64_t port_find(const struct table *table, uint32_t net, uint16_t port, bool anywhere)
+uint64_t port_find(const struct hash_table *table, uint32_t net, uint16_t port, bool anywhere)
 {
 	uint64_t who = find(table, port_key(net, port));
 	uint32_t where;

@@ -35,14 +35,14 @@ struct tuple {
  * tuple_add() - set the owner of this end (not 0), in place of any earlier owner. False: out of
  * memory
  */
-bool tuple_add(struct table *table, const struct tuple *tuple, uint64_t who);
+bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t who);
 /** tuple_remove() - remove the end, if it has this owner */
-void tuple_remove(struct table *table, const struct tuple *tuple, uint64_t who);
+void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t who);
 /**
  * tuple_other() - the owner of the peer of @tuple, or its last known owner: see tuple_are_ends().
  * 0: none, or not known
  */
-uint64_t tuple_other(const struct table *table, const struct tuple *tuple);
+uint64_t tuple_other(const struct hash_table *table, const struct tuple *tuple);
 /** tuple_are_ends() - do the addresses of these two ends belong to one connection? */
 bool tuple_are_ends(const struct tuple *one, const struct tuple *two);
 
@@ -58,6 +58,6 @@ uint32_t start_socket_netns(const struct trace_event *event);
  * port_find() - the listener at @port in @net
  * @anywhere: if @net has none, accept the listener of another namespace, if it is the only one
  */
-bool port_add(struct table *table, uint32_t net, uint16_t port, uint64_t who);
-uint64_t port_find(const struct table *table, uint32_t net, uint16_t port, bool anywhere);
+bool port_add(struct hash_table *table, uint32_t net, uint16_t port, uint64_t who);
+uint64_t port_find(const struct hash_table *table, uint32_t net, uint16_t port, bool anywhere);
 #endif

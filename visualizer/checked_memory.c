@@ -55,7 +55,7 @@ char *memory_copy(const char *text, size_t bytes)
 	return copy;
 }
 
-void *memory_row(struct table *table, size_t row_bytes, uint64_t key)
+void *memory_row(struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	void *row = table_add(table, row_bytes, key);
 

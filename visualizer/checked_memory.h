@@ -35,7 +35,7 @@ char *memory_copy(const char *text, size_t bytes) __attribute__((returns_nonnull
 /** memory_sort() - like sort_stable() */
 void memory_sort(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data);
 /** memory_row() - like table_add() */
-void *memory_row(struct table *table, size_t row_bytes, uint64_t key) __attribute__((returns_nonnull));
+void *memory_row(struct hash_table *table, size_t row_bytes, uint64_t key) __attribute__((returns_nonnull));
 /** memory_key() - a key for @text in a table: equal texts have the same key; never 0 */
 uint64_t memory_key(struct strings *strings, const char *text);
 

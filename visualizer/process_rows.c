@@ -192,7 +192,7 @@ bool command_comes_first(const struct report *report)
 static void mark_command(const struct report *report, struct process_row *rows, size_t nr)
 {
 	struct pointers family = command_family(report);
-	struct table members = {0}; /* rows are keys: addresses of processes */
+	struct hash_table members = {0}; /* rows are keys: addresses of processes */
 
 	for (size_t i = 0; i < family.nr; i++)
 		memory_row(&members, sizeof(uint64_t), (uintptr_t)family.at[i]);

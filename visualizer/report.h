@@ -32,7 +32,7 @@ struct report {
 	uint64_t command_exec_ns;	     /* time of its exec */
 	bool command_exited;		     /* true: all of its threads have exited */
 	/* by process: how long a command waited until the recorder let it run; empty: no command */
-	struct table holds;
+	struct hash_table holds;
 	struct blocks *blocks;		     /* for -a and --json, else NULL */
 	struct timeline *timeline;	     /* for --timeline, else NULL */
 	const struct options *options;

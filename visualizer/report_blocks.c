@@ -22,8 +22,8 @@ struct disk {
 };
 
 struct blocks {
-	struct table issued; /* struct issued_row */
-	struct table disks;  /* struct disk */
+	struct hash_table issued; /* struct issued_row */
+	struct hash_table disks;  /* struct disk */
 };
 
 struct issued_row {

@@ -206,7 +206,7 @@ struct pointers command_family(const struct report *report)
 {
 	const struct trace_process *root = report->command;
 	struct pointers list = {0};
-	struct table pids = {0}; /* rows are keys: the pid + 1 */
+	struct hash_table pids = {0}; /* rows are keys: the pid + 1 */
 	uint64_t start_ns = trace_process_start_ns(root); /* computed over all threads: keep it */
 
 	pointers_add(&list, root);

@@ -57,7 +57,7 @@ struct name {
 struct diff {
 	struct report *sides; /* both */
 	struct strings comms;
-	struct table by_comm;	/* struct name_row */
+	struct hash_table by_comm;	/* struct name_row */
 	struct pointers names;	/* owned struct name */
 };
 

@@ -336,7 +336,7 @@ static int order_crowds(const void *left, const void *right, void *data)
 /** struct crowds - all groups, by name */
 struct crowds {
 	struct strings names;
-	struct table by_name; /* struct crowd */
+	struct hash_table by_name; /* struct crowd */
 };
 
 static void crowd_add(struct crowds *crowds, const struct process_row *row)

@@ -103,9 +103,9 @@ static void add_wait(struct string *s, const struct report *report, const struct
 struct sum {
 	uint64_t user, system, interrupted, wait_cpu, blocked, elapsed;
 	uint64_t among; /* waits of these processes for each other */
-	struct table pids;	       /* rows of a key: pid_key() */
-	struct table waits_by_what;    /* struct wait_row */
-	struct table holders_by_pid;   /* struct holder_row */
+	struct hash_table pids;	       /* rows of a key: pid_key() */
+	struct hash_table waits_by_what;    /* struct wait_row */
+	struct hash_table holders_by_pid;   /* struct holder_row */
 	struct strings targets, vias;  /* strings of @waits_by_what */
 	/* owned: waits for other processes, by sum_sort(); longest first */
 	struct trace_wait *waits;
@@ -392,7 +392,7 @@ static const struct trace_process *busiest(const struct report *report, const st
 		unsigned int nr;
 	} *share, *most;
 	struct strings names = {0};
-	struct table shares = {0};
+	struct hash_table shares = {0};
 	const struct trace_process *best = NULL;
 	uint64_t best_key = 0;
 

@@ -90,7 +90,7 @@ struct ledger_process {
 	bool announced;	     /* it is in the list trace_servers.announced: @pending may not be empty */
 	struct ledger_process *next_announced; /* in that list */
 	uint64_t stamp;	     /* trace_servers.stamp when it was last counted as a client */
-	struct table bills;
+	struct hash_table bills;
 };
 
 #define MAX_SET 4096u /* requests in a set; the oldest are dropped from a larger one, and no longer billed */
@@ -399,8 +399,8 @@ struct trace_servers {
 	uint64_t start_ns;
 	uint8_t calls[2][1024];		 /* enum call_role by ABI and number */
 	uint8_t forms[2][1024];		 /* enum call_form likewise: servers_call.c */
-	struct table listeners;		 /* TCP port -> struct endpoint */
-	struct table words;		 /* address -> struct endpoint: servers_signal.c */
+	struct hash_table listeners;		 /* TCP port -> struct endpoint */
+	struct hash_table words;		 /* address -> struct endpoint: servers_signal.c */
 	uint32_t talks;			 /* pairs so far; their order */
 	/* owned, with the threads; by trace_thread_index(); NULL: not known */
 	struct ledger_thread **threads;
@@ -411,19 +411,19 @@ struct trace_servers {
 	 */
 	struct ledger_thread **touched;
 	uint32_t nr_touched, max_touched;
-	struct table processes;		 /* pointer -> struct ledger_process */
+	struct hash_table processes;		 /* pointer -> struct ledger_process */
 	struct ledger_process **by_idx;	 /* owned */
 	uint32_t nr_processes;
 	struct ledger_process *announced; /* the first in the list */
-	struct table endpoints; /* inode -> struct endpoint */
+	struct hash_table endpoints; /* inode -> struct endpoint */
 	struct endpoint *held;	/* list of the endpoints that hold sets */
-	struct table tuples;
+	struct hash_table tuples;
 	struct endpoint **retired; /* owned, the array only */
 	uint32_t nr_retired, max_retired, sweep_at;
-	struct table pairs; /* (from, to) processes -> the channel that data went through */
-	struct table births;
-	struct table namings; /* servers_explicit.c */
-	struct table ring_ops, ring_slots; /* servers_ring.c */
+	struct hash_table pairs; /* (from, to) processes -> the channel that data went through */
+	struct hash_table births;
+	struct hash_table namings; /* servers_explicit.c */
+	struct hash_table ring_ops, ring_slots; /* servers_ring.c */
 	struct origin *origins; /* owned */
 	uint64_t *origin_stamps; /* owned; for each origin the @stamp when it was last counted */
 	uint32_t nr_origins;
@@ -435,7 +435,7 @@ struct trace_servers {
 	 * lookup among thousands of requests needs no nested loop.
 	 */
 	uint64_t stamp;
-	struct table origin_by_hash;
+	struct hash_table origin_by_hash;
 	struct strings strings;
 	struct trace_server *servers; /* owned; results */
 	size_t nr_servers;
@@ -450,10 +450,10 @@ struct trace_servers {
 	struct trace_receiver *receivers; /* owned; results */
 	size_t nr_receivers;
 	uint32_t log_entries; /* entries that all logs have grown by */
-	struct table waits;
+	struct hash_table waits;
 	struct cause *causes; /* owned */
 	uint32_t nr_causes;
-	struct table cause_by_hash;
+	struct hash_table cause_by_hash;
 	struct trace_server_wait *server_waits; /* owned; results */
 	size_t nr_server_waits;
 };

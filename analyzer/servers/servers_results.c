@@ -49,7 +49,7 @@ struct client_row {
 };
 
 /* Find or make a client. Returns NULL if out of memory. */
-static struct trace_server_client *client_of(struct table *index, struct trace_server_client *clients, size_t *nr,
+static struct trace_server_client *client_of(struct hash_table *index, struct trace_server_client *clients, size_t *nr,
 					     const struct ledger_process *process, const char *address)
 {
 	const struct trace_process *wanted = process ? process->process : NULL;
@@ -86,7 +86,7 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 				      .cpu_ns = cpu_of(s, process->process),
 				      .softirq_ns = process->receiving};
 	struct trace_server_client *clients = calloc(process->bills.used + 1, sizeof(*clients));
-	struct table index = {0};
+	struct hash_table index = {0};
 
 	if (!clients) {
 		s->failed = -ENOMEM;

@@ -42,7 +42,7 @@ struct part { /* row */
 struct pair_wait { /* row */
 	uint64_t key;
 	struct trace_server_wait wait;
-	struct table blocked, queued; /* tables of struct part */
+	struct hash_table blocked, queued; /* tables of struct part */
 };
 
 struct hash_row {
@@ -336,7 +336,7 @@ static uint64_t part_for(struct trace_servers *s, struct share *share, const str
 	return share->nr ? ns / share->nr : 0;
 }
 
-static void add_part(struct trace_servers *s, struct table *parts, uint64_t key, uint64_t ns)
+static void add_part(struct trace_servers *s, struct hash_table *parts, uint64_t key, uint64_t ns)
 {
 	struct part *part = table_add(parts, sizeof(*part), key);
 
@@ -350,7 +350,7 @@ static void add_part(struct trace_servers *s, struct table *parts, uint64_t key,
 
 struct queued {
 	struct trace_servers *s;
-	struct table *parts;
+	struct hash_table *parts;
 };
 
 static void add_holder(void *data, const struct trace_process *process, uint64_t ns)

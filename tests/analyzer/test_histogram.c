@@ -16,13 +16,13 @@ static uint64_t random_next(void)
 	return random_state;
 }
 
-static void count(struct table *table, uint64_t key, uint64_t nr)
+static void count(struct hash_table *table, uint64_t key, uint64_t nr)
 {
 	CU_ASSERT_TRUE(histogram_add(table, histogram_row_key(key), histogram_cell(key), nr));
 }
 
 /* Does the list, with parts of one bucket added up, equal @truth? */
-static void expect(const struct table *table, const uint64_t truth[CALLS + 1][TIMES])
+static void expect(const struct hash_table *table, const uint64_t truth[CALLS + 1][TIMES])
 {
 	size_t nr = 0, wrong = 0;
 	struct histogram_count *list = histogram_list(table, &nr), *at = list;
@@ -47,7 +47,7 @@ static void expect(const struct table *table, const uint64_t truth[CALLS + 1][TI
 static void each_time_is_counted_in_its_bucket(void)
 {
 	static uint64_t truth[CALLS + 1][TIMES];
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	for (int i = 0; i < 100000; i++) {
 		uint64_t call = 1 + random_next() % CALLS, ns = random_next() >> random_next() % 64;
@@ -63,7 +63,7 @@ static void a_count_is_exact_however_large(void)
 {
 	static const uint64_t numbers[] = {1, 254, 1, 1, 255, 65535, 65536, 1ull << 32, (1ull << 56) - 1, 1};
 	static uint64_t truth[CALLS + 1][TIMES];
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		count(&table, latency_key(2, 1000), numbers[i]);
@@ -76,7 +76,7 @@ static void a_count_is_exact_however_large(void)
 static void the_longest_time_has_a_bucket(void)
 {
 	static uint64_t truth[CALLS + 1][TIMES];
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	count(&table, latency_key(CALLS, UINT64_MAX), 7);
 	count(&table, latency_key(1, 0), 3);
@@ -89,7 +89,7 @@ static void the_longest_time_has_a_bucket(void)
 static void histograms_are_added(void)
 {
 	static uint64_t truth[CALLS + 1][TIMES];
-	struct table parts[2] = {{0}}, sum = {0};
+	struct hash_table parts[2] = {{0}}, sum = {0};
 
 	for (int i = 0; i < 200000; i++) {
 		uint64_t ns = 100 + random_next() % 400, call = 1 + random_next() % CALLS;
@@ -113,7 +113,7 @@ static void histograms_are_added(void)
 
 static void no_times_make_an_empty_list(void)
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 	size_t nr = 1;
 	struct histogram_count *list = histogram_list(&table, &nr);
 

@@ -17,7 +17,7 @@ struct row {
 static void rows_are_found_until_they_are_removed(void)
 {
 	uint64_t truth[KEYS + 1] = {0}, sum = 0, wanted = 0, random = 88172645463325252u;
-	struct table table = {0};
+	struct hash_table table = {0};
 	const struct row *at = NULL;
 	uint32_t used = 0;
 
@@ -54,7 +54,7 @@ static void rows_are_found_until_they_are_removed(void)
 static void rows_of_a_small_table_are_at_its_front(void)
 {
 	uint64_t keys[6] = {0}, next = 1000, random = 88172645463325252u;
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	for (int i = 0; i < 10000; i++) {
 		uint32_t at;
@@ -80,7 +80,7 @@ static void rows_of_a_small_table_are_at_its_front(void)
 
 static void removing_a_missing_row_changes_nothing(void)
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	table_remove(&table, sizeof(struct row), 1);
 	table_add(&table, sizeof(struct row), 1);
@@ -93,7 +93,7 @@ static void removing_a_missing_row_changes_nothing(void)
 static void lent_rows_are_used_and_not_freed(void)
 {
 	struct row lent[4] = {{0}};
-	struct table table;
+	struct hash_table table;
 
 	table_lend(&table, lent, 4);
 	CU_ASSERT_PTR_NULL(table_find(&table, sizeof(*lent), 1));
@@ -168,7 +168,7 @@ static void returned_rows_are_used_again(void)
 static void a_table_moves_to_lent_rows(void)
 {
 	struct row *lent = calloc(64, sizeof(*lent));
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	for (uint64_t key = 1; key <= 12; key++)
 		((struct row *)table_add(&table, sizeof(*lent), key))->value = key;

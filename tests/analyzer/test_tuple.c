@@ -18,14 +18,14 @@ static struct tuple end_at(uint32_t net, const uint64_t local[2], uint16_t local
 	return tuple;
 }
 
-static void add(struct table *table, const struct tuple *tuple, uint64_t who)
+static void add(struct hash_table *table, const struct tuple *tuple, uint64_t who)
 {
 	CU_ASSERT_TRUE(tuple_add(table, tuple, who));
 }
 
 static void on_loopback(const uint64_t address[2])
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 	struct tuple client = end_at(1, address, 5000, address, 80), server = end_at(1, address, 80, address, 5000);
 	struct tuple client_too = client, server_too = server;
 
@@ -58,7 +58,7 @@ static void loopback_stays_in_its_namespace(void)
 
 static void connections_between_namespaces_are_matched(void)
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 	struct tuple client = end_at(1, client_at, 5000, server_at, 80), server = end_at(2, server_at, 80, client_at, 5000);
 	struct tuple client_too = client, server_too = server;
 
@@ -87,7 +87,7 @@ static void connections_between_namespaces_are_matched(void)
  * removed and added again. So is the client's end. */
 static void ends_that_are_added_again_stay_ambiguous(void)
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 	struct tuple client = end_at(1, client_at, 5000, server_at, 80), client_too = client;
 	struct tuple server = end_at(2, server_at, 80, client_at, 5000), server_too = server;
 
@@ -110,7 +110,7 @@ static void ends_that_are_added_again_stay_ambiguous(void)
 
 static void without_namespaces_addresses_decide(void)
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 	struct tuple client = end_at(0, here, 5000, here, 80), server = end_at(0, here, 80, here, 5000);
 
 	add(&table, &client, 10);
@@ -127,7 +127,7 @@ static void without_namespaces_addresses_decide(void)
 
 static void ports_are_of_a_namespace(void)
 {
-	struct table table = {0};
+	struct hash_table table = {0};
 
 	CU_ASSERT_TRUE(port_add(&table, 1, 80, 10));
 	CU_ASSERT_TRUE(port_add(&table, 2, 443, 11));

@@ -290,7 +290,7 @@ static void tell(const char *const *mode, long at, bool and_after, const struct 
 static void fails_at_any(const char *const *mode, const char *path, bool and_after, bool to_file)
 {
 	struct run reference = run_mode(mode, path, 0, false);
-	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") && !to_file ? 1 : and_after ? FOREVER_STEP : ONCE_STEP;
+	long nr = *nr_taken, step = getenv("TRACE_TEST_LONG") ? 1 : and_after ? FOREVER_STEP : ONCE_STEP;
 	unsigned int wrong = 0;
 	size_t file_bytes = 0;
 	int fd = to_file ? open(output_path, O_RDONLY | O_CLOEXEC) : -1;
