@@ -111,6 +111,7 @@ void budget_default_limits(struct budget_limits *ret_limits)
 				[BUDGET_VISITS] = 1000 + 64 * cpus,
 				[BUDGET_WAITS] = 100,
 			},
+		.types_per_program = 2048,
 	};
 }
 
@@ -204,6 +205,11 @@ void budget_forget(struct budget *budget, enum budget_amount amount)
 		budget->accounts[i].used[amount] = 0;
 	budget->everybody.used[amount] = 0;
 	budget->together[amount] = 0;
+}
+
+uint64_t budget_types_per_program(const struct budget *budget, uid_t uid)
+{
+	return is_trusted(budget, uid) ? UINT64_MAX : budget->limits.types_per_program;
 }
 
 /* ---- rates ---- */

@@ -67,6 +67,7 @@ struct user_program {
 	uint64_t pages_ns;	 /* time of the next count of its pages */
 	uint64_t heap_bytes;	 /* of the daemon's heap, charged to its user */
 	uint32_t nr_events;	 /* allocated entries of events */
+	uint32_t nr_types;	 /* event types that the trace has because of this program */
 	uint32_t lookups;	 /* system calls of the last search for rings */
 	struct doubt_counter unready;	   /* events without a ring since the recording began */
 	uint64_t unready_counted;	   /* the part of unready that is accounted */
@@ -331,25 +332,43 @@ static char *keep_name(struct user_program *program, const char *name)
 	return strdup(name);
 }
 
+/* Charges one event type to the program and to its user. */
+static int charge_type(const struct user_program *program, struct trace_error *ret_error)
+{
+	struct budget *budget = program->recording->budget;
+	uint64_t most = budget_types_per_program(budget, program->payer);
+
+	if (program->nr_types >= most)
+		return error_set(ret_error, -EDQUOT, "process %d (%s) reached the limit of one program, %s event types",
+				 (int)program->identity.pid, program->identity.exe, text_count(most).s);
+	if (!budget_charge(budget, program->payer, BUDGET_TYPES, 1))
+		return error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of event types",
+				 (unsigned int)program->payer);
+	return 0;
+}
+
 /*
- * Gets the id of an event in the trace. The programs of one user may use a limited number of types.
- * The writer numbers types in sequence: a new type has a higher number than all before.
+ * Gets the id of an event in the trace. A program and the programs of one user may add a limited
+ * number of types; a type that the trace has already costs nothing. The writer numbers types in
+ * sequence: a new type has a higher number than all before.
  */
-static int describe(const struct user_program *program, const struct trace_event_type *type, uint16_t *ret_global, struct trace_error *ret_error)
+static int describe(struct user_program *program, const struct trace_event_type *type, uint16_t *ret_global,
+		    struct trace_error *ret_error)
 {
 	struct user_recording *recording = program->recording;
-	uid_t uid = program->payer;
-	int err;
+	int err = charge_type(program, ret_error);
 
-	if (!budget_charge(recording->budget, uid, BUDGET_TYPES, 1)) {
+	if (err) {
 		*ret_global = trace_writer_known_type(recording->writer, type);
-		return *ret_global ? 0 : error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of event types", (unsigned int)uid);
+		return *ret_global ? 0 : err;
 	}
 	err = trace_writer_event_type(recording->writer, type, ret_global, ret_error);
-	if (err || *ret_global <= recording->last_type)
-		budget_release(recording->budget, uid, BUDGET_TYPES, 1);
-	else
+	if (err || *ret_global <= recording->last_type) {
+		budget_release(recording->budget, program->payer, BUDGET_TYPES, 1);
+	} else {
 		recording->last_type = *ret_global;
+		program->nr_types++;
+	}
 	return err;
 }
 
@@ -860,6 +879,7 @@ static void describe_again(struct user_program *program)
 {
 	struct user_description description;
 
+	program->nr_types = 0;
 	for (uint32_t id = 1; id < program->nr_events; id++)
 		program->events[id].global = 0;
 	program->mapping.registry_used = 0;

@@ -30,7 +30,7 @@ static uint64_t stopped_clock(void)
 /* Limits without effect; a test sets those that it needs. */
 static struct budget_limits no_limits(void)
 {
-	struct budget_limits limits = {.trusts_none = true};
+	struct budget_limits limits = {.types_per_program = 1ull << 50, .trusts_none = true};
 
 	for (size_t i = 0; i < BUDGET_NR_AMOUNTS; i++)
 		limits.per_uid[i] = limits.together[i] = 1ull << 50;
@@ -473,6 +473,61 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	fake_program_free(&other);
 }
 
+/* The program at its limit loses the events of its further types; another program of the user loses none. */
+static void event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS),
+			    other = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct budget_limits limits = no_limits();
+	struct user_program *first;
+	struct books books;
+	struct bench *bench;
+	uint16_t ids[4], same, others[2];
+
+	limits.per_uid[BUDGET_TYPES] = 4;
+	limits.types_per_program = 2;
+	bench = bench_with(&limits);
+	for (int i = 0; i < 4; i++)
+		ids[i] = fake_program_event(&program, "evil", (const char *[]){"a", "b", "c", "d"}[i], USER_ROLE_EVENT,
+					    one_number);
+	same = fake_program_event(&other, "evil", "b", USER_ROLE_EVENT, one_number);
+	for (int i = 0; i < 2; i++)
+		others[i] = fake_program_event(&other, "good", (const char *[]){"a", "b"}[i], USER_ROLE_EVENT, one_number);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	first = bench->program;
+	CU_ASSERT_EQUAL(bench_take(bench, &other, true), 0);
+	for (int i = 0; i < 10; i++) {
+		for (int e = 0; e < 4; e++)
+			fake_program_number(&program, 0, ids[e], i);
+		fake_program_number(&other, 0, same, i); /* the trace has this type already */
+		for (int e = 0; e < 4; e++)
+			fake_program_number(&other, 0, others[e % 2], i);
+	}
+	user_program_look(first);
+	bench_drain(bench);
+	user_program_settle(first);
+	bench_end(bench, false);
+	books = books_of(bench->trace);
+	CU_ASSERT_EQUAL(books.events, 70);
+	CU_ASSERT_EQUAL(books.lost, 20);
+	CU_ASSERT_EQUAL(bench->recording->undescribed, 2);
+	CU_ASSERT_STRING_EQUAL(bench->recording->why.message,
+			       "process 11 (/usr/bin/fake) reached the limit of one program, 2 event types");
+	user_program_free(first);
+	bench_free_with(bench);
+	fake_program_free(&program);
+	fake_program_free(&other);
+}
+
+static void the_default_leaves_event_types_for_other_programs_of_the_user(void)
+{
+	struct budget_limits limits;
+
+	budget_default_limits(&limits);
+	CU_ASSERT_TRUE(limits.types_per_program >= 1024);
+	CU_ASSERT_TRUE(limits.types_per_program <= limits.per_uid[BUDGET_TYPES] / 2);
+}
+
 /* An event with the highest id does not make the daemon allocate a table for all ids. */
 static void events_take_as_much_memory_as_there_are(void)
 {
@@ -831,6 +886,8 @@ static const struct unit_case cases[] = {
 	CASE(waits_for_flushes_are_bounded),
 	CASE(a_program_that_is_fast_does_not_hold_up_the_daemon),
 	CASE(event_types_of_a_user_are_bounded_and_their_events_lost),
+	CASE(event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest),
+	CASE(the_default_leaves_event_types_for_other_programs_of_the_user),
 	CASE(events_take_as_much_memory_as_there_are),
 	CASE(a_memory_that_is_too_large_is_not_written_to),
 	CASE(a_flight_recorder_waits_once_for_all_rings),
