@@ -518,10 +518,7 @@ static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain
 
 static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ring)
 {
-	struct trace_writer_totals totals;
-
-	writer_thread_totals(drain->thread, &totals);
-	return totals.lost_write + ring->unqueued;
+	return writer_thread_lost(drain->thread) + ring->unqueued;
 }
 
 /* @nr_records: as the program counted them, or as salvaging found them. */
