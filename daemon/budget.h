@@ -91,8 +91,8 @@ bool budget_charge(struct budget *budget, uid_t uid, enum budget_amount amount, 
 void budget_release(struct budget *budget, uid_t uid, enum budget_amount amount, uint64_t nr);
 /** budget_used() - the amount charged now */
 uint64_t budget_used(const struct budget *budget, uid_t uid, enum budget_amount amount);
-/** budget_forget() - set @amount to 0 for all users */
-void budget_forget(struct budget *budget, enum budget_amount amount);
+/** budget_reset() - set @amount to 0 for all users */
+void budget_reset(struct budget *budget, enum budget_amount amount);
 
 /** budget_types_per_program() - maximum of the event types that one program of @uid may add to the trace */
 uint64_t budget_types_per_program(const struct budget *budget, uid_t uid);
@@ -107,10 +107,10 @@ bool budget_take(struct budget *budget, uid_t uid, enum budget_rate rate, uint64
 void budget_spend(struct budget *budget, uid_t uid, enum budget_rate rate, uint64_t nr);
 
 /**
- * budget_may_tell() - may a message about a program of @uid be written now?
+ * budget_may_report() - may a message about a program of @uid be written now?
  * A refused message is counted; a line before the next allowed message gives the number.
  */
-bool budget_may_tell(struct budget *budget, uid_t uid);
+bool budget_may_report(struct budget *budget, uid_t uid);
 
 /** budget_clock - the clock that refills rates, in ns; tests replace it */
 extern uint64_t (*budget_clock)(void);

@@ -57,7 +57,7 @@ static void a_user_and_all_together_have_bounds(void)
 	budget_release(budget, 1, BUDGET_PROGRAMS, 1);
 	CU_ASSERT_TRUE(budget_charge(budget, 3, BUDGET_PROGRAMS, 1));
 	CU_ASSERT_EQUAL(budget_used(budget, 1, BUDGET_PROGRAMS), 2);
-	budget_forget(budget, BUDGET_PROGRAMS);
+	budget_reset(budget, BUDGET_PROGRAMS);
 	CU_ASSERT_TRUE(budget_charge(budget, 1, BUDGET_PROGRAMS, 3));
 	budget_free(budget);
 }
@@ -135,9 +135,9 @@ static void messages_about_a_user_are_bounded(void)
 	limits.burst[BUDGET_MESSAGES] = 30;
 	budget = budget_new(&limits);
 	for (int i = 0; i < 1000; i++)
-		nr += budget_may_tell(budget, 0);
+		nr += budget_may_report(budget, 0);
 	CU_ASSERT_EQUAL(nr, 30);
-	CU_ASSERT_TRUE(budget_may_tell(budget, 5));
+	CU_ASSERT_TRUE(budget_may_report(budget, 5));
 	budget_free(budget);
 }
 
@@ -461,7 +461,7 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	}
 	user_program_look(first);
 	bench_drain(bench);
-	user_program_settle(first);
+	user_program_close_counts(first);
 	bench_end(bench, false);
 	books = books_of(bench->trace);
 	CU_ASSERT_EQUAL(books.events, 30);
@@ -505,7 +505,7 @@ static void event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest(voi
 	}
 	user_program_look(first);
 	bench_drain(bench);
-	user_program_settle(first);
+	user_program_close_counts(first);
 	bench_end(bench, false);
 	books = books_of(bench->trace);
 	CU_ASSERT_EQUAL(books.events, 70);
@@ -590,7 +590,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
-	struct user_kept_books books;
+	struct user_kept_counts books;
 	struct user_kept *kept[2];
 	int patience = 5;
 
@@ -625,8 +625,8 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 /** struct daemon_of_users - the daemon's part for programs, with a socket of its own */
 struct daemon_of_users {
 	struct bench *bench;
-	struct users_options options;
-	struct users *users;
+	struct clients_options options;
+	struct clients *clients;
 	char path[64];
 };
 
@@ -637,17 +637,17 @@ static void daemon_begin(struct daemon_of_users *daemon, const struct budget_lim
 
 	snprintf(daemon->path, sizeof(daemon->path), "%s", getenv("TRACER_SOCKET"));
 	daemon->bench = bench_new(NULL);
-	daemon->options = (struct users_options){.selection = &daemon->bench->selection, .limits = limits};
-	daemon->users = users_new(&daemon->options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->users);
-	users_begin(daemon->users, daemon->bench->recording->drain, daemon->bench->writer, &start);
+	daemon->options = (struct clients_options){.selection = &daemon->bench->selection, .limits = limits};
+	daemon->clients = clients_new(&daemon->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->clients);
+	clients_begin(daemon->clients, daemon->bench->recording->drain, daemon->bench->writer, &start);
 }
 
 static void daemon_free(struct daemon_of_users *daemon)
 {
 	char lock[80];
 
-	users_free(daemon->users);
+	clients_free(daemon->clients);
 	bench_free(daemon->bench);
 	snprintf(lock, sizeof(lock), "%s.lock", daemon->path);
 	unlink(lock);
@@ -691,21 +691,21 @@ static void offer(const char *path, int memory_fd)
  * This process offers @nr memories. Returns how many are recorded and refused.
  * @ret_lost: minimum of the lost events
  */
-static struct users_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
+static struct clients_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
 {
 	struct fake_program *programs = calloc((size_t)nr, sizeof(*programs));
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 
 	daemon_begin(&daemon, limits);
 	for (int i = 0; i < nr; i++) {
 		programs[i] = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 		offer(daemon.path, programs[i].fd);
-		users_dispatch(daemon.users);
+		clients_dispatch(daemon.clients);
 	}
-	users_get_status(daemon.users, &status);
-	users_switch_off(daemon.users);
-	*ret_lost = users_settle(daemon.users);
+	clients_get_status(daemon.clients, &status);
+	clients_switch_off(daemon.clients);
+	*ret_lost = clients_close_counts(daemon.clients);
 	daemon_free(&daemon);
 	for (int i = 0; i < nr; i++)
 		fake_program_free(&programs[i]);
@@ -716,7 +716,7 @@ static struct users_status offer_some(const struct budget_limits *limits, int nr
 static void a_process_has_few_memories(void)
 {
 	struct budget_limits limits = no_limits();
-	struct users_status status;
+	struct clients_status status;
 	uint64_t lost;
 
 	status = offer_some(&limits, 7, &lost);
@@ -740,7 +740,7 @@ static void programs_of_a_user_are_bounded(void)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct budget_limits limits = no_limits();
-		struct users_status status;
+		struct clients_status status;
 		uint64_t lost;
 
 		limits.per_uid[bounds[i].amount] = bounds[i].most;
@@ -754,7 +754,7 @@ static void programs_of_a_user_are_bounded(void)
 static void offers_of_a_user_are_bounded(void)
 {
 	struct budget_limits limits = no_limits();
-	struct users_status status;
+	struct clients_status status;
 	uint64_t lost;
 
 	limits.burst[BUDGET_OFFERS] = limits.per_s[BUDGET_OFFERS] = 2;
@@ -775,7 +775,7 @@ static void dead_programs_of_a_user_are_bounded(void)
 	struct budget_limits limits = no_limits();
 	struct fake_program programs[5];
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 	char text[1000] = "";
 
 	limits.per_uid[BUDGET_DEAD] = 2;
@@ -791,15 +791,15 @@ static void dead_programs_of_a_user_are_bounded(void)
 		}
 		waitpid(child, NULL, 0);
 		for (int round = 0; round < 3; round++) {
-			users_dispatch(daemon.users);
+			clients_dispatch(daemon.clients);
 			drain_run(daemon.bench->recording->drain);
-			users_look(daemon.users);
+			clients_look(daemon.clients);
 		}
 	}
-	users_get_status(daemon.users, &status);
+	clients_get_status(daemon.clients, &status);
 	CU_ASSERT_EQUAL(status.ever, 5);
 	CU_ASSERT_EQUAL(status.programs, 0);
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "children of 3 ended programs"));
 	daemon_free(&daemon);
 	for (int i = 0; i < 5; i++)
@@ -818,7 +818,7 @@ static void connections_of_a_user_are_bounded(void)
 	daemon_begin(&daemon, &limits);
 	for (int i = 0; i < 6; i++)
 		connections[i] = connect_to(daemon.path);
-	users_dispatch(daemon.users);
+	clients_dispatch(daemon.clients);
 	for (int i = 0; i < 6; i++) {
 		struct pollfd hung_up = {.fd = connections[i], .events = POLLIN};
 
@@ -826,7 +826,7 @@ static void connections_of_a_user_are_bounded(void)
 		close(connections[i]);
 	}
 	CU_ASSERT_EQUAL(open, 3);
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "programs of 2 connections"));
 	daemon_free(&daemon);
 }
