@@ -21,6 +21,7 @@
 #include "user_index.h"
 #include "ring_reader.h"
 #include "user_program.h"
+#include "user_snapshot.h"
 #include "user_socket.h"
 
 #define CLIENTS_PERIOD_MIN_NS   1000000ull
@@ -739,7 +740,7 @@ static void drop_client(struct clients *clients, struct client *client)
 	struct user_kept_counts counts = { 0 };
 
 	if (clients->recording.flight)
-		user_program_get_counts(client->program, &counts);
+		user_snapshot_get_counts(client->program, &counts);
 	else
 		clients->missed = trace_add_saturated(clients->missed, user_program_late(client->program));
 	clients->unregistered = trace_add_saturated(clients->unregistered, user_program_unregistered(client->program));
@@ -748,7 +749,7 @@ static void drop_client(struct clients *clients, struct client *client)
 	clients->gone.lost = trace_add_saturated(clients->gone.lost, counts.lost);
 	if ((counts.overwritten || counts.lost) && client->died_ns > clients->gone.ns)
 		clients->gone.ns = client->died_ns;
-	clients->dead_bytes -= user_program_saved(client->program);
+	clients->dead_bytes -= user_snapshot_saved(client->program);
 	if (!client->is_uncharged)
 		budget_release(clients->budget, client->payer, BUDGET_DEAD, 1);
 	budget_release(clients->budget, client->payer, BUDGET_ADDRESS, client->bytes);
@@ -764,7 +765,7 @@ static struct client *first_dead(const struct clients *clients)
 	struct client *first = NULL;
 
 	for (struct client *client = clients->list; client; client = client->next)
-		if (user_program_is_released(client->program) && user_program_saved(client->program) && (!first || client->died_ns <= first->died_ns))
+		if (user_program_is_released(client->program) && user_snapshot_saved(client->program) && (!first || client->died_ns <= first->died_ns))
 			first = client;
 	return first;
 }
@@ -779,15 +780,15 @@ static void keep_limits(struct clients *clients)
 	size_t bytes, nr = 0;
 
 	for (const struct client *client = clients->list; client; client = client->next)
-		nr += user_program_saved(client->program) > 0;
+		nr += user_snapshot_saved(client->program) > 0;
 	while ((clients->dead_bytes > clients->dead_bytes_max || nr > clients->dead_max) && (first = first_dead(clients))) {
 		bool all = clients->dead_bytes <= clients->dead_bytes_max;
 
 		do {
-			bytes = user_program_drop(first->program);
+			bytes = user_snapshot_drop(first->program);
 			clients->dead_bytes -= bytes;
 		} while (bytes && (all || clients->dead_bytes > clients->dead_bytes_max));
-		nr -= !user_program_saved(first->program);
+		nr -= !user_snapshot_saved(first->program);
 	}
 }
 
@@ -803,7 +804,7 @@ static void drop_unneeded(struct clients *clients)
 	if (clients->nr_released < clients->max_released || !budget_take(clients->budget, BUDGET_EVERYBODY, BUDGET_SCANS, 1))
 		return;
 	for (struct client *client = clients->list; client; client = client->next)
-		client->needed = !user_program_is_released(client->program) || user_program_saved(client->program);
+		client->needed = !user_program_is_released(client->program) || user_snapshot_saved(client->program);
 	err = user_find_programs(need, clients);
 	while (*slot) {
 		struct client *client = *slot;
@@ -845,7 +846,7 @@ static void reap(struct clients *clients, struct client *client)
 	user_program_release(client->program);
 	client->died_ns = clock_now();
 	client->bytes = user_program_mapping(client->program)->bytes;
-	clients->dead_bytes += user_program_saved(client->program);
+	clients->dead_bytes += user_snapshot_saved(client->program);
 	clients->nr_released++;
 	clients->status.programs--;
 	budget_release(clients->budget, client->payer, BUDGET_PROGRAMS, 1);
@@ -1179,7 +1180,7 @@ uint64_t clients_oldest_ns(struct clients *clients)
 	take_all(clients);
 	clients_salvage(clients);
 	for (struct client *client = clients->list; client; client = client->next) {
-		ns = user_program_oldest_ns(client->program);
+		ns = user_snapshot_oldest_ns(client->program);
 		oldest = ns < oldest ? ns : oldest;
 	}
 	return oldest;
@@ -1194,7 +1195,7 @@ int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot)
 	clients->recording.last_type = 0;
 	budget_reset(clients->budget, BUDGET_TYPES);
 	for (struct client *client = clients->list; client && !err; client = client->next)
-		err = user_program_snapshot(client->program, snapshot);
+		err = user_snapshot_write(client->program, snapshot);
 	snapshot->missed = trace_add_saturated(snapshot->missed, clients->missed);
 	return err;
 }
@@ -1206,7 +1207,7 @@ void clients_reset(struct clients *clients, const struct clock_sample *now)
 	user_clock_add(&clients->recording.clock, now);
 	clients->recording.patience = RING_PATIENCE;
 	for (struct client *client = clients->list; client; client = client->next)
-		user_program_reset(client->program);
+		user_snapshot_reset(client->program);
 	clients->missed = 0;
 	clients->join_error.others_recorded = false;
 	clients->dead_bytes = 0;

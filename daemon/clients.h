@@ -24,9 +24,10 @@
 #include "clock.h"
 #include "drain.h"
 #include "select.h"
-#include "user_program.h"
+#include "user_recording.h"
 
 struct clients;
+struct user_snapshot;
 
 /**
  * struct clients_options

@@ -17,6 +17,7 @@
 #include "start_state_writer.h"
 #include "format_text.h"
 #include "tracefile.h"
+#include "user_snapshot.h"
 #include "writer_thread.h"
 
 #define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events of all CPUs */

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <trace/user_memory.h>
 #include <unistd.h>
 
 #include "clock.h"

@@ -12,6 +12,7 @@
 #include "cpus.h"
 #include "fake_program.h"
 #include "user_program.h"
+#include "user_snapshot.h"
 #include "clients.h"
 #include "writer_thread.h"
 
