@@ -21,6 +21,7 @@
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
+#include "clients_status.h"
 #include "clock.h"
 #include "drain.h"
 #include "select.h"
@@ -95,14 +96,6 @@ void clients_switch_off(struct clients *clients);
  */
 void clients_salvage(struct clients *clients);
 /**
- * clients_describe_missing() - describe what of programs is not in the trace and cannot be counted
- * These are: programs that another daemon recorded; patterns that matched no program's event;
- * tracepoints that found no space in their program's registry or in the trace; programs that may
- * have ended before the daemon noticed them; programs that wrote impossible numbers.
- * @describe: called once for each text
- */
-void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text), void *context);
-/**
  * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into their
  * memory
  */
@@ -130,28 +123,7 @@ int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot);
 /** clients_reset() - drop what is kept: the next snapshot begins at @now */
 void clients_reset(struct clients *clients, const struct clock_sample *now);
 
-/**
- * struct clients_gone - what a flight recorder dropped of dead programs
- * @programs: the number of dropped programs; the last of them died at @ns
- * @overwritten, @lost: their events
- */
-struct clients_gone {
-	uint64_t programs;
-	uint64_t overwritten;
-	uint64_t lost;
-	uint64_t ns;
-};
 void clients_get_gone(const struct clients *clients, struct clients_gone *ret_gone);
 
-/**
- * struct clients_status - @programs: recorded now. @ever: recorded so far. @refused: programs that
- * were not taken. @cannot_join: programs cannot join now
- */
-struct clients_status {
-	size_t programs;
-	size_t ever;
-	size_t refused;
-	bool cannot_join;
-};
 void clients_get_status(const struct clients *clients, struct clients_status *ret_status);
 #endif

@@ -15,6 +15,7 @@
 #include "session_probes.h"
 #include "ring_reader.h"
 #include "start_state_writer.h"
+#include "clients_missing.h"
 #include "format_text.h"
 #include "tracefile.h"
 #include "user_snapshot.h"

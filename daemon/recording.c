@@ -13,6 +13,7 @@
 #include "priority.h"
 #include "session_probes.h"
 #include "start_state_writer.h"
+#include "clients_missing.h"
 #include "format_text.h"
 #include "tracefile.h"
 #include "writer_thread.h"

@@ -15,6 +15,7 @@
 #include <trace/reader.h>
 
 #include "budget.h"
+#include "clients_missing.h"
 #include "message.h"
 #include "ring_reader.h"
 #include "user_bench.h"

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <trace/reader.h>
 
+#include "clients_missing.h"
 #include "message.h"
 #include "recording.h"
 #include "user_bench.h"
