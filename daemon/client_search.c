@@ -8,6 +8,7 @@
 #include "client_register.h"
 #include "clients_state.h"
 #include "message.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 #include "user_find.h"
 

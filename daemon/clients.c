@@ -17,6 +17,7 @@
 #include "error_set.h"
 #include "format_text.h"
 #include "message.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 #include "user_snapshot.h"
 

@@ -11,6 +11,7 @@
 #include <trace/saturate.h>
 #include <unistd.h>
 
+#include "control_commands.h"
 #include "own_records.h"
 #include "clock.h"
 #include "message.h"

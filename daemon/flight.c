@@ -9,6 +9,7 @@
 #include <string.h>
 #include <trace/saturate.h>
 
+#include "overwrite_reader.h"
 #include "own_records.h"
 #include "clock.h"
 #include "flight_metadata.h"

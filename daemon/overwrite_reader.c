@@ -5,7 +5,7 @@
  */
 #include <poll.h>
 
-#include "ring_reader.h"
+#include "overwrite_reader.h"
 
 uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten)
 {

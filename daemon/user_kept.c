@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "doubt.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 
 #define KEPT_ROUNDS	 8 /* the ring may wrap around so often during one read */

@@ -5,6 +5,7 @@
 #include "daemon_case.h"
 #include "flight.h"
 #include "flight_metadata.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 #include "unit.h"
 
