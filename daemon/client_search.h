@@ -8,7 +8,9 @@
 
 struct clients;
 
-/** client_search_listen() - listen for offers; if another daemon has the socket, wait for its end */
+/**
+ * client_search_listen() - listen for offers; if another daemon has the socket, wait for its end
+ */
 void client_search_listen(struct clients *clients);
 /**
  * client_search_all() - scan /proc, and register the programs that are found

@@ -52,8 +52,8 @@ struct client_table {
 };
 
 /**
- * struct client_living - the memories of a process that is not known to have died or executed another
- * program. @nr: limited to the array's size
+ * struct client_living - the memories of a process that is not known to have died or executed
+ * another program. @nr: limited to the array's size
  */
 struct client_living {
 	struct client *clients[CLIENTS_PER_PROCESS];

@@ -72,8 +72,8 @@ int clients_fd(const struct clients *clients);
 void clients_dispatch(struct clients *clients);
 
 /**
- * clients_look() - after drain_run(), or after clients_dispatch() of a flight recorder: release dead
- * programs, and set the time of the next look
+ * clients_look() - after drain_run(), or after clients_dispatch() of a flight recorder: release
+ * dead programs, and set the time of the next look
  */
 void clients_look(struct clients *clients);
 
@@ -83,8 +83,8 @@ void clients_halt(struct clients *clients, bool halted);
 const struct selection *clients_selection(const struct clients *clients);
 
 /**
- * clients_end_at() - the recording ends at @end_ns: later records of programs do not belong to it. 0:
- * no end
+ * clients_end_at() - the recording ends at @end_ns: later records of programs do not belong to it.
+ * 0: no end
  */
 void clients_end_at(struct clients *clients, uint64_t end_ns);
 /** clients_switch_off() - before drain_end(): switch all events off */
@@ -96,13 +96,13 @@ void clients_switch_off(struct clients *clients);
  */
 void clients_salvage(struct clients *clients);
 /**
- * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into their
- * memory
+ * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into
+ * their memory
  */
 uint64_t clients_nr_doubted(const struct clients *clients);
 /**
- * clients_close_counts() - after everything is taken and before the statistics: stop reading programs'
- * memory
+ * clients_close_counts() - after everything is taken and before the statistics: stop reading
+ * programs' memory
  * Returns the minimum number of lost events of programs that have no ring to count them.
  */
 uint64_t clients_close_counts(struct clients *clients);

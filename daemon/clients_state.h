@@ -4,9 +4,12 @@
 /*
  * clients_state.h - the state of all traced programs, for the files that work on it:
  *
- *	clients.c          begin, end, dispatch       client_register.c  takes or refuses one program
- *	client_accept.c    programs connect           client_search.c    finds running programs and other daemons
- *	client_reap.c      programs end               client_period.c    how often the daemon looks
+ *	clients.c          begin, end, dispatch
+ *	client_register.c  takes or refuses one program
+ *	client_accept.c    programs connect
+ *	client_search.c    finds running programs and other daemons
+ *	client_reap.c      programs end
+ *	client_period.c    how often the daemon looks
  *	clients_missing.c  describes what is not in the trace
  */
 #include <stdbool.h>
@@ -75,7 +78,8 @@ struct client_dead {
 /**
  * struct client_search - programs that already run, and other daemons
  * @error: errno of a failed scan of /proc: running programs may not have been found; 0: none failed
- * @other_fd: a pidfd of another daemon that holds the socket or a program's memory; -1: none is known
+ * @other_fd: a pidfd of another daemon that holds the socket or a program's memory; -1: none is
+ *     known
  * @rescan_due: scan /proc again as soon as the budget allows
  */
 struct client_search {
@@ -117,7 +121,10 @@ struct clients {
 	bool reported_unknown;
 };
 
-/** clients_drain_kernel() - between two pieces of work for programs, so that the kernel's rings do not wait */
+/**
+ * clients_drain_kernel() - between two pieces of work for programs, so that the kernel's rings do
+ * not wait
+ */
 static inline void clients_drain_kernel(const struct clients *clients)
 {
 	if (clients->recording.drain)

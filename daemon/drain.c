@@ -61,7 +61,7 @@ static struct drain_ring *ring_new(struct drain *drain)
 }
 
 /* Flush the deferred entries, before sub-buffers are closed. */
-static void settle(const struct drain *drain)
+static void flush_deferred(const struct drain *drain)
 {
 	if (drain->tracer)
 		tracer_settle(drain->tracer);
@@ -74,7 +74,7 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 
 	if (drain) {
 		drain->tracer = tracer;
-		settle(drain);
+		flush_deferred(drain);
 	}
 	for (size_t i = 0; drain && i < nr_rings; i++) {
 		const struct tracer_ring *source = tracer_get_ring(tracer, i);
@@ -143,7 +143,7 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
 
 void drain_end(struct drain *drain)
 {
-	settle(drain);
+	flush_deferred(drain);
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		if (!drain->rings[i]->retired)
 			drain_ring_end(drain->rings[i]);
@@ -471,7 +471,7 @@ uint32_t drain_flush(struct drain *drain)
 
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken ? 0 : drain_ring_fill(drain->rings[i]);
-	settle(drain); /* this closes some of them */
+	flush_deferred(drain); /* this closes some of them */
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = drain->rings[i];
 		if (ring->retired || ring->broken)

@@ -88,11 +88,15 @@ void drain_ring_release(struct drain_ring *ring);
 
 /* ---- a program's memory ---- */
 
-/** drain_ring_read() - read the beginning of a sub-buffer; bytes that cannot be read become zeros */
+/**
+ * drain_ring_read() - read the beginning of a sub-buffer; bytes that cannot be read become zeros
+ */
 void drain_ring_read(const struct drain_ring *ring, uint64_t seq, void *to, size_t bytes);
 /** drain_ring_has_page() - is there memory at byte @at of the sub-buffer? */
 bool drain_ring_has_page(const struct drain_ring *ring, uint64_t seq, uint32_t at);
-/** drain_ring_bytes_there() - number of bytes from the beginning of the sub-buffer to its first hole */
+/**
+ * drain_ring_bytes_there() - number of bytes from the beginning of the sub-buffer to its first hole
+ */
 size_t drain_ring_bytes_there(const struct drain_ring *ring, uint64_t seq);
 
 /* ---- flushes ---- */
@@ -101,12 +105,16 @@ size_t drain_ring_bytes_there(const struct drain_ring *ring, uint64_t seq);
 bool drain_ring_has_pages_to_flush(const struct drain_ring *ring);
 /** drain_ring_flush() - close the open sub-buffer, if that is permitted. Returns the bytes in it */
 uint32_t drain_ring_flush(const struct drain_ring *ring);
-/** drain_ring_fill() - bytes in the open sub-buffer; its full size if a complete sub-buffer waits */
+/**
+ * drain_ring_fill() - bytes in the open sub-buffer; its full size if a complete sub-buffer waits
+ */
 uint32_t drain_ring_fill(const struct drain_ring *ring);
 
 /* ---- beginning and end ---- */
 
-/** drain_ring_begin(), drain_ring_end() - the recording begins or ends. @whole: as for drain_add() */
+/**
+ * drain_ring_begin(), drain_ring_end() - the recording begins or ends. @whole: as for drain_add()
+ */
 void drain_ring_begin(struct drain_ring *ring, bool whole);
 void drain_ring_end(struct drain_ring *ring);
 /** drain_ring_committed() - number of records committed in a sub-buffer, complete or not */

@@ -15,8 +15,8 @@ static inline bool ring_is_overwritten(const struct subbuf_ring *ring, uint64_t 
 	return ring_newest(ring) >= seq + ring->nr_subbufs;
 }
 
-/** ring_oldest() - the oldest sub-buffer after @forgotten that is not overwritten */
-uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten);
+/** ring_oldest() - the oldest sub-buffer after @last_dropped that is not overwritten */
+uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t last_dropped);
 
 /* Total time in ms that the functions below may wait. With *@patience 0 they do not wait. */
 #define RING_PATIENCE 100
@@ -46,7 +46,7 @@ uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *
 
 /**
  * ring_drop() - close the sub-buffer in use. Returns the last closed one, which ends the
- * forgotten part
+ * dropped part
  * @ret_records: number of records up to there
  */
 uint64_t ring_drop(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);

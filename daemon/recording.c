@@ -463,7 +463,9 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	tracer_stop(recording->tracer);
 }
 
-/** struct not_recorded_note - writes texts about what is not traced. @next: number of the next text */
+/**
+ * struct not_recorded_note - writes texts about what is not traced. @next: number of the next text
+ */
 struct not_recorded_note {
 	struct recording *recording;
 	uint64_t next;

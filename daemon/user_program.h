@@ -50,13 +50,13 @@ void user_program_switch(struct user_program *program, bool off);
 bool user_program_finish(struct user_program *program);
 
 /**
- * user_program_close_counts() - after drain_end(): count the losses that its rings do not count; its
- * memory is not read afterwards
+ * user_program_close_counts() - after drain_end(): count the losses that its rings do not count;
+ * its memory is not read afterwards
  */
 void user_program_close_counts(struct user_program *program);
 /**
- * user_program_late() - after user_program_close_counts(): lost events that were counted since, or that
- * no ring's account took
+ * user_program_late() - after user_program_close_counts(): lost events that were counted since, or
+ * that no ring's account took
  * Returns each event once.
  */
 uint64_t user_program_late(struct user_program *program);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_USER_RINGS_H
 #define DAEMON_USER_RINGS_H
-/* user_rings.h - a program's rings: which are in use, the memory that they have, and their flushes */
+/*
+ * user_rings.h - a program's rings: which are in use, the memory that they have, and their flushes
+ */
 struct user_program;
 
 /** user_rings_look() - add the rings that came into use since the last look */
@@ -11,7 +13,9 @@ void user_rings_look(struct user_program *program);
  * the daemon writes nothing into the open sub-buffers
  */
 void user_rings_check_pages(struct user_program *program);
-/** user_rings_charge() - charge the rings' mapping; without room for it they are read from the file */
+/**
+ * user_rings_charge() - charge the rings' mapping; without room for it they are read from the file
+ */
 void user_rings_charge(struct user_program *program);
 /** user_rings_discharge() - return all that was charged */
 void user_rings_discharge(struct user_program *program);
@@ -20,8 +24,8 @@ void user_rings_free(struct user_program *program);
 
 /**
  * user_rings_stop_overwriting() - from now on sub-buffers stay until the daemon takes them
- * An earlier flight recorder may have been killed before it did this. A flight recorder does it when
- * it ends, for the next daemon.
+ * An earlier flight recorder may have been killed before it did this. A flight recorder does it
+ * when it ends, for the next daemon.
  */
 void user_rings_stop_overwriting(struct user_program *program);
 /**

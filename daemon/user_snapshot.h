@@ -33,10 +33,10 @@ int user_snapshot_write(struct user_program *program, struct user_snapshot *snap
  * user_snapshot_oldest_ns() - approximate time of its oldest kept event; UINT64_MAX: there is none
  */
 uint64_t user_snapshot_oldest_ns(struct user_program *program);
-/** user_snapshot_reset() - forget what its rings hold */
+/** user_snapshot_reset() - drop what its rings hold */
 void user_snapshot_reset(struct user_program *program);
 /**
- * user_snapshot_drop() - forget the oldest part of what a dead program left
+ * user_snapshot_drop() - drop the oldest part of what a dead program left
  * Returns the number of bytes released; 0: nothing is left.
  */
 size_t user_snapshot_drop(struct user_program *program);

@@ -2,8 +2,8 @@
 #ifndef DAEMON_USER_TRANSLATE_H
 #define DAEMON_USER_TRANSLATE_H
 /*
- * user_translate.h - a program's records become records of the trace: with the ids of the trace, and
- * times in ns. Records that are not wanted are left out.
+ * user_translate.h - a program's records become records of the trace: with the ids of the trace,
+ * and times in ns. Records that are not wanted are left out.
  */
 #include <stdbool.h>
 #include <stdint.h>
