@@ -202,8 +202,8 @@ static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 		CU_ASSERT_PTR_NULL(strstr(text, "CPUs (%"));
 		free(text);
 	}
-	text = report_as(tb, "-a --comm=nobody", 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called nobody; without --pid, --comm and --cgroup all are listed\n");
+	text = report_as(tb, "-a --comm=absent", 1);
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called absent; without --pid, --comm and --cgroup all are listed\n");
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");
