@@ -192,7 +192,7 @@ static bool names_start_state(const struct event_list *list)
 static void report_empty(const struct event_list *list)
 {
 	if (names_start_state(list))
-		fputs("tracevisualizer: start_thread and its like describe the start state and are not events; lists do not show them\n", stderr);
+		fputs("tracevisualizer: start_thread and the other types of the start state are not events; lists do not show them\n", stderr);
 	else
 		fputs("tracevisualizer: the trace has no events of the requested kinds; tracevisualizer -s shows their numbers, and what was not recorded\n",
 		      stderr);

@@ -323,8 +323,8 @@ static void put_sentence(const struct path_report *t)
 static size_t put_contributors(const struct path_report *t, size_t first)
 {
 	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
-		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another process:",
-		"Waited for a CPU that was taken by:"};
+		"Time by command and state:", "Time by thread and state:", "Waits that no other thread ended, by target:", "Waits for locks, by holder:",
+		"Waits for other processes, by process:", "Waits for a CPU, by the thread that had it:"};
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
 	const struct trace_contributor *row = trace_critical_path_contributor(t->path, first);
 	enum trace_contributor_by by = row->by;
@@ -428,14 +428,14 @@ static void segment_lines(const struct path_report *t)
 	struct trace_path_segment s;
 
 	fputs("\n", t->report->output.out);
-	output_title(&t->report->output, "", "Segments:");
-	segment_row(t->report, &columns, "at", "for", "TID", "thread: state");
+	output_title(&t->report->output, "", "Segments (indented by the depth of waits; <-: the means that ended the wait):");
+	segment_row(t->report, &columns, "start", "time", "TID", "thread: state");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
 		trace_critical_path_segment(t->path, i, &s);
 		segment_line(t, &columns, &s);
 	}
 	if (!columns.tid)
-		output_line(&t->report->output, "  ", "(no room for: %sTID)", columns.at ? "" : "at, ");
+		output_line(&t->report->output, "  ", "(no room for: %sTID)", columns.at ? "" : "start, ");
 }
 
 static void put_text(const struct report *report, const struct trace_critical_path *path)

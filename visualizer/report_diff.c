@@ -229,7 +229,7 @@ static const char *text_difference(const struct report *report, uint64_t a, uint
 static const char *text_ratio(uint64_t a, uint64_t b, struct value_text *text)
 {
 	if (!a || !b)
-		snprintf(text->bytes, sizeof(text->bytes), "%s", a ? "gone" : b ? "new" : "");
+		snprintf(text->bytes, sizeof(text->bytes), "%s", a ? "only A" : b ? "only B" : "");
 	else
 		snprintf(text->bytes, sizeof(text->bytes), "%.*f", b < 10 * a ? 2 : 0, (double)b / (double)a);
 	return text->bytes;

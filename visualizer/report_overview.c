@@ -73,8 +73,8 @@ static void add_wait(struct string *s, const struct report *report, const struct
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
 		[TRACE_WAIT_TIMEOUT] = "a timer",    [TRACE_WAIT_DEVICE] = "the device ", [TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the end of ", [TRACE_WAIT_UNKNOWN] = "something unknown",
-		[TRACE_WAIT_KERNEL] = "the kernel, ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
+		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the system call ", [TRACE_WAIT_UNKNOWN] = "something unknown",
+		[TRACE_WAIT_KERNEL] = "the kernel: ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
@@ -257,7 +257,7 @@ static void about_several(struct string *s, const struct report *report, const s
 
 	string_add(s, " used ");
 	add_ns(s, report, sum->user_ns + sum->system_ns);
-	string_addf(s, " of CPU, %.2f CPUs at a time", span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
+	string_addf(s, " of CPU, %.2f CPUs on average", span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
 	if (busy) {
 		string_add(s, busy_ns < sum->user_ns + sum->system_ns ? ", most by " : ", all by ");
 		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);

@@ -38,14 +38,14 @@ static void share_if_calls(const struct report *report, const char *label, uint6
 	share_if(report, trace_analysis_sees_calls(report->analysis), "system calls", label, ns, whole);
 }
 
-static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *errors,
+static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *counted, const char *errors,
 		       uint64_t whole)
 {
 	bool turns = has_scheduling(report->analysis);
 	enum grid_kind figure = turns ? GRID_OPTIONAL : GRID_HIDDEN;
 	const struct grid_column columns[] = {
-		{"calls", GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
-		{"CPU", turns ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"for a CPU", figure}, {"for else", figure},
+		{counted, GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
+		{"CPU", turns ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"CPU wait", figure}, {"blocked", figure},
 		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
 		{"name", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
@@ -83,7 +83,7 @@ static void call_table(const struct report *report, const char *title, const str
 static void system_call_table(const struct report *report, const struct trace_figures *f)
 {
 	if (!is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL))
-		call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "errors", f->elapsed_ns);
+		call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "calls", "errors", f->elapsed_ns);
 }
 
 static struct grid *time_grid(const struct report *report, const char *title)
@@ -279,7 +279,7 @@ static void process_page(const struct report *report, const struct process_row *
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
 	system_call_table(report, f);
-	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "major", f->elapsed_ns);
+	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "count", "major", f->elapsed_ns);
 	interrupt_table(report, f);
 	cpu_wait_table(report, f, trace_process_pid(row->process));
 	wait_table(report, f, trace_process_pid(row->process));

@@ -37,7 +37,7 @@ static const char *most_of_it(const struct report *report, const struct process_
 	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "files",	      [TRACE_WAIT_PROCESS] = "several processes", [TRACE_WAIT_NETWORK] = "the network",
 		[TRACE_WAIT_TIMEOUT] = "timeout",     [TRACE_WAIT_DEVICE] = "devices",		  [TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "stopped",     [TRACE_WAIT_OTHER] = "the end of calls",	  [TRACE_WAIT_UNKNOWN] = "something unknown",
+		[TRACE_WAIT_STOPPED] = "stopped",     [TRACE_WAIT_OTHER] = "system calls",	  [TRACE_WAIT_UNKNOWN] = "something unknown",
 		[TRACE_WAIT_KERNEL] = "the kernel",   [TRACE_WAIT_QUOTA] = "quota",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
@@ -46,7 +46,7 @@ static const char *most_of_it(const struct report *report, const struct process_
 	if (!row->worst.ns)
 		return "";
 	if (row->worst.ns < row->blocked_ns / 2 && row->worst_kind_ns >= row->blocked_ns / 2)
-		return row->worst_kind == TRACE_WAIT_PROCESS && row->only_own ? "others of its threads" : kinds[row->worst_kind];
+		return row->worst_kind == TRACE_WAIT_PROCESS && row->only_own ? "other threads of its own" : kinds[row->worst_kind];
 	if (row->worst.ns < row->blocked_ns / 2)
 		used = snprintf(text, size, "%.0f %%: ", percent(row->worst.ns, row->blocked_ns));
 	text_wait(report->analysis, &row->worst, trace_process_pid(row->process), text + used, size - (size_t)used);
@@ -159,9 +159,9 @@ void report_processes(const struct report *report, const struct process_row *row
 	bool calls = trace_analysis_sees_calls(report->analysis);
 	const struct grid_column columns[] = {
 		{"PID", GRID_RIGHT}, {"parent", GRID_OPTIONAL}, {"elapsed", GRID_RIGHT}, {"CPU %", GRID_OPTIONAL},
-		{calls ? "programs" : "on a CPU", GRID_RIGHT}, {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN},
-		{"interrupted", has_interrupts(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for a CPU", GRID_RIGHT}, {"for else", GRID_RIGHT},
-		{"command", GRID_ELASTIC}, {"most of it for", GRID_EXTRA}};
+		{calls ? "own code" : "on a CPU", GRID_RIGHT}, {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN},
+		{"interrupted", has_interrupts(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN}, {"CPU wait", GRID_RIGHT}, {"blocked", GRID_RIGHT},
+		{"command", GRID_ELASTIC}, {"blocked mostly on", GRID_EXTRA}};
 	size_t max = row_limit_max(&report->options->rows, nr, PROCESSES), shown = 0, kernel = 0;
 	struct grid *grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	struct name_groups groups = {0};
@@ -170,8 +170,8 @@ void report_processes(const struct report *report, const struct process_row *row
 	char rest[128] = "", title[128];
 	struct value_text t;
 
-	snprintf(title, sizeof(title), "Processes%s (%s; waiting: for a CPU, for else):", command_comes_first(report) ? ", the command's first" : "",
-		 calls ? "CPU time: in programs, in the kernel" : "time on a CPU");
+	snprintf(title, sizeof(title), "Processes%s (%s; off the CPU: CPU wait, blocked):", command_comes_first(report) ? ", the command's first" : "",
+		 calls ? "on a CPU: own code, kernel" : "on a CPU");
 	output_title(&report->output, "", title);
 	for (size_t i = 0; i < nr; i++) {
 		if (!rows[i].folded && shown < max) {

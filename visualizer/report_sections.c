@@ -40,14 +40,14 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		[TRACE_WAIT_DEVICE] = "devices and terminals",
 		[TRACE_WAIT_MEMORY] = "memory",
 		[TRACE_WAIT_STOPPED] = "being continued (job control, tracing)",
-		[TRACE_WAIT_OTHER] = "other (system calls ended by an unknown waker)",
+		[TRACE_WAIT_OTHER] = "system calls without a known cause",
 		[TRACE_WAIT_UNKNOWN] = "unknown (not recorded)",
 		[TRACE_WAIT_KERNEL] = "the kernel (its threads, RCU)",
 		[TRACE_WAIT_QUOTA] = "the CPU quota of their control groups",
 		[AT_REST] = "the next request (idle servers)",
 		[NEXT_JOB] = "the next job (idle kernel threads)",
 		[HIDDEN] = "unknown (threads hidden from the recorder)",
-		[ASLEEP] = "asleep all the time (threads hidden from the recorder)",
+		[ASLEEP] = "blocked during the whole trace (threads hidden from the recorder)",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
@@ -94,7 +94,7 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 		return;
 	for (size_t i = 0; i < f->nr_files; i++)
 		wait_ns += f->files[i].wait_ns;
-	output_title(&report->output, "", "Files (waited: how long threads were blocked on them):");
+	output_title(&report->output, "", "Files (waited: time that threads were blocked on them; reads, writes: number of calls):");
 	report_files(report, INDENT, f, wait_ns, ROWS);
 	fputs("\n", report->output.out);
 }
@@ -199,7 +199,7 @@ static void by_interrupt(const struct report *report)
 	for (size_t i = 0; i < nr; i++)
 		whole += list[i].ns;
 	if (nr) {
-		output_title(&report->output, "", "Interrupts (time of the CPUs that they took, idle ones included):");
+		output_title(&report->output, "", "Interrupts (the CPU time that they took, also on idle CPUs):");
 		grid = grid_new(&report->output, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++) {
 			if (!row_limit_shows(&limit, list[i].ns, whole))
@@ -227,7 +227,7 @@ static void by_device(const struct report *report, const struct trace_figures *f
 			whole += f->waits[i].ns;
 	if (!whole)
 		return;
-	output_title(&report->output, "", "Devices and hosts of the network:");
+	output_title(&report->output, "", "Devices and hosts of the network (waited: time that threads were blocked on them):");
 	grid = grid_new(&report->output, INDENT, columns, 3);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[512];

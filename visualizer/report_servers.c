@@ -76,7 +76,9 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			output_title(&report->output, "", sees_receiving(report) ? "Servers (receiving: softirq time for their sockets, not in their CPU time):" : "Servers:");
+			output_title(&report->output, "", sees_receiving(report) ? "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, "
+				     "not included):" :
+				     "Servers: CPU time by client (exact: while one request was open; shared: several):");
 		any = true;
 		if (!row_limit_shows(&limit, server->cpu_ns, greatest))
 			continue;
@@ -105,13 +107,13 @@ static void part_line(struct grid *grid, uint64_t ns, const char *what, const ch
 	string_free(&text);
 }
 
-static void left_line(struct grid *grid, const struct row_limit *limit)
+static void left_line(struct grid *grid, const struct row_limit *limit, const char *what)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%zu", limit->left);
 	if (limit->left)
-		part_line(grid, limit->left_ns, text, " more");
+		part_line(grid, limit->left_ns, text, what);
 }
 
 static void blocked_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
@@ -121,9 +123,9 @@ static void blocked_lines(struct grid *grid, const struct report *report, const 
 
 	for (size_t i = 0; i < wait->nr_waits; i++)
 		if (row_limit_shows(&limit, wait->waits[i].ns, wait->wait_ns))
-			part_line(grid, wait->waits[i].ns, "it waited for ",
+			part_line(grid, wait->waits[i].ns, "the server waited for ",
 				  text_wait(report->analysis, &wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
-	left_line(grid, &limit);
+	left_line(grid, &limit, " more waits of the server");
 }
 
 static void queued_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
@@ -139,11 +141,11 @@ static void queued_lines(struct grid *grid, const struct report *report, const s
 		text_process(holder->comm, holder->pid, name, sizeof(name));
 		snprintf(text, sizeof(text), holder->pid ? "%s" : "(%s)", name);
 		if (is_idle(holder))
-			part_line(grid, holder->ns, "its idle CPU was waking up", "");
+			part_line(grid, holder->ns, "the server's CPU was idle and woke up", "");
 		else
-			part_line(grid, holder->ns, "its CPU was taken by ", text);
+			part_line(grid, holder->ns, "the server's CPU was taken by ", text);
 	}
-	left_line(grid, &limit);
+	left_line(grid, &limit, " more processes on the server's CPU");
 }
 
 static void wait_block(const struct report *report, const struct trace_server_wait *wait)
@@ -158,9 +160,9 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 		  text_ns(&report->output, wait->wait_ns, &t),
 		  text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count, wait->count == 1 ? "" : "s");
 	if (wait->for_client_ns)
-		part_line(grid, wait->for_client_ns, "it worked for this client", "");
+		part_line(grid, wait->for_client_ns, "the server worked for this client", "");
 	if (wait->for_others_ns)
-		part_line(grid, wait->for_others_ns, "it worked for others, or for itself", "");
+		part_line(grid, wait->for_others_ns, "the server worked for others, or for itself", "");
 	blocked_lines(grid, report, wait);
 	queued_lines(grid, report, wait);
 	if (wait->rest_ns)
@@ -181,7 +183,7 @@ static void wait_table(const struct report *report)
 		if (!process_is_chosen(&report->options->processes, wait->client) && !process_is_chosen(&report->options->processes, wait->server))
 			continue;
 		if (!any)
-			output_title(&report->output, "", "Waiting for servers, and what they did meanwhile:");
+			output_title(&report->output, "", "Waits for servers, and what the server did meanwhile:");
 		any = true;
 		if (row_limit_shows(&limit, wait->wait_ns, longest))
 			wait_block(report, wait);

@@ -144,7 +144,7 @@ void report_summary(const struct report *report)
 	}
 	fputs("\nNumber of occurences of:\n", report->output.out);
 	if (own)
-		output_line(&report->output, "\t", "Events: %" PRIu64 ", %" PRIu64 " of them of the trace itself", events, own);
+		output_line(&report->output, "\t", "Events: %" PRIu64 ", %" PRIu64 " of them about the recording", events, own);
 	else
 		output_line(&report->output, "\t", "Events: %" PRIu64, events);
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)

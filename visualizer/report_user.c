@@ -103,7 +103,7 @@ static void by_event(const struct report *report)
 		if (!row_limit_shows_if(&limit, true, 0))
 			continue;
 		if (!grid) {
-			output_title(&report->output, "", "Events of programs (gap: from one to the next of the same thread):");
+			output_title(&report->output, "", "Events of programs (gap: time between two of the same thread):");
 			grid = grid_new(&report->output, INDENT, columns, 6);
 		}
 		grid_count(grid, event->count);
@@ -284,8 +284,8 @@ static struct grid *span_grid(const struct report *report, enum trace_span_kind 
 	enum grid_kind interrupts = has_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
 	const struct grid_column columns[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
-		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure},
-		{"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN}, {"not seen", rare},
+		{"interrupted", interrupts}, {"CPU wait", figure}, {"blocked", figure},
+		{"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN}, {"unknown", rare},
 		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 
 	return grid_new(&report->output, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
@@ -294,9 +294,9 @@ static struct grid *span_grid(const struct report *report, enum trace_span_kind 
 static void by_span(const struct report *report, enum trace_span_kind kind)
 {
 	static const char *const titles[] = {
-		"Scopes of programs (where the time between begin and end went):",
-		"Requests of programs (from begin to end, on any threads; queued: on none):",
-		"Between events of programs (of one thread and provider):",
+		"Scopes of programs (the time between begin and end, and where it went):",
+		"Requests of programs (the time between begin and end, on any thread; queued: no thread worked on it):",
+		"Time between consecutive events of programs (of one thread and provider):",
 	};
 	struct span_sums sums = sum_spans(report, kind);
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);

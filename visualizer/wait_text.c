@@ -54,8 +54,10 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 		snprintf(buffer, size, "process %u%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_UNKNOWN)
 		snprintf(buffer, size, "something unknown%s%s%s", *name ? ", " : "", name, idle);
+	else if (wait->kind == TRACE_WAIT_KERNEL)
+		snprintf(buffer, size, "kernel: %s%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_OTHER)
-		snprintf(buffer, size, "the end of %s%s%s%s", name, via, wait->via, idle);
+		snprintf(buffer, size, "system call %s%s%s%s", name, via, wait->via, idle);
 	else
 		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via, wait->via, idle);
 	return buffer;
