@@ -601,24 +601,24 @@ static int push_state(struct flight_snapshot *snapshot, struct trace_error *ret_
 }
 
 /**
- * struct not_recorded_note - while the not-recorded notes are written. @next: the number of the
+ * struct flight_note - while the not-recorded notes are written. @next: the number of the
  * next text
  */
-struct not_recorded_note {
+struct flight_note {
 	struct flight_snapshot *snapshot;
 	uint64_t next;
 };
 
 static void describe_one(void *context, const char *text)
 {
-	struct not_recorded_note *note = context;
+	struct flight_note *note = context;
 
 	trace_writer_string(note->snapshot->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
 }
 
 static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 {
-	struct not_recorded_note note = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
+	struct flight_note note = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 
 	if (snapshot->flight->tracer && tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))

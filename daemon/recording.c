@@ -464,16 +464,16 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 }
 
 /**
- * struct not_recorded_note - writes texts about what is not traced. @next: number of the next text
+ * struct recording_note - writes texts about what is not traced. @next: number of the next text
  */
-struct not_recorded_note {
+struct recording_note {
 	struct recording *recording;
 	uint64_t next;
 };
 
 static void note_not_recorded(void *context, const char *text)
 {
-	struct not_recorded_note *note = context;
+	struct recording_note *note = context;
 
 	message_warning("not traced: %s", text);
 	trace_writer_string(note->recording->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
@@ -485,7 +485,7 @@ static void note_not_recorded(void *context, const char *text)
  */
 static void add_not_recorded_notes(struct recording *recording)
 {
-	struct not_recorded_note note = {.recording = recording, .next = recording->described};
+	struct recording_note note = {.recording = recording, .next = recording->described};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 	const char *text;
 
