@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "control_commands.h"
 #include "daemon_case.h"
 #include "flight.h"
 #include "flush.h"

@@ -142,7 +142,7 @@ static void check_trace(const char *path, struct outcome *outcome)
 	CU_ASSERT(trace_nr_damages(trace) <= (outcome->written && outcome->bytes > outcome->written));
 	if (trace_verify(trace, &error)) {
 		fprintf(stderr, "\n    verify: %s\n", error.message);
-		CU_FAIL("the books do not balance");
+		CU_FAIL("the counts do not add up");
 	}
 	if (IS_FAKE)
 		CU_ASSERT(count_holes(trace) <= outcome->lost);

@@ -58,7 +58,7 @@ static void rings_of_impossible_cpus_are_not_looked_at(void)
 	bench_drain(bench);
 	CU_ASSERT_EQUAL(drain_nr_rings(bench->recording->drain), 2);
 	bench_end(bench, false);
-	CU_ASSERT_EQUAL(books_of(bench->trace).events, 2);
+	CU_ASSERT_EQUAL(counts_of(bench->trace).events, 2);
 	bench_free(bench);
 	fake_program_free(&program);
 }
