@@ -249,7 +249,7 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 	if (state->blocking_ms)
 		wait_for_room(state, &w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload));
 	user_ring_write_slow(&w, id, payload);
-	if (__builtin_expect(state->unheard != 0, 0))
+	if (__builtin_expect(state->offer_not_sent != 0, 0))
 		user_offer_again(state);
 	if (cpu < state->nr_windows)
 		user_block_open(&w, &state->windows[cpu], where);
