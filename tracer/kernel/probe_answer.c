@@ -22,7 +22,7 @@ struct record_head {
 	uint32_t bytes; /* of the content */
 };
 
-#define MOST_LINE_BYTES 8192 /* per text */
+#define MAX_LINE_BYTES 8192 /* per text */
 
 /* ---- the reader writes ---- */
 
@@ -46,7 +46,7 @@ static void put_text(struct probe_answer *answer, const char *text)
 	size_t chars = strlen(text);
 	uint16_t length;
 
-	chars = chars < MOST_LINE_BYTES ? chars : MOST_LINE_BYTES - 1;
+	chars = chars < MAX_LINE_BYTES ? chars : MAX_LINE_BYTES - 1;
 	length = (uint16_t)chars;
 
 	put(answer, &length, sizeof(length));
@@ -58,7 +58,7 @@ static void begin(struct probe_answer *answer, enum probe_record_kind kind)
 {
 	struct record_head head = {.kind = kind};
 
-	if (sizeof(answer->packet) - answer->used < 4 * MOST_LINE_BYTES)
+	if (sizeof(answer->packet) - answer->used < 4 * MAX_LINE_BYTES)
 		probe_answer_flush(answer);
 	answer->record = answer->used;
 	put(answer, &head, sizeof(head));
@@ -152,13 +152,13 @@ static void take(struct probe_record *record, void *into, size_t bytes)
 	record->at += bytes;
 }
 
-/* Take a number of at most @most. */
-static uint64_t take_number(struct probe_record *record, uint64_t most)
+/* Take a number of at most @max. */
+static uint64_t take_number(struct probe_record *record, uint64_t max)
 {
 	uint64_t value;
 
 	take(record, &value, sizeof(value));
-	if (value > most)
+	if (value > max)
 		record->bad = true;
 	return record->bad ? 0 : value;
 }

@@ -139,7 +139,7 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bo
 	}
 	memcpy((void *)&skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config, sizeof(skeleton->rodata->config));
 	skeleton->rodata->may_fault = way != LOAD_WITHOUT_FAULTS;
-	skeleton->rodata->may_hold = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
+	skeleton->rodata->may_disable_preemption = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
 	bpf_map__set_max_entries(skeleton->maps.recipes, (uint32_t)nr);
 	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.probe_user_multi, way == LOAD_ALL);
@@ -543,7 +543,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	result = load(tracer, probing, probing->nr, any_in_kernel(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
-	tracer_choose_holding(tracer);
+	tracer_choose_deferring(tracer);
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);

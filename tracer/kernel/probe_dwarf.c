@@ -26,10 +26,10 @@
  * themselves, endlessly nested namespaces. No compiler's output comes near them. A walk that
  * reaches a limit finds nothing.
  */
-#define MOST_DEPTH	  64		/* nested namespaces, types in types */
-#define MOST_SCOPES	  1024		/* nested blocks and inlined calls */
-#define MOST_STEPS	  (1u << 24)	/* entries per search */
-#define MOST_MEMBERS	  (1u << 16)	/* per struct, including its bases and anonymous members */
+#define MAX_DEPTH	  64		/* nested namespaces, types in types */
+#define MAX_SCOPES	  1024		/* nested blocks and inlined calls */
+#define MAX_STEPS	  (1u << 24)	/* entries per search */
+#define MAX_MEMBERS	  (1u << 16)	/* per struct, including its bases and anonymous members */
 
 /* ---- the function ---- */
 
@@ -56,9 +56,9 @@ static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned in
 {
 	Dwarf_Die child;
 
-	if (depth == MOST_DEPTH)
+	if (depth == MAX_DEPTH)
 		return false;
-	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MOST_STEPS; left = dwarf_siblingof(&child, &child)) {
+	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MAX_STEPS; left = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
@@ -73,21 +73,21 @@ static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned in
 }
 
 /*
- * True if no entry of the unit is deeper than MOST_SCOPES, because libdw's search for scopes
+ * True if no entry of the unit is deeper than MAX_SCOPES, because libdw's search for scopes
  * recurses down to the deepest.
  */
 static bool is_shallow(Dwarf_Die *unit)
 {
-	static Dwarf_Die path[MOST_SCOPES]; /* for one thread at a time; too large for the stack */
+	static Dwarf_Die path[MAX_SCOPES]; /* for one thread at a time; too large for the stack */
 	unsigned int depth = 0, steps = 0;
 
 	if (dwarf_child(unit, &path[0]))
 		return true;
-	while (++steps < MOST_STEPS) {
+	while (++steps < MAX_STEPS) {
 		Dwarf_Die child;
 
 		if (dwarf_child(&path[depth], &child) == 0) {
-			if (++depth == MOST_SCOPES)
+			if (++depth == MAX_SCOPES)
 				return false;
 			path[depth] = child;
 			continue;
@@ -446,7 +446,7 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
 	Dwarf_Attribute attribute;
 	Dwarf_Die type, next;
 
-	for (unsigned int depth = 0; depth < MOST_DEPTH; depth++) {
+	for (unsigned int depth = 0; depth < MAX_DEPTH; depth++) {
 		if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
 			return false;
 		if (!is_other_name(&type)) {
@@ -547,7 +547,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int dep
 	Dwarf_Die die, inner;
 	int result = depth < 8 ? dwarf_child(type, &die) : 1;
 
-	for (; result == 0 && ++*steps < MOST_MEMBERS; result = dwarf_siblingof(&die, &die)) {
+	for (; result == 0 && ++*steps < MAX_MEMBERS; result = dwarf_siblingof(&die, &die)) {
 		const char *here = dwarf_diename(&die);
 		Dwarf_Word offset = 0;
 		bool base = dwarf_tag(&die) == DW_TAG_inheritance;

@@ -29,7 +29,7 @@
 
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
-const volatile bool may_hold; /* the kernel has these two functions: since 6.10 */
+const volatile bool may_disable_preemption; /* the kernel has these two functions: since 6.10 */
 const volatile bool may_fault; /* the programs are sleepable: they can fetch memory that is not present */
 
 struct {
@@ -318,10 +318,10 @@ static __always_inline int meet(void *context, bool in_kernel)
 		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);
 		bpf_loop(run.recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &run, 0);
 	}
-	if (may_hold)
+	if (may_disable_preemption)
 		bpf_preempt_disable();
 	put_record(run.scratch, run.recipe->id);
-	if (may_hold)
+	if (may_disable_preemption)
 		bpf_preempt_enable();
 	__sync_fetch_and_and(taken, ~(1ULL << key));
 	return 0;
