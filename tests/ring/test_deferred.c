@@ -35,7 +35,7 @@ static unsigned char memory[SUBBUF_CONTROL_BYTES + (1 << 16)] __attribute__((ali
 
 /* ---- as record.bpf.h has it ---- */
 
-struct recording {
+struct open_record {
 	struct subbuf_header *header;
 	unsigned char *record;
 	trace_u32 time;
@@ -43,7 +43,7 @@ struct recording {
 	bool structural;
 };
 
-static void *record_emplace(struct recording *r, struct subbuf_control *control, trace_u64 position)
+static void *record_emplace(struct open_record *r, struct subbuf_control *control, trace_u64 position)
 {
 	r->header = (struct subbuf_header *)writer_slot(&writer, position >> SUBBUF_OFFSET_BITS);
 	r->record = (unsigned char *)r->header + (position & SUBBUF_OFFSET_MASK);
@@ -60,7 +60,7 @@ static bool reserve_slow(struct subbuf_writer *w, trace_u32 bytes, trace_u64 pos
 	return subbuf_reserve_slow(w, bytes, position, ret_reservation);
 }
 
-static void *record_reserve(struct recording *r, struct subbuf_control *control, trace_u32 cpu, bool structural, trace_u32 bytes, trace_u64 at, bool interrupts)
+static void *record_reserve(struct open_record *r, struct subbuf_control *control, trace_u32 cpu, bool structural, trace_u32 bytes, trace_u64 at, bool interrupts)
 {
 	struct subbuf_writer w = writer;
 	struct subbuf_reservation reservation;
@@ -83,13 +83,13 @@ static void *record_reserve(struct recording *r, struct subbuf_control *control,
 	return record_emplace(r, control, reservation.position);
 }
 
-static void record_head(struct recording *r, trace_u32 id)
+static void record_head(struct open_record *r, trace_u32 id)
 {
 	point();
 	*(trace_u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
 }
 
-static void record_end_as(struct recording *r, trace_u32 id, trace_u32 nr_events)
+static void record_end_as(struct open_record *r, trace_u32 id, trace_u32 nr_events)
 {
 	record_head(r, id);
 	SUBBUF_ADD(&r->header->commit, r->bytes + nr_events * SUBBUF_COMMIT_RECORD);
@@ -178,7 +178,7 @@ static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 static void record_event(trace_u64 n, trace_u32 id)
 {
 	bool is_entry = done[n].what == ENTRY;
-	struct recording recording;
+	struct open_record recording;
 	trace_u32 bytes = is_entry ? deferred_entry_bytes(done[n].kind) : 8;
 	trace_u64 *payload;
 
@@ -203,7 +203,7 @@ static void path_of(trace_u64 n, char *text)
 /* As record_path(): the number of entry @n follows its path. */
 static void record_path(trace_u64 n)
 {
-	struct recording recording;
+	struct open_record recording;
 	trace_u64 *payload = record_reserve(&recording, writer.control, 0, false, 8 + (path_bytes + 7) / 8 * 8, 0, deferred_is_interrupted(writer.control));
 
 	if (payload) {

@@ -31,7 +31,7 @@
  * nothing deferred and writes a record of its own.
  *
  * The includer defines what subbuf_write.h needs, DEFERRED_SUBBUF_BYTES, DEFERRED_HEADER(control,
- * seq), DEFERRED_SWAP(p, v), and, as in record.bpf.h, struct recording, record_reserve(),
+ * seq), DEFERRED_SWAP(p, v), and, as in record.bpf.h, struct open_record, record_reserve(),
  * record_emplace(), record_head() and record_end_as(); also DEFERRED_PUT_TEXT(to, text, bytes),
  * which pads what it copies with 0 to whole words. The rare paths may be out of line:
  * DEFERRED_SYNC_SHADOW(control, cpu, position, bytes), DEFERRED_ADD_UP(control, cpu).
@@ -136,7 +136,7 @@ DEFERRED_INLINE trace_u64 *deferred_position(struct subbuf_control *control)
  * have moved the shadow position. */
 DEFERRED_INLINE void deferred_sync_shadow(struct subbuf_control *control, trace_u64 position, trace_u32 bytes)
 {
-	struct recording rest = {.bytes = bytes, .structural = false};
+	struct open_record rest = {.bytes = bytes, .structural = false};
 	trace_u64 shadow;
 
 	for (int i = 0; i < DEFERRED_TRIES; i++) {
@@ -205,7 +205,7 @@ DEFERRED_INLINE void deferred_commit(struct subbuf_control *control, trace_u32 c
 DEFERRED_INLINE void deferred_record(struct subbuf_control *control, trace_u32 cpu, trace_u64 deferred_ns)
 {
 	trace_u32 head_bytes = deferred_path_bytes(control) ? sizeof(struct trace_record_call) : 0;
-	struct recording recording;
+	struct open_record recording;
 	void *payload = record_reserve(&recording, control, cpu, false, head_bytes + deferred_bytes(control, deferred_path_bytes(control)), deferred_ns, false);
 
 	if (payload) {
@@ -276,7 +276,7 @@ DEFERRED_INLINE int deferred_record_call(struct subbuf_control *control, trace_u
 {
 	trace_u32 path_bytes = is_plain ? 0 : deferred_path_bytes(control);
 	trace_u64 position, now, base;
-	struct recording recording = {.structural = false};
+	struct open_record recording = {.structural = false};
 	struct trace_record_call *call;
 
 	recording.bytes = sizeof(struct trace_record) + sizeof(*call) + deferred_bytes(control, path_bytes);

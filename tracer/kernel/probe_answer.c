@@ -98,7 +98,7 @@ static void put_field(struct probe_answer *answer, const struct trace_field *fie
 	put(answer, argument, sizeof(*argument));
 }
 
-void probe_answer_entry(struct probe_answer *answer, const struct entry *entry)
+void probe_answer_entry(struct probe_answer *answer, const struct probe_entry *entry)
 {
 	begin(answer, PROBE_RECORD_ENTRY);
 	put_text(answer, entry->name);
@@ -263,7 +263,7 @@ static bool is_field(const struct trace_field *field, const struct trace_probe_a
 	return false;
 }
 
-static void take_field(struct probe_record *record, struct entry *entry, uint32_t idx)
+static void take_field(struct probe_record *record, struct probe_entry *entry, uint32_t idx)
 {
 	struct trace_probe_argument *argument = &entry->probe.arguments[idx];
 	struct trace_field *field = &entry->fields[idx];
@@ -294,7 +294,7 @@ static bool is_asked_for(const struct probe_spec *spec, bool at_return, unsigned
 	return role == TRACE_ROLE_EVENT && at_return == (spec->moment == PROBE_RETURN);
 }
 
-static void take_entry(struct probe_record *record, struct entry *entry, uint64_t file_bytes)
+static void take_entry(struct probe_record *record, struct probe_entry *entry, uint64_t file_bytes)
 {
 	take_text(record, entry->name, sizeof(entry->name));
 	take_text(record, entry->doc, sizeof(entry->doc));
@@ -312,7 +312,7 @@ static void take_entry(struct probe_record *record, struct entry *entry, uint64_
 int probe_record_entry(struct probe_record *record, struct trace_probes *probes, const struct probe_spec *spec, const char *path, uint64_t file_bytes,
 		       struct trace_error *ret_error)
 {
-	struct entry *entry = probe_entry_new(probes, path, ret_error);
+	struct probe_entry *entry = probe_entry_new(probes, path, ret_error);
 
 	if (!entry)
 		return ret_error->code;

@@ -70,7 +70,7 @@ struct probe_link {
 };
 
 /**
- * struct place - the loader's state of one probe
+ * struct attach_place - the loader's state of one probe
  * @link: borrowed; NULL: not attached
  * @number: number of its last link, which is in the cookie
  * @is_misread: a breakpoint there would break programs
@@ -78,7 +78,7 @@ struct probe_link {
  * @file: identity of the file when the probe was made; in a changed file the place may be inside an
  *        instruction
  */
-struct place {
+struct attach_place {
 	struct probe_link *link;
 	uint32_t number;
 	bool on;
@@ -95,7 +95,7 @@ struct place {
 struct tracer_probing {
 	struct probes_bpf *skeleton;	  /* owned */
 	const struct trace_probes *probes; /* borrowed */
-	struct place *places;		  /* owned; one per probe */
+	struct attach_place *places;		  /* owned; one per probe */
 	struct probe_link *links;	  /* owned */
 	size_t nr;
 	bool multi;
@@ -176,7 +176,7 @@ static int write_recipe(struct tracer_probing *probing, uint32_t idx, const stru
 
 /* ---- attach ---- */
 
-static bool look_at_file(const char *path, struct place *place)
+static bool look_at_file(const char *path, struct attach_place *place)
 {
 	struct stat status;
 
@@ -189,7 +189,7 @@ static bool look_at_file(const char *path, struct place *place)
 	return true;
 }
 
-static void look_at_code(const struct trace_probe *probe, struct place *place)
+static void look_at_code(const struct trace_probe *probe, struct attach_place *place)
 {
 	uint8_t bytes[16]; /* 15 is the maximum */
 	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
@@ -201,9 +201,9 @@ static void look_at_code(const struct trace_probe *probe, struct place *place)
 	place->is_plain = got > 0 && probe_instruction_is_plain(bytes, (size_t)got);
 }
 
-static bool is_same_file(const char *path, const struct place *place)
+static bool is_same_file(const char *path, const struct attach_place *place)
 {
-	struct place now;
+	struct attach_place now;
 
 	return look_at_file(path, &now) && now.file.dev == place->file.dev && now.file.ino == place->file.ino && now.file.bytes == place->file.bytes &&
 	       now.file.changed.tv_sec == place->file.changed.tv_sec && now.file.changed.tv_nsec == place->file.changed.tv_nsec;
@@ -470,7 +470,7 @@ static void forget_closed(struct tracer_probing *probing, bool wait)
 
 static void set_place(struct tracer_probing *probing, uint32_t idx, bool on)
 {
-	struct place *place = &probing->places[idx];
+	struct attach_place *place = &probing->places[idx];
 
 	if (place->on == on || !place->link)
 		return;

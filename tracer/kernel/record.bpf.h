@@ -221,12 +221,12 @@ __noinline int reserve_slow_structural(u32 cpu, u32 size, u64 position, struct s
 }
 
 /**
- * struct recording - a record that is being written
+ * struct open_record - a record that is being written
  * Only two pointers live across the call of the clock, because a program
  * has four registers for that.
  * @bytes, @structural: constants in most callers
  */
-struct recording {
+struct open_record {
 	struct subbuf_header *header;
 	unsigned char *record;
 	u32 time;
@@ -239,7 +239,7 @@ static __always_inline const volatile struct tracer_geometry *geometry_of(bool s
 	return structural ? &config.structural : &config.ring;
 }
 
-static __always_inline void *record_emplace(struct recording *r, struct subbuf_control *control, u64 position)
+static __always_inline void *record_emplace(struct open_record *r, struct subbuf_control *control, u64 position)
 {
 	u64 slot = position >> SUBBUF_OFFSET_BITS << geometry_of(r->structural)->subbuf_bytes_log2;
 	u64 mask = geometry_of(r->structural)->slots_mask & ~7ULL;
@@ -257,7 +257,7 @@ static __always_inline void *record_emplace(struct recording *r, struct subbuf_c
  * @at: the time of the record, not before the last record's; 0: now.
  *     @interrupts: deferred_is_interrupted()
  */
-static __always_inline void *record_reserve(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
+static __always_inline void *record_reserve(struct open_record *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
 {
 	struct subbuf_reservation slow = {0};
 	u64 position = SUBBUF_NO_POSITION, now;
@@ -296,12 +296,12 @@ static __always_inline void *record_reserve(struct recording *r, struct subbuf_c
  * does so before the next use begins. So commit is a multiple of that size only at the end of a
  * use.
  */
-static __always_inline void record_head(struct recording *r, u32 id)
+static __always_inline void record_head(struct open_record *r, u32 id)
 {
 	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
 }
 
-static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_events)
+static __always_inline void record_end_as(struct open_record *r, u32 id, u32 nr_events)
 {
 	u64 commit;
 
@@ -311,7 +311,7 @@ static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_ev
 		wake_daemon(r->structural);
 }
 
-static __always_inline void record_end(struct recording *r, u32 id)
+static __always_inline void record_end(struct open_record *r, u32 id)
 {
 	record_end_as(r, id, 1);
 }
@@ -404,14 +404,14 @@ static __always_inline bool flush_deferred(struct subbuf_control *control, u32 c
 /* Reserve room for the payload of an event that happens now, in @control, the ring of @cpu, which
  * is the current one. A deferred entry gets its record first, because no later record may precede
  * it. */
-static __always_inline void *record_begin_in(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
+static __always_inline void *record_begin_in(struct open_record *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
 {
 	if (!control)
 		return NULL;
 	return record_reserve(r, control, cpu, structural, bytes, 0, !structural && flush_deferred(control, cpu));
 }
 
-static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
+static __always_inline void *record_begin(struct open_record *r, bool structural, u32 bytes)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
@@ -572,20 +572,20 @@ static __always_inline bool event_wanted(u32 id)
 
 /* ---- the body of a program: see the top of this file ---- */
 #define RECORD_IN(event, structural, extra)                                                                                      \
-	struct recording recording;                                                                                              \
+	struct open_record recording;                                                                                              \
 	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
 	if (record)
 #define RECORD(event)			RECORD_IN(event, false, 0)
 /* For a program that has looked up @control, the ring of @cpu, and @cpu already. */
 #define RECORD_ON(control, cpu, event)                                                                                           \
-	struct recording recording;                                                                                              \
+	struct open_record recording;                                                                                              \
 	struct trace_##event *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_##event));           \
 	if (record)
 /* After flush_deferred(), or after another record of the same program: no entry can have been
  * deferred since. This saves one function on the stack, of which older kernels allow 512 bytes
  * in all. */
 #define RECORD_BEHIND(event, extra)                                                                                              \
-	struct recording recording;                                                                                              \
+	struct open_record recording;                                                                                              \
 	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                                      \
 	struct trace_##event *record =                                                                                           \
 		control ? record_reserve(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0, deferred_is_interrupted(control)) : NULL; \

@@ -276,7 +276,7 @@ static __noinline long defer_path(struct subbuf_control *control, struct pt_regs
 static __noinline void record_numbers(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 kind)
 {
 	u32 abi = call >> 32;
-	struct recording recording;
+	struct open_record recording;
 	u64 *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_sys_enter) + 24 * kind);
 
 	if (record) {
