@@ -292,7 +292,8 @@ DEFERRED_INLINE int deferred_record_call(struct subbuf_control *control, trace_u
 		record_end_as(&recording, TRACE_EV_padding, 0);
 		return 0;
 	}
-	call->elapsed = now > deferred_ns ? now - deferred_ns : 0; /* the kernel's fast clock may step back by some ns */
+	/* the kernel's fast clock may step back by some ns */
+	call->elapsed = now > deferred_ns ? now - deferred_ns : 0;
 	call->exit.ret = ret;
 	deferred_put(control, path_bytes, (struct trace_sys_enter6 *)(call + 1));
 	record_head(&recording, (path_bytes ? TRACE_RECORD_PATH_CALL : TRACE_RECORD_CALL) + deferred_kind(control));

@@ -88,6 +88,7 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 #ifdef __x86_64__
 /* trace_append() for any size, which is in the header: copies 8 bytes at
  * a time, the last 4 alone. */
+/* clang-format off */
 static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
 			 uint32_t words)
 {
@@ -104,6 +105,7 @@ static bool append_image(const struct trace_window *window, const volatile uint3
 disturbed:
 	return false;
 }
+/* clang-format on */
 
 static bool swap_word(const volatile uint32_t *where, uint32_t cpu, uint64_t *at, uint64_t from, uint64_t to)
 {
