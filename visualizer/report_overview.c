@@ -135,21 +135,26 @@ static void add_holders(struct string *s, const struct report *report, const str
 static void add_waits(struct string *s, const struct report *report, const struct process_sum *sum, uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
 {
 	bool is_largest_part;
+	size_t named = 0;
 
-	for (size_t i = 0, named = 0; i < sum->nr_waits && named < NAMED; i++) {
+	for (size_t i = 0; i < sum->nr_waits && named < NAMED; i++) {
 		const struct trace_wait *wait = &sum->waits[i];
 
 		if (percent(wait->ns, reference_ns) < WORTH_NAMING)
-			return;
+			break;
 		is_largest_part = is_most(wait->ns, sum->blocked_ns - sum->among_ns);
-		string_add(s, named ? ", then " : is_largest_part ? ", mostly " : ", ");
-		if (whole_ns)
+		if (whole_ns) {
+			string_add(s, named ? ", " : " (");
 			add_percent(s, wait->ns, whole_ns);
-		else
+		} else {
+			string_add(s, named ? ", then " : is_largest_part ? ", mostly " : ", ");
 			add_ns(s, &report->output, wait->ns);
+		}
 		string_add(s, named++ || is_largest_part || whole_ns ? " for " : " of it for ");
 		add_wait(s, report->analysis, wait, own_pid);
 	}
+	if (whole_ns && named)
+		string_add(s, ")");
 }
 
 /* The one wait with over 99 % of the time, else NULL. */
