@@ -205,17 +205,17 @@ static void put_files(struct json *json, const struct trace_analysis *analysis, 
 
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
-	bool turns = has_scheduling(report->analysis), calls = turns && trace_analysis_sees_calls(report->analysis);
+	bool scheduling = has_scheduling(report->analysis), calls = scheduling && trace_analysis_sees_calls(report->analysis);
 
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
-	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, turns);
+	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, scheduling);
 	json_known(json, "user_ns", f->user_ns, calls);
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
 	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report->analysis, TRACE_EV_fault_entry));
-	json_known(json, "interrupted_ns", f->interrupted_ns, turns && has_interrupts(report->analysis));
-	json_known(json, "stolen_ns", f->stolen_ns, turns);
-	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, turns);
+	json_known(json, "interrupted_ns", f->interrupted_ns, scheduling && has_interrupts(report->analysis));
+	json_known(json, "stolen_ns", f->stolen_ns, scheduling);
+	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report->analysis, "waits", f->waits, f->nr_waits);
 	put_calls(json, report->analysis, "syscalls", f->syscalls, is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);

@@ -41,11 +41,11 @@ static void share_if_calls(const struct report *report, const char *label, uint6
 static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *counted, const char *errors,
 		       uint64_t whole)
 {
-	bool turns = has_scheduling(report->analysis);
-	enum grid_kind figure = turns ? GRID_OPTIONAL : GRID_HIDDEN;
+	bool scheduling = has_scheduling(report->analysis);
+	enum grid_kind figure = scheduling ? GRID_OPTIONAL : GRID_HIDDEN;
 	const struct grid_column columns[] = {
 		{counted, GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
-		{"CPU", turns ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"CPU wait", figure}, {"blocked", figure},
+		{"CPU", scheduling ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"CPU wait", figure}, {"blocked", figure},
 		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
 		{"name", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);

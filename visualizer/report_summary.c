@@ -42,20 +42,20 @@ static const struct {
 
 static void put_unrecorded(const struct report *report)
 {
-	bool turns = has_scheduling(report->analysis);
+	bool scheduling = has_scheduling(report->analysis);
 	struct string names = {0};
 
-	if (turns && !trace_analysis_sees_wakeups(report->analysis))
+	if (scheduling && !trace_analysis_sees_wakeups(report->analysis))
 		put_note(report,
 			 "Wakeups were not recorded, or not all of the time: while a thread was not on a CPU, it is unknown "
 			 "whether it waited for a CPU or for something else.");
-	if (turns && !trace_analysis_sees_calls(report->analysis))
+	if (scheduling && !trace_analysis_sees_calls(report->analysis))
 		put_note(report,
 			 "System calls were not recorded, or not all of the time, or without their entries or exits: for time on "
 			 "a CPU it is unknown which part was in a thread's own code, and which in the kernel.");
-	if (turns && !trace_analysis_sees_traps(report->analysis))
+	if (scheduling && !trace_analysis_sees_traps(report->analysis))
 		put_note(report, "Page faults were not recorded, or not all of the time: their time counts as that of the code in which they occurred.");
-	if (turns && !trace_analysis_sees_interrupts(report->analysis))
+	if (scheduling && !trace_analysis_sees_interrupts(report->analysis))
 		put_note(report, "Interrupts were not recorded, or not all of them: their time counts as that of the running thread.");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
 		if (is_unrecorded(report->trace, report->analysis, category))
