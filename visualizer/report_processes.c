@@ -32,7 +32,7 @@ static void times_cells(struct grid *grid, const struct trace_analysis *analysis
  * The target of the longest wait if it is half of the blocked time. Else a kind of waits that is
  * half of it. Else the longest wait with its percentage.
  */
-static const char *most_of_it(const struct trace_analysis *analysis, const struct process_row *row, char *text, size_t size)
+static const char *blocked_on(const struct trace_analysis *analysis, const struct process_row *row, char *text, size_t size)
 {
 	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "files",	      [TRACE_WAIT_PROCESS] = "several processes", [TRACE_WAIT_NETWORK] = "the network",
@@ -64,7 +64,7 @@ static void process_line(struct grid *grid, const struct trace_analysis *analysi
 	grid_text(grid, pid.bytes);
 	times_cells(grid, analysis, row);
 	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
-	grid_text(grid, most_of_it(analysis, row, text, sizeof(text)));
+	grid_text(grid, blocked_on(analysis, row, text, sizeof(text)));
 }
 
 /* Processes of one name, each below WORTH_A_ROW. Together they may be most of the work. */
