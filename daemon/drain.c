@@ -64,7 +64,7 @@ static struct drain_ring *ring_new(struct drain *drain)
 static void flush_deferred(const struct drain *drain)
 {
 	if (drain->tracer)
-		tracer_settle(drain->tracer);
+		tracer_flush_rings(drain->tracer);
 }
 
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
@@ -294,7 +294,7 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 	uint64_t position, seq;
 
 	if (!ring->retired && !ring->broken && drain_ring_has_pages_to_flush(ring))
-		subbuf_bury_block(&ring->ring);
+		subbuf_reap_block(&ring->ring);
 	while (!ring->retired && !ring->broken) {
 		if (writer_thread_full(drain->thread) || is_done(drain))
 			return false;

@@ -443,7 +443,7 @@ static void close_rings(struct flight_snapshot *snapshot)
 	note_missed(flight);
 	snapshot->end_ns = clock_now();
 	if (flight->tracer)
-		tracer_settle(flight->tracer); /* closes the rings that have deferred entries */
+		tracer_flush_rings(flight->tracer); /* closes the rings that have deferred entries */
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
 	for (size_t i = 0; i < flight->nr_rings; i++) {
@@ -705,7 +705,7 @@ void flight_reset(struct flight *flight)
 	while (flight->history)
 		drop_oldest(flight);
 	if (flight->tracer)
-		tracer_settle(flight->tracer);
+		tracer_flush_rings(flight->tracer);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
 	flight_notes_reset(flight->notes, flight->tracer);

@@ -28,7 +28,7 @@ static inline size_t ring_record_bytes(const struct subbuf_ring *ring, const str
  * One flush at a time. If a block is open, the flush runs on the ring's CPU. If the daemon's cpuset
  * excludes that CPU, the block stays open until it is full or the program ends.
  * A kernel ring in which BPF programs defer entries of system calls is not flushed here: call
- * tracer_settle() before.
+ * tracer_flush_rings() before.
  * Returns the fill level in bytes of the closed sub-buffer; 0: none was closed.
  */
 uint32_t ring_flush(const struct subbuf_ring *ring);

@@ -323,7 +323,7 @@ static int walk_ring(struct kept_walk *walk)
 
 	do { /* again only if the ring wrapped around meanwhile, so that the whole first pass is overwritten */
 		if (walk->dead && is_there(kept))
-			subbuf_bury_block(ring);
+			subbuf_reap_block(ring);
 		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
 		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
 		if (seq < ring_oldest(ring, kept->last_dropped))
