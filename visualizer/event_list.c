@@ -388,7 +388,7 @@ static void put_symbols(struct list *list, const struct trace_event *event, uint
 			memory_end();
 		if (trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
 			put_symbol(list, field->name, &symbol);
-		if (trace_symbols_error(list->symbols, NULL) < 0)
+		if (trace_symbols_error(list->symbols, NULL) == -ENOMEM)
 			memory_end();
 	}
 }
@@ -831,6 +831,16 @@ static int check_window(const struct report *report)
 	return report_check_from(report);
 }
 
+/* One line for all files whose names are missing. */
+static void warn_symbols(const struct list *list)
+{
+	struct trace_error error = {0};
+	char line[4 * sizeof(error.message)]; /* a file name may have any bytes: four characters for each */
+
+	if (list->symbols && trace_symbols_error(list->symbols, &error) < 0)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", text_name(error.message, line, sizeof(line)));
+}
+
 int report_list(struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
@@ -860,6 +870,7 @@ int report_list(struct report *report)
 	}
 	if (!error && !list.any)
 		tell_empty(&list);
+	warn_symbols(&list);
 	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
 		lookahead_end(&list.cpus[i].ahead);
 	free(list.buffer);
