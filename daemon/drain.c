@@ -112,10 +112,10 @@ static uint64_t read_counter(const trace_u64 *counter)
  */
 static uint64_t ring_counted(struct drain_ring *ring)
 {
-	uint64_t most = ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX;
+	uint64_t max = ring->translate ? doubt_max_events(ring->start_ns, 1) : UINT64_MAX;
 
 	if (!ring->retired)
-		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), most);
+		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), max);
 	return doubt_counter_sum(&ring->counter);
 }
 
@@ -138,7 +138,7 @@ static void ring_release(struct drain_ring *ring)
  * mapping allocates pages, which are charged to the daemon; pread() allocates none. Writing
  * allocates them in any case, so the daemon checks with lseek() before it writes.
  */
-static off_t place_of(const struct drain_ring *ring, uint64_t seq)
+static off_t file_offset(const struct drain_ring *ring, uint64_t seq)
 {
 	return ring->offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->ring.nr_subbufs - 1)) * ring->ring.subbuf_bytes;
 }
@@ -149,7 +149,7 @@ static off_t place_of(const struct drain_ring *ring, uint64_t seq)
  */
 static void read_subbuf(const struct drain_ring *ring, uint64_t seq, void *to, size_t bytes)
 {
-	ssize_t got = pread(ring->fd, to, bytes, place_of(ring, seq));
+	ssize_t got = pread(ring->fd, to, bytes, file_offset(ring, seq));
 
 	got = got > 0 ? got : 0;
 	memset((char *)to + got, 0, bytes - (size_t)got);
@@ -157,19 +157,19 @@ static void read_subbuf(const struct drain_ring *ring, uint64_t seq, void *to, s
 
 static bool is_there(const struct drain_ring *ring, uint64_t seq, uint32_t at)
 {
-	off_t place = place_of(ring, seq) + at;
+	off_t at_byte = file_offset(ring, seq) + at;
 
-	return at < ring->ring.subbuf_bytes && lseek(ring->fd, place, SEEK_DATA) == place;
+	return at < ring->ring.subbuf_bytes && lseek(ring->fd, at_byte, SEEK_DATA) == at_byte;
 }
 
 /* The number of bytes from the beginning of sub-buffer @seq to its first hole. */
 static size_t bytes_there(const struct drain_ring *ring, uint64_t seq)
 {
-	off_t place = place_of(ring, seq), hole = lseek(ring->fd, place, SEEK_HOLE);
+	off_t at_byte = file_offset(ring, seq), hole = lseek(ring->fd, at_byte, SEEK_HOLE);
 
-	if (hole <= place)
+	if (hole <= at_byte)
 		return 0;
-	return hole - place < ring->ring.subbuf_bytes ? (size_t)(hole - place) : ring->ring.subbuf_bytes;
+	return hole - at_byte < ring->ring.subbuf_bytes ? (size_t)(hole - at_byte) : ring->ring.subbuf_bytes;
 }
 
 /*
@@ -293,27 +293,27 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 }
 
 /* Number of records committed in sub-buffer @seq, complete or not. */
-static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
+static uint64_t committed_records(const struct drain_ring *ring, uint64_t seq)
 {
-	const struct subbuf_ring *ring = &books->ring;
-	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
-	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
+	const struct subbuf_ring *memory = &ring->ring;
+	uint64_t earlier_uses = subbuf_commit_target(memory->subbuf_bytes, memory->nr_subbufs, seq) - memory->subbuf_bytes;
+	uint64_t block = __atomic_load_n(&memory->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
 	struct subbuf_header header;
-	uint64_t most = ring->subbuf_bytes / sizeof(struct trace_record); /* a program can write any count */
+	uint64_t max = memory->subbuf_bytes / sizeof(struct trace_record); /* a program can write any count */
 
-	if (books->translate) {
-		read_subbuf(books, seq, &header, sizeof(header));
+	if (ring->translate) {
+		read_subbuf(ring, seq, &header, sizeof(header));
 		commit = header.commit;
 	} else {
-		commit = __atomic_load_n(&subbuf_slot(ring, seq)->commit, __ATOMIC_ACQUIRE);
-		header = *subbuf_slot(ring, seq);
+		commit = __atomic_load_n(&subbuf_slot(memory, seq)->commit, __ATOMIC_ACQUIRE);
+		header = *subbuf_slot(memory, seq);
 	}
 	if (header.seq != seq)
 		return 0; /* its opener has not written the header yet */
-	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
+	if (subbuf_block_is_open(block) && subbuf_block_seq(memory, block) == seq)
 		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
 	in_block += (((commit - earlier_uses) >> 40) - header.records_before) & 0xffffff;
-	return in_block < most ? in_block : most;
+	return in_block < max ? in_block : max;
 }
 
 /*
@@ -334,12 +334,12 @@ static void lose_block(struct drain_ring *ring, bool is_open)
 
 static void ring_end(struct drain_ring *ring)
 {
-	uint64_t most = ring->consumed + ring->ring.nr_subbufs;
+	uint64_t max = ring->consumed + ring->ring.nr_subbufs;
 	bool is_open = !may_flush(ring);
 
 	ring->last = is_open ? subbuf_newest_closed(&ring->ring) : ring_close(&ring->ring);
-	if (ring->translate && ring->last > most)
-		ring->last = most; /* a program can write any position */
+	if (ring->translate && ring->last > max)
+		ring->last = max; /* a program can write any position */
 	if (ring->translate && !ring->broken)
 		lose_block(ring, is_open);
 	ring->discarded = ring_counted(ring);
@@ -518,10 +518,7 @@ static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain
 
 static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ring)
 {
-	struct trace_writer_totals totals;
-
-	writer_thread_totals(drain->thread, &totals);
-	return totals.lost_write + ring->unqueued;
+	return writer_thread_lost(drain->thread) + ring->unqueued;
 }
 
 /* @nr_records: as the program counted them, or as salvaging found them. */

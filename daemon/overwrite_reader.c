@@ -65,7 +65,7 @@ uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *
  * If the ring wraps around while its records are counted, close and count again from the new
  * position.
  */
-uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
+uint64_t ring_drop(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
 {
 	uint64_t forgotten;
 

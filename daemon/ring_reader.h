@@ -87,9 +87,9 @@ bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_heade
 uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience);
 
 /**
- * ring_forget() - close the sub-buffer in use. Returns the last closed one, which ends the
+ * ring_drop() - close the sub-buffer in use. Returns the last closed one, which ends the
  * forgotten part
  * @ret_records: number of records up to there
  */
-uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);
+uint64_t ring_drop(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);
 #endif

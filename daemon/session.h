@@ -40,18 +40,18 @@ struct waiting {
  * @recording, @flight: one of the two
  * @mask: recorded event types, while not @halted
  * @interrupts: number of SIGINT, SIGTERM and SIGHUP so far
- * @clients: have sent no request yet; oldest first
+ * @control_clients: connections that have sent no request yet; oldest first
  */
 struct session {
-	const struct options *options; /* borrowed */
+	const struct daemon_options *options; /* borrowed */
 	struct tracer *tracer;	       /* owned; NULL: no privileges, events of programs only */
-	struct users *users;	       /* owned; NULL: no events of programs */
+	struct clients *clients;	       /* owned; NULL: no events of programs */
 	struct tracer_options filter;  /* the processes to record */
 	struct trace_probes *probes;   /* owned; NULL = none */
 	struct selection selection;    /* of programs' events and probes, while not @halted */
 	struct recording *recording;   /* owned */
 	struct flight *flight;	       /* owned */
-	struct output output;
+	struct output_target output;
 	struct command command;
 	struct control *control; /* owned; NULL: no control socket */
 	struct flush flush;
@@ -60,16 +60,16 @@ struct session {
 	bool adds_owners; /* @mask has events in addition to the options' */
 	bool halted;
 	bool stopping;
-	bool write_error_told;
-	bool removal_told;
+	bool write_error_reported;
+	bool removal_reported;
 	unsigned int interrupts;
 	uint64_t start_ns;
 	uint64_t end_ns; /* time to stop; 0: no limit */
 	int epoll_fd;
 	int signal_fd;
 	int flush_timer_fd;
-	int clients[SESSION_MAX_CLIENTS]; /* owned */
-	size_t nr_clients;
+	int control_clients[SESSION_MAX_CLIENTS]; /* owned */
+	size_t nr_control_clients;
 	struct waiting waiting[SESSION_MAX_WAITING];
 	size_t nr_waiting;
 	char summary[PROGRESS_SUMMARY_BYTES]; /* of a recording that has ended */
@@ -81,7 +81,7 @@ struct session {
  * session_run() - record as @options say. Prints its own messages. Returns the program's exit
  * status
  */
-int session_run(const struct options *options);
+int session_run(const struct daemon_options *options);
 
 /* loop.c */
 

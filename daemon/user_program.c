@@ -22,7 +22,7 @@
 
 #define PAGES_PERIOD_NS 1000000000ull
 #define EVENTS_MIN	64 /* the first allocation; each further one is twice as large */
-#define PLACES_MOST (1u << 24) /* tracepoints in a program and its libraries: each uses memory of the program */
+#define TRACEPOINTS_MAX (1u << 24) /* tracepoints in a program and its libraries: each uses memory of the program */
 
 #define CLAIM_PATIENCE_MS 20 /* for writers inside a sub-buffer that a killed daemon was closing */
 
@@ -47,8 +47,8 @@ struct user_local {
  */
 struct user_ring {
 	struct user_program *program;
-	struct drain_ring *books; /* borrowed from the drain */
-	struct user_kept *kept;	  /* owned; in a flight recorder, instead of @books */
+	struct drain_ring *drained; /* borrowed from the drain */
+	struct user_kept *kept;	  /* owned; in a flight recorder, instead of @drained */
 	uint32_t stream;
 	uint32_t cpu;
 	bool announced;
@@ -67,17 +67,18 @@ struct user_program {
 	uint64_t pages_ns;	 /* time of the next count of its pages */
 	uint64_t heap_bytes;	 /* of the daemon's heap, charged to its user */
 	uint32_t nr_events;	 /* allocated entries of events */
+	uint32_t nr_types;	 /* event types that the trace has because of this program */
 	uint32_t lookups;	 /* system calls of the last search for rings */
 	struct doubt_counter unready;	   /* events without a ring since the recording began */
 	uint64_t unready_counted;	   /* the part of unready that is accounted */
 	struct doubt_counter unregistered; /* instrumentation points without room in the registry */
 	unsigned int doubted;		   /* mask of enum doubt_reason; 0: none */
-	uint64_t doubts_place;		   /* index in the recording's list, if doubted */
+	uint64_t doubts_idx;		   /* index in the recording's list, if doubted */
 	size_t saved_bytes;	 /* in a flight recorder: bytes that it left when it died */
 	bool whole;
 	bool off;
-	bool settled;
-	bool buried;
+	bool counts_closed;
+	bool released;
 };
 
 static bool look_for_events(struct user_program *program);
@@ -91,20 +92,20 @@ static void doubt(struct user_program *program, unsigned int reasons)
 	if ((program->doubted & reasons) == reasons)
 		return;
 	if (program->doubted) {
-		doubts_reason(doubts, program->doubts_place, reasons);
+		doubts_reason(doubts, program->doubts_idx, reasons);
 	} else {
-		if (budget_may_tell(program->recording->budget, program->payer))
+		if (budget_may_report(program->recording->budget, program->payer))
 			message_warning("process %d (%s) wrote invalid data into its trace buffers: its events are incomplete",
 					(int)program->identity.pid, program->identity.exe);
-		program->doubts_place = doubts_add(doubts, program->identity.pid, program->identity.exe, reasons);
+		program->doubts_idx = doubts_add(doubts, program->identity.pid, program->identity.exe, reasons);
 	}
 	program->doubted |= reasons;
 }
 
 static unsigned int ring_reasons(const struct user_ring *ring)
 {
-	bool is_broken = ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->books);
-	bool is_doubted = ring->kept ? user_kept_is_doubted(ring->kept) : drain_is_doubted(ring->books);
+	bool is_broken = ring->kept ? user_kept_is_broken(ring->kept) : drain_is_broken(ring->drained);
+	bool is_doubted = ring->kept ? user_kept_is_doubted(ring->kept) : drain_is_doubted(ring->drained);
 
 	return (is_broken ? DOUBT_MEMORY : 0) | (is_doubted ? DOUBT_COUNTER : 0);
 }
@@ -143,40 +144,40 @@ static void read_clocks(struct user_program *program)
 }
 
 /* The decision about one record. */
-enum verdict { VERDICT_KEEP, VERDICT_BAD, VERDICT_FILTERED, VERDICT_EARLY, VERDICT_UNTYPED };
+enum record_decision { DECISION_KEEP, DECISION_BAD, DECISION_FILTERED, DECISION_EARLY, DECISION_UNTYPED };
 
 /* Decides why a record does not go into the trace. */
-static enum verdict judge_unwanted(const struct user_local *event, uint64_t ns)
+static enum record_decision why_unwanted(const struct user_local *event, uint64_t ns)
 {
 	if (!event || !event->name)
-		return VERDICT_BAD;
-	return event->wanted && ns >= event->wanted_ns ? VERDICT_UNTYPED : VERDICT_FILTERED;
+		return DECISION_BAD;
+	return event->wanted && ns >= event->wanted_ns ? DECISION_UNTYPED : DECISION_FILTERED;
 }
 
 /**
- * struct moment - the times of a sub-buffer
+ * struct subbuf_times - the times of a sub-buffer
  * @base: its base in the program's clock. @base_ns: the same in ns
  * @taken_ns: when its copy was complete
  */
-struct moment {
+struct subbuf_times {
 	uint64_t base;
 	uint64_t base_ns;
 	uint64_t taken_ns;
 };
 
 /* The time of an event in ns. False: the time is invalid or in the future. */
-static bool time_of(struct user_program *program, const struct moment *moment, uint32_t time, uint64_t *ret_ns)
+static bool time_of(struct user_program *program, const struct subbuf_times *times, uint32_t time, uint64_t *ret_ns)
 {
-	uint32_t delta = time - (uint32_t)moment->base;
+	uint32_t delta = time - (uint32_t)times->base;
 	uint64_t ns;
 
-	if (!to_ns(program, moment->base + (delta < USER_EARLIER ? delta : 0), &ns))
+	if (!to_ns(program, times->base + (delta < USER_EARLIER ? delta : 0), &ns))
 		return false;
-	if (doubt_time(ns, moment->taken_ns)) {
+	if (doubt_time(ns, times->taken_ns)) {
 		doubt(program, DOUBT_TIME);
 		return false;
 	}
-	*ret_ns = ns < moment->taken_ns ? ns : moment->taken_ns;
+	*ret_ns = ns < times->taken_ns ? ns : times->taken_ns;
 	return true;
 }
 
@@ -185,20 +186,20 @@ static bool is_outside(const struct user_recording *recording, uint64_t ns)
 	return ns < recording->start_ns || (recording->end_ns && ns > recording->end_ns);
 }
 
-static enum verdict judge(struct user_program *program, struct trace_record *record, const struct moment *moment)
+static enum record_decision decide(struct user_program *program, struct trace_record *record, const struct subbuf_times *times)
 {
 	const struct user_local *event = record->id < program->nr_events ? &program->events[record->id] : NULL;
-	uint64_t ns, base_ns = moment->base_ns;
+	uint64_t ns, base_ns = times->base_ns;
 
-	if (!time_of(program, moment, record->time, &ns))
-		return VERDICT_BAD;
+	if (!time_of(program, times, record->time, &ns))
+		return DECISION_BAD;
 	if (is_outside(program->recording, ns))
-		return VERDICT_EARLY;
+		return DECISION_EARLY;
 	if (!event || !event->global || !event->wanted || ns < event->wanted_ns)
-		return judge_unwanted(event, ns);
+		return why_unwanted(event, ns);
 	record->id = event->global;
 	record->time = (uint32_t)base_ns + (ns - base_ns > UINT32_MAX ? UINT32_MAX : ns < base_ns ? 0 : (uint32_t)(ns - base_ns));
-	return VERDICT_KEEP;
+	return DECISION_KEEP;
 }
 
 /*
@@ -233,12 +234,12 @@ static void announce(struct user_ring *ring, struct drain_copy *copy)
 	ring->unwritten = copy->unwritten;
 }
 
-static void leave_out(struct drain_copy *copy, enum verdict verdict, uint32_t *bad)
+static void leave_out(struct drain_copy *copy, enum record_decision decision, uint32_t *bad)
 {
-	*bad += verdict == VERDICT_BAD;
-	copy->filtered += verdict == VERDICT_FILTERED;
-	copy->early += verdict == VERDICT_EARLY;
-	copy->untyped += verdict == VERDICT_UNTYPED;
+	*bad += decision == DECISION_BAD;
+	copy->filtered += decision == DECISION_FILTERED;
+	copy->early += decision == DECISION_EARLY;
+	copy->untyped += decision == DECISION_UNTYPED;
 }
 
 /*
@@ -249,20 +250,20 @@ static bool translate(void *context, struct drain_copy *copy)
 {
 	struct user_ring *ring = context;
 	struct user_program *program = ring->program;
-	struct moment moment = { .base = copy->base_ns };
+	struct subbuf_times times = { .base = copy->base_ns };
 	uint32_t found = 0, bad = 0, kept, counted = copy->nr_records;
 	struct trace_record record;
 
 	read_clocks(program);
 	look_for_events(program); /* a program registers an event before it makes the first record */
-	moment.taken_ns = clock_now();
-	if (!to_ns(program, moment.base, &moment.base_ns))
+	times.taken_ns = clock_now();
+	if (!to_ns(program, times.base, &times.base_ns))
 		return false;
-	if (moment.base_ns > moment.taken_ns)
+	if (times.base_ns > times.taken_ns)
 		/* all records are refused, except those within the error of the clocks */
-		moment.base_ns = moment.taken_ns;
+		times.base_ns = times.taken_ns;
 	for (size_t at = 0; at + sizeof(record) <= copy->bytes; at += record.words * 8u) {
-		enum verdict verdict;
+		enum record_decision decision;
 
 		memcpy(&record, copy->records + at, sizeof(record));
 		if (record.words == 0 || record.words * 8u > copy->bytes - at) {
@@ -271,17 +272,17 @@ static bool translate(void *context, struct drain_copy *copy)
 		}
 		if (record.id == TRACE_EV_padding)
 			continue;
-		verdict = judge(program, &record, &moment);
+		decision = decide(program, &record, &times);
 		found++;
-		if (verdict != VERDICT_KEEP) {
-			leave_out(copy, verdict, &bad);
+		if (decision != DECISION_KEEP) {
+			leave_out(copy, decision, &bad);
 			record.id = TRACE_EV_padding;
 		}
 		memcpy(copy->records + at, &record, sizeof(record));
 	}
 	kept = found - bad - copy->filtered - copy->early - copy->untyped;
 	copy->nr_records = kept + bad + (counted > found ? counted - found : 0);
-	copy->base_ns = moment.base_ns;
+	copy->base_ns = times.base_ns;
 	if (copy->nr_records && (!ring->announced || ring->unwritten != copy->unwritten))
 		announce(ring, copy);
 	return true;
@@ -331,25 +332,43 @@ static char *keep_name(struct user_program *program, const char *name)
 	return strdup(name);
 }
 
+/* Charges one event type to the program and to its user. */
+static int charge_type(const struct user_program *program, struct trace_error *ret_error)
+{
+	struct budget *budget = program->recording->budget;
+	uint64_t max = budget_types_per_program(budget, program->payer);
+
+	if (program->nr_types >= max)
+		return error_set(ret_error, -EDQUOT, "process %d (%s) reached the limit of one program, %s event types",
+				 (int)program->identity.pid, program->identity.exe, text_count(max).s);
+	if (!budget_charge(budget, program->payer, BUDGET_TYPES, 1))
+		return error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of event types",
+				 (unsigned int)program->payer);
+	return 0;
+}
+
 /*
- * Gets the id of an event in the trace. The programs of one user may use a limited number of types.
- * The writer numbers types in sequence: a new type has a higher number than all before.
+ * Gets the id of an event in the trace. A program and the programs of one user may add a limited
+ * number of types; a type that the trace has already costs nothing. The writer numbers types in
+ * sequence: a new type has a higher number than all before.
  */
-static int describe(const struct user_program *program, const struct trace_event_type *type, uint16_t *ret_global, struct trace_error *ret_error)
+static int describe(struct user_program *program, const struct trace_event_type *type, uint16_t *ret_global,
+		    struct trace_error *ret_error)
 {
 	struct user_recording *recording = program->recording;
-	uid_t uid = program->payer;
-	int err;
+	int err = charge_type(program, ret_error);
 
-	if (!budget_charge(recording->budget, uid, BUDGET_TYPES, 1)) {
+	if (err) {
 		*ret_global = trace_writer_known_type(recording->writer, type);
-		return *ret_global ? 0 : error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of event types", (unsigned int)uid);
+		return *ret_global ? 0 : err;
 	}
 	err = trace_writer_event_type(recording->writer, type, ret_global, ret_error);
-	if (err || *ret_global <= recording->last_type)
-		budget_release(recording->budget, uid, BUDGET_TYPES, 1);
-	else
+	if (err || *ret_global <= recording->last_type) {
+		budget_release(recording->budget, program->payer, BUDGET_TYPES, 1);
+	} else {
 		recording->last_type = *ret_global;
+		program->nr_types++;
+	}
 	return err;
 }
 
@@ -376,7 +395,7 @@ static void take_event(struct user_program *program, const struct user_descripti
 		return;
 	select_note_user(program->recording->selection, event->name);
 	event->wanted = is_wanted(program, event->name);
-	if (!program->buried)
+	if (!program->released)
 		user_mapping_set_flag(&program->mapping, description->id, event->wanted);
 }
 
@@ -385,7 +404,7 @@ static bool look_for_events(struct user_program *program)
 	struct user_description description;
 	bool found = false;
 
-	if (program->buried || program->settled)
+	if (program->released || program->counts_closed)
 		return false;
 	while (user_mapping_next_event(&program->mapping, &description)) {
 		take_event(program, &description);
@@ -476,8 +495,8 @@ static void add_ring(struct user_program *program, uint32_t idx)
 	if (recording->flight)
 		ring->kept = keep_ring(program, idx);
 	else
-		ring->books = drain_add(recording->drain, &source, program->whole);
-	if (!ring->books && !ring->kept) {
+		ring->drained = drain_add(recording->drain, &source, program->whole);
+	if (!ring->drained && !ring->kept) {
 		free(ring);
 		return;
 	}
@@ -539,8 +558,8 @@ static void check_pages(struct user_program *program)
 		bytes = program->pages_bytes;
 	program->pages_bytes = bytes;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
-		if (program->rings[i] && program->rings[i]->books)
-			drain_hold(program->rings[i]->books, bytes < (uint64_t)status.st_blocks * 512);
+		if (program->rings[i] && program->rings[i]->drained)
+			drain_hold(program->rings[i]->drained, bytes < (uint64_t)status.st_blocks * 512);
 }
 
 static void charge_mapped(struct user_program *program)
@@ -563,7 +582,7 @@ bool user_program_look(struct user_program *program)
 {
 	bool found;
 
-	if (program->buried || program->settled)
+	if (program->released || program->counts_closed)
 		return false;
 	found = look_for_events(program);
 	look_for_rings(program);
@@ -619,7 +638,7 @@ static bool may_finish(const struct user_program *program, uint32_t idx)
  */
 static uint64_t unready(struct user_program *program)
 {
-	doubt_counter_take(&program->unready, read_unready(program), doubt_most(program->recording->start_ns, possible_cpus()));
+	doubt_counter_take(&program->unready, read_unready(program), doubt_max_events(program->recording->start_ns, possible_cpus()));
 	return doubt_counter_sum(&program->unready);
 }
 
@@ -733,24 +752,24 @@ bool user_program_finish(struct user_program *program)
 	bool done = true;
 
 	user_program_look(program);
-	for (uint32_t i = 0; i < program->mapping.nr_rings && done && !program->settled; i++) {
+	for (uint32_t i = 0; i < program->mapping.nr_rings && done && !program->counts_closed; i++) {
 		struct user_ring *ring = program->rings[i];
 
 		if (ring && ring->kept)
 			program->saved_bytes += user_kept_save(ring->kept);
 		else if (ring)
-			done = drain_salvage(program->recording->drain, ring->books);
+			done = drain_salvage(program->recording->drain, ring->drained);
 	}
 	return done;
 }
 
-void user_program_settle(struct user_program *program)
+void user_program_close_counts(struct user_program *program)
 {
 	struct drain *drain = program->recording->drain;
 
-	if (program->settled)
+	if (program->counts_closed)
 		return;
-	program->settled = true;
+	program->counts_closed = true;
 	if (program->recording->flight)
 		return;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
@@ -759,8 +778,8 @@ void user_program_settle(struct user_program *program)
 		if (!ring)
 			continue;
 		/* the first ring takes all of them: these events never had a ring */
-		drain_count_lost(ring->books, take_unready(program));
-		drain_retire(drain, ring->books);
+		drain_count_lost(ring->drained, take_unready(program));
+		drain_retire(drain, ring->drained);
 	}
 	look_for_doubts(program);
 }
@@ -782,15 +801,15 @@ uint64_t user_program_unregistered(struct user_program *program)
 {
 	const struct user_memory *memory = user_mapping_memory(&program->mapping);
 
-	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED), PLACES_MOST);
+	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED), TRACEPOINTS_MAX);
 	if (program->unregistered.impossible)
 		doubt(program, DOUBT_COUNTER);
 	return doubt_counter_sum(&program->unregistered);
 }
 
-void user_program_bury(struct user_program *program)
+void user_program_release(struct user_program *program)
 {
-	user_program_settle(program);
+	user_program_close_counts(program);
 	for (uint32_t i = 0; i < program->mapping.nr_rings && !program->recording->flight; i++) {
 		free_ring(program->rings[i]);
 		program->rings[i] = NULL;
@@ -800,12 +819,12 @@ void user_program_bury(struct user_program *program)
 	if (program->identity.pid_fd >= 0)
 		close(program->identity.pid_fd);
 	program->identity.pid_fd = -1;
-	program->buried = true;
+	program->released = true;
 }
 
-bool user_program_is_buried(const struct user_program *program)
+bool user_program_is_released(const struct user_program *program)
 {
-	return program->buried;
+	return program->released;
 }
 
 struct user_program *user_program_free(struct user_program *program)
@@ -817,7 +836,7 @@ struct user_program *user_program_free(struct user_program *program)
 	memory = user_mapping_memory(&program->mapping);
 	if (program->rings)
 		user_program_switch(program, true);
-	if (program->recording->flight && !program->buried)
+	if (program->recording->flight && !program->released)
 		stop_overwriting(program);
 	__atomic_store_n(&memory->blocking, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&memory->daemon_pid, 0, __ATOMIC_RELAXED);
@@ -860,6 +879,7 @@ static void describe_again(struct user_program *program)
 {
 	struct user_description description;
 
+	program->nr_types = 0;
 	for (uint32_t id = 1; id < program->nr_events; id++)
 		program->events[id].global = 0;
 	program->mapping.registry_used = 0;
@@ -869,11 +889,11 @@ static void describe_again(struct user_program *program)
 }
 
 /**
- * struct put - a ring that is written into a snapshot
+ * struct ring_output - a ring that is written into a snapshot
  * @unknown: records with an unknown time or type
  * @suspect: the last sub-buffer had an unknown time
  */
-struct put {
+struct ring_output {
 	struct user_ring *ring;
 	struct user_snapshot *snapshot;
 	struct trace_stream_stats stats;
@@ -882,60 +902,60 @@ struct put {
 	bool suspect;
 };
 
-static int put_subbuf(void *context, struct subbuf_header *header, uint32_t nr_records, uint64_t lost_total)
+static int write_subbuf(void *context, struct subbuf_header *header, uint32_t nr_records, uint64_t lost_total)
 {
-	struct put *put = context;
-	struct subbuf_ring ring = user_mapping_ring(&put->ring->program->mapping, put->ring->cpu);
+	struct ring_output *output = context;
+	struct subbuf_ring ring = user_mapping_ring(&output->ring->program->mapping, output->ring->cpu);
 	struct drain_copy copy = { .header = header, .records = (unsigned char *)(header + 1), .base_ns = header->base };
-	struct trace_source source = { .stream = put->ring->stream, .cpu = put->ring->cpu, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = { .stream = output->ring->stream, .cpu = output->ring->cpu, .kind = TRACE_CHUNK_EVENTS };
 
 	copy.bytes = ring_record_bytes(&ring, header) & ~(size_t)7;
 	copy.nr_records = nr_records <= copy.bytes / 8 ? nr_records : (uint32_t)(copy.bytes / 8);
-	if (header->flags & SUBBUF_FLAG_TIME_SUSPECT || !translate(put->ring, &copy)) {
-		put->unknown += copy.nr_records;
-		put->suspect = true;
+	if (header->flags & SUBBUF_FLAG_TIME_SUSPECT || !translate(output->ring, &copy)) {
+		output->unknown += copy.nr_records;
+		output->suspect = true;
 		return 0;
 	}
-	put->stats.filtered += copy.filtered;
-	put->unknown += copy.untyped;
+	output->stats.filtered += copy.filtered;
+	output->unknown += copy.untyped;
 	if (!copy.nr_records)
 		return 0;
 	source.records = copy.records;
 	source.bytes = copy.bytes;
 	source.base_ns = copy.base_ns;
 	source.nr_records = copy.nr_records;
-	source.seq = ++put->blocks;
-	source.lost_total = trace_add_saturated(lost_total, put->unknown);
-	source.lost_cause = put->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_OVERWRITTEN;
-	put->suspect = false;
-	put->stats.stored += copy.nr_records;
-	return put->snapshot->push(put->snapshot->context, &source);
+	source.seq = ++output->blocks;
+	source.lost_total = trace_add_saturated(lost_total, output->unknown);
+	source.lost_cause = output->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_OVERWRITTEN;
+	output->suspect = false;
+	output->stats.stored += copy.nr_records;
+	return output->snapshot->push(output->snapshot->context, &source);
 }
 
 /* @lost: the program's events that never had a ring; set to 0 if the ring's stream took them. */
-static int put_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint64_t *lost)
+static int write_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint64_t *lost)
 {
-	struct put put = { .ring = ring, .snapshot = snapshot };
-	struct trace_stream_stats *stats = &put.stats;
-	struct user_kept_books books;
+	struct ring_output output = { .ring = ring, .snapshot = snapshot };
+	struct trace_stream_stats *stats = &output.stats;
+	struct user_kept_counts counts;
 	int err;
 
 	ring->announced = false;
 	ring->stream = ring->program->recording->next_stream;
-	err = user_kept_read(ring->kept, put_subbuf, &put, &books, &snapshot->patience);
+	err = user_kept_read(ring->kept, write_subbuf, &output, &counts, &snapshot->patience);
 	if (err)
 		return err;
 	stats->stream = ring->stream;
 	stats->cpu = ring->cpu;
-	stats->overwritten = books.overwritten;
-	stats->discarded = trace_add_saturated(trace_add_saturated(books.lost, put.unknown), *lost);
+	stats->overwritten = counts.overwritten;
+	stats->discarded = trace_add_saturated(trace_add_saturated(counts.lost, output.unknown), *lost);
 	stats->attempted = trace_add_saturated(stats->stored + stats->filtered, stats->overwritten);
 	stats->attempted = trace_add_saturated(stats->attempted, stats->discarded);
 	if (!stats->attempted)
 		return 0;
 	*lost = 0;
 	ring->program->recording->next_stream++;
-	return snapshot->settle(snapshot->context, stats);
+	return snapshot->add_stats(snapshot->context, stats);
 }
 
 int user_program_snapshot(struct user_program *program, struct user_snapshot *snapshot)
@@ -954,7 +974,7 @@ int user_program_snapshot(struct user_program *program, struct user_snapshot *sn
 	merge_clocks(program);
 	for (uint32_t i = 0; i < program->mapping.nr_rings && !err; i++)
 		if (program->rings[i])
-			err = put_ring(program->rings[i], snapshot, &lost);
+			err = write_ring(program->rings[i], snapshot, &lost);
 	snapshot->missed = trace_add_saturated(snapshot->missed, lost);
 	recording->writer = NULL;
 	recording->clock = *clock; /* clock pairs of a program are trusted for its own events only */
@@ -1012,19 +1032,19 @@ static int take_nothing(void *context, struct subbuf_header *copy, uint32_t nr_r
 	return 0;
 }
 
-void user_program_get_books(struct user_program *program, struct user_kept_books *ret_books)
+void user_program_get_counts(struct user_program *program, struct user_kept_counts *ret_counts)
 {
-	struct user_kept_books books = { 0 };
+	struct user_kept_counts counts = { 0 };
 	int patience = 0; /* the program is dead */
 
-	*ret_books = books;
+	*ret_counts = counts;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
-		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &books, &patience))
+		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &counts, &patience))
 			continue;
-		ret_books->lost = trace_add_saturated(ret_books->lost, books.lost);
-		ret_books->overwritten = trace_add_saturated(ret_books->overwritten, books.overwritten);
+		ret_counts->lost = trace_add_saturated(ret_counts->lost, counts.lost);
+		ret_counts->overwritten = trace_add_saturated(ret_counts->overwritten, counts.overwritten);
 	}
-	ret_books->lost = trace_add_saturated(ret_books->lost, unready(program));
+	ret_counts->lost = trace_add_saturated(ret_counts->lost, unready(program));
 }
 
 uint64_t user_program_taken(const struct user_program *program)
@@ -1032,7 +1052,7 @@ uint64_t user_program_taken(const struct user_program *program)
 	uint64_t taken = 0;
 
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
-		taken += program->rings[i] && program->rings[i]->books ? drain_taken(program->rings[i]->books) : 0;
+		taken += program->rings[i] && program->rings[i]->drained ? drain_taken(program->rings[i]->drained) : 0;
 	return taken;
 }
 

@@ -52,14 +52,14 @@ struct user_recording {
 /**
  * struct user_snapshot - the destination of a flight recorder's snapshot
  * @patience: ms that all programs together may wait for writers inside a sub-buffer
- * @push: takes a block; returns 0 or -ENOMEM. @settle: takes the final counts of a stream
+ * @push: takes a block; returns 0 or -ENOMEM. @add_stats: takes the final counts of a stream
  * @missed: events that never had a ring
  */
 struct user_snapshot {
 	struct trace_writer *writer;
 	int patience;
 	int (*push)(void *context, const struct trace_source *source);
-	int (*settle)(void *context, const struct trace_stream_stats *stats);
+	int (*add_stats)(void *context, const struct trace_stream_stats *stats);
 	void *context;
 	uint64_t missed;
 };
@@ -118,12 +118,12 @@ void user_program_switch(struct user_program *program, bool off);
 bool user_program_finish(struct user_program *program);
 
 /**
- * user_program_settle() - after drain_end(): count the losses that its rings do not count; its
+ * user_program_close_counts() - after drain_end(): count the losses that its rings do not count; its
  * memory is not read afterwards
  */
-void user_program_settle(struct user_program *program);
+void user_program_close_counts(struct user_program *program);
 /**
- * user_program_late() - after user_program_settle(): lost events that were counted since, or that
+ * user_program_late() - after user_program_close_counts(): lost events that were counted since, or that
  * no ring's account took
  * Returns each event once.
  */
@@ -133,12 +133,12 @@ uint64_t user_program_late(struct user_program *program);
 uint64_t user_program_unregistered(struct user_program *program);
 
 /**
- * user_program_bury() - after user_program_finish(): close its accounts and release its rings
+ * user_program_release() - after user_program_finish(): close its accounts and release its rings
  * The event flags stay: a child that has recorded nothing yet reads those of its parent, even if
  * the parent is long dead.
  */
-void user_program_bury(struct user_program *program);
-bool user_program_is_buried(const struct user_program *program);
+void user_program_release(struct user_program *program);
+bool user_program_is_released(const struct user_program *program);
 
 /* ---- flight recorder: reads the rings without the drain ---- */
 
@@ -159,8 +159,8 @@ void user_program_reset(struct user_program *program);
 size_t user_program_drop(struct user_program *program);
 /** user_program_saved() - the number of bytes that it left when it died */
 size_t user_program_saved(const struct user_program *program);
-/** user_program_get_books() - the counts that remain when a dead program is removed */
-void user_program_get_books(struct user_program *program, struct user_kept_books *ret_books);
+/** user_program_get_counts() - the counts that remain when a dead program is removed */
+void user_program_get_counts(struct user_program *program, struct user_kept_counts *ret_counts);
 
 /** user_program_taken() - number of sub-buffers taken from its rings so far */
 uint64_t user_program_taken(const struct user_program *program);

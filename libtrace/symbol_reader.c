@@ -38,12 +38,12 @@
 #define MAX_ANSWER_BYTES (256ull << 20) /* of one file */
 #define STATUS_FILE	 (JAIL_FILES + 1) /* /proc/self/status, opened before open() is refused */
 
-struct question {
+struct symbol_question {
 	uint64_t offset;
 	uint64_t want_source;
 };
 
-enum answer_kind {
+enum symbol_answer_kind {
 	ANSWER_FOUND = 1,
 	ANSWER_NO_MEMORY,
 	ANSWER_TOO_LARGE,
@@ -52,8 +52,8 @@ enum answer_kind {
 	ANSWER_KINDS,
 };
 
-/** struct answer_head - followed by the texts. @err: errno of ANSWER_NO_JAIL */
-struct answer_head {
+/** struct symbol_answer_head - followed by the texts. @err: errno of ANSWER_NO_JAIL */
+struct symbol_answer_head {
 	uint32_t kind;
 	uint32_t err;
 	uint32_t function_bytes;
@@ -64,8 +64,8 @@ struct answer_head {
 
 /* ---- the reader ---- */
 
-/** struct reading - the state of the reader process. @base_bytes: memory that it began with */
-struct reading {
+/** struct symbol_reading - the state of the reader process. @base_bytes: memory that it began with */
+struct symbol_reading {
 	struct symbol_file file;
 	uint64_t base_bytes;
 	bool is_open;
@@ -85,12 +85,12 @@ static uint64_t peak_bytes(void)
 	return line ? strtoull(line + strlen("\nVmPeak:"), NULL, 10) << 10 : 0;
 }
 
-static enum answer_kind why_no_memory(const struct reading *reading)
+static enum symbol_answer_kind why_no_memory(const struct symbol_reading *reading)
 {
 	return reading->base_bytes && peak_bytes() - reading->base_bytes > LARGE_PART_BYTES ? ANSWER_TOO_LARGE : ANSWER_NO_MEMORY;
 }
 
-static enum answer_kind look_up(struct reading *reading, const struct question *question, struct symbol_found *ret_found)
+static enum symbol_answer_kind look_up(struct symbol_reading *reading, const struct symbol_question *question, struct symbol_found *ret_found)
 {
 	*ret_found = (struct symbol_found){.function = NULL};
 	if (!reading->is_jailed)
@@ -107,11 +107,11 @@ static enum answer_kind look_up(struct reading *reading, const struct question *
 	return reading->file.needs_demangler ? ANSWER_NO_DEMANGLER : ANSWER_FOUND;
 }
 
-static bool send_answer(struct reading *reading, enum answer_kind kind, const struct symbol_found *found)
+static bool send_answer(struct symbol_reading *reading, enum symbol_answer_kind kind, const struct symbol_found *found)
 {
 	const char *function = kind == ANSWER_FOUND && found->function ? found->function : "";
 	const char *source = kind == ANSWER_FOUND ? found->source : "";
-	struct answer_head head = {
+	struct symbol_answer_head head = {
 		.kind = kind,
 		.err = (uint32_t)-reading->refusal,
 		.function_bytes = (uint32_t)strnlen(function, SYMBOL_NAME_BYTES),
@@ -125,7 +125,7 @@ static bool send_answer(struct reading *reading, enum answer_kind kind, const st
 	return sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) == (ssize_t)(sizeof(head) + head.function_bytes + head.source_bytes);
 }
 
-static struct reading the_reading; /* of this process, if it is a reader; for out_of_memory() */
+static struct symbol_reading the_reading; /* of this process, if it is a reader; for out_of_memory() */
 
 static void __attribute__((noreturn)) out_of_memory(void)
 {
@@ -135,14 +135,14 @@ static void __attribute__((noreturn)) out_of_memory(void)
 	_exit(0);
 }
 
-static void serve(struct reading *reading)
+static void serve(struct symbol_reading *reading)
 {
 	for (;;) {
-		struct question question;
+		struct symbol_question question;
 		struct iovec part = {&question, sizeof(question)};
 		struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 		struct symbol_found found;
-		enum answer_kind kind;
+		enum symbol_answer_kind kind;
 
 		if (recvmsg(JAIL_SOCKET, &message, 0) != sizeof(question))
 			return;
@@ -159,7 +159,7 @@ static void serve(struct reading *reading)
  */
 static void __attribute__((noreturn)) run_reader(void *context)
 {
-	struct reading *reading = &the_reading;
+	struct symbol_reading *reading = &the_reading;
 	struct jail jail = {.cpu_seconds = CPU_SECONDS, .filter_optional = true};
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -168,7 +168,7 @@ static void __attribute__((noreturn)) run_reader(void *context)
 		dup2(fd, STATUS_FILE);
 		close(fd);
 	}
-	*reading = (struct reading){.file = {.on_no_memory = out_of_memory}, .base_bytes = peak_bytes()};
+	*reading = (struct symbol_reading){.file = {.on_no_memory = out_of_memory}, .base_bytes = peak_bytes()};
 	jail.memory_bytes = reading->base_bytes ? reading->base_bytes + MEMORY_BYTES : 0;
 	reading->refusal = jail_enter(&jail);
 	reading->is_jailed = !reading->refusal;
@@ -212,7 +212,7 @@ static int stopped(struct symbol_reader *reader, bool has_left, struct trace_err
 }
 
 /* Returns the bytes of the packet; 0: the reader has left; -1: timeout. */
-static ssize_t receive(struct symbol_reader *reader, struct answer_head *ret_head, struct symbol_answer *ret_answer)
+static ssize_t receive(struct symbol_reader *reader, struct symbol_answer_head *ret_head, struct symbol_answer *ret_answer)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * 1000000000ull;
 	struct pollfd wait = {.fd = reader->child.socket, .events = POLLIN};
@@ -232,7 +232,7 @@ static ssize_t receive(struct symbol_reader *reader, struct answer_head *ret_hea
 }
 
 /* SECURITY: a file that has taken over the reader can send any bytes. */
-static bool is_possible(const struct answer_head *head, const char *texts, size_t bytes)
+static bool is_possible(const struct symbol_answer_head *head, const char *texts, size_t bytes)
 {
 	if (bytes < sizeof(*head) || head->function_bytes > SYMBOL_NAME_BYTES || head->source_bytes >= SYMBOL_SOURCE_BYTES ||
 	    bytes != sizeof(*head) + head->function_bytes + head->source_bytes)
@@ -256,7 +256,7 @@ static int load_demangler(struct trace_error *ret_error)
 	return errno == ENOMEM ? -ENOMEM : -EAGAIN;
 }
 
-static int refusal(const struct answer_head *head, struct trace_error *ret_error)
+static int refusal(const struct symbol_answer_head *head, struct trace_error *ret_error)
 {
 	if (head->kind == ANSWER_NO_MEMORY)
 		return -ENOMEM;
@@ -268,7 +268,7 @@ static int refusal(const struct answer_head *head, struct trace_error *ret_error
 }
 
 /* Separates the texts of @answer, each with a NUL. */
-static int take(struct symbol_reader *reader, const struct answer_head *head, size_t bytes, struct symbol_answer *answer,
+static int take(struct symbol_reader *reader, const struct symbol_answer_head *head, size_t bytes, struct symbol_answer *answer,
 		struct trace_error *ret_error)
 {
 	char *source = answer->texts + head->function_bytes + 1;
@@ -293,9 +293,9 @@ static int take(struct symbol_reader *reader, const struct answer_head *head, si
 	return 0;
 }
 
-static int ask(struct symbol_reader *reader, int fd, const struct question *question, struct symbol_answer *ret_answer, struct trace_error *ret_error)
+static int ask(struct symbol_reader *reader, int fd, const struct symbol_question *question, struct symbol_answer *ret_answer, struct trace_error *ret_error)
 {
-	struct answer_head head = {0};
+	struct symbol_answer_head head = {0};
 	ssize_t bytes;
 	int result;
 
@@ -315,7 +315,7 @@ static int ask(struct symbol_reader *reader, int fd, const struct question *ques
 int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source, struct symbol_answer *ret_answer,
 		      struct trace_error *ret_error)
 {
-	const struct question question = {.offset = offset, .want_source = want_source};
+	const struct symbol_question question = {.offset = offset, .want_source = want_source};
 	int result = ask(reader, fd, &question, ret_answer, ret_error);
 
 	return result == -EAGAIN ? ask(reader, fd, &question, ret_answer, ret_error) : result;

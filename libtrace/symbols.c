@@ -28,10 +28,10 @@
 #define NO_OBJECT SIZE_MAX
 
 /**
- * struct kept_answer - an answer about a byte of a file
+ * struct symbol_kept - an answer about a byte of a file
  * @key: the byte, and whether the source line was asked for
  */
-struct kept_answer {
+struct symbol_kept {
 	uint64_t key;
 	uint64_t address;
 	uint64_t offset;
@@ -39,22 +39,22 @@ struct kept_answer {
 	string_id source;
 };
 
-/** enum object_state - what is still asked about a file: less after its reader failed */
-enum object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, OBJECT_UNREADABLE };
+/** enum symbol_object_state - what is still asked about a file: less after its reader failed */
+enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, OBJECT_UNREADABLE };
 
-/** struct object - a file from which code was mapped. @used_at: number of the query that asked last */
-struct object {
+/** struct symbol_object - a file from which code was mapped. @used_at: number of the query that asked last */
+struct symbol_object {
 	char *path; /* owned */
 	uint64_t ino; /* 0: unknown */
 	int fd;
-	enum object_state state;
+	enum symbol_object_state state;
 	struct symbol_reader reader;
 	struct hash_table answers;
 	uint64_t used_at;
 };
 
-/** struct mapping - a mapping of a process; @since_ns: when it was reported */
-struct mapping {
+/** struct symbol_mapping - a mapping of a process; @since_ns: when it was reported */
+struct symbol_mapping {
 	uint32_t pid;
 	size_t object;
 	uint64_t since_ns;
@@ -64,11 +64,11 @@ struct mapping {
 };
 
 /**
- * struct step - an event in the life of a thread, in time order
+ * struct symbol_step - an event in the life of a thread, in time order
  * Either @parent starts it as part of @pid (for a new process its own), or it executes a new
  * program.
  */
-struct step {
+struct symbol_step {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t parent;
@@ -77,11 +77,11 @@ struct step {
 };
 
 struct trace_symbols {
-	struct object *objects;
+	struct symbol_object *objects;
 	size_t nr_objects, room_objects;
-	struct mapping *mappings;
+	struct symbol_mapping *mappings;
 	size_t nr_mappings, room_mappings;
-	struct step *steps;
+	struct symbol_step *steps;
 	size_t nr_steps, room_steps;
 	struct strings strings; /* names and source lines */
 	struct symbol_answer answer; /* the last one of a reader */
@@ -121,7 +121,7 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 		symbols->failed = true;
 		return NO_OBJECT;
 	}
-	symbols->objects[symbols->nr_objects] = (struct object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
+	symbols->objects[symbols->nr_objects] = (struct symbol_object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
 	if (!symbols->objects[symbols->nr_objects].path) {
 		symbols->failed = true;
 		return NO_OBJECT;
@@ -129,7 +129,7 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 	return symbols->nr_objects++;
 }
 
-static void add_mapping(struct trace_symbols *symbols, const struct mapping *mapping)
+static void add_mapping(struct trace_symbols *symbols, const struct symbol_mapping *mapping)
 {
 	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings, sizeof(*symbols->mappings)))
 		symbols->failed = true;
@@ -137,7 +137,7 @@ static void add_mapping(struct trace_symbols *symbols, const struct mapping *map
 		symbols->mappings[symbols->nr_mappings++] = *mapping;
 }
 
-static void add_step(struct trace_symbols *symbols, const struct step *step)
+static void add_step(struct trace_symbols *symbols, const struct symbol_step *step)
 {
 	if (!grow((void **)&symbols->steps, symbols->nr_steps, &symbols->room_steps, sizeof(*symbols->steps)))
 		symbols->failed = true;
@@ -158,16 +158,16 @@ static void collect_start(struct trace_symbols *symbols, const struct trace_even
 	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
 		const struct trace_start_thread *thread = event->payload;
 
-		add_step(symbols, &(struct step){ .tid = thread->tid, .pid = thread->tgid });
+		add_step(symbols, &(struct symbol_step){ .tid = thread->tid, .pid = thread->tgid });
 	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
 		const struct trace_start_map *map = event->payload;
 
-		add_mapping(symbols, &(struct mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
+		add_mapping(symbols, &(struct symbol_mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
 							.start = map->start, .end = map->end, .offset = map->offset });
 	}
 }
 
-static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
+static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
 
 /* A program reports where its code is mapped. The process is that of the reporting thread. */
 static void collect_told(struct trace_symbols *symbols, const struct trace_event *event)
@@ -175,14 +175,14 @@ static void collect_told(struct trace_symbols *symbols, const struct trace_event
 	const struct trace_event_type *type = event->type;
 	size_t chars;
 	const char *path = trace_event_bytes(event, trace_type_field(type, "path"), &chars);
-	const struct step *step;
+	const struct symbol_step *step;
 	uint32_t tid;
 
 	if (!(type->flags & TRACE_EVENT_TID) || !path || event->payload_bytes < sizeof(tid))
 		return;
 	memcpy(&tid, event->payload, sizeof(tid));
 	step = latest_step(symbols, tid, event->ts_ns, false);
-	add_mapping(symbols, &(struct mapping){
+	add_mapping(symbols, &(struct symbol_mapping){
 		.pid = step ? step->pid : tid,
 		.since_ns = event->ts_ns,
 		.object = object_of(symbols, path, chars, 0),
@@ -197,11 +197,11 @@ static void collect(struct trace_symbols *symbols, const struct trace_event *eve
 	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
 		const struct trace_sched_fork *fork = event->payload;
 
-		add_step(symbols, &(struct step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
+		add_step(symbols, &(struct symbol_step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
 	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
 		const struct trace_sched_exec *exec = event->payload;
 
-		add_step(symbols, &(struct step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
+		add_step(symbols, &(struct symbol_step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
 	} else if (event->type && !strcmp(event->type->name, "program:map")) {
 		collect_told(symbols, event);
 	}
@@ -243,7 +243,7 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	if (!symbols)
 		return NULL;
 	for (size_t i = 0; i < symbols->nr_objects; i++) {
-		struct object *object = &symbols->objects[i];
+		struct symbol_object *object = &symbols->objects[i];
 
 		symbol_reader_stop(&object->reader);
 		if (object->fd >= 0)
@@ -267,7 +267,7 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
 /* ---- mappings of a thread ---- */
 
 /* Steps are in time order. */
-static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
+static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
 {
 	for (size_t i = symbols->nr_steps; i-- > 0;)
 		if (symbols->steps[i].tid == tid && symbols->steps[i].ts_ns <= ts_ns && (!exec_only || symbols->steps[i].exec))
@@ -275,7 +275,7 @@ static const struct step *latest_step(const struct trace_symbols *symbols, uint3
 	return NULL;
 }
 
-static const struct step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
+static const struct symbol_step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
 {
 	for (size_t i = symbols->nr_steps; i-- > 0;)
 		if (symbols->steps[i].tid == pid && symbols->steps[i].ts_ns <= ts_ns && !symbols->steps[i].exec)
@@ -292,10 +292,10 @@ static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uin
 	return UINT64_MAX;
 }
 
-static const struct mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address)
+static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address)
 {
 	for (int generation = 0; generation < 64; generation++) {
-		const struct step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
+		const struct symbol_step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
 		uint32_t pid = now ? now->pid : tid;
 		uint64_t from_ns, to_ns = next_exec(symbols, pid, ts_ns);
 
@@ -303,7 +303,7 @@ static const struct mapping *mapping_of(const struct trace_symbols *symbols, uin
 		born = birth(symbols, pid, ts_ns);
 		from_ns = exec ? exec->ts_ns : born ? born->ts_ns : 0;
 		for (size_t i = symbols->nr_mappings; i-- > 0;) {
-			const struct mapping *mapping = &symbols->mappings[i];
+			const struct symbol_mapping *mapping = &symbols->mappings[i];
 
 			if (mapping->pid == pid && mapping->since_ns >= from_ns && mapping->since_ns < to_ns && address >= mapping->start &&
 			    address < mapping->end)
@@ -323,7 +323,7 @@ static const struct mapping *mapping_of(const struct trace_symbols *symbols, uin
  * SECURITY: the path may come from a traced program, and the file may belong to another user. Only a
  * regular file is opened.
  */
-static void open_object(struct trace_symbols *symbols, struct object *object)
+static void open_object(struct trace_symbols *symbols, struct symbol_object *object)
 {
 	struct stat status;
 
@@ -337,7 +337,7 @@ static void open_object(struct trace_symbols *symbols, struct object *object)
 /* Stops the reader that has not been asked for the longest time. */
 static void limit_readers(struct trace_symbols *symbols)
 {
-	struct object *oldest = NULL;
+	struct symbol_object *oldest = NULL;
 
 	for (size_t i = 0; symbols->nr_readers >= MAX_READERS && i < symbols->nr_objects; i++)
 		if (symbols->objects[i].reader.runs && (!oldest || symbols->objects[i].used_at < oldest->used_at))
@@ -349,7 +349,7 @@ static void limit_readers(struct trace_symbols *symbols)
 }
 
 /* The reader of @object failed. It is asked for less from now on. */
-static void restrict_object(struct trace_symbols *symbols, struct object *object, bool had_source, const struct trace_error *error)
+static void restrict_object(struct trace_symbols *symbols, struct symbol_object *object, bool had_source, const struct trace_error *error)
 {
 	if (object->state == OBJECT_READABLE && !symbols->nr_unread++)
 		error_set(&symbols->unread, -EBADMSG, "%.250s: names of functions or their source lines are missing: %s", object->path,
@@ -358,7 +358,7 @@ static void restrict_object(struct trace_symbols *symbols, struct object *object
 }
 
 /* Returns false if there is no answer. */
-static bool ask(struct trace_symbols *symbols, struct object *object, uint64_t offset, bool want_source)
+static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset, bool want_source)
 {
 	struct trace_error error = {0};
 	int result;
@@ -377,11 +377,11 @@ static bool ask(struct trace_symbols *symbols, struct object *object, uint64_t o
 }
 
 /* Returns the answer, or NULL: there is none. */
-static const struct kept_answer *answer_of(struct trace_symbols *symbols, struct object *object, uint64_t offset)
+static const struct symbol_kept *answer_of(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset)
 {
 	bool want_source = symbols->want_source && object->state != OBJECT_WITHOUT_SOURCE;
 	uint64_t key = offset << 1 | want_source;
-	struct kept_answer *kept = table_find(&object->answers, sizeof(*kept), key + 1);
+	struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key + 1);
 
 	if (kept)
 		return kept;
@@ -415,9 +415,9 @@ int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error 
 
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol)
 {
-	const struct mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
-	const struct kept_answer *kept = NULL;
-	struct object *object;
+	const struct symbol_mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
+	const struct symbol_kept *kept = NULL;
+	struct symbol_object *object;
 	uint64_t offset;
 
 	if (!mapping)

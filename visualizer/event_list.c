@@ -14,13 +14,18 @@
 #include "call_text.h"
 #include "complain.h"
 #include "lookahead.h"
-#include "report.h"
+#include "checked_memory.h"
+#include "event_list.h"
+#include "losses.h"
+#include "recorded.h"
+#include "time_choice.h"
+#include "value_text.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define LINE_BYTES 8192u
 #define NAME_BYTES 32u /* "Syscall entry          \t" is copied as one block */
 #define NAME_WIDTH 23u
-#define NOBODY UINT32_MAX
+#define NO_THREAD UINT32_MAX
 #define NO_CPU UINT32_MAX /* for a gap on an unknown CPU */
 #define ID_WORDS (65536 / 64)
 #define TIDS (1u << 22) /* limit of Linux */
@@ -28,14 +33,14 @@
 _Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
 
 /* A name as the list prints it, padded and with its tab. */
-struct name {
+struct padded_name {
 	char text[NAME_BYTES];
 	size_t bytes;
 };
 
 /**
  * struct list_cpu - scheduling of one CPU
- * @running: the thread on it; NOBODY: unknown
+ * @running: the thread on it; NO_THREAD: unknown
  * @lost_from_ns, @lost_to_ns: its scheduling changes are missing between these; 0: none are
  * @switch_ns, @nr_switches: time of the last switch, and the number of switches at that time
  * @unseen: @running came after that switch, and no event shows it
@@ -50,8 +55,8 @@ struct list_cpu {
 	bool unseen;
 };
 
-struct list {
-	struct report *report;
+struct event_list {
+	const struct report *report;
 	char *buffer; /* owned */
 	size_t used;
 	struct list_cpu *cpus; /* owned */
@@ -66,7 +71,7 @@ struct list {
 	struct trace_cursor *masks;  /* owned: changes of the recorded events, */
 	uint64_t next_mask_ns;	     /* and the time of the next one */
 	uint64_t mask[ID_WORDS]; /* events to show, also of programs */
-	struct name names[TRACE_EV_MAX]; /* by event id */
+	struct padded_name names[TRACE_EV_MAX]; /* by event id */
 	/* "000," to "999,"; one more, because a copy may read two bytes too many */
 	char thousands[1001][4];
 	uint64_t second;		 /* the millions in time_text */
@@ -144,7 +149,7 @@ static bool name_matches(const struct trace_event_type *type, const char *name)
 	return strcasecmp(name, "CORE") == 0 && is_core(type->classic);
 }
 
-static int mask_names(const struct list *list, const char **names, size_t nr, uint64_t *mask)
+static int mask_names(const struct event_list *list, const char **names, size_t nr, uint64_t *mask)
 {
 	const struct trace *trace = list->report->trace;
 
@@ -170,39 +175,39 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 }
 
 /* True if an option names types of the start state, which are in the trace but not in time. */
-static bool asks_for_start(const struct list *list)
+static bool names_start_state(const struct event_list *list)
 {
-	const struct options *options = list->report->options;
+	const struct visualizer_options *options = list->report->options;
 
-	for (size_t i = 0; i < options->nr_traced; i++)
+	for (size_t i = 0; i < options->events.nr_traced; i++)
 		for (size_t j = 0; j < trace_nr_types(list->report->trace); j++) {
 			const struct trace_event_type *type = trace_get_type(list->report->trace, j);
 
-			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->traced[i]))
+			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->events.traced[i]))
 				return true;
 		}
 	return false;
 }
 
-static void tell_empty(const struct list *list)
+static void report_empty(const struct event_list *list)
 {
-	if (asks_for_start(list))
-		fputs("tracevisualizer: start_thread and its like describe the start state and are not events; lists do not show them\n", stderr);
+	if (names_start_state(list))
+		fputs("tracevisualizer: start_thread and the other types of the start state are not events; lists do not show them\n", stderr);
 	else
 		fputs("tracevisualizer: the trace has no events of the requested kinds; tracevisualizer -s shows their numbers, and what was not recorded\n",
 		      stderr);
 }
 
-static int choose_events(struct list *list)
+static int choose_events(struct event_list *list)
 {
-	const struct options *options = list->report->options;
+	const struct visualizer_options *options = list->report->options;
 	uint64_t omitted[ID_WORDS] = {0};
 	int error;
 
-	memset(list->mask, options->nr_traced ? 0 : 0xff, sizeof(list->mask));
-	error = mask_names(list, options->traced, options->nr_traced, list->mask);
+	memset(list->mask, options->events.nr_traced ? 0 : 0xff, sizeof(list->mask));
+	error = mask_names(list, options->events.traced, options->events.nr_traced, list->mask);
 	if (!error)
-		error = mask_names(list, options->omitted, options->nr_omitted, omitted);
+		error = mask_names(list, options->events.omitted, options->events.nr_omitted, omitted);
 	for (int i = 0; i < ID_WORDS; i++)
 		list->mask[i] &= ~omitted[i];
 	return error;
@@ -210,20 +215,20 @@ static int choose_events(struct list *list)
 
 /* ---- lines ---- */
 
-static void flush(struct list *list)
+static void flush(struct event_list *list)
 {
 	list->any |= list->used > 0;
-	fwrite(list->buffer, 1, list->used, list->report->out);
+	fwrite(list->buffer, 1, list->used, list->report->output.out);
 	list->used = 0;
 }
 
-static inline void put_char(struct list *list, char character)
+static inline void put_char(struct event_list *list, char character)
 {
 	list->buffer[list->used++] = character;
 }
 
 /* A blank and a tab, between columns. */
-static inline void put_gap(struct list *list)
+static inline void put_gap(struct event_list *list)
 {
 	memcpy(list->buffer + list->used, " \t", 2);
 	list->used += 2;
@@ -233,7 +238,7 @@ static inline void put_gap(struct list *list)
  * Three digits of @number; without leading zeros if it is the @first group. Copies four bytes: the
  * next output overwrites the comma.
  */
-static inline void put_group(struct list *list, unsigned int number, bool first)
+static inline void put_group(struct event_list *list, unsigned int number, bool first)
 {
 	unsigned int skipped = !first || number >= 100 ? 0 : number >= 10 ? 1 : 2;
 
@@ -241,7 +246,7 @@ static inline void put_group(struct list *list, unsigned int number, bool first)
 	list->used += 3 - skipped;
 }
 
-static void put_large(struct list *list, uint64_t number)
+static void put_large(struct event_list *list, uint64_t number)
 {
 	if (number >= 1000)
 		put_large(list, number / 1000);
@@ -249,7 +254,7 @@ static void put_large(struct list *list, uint64_t number)
 }
 
 /* For CPUs, thread ids and lengths, without commas. */
-static inline void put_number(struct list *list, uint64_t number)
+static inline void put_number(struct event_list *list, uint64_t number)
 {
 	if (number < 1000) {
 		put_group(list, (unsigned int)number, true);
@@ -261,14 +266,14 @@ static inline void put_number(struct list *list, uint64_t number)
 	}
 }
 
-static void put_unknown(struct list *list)
+static void put_unknown(struct event_list *list)
 {
 	memcpy(list->buffer + list->used, "N/A", 3);
 	list->used += 3;
 }
 
 /* With commas between groups of three digits. */
-static void put_grouped(struct list *list, uint64_t number)
+static void put_grouped(struct event_list *list, uint64_t number)
 {
 	if (number >= 1000) {
 		put_grouped(list, number / 1000);
@@ -277,10 +282,10 @@ static void put_grouped(struct list *list, uint64_t number)
 	put_group(list, number % 1000, number < 1000);
 }
 
-static void put_name(struct list *list, const struct trace_event *event)
+static void put_name(struct event_list *list, const struct trace_event *event)
 {
-	static const struct name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
-	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
+	static const struct padded_name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
+	const struct padded_name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
 	char text[256];
 
 	if (event->id >= TRACE_EV_MAX && event->type) { /* an event of a program: provider:event */
@@ -292,14 +297,14 @@ static void put_name(struct list *list, const struct trace_event *event)
 	list->used += name->bytes;
 }
 
-static void prepare_names(struct list *list)
+static void prepare_names(struct event_list *list)
 {
 	const struct trace *trace = list->report->trace;
 
 	for (size_t i = 0; i < trace_nr_types(trace); i++) {
 		const struct trace_event_type *type = trace_get_type(trace, i);
 		char text[NAME_BYTES - 1];
-		struct name *name;
+		struct padded_name *name;
 
 		if (type->id >= TRACE_EV_MAX)
 			continue;
@@ -315,9 +320,9 @@ static void prepare_names(struct list *list)
 }
 
 /* Usually all digits but the last two groups equal those of the previous event, and are copied. */
-static void put_time(struct list *list, uint64_t ts_ns)
+static void put_time(struct event_list *list, uint64_t ts_ns)
 {
-	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->options->exact ? ns : ns / 1000;
+	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->output.exact ? ns : ns / 1000;
 	uint64_t second = time / 1000000;
 	unsigned int rest = (unsigned int)(time % 1000000);
 
@@ -344,12 +349,12 @@ static void put_time(struct list *list, uint64_t ts_ns)
 
 static const char *path_of(void *data, int fd)
 {
-	struct list *list = data;
+	struct event_list *list = data;
 
 	return trace_thread_file(list->state, list->thread, fd);
 }
 
-static size_t put_call(struct list *list, const struct trace_event *event)
+static size_t put_call(struct event_list *list, const struct trace_event *event)
 {
 	char *at = list->buffer + list->used;
 	const char *name;
@@ -361,7 +366,7 @@ static size_t put_call(struct list *list, const struct trace_event *event)
 	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(list->calls, name));
 }
 
-static void put_symbol(struct list *list, const char *field, const struct trace_symbol *symbol)
+static void put_symbol(struct event_list *list, const char *field, const struct trace_symbol *symbol)
 {
 	const char *base = strrchr(symbol->file, '/') ? strrchr(symbol->file, '/') + 1 : symbol->file;
 	char name[61], function[301], file[101];
@@ -372,7 +377,7 @@ static void put_symbol(struct list *list, const char *field, const struct trace_
 }
 
 /* After an event of a program: the symbols of its addresses. */
-static void put_symbols(struct list *list, const struct trace_event *event, uint32_t tid)
+static void put_symbols(struct event_list *list, const struct trace_event *event, uint32_t tid)
 {
 	struct trace_symbol symbol;
 
@@ -393,7 +398,7 @@ static void put_symbols(struct list *list, const struct trace_event *event, uint
 	}
 }
 
-static void put_text(struct list *list, const struct trace_event *event, uint32_t pid)
+static void put_text(struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
 	size_t room = LINE_BYTES / 2, known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
 	int bytes;
@@ -407,13 +412,13 @@ static void put_text(struct list *list, const struct trace_event *event, uint32_
 		put_symbols(list, event, pid);
 }
 
-static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
+static void put_line(struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	unsigned int forgotten = list->report->options->forgotten;
+	unsigned int hidden_columns = list->report->options->events.hidden_columns;
 
 	if (list->used > BUFFER_BYTES - LINE_BYTES)
 		flush(list);
-	if (!(forgotten & COLUMN_CPU)) {
+	if (!(hidden_columns & COLUMN_CPU)) {
 		if (event->cpu == NO_CPU)
 			put_unknown(list);
 		else
@@ -421,39 +426,39 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 		put_gap(list);
 	}
 	put_name(list, event);
-	if (!(forgotten & COLUMN_TIME)) {
+	if (!(hidden_columns & COLUMN_TIME)) {
 		put_time(list, event->ts_ns);
 		put_gap(list);
 	}
-	if (!(forgotten & COLUMN_PID)) {
-		if (pid == NOBODY)
+	if (!(hidden_columns & COLUMN_PID)) {
+		if (pid == NO_THREAD)
 			put_unknown(list);
 		else
 			put_number(list, pid);
 		put_gap(list);
 	}
-	if (!(forgotten & COLUMN_LENGTH)) {
+	if (!(hidden_columns & COLUMN_LENGTH)) {
 		put_number(list, event->payload_bytes);
 		put_gap(list);
 	}
-	if (!(forgotten & COLUMN_TEXT))
+	if (!(hidden_columns & COLUMN_TEXT))
 		put_text(list, event, pid);
 	put_char(list, '\n');
 }
 
-static void put_header(struct list *list)
+static void put_header(struct event_list *list)
 {
 	static const char rule[] = "####################################################################\n";
-	const struct options *options = list->report->options;
-	FILE *out = list->report->out;
+	const struct visualizer_options *options = list->report->options;
+	FILE *out = list->report->output.out;
 
-	if (options->cpu >= 0)
-		fprintf(out, "Tracing CPU %lld only\n", (long long)options->cpu);
-	if (options->pid >= 0)
-		fprintf(out, "Tracing process %lld only\n", (long long)options->pid);
-	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->forgotten & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
-		options->forgotten & COLUMN_TIME ? "" : "Time\t", options->forgotten & COLUMN_PID ? "" : "PID\t",
-		options->forgotten & COLUMN_LENGTH ? "" : "Length\t", options->forgotten & COLUMN_TEXT ? "" : "Description", rule);
+	if (options->events.cpu >= 0)
+		fprintf(out, "Tracing CPU %lld only\n", (long long)options->events.cpu);
+	if (options->processes.pid >= 0)
+		fprintf(out, "Tracing process %lld only\n", (long long)options->processes.pid);
+	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->events.hidden_columns & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
+		options->events.hidden_columns & COLUMN_TIME ? "" : "Time\t", options->events.hidden_columns & COLUMN_PID ? "" : "PID\t",
+		options->events.hidden_columns & COLUMN_LENGTH ? "" : "Length\t", options->events.hidden_columns & COLUMN_TEXT ? "" : "Description", rule);
 }
 
 /* ---- the thread on a CPU ---- */
@@ -489,7 +494,7 @@ static bool is_lost(const struct trace_event *event)
  */
 static void note_gap(void *data, const struct trace_gap *gap)
 {
-	struct list *list = data;
+	struct event_list *list = data;
 	struct list_cpu *cpu;
 
 	if (gap->cpu >= trace_get_info(list->report->trace)->nr_cpus || !is_loss_of_cpu(gap->stream, gap->cpu, gap->cause))
@@ -501,7 +506,7 @@ static void note_gap(void *data, const struct trace_gap *gap)
 		cpu->lost_to_ns = gap->end_ns;
 }
 
-static void set_next_gap(struct list *list)
+static void set_next_gap(struct event_list *list)
 {
 	const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
 
@@ -509,7 +514,7 @@ static void set_next_gap(struct list *list)
 }
 
 /* Notes gaps that begin before the current event and have not ended. */
-static void pass_gaps(struct list *list)
+static void pass_gaps(struct event_list *list)
 {
 	for (; list->next_gap_ns < list->now_ns; list->next_gap++, set_next_gap(list)) {
 		const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
@@ -522,14 +527,14 @@ static void pass_gaps(struct list *list)
 /*
  * Ends a pass over events. Lack of memory ends the program: a list must not omit events. A damaged
  * chunk was reported as a loss already. The start state has no losses, so damage in it is reported
- * here, unless @told.
+ * here, unless @reported.
  */
-static void end_pass(struct trace_cursor *cursor, bool told)
+static void end_pass(struct trace_cursor *cursor, bool reported)
 {
 	struct trace_error error = {0};
 	int ended = trace_cursor_end(cursor, &error);
 
-	if (ended == -EBADMSG && !told)
+	if (ended == -EBADMSG && !reported)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
 	else if (ended && ended != -EBADMSG)
 		memory_end();
@@ -542,7 +547,7 @@ static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t 
 	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
-	uint32_t tid = NOBODY;
+	uint32_t tid = NO_THREAD;
 
 	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
 	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
@@ -590,9 +595,9 @@ static void set_bit(uint8_t *bits, uint32_t tid)
  * left the CPU, an unrecorded one may have left as well, and another one may have woken the
  * recorded thread. So the thread on the CPU is unknown.
  */
-static uint32_t who_made(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
+static uint32_t thread_of_event(struct event_list *list, const struct trace_event *event, const struct list_cpu *cpu)
 {
-	uint32_t running = cpu ? cpu->running : NOBODY, tid;
+	uint32_t running = cpu ? cpu->running : NO_THREAD, tid;
 
 	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
 		memcpy(&tid, event->payload, sizeof(tid));
@@ -605,15 +610,15 @@ static uint32_t who_made(struct list *list, const struct trace_event *event, con
 	if (is_own(event))
 		set_bit(list->passed, running);
 	else if (cpu && cpu->unseen)
-		return NOBODY;
-	return has_bit(list->passed, running) ? running : NOBODY;
+		return NO_THREAD;
+	return has_bit(list->passed, running) ? running : NO_THREAD;
 }
 
 /*
  * Peek at the next switch, which usually is in the same, already decoded chunk. Returns false if it
  * is not, or if anything was lost until then.
  */
-static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
+static bool peek_switch(const struct event_list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
 {
 	const struct trace_sched_switch *next = list->cursor ? trace_cursor_peek(list->cursor, 1) : NULL;
 	uint64_t next_ns = next ? trace_cursor_peek_ns(list->cursor) : 0;
@@ -629,12 +634,12 @@ static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_
  * The thread that leaves the CPU at the switch after @event, itself a switch. Returns false if it
  * is unknown, or if switches between them may not have been recorded.
  */
-static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
+static bool next_leaves(struct event_list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
 {
 	uint32_t prev;
 	uint64_t ns;
 
-	if (!foresee(list, cpu, &ns, &prev)) {
+	if (!peek_switch(list, cpu, &ns, &prev)) {
 		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev)) {
 			if (cpu->ahead.error)
 				memory_end();
@@ -662,7 +667,7 @@ static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct tr
  * analyzer/state_hidden.c. Only threads that have not been seen leaving a CPU, nor been forked,
  * need this look-up.
  */
-static void switch_in(struct list *list, struct list_cpu *cpu, const struct trace_event *event)
+static void switch_in(struct event_list *list, struct list_cpu *cpu, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = switch_of(event);
 	uint32_t next = sw->next_tid, prev;
@@ -677,12 +682,12 @@ static void switch_in(struct list *list, struct list_cpu *cpu, const struct trac
 	if (next_leaves(list, cpu, event, &prev))
 		cpu->running = prev;
 	else if (has_bit(list->hidden, next))
-		cpu->running = NOBODY;
+		cpu->running = NO_THREAD;
 	cpu->unseen = cpu->running != next;
 }
 
 /* Before the pass: find hidden threads. Returns 0 or -ENOMEM. */
-static int find_hidden(struct list *list)
+static int find_hidden(struct event_list *list)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
@@ -705,24 +710,24 @@ static int find_hidden(struct list *list)
 			set_bit(list->hidden, thread->tid);
 	}
 	/* an analysis reports damage itself */
-	end_pass(cursor, list->report->options->paths || list->report->analysis);
+	end_pass(cursor, list->report->options->events.paths || list->report->analysis);
 	return 0;
 }
 
-static bool of_process(const struct list *list, uint32_t tid)
+static bool of_process(const struct event_list *list, uint32_t tid)
 {
-	return tid == (uint32_t)list->report->options->pid;
+	return tid == (uint32_t)list->report->options->processes.pid;
 }
 
 /* With --pid the original also shows the scheduling change that brings the process in. */
-static bool pid_wanted(const struct list *list, const struct trace_event *event, uint32_t pid)
+static bool pid_wanted(const struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	if (list->report->options->pid < 0 || of_process(list, pid))
+	if (list->report->options->processes.pid < 0 || of_process(list, pid))
 		return true;
 	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }
 
-static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
+static void list_event(struct event_list *list, const struct trace_event *event, uint32_t nr_cpus)
 {
 	struct list_cpu *cpu = event->cpu < nr_cpus ? &list->cpus[event->cpu] : NULL;
 	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
@@ -732,8 +737,8 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
 	if (event->ts_ns > list->next_gap_ns)
 		pass_gaps(list);
 	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
-		cpu->running = NOBODY;
-	tid = who_made(list, event, cpu);
+		cpu->running = NO_THREAD;
+	tid = thread_of_event(list, event, cpu);
 	if (shown && pid_wanted(list, event, tid))
 		put_line(list, event, tid);
 	if (cpu && switch_of(event))
@@ -748,15 +753,15 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
  */
 static void list_hook(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
-	struct list *list = data;
-	const struct options *options = list->report->options;
+	struct event_list *list = data;
+	const struct visualizer_options *options = list->report->options;
 	const struct trace_info *info = trace_get_info(list->report->trace);
 
-	if (options->cpu >= 0 && event->cpu != (uint32_t)options->cpu)
+	if (options->events.cpu >= 0 && event->cpu != (uint32_t)options->events.cpu)
 		return;
-	if (event->ts_ns < report_moment(list->report, options->from_s))
+	if (event->ts_ns < time_of_second(list->report->trace, options->window.from_s))
 		return;
-	if (options->to_s < 0 || event->ts_ns < report_moment(list->report, options->to_s))
+	if (options->window.to_s < 0 || event->ts_ns < time_of_second(list->report->trace, options->window.to_s))
 		list_event(list, event, info->nr_cpus);
 }
 
@@ -765,7 +770,7 @@ static void list_damage(void *list, struct trace_analysis *analysis, const struc
 	note_gap(list, gap);
 }
 
-static int list_with_state(struct list *list)
+static int list_with_state(struct event_list *list)
 {
 	const struct trace_info *info = trace_get_info(list->report->trace);
 	int error;
@@ -774,7 +779,7 @@ static int list_with_state(struct list *list)
 	if (!list->state)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->cpus[i].running = first_running(list->report->trace, i, report_moment(list->report, list->report->options->from_s));
+		list->cpus[i].running = first_running(list->report->trace, i, time_of_second(list->report->trace, list->report->options->window.from_s));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
 		error = trace_analysis_on_late_gap(list->state, list_damage, list);
@@ -784,26 +789,26 @@ static int list_with_state(struct list *list)
 		error = trace_analysis_error(list->state, NULL); /* for the paths */
 	flush(list);
 	if (!list->report->analysis) /* else the caller has warned already */
-		warn_damages(list->state);
+		losses_warn_late(list->state);
 	trace_analysis_free(list->state);
 	return error;
 }
 
-static int list_events(struct list *list)
+static int list_events(struct event_list *list)
 {
-	const struct options *options = list->report->options;
+	const struct visualizer_options *options = list->report->options;
 	const struct trace_info *info = trace_get_info(list->report->trace);
-	uint32_t cpu = (uint32_t)options->cpu;
+	uint32_t cpu = (uint32_t)options->events.cpu;
 	struct trace_cursor_options window = {
-		.size = sizeof(window), .from_ns = report_moment(list->report, options->from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
+		.size = sizeof(window), .from_ns = time_of_second(list->report->trace, options->window.from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
-	if (options->from_s <= 0)
+	if (options->window.from_s <= 0)
 		window.from_ns = 0;
-	if (options->to_s >= 0)
-		window.to_ns = report_moment(list->report, options->to_s);
-	if (options->cpu >= 0) {
+	if (options->window.to_s >= 0)
+		window.to_ns = time_of_second(list->report->trace, options->window.to_s);
+	if (options->events.cpu >= 0) {
 		window.cpus = &cpu;
 		window.nr_cpus = 1;
 	}
@@ -822,17 +827,17 @@ static int list_events(struct list *list)
 /* Reports the cause of a list that would be empty. */
 static int check_window(const struct report *report)
 {
-	const struct options *options = report->options;
+	const struct visualizer_options *options = report->options;
 	const struct trace_info *info = trace_get_info(report->trace);
 
-	if (options->cpu >= info->nr_cpus)
-		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0", (long long)options->cpu,
+	if (options->events.cpu >= info->nr_cpus)
+		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0", (long long)options->events.cpu,
 				info->nr_cpus);
-	return report_check_from(report);
+	return time_choice_check(report->trace, &report->options->window);
 }
 
 /* One line for all files whose names are missing. */
-static void warn_symbols(const struct list *list)
+static void warn_symbols(const struct event_list *list)
 {
 	struct trace_error error = {0};
 	char line[4 * sizeof(error.message)]; /* a file name may have any bytes: four characters for each */
@@ -841,10 +846,10 @@ static void warn_symbols(const struct list *list)
 		fprintf(stderr, "tracevisualizer: warning: %s\n", text_name(error.message, line, sizeof(line)));
 }
 
-int report_list(struct report *report)
+int report_list(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
-	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
+	struct event_list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
 	bool filtered = is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES);
 	int error = check_window(report);
 
@@ -866,10 +871,10 @@ int report_list(struct report *report)
 		prepare_names(&list);
 		set_next_gap(&list);
 		put_header(&list);
-		error = report->options->paths ? list_with_state(&list) : list_events(&list);
+		error = report->options->events.paths ? list_with_state(&list) : list_events(&list);
 	}
 	if (!error && !list.any)
-		tell_empty(&list);
+		report_empty(&list);
 	warn_symbols(&list);
 	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
 		lookahead_end(&list.cpus[i].ahead);

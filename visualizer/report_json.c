@@ -6,9 +6,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include "checked_figures.h"
+#include "checked_memory.h"
 #include "json.h"
-#include "report.h"
+#include "losses.h"
+#include "process_pairs.h"
+#include "process_rows.h"
+#include "recorded.h"
+#include "report_disks.h"
+#include "report_json.h"
 #include "report_user.h"
+#include "wait_json.h"
 
 /* ---- the trace ---- */
 
@@ -59,14 +67,14 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
 	json_u64(json, "events", readable_events(report));
-	json_u64(json, "lost", report_lost(report, &gaps));
-	json_u64(json, "overwritten", trace_losses(report->trace).overwritten);
-	json_u64(json, "older", report_older(report));
-	if (report->command) {
-		json_u64(json, "command_pid", trace_process_pid(report->command));
-		json_bool(json, "command_is_sure", report->command_is_sure);
-		json_bool(json, "command_has_ended", command_has_ended(report));
-		json_u64(json, "command_ran_ns", command_ran_ns(report));
+	json_u64(json, "lost", losses_lost(report->trace, report->analysis, &gaps));
+	json_u64(json, "overwritten", losses_of(report->trace).overwritten);
+	json_u64(json, "older", losses_older(report->trace));
+	if (report->command.process) {
+		json_u64(json, "command_pid", trace_process_pid(report->command.process));
+		json_bool(json, "command_is_sure", report->command.is_sure);
+		json_bool(json, "command_has_ended", command_has_ended(&report->command));
+		json_u64(json, "command_ran_ns", command_ran_ns(&report->command));
 	}
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
@@ -78,7 +86,7 @@ static void put_trace(struct json *json, const struct report *report)
 	put_gaps(json, report);
 	json_open(json, "not_recorded", "[");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
-		if (is_unrecorded(report, category)) {
+		if (is_unrecorded(report->trace, report->analysis, category)) {
 			json_separate(json);
 			json_string(json, trace_category_name(category));
 		}
@@ -94,8 +102,8 @@ static void put_trace(struct json *json, const struct report *report)
 
 static void put_cpus(struct json *json, const struct report *report)
 {
-	bool switches = has_turns(report), calls = switches && trace_analysis_sees_calls(report->analysis);
-	bool irqs = switches && (has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry));
+	bool switches = has_scheduling(report->analysis), calls = switches && trace_analysis_sees_calls(report->analysis);
+	bool irqs = switches && (has_recorded(report->analysis, TRACE_EV_irq_entry) || has_recorded(report->analysis, TRACE_EV_vector_entry));
 	struct trace_cpu_figures f;
 
 	json_open(json, "cpus", "[");
@@ -107,7 +115,7 @@ static void put_cpus(struct json *json, const struct report *report)
 		json_known(json, "user_ns", f.user_ns, calls);
 		json_known(json, "system_ns", f.system_ns, calls);
 		json_known(json, "irq_ns", f.irq_ns, irqs);
-		json_known(json, "softirq_ns", f.softirq_ns, switches && has_recorded(report, TRACE_EV_softirq_entry));
+		json_known(json, "softirq_ns", f.softirq_ns, switches && has_recorded(report->analysis, TRACE_EV_softirq_entry));
 		json_known(json, "idle_ns", f.idle_ns, switches && !trace_analysis_is_filtered(report->analysis));
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
@@ -117,31 +125,12 @@ static void put_cpus(struct json *json, const struct report *report)
 
 /* ---- figures ---- */
 
-static void put_wait(struct json *json, const struct trace_wait *wait)
-{
-	json_text(json, "kind", trace_wait_kind_name(wait->kind));
-	json_text(json, "target", wait->target);
-	json_u64(json, "pid", wait->pid);
-	json_text(json, "comm", wait->comm);
-	json_text(json, "via", wait->via);
-	json_bool(json, "idle", wait->idle);
-	json_u64(json, "ns", wait->ns);
-	json_u64(json, "count", wait->count);
-}
-
-void report_json_wait(struct json *json, const struct trace_wait *wait)
-{
-	json_open(json, NULL, "{");
-	put_wait(json, wait);
-	json_close(json, "}");
-}
-
 static void put_waits(struct json *json, const struct report *report, const char *key, const struct trace_wait *waits, size_t nr)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
-		put_wait(json, &waits[i]);
+		json_wait_keys(json, &waits[i]);
 		json_text(json, "device", waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(report->analysis, waits[i].target) : "");
 		json_close(json, "}");
 	}
@@ -171,7 +160,7 @@ static void put_calls(struct json *json, const struct report *report, const char
 		json_u64(json, traps ? "major" : "errors", calls[i].errors);
 		json_u64(json, "elapsed_ns", calls[i].elapsed_ns);
 		json_u64(json, "cpu_ns", calls[i].cpu_ns);
-		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(report));
+		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(report->analysis));
 		json_u64(json, "wait_cpu_ns", calls[i].wait_cpu_ns);
 		json_u64(json, "wait_ns", calls[i].wait_ns);
 		json_u64(json, "min_ns", calls[i].min_ns);
@@ -216,20 +205,20 @@ static void put_files(struct json *json, const struct report *report, const stru
 
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
-	bool turns = has_turns(report), calls = turns && trace_analysis_sees_calls(report->analysis);
+	bool turns = has_scheduling(report->analysis), calls = turns && trace_analysis_sees_calls(report->analysis);
 
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
 	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, turns);
 	json_known(json, "user_ns", f->user_ns, calls);
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
-	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report, TRACE_EV_fault_entry));
-	json_known(json, "interrupted_ns", f->interrupted_ns, turns && has_interrupts(report));
+	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report->analysis, TRACE_EV_fault_entry));
+	json_known(json, "interrupted_ns", f->interrupted_ns, turns && has_interrupts(report->analysis));
 	json_known(json, "stolen_ns", f->stolen_ns, turns);
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, turns);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report, "waits", f->waits, f->nr_waits);
-	put_calls(json, report, "syscalls", f->syscalls, is_unrecorded(report, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);
+	put_calls(json, report, "syscalls", f->syscalls, is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);
 	put_calls(json, report, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report, f);
@@ -237,7 +226,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 
 static void put_thread(struct json *json, const struct report *report, const struct trace_thread *thread)
 {
-	struct trace_figures *f = whole_figures(trace_thread_figures(report->analysis, thread));
+	struct trace_figures *f = checked_figures(trace_thread_figures(report->analysis, thread));
 
 	json_open(json, NULL, "{");
 	json_u64(json, "tid", trace_thread_tid(thread));
@@ -251,7 +240,7 @@ static void put_thread(struct json *json, const struct report *report, const str
 
 static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
+	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
 
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", trace_process_pid(process));
@@ -283,8 +272,8 @@ static void put_client(struct json *json, const struct report *report, const str
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
 	json_u64(json, "requests", client->requests);
-	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
-	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(report));
+	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(report->analysis, TRACE_EV_softirq_entry));
+	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(report->analysis));
 	json_close(json, "}");
 }
 
@@ -301,7 +290,7 @@ static void put_servers(struct json *json, const struct report *report)
 		json_u64(json, "exact_ns", server->exact_ns);
 		json_u64(json, "shared_ns", server->shared_ns);
 		json_u64(json, "background_ns", server->background_ns);
-		json_known(json, "softirq_ns", server->softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
+		json_known(json, "softirq_ns", server->softirq_ns, has_recorded(report->analysis, TRACE_EV_softirq_entry));
 		json_open(json, "clients", "[");
 		for (size_t j = 0; j < server->nr_clients; j++)
 			put_client(json, report, &server->clients[j]);
@@ -393,11 +382,11 @@ static void put_receivers(struct json *json, const struct report *report)
 static void put_pairs(struct json *json, const struct report *report)
 {
 	size_t nr;
-	struct pair *pairs = report_pairs(report, &nr);
+	struct process_pair *pairs = process_pairs(report->analysis, &nr);
 
 	json_open(json, "pairs", "[");
 	for (size_t i = 0; i < nr; i++) {
-		const struct pair *pair = &pairs[i];
+		const struct process_pair *pair = &pairs[i];
 
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(pair->waiter));
@@ -414,13 +403,13 @@ static void put_pairs(struct json *json, const struct report *report)
 	free(pairs);
 }
 
-void report_json(struct report *report)
+void report_json(const struct report *report)
 {
-	struct json json = {.out = report->out, .first = true};
+	struct json json = {.out = report->output.out, .first = true};
 	size_t nr, limit;
 	struct process_row *rows = process_rows(report, &nr);
 
-	limit = report->options->top && (size_t)report->options->top < nr ? (size_t)report->options->top : nr;
+	limit = report->options->rows.top && (size_t)report->options->rows.top < nr ? (size_t)report->options->rows.top : nr;
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-summary/1");
 	put_trace(&json, report);
@@ -438,8 +427,8 @@ void report_json(struct report *report)
 	put_locks(&json, report);
 	put_pairs(&json, report);
 	put_system_interrupts(&json, report);
-	json_blocks(&json, report);
-	report_is_whole(report);
+	json_disks(&json, report->disks);
+	report_check_memory(report);
 	json_close(&json, "}\n");
 	free(rows);
 }

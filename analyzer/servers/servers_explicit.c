@@ -15,16 +15,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "servers_ledger.h"
+#include "servers_state.h"
 
 struct naming { /* a number that stands for a request */
-	struct ledger_process *process;
+	struct servers_process *process;
 	string_id name;
 	uint64_t id;
 	struct set *set;	       /* what the number stands for; NULL: no known request */
-	struct ledger_thread *thread; /* the thread that works on it; NULL: none */
-	struct set *rest;	       /* what that thread worked on besides */
-	struct naming *same;	       /* the next with the same hash */
+	struct servers_thread *thread; /* the thread that works on it; NULL: none */
+	struct set *besides;	       /* what that thread worked on besides */
+	struct naming *next_same_hash; /* the next with the same hash */
 	struct naming *next, *prev;    /* in the list of the process */
 };
 
@@ -33,24 +33,24 @@ struct naming_row {
 	struct naming *first; /* owned, with all that follow */
 };
 
-static uint64_t naming_key(const struct ledger_process *process, string_id name, uint64_t id)
+static uint64_t naming_key(const struct servers_process *process, string_id name, uint64_t id)
 {
 	return hash_u64(hash_u64(hash_u64((uintptr_t)process) ^ name) ^ id) | 1;
 }
 
-static struct naming **naming_find(struct trace_servers *s, const struct ledger_process *process, string_id name, uint64_t id)
+static struct naming **naming_find(struct trace_servers *s, const struct servers_process *process, string_id name, uint64_t id)
 {
-	struct naming_row *row = table_find(&s->namings, sizeof(*row), naming_key(process, name, id));
+	struct naming_row *row = table_find(&s->explicit.namings, sizeof(*row), naming_key(process, name, id));
 	struct naming **at = row ? &row->first : NULL;
 
 	while (at && *at && !((*at)->process == process && (*at)->name == name && (*at)->id == id))
-		at = &(*at)->same;
+		at = &(*at)->next_same_hash;
 	return at;
 }
 
-static struct naming *naming_new(struct trace_servers *s, struct ledger_process *process, string_id name, uint64_t id)
+static struct naming *naming_new(struct trace_servers *s, struct servers_process *process, string_id name, uint64_t id)
 {
-	struct naming_row *row = table_add(&s->namings, sizeof(*row), naming_key(process, name, id));
+	struct naming_row *row = table_add(&s->explicit.namings, sizeof(*row), naming_key(process, name, id));
 	struct naming *naming = row ? calloc(1, sizeof(*naming)) : NULL;
 
 	if (!naming) {
@@ -60,7 +60,7 @@ static struct naming *naming_new(struct trace_servers *s, struct ledger_process 
 	naming->process = process;
 	naming->name = name;
 	naming->id = id;
-	naming->same = row->first;
+	naming->next_same_hash = row->first;
 	row->first = naming;
 	naming->next = process->namings;
 	if (naming->next)
@@ -72,14 +72,14 @@ static struct naming *naming_new(struct trace_servers *s, struct ledger_process 
 static void naming_remove(struct trace_servers *s, struct naming *naming)
 {
 	uint64_t key = naming_key(naming->process, naming->name, naming->id);
-	struct naming_row *row = table_find(&s->namings, sizeof(*row), key);
+	struct naming_row *row = table_find(&s->explicit.namings, sizeof(*row), key);
 	struct naming **at = &row->first;
 
 	while (*at != naming)
-		at = &(*at)->same;
-	*at = naming->same;
+		at = &(*at)->next_same_hash;
+	*at = naming->next_same_hash;
 	if (!row->first)
-		table_remove(&s->namings, sizeof(*row), key);
+		table_remove(&s->explicit.namings, sizeof(*row), key);
 	if (naming->next)
 		naming->next->prev = naming->prev;
 	if (naming->prev)
@@ -87,41 +87,41 @@ static void naming_remove(struct trace_servers *s, struct naming *naming)
 	else
 		naming->process->namings = naming->next;
 	set_unref(naming->set);
-	set_unref(naming->rest);
+	set_unref(naming->besides);
 	free(naming);
 }
 
 /* The thread continues with what it worked on besides. */
 static void leave(struct trace_servers *s, struct naming *naming)
 {
-	struct ledger_thread *thread = naming->thread;
-	struct spent now;
+	struct servers_thread *thread = naming->thread;
+	struct cpu_time now;
 
 	if (!thread)
 		return;
-	now = servers_spent(s, thread);
+	now = servers_cpu_time(s, thread);
 	if (thread->set != naming->set) /* it has looked for work since, or received more */
-		set_assign(&naming->rest, thread->set);
-	set_drop(s, &naming->rest, naming->set);
-	servers_replace_set(s, thread, naming->rest, &now);
-	set_assign(&naming->rest, NULL);
+		set_assign(&naming->besides, thread->set);
+	set_drop(&s->sets, &naming->besides, naming->set);
+	bill_replace_set(s, thread, naming->besides, &now);
+	set_assign(&naming->besides, NULL);
 	naming->thread = NULL;
 }
 
 static void take_latest(struct trace_servers *s, struct naming *naming, const struct set *set)
 {
 	for (uint32_t i = set ? set->nr : 0; i > 0 && !naming->set; i--)
-		if (!set->items[i - 1]->named) {
-			set->items[i - 1]->named = true;
-			set_put(s, &naming->set, set->items[i - 1]);
+		if (!set->items[i - 1]->has_number) {
+			set->items[i - 1]->has_number = true;
+			set_put(&s->sets, &naming->set, set->items[i - 1]);
 		}
 }
 
-static void begin(struct trace_servers *s, struct ledger_thread *thread, string_id name, uint64_t id)
+static void begin(struct trace_servers *s, struct servers_thread *thread, string_id name, uint64_t id)
 {
 	struct naming **at = naming_find(s, thread->process, name, id);
 	struct naming *naming = at && *at ? *at : naming_new(s, thread->process, name, id);
-	struct spent now = servers_spent(s, thread);
+	struct cpu_time now = servers_cpu_time(s, thread);
 
 	if (!naming || naming->thread == thread)
 		return;
@@ -129,8 +129,8 @@ static void begin(struct trace_servers *s, struct ledger_thread *thread, string_
 	if (!naming->set)
 		take_latest(s, naming, thread->set);
 	naming->thread = thread;
-	set_assign(&naming->rest, thread->set);
-	servers_replace_set(s, thread, naming->set, &now);
+	set_assign(&naming->besides, thread->set);
+	bill_replace_set(s, thread, naming->set, &now);
 }
 
 /* Returns the part of the name that the three events of a request have in common. */
@@ -146,7 +146,7 @@ static string_id stem(struct trace_servers *s, const struct trace_event_type *ty
 void explicit_event(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_field *field = trace_type_first_field(event->type);
-	struct ledger_thread *thread;
+	struct servers_thread *thread;
 	struct naming **at;
 	string_id name;
 	uint64_t id;
@@ -170,12 +170,12 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 		naming_remove(s, *at);
 }
 
-void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint64_t until_ns)
+void explicit_lose(struct trace_servers *s, struct servers_process *process, uint64_t until_ns)
 {
 	if (until_ns > process->unnamed_until)
 		process->unnamed_until = until_ns;
 	while (process->namings) {
-		struct ledger_thread *thread = process->namings->thread;
+		struct servers_thread *thread = process->namings->thread;
 
 		naming_remove(s, process->namings);
 		if (!thread)
@@ -186,20 +186,20 @@ void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint
 		set_assign(&thread->set, NULL);
 		set_assign(&thread->passed, NULL);
 		log_set(s, thread);
-		log_believe(thread);
-		servers_charge(s, thread);
+		log_correct_set(thread);
+		bill_now(s, thread);
 	}
 }
 
-void explicit_forget(struct trace_servers *s)
+void explicit_drop(struct trace_servers *s)
 {
-	for (const struct naming_row *row = NULL; (row = table_next(&s->namings, sizeof(*row), row));)
+	for (const struct naming_row *row = NULL; (row = table_next(&s->explicit.namings, sizeof(*row), row));)
 		for (struct naming *naming = row->first, *next; naming; naming = next) {
-			next = naming->same;
+			next = naming->next_same_hash;
 			naming->process->namings = NULL;
 			set_unref(naming->set);
-			set_unref(naming->rest);
+			set_unref(naming->besides);
 			free(naming);
 		}
-	table_clear(&s->namings);
+	table_clear(&s->explicit.namings);
 }

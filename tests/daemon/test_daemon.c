@@ -307,7 +307,7 @@ static void a_snapshot_reports_threads_that_the_filter_lost(void)
 static void the_status_reports_threads_that_the_filter_lost(void)
 {
 	struct recording_options recording_options = {.level = 1};
-	struct options options = {.session.level = 1};
+	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options, .output.path = "a.trace"};
 	struct bench bench = bench_new(false);
 	char answer[CONTROL_ANSWER_BYTES] = "";

@@ -359,7 +359,7 @@ struct told {
 	uint64_t last_ns;
 };
 
-static int tell(void *context, const struct block *block, uint64_t lost)
+static int tell(void *context, const struct own_records *block, uint64_t lost)
 {
 	struct told *told = context;
 

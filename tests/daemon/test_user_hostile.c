@@ -169,7 +169,7 @@ static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool 
 		fake_program_spoil(&bad, begin, end, 5);
 	drain_flush(bench->recording->drain);
 	drain_run(bench->recording->drain);
-	user_program_settle(good_program);
+	user_program_close_counts(good_program);
 	bench_end(bench, dead);
 	cursor = trace_cursor_new(bench->trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))

@@ -86,7 +86,7 @@ static inline void bench_end(struct bench *bench, bool dead)
 	if (dead)
 		CU_ASSERT_TRUE(user_program_finish(bench->program));
 	drain_abandon(drain);
-	user_program_settle(bench->program);
+	user_program_close_counts(bench->program);
 	writer_thread_stop(bench->thread);
 	for (size_t i = 0; i < drain_nr_rings(drain); i++)
 		drain_statistics(drain, i, &stats[i]);

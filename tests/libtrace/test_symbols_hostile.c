@@ -61,7 +61,7 @@ static pid_t (*real_fork)(void);
 static Elf *(*real_elf_begin)(int, Elf_Cmd, Elf *);
 static Dwarf *(*real_dwarf_begin_elf)(Elf *, Dwarf_Cmd, Elf_Scn *);
 
-/** struct lie - an answer that no reader gives; see struct answer_head of symbol_reader.c */
+/** struct lie - an answer that no reader gives; see struct symbol_answer_head of symbol_reader.c */
 struct lie {
 	uint32_t kind, err, function_bytes, source_bytes;
 	uint64_t address, offset;

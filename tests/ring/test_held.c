@@ -13,19 +13,6 @@
 #include <trace/subbuf.h>
 #include "unit.h"
 
-struct subbuf_writer {
-	struct subbuf_control *control;
-	unsigned char *data;
-	trace_u32 subbuf_bytes;
-	trace_u32 nr_subbufs_log2;
-	trace_u32 cpu;
-	trace_u16 producer;
-	trace_u8 clock;
-	trace_u8 overwrite;
-	trace_u64 at;
-	trace_u64 *position;
-};
-
 static trace_u64 now_ns; /* each reading returns another time */
 static void (*at_point)(void);
 
@@ -35,21 +22,12 @@ static void point(void)
 		at_point();
 }
 
-static unsigned char *slot(const struct subbuf_writer *w, trace_u64 seq)
-{
-	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
-}
-
-#define SUBBUF_LOAD(p) (point(), *(volatile __typeof__(*(p)) *)(p))
-#define SUBBUF_STORE(p, v) (point(), (void)(*(volatile __typeof__(*(p)) *)(p) = (v)))
-#define SUBBUF_ADD(p, v) (point(), __atomic_fetch_add(p, v, __ATOMIC_RELAXED))
-#define SUBBUF_CAS(p, old, new) (point(), __sync_val_compare_and_swap(p, old, new))
+#define WRITER_POINT() point()
 #define SUBBUF_CLOCK() (point(), ++now_ns)
 #define SUBBUF_NOW(w) ((w)->at ? (w)->at : SUBBUF_CLOCK())
 #define SUBBUF_POSITION(w) ((w)->position)
-#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)slot(w, seq))
-#define SUBBUF_WRITE_HEADER(w, seq, offset, word) (point(), (void)(*(trace_u64 *)(slot(w, seq) + (offset)) = (word)))
-#include "../../tracer/subbuf_write.h"
+#define SUBBUF_PRELIMINARY(w, seq, offset, size) ((void)0)
+#include "subbuf_writer.h"
 
 static struct subbuf_writer writer;
 static struct subbuf_ring ring;
@@ -67,7 +45,7 @@ struct recording {
 
 static void *place_record(struct recording *r, struct subbuf_control *control, trace_u64 position)
 {
-	r->header = (struct subbuf_header *)slot(&writer, position >> SUBBUF_OFFSET_BITS);
+	r->header = (struct subbuf_header *)writer_slot(&writer, position >> SUBBUF_OFFSET_BITS);
 	r->record = (unsigned char *)r->header + (position & SUBBUF_OFFSET_MASK);
 	return r->record + sizeof(struct trace_record);
 }
@@ -127,7 +105,7 @@ static void put_text(void *to, const char *text, trace_u32 bytes)
 #define HELD_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
 #define HELD_SUBBUF_BYTES (writer.subbuf_bytes)
 #define HELD_SWAP(p, v) (point(), __atomic_exchange_n(p, v, __ATOMIC_RELAXED))
-#define HELD_HEADER(control, seq) ((struct subbuf_header *)slot(&writer, seq))
+#define HELD_HEADER(control, seq) ((struct subbuf_header *)writer_slot(&writer, seq))
 #define HELD_CATCH_UP(control, cpu, position, bytes) held_catch_up(control, position, bytes)
 #define HELD_ADD_UP(control, cpu) held_add_up(control)
 #ifndef TEST_HELD_H /* tests/ring/mutants defines this as its broken copy */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "client.h"
+#include "control_client.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ static int ask(const char *control_path, const char *line, int file_fd, char *an
 	return 0;
 }
 
-int client_ask(const char *control_path, const char *line)
+int control_client_ask(const char *control_path, const char *line)
 {
 	char answer[CONTROL_ANSWER_BYTES];
 
@@ -59,7 +59,7 @@ static int copy(int from, int to, off_t *ret_done, off_t *ret_all)
 	return got == 0 ? 0 : -errno;
 }
 
-static int copy_out(int memory, const struct output *output)
+static int copy_out(int memory, const struct output_target *output)
 {
 	off_t done, all;
 	int err;
@@ -80,7 +80,7 @@ static int copy_out(int memory, const struct output *output)
  * wait for its reader. For output that is no regular file, the daemon therefore writes to a memfd
  * of this process, which then copies it out.
  */
-static int ask_for_snapshot(const char *control_path, const struct output *output, char *answer)
+static int ask_for_snapshot(const char *control_path, const struct output_target *output, char *answer)
 {
 	struct trace_error error;
 	struct stat status;
@@ -106,7 +106,7 @@ static int save_flight(const char *control_path, const char *path)
 {
 	char answer[CONTROL_ANSWER_BYTES];
 	struct text made_up = text_trace_name();
-	struct output output;
+	struct output_target output;
 	struct trace_error error;
 
 	if (!path)
@@ -133,7 +133,7 @@ static int save_flight(const char *control_path, const char *path)
 	return 0;
 }
 
-int client_dump(const char *control_path, const char *path)
+int control_client_dump(const char *control_path, const char *path)
 {
 	char mode[CONTROL_ANSWER_BYTES];
 
@@ -146,7 +146,7 @@ int client_dump(const char *control_path, const char *path)
 			      "up to date");
 		return 1;
 	}
-	return client_ask(control_path, "dump");
+	return control_client_ask(control_path, "dump");
 }
 
 /* Appends the patterns of programs' events to the names. Returns false if there is no space. */
@@ -162,7 +162,7 @@ static bool add_patterns(const struct selection *selection, char *line, size_t s
 }
 
 /* Sends the mask as a list of event names, because the daemon may be of another version. */
-static int set_mask(const struct options *options)
+static int set_mask(const struct daemon_options *options)
 {
 	char line[CONTROL_REQUEST_BYTES] = "mask ";
 	const struct trace_event_type *type;
@@ -178,24 +178,24 @@ static int set_mask(const struct options *options)
 		message_error("the list of events is too long for one request");
 		return 1;
 	}
-	return client_ask(options->session.control_path, line);
+	return control_client_ask(options->session.control_path, line);
 }
 
-int client_run(const struct options *options)
+int control_client_run(const struct daemon_options *options)
 {
 	const char *control_path = options->session.control_path;
 
 	switch (options->action) {
 	case ACTION_PRINT_MASK:
-		return client_ask(control_path, "mask");
+		return control_client_ask(control_path, "mask");
 	case ACTION_SET_MASK:
 		return set_mask(options);
 	case ACTION_STATUS:
-		return client_ask(control_path, "status");
+		return control_client_ask(control_path, "status");
 	case ACTION_SNAPSHOT:
-		return client_dump(control_path, options->output.path);
+		return control_client_dump(control_path, options->output.path);
 	case ACTION_STOP:
-		return client_ask(control_path, "stop");
+		return control_client_ask(control_path, "stop");
 	default:
 		return 2;
 	}
