@@ -15,7 +15,7 @@
  */
 void demangle_prepare(void);
 
-/** demangle_is_prepared() - has this process, or the one that forked it, tried to load the library? */
+/** demangle_is_prepared() - has this process, or one that forked it, tried to load the library? */
 bool demangle_is_prepared(void);
 
 /**

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define UNPRIVILEGED_ID 65534
+#define OVERFLOW_ID 65534 /* a user and group without rights */
 
 #if defined(__x86_64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -48,8 +48,8 @@ static int drop_user(void)
 {
 	if (getuid() != 0 && geteuid() != 0)
 		return 0;
-	if (has_failed(setgroups(0, NULL)) || has_failed(setresgid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)) ||
-	    has_failed(setresuid(UNPRIVILEGED_ID, UNPRIVILEGED_ID, UNPRIVILEGED_ID)))
+	if (has_failed(setgroups(0, NULL)) || has_failed(setresgid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID)) ||
+	    has_failed(setresuid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID)))
 		return -errno;
 	return 0;
 }
@@ -117,8 +117,9 @@ static int filter_calls(void)
 		LOAD(arch), IF_EQUAL(OWN_ARCHITECTURE, 1, 0), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
 		CALL(read), CALL(pread64), CALL(lseek), CALL(close), CALL(fstat), CALL(fcntl),
-		CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise), CALL(futex), CALL(sched_yield), CALL(getrandom), CALL(clock_gettime),
-		CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(rt_sigreturn), CALL(restart_syscall), CALL(getpid), CALL(gettid),
+		CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise), CALL(futex), CALL(sched_yield),
+		CALL(getrandom), CALL(clock_gettime), CALL(getpid), CALL(gettid),
+		CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(rt_sigreturn), CALL(restart_syscall),
 		CALL(exit), CALL(exit_group),
 		CALL_IF(sendmsg, 0, ~0u, JAIL_SOCKET),
 		CALL_IF(recvmsg, 0, ~0u, JAIL_SOCKET),

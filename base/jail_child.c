@@ -100,7 +100,8 @@ int jail_child_start(const struct jail_role *role, struct jail_child *ret_child)
 		close(sockets[0]);
 		return err;
 	}
-	*ret_child = (struct jail_child){.socket = sockets[0], .pid = pid, .owner = getpid(), .cpu_seconds = role->cpu_seconds};
+	*ret_child = (struct jail_child){
+		.socket = sockets[0], .pid = pid, .owner = getpid(), .cpu_seconds = role->cpu_seconds};
 	return 0;
 }
 
@@ -115,7 +116,11 @@ int jail_left_ms(uint64_t deadline_ns)
  * Has the child ended? A child that has not been waited for keeps its process id, so the id is not
  * that of another process.
  */
-enum jail_progress { RUNS, HAS_ENDED, IS_UNKNOWN };
+enum jail_progress {
+	RUNS,
+	HAS_ENDED,
+	IS_UNKNOWN
+};
 
 static enum jail_progress progress_of(const struct jail_child *child)
 {
@@ -135,7 +140,8 @@ static void await_end(const struct jail_child *child)
 		nanosleep(&nap, NULL);
 }
 
-static void describe_end(const struct jail_child *child, int status, const struct rusage *usage, char *ret_reason, size_t bytes)
+static void describe_end(const struct jail_child *child, int status, const struct rusage *usage, char *ret_reason,
+			 size_t bytes)
 {
 	long seconds = usage->ru_utime.tv_sec + usage->ru_stime.tv_sec;
 

@@ -45,7 +45,7 @@ struct jail_role {
 	unsigned int cpu_seconds;
 };
 
-/** jail_child_start() - fork a child. Returns 0 or a negative errno; then @ret_child is untouched */
+/** jail_child_start() - fork a child. Returns 0, or a negative errno with @ret_child untouched */
 int jail_child_start(const struct jail_role *role, struct jail_child *ret_child);
 
 /**

@@ -62,13 +62,16 @@ static size_t add_functions(struct symbol_file *file, unsigned int table, size_t
 		data = elf_getdata(section, NULL);
 		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
 			GElf_Sym symbol;
-			const char *name = gelf_getsym(data, (int)i, &symbol) ? elf_strptr(file->elf, header.sh_link, symbol.st_name) : NULL;
+			const char *name = gelf_getsym(data, (int)i, &symbol)
+						   ? elf_strptr(file->elf, header.sh_link, symbol.st_name)
+						   : NULL;
 
 			if (!name || !*name || symbol.st_shndx == SHN_UNDEF ||
-			    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC && GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC) ||
+			    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
+			     GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC) ||
 			    !grow(file, nr, room))
 				continue;
-			file->functions[nr++] = (struct symbol_function){ symbol.st_value, symbol.st_size, name };
+			file->functions[nr++] = (struct symbol_function){symbol.st_value, symbol.st_size, name};
 		}
 	}
 	return nr;
@@ -151,8 +154,8 @@ static bool file_address(const struct symbol_file *file, uint64_t offset, uint64
 	if (!file->elf || elf_getphdrnum(file->elf, &nr))
 		return false;
 	for (size_t i = 0; i < nr; i++)
-		if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD && offset >= (segment.p_offset & ~4095ull) &&
-		    offset < segment.p_offset + segment.p_filesz) {
+		if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    offset >= (segment.p_offset & ~4095ull) && offset < segment.p_offset + segment.p_filesz) {
 			*ret_address = offset - segment.p_offset + segment.p_vaddr;
 			return true;
 		}
@@ -194,8 +197,8 @@ static bool debug_fits(Elf *elf)
 }
 
 /*
- * Reads what dwarf_begin_elf() is about to read. That function recovers from failed allocations, and
- * its last step overwrites errno.
+ * Reads what dwarf_begin_elf() is about to read. That function recovers from failed allocations,
+ * and its last step overwrites errno.
  */
 static void read_debug_sections(struct symbol_file *file)
 {
@@ -252,7 +255,8 @@ static bool find_unit(struct symbol_file *file, uint64_t address, Dwarf_Die *ret
 		return true;
 	note_memory(file);
 	/* clang writes no .debug_aranges */
-	for (unsigned int i = 0; i < MAX_UNITS && dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++) {
+	for (unsigned int i = 0;
+	     i < MAX_UNITS && dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++) {
 		if (dwarf_haspc(ret_unit, address) > 0)
 			return true;
 		note_memory(file);

@@ -30,8 +30,8 @@ struct symbol_function {
  * @functions: sorted by address
  *
  * Many calls of libelf and libdw report only that there is no result, not why. malloc() and mmap()
- * set errno, and success does not clear it, but a system call that the filter refuses overwrites it.
- * So symbol_file.c checks errno after each step. A failed allocation counts even if the library
+ * set errno, and success does not clear it, but a system call that the filter refuses overwrites
+ * it. So symbol_file.c checks errno after each step. A failed allocation counts even if the library
  * recovered from it.
  */
 struct symbol_file {

@@ -34,8 +34,8 @@
 #define CPU_SECONDS	 20
 #define MEMORY_BYTES	 (4ull << 30) /* beyond what the caller uses: the reader begins as its copy */
 #define LARGE_PART_BYTES (MEMORY_BYTES / 4)
-#define MAX_ANSWERS	 10000 /* of one process, so that many questions do not use up its CPU time */
-#define MAX_ANSWER_BYTES (256ull << 20) /* of one file */
+#define MAX_ANSWERS	 10000		  /* of one process, so that many questions do not use up its CPU time */
+#define MAX_ANSWER_BYTES (256ull << 20)	  /* of one file */
 #define STATUS_FILE	 (JAIL_FILES + 1) /* /proc/self/status, opened before open() is refused */
 
 struct symbol_question {
@@ -64,7 +64,7 @@ struct symbol_answer_head {
 
 /* ---- the reader ---- */
 
-/** struct symbol_reading - the state of the reader process. @base_bytes: memory that it began with */
+/** struct symbol_reading - the state of the reader. @base_bytes: memory that it began with */
 struct symbol_reading {
 	struct symbol_file file;
 	uint64_t base_bytes;
@@ -87,10 +87,12 @@ static uint64_t peak_bytes(void)
 
 static enum symbol_answer_kind why_no_memory(const struct symbol_reading *reading)
 {
-	return reading->base_bytes && peak_bytes() - reading->base_bytes > LARGE_PART_BYTES ? ANSWER_TOO_LARGE : ANSWER_NO_MEMORY;
+	return reading->base_bytes && peak_bytes() - reading->base_bytes > LARGE_PART_BYTES ? ANSWER_TOO_LARGE
+											    : ANSWER_NO_MEMORY;
 }
 
-static enum symbol_answer_kind look_up(struct symbol_reading *reading, const struct symbol_question *question, struct symbol_found *ret_found)
+static enum symbol_answer_kind look_up(struct symbol_reading *reading, const struct symbol_question *question,
+				       struct symbol_found *ret_found)
 {
 	*ret_found = (struct symbol_found){.function = NULL};
 	if (!reading->is_jailed)
@@ -119,10 +121,12 @@ static bool send_answer(struct symbol_reading *reading, enum symbol_answer_kind 
 		.address = found->address,
 		.offset = found->offset,
 	};
-	struct iovec parts[] = {{&head, sizeof(head)}, {(void *)function, head.function_bytes}, {(void *)source, head.source_bytes}};
+	struct iovec parts[] = {
+		{&head, sizeof(head)}, {(void *)function, head.function_bytes}, {(void *)source, head.source_bytes}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
 
-	return sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) == (ssize_t)(sizeof(head) + head.function_bytes + head.source_bytes);
+	return sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) ==
+	       (ssize_t)(sizeof(head) + head.function_bytes + head.source_bytes);
 }
 
 static struct symbol_reading the_reading; /* of this process, if it is a reader; for out_of_memory() */
@@ -168,7 +172,8 @@ static void __attribute__((noreturn)) run_reader(void *context)
 		dup2(fd, STATUS_FILE);
 		close(fd);
 	}
-	*reading = (struct symbol_reading){.file = {.on_no_memory = out_of_memory}, .base_bytes = peak_bytes()};
+	reading->file.on_no_memory = out_of_memory;
+	reading->base_bytes = peak_bytes();
 	jail.memory_bytes = reading->base_bytes ? reading->base_bytes + MEMORY_BYTES : 0;
 	reading->refusal = jail_enter(&jail);
 	reading->is_jailed = !reading->refusal;
@@ -212,7 +217,8 @@ static int stopped(struct symbol_reader *reader, bool has_left, struct trace_err
 }
 
 /* Returns the bytes of the packet; 0: the reader has left; -1: timeout. */
-static ssize_t receive(struct symbol_reader *reader, struct symbol_answer_head *ret_head, struct symbol_answer *ret_answer)
+static ssize_t receive(struct symbol_reader *reader, struct symbol_answer_head *ret_head,
+		       struct symbol_answer *ret_answer)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * 1000000000ull;
 	struct pollfd wait = {.fd = reader->child.socket, .events = POLLIN};
@@ -234,18 +240,20 @@ static ssize_t receive(struct symbol_reader *reader, struct symbol_answer_head *
 /* SECURITY: a file that has taken over the reader can send any bytes. */
 static bool is_possible(const struct symbol_answer_head *head, const char *texts, size_t bytes)
 {
-	if (bytes < sizeof(*head) || head->function_bytes > SYMBOL_NAME_BYTES || head->source_bytes >= SYMBOL_SOURCE_BYTES ||
+	if (bytes < sizeof(*head) || head->function_bytes > SYMBOL_NAME_BYTES ||
+	    head->source_bytes >= SYMBOL_SOURCE_BYTES ||
 	    bytes != sizeof(*head) + head->function_bytes + head->source_bytes)
 		return false;
 	if (head->kind != ANSWER_FOUND)
-		return head->kind < ANSWER_KINDS && head->kind > 0 && !head->function_bytes && !head->source_bytes && head->err < 4096;
+		return head->kind < ANSWER_KINDS && head->kind > 0 && !head->function_bytes && !head->source_bytes &&
+		       head->err < 4096;
 	return head->offset <= head->address && (head->function_bytes || !head->offset) &&
 	       !memchr(texts, '\0', head->function_bytes + head->source_bytes);
 }
 
 /*
- * The reader cannot load the C++ run-time library: it may open no files, and another thread may have
- * been in the program loader when it was forked. Most traces do not need it.
+ * The reader cannot load the C++ run-time library: it may open no files, and another thread may
+ * have been in the program loader when it was forked. Most traces do not need it.
  */
 static int load_demangler(struct trace_error *ret_error)
 {
@@ -263,13 +271,14 @@ static int refusal(const struct symbol_answer_head *head, struct trace_error *re
 	if (head->kind == ANSWER_NO_DEMANGLER)
 		return load_demangler(ret_error);
 	if (head->kind == ANSWER_NO_JAIL)
-		return error_set(ret_error, -EBADMSG, "the process that reads it cannot drop its privileges: %s", strerror((int)head->err));
+		return error_set(ret_error, -EBADMSG, "the process that reads it cannot drop its privileges: %s",
+				 strerror((int)head->err));
 	return error_set(ret_error, -EBADMSG, "its tables are too large");
 }
 
 /* Separates the texts of @answer, each with a NUL. */
-static int take(struct symbol_reader *reader, const struct symbol_answer_head *head, size_t bytes, struct symbol_answer *answer,
-		struct trace_error *ret_error)
+static int take(struct symbol_reader *reader, const struct symbol_answer_head *head, size_t bytes,
+		struct symbol_answer *answer, struct trace_error *ret_error)
 {
 	char *source = answer->texts + head->function_bytes + 1;
 
@@ -293,7 +302,8 @@ static int take(struct symbol_reader *reader, const struct symbol_answer_head *h
 	return 0;
 }
 
-static int ask(struct symbol_reader *reader, int fd, const struct symbol_question *question, struct symbol_answer *ret_answer, struct trace_error *ret_error)
+static int ask(struct symbol_reader *reader, int fd, const struct symbol_question *question,
+	       struct symbol_answer *ret_answer, struct trace_error *ret_error)
 {
 	struct symbol_answer_head head = {0};
 	ssize_t bytes;
@@ -309,11 +319,12 @@ static int ask(struct symbol_reader *reader, int fd, const struct symbol_questio
 	if (send(reader->child.socket, question, sizeof(*question), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*question))
 		return stopped(reader, true, ret_error);
 	bytes = receive(reader, &head, ret_answer);
-	return bytes > 0 ? take(reader, &head, (size_t)bytes, ret_answer, ret_error) : stopped(reader, bytes == 0, ret_error);
+	return bytes > 0 ? take(reader, &head, (size_t)bytes, ret_answer, ret_error)
+			 : stopped(reader, bytes == 0, ret_error);
 }
 
-int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source, struct symbol_answer *ret_answer,
-		      struct trace_error *ret_error)
+int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source,
+		      struct symbol_answer *ret_answer, struct trace_error *ret_error)
 {
 	const struct symbol_question question = {.offset = offset, .want_source = want_source};
 	int result = ask(reader, fd, &question, ret_answer, ret_error);

@@ -46,8 +46,8 @@ struct symbol_answer {
  * has stopped, took too long or too much memory, or gave an impossible answer. After an error it
  * does not run.
  */
-int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source, struct symbol_answer *ret_answer,
-		      struct trace_error *ret_error);
+int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source,
+		      struct symbol_answer *ret_answer, struct trace_error *ret_error);
 
 /** symbol_reader_stop() - end the process, if it runs */
 void symbol_reader_stop(struct symbol_reader *reader);

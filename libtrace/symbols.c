@@ -42,7 +42,10 @@ struct symbol_kept {
 /** enum symbol_object_state - what is still asked about a file: less after its reader failed */
 enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, OBJECT_UNREADABLE };
 
-/** struct symbol_object - a file from which code was mapped. @used_at: number of the query that asked last */
+/**
+ * struct symbol_object - a file from which code was mapped
+ * @used_at: number of the query that asked last
+ */
 struct symbol_object {
 	char *path; /* owned */
 	uint64_t ino; /* 0: unknown */
@@ -320,8 +323,8 @@ static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbo
 /* ---- questions to readers ---- */
 
 /*
- * SECURITY: the path may come from a traced program, and the file may belong to another user. Only a
- * regular file is opened.
+ * SECURITY: the path may come from a traced program, and the file may belong to another user. Only
+ * a regular file is opened.
  */
 static void open_object(struct trace_symbols *symbols, struct symbol_object *object)
 {

@@ -50,7 +50,15 @@ static const char *in_folder(const char *name)
 /* ---- replaced functions of libraries ---- */
 
 /** enum sabotage - what the reader does instead of reading the file */
-enum sabotage { NONE, CRASH, LOOP, EAT_MEMORY, NO_MEMORY, LEAVE, LIE };
+enum sabotage {
+	NONE,
+	CRASH,
+	LOOP,
+	EAT_MEMORY,
+	NO_MEMORY,
+	LEAVE,
+	LIE
+};
 
 static enum sabotage elf_sabotage, dwarf_sabotage;
 static bool refuse_fork, refuse_filter;
@@ -235,7 +243,8 @@ static uint64_t pay_offset(void)
 	CU_ASSERT_EQUAL_FATAL(fread(&header, sizeof(header), 1, file), 1);
 	fseek(file, (long)header.e_phoff, SEEK_SET);
 	for (int i = 0; i < header.e_phnum && fread(&segment, sizeof(segment), 1, file) == 1; i++)
-		if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+		if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+		    address - segment.p_vaddr < segment.p_filesz)
 			offset = address - segment.p_vaddr + segment.p_offset;
 	fclose(file);
 	return offset;
@@ -333,14 +342,19 @@ static void a_reader_that_closes_its_socket_and_stays_is_killed(void)
 static void an_impossible_answer_is_no_name(void)
 {
 	static const struct lie lies[] = {
-		{.bytes = 1}, {.bytes = HEAD_BYTES - 1}, {.bytes = HEAD_BYTES}, {.kind = 9, .bytes = HEAD_BYTES},
-		{.kind = 1, .bytes = HEAD_BYTES + 1}, {.kind = 1, .function_bytes = 4, .bytes = HEAD_BYTES + 3},
+		{.bytes = 1},
+		{.bytes = HEAD_BYTES - 1},
+		{.bytes = HEAD_BYTES},
+		{.kind = 9, .bytes = HEAD_BYTES},
+		{.kind = 1, .bytes = HEAD_BYTES + 1},
+		{.kind = 1, .function_bytes = 4, .bytes = HEAD_BYTES + 3},
 		{.kind = 1, .function_bytes = 4, .texts = "ab\0d", .bytes = HEAD_BYTES + 4},
 		{.kind = 1, .function_bytes = 4, .source_bytes = UINT32_MAX - 3, .texts = "abcd", .bytes = HEAD_BYTES},
 		{.kind = 1, .function_bytes = UINT32_MAX, .source_bytes = 5, .texts = "abcd", .bytes = HEAD_BYTES + 4},
 		{.kind = 1, .function_bytes = 4, .texts = "abcd", .address = 5, .offset = 6, .bytes = HEAD_BYTES + 4},
 		{.kind = 1, .address = 5, .offset = 5, .bytes = HEAD_BYTES},
-		{.kind = 2, .function_bytes = 4, .texts = "abcd", .bytes = HEAD_BYTES + 4}, {.kind = 4, .err = 4096, .bytes = HEAD_BYTES},
+		{.kind = 2, .function_bytes = 4, .texts = "abcd", .bytes = HEAD_BYTES + 4},
+		{.kind = 4, .err = 4096, .bytes = HEAD_BYTES},
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {

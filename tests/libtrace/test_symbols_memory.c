@@ -6,8 +6,8 @@
  * The child has a copy of the count of allocations, so the same number strikes there. The C++
  * run-time library is loaded before, because the program loader ends a process without memory.
  *
- * libdw 0.188 crashes after some failed allocations. So with source lines the process that reads the
- * file may also stop, which is reported.
+ * libdw 0.188 crashes after some failed allocations. So with source lines the process that reads
+ * the file may also stop, which is reported.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,11 +19,15 @@
 #include "no_memory.h"
 #include "unit.h"
 
-#define MAPPED 0x10000000u
+#define MAPPED	     0x10000000u
 #define LAST_ANSWERS 300 /* complete answers in a row: no more allocations are made */
 
 /** enum outcome - of one run, in a process of its own */
-enum outcome { COMPLETE, REFUSED, WRONG };
+enum outcome {
+	COMPLETE,
+	REFUSED,
+	WRONG
+};
 
 static struct tb *one_file(const char *path)
 {
@@ -136,7 +140,8 @@ static void names_without_memory_are_whole_or_refused(const char *path, bool and
 		case WRONG:
 			complete = 0;
 			if (wrong++ < 10)
-				printf("\n    %s without memory for allocation %ld%s", path, at, and_after ? " and all after it" : "");
+				printf("\n    %s without memory for allocation %ld%s", path, at,
+				       and_after ? " and all after it" : "");
 			if (wrong == 100)
 				complete = LAST_ANSWERS;
 		}
