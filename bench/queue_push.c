@@ -8,8 +8,8 @@
  *	busy      the writer works: 10,000 items in a row
  *	asleep    the writer waits for work, so each push wakes it
  *
- * The items are clock pairs, which are small; the file is /dev/null. Prints the median of the rounds
- * in ns, and in brackets the 10th and 90th percentile.
+ * The items are clock pairs, which are small; the file is /dev/null. Prints the median of the
+ * rounds in ns, and in brackets the 10th and 90th percentile.
  */
 #include <fcntl.h>
 #include <stdio.h>

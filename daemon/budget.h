@@ -15,9 +15,9 @@
  *
  * All users that are not trusted share a second limit on each amount, because one user may have
  * many uids (user namespaces). One program may bring only a part of its user's event types into the
- * trace, so that the user's other programs find room for theirs. Root and the daemon's own user are trusted: their amounts and rates
- * have no limit, except messages. The limits are above what honest programs need. A caller that
- * refuses something reports it, and counts what is lost.
+ * trace, so that the user's other programs find room for theirs. Root and the daemon's own user are
+ * trusted: their amounts and rates have no limit, except messages. The limits are above what honest
+ * programs need. A caller that refuses something reports it, and counts what is lost.
  *
  * One thread.
  */
@@ -94,7 +94,10 @@ uint64_t budget_used(const struct budget *budget, uid_t uid, enum budget_amount 
 /** budget_reset() - set @amount to 0 for all users */
 void budget_reset(struct budget *budget, enum budget_amount amount);
 
-/** budget_types_per_program() - maximum of the event types that one program of @uid may add to the trace */
+/**
+ * budget_types_per_program() - maximum of the event types that one program of @uid may add to the
+ * trace
+ */
 uint64_t budget_types_per_program(const struct budget *budget, uid_t uid);
 
 /** budget_take() - may @nr happen now? If so, they are counted */

@@ -21,12 +21,14 @@
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
+#include "clients_status.h"
 #include "clock.h"
 #include "drain.h"
 #include "select.h"
-#include "user_program.h"
+#include "user_recording.h"
 
 struct clients;
+struct user_snapshot;
 
 /**
  * struct clients_options
@@ -70,8 +72,8 @@ int clients_fd(const struct clients *clients);
 void clients_dispatch(struct clients *clients);
 
 /**
- * clients_look() - after drain_run(), or after clients_dispatch() of a flight recorder: release dead
- * programs, and set the time of the next look
+ * clients_look() - after drain_run(), or after clients_dispatch() of a flight recorder: release
+ * dead programs, and set the time of the next look
  */
 void clients_look(struct clients *clients);
 
@@ -81,8 +83,8 @@ void clients_halt(struct clients *clients, bool halted);
 const struct selection *clients_selection(const struct clients *clients);
 
 /**
- * clients_end_at() - the recording ends at @end_ns: later records of programs do not belong to it. 0:
- * no end
+ * clients_end_at() - the recording ends at @end_ns: later records of programs do not belong to it.
+ * 0: no end
  */
 void clients_end_at(struct clients *clients, uint64_t end_ns);
 /** clients_switch_off() - before drain_end(): switch all events off */
@@ -94,21 +96,13 @@ void clients_switch_off(struct clients *clients);
  */
 void clients_salvage(struct clients *clients);
 /**
- * clients_describe_missing() - describe what of programs is not in the trace and cannot be counted
- * These are: programs that another daemon recorded; patterns that matched no program's event;
- * tracepoints that found no space in their program's registry or in the trace; programs that may
- * have ended before the daemon noticed them; programs that wrote impossible numbers.
- * @describe: called once for each text
- */
-void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text), void *context);
-/**
- * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into their
- * memory
+ * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into
+ * their memory
  */
 uint64_t clients_nr_doubted(const struct clients *clients);
 /**
- * clients_close_counts() - after everything is taken and before the statistics: stop reading programs'
- * memory
+ * clients_close_counts() - after everything is taken and before the statistics: stop reading
+ * programs' memory
  * Returns the minimum number of lost events of programs that have no ring to count them.
  */
 uint64_t clients_close_counts(struct clients *clients);
@@ -129,28 +123,7 @@ int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot);
 /** clients_reset() - drop what is kept: the next snapshot begins at @now */
 void clients_reset(struct clients *clients, const struct clock_sample *now);
 
-/**
- * struct clients_gone - what a flight recorder dropped of dead programs
- * @programs: the number of dropped programs; the last of them died at @ns
- * @overwritten, @lost: their events
- */
-struct clients_gone {
-	uint64_t programs;
-	uint64_t overwritten;
-	uint64_t lost;
-	uint64_t ns;
-};
 void clients_get_gone(const struct clients *clients, struct clients_gone *ret_gone);
 
-/**
- * struct clients_status - @programs: recorded now. @ever: recorded so far. @refused: programs that
- * were not taken. @cannot_join: programs cannot join now
- */
-struct clients_status {
-	size_t programs;
-	size_t ever;
-	size_t refused;
-	bool cannot_join;
-};
 void clients_get_status(const struct clients *clients, struct clients_status *ret_status);
 #endif

@@ -11,6 +11,7 @@
 #include <trace/saturate.h>
 #include <unistd.h>
 
+#include "control_commands.h"
 #include "own_records.h"
 #include "clock.h"
 #include "message.h"
@@ -344,7 +345,7 @@ static void do_reset(struct session *session, const struct control_request *requ
 {
 	if (!session->flight) {
 		answer_set(answer, -ENOTSUP,
-			   "this daemon writes to a file and cannot forget events; reset is only for the flight recorder");
+			   "this daemon writes to a file and cannot drop events; reset is only for the flight recorder");
 		return;
 	}
 	flight_reset(session->flight);

@@ -34,8 +34,8 @@ static inline bool doubt_time(uint64_t ns, uint64_t taken_ns)
 /* ---- counters ---- */
 
 /**
- * doubt_max_events() - maximum number of events that @nr_cpus CPUs can have counted since @since_ns: one
- * per ns on each. A real program needs at least 10 ns for one
+ * doubt_max_events() - maximum number of events that @nr_cpus CPUs can have counted since
+ * @since_ns: one per ns on each. A real program needs at least 10 ns for one
  */
 uint64_t doubt_max_events(uint64_t since_ns, uint32_t nr_cpus);
 

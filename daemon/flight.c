@@ -9,14 +9,17 @@
 #include <string.h>
 #include <trace/saturate.h>
 
+#include "overwrite_reader.h"
 #include "own_records.h"
 #include "clock.h"
 #include "flight_metadata.h"
 #include "session_probes.h"
 #include "ring_reader.h"
 #include "start_state_writer.h"
+#include "clients_missing.h"
 #include "format_text.h"
 #include "tracefile.h"
+#include "user_snapshot.h"
 #include "writer_thread.h"
 
 #define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events of all CPUs */
@@ -46,7 +49,7 @@ struct flight_saved {
 
 /**
  * struct flight_ring - one ring of the kernel
- * @forgotten: the last sub-buffer before the recording or the last reset
+ * @last_dropped: the last sub-buffer before the recording or the last reset
  * @records_before: records up to that sub-buffer, in total
  * @discarded_before, @filtered_before: the counters at that time
  * @dropped: records dropped because the history was full
@@ -56,7 +59,7 @@ struct flight_saved {
  */
 struct flight_ring {
 	const struct tracer_ring *source; /* borrowed from the tracer */
-	uint64_t forgotten;
+	uint64_t last_dropped;
 	uint64_t records_before;
 	uint64_t discarded_before;
 	uint64_t filtered_before;
@@ -208,7 +211,7 @@ void flight_drain(struct flight *flight)
 		if (overwrites(&flight->rings[i]))
 			continue;
 		while ((header = subbuf_take(&flight->rings[i].source->ring))) {
-			if (header->seq > flight->rings[i].forgotten)
+			if (header->seq > flight->rings[i].last_dropped)
 				save(flight, i, header);
 			subbuf_release(&flight->rings[i].source->ring);
 		}
@@ -332,8 +335,8 @@ static int push_overwriting_ring(struct flight_snapshot *snapshot, size_t idx)
 	struct subbuf_header *copy = snapshot->scratch;
 	uint64_t stored = 0, blocks = 0, overwritten = 0, before;
 	struct trace_source source;
-	uint64_t oldest = ring_oldest(&ring->source->ring, ring->forgotten);
-	bool skipped = oldest > ring->last && ring->last > ring->forgotten;
+	uint64_t oldest = ring_oldest(&ring->source->ring, ring->last_dropped);
+	bool skipped = oldest > ring->last && ring->last > ring->last_dropped;
 	int err = 0;
 
 	for (uint64_t seq = oldest; !err && seq <= ring->last; seq++) {
@@ -418,7 +421,7 @@ static int push_rings(struct flight_snapshot *snapshot)
 
 static bool is_held_up(const struct flight_ring *ring)
 {
-	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->forgotten) : ring->source->ring.control->consumed + 1;
+	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->last_dropped) : ring->source->ring.control->consumed + 1;
 
 	while (seq <= ring->last && (subbuf_complete(&ring->source->ring, seq) || ring_is_overwritten(&ring->source->ring, seq)))
 		seq++;
@@ -440,7 +443,7 @@ static void close_rings(struct flight_snapshot *snapshot)
 	note_missed(flight);
 	snapshot->end_ns = clock_now();
 	if (flight->tracer)
-		tracer_settle(flight->tracer); /* closes the rings that have deferred entries */
+		tracer_flush_rings(flight->tracer); /* closes the rings that have deferred entries */
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
 	for (size_t i = 0; i < flight->nr_rings; i++) {
@@ -556,7 +559,7 @@ static uint64_t oldest_ns(const struct flight *flight)
 
 	for (size_t i = 0; i < flight->nr_rings; i++) {
 		ring = &flight->rings[i];
-		seq = ring_oldest(&ring->source->ring, ring->forgotten);
+		seq = ring_oldest(&ring->source->ring, ring->last_dropped);
 		if (!overwrites(ring) || seq > ring_newest(&ring->source->ring))
 			continue;
 		ring_copy_racing(&header, subbuf_slot(&ring->source->ring, seq), sizeof(header));
@@ -597,7 +600,10 @@ static int push_state(struct flight_snapshot *snapshot, struct trace_error *ret_
 	return err || !tracer ? err : end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error);
 }
 
-/** struct flight_note - while the not-recorded notes are written. @next: the number of the next text */
+/**
+ * struct flight_note - while the not-recorded notes are written. @next: the number of the
+ * next text
+ */
 struct flight_note {
 	struct flight_snapshot *snapshot;
 	uint64_t next;
@@ -683,7 +689,7 @@ static void ring_reset(struct flight_ring *ring)
 	const struct subbuf_control *control = ring->source->ring.control;
 	int patience = RING_PATIENCE;
 
-	ring->forgotten = ring_drop(&ring->source->ring, &ring->records_before, &patience);
+	ring->last_dropped = ring_drop(&ring->source->ring, &ring->records_before, &patience);
 	ring->dropped = 0;
 	ring->discarded_before = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED);
 	ring->filtered_before = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED);
@@ -699,7 +705,7 @@ void flight_reset(struct flight *flight)
 	while (flight->history)
 		drop_oldest(flight);
 	if (flight->tracer)
-		tracer_settle(flight->tracer);
+		tracer_flush_rings(flight->tracer);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
 	flight_notes_reset(flight->notes, flight->tracer);

@@ -27,7 +27,9 @@ struct flight_notes *flight_notes_free(struct flight_notes *notes); /* NULL is f
  */
 void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer);
 
-/** flight_notes_add() - add an event of the daemon with the current time, as own_records_add_event() */
+/**
+ * flight_notes_add() - add an event of the daemon with the current time, as own_records_add_event()
+ */
 void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes, const char *text);
 
 /**

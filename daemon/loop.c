@@ -13,7 +13,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "loop.h"
 #include "clock.h"
+#include "control_commands.h"
 #include "message.h"
 #include "priority.h"
 #include "session.h"

@@ -33,11 +33,15 @@ struct own_records {
 };
 
 /**
- * own_records_fit() - can a record of @bytes at @ts_ns be added? If not, the block must be packed first
+ * own_records_fit() - can a record of @bytes at @ts_ns be added? If not, the block must be packed
+ * first
  */
 bool own_records_fit(const struct own_records *block, size_t bytes, uint64_t ts_ns);
 
-/** own_records_add() - append a complete record; own_records_fit() must be true. Returns 0 or -ENOMEM */
+/**
+ * own_records_add() - append a complete record; own_records_fit() must be true. Returns 0 or
+ * -ENOMEM
+ */
 int own_records_add(struct own_records *block, const struct trace_record *record, size_t bytes, uint64_t ts_ns);
 
 /**

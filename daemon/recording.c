@@ -13,6 +13,7 @@
 #include "priority.h"
 #include "session_probes.h"
 #include "start_state_writer.h"
+#include "clients_missing.h"
 #include "format_text.h"
 #include "tracefile.h"
 #include "writer_thread.h"
@@ -462,7 +463,9 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	tracer_stop(recording->tracer);
 }
 
-/** struct recording_note - writes texts about what is not traced. @next: number of the next text */
+/**
+ * struct recording_note - writes texts about what is not traced. @next: number of the next text
+ */
 struct recording_note {
 	struct recording *recording;
 	uint64_t next;

@@ -12,7 +12,9 @@
 
 #include "background.h"
 #include "clock.h"
+#include "control_commands.h"
 #include "lent.h"
+#include "loop.h"
 #include "message.h"
 #include "preload.h"
 #include "priority.h"

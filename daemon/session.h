@@ -82,31 +82,4 @@ struct session {
  * status
  */
 int session_run(const struct daemon_options *options);
-
-/* loop.c */
-
-/** loop_init() - watch all descriptors of @session; needs loop_free() even after a failure */
-int loop_init(struct session *session, struct trace_error *ret_error);
-/**
- * loop_run() - run until the recording is to end. Afterwards only the clients in @waiting are
- * connected
- */
-void loop_run(struct session *session);
-/**
- * loop_interrupted() - for recording_end(): did the user interrupt again while the recording ended?
- */
-bool loop_interrupted(void *session);
-void loop_free(struct session *session);
-
-/* control_commands.c */
-
-/**
- * requests_answer() - receive one request from @fd, execute it, answer it and close the socket
- * A request that waits is answered and closed later.
- */
-void requests_answer(struct session *session, int fd);
-/** requests_synced() - answer clients when their dump is on disk */
-void requests_synced(struct session *session);
-/** requests_close() - tell the clients that still wait how the recording ended */
-void requests_close(struct session *session);
 #endif

@@ -27,7 +27,7 @@ static const struct verb verbs[] = {
 	{"begin", 'b', NULL, false, "go on recording after halt"},
 	{"halt", 'h', NULL, false, "record nothing until begin; the daemon stays"},
 	{"dump", 'p', "TRACE", false, "flight recorder: save it to TRACE; otherwise: all events so far to the daemon's file"},
-	{"reset", 'r', NULL, false, "flight recorder: forget what is in memory"},
+	{"reset", 'r', NULL, false, "flight recorder: drop what is in memory"},
 	{"mask", 0, "EVENTS", false, "print, or change, the recorded events: sched,fs or +block,-irq"},
 	{"mark", 0, "TEXT", true, "put a note into the trace"},
 	{"stop", 0, NULL, false, "end the recording and the daemon"},

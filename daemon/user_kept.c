@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "doubt.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 
 #define KEPT_ROUNDS	 8 /* the ring may wrap around so often during one read */
@@ -30,7 +31,7 @@ struct user_saved {
 
 /**
  * struct user_kept - a ring that a flight recorder reads
- * @forgotten: sub-buffers up to this one do not count, nor the @records_before records in them
+ * @last_dropped: sub-buffers up to this one do not count, nor the @records_before records in them
  * @since_ns: later events count
  * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was
  * impossible
@@ -39,7 +40,7 @@ struct user_saved {
  */
 struct user_kept {
 	struct user_kept_source source;
-	uint64_t forgotten;
+	uint64_t last_dropped;
 	uint64_t records_before;
 	uint64_t since_ns;
 	struct doubt_counter counter;
@@ -135,7 +136,7 @@ static void drop_saved(struct user_kept *kept)
 static void make_room(struct user_kept *kept)
 {
 	if (!kept->source.overwrites)
-		__atomic_store_n(&kept->source.ring.control->consumed, kept->forgotten, __ATOMIC_RELEASE); /* [W4] */
+		__atomic_store_n(&kept->source.ring.control->consumed, kept->last_dropped, __ATOMIC_RELEASE); /* [W4] */
 }
 
 void user_kept_reset(struct user_kept *kept, int *patience)
@@ -148,7 +149,7 @@ void user_kept_reset(struct user_kept *kept, int *patience)
 		give_up(kept);
 		return;
 	}
-	kept->forgotten = ring_drop(&kept->source.ring, &kept->records_before, patience);
+	kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
 	doubt_counter_begin(&kept->counter, __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
 	kept->since_ns = clock_now();
 	make_room(kept);
@@ -317,17 +318,17 @@ static int walk_ring(struct kept_walk *walk)
 {
 	struct user_kept *kept = walk->kept;
 	const struct subbuf_ring *ring = &kept->source.ring;
-	uint64_t position, newest, seq = kept->forgotten + 1;
+	uint64_t position, newest, seq = kept->last_dropped + 1;
 	int err = 0, rounds = 0;
 
 	do { /* again only if the ring wrapped around meanwhile, so that the whole first pass is overwritten */
 		if (walk->dead && is_there(kept))
-			subbuf_bury_block(ring);
+			subbuf_reap_block(ring);
 		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
 		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
-		if (seq < ring_oldest(ring, kept->forgotten))
-			seq = ring_oldest(ring, kept->forgotten);
-		walk->skipped = seq > kept->forgotten + 1;
+		if (seq < ring_oldest(ring, kept->last_dropped))
+			seq = ring_oldest(ring, kept->last_dropped);
+		walk->skipped = seq > kept->last_dropped + 1;
 		for (; !err && !kept->broken && seq <= newest; seq++) {
 			err = read_subbuf(walk, seq, position);
 			walk->skipped |= err == -EAGAIN;
@@ -447,7 +448,7 @@ int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct sub
 	}
 	err = read_ring(kept, false, take, context, ret_counts, patience);
 	if (!kept->source.overwrites && !kept->broken) {
-		kept->forgotten = ring_drop(&kept->source.ring, &kept->records_before, patience);
+		kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
 		make_room(kept);
 	}
 	return err;
@@ -477,7 +478,7 @@ size_t user_kept_pairs(const struct user_kept *kept, struct user_clock_knot *pai
 	if (kept->is_saved || kept->broken || !kept->source.overwrites || !is_there(kept))
 		return nr;
 	newest = ring_newest(&kept->source.ring);
-	for (uint64_t seq = ring_oldest(&kept->source.ring, kept->forgotten); seq <= newest && nr < max; seq++)
+	for (uint64_t seq = ring_oldest(&kept->source.ring, kept->last_dropped); seq <= newest && nr < max; seq++)
 		if (read_pair(kept, seq, &pairs[nr]) && pairs[nr].ns)
 			nr++;
 	return nr;
@@ -491,5 +492,5 @@ bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_
 	}
 	if (kept->is_saved || kept->broken || !is_there(kept))
 		return false;
-	return read_pair(kept, ring_oldest(&kept->source.ring, kept->forgotten), ret_oldest);
+	return read_pair(kept, ring_oldest(&kept->source.ring, kept->last_dropped), ret_oldest);
 }

@@ -47,7 +47,7 @@ struct user_kept *user_kept_new(const struct user_kept_source *source);
 struct user_kept *user_kept_free(struct user_kept *kept); /* NULL is fine; returns NULL */
 
 /**
- * user_kept_reset() - forget what the ring holds now
+ * user_kept_reset() - drop what the ring holds now
  * @patience: ms to wait for writers inside a sub-buffer, here and below. All rings of all programs
  * share it, so a program can use it up once. After that incomplete sub-buffers count as unfinished.
  */

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <trace/user_memory.h>
 #include <unistd.h>
 
 #include "listener.h"

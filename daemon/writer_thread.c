@@ -38,7 +38,8 @@ struct work {
 
 /**
  * struct writer_thread
- * @queued_bytes: bytes of the items that are not written yet. The pusher adds, the writer subtracts.
+ * @queued_bytes: bytes of the items that are not written yet. The pusher adds, the writer
+ *     subtracts.
  * @wants_below: wake the pusher when @queued_bytes is below this; 0: it does not wait. The pusher
  *     sets it, the writer clears it and then wakes the pusher.
  * @written: items written so far. @pushed: items pushed, without those that were dropped

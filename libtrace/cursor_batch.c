@@ -208,8 +208,8 @@ static int merge_batch(struct trace_cursor *cursor, uint64_t until_ns, size_t *r
 }
 
 /*
- * Precondition: the heap is not empty, and cursor_join_due() has been called. However many lanes there
- * are, the keys have enough bits for hours of time.
+ * Precondition: the heap is not empty, and cursor_join_due() has been called. However many lanes
+ * there are, the keys have enough bits for hours of time.
  */
 static int make_batch(struct trace_cursor *cursor)
 {

@@ -13,11 +13,10 @@
 #include <trace/symbols.h>
 #include "call_text.h"
 #include "complain.h"
-#include "lookahead.h"
 #include "checked_memory.h"
 #include "event_list.h"
 #include "losses.h"
-#include "recorded.h"
+#include "running_threads.h"
 #include "time_choice.h"
 #include "value_text.h"
 
@@ -25,10 +24,8 @@
 #define LINE_BYTES 8192u
 #define NAME_BYTES 32u /* "Syscall entry          \t" is copied as one block */
 #define NAME_WIDTH 23u
-#define NO_THREAD UINT32_MAX
 #define NO_CPU UINT32_MAX /* for a gap on an unknown CPU */
 #define ID_WORDS (65536 / 64)
-#define TIDS (1u << 22) /* limit of Linux */
 
 _Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
 
@@ -38,38 +35,11 @@ struct padded_name {
 	size_t bytes;
 };
 
-/**
- * struct list_cpu - scheduling of one CPU
- * @running: the thread on it; NO_THREAD: unknown
- * @lost_from_ns, @lost_to_ns: its scheduling changes are missing between these; 0: none are
- * @switch_ns, @nr_switches: time of the last switch, and the number of switches at that time
- * @unseen: @running came after that switch, and no event shows it
- */
-struct list_cpu {
-	uint64_t lost_from_ns;
-	uint64_t lost_to_ns;
-	uint64_t switch_ns;
-	struct lookahead ahead;
-	uint32_t nr_switches;
-	uint32_t running;
-	bool unseen;
-};
-
 struct event_list {
 	const struct report *report;
 	char *buffer; /* owned */
 	size_t used;
-	struct list_cpu *cpus; /* owned */
-	uint64_t now_ns;       /* time of the current event */
-	uint64_t next_gap_ns;  /* start of the next gap, */
-	size_t next_gap;       /* and its index */
-	/* owned: bit per thread that made an event itself; NULL: no filter by process */
-	uint8_t *passed;
-	uint8_t *visible;  /* owned: bit per thread with a recorded switch from a CPU or fork */
-	uint8_t *hidden;   /* owned: bit per thread that the start state marks as hidden */
-	struct trace_cursor *cursor; /* borrowed; NULL with -y */
-	struct trace_cursor *masks;  /* owned: changes of the recorded events, */
-	uint64_t next_mask_ns;	     /* and the time of the next one */
+	struct running_threads threads;
 	uint64_t mask[ID_WORDS]; /* events to show, also of programs */
 	struct padded_name names[TRACE_EV_MAX]; /* by event id */
 	/* "000," to "999,"; one more, because a copy may read two bytes too many */
@@ -461,259 +431,6 @@ static void put_header(struct event_list *list)
 		options->events.hidden_columns & COLUMN_LENGTH ? "" : "Length\t", options->events.hidden_columns & COLUMN_TEXT ? "" : "Description", rule);
 }
 
-/* ---- the thread on a CPU ---- */
-
-/* NULL if @event is no switch, or its type in this trace is too short. */
-static const struct trace_sched_switch *switch_of(const struct trace_event *event)
-{
-	bool is_one = event->id == TRACE_EV_sched_switch && event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
-
-	return is_one ? event->payload : NULL;
-}
-
-/*
- * True if the loss includes scheduling changes of the CPU. Missed events do not count: they are
- * few, and are reported later only.
- */
-static bool is_loss_of_cpu(uint32_t stream, uint32_t cpu, uint32_t cause)
-{
-	return stream == 2 * cpu && cause != TRACE_GAP_MISSED;
-}
-
-static bool is_lost(const struct trace_event *event)
-{
-	const struct trace_trace_lost *lost = event->payload;
-
-	return event->id == TRACE_EV_trace_lost && is_loss_of_cpu(lost->stream, event->cpu, lost->cause);
-}
-
-/*
- * A trace_lost event comes at the end of its gap. Events of other rings during the gap, above all
- * of structure (fork, exec, open ...), cannot be attributed to the thread of the last scheduling
- * change before it. For nested or adjacent gaps the list needs only the hull.
- */
-static void note_gap(void *data, const struct trace_gap *gap)
-{
-	struct event_list *list = data;
-	struct list_cpu *cpu;
-
-	if (gap->cpu >= trace_get_info(list->report->trace)->nr_cpus || !is_loss_of_cpu(gap->stream, gap->cpu, gap->cause))
-		return;
-	cpu = &list->cpus[gap->cpu];
-	if (cpu->lost_to_ns < list->now_ns || cpu->lost_from_ns > gap->start_ns)
-		cpu->lost_from_ns = gap->start_ns;
-	if (cpu->lost_to_ns < gap->end_ns)
-		cpu->lost_to_ns = gap->end_ns;
-}
-
-static void set_next_gap(struct event_list *list)
-{
-	const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
-
-	list->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
-}
-
-/* Notes gaps that begin before the current event and have not ended. */
-static void pass_gaps(struct event_list *list)
-{
-	for (; list->next_gap_ns < list->now_ns; list->next_gap++, set_next_gap(list)) {
-		const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
-
-		if (gap->end_ns >= list->now_ns)
-			note_gap(list, gap);
-	}
-}
-
-/*
- * Ends a pass over events. Lack of memory ends the program: a list must not omit events. A damaged
- * chunk was reported as a loss already. The start state has no losses, so damage in it is reported
- * here, unless @reported.
- */
-static void end_pass(struct trace_cursor *cursor, bool reported)
-{
-	struct trace_error error = {0};
-	int ended = trace_cursor_end(cursor, &error);
-
-	if (ended == -EBADMSG && !reported)
-		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
-	else if (ended && ended != -EBADMSG)
-		memory_end();
-}
-
-/* The thread on @cpu at its first event: the one that leaves at the first scheduling change. */
-static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
-{
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
-	struct trace_cursor *cursor;
-	const struct trace_event *event;
-	uint32_t tid = NO_THREAD;
-
-	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
-	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
-	cursor = trace_cursor_new(trace, &options, NULL);
-	if (!cursor)
-		memory_end();
-	while ((event = trace_cursor_next(cursor)) && !switch_of(event) && !is_lost(event))
-		;
-	if (event && switch_of(event))
-		tid = switch_of(event)->prev_tid;
-	end_pass(cursor, true);
-	return tid;
-}
-
-/*
- * True if the thread on the CPU made @event. Events of the scheduler and signals may be about
- * another thread: analyzer/state_filtered.c
- */
-static bool is_own(const struct trace_event *event)
-{
-	if (!event->type || event->id < TRACE_EV_sys_enter)
-		return false;
-	if (event->id >= TRACE_EV_MAX)
-		return !(event->type->flags & TRACE_EVENT_TID); /* an event of a probe */
-	return event->id == TRACE_EV_sched_exec || (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
-						    event->type->category != TRACE_CATEGORY_USER);
-}
-
-static bool has_bit(const uint8_t *bits, uint32_t tid)
-{
-	return tid < TIDS && bits[tid / 8] >> tid % 8 & 1;
-}
-
-static void set_bit(uint8_t *bits, uint32_t tid)
-{
-	if (tid < TIDS)
-		bits[tid / 8] |= (uint8_t)(1u << tid % 8);
-}
-
-/*
- * The thread that made @event. Events of programs contain it, whether the kernel was recorded or
- * not. Other events belong to the thread on the CPU.
- *
- * A recording of some processes has only the switches from and to these. After a recorded thread
- * left the CPU, an unrecorded one may have left as well, and another one may have woken the
- * recorded thread. So the thread on the CPU is unknown.
- */
-static uint32_t thread_of_event(struct event_list *list, const struct trace_event *event, const struct list_cpu *cpu)
-{
-	uint32_t running = cpu ? cpu->running : NO_THREAD, tid;
-
-	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
-		memcpy(&tid, event->payload, sizeof(tid));
-		return tid;
-	}
-	if (!list->passed)
-		return running;
-	if (switch_of(event))
-		return switch_of(event)->prev_tid;
-	if (is_own(event))
-		set_bit(list->passed, running);
-	else if (cpu && cpu->unseen)
-		return NO_THREAD;
-	return has_bit(list->passed, running) ? running : NO_THREAD;
-}
-
-/*
- * Peek at the next switch, which usually is in the same, already decoded chunk. Returns false if it
- * is not, or if anything was lost until then.
- */
-static bool peek_switch(const struct event_list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
-{
-	const struct trace_sched_switch *next = list->cursor ? trace_cursor_peek(list->cursor, 1) : NULL;
-	uint64_t next_ns = next ? trace_cursor_peek_ns(list->cursor) : 0;
-
-	if (!next_ns || next_ns < list->now_ns || next_ns >= list->next_gap_ns || cpu->lost_to_ns >= list->now_ns)
-		return false;
-	*ret_ns = next_ns;
-	*ret_prev = next->prev_tid;
-	return true;
-}
-
-/*
- * The thread that leaves the CPU at the switch after @event, itself a switch. Returns false if it
- * is unknown, or if switches between them may not have been recorded.
- */
-static bool next_leaves(struct event_list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
-{
-	uint32_t prev;
-	uint64_t ns;
-
-	if (!peek_switch(list, cpu, &ns, &prev)) {
-		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev)) {
-			if (cpu->ahead.error)
-				memory_end();
-			return false;
-		}
-		ns = cpu->ahead.ns;
-	}
-	while (list->next_mask_ns <= event->ts_ns) {
-		const struct trace_event *mask = trace_cursor_next(list->masks);
-		int error = mask ? 0 : trace_cursor_error(list->masks, NULL);
-
-		if (error && error != -EBADMSG)
-			memory_end();
-		list->next_mask_ns = mask ? mask->ts_ns : UINT64_MAX;
-	}
-	if (ns >= list->next_mask_ns)
-		return false;
-	*ret_prev = prev;
-	return true;
-}
-
-/*
- * The kernel hides some threads from all tracers. No event shows that a hidden thread left the CPU.
- * Events after that belong to the thread that leaves at the next switch, as in
- * analyzer/state_hidden.c. Only threads that have not been seen leaving a CPU, nor been forked,
- * need this look-up.
- */
-static void switch_in(struct event_list *list, struct list_cpu *cpu, const struct trace_event *event)
-{
-	const struct trace_sched_switch *sw = switch_of(event);
-	uint32_t next = sw->next_tid, prev;
-
-	cpu->nr_switches = event->ts_ns == cpu->switch_ns ? cpu->nr_switches + 1 : 1;
-	cpu->switch_ns = event->ts_ns;
-	cpu->running = next;
-	cpu->unseen = false;
-	set_bit(list->visible, sw->prev_tid);
-	if (!next || next >= TIDS || has_bit(list->visible, next))
-		return;
-	if (next_leaves(list, cpu, event, &prev))
-		cpu->running = prev;
-	else if (has_bit(list->hidden, next))
-		cpu->running = NO_THREAD;
-	cpu->unseen = cpu->running != next;
-}
-
-/* Before the pass: find hidden threads. Returns 0 or -ENOMEM. */
-static int find_hidden(struct event_list *list)
-{
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
-	struct trace_cursor *cursor;
-	const struct trace_event *event;
-
-	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
-	cursor = trace_cursor_new(list->report->trace, &options, NULL);
-	options.start_state = false;
-	mask[0] = 1ull << TRACE_EV_trace_mask;
-	list->masks = trace_cursor_new(list->report->trace, &options, NULL);
-	if (!cursor || !list->masks) {
-		trace_cursor_free(cursor);
-		return -ENOMEM;
-	}
-	while ((event = trace_cursor_next(cursor))) {
-		const struct trace_start_thread *thread = event->payload;
-
-		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
-			set_bit(list->hidden, thread->tid);
-	}
-	/* an analysis reports damage itself */
-	end_pass(cursor, list->report->options->events.paths || list->report->analysis);
-	return 0;
-}
-
 static bool of_process(const struct event_list *list, uint32_t tid)
 {
 	return tid == (uint32_t)list->report->options->processes.pid;
@@ -727,24 +444,14 @@ static bool pid_wanted(const struct event_list *list, const struct trace_event *
 	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }
 
-static void list_event(struct event_list *list, const struct trace_event *event, uint32_t nr_cpus)
+static void list_event(struct event_list *list, const struct trace_event *event)
 {
-	struct list_cpu *cpu = event->cpu < nr_cpus ? &list->cpus[event->cpu] : NULL;
 	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
-	uint32_t tid;
+	uint32_t tid = running_threads_before(&list->threads, event);
 
-	list->now_ns = event->ts_ns;
-	if (event->ts_ns > list->next_gap_ns)
-		pass_gaps(list);
-	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
-		cpu->running = NO_THREAD;
-	tid = thread_of_event(list, event, cpu);
 	if (shown && pid_wanted(list, event, tid))
 		put_line(list, event, tid);
-	if (cpu && switch_of(event))
-		switch_in(list, cpu, event);
-	else if (event->id == TRACE_EV_sched_fork && event->type->fixed_bytes >= sizeof(struct trace_sched_fork))
-		set_bit(list->visible, ((const struct trace_sched_fork *)event->payload)->tid);
+	running_threads_after(&list->threads, event);
 }
 
 /*
@@ -755,34 +462,33 @@ static void list_hook(void *data, struct trace_analysis *analysis, const struct 
 {
 	struct event_list *list = data;
 	const struct visualizer_options *options = list->report->options;
-	const struct trace_info *info = trace_get_info(list->report->trace);
 
 	if (options->events.cpu >= 0 && event->cpu != (uint32_t)options->events.cpu)
 		return;
 	if (event->ts_ns < time_of_second(list->report->trace, options->window.from_s))
 		return;
 	if (options->window.to_s < 0 || event->ts_ns < time_of_second(list->report->trace, options->window.to_s))
-		list_event(list, event, info->nr_cpus);
+		list_event(list, event);
 }
 
-static void list_damage(void *list, struct trace_analysis *analysis, const struct trace_gap *gap)
+static void list_late_gap(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
 {
-	note_gap(list, gap);
+	struct event_list *list = data;
+
+	running_threads_note_gap(&list->threads, gap);
 }
 
 static int list_with_state(struct event_list *list)
 {
-	const struct trace_info *info = trace_get_info(list->report->trace);
 	int error;
 
 	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
 	if (!list->state)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->cpus[i].running = first_running(list->report->trace, i, time_of_second(list->report->trace, list->report->options->window.from_s));
+	running_threads_begin(&list->threads, time_of_second(list->report->trace, list->report->options->window.from_s));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
-		error = trace_analysis_on_late_gap(list->state, list_damage, list);
+		error = trace_analysis_on_late_gap(list->state, list_late_gap, list);
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
 	if (!error)
@@ -797,10 +503,9 @@ static int list_with_state(struct event_list *list)
 static int list_events(struct event_list *list)
 {
 	const struct visualizer_options *options = list->report->options;
-	const struct trace_info *info = trace_get_info(list->report->trace);
 	uint32_t cpu = (uint32_t)options->events.cpu;
 	struct trace_cursor_options window = {
-		.size = sizeof(window), .from_ns = time_of_second(list->report->trace, options->window.from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
+		.size = sizeof(window), .from_ns = time_of_second(list->report->trace, options->window.from_s), .decode_ahead = 4, .damaged = running_threads_note_gap, .damaged_data = &list->threads};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -812,15 +517,14 @@ static int list_events(struct event_list *list)
 		window.cpus = &cpu;
 		window.nr_cpus = 1;
 	}
-	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->cpus[i].running = first_running(list->report->trace, i, window.from_ns);
-	list->cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
+	running_threads_begin(&list->threads, window.from_ns);
+	list->threads.cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
 	if (!cursor)
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
-		list_event(list, event, info->nr_cpus);
+		list_event(list, event);
 	flush(list);
-	end_pass(cursor, false);
+	pass_end(cursor, false);
 	return 0;
 }
 
@@ -850,7 +554,6 @@ int report_list(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
 	struct event_list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
-	bool filtered = is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES);
 	int error = check_window(report);
 
 	if (!error)
@@ -860,30 +563,21 @@ int report_list(const struct report *report)
 	if (!info->start_realtime_ns)
 		list.offset_ns = 0;
 	list.buffer = malloc(BUFFER_BYTES);
-	list.cpus = calloc(info->nr_cpus + 1, sizeof(*list.cpus));
 	list.calls = call_texts_new(report->trace);
-	list.visible = calloc(TIDS / 8, 1);
-	list.hidden = calloc(TIDS / 8, 1);
-	if (filtered)
-		list.passed = calloc(TIDS / 8, 1);
-	error = list.buffer && list.cpus && list.calls && list.visible && list.hidden && (list.passed || !filtered) ? find_hidden(&list) : -ENOMEM;
+	/* an analysis reports damage of the start state itself */
+	error = running_threads_init(&list.threads, report->trace, report->options->events.paths || report->analysis);
+	if (!error && (!list.buffer || !list.calls))
+		error = -ENOMEM;
 	if (!error) {
 		prepare_names(&list);
-		set_next_gap(&list);
 		put_header(&list);
 		error = report->options->events.paths ? list_with_state(&list) : list_events(&list);
 	}
 	if (!error && !list.any)
 		report_empty(&list);
 	warn_symbols(&list);
-	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
-		lookahead_end(&list.cpus[i].ahead);
+	running_threads_release(&list.threads);
 	free(list.buffer);
-	free(list.cpus);
-	free(list.passed);
-	free(list.visible);
-	free(list.hidden);
-	trace_cursor_free(list.masks);
 	call_texts_free(list.calls);
 	trace_symbols_free(list.symbols);
 	return error;

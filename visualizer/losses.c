@@ -121,3 +121,14 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 	else
 		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
 }
+
+void pass_end(struct trace_cursor *cursor, bool is_reported)
+{
+	struct trace_error error = {0};
+	int ended = trace_cursor_end(cursor, &error);
+
+	if (ended == -EBADMSG && !is_reported)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
+	else if (ended && ended != -EBADMSG)
+		memory_end();
+}

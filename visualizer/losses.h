@@ -40,4 +40,11 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
  * reading
  */
 void losses_warn_late(const struct trace_analysis *analysis);
+/**
+ * pass_end() - end a pass over events and free @cursor
+ * Lack of memory ends the program: a list must not omit events. A damaged chunk was reported as a
+ * loss already. The start state has no losses, so damage in it is reported here, unless
+ * @is_reported.
+ */
+void pass_end(struct trace_cursor *cursor, bool is_reported);
 #endif

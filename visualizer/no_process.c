@@ -13,12 +13,12 @@
  * The process of thread @tid, because users may give a thread id, as for lists. NULL if @tid is a
  * process id, or unknown.
  */
-static const struct trace_process *process_of_thread(const struct report *report, int64_t tid)
+static const struct trace_process *process_of_thread(const struct trace_analysis *analysis, int64_t tid)
 {
 	const struct trace_process *found = NULL;
 
-	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
-		const struct trace_process *process = trace_get_process(report->analysis, i);
+	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
+		const struct trace_process *process = trace_get_process(analysis, i);
 
 		if (trace_process_pid(process) == tid)
 			return NULL;
@@ -33,7 +33,7 @@ static void add_chosen(struct string *s, const struct report *report)
 {
 	char name[NAME_BYTES];
 	const struct visualizer_options *options = report->options;
-	const struct trace_process *process = options->processes.pid >= 0 ? process_of_thread(report, options->processes.pid) : NULL;
+	const struct trace_process *process = options->processes.pid >= 0 ? process_of_thread(report->analysis, options->processes.pid) : NULL;
 
 	if (options->processes.pid >= 0)
 		string_addf(s, " number %lld,", (long long)options->processes.pid);

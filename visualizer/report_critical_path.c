@@ -384,27 +384,27 @@ struct segment_columns {
 	size_t before; /* columns before the text */
 };
 
-static struct segment_columns segment_columns_of(const struct report *report)
+static struct segment_columns segment_columns_of(const struct text_output *output)
 {
 	struct segment_columns columns = {.before = 2 + TIME_WIDTH + 2};
 
-	columns.at = !report->output.width || report->output.width >= columns.before + TIME_WIDTH + 2 + TEXT_WIDTH;
+	columns.at = !output->width || output->width >= columns.before + TIME_WIDTH + 2 + TEXT_WIDTH;
 	columns.before += columns.at ? TIME_WIDTH + 2 : 0;
-	columns.tid = columns.at && (!report->output.width || report->output.width >= columns.before + TID_WIDTH + 2 + TEXT_WIDTH);
+	columns.tid = columns.at && (!output->width || output->width >= columns.before + TID_WIDTH + 2 + TEXT_WIDTH);
 	columns.before += columns.tid ? TID_WIDTH + 2 : 0;
 	return columns;
 }
 
-static void segment_row(const struct report *report, const struct segment_columns *columns, const char *at, const char *ns, const char *tid, const char *text)
+static void segment_row(const struct text_output *output, const struct segment_columns *columns, const char *at, const char *ns, const char *tid, const char *text)
 {
-	char *shown = output_cut(&report->output, columns->before, text);
+	char *shown = output_cut(output, columns->before, text);
 
 	if (columns->at)
-		fprintf(report->output.out, "  %*s", TIME_WIDTH, at);
-	fprintf(report->output.out, "  %*s", TIME_WIDTH, ns);
+		fprintf(output->out, "  %*s", TIME_WIDTH, at);
+	fprintf(output->out, "  %*s", TIME_WIDTH, ns);
 	if (columns->tid)
-		fprintf(report->output.out, "  %*s", TID_WIDTH, tid);
-	fprintf(report->output.out, "  %s\n", shown);
+		fprintf(output->out, "  %*s", TID_WIDTH, tid);
+	fprintf(output->out, "  %s\n", shown);
 	free(shown);
 }
 
@@ -418,18 +418,18 @@ static void segment_line(const struct path_report *t, const struct segment_colum
 	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "", text_comm(trace_thread_comm(s->thread), name, sizeof(name)),
 		 text, s->waiter ? "  <- " : "", s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
-	segment_row(t->report, columns, text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
+	segment_row(&t->report->output, columns, text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
 		    text_ns(&t->report->output, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 
 static void segment_lines(const struct path_report *t)
 {
-	struct segment_columns columns = segment_columns_of(t->report);
+	struct segment_columns columns = segment_columns_of(&t->report->output);
 	struct trace_path_segment s;
 
 	fputs("\n", t->report->output.out);
 	output_title(&t->report->output, "", "Segments (indented by the depth of waits; <-: the means that ended the wait):");
-	segment_row(t->report, &columns, "start", "time", "TID", "thread: state");
+	segment_row(&t->report->output, &columns, "start", "time", "TID", "thread: state");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
 		trace_critical_path_segment(t->path, i, &s);
 		segment_line(t, &columns, &s);

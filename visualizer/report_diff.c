@@ -207,22 +207,22 @@ static void collect(struct diff *diff)
 
 /* ---- text ---- */
 
-static uint64_t elapsed_ns(const struct report *report)
+static uint64_t elapsed_ns(const struct trace_analysis *analysis)
 {
 	uint64_t start, end;
 
-	trace_analysis_window(report->analysis, &start, &end);
+	trace_analysis_window(analysis, &start, &end);
 	return end - start;
 }
 
-static const char *text_difference(const struct report *report, uint64_t a, uint64_t b, struct value_text *text)
+static const char *text_difference(const struct text_output *output, uint64_t a, uint64_t b, struct value_text *text)
 {
 	struct value_text ns;
 
 	if (a == b)
-		snprintf(text->bytes, sizeof(text->bytes), report->output.exact ? "0" : "-");
+		snprintf(text->bytes, sizeof(text->bytes), output->exact ? "0" : "-");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-', text_ns(&report->output, distance(a, b), &ns));
+		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-', text_ns(output, distance(a, b), &ns));
 	return text->bytes;
 }
 
@@ -235,14 +235,14 @@ static const char *text_ratio(uint64_t a, uint64_t b, struct value_text *text)
 	return text->bytes;
 }
 
-static void put_line(struct grid *grid, const struct report *report, const char *what, uint64_t a, uint64_t b)
+static void put_line(struct grid *grid, const struct text_output *output, const char *what, uint64_t a, uint64_t b)
 {
 	struct value_text text;
 
 	grid_text(grid, what);
 	grid_ns(grid, a);
 	grid_ns(grid, b);
-	grid_text(grid, text_difference(report, a, b, &text));
+	grid_text(grid, text_difference(output, a, b, &text));
 	grid_text(grid, text_ratio(a, b, &text));
 }
 
@@ -259,7 +259,7 @@ static void put_side(const struct report *report, const struct report *side, cha
 	size_t gaps;
 
 	losses_lost(side->trace, side->analysis, &gaps);
-	output_line(&report->output, "", "%c: %s, %s%s%s", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)), text_ns(&side->output, elapsed_ns(side), &t[0]),
+	output_line(&report->output, "", "%c: %s, %s%s%s", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)), text_ns(&side->output, elapsed_ns(side->analysis), &t[0]),
 		  gaps ? "; lost: " : "", gaps ? losses_text(side->trace, side->analysis, &t[1]) : "");
 }
 
@@ -372,7 +372,7 @@ static void put_name(const struct diff *diff, const struct diff_name *name)
 		uint64_t a = name->ns[0][i], b = name->ns[1][i];
 
 		if ((a || b) && is_compared(diff, i) && (i == Q_ELAPSED || row_limit_shows(&limit, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
-			put_line(grid, report, quantities[i].text, a, b);
+			put_line(grid, &report->output, quantities[i].text, a, b);
 	}
 	grid_end(grid, NULL);
 	fputs("\n", report->output.out);
@@ -381,7 +381,7 @@ static void put_name(const struct diff *diff, const struct diff_name *name)
 static void put_text(const struct diff *diff)
 {
 	const struct report *report = &diff->sides[0];
-	uint64_t whole = MAX(elapsed_ns(report), elapsed_ns(&diff->sides[1]));
+	uint64_t whole = MAX(elapsed_ns(report->analysis), elapsed_ns(diff->sides[1].analysis));
 	struct row_limit limit = row_limit_new(&report->options->rows, NAMES);
 
 	put_heading(diff);
@@ -429,7 +429,7 @@ static void put_json(const struct diff *diff)
 	json_text(&json, "schema", "trace-diff/1");
 	json_text(&json, "a", trace_get_info(diff->sides[0].trace)->file);
 	json_text(&json, "b", trace_get_info(diff->sides[1].trace)->file);
-	json_pair(&json, "elapsed_ns", elapsed_ns(&diff->sides[0]), elapsed_ns(&diff->sides[1]));
+	json_pair(&json, "elapsed_ns", elapsed_ns(diff->sides[0].analysis), elapsed_ns(diff->sides[1].analysis));
 	json_pair(&json, "lost", lost[0], lost[1]);
 	json_pair(&json, "gaps", gaps[0], gaps[1]);
 	json_open(&json, "names", "[");

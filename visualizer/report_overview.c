@@ -38,13 +38,13 @@ static void add_percent(struct string *s, uint64_t part, uint64_t whole)
 		string_add(s, "under" UNBROKEN_BLANK "0.1" UNBROKEN_BLANK "%");
 }
 
-static void add_ns(struct string *s, const struct report *report, uint64_t ns)
+static void add_ns(struct string *s, const struct text_output *output, uint64_t ns)
 {
 	struct value_text t;
 
-	text_ns(&report->output, ns, &t);
+	text_ns(output, ns, &t);
 	string_add(s, ns ? g_strdelimit(t.bytes, " ", *UNBROKEN_BLANK) : "0");
-	if (report->output.exact)
+	if (output->exact)
 		string_add(s, UNBROKEN_BLANK "ns");
 }
 
@@ -68,7 +68,7 @@ static bool is_unidentified(const char *comm)
 	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
 }
 
-static void add_wait(struct string *s, const struct report *report, const struct trace_wait *wait, uint32_t own_pid)
+static void add_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
@@ -85,7 +85,7 @@ static void add_wait(struct string *s, const struct report *report, const struct
 	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
 		string_add(s, "processes named ");
 		add_name(s, wait->target);
-	} else if (wait_is_for_disk(report->analysis, wait)) {
+	} else if (wait_is_for_disk(analysis, wait)) {
 		string_add(s, "the disk ");
 		add_name(s, wait->target);
 	} else {
@@ -135,21 +135,26 @@ static void add_holders(struct string *s, const struct report *report, const str
 static void add_waits(struct string *s, const struct report *report, const struct process_sum *sum, uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
 {
 	bool is_largest_part;
+	size_t named = 0;
 
-	for (size_t i = 0, named = 0; i < sum->nr_waits && named < NAMED; i++) {
+	for (size_t i = 0; i < sum->nr_waits && named < NAMED; i++) {
 		const struct trace_wait *wait = &sum->waits[i];
 
 		if (percent(wait->ns, reference_ns) < WORTH_NAMING)
-			return;
+			break;
 		is_largest_part = is_most(wait->ns, sum->blocked_ns - sum->among_ns);
-		string_add(s, named ? ", then " : is_largest_part ? ", mostly " : ", ");
-		if (whole_ns)
+		if (whole_ns) {
+			string_add(s, named ? ", " : " (");
 			add_percent(s, wait->ns, whole_ns);
-		else
-			add_ns(s, report, wait->ns);
+		} else {
+			string_add(s, named ? ", then " : is_largest_part ? ", mostly " : ", ");
+			add_ns(s, &report->output, wait->ns);
+		}
 		string_add(s, named++ || is_largest_part || whole_ns ? " for " : " of it for ");
-		add_wait(s, report, wait, own_pid);
+		add_wait(s, report->analysis, wait, own_pid);
 	}
+	if (whole_ns && named)
+		string_add(s, ")");
 }
 
 /* The one wait with over 99 % of the time, else NULL. */
@@ -168,7 +173,7 @@ static void add_only_or_waits(struct string *s, const struct report *report, con
 
 	string_add(s, " for ");
 	if (only) {
-		add_wait(s, report, only, own_pid);
+		add_wait(s, report->analysis, only, own_pid);
 		return;
 	}
 	string_add(s, others);
@@ -181,14 +186,14 @@ static void about_one(struct string *s, const struct report *report, const struc
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
 	if (!has_scheduling(report->analysis)) {
 		string_add(s, " existed for ");
-		add_ns(s, report, sum->elapsed_ns);
+		add_ns(s, &report->output, sum->elapsed_ns);
 		string_add(s, "; what it did is unknown: no scheduling changes were recorded.");
 		return;
 	}
 	string_add(s, " waited ");
 	add_percent(s, sum->blocked_ns ? sum->blocked_ns : sum->wait_cpu_ns, sum->elapsed_ns);
 	string_add(s, " of its ");
-	add_ns(s, report, sum->elapsed_ns);
+	add_ns(s, &report->output, sum->elapsed_ns);
 	if (sum->threads > 1)
 		string_addf(s, " (%zu threads, added up)", sum->threads);
 	if (sum->blocked_ns) {
@@ -207,9 +212,9 @@ static void about_one(struct string *s, const struct report *report, const struc
 		return;
 	}
 	string_add(s, " (");
-	add_ns(s, report, sum->user_ns);
+	add_ns(s, &report->output, sum->user_ns);
 	string_add(s, " in its own code, ");
-	add_ns(s, report, sum->system_ns);
+	add_ns(s, &report->output, sum->system_ns);
 	string_add(s, " in the kernel).");
 }
 
@@ -217,7 +222,7 @@ static void about_one(struct string *s, const struct report *report, const struc
  * A process of the name that used the most CPU time.
  * @ret_ns, @ret_nr: CPU time and number of all processes of that name
  */
-static const struct trace_process *busiest(const struct report *report, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
+static const struct trace_process *busiest(const struct trace_analysis *analysis, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
 {
 	struct name_share {
 		uint64_t key;
@@ -233,7 +238,7 @@ static const struct trace_process *busiest(const struct report *report, const st
 		share = memory_row(&shares, sizeof(*share), memory_key(&names, trace_process_comm(processes->at[i])));
 		share->nr++;
 		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->at[i], thread));)
-			share->ns += trace_thread_cpu_ns(report->analysis, thread);
+			share->ns += trace_thread_cpu_ns(analysis, thread);
 		largest = best ? table_find(&shares, sizeof(*largest), best_key) : NULL;
 		if (!largest || share->ns > largest->ns) {
 			best_key = share->key;
@@ -253,10 +258,10 @@ static void about_several(struct string *s, const struct report *report, const s
 {
 	uint64_t others = sum->blocked_ns - sum->among_ns, busy_ns, whole = sum->user_ns + sum->system_ns + sum->interrupted_ns + sum->wait_cpu_ns + others;
 	unsigned int nr;
-	const struct trace_process *busy = busiest(report, processes, &busy_ns, &nr);
+	const struct trace_process *busy = busiest(report->analysis, processes, &busy_ns, &nr);
 
 	string_add(s, " used ");
-	add_ns(s, report, sum->user_ns + sum->system_ns);
+	add_ns(s, &report->output, sum->user_ns + sum->system_ns);
 	string_addf(s, " of CPU, %.2f CPUs on average", span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
 	if (busy) {
 		string_add(s, busy_ns < sum->user_ns + sum->system_ns ? ", most by " : ", all by ");
@@ -265,17 +270,17 @@ static void about_several(struct string *s, const struct report *report, const s
 			string_addf(s, " (%u" UNBROKEN_BLANK "processes)", nr);
 		if (busy_ns < sum->user_ns + sum->system_ns) {
 			string_add(s, " with ");
-			add_ns(s, report, busy_ns);
+			add_ns(s, &report->output, busy_ns);
 		}
 	}
 	string_add(s, "; they waited ");
-	add_ns(s, report, sum->wait_cpu_ns);
+	add_ns(s, &report->output, sum->wait_cpu_ns);
 	string_add(s, " for a CPU");
 	if (sum->wait_cpu_ns)
 		add_holders(s, report, sum);
 	if (others) {
 		string_add(s, ", and ");
-		add_ns(s, report, others);
+		add_ns(s, &report->output, others);
 		add_only_or_waits(s, report, sum, "something other than one another", whole, 0, 0);
 	}
 	string_add(s, ".");
@@ -292,7 +297,7 @@ static void about_command(struct string *s, const struct report *report, const s
 	own = process_sum_new(report, &alone);
 	/* capital letter: a sentence begins */
 	string_addf(s, "T%s %s for ", command_words(&report->command) + 1, ended ? "ran" : "had run");
-	add_ns(s, report, span);
+	add_ns(s, &report->output, span);
 	if (!ended)
 		string_addf(s, " when the recording ended, and %s", command_not_ended(&report->command));
 	string_add(s, ": ");
@@ -363,9 +368,9 @@ static const struct trace_wait *worst_wait(const struct trace_figures *f)
 }
 
 /* The parts of busy time, as far as the recorded events tell them apart. */
-static void add_modes(struct string *s, const struct report *report, const struct cpu_total *sum, uint64_t all)
+static void add_modes(struct string *s, const struct trace_analysis *analysis, const struct cpu_total *sum, uint64_t all)
 {
-	bool calls = trace_analysis_sees_calls(report->analysis), interrupts = has_interrupts(report->analysis);
+	bool calls = trace_analysis_sees_calls(analysis), interrupts = has_interrupts(analysis);
 
 	if (!calls && !interrupts) {
 		string_add(s, ", in programs, the kernel or interrupts (not recorded which)");
@@ -383,7 +388,7 @@ static void add_modes(struct string *s, const struct report *report, const struc
 	}
 	if (interrupts) {
 		add_percent(s, sum->interrupts_ns, all);
-		string_add(s, trace_analysis_sees_interrupts(report->analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
+		string_add(s, trace_analysis_sees_interrupts(analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
 	} else {
 		string_add(s, "including interrupts, which were not recorded");
 	}
@@ -403,18 +408,18 @@ static void about_cpus(struct string *s, const struct report *report)
 	}
 	if (!all) {
 		string_add(s, "In ");
-		add_ns(s, report, end - start);
+		add_ns(s, &report->output, end - start);
 		string_add(s, " no activity of the CPUs was recorded.");
 		return;
 	}
 	if (sum.unknown_ns == all) {
 		string_add(s, "The activity of the CPUs in ");
-		add_ns(s, report, end - start);
+		add_ns(s, &report->output, end - start);
 		string_add(s, " is unknown.");
 		return;
 	}
 	string_add(s, "In ");
-	add_ns(s, report, end - start);
+	add_ns(s, &report->output, end - start);
 	string_addf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
 	add_name(s, *info->host ? info->host : "the machine");
 	/* CPUs without chosen threads do not appear */
@@ -423,7 +428,7 @@ static void about_cpus(struct string *s, const struct report *report)
 	string_add(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.interrupts_ns, all);
 	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with processes that the filter selects" : " busy");
-	add_modes(s, report, &sum, all);
+	add_modes(s, report->analysis, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
 		string_add(s, ", and ");
 		add_percent(s, sum.unknown_ns, all);
@@ -435,14 +440,14 @@ static void about_cpus(struct string *s, const struct report *report)
 /*
  * The time that the host of a virtual machine took from its CPUs: the guest counts it as CPU time.
  */
-static void about_host(struct string *s, const struct report *report, const struct trace_figures *system)
+static void about_host(struct string *s, const struct text_output *output, const struct trace_figures *system)
 {
 	uint64_t cpu_ns = system->user_ns + system->syscall_ns + system->trap_ns + system->interrupted_ns;
 
 	if (percent(system->stolen_ns, cpu_ns) < WORTH_NAMING)
 		return;
 	string_add(s, " The host of this virtual machine took ");
-	add_ns(s, report, system->stolen_ns);
+	add_ns(s, output, system->stolen_ns);
 	string_add(s, " (");
 	add_percent(s, system->stolen_ns, cpu_ns);
 	string_add(s, ") of their CPU time for others.");
@@ -458,23 +463,23 @@ static void about_machine(struct string *s, const struct report *report, const s
 		string_add(s, " The busiest process was ");
 		add_process(s, trace_process_comm(busiest->process), trace_process_pid(busiest->process));
 		string_add(s, " with ");
-		add_ns(s, report, busiest->user_ns + busiest->system_ns);
+		add_ns(s, &report->output, busiest->user_ns + busiest->system_ns);
 		string_add(s, " of CPU.");
 	}
 	if (waiting) {
 		string_add(s, " Threads waited ");
-		add_ns(s, report, system->wait_cpu_ns);
+		add_ns(s, &report->output, system->wait_cpu_ns);
 		string_add(s, " for a CPU, those of ");
 		add_process(s, trace_process_comm(waiting->process), trace_process_pid(waiting->process));
 		string_add(s, " the longest, ");
-		add_ns(s, report, waiting->wait_cpu_ns);
+		add_ns(s, &report->output, waiting->wait_cpu_ns);
 		string_add(s, ".");
 	}
 	if (wait) {
 		string_add(s, " The longest wait for input, output or memory: ");
-		add_ns(s, report, wait->ns);
+		add_ns(s, &report->output, wait->ns);
 		string_add(s, " for ");
-		add_wait(s, report, wait, 0);
+		add_wait(s, report->analysis, wait, 0);
 		string_add(s, ".");
 	}
 }
@@ -498,7 +503,7 @@ void report_overview(const struct report *report, const struct process_row *rows
 		about_cpus(&s, report);
 	else
 		about_machine(&s, report, rows, nr, system);
-	about_host(&s, report, system);
+	about_host(&s, &report->output, system);
 	losses_sentence(&s, report->trace, report->analysis);
 	output_paragraph(&report->output, string_text(&s));
 	string_free(&s);

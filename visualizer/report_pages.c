@@ -17,9 +17,9 @@
 #define PAGES 10
 #define ROWS 15 /* in each table of a page */
 
-static void share(const struct report *report, const char *label, uint64_t ns, uint64_t whole)
+static void share(const struct text_output *output, const char *label, uint64_t ns, uint64_t whole)
 {
-	output_line(&report->output, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
+	output_line(output, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
 }
 
 /* The same for a figure that needs the events @without: without them it is unknown. */
@@ -28,7 +28,7 @@ static void share_if(const struct report *report, bool is_recorded, const char *
 	if (!has_scheduling(report->analysis))
 		output_line(&report->output, "\t\t", "%s: unknown without scheduling changes", label);
 	else if (is_recorded)
-		share(report, label, ns, whole);
+		share(&report->output, label, ns, whole);
 	else
 		output_line(&report->output, "\t\t", "%s: unknown without %s", label, without);
 }
@@ -41,11 +41,11 @@ static void share_if_calls(const struct report *report, const char *label, uint6
 static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *counted, const char *errors,
 		       uint64_t whole)
 {
-	bool turns = has_scheduling(report->analysis);
-	enum grid_kind figure = turns ? GRID_OPTIONAL : GRID_HIDDEN;
+	bool scheduling = has_scheduling(report->analysis);
+	enum grid_kind figure = scheduling ? GRID_OPTIONAL : GRID_HIDDEN;
 	const struct grid_column columns[] = {
 		{counted, GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
-		{"CPU", turns ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"CPU wait", figure}, {"blocked", figure},
+		{"CPU", scheduling ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"CPU wait", figure}, {"blocked", figure},
 		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
 		{"name", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
@@ -86,12 +86,12 @@ static void system_call_table(const struct report *report, const struct trace_fi
 		call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "calls", "errors", f->elapsed_ns);
 }
 
-static struct grid *time_grid(const struct report *report, const char *title)
+static struct grid *time_grid(const struct text_output *output, const char *title)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"count", GRID_RIGHT}, {"", GRID_ELASTIC}};
 
-	output_title(&report->output, "\t\t", title);
-	return grid_new(&report->output, PAGE_INDENT, columns, 4);
+	output_title(output, "\t\t", title);
+	return grid_new(output, PAGE_INDENT, columns, 4);
 }
 
 static void time_line(struct grid *grid, uint64_t ns, uint64_t whole, uint64_t count, const char *text)
@@ -113,11 +113,11 @@ static void end_time_grid(struct grid *grid, const struct text_output *output, c
 }
 
 /* CPU time, divided as far as the recorded events allow. */
-static void put_cpu_lines(const struct report *report, struct grid *grid, const struct trace_figures *f)
+static void put_cpu_lines(const struct trace_analysis *analysis, struct grid *grid, const struct trace_figures *f)
 {
-	bool traps = has_recorded(report->analysis, TRACE_EV_fault_entry);
+	bool traps = has_recorded(analysis, TRACE_EV_fault_entry);
 
-	if (!trace_analysis_sees_calls(report->analysis)) {
+	if (!trace_analysis_sees_calls(analysis)) {
 		time_line(grid, f->user_ns + f->syscall_ns + f->trap_ns, f->elapsed_ns, 0, "on a CPU, in its own code or in the kernel");
 	} else {
 		time_line(grid, f->user_ns, f->elapsed_ns, 0, traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
@@ -125,18 +125,18 @@ static void put_cpu_lines(const struct report *report, struct grid *grid, const 
 		if (traps)
 			time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
 	}
-	if (has_interrupts(report->analysis))
+	if (has_interrupts(analysis))
 		time_line(grid, f->interrupted_ns, f->elapsed_ns, 0, "interrupted");
 }
 
 static void mode_table(const struct report *report, const struct trace_figures *f)
 {
-	struct grid *grid = time_grid(report, "Where the time went (% of the elapsed time of all its threads):");
+	struct grid *grid = time_grid(&report->output, "Where the time went (% of the elapsed time of all its threads):");
 	uint64_t unknown_ns = unknown_wait_ns(f);
 
 	time_line(grid, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
 	if (has_scheduling(report->analysis)) {
-		put_cpu_lines(report, grid, f);
+		put_cpu_lines(report->analysis, grid, f);
 		if (f->stolen_ns)
 			time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of that, taken by the virtual machine's host)");
 		time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
@@ -156,7 +156,7 @@ static void interrupt_table(const struct report *report, const struct trace_figu
 		return;
 	if (!f->nr_interrupts)
 		return;
-	grid = time_grid(report, "Interrupted by:");
+	grid = time_grid(&report->output, "Interrupted by:");
 	for (size_t i = 0; i < f->nr_interrupts; i++) {
 		char text[NAME_BYTES + 64], name[NAME_BYTES];
 
@@ -175,7 +175,7 @@ static void cpu_wait_table(const struct report *report, const struct trace_figur
 
 	if (!f->nr_wait_cpu_for)
 		return;
-	grid = time_grid(report, "Waiting for a CPU that was taken by:");
+	grid = time_grid(&report->output, "Waiting for a CPU that was taken by:");
 	for (size_t i = 0; i < f->nr_wait_cpu_for; i++) {
 		char text[NAME_BYTES + 64], name[NAME_BYTES];
 
@@ -202,7 +202,7 @@ static void wait_table(const struct report *report, const struct trace_figures *
 
 	if (!f->nr_waits)
 		return;
-	grid = time_grid(report, "Waiting for:");
+	grid = time_grid(&report->output, "Waiting for:");
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[2 * NAME_BYTES];
 
@@ -251,17 +251,17 @@ static void classic_lines(const struct report *report, const struct trace_figure
 }
 
 /* Writes nothing for a process outside containers. */
-static void container_lines(const struct report *report, const struct trace_process *process)
+static void container_lines(const struct text_output *output, const struct trace_process *process)
 {
 	const char *cgroup = trace_process_cgroup(process);
 	uint32_t ns_pid = trace_process_ns_pid(process);
 	char name[NAME_BYTES];
 
 	if (ns_pid && ns_pid != trace_process_pid(process))
-		output_line(&report->output, "\t\t", "Number in its own namespace: %u", ns_pid);
+		output_line(output, "\t\t", "Number in its own namespace: %u", ns_pid);
 	if (*cgroup && strcmp(cgroup, "/") != 0) {
 		text_name(cgroup, name, sizeof(name));
-		output_line(&report->output, "\t\t", "Control group: %s", name);
+		output_line(output, "\t\t", "Control group: %s", name);
 	}
 }
 
@@ -275,7 +275,7 @@ static void process_page(const struct report *report, const struct process_row *
 	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
 		 *exe ? "  " : "", exe);
 	output_title(&report->output, "\t", title);
-	container_lines(report, row->process);
+	container_lines(&report->output, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
 	system_call_table(report, f);
@@ -305,7 +305,7 @@ void report_system_page(const struct report *report, const struct trace_figures 
 	if (trace_analysis_is_filtered(report->analysis))
 		output_line(&report->output, "\t\t", "System idle: unknown, because processes excluded by the filter may have run");
 	else
-		share(report, "System idle", cpus.idle_ns, whole);
+		share(&report->output, "System idle", cpus.idle_ns, whole);
 	system_call_table(report, f);
 }
 

@@ -17,11 +17,11 @@
  * Without system calls user and system time cannot be told apart: the first column has both, and
  * the second is hidden.
  */
-static void times_cells(struct grid *grid, const struct report *report, const struct process_row *row)
+static void times_cells(struct grid *grid, const struct trace_analysis *analysis, const struct process_row *row)
 {
 	grid_ns(grid, row->elapsed_ns);
 	grid_percent(grid, row->user_ns + row->system_ns, row->elapsed_ns);
-	grid_ns(grid, row->user_ns + (trace_analysis_sees_calls(report->analysis) ? 0 : row->system_ns));
+	grid_ns(grid, row->user_ns + (trace_analysis_sees_calls(analysis) ? 0 : row->system_ns));
 	grid_ns(grid, row->system_ns);
 	grid_ns(grid, row->interrupted_ns);
 	grid_ns(grid, row->wait_cpu_ns);
@@ -32,7 +32,7 @@ static void times_cells(struct grid *grid, const struct report *report, const st
  * The target of the longest wait if it is half of the blocked time. Else a kind of waits that is
  * half of it. Else the longest wait with its percentage.
  */
-static const char *most_of_it(const struct report *report, const struct process_row *row, char *text, size_t size)
+static const char *blocked_on(const struct trace_analysis *analysis, const struct process_row *row, char *text, size_t size)
 {
 	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "files",	      [TRACE_WAIT_PROCESS] = "several processes", [TRACE_WAIT_NETWORK] = "the network",
@@ -49,11 +49,11 @@ static const char *most_of_it(const struct report *report, const struct process_
 		return row->worst_kind == TRACE_WAIT_PROCESS && row->only_own ? "other threads of its own" : kinds[row->worst_kind];
 	if (row->worst.ns < row->blocked_ns / 2)
 		used = snprintf(text, size, "%.0f %%: ", percent(row->worst.ns, row->blocked_ns));
-	text_wait(report->analysis, &row->worst, trace_process_pid(row->process), text + used, size - (size_t)used);
+	text_wait(analysis, &row->worst, trace_process_pid(row->process), text + used, size - (size_t)used);
 	return text;
 }
 
-static void process_line(struct grid *grid, const struct report *report, const struct process_row *row)
+static void process_line(struct grid *grid, const struct trace_analysis *analysis, const struct process_row *row)
 {
 	char text[2 * NAME_BYTES];
 	struct value_text pid;
@@ -62,9 +62,9 @@ static void process_line(struct grid *grid, const struct report *report, const s
 	grid_text(grid, pid.bytes);
 	snprintf(pid.bytes, sizeof(pid.bytes), "%u", trace_process_ppid(row->process));
 	grid_text(grid, pid.bytes);
-	times_cells(grid, report, row);
+	times_cells(grid, analysis, row);
 	grid_text(grid, text_comm(trace_process_comm(row->process), text, sizeof(text)));
-	grid_text(grid, most_of_it(report, row, text, sizeof(text)));
+	grid_text(grid, blocked_on(analysis, row, text, sizeof(text)));
 }
 
 /* Processes of one name, each below WORTH_A_ROW. Together they may be most of the work. */
@@ -113,13 +113,13 @@ static void group_add(struct name_groups *groups, const struct process_row *row)
 	group->nr++;
 }
 
-static void group_line(struct grid *grid, const struct report *report, const struct name_group *group)
+static void group_line(struct grid *grid, const struct trace_analysis *analysis, const struct name_group *group)
 {
 	char text[2 * NAME_BYTES], name[NAME_BYTES];
 
 	grid_text(grid, "");
 	grid_text(grid, "");
-	times_cells(grid, report, &group->sum);
+	times_cells(grid, analysis, &group->sum);
 	snprintf(text, sizeof(text), "%s (%zu more)", text_comm(trace_process_comm(group->sum.process), name, sizeof(name)), group->nr);
 	grid_text(grid, text);
 	grid_text(grid, "");
@@ -141,7 +141,7 @@ static struct name_group put_groups(const struct report *report, struct grid *gr
 		const struct name_group *group = &list[i];
 
 		if (group->nr > 1 && shown < GROUPS && percent(group_ns(group), end - start) >= WORTH_A_ROW) {
-			group_line(grid, report, group);
+			group_line(grid, report->analysis, group);
 			shown++;
 			continue;
 		}
@@ -175,7 +175,7 @@ void report_processes(const struct report *report, const struct process_row *row
 	output_title(&report->output, "", title);
 	for (size_t i = 0; i < nr; i++) {
 		if (!rows[i].folded && shown < max) {
-			process_line(grid, report, &rows[i]);
+			process_line(grid, report->analysis, &rows[i]);
 			shown++;
 		} else {
 			group_add(&groups, &rows[i]);

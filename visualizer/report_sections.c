@@ -18,17 +18,17 @@
 #define ROWS 15 /* in each table, unless --top or --all choose another number */
 #define INDENT "  "
 
-static void end(struct grid *grid, const struct report *report, const struct row_limit *limit)
+static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
 {
 	struct value_text rest;
 
-	grid_end(grid, row_limit_rest(limit, &report->output, &rest));
-	fputs("\n", report->output.out);
+	grid_end(grid, row_limit_rest(limit, output, &rest));
+	fputs("\n", output->out);
 }
 
 /* ---- by kind ---- */
 
-static void by_kind(const struct report *report, const struct trace_figures *f)
+static void by_kind(const struct text_output *output, const struct trace_figures *f)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
 	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, NR_ROWS };
@@ -55,7 +55,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 
 	if (!f->blocked_ns && !f->wait_cpu_ns)
 		return;
-	grid = grid_new(&report->output, INDENT, columns, 4);
+	grid = grid_new(output, INDENT, columns, 4);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		const struct trace_wait *wait = &f->waits[i];
 		int row = (int)wait->kind;
@@ -67,7 +67,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		ns[row] += wait->ns;
 		count[row] += wait->count;
 	}
-	output_title(&report->output, "", "What threads waited for (all threads added up; % of that sum):");
+	output_title(output, "", "What threads waited for (all threads added up; % of that sum):");
 	for (int i = 0; i < NR_ROWS; i++) {
 		if (!ns[i])
 			continue;
@@ -81,7 +81,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 	grid_text(grid, "");
 	grid_text(grid, "a CPU");
 	grid_end(grid, NULL);
-	fputs("\n", report->output.out);
+	fputs("\n", output->out);
 }
 
 /* ---- by file ---- */
@@ -140,7 +140,7 @@ static void by_lock(const struct report *report)
 		for (size_t i = 0; i < nr; i++)
 			if (row_limit_shows(&limit, locks[i].ns, whole))
 				put_lock(grid, &locks[i]);
-		end(grid, report, &limit);
+		end(grid, &report->output, &limit);
 	}
 	free(locks);
 }
@@ -176,7 +176,7 @@ static void by_pair(const struct report *report)
 				grid_process(grid, pair->wait.comm, pair->wait.pid);
 			grid_text(grid, pair->wait.idle ? "(idle)" : pair->wait.via);
 		}
-		end(grid, report, &limit);
+		end(grid, &report->output, &limit);
 	}
 	free(pairs);
 }
@@ -210,7 +210,7 @@ static void by_interrupt(const struct report *report)
 			grid_text(grid, list[i].type);
 			grid_name(grid, list[i].name);
 		}
-		end(grid, report, &limit);
+		end(grid, &report->output, &limit);
 	}
 	free(list);
 }
@@ -238,12 +238,12 @@ static void by_device(const struct report *report, const struct trace_figures *f
 		grid_count(grid, f->waits[i].count);
 		grid_text(grid, text_wait(report->analysis, &f->waits[i], 0, text, sizeof(text)));
 	}
-	end(grid, report, &limit);
+	end(grid, &report->output, &limit);
 }
 
 void report_sections(const struct report *report, const struct trace_figures *system)
 {
-	by_kind(report, system);
+	by_kind(&report->output, system);
 	by_file(report, system);
 	by_lock(report);
 	by_pair(report);

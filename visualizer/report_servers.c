@@ -27,15 +27,15 @@ static bool client_wanted(const struct report *report, const struct trace_server
 }
 
 /* True if the time of receiving is known. Unknown time is not printed as 0. */
-static bool sees_receiving(const struct report *report)
+static bool sees_receiving(const struct trace_analysis *analysis)
 {
-	return has_recorded(report->analysis, TRACE_EV_softirq_entry);
+	return has_recorded(analysis, TRACE_EV_softirq_entry);
 }
 
 static void client_table(const struct report *report, const struct trace_server *server)
 {
 	const struct grid_column columns[] = {{"CPU time", GRID_RIGHT}, {"exact", GRID_RIGHT}, {"shared", GRID_RIGHT}, {"requests", GRID_RIGHT},
-					      {"receiving", sees_receiving(report) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for client", GRID_ELASTIC}};
+					      {"receiving", sees_receiving(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for client", GRID_ELASTIC}};
 	struct grid *grid = grid_new(&report->output, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct value_text rest;
@@ -76,7 +76,7 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			output_title(&report->output, "", sees_receiving(report) ? "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, "
+			output_title(&report->output, "", sees_receiving(report->analysis) ? "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, "
 				     "not included):" :
 				     "Servers: CPU time by client (exact: while one request was open; shared: several):");
 		any = true;

@@ -11,9 +11,9 @@
 #include "recorded.h"
 #include "report_summary.h"
 
-static void seconds(const struct report *report, const char *label, uint64_t ns)
+static void seconds(const struct text_output *output, const char *label, uint64_t ns)
 {
-	output_line(&report->output, "", "%s: (%" PRIu64 ", %" PRIu64 ")", label, ns / 1000000000, ns / 1000 % 1000000);
+	output_line(output, "", "%s: (%" PRIu64 ", %" PRIu64 ")", label, ns / 1000000000, ns / 1000 % 1000000);
 }
 
 /* The events that each line of the original counts. */
@@ -42,20 +42,20 @@ static const struct {
 
 static void put_unrecorded(const struct report *report)
 {
-	bool turns = has_scheduling(report->analysis);
+	bool scheduling = has_scheduling(report->analysis);
 	struct string names = {0};
 
-	if (turns && !trace_analysis_sees_wakeups(report->analysis))
+	if (scheduling && !trace_analysis_sees_wakeups(report->analysis))
 		put_note(report,
 			 "Wakeups were not recorded, or not all of the time: while a thread was not on a CPU, it is unknown "
 			 "whether it waited for a CPU or for something else.");
-	if (turns && !trace_analysis_sees_calls(report->analysis))
+	if (scheduling && !trace_analysis_sees_calls(report->analysis))
 		put_note(report,
 			 "System calls were not recorded, or not all of the time, or without their entries or exits: for time on "
 			 "a CPU it is unknown which part was in a thread's own code, and which in the kernel.");
-	if (turns && !trace_analysis_sees_traps(report->analysis))
+	if (scheduling && !trace_analysis_sees_traps(report->analysis))
 		put_note(report, "Page faults were not recorded, or not all of the time: their time counts as that of the code in which they occurred.");
-	if (turns && !trace_analysis_sees_interrupts(report->analysis))
+	if (scheduling && !trace_analysis_sees_interrupts(report->analysis))
 		put_note(report, "Interrupts were not recorded, or not all of them: their time counts as that of the running thread.");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
 		if (is_unrecorded(report->trace, report->analysis, category))
@@ -66,13 +66,13 @@ static void put_unrecorded(const struct report *report)
 }
 
 /* @what may contain a path with arbitrary bytes. */
-static void put_not_traced(const struct report *report, const char *what, bool first)
+static void put_not_traced(const struct text_output *output, const char *what, bool first)
 {
 	size_t bytes = 4 * strlen(what) + 1; /* \xNN is the longest form of a byte */
 	char *name = memory_take(bytes, 1);
 
-	fputs(first ? "\n" : "", report->output.out);
-	output_line(&report->output, "", "Not traced: %s", text_name(what, name, bytes));
+	fputs(first ? "\n" : "", output->out);
+	output_line(output, "", "Not traced: %s", text_name(what, name, bytes));
 	free(name);
 }
 
@@ -103,7 +103,7 @@ static void put_losses(const struct report *report)
 			 "that time is unknown.", text_ns(&report->output, halted, &t));
 	put_unrecorded(report);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
-		put_not_traced(report, trace_not_traced(report->trace, i), !i);
+		put_not_traced(&report->output, trace_not_traced(report->trace, i), !i);
 }
 
 /* The ids are variants of one event: one recorded id is enough. */
@@ -129,9 +129,9 @@ void report_summary(const struct report *report)
 
 	trace_analysis_window(report->analysis, &start, &end);
 	offset = info->start_realtime_ns ? info->start_realtime_ns - info->start_ns : 0;
-	seconds(report, "Trace start time", start + offset);
-	seconds(report, "Trace end time", end + offset);
-	seconds(report, "Trace duration", end - start);
+	seconds(&report->output, "Trace start time", start + offset);
+	seconds(&report->output, "Trace end time", end + offset);
+	seconds(&report->output, "Trace duration", end - start);
 	for (uint32_t id = 0; id < TRACE_EV_MAX; id++) {
 		const struct trace_event_type *type = trace_type_by_id(report->trace, id);
 		uint64_t nr = trace_analysis_count(report->analysis, id);

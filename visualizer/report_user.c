@@ -21,21 +21,21 @@
 #define INDENT "  "
 #define TEXT_BYTES 512
 
-static void end(struct grid *grid, const struct report *report, const struct row_limit *limit)
+static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
 {
 	struct value_text rest;
 
-	grid_end(grid, row_limit_rest(limit, &report->output, &rest));
-	fputs("\n", report->output.out);
+	grid_end(grid, row_limit_rest(limit, output, &rest));
+	fputs("\n", output->out);
 }
 
 /*
  * The name of a process. Without kernel events: the file that it executes, or "" if that is
  * unknown.
  */
-static void owner_name(const struct report *report, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
+static void owner_name(const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
 {
-	const char *exe = process ? "" : trace_stream_exe(report->analysis, pid), *slash = strrchr(exe, '/');
+	const char *exe = process ? "" : trace_stream_exe(analysis, pid), *slash = strrchr(exe, '/');
 
 	snprintf(name, COMM_BYTES, "%s", process ? trace_process_comm(process) : slash ? slash + 1 : exe);
 }
@@ -47,15 +47,15 @@ static bool owner_wanted(const struct report *report, const struct trace_process
 
 	if (process)
 		return process_is_chosen(&report->options->processes, process);
-	owner_name(report, process, pid, name);
+	owner_name(report->analysis, process, pid, name);
 	return !options->processes.cgroup && (options->processes.pid < 0 || (uint32_t)options->processes.pid == pid) && (!options->processes.comm || comm_is(name, options->processes.comm));
 }
 
-static void put_owner(struct grid *grid, const struct report *report, const struct trace_process *process, uint32_t pid)
+static void put_owner(struct grid *grid, const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid)
 {
 	char name[COMM_BYTES];
 
-	owner_name(report, process, pid, name);
+	owner_name(analysis, process, pid, name);
 	if (process || pid)
 		grid_process(grid, name, process ? trace_process_pid(process) : pid);
 	else
@@ -110,10 +110,10 @@ static void by_event(const struct report *report)
 		put_rate(grid, event->count, finish - start);
 		put_median(grid, &event->interval);
 		grid_name(grid, event->name);
-		put_owner(grid, report, event->process, event->pid);
+		put_owner(grid, report->analysis, event->process, event->pid);
 	}
 	if (grid)
-		end(grid, report, &limit);
+		end(grid, &report->output, &limit);
 }
 
 static void put_value(struct grid *grid, double value)
@@ -146,10 +146,10 @@ static void by_counter(const struct report *report)
 		put_value(grid, event->highest);
 		put_value(grid, event->last);
 		grid_name(grid, event->name);
-		put_owner(grid, report, event->process, event->pid);
+		put_owner(grid, report->analysis, event->process, event->pid);
 	}
 	if (grid)
-		end(grid, report, &limit);
+		end(grid, &report->output, &limit);
 }
 
 /* ---- spans ---- */
@@ -166,7 +166,7 @@ static const char *span_name(const struct trace_span *span, char *buffer, size_t
 	return buffer;
 }
 
-static void put_span(struct grid *grid, const struct report *report, const struct trace_span *span)
+static void put_span(struct grid *grid, const struct trace_analysis *analysis, const struct trace_span *span)
 {
 	char name[TEXT_BYTES];
 
@@ -180,7 +180,7 @@ static void put_span(struct grid *grid, const struct report *report, const struc
 	grid_ns(grid, span->queued_ns);
 	grid_ns(grid, span->unseen_ns);
 	grid_name(grid, span_name(span, name, sizeof(name)));
-	put_owner(grid, report, span->process, span->pid);
+	put_owner(grid, analysis, span->process, span->pid);
 }
 
 static bool span_shows(const struct report *report, const struct trace_span *span, enum trace_span_kind kind)
@@ -214,7 +214,7 @@ static void put_waits_of_span(const struct report *report, const struct trace_sp
 
 	string_add(&line, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
 	if (shares_its_name(report, span)) {
-		owner_name(report, span->process, span->pid, owner);
+		owner_name(report->analysis, span->process, span->pid, owner);
 		string_addf(&line, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
 	}
 	string_add(&line, " waited");
@@ -267,14 +267,14 @@ static struct span_sums sum_spans(const struct report *report, enum trace_span_k
 }
 
 /* Spans without an end or a beginning have no time, and no row in the table. */
-static void put_unfinished(const struct report *report, const struct span_sums *sums)
+static void put_unfinished(const struct text_output *output, const struct span_sums *sums)
 {
 	if (sums->open)
-		output_line(&report->output, INDENT, "%" PRIu64 " had not ended at the end of the trace.", sums->open);
+		output_line(output, INDENT, "%" PRIu64 " had not ended at the end of the trace.", sums->open);
 	if (sums->unmatched)
-		output_line(&report->output, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
+		output_line(output, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
 	if (sums->open || sums->unmatched)
-		fputs("\n", report->output.out);
+		fputs("\n", output->out);
 }
 
 static struct grid *span_grid(const struct report *report, enum trace_span_kind kind)
@@ -310,13 +310,13 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 		const struct trace_span *span = trace_get_span(report->user, i);
 
 		if (span_shows(report, span, kind) && span->elapsed.count && row_limit_shows(&limit, span->elapsed.sum_ns, sums.ns))
-			put_span(grid, report, span);
+			put_span(grid, report->analysis, span);
 	}
 	if (limit.shown || limit.left)
-		end(grid, report, &limit);
+		end(grid, &report->output, &limit);
 	else
 		grid_end(grid, NULL);
-	put_unfinished(report, &sums);
+	put_unfinished(&report->output, &sums);
 	put_waits(report, kind);
 }
 
@@ -349,21 +349,21 @@ static void json_latency(struct json *json, const struct trace_latency *latency)
 	json_u64(json, "max_ns", latency->max_ns);
 }
 
-static void json_owner(struct json *json, const struct report *report, const struct trace_process *process, uint32_t pid)
+static void json_owner(struct json *json, const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid)
 {
 	char name[COMM_BYTES];
 
-	owner_name(report, process, pid, name);
+	owner_name(analysis, process, pid, name);
 	json_u64(json, "pid", process ? trace_process_pid(process) : pid);
 	json_text(json, "comm", name);
 }
 
-static void json_event(struct json *json, const struct report *report, const struct trace_user_event *event)
+static void json_event(struct json *json, const struct trace_analysis *analysis, const struct trace_user_event *event)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "name", event->name);
 	json_text(json, "role", trace_role_name(event->role));
-	json_owner(json, report, event->process, event->pid);
+	json_owner(json, analysis, event->process, event->pid);
 	json_u64(json, "count", event->count);
 	json_u64(json, "first_ns", event->first_ns);
 	json_u64(json, "last_ns", event->last_ns);
@@ -379,20 +379,20 @@ static void json_event(struct json *json, const struct report *report, const str
 	json_close(json, "}");
 }
 
-static void json_span(struct json *json, const struct report *report, const struct trace_span *span)
+static void json_span(struct json *json, const struct trace_analysis *analysis, const struct trace_span *span)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "kind", trace_span_kind_name(span->kind));
 	json_text(json, "name", span->name);
 	json_text(json, "from", span->from);
-	json_owner(json, report, span->process, span->pid);
+	json_owner(json, analysis, span->process, span->pid);
 	json_latency(json, &span->elapsed);
 	json_u64(json, "open", span->open);
 	json_u64(json, "unmatched", span->unmatched);
 	json_u64(json, "cpu_ns", span->user_ns + span->system_ns);
-	json_known(json, "user_ns", span->user_ns, trace_analysis_sees_calls(report->analysis));
-	json_known(json, "system_ns", span->system_ns, trace_analysis_sees_calls(report->analysis));
-	json_known(json, "interrupted_ns", span->interrupted_ns, has_interrupts(report->analysis));
+	json_known(json, "user_ns", span->user_ns, trace_analysis_sees_calls(analysis));
+	json_known(json, "system_ns", span->system_ns, trace_analysis_sees_calls(analysis));
+	json_known(json, "interrupted_ns", span->interrupted_ns, has_interrupts(analysis));
 	json_u64(json, "wait_cpu_ns", span->wait_cpu_ns);
 	json_u64(json, "blocked_ns", span->blocked_ns);
 	json_u64(json, "queued_ns", span->queued_ns);
@@ -408,10 +408,10 @@ void report_user_json(struct json *json, const struct report *report)
 {
 	json_open(json, "user_events", "[");
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++)
-		json_event(json, report, trace_get_user_event(report->user, i));
+		json_event(json, report->analysis, trace_get_user_event(report->user, i));
 	json_close(json, "]");
 	json_open(json, "spans", "[");
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
-		json_span(json, report, trace_get_span(report->user, i));
+		json_span(json, report->analysis, trace_get_span(report->user, i));
 	json_close(json, "]");
 }

@@ -163,18 +163,18 @@ struct trace_servers *trace_servers_free(struct trace_servers *s)
 {
 	if (!s)
 		return NULL;
-	logs_free(s);
-	servers_threads_free(s);
-	endpoints_empty(s);
-	explicit_drop(s);
-	servers_processes_free(s);
-	ring_ops_free(s);
+	logs_free(&s->threads);
+	servers_threads_free(&s->threads);
+	endpoints_empty(&s->endpoints);
+	explicit_drop(&s->explicit);
+	servers_processes_free(&s->processes);
+	ring_ops_free(&s->rings);
 	packets_free(s);
-	results_free(s);
-	waits_free(s);
-	causes_free(s);
-	endpoints_free(s); /* no request refers to them any more */
-	origins_free(s);
+	results_free(&s->results);
+	waits_free(&s->waits);
+	causes_free(&s->causes);
+	endpoints_free(&s->endpoints); /* no request refers to them any more */
+	origins_free(&s->origins);
 	free(s->closed.items);
 	table_clear(&s->signals.words);
 	table_clear(&s->pairs.rows);

@@ -50,32 +50,32 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
 		bill->receiving += ns;
 }
 
-static void bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set, const struct cpu_time *spent)
+static void bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set, const struct cpu_time *time)
 {
-	uint32_t few[16], *origins = set->nr <= 16 ? few : malloc(set->nr * sizeof(*origins)), nr, at;
+	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
 	struct cpu_time each, odd;
-	uint64_t most;
+	uint64_t nr_parts;
 
 	if (!origins) {
 		s->failed = -ENOMEM;
 		return;
 	}
 	nr = distinct_origins(s, set, origins);
-	each = (struct cpu_time){.cpu = spent->cpu / nr, .interrupted = spent->interrupted / nr};
-	odd = (struct cpu_time){.cpu = spent->cpu % nr, .interrupted = spent->interrupted % nr};
-	most = each.cpu || each.interrupted ? nr : odd.cpu > odd.interrupted ? odd.cpu : odd.interrupted;
+	each = (struct cpu_time){.cpu = time->cpu / nr, .interrupted = time->interrupted / nr};
+	odd = (struct cpu_time){.cpu = time->cpu % nr, .interrupted = time->interrupted % nr};
+	nr_parts = each.cpu || each.interrupted ? nr : odd.cpu > odd.interrupted ? odd.cpu : odd.interrupted;
 	/*
 	 * The odd ns go to each origin in turn. If there are more origins than ns, the other
 	 * origins get nothing.
 	 */
-	at = (uint32_t)((nr - process->rotor % nr) % nr);
-	for (uint64_t turn = 0; turn < most; turn++, at = at + 1 < nr ? at + 1 : 0) {
-		struct cpu_time part = {.cpu = each.cpu + (turn < odd.cpu), .interrupted = each.interrupted + (turn < odd.interrupted)};
+	at = (uint32_t)((nr - process->odd_ns_turn % nr) % nr);
+	for (uint64_t i = 0; i < nr_parts; i++, at = at + 1 < nr ? at + 1 : 0) {
+		struct cpu_time part = {.cpu = each.cpu + (i < odd.cpu), .interrupted = each.interrupted + (i < odd.interrupted)};
 
 		bill_share(s, process, origins[at], &part, nr > 1);
 	}
-	process->rotor++;
-	if (origins != few)
+	process->odd_ns_turn++;
+	if (origins != small_array)
 		free(origins);
 }
 

@@ -133,7 +133,7 @@ static void send_begin(struct trace_servers *s, struct servers_thread *thread, s
 		return;
 	request_prepare(s, thread, endpoint);
 	if (channel_out(endpoint))
-		channel_begin(s, channel_out(endpoint), thread);
+		channel_begin(&s->channels, channel_out(endpoint), thread);
 }
 
 static bool from_endpoint(const struct server_request *request, const void *endpoint)
@@ -242,7 +242,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
 		if (thread->call.endpoint) {
 			set_assign(&thread->call.endpoint->connect_set, thread->set);
-			endpoint_holds_set(s, thread->call.endpoint);
+			endpoint_holds_set(&s->endpoints, thread->call.endpoint);
 		}
 		break;
 	case CALL_FUTEX:
@@ -271,7 +271,7 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.answer = NULL;
 	thread->call.waker = NULL;
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
-	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock = thread->call.handed = thread->call.idle_read = thread->call.signalled = false;
+	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock = thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = false;
 }
 
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
@@ -313,7 +313,7 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 			bill_replace_set(s, thread, NULL, &now);
 		return;
 	}
-	if (thread->call.handed || thread->call.idle_read || thread->tentative) {
+	if (thread->call.from_own_process || thread->call.idle_read || thread->tentative) {
 		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);
 		return;
 	}

@@ -44,8 +44,8 @@ uint32_t cause_intern(struct trace_servers *s, const struct server_cause *wanted
 	return row->idx = ++s->causes.nr;
 }
 
-void causes_free(struct trace_servers *s)
+void causes_free(struct servers_causes *causes)
 {
-	free(s->causes.items);
-	table_clear(&s->causes.by_hash);
+	free(causes->items);
+	table_clear(&causes->by_hash);
 }

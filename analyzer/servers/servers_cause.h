@@ -24,5 +24,5 @@ struct servers_causes {
 
 /** cause_intern() - the index of the cause + 1, or 0 if out of memory */
 uint32_t cause_intern(struct trace_servers *s, const struct server_cause *wanted);
-void causes_free(struct trace_servers *s);
+void causes_free(struct servers_causes *causes);
 #endif

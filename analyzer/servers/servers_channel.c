@@ -42,12 +42,12 @@ void channel_lost_step(struct channel *channel)
 	channel->received = channel->sent;
 }
 
-void channel_check(struct trace_servers *s, struct channel *channel)
+void channel_check(struct servers_channels *channels, struct channel *channel)
 {
-	if (channel->epoch == s->channels.epoch && (!channel->udp || channel->udp_losses == s->channels.udp_losses))
+	if (channel->epoch == channels->epoch && (!channel->udp || channel->udp_losses == channels->udp_losses))
 		return;
-	channel->epoch = s->channels.epoch;
-	channel->udp_losses = s->channels.udp_losses;
+	channel->epoch = channels->epoch;
+	channel->udp_losses = channels->udp_losses;
 	channel->nr_sending = 0;
 	channel_lost_step(channel);
 }
@@ -94,9 +94,9 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 
 /* ---- sending ---- */
 
-void channel_begin(struct trace_servers *s, struct channel *channel, struct servers_thread *thread)
+void channel_begin(struct servers_channels *channels, struct channel *channel, struct servers_thread *thread)
 {
-	channel_check(s, channel);
+	channel_check(channels, channel);
 	channel_end(channel, thread);
 	if (channel->nr_sending < MAX_SENDING)
 		channel->sending[channel->nr_sending++] = thread;
@@ -133,7 +133,7 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct serve
 		.ns = trace_analysis_now(s->analysis), .set = thread->call.outgoing, .sender = thread->process, .thread = thread};
 	struct range hole = {.ns = range.ns};
 
-	channel_check(s, channel);
+	channel_check(&s->channels, channel);
 	range.unsure = thread->call.enter_ns <= channel->last_ns;
 	channel->last_ns = range.ns;
 	if (thread->call.endpoint)
@@ -158,7 +158,7 @@ void channel_put(struct trace_servers *s, struct channel *channel, const struct 
 {
 	struct range put = *range;
 
-	channel_check(s, channel);
+	channel_check(&s->channels, channel);
 	put.end = ++channel->sent;
 	if (!channel->in_step || put.end > channel->received)
 		append(s, channel, &put);
@@ -195,7 +195,7 @@ struct range *channel_unsure_of(const struct channel *channel, const struct serv
 
 void channel_drained(struct trace_servers *s, struct channel *channel, uint64_t ns)
 {
-	channel_check(s, channel);
+	channel_check(&s->channels, channel);
 	if (channel->in_step || servers_in_gap(s) || ns < s->gaps.until_ns)
 		return;
 	while (channel->nr && channel_range(channel, 0)->ns <= ns) {

@@ -61,14 +61,14 @@ void channel_drop_first(struct channel *channel);
  * channel_check() - if events are missing since the last use of @channel, its content is not known
  * any more
  */
-void channel_check(struct trace_servers *s, struct channel *channel);
+void channel_check(struct servers_channels *channels, struct channel *channel);
 /** channel_unwrap() - the 64-bit sequence number nearest to the last known one */
 uint64_t channel_unwrap(const struct channel *channel, uint32_t position);
 /**
  * channel_begin() - a call that sends begins
  * channel_end() - the call ends, or its result is known
  */
-void channel_begin(struct trace_servers *s, struct channel *channel, struct servers_thread *thread);
+void channel_begin(struct servers_channels *channels, struct channel *channel, struct servers_thread *thread);
 void channel_end(struct channel *channel, struct servers_thread *thread);
 /**
  * channel_send() - @amount bytes or messages went in

@@ -73,7 +73,7 @@ static void sweep(struct trace_servers *s)
 		pin(thread->call.target);
 		pin(thread->ring.made);
 	}
-	packets_pin(s);
+	packets_pin(&s->packets);
 	/* requests here that are not answered yet never will be */
 	for (uint32_t i = 0; i < s->closed.nr; i++) {
 		struct endpoint *endpoint = s->closed.items[i];
@@ -87,7 +87,7 @@ static void sweep(struct trace_servers *s)
 		if (!endpoint->closed_ns) /* it was connected again */
 			endpoint->retired = false;
 		else if (is_over(s, endpoint) && !endpoint->requests && (!peer || (is_over(s, peer) && !peer->requests)))
-			endpoint_remove(s, endpoint);
+			endpoint_remove(&s->endpoints, endpoint);
 		else
 			s->closed.items[left++] = endpoint;
 	}
@@ -118,7 +118,7 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool go
 void endpoint_gone(void *data, const struct trace_file_id *id)
 {
 	struct trace_servers *s = data;
-	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(s, id->dev, id->ino) : endpoint_find(s, id->ino);
+	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino) : endpoint_find(&s->endpoints, id->ino);
 
 	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
 		return; /* TCP connections are released by their states */

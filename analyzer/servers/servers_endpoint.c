@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * servers_endpoint.c - the ends of connections, datagram sockets and pipes: what is known about
- * each, and which end is the
- * server's
+ * each, and which end is the server's
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,16 +60,16 @@ static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t proto
 	return is_udp(family, type, protocol) ? ENDPOINT_DATAGRAM : ENDPOINT_OTHER;
 }
 
-static struct endpoint *endpoint_at_key(const struct trace_servers *s, uint64_t key)
+static struct endpoint *endpoint_at_key(const struct servers_endpoints *endpoints, uint64_t key)
 {
-	const struct servers_row *row = table_find(&s->endpoints.by_key, sizeof(*row), key);
+	const struct servers_row *row = table_find(&endpoints->by_key, sizeof(*row), key);
 
 	return row ? row->pointer : NULL;
 }
 
-struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino)
+struct endpoint *endpoint_find(const struct servers_endpoints *endpoints, uint64_t ino)
 {
-	return ino ? endpoint_at_key(s, socket_key(ino)) : NULL;
+	return ino ? endpoint_at_key(endpoints, socket_key(ino)) : NULL;
 }
 
 struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol)
@@ -82,9 +81,9 @@ struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t fa
 	return endpoint;
 }
 
-struct endpoint *pipe_find(const struct trace_servers *s, uint32_t dev, uint64_t ino)
+struct endpoint *pipe_find(const struct servers_endpoints *endpoints, uint32_t dev, uint64_t ino)
 {
-	return endpoint_at_key(s, pipe_key(dev, ino));
+	return endpoint_at_key(endpoints, pipe_key(dev, ino));
 }
 
 struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino)
@@ -106,7 +105,7 @@ struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_th
 		return NULL;
 	if (S_ISFIFO(id.mode))
 		return pipe_get(s, id.dev, id.ino);
-	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
+	return S_ISSOCK(id.mode) ? endpoint_find(&s->endpoints, id.ino) : NULL;
 }
 
 /*
@@ -131,19 +130,19 @@ bool brings_nothing(struct trace_servers *s, const struct servers_thread *thread
 
 /* ---- the two ends of a connection ---- */
 
-static struct endpoint *tuple_peer(const struct trace_servers *s, const struct endpoint *endpoint)
+static struct endpoint *tuple_peer(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
-	struct endpoint *peer = (struct endpoint *)(uintptr_t)tuple_other(&s->endpoints.tuples, &endpoint->ends);
+	struct endpoint *peer = (struct endpoint *)(uintptr_t)tuple_other(&endpoints->tuples, &endpoint->ends);
 
 	if (!peer || peer->retired) /* of an earlier connection from the same port */
 		return NULL;
 	return tuple_are_ends(&peer->ends, &endpoint->ends) ? peer : NULL;
 }
 
-static void drop_tuple(struct trace_servers *s, const struct endpoint *endpoint)
+static void drop_tuple(struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
 	if (endpoint->ends.remote_port)
-		tuple_remove(&s->endpoints.tuples, &endpoint->ends, (uintptr_t)endpoint);
+		tuple_remove(&endpoints->tuples, &endpoint->ends, (uintptr_t)endpoint);
 }
 
 /*
@@ -152,7 +151,7 @@ static void drop_tuple(struct trace_servers *s, const struct endpoint *endpoint)
  */
 static void learn_tuple(struct trace_servers *s, struct endpoint *endpoint, const struct trace_sock_endpoints *ends)
 {
-	drop_tuple(s, endpoint);
+	drop_tuple(&s->endpoints, endpoint);
 	endpoint->ends = (struct tuple){
 		.local = {ends->local_hi, ends->local_lo},
 		.remote = {ends->remote_hi, ends->remote_lo},
@@ -171,14 +170,14 @@ static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, c
 	endpoint->at_port = true;
 }
 
-static struct endpoint *listener_here(const struct trace_servers *s, const struct endpoint *endpoint)
+static struct endpoint *listener_here(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
-	return (struct endpoint *)(uintptr_t)port_find(&s->endpoints.listeners, endpoint->ends.net, endpoint->ends.local_port, false);
+	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net, endpoint->ends.local_port, false);
 }
 
-struct endpoint *listener_there(const struct trace_servers *s, const struct endpoint *endpoint)
+struct endpoint *listener_there(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
-	return (struct endpoint *)(uintptr_t)port_find(&s->endpoints.listeners, endpoint->ends.net, endpoint->ends.remote_port, true);
+	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net, endpoint->ends.remote_port, true);
 }
 
 /*
@@ -221,7 +220,7 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 	if (endpoint->kind == ENDPOINT_TCP) {
 		learn_tuple(s, endpoint, ends);
 		if (ends->remote_port)
-			link_ends(endpoint, tuple_peer(s, endpoint));
+			link_ends(endpoint, tuple_peer(&s->endpoints, endpoint));
 	} else if (ends->family == AF_UNIX && ends->peer_ino && ends->peer_ino != ends->ino &&
 		   endpoint->kind != ENDPOINT_DATAGRAM) {
 		link_ends(endpoint, endpoint_get(s, ends->peer_ino, ends->family, ends->type, 0));
@@ -256,7 +255,7 @@ bool is_queue(const struct endpoint *endpoint)
 	return endpoint->kind == ENDPOINT_PIPE || endpoint->kind == ENDPOINT_DATAGRAM || endpoint->shared;
 }
 
-void endpoint_find_role(struct trace_servers *s, struct endpoint *endpoint, enum endpoint_role first)
+void endpoint_find_role(struct servers_endpoints *endpoints, struct endpoint *endpoint, enum endpoint_role first)
 {
 	struct endpoint *peer = endpoint->peer;
 	enum endpoint_role role = first;
@@ -265,8 +264,8 @@ void endpoint_find_role(struct trace_servers *s, struct endpoint *endpoint, enum
 		return;
 	endpoint->guessed = true;
 	if (endpoint->kind == ENDPOINT_TCP &&
-	    (listener_here(s, endpoint) || !peer || listener_there(s, endpoint))) {
-		role = listener_here(s, endpoint) ? ROLE_SERVER : ROLE_CLIENT;
+	    (listener_here(endpoints, endpoint) || !peer || listener_there(endpoints, endpoint))) {
+		role = listener_here(endpoints, endpoint) ? ROLE_SERVER : ROLE_CLIENT;
 		endpoint->guessed = false;
 		endpoint->accepted = role == ROLE_SERVER;
 	} else if (is_stream(endpoint) && !endpoint->is_new && peer && peer->owner && endpoint->owner &&
@@ -299,15 +298,15 @@ bool endpoint_is_remote(const struct endpoint *endpoint)
 
 /* ---- sets ---- */
 
-void endpoint_holds_set(struct trace_servers *s, struct endpoint *endpoint)
+void endpoint_holds_set(struct servers_endpoints *endpoints, struct endpoint *endpoint)
 {
 	if (endpoint->holder_link)
 		return;
-	endpoint->next_holder = s->endpoints.holders;
-	endpoint->holder_link = &s->endpoints.holders;
-	if (s->endpoints.holders)
-		s->endpoints.holders->holder_link = &endpoint->next_holder;
-	s->endpoints.holders = endpoint;
+	endpoint->next_holder = endpoints->holders;
+	endpoint->holder_link = &endpoints->holders;
+	if (endpoints->holders)
+		endpoints->holders->holder_link = &endpoint->next_holder;
+	endpoints->holders = endpoint;
 }
 
 static void endpoint_holds_none(struct endpoint *endpoint)
@@ -321,10 +320,10 @@ static void endpoint_holds_none(struct endpoint *endpoint)
 	endpoint->next_holder = NULL;
 }
 
-void endpoints_drop_sets(struct trace_servers *s)
+void endpoints_drop_sets(struct servers_endpoints *endpoints)
 {
-	while (s->endpoints.holders) {
-		struct endpoint *endpoint = s->endpoints.holders;
+	while (endpoints->holders) {
+		struct endpoint *endpoint = endpoints->holders;
 
 		set_assign(&endpoint->open, NULL);
 		set_assign(&endpoint->awaiting, NULL);
@@ -348,26 +347,26 @@ static void endpoint_free(struct endpoint *endpoint)
 	free(endpoint);
 }
 
-void endpoint_remove(struct trace_servers *s, struct endpoint *endpoint)
+void endpoint_remove(struct servers_endpoints *endpoints, struct endpoint *endpoint)
 {
-	drop_tuple(s, endpoint);
-	table_remove(&s->endpoints.by_key, sizeof(struct servers_row), endpoint->key);
+	drop_tuple(endpoints, endpoint);
+	table_remove(&endpoints->by_key, sizeof(struct servers_row), endpoint->key);
 	if (endpoint->peer)
 		endpoint->peer->peer = NULL;
 	endpoint_free(endpoint);
 }
 
-void endpoints_empty(struct trace_servers *s)
+void endpoints_empty(struct servers_endpoints *endpoints)
 {
-	for (const struct servers_row *row = NULL; (row = table_next(&s->endpoints.by_key, sizeof(*row), row));)
+	for (const struct servers_row *row = NULL; (row = table_next(&endpoints->by_key, sizeof(*row), row));)
 		endpoint_empty(row->pointer);
 }
 
-void endpoints_free(struct trace_servers *s)
+void endpoints_free(struct servers_endpoints *endpoints)
 {
-	for (const struct servers_row *row = NULL; (row = table_next(&s->endpoints.by_key, sizeof(*row), row));)
+	for (const struct servers_row *row = NULL; (row = table_next(&endpoints->by_key, sizeof(*row), row));)
 		endpoint_free(row->pointer);
-	table_clear(&s->endpoints.by_key);
-	table_clear(&s->endpoints.tuples);
-	table_clear(&s->endpoints.listeners);
+	table_clear(&endpoints->by_key);
+	table_clear(&endpoints->tuples);
+	table_clear(&endpoints->listeners);
 }

@@ -55,7 +55,7 @@ struct endpoint {
 	struct endpoint *peer;		/* streams: the other end */
 	struct servers_process *owner;	/* the process that used it last; of a pipe: the reader */
 	struct servers_process *sender; /* the sender of the last request */
-	const struct servers_process *talk_from, *talk_to; /* the last pair given to pair_talk() */
+	const struct servers_process *last_from, *last_to; /* the last pair given to pair_sent() */
 
 	/* the list of requests that came in here and are still alive, newest first */
 	struct server_request *requests;
@@ -88,13 +88,13 @@ struct servers_endpoints {
  * inode 0.
  */
 struct endpoint *endpoint_get(struct trace_servers *s, uint64_t ino, uint16_t family, uint16_t type, uint16_t protocol);
-struct endpoint *endpoint_find(const struct trace_servers *s, uint64_t ino);
+struct endpoint *endpoint_find(const struct servers_endpoints *endpoints, uint64_t ino);
 /**
  * pipe_get() - find or make the endpoint of a pipe, or of what is treated as one
  * pipe_find() - the same, but NULL if it is not known
  */
 struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino);
-struct endpoint *pipe_find(const struct trace_servers *s, uint32_t dev, uint64_t ino);
+struct endpoint *pipe_find(const struct servers_endpoints *endpoints, uint32_t dev, uint64_t ino);
 /** endpoint_of_fd() - the socket or pipe that is open as @fd; NULL: not known, or another file */
 struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd);
 /** brings_nothing() - true if no process can send through @fd */
@@ -105,11 +105,11 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
  * listener_there() - the socket that listens, or listened, at the port of the other end; NULL: not
  * known
  */
-struct endpoint *listener_there(const struct trace_servers *s, const struct endpoint *endpoint);
+struct endpoint *listener_there(const struct servers_endpoints *endpoints, const struct endpoint *endpoint);
 /**
  * endpoint_find_role() - determine which end is the server's, if no accept or connect was recorded
  */
-void endpoint_find_role(struct trace_servers *s, struct endpoint *endpoint, enum endpoint_role first);
+void endpoint_find_role(struct servers_endpoints *endpoints, struct endpoint *endpoint, enum endpoint_role first);
 /** endpoint_is_remote() - true if the other end of this TCP connection is on another host */
 bool endpoint_is_remote(const struct endpoint *endpoint);
 /** is_queue() - true if several senders' requests come in here, each a message of its own */
@@ -126,19 +126,19 @@ struct channel *channel_out(struct endpoint *endpoint);
  * endpoint_holds_set() - @endpoint got a set (other than in its channel): it is reset at the next
  * gap
  */
-void endpoint_holds_set(struct trace_servers *s, struct endpoint *endpoint);
+void endpoint_holds_set(struct servers_endpoints *endpoints, struct endpoint *endpoint);
 /** endpoints_drop_sets() - after a gap */
-void endpoints_drop_sets(struct trace_servers *s);
+void endpoints_drop_sets(struct servers_endpoints *endpoints);
 /**
  * endpoint_empty() - release the ranges and sets of @endpoint
  * endpoint_remove() - free @endpoint, to which nothing refers any more
  */
 void endpoint_empty(struct endpoint *endpoint);
-void endpoint_remove(struct trace_servers *s, struct endpoint *endpoint);
+void endpoint_remove(struct servers_endpoints *endpoints, struct endpoint *endpoint);
 /**
  * endpoints_empty() - endpoint_empty() for all
  * endpoints_free() - free all; no request refers to them any more
  */
-void endpoints_empty(struct trace_servers *s);
-void endpoints_free(struct trace_servers *s);
+void endpoints_empty(struct servers_endpoints *endpoints);
+void endpoints_free(struct servers_endpoints *endpoints);
 #endif

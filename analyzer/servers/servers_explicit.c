@@ -17,20 +17,21 @@
 #include <string.h>
 #include "servers_state.h"
 
-struct naming { /* a number that stands for a request */
+/* A number of a program that stands for a request. */
+struct naming {
 	struct servers_process *process;
-	string_id name;
-	uint64_t id;
-	struct set *set;	       /* what the number stands for; NULL: no known request */
+	string_id name;		       /* the common part of the names of the three events */
+	uint64_t id;		       /* the number */
+	struct set *set;	       /* the request that the number stands for; NULL: no known request */
 	struct servers_thread *thread; /* the thread that works on it; NULL: none */
-	struct set *besides;	       /* what that thread worked on besides */
-	struct naming *next_same_hash; /* the next with the same hash */
+	struct set *others;	       /* the other requests that the thread worked on when it began this one */
+	struct naming *next_same_hash;
 	struct naming *next, *prev;    /* in the list of the process */
 };
 
 struct naming_row {
 	uint64_t key;
-	struct naming *first; /* owned, with all that follow */
+	struct naming *first; /* owned, with all that next_same_hash leads to */
 };
 
 static uint64_t naming_key(const struct servers_process *process, string_id name, uint64_t id)
@@ -38,9 +39,9 @@ static uint64_t naming_key(const struct servers_process *process, string_id name
 	return hash_u64(hash_u64(hash_u64((uintptr_t)process) ^ name) ^ id) | 1;
 }
 
-static struct naming **naming_find(struct trace_servers *s, const struct servers_process *process, string_id name, uint64_t id)
+static struct naming **naming_find(struct servers_explicit *explicit, const struct servers_process *process, string_id name, uint64_t id)
 {
-	struct naming_row *row = table_find(&s->explicit.namings, sizeof(*row), naming_key(process, name, id));
+	struct naming_row *row = table_find(&explicit->namings, sizeof(*row), naming_key(process, name, id));
 	struct naming **at = row ? &row->first : NULL;
 
 	while (at && *at && !((*at)->process == process && (*at)->name == name && (*at)->id == id))
@@ -69,17 +70,17 @@ static struct naming *naming_new(struct trace_servers *s, struct servers_process
 	return naming;
 }
 
-static void naming_remove(struct trace_servers *s, struct naming *naming)
+static void naming_remove(struct servers_explicit *explicit, struct naming *naming)
 {
 	uint64_t key = naming_key(naming->process, naming->name, naming->id);
-	struct naming_row *row = table_find(&s->explicit.namings, sizeof(*row), key);
+	struct naming_row *row = table_find(&explicit->namings, sizeof(*row), key);
 	struct naming **at = &row->first;
 
 	while (*at != naming)
 		at = &(*at)->next_same_hash;
 	*at = naming->next_same_hash;
 	if (!row->first)
-		table_remove(&s->explicit.namings, sizeof(*row), key);
+		table_remove(&explicit->namings, sizeof(*row), key);
 	if (naming->next)
 		naming->next->prev = naming->prev;
 	if (naming->prev)
@@ -87,12 +88,12 @@ static void naming_remove(struct trace_servers *s, struct naming *naming)
 	else
 		naming->process->namings = naming->next;
 	set_unref(naming->set);
-	set_unref(naming->besides);
+	set_unref(naming->others);
 	free(naming);
 }
 
-/* The thread continues with what it worked on besides. */
-static void leave(struct trace_servers *s, struct naming *naming)
+/* The thread returns to its other requests. */
+static void naming_leave(struct trace_servers *s, struct naming *naming)
 {
 	struct servers_thread *thread = naming->thread;
 	struct cpu_time now;
@@ -101,14 +102,14 @@ static void leave(struct trace_servers *s, struct naming *naming)
 		return;
 	now = servers_cpu_time(s, thread);
 	if (thread->set != naming->set) /* it has looked for work since, or received more */
-		set_assign(&naming->besides, thread->set);
-	set_drop(&s->sets, &naming->besides, naming->set);
-	bill_replace_set(s, thread, naming->besides, &now);
-	set_assign(&naming->besides, NULL);
+		set_assign(&naming->others, thread->set);
+	set_drop(&s->sets, &naming->others, naming->set);
+	bill_replace_set(s, thread, naming->others, &now);
+	set_assign(&naming->others, NULL);
 	naming->thread = NULL;
 }
 
-static void take_latest(struct trace_servers *s, struct naming *naming, const struct set *set)
+static void naming_take_latest(struct trace_servers *s, struct naming *naming, const struct set *set)
 {
 	for (uint32_t i = set ? set->nr : 0; i > 0 && !naming->set; i--)
 		if (!set->items[i - 1]->has_number) {
@@ -117,24 +118,24 @@ static void take_latest(struct trace_servers *s, struct naming *naming, const st
 		}
 }
 
-static void begin(struct trace_servers *s, struct servers_thread *thread, string_id name, uint64_t id)
+static void naming_begin(struct trace_servers *s, struct servers_thread *thread, string_id name, uint64_t id)
 {
-	struct naming **at = naming_find(s, thread->process, name, id);
+	struct naming **at = naming_find(&s->explicit, thread->process, name, id);
 	struct naming *naming = at && *at ? *at : naming_new(s, thread->process, name, id);
 	struct cpu_time now = servers_cpu_time(s, thread);
 
 	if (!naming || naming->thread == thread)
 		return;
-	leave(s, naming);
+	naming_leave(s, naming);
 	if (!naming->set)
-		take_latest(s, naming, thread->set);
+		naming_take_latest(s, naming, thread->set);
 	naming->thread = thread;
-	set_assign(&naming->besides, thread->set);
+	set_assign(&naming->others, thread->set);
 	bill_replace_set(s, thread, naming->set, &now);
 }
 
 /* Returns the part of the name that the three events of a request have in common. */
-static string_id stem(struct trace_servers *s, const struct trace_event_type *type)
+static string_id common_name(struct trace_servers *s, const struct trace_event_type *type)
 {
 	char *text = strndup(type->name, trace_type_stem(type));
 	string_id id = text ? strings_intern(&s->strings, text) : 0;
@@ -154,30 +155,30 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 	if (event->type->role < TRACE_ROLE_REQUEST_BEGIN || event->type->role > TRACE_ROLE_REQUEST_HANDOFF || !field)
 		return;
 	thread = servers_thread_of(s, trace_event_thread(s->analysis, event));
-	if (!thread || event->ts_ns < thread->process->unnamed_until)
+	if (!thread || event->ts_ns < thread->process->numbers_unknown_until_ns)
 		return;
-	name = stem(s, event->type);
+	name = common_name(s, event->type);
 	id = trace_event_u64(event, field);
 	if (event->type->role == TRACE_ROLE_REQUEST_BEGIN) {
-		begin(s, thread, name, id);
+		naming_begin(s, thread, name, id);
 		return;
 	}
-	at = naming_find(s, thread->process, name, id);
+	at = naming_find(&s->explicit, thread->process, name, id);
 	if (!at || !*at)
 		return;
-	leave(s, *at);
+	naming_leave(s, *at);
 	if (event->type->role == TRACE_ROLE_REQUEST_END)
-		naming_remove(s, *at);
+		naming_remove(&s->explicit, *at);
 }
 
-void explicit_lose(struct trace_servers *s, struct servers_process *process, uint64_t until_ns)
+void explicit_events_lost(struct trace_servers *s, struct servers_process *process, uint64_t until_ns)
 {
-	if (until_ns > process->unnamed_until)
-		process->unnamed_until = until_ns;
+	if (until_ns > process->numbers_unknown_until_ns)
+		process->numbers_unknown_until_ns = until_ns;
 	while (process->namings) {
 		struct servers_thread *thread = process->namings->thread;
 
-		naming_remove(s, process->namings);
+		naming_remove(&s->explicit, process->namings);
 		if (!thread)
 			continue;
 		/*
@@ -191,15 +192,15 @@ void explicit_lose(struct trace_servers *s, struct servers_process *process, uin
 	}
 }
 
-void explicit_drop(struct trace_servers *s)
+void explicit_drop(struct servers_explicit *explicit)
 {
-	for (const struct naming_row *row = NULL; (row = table_next(&s->explicit.namings, sizeof(*row), row));)
+	for (const struct naming_row *row = NULL; (row = table_next(&explicit->namings, sizeof(*row), row));)
 		for (struct naming *naming = row->first, *next; naming; naming = next) {
 			next = naming->next_same_hash;
 			naming->process->namings = NULL;
 			set_unref(naming->set);
-			set_unref(naming->besides);
+			set_unref(naming->others);
 			free(naming);
 		}
-	table_clear(&s->explicit.namings);
+	table_clear(&explicit->namings);
 }

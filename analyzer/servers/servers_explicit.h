@@ -16,11 +16,11 @@ struct servers_explicit {
 /** explicit_event() - handle an event of a program: it may begin, hand off or end a request */
 void explicit_event(struct trace_servers *s, const struct trace_event *event);
 /**
- * explicit_lose() - events of @process are missing until @until_ns
+ * explicit_events_lost() - events of @process are missing until @until_ns
  *
  * The requests of its threads are not known until then.
  */
-void explicit_lose(struct trace_servers *s, struct servers_process *process, uint64_t until_ns);
+void explicit_events_lost(struct trace_servers *s, struct servers_process *process, uint64_t until_ns);
 /** explicit_drop() - after a gap, or at the end: no number stands for a request any more */
-void explicit_drop(struct trace_servers *s);
+void explicit_drop(struct servers_explicit *explicit);
 #endif

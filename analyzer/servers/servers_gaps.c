@@ -53,14 +53,14 @@ static void user_gap_find(struct trace_servers *s)
 }
 
 /* Events of a program are missing: it may have begun another request. */
-static void user_lose(struct trace_servers *s, uint32_t stream, uint64_t until_ns)
+static void user_events_lost(struct trace_servers *s, uint32_t stream, uint64_t until_ns)
 {
 	uint32_t pid = trace_stream_pid(s->analysis, stream);
 	const struct trace_thread *leader = pid ? trace_find_thread(s->analysis, pid) : NULL;
 	struct servers_process *process = leader ? servers_process_of(s, trace_thread_process(leader)) : NULL;
 
 	if (process)
-		explicit_lose(s, process, until_ns);
+		explicit_events_lost(s, process, until_ns);
 }
 
 /* Events at the very beginning of the gap are from before it. */
@@ -73,7 +73,7 @@ void gaps_user_pass(struct trace_servers *s, uint64_t ns)
 			s->gaps.next_user++;
 		else
 			gap = trace_analysis_get_late_gap(s->analysis, s->gaps.next_late++);
-		user_lose(s, gap->stream, gap->end_ns);
+		user_events_lost(s, gap->stream, gap->end_ns);
 		user_gap_find(s);
 	}
 }
@@ -119,10 +119,11 @@ static void threads_reset(struct trace_servers *s)
  */
 static void has_run(void *data, const struct trace_thread *thread)
 {
-	struct servers_thread *known = servers_find_thread(data, thread);
+	struct trace_servers *s = data;
+	struct servers_thread *known = servers_find_thread(&s->threads, thread);
 
 	if (known && !known->touched)
-		bill_now(data, known);
+		bill_now(s, known);
 }
 
 /*
@@ -132,15 +133,15 @@ static void has_run(void *data, const struct trace_thread *thread)
 static void reset_all(struct trace_servers *s)
 {
 	s->channels.epoch++;
-	ring_ops_drop_sets(s);
-	explicit_drop(s);
+	ring_ops_drop_sets(&s->rings);
+	explicit_drop(&s->explicit);
 	packets_drop(s);
 	ran_take(s->analysis, has_run, s);
 	threads_reset(s);
-	endpoints_drop_sets(s);
+	endpoints_drop_sets(&s->endpoints);
 	for (struct thread_birth *birth = NULL; (birth = table_next(&s->threads.births, sizeof(*birth), birth));)
 		set_assign(&birth->set, NULL);
-	signals_drop_pending(s);
+	signals_drop_pending(&s->signals);
 }
 
 /* ---- gaps ---- */
@@ -174,7 +175,7 @@ void gaps_lost(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_trace_lost *lost = event->payload;
 
 	if (is_user(s, lost->stream))
-		user_lose(s, lost->stream, event->ts_ns);
+		user_events_lost(s, lost->stream, event->ts_ns);
 }
 
 void gaps_mask(struct trace_servers *s, const struct trace_event *event)

@@ -189,7 +189,7 @@ void log_runs(struct trace_servers *s, struct servers_thread *thread, uint64_t n
 void log_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_servers *s = data;
-	struct servers_thread *thread = servers_find_thread(s, interval->thread);
+	struct servers_thread *thread = servers_find_thread(&s->threads, interval->thread);
 	uint64_t nr = thread && thread->log ? thread->log->nr : 0, oldest = nr ? log_oldest(thread) : 0;
 	struct server_cause cause = {.other = interval->other,
 			      .target = interval->target,
@@ -206,9 +206,9 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 	}
 }
 
-void logs_free(struct trace_servers *s)
+void logs_free(struct servers_threads *threads)
 {
-	for (uint32_t i = 0; i < s->threads.nr; i++)
-		if (s->threads.by_idx[i])
-			log_free(s->threads.by_idx[i]);
+	for (uint32_t i = 0; i < threads->nr; i++)
+		if (threads->by_idx[i])
+			log_free(threads->by_idx[i]);
 }

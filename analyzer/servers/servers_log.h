@@ -69,5 +69,5 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
  */
 struct log_entry *log_at(const struct servers_thread *thread, uint64_t idx);
 uint64_t log_oldest(const struct servers_thread *thread);
-void logs_free(struct trace_servers *s);
+void logs_free(struct servers_threads *threads);
 #endif

@@ -95,7 +95,7 @@ struct servers_process *origin_resolve(struct trace_servers *s, uint32_t idx, co
 		const struct origin *link = &s->origins.items[idx];
 		struct servers_process *receiver = s->processes.by_idx[link->receiver];
 
-		if (!pair_answered(s, s->processes.by_idx[link->sender], receiver))
+		if (!pair_answered(&s->pairs, s->processes.by_idx[link->sender], receiver))
 			return receiver; /* a pipeline: it works for itself */
 		idx = link->of;
 	}
@@ -113,9 +113,9 @@ int origins_prepare(struct trace_servers *s)
 	return s->origins.items && s->origins.stamps ? 0 : -ENOMEM;
 }
 
-void origins_free(struct trace_servers *s)
+void origins_free(struct servers_origins *origins)
 {
-	free(s->origins.items);
-	free(s->origins.stamps);
-	table_clear(&s->origins.by_hash);
+	free(origins->items);
+	free(origins->stamps);
+	table_clear(&origins->by_hash);
 }

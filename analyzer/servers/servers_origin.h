@@ -36,7 +36,7 @@ struct servers_origins {
 
 /** origins_prepare() - returns 0 or -ENOMEM */
 int origins_prepare(struct trace_servers *s);
-void origins_free(struct trace_servers *s);
+void origins_free(struct servers_origins *origins);
 /** origin_process() - the number of the origin that is a process */
 uint32_t origin_process(struct trace_servers *s, const struct servers_process *process);
 /** origin_address() - the number of the origin that is the other host of a TCP connection */

@@ -44,27 +44,42 @@
 #define MAX_BACKLOG   1024u
 #define MAX_INTERFACE 256
 
-struct packet_backlog { /* one per CPU */
+/*
+ * struct packet_backlog - the packets of this machine that wait on one CPU, and its softirq
+ * @overflowed: the queue is out of step until the CPU is idle
+ * @active: the softirq of the CPU receives
+ * @in_packet: it handles a packet of this machine
+ * @is_ready: a socket became ready for that packet
+ * @current: that packet, if known
+ * @charged_ns: softirq time that has been charged so far
+ * @pending_ns: time that waits for the next socket that becomes ready
+ * @connect_ns: time that waits for the listener that @connecting connects to
+ * @last_owner: the process that was charged last
+ * @target: the socket for which the softirq receives; NULL: not known yet
+ * @target_set: @target receives for these requests,
+ * @origin: or for this origin + 1; 0: not known
+ */
+struct packet_backlog {
 	struct packet *packets; /* owned; a circular buffer */
 	uint32_t first, nr;
-	bool overflown;	       /* out of step until the CPU is idle */
-	bool active;	       /* its softirq receives */
-	bool in_packet;	       /* it handles a packet of this machine */
-	bool is_ready;	       /* a socket became ready for that packet */
-	struct packet current; /* that packet, if known */
-	uint64_t counted;      /* softirq time that has been charged so far */
-	uint64_t carried;      /* time that waits for the next socket that becomes ready, */
-	uint64_t held;	       /* and time that waits for the listener that @held_by connects to */
-	struct servers_thread *held_by;
-	struct servers_process *last_owner; /* the last one that was charged */
+	bool overflowed;
+	bool active;
+	bool in_packet;
+	bool is_ready;
+	struct packet current;
+	uint64_t charged_ns;
+	uint64_t pending_ns;
+	uint64_t connect_ns;
+	struct servers_thread *connecting;
+	struct servers_process *last_owner;
 	struct endpoint *target;
-	struct set *target_set; /* @target receives for these requests, */
-	uint32_t origin;	/* or for this origin + 1; 0: not known */
+	struct set *target_set;
+	uint32_t origin;
 };
 
-static struct packet_backlog *backlog_of(struct trace_servers *s, uint32_t cpu)
+static struct packet_backlog *backlog_of(struct servers_packets *packets, uint32_t cpu)
 {
-	return cpu < s->packets.nr_backlogs ? &s->packets.backlogs[cpu] : NULL;
+	return cpu < packets->nr_backlogs ? &packets->backlogs[cpu] : NULL;
 }
 
 int packets_prepare(struct trace_servers *s)
@@ -88,7 +103,7 @@ static void packet_clear(struct packet *packet)
 	*packet = (struct packet){0};
 }
 
-static void take(struct packet_backlog *backlog, struct packet *ret_packet)
+static void backlog_take(struct packet_backlog *backlog, struct packet *ret_packet)
 {
 	packet_clear(ret_packet);
 	*ret_packet = backlog->packets[backlog->first];
@@ -98,7 +113,7 @@ static void take(struct packet_backlog *backlog, struct packet *ret_packet)
 }
 
 /* The packet never arrived at its destination. */
-static void packet_lose(struct trace_servers *s, struct packet *packet)
+static void packet_lost(struct trace_servers *s, struct packet *packet)
 {
 	s->channels.udp_losses += packet->udp;
 	packet_clear(packet);
@@ -108,26 +123,26 @@ static void backlog_drop(struct trace_servers *s, struct packet_backlog *backlog
 {
 	packet_clear(&backlog->current);
 	while (backlog->nr) {
-		take(backlog, &backlog->current);
-		packet_lose(s, &backlog->current);
+		backlog_take(backlog, &backlog->current);
+		packet_lost(s, &backlog->current);
 	}
 }
 
 void packets_idle(struct trace_servers *s, uint32_t cpu)
 {
-	struct packet_backlog *backlog = backlog_of(s, cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, cpu);
 
-	if (!backlog || (!backlog->nr && !backlog->overflown))
+	if (!backlog || (!backlog->nr && !backlog->overflowed))
 		return;
 	backlog_drop(s, backlog);
-	backlog->overflown = false;
+	backlog->overflowed = false;
 }
 
-void packets_pin(struct trace_servers *s)
+void packets_pin(struct servers_packets *packets)
 {
-	for (uint32_t i = 0; i < s->packets.nr_backlogs; i++)
-		if (s->packets.backlogs[i].target)
-			s->packets.backlogs[i].target->pinned = true;
+	for (uint32_t i = 0; i < packets->nr_backlogs; i++)
+		if (packets->backlogs[i].target)
+			packets->backlogs[i].target->pinned = true;
 }
 
 void packets_drop(struct trace_servers *s)
@@ -162,21 +177,21 @@ static bool has_room(struct trace_servers *s, struct packet_backlog *backlog)
 	if (backlog->packets && backlog->nr < MAX_BACKLOG)
 		return true;
 	backlog_drop(s, backlog);
-	backlog->overflown = true;
+	backlog->overflowed = true;
 	return false;
 }
 
-static struct servers_process *other_end(const struct trace_servers *s, const struct endpoint *endpoint)
+static struct servers_process *owner_of_other_end(const struct trace_servers *s, const struct endpoint *endpoint)
 {
 	const struct endpoint *listener;
 
 	if (endpoint->peer)
 		return endpoint->peer->owner;
-	listener = endpoint->ends.remote_port ? listener_there(s, endpoint) : NULL;
+	listener = endpoint->ends.remote_port ? listener_there(&s->endpoints, endpoint) : NULL;
 	return listener ? listener->owner : NULL;
 }
 
-static void fill(struct trace_servers *s, struct packet *packet, struct servers_thread *thread)
+static void packet_fill(struct trace_servers *s, struct packet *packet, struct servers_thread *thread)
 {
 	const struct endpoint *endpoint = thread->call.endpoint;
 
@@ -189,21 +204,21 @@ static void fill(struct trace_servers *s, struct packet *packet, struct servers_
 	packet->tcp = endpoint->kind == ENDPOINT_TCP;
 	packet->asks = endpoint->role == ROLE_CLIENT;
 	if (packet->tcp)
-		packet->to = other_end(s, endpoint);
+		packet->to = owner_of_other_end(s, endpoint);
 }
 
 void packet_sent(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_net_tx *tx = event->payload;
-	struct packet_backlog *backlog = backlog_of(s, event->cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
 	struct packet packet = {.bytes = tx->bytes - ETHERNET, .protocol = tx->protocol};
 	struct servers_thread *thread;
 
-	if (!backlog || tx->ifindex != s->packets.loopback || backlog->overflown || !has_room(s, backlog))
+	if (!backlog || tx->ifindex != s->packets.loopback || backlog->overflowed || !has_room(s, backlog))
 		return;
 	thread = trace_cpu_interrupt(s->analysis, event->cpu) ? NULL : servers_current_thread(s, event);
 	if (thread)
-		fill(s, &packet, thread);
+		packet_fill(s, &packet, thread);
 	else if (backlog->in_packet && backlog->current.thread)
 		packet.to = backlog->current.thread->process;
 	backlog->packets[(backlog->first + backlog->nr++) % MAX_BACKLOG] = packet;
@@ -211,7 +226,7 @@ void packet_sent(struct trace_servers *s, const struct trace_event *event)
 
 /* ---- time ---- */
 
-static void bill_set(struct trace_servers *s, struct servers_process *owner, const struct set *set, uint32_t origin, uint64_t ns)
+static void bill_requests(struct trace_servers *s, struct servers_process *owner, const struct set *set, uint32_t origin, uint64_t ns)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		bill_receiving(s, owner, set->items[i]->origin, ns / set->nr + (i < ns % set->nr));
@@ -219,7 +234,7 @@ static void bill_set(struct trace_servers *s, struct servers_process *owner, con
 		bill_receiving(s, owner, origin - 1, ns);
 }
 
-static void give(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
+static void charge(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
 	const struct packet *packet = &backlog->current;
 	struct servers_process *owner = backlog->target ? backlog->target->owner : backlog->in_packet ? packet->to : NULL;
@@ -233,69 +248,69 @@ static void give(struct trace_servers *s, struct packet_backlog *backlog, uint64
 	owner->receiving += ns;
 	backlog->last_owner = owner;
 	if (backlog->target)
-		bill_set(s, owner, backlog->target_set, backlog->origin, ns);
+		bill_requests(s, owner, backlog->target_set, backlog->origin, ns);
 	else if (packet->asks && packet->thread && packet->thread->process != owner)
-		bill_set(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
+		bill_requests(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
 }
 
 /* True if the packet is from a connect() with a listener that is not known yet. */
-static bool is_held(const struct packet_backlog *backlog)
+static bool is_connecting(const struct packet_backlog *backlog)
 {
 	return !backlog->target && backlog->in_packet && !backlog->current.to && backlog->current.thread &&
 	       backlog->current.thread->call.role == CALL_CONNECT;
 }
 
-static void hold(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
+static void defer_connect(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
-	if (backlog->held_by != backlog->current.thread) {
-		s->packets.unclaimed_ns += backlog->held;
-		backlog->held = 0;
+	if (backlog->connecting != backlog->current.thread) {
+		s->packets.unclaimed_ns += backlog->connect_ns;
+		backlog->connect_ns = 0;
 	}
-	backlog->held_by = backlog->current.thread;
-	backlog->held += ns;
+	backlog->connecting = backlog->current.thread;
+	backlog->connect_ns += ns;
 }
 
 /* The end of a softirq was not recorded, so it ended earlier than it seemed. */
-static void take_back(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
+static void return_excess(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
-	uint64_t nothing = 0, *places[] = {&backlog->carried, &backlog->held, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
+	uint64_t nothing = 0, *sums[] = {&backlog->pending_ns, &backlog->connect_ns, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
 					   &s->packets.unclaimed_ns};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		uint64_t part = *places[i] < ns ? *places[i] : ns;
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+		uint64_t part = *sums[i] < ns ? *sums[i] : ns;
 
-		*places[i] -= part;
+		*sums[i] -= part;
 		ns -= part;
 	}
 }
 
 /* Charge the time since the last cut. */
-static void cut(struct trace_servers *s, struct packet_backlog *backlog, uint32_t cpu)
+static void charge_until_now(struct trace_servers *s, struct packet_backlog *backlog, uint32_t cpu)
 {
 	uint64_t until = trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
-	uint64_t ns = until > backlog->counted ? until - backlog->counted : 0;
+	uint64_t ns = until > backlog->charged_ns ? until - backlog->charged_ns : 0;
 
-	if (until < backlog->counted)
-		take_back(s, backlog, backlog->counted - until);
-	backlog->counted = until;
+	if (until < backlog->charged_ns)
+		return_excess(s, backlog, backlog->charged_ns - until);
+	backlog->charged_ns = until;
 	if (!backlog->target && !backlog->in_packet) {
-		backlog->carried += ns;
+		backlog->pending_ns += ns;
 		return;
 	}
-	ns += backlog->carried;
-	backlog->carried = 0;
-	if (is_held(backlog))
-		hold(s, backlog, ns);
+	ns += backlog->pending_ns;
+	backlog->pending_ns = 0;
+	if (is_connecting(backlog))
+		defer_connect(s, backlog, ns);
 	else
-		give(s, backlog, ns);
+		charge(s, backlog, ns);
 }
 
 void packets_end(struct trace_servers *s)
 {
 	for (uint32_t i = 0; i < s->packets.nr_backlogs; i++) {
-		cut(s, &s->packets.backlogs[i], i);
-		s->packets.unclaimed_ns += s->packets.backlogs[i].carried + s->packets.backlogs[i].held;
-		s->packets.backlogs[i].carried = s->packets.backlogs[i].held = 0;
+		charge_until_now(s, &s->packets.backlogs[i], i);
+		s->packets.unclaimed_ns += s->packets.backlogs[i].pending_ns + s->packets.backlogs[i].connect_ns;
+		s->packets.backlogs[i].pending_ns = s->packets.backlogs[i].connect_ns = 0;
 	}
 }
 
@@ -305,10 +320,10 @@ static bool receives_udp(const struct packet_backlog *backlog)
 	return backlog->active && backlog->in_packet && backlog->current.udp;
 }
 
-static bool any_receives_udp(const struct trace_servers *s)
+static bool any_receives_udp(const struct servers_packets *packets)
 {
-	for (uint32_t i = 0; i < s->packets.nr_backlogs; i++)
-		if (receives_udp(&s->packets.backlogs[i]))
+	for (uint32_t i = 0; i < packets->nr_backlogs; i++)
+		if (receives_udp(&packets->backlogs[i]))
 			return true;
 	return false;
 }
@@ -328,10 +343,10 @@ static void hand_over(struct trace_servers *s, struct packet_backlog *backlog)
 	backlog->current = (struct packet){0};
 }
 
-static void handed_lose(struct trace_servers *s)
+static void handed_over_lost(struct trace_servers *s)
 {
 	for (uint32_t i = 0; i < s->packets.nr_handed_over; i++)
-		packet_lose(s, &s->packets.handed_over[i]);
+		packet_lost(s, &s->packets.handed_over[i]);
 	s->packets.nr_handed_over = 0;
 }
 
@@ -339,7 +354,7 @@ static void handed_lose(struct trace_servers *s)
  * The socket of the datagram of @backlog became ready once more: for a datagram that was handed
  * over.
  */
-static void take_handed(struct trace_servers *s, struct packet_backlog *backlog)
+static void take_handed_over(struct trace_servers *s, struct packet_backlog *backlog)
 {
 	struct packet_backlog *other = NULL;
 
@@ -366,8 +381,8 @@ static void packet_end(struct trace_servers *s, struct packet_backlog *backlog)
 		hand_over(s, backlog);
 	backlog->in_packet = backlog->is_ready = false;
 	packet_clear(&backlog->current);
-	if (s->packets.nr_handed_over && !any_receives_udp(s))
-		handed_lose(s);
+	if (s->packets.nr_handed_over && !any_receives_udp(&s->packets))
+		handed_over_lost(s);
 	backlog->target = NULL;
 	set_assign(&backlog->target_set, NULL);
 	backlog->origin = 0;
@@ -375,32 +390,32 @@ static void packet_end(struct trace_servers *s, struct packet_backlog *backlog)
 
 void packets_softirq(struct trace_servers *s, const struct trace_event *event)
 {
-	struct packet_backlog *backlog = backlog_of(s, event->cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
 
 	if (!backlog || ((const struct trace_softirq_entry *)event->payload)->vec != SOFTIRQ_NET_RX)
 		return;
-	cut(s, backlog, event->cpu);
+	charge_until_now(s, backlog, event->cpu);
 	packet_end(s, backlog);
-	s->packets.unclaimed_ns += backlog->carried;
-	backlog->carried = 0;
+	s->packets.unclaimed_ns += backlog->pending_ns;
+	backlog->pending_ns = 0;
 	backlog->active = event->id == TRACE_EV_softirq_entry;
 }
 
 void packet_received(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_net_rx *rx = event->payload;
-	struct packet_backlog *backlog = backlog_of(s, event->cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
 
 	if (!backlog || !backlog->active)
 		return;
-	cut(s, backlog, event->cpu);
+	charge_until_now(s, backlog, event->cpu);
 	packet_end(s, backlog);
 	backlog->in_packet = rx->ifindex == s->packets.loopback;
 	while (backlog->in_packet && backlog->nr) {
-		take(backlog, &backlog->current);
+		backlog_take(backlog, &backlog->current);
 		if (backlog->current.bytes == rx->bytes && backlog->current.protocol == rx->protocol)
 			return;
-		packet_lose(s, &backlog->current);
+		packet_lost(s, &backlog->current);
 	}
 }
 
@@ -428,7 +443,7 @@ static struct servers_process *sender_of(struct packet_backlog *backlog, struct 
 	return target->peer ? target->peer->owner : NULL;
 }
 
-static void on_behalf(struct trace_servers *s, struct packet_backlog *backlog, struct endpoint *target)
+static void find_requests(struct trace_servers *s, struct packet_backlog *backlog, struct endpoint *target)
 {
 	struct servers_process *sender;
 	struct set *set;
@@ -468,27 +483,27 @@ static void udp_arrives(struct trace_servers *s, struct packet_backlog *backlog,
 
 void packet_ready(struct trace_servers *s, const struct trace_event *event)
 {
-	struct packet_backlog *backlog = backlog_of(s, event->cpu);
-	struct endpoint *target = endpoint_find(s, ((const struct trace_sock_ready *)event->payload)->ino);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
+	struct endpoint *target = endpoint_find(&s->endpoints, ((const struct trace_sock_ready *)event->payload)->ino);
 
 	if (backlog && backlog->active) {
 		bool again = backlog->is_ready;
 
 		if (again || !backlog->in_packet)
-			cut(s, backlog, event->cpu); /* the time until now was another socket's */
+			charge_until_now(s, backlog, event->cpu); /* the time until now was another socket's */
 		if (again && target && target == backlog->target && receives_udp(backlog))
-			take_handed(s, backlog);
+			take_handed_over(s, backlog);
 		backlog->is_ready = true;
 		backlog->target = target;
 		set_assign(&backlog->target_set, NULL);
 		backlog->origin = 0;
 		if (target && target->owner) {
 			target->owner->deliveries++;
-			on_behalf(s, backlog, target);
+			find_requests(s, backlog, target);
 		}
-		if (target && target->listening && backlog->held_by && backlog->held_by == backlog->current.thread) {
-			give(s, backlog, backlog->held);
-			backlog->held = 0;
+		if (target && target->listening && backlog->connecting && backlog->connecting == backlog->current.thread) {
+			charge(s, backlog, backlog->connect_ns);
+			backlog->connect_ns = 0;
 		}
 	}
 	if (target && target->channel.udp)

@@ -46,7 +46,7 @@ void packets_free(struct trace_servers *s);
 /** packets_drop() - after a gap: the packets on their way are not known */
 void packets_drop(struct trace_servers *s);
 /** packets_pin() - set endpoint.pinned where a packet is being received */
-void packets_pin(struct trace_servers *s);
+void packets_pin(struct servers_packets *packets);
 /** packets_idle() - the CPU becomes idle */
 void packets_idle(struct trace_servers *s, uint32_t cpu);
 void packets_softirq(struct trace_servers *s, const struct trace_event *event);

@@ -38,13 +38,13 @@ bool process_is_server(const struct servers_process *process)
 	return process->accepted || process->answered;
 }
 
-void servers_processes_free(struct trace_servers *s)
+void servers_processes_free(struct servers_processes *processes)
 {
-	for (uint32_t i = 0; i < s->processes.nr; i++) {
-		set_unref(s->processes.by_idx[i]->pending);
-		table_clear(&s->processes.by_idx[i]->bills);
-		free(s->processes.by_idx[i]);
+	for (uint32_t i = 0; i < processes->nr; i++) {
+		set_unref(processes->by_idx[i]->pending);
+		table_clear(&processes->by_idx[i]->bills);
+		free(processes->by_idx[i]);
 	}
-	free(s->processes.by_idx);
-	table_clear(&s->processes.by_pointer);
+	free(processes->by_idx);
+	table_clear(&processes->by_pointer);
 }

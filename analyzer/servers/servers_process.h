@@ -24,7 +24,7 @@ struct servers_process {
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */
 	uint64_t billed;	 /* exact and shared, of all bills */
-	uint64_t rotor;		 /* number of bills; rotates which origin gets the odd ns */
+	uint64_t odd_ns_turn;		 /* number of bills; rotates which origin gets the odd ns */
 
 	/* servers_packet.c */
 	uint64_t receiving; /* softirq time in ns that received for its sockets */
@@ -32,7 +32,7 @@ struct servers_process {
 
 	/* servers_explicit.c */
 	/* events of its own are missing until then: its requests' numbers are ignored */
-	uint64_t unnamed_until;
+	uint64_t numbers_unknown_until_ns;
 	struct naming *namings; /* the numbers of its requests */
 
 	/* servers_signal.c */
@@ -63,5 +63,5 @@ struct servers_process *servers_process_of(struct trace_servers *s, const struct
 struct servers_process *servers_process_by_pid(struct trace_servers *s, uint32_t pid);
 /** process_is_server() - true if the process has accepted connections, or answered others */
 bool process_is_server(const struct servers_process *process);
-void servers_processes_free(struct trace_servers *s);
+void servers_processes_free(struct servers_processes *processes);
 #endif

@@ -66,7 +66,7 @@ void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct 
 	uint64_t to, begin;
 	bool all = thread->call.bytes_asked && amount < thread->call.bytes_asked;
 
-	channel_check(s, channel);
+	channel_check(&s->channels, channel);
 	if (!channel->in_step && thread->sleep.last_ns)
 		channel_drained(s, channel, thread->sleep.last_ns);
 	if (channel->absolute) {

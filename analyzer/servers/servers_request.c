@@ -11,8 +11,8 @@
  *   2. A request ends with the first data that goes back the same way.
  *   3. An answer brings back what the client worked on: if the data carries a request with an
  *      ancestor that this process had sent, then it is no new request. The thread continues the
- *      work of that ancestor's parent (restore()). So an event loop that gave a part of its work
- *      to another server continues for the right client.
+ *      work of that ancestor's parent (restore_client_work()). So an event loop that gave a part
+ *      of its work to another server continues for the right client.
  *
  * Example: client A asks a proxy, and the proxy asks a database.
  *
@@ -43,7 +43,7 @@
 
 /* ---- requests come in ---- */
 
-static void count(struct trace_servers *s, struct servers_process *process, struct server_request *request)
+static void count_request(struct trace_servers *s, struct servers_process *process, struct server_request *request)
 {
 	struct bill *bill = request->counted ? NULL : bill_of(s, process, request->origin);
 
@@ -122,7 +122,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		if (endpoint->open && endpoint->open->nr >= MAX_OPEN)
 			set_remove(&s->sets, &endpoint->open, endpoint->open->items[0]);
 		set_put(&s->sets, &endpoint->open, request);
-		endpoint_holds_set(s, endpoint);
+		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	set_put(&s->sets, &thread->call.incoming, request);
 	if (endpoint->accepted)
@@ -136,7 +136,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
  * parent's set, reports to its parent. If each such message were a request, each child would add
  * one, and children created later would inherit them all: their number would double each time.
  */
-static bool goes_on(struct trace_servers *s, struct servers_thread *thread, struct server_request *carried)
+static bool continues_own_request(struct trace_servers *s, struct servers_thread *thread, struct server_request *carried)
 {
 	if (!carried || carried->replied || !set_has(thread->set, carried))
 		return false;
@@ -152,19 +152,19 @@ static void open_all(struct trace_servers *s, struct servers_thread *thread, str
 	for (uint32_t i = nr > MAX_CARRIED ? nr - MAX_CARRIED : 0; i < nr; i++) {
 		struct server_request *parent = carried ? carried->items[i] : NULL, *request;
 
-		if (goes_on(s, thread, parent))
+		if (continues_own_request(s, thread, parent))
 			continue;
 		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender, parent,
 				       from_ino);
 		if (request && counted)
-			count(s, thread->process, request);
+			count_request(s, thread->process, request);
 	}
 }
 
 /*
  * Data came back from a process that was asked: put what this process then worked on into incoming.
  */
-static bool restore(struct trace_servers *s, struct servers_thread *thread, const struct set *carried)
+static bool restore_client_work(struct trace_servers *s, struct servers_thread *thread, const struct set *carried)
 {
 	bool found = false;
 
@@ -183,14 +183,14 @@ static void receive_remote(struct trace_servers *s, struct servers_thread *threa
 {
 	struct server_request *request;
 
-	endpoint_find_role(s, endpoint, ROLE_SERVER);
+	endpoint_find_role(&s->endpoints, endpoint, ROLE_SERVER);
 	if (endpoint->role == ROLE_CLIENT) {
 		set_put_all(&s->sets, &thread->call.incoming, endpoint->awaiting);
 		return;
 	}
 	request = request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
 	if (request)
-		count(s, thread->process, request);
+		count_request(s, thread->process, request);
 }
 
 /*
@@ -203,7 +203,7 @@ static bool is_answer(struct trace_servers *s, const struct servers_thread *thre
 	if (endpoint->kind != ENDPOINT_PIPE)
 		return endpoint->role == ROLE_CLIENT &&
 		       (!endpoint->guessed || (process_is_server(sender) && !process_is_server(thread->process)));
-	return pair_asked_first(s, thread->process, sender);
+	return pair_asked_first(&s->pairs, thread->process, sender);
 }
 
 void request_receive(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, const struct range *range)
@@ -214,24 +214,24 @@ void request_receive(struct trace_servers *s, struct servers_thread *thread, str
 	if (!sender) {
 		if (endpoint->kind == ENDPOINT_DATAGRAM)
 			/* the sender is not known, but this end was asked first */
-			endpoint_find_role(s, endpoint, ROLE_SERVER);
+			endpoint_find_role(&s->endpoints, endpoint, ROLE_SERVER);
 		if (endpoint_is_remote(endpoint))
 			receive_remote(s, thread, endpoint);
 		return;
 	}
 	if (sender == thread->process) {
-		thread->call.handed = true;
+		thread->call.from_own_process = true;
 		set_put_all(&s->sets, &thread->call.incoming, range->set);
 		return;
 	}
-	if (endpoint->signal || endpoint->talk_from != sender || endpoint->talk_to != thread->process) {
-		pair_talk(s, sender, thread->process, endpoint);
-		endpoint->talk_from = sender;
-		endpoint->talk_to = thread->process;
+	if (endpoint->signal || endpoint->last_from != sender || endpoint->last_to != thread->process) {
+		pair_sent(s, sender, thread->process, endpoint);
+		endpoint->last_from = sender;
+		endpoint->last_to = thread->process;
 	}
 	if (endpoint->kind != ENDPOINT_PIPE)
-		endpoint_find_role(s, endpoint, ROLE_SERVER);
-	restored = (endpoint->role != ROLE_SERVER || endpoint->guessed) && restore(s, thread, range->set);
+		endpoint_find_role(&s->endpoints, endpoint, ROLE_SERVER);
+	restored = (endpoint->role != ROLE_SERVER || endpoint->guessed) && restore_client_work(s, thread, range->set);
 	if (restored) {
 		wait_answered(s, thread, range->thread, endpoint->awaiting);
 		return;
@@ -275,7 +275,7 @@ void request_accept(struct trace_servers *s, struct servers_thread *thread, stru
 
 /* ---- requests are answered ---- */
 
-static bool answers(const struct server_request *request, const struct servers_thread *thread, const struct endpoint *endpoint)
+static bool is_answered_at(const struct server_request *request, const struct servers_thread *thread, const struct endpoint *endpoint)
 {
 	if (endpoint->kind == ENDPOINT_PIPE)
 		return request->endpoint->kind == ENDPOINT_PIPE && endpoint->owner && endpoint->owner == request->sender;
@@ -306,7 +306,7 @@ static struct server_request *only_answered(const struct servers_thread *thread,
 
 	*ret_several = endpoint->kind == ENDPOINT_PIPE || has_many_requests(endpoint);
 	for (struct server_request *request = endpoint->requests; request && !*ret_several; request = request->next)
-		if (request->replied == replied && answers(request, thread, endpoint)) {
+		if (request->replied == replied && is_answered_at(request, thread, endpoint)) {
 			*ret_several = only != NULL;
 			only = request;
 		}
@@ -326,7 +326,7 @@ static struct server_request *find_answered(const struct set *set, const struct 
 			return only && set_has(set, only) ? only : NULL;
 	}
 	for (uint32_t i = 0; set && i < set->nr; i++)
-		if (set->items[i]->replied == replied && answers(set->items[i], thread, endpoint))
+		if (set->items[i]->replied == replied && is_answered_at(set->items[i], thread, endpoint))
 			return set->items[i];
 	return NULL;
 }
@@ -352,7 +352,7 @@ static void attribute_to_answer(struct trace_servers *s, struct servers_thread *
  * Find a message that came in, is not answered, and may really have been sent by another process or
  * socket.
  */
-static struct server_request *taken_for(const struct set *set, const struct endpoint *endpoint, uint64_t other_ino)
+static struct server_request *find_mistaken(const struct set *set, const struct endpoint *endpoint, uint64_t other_ino)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++) {
 		struct server_request *request = set->items[i];
@@ -375,30 +375,30 @@ static struct server_request *taken_for(const struct set *set, const struct endp
  */
 static struct server_request *correct_order(struct trace_servers *s, struct servers_thread *thread, struct endpoint *answered)
 {
-	struct server_request *mistaken = taken_for(thread->set, answered, thread->destination);
+	struct server_request *mistaken = find_mistaken(thread->set, answered, thread->destination);
 	struct endpoint *endpoint = mistaken ? mistaken->endpoint : NULL; /* the queue */
-	struct range *still = !mistaken				       ? NULL
+	struct range *queued = !mistaken				       ? NULL
 			      : answered->kind == ENDPOINT_PIPE ? channel_unsure_of(&endpoint->channel, answered->owner)
 			      : thread->destination		? channel_message_of(&endpoint->channel, thread->destination)
 								: NULL;
-	struct range came;
+	struct range received;
 	struct bill *bill;
 
-	if (!still || !still->sender || still->sender == thread->process)
+	if (!queued || !queued->sender || queued->sender == thread->process)
 		return NULL;
-	came = *still;
-	still->sender = mistaken->sender;
-	still->thread = NULL;
-	still->from_ino = mistaken->peer_ino;
-	still->set = NULL;
+	received = *queued;
+	queued->sender = mistaken->sender;
+	queued->thread = NULL;
+	queued->from_ino = mistaken->peer_ino;
+	queued->set = NULL;
 	if (mistaken->parent)
-		set_put(&s->sets, &still->set, mistaken->parent);
+		set_put(&s->sets, &queued->set, mistaken->parent);
 	bill = bill_of(s, thread->process, mistaken->origin);
 	if (bill)
 		bill->requests -= mistaken->counted;
-	pair_talk(s, came.sender, thread->process, endpoint);
-	open_all(s, thread, endpoint, came.sender, came.set, came.from_ino, true);
-	set_unref(came.set);
+	pair_sent(s, received.sender, thread->process, endpoint);
+	open_all(s, thread, endpoint, received.sender, received.set, received.from_ino, true);
+	set_unref(received.set);
 	set_remove(&s->sets, &thread->set, mistaken);
 	set_put_all(&s->sets, &thread->set, thread->call.incoming);
 	set_assign(&thread->call.incoming, NULL);
@@ -427,7 +427,7 @@ static void resume_connected(struct trace_servers *s, struct servers_thread *thr
  * waiting. If this thread has answered that client before (@again), only a request with data
  * counts, not an accepted connection.
  */
-static struct server_request *taken_unseen(const struct servers_thread *thread, const struct endpoint *endpoint, const struct server_request *again)
+static struct server_request *taken_without_wait(const struct servers_thread *thread, const struct endpoint *endpoint, const struct server_request *again)
 {
 	if ((set_any_unanswered(thread->set) && !thread->tentative) || endpoint->role != ROLE_SERVER || !endpoint->open)
 		return NULL;
@@ -444,8 +444,8 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 		answer = correct_order(s, thread, endpoint);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
-	if (!answer && taken_unseen(thread, endpoint, again))
-		attribute_to_answer(s, thread, answer = taken_unseen(thread, endpoint, again));
+	if (!answer && taken_without_wait(thread, endpoint, again))
+		attribute_to_answer(s, thread, answer = taken_without_wait(thread, endpoint, again));
 	else if (answer && thread->tentative)
 		attribute_to_answer(s, thread, answer);
 	else if (!answer && endpoint->signal && !set_any_unanswered(thread->set) && (answer = find_answered(thread->process->pending, thread, endpoint, false)))
@@ -482,7 +482,7 @@ void request_prepare_queued(struct trace_servers *s, struct servers_thread *thre
 void request_send(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
-		endpoint_find_role(s, endpoint, ROLE_CLIENT);
+		endpoint_find_role(&s->endpoints, endpoint, ROLE_CLIENT);
 	if (!thread->passed && !set_any_replied(&s->sets, thread->call.outgoing))
 		set_assign(&thread->passed, thread->call.outgoing);
 	else
@@ -494,12 +494,12 @@ void request_send(struct trace_servers *s, struct servers_thread *thread, struct
 		if (thread->call.answer->endpoint->accepted)
 			thread->process->accepted = true; /* a child that was forked for it */
 		thread->tentative = false;
-		count(s, thread->process, thread->call.answer);
+		count_request(s, thread->process, thread->call.answer);
 		set_remove(&s->sets, &thread->call.answer->endpoint->open, thread->call.answer);
 		set_remove(&s->sets, &thread->process->pending, thread->call.answer);
 		thread->call.answer = NULL;
 	} else if (endpoint->role == ROLE_CLIENT) {
 		set_assign(&endpoint->awaiting, thread->set);
-		endpoint_holds_set(s, endpoint);
+		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 }

@@ -263,10 +263,10 @@ int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 	return error;
 }
 
-void results_free(struct trace_servers *s)
+void results_free(struct servers_results *results)
 {
-	for (size_t i = 0; i < s->results.nr_servers; i++)
-		free((void *)s->results.servers[i].clients);
-	free(s->results.servers);
-	free(s->results.receivers);
+	for (size_t i = 0; i < results->nr_servers; i++)
+		free((void *)results->servers[i].clients);
+	free(results->servers);
+	free(results->receivers);
 }

@@ -17,5 +17,5 @@ struct servers_results {
 	size_t nr_receivers;
 };
 
-void results_free(struct trace_servers *s);
+void results_free(struct servers_results *results);
 #endif

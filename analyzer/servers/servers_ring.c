@@ -60,7 +60,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 		endpoint->owner = user->process;
 	if (endpoint && op->opcode == OP_CONNECT) {
 		set_assign(&endpoint->connect_set, user->set);
-		endpoint_holds_set(s, endpoint);
+		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	if (endpoint && (ring_opcode_purpose(op->opcode) & SENDS) && endpoint->kind != ENDPOINT_DATAGRAM)
 		prepare(s, op);
@@ -110,7 +110,7 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	request_send(s, user, endpoint);
 	if (endpoint->role == ROLE_CLIENT && !op->answer) {
 		set_assign(&endpoint->awaiting, op->set);
-		endpoint_holds_set(s, endpoint);
+		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	user->call.endpoint = before;
 	user->call.outgoing = outgoing;
@@ -140,7 +140,7 @@ bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struc
 	incoming = user->call.incoming;
 	asked = user->call.bytes_asked;
 	slept_ns = user->sleep.last_ns;
-	handed = user->call.handed;
+	handed = user->call.from_own_process;
 	user->call.incoming = NULL;
 	user->call.bytes_asked = 0;
 	if (op && op->submit_ns > user->sleep.last_ns) /* it slept for something else */
@@ -154,7 +154,7 @@ bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struc
 	user->call.incoming = incoming;
 	user->call.bytes_asked = asked;
 	user->sleep.last_ns = slept_ns;
-	user->call.handed = handed;
+	user->call.from_own_process = handed;
 	ring_arrives(s, user, got, POSITION_FOLLOWS);
 	set_assign(&user->ring.got, got);
 	if (op) {
@@ -196,7 +196,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_complete *complete = event->payload;
 	struct servers_thread *thread = trace_cpu_interrupt(s->analysis, event->cpu) ? NULL : servers_current_thread(s, event);
-	struct ring_op *op = complete->req ? ring_op_find(s, complete->req) : NULL;
+	struct ring_op *op = complete->req ? ring_op_find(&s->rings, complete->req) : NULL;
 	struct endpoint *made = thread ? thread->ring.made : NULL;
 	struct servers_thread *user;
 
@@ -217,7 +217,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 		made->is_new = made->channel.in_step = true;
 	if (op->opcode == OP_CONNECT && made && made->kind != ENDPOINT_DATAGRAM) {
 		set_assign(&made->connect_set, op->set);
-		endpoint_holds_set(s, made);
+		endpoint_holds_set(&s->endpoints, made);
 		made->role = ROLE_CLIENT;
 		if (made->peer)
 			made->peer->role = ROLE_SERVER;
@@ -230,7 +230,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 	if (!(ring_opcode_purpose(op->opcode) & (RECEIVES | WAITS)))
 		ring_arrives(s, op->user, op->set, complete->position);
 	if (!(complete->flags & URING_CQE_MORE))
-		ring_op_free(s, op);
+		ring_op_free(&s->rings, op);
 }
 
 /*
@@ -240,7 +240,7 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event)
 void ring_file(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_file *file = event->payload;
-	struct ring_op *op = ring_op_find(s, file->req);
+	struct ring_op *op = ring_op_find(&s->rings, file->req);
 
 	if (!op)
 		return;

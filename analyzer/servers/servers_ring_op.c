@@ -117,16 +117,16 @@ static void op_drop_sets(struct ring_op *op)
 	op->answer = NULL;
 }
 
-struct ring_op *ring_op_find(const struct trace_servers *s, uint64_t req)
+struct ring_op *ring_op_find(const struct servers_rings *rings, uint64_t req)
 {
-	const struct servers_row *row = table_find(&s->rings.ops, sizeof(*row), req | 1);
+	const struct servers_row *row = table_find(&rings->ops, sizeof(*row), req | 1);
 
 	return row ? row->pointer : NULL;
 }
 
-void ring_op_free(struct trace_servers *s, struct ring_op *op)
+void ring_op_free(struct servers_rings *rings, struct ring_op *op)
 {
-	table_remove(&s->rings.ops, sizeof(struct servers_row), op->req | 1);
+	table_remove(&rings->ops, sizeof(struct servers_row), op->req | 1);
 	unlink_op(op);
 	op_drop_sets(op);
 	if (op->submitter && op->submitter->ring.submitting == op)
@@ -136,11 +136,11 @@ void ring_op_free(struct trace_servers *s, struct ring_op *op)
 
 struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct servers_thread *user, struct endpoint *endpoint, uint32_t slot, uint32_t opcode)
 {
-	struct ring_op *op = ring_op_find(s, req);
+	struct ring_op *op = ring_op_find(&s->rings, req);
 	struct servers_row *row;
 
 	if (op) /* its completion was not recorded */
-		ring_op_free(s, op);
+		ring_op_free(&s->rings, op);
 	row = table_add(&s->rings.ops, sizeof(*row), req | 1);
 	op = row ? calloc(1, sizeof(*op)) : NULL;
 	if (!op) {
@@ -160,20 +160,20 @@ struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct server
 	return op;
 }
 
-void ring_ops_drop_sets(struct trace_servers *s)
+void ring_ops_drop_sets(struct servers_rings *rings)
 {
-	for (const struct servers_row *row = NULL; (row = table_next(&s->rings.ops, sizeof(*row), row));)
+	for (const struct servers_row *row = NULL; (row = table_next(&rings->ops, sizeof(*row), row));)
 		op_drop_sets(row->pointer);
 }
 
-void ring_ops_free(struct trace_servers *s)
+void ring_ops_free(struct servers_rings *rings)
 {
-	for (const struct servers_row *row = NULL; (row = table_next(&s->rings.ops, sizeof(*row), row));) {
+	for (const struct servers_row *row = NULL; (row = table_next(&rings->ops, sizeof(*row), row));) {
 		op_drop_sets(row->pointer);
 		free(row->pointer);
 	}
-	table_clear(&s->rings.ops);
-	table_clear(&s->rings.slots);
+	table_clear(&rings->ops);
+	table_clear(&rings->slots);
 }
 
 void ring_op_move(struct ring_op *op, struct endpoint *endpoint)
@@ -206,7 +206,7 @@ struct endpoint *ring_slot_find(const struct trace_servers *s, const struct serv
 {
 	const struct slot_row *row = table_find(&s->rings.slots, sizeof(*row), slot_key(user, slot));
 
-	return row ? endpoint_find(s, row->ino) : NULL;
+	return row ? endpoint_find(&s->endpoints, row->ino) : NULL;
 }
 
 struct ring_op *ring_op_of(struct servers_thread *user, struct endpoint *endpoint, unsigned int wanted)

@@ -51,8 +51,8 @@ struct servers_rings {
 unsigned int ring_opcode_purpose(uint32_t opcode);
 struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct servers_thread *user, struct endpoint *endpoint,
 			    uint32_t slot, uint32_t opcode);
-struct ring_op *ring_op_find(const struct trace_servers *s, uint64_t req);
-void ring_op_free(struct trace_servers *s, struct ring_op *op);
+struct ring_op *ring_op_find(const struct servers_rings *rings, uint64_t req);
+void ring_op_free(struct servers_rings *rings, struct ring_op *op);
 /** ring_op_move() - move @op into the list of @endpoint */
 void ring_op_move(struct ring_op *op, struct endpoint *endpoint);
 /**
@@ -73,6 +73,6 @@ const struct ring_op *ring_sending(const struct endpoint *endpoint);
  */
 void ring_slot_learn(struct trace_servers *s, const struct servers_thread *user, uint32_t slot, uint64_t ino);
 struct endpoint *ring_slot_find(const struct trace_servers *s, const struct servers_thread *user, uint32_t slot);
-void ring_ops_drop_sets(struct trace_servers *s); /* after a gap */
-void ring_ops_free(struct trace_servers *s);
+void ring_ops_drop_sets(struct servers_rings *rings); /* after a gap */
+void ring_ops_free(struct servers_rings *rings);
 #endif

@@ -71,7 +71,7 @@ struct servers_thread *ring_user_of(struct trace_servers *s, struct servers_thre
 
 /* ---- the user's set ---- */
 
-static void charge_for(struct trace_servers *s, struct servers_thread *user, struct set *set, const struct cpu_time *until)
+static void bill_for_set(struct trace_servers *s, struct servers_thread *user, struct set *set, const struct cpu_time *until)
 {
 	struct set *before = set_ref(user->set);
 
@@ -90,15 +90,15 @@ static void charge_for(struct trace_servers *s, struct servers_thread *user, str
  * none. If an answered request came while the thread worked on something else, then the thread has
  * looked at its queue meanwhile: the time until then was for the old set.
  */
-static void bill_submitted(struct trace_servers *s, struct servers_thread *user, const struct cpu_time *until)
+static void bill_until_submission(struct trace_servers *s, struct servers_thread *user, const struct cpu_time *until)
 {
 	struct set *answered = set_ref(user->ring.answered), *before = set_ref(user->ring.answered), *meanwhile = set_ref(user->ring.answered);
 
 	set_keep(&s->sets, &before, user->set);
 	set_keep(&s->sets, &meanwhile, user->ring.arrived);
 	if (meanwhile && user->ring.arrived_at.cpu > user->charged.cpu && user->ring.arrived_at.cpu < until->cpu)
-		charge_for(s, user, before ? before : user->set, &user->ring.arrived_at);
-	charge_for(s, user, answered ? answered : user->set, until);
+		bill_for_set(s, user, before ? before : user->set, &user->ring.arrived_at);
+	bill_for_set(s, user, answered ? answered : user->set, until);
 	set_unref(before);
 	set_unref(meanwhile);
 	set_drop(&s->sets, &user->ring.arrived, answered);
@@ -110,7 +110,7 @@ static void bill_submitted(struct trace_servers *s, struct servers_thread *user,
 	set_assign(&user->ring.answered, NULL);
 }
 
-static bool any_asked(const struct set *set)
+static bool any_unanswered_data(const struct set *set)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (set->items[i]->counted && !set->items[i]->replied)
@@ -119,13 +119,13 @@ static bool any_asked(const struct set *set)
 }
 
 /* Let @user work on its queue, from the CPU time @until on. */
-static void take(struct trace_servers *s, struct servers_thread *user, const struct cpu_time *until)
+static void take_queue(struct trace_servers *s, struct servers_thread *user, const struct cpu_time *until)
 {
 	struct set *taken = user->ring.arrived;
 
 	user->ring.arrived = NULL;
 	set_drop_replied(&s->sets, &taken);
-	if (any_asked(taken)) /* a connection that was only accepted is left for later */
+	if (any_unanswered_data(taken)) /* a connection that was only accepted is left for later */
 		set_drop_accepted(&s->sets, &taken);
 	bill_replace_set(s, user, taken, until);
 	user->tentative = taken && taken->nr > 1;
@@ -164,7 +164,7 @@ void ring_arrives(struct trace_servers *s, struct servers_thread *user, struct s
 		user->ring.arrived_at = now;
 	set_put_all(&s->sets, &user->ring.arrived, set);
 	if (user->call.role != CALL_RING && !set_any_unanswered(user->set))
-		take(s, user, &now);
+		take_queue(s, user, &now);
 }
 
 struct ring_results {
@@ -172,7 +172,7 @@ struct ring_results {
 	uint32_t seen;
 };
 
-static bool is_looked_at(const struct server_request *request, const void *data)
+static bool is_taken(const struct server_request *request, const void *data)
 {
 	const struct ring_results *results = data;
 
@@ -181,25 +181,25 @@ static bool is_looked_at(const struct server_request *request, const void *data)
 	return request->ring_user != results->user || !request->ring_position || (int32_t)(results->seen - request->ring_position) >= 0;
 }
 
-static bool is_not_looked_at(const struct server_request *request, const void *data)
+static bool is_not_taken(const struct server_request *request, const void *data)
 {
-	return !is_looked_at(request, data);
+	return !is_taken(request, data);
 }
 
 void ring_taken(struct trace_servers *s, struct servers_thread *user, uint32_t seen)
 {
 	struct ring_results results = {user, seen};
-	struct set *later = set_ref(user->set), *now = set_ref(user->ring.arrived);
+	struct set *not_taken = set_ref(user->set), *now = set_ref(user->ring.arrived);
 
 	user->ring.knows_seen = true;
-	set_filter(&s->sets, &later, is_looked_at, &results);
-	set_filter(&s->sets, &now, is_not_looked_at, &results);
+	set_filter(&s->sets, &not_taken, is_taken, &results);
+	set_filter(&s->sets, &now, is_not_taken, &results);
 	set_drop_replied(&s->sets, &now);
-	if (any_asked(now) || any_asked(user->set))
+	if (any_unanswered_data(now) || any_unanswered_data(user->set))
 		set_drop_accepted(&s->sets, &now);
-	if (later) {
-		set_filter(&s->sets, &user->set, is_not_looked_at, &results);
-		set_put_all(&s->sets, &user->ring.arrived, later);
+	if (not_taken) {
+		set_filter(&s->sets, &user->set, is_not_taken, &results);
+		set_put_all(&s->sets, &user->ring.arrived, not_taken);
 	}
 	if (now) {
 		if (set_any_unanswered(user->set) && user->ring.arrived_at.cpu > user->charged.cpu)
@@ -210,9 +210,9 @@ void ring_taken(struct trace_servers *s, struct servers_thread *user, uint32_t s
 		set_put_all(&s->sets, &user->set, now);
 		set_drop(&s->sets, &user->ring.arrived, now);
 	}
-	if (later || now)
+	if (not_taken || now)
 		log_correct_set(user);
-	set_unref(later);
+	set_unref(not_taken);
 	set_unref(now);
 }
 
@@ -255,7 +255,7 @@ void ring_sleeps(struct trace_servers *s, struct servers_thread *thread)
 	if (!thread->ring.waits || thread->ring.billed)
 		return;
 	thread->ring.billed = true;
-	bill_submitted(s, thread, &thread->ring.submitted);
+	bill_until_submission(s, thread, &thread->ring.submitted);
 	if (thread->ring.arrived_at.cpu <= thread->call.enter.cpu)
 		set_assign(&thread->ring.arrived, NULL); /* it has looked, and waits for more */
 	/* it looks for work, so it has finished */
@@ -268,13 +268,13 @@ void ring_exit(struct trace_servers *s, struct servers_thread *thread)
 	set_put_all(&s->sets, &thread->ring.arrived, thread->call.incoming);
 	set_assign(&thread->call.incoming, NULL);
 	if (!thread->ring.billed) {
-		bill_submitted(s, thread, &thread->ring.submitted);
+		bill_until_submission(s, thread, &thread->ring.submitted);
 		if (thread->ring.waits && !thread->ring.knows_seen)
 			/* it may not have looked at all of them */
 			set_put_all(&s->sets, &thread->ring.arrived, thread->set);
 	}
 	if (thread->ring.waits || (thread->ring.arrived && !set_any_unanswered(thread->set)))
-		take(s, thread, &thread->ring.submitted);
+		take_queue(s, thread, &thread->ring.submitted);
 	else
 		log_set(s, thread);
 }
@@ -290,7 +290,7 @@ void ring_bill_user(struct trace_servers *s, struct servers_thread *user)
 	now = servers_cpu_time(s, user);
 	/* it may have begun the next request before this was seen */
 	set_put_all(&s->sets, &user->ring.answered, user->set);
-	bill_submitted(s, user, &now);
+	bill_until_submission(s, user, &now);
 	log_set(s, user);
 }
 

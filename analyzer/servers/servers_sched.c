@@ -35,21 +35,21 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 void sched_on_switch(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
-	const struct trace_thread *leaves = trace_thread_on_cpu(s->analysis, event->cpu),
-				  *comes = trace_find_thread(s->analysis, sw->next_tid);
-	struct servers_thread *thread = leaves && trace_thread_tid(leaves) == sw->prev_tid ? servers_touch_thread(s, leaves) : NULL;
+	const struct trace_thread *previous = trace_thread_on_cpu(s->analysis, event->cpu),
+				  *next = trace_find_thread(s->analysis, sw->next_tid);
+	struct servers_thread *thread = previous && trace_thread_tid(previous) == sw->prev_tid ? servers_touch_thread(s, previous) : NULL;
 
 	if (thread)
 		leave_cpu(s, event, thread);
 	if (!sw->next_tid)
 		packets_idle(s, event->cpu);
-	thread = comes ? servers_touch_thread(s, comes) : NULL;
+	thread = next ? servers_touch_thread(s, next) : NULL;
 	if (thread && thread->log)
 		log_runs(s, thread, event->ts_ns, event->cpu);
 }
 
 /* True if another thread of the process ends this wait because it has a job for @thread. */
-static bool takes_over(const struct servers_thread *thread)
+static bool receives_job(const struct servers_thread *thread)
 {
 	switch (thread->call.role) {
 	case CALL_FUTEX:
@@ -69,7 +69,7 @@ static bool takes_over(const struct servers_thread *thread)
  * jobs does not wait at the futex where jobs are waited for. The futex counts as a lock from now
  * on.
  */
-static bool takes_turns(struct servers_thread *thread, const struct servers_thread *waker)
+static bool is_lock_in_turns(struct servers_thread *thread, const struct servers_thread *waker)
 {
 	if (!thread->call.futex || !futexes_have(&waker->waited, thread->call.futex))
 		return false;
@@ -111,7 +111,7 @@ void sched_on_waking(struct trace_servers *s, const struct trace_event *event)
 		signal_wakes(s, waker, thread);
 		return;
 	}
-	if (takes_turns(thread, waker) || !waker->set || !takes_over(thread))
+	if (is_lock_in_turns(thread, waker) || !waker->set || !receives_job(thread))
 		return;
 	set_assign(&thread->call.inherited, waker->set);
 	set_put_all(&s->sets, &waker->passed, waker->set);
@@ -121,7 +121,7 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sched_fork *fork = event->payload;
 	const struct trace_thread *parent = trace_find_thread(s->analysis, fork->parent_tid);
-	struct servers_thread *known = parent ? servers_find_thread(s, parent) : NULL;
+	struct servers_thread *known = parent ? servers_find_thread(&s->threads, parent) : NULL;
 	struct thread_birth *birth;
 
 	birth = known && (known->set || known->ring.used || known->call.role == CALL_MAKE || known->log) ? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)

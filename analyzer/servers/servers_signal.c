@@ -18,7 +18,7 @@
  *
  * Locks in shared memory are passed on by the same calls. Two processes at a lock do not alternate
  * for long: one wakes the other twice, or without being asked. Then neither is the other's server
- * (pair_row.no_turns, servers_pair.c). A contended lock of glibc waits for the value 2, and is
+ * (pair_row.out_of_turn, servers_pair.c). A contended lock of glibc waits for the value 2, and is
  * excluded from the beginning.
  */
 #include <string.h>
@@ -93,7 +93,7 @@ static struct endpoint *word_of(struct trace_servers *s, const struct servers_th
 	return word;
 }
 
-static void learn(struct trace_servers *s, const struct servers_thread *waker, const struct servers_thread *woken, struct endpoint *word)
+static void word_learn(struct trace_servers *s, const struct servers_thread *waker, const struct servers_thread *woken, struct endpoint *word)
 {
 	uint64_t address = address_of(waker);
 	struct servers_row *row = word_row(s, waker->process, address);
@@ -126,7 +126,7 @@ void signal_wakes(struct trace_servers *s, struct servers_thread *waker, struct 
 	word = word_of(s, woken);
 	if (!word)
 		return;
-	learn(s, waker, woken, word);
+	word_learn(s, waker, woken, word);
 	request_prepare(s, waker, word);
 	request_receive(s, woken, word, &(struct range){.set = waker->call.outgoing, .sender = waker->process, .thread = waker});
 	announce(s, woken->process, woken->call.incoming);
@@ -176,11 +176,11 @@ bool signal_is_wake(uint64_t operation)
 	return command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
 }
 
-void signals_drop_pending(struct trace_servers *s)
+void signals_drop_pending(struct servers_signals *signals)
 {
-	for (struct servers_process *process = s->signals.announced; process; process = process->next_announced) {
+	for (struct servers_process *process = signals->announced; process; process = process->next_announced) {
 		set_assign(&process->pending, NULL);
 		process->announced = false;
 	}
-	s->signals.announced = NULL;
+	signals->announced = NULL;
 }

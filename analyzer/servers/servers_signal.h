@@ -24,5 +24,5 @@ bool signal_is_eventfd(const struct trace_servers *s, const struct servers_threa
 bool signal_is_private(uint64_t operation); /* @operation of a futex call */
 bool signal_is_wake(uint64_t operation);
 /** signals_drop_pending() - after a gap */
-void signals_drop_pending(struct trace_servers *s);
+void signals_drop_pending(struct servers_signals *signals);
 #endif

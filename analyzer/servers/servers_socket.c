@@ -24,7 +24,7 @@ void socket_on_endpoints(struct trace_servers *s, const struct trace_event *even
 	if (!thread->call.role)
 		call_recover(s, thread);
 	endpoint_learn(s, ends, thread->process, thread->call.role == CALL_MAKE || thread->call.role == CALL_ACCEPT);
-	endpoint = endpoint_find(s, ends->ino);
+	endpoint = endpoint_find(&s->endpoints, ends->ino);
 	if (!endpoint)
 		return;
 	thread->ring.made = endpoint;
@@ -62,7 +62,7 @@ void socket_on_send(struct trace_servers *s, const struct trace_event *event)
 	struct endpoint *endpoint = NULL;
 
 	if (thread) /* a failed send must not make a closed connection known again */
-		endpoint = send->ret > 0 ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : endpoint_find(s, send->ino);
+		endpoint = send->ret > 0 ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : endpoint_find(&s->endpoints, send->ino);
 	if (!endpoint)
 		return;
 	endpoint->owner = thread->process;
@@ -98,7 +98,7 @@ void socket_on_ready(struct trace_servers *s, const struct trace_event *event)
 		packet_ready(s, event);
 		return;
 	}
-	target = endpoint_find(s, ready->ino);
+	target = endpoint_find(&s->endpoints, ready->ino);
 	if (!target || target->kind != ENDPOINT_DATAGRAM)
 		return;
 	thread = transferring(s, event);
@@ -122,7 +122,7 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 	struct servers_thread *thread = transferring(s, event);
 	struct endpoint *endpoint = !thread ? NULL
 				    : receive->ret > 0 || receive->ret == -EAGAIN ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol)
-									      : endpoint_find(s, receive->ino);
+									      : endpoint_find(&s->endpoints, receive->ino);
 	struct channel *channel = endpoint ? channel_in(endpoint) : NULL;
 	bool messages = endpoint && (endpoint->kind == ENDPOINT_DATAGRAM || endpoint->kind == ENDPOINT_SEQPACKET);
 
@@ -152,7 +152,7 @@ void socket_on_state(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sock_state *state = event->payload;
 	bool closes = state->new_state == TCP_FIN_WAIT1 || state->new_state == TCP_LAST_ACK;
 	struct servers_thread *thread = closes ? transferring(s, event) : NULL;
-	struct endpoint *endpoint = closes || state->new_state == TCP_CLOSE ? endpoint_find(s, state->ino) : NULL;
+	struct endpoint *endpoint = closes || state->new_state == TCP_CLOSE ? endpoint_find(&s->endpoints, state->ino) : NULL;
 
 	const char *call = thread ? trace_thread_syscall(s->analysis, thread->thread) : NULL;
 

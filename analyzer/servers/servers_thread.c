@@ -32,16 +32,16 @@ void servers_touch(struct trace_servers *s, struct servers_thread *thread)
 	thread->touched = true;
 }
 
-struct servers_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread)
+struct servers_thread *servers_find_thread(const struct servers_threads *threads, const struct trace_thread *thread)
 {
 	uint32_t idx = trace_thread_index(thread);
 
-	return idx < s->threads.nr ? s->threads.by_idx[idx] : NULL;
+	return idx < threads->nr ? threads->by_idx[idx] : NULL;
 }
 
 struct servers_thread *servers_touch_thread(struct trace_servers *s, const struct trace_thread *thread)
 {
-	struct servers_thread *known = servers_find_thread(s, thread);
+	struct servers_thread *known = servers_find_thread(&s->threads, thread);
 
 	if (known)
 		servers_touch(s, known);
@@ -119,14 +119,14 @@ static void thread_free(struct servers_thread *thread)
 	free(thread);
 }
 
-void servers_threads_free(struct trace_servers *s)
+void servers_threads_free(struct servers_threads *threads)
 {
-	for (uint32_t i = 0; i < s->threads.nr; i++)
-		if (s->threads.by_idx[i])
-			thread_free(s->threads.by_idx[i]);
-	for (const struct thread_birth *birth = NULL; (birth = table_next(&s->threads.births, sizeof(*birth), birth));)
+	for (uint32_t i = 0; i < threads->nr; i++)
+		if (threads->by_idx[i])
+			thread_free(threads->by_idx[i]);
+	for (const struct thread_birth *birth = NULL; (birth = table_next(&threads->births, sizeof(*birth), birth));)
 		set_unref(birth->set);
-	free(s->threads.by_idx);
-	free(s->threads.touched);
-	table_clear(&s->threads.births);
+	free(threads->by_idx);
+	free(threads->touched);
+	table_clear(&threads->births);
 }

@@ -57,7 +57,7 @@ struct thread_call {
 	struct set *outgoing;	       /* the requests that the data carries which it sends in this call */
 	struct server_request *answer; /* the request of the thread's set that the call answers */
 	struct servers_thread *waker;  /* the thread that woke it last in this call */
-	bool handed;		       /* a thread of the same process sent what came in */
+	bool from_own_process;	       /* a thread of the same process sent what came in */
 	bool signalled;		       /* it woke another process */
 	/* it slept in a receive while all its requests were from other endpoints */
 	bool idle_read;
@@ -158,7 +158,7 @@ struct servers_thread *servers_thread_of(struct trace_servers *s, const struct t
  * servers_find_thread() - find a thread that the caller will not change; NULL: not known yet
  * servers_touch_thread() - find a thread that the caller may change
  */
-struct servers_thread *servers_find_thread(const struct trace_servers *s, const struct trace_thread *thread);
+struct servers_thread *servers_find_thread(const struct servers_threads *threads, const struct trace_thread *thread);
 struct servers_thread *servers_touch_thread(struct trace_servers *s, const struct trace_thread *thread);
 /** servers_current_thread() - the thread on the CPU of @event; NULL: none, or a kernel thread */
 struct servers_thread *servers_current_thread(struct trace_servers *s, const struct trace_event *event);
@@ -170,5 +170,5 @@ struct servers_thread *servers_current_thread(struct trace_servers *s, const str
 void servers_touch(struct trace_servers *s, struct servers_thread *thread);
 /** servers_cpu_time() - the CPU time and interrupted time of @thread until now */
 struct cpu_time servers_cpu_time(const struct trace_servers *s, const struct servers_thread *thread);
-void servers_threads_free(struct trace_servers *s);
+void servers_threads_free(struct servers_threads *threads);
 #endif

@@ -35,16 +35,16 @@
 #include "error_set.h"
 #include "servers_state.h"
 
-struct wait_part { /* row */
+struct wait_part { /* row: the waits for one cause, or for one process that had the CPU */
 	uint64_t key; /* index of the cause + 1, or the address of a process */
 	uint64_t ns;
 	uint64_t count;
 };
 
-struct pair_wait { /* row */
+struct pair_wait { /* row: the waits of one client for one server */
 	uint64_t key;
 	struct trace_server_wait wait;
-	struct hash_table blocked, queued; /* tables of struct wait_part */
+	struct hash_table blocked, queued; /* rows: struct wait_part */
 };
 
 /*
@@ -61,7 +61,7 @@ struct client_share {
 	uint32_t nr;
 };
 
-static bool is_for(const struct client_share *share, const struct server_request *request)
+static bool is_of_client(const struct client_share *share, const struct server_request *request)
 {
 	return request->sender == share->client || request->stamp == share->own;
 }
@@ -77,7 +77,7 @@ static uint32_t nr_clients(struct trace_servers *s, const struct client_share *s
 		const struct server_request *request = set->items[i];
 		uint64_t *seen = request->sender ? &request->sender->stamp : &s->origins.stamps[request->origin];
 
-		if (is_for(share, request)) {
+		if (is_of_client(share, request)) {
 			has_some = true;
 			continue;
 		}
@@ -148,14 +148,14 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 		      const struct log_entry *entry, struct client_share *share, uint64_t from, uint64_t ns, uint64_t cpu_ns)
 {
 	struct trace_server_wait *wait = &row->wait;
-	uint64_t mine;
+	uint64_t for_client;
 
 	switch (entry->state) {
 	case LOG_CPU:
 		cpu_ns = cpu_ns < ns ? cpu_ns : ns;
-		mine = part_for(s, share, entry->set, cpu_ns);
-		wait->for_client_ns += mine;
-		wait->for_others_ns += cpu_ns - mine;
+		for_client = part_for(s, share, entry->set, cpu_ns);
+		wait->for_client_ns += for_client;
+		wait->for_others_ns += cpu_ns - for_client;
 		wait->rest_ns += ns - cpu_ns; /* interrupts */
 		break;
 	case LOG_BLOCKED:
@@ -299,18 +299,18 @@ void waits_finish(struct trace_servers *s)
 		s->failed = -ENOMEM;
 }
 
-void waits_free(struct trace_servers *s)
+void waits_free(struct servers_waits *waits)
 {
-	for (struct pair_wait *row = NULL; (row = table_next(&s->waits.rows, sizeof(*row), row));) {
+	for (struct pair_wait *row = NULL; (row = table_next(&waits->rows, sizeof(*row), row));) {
 		table_clear(&row->blocked);
 		table_clear(&row->queued);
 	}
-	for (size_t i = 0; i < s->waits.nr_results; i++) {
-		free((void *)s->waits.results[i].waits);
-		free((void *)s->waits.results[i].wait_cpu_for);
+	for (size_t i = 0; i < waits->nr_results; i++) {
+		free((void *)waits->results[i].waits);
+		free((void *)waits->results[i].wait_cpu_for);
 	}
-	table_clear(&s->waits.rows);
-	free(s->waits.results);
+	table_clear(&waits->rows);
+	free(waits->results);
 }
 
 int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)

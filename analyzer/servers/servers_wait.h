@@ -25,5 +25,5 @@ void wait_answered(struct trace_servers *s, struct servers_thread *thread, struc
 void waits_finish(struct trace_servers *s);
 /** wait_verify() - verify that the pieces of a wait add up to it */
 int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error);
-void waits_free(struct trace_servers *s);
+void waits_free(struct servers_waits *waits);
 #endif

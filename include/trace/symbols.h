@@ -16,8 +16,8 @@
  * another inode than in the trace gives none. One thread at a time.
  *
  * A child process without rights reads each file, because the file may come from any user: the
- * caller gets SIGCHLD when it ends, at the latest in trace_symbols_free(). At most 16 such processes
- * run at a time.
+ * caller gets SIGCHLD when it ends, at the latest in trace_symbols_free(). At most 16 such
+ * processes run at a time.
  */
 #include <stdbool.h>
 #include <stdint.h>

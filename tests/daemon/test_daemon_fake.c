@@ -238,7 +238,7 @@ int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 	return ret_error->code;
 }
 
-void tracer_settle(struct tracer *tracer)
+void tracer_flush_rings(struct tracer *tracer)
 {
 	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
 		for (; tracer->nr_delayed[cpu]; tracer->nr_delayed[cpu]--)
@@ -276,7 +276,7 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)
 {
 	*ret_unfollowed = tracer->unfollowed;
-	ret_unfollowed->most = 4;
+	ret_unfollowed->max_processes = 4;
 }
 
 const char *tracer_not_traced(const struct tracer *tracer, size_t idx)

@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "control_commands.h"
+#include "loop.h"
 #include "output_file.h"
 #include "../../daemon/session.h"
 

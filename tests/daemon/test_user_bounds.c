@@ -15,6 +15,7 @@
 #include <trace/reader.h>
 
 #include "budget.h"
+#include "clients_missing.h"
 #include "message.h"
 #include "ring_reader.h"
 #include "user_bench.h"
@@ -219,7 +220,7 @@ static void a_sub_buffer_that_says_more_than_it_has_is_nonsense(void)
 	write_hollow(&program, 0, 1);
 	bench_drain(bench);
 	bench_end(bench, false);
-	CU_ASSERT_EQUAL(books_of(bench->trace).lost, 1);
+	CU_ASSERT_EQUAL(counts_of(bench->trace).lost, 1);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -288,7 +289,7 @@ static void rings_are_looked_for_once_in_a_look(void)
 	user_program_look(bench->program);
 	CU_ASSERT_EQUAL(user_program_mapping(bench->program)->lookups, before);
 	bench_end(bench, false);
-	CU_ASSERT_EQUAL(books_of(bench->trace).events, 2000);
+	CU_ASSERT_EQUAL(counts_of(bench->trace).events, 2000);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -439,7 +440,7 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 			    other = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	struct budget_limits limits = no_limits();
 	struct user_program *first;
-	struct books books;
+	struct trace_counts counts;
 	struct bench *bench;
 	uint16_t ids[3], same, unknown;
 
@@ -463,9 +464,9 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	bench_drain(bench);
 	user_program_close_counts(first);
 	bench_end(bench, false);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.events, 30);
-	CU_ASSERT_EQUAL(books.lost, 20);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 30);
+	CU_ASSERT_EQUAL(counts.lost, 20);
 	CU_ASSERT_EQUAL(bench->recording->undescribed, 2);
 	user_program_free(first);
 	bench_free_with(bench);
@@ -473,14 +474,17 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	fake_program_free(&other);
 }
 
-/* The program at its limit loses the events of its further types; another program of the user loses none. */
+/*
+ * The program at its limit loses the events of its further types; another program of the user loses
+ * none.
+ */
 static void event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS),
 			    other = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	struct budget_limits limits = no_limits();
 	struct user_program *first;
-	struct books books;
+	struct trace_counts counts;
 	struct bench *bench;
 	uint16_t ids[4], same, others[2];
 
@@ -507,9 +511,9 @@ static void event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest(voi
 	bench_drain(bench);
 	user_program_close_counts(first);
 	bench_end(bench, false);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.events, 70);
-	CU_ASSERT_EQUAL(books.lost, 20);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 70);
+	CU_ASSERT_EQUAL(counts.lost, 20);
 	CU_ASSERT_EQUAL(bench->recording->undescribed, 2);
 	CU_ASSERT_STRING_EQUAL(bench->recording->why.message,
 			       "process 11 (/usr/bin/fake) reached the limit of one program, 2 event types");
@@ -590,7 +594,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
-	struct user_kept_counts books;
+	struct user_kept_counts counts;
 	struct user_kept *kept[2];
 	int patience = 5;
 
@@ -614,7 +618,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 		user_kept_reset(kept[i], &patience);
 	CU_ASSERT_EQUAL(patience, 0);
 	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_EQUAL(user_kept_read(kept[i], take_none, NULL, &books, &patience), 0);
+		CU_ASSERT_EQUAL(user_kept_read(kept[i], take_none, NULL, &counts, &patience), 0);
 		user_kept_free(kept[i]);
 	}
 	fake_program_free(&program);

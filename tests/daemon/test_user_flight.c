@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include "user_flight_case.h"
+#include "control_commands.h"
 #include "../../daemon/session.h"
 
 /* ---- what a snapshot holds ---- */

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <trace/reader.h>
 
+#include "clients_missing.h"
 #include "message.h"
 #include "recording.h"
 #include "user_bench.h"
@@ -348,7 +349,7 @@ static void add_text(void *context, const char *text)
  * not recorded until then are reported. Without @keeps_socket the second daemon can listen
  * meanwhile, but does not get the program.
  */
-static void take_over(bool keeps_socket, const char *lack, const char *lack_at_end)
+static void take_over(bool keeps_socket, const char *missing, const char *missing_at_end)
 {
 	struct daemon_of_users first, second;
 	struct fake_program program;
@@ -389,7 +390,7 @@ static void take_over(bool keeps_socket, const char *lack, const char *lack_at_e
 	clients_get_status(second.clients, &status);
 	CU_ASSERT_EQUAL(status.cannot_join, keeps_socket);
 	clients_describe_missing(second.clients, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, lack);
+	CU_ASSERT_STRING_EQUAL(text, missing);
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 	for (int i = 0; i < 100 && daemon_programs(&second) == 0; i++, usleep(1000))
@@ -400,7 +401,7 @@ static void take_over(bool keeps_socket, const char *lack, const char *lack_at_e
 	CU_ASSERT_FALSE(status.cannot_join);
 	*text = '\0';
 	clients_describe_missing(second.clients, add_text, text);
-	CU_ASSERT_EQUAL(fnmatch(lack_at_end, text, 0), 0);
+	CU_ASSERT_EQUAL(fnmatch(missing_at_end, text, 0), 0);
 	kill(owner, SIGKILL);
 	waitpid(owner, NULL, 0);
 	close(pipe_fds[0]);

@@ -15,6 +15,7 @@
 #include "daemon_options.h"
 #include "unit.h"
 #include "clients.h"
+#include "user_snapshot.h"
 
 static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
 

@@ -227,7 +227,7 @@ static inline void ledger_drain(struct ledger *l)
  * flight. */
 static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
 {
-	trace_u64 position = (subbuf_bury_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
+	trace_u64 position = (subbuf_reap_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
 	void *copy = malloc(l->ring.subbuf_bytes);
 	struct subbuf_salvaged salvaged;
 	trace_u64 kept = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1, seq = l->ring.control->consumed + 1;

@@ -30,8 +30,8 @@
 #include "probe.h"
 #include "probe_reader.h"
 
-#define MOST_SECONDS	   120 /* from fork to end, including waits for the disk */
-#define MOST_FILES_ASKED   16
+#define MAX_SECONDS	   120 /* from fork to end, including waits for the disk */
+#define MAX_FILES_ASKED   16
 #define CPU_SECONDS	   20
 #define MEMORY_BYTES	   (2ull << 30)
 
@@ -147,7 +147,7 @@ static int take_file(struct reader *reader, struct probe_record *record)
 	enum probe_related which;
 	int fd, result;
 
-	if (probe_record_file(record, &which, name) || reader->nr_asked++ == MOST_FILES_ASKED)
+	if (probe_record_file(record, &which, name) || reader->nr_asked++ == MAX_FILES_ASKED)
 		return impossible(reader);
 	if (which == PROBE_FILE_SELF)
 		return send_file(reader, reader->self) ? impossible(reader) : 0;
@@ -233,7 +233,7 @@ static int finish(struct reader *reader, int result)
 {
 	char reason[128];
 
-	snprintf(reason, sizeof(reason), "it took longer than %d s", MOST_SECONDS);
+	snprintf(reason, sizeof(reason), "it took longer than %d s", MAX_SECONDS);
 	jail_child_end(&reader->child, result == 1, reason, sizeof(reason));
 	return result > 0 ? stopped(reader, reason) : result;
 }
@@ -248,7 +248,7 @@ static int start(struct reader *reader)
 {
 	const struct jail_role role = {.run = run_reader, .context = (void *)reader->reading, .cpu_seconds = CPU_SECONDS};
 
-	reader->deadline_ns = clock_monotonic_ns() + MOST_SECONDS * 1000000000ull;
+	reader->deadline_ns = clock_monotonic_ns() + MAX_SECONDS * 1000000000ull;
 	return jail_child_start(&role, &reader->child);
 }
 

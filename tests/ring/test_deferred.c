@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_held.c - deferred entries of system calls (tracer/kernel/held.h).
+ * test_deferred.c - deferred entries of system calls (tracer/kernel/deferred.h).
  *
  * A program that interrupts the deferring code at any access to shared memory, and a second one
  * that interrupts the first at any access, never make an entry appear twice, disappear, or carry
@@ -35,7 +35,7 @@ static unsigned char memory[SUBBUF_CONTROL_BYTES + (1 << 16)] __attribute__((ali
 
 /* ---- as record.bpf.h has it ---- */
 
-struct recording {
+struct open_record {
 	struct subbuf_header *header;
 	unsigned char *record;
 	trace_u32 time;
@@ -43,7 +43,7 @@ struct recording {
 	bool structural;
 };
 
-static void *place_record(struct recording *r, struct subbuf_control *control, trace_u64 position)
+static void *record_emplace(struct open_record *r, struct subbuf_control *control, trace_u64 position)
 {
 	r->header = (struct subbuf_header *)writer_slot(&writer, position >> SUBBUF_OFFSET_BITS);
 	r->record = (unsigned char *)r->header + (position & SUBBUF_OFFSET_MASK);
@@ -60,7 +60,7 @@ static bool reserve_slow(struct subbuf_writer *w, trace_u32 bytes, trace_u64 pos
 	return subbuf_reserve_slow(w, bytes, position, ret_reservation);
 }
 
-static void *record_place(struct recording *r, struct subbuf_control *control, trace_u32 cpu, bool structural, trace_u32 bytes, trace_u64 at, bool interrupts)
+static void *record_reserve(struct open_record *r, struct subbuf_control *control, trace_u32 cpu, bool structural, trace_u32 bytes, trace_u64 at, bool interrupts)
 {
 	struct subbuf_writer w = writer;
 	struct subbuf_reservation reservation;
@@ -74,22 +74,22 @@ static void *record_place(struct recording *r, struct subbuf_control *control, t
 		now = SUBBUF_NOW(&w);
 		if ((now - SUBBUF_LOAD(&SUBBUF_HEADER(&w, position >> SUBBUF_OFFSET_BITS)->base)) >> 32 == 0) {
 			r->time = (trace_u32)now;
-			return place_record(r, control, position);
+			return record_emplace(r, control, position);
 		}
 	}
 	if (!reserve_slow(&w, bytes, position, &reservation))
 		return NULL;
 	r->time = reservation.time;
-	return place_record(r, control, reservation.position);
+	return record_emplace(r, control, reservation.position);
 }
 
-static void record_head(struct recording *r, trace_u32 id)
+static void record_head(struct open_record *r, trace_u32 id)
 {
 	point();
 	*(trace_u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
 }
 
-static void record_end_as(struct recording *r, trace_u32 id, trace_u32 nr_events)
+static void record_end_as(struct open_record *r, trace_u32 id, trace_u32 nr_events)
 {
 	record_head(r, id);
 	SUBBUF_ADD(&r->header->commit, r->bytes + nr_events * SUBBUF_COMMIT_RECORD);
@@ -102,38 +102,38 @@ static void put_text(void *to, const char *text, trace_u32 bytes)
 	memcpy(to, text, bytes);
 }
 
-#define HELD_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
-#define HELD_SUBBUF_BYTES (writer.subbuf_bytes)
-#define HELD_SWAP(p, v) (point(), __atomic_exchange_n(p, v, __ATOMIC_RELAXED))
-#define HELD_HEADER(control, seq) ((struct subbuf_header *)writer_slot(&writer, seq))
-#define HELD_CATCH_UP(control, cpu, position, bytes) held_catch_up(control, position, bytes)
-#define HELD_ADD_UP(control, cpu) held_add_up(control)
-#ifndef TEST_HELD_H /* tests/ring/mutants defines this as its broken copy */
-#define TEST_HELD_H "../../tracer/kernel/held.h"
+#define DEFERRED_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
+#define DEFERRED_SUBBUF_BYTES (writer.subbuf_bytes)
+#define DEFERRED_SWAP(p, v) (point(), __atomic_exchange_n(p, v, __ATOMIC_RELAXED))
+#define DEFERRED_HEADER(control, seq) ((struct subbuf_header *)writer_slot(&writer, seq))
+#define DEFERRED_SYNC_SHADOW(control, cpu, position, bytes) deferred_sync_shadow(control, position, bytes)
+#define DEFERRED_ADD_UP(control, cpu) deferred_add_up(control)
+#ifndef TEST_DEFERRED_H /* tests/ring/mutants defines this as its broken copy */
+#define TEST_DEFERRED_H "../../tracer/kernel/deferred.h"
 #endif
-#include TEST_HELD_H
+#include TEST_DEFERRED_H
 
 static trace_u64 *position_of(struct subbuf_control *control)
 {
-	return held_position(control);
+	return deferred_position(control);
 }
 
 static void add_up_uninterrupted(struct subbuf_control *control)
 {
-	if (!held_is_interrupted(control))
-		held_add_up(control);
+	if (!deferred_is_interrupted(control))
+		deferred_add_up(control);
 }
 
 /* As the BPF program of that name, which the daemon runs on the CPU until it interrupts no other
  * program. */
-static bool settle(void)
+static bool flush(void)
 {
 	struct subbuf_control *control = writer.control;
 
-	if (held_is_interrupted(control))
+	if (deferred_is_interrupted(control))
 		return false;
-	held_settle(control, 0);
-	held_add_up(control);
+	deferred_flush(control, 0);
+	deferred_add_up(control);
 	subbuf_flush(&ring);
 	return true;
 }
@@ -178,13 +178,13 @@ static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 static void record_event(trace_u64 n, trace_u32 id)
 {
 	bool is_entry = done[n].what == ENTRY;
-	struct recording recording;
-	trace_u32 bytes = is_entry ? held_entry_bytes(done[n].kind) : 8;
+	struct open_record recording;
+	trace_u32 bytes = is_entry ? deferred_entry_bytes(done[n].kind) : 8;
 	trace_u64 *payload;
 
-	if (SUBBUF_LOAD(&writer.control->held_ns))
-		held_settle(writer.control, 0);
-	payload = record_place(&recording, writer.control, 0, false, bytes, 0, held_is_interrupted(writer.control));
+	if (SUBBUF_LOAD(&writer.control->deferred_ns))
+		deferred_flush(writer.control, 0);
+	payload = record_reserve(&recording, writer.control, 0, false, bytes, 0, deferred_is_interrupted(writer.control));
 	if (payload) {
 		for (trace_u32 i = 0; i < bytes / 8; i++)
 			payload[i] = is_entry && i == 0 ? NR | n << 32 : n;
@@ -203,8 +203,8 @@ static void path_of(trace_u64 n, char *text)
 /* As record_path(): the number of entry @n follows its path. */
 static void record_path(trace_u64 n)
 {
-	struct recording recording;
-	trace_u64 *payload = record_place(&recording, writer.control, 0, false, 8 + (path_bytes + 7) / 8 * 8, 0, held_is_interrupted(writer.control));
+	struct open_record recording;
+	trace_u64 *payload = record_reserve(&recording, writer.control, 0, false, 8 + (path_bytes + 7) / 8 * 8, 0, deferred_is_interrupted(writer.control));
 
 	if (payload) {
 		payload[0] = NR | n << 32;
@@ -221,19 +221,19 @@ static void enter(trace_u64 thread, trace_u32 kind)
 
 	if (path_bytes)
 		event_begin(PATH, thread, 0);
-	if (SUBBUF_LOAD(&writer.control->held_ns))
-		held_settle(writer.control, 0);
-	if (SUBBUF_LOAD(&writer.control->held_ns)) {
+	if (SUBBUF_LOAD(&writer.control->deferred_ns))
+		deferred_flush(writer.control, 0);
+	if (SUBBUF_LOAD(&writer.control->deferred_ns)) {
 		record_event(n, TRACE_EV_sys_enter + kind);
 		if (path_bytes)
 			record_path(n);
 		return;
 	}
 	if (path_bytes)
-		path_of(n, writer.control->held_path);
+		path_of(n, writer.control->deferred_path);
 	for (trace_u32 i = 0; i < 3 * kind; i++)
-		writer.control->held_args[i] = n;
-	held_begin(writer.control, thread, NR | n << 32, kind | (path_bytes ? HELD_MORE : 0), path_bytes);
+		writer.control->deferred_args[i] = n;
+	deferred_begin(writer.control, thread, NR | n << 32, kind | (path_bytes ? DEFERRED_MORE : 0), path_bytes);
 	done[n].to = now_ns;
 	if (path_bytes)
 		done[n + 1].to = now_ns;
@@ -244,7 +244,7 @@ static void leave(trace_u64 thread)
 {
 	trace_u64 n = event_begin(EXIT, thread, 0);
 
-	if (held_is_plain(writer.control) ? held_end(writer.control, 0, true, thread, NR, n) : held_end(writer.control, 0, false, thread, NR, n))
+	if (deferred_is_plain(writer.control) ? deferred_end(writer.control, 0, true, thread, NR, n) : deferred_end(writer.control, 0, false, thread, NR, n))
 		done[n].to = now_ns;
 	else
 		record_event(n, TRACE_EV_sys_exit);
@@ -301,7 +301,7 @@ static trace_u32 found_call(trace_u32 id, const trace_u64 *payload, trace_u64 ti
 
 	found_entry(payload + 2, kind, time, base);
 	if (has_path)
-		found_path(payload + 2 + held_entry_bytes(kind) / 8, time, base);
+		found_path(payload + 2 + deferred_entry_bytes(kind) / 8, time, base);
 	if (has_exit) {
 		found(payload[1], EXIT, 0, time + payload[0], base);
 		if (!fault && done[payload[2] >> 32].thread != done[payload[1]].thread)
@@ -371,9 +371,9 @@ static void close_books(void)
 	at_point = NULL;
 	for (trace_u64 seq = ring.control->consumed + 1; !preempted && seq <= subbuf_newest_closed(&ring); seq++)
 		if (!subbuf_complete(&ring, seq))
-			fault = "a closed sub-buffer waits for somebody";
-	if (!settle() || writer.control->held_ns || writer.control->plain_bytes || writer.control->ahead || writer.control->uncommitted)
-		fault = "something is held for ever";
+			fault = "a closed sub-buffer waits for a writer";
+	if (!flush() || writer.control->deferred_ns || writer.control->tail_reserved || writer.control->shadow || writer.control->uncommitted)
+		fault = "an entry stays deferred";
 	take_all();
 	for (trace_u64 n = 0; n < nr_done; n++) {
 		missing += !done[n].found;
@@ -414,9 +414,9 @@ static void an_exit_that_comes_next_shares_the_record(void)
 			path_bytes = path ? path - 3 : 0;
 			other();
 			enter(1, kind);
-			CU_ASSERT_NOT_EQUAL(ring.control->held_ns, 0);
+			CU_ASSERT_NOT_EQUAL(ring.control->deferred_ns, 0);
 			leave(1);
-			CU_ASSERT_EQUAL(ring.control->held_ns, 0);
+			CU_ASSERT_EQUAL(ring.control->deferred_ns, 0);
 			CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK, HEADER + 16 + 32 + 24 * kind + (path ? 8 + path : 0));
 			close_books();
 			CU_ASSERT_PTR_NULL(fault);
@@ -435,7 +435,7 @@ static void a_flushed_entry_keeps_its_path(void)
 		leave(1);
 		enter(1, kind);
 		leave(1);
-		settle();
+		flush();
 		take_all();
 		path_bytes = 0;
 		enter(1, kind);
@@ -473,7 +473,7 @@ static void only_the_same_call_of_the_same_thread_is_joined(void)
 	leave(2);
 	leave(1);
 	enter(3, 0);
-	CU_ASSERT_FALSE(held_end(writer.control, 0, true, 3, NR + 1, 0));
+	CU_ASSERT_FALSE(deferred_end(writer.control, 0, true, 3, NR + 1, 0));
 	close_books();
 	CU_ASSERT_PTR_NULL(fault);
 	CU_ASSERT_EQUAL(done[0].found_ns, done[0].to);
@@ -507,7 +507,7 @@ static void a_clock_that_steps_back_makes_a_call_of_no_time(void)
 	enter(1, 1);
 	now_ns -= 5;
 	leave(1);
-	settle();
+	flush();
 	/* elapsed time; follows the other record and this one's header */
 	CU_ASSERT_EQUAL(((trace_u64 *)(subbuf_slot(&ring, 1) + 1))[3], 0);
 	CU_ASSERT_EQUAL(subbuf_slot(&ring, 1)->end, HEADER + 16 + 56);
@@ -578,11 +578,11 @@ static void maybe_interrupt(void)
 static void interrupt(const struct run *run)
 {
 	if (run->records == 0)
-		held_settle(writer.control, 0); /* that of a filtered program */
+		deferred_flush(writer.control, 0); /* that of a filtered program */
 	for (int i = 0; i < run->records; i++)
 		other();
 	if (run->flushes)
-		settle(); /* that of the daemon */
+		flush(); /* that of the daemon */
 }
 
 /* Two calls of a thread and, in between, one call of another thread. Preemption is off while each
@@ -714,5 +714,5 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return unit_main("held", cases, argc, argv);
+	return unit_main("deferred", cases, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* held.c - decides whether entries of system calls may be deferred, and flushes those that no
- * event followed. See held.h. */
+/* deferred.c - decides whether entries of system calls may be deferred, and flushes those that no
+ * event followed. See deferred.h. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -13,10 +13,10 @@
 
 /* Flush in an interrupt of that CPU; or here, if it is offline: then nothing is recorded there
  * meanwhile. Returns false if that failed. */
-static bool settle_on(const struct tracer *tracer, uint32_t cpu)
+static bool flush_on(const struct tracer *tracer, uint32_t cpu)
 {
 	uint64_t arguments[] = {cpu};
-	int program = bpf_program__fd(tracer->skeleton->progs.settle), result;
+	int program = bpf_program__fd(tracer->skeleton->progs.flush_ring), result;
 
 	for (int i = 0; i < INTERRUPTED_TRIES; i++) {
 		LIBBPF_OPTS(bpf_test_run_opts, there, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
@@ -36,17 +36,17 @@ static bool settle_on(const struct tracer *tracer, uint32_t cpu)
 /* An idle CPU has nothing to flush, and is not woken. */
 static bool has_something(const struct subbuf_control *control)
 {
-	return __atomic_load_n(&control->held_ns, __ATOMIC_RELAXED) || __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
+	return __atomic_load_n(&control->deferred_ns, __ATOMIC_RELAXED) || __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
 	       (__atomic_load_n(&control->position, __ATOMIC_RELAXED) & SUBBUF_OFFSET_MASK) < control->subbuf_bytes;
 }
 
-void tracer_settle(struct tracer *tracer)
+void tracer_flush_rings(struct tracer *tracer)
 {
 	for (size_t i = 0; i < tracer->nr_rings; i++) {
 		struct tracer_ring *ring = &tracer->rings[i];
 
-		if (!ring->structural && __atomic_load_n(&ring->ring.control->holds, __ATOMIC_RELAXED) && has_something(ring->ring.control))
-			settle_on(tracer, ring->cpu);
+		if (!ring->structural && __atomic_load_n(&ring->ring.control->defers, __ATOMIC_RELAXED) && has_something(ring->ring.control))
+			flush_on(tracer, ring->cpu);
 	}
 }
 
@@ -71,23 +71,23 @@ static bool entries_not_preempted(const struct tracer *tracer)
  * late. That cannot happen where switches of threads are recorded, because each switch flushes
  * first.
  */
-void tracer_choose_holding(struct tracer *tracer)
+void tracer_choose_deferring(struct tracer *tracer)
 {
-	bool held = false;
+	bool deferred = false;
 	int cpu = sched_getcpu();
-	bool holds = is_attached(tracer, TRACE_EV_sys_enter) && is_attached(tracer, TRACE_EV_sys_exit) &&
+	bool defers = is_attached(tracer, TRACE_EV_sys_enter) && is_attached(tracer, TRACE_EV_sys_exit) &&
 		     (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) && entries_not_preempted(tracer) &&
-		     settle_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu);
+		     flush_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu);
 
 	for (size_t i = 0; i < tracer->nr_rings; i++) {
 		struct subbuf_control *control = tracer->rings[i].ring.control;
 
 		if (tracer->rings[i].structural)
 			continue;
-		held |= __atomic_load_n(&control->holds, __ATOMIC_RELAXED) != 0;
-		__atomic_store_n(&control->holds, holds, __ATOMIC_RELAXED);
+		deferred |= __atomic_load_n(&control->defers, __ATOMIC_RELAXED) != 0;
+		__atomic_store_n(&control->defers, defers, __ATOMIC_RELAXED);
 	}
-	if (!held || holds)
+	if (!deferred || defers)
 		return;
 	/* From now on other code closes the sub-buffers. Before that, every program that found
 	 * that it may defer an entry must have done so; the exits of these entries will not find
@@ -95,5 +95,5 @@ void tracer_choose_holding(struct tracer *tracer)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	for (size_t i = 0; i < tracer->nr_rings; i++)
 		if (!tracer->rings[i].structural)
-			settle_on(tracer, tracer->rings[i].cpu);
+			flush_on(tracer, tracer->rings[i].cpu);
 }
