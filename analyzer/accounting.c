@@ -13,235 +13,25 @@
  * Example: CPU 0 has mark 100 ns and runs thread A in user mode. A enters a system call at 130 ns,
  * and the caller calls books_cpu(130): 30 ns are added to A's `user` and to the CPU's `user`, and
  * the mark becomes 130. A blocks at 150: books_cpu(150) adds 20 ns to A's `syscall` and to the
- * CPU's `system`, and A's `since` becomes 150. A is woken at 400: books_blocked(400) adds 250 ns to
+ * CPU's `system`, and A's `since` becomes 150. A is woken at 400: pending_wait(400) adds 250 ns to
  * A's `blocked`, and `since` becomes 400.
  *
  * Two facts are known late:
  * - The mode of a thread that ran at the start of the recording is unknown until the thread enters
  *   or leaves the kernel. Its CPU time is kept in `shares` until books_mode() accounts it.
  * - wait.c decides the cause of a wait at the end of the system call. Until then the interval is
- *   pending: its time is in books.blocked at once, its row in books.waits follows.
+ *   pending (pending.c): its time is in books.blocked at once, its row in books.waits follows.
  *
  * Waits for files are kept with the other uses of files: accounting_files.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "accounting.h"
 #include "slice_log.h"
-#include "histogram.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_syscall.h"
+#include "state_frame.h"
 #include "wait.h"
-
-/* Smaller rows are part of a slab. */
-void books_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes)
-{
-	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_LEAST)
-		arena_give_rows(&a->arena, table->rows, table->capacity * row_bytes);
-}
-
-void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
-{
-	const struct hash_table before = *table;
-	size_t bytes = (size_t)table_more(table) * row_bytes;
-	void *row = NULL;
-
-	if (table_is_full(table) && bytes >= ARENA_ROWS_LEAST && bytes <= ARENA_ROWS_MOST && (row = arena_take_rows(&a->arena, bytes)))
-		table_move(table, row_bytes, row, table_more(table));
-	row = table_add(table, row_bytes, key);
-	if (table->rows != before.rows)
-		books_give_rows(a, &before, row_bytes);
-	if (row)
-		return row;
-	a->failed = -ENOMEM; /* it ends the pass */
-	return a->sink;
-}
-
-/* ---- deferred sums, which are not read before the end ---- */
-
-static void sum_add(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
-{
-	uint64_t *row = books_row(a, table, sum.row_bytes, key);
-
-	row[sum.at] += amount;
-	if (sum.counted)
-		row[sum.at + 1]++;
-}
-
-static void later_add(struct trace_analysis *a, const struct later *later)
-{
-	sum_add(a, later->table, later->sum, later->key, later->amount);
-}
-
-void books_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
-{
-	struct later *later;
-
-	if (table->capacity < ROWS_COLD) {
-		sum_add(a, table, sum, key, amount);
-		return;
-	}
-	later = &a->later[a->later_pos++ % NR_LATER];
-	if (later->table)
-		later_add(a, later);
-	*later = (struct later){.table = table, .key = key, .amount = amount, .sum = sum};
-	table_prefetch(table, sum.row_bytes, key);
-}
-
-void books_settle(struct trace_analysis *a)
-{
-	uses_settle(a);
-	for (uint32_t i = 0; i < NR_LATER; i++, a->later_pos++) {
-		struct later *later = &a->later[a->later_pos % NR_LATER];
-
-		if (later->table)
-			later_add(a, later);
-		later->table = NULL;
-	}
-}
-
-/* ---- slabs ---- */
-
-void desk_get(struct trace_analysis *a, struct trace_thread *thread)
-{
-	struct desk *desk = a->free_desks;
-
-	if (desk) {
-		a->free_desks = desk->next;
-		memset(desk, 0, sizeof(*desk));
-	} else if (!(desk = arena_take(&a->arena, sizeof(*desk)))) {
-		return; /* the thread's tables and histograms work without it */
-	}
-	thread->desk = desk;
-	if (!thread->books.calls.capacity)
-		table_lend(&thread->books.calls, desk->calls, FIRST_CALLS);
-	if (!thread->books.waits.capacity)
-		table_lend(&thread->books.waits, desk->waits, FIRST_ROWS);
-	if (!thread->books.who.capacity)
-		table_lend(&thread->books.who, desk->who, FIRST_ROWS);
-}
-
-void desk_give(struct trace_analysis *a, struct trace_thread *thread)
-{
-	if (!thread->desk)
-		return;
-	thread->desk->next = a->free_desks;
-	a->free_desks = thread->desk;
-	thread->desk = NULL;
-}
-
-/* ---- latencies of calls ---- */
-
-static struct hash_table *latencies_of(struct trace_thread *thread, bool trap)
-{
-	return trap ? &thread->books.trap_times : &thread->books.call_times;
-}
-
-/* As histogram_add(), with rows from the arena. */
-static inline void latency_count(struct trace_analysis *a, struct hash_table *times, uint64_t key)
-{
-	uint64_t row_key = histogram_row_key(key);
-	uint32_t cell = histogram_cell(key);
-
-	while (!++((struct histogram_row *)books_row(a, times, sizeof(struct histogram_row), row_key))->counts[cell])
-		row_key++;
-}
-
-/*
- * Prefetch the rows of the histograms. A table with no more cache lines than there are notes is
- * prefetched whole, so that its slots need not be computed twice.
- */
-static void latencies_prefetch(struct trace_thread *thread, const uint32_t *noted, uint32_t nr)
-{
-	bool is_small = true;
-
-	for (int trap = 0; trap < 2; trap++) {
-		const struct hash_table *table = latencies_of(thread, trap);
-
-		if (table->capacity * sizeof(struct histogram_row) <= (size_t)nr * CACHE_LINE)
-			memory_prefetch(table->rows, table->capacity * sizeof(struct histogram_row));
-		else
-			is_small = false;
-	}
-	for (uint32_t i = 0; i < nr && !is_small; i++)
-		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row), histogram_row_key(noted[i] >> 1));
-}
-
-void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
-{
-	const uint32_t *noted = thread->desk ? thread->desk->latencies : NULL;
-	uint32_t nr = thread->nr_latencies;
-
-	thread->nr_latencies = 0;
-	if (a->nr_threads >= THREADS_COLD)
-		latencies_prefetch(thread, noted, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		latency_count(a, latencies_of(thread, noted[i] & 1), noted[i] >> 1);
-}
-
-bool latencies_add(const struct trace_thread *thread, struct books *books)
-{
-	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
-		uint32_t noted = thread->desk->latencies[i];
-
-		if (!histogram_add(noted & 1 ? &books->trap_times : &books->call_times, histogram_row_key(noted >> 1), histogram_cell(noted >> 1), 1))
-			return false;
-	}
-	return true;
-}
-
-void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
-{
-	if (!thread->desk && thread->place != PLACE_DEAD)
-		desk_get(a, thread);
-	if (!thread->desk || key > UINT32_MAX >> 1) {
-		latency_count(a, latencies_of(thread, trap), key);
-		return;
-	}
-	thread->desk->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
-	if (thread->nr_latencies == NR_LATENCIES)
-		latencies_settle(a, thread);
-}
-
-/* ---- hooks ---- */
-
-#define WATCHED(a, state) ((a)->watched >> (state) & 1)
-
-void interval_emit(struct trace_analysis *a, const struct trace_interval *interval)
-{
-	if (interval->to_ns <= interval->from_ns)
-		return;
-	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].states >> interval->state & 1)
-			a->hooks[i].interval(a->hooks[i].data, a, interval);
-}
-
-/*
- * An interval off the CPUs may cross gaps: the hook gets it in pieces. Thousands of threads may
- * sleep through thousands of gaps, so the number of pieces is limited, and each gap adds to the
- * limit. Beyond the limit, the interval is unknown from the next gap until its end.
- */
-static void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
-{
-	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
-	uint64_t at = whole->from_ns;
-
-	lost.target = "";
-	for (size_t i = lost_from(a, at); i < a->nr_gaps && a->gaps[i].start < whole->to_ns && at < whole->to_ns; i++) {
-		if (a->gaps[i].end <= at)
-			continue;
-		piece.from_ns = at;
-		piece.to_ns = lost.from_ns = a->gaps[i].start > at ? a->gaps[i].start : at;
-		interval_emit(a, &piece);
-		lost.to_ns = at = a->gaps[i].end < whole->to_ns && a->pieces_left ? a->gaps[i].end : whole->to_ns;
-		interval_emit(a, &lost);
-		a->pieces_left -= a->pieces_left > 0;
-	}
-	piece.from_ns = at;
-	piece.to_ns = whole->to_ns;
-	interval_emit(a, &piece);
-}
 
 static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to,
 			enum trace_state state)
@@ -337,14 +127,6 @@ static void book_running(struct trace_analysis *a, struct cpu *cpu, struct trace
 		emit_on_cpu(a, cpu, thread, from, to, state);
 }
 
-/* Softirqs are the work of ksoftirqd, so they do not interrupt it. */
-static bool interrupted(const struct cpu *cpu)
-{
-	if (!cpu->nested)
-		return false;
-	return !(cpu->current && (cpu->current->flags & THREAD_SOFTIRQ_DAEMON) && cpu->nest[cpu->nested - 1].type == NEST_SOFTIRQ);
-}
-
 static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t from, uint64_t to)
 {
 	const struct nest *top = &cpu->nest[cpu->nested - 1];
@@ -363,26 +145,12 @@ static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t
 		emit_on_cpu(a, cpu, thread, from, to, TRACE_STATE_INTERRUPTED);
 }
 
-static const struct nest *softirq_of(const struct cpu *cpu)
-{
-	const struct nest *top = cpu->nested ? &cpu->nest[cpu->nested - 1] : NULL;
-
-	return top && top->type == NEST_SOFTIRQ && top->number < NR_SOFTIRQS ? top : NULL;
-}
-
 static void softirq_add(struct cpu *cpu, uint64_t ns)
 {
 	const struct nest *softirq = softirq_of(cpu);
 
 	if (softirq)
 		cpu->softirq_ns[softirq->number] += ns;
-}
-
-uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns)
-{
-	const struct nest *softirq = softirq_of(cpu);
-
-	return cpu->softirq_ns[vec] + (softirq && softirq->number == vec && ns > cpu->mark ? ns - cpu->mark : 0);
 }
 
 void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
@@ -404,19 +172,9 @@ void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		book_running(a, cpu, cpu->current, from, ns);
 }
 
-uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns)
-{
-	return cpu->irq_ns + (interrupted(cpu) && ns > cpu->mark ? ns - cpu->mark : 0);
-}
-
-static struct verdict unknown_of(struct trace_analysis *a, const struct trace_thread *thread)
-{
-	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread) : (struct verdict){.kind = TRACE_WAIT_UNKNOWN};
-}
-
 static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	struct verdict unknown = unknown_of(a, thread);
+	struct verdict unknown = wait_unknown_cause(a, thread);
 	struct wait_row *row;
 
 	if (!ns)
@@ -433,7 +191,7 @@ void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 	if (ns <= cpu->mark)
 		return;
-	interval.target = strings_text(&a->strings, unknown_of(a, cpu->current).target);
+	interval.target = strings_text(&a->strings, wait_unknown_cause(a, cpu->current).target);
 	if (cpu->nested)
 		softirq_add(cpu, ns - cpu->mark); /* a caller may have read the sum already: it must not decrease */
 	cpu->figures.unknown_ns += ns - cpu->mark;
@@ -475,64 +233,19 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 
 /* ---- blocked ---- */
 
-static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, const struct verdict *v)
+void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint64_t lost)
 {
-	const struct frame *call = frame_syscall(thread);
-	struct trace_interval interval = {.thread = thread, .from_ns = pending->from, .to_ns = pending->to, .state = TRACE_STATE_BLOCKED,
-					  .cpu = -1, .kind = (enum trace_wait_kind)v->kind, .idle = v->idle, .waker = pending->waker.thread, .worker = pending->waker.worker};
-
-	interval.via = via_name((enum via)v->via);
-	if (call)
-		interval.name = strings_text(&a->strings, a->calls[call->call].name);
-	if (v->kind == TRACE_WAIT_PROCESS)
-		interval.other = a->processes[v->target];
-	interval.target = interval.other ? interval.other->comm : strings_text(&a->strings, v->target);
-	emit_pieces(a, &interval);
-}
-
-void books_decided(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
-{
-	struct verdict v = wait_decide(a, thread, pending);
-
-	if (pending->known_ns) {
-		if (v.kind == TRACE_WAIT_FILE)
-			books_file_wait(a, thread, wait_key(&v), pending->depth ? thread->frames[pending->depth - 1].file : 0, pending->known_ns);
-		else
-			books_later(a, &thread->books.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(&v), pending->known_ns);
-		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
-			lock_waited(a, thread, &v, pending->known_ns);
-	}
-	if (WATCHED(a, TRACE_STATE_BLOCKED))
-		emit_blocked(a, thread, pending, &v);
-}
-
-void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)
-{
-	struct pending pending = {.from = thread->since, .to = ns, .task_state = thread->task_state, .flags = thread->flags, .depth = thread->depth};
-	uint64_t lost;
-
-	if (ns <= thread->since)
-		return;
-	lost = lost_overlap(a, pending.from, ns);
-	pending.known_ns = ns - pending.from - lost;
-	pending.cut = !waker || lost;
-	if (waker)
-		pending.waker = *waker;
+	thread->books.blocked += ns - thread->since;
 	thread->since = ns;
-	thread->books.blocked += ns - pending.from;
 	unknown_add(a, thread, lost);
-	if (!thread->depth) {
-		books_decided(a, thread, &pending);
-		return;
-	}
-	if (thread->nr_pending == MAX_PENDING) { /* The call blocks often: decide the oldest wait now. */
-		books_decided(a, thread, &thread->pending[0]);
-		memmove(&thread->pending[0], &thread->pending[1], sizeof(pending) * (MAX_PENDING - 1));
-		thread->nr_pending--;
-	}
-	thread->pending[thread->nr_pending++] = pending;
-	if (a->nr_files >= FILES_COLD) /* the wait's file is read when the call ends */
-		line_prefetch(&a->files[thread->frames[thread->depth - 1].file]);
+}
+
+void books_cause(struct trace_analysis *a, struct trace_thread *thread, const struct verdict *cause, file_idx file, uint64_t ns)
+{
+	if (cause->kind == TRACE_WAIT_FILE)
+		books_file_wait(a, thread, wait_key(cause), file, ns);
+	else
+		books_later(a, &thread->books.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(cause), ns);
 }
 
 void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
@@ -542,22 +255,13 @@ void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64
 
 	if (ns <= thread->since)
 		return;
-	interval.target = strings_text(&a->strings, unknown_of(a, thread).target);
-	interval.idle = unknown_of(a, thread).idle;
+	interval.target = strings_text(&a->strings, wait_unknown_cause(a, thread).target);
+	interval.idle = wait_unknown_cause(a, thread).idle;
 	thread->books.blocked += ns - thread->since;
 	unknown_add(a, thread, ns - thread->since);
 	thread->since = ns;
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		interval_emit(a, &interval);
-}
-
-void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snapshot *ret_snapshot)
-{
-	ret_snapshot->ns = ns;
-	ret_snapshot->cpu = thread->books.syscall + thread->books.trap;
-	ret_snapshot->interrupted = thread->books.interrupted;
-	ret_snapshot->wait_cpu = thread->books.wait_cpu;
-	ret_snapshot->wait = thread->books.blocked;
 }
 
 /* ---- reading ---- */

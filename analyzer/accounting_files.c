@@ -18,7 +18,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "accounting.h"
+#include "accounting_files.h"
 #include "state.h"
 #include "wait.h"
 
@@ -173,11 +173,12 @@ void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint
 	add_later(a, later);
 }
 
-void uses_settle(struct trace_analysis *a)
+void books_settle(struct trace_analysis *a)
 {
 	while (a->later_uses_added != a->later_uses_pos)
 		use_add(a, &a->later_uses[a->later_uses_added++ % NR_LATER_USES]);
 	a->later_uses_pos = a->later_uses_added = 0; /* groups start again */
+	rows_settle(a);
 }
 
 /* ---- add to the rows of struct books ---- */
@@ -225,4 +226,16 @@ void uses_give(struct trace_analysis *a, struct trace_thread *thread)
 	}
 	books_give_rows(a, &thread->uses, sizeof(struct use_row));
 	table_clear(&thread->uses);
+}
+
+void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+{
+	if (file)
+		books_use(a, thread, file, USE_READ, bytes);
+}
+
+void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+{
+	if (file)
+		books_use(a, thread, file, USE_WROTE, bytes);
 }

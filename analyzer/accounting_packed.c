@@ -18,8 +18,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "slice_log.h"
+#include "accounting_packed.h"
 #include "histogram.h"
+#include "slice_log.h"
 #include "state.h"
 
 #define MAX_BYTES 10 /* of a LEB128 number */

@@ -5,16 +5,28 @@
 #include <string.h>
 #include "error_set.h"
 #include "slice_log.h"
-#include "handlers.h"
 #include "state.h"
+#include "state_cause.h"
+#include "state_close.h"
+#include "state_container.h"
+#include "state_filtered.h"
+#include "state_forget.h"
+#include "state_irq.h"
+#include "state_life.h"
 #include "state_lost.h"
+#include "state_restart.h"
+#include "state_sched.h"
 #include "state_start.h"
 #include "state_syscall.h"
+#include "state_trap.h"
+#include "state_uring.h"
+#include "state_user.h"
+#include "state_work.h"
 
 static const struct {
 	uint32_t id;
 	uint32_t bytes; /* of the struct that the handler reads */
-	handler_fn handler;
+	event_handler *handler;
 } handlers[] = {
 #define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
 	HANDLER(trace_mask, on_trace_mask),
@@ -135,22 +147,6 @@ fail:
 	return trace_analysis_free(a);
 }
 
-void process_release(struct trace_process *process)
-{
-	struct trace_thread *next;
-
-	for (struct trace_thread *thread = process->first; thread; thread = next) {
-		next = thread->next;
-		fds_unref(thread->fds);
-		memory_unref(thread->memory);
-		books_clear(&thread->books);
-		table_clear(&thread->uses);
-		free(thread->packed);
-		free(thread->path);
-		free(thread->shares);
-	}
-}
-
 struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
@@ -205,79 +201,6 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 
 /* ---- hooks ---- */
 
-static int hook_add(struct trace_analysis *a, const struct hook *hook)
-{
-	struct hook *bigger;
-
-	if (a->began)
-		return -EBUSY;
-	bigger = reallocarray(a->hooks, a->nr_hooks + 1, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	a->hooks = bigger;
-	a->hooks[a->nr_hooks++] = *hook;
-	return 0;
-}
-
-int trace_analysis_on_event(struct trace_analysis *a, const uint64_t *mask, trace_event_fn fn, void *data)
-{
-	struct hook hook = {.event = fn, .data = data};
-
-	for (int i = 0; i < TRACE_MASK_WORDS; i++)
-		hook.mask[i] = mask ? mask[i] : UINT64_MAX;
-	return hook_add(a, &hook);
-}
-
-int trace_analysis_on_interval_of(struct trace_analysis *a, uint32_t states, trace_interval_fn fn, void *data)
-{
-	struct hook hook = {.interval = fn, .states = states, .data = data};
-	int error = hook_add(a, &hook);
-
-	if (!error)
-		a->watched |= states;
-	return error;
-}
-
-int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, void *data)
-{
-	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
-}
-
-int trace_analysis_on_release(struct trace_analysis *a, trace_release_fn fn, void *data)
-{
-	struct hook hook = {.gone = fn, .data = data};
-
-	return hook_add(a, &hook);
-}
-
-int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, void *data)
-{
-	struct hook hook = {.damage = fn, .data = data};
-
-	return hook_add(a, &hook);
-}
-
-/*
- * Index the hooks by event. Most events have at most one hook, so a search of all hooks for each
- * event would be wasted.
- */
-static int hooks_prepare(struct trace_analysis *a)
-{
-	uint32_t nr = 0;
-
-	a->event_hooks = calloc(a->nr_hooks * TRACE_EV_MAX + 1, sizeof(*a->event_hooks));
-	if (!a->event_hooks)
-		return -ENOMEM;
-	for (uint32_t bit = 0; bit < TRACE_EV_MAX; bit++) {
-		a->hooks_of[bit] = nr;
-		for (size_t i = 0; i < a->nr_hooks; i++)
-			if (a->hooks[i].event && (a->hooks[i].mask[bit / 64] >> bit % 64 & 1))
-				a->event_hooks[nr++] = (struct event_hook){.event = a->hooks[i].event, .data = a->hooks[i].data};
-	}
-	a->hooks_of[TRACE_EV_MAX] = nr;
-	return 0;
-}
-
 static inline bool is_hooked(const struct trace_analysis *a, uint32_t id)
 {
 	return a->hooks_of[id] < a->hooks_of[id + 1];
@@ -296,6 +219,60 @@ static inline void hooks_event(struct trace_analysis *a, const struct trace_even
 static inline uint32_t tid_of(const void *payload, bool is_switch)
 {
 	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
+}
+
+/** table_prefetch_small() - prefetch all rows of a table, if it is small */
+static void table_prefetch_small(const struct hash_table *table, size_t row_bytes)
+{
+	if (table->capacity <= TABLE_SMALL)
+		memory_prefetch(table->rows, table->used * row_bytes);
+}
+
+/* Prefetch the fields of a soon running thread that every event needs */
+static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	if (thread) {
+		memory_prefetch(thread, offsetof(struct trace_thread, books.traps));
+		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
+	}
+}
+
+/**
+ * thread_prefetch_rows() - prefetch what the end of its wait needs, and its small tables
+ *
+ * Needs the fields that thread_prefetch() has fetched.
+ */
+static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	if (!thread)
+		return;
+	if (thread->in_spell)
+		memory_prefetch(&thread->spell, sizeof(thread->spell));
+	else
+		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
+	table_prefetch_small(&thread->books.calls, sizeof(struct call_row));
+	table_prefetch_small(&thread->books.waits, sizeof(struct wait_row));
+	table_prefetch_small(&thread->books.who, sizeof(struct who_row));
+	if (thread->desk)
+		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
+	line_prefetch(thread->process);
+}
+
+/**
+ * call_descriptor() - the entry in @thread's descriptor table that a call refers to
+ * @enter: its sys_enter3 or sys_enter6; NULL: none
+ *
+ * Returns NULL if the call has no descriptor, or if the descriptor is beyond the table.
+ */
+static inline const uint32_t *call_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+{
+	if (!enter || !thread->fds || !(a->calls[call_idx(enter->nr, enter->abi)].flags & CALL_HAS_FD) || enter->arg0 >= thread->fds->nr)
+		return NULL;
+	return &thread->fds->files[enter->arg0];
 }
 
 /*
@@ -365,7 +342,7 @@ static bool is_of_cpu(uint32_t id)
 static void handle(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint64_t ns = event->ts_ns;
-	handler_fn handler;
+	event_handler *handler;
 
 	if (ns < a->now) /* not in a valid trace: the cursor delivers events in time order */
 		ns = a->now;
@@ -407,13 +384,6 @@ static void close_books(struct trace_analysis *a)
 		}
 	enders_free(a);
 	books_settle(a);
-}
-
-int pass_end(struct trace_cursor *cursor)
-{
-	int error = trace_cursor_end(cursor, NULL);
-
-	return error == -EBADMSG ? 0 : error;
 }
 
 /*

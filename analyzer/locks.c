@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "locks.h"
 #include "sort.h"
 #include "state.h"
 #include "wait.h"

@@ -15,8 +15,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "potential_wakers.h"
 #include "state.h"
-#include "state_socket.h"
+#include "state_uring.h"
 
 struct ender {
 	/*

@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "accounting_packed.h"
 #include "error_set.h"
+#include "histogram.h"
+#include "latency.h"
 #include "slice_log.h"
 #include "sort.h"
-#include "histogram.h"
 #include "state.h"
 #include "wait.h"
 

@@ -10,16 +10,21 @@
  * threads and the sums of the CPUs always agree.
  *
  * books_cpu() closes time on a CPU, whichever thread runs there and whichever interrupts nest
- * there. books_queued(), books_blocked() and books_unknown() close a thread's time off the CPUs.
+ * there. books_queued(), pending_wait() and books_unknown() close a thread's time off the CPUs.
  *
- * The parts of the state:
- *   state_thread.h   threads, processes        accounting.h     sums of each thread, as rows
- *   state_cpu.h      CPUs and interrupts       calls.h          system calls by number
- *   state_file.h     files, descriptors        state_hidden.h, potential_wakers.h
- * The functions that change it:
- *   handlers.h       one for each event        state_syscall.h, state_socket.h, wait.h, slice_log.h
- *   state_start.h    before the first event    state_lost.h     what was not recorded
+ * The files form layers: a file calls only files in its own line or above.
+ *   tables           accounting_rows, calls, state_cpu, gap_log, recorded_masks
+ *   files            state_file, state_memory, state_socket, state_device
+ *   rows             accounting_files, accounting_packed, slice_log
+ *   threads          state_thread, state_container, state_end, state_filtered, state_uring
+ *   causes of waits  potential_wakers, wait, locks
+ *   sums of time     hooks, accounting
+ *   calls end        pending, state_frame, hidden_runs, start_records
+ *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
+ *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
+ *   the pass         analysis
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,10 +32,17 @@
 #include <trace/events.h>
 #include "arena.h"
 #include "accounting.h"
+#include "accounting_files.h"
+#include "accounting_rows.h"
 #include "calls.h"
+#include "gap_log.h"
+#include "handler.h"
+#include "hooks.h"
 #include "state_cpu.h"
 #include "state_file.h"
 #include "state_hidden.h"
+#include "state_memory.h"
+#include "state_socket.h"
 #include "state_thread.h"
 #include "hash_table.h"
 #include "potential_wakers.h"
@@ -39,23 +51,6 @@
 #define TID_PAGE 1024u
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
-
-struct hook {
-	uint64_t mask[TRACE_MASK_WORDS];
-	trace_event_fn event;
-	trace_interval_fn interval;
-	trace_release_fn gone;
-	trace_late_gap_fn damage;
-	uint32_t states; /* states of the intervals that the hook wants, as bits */
-	void *data;
-};
-
-struct event_hook { /* a struct hook's event function, sorted by event */
-	trace_event_fn event;
-	void *data;
-};
-
-typedef void (*handler_fn)(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
 
 struct trace_analysis {
 	const struct trace *trace; /* borrowed */
@@ -139,7 +134,7 @@ struct trace_analysis {
 	size_t nr_damages, room_for_damages;
 	struct cpu_gap *cpu_gaps; /* owned; by start */
 	size_t nr_cpu_gaps, next_cpu_gap;
-	/* how many more pieces gaps may divide intervals into: accounting.c */
+	/* how many more pieces gaps may divide intervals into: hooks.c */
 	uint64_t pieces_left;
 	uint64_t next_gap_ns; /* UINT64_MAX: no further gap */
 	uint64_t halted_ns;   /* time without scheduling changes, by the masks in the trace */
@@ -162,11 +157,11 @@ struct trace_analysis {
 	/* inconsistencies: events that contradict the state, since an event is missing */
 	uint64_t contradictions;
 	uint64_t counts[TRACE_EV_MAX];
-	handler_fn handlers[TRACE_EV_MAX];
+	event_handler *handlers[TRACE_EV_MAX];
 	struct later later[NR_LATER];
 	uint32_t later_pos;
 	struct later_use later_uses[NR_LATER_USES];
-	/* counted since uses_settle(); the entries from _added to _pos are not added yet */
+	/* counted since books_settle(); the entries from _added to _pos are not added yet */
 	uint32_t later_uses_pos, later_uses_added;
 	uint64_t sink[16]; /* receives the sums of rows for which there was no memory */
 };
@@ -184,14 +179,16 @@ static inline void cpu_take(struct trace_analysis *a, struct cpu *cpu, struct tr
 	a->ran = thread;
 }
 
-/** interval_emit() - call the interval hooks */
-void interval_emit(struct trace_analysis *a, const struct trace_interval *interval);
-
 /**
  * pass_end() - end a pass of the analysis' own over some of the events
  *
  * Returns 0, or -ENOMEM if the pass ended early. A damaged chunk is not an error here: the pass has
  * delivered it as a loss, or the pass over all events meets the chunk, too, and reports it.
  */
-int pass_end(struct trace_cursor *cursor) TRACE_NODISCARD;
+static inline TRACE_NODISCARD int pass_end(struct trace_cursor *cursor)
+{
+	int error = trace_cursor_end(cursor, NULL);
+
+	return error == -EBADMSG ? 0 : error;
+}
 #endif

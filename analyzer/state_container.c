@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* state_container.c - the control group of each process. A child begins in its parent's group. */
-#include "handlers.h"
 #include "state.h"
+#include "state_container.h"
 
 struct cgroup_row {
 	uint64_t key; /* id + 1 */

@@ -78,15 +78,20 @@ static inline bool is_thread(const struct cpu *cpu, const struct trace_thread *t
 	return thread && thread != &cpu->idle;
 }
 
-/* ---- state_irq.c ---- */
-
 static inline uint64_t nest_key(const struct nest *nest)
 {
 	return (uint64_t)nest->type << 56 | ((nest->number + 1) & ((1ull << 56) - 1));
 }
+/** nest_name() - the name of the interrupt of @key, a nest_key(), and of its type */
+string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
+/** interrupted() - does an interrupt run on @cpu, and interrupt the thread there? */
+bool interrupted(const struct cpu *cpu);
+/** softirq_of() - the innermost interrupt of @cpu if it is a softirq; else NULL */
+const struct nest *softirq_of(const struct cpu *cpu);
 /** irq_flush() - drop the interrupts in progress: no switch can happen in one */
 void irq_flush(struct cpu *cpu);
-/** irq_waker() - fill @waker with the cause of a wakeup by the interrupt in progress on @cpu */
-void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker);
-string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
+/** books_cpu_softirq() - total time of softirq @vec on @cpu until @ns */
+uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns);
+/** books_cpu_irq() - total interrupt time of @cpu until @ns */
+uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
 #endif

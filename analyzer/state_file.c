@@ -13,10 +13,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include "pages.h"
-#include "handlers.h"
 #include "state.h"
-#include "state_socket.h"
-#include "state_syscall.h"
+#include "state_device.h"
+#include "state_file.h"
+#include "state_frame.h"
 
 struct idx_row {
 	uint64_t key;
@@ -411,4 +411,11 @@ void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	if (current_thread(cpu))
 		cpu->current->flags |= THREAD_THROTTLED;
+}
+
+file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	if (!(a->calls[frame->call].flags & CALL_HAS_FD) || !frame->nr_args)
+		return 0;
+	return fd_file(thread, (int32_t)frame->args[0]);
 }

@@ -16,8 +16,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "recorded_masks.h"
 #include "state.h"
-#include "state_lost.h"
+#include "state_filtered.h"
 
 struct pid_row {
 	uint64_t key;

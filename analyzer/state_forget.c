@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "state.h"
-#include "state_socket.h"
+#include "state_forget.h"
+#include "state_uring.h"
 
 #define SWEEP_LEAST 16384u
 

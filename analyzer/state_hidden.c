@@ -25,18 +25,16 @@
  * blocked before the first one, queued after the last one, and in between its scheduling state is
  * unknown.
  *
- * If the kernel omits such a thread from its own lists, too, the recorder says so
- * (TRACE_THREAD_HIDDEN). It reads at the start and at the end how often the thread has left a CPU.
- * If the numbers are equal and the thread was asleep both times, it slept all the time in one wait.
- * The thread is certainly idle; the kernel does not give the cause. All other time of a hidden
- * thread is unknown: two of them may follow each other without an event.
+ * If the kernel omits such a thread from its own lists, too, the recorder says so: hidden_runs.c.
  */
 #include <string.h>
+#include "pending.h"
 #include "slice_log.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_syscall.h"
-#include "wait.h"
+#include "state_close.h"
+#include "state_frame.h"
+#include "state_hidden.h"
+#include "state_life.h"
 
 /*
  * Peeks at the next switch in the decoded chunk, which has it in most cases. A cursor for each CPU
@@ -54,67 +52,6 @@ static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_p
 	*ret_prev = next->prev_tid;
 	return true;
 }
-
-/* ---- hidden threads of the start state ---- */
-
-struct runs_row {
-	uint64_t key; /* tid + 1 */
-	uint64_t switches[2], ns[2]; /* at the start, at the end */
-	uint32_t nr;
-	bool slept; /* asleep at each reading */
-};
-
-void hidden_load(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_thread_runs *runs = event->payload;
-	struct runs_row *row = books_row(a, &a->hidden_runs, sizeof(*row), runs->tid + 1ull);
-	bool sleeps = runs->state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE);
-
-	if (row->nr >= 2)
-		return;
-	row->slept = sleeps && (row->slept || !row->nr);
-	row->switches[row->nr] = runs->switches;
-	row->ns[row->nr++] = event->ts_ns;
-}
-
-static bool never_ran(const struct runs_row *row)
-{
-	return row && row->nr == 2 && row->slept && row->switches[0] == row->switches[1] && row->ns[0] < row->ns[1];
-}
-
-void hidden_settle(struct trace_analysis *a)
-{
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
-			if (thread->flags & THREAD_HIDDEN) {
-				a->hides = true;
-				thread->place = PLACE_LOST;
-			}
-}
-
-/*
- * The time before the first reading stays unknown. If the thread was seen to run after that
- * reading, all time stays unknown, whatever the counter says.
- */
-void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
-
-	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] || ns < a->end_ns)
-		return;
-	books_unknown(a, thread, row->ns[0]);
-	thread->flags |= THREAD_ASLEEP;
-	books_unknown(a, thread, ns);
-}
-
-struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
-{
-	bool asleep = thread->flags & THREAD_ASLEEP;
-
-	return (struct verdict){.kind = TRACE_WAIT_UNKNOWN, .idle = asleep, .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
-}
-
-/* ---- on a CPU ---- */
 
 #define NOBODY_KNOWN UINT32_MAX
 
@@ -188,11 +125,11 @@ static void close_until(struct trace_analysis *a, struct trace_thread *thread, u
 		if (!(thread->flags & THREAD_FROM_START) || thread->task_state == TRACE_TASK_RUNNING)
 			break;
 		books_mode(a, thread, true);
-		books_blocked(a, thread, ns, NULL);
+		pending_wait(a, thread, ns, NULL);
 		break;
 	case PLACE_BLOCKED:
 	case PLACE_NEW:
-		books_blocked(a, thread, ns, NULL); /* the hidden thread woke it */
+		pending_wait(a, thread, ns, NULL); /* the hidden thread woke it */
 		break;
 	default:
 		break;

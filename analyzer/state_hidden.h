@@ -9,7 +9,6 @@ struct cpu;
 struct trace_analysis;
 struct trace_event;
 struct trace_thread;
-struct verdict;
 
 #define HIDDEN_LOG 64u
 struct hidden_turn { /* a time slice that a hidden thread had, or may have had */
@@ -17,18 +16,6 @@ struct hidden_turn { /* a time slice that a hidden thread had, or may have had *
 	uint64_t to;
 };
 
-/** hidden_load() - take a thread_runs event of the start state */
-void hidden_load(struct trace_analysis *a, const struct trace_event *event);
-/**
- * hidden_settle() - the start state is complete: the scheduling state of hidden threads is unknown
- */
-void hidden_settle(struct trace_analysis *a);
-/**
- * hidden_close() - at the end of the trace: account the sleep of a hidden thread
- *
- * Does so if the kernel's counters say that @thread slept from its first reading on.
- */
-void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** hidden_end() - at the end of the recording: close the slice of a hidden thread on @cpu */
 void hidden_end(struct trace_analysis *a, struct cpu *cpu);
 /** hidden_enter() - @thread was switched in: find out whether it is hidden */
@@ -42,6 +29,4 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_turn *ret_turn);
 /** hidden_leave() - an event on @cpu shows that the hidden thread has left */
 void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
-/** hidden_wait() - the wait cause of a hidden thread */
-struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread);
 #endif

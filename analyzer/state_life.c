@@ -8,10 +8,54 @@
  */
 #include <string.h>
 #include <linux/sched.h>
-#include "handlers.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_syscall.h"
+#include "state_close.h"
+#include "state_frame.h"
+#include "state_life.h"
+#include "state_restart.h"
+
+/* ---- threads that the state does not know ---- */
+
+/*
+ * The birth of this thread was not recorded. It is as old as the trace; but if there is a start
+ * state without it, it was born unseen, just now.
+ */
+struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread *thread = thread_find(a, tid);
+	bool known_start = a->counts[TRACE_EV_start_thread] != 0;
+	uint64_t start = known_start && a->now > a->start_ns ? a->now : a->start_ns;
+
+	if (thread || !tid || tid >= MAX_TID)
+		return thread;
+	if (a->paused) {
+		start_foresee(a);
+		thread = thread_find(a, tid);
+		if (thread)
+			return thread;
+	}
+	thread = thread_new(a, tid, process_get(a, tid), start);
+	if (!thread)
+		return NULL;
+	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+	thread_mode_unknown(thread, start);
+	return thread;
+}
+
+struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread *thread = thread_get(a, tid);
+
+	if (!thread || thread->place != PLACE_DEAD)
+		return thread;
+	/* Its number was reused, and the fork was not recorded. */
+	thread = thread_new(a, tid, process_new(a, tid), a->now);
+	if (thread) {
+		thread->place = PLACE_LOST;
+		thread_mode_unknown(thread, a->now);
+	}
+	return thread;
+}
 
 /* ---- changes of numbers ---- */
 

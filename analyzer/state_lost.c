@@ -22,7 +22,7 @@
  *
  * If a thread then causes an inconsistency (it runs without a wakeup), a missing event changed it.
  * The interval is unknown from the first loss in it on. Without any known loss the whole interval
- * is unknown: state_sched.c.
+ * is unknown: state_close.c.
  *
  * A damaged chunk may be found only when the cursor is about to read it (a late gap). The cursor
  * reports it before it delivers the first event of that time. No time of the gap is accounted at
@@ -47,16 +47,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "recorded_masks.h"
 #include "slice_log.h"
 #include "sort.h"
-#include "handlers.h"
 #include "state.h"
+#include "state_forget.h"
+#include "state_frame.h"
 #include "state_lost.h"
-#include "state_syscall.h"
 
-/* Limits on the pieces that gaps divide intervals into: accounting.c. */
-#define PIECES	       (1u << 20)
-#define PIECES_PER_GAP 256u
+/* How many pieces gaps may divide intervals into: hooks.c. */
+#define PIECES (1u << 20)
 
 static bool is_structural(uint32_t stream, uint32_t cpu)
 {
@@ -87,71 +87,7 @@ static int by_time(const void *left, const void *right)
 	return *l < *r ? -1 : *l > *r;
 }
 
-/*
- * Called when a gap begins, so that gaps come in the order of their starts. Joins overlapping gaps.
- */
-static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
-{
-	struct gap *last = a->nr_gaps ? &a->gaps[a->nr_gaps - 1] : NULL;
-
-	if (end <= start)
-		return;
-	if (last && start <= last->end) {
-		if (end > last->end)
-			last->end = end;
-		return;
-	}
-	a->gaps[a->nr_gaps] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
-	a->nr_gaps++;
-	a->pieces_left += PIECES_PER_GAP;
-}
-
 /* ---- what was not recorded ---- */
-
-static bool is_recorded(const struct trace_event *event, uint32_t id)
-{
-	const struct trace_trace_mask *mask = event->payload;
-	const uint64_t words[TRACE_MASK_WORDS] = {mask->mask0, mask->mask1, mask->mask2, mask->mask3};
-
-	return words[id / 64] >> id % 64 & 1;
-}
-
-/* Does the mask include all events that change which file a descriptor refers to? */
-static bool has_opens(const struct trace_event *event)
-{
-	static const uint32_t ids[] = {TRACE_EV_fs_open, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		if (!is_recorded(event, ids[i]))
-			return false;
-	return true;
-}
-
-/* The mask of @event is valid from now on. */
-static void mask_hold(struct trace_analysis *a, const struct trace_event *event)
-{
-	bool turns = is_recorded(event, TRACE_EV_sched_switch);
-
-	a->has_mask = true;
-	a->paused = !turns;
-	a->sees_opens = has_opens(event);
-	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
-	a->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
-	a->no_exits = !is_recorded(event, TRACE_EV_sys_exit);
-	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
-		if (is_recorded(event, id))
-			a->recorded[id / 64] |= 1ull << id % 64;
-		else if (turns)
-			a->unrecorded[id / 64] |= 1ull << id % 64;
-}
-
-/* The window begins with this mask: drop the knowledge of earlier masks. */
-static void mask_begin(struct trace_analysis *a, const struct trace_event *event)
-{
-	memset(a->recorded, 0, sizeof(a->recorded));
-	memset(a->unrecorded, 0, sizeof(a->unrecorded));
-	mask_hold(a, event);
-}
 
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -180,13 +116,6 @@ static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
 		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = from, .end = to, .cpu = i};
 	a->halted_ns += to - from;
 	return true;
-}
-
-bool is_left_out(const struct trace_analysis *a, const char *what)
-{
-	const char *left_out = trace_string(a->trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
-
-	return left_out && strcmp(left_out, what) == 0;
 }
 
 /*
@@ -229,65 +158,6 @@ uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 	return a->halted_ns;
 }
 
-bool trace_analysis_is_filtered(const struct trace_analysis *a)
-{
-	return a->filtered;
-}
-
-bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
-{
-	return trace_analysis_recorded(a, TRACE_EV_sched_waking) == TRACE_RECORDED_ALWAYS;
-}
-
-enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)
-{
-	enum trace_recorded never;
-
-	if (id >= TRACE_EV_MAX)
-		return TRACE_RECORDED_NEVER;
-	/* some events came all the same, and their time is accounted */
-	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
-	if (!a->has_mask)
-		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? never : TRACE_RECORDED_ALWAYS;
-	if (!(a->recorded[id / 64] >> id % 64 & 1))
-		return never;
-	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
-}
-
-/*
- * Were all of @ids always recorded? Time in which no scheduling changes were recorded does not
- * count, since the results say nothing about that time.
- */
-static bool sees(const struct trace_analysis *a, const uint32_t *ids, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (trace_analysis_recorded(a, ids[i]) != TRACE_RECORDED_ALWAYS)
-			return false;
-	return true;
-}
-
-bool trace_analysis_sees_calls(const struct trace_analysis *a)
-{
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-
-	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
-}
-
-bool trace_analysis_sees_traps(const struct trace_analysis *a)
-{
-	static const uint32_t ids[] = {TRACE_EV_fault_entry, TRACE_EV_fault_exit};
-
-	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
-}
-
-bool trace_analysis_sees_interrupts(const struct trace_analysis *a)
-{
-	static const uint32_t ids[] = {TRACE_EV_irq_entry,     TRACE_EV_irq_exit,     TRACE_EV_softirq_entry,
-				       TRACE_EV_softirq_exit, TRACE_EV_vector_entry, TRACE_EV_vector_exit};
-
-	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
-}
-
 /* ---- all of it ---- */
 
 int lost_prepare(struct trace_analysis *a)
@@ -321,78 +191,6 @@ int lost_prepare(struct trace_analysis *a)
 	if (a->nr_cpu_gaps)
 		a->next_gap_ns = a->cpu_gaps[0].start;
 	return 0;
-}
-
-/* The number of joined gaps that begin before @ns. */
-static size_t gaps_before(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t low = 0, high = a->nr_gaps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->gaps[middle].start < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-size_t lost_from(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t nr = gaps_before(a, ns);
-
-	return nr ? nr - 1 : 0;
-}
-
-/* Gap time from the beginning until @ns. */
-static uint64_t gap_time(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t nr = gaps_before(a, ns);
-	const struct gap *last;
-
-	if (!nr)
-		return 0;
-	last = &a->gaps[nr - 1];
-	return last->before + ((ns < last->end ? ns : last->end) - last->start);
-}
-
-uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to)
-{
-	return a->nr_gaps ? gap_time(a, to) - gap_time(a, from) : 0;
-}
-
-/* The first of @times that is not before @ns; UINT64_MAX: none. */
-static uint64_t time_from(const uint64_t *times, size_t nr, uint64_t ns)
-{
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times[middle] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nr ? times[low] : UINT64_MAX;
-}
-
-uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
-{
-	size_t nr = gaps_before(a, from + 1);
-	uint64_t first = UINT64_MAX, doubt = time_from(a->doubts, a->nr_doubts, from), late = time_from(a->late_doubts, a->nr_late_doubts, from);
-
-	if (nr && a->gaps[nr - 1].end > from)
-		first = from;
-	else if (nr < a->nr_gaps)
-		first = a->gaps[nr].start;
-	if (doubt < first)
-		first = doubt;
-	if (late < first)
-		first = late;
-	return first < to ? first : UINT64_MAX;
 }
 
 static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, uint64_t end)

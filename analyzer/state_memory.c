@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "handlers.h"
 #include "state.h"
+#include "state_memory.h"
 
 #define MAX_MAPPINGS (1u << 20)
 

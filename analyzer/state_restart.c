@@ -28,11 +28,11 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "handlers.h"
+#include "start_records.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_close.h"
+#include "state_container.h"
+#include "state_restart.h"
 
 #define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
 
@@ -109,9 +109,9 @@ static struct trace_thread *thread_born(struct trace_analysis *a, const struct t
 	 * A thread may have its record before its leader, although its process ended and the pid
 	 * was reused. The old process's other threads end with the second start_again.
 	 */
-	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !start_owner(a, process)))
+	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !process_owner(a, process)))
 		process = process_new(a, start->tgid);
-	owner = process ? start_owner(a, process) : NULL;
+	owner = process ? process_owner(a, process) : NULL;
 	thread = process ? thread_new(a, start->tid, process, born) : NULL;
 	if (!thread)
 		return NULL;
@@ -252,7 +252,7 @@ static void begin(struct trace_analysis *a, uint64_t ns)
 {
 	a->again_ns = ns;
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		if (start_owner(a, a->processes[i]))
+		if (process_owner(a, a->processes[i]))
 			forget_tables(a, a->processes[i]);
 	look_ahead(a, a->nr_again);
 }
@@ -268,7 +268,7 @@ static void settle(struct trace_analysis *a)
 				end_unseen(a, thread);
 			else if (thread->place == PLACE_OFF_AT_START && was_told(a, thread))
 				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
-		if (start_owner(a, process))
+		if (process_owner(a, process))
 			cgroup_put(a, process, process->cgroup);
 	}
 	a->again_ns = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_sched.c - threads: wakeups and switches. state_life.c has fork, rename and death.
+ * state_sched.c - switches and wakeups. state_life.c has fork, rename and death.
  *
  * Scheduling states and the events between them:
  *
@@ -13,9 +13,6 @@
  *   It was queued if its first event is a switch in.
  * - A thread that is on a CPU or waits for one may be in user mode or in a system call
  *   (MODE_UNKNOWN). Its next own event decides. A thread that blocks was in the kernel.
- *
- * Inconsistencies: a thread leaves a CPU that the state gives to another thread, or it runs without
- * a recorded wakeup.
  *
  * A blocked thread is switched in without a wakeup, wakeups are recorded, and nothing was lost:
  * - As a rule the thread never slept. Either the wakeup came while the thread was about to sleep,
@@ -31,297 +28,22 @@
  * If wakeups are not recorded, the thread slept and then queued. The time of the change is not
  * known, so all of it is unknown.
  *
- * Any other inconsistency comes from a missing event. The time from the first loss on is unknown,
- * or all of the interval if no loss is known.
+ * Any other inconsistency comes from a missing event: state_close.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "slice_log.h"
-#include "handlers.h"
 #include "kernel_numbers.h"
+#include "pending.h"
+#include "slice_log.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_ran.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_cause.h"
+#include "state_close.h"
+#include "state_frame.h"
+#include "state_life.h"
+#include "state_sched.h"
 #include "wait.h"
-#include "potential_wakers.h"
-
-struct idx_row {
-	uint64_t key;
-	uint32_t idx;
-};
-
-/* ---- processes ---- */
-
-struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
-{
-	struct trace_process *process;
-	struct idx_row *row;
-
-	if (a->nr_processes >= a->max_processes) {
-		uint32_t max = a->max_processes ? a->max_processes * 2 : 64;
-		struct trace_process **bigger = reallocarray(a->processes, max, sizeof(*bigger));
-
-		if (!bigger)
-			goto fail;
-		a->processes = bigger;
-		a->max_processes = max;
-	}
-	process = arena_take(&a->arena, sizeof(*process));
-	if (!process)
-		goto fail;
-	process->idx = a->nr_processes;
-	process->pid = pid;
-	process->strings = &a->strings;
-	a->processes[a->nr_processes++] = process;
-	row = books_row(a, &a->process_by_pid, sizeof(*row), pid + 1ull);
-	row->idx = process->idx;
-	return process;
-fail:
-	a->failed = -ENOMEM;
-	return NULL;
-}
-
-void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx)
-{
-	struct idx_row *row = books_row(a, &a->process_by_pid, sizeof(*row), process->pid + 1ull);
-
-	if (row->idx == process->idx)
-		row->idx = idx;
-	process->idx = idx;
-	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
-		thread->process_idx = idx;
-}
-
-struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
-{
-	const struct idx_row *row = table_find(&a->process_by_pid, sizeof(*row), pid + 1ull);
-
-	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->processes[row->idx] : NULL;
-}
-
-struct trace_process *process_get(struct trace_analysis *a, uint32_t pid)
-{
-	struct trace_process *process = process_find(a, pid);
-
-	return process ? process : process_new(a, pid);
-}
-
-void process_set_comm(struct trace_thread *thread, const char *comm)
-{
-	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
-	if (thread->tid == thread->process->pid || !thread->process->comm[0])
-		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
-	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
-		thread->flags |= THREAD_SOFTIRQ_DAEMON;
-	if (!(thread->flags & THREAD_KERNEL) && (strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0))
-		thread->flags |= THREAD_IO_WORKER;
-}
-
-/* ---- threads ---- */
-
-struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
-{
-	struct trace_thread ***page = &a->pages[tid / TID_PAGE];
-
-	if (!*page) {
-		*page = calloc(TID_PAGE, sizeof(**page));
-		if (!*page) {
-			a->failed = -ENOMEM;
-			return NULL;
-		}
-	}
-	return &(*page)[tid % TID_PAGE];
-}
-
-struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
-{
-	if (tid >= MAX_TID || !a->pages[tid / TID_PAGE])
-		return NULL;
-	return a->pages[tid / TID_PAGE][tid % TID_PAGE];
-}
-
-struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns)
-{
-	struct trace_thread **slot = tid && tid < MAX_TID && process ? thread_slot(a, tid) : NULL;
-	struct trace_thread *thread = slot ? arena_take(&a->arena, sizeof(*thread)) : NULL;
-
-	if (!thread) {
-		if (slot)
-			a->failed = -ENOMEM;
-		return NULL;
-	}
-	*slot = thread;
-	thread->idx = a->nr_threads++;
-	thread->tid = tid;
-	thread->process = process;
-	thread->process_idx = process->idx;
-	thread->start_ns = thread->since = start_ns;
-	thread->flags = filtered_hides(a, process) ? THREAD_FILTERED : 0;
-	thread->place = PLACE_NEW;
-	if (process->last)
-		process->last->next = thread;
-	else
-		process->first = thread;
-	process->last = thread;
-	process->nr_threads++;
-	process->nr_living++;
-	return thread;
-}
-
-void frame_forget(struct frame *frame)
-{
-	frame->call = CALL_UNKNOWN;
-	frame->file = 0;
-	frame->nr_args = 0;
-	frame->has_path = false;
-}
-
-void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
-{
-	struct frame *frame = &thread->frames[0];
-
-	thread->depth = 0;
-	if (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER))
-		return;
-	thread->flags |= THREAD_MODE_UNKNOWN;
-	memset(frame, 0, sizeof(*frame));
-	frame->kind = FRAME_SYSCALL;
-	frame->call = CALL_UNKNOWN;
-	books_snapshot(thread, ns, &frame->begin);
-}
-
-/*
- * The birth of this thread was not recorded. It is as old as the trace; but if there is a start
- * state without it, it was born unseen, just now.
- */
-struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
-{
-	struct trace_thread *thread = thread_find(a, tid);
-	bool known_start = a->counts[TRACE_EV_start_thread] != 0;
-	uint64_t start = known_start && a->now > a->start_ns ? a->now : a->start_ns;
-
-	if (thread || !tid || tid >= MAX_TID)
-		return thread;
-	if (a->paused) {
-		start_foresee(a);
-		thread = thread_find(a, tid);
-		if (thread)
-			return thread;
-	}
-	thread = thread_new(a, tid, process_get(a, tid), start);
-	if (!thread)
-		return NULL;
-	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
-	thread_mode_unknown(thread, start);
-	return thread;
-}
-
-/* The thread was in the kernel: use the frame that was prepared for an unknown mode. */
-static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
-{
-	books_mode(a, thread, true);
-}
-
-void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	switch (thread->place) {
-	case PLACE_ON_CPU: /* the time of its CPU is closed already */
-	case PLACE_DEAD:
-		break;
-	case PLACE_QUEUED:
-		books_queued(a, thread, ns, NULL);
-		break;
-	case PLACE_OFF_AT_START:
-		/* It has no event at all. The start state says whether it was runnable. */
-		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
-			books_queued(a, thread, ns, NULL);
-			break;
-		}
-		was_in_kernel(a, thread);
-		if (ns >= a->end_ns)
-			end_learn_call(a, thread);
-		books_blocked(a, thread, ns, NULL);
-		break;
-	case PLACE_LOST:
-		hidden_close(a, thread, ns);
-		books_unknown(a, thread, ns);
-		break;
-	default:
-		if (ns >= a->end_ns)
-			end_learn_call(a, thread);
-		books_blocked(a, thread, ns, NULL);
-	}
-	turns_settle(a, thread); /* also closes a wait that would begin now */
-	books_mode(a, thread, false);
-	frames_pop(a, thread, ns, 0, 0);
-}
-
-void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	if (thread->place == PLACE_DEAD)
-		return;
-	thread_close(a, thread, ns);
-	thread->place = PLACE_DEAD;
-	thread->process->nr_living--;
-	thread->end_ns = ns;
-	thread->fds = fds_unref(thread->fds);
-	thread->memory = memory_unref(thread->memory);
-	free(thread->path);
-	thread->path = NULL;
-	thread->path_room = 0;
-	books_pack(a, thread);
-}
-
-/* ---- inconsistencies ---- */
-
-/* The thread on @cpu is not the one in the state: its time since the last closing is unknown. */
-static void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
-{
-	struct trace_thread *thread = cpu->current;
-
-	if (is_thread(cpu, thread)) {
-		books_mode(a, thread, false);
-		frames_pop(a, thread, cpu->mark, 0, 0);
-		thread->place = PLACE_LOST;
-		thread->since = ns > cpu->mark ? ns : cpu->mark;
-		thread->has_early = false;
-	}
-	books_cpu_unknown(a, cpu, ns);
-	irq_flush(cpu);
-	cpu->current = NULL;
-	cpu->hidden = false;
-}
-
-void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	struct cpu *cpu = &a->cpus[thread->cpu];
-
-	cpu_evict(a, cpu, ns);
-	books_log(a, cpu, ns);
-}
-
-void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	uint64_t lost = lost_first(a, thread->since, ns);
-
-	if (thread->place != PLACE_LOST && lost == UINT64_MAX)
-		a->contradictions++;
-	if (thread->place == PLACE_ON_CPU) {
-		thread_evict(a, thread, ns);
-	/* the state was right until the loss */
-	} else if (lost != UINT64_MAX && lost > thread->since) {
-		thread_close(a, thread, lost);
-	}
-	books_unknown(a, thread, ns);
-	books_mode(a, thread, false);
-	frames_pop(a, thread, ns, 0, 0);
-	thread->place = PLACE_LOST;
-	thread_mode_unknown(thread, ns);
-}
 
 /* ---- switch ---- */
 
@@ -348,7 +70,7 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	turns_settle(a, thread);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
-		was_in_kernel(a, thread);
+		books_mode(a, thread, true);
 	thread->place = PLACE_BLOCKED;
 }
 
@@ -379,7 +101,7 @@ static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 
 static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_turn *turn)
 {
-	books_blocked(a, thread, turn->from, NULL);
+	pending_wait(a, thread, turn->from, NULL);
 	books_unknown(a, thread, turn->to);
 	thread->cpu = cpu->cpu;
 	thread->queued_irq = books_irq_at(cpu, ns, turn->to);
@@ -415,8 +137,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		if (!thread->read_ns)
 			thread->cpu = cpu->cpu; /* no event or start state saw it on another CPU */
 		if (slept_since_start(thread, ns)) {
-			was_in_kernel(a, thread);
-			books_blocked(a, thread, ns, NULL);
+			books_mode(a, thread, true);
+			pending_wait(a, thread, ns, NULL);
 			break;
 		}
 		if (a->no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
@@ -430,11 +152,11 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		break;
 	case PLACE_BLOCKED:
 		if (thread->task_state == TASK_STATE_QUOTA)
-			books_blocked(a, thread, ns, NULL);
+			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->no_wakings)
 			books_unknown(a, thread, ns);
 		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
-			books_blocked(a, thread, ns, NULL);
+			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->nr_offline)
 			books_unknown(a, thread, ns);
 		else if (!thread->has_early && a->hides && hidden_turns(a, thread->since, ns, &turn))
@@ -458,36 +180,6 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	thread->has_early = false;
 	if (!thread->desk)
 		desk_get(a, thread);
-}
-
-struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
-{
-	struct trace_thread *thread = thread_get(a, tid);
-
-	if (!thread || thread->place != PLACE_DEAD)
-		return thread;
-	/* Its number was reused, and the fork was not recorded. */
-	thread = thread_new(a, tid, process_new(a, tid), a->now);
-	if (thread) {
-		thread->place = PLACE_LOST;
-		thread_mode_unknown(thread, a->now);
-	}
-	return thread;
-}
-
-void ran_take(struct trace_analysis *a, ran_fn fn, void *data)
-{
-	struct trace_thread *thread = a->ran, *next;
-
-	a->ran = NULL;
-	for (; thread; thread = next) {
-		next = thread->next_ran;
-		thread->ran = thread->place == PLACE_ON_CPU;
-		thread->next_ran = thread->ran ? a->ran : NULL;
-		if (thread->ran)
-			a->ran = thread;
-		fn(data, thread);
-	}
 }
 
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -659,9 +351,9 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	}
 	if (thread->place == PLACE_OFF_AT_START)
-		was_in_kernel(a, thread);
+		books_mode(a, thread, true);
 	thread->flags &= ~THREAD_FROM_START;
-	books_blocked(a, thread, ns, &waker);
+	pending_wait(a, thread, ns, &waker);
 	thread->place = PLACE_QUEUED;
 	if (waking->target_cpu < a->nr_cpus)
 		thread->cpu = waking->target_cpu;
@@ -675,7 +367,7 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 
 	if (!thread || thread->place != PLACE_NEW)
 		return;
-	books_blocked(a, thread, ns, NULL);
+	pending_wait(a, thread, ns, NULL);
 	thread->place = PLACE_QUEUED;
 	if (wakeup->target_cpu < a->nr_cpus)
 		thread->cpu = wakeup->target_cpu;
@@ -727,7 +419,7 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	if (thread->place != PLACE_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
 		return;
 	until = quota->ns < ns - thread->since ? thread->since + quota->ns : ns;
-	books_blocked(a, thread, until, NULL);
+	pending_wait(a, thread, until, NULL);
 	thread->cpu = cpu->cpu;
 	thread->queued_irq = books_irq_at(cpu, ns, until);
 	books_queued(a, thread, ns, NULL);

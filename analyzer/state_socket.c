@@ -12,11 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include "handlers.h"
 #include "kernel_numbers.h"
 #include "state.h"
+#include "state_frame.h"
 #include "state_socket.h"
-#include "state_syscall.h"
 
 struct idx_row {
 	uint64_t key;

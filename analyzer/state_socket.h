@@ -3,6 +3,7 @@
 #define ANALYZER_STATE_SOCKET_H
 /* state_socket.h - sockets, and the connections between them: state_socket.c. */
 #include <stdint.h>
+#include "handler.h"
 #include "state_file.h"
 #include "tuple.h"
 
@@ -34,4 +35,6 @@ void sock_forget(struct trace_analysis *a, sock_idx sock);
 /** sock_mark() - set the bits of the socket with inode @ino and of its peer */
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
+
+event_handler on_sock_endpoints, on_sock_asks, on_sock_transfer;
 #endif

@@ -208,42 +208,15 @@ struct trace_process {
 /* Pseudo processes, which stand for no single process. Real processes follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };
 
-/* ---- state_sched.c ---- */
-
 struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
-/**
- * thread_get() - the thread with number @tid; creates one if there is none
- *
- * Returns NULL if @tid is 0 or too large.
- */
-struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
-/** thread_living() - as thread_get(), but replaces a dead thread: its number was reused unseen */
-struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid);
 /**
  * thread_slot() - the pointer to the living thread of id @tid, which is less than MAX_TID
  *
  * Returns NULL if out of memory.
  */
 struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid);
-/**
- * thread_evict() - a thread that the state has on a CPU runs elsewhere
- *
- * Its time on that CPU is unknown since the CPU's time was last closed.
- */
-void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/**
- * thread_found_on_cpu() - a thread is or was on a CPU, in contradiction to the state
- *
- * Closes its time until now.
- */
-void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** thread_close() - close the last interval at the end of the trace */
-void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
-/** frame_forget() - mark the call of @frame as not known */
-void frame_forget(struct frame *frame);
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
 /** process_release() - release what its threads own; the arena owns the process and its threads */
 void process_release(struct trace_process *process);
@@ -257,68 +230,12 @@ void process_renumber(struct trace_analysis *a, struct trace_process *process, u
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
 void process_set_comm(struct trace_thread *thread, const char *comm);
-
-/** memory_prefetch() - prefetch @bytes at @memory, which may be 0 bytes */
-static inline void memory_prefetch(const void *memory, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += CACHE_LINE)
-		line_prefetch((const char *)memory + at);
-}
-
-/** table_prefetch_small() - prefetch all rows of a table, if it is small */
-static inline void table_prefetch_small(const struct hash_table *table, size_t row_bytes)
-{
-	if (table->capacity <= TABLE_SMALL)
-		memory_prefetch(table->rows, table->used * row_bytes);
-}
-
-/** thread_prefetch() - prefetch the fields of a soon running thread that every event needs */
-static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
-{
-	const struct trace_thread *thread = thread_find(a, tid);
-
-	if (thread) {
-		memory_prefetch(thread, offsetof(struct trace_thread, books.traps));
-		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
-	}
-}
-
 /**
- * thread_prefetch_rows() - prefetch what the end of its wait needs, and its small tables
+ * process_owner() - the thread with the descriptors and the memory of @process
  *
- * Needs the fields that thread_prefetch() has fetched.
+ * It is the leader or, if that is dead, another living thread. Returns NULL if none lives.
  */
-static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
-{
-	const struct trace_thread *thread = thread_find(a, tid);
-
-	if (!thread)
-		return;
-	if (thread->in_spell)
-		memory_prefetch(&thread->spell, sizeof(thread->spell));
-	else
-		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
-	table_prefetch_small(&thread->books.calls, sizeof(struct call_row));
-	table_prefetch_small(&thread->books.waits, sizeof(struct wait_row));
-	table_prefetch_small(&thread->books.who, sizeof(struct who_row));
-	if (thread->desk)
-		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
-	line_prefetch(thread->process);
-}
-
-/* ---- state_life.c ---- */
-
-/**
- * thread_note_exchange() - @tid was seen where @current was expected
- *
- * Checks whether exec gave @current, or its leader, the other's number.
- */
-void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid);
-
-/* ---- state_container.c ---- */
-
-/** cgroup_learn() - note the path of a control group */
-void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path);
-/** cgroup_put() - @process is in control group @cgroup from now on */
-void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup);
+struct trace_thread *process_owner(const struct trace_analysis *a, const struct trace_process *process);
+/** books_snapshot() - the sums of @thread at @ns; on a CPU, the caller calls books_cpu() first */
+void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snapshot *ret_snapshot);
 #endif

@@ -8,9 +8,9 @@
  * a system call. Right after the end, a second event may say that the fault was a major one.
  */
 #include <string.h>
-#include "handlers.h"
 #include "state.h"
-#include "state_syscall.h"
+#include "state_frame.h"
+#include "state_trap.h"
 
 static struct trace_thread *current_user_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {

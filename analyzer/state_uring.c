@@ -13,10 +13,9 @@
  */
 #include <stdio.h>
 #include <sys/stat.h>
-#include "handlers.h"
 #include "kernel_numbers.h"
 #include "state.h"
-#include "state_syscall.h"
+#include "state_uring.h"
 
 struct request_row {
 	uint64_t key; /* address of the request */

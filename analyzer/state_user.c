@@ -11,8 +11,8 @@
  * gets the event. A stream without a known process has no thread.
  */
 #include <string.h>
-#include "handlers.h"
 #include "state.h"
+#include "state_user.h"
 
 struct stream_row {
 	uint64_t key; /* stream + 1 */

@@ -6,8 +6,8 @@
  * input in this way). Work that an interrupt or a timer queued has no such thread. Work that other
  * work queued belongs to the thread of the other work.
  */
-#include "handlers.h"
 #include "state.h"
+#include "state_work.h"
 
 struct work_row {
 	uint64_t key; /* address of the work */

@@ -14,6 +14,7 @@
  * to the next one.
  */
 #include "error_set.h"
+#include "state.h"
 #include "user_accounting.h"
 
 #include <errno.h>

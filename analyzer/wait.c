@@ -79,10 +79,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "state.h"
-#include "state_lost.h"
-#include "state_socket.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_device.h"
+#include "state_end.h"
+#include "state_frame.h"
 #include "wait.h"
 
 static const char *const via_names[NR_VIAS] = {
@@ -101,6 +100,18 @@ const char *trace_wait_kind_name(enum trace_wait_kind kind)
 							       "memory", "stopped", "other",   "unknown", "kernel", "quota"};
 
 	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
+}
+
+static struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	bool asleep = thread->flags & THREAD_ASLEEP;
+
+	return (struct verdict){.kind = TRACE_WAIT_UNKNOWN, .idle = asleep, .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
+}
+
+struct verdict wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread) : (struct verdict){.kind = TRACE_WAIT_UNKNOWN};
 }
 
 /* The wait context: a thread, its closed wait, and the frame in which it blocked. */
@@ -148,7 +159,9 @@ static struct verdict the_waker(const struct question *q, enum via via)
 /* The path that was passed to the call; 0: none. */
 static string_id given_path(const struct question *q)
 {
-	return frame_path(q->a, q->thread);
+	const struct frame *frame = frame_syscall(q->thread);
+
+	return frame && frame->has_path ? strings_intern(&q->a->strings, q->thread->path) : 0;
 }
 
 static struct verdict by_socket(const struct question *q, const struct sock *sock);

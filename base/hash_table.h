@@ -67,6 +67,13 @@ static inline void line_prefetch(const void *at)
 	__asm__ volatile("");
 }
 
+/** memory_prefetch() - prefetch @bytes at @memory, which may be 0 bytes */
+static inline void memory_prefetch(const void *memory, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		line_prefetch((const char *)memory + at);
+}
+
 /**
  * table_prefetch() - prefetch the row of @key
  * Prefetches two lines if rows are long, because the row, or one that the search visits before it,

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * accounting_rows.c - the rows of a thread's sums: their memory, additions that are applied later,
+ * and the latencies of calls.
+ */
+#include <errno.h>
+#include <string.h>
+#include "accounting_rows.h"
+#include "histogram.h"
+#include "state.h"
+
+/* Smaller rows are part of a slab. */
+void books_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes)
+{
+	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_LEAST)
+		arena_give_rows(&a->arena, table->rows, table->capacity * row_bytes);
+}
+
+void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
+{
+	const struct hash_table before = *table;
+	size_t bytes = (size_t)table_more(table) * row_bytes;
+	void *row = NULL;
+
+	if (table_is_full(table) && bytes >= ARENA_ROWS_LEAST && bytes <= ARENA_ROWS_MOST && (row = arena_take_rows(&a->arena, bytes)))
+		table_move(table, row_bytes, row, table_more(table));
+	row = table_add(table, row_bytes, key);
+	if (table->rows != before.rows)
+		books_give_rows(a, &before, row_bytes);
+	if (row)
+		return row;
+	a->failed = -ENOMEM; /* it ends the pass */
+	return a->sink;
+}
+
+/* ---- deferred sums, which are not read before the end ---- */
+
+static void sum_add(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
+{
+	uint64_t *row = books_row(a, table, sum.row_bytes, key);
+
+	row[sum.at] += amount;
+	if (sum.counted)
+		row[sum.at + 1]++;
+}
+
+static void later_add(struct trace_analysis *a, const struct later *later)
+{
+	sum_add(a, later->table, later->sum, later->key, later->amount);
+}
+
+void books_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
+{
+	struct later *later;
+
+	if (table->capacity < ROWS_COLD) {
+		sum_add(a, table, sum, key, amount);
+		return;
+	}
+	later = &a->later[a->later_pos++ % NR_LATER];
+	if (later->table)
+		later_add(a, later);
+	*later = (struct later){.table = table, .key = key, .amount = amount, .sum = sum};
+	table_prefetch(table, sum.row_bytes, key);
+}
+
+void rows_settle(struct trace_analysis *a)
+{
+	for (uint32_t i = 0; i < NR_LATER; i++, a->later_pos++) {
+		struct later *later = &a->later[a->later_pos % NR_LATER];
+
+		if (later->table)
+			later_add(a, later);
+		later->table = NULL;
+	}
+}
+
+/* ---- slabs ---- */
+
+void desk_get(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct desk *desk = a->free_desks;
+
+	if (desk) {
+		a->free_desks = desk->next;
+		memset(desk, 0, sizeof(*desk));
+	} else if (!(desk = arena_take(&a->arena, sizeof(*desk)))) {
+		return; /* the thread's tables and histograms work without it */
+	}
+	thread->desk = desk;
+	if (!thread->books.calls.capacity)
+		table_lend(&thread->books.calls, desk->calls, FIRST_CALLS);
+	if (!thread->books.waits.capacity)
+		table_lend(&thread->books.waits, desk->waits, FIRST_ROWS);
+	if (!thread->books.who.capacity)
+		table_lend(&thread->books.who, desk->who, FIRST_ROWS);
+}
+
+void desk_give(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (!thread->desk)
+		return;
+	thread->desk->next = a->free_desks;
+	a->free_desks = thread->desk;
+	thread->desk = NULL;
+}
+
+/* ---- latencies of calls ---- */
+
+static struct hash_table *latencies_of(struct trace_thread *thread, bool trap)
+{
+	return trap ? &thread->books.trap_times : &thread->books.call_times;
+}
+
+/* As histogram_add(), with rows from the arena. */
+static inline void latency_count(struct trace_analysis *a, struct hash_table *times, uint64_t key)
+{
+	uint64_t row_key = histogram_row_key(key);
+	uint32_t cell = histogram_cell(key);
+
+	while (!++((struct histogram_row *)books_row(a, times, sizeof(struct histogram_row), row_key))->counts[cell])
+		row_key++;
+}
+
+/*
+ * Prefetch the rows of the histograms. A table with no more cache lines than there are notes is
+ * prefetched whole, so that its slots need not be computed twice.
+ */
+static void latencies_prefetch(struct trace_thread *thread, const uint32_t *noted, uint32_t nr)
+{
+	bool is_small = true;
+
+	for (int trap = 0; trap < 2; trap++) {
+		const struct hash_table *table = latencies_of(thread, trap);
+
+		if (table->capacity * sizeof(struct histogram_row) <= (size_t)nr * CACHE_LINE)
+			memory_prefetch(table->rows, table->capacity * sizeof(struct histogram_row));
+		else
+			is_small = false;
+	}
+	for (uint32_t i = 0; i < nr && !is_small; i++)
+		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row), histogram_row_key(noted[i] >> 1));
+}
+
+void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
+{
+	const uint32_t *noted = thread->desk ? thread->desk->latencies : NULL;
+	uint32_t nr = thread->nr_latencies;
+
+	thread->nr_latencies = 0;
+	if (a->nr_threads >= THREADS_COLD)
+		latencies_prefetch(thread, noted, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		latency_count(a, latencies_of(thread, noted[i] & 1), noted[i] >> 1);
+}
+
+bool latencies_add(const struct trace_thread *thread, struct books *books)
+{
+	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
+		uint32_t noted = thread->desk->latencies[i];
+
+		if (!histogram_add(noted & 1 ? &books->trap_times : &books->call_times, histogram_row_key(noted >> 1), histogram_cell(noted >> 1), 1))
+			return false;
+	}
+	return true;
+}
+
+void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
+{
+	if (!thread->desk && thread->place != PLACE_DEAD)
+		desk_get(a, thread);
+	if (!thread->desk || key > UINT32_MAX >> 1) {
+		latency_count(a, latencies_of(thread, trap), key);
+		return;
+	}
+	thread->desk->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
+	if (thread->nr_latencies == NR_LATENCIES)
+		latencies_settle(a, thread);
+}

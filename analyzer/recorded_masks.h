@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_RECORDED_MASKS_H
+#define ANALYZER_RECORDED_MASKS_H
+/* recorded_masks.h - which events were recorded, by the masks in the trace */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_analysis;
+struct trace_event;
+
+/** is_recorded() - does the mask in @event include event @id? */
+bool is_recorded(const struct trace_event *event, uint32_t id);
+/** has_opens() - does it include all events that change which file a descriptor refers to? */
+bool has_opens(const struct trace_event *event);
+/** mask_hold() - the mask in @event is valid from now on */
+void mask_hold(struct trace_analysis *a, const struct trace_event *event);
+/** mask_begin() - the window begins with this mask: drop the knowledge of earlier masks */
+void mask_begin(struct trace_analysis *a, const struct trace_event *event);
+
+/** is_left_out() - did the recorder omit @what, a TRACE_LEFT_OUT_...? */
+bool is_left_out(const struct trace_analysis *a, const char *what);
+#endif

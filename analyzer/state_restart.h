@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_RESTART_H
+#define ANALYZER_STATE_RESTART_H
+/* state_restart.h - the start state, read again after a pause */
+#include "handler.h"
+
+struct trace_analysis;
+
+/**
+ * start_foresee() - an unknown thread is seen during a pause: read ahead in the repeated start
+ * state
+ *
+ * The threads that the state has there are known from now on.
+ */
+void start_foresee(struct trace_analysis *a);
+
+event_handler on_start_again, on_start_thread, on_start_told;
+#endif
