@@ -94,7 +94,7 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 		return TRACE_STATE_SYSCALL;
 	if (thread->flags & THREAD_MODE_UNKNOWN)
 		return TRACE_STATE_RUNNING;
-	while (depth && a->no_fault_exit && thread->frames[depth - 1].kind == FRAME_TRAP)
+	while (depth && a->masks.no_fault_exit && thread->frames[depth - 1].kind == FRAME_TRAP)
 		depth--; /* a fault without a recorded end does not show when it ended */
 	if (!depth)
 		/* an io_uring worker never leaves the kernel */
@@ -213,7 +213,7 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	if (ns <= from)
 		return;
 	thread->since = ns;
-	lost = lost_overlap(a, from, ns);
+	lost = gap_log_overlap(&a->gaps, from, ns);
 	thread->books.wait_cpu += ns - from - lost;
 	thread->books.blocked += lost;
 	unknown_add(a, thread, lost);

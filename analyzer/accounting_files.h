@@ -50,6 +50,14 @@ struct later_use {
 #define USE_WROTE USE_NUMBER(written_bytes)
 _Static_assert(USE_NUMBER(waits) == USE_WAITED + 1 && USE_NUMBER(reads) == USE_READ + 1 && USE_NUMBER(writes) == USE_WROTE + 1, "sums that are counted");
 
+/* The memory of uses, and additions to them that are not applied yet. */
+struct use_store {
+	struct file_use *free; /* free list in the arena */
+	struct later_use deferred[NR_LATER_USES];
+	/* counted since books_settle(); the entries from @added to @pos are not added yet */
+	uint32_t pos, added;
+};
+
 /**
  * books_use() - add @amount to number @at of @thread's use of @file, and 1 to the next number
  * @file: not 0. Applied by books_settle() at the latest.

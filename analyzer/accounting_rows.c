@@ -30,7 +30,7 @@ void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t r
 	if (row)
 		return row;
 	a->failed = -ENOMEM; /* it ends the pass */
-	return a->sink;
+	return a->rows.sink;
 }
 
 /* ---- deferred sums, which are not read before the end ---- */
@@ -57,7 +57,7 @@ void books_later(struct trace_analysis *a, struct hash_table *table, struct sum 
 		sum_add(a, table, sum, key, amount);
 		return;
 	}
-	later = &a->later[a->later_pos++ % NR_LATER];
+	later = &a->rows.deferred[a->rows.pos++ % NR_LATER];
 	if (later->table)
 		later_add(a, later);
 	*later = (struct later){.table = table, .key = key, .amount = amount, .sum = sum};
@@ -66,8 +66,8 @@ void books_later(struct trace_analysis *a, struct hash_table *table, struct sum 
 
 void rows_settle(struct trace_analysis *a)
 {
-	for (uint32_t i = 0; i < NR_LATER; i++, a->later_pos++) {
-		struct later *later = &a->later[a->later_pos % NR_LATER];
+	for (uint32_t i = 0; i < NR_LATER; i++, a->rows.pos++) {
+		struct later *later = &a->rows.deferred[a->rows.pos % NR_LATER];
 
 		if (later->table)
 			later_add(a, later);
@@ -79,10 +79,10 @@ void rows_settle(struct trace_analysis *a)
 
 void desk_get(struct trace_analysis *a, struct trace_thread *thread)
 {
-	struct desk *desk = a->free_desks;
+	struct desk *desk = a->rows.free_slabs;
 
 	if (desk) {
-		a->free_desks = desk->next;
+		a->rows.free_slabs = desk->next;
 		memset(desk, 0, sizeof(*desk));
 	} else if (!(desk = arena_take(&a->arena, sizeof(*desk)))) {
 		return; /* the thread's tables and histograms work without it */
@@ -100,8 +100,8 @@ void desk_give(struct trace_analysis *a, struct trace_thread *thread)
 {
 	if (!thread->desk)
 		return;
-	thread->desk->next = a->free_desks;
-	a->free_desks = thread->desk;
+	thread->desk->next = a->rows.free_slabs;
+	a->rows.free_slabs = thread->desk;
 	thread->desk = NULL;
 }
 
@@ -148,7 +148,7 @@ void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 	uint32_t nr = thread->nr_latencies;
 
 	thread->nr_latencies = 0;
-	if (a->nr_threads >= THREADS_COLD)
+	if (a->threads.nr >= THREADS_COLD)
 		latencies_prefetch(thread, noted, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		latency_count(a, latencies_of(thread, noted[i] & 1), noted[i] >> 1);

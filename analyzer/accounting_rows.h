@@ -33,6 +33,14 @@ struct later {
 };
 _Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t), "a sum that is counted");
 
+/* The memory of rows, and additions that are not applied yet. */
+struct row_store {
+	struct desk *free_slabs; /* free list of slabs in the arena */
+	struct later deferred[NR_LATER];
+	uint32_t pos;
+	uint64_t sink[16]; /* receives the sums of rows for which there was no memory */
+};
+
 /** books_new_row() - add row @key to @table; returns a sink if memory ran out */
 void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key);
 

@@ -137,7 +137,7 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	}
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)
-			a->no_fault_exit = true;
+			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
 	calls_prepare(a);
 	if (!a->failed)
@@ -151,49 +151,49 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
-	for (uint32_t i = 0; i < a->nr_processes; i++)
-		process_release(a->processes[i]);
+	for (uint32_t i = 0; i < a->threads.nr_processes; i++)
+		process_release(a->threads.processes[i]);
 	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
-		free(a->pages[i]);
+		free(a->threads.pages[i]);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
 		turns_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}
-	trace_cursor_free(a->again);
+	trace_cursor_free(a->restart.ahead);
 	arena_free(&a->arena);
-	free(a->processes);
+	free(a->threads.processes);
 	free(a->cpus);
-	for (uint32_t i = 0; i < a->nr_files; i++)
-		if (file_has_text(&a->files[i]))
-			free(a->files[i].text);
-	free(a->files);
-	free(a->socks);
-	free(a->hooks);
-	free(a->event_hooks);
-	free(a->gaps);
-	free(a->doubts);
-	free(a->late_doubts);
-	free(a->cpu_gaps);
-	free(a->damages);
+	for (uint32_t i = 0; i < a->files.nr; i++)
+		if (file_has_text(&a->files.list[i]))
+			free(a->files.list[i].text);
+	free(a->files.list);
+	free(a->sockets.list);
+	free(a->hooks.list);
+	free(a->hooks.by_event);
+	free(a->gaps.joined);
+	free(a->gaps.losses);
+	free(a->gaps.late_losses);
+	free(a->gaps.of_cpus);
+	free(a->gaps.late);
 	table_clear(&a->locks);
 	table_clear(&a->interrupts);
-	table_clear(&a->process_by_pid);
-	table_clear(&a->file_by_identity);
-	table_clear(&a->file_by_inode);
-	table_clear(&a->sock_by_inode);
-	table_clear(&a->sock_by_tuple);
+	table_clear(&a->threads.process_by_pid);
+	table_clear(&a->files.by_identity);
+	table_clear(&a->files.by_inode);
+	table_clear(&a->sockets.by_inode);
+	table_clear(&a->sockets.by_tuple);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
-	table_clear(&a->end_waits);
+	table_clear(&a->end.waits);
 	enders_free(a); /* also for a pass that was aborted */
-	table_clear(&a->hidden_runs);
-	table_clear(&a->passing);
-	free(a->end_fds);
-	table_clear(&a->streams);
-	table_clear(&a->programs);
+	table_clear(&a->hidden.readings);
+	table_clear(&a->filter.passing);
+	free(a->end.fds);
+	table_clear(&a->user.streams);
+	table_clear(&a->user.programs);
 	strings_clear(&a->strings);
 	free(a);
 	return NULL;
@@ -203,15 +203,15 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 
 static inline bool is_hooked(const struct trace_analysis *a, uint32_t id)
 {
-	return a->hooks_of[id] < a->hooks_of[id + 1];
+	return a->hooks.first[id] < a->hooks.first[id + 1];
 }
 
 static inline void hooks_event(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint32_t bit = event->id < TRACE_EV_MAX ? event->id : TRACE_EV_USER;
 
-	for (uint32_t i = a->hooks_of[bit]; i < a->hooks_of[bit + 1]; i++)
-		a->event_hooks[i].event(a->event_hooks[i].data, a, event);
+	for (uint32_t i = a->hooks.first[bit]; i < a->hooks.first[bit + 1]; i++)
+		a->hooks.by_event[i].event(a->hooks.by_event[i].data, a, event);
 }
 
 /* ---- the pass ---- */
@@ -300,7 +300,7 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
 
 	if (descriptor)
-		line_prefetch(&a->files[*descriptor & ~FD_CLOEXEC_BIT]);
+		line_prefetch(&a->files.list[*descriptor & ~FD_CLOEXEC_BIT]);
 }
 
 /*
@@ -320,12 +320,12 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	switch (event->id) {
 	case TRACE_EV_sched_switch:
 	case TRACE_EV_sched_waking:
-		if (a->nr_threads >= THREADS_COLD && a->handlers[event->id])
+		if (a->threads.nr >= THREADS_COLD && a->handlers[event->id])
 			expect_threads(a, cursor, event->id == TRACE_EV_sched_switch);
 		break;
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
-		if (a->nr_files >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
+		if (a->files.nr >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
 			expect_files(a, cursor, a->cpus[event->cpu].current, is_hooked(a, event->id));
 		break;
 	default:
@@ -349,9 +349,9 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	a->now = ns;
 	if (ns > a->end_ns)
 		a->end_ns = ns;
-	if (ns >= a->next_gap_ns)
+	if (ns >= a->gaps.next_ns)
 		lost_begin(a, ns);
-	if (!a->until_sweep)
+	if (!a->sweep.remaining)
 		forget_unused(a);
 	if (event->id >= TRACE_EV_MAX) { /* an event of a program: it does not change the state */
 		a->counts[TRACE_EV_USER]++;
@@ -375,8 +375,8 @@ static void close_books(struct trace_analysis *a)
 		books_cpu(a, &a->cpus[i], a->end_ns);
 	}
 	a->closing = true; /* no time slice follows */
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			if (thread->place == PLACE_DEAD)
 				continue;
 			thread_close(a, thread, a->end_ns);
@@ -511,7 +511,7 @@ static void holder_tell(void *data, uint32_t process, uint64_t ns)
 	const struct holders *holders = data;
 
 	if (ns)
-		holders->fn(holders->data, holders->a->processes[process], ns);
+		holders->fn(holders->data, holders->a->threads.processes[process], ns);
 }
 
 void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_holder_fn fn, void *data)
@@ -557,7 +557,7 @@ bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thr
 
 	if (!file)
 		return false;
-	*ret_id = (struct trace_file_id){.ino = a->files[file].ino, .dev = a->files[file].dev, .mode = a->files[file].mode & ~FILE_WRITE_END};
+	*ret_id = (struct trace_file_id){.ino = a->files.list[file].ino, .dev = a->files.list[file].dev, .mode = a->files.list[file].mode & ~FILE_WRITE_END};
 	return true;
 }
 

@@ -6,7 +6,6 @@
  * it, so the time of an interval that lies in gaps takes two binary searches.
  */
 #include "gap_log.h"
-#include "state.h"
 
 /* How many more pieces of intervals a gap allows: hooks.c. */
 #define PIECES_PER_GAP 256u
@@ -14,9 +13,9 @@
 /*
  * Called when a gap begins, so that gaps come in the order of their starts. Joins overlapping gaps.
  */
-void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
+void gap_log_add(struct gap_log *log, uint64_t start, uint64_t end)
 {
-	struct gap *last = a->nr_gaps ? &a->gaps[a->nr_gaps - 1] : NULL;
+	struct gap *last = log->nr ? &log->joined[log->nr - 1] : NULL;
 
 	if (end <= start)
 		return;
@@ -25,20 +24,20 @@ void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
 			last->end = end;
 		return;
 	}
-	a->gaps[a->nr_gaps] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
-	a->nr_gaps++;
-	a->pieces_left += PIECES_PER_GAP;
+	log->joined[log->nr] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
+	log->nr++;
+	log->pieces_left += PIECES_PER_GAP;
 }
 
 /* The number of joined gaps that begin before @ns. */
-static size_t gaps_before(const struct trace_analysis *a, uint64_t ns)
+static size_t gaps_before(const struct gap_log *log, uint64_t ns)
 {
-	size_t low = 0, high = a->nr_gaps;
+	size_t low = 0, high = log->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (a->gaps[middle].start < ns)
+		if (log->joined[middle].start < ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -46,28 +45,28 @@ static size_t gaps_before(const struct trace_analysis *a, uint64_t ns)
 	return low;
 }
 
-size_t lost_from(const struct trace_analysis *a, uint64_t ns)
+size_t gap_log_from(const struct gap_log *log, uint64_t ns)
 {
-	size_t nr = gaps_before(a, ns);
+	size_t nr = gaps_before(log, ns);
 
 	return nr ? nr - 1 : 0;
 }
 
 /* Gap time from the beginning until @ns. */
-static uint64_t gap_time(const struct trace_analysis *a, uint64_t ns)
+static uint64_t gap_time(const struct gap_log *log, uint64_t ns)
 {
-	size_t nr = gaps_before(a, ns);
+	size_t nr = gaps_before(log, ns);
 	const struct gap *last;
 
 	if (!nr)
 		return 0;
-	last = &a->gaps[nr - 1];
+	last = &log->joined[nr - 1];
 	return last->before + ((ns < last->end ? ns : last->end) - last->start);
 }
 
-uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to)
+uint64_t gap_log_overlap(const struct gap_log *log, uint64_t from, uint64_t to)
 {
-	return a->nr_gaps ? gap_time(a, to) - gap_time(a, from) : 0;
+	return log->nr ? gap_time(log, to) - gap_time(log, from) : 0;
 }
 
 /* The first of @times that is not before @ns; UINT64_MAX: none. */
@@ -86,15 +85,15 @@ static uint64_t time_from(const uint64_t *times, size_t nr, uint64_t ns)
 	return low < nr ? times[low] : UINT64_MAX;
 }
 
-uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
+uint64_t gap_log_first_loss(const struct gap_log *log, uint64_t from, uint64_t to)
 {
-	size_t nr = gaps_before(a, from + 1);
-	uint64_t first = UINT64_MAX, doubt = time_from(a->doubts, a->nr_doubts, from), late = time_from(a->late_doubts, a->nr_late_doubts, from);
+	size_t nr = gaps_before(log, from + 1);
+	uint64_t first = UINT64_MAX, doubt = time_from(log->losses, log->nr_losses, from), late = time_from(log->late_losses, log->nr_late_losses, from);
 
-	if (nr && a->gaps[nr - 1].end > from)
+	if (nr && log->joined[nr - 1].end > from)
 		first = from;
-	else if (nr < a->nr_gaps)
-		first = a->gaps[nr].start;
+	else if (nr < log->nr)
+		first = log->joined[nr].start;
 	if (doubt < first)
 		first = doubt;
 	if (late < first)

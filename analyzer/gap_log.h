@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct trace_analysis;
+struct trace_gap;
 
 struct gap { /* gaps in the main stream of at least one CPU; joined, by start */
 	uint64_t start;
@@ -19,19 +19,37 @@ struct cpu_gap {
 	uint32_t cpu;
 };
 
-/** gap_join() - add a gap that begins now, after all others; joins it with the one before */
-void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end);
+struct gap_log {
+	struct gap *joined; /* owned; gaps that have begun, joined */
+	size_t nr;
+	/*
+	 * Owned, ascending: start times of all losses, also of the minor gaps that make no time
+	 * unknown. late_losses has those of the late gaps, which are found during the pass.
+	 */
+	uint64_t *losses, *late_losses;
+	size_t nr_losses, nr_late_losses;
+	struct trace_gap *late; /* owned; late gaps: found in the pass, by start_ns */
+	size_t nr_late, max_late;
+	struct cpu_gap *of_cpus; /* owned; by start */
+	size_t nr_of_cpus, next;
+	uint64_t next_ns; /* UINT64_MAX: no further gap */
+	uint64_t pieces_left; /* how many more pieces gaps may divide intervals into: hooks.c */
+	uint64_t halted_ns; /* time without scheduling changes, by the masks in the trace */
+};
 
-/** lost_from() - the index of the first joined gap that may end after @ns */
-size_t lost_from(const struct trace_analysis *a, uint64_t ns);
+/** gap_log_add() - add a gap that begins now, after all others; joins it with the one before */
+void gap_log_add(struct gap_log *log, uint64_t start, uint64_t end);
 
-/** lost_overlap() - time of an interval that lies in gaps, ns */
-uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to);
+/** gap_log_from() - the index of the first joined gap that may end after @ns */
+size_t gap_log_from(const struct gap_log *log, uint64_t ns);
+
+/** gap_log_overlap() - time of an interval that lies in gaps, ns */
+uint64_t gap_log_overlap(const struct gap_log *log, uint64_t from, uint64_t to);
 
 /**
- * lost_first() - the first loss of any size from @from on and before @to
+ * gap_log_first_loss() - the first loss of any size from @from on and before @to
  *
  * Returns its time, or UINT64_MAX if there is none.
  */
-uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to);
+uint64_t gap_log_first_loss(const struct gap_log *log, uint64_t from, uint64_t to);
 #endif

@@ -21,7 +21,7 @@ struct runs_row {
 void hidden_load(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_thread_runs *runs = event->payload;
-	struct runs_row *row = books_row(a, &a->hidden_runs, sizeof(*row), runs->tid + 1ull);
+	struct runs_row *row = books_row(a, &a->hidden.readings, sizeof(*row), runs->tid + 1ull);
 	bool sleeps = runs->state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE);
 
 	if (row->nr >= 2)
@@ -38,10 +38,10 @@ static bool never_ran(const struct runs_row *row)
 
 void hidden_settle(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if (thread->flags & THREAD_HIDDEN) {
-				a->hides = true;
+				a->hidden.any = true;
 				thread->place = PLACE_LOST;
 			}
 }
@@ -52,7 +52,7 @@ void hidden_settle(struct trace_analysis *a)
  */
 void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
+	const struct runs_row *row = table_find(&a->hidden.readings, sizeof(*row), thread->tid + 1ull);
 
 	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] || ns < a->end_ns)
 		return;

@@ -11,11 +11,11 @@ static int hook_add(struct trace_analysis *a, const struct hook *hook)
 
 	if (a->began)
 		return -EBUSY;
-	bigger = reallocarray(a->hooks, a->nr_hooks + 1, sizeof(*bigger));
+	bigger = reallocarray(a->hooks.list, a->hooks.nr + 1, sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
-	a->hooks = bigger;
-	a->hooks[a->nr_hooks++] = *hook;
+	a->hooks.list = bigger;
+	a->hooks.list[a->hooks.nr++] = *hook;
 	return 0;
 }
 
@@ -34,7 +34,7 @@ int trace_analysis_on_interval_of(struct trace_analysis *a, uint32_t states, tra
 	int error = hook_add(a, &hook);
 
 	if (!error)
-		a->watched |= states;
+		a->hooks.states |= states;
 	return error;
 }
 
@@ -65,16 +65,16 @@ int hooks_prepare(struct trace_analysis *a)
 {
 	uint32_t nr = 0;
 
-	a->event_hooks = calloc(a->nr_hooks * TRACE_EV_MAX + 1, sizeof(*a->event_hooks));
-	if (!a->event_hooks)
+	a->hooks.by_event = calloc(a->hooks.nr * TRACE_EV_MAX + 1, sizeof(*a->hooks.by_event));
+	if (!a->hooks.by_event)
 		return -ENOMEM;
 	for (uint32_t bit = 0; bit < TRACE_EV_MAX; bit++) {
-		a->hooks_of[bit] = nr;
-		for (size_t i = 0; i < a->nr_hooks; i++)
-			if (a->hooks[i].event && (a->hooks[i].mask[bit / 64] >> bit % 64 & 1))
-				a->event_hooks[nr++] = (struct event_hook){.event = a->hooks[i].event, .data = a->hooks[i].data};
+		a->hooks.first[bit] = nr;
+		for (size_t i = 0; i < a->hooks.nr; i++)
+			if (a->hooks.list[i].event && (a->hooks.list[i].mask[bit / 64] >> bit % 64 & 1))
+				a->hooks.by_event[nr++] = (struct event_hook){.event = a->hooks.list[i].event, .data = a->hooks.list[i].data};
 	}
-	a->hooks_of[TRACE_EV_MAX] = nr;
+	a->hooks.first[TRACE_EV_MAX] = nr;
 	return 0;
 }
 
@@ -82,9 +82,9 @@ void interval_emit(struct trace_analysis *a, const struct trace_interval *interv
 {
 	if (interval->to_ns <= interval->from_ns)
 		return;
-	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].states >> interval->state & 1)
-			a->hooks[i].interval(a->hooks[i].data, a, interval);
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].states >> interval->state & 1)
+			a->hooks.list[i].interval(a->hooks.list[i].data, a, interval);
 }
 
 /*
@@ -98,15 +98,15 @@ void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 	uint64_t at = whole->from_ns;
 
 	lost.target = "";
-	for (size_t i = lost_from(a, at); i < a->nr_gaps && a->gaps[i].start < whole->to_ns && at < whole->to_ns; i++) {
-		if (a->gaps[i].end <= at)
+	for (size_t i = gap_log_from(&a->gaps, at); i < a->gaps.nr && a->gaps.joined[i].start < whole->to_ns && at < whole->to_ns; i++) {
+		if (a->gaps.joined[i].end <= at)
 			continue;
 		piece.from_ns = at;
-		piece.to_ns = lost.from_ns = a->gaps[i].start > at ? a->gaps[i].start : at;
+		piece.to_ns = lost.from_ns = a->gaps.joined[i].start > at ? a->gaps.joined[i].start : at;
 		interval_emit(a, &piece);
-		lost.to_ns = at = a->gaps[i].end < whole->to_ns && a->pieces_left ? a->gaps[i].end : whole->to_ns;
+		lost.to_ns = at = a->gaps.joined[i].end < whole->to_ns && a->gaps.pieces_left ? a->gaps.joined[i].end : whole->to_ns;
 		interval_emit(a, &lost);
-		a->pieces_left -= a->pieces_left > 0;
+		a->gaps.pieces_left -= a->gaps.pieces_left > 0;
 	}
 	piece.from_ns = at;
 	piece.to_ns = whole->to_ns;

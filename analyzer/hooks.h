@@ -22,8 +22,20 @@ struct event_hook { /* a struct hook's event function, sorted by event */
 	void *data;
 };
 
+struct hook_list {
+	struct hook *list; /* owned */
+	size_t nr;
+	/*
+	 * owned; the hooks of event id n (or bit TRACE_EV_USER) begin at first[n] and end before
+	 * first[n + 1]
+	 */
+	struct event_hook *by_event;
+	uint32_t first[TRACE_EV_MAX + 1];
+	uint32_t states; /* states that any interval hook wants: bit 1 << enum trace_state */
+};
+
 /* Does a hook want intervals of @state? */
-#define WATCHED(a, state) ((a)->watched >> (state) & 1)
+#define WATCHED(a, state) ((a)->hooks.states >> (state) & 1)
 
 /** hooks_prepare() - index the hooks by event; no hook can be added from now on */
 int hooks_prepare(struct trace_analysis *a);

@@ -80,8 +80,8 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t 
 
 	for (const struct lock_row *row = NULL; list && (row = table_next(&a->locks, sizeof(*row), row)); at++)
 		*at = (struct trace_lock_wait){
-			.waiter = a->processes[row->waiter],
-			.holder = a->processes[row->holder],
+			.waiter = a->threads.processes[row->waiter],
+			.holder = a->threads.processes[row->holder],
 			.via = via_name((enum via)row->via),
 			.path = row->via == VIA_FUTEX ? "" : strings_text(&a->strings, (string_id)row->subject),
 			.address = row->via == VIA_FUTEX ? row->subject : 0,

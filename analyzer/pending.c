@@ -23,7 +23,7 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 	if (call)
 		interval.name = strings_text(&a->strings, a->calls[call->call].name);
 	if (v->kind == TRACE_WAIT_PROCESS)
-		interval.other = a->processes[v->target];
+		interval.other = a->threads.processes[v->target];
 	interval.target = interval.other ? interval.other->comm : strings_text(&a->strings, v->target);
 	emit_pieces(a, &interval);
 }
@@ -49,7 +49,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 
 	if (ns <= thread->since)
 		return;
-	lost = lost_overlap(a, pending.from, ns);
+	lost = gap_log_overlap(&a->gaps, pending.from, ns);
 	pending.known_ns = ns - pending.from - lost;
 	pending.cut = !waker || lost;
 	if (waker)
@@ -65,8 +65,8 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		thread->nr_pending--;
 	}
 	thread->pending[thread->nr_pending++] = pending;
-	if (a->nr_files >= FILES_COLD) /* the wait's file is read when the call ends */
-		line_prefetch(&a->files[thread->frames[thread->depth - 1].file]);
+	if (a->files.nr >= FILES_COLD) /* the wait's file is read when the call ends */
+		line_prefetch(&a->files.list[thread->frames[thread->depth - 1].file]);
 }
 
 void pending_decide(struct trace_analysis *a, struct trace_thread *thread, unsigned int depth)

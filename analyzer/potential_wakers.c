@@ -96,7 +96,7 @@ static void tell_ends(struct trace_analysis *a, struct enders *enders, const str
 		 */
 		thread = thread->next;
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
-		const struct file *file = &a->files[fd_file(thread, i)];
+		const struct file *file = &a->files.list[fd_file(thread, i)];
 
 		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
 			tell(a, enders, (struct ender){file->ino, which_end(file, false), process->idx});
@@ -159,8 +159,8 @@ static void look(struct trace_analysis *a, enum ender_kind kind, struct enders *
 	if (kind == ENDER_REQUESTS)
 		tell_requests(a, enders, NULL);
 	else
-		for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-			tellers[kind](a, enders, a->processes[i]);
+		for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+			tellers[kind](a, enders, a->threads.processes[i]);
 	sort(enders);
 	enders->whole = a->closing;
 }
@@ -184,7 +184,7 @@ static size_t first_of(const struct enders *enders, uint64_t what, uint64_t more
 /* The index of the first answer, if there is one: see answers(). */
 static size_t ask(struct trace_analysis *a, enum ender_kind kind, uint64_t what, uint64_t more)
 {
-	struct enders *enders = &a->enders[kind];
+	struct enders *enders = &a->potential_wakers[kind];
 
 	if (!enders->whole) {
 		enders->asked_what = what;
@@ -203,12 +203,12 @@ static uint32_t who(struct trace_analysis *a, enum ender_kind kind, const struct
 {
 	uint32_t found = PROCESS_UNKNOWN;
 
-	for (size_t at = ask(a, kind, what, more); answers(&a->enders[kind], at, what, more); at++) {
-		if (a->enders[kind].list[at].who == self->idx)
+	for (size_t at = ask(a, kind, what, more); answers(&a->potential_wakers[kind], at, what, more); at++) {
+		if (a->potential_wakers[kind].list[at].who == self->idx)
 			continue;
 		if (found != PROCESS_UNKNOWN)
 			return PROCESS_SEVERAL;
-		found = a->enders[kind].list[at].who;
+		found = a->potential_wakers[kind].list[at].who;
 	}
 	return found;
 }
@@ -221,7 +221,7 @@ uint32_t ender_child(struct trace_analysis *a, const struct trace_process *self,
 uint32_t ender_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx)
 {
 	const struct sock *sock = sock_of_file(a, idx);
-	const struct file *file = &a->files[idx];
+	const struct file *file = &a->files.list[idx];
 
 	if (idx && S_ISFIFO(file->mode))
 		return who(a, ENDER_OTHER_ENDS, self, file->ino, which_end(file, true));
@@ -237,7 +237,7 @@ file_idx ender_request(struct trace_analysis *a, const struct trace_process *pro
 {
 	size_t at = ask(a, ENDER_REQUESTS, process->idx, 0) + nr;
 
-	return answers(&a->enders[ENDER_REQUESTS], at, process->idx, 0) ? a->enders[ENDER_REQUESTS].list[at].who : 0;
+	return answers(&a->potential_wakers[ENDER_REQUESTS], at, process->idx, 0) ? a->potential_wakers[ENDER_REQUESTS].list[at].who : 0;
 }
 
 /* ---- ends of pipes and sockets ---- */
@@ -246,7 +246,7 @@ file_idx ender_request(struct trace_analysis *a, const struct trace_process *pro
 static void sort_ends(struct trace_analysis *a, const struct trace_thread *thread, struct enders *ret_ends)
 {
 	for (uint32_t i = 0; i < thread->fds->nr; i++) {
-		const struct file *file = &a->files[fd_file(thread, i)];
+		const struct file *file = &a->files.list[fd_file(thread, i)];
 
 		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
 			add(a, ret_ends, (struct ender){file->ino, which_end(file, false), i});
@@ -257,7 +257,7 @@ static void sort_ends(struct trace_analysis *a, const struct trace_thread *threa
 /* The index of the other end of @idx in @ends; ends->nr: it is not there. */
 static size_t other_end(const struct trace_analysis *a, const struct enders *ends, file_idx idx)
 {
-	const struct file *file = &a->files[idx];
+	const struct file *file = &a->files.list[idx];
 	const struct sock *sock = S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
 	uint64_t ino = S_ISFIFO(file->mode) ? file->ino : sock ? sock->peer_ino : 0, which = which_end(file, true);
 	size_t at = first_of(ends, ino, which);
@@ -277,7 +277,7 @@ file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead,
 		file_idx file = fd_file(poller, i);
 		size_t at = other_end(a, &closed, file);
 
-		if (at < closed.nr && !(S_ISFIFO(a->files[file].mode) && other_end(a, &own, file) < own.nr))
+		if (at < closed.nr && !(S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
 			found = fd_file(dead, closed.list[at].who);
 	}
 	free(closed.list);
@@ -288,7 +288,7 @@ file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead,
 void enders_free(struct trace_analysis *a)
 {
 	for (size_t i = 0; i < NR_ENDER_KINDS; i++) {
-		free(a->enders[i].list);
-		a->enders[i] = (struct enders){0};
+		free(a->potential_wakers[i].list);
+		a->potential_wakers[i] = (struct enders){0};
 	}
 }

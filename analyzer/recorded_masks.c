@@ -35,34 +35,34 @@ bool has_opens(const struct trace_event *event)
 }
 
 /* The mask of @event is valid from now on. */
-void mask_hold(struct trace_analysis *a, const struct trace_event *event)
+void mask_hold(struct recorded_masks *masks, const struct trace_event *event)
 {
 	bool turns = is_recorded(event, TRACE_EV_sched_switch);
 
-	a->has_mask = true;
-	a->paused = !turns;
-	a->sees_opens = has_opens(event);
-	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
-	a->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
-	a->no_exits = !is_recorded(event, TRACE_EV_sys_exit);
+	masks->any = true;
+	masks->paused = !turns;
+	masks->sees_opens = has_opens(event);
+	masks->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
+	masks->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
+	masks->no_exits = !is_recorded(event, TRACE_EV_sys_exit);
 	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
 		if (is_recorded(event, id))
-			a->recorded[id / 64] |= 1ull << id % 64;
+			masks->recorded[id / 64] |= 1ull << id % 64;
 		else if (turns)
-			a->unrecorded[id / 64] |= 1ull << id % 64;
+			masks->unrecorded[id / 64] |= 1ull << id % 64;
 }
 
 /* The window begins with this mask: drop the knowledge of earlier masks. */
-void mask_begin(struct trace_analysis *a, const struct trace_event *event)
+void mask_begin(struct recorded_masks *masks, const struct trace_event *event)
 {
-	memset(a->recorded, 0, sizeof(a->recorded));
-	memset(a->unrecorded, 0, sizeof(a->unrecorded));
-	mask_hold(a, event);
+	memset(masks->recorded, 0, sizeof(masks->recorded));
+	memset(masks->unrecorded, 0, sizeof(masks->unrecorded));
+	mask_hold(masks, event);
 }
 
 bool trace_analysis_is_filtered(const struct trace_analysis *a)
 {
-	return a->filtered;
+	return a->filter.is_on;
 }
 
 enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)
@@ -73,11 +73,11 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 		return TRACE_RECORDED_NEVER;
 	/* some events came all the same, and their time is accounted */
 	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
-	if (!a->has_mask)
+	if (!a->masks.any)
 		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? never : TRACE_RECORDED_ALWAYS;
-	if (!(a->recorded[id / 64] >> id % 64 & 1))
+	if (!(a->masks.recorded[id / 64] >> id % 64 & 1))
 		return never;
-	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
+	return a->masks.unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
 }
 
 bool trace_analysis_sees_wakeups(const struct trace_analysis *a)

@@ -92,12 +92,12 @@ bool trace_process_is_kernel(const struct trace_process *process)
 
 size_t trace_nr_processes(const struct trace_analysis *a)
 {
-	return a->nr_processes > NR_PSEUDO_PROCESSES ? a->nr_processes - NR_PSEUDO_PROCESSES : 0;
+	return a->threads.nr_processes > NR_PSEUDO_PROCESSES ? a->threads.nr_processes - NR_PSEUDO_PROCESSES : 0;
 }
 
 const struct trace_process *trace_get_process(const struct trace_analysis *a, size_t idx)
 {
-	return idx < trace_nr_processes(a) ? a->processes[idx + NR_PSEUDO_PROCESSES] : NULL;
+	return idx < trace_nr_processes(a) ? a->threads.processes[idx + NR_PSEUDO_PROCESSES] : NULL;
 }
 
 uint64_t trace_process_start_ns(const struct trace_process *process)
@@ -178,7 +178,7 @@ static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const 
 	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
 	for (const struct who_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
-		const struct trace_process *process = a->processes[row->key - 1];
+		const struct trace_process *process = a->threads.processes[row->key - 1];
 
 		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
 	}
@@ -197,8 +197,8 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 		at->idle = row->key >> 39 & 1;
 		at->comm = "";
 		if (at->kind == TRACE_WAIT_PROCESS) {
-			at->pid = a->processes[target]->pid;
-			at->comm = at->target = a->processes[target]->comm;
+			at->pid = a->threads.processes[target]->pid;
+			at->comm = at->target = a->threads.processes[target]->comm;
 		} else {
 			at->target = strings_text(&a->strings, target);
 		}
@@ -413,10 +413,10 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	uint64_t elapsed = 0;
 	bool ok = true;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		settle(a, a->processes[i]->first, NULL);
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes && ok; i++)
-		ok = add_process(a, &sum, &elapsed, a->processes[i]);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		settle(a, a->threads.processes[i]->first, NULL);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && ok; i++)
+		ok = add_process(a, &sum, &elapsed, a->threads.processes[i]);
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
 	books_clear(&sum);
@@ -447,7 +447,7 @@ uint64_t trace_analysis_count(const struct trace_analysis *a, uint32_t id)
 
 uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
 {
-	return a->contradictions;
+	return a->inconsistencies;
 }
 
 /* ---- verification ---- */
@@ -534,8 +534,8 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		cpu_user += f->user_ns;
 		cpu_system += f->system_ns;
 	}
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (const struct trace_thread *thread = a->processes[i]->first; thread && !error; thread = thread->next) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread && !error; thread = thread->next) {
 			error = verify_thread(a, thread, ret_error);
 			thread_user += thread->books.user;
 			thread_system += thread->books.syscall + thread->books.trap;

@@ -96,10 +96,10 @@ void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_
 
 void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	uint64_t lost = lost_first(a, thread->since, ns);
+	uint64_t lost = gap_log_first_loss(&a->gaps, thread->since, ns);
 
 	if (thread->place != PLACE_LOST && lost == UINT64_MAX)
-		a->contradictions++;
+		a->inconsistencies++;
 	if (thread->place == PLACE_ON_CPU) {
 		thread_evict(a, thread, ns);
 	/* the state was right until the loss */

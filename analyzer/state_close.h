@@ -15,7 +15,7 @@ struct trace_thread;
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** cpu_evict() - the thread on @cpu is not the one in the state: its time is unknown since @cpu->mark */
+/** cpu_evict() - the thread on @cpu is not the one in the state: its time is not known */
 void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 
 /**

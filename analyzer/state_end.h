@@ -3,6 +3,7 @@
 #define ANALYZER_STATE_END_H
 /* state_end.h - the waits of threads at the end of the recording, as the recorder read them */
 #include <stdint.h>
+#include "hash_table.h"
 
 struct frame;
 struct trace_analysis;
@@ -16,9 +17,15 @@ struct end_wait {
 	uint64_t args[4];
 	uint32_t call;
 	uint32_t holder;   /* pid of the process that has the lock; 0: none */
-	uint32_t first_fd; /* index into trace_analysis.end_fds */
+	uint32_t first_fd; /* index into end_state.fds */
 	uint32_t nr_fds;
 	uint64_t counts_fds; /* the call waits for descriptors, and all of them are here */
+};
+
+struct end_state {
+	struct hash_table waits; /* struct end_wait */
+	int32_t *fds;		 /* owned */
+	uint32_t nr_fds, max_fds;
 };
 
 void end_load(struct trace_analysis *a, const struct trace_event *event);

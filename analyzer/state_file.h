@@ -38,6 +38,14 @@ struct file {
 	uint32_t mode;
 };
 
+struct file_table {
+	struct file *list; /* owned, with their texts; [0] unused */
+	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
+	struct hash_table by_identity;
+	struct hash_table by_inode;
+	uint64_t nr_anonymous; /* shared mappings without a file: state_syscall.c */
+};
+
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
 /** file_text() - its path, borrowed until the next event; "" for file 0 */
 const char *file_text(const struct trace_analysis *a, file_idx file);

@@ -27,7 +27,7 @@ struct pid_row {
 
 bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process)
 {
-	return a->filtered && !table_find(&a->passing, sizeof(struct pid_row), process->pid + 1ull);
+	return a->filter.is_on && !table_find(&a->filter.passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
 /* ---- threads that pass ---- */
@@ -53,7 +53,7 @@ static void passes(struct scan *scan, uint32_t tid)
 	const struct pid_row *row = table_find(&scan->pids, sizeof(*row), tid + 1ull);
 
 	if (tid)
-		books_row(scan->a, &scan->a->passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
+		books_row(scan->a, &scan->a->filter.passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
 }
 
 /* The chosen process may never run. */
@@ -160,8 +160,8 @@ int filtered_prepare(struct trace_analysis *a)
 	struct scan scan;
 	int error;
 
-	a->filtered = is_left_out(a, TRACE_LEFT_OUT_PROCESSES);
-	if (!a->filtered)
+	a->filter.is_on = is_left_out(a, TRACE_LEFT_OUT_PROCESSES);
+	if (!a->filter.is_on)
 		return 0;
 	error = scan_new(&scan, a) ? 0 : -ENOMEM;
 	if (!error)

@@ -3,9 +3,15 @@
 #define ANALYZER_STATE_FILTERED_H
 /* state_filtered.h - processes without recorded events, because a filter excluded them */
 #include <stdbool.h>
+#include "hash_table.h"
 
 struct trace_analysis;
 struct trace_process;
+
+struct process_filter {
+	bool is_on; /* only events of some processes were recorded */
+	struct hash_table passing; /* pid + 1 of the recorded processes */
+};
 
 /** filtered_prepare() - before the pass: find the processes without recorded events */
 int filtered_prepare(struct trace_analysis *a);

@@ -47,7 +47,7 @@ static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_p
 	const struct trace_sched_switch *next = a->cursor ? trace_cursor_peek(a->cursor, 1) : NULL;
 	uint64_t next_ns = next ? trace_cursor_peek_ns(a->cursor) : 0;
 
-	if (!next_ns || next_ns < ns || lost_first(a, ns, next_ns + 1) != UINT64_MAX)
+	if (!next_ns || next_ns < ns || gap_log_first_loss(&a->gaps, ns, next_ns + 1) != UINT64_MAX)
 		return false;
 	*ret_prev = next->prev_tid;
 	return true;
@@ -73,7 +73,7 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
-	a->hides = true;
+	a->hidden.any = true;
 	cpu->hidden = true;
 	cpu->successor = prev;
 	if (!thread->comm[0])
@@ -84,12 +84,12 @@ bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, s
 {
 	struct hidden_turn all = {.from = UINT64_MAX};
 
-	for (uint64_t i = a->hidden_pos; i > 0; i--) {
-		const struct hidden_turn *turn = &a->hidden_turns[(i - 1) % HIDDEN_LOG];
+	for (uint64_t i = a->hidden.pos; i > 0; i--) {
+		const struct hidden_turn *turn = &a->hidden.slices[(i - 1) % HIDDEN_LOG];
 
 		if (turn->to <= from)
 			break;
-		if (i + HIDDEN_LOG == a->hidden_pos + 1)
+		if (i + HIDDEN_LOG == a->hidden.pos + 1)
 			all.from = from; /* the log does not reach that far back */
 		all.from = turn->from < all.from ? turn->from : all.from;
 		all.to = turn->to > all.to ? turn->to : all.to;
@@ -145,7 +145,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		next = cpu->successor == NOBODY_KNOWN ? NULL : thread_living(a, cpu->successor);
 
 	cpu->hidden = false;
-	a->hidden_turns[a->hidden_pos++ % HIDDEN_LOG] = (struct hidden_turn){since, ns};
+	a->hidden.slices[a->hidden.pos++ % HIDDEN_LOG] = (struct hidden_turn){since, ns};
 	books_mode(a, hidden, false);
 	frames_pop(a, hidden, since, 0, 0);
 	books_cpu_unknown(a, cpu, ns);

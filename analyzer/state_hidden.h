@@ -4,6 +4,7 @@
 /* state_hidden.h - threads without recorded events. state_hidden.c explains the mechanism. */
 #include <stdbool.h>
 #include <stdint.h>
+#include "hash_table.h"
 
 struct cpu;
 struct trace_analysis;
@@ -14,6 +15,13 @@ struct trace_thread;
 struct hidden_turn { /* a time slice that a hidden thread had, or may have had */
 	uint64_t from;
 	uint64_t to;
+};
+
+struct hidden_log {
+	bool any; /* threads without recorded events exist and may wake others */
+	struct hidden_turn slices[HIDDEN_LOG]; /* a ring, by the end of the slices */
+	uint64_t pos; /* number of entries ever added to @slices */
+	struct hash_table readings; /* of threads that the kernel does not list: hidden_runs.c */
 };
 
 /** hidden_end() - at the end of the recording: close the slice of a hidden thread on @cpu */

@@ -28,7 +28,7 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 
 	if (thread || !tid || tid >= MAX_TID)
 		return thread;
-	if (a->paused) {
+	if (a->masks.paused) {
 		start_foresee(a);
 		thread = thread_find(a, tid);
 		if (thread)
@@ -175,7 +175,7 @@ static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old,
 		thread_found_on_cpu(a, old, ns); /* its end was not recorded */
 	if (old->place != PLACE_ON_CPU)
 		thread_end(a, old, ns);
-	if (!exits || lost_first(a, since, ns + 1) != UINT64_MAX)
+	if (!exits || gap_log_first_loss(&a->gaps, since, ns + 1) != UINT64_MAX)
 		return 0;
 	return old->unfreed < INT8_MAX ? (int8_t)(old->unfreed + 1) : INT8_MAX;
 }

@@ -91,17 +91,17 @@ static int by_time(const void *left, const void *right)
 
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	if (a->has_mask && !a->sees_opens && has_opens(event))
+	if (a->masks.any && !a->masks.sees_opens && has_opens(event))
 		forget_opened(a);
-	mask_hold(a, event);
+	mask_hold(&a->masks, event);
 }
 
 static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
 {
-	struct cpu_gap *bigger = reallocarray(a->cpu_gaps, a->nr_cpu_gaps + more + 1, sizeof(*bigger));
+	struct cpu_gap *bigger = reallocarray(a->gaps.of_cpus, a->gaps.nr_of_cpus + more + 1, sizeof(*bigger));
 
 	if (bigger)
-		a->cpu_gaps = bigger;
+		a->gaps.of_cpus = bigger;
 	return bigger;
 }
 
@@ -113,8 +113,8 @@ static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
 	if (!cpu_gaps_reserve(a, a->nr_cpus))
 		return false;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = from, .end = to, .cpu = i};
-	a->halted_ns += to - from;
+		a->gaps.of_cpus[a->gaps.nr_of_cpus++] = (struct cpu_gap){.start = from, .end = to, .cpu = i};
+	a->gaps.halted_ns += to - from;
 	return true;
 }
 
@@ -144,7 +144,7 @@ static int find_halts(struct trace_analysis *a)
 		halted = !is_recorded(event, TRACE_EV_sched_switch);
 		since = first ? a->start_ns : event->ts_ns;
 		if (first || event->ts_ns < a->start_ns)
-			mask_begin(a, event);
+			mask_begin(&a->masks, event);
 		first = false;
 	}
 	if (ok && halted)
@@ -155,7 +155,7 @@ static int find_halts(struct trace_analysis *a)
 
 uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 {
-	return a->halted_ns;
+	return a->gaps.halted_ns;
 }
 
 /* ---- all of it ---- */
@@ -167,29 +167,29 @@ int lost_prepare(struct trace_analysis *a)
 
 	if (error)
 		return error;
-	a->next_gap_ns = UINT64_MAX;
-	a->pieces_left = PIECES;
-	a->gaps = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->gaps));
-	a->doubts = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->doubts));
-	if (!cpu_gaps_reserve(a, nr) || !a->gaps || !a->doubts)
+	a->gaps.next_ns = UINT64_MAX;
+	a->gaps.pieces_left = PIECES;
+	a->gaps.joined = calloc(nr + a->gaps.nr_of_cpus + 1, sizeof(*a->gaps.joined));
+	a->gaps.losses = calloc(nr + a->gaps.nr_of_cpus + 1, sizeof(*a->gaps.losses));
+	if (!cpu_gaps_reserve(a, nr) || !a->gaps.joined || !a->gaps.losses)
 		return -ENOMEM;
-	for (size_t i = 0; i < a->nr_cpu_gaps; i++)
-		a->doubts[a->nr_doubts++] = a->cpu_gaps[i].start;
+	for (size_t i = 0; i < a->gaps.nr_of_cpus; i++)
+		a->gaps.losses[a->gaps.nr_losses++] = a->gaps.of_cpus[i].start;
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_gap *gap = trace_get_gap(a->trace, i);
 
 		if (is_user(a, gap->stream) || trace_gap_is_older(a->trace, gap))
 			continue;
-		a->doubts[a->nr_doubts++] = gap->start_ns;
+		a->gaps.losses[a->gaps.nr_losses++] = gap->start_ns;
 		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 			continue;
-		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
+		a->gaps.of_cpus[a->gaps.nr_of_cpus++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
 	}
-	if (!sort_rows(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start))
+	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;
-	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);
-	if (a->nr_cpu_gaps)
-		a->next_gap_ns = a->cpu_gaps[0].start;
+	qsort(a->gaps.losses, a->gaps.nr_losses, sizeof(*a->gaps.losses), by_time);
+	if (a->gaps.nr_of_cpus)
+		a->gaps.next_ns = a->gaps.of_cpus[0].start;
 	return 0;
 }
 
@@ -219,38 +219,38 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 
 void lost_begin(struct trace_analysis *a, uint64_t ns)
 {
-	while (a->next_cpu_gap < a->nr_cpu_gaps && a->cpu_gaps[a->next_cpu_gap].start <= ns) {
-		const struct cpu_gap *gap = &a->cpu_gaps[a->next_cpu_gap++];
+	while (a->gaps.next < a->gaps.nr_of_cpus && a->gaps.of_cpus[a->gaps.next].start <= ns) {
+		const struct cpu_gap *gap = &a->gaps.of_cpus[a->gaps.next++];
 		uint64_t start = gap->start > a->start_ns ? gap->start : a->start_ns;
 
-		gap_join(a, gap->start, gap->end);
+		gap_log_add(&a->gaps, gap->start, gap->end);
 		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
 	}
-	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
+	a->gaps.next_ns = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX;
 }
 
 /* Makes room for one more late gap, and for its entries in gaps and late_doubts. */
 static bool damages_reserve(struct trace_analysis *a)
 {
-	size_t room = a->room_for_damages ? 2 * a->room_for_damages : 16;
+	size_t room = a->gaps.max_late ? 2 * a->gaps.max_late : 16;
 	struct trace_gap *damages;
 	uint64_t *doubts;
 	struct gap *gaps;
 
-	if (a->nr_damages < a->room_for_damages)
+	if (a->gaps.nr_late < a->gaps.max_late)
 		return true;
-	damages = reallocarray(a->damages, room, sizeof(*damages));
+	damages = reallocarray(a->gaps.late, room, sizeof(*damages));
 	if (damages)
-		a->damages = damages;
-	doubts = reallocarray(a->late_doubts, room, sizeof(*doubts));
+		a->gaps.late = damages;
+	doubts = reallocarray(a->gaps.late_losses, room, sizeof(*doubts));
 	if (doubts)
-		a->late_doubts = doubts;
-	gaps = reallocarray(a->gaps, a->nr_cpu_gaps + room, sizeof(*gaps));
+		a->gaps.late_losses = doubts;
+	gaps = reallocarray(a->gaps.joined, a->gaps.nr_of_cpus + room, sizeof(*gaps));
 	if (gaps)
-		a->gaps = gaps;
+		a->gaps.joined = gaps;
 	if (!damages || !doubts || !gaps)
 		return false;
-	a->room_for_damages = room;
+	a->gaps.max_late = room;
 	return true;
 }
 
@@ -259,10 +259,10 @@ static void damage_begin(struct trace_analysis *a, const struct trace_gap *gap)
 {
 	if (is_user(a, gap->stream))
 		return;
-	a->late_doubts[a->nr_late_doubts++] = gap->start_ns;
+	a->gaps.late_losses[a->gaps.nr_late_losses++] = gap->start_ns;
 	if (is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 		return;
-	gap_join(a, gap->start_ns, gap->end_ns);
+	gap_log_add(&a->gaps, gap->start_ns, gap->end_ns);
 	lost_cpu(a, &a->cpus[gap->cpu], gap->start_ns > a->start_ns ? gap->start_ns : a->start_ns, gap->end_ns);
 }
 
@@ -270,7 +270,7 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 {
 	struct trace_analysis *a = analysis;
 
-	if (!a->gaps) /* the pass has not begun: the cursor is rewound and reports it again */
+	if (!a->gaps.joined) /* the pass has not begun: the cursor is rewound and reports it again */
 		return;
 	if (!damages_reserve(a)) {
 		a->failed = -ENOMEM;
@@ -279,11 +279,11 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 	lost_begin(a, gap->start_ns);
 	if (gap->start_ns > a->now)
 		a->now = gap->start_ns;
-	a->damages[a->nr_damages++] = *gap;
+	a->gaps.late[a->gaps.nr_late++] = *gap;
 	damage_begin(a, gap);
-	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].damage)
-			a->hooks[i].damage(a->hooks[i].data, a, gap);
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].damage)
+			a->hooks.list[i].damage(a->hooks.list[i].data, a, gap);
 }
 
 const char *trace_analysis_start_damage(const struct trace_analysis *a, uint64_t *ret_lost)
@@ -294,10 +294,10 @@ const char *trace_analysis_start_damage(const struct trace_analysis *a, uint64_t
 
 size_t trace_analysis_nr_late_gaps(const struct trace_analysis *a)
 {
-	return a->nr_damages;
+	return a->gaps.nr_late;
 }
 
 const struct trace_gap *trace_analysis_get_late_gap(const struct trace_analysis *a, size_t idx)
 {
-	return idx < a->nr_damages ? &a->damages[idx] : NULL;
+	return idx < a->gaps.nr_late ? &a->gaps.late[idx] : NULL;
 }

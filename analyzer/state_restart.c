@@ -39,18 +39,18 @@
 /* It has no event since the pause, or since another loss before @again_ns. */
 static bool is_stale(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread->place != PLACE_DEAD && thread->place != PLACE_ON_CPU && thread->since < a->again_ns && lost_overlap(a, thread->since, a->again_ns);
+	return thread->place != PLACE_DEAD && thread->place != PLACE_ON_CPU && thread->since < a->restart.since_ns && gap_log_overlap(&a->gaps, thread->since, a->restart.since_ns);
 }
 
 static bool was_told(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread->told_ns >= a->again_ns;
+	return thread->told_ns >= a->restart.since_ns;
 }
 
 static void end_unseen(struct trace_analysis *a, struct trace_thread *thread)
 {
-	thread_found_on_cpu(a, thread, a->again_ns);
-	thread_end(a, thread, a->again_ns);
+	thread_found_on_cpu(a, thread, a->restart.since_ns);
+	thread_end(a, thread, a->restart.since_ns);
 }
 
 /* ---- descriptors and mappings ---- */
@@ -79,7 +79,7 @@ static void forget_tables(struct trace_analysis *a, const struct trace_process *
 
 void on_start_told(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	if (a->again_ns)
+	if (a->restart.since_ns)
 		start_told(a, event);
 }
 
@@ -179,7 +179,7 @@ static struct trace_thread *thread_told(struct trace_analysis *a, const struct t
 	/* it died just after the recorder read it */
 	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns)
 		return NULL;
-	if (thread && is_stale(a, thread) && start->start_ns > lost_first(a, thread->since, ns)) {
+	if (thread && is_stale(a, thread) && start->start_ns > gap_log_first_loss(&a->gaps, thread->since, ns)) {
 		end_unseen(a, thread);
 		thread = NULL;
 	}
@@ -192,7 +192,7 @@ static struct trace_thread *thread_told(struct trace_analysis *a, const struct t
 
 void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	struct trace_thread *thread = a->again_ns ? thread_told(a, event, ns) : NULL;
+	struct trace_thread *thread = a->restart.since_ns ? thread_told(a, event, ns) : NULL;
 
 	if (!thread)
 		return;
@@ -210,11 +210,11 @@ static bool again_open(struct trace_analysis *a)
 
 	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
 	mask[TRACE_EV_start_again / 64] |= 1ull << TRACE_EV_start_again % 64;
-	if (!a->again)
-		a->again = trace_cursor_new(a->trace, &options, NULL);
-	if (!a->again)
+	if (!a->restart.ahead)
+		a->restart.ahead = trace_cursor_new(a->trace, &options, NULL);
+	if (!a->restart.ahead)
 		a->failed = -ENOMEM;
-	return a->again;
+	return a->restart.ahead;
 }
 
 /*
@@ -226,42 +226,42 @@ static void look_ahead(struct trace_analysis *a, uint32_t number)
 	const struct trace_event *event;
 	int error;
 
-	while (a->nr_again_ahead <= number && again_open(a) && (event = trace_cursor_next(a->again))) {
+	while (a->restart.nr_ahead <= number && again_open(a) && (event = trace_cursor_next(a->restart.ahead))) {
 		if (!a->handlers[event->id] || event->cpu >= a->nr_cpus)
 			continue;
 		if (event->id == TRACE_EV_start_again)
-			a->nr_again_ahead++;
-		else if (a->nr_again_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->again_ns)
-			thread_told(a, event, a->again_ns);
+			a->restart.nr_ahead++;
+		else if (a->restart.nr_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->restart.since_ns)
+			thread_told(a, event, a->restart.since_ns);
 	}
-	error = a->again ? trace_cursor_error(a->again, NULL) : 0;
+	error = a->restart.ahead ? trace_cursor_error(a->restart.ahead, NULL) : 0;
 	if (error && error != -EBADMSG) /* the pass meets the damaged chunk, too */
 		a->failed = error;
 }
 
 void start_foresee(struct trace_analysis *a)
 {
-	uint64_t before = a->again_ns;
+	uint64_t before = a->restart.since_ns;
 
-	a->again_ns = a->now;
-	look_ahead(a, a->nr_again + 1);
-	a->again_ns = before;
+	a->restart.since_ns = a->now;
+	look_ahead(a, a->restart.nr + 1);
+	a->restart.since_ns = before;
 }
 
 static void begin(struct trace_analysis *a, uint64_t ns)
 {
-	a->again_ns = ns;
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		if (process_owner(a, a->processes[i]))
-			forget_tables(a, a->processes[i]);
-	look_ahead(a, a->nr_again);
+	a->restart.since_ns = ns;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		if (process_owner(a, a->threads.processes[i]))
+			forget_tables(a, a->threads.processes[i]);
+	look_ahead(a, a->restart.nr);
 }
 
 /* All descriptors and control groups are known now. */
 static void settle(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_process *process = a->processes[i];
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+		struct trace_process *process = a->threads.processes[i];
 
 		for (struct trace_thread *thread = process->first; thread; thread = thread->next)
 			if (thread->place != PLACE_DEAD && !was_told(a, thread) && is_stale(a, thread))
@@ -271,14 +271,14 @@ static void settle(struct trace_analysis *a)
 		if (process_owner(a, process))
 			cgroup_put(a, process, process->cgroup);
 	}
-	a->again_ns = 0;
+	a->restart.since_ns = 0;
 }
 
 void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	a->nr_again++;
+	a->restart.nr++;
 	if (!((const struct trace_start_again *)event->payload)->done)
 		begin(a, ns);
-	else if (a->again_ns)
+	else if (a->restart.since_ns)
 		settle(a);
 }

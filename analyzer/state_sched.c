@@ -116,7 +116,7 @@ static void forget_call(struct trace_analysis *a, struct trace_thread *thread, u
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
-	if (!a->no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
+	if (!a->masks.no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
 		return;
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {
@@ -141,7 +141,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 			pending_wait(a, thread, ns, NULL);
 			break;
 		}
-		if (a->no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
+		if (a->masks.no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
 			books_unknown(a, thread, ns);
 			break;
 		}
@@ -153,15 +153,15 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 	case PLACE_BLOCKED:
 		if (thread->task_state == TASK_STATE_QUOTA)
 			pending_wait(a, thread, ns, NULL);
-		else if (!thread->has_early && a->no_wakings)
+		else if (!thread->has_early && a->masks.no_wakings)
 			books_unknown(a, thread, ns);
 		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
 			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->nr_offline)
 			books_unknown(a, thread, ns);
-		else if (!thread->has_early && a->hides && hidden_turns(a, thread->since, ns, &turn))
+		else if (!thread->has_early && a->hidden.any && hidden_turns(a, thread->since, ns, &turn))
 			woken_unseen(a, cpu, thread, ns, &turn);
-		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->has_early)
+		else if (gap_log_first_loss(&a->gaps, thread->since, ns) == UINT64_MAX || thread->has_early)
 			books_queued(a, thread, ns, NULL);
 		else
 			thread_found_on_cpu(a, thread, ns);
@@ -226,7 +226,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	}
 	cpu->quota_tid = 0;
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
-	if (a->filtered && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
+	if (a->filter.is_on && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
 		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
@@ -250,7 +250,7 @@ static bool sends_packets(const struct trace_analysis *a, const struct frame *fr
 		[CALL_RECV] = true,   [CALL_SEND] = true,  [CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
 	};
 
-	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files[frame->file].mode));
+	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files.list[frame->file].mode));
 }
 
 /*

@@ -29,17 +29,17 @@ static uint64_t inode_key(uint64_t ino)
 
 struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
+	const struct idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
-	if (!row || a->socks[row->idx].ino != ino)
+	if (!row || a->sockets.list[row->idx].ino != ino)
 		return NULL;
-	a->socks[row->idx].sweeps = a->sweeps;
-	return &a->socks[row->idx];
+	a->sockets.list[row->idx].sweeps = a->sweep.nr;
+	return &a->sockets.list[row->idx];
 }
 
 struct sock *sock_of_file(const struct trace_analysis *a, file_idx file)
 {
-	return file && S_ISSOCK(a->files[file].mode) ? sock_of_inode(a, a->files[file].ino) : NULL;
+	return file && S_ISSOCK(a->files.list[file].mode) ? sock_of_inode(a, a->files.list[file].ino) : NULL;
 }
 
 struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
@@ -50,8 +50,8 @@ struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
 		return sock_of_inode(a, sock->peer_ino);
 	if (!sock->ends.remote_port)
 		return NULL;
-	peer = &a->socks[tuple_other(&a->sock_by_tuple, &sock->ends)]; /* index 0 is no socket */
-	return peer != a->socks && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
+	peer = &a->sockets.list[tuple_other(&a->sockets.by_tuple, &sock->ends)]; /* index 0 is no socket */
+	return peer != a->sockets.list && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
 }
 
 string_id sock_address(struct trace_analysis *a, const struct sock *sock)
@@ -81,41 +81,41 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 
 static sock_idx sock_place(struct trace_analysis *a)
 {
-	sock_idx idx = a->free_sock;
+	sock_idx idx = a->sockets.first_free;
 
-	if (a->until_sweep)
-		a->until_sweep--;
+	if (a->sweep.remaining)
+		a->sweep.remaining--;
 	if (idx) {
-		a->free_sock = a->socks[idx].next;
+		a->sockets.first_free = a->sockets.list[idx].next;
 		return idx;
 	}
-	if (a->nr_socks >= a->max_socks) {
-		uint32_t max = a->max_socks ? a->max_socks * 2 : 64;
-		struct sock *bigger = reallocarray(a->socks, max, sizeof(*bigger));
+	if (a->sockets.nr >= a->sockets.max) {
+		uint32_t max = a->sockets.max ? a->sockets.max * 2 : 64;
+		struct sock *bigger = reallocarray(a->sockets.list, max, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
 			return 0;
 		}
-		a->socks = bigger;
-		a->max_socks = max;
-		if (!a->nr_socks)
-			memset(&a->socks[a->nr_socks++], 0, sizeof(*bigger));
+		a->sockets.list = bigger;
+		a->sockets.max = max;
+		if (!a->sockets.nr)
+			memset(&a->sockets.list[a->sockets.nr++], 0, sizeof(*bigger));
 	}
-	return a->nr_socks++;
+	return a->sockets.nr++;
 }
 
 static const struct sock *sock_find(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
+	const struct idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
-	return row && a->socks[row->idx].ino == ino ? &a->socks[row->idx] : NULL;
+	return row && a->sockets.list[row->idx].ino == ino ? &a->sockets.list[row->idx] : NULL;
 }
 
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 {
 	const struct sock *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
-	size_t idx = sock ? (size_t)(sock - a->socks) : 0, other = peer ? (size_t)(peer - a->socks) : 0;
+	size_t idx = sock ? (size_t)(sock - a->sockets.list) : 0, other = peer ? (size_t)(peer - a->sockets.list) : 0;
 
 	marks[idx / 64] |= 1ull << idx % 64;
 	marks[other / 64] |= 1ull << other % 64;
@@ -123,22 +123,22 @@ void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 
 static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
 {
-	struct idx_row *row = books_row(a, &a->sock_by_inode, sizeof(*row), inode_key(ino));
+	struct idx_row *row = books_row(a, &a->sockets.by_inode, sizeof(*row), inode_key(ino));
 
 	if (!row->idx)
 		row->idx = sock_place(a);
-	return row->idx ? &a->socks[row->idx] : NULL;
+	return row->idx ? &a->sockets.list[row->idx] : NULL;
 }
 
 void sock_forget(struct trace_analysis *a, sock_idx idx)
 {
-	struct sock *sock = &a->socks[idx];
+	struct sock *sock = &a->sockets.list[idx];
 
 	if (sock->ends.remote_port)
-		tuple_remove(&a->sock_by_tuple, &sock->ends, idx);
-	table_remove(&a->sock_by_inode, sizeof(struct idx_row), inode_key(sock->ino));
-	*sock = (struct sock){.sweeps = FILE_FREE, .next = a->free_sock};
-	a->free_sock = idx;
+		tuple_remove(&a->sockets.by_tuple, &sock->ends, idx);
+	table_remove(&a->sockets.by_inode, sizeof(struct idx_row), inode_key(sock->ino));
+	*sock = (struct sock){.sweeps = FILE_FREE, .next = a->sockets.first_free};
+	a->sockets.first_free = idx;
 }
 
 static void sock_learn(struct trace_analysis *a, const struct sock *seen)
@@ -148,8 +148,8 @@ static void sock_learn(struct trace_analysis *a, const struct sock *seen)
 	if (!sock || a->failed)
 		return;
 	*sock = *seen;
-	sock->sweeps = a->sweeps;
-	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sock_by_tuple, &sock->ends, (uint64_t)(sock - a->socks)))
+	sock->sweeps = a->sweep.nr;
+	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sockets.by_tuple, &sock->ends, (uint64_t)(sock - a->sockets.list)))
 		a->failed = -ENOMEM;
 }
 

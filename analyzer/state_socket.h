@@ -26,6 +26,12 @@ struct sock {
 	uint32_t next;	 /* next of the free list */
 };
 
+struct socket_table {
+	struct sock *list; /* owned; [0] unused */
+	uint32_t nr, max, first_free;
+	struct hash_table by_inode, by_tuple;
+};
+
 struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino);
 struct sock *sock_of_file(const struct trace_analysis *a, file_idx file);
 struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock);

@@ -41,15 +41,15 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
  */
 static void share_with_threads(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_thread *owner = process_owner(a, a->processes[i]);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+		struct trace_thread *owner = process_owner(a, a->threads.processes[i]);
 
-		cgroup_put(a, a->processes[i], a->processes[i]->cgroup);
+		cgroup_put(a, a->threads.processes[i], a->threads.processes[i]->cgroup);
 		if (owner && !owner->fds)
 			owner->fds = fds_copy(a, NULL);
 		if (owner && !owner->memory)
 			owner->memory = memory_new(a);
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			if (thread != owner) {
 				if (!thread->fds)
 					thread->fds = fds_ref(owner->fds);
@@ -156,8 +156,8 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 
 static void find_running(const struct trace_analysis *a, struct first *firsts)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			struct first *first = &firsts[thread->cpu];
 
 			if (thread->place == PLACE_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
@@ -168,7 +168,7 @@ static void find_running(const struct trace_analysis *a, struct first *firsts)
 
 static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first *first)
 {
-	if (first->what != FIRST_LOST && !a->filtered)
+	if (first->what != FIRST_LOST && !a->filter.is_on)
 		cpu->current = &cpu->idle;
 	if (first->what == FIRST_TOLD)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
@@ -231,8 +231,8 @@ static bool is_first(const struct trace_analysis *a, const struct first *firsts,
  */
 static void end_exited(struct trace_analysis *a, const struct first *firsts)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if ((thread->flags & THREAD_EXITING) && !(thread->flags & THREAD_FROM_START) && !is_first(a, firsts, thread->tid))
 				thread_end(a, thread, a->start_ns);
 }
@@ -252,12 +252,12 @@ static void forget_gone(struct trace_analysis *a)
 {
 	uint32_t nr = NR_PSEUDO_PROCESSES;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_process *process = a->processes[i];
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+		struct trace_process *process = a->threads.processes[i];
 
 		if (!is_gone(process)) {
 			process_renumber(a, process, nr);
-			a->processes[nr++] = process;
+			a->threads.processes[nr++] = process;
 			continue;
 		}
 		for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
@@ -266,14 +266,14 @@ static void forget_gone(struct trace_analysis *a)
 		process_renumber(a, process, PROCESS_UNKNOWN);
 		process_release(process);
 	}
-	a->nr_processes = nr;
+	a->threads.nr_processes = nr;
 }
 
 /* The scheduling state of these threads and their work are not known when the window begins. */
 static void place_older(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			if (thread->place == PLACE_DEAD || (thread->flags & THREAD_FROM_START))
 				continue;
 			thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
@@ -324,8 +324,8 @@ static uint64_t dead_read_ns(const struct trace_analysis *a)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (const struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if (may_be_dead(thread) && thread->read_ns > ns)
 				ns = thread->read_ns;
 	return ns;
@@ -358,8 +358,8 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 	error = pass_end(cursor);
 	if (error)
 		return error;
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if (may_be_dead(thread)) {
 				thread->depth = 0;
 				thread->flags &= ~THREAD_MODE_UNKNOWN;

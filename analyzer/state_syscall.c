@@ -49,7 +49,7 @@ static void change_unseen(struct trace_analysis *a, struct trace_thread *thread,
  */
 static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
-	if (a->no_exits)
+	if (a->masks.no_exits)
 		change_unseen(a, thread, frame);
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE:
@@ -214,7 +214,7 @@ static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thre
 {
 	if (!(frame->args[3] & MAP_SHARED) || (frame->args[3] & MAP_PRIVATE))
 		return 0;
-	return file_get(a, "/dev/zero (deleted)", 0, ++a->nr_anonymous, 0100000);
+	return file_get(a, "/dev/zero (deleted)", 0, ++a->files.nr_anonymous, 0100000);
 }
 
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)

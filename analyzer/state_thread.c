@@ -25,23 +25,23 @@ struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
 	struct trace_process *process;
 	struct idx_row *row;
 
-	if (a->nr_processes >= a->max_processes) {
-		uint32_t max = a->max_processes ? a->max_processes * 2 : 64;
-		struct trace_process **bigger = reallocarray(a->processes, max, sizeof(*bigger));
+	if (a->threads.nr_processes >= a->threads.max_processes) {
+		uint32_t max = a->threads.max_processes ? a->threads.max_processes * 2 : 64;
+		struct trace_process **bigger = reallocarray(a->threads.processes, max, sizeof(*bigger));
 
 		if (!bigger)
 			goto fail;
-		a->processes = bigger;
-		a->max_processes = max;
+		a->threads.processes = bigger;
+		a->threads.max_processes = max;
 	}
 	process = arena_take(&a->arena, sizeof(*process));
 	if (!process)
 		goto fail;
-	process->idx = a->nr_processes;
+	process->idx = a->threads.nr_processes;
 	process->pid = pid;
 	process->strings = &a->strings;
-	a->processes[a->nr_processes++] = process;
-	row = books_row(a, &a->process_by_pid, sizeof(*row), pid + 1ull);
+	a->threads.processes[a->threads.nr_processes++] = process;
+	row = books_row(a, &a->threads.process_by_pid, sizeof(*row), pid + 1ull);
 	row->idx = process->idx;
 	return process;
 fail:
@@ -51,7 +51,7 @@ fail:
 
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx)
 {
-	struct idx_row *row = books_row(a, &a->process_by_pid, sizeof(*row), process->pid + 1ull);
+	struct idx_row *row = books_row(a, &a->threads.process_by_pid, sizeof(*row), process->pid + 1ull);
 
 	if (row->idx == process->idx)
 		row->idx = idx;
@@ -62,9 +62,9 @@ void process_renumber(struct trace_analysis *a, struct trace_process *process, u
 
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
 {
-	const struct idx_row *row = table_find(&a->process_by_pid, sizeof(*row), pid + 1ull);
+	const struct idx_row *row = table_find(&a->threads.process_by_pid, sizeof(*row), pid + 1ull);
 
-	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->processes[row->idx] : NULL;
+	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->threads.processes[row->idx] : NULL;
 }
 
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid)
@@ -116,7 +116,7 @@ struct trace_thread *process_owner(const struct trace_analysis *a, const struct 
 
 struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 {
-	struct trace_thread ***page = &a->pages[tid / TID_PAGE];
+	struct trace_thread ***page = &a->threads.pages[tid / TID_PAGE];
 
 	if (!*page) {
 		*page = calloc(TID_PAGE, sizeof(**page));
@@ -130,9 +130,9 @@ struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 
 struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
 {
-	if (tid >= MAX_TID || !a->pages[tid / TID_PAGE])
+	if (tid >= MAX_TID || !a->threads.pages[tid / TID_PAGE])
 		return NULL;
-	return a->pages[tid / TID_PAGE][tid % TID_PAGE];
+	return a->threads.pages[tid / TID_PAGE][tid % TID_PAGE];
 }
 
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns)
@@ -146,7 +146,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 		return NULL;
 	}
 	*slot = thread;
-	thread->idx = a->nr_threads++;
+	thread->idx = a->threads.nr++;
 	thread->tid = tid;
 	thread->process = process;
 	thread->process_idx = process->idx;

@@ -208,6 +208,16 @@ struct trace_process {
 /* Pseudo processes, which stand for no single process. Real processes follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };
 
+#define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
+#define TID_PAGE 1024u
+struct thread_table {
+	struct trace_thread **pages[MAX_TID / TID_PAGE]; /* owned: the latest threads by id */
+	uint32_t nr; /* of all threads, dead ones too */
+	struct trace_process **processes; /* owned, and each with its threads */
+	uint32_t nr_processes, max_processes;
+	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
+};
+
 struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
 /**
@@ -221,7 +231,7 @@ struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
 /** process_release() - release what its threads own; the arena owns the process and its threads */
 void process_release(struct trace_process *process);
 /**
- * process_renumber() - set the index of @process in a->processes; the caller moves the pointer
+ * process_renumber() - set the index of @process; the caller moves the pointer
  *
  * With the index of a pseudo process, process_find() no longer finds it. Must be called before any
  * other structure keeps the old index.

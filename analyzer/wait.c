@@ -350,7 +350,7 @@ static enum via via_of_socket(const struct sock *sock)
  */
 static bool brings_packets(const struct question *q)
 {
-	return q->waker->file && S_ISCHR(q->a->files[q->waker->file].mode);
+	return q->waker->file && S_ISCHR(q->a->files.list[q->waker->file].mode);
 }
 
 static struct verdict by_socket(const struct question *q, const struct sock *sock)
@@ -421,7 +421,7 @@ static bool is_terminal(const struct question *q, file_idx file)
 /* True if the waker is a task that acted on this file. */
 static bool is_wakers(const struct question *q, file_idx idx)
 {
-	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
+	const struct file *file = &q->a->files.list[idx], *wakers = &q->a->files.list[q->waker->file];
 
 	return woken_by_task(q) && !q->pending->cut && q->waker->file && file->ino == wakers->ino && file->dev == wakers->dev;
 }
@@ -459,7 +459,7 @@ static struct verdict by_file(const struct question *q, file_idx idx)
 		return by_unknown_file(q);
 	if (ended_by_rcu(q))
 		return by_waker_alone(q, VIA_NONE);
-	switch (q->a->files[idx].mode & S_IFMT) {
+	switch (q->a->files.list[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
 		if (was_kept(q, idx))
@@ -528,12 +528,12 @@ static bool used_by_waker(const struct question *q, file_idx idx)
  */
 static struct verdict between(const struct question *q, file_idx one, file_idx two)
 {
-	bool one_is_disk = one && S_ISREG(q->a->files[one].mode);
+	bool one_is_disk = one && S_ISREG(q->a->files.list[one].mode);
 	bool disk = q->waker->cause == CAUSE_BLOCK;
 
 	if (!one || !two)
 		return by_file(q, one ? one : two);
-	if (!one_is_disk && !S_ISREG(q->a->files[two].mode))
+	if (!one_is_disk && !S_ISREG(q->a->files.list[two].mode))
 		return by_file(q, used_by_waker(q, two) ? two : one);
 	return by_file(q, one_is_disk == disk ? one : two);
 }
@@ -641,7 +641,7 @@ static struct verdict of_descriptors(const struct question *q)
 	if (end && end->counts_fds && !end->nr_fds)
 		return timeout(); /* poll() without descriptors is a sleep */
 	for (uint32_t i = 0; end && i < end->nr_fds; i++)
-		sum = agreed(sum, would_end(q, fd_file(q->thread, q->a->end_fds[end->first_fd + i])), VIA_POLL);
+		sum = agreed(sum, would_end(q, fd_file(q->thread, q->a->end.fds[end->first_fd + i])), VIA_POLL);
 	return sum.kind == TRACE_WAIT_UNKNOWN ? other_call(q, VIA_POLL) : sum;
 }
 
@@ -676,7 +676,7 @@ static struct verdict call_uring(const struct question *q)
 	struct verdict v;
 
 	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > q->pending->from &&
-	    !(*file_text(q->a, file) && S_ISREG(q->a->files[file].mode)))
+	    !(*file_text(q->a, file) && S_ISREG(q->a->files.list[file].mode)))
 		return the_workers(q);
 	if (q->pending->cut && !q->gap)
 		v = of_requests(q);
@@ -762,7 +762,7 @@ static struct verdict call_poll(const struct question *q)
 		v = q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : of_descriptors(q);
 	else if (q->waker->by_signal && woken_by_task(q)) /* for a signalfd, or it interrupted the call */
 		v = the_waker(q, VIA_SIGNAL);
-	else if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
+	else if (q->waker->file && S_ISFIFO(q->a->files.list[q->waker->file].mode))
 		v = by_waker(q, VIA_PIPE);
 	else if (sock)
 		v = by_socket(q, sock);
@@ -891,7 +891,7 @@ static bool succeeded(const struct question *q)
 static bool result_tells(const struct question *q)
 {
 	return q->gap && (q->thread->flags & THREAD_RETURNS) && q->thread->nr_pending && is_last(q) && q->frame->kind == FRAME_SYSCALL &&
-	       lost_first(q->a, q->pending->from, q->a->now) == UINT64_MAX;
+	       gap_log_first_loss(&q->a->gaps, q->pending->from, q->a->now) == UINT64_MAX;
 }
 
 static struct verdict decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)

@@ -6,7 +6,7 @@
  * interned strings.
  *
  * A table is an array with open addressing. The first member of each row is its key; key 0 marks a
- * free row. A thread has half a dozen tables, most with a handful of rows. So struct hash_table has only
+ * free row. A thread has half a dozen tables, most with a handful of rows. So hash_table has only
  * 16 bytes and starts empty.
  * A small table stores its rows in the order of insertion, without holes. With thousands of
  * threads, a look-up then touches only the cache lines of used rows.
