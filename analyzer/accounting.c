@@ -11,16 +11,16 @@
  * interval before (cpu->mark, thread->since). Therefore no time can be lost or counted twice.
  *
  * Example: CPU 0 has mark 100 ns and runs thread A in user mode. A enters a system call at 130 ns,
- * and the caller calls books_cpu(130): 30 ns are added to A's `user` and to the CPU's `user`, and
- * the mark becomes 130. A blocks at 150: books_cpu(150) adds 20 ns to A's `syscall` and to the
+ * and the caller calls acct_cpu(130): 30 ns are added to A's `user` and to the CPU's `user`, and
+ * the mark becomes 130. A blocks at 150: acct_cpu(150) adds 20 ns to A's `syscall` and to the
  * CPU's `system`, and A's `since` becomes 150. A is woken at 400: pending_wait(400) adds 250 ns to
  * A's `blocked`, and `since` becomes 400.
  *
  * Two facts are known late:
  * - The mode of a thread that ran at the start of the recording is unknown until the thread enters
- *   or leaves the kernel. Its CPU time is kept in `shares` until books_mode() accounts it.
+ *   or leaves the kernel. Its CPU time is kept in `shares` until acct_mode() accounts it.
  * - wait.c decides the cause of a wait at the end of the system call. Until then the interval is
- *   pending (pending.c): its time is in books.blocked at once, its row in books.waits follows.
+ *   pending (pending.c): its time is in acct.blocked at once, its row in acct.waits follows.
  *
  * Waits for files are kept with the other uses of files: accounting_files.c.
  */
@@ -68,7 +68,7 @@ static void share_add(struct trace_analysis *a, struct trace_thread *thread, uin
 	thread->shares[thread->nr_shares++] = (struct cpu_share){.cpu = cpu, .ns = ns};
 }
 
-void books_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall)
+void acct_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall)
 {
 	if (!(thread->flags & THREAD_MODE_UNKNOWN))
 		return;
@@ -76,7 +76,7 @@ void books_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_s
 	for (uint32_t i = 0; i < thread->nr_shares; i++) {
 		struct trace_cpu_figures *figures = &a->cpus[thread->shares[i].cpu].figures;
 
-		*(in_syscall ? &thread->books.syscall : &thread->books.user) += thread->shares[i].ns;
+		*(in_syscall ? &thread->acct.syscall : &thread->acct.user) += thread->shares[i].ns;
 		*(in_syscall ? &figures->system_ns : &figures->user_ns) += thread->shares[i].ns;
 	}
 	free(thread->shares);
@@ -102,32 +102,32 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
 }
 
-static void book_running(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to)
+static void acct_running(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to)
 {
 	enum trace_state state = running_state(a, thread);
 	uint64_t ns = to - from;
 
 	switch (state) {
 	case TRACE_STATE_USER:
-		thread->books.user += ns;
+		thread->acct.user += ns;
 		cpu->figures.user_ns += ns;
 		break;
 	case TRACE_STATE_TRAP:
-		thread->books.trap += ns;
+		thread->acct.trap += ns;
 		cpu->figures.system_ns += ns;
 		break;
 	case TRACE_STATE_RUNNING:
 		share_add(a, thread, cpu->cpu, ns);
 		break;
 	default:
-		thread->books.syscall += ns;
+		thread->acct.syscall += ns;
 		cpu->figures.system_ns += ns;
 	}
 	if (WATCHED(a, state))
 		emit_on_cpu(a, cpu, thread, from, to, state);
 }
 
-static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t from, uint64_t to)
+static void acct_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t from, uint64_t to)
 {
 	const struct nest *top = &cpu->nest[cpu->nested - 1];
 	struct trace_thread *thread = cpu->current;
@@ -135,11 +135,11 @@ static void book_interrupted(struct trace_analysis *a, struct cpu *cpu, uint64_t
 
 	*(top->type == NEST_SOFTIRQ ? &cpu->figures.softirq_ns : &cpu->figures.irq_ns) += to - from;
 	cpu->irq_ns += to - from;
-	((struct interrupt_row *)books_row(a, &a->interrupts, sizeof(*row), nest_key(top)))->ns += to - from;
+	((struct interrupt_row *)acct_row(a, &a->interrupts, sizeof(*row), nest_key(top)))->ns += to - from;
 	if (thread == &cpu->idle)
 		return;
-	thread->books.interrupted += to - from;
-	row = books_row(a, &thread->books.interrupts, sizeof(*row), nest_key(top));
+	thread->acct.interrupted += to - from;
+	row = acct_row(a, &thread->acct.interrupts, sizeof(*row), nest_key(top));
 	row->ns += to - from;
 	if (WATCHED(a, TRACE_STATE_INTERRUPTED))
 		emit_on_cpu(a, cpu, thread, from, to, TRACE_STATE_INTERRUPTED);
@@ -153,7 +153,7 @@ static void softirq_add(struct cpu *cpu, uint64_t ns)
 		cpu->softirq_ns[softirq->number] += ns;
 }
 
-void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+void acct_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	uint64_t from = cpu->mark;
 
@@ -165,26 +165,26 @@ void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	if (!cpu->current)
 		cpu->figures.unknown_ns += ns - from;
 	else if (interrupted(cpu))
-		book_interrupted(a, cpu, from, ns);
+		acct_interrupted(a, cpu, from, ns);
 	else if (cpu->current == &cpu->idle)
 		cpu->figures.idle_ns += ns - from;
 	else
-		book_running(a, cpu, cpu->current, from, ns);
+		acct_running(a, cpu, cpu->current, from, ns);
 }
 
 static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	struct verdict unknown = wait_unknown_cause(a, thread);
+	struct wait_cause unknown = wait_unknown_cause(a, thread);
 	struct wait_row *row;
 
 	if (!ns)
 		return;
-	row = books_row(a, &thread->books.waits, sizeof(*row), wait_key(&unknown));
+	row = acct_row(a, &thread->acct.waits, sizeof(*row), wait_key(&unknown));
 	row->ns += ns;
 	row->count++;
 }
 
-void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+void acct_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = cpu->current, .from_ns = cpu->mark, .to_ns = ns, .state = TRACE_STATE_BLOCKED,
 					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
@@ -196,7 +196,7 @@ void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		softirq_add(cpu, ns - cpu->mark); /* a caller may have read the sum already: it must not decrease */
 	cpu->figures.unknown_ns += ns - cpu->mark;
 	if (cpu->current && cpu->current != &cpu->idle) {
-		cpu->current->books.blocked += ns - cpu->mark;
+		cpu->current->acct.blocked += ns - cpu->mark;
 		unknown_add(a, cpu->current, ns - cpu->mark);
 		if (WATCHED(a, TRACE_STATE_BLOCKED))
 			interval_emit(a, &interval);
@@ -206,7 +206,7 @@ void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 /* ---- waiting for a CPU ---- */
 
-void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, struct cpu *onto)
+void acct_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, struct cpu *onto)
 {
 	uint64_t from = thread->since, lost;
 
@@ -214,14 +214,14 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 		return;
 	thread->since = ns;
 	lost = gap_log_overlap(&a->gaps, from, ns);
-	thread->books.wait_cpu += ns - from - lost;
-	thread->books.blocked += lost;
+	thread->acct.wait_cpu += ns - from - lost;
+	thread->acct.blocked += lost;
 	unknown_add(a, thread, lost);
 	if (!lost) {
-		turns_charge(a, thread, from, ns, onto);
+		slice_log_charge(a, thread, from, ns, onto);
 	} else if (ns - from > lost) {
-		turns_settle(a, thread);
-		books_later(a, &thread->books.who, SUM_OF(who_row, ns), PROCESS_UNKNOWN + 1ull, ns - from - lost);
+		slice_log_settle(a, thread);
+		acct_later(a, &thread->acct.who, SUM_OF(who_row, ns), PROCESS_UNKNOWN + 1ull, ns - from - lost);
 	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
@@ -233,22 +233,22 @@ void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_
 
 /* ---- blocked ---- */
 
-void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint64_t lost)
+void acct_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint64_t lost)
 {
-	thread->books.blocked += ns - thread->since;
+	thread->acct.blocked += ns - thread->since;
 	thread->since = ns;
 	unknown_add(a, thread, lost);
 }
 
-void books_cause(struct trace_analysis *a, struct trace_thread *thread, const struct verdict *cause, file_idx file, uint64_t ns)
+void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file, uint64_t ns)
 {
 	if (cause->kind == TRACE_WAIT_FILE)
-		books_file_wait(a, thread, wait_key(cause), file, ns);
+		acct_file_wait(a, thread, wait_key(cause), file, ns);
 	else
-		books_later(a, &thread->books.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(cause), ns);
+		acct_later(a, &thread->acct.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(cause), ns);
 }
 
-void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = thread, .from_ns = thread->since, .to_ns = ns, .state = TRACE_STATE_BLOCKED, .cpu = -1,
 					  .kind = TRACE_WAIT_UNKNOWN, .via = ""};
@@ -257,7 +257,7 @@ void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64
 		return;
 	interval.target = strings_text(&a->strings, wait_unknown_cause(a, thread).target);
 	interval.idle = wait_unknown_cause(a, thread).idle;
-	thread->books.blocked += ns - thread->since;
+	thread->acct.blocked += ns - thread->since;
 	unknown_add(a, thread, ns - thread->since);
 	thread->since = ns;
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
@@ -269,8 +269,8 @@ void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64
 /* The sum to which the time of @thread since the last accounting belongs. */
 static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *cpu, const struct trace_thread *thread, struct trace_times *times)
 {
-	if (thread->place != PLACE_ON_CPU)
-		return thread->place == PLACE_QUEUED ? &times->wait_cpu_ns : &times->blocked_ns;
+	if (thread->sched_state != SCHED_ON_CPU)
+		return thread->sched_state == SCHED_RUNNABLE ? &times->wait_cpu_ns : &times->blocked_ns;
 	if (interrupted(cpu))
 		return &times->interrupted_ns;
 	switch (running_state(a, thread)) {
@@ -285,14 +285,14 @@ static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *c
 
 void trace_thread_times(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_times *ret_times)
 {
-	const struct books *books = &thread->books;
-	struct trace_times times = {books->user, books->syscall, books->trap, books->interrupted, books->wait_cpu, books->blocked};
+	const struct acct *acct = &thread->acct;
+	struct trace_times times = {acct->user, acct->syscall, acct->trap, acct->interrupted, acct->wait_cpu, acct->blocked};
 	const struct cpu *cpu = &a->cpus[thread->cpu < a->nr_cpus ? thread->cpu : 0];
-	uint64_t since = thread->place == PLACE_ON_CPU ? cpu->mark : thread->since;
+	uint64_t since = thread->sched_state == SCHED_ON_CPU ? cpu->mark : thread->since;
 
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
 		times.user_ns += thread->shares[i].ns;
-	if (thread->place != PLACE_DEAD && !a->done && a->now > since)
+	if (thread->sched_state != SCHED_DEAD && !a->done && a->now > since)
 		*open_column(a, cpu, thread, &times) += a->now - since;
 	*ret_times = times;
 }

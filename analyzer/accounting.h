@@ -6,7 +6,7 @@
  * to them.
  *
  * Only accounting.c adds time. Some sums are added later, and the tables of a dead thread are
- * packed. A reader therefore calls books_of(), which returns them complete and unpacked.
+ * packed. A reader therefore calls acct_of(), which returns them complete and unpacked.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 struct cpu;
 struct trace_analysis;
 struct trace_thread;
-struct verdict;
+struct wait_cause;
 
 /* ---- rows ---- */
 
@@ -58,7 +58,7 @@ struct file_row {
 	uint64_t writes;
 };
 
-struct books {
+struct acct {
 	uint64_t user;
 	uint64_t syscall;
 	uint64_t trap;
@@ -83,39 +83,39 @@ struct books {
  * first and counted NR_LATENCIES at a time.
  */
 #define NR_LATENCIES 64u
-struct desk {
+struct acct_slab {
 	struct who_row who[FIRST_ROWS];
 	struct wait_row waits[FIRST_ROWS];
-	struct desk *next; /* next free one */
+	struct acct_slab *next; /* next free one */
 	uint64_t unused[3];
 	uint32_t latencies[NR_LATENCIES]; /* Not in the histograms yet: latency_key() << 1, plus 1 for a trap. */
 	struct call_row calls[FIRST_CALLS];
 };
-_Static_assert(offsetof(struct desk, waits) % CACHE_LINE == 0 && offsetof(struct desk, latencies) % CACHE_LINE == 0 &&
-		       offsetof(struct desk, calls) % CACHE_LINE == 0,
+_Static_assert(offsetof(struct acct_slab, waits) % CACHE_LINE == 0 && offsetof(struct acct_slab, latencies) % CACHE_LINE == 0 &&
+		       offsetof(struct acct_slab, calls) % CACHE_LINE == 0,
 	       "each on lines of its own");
 
-/** books_cpu() - account the time of @cpu until @ns, to one column of @cpu and to its thread */
-void books_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
-/** books_cpu_unknown() - the same, but the state since the last call is unknown */
-void books_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/** acct_cpu() - account the time of @cpu until @ns, to one column of @cpu and to its thread */
+void acct_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
+/** acct_cpu_unknown() - the same, but the state since the last call is unknown */
+void acct_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 /**
- * books_queued() - account off-CPU time until @ns as wait for a CPU
+ * acct_queued() - account off-CPU time until @ns as wait for a CPU
  * @onto: the CPU that @thread gets at @ns; NULL: none
  */
-void books_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, struct cpu *onto);
+void acct_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, struct cpu *onto);
 /**
- * books_blocked() - account off-CPU time until @ns as blocked
- * @lost: so much of it lies in gaps and is unknown. books_cause() follows for the rest.
+ * acct_blocked() - account off-CPU time until @ns as blocked
+ * @lost: so much of it lies in gaps and is unknown. acct_cause() follows for the rest.
  */
-void books_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint64_t lost);
+void acct_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint64_t lost);
 /**
- * books_cause() - add @ns of blocked time to the row of its wait cause
+ * acct_cause() - add @ns of blocked time to the row of its wait cause
  * @file: the file that the system call acts on; 0: none
  */
-void books_cause(struct trace_analysis *a, struct trace_thread *thread, const struct verdict *cause, file_idx file, uint64_t ns);
-/** books_unknown() - account off-CPU time until @ns as unknown */
-void books_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** books_mode() - set the mode of a thread, in a system call or user, that was unknown so far */
-void books_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall);
+void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file, uint64_t ns);
+/** acct_unknown() - account off-CPU time until @ns as unknown */
+void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** acct_mode() - set the mode of a thread, in a system call or user, that was unknown so far */
+void acct_mode(struct trace_analysis *a, struct trace_thread *thread, bool in_syscall);
 #endif

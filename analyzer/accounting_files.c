@@ -25,7 +25,7 @@
 /* The key of a plain wait for the file @path, and of all reads and writes of it. */
 static uint64_t use_key(string_id path)
 {
-	return wait_key(&(struct verdict){.kind = TRACE_WAIT_FILE, .target = path});
+	return wait_key(&(struct wait_cause){.kind = TRACE_WAIT_FILE, .target = path});
 }
 
 static string_id use_path(uint64_t key)
@@ -51,7 +51,7 @@ static struct file_use *use_new(struct trace_analysis *a, struct trace_thread *t
 /* Get the row of @key of @thread. */
 static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *thread, uint64_t key)
 {
-	struct use_row *row = books_row(a, &thread->uses, sizeof(*row), key);
+	struct use_row *row = acct_row(a, &thread->uses, sizeof(*row), key);
 
 	if (a->failed)
 		return NULL;
@@ -67,7 +67,7 @@ static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *t
 static void use_add(struct trace_analysis *a, const struct later_use *later)
 {
 	string_id path = later->file ? file_path(a, later->file) : 0;
-	struct file *file = path ? &a->files.list[later->file] : NULL;
+	struct traced_file *file = path ? &a->files.list[later->file] : NULL;
 	struct file_use *use = file ? file->use : NULL;
 	uint64_t key = later->key ? later->key : use_key(path);
 	uint64_t *numbers;
@@ -110,7 +110,7 @@ static void prefetch_row(const struct trace_analysis *a, const struct later_use 
 
 static void prefetch_path(const struct trace_analysis *a, const struct later_use *later)
 {
-	const struct file *file = &a->files.list[later->file];
+	const struct traced_file *file = &a->files.list[later->file];
 
 	if (file_has_text(file))
 		strings_prefetch(&a->strings, text_hash(file->text));
@@ -156,7 +156,7 @@ static inline void add_later(struct trace_analysis *a, const struct later_use *l
 		group_is_full(a);
 }
 
-void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
+void acct_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
 {
 	struct later_use *later = next_later(a);
 
@@ -164,7 +164,7 @@ void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx f
 	add_later(a, later);
 }
 
-void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns)
+void acct_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns)
 {
 	struct later_use *later = next_later(a);
 	bool is_it = file && a->files.list[file].path && a->files.list[file].path == use_path(key);
@@ -173,7 +173,7 @@ void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint
 	add_later(a, later);
 }
 
-void books_settle(struct trace_analysis *a)
+void acct_settle(struct trace_analysis *a)
 {
 	while (a->uses.added != a->uses.pos)
 		use_add(a, &a->uses.deferred[a->uses.added++ % NR_LATER_USES]);
@@ -181,7 +181,7 @@ void books_settle(struct trace_analysis *a)
 	rows_settle(a);
 }
 
-/* ---- add to the rows of struct books ---- */
+/* ---- add to the rows of struct acct ---- */
 
 static bool add_to_files(struct hash_table *files, const struct file_use *use)
 {
@@ -208,11 +208,11 @@ static bool add_to_waits(struct hash_table *waits, const struct file_use *use)
 	return true;
 }
 
-bool uses_add(const struct trace_thread *thread, struct books *books)
+bool uses_add(const struct trace_thread *thread, struct acct *acct)
 {
-	table_reserve(&books->files, sizeof(struct file_row), books->files.used + thread->uses.used);
+	table_reserve(&acct->files, sizeof(struct file_row), acct->files.used + thread->uses.used);
 	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));)
-		if (!add_to_files(&books->files, row->use) || (row->use->waits && !add_to_waits(&books->waits, row->use)))
+		if (!add_to_files(&acct->files, row->use) || (row->use->waits && !add_to_waits(&acct->waits, row->use)))
 			return false;
 	return true;
 }
@@ -224,18 +224,18 @@ void uses_give(struct trace_analysis *a, struct trace_thread *thread)
 		row->use->next = a->uses.free;
 		a->uses.free = row->use;
 	}
-	books_give_rows(a, &thread->uses, sizeof(struct use_row));
+	acct_give_rows(a, &thread->uses, sizeof(struct use_row));
 	table_clear(&thread->uses);
 }
 
 void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (file)
-		books_use(a, thread, file, USE_READ, bytes);
+		acct_use(a, thread, file, USE_READ, bytes);
 }
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
 	if (file)
-		books_use(a, thread, file, USE_WROTE, bytes);
+		acct_use(a, thread, file, USE_WROTE, bytes);
 }

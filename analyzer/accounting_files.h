@@ -54,30 +54,30 @@ _Static_assert(USE_NUMBER(waits) == USE_WAITED + 1 && USE_NUMBER(reads) == USE_R
 struct use_store {
 	struct file_use *free; /* free list in the arena */
 	struct later_use deferred[NR_LATER_USES];
-	/* counted since books_settle(); the entries from @added to @pos are not added yet */
+	/* counted since acct_settle(); the entries from @added to @pos are not added yet */
 	uint32_t pos, added;
 };
 
 /**
- * books_use() - add @amount to number @at of @thread's use of @file, and 1 to the next number
- * @file: not 0. Applied by books_settle() at the latest.
+ * acct_use() - add @amount to number @at of @thread's use of @file, and 1 to the next number
+ * @file: not 0. Applied by acct_settle() at the latest.
  */
-void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
+void acct_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
 
 /**
- * books_file_wait() - the same for a wait for a file
+ * acct_file_wait() - the same for a wait for a file
  * @key: its wait_key()
  * @file: a guess at the file, which saves a look-up; 0: none
  */
-void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns);
+void acct_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns);
 
-/** books_settle() - apply all deferred additions, of accounting_rows.c too */
-void books_settle(struct trace_analysis *a);
+/** acct_settle() - apply all deferred additions, of accounting_rows.c too */
+void acct_settle(struct trace_analysis *a);
 
 /**
- * uses_add() - add @thread's use of files to the files and waits of @books; false: out of memory
+ * uses_add() - add @thread's use of files to the files and waits of @acct; false: out of memory
  */
-bool uses_add(const struct trace_thread *thread, struct books *books);
+bool uses_add(const struct trace_thread *thread, struct acct *acct);
 
 /** uses_give() - release the uses of @thread, which is dead and has them all in its sums */
 void uses_give(struct trace_analysis *a, struct trace_thread *thread);

@@ -10,23 +10,23 @@
 #include "state.h"
 
 /* Smaller rows are part of a slab. */
-void books_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes)
+void acct_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes)
 {
-	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_LEAST)
+	if (table->is_lent && table->capacity * row_bytes >= ARENA_ROWS_MIN)
 		arena_give_rows(&a->arena, table->rows, table->capacity * row_bytes);
 }
 
-void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
+void *acct_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	const struct hash_table before = *table;
 	size_t bytes = (size_t)table_more(table) * row_bytes;
 	void *row = NULL;
 
-	if (table_is_full(table) && bytes >= ARENA_ROWS_LEAST && bytes <= ARENA_ROWS_MOST && (row = arena_take_rows(&a->arena, bytes)))
+	if (table_is_full(table) && bytes >= ARENA_ROWS_MIN && bytes <= ARENA_ROWS_MAX && (row = arena_take_rows(&a->arena, bytes)))
 		table_move(table, row_bytes, row, table_more(table));
 	row = table_add(table, row_bytes, key);
 	if (table->rows != before.rows)
-		books_give_rows(a, &before, row_bytes);
+		acct_give_rows(a, &before, row_bytes);
 	if (row)
 		return row;
 	a->failed = -ENOMEM; /* it ends the pass */
@@ -37,7 +37,7 @@ void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t r
 
 static void sum_add(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
-	uint64_t *row = books_row(a, table, sum.row_bytes, key);
+	uint64_t *row = acct_row(a, table, sum.row_bytes, key);
 
 	row[sum.at] += amount;
 	if (sum.counted)
@@ -49,7 +49,7 @@ static void later_add(struct trace_analysis *a, const struct later *later)
 	sum_add(a, later->table, later->sum, later->key, later->amount);
 }
 
-void books_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
+void acct_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
 	struct later *later;
 
@@ -77,39 +77,39 @@ void rows_settle(struct trace_analysis *a)
 
 /* ---- slabs ---- */
 
-void desk_get(struct trace_analysis *a, struct trace_thread *thread)
+void acct_slab_get(struct trace_analysis *a, struct trace_thread *thread)
 {
-	struct desk *desk = a->rows.free_slabs;
+	struct acct_slab *slab = a->rows.free_slabs;
 
-	if (desk) {
-		a->rows.free_slabs = desk->next;
-		memset(desk, 0, sizeof(*desk));
-	} else if (!(desk = arena_take(&a->arena, sizeof(*desk)))) {
+	if (slab) {
+		a->rows.free_slabs = slab->next;
+		memset(slab, 0, sizeof(*slab));
+	} else if (!(slab = arena_take(&a->arena, sizeof(*slab)))) {
 		return; /* the thread's tables and histograms work without it */
 	}
-	thread->desk = desk;
-	if (!thread->books.calls.capacity)
-		table_lend(&thread->books.calls, desk->calls, FIRST_CALLS);
-	if (!thread->books.waits.capacity)
-		table_lend(&thread->books.waits, desk->waits, FIRST_ROWS);
-	if (!thread->books.who.capacity)
-		table_lend(&thread->books.who, desk->who, FIRST_ROWS);
+	thread->slab = slab;
+	if (!thread->acct.calls.capacity)
+		table_lend(&thread->acct.calls, slab->calls, FIRST_CALLS);
+	if (!thread->acct.waits.capacity)
+		table_lend(&thread->acct.waits, slab->waits, FIRST_ROWS);
+	if (!thread->acct.who.capacity)
+		table_lend(&thread->acct.who, slab->who, FIRST_ROWS);
 }
 
-void desk_give(struct trace_analysis *a, struct trace_thread *thread)
+void acct_slab_give(struct trace_analysis *a, struct trace_thread *thread)
 {
-	if (!thread->desk)
+	if (!thread->slab)
 		return;
-	thread->desk->next = a->rows.free_slabs;
-	a->rows.free_slabs = thread->desk;
-	thread->desk = NULL;
+	thread->slab->next = a->rows.free_slabs;
+	a->rows.free_slabs = thread->slab;
+	thread->slab = NULL;
 }
 
 /* ---- latencies of calls ---- */
 
 static struct hash_table *latencies_of(struct trace_thread *thread, bool trap)
 {
-	return trap ? &thread->books.trap_times : &thread->books.call_times;
+	return trap ? &thread->acct.trap_times : &thread->acct.call_times;
 }
 
 /* As histogram_add(), with rows from the arena. */
@@ -118,7 +118,7 @@ static inline void latency_count(struct trace_analysis *a, struct hash_table *ti
 	uint64_t row_key = histogram_row_key(key);
 	uint32_t cell = histogram_cell(key);
 
-	while (!++((struct histogram_row *)books_row(a, times, sizeof(struct histogram_row), row_key))->counts[cell])
+	while (!++((struct histogram_row *)acct_row(a, times, sizeof(struct histogram_row), row_key))->counts[cell])
 		row_key++;
 }
 
@@ -144,7 +144,7 @@ static void latencies_prefetch(struct trace_thread *thread, const uint32_t *note
 
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
-	const uint32_t *noted = thread->desk ? thread->desk->latencies : NULL;
+	const uint32_t *noted = thread->slab ? thread->slab->latencies : NULL;
 	uint32_t nr = thread->nr_latencies;
 
 	thread->nr_latencies = 0;
@@ -154,26 +154,26 @@ void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
 		latency_count(a, latencies_of(thread, noted[i] & 1), noted[i] >> 1);
 }
 
-bool latencies_add(const struct trace_thread *thread, struct books *books)
+bool latencies_add(const struct trace_thread *thread, struct acct *acct)
 {
 	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
-		uint32_t noted = thread->desk->latencies[i];
+		uint32_t noted = thread->slab->latencies[i];
 
-		if (!histogram_add(noted & 1 ? &books->trap_times : &books->call_times, histogram_row_key(noted >> 1), histogram_cell(noted >> 1), 1))
+		if (!histogram_add(noted & 1 ? &acct->trap_times : &acct->call_times, histogram_row_key(noted >> 1), histogram_cell(noted >> 1), 1))
 			return false;
 	}
 	return true;
 }
 
-void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
+void acct_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key)
 {
-	if (!thread->desk && thread->place != PLACE_DEAD)
-		desk_get(a, thread);
-	if (!thread->desk || key > UINT32_MAX >> 1) {
+	if (!thread->slab && thread->sched_state != SCHED_DEAD)
+		acct_slab_get(a, thread);
+	if (!thread->slab || key > UINT32_MAX >> 1) {
 		latency_count(a, latencies_of(thread, trap), key);
 		return;
 	}
-	thread->desk->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
+	thread->slab->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
 	if (thread->nr_latencies == NR_LATENCIES)
 		latencies_settle(a, thread);
 }

@@ -35,52 +35,52 @@ _Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns)
 
 /* The memory of rows, and additions that are not applied yet. */
 struct row_store {
-	struct desk *free_slabs; /* free list of slabs in the arena */
+	struct acct_slab *free_slabs; /* free list of slabs in the arena */
 	struct later deferred[NR_LATER];
 	uint32_t pos;
 	uint64_t sink[16]; /* receives the sums of rows for which there was no memory */
 };
 
-/** books_new_row() - add row @key to @table; returns a sink if memory ran out */
-void *books_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key);
+/** acct_new_row() - add row @key to @table; returns a sink if memory ran out */
+void *acct_new_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key);
 
 /**
- * books_give_rows() - release the rows of @table, made by books_row(); call it before table_clear()
+ * acct_give_rows() - release the rows of @table, made by acct_row(); call it before table_clear()
  */
-void books_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes);
-_Static_assert(FIRST_CALLS * sizeof(struct call_row) < ARENA_ROWS_LEAST, "as books_give_rows() has it");
+void acct_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes);
+_Static_assert(FIRST_CALLS * sizeof(struct call_row) < ARENA_ROWS_MIN, "as books_give_rows() has it");
 
-/** books_later() - add to a number of row @key of @table, by rows_settle() at the latest */
-void books_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount);
+/** acct_later() - add to a number of row @key of @table, by rows_settle() at the latest */
+void acct_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount);
 
-/** rows_settle() - apply all deferred additions of books_later() */
+/** rows_settle() - apply all deferred additions of acct_later() */
 void rows_settle(struct trace_analysis *a);
 
 /**
- * books_latency() - count a call's latency_key(), by latencies_settle() of the thread at the latest
+ * acct_latency() - count a call's latency_key(), by latencies_settle() of the thread at the latest
  */
-void books_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
+void acct_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 
 /** latencies_settle() - flush the noted latencies of @thread into its histograms */
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread);
 
-/** desk_get() - give @thread a slab for its first rows and latencies, if there is memory */
-void desk_get(struct trace_analysis *a, struct trace_thread *thread);
+/** acct_slab_get() - give @thread a slab for its first rows and latencies, if there is memory */
+void acct_slab_get(struct trace_analysis *a, struct trace_thread *thread);
 
-/** desk_give() - release the slab of @thread, when its tables have no rows any more */
-void desk_give(struct trace_analysis *a, struct trace_thread *thread);
+/** acct_slab_give() - release the slab of @thread, when its tables have no rows any more */
+void acct_slab_give(struct trace_analysis *a, struct trace_thread *thread);
 
-/** latencies_add() - add the noted latencies of @thread to @books; false: out of memory */
-bool latencies_add(const struct trace_thread *thread, struct books *books);
+/** latencies_add() - add the noted latencies of @thread to @acct; false: out of memory */
+bool latencies_add(const struct trace_thread *thread, struct acct *acct);
 
 /**
- * books_row() - the row of @key, or a sink if memory ran out. Inline: callers pass a constant
+ * acct_row() - the row of @key, or a sink if memory ran out. Inline: callers pass a constant
  * @row_bytes
  */
-static inline void *books_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
+static inline void *acct_row(struct trace_analysis *a, struct hash_table *table, size_t row_bytes, uint64_t key)
 {
 	void *row = table_find(table, row_bytes, key);
 
-	return row ? row : books_new_row(a, table, row_bytes, key);
+	return row ? row : acct_new_row(a, table, row_bytes, key);
 }
 #endif

@@ -10,7 +10,7 @@
 #include "state_close.h"
 #include "state_container.h"
 #include "state_filtered.h"
-#include "state_forget.h"
+#include "state_expire.h"
 #include "state_irq.h"
 #include "state_life.h"
 #include "state_lost.h"
@@ -32,12 +32,12 @@ static const struct {
 	HANDLER(trace_mask, on_trace_mask),
 	HANDLER(start_again, on_start_again),
 	HANDLER(start_thread, on_start_thread),
-	HANDLER(start_exe, on_start_told),
-	HANDLER(start_files, on_start_told),
-	HANDLER(start_fd, on_start_told),
-	HANDLER(start_socket, on_start_told),
-	HANDLER(start_map, on_start_told),
-	HANDLER(start_cgroup, on_start_told),
+	HANDLER(start_exe, on_start_record),
+	HANDLER(start_files, on_start_record),
+	HANDLER(start_fd, on_start_record),
+	HANDLER(start_socket, on_start_record),
+	HANDLER(start_map, on_start_record),
+	HANDLER(start_cgroup, on_start_record),
 	HANDLER(sys_enter, on_sys_enter),
 	HANDLER(sys_enter3, on_sys_enter),
 	HANDLER(sys_enter6, on_sys_enter),
@@ -131,8 +131,8 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		goto fail;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		a->cpus[i].cpu = a->cpus[i].figures.cpu = i;
-		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
-		if (turns_prepare(&a->cpus[i]))
+		a->cpus[i].mark = a->cpus[i].slice_since = a->start_ns;
+		if (slice_log_prepare(&a->cpus[i]))
 			goto fail;
 	}
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
@@ -157,7 +157,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 		free(a->threads.pages[i]);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
-		turns_free(&a->cpus[i]);
+		slice_log_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}
 	trace_cursor_free(a->restart.ahead);
@@ -188,7 +188,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
 	table_clear(&a->end.waits);
-	enders_free(a); /* also for a pass that was aborted */
+	wakers_free(a); /* also for a pass that was aborted */
 	table_clear(&a->hidden.readings);
 	table_clear(&a->filter.passing);
 	free(a->end.fds);
@@ -234,7 +234,7 @@ static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 	const struct trace_thread *thread = thread_find(a, tid);
 
 	if (thread) {
-		memory_prefetch(thread, offsetof(struct trace_thread, books.traps));
+		memory_prefetch(thread, offsetof(struct trace_thread, acct.traps));
 		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
 	}
 }
@@ -250,15 +250,15 @@ static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
 
 	if (!thread)
 		return;
-	if (thread->in_spell)
-		memory_prefetch(&thread->spell, sizeof(thread->spell));
+	if (thread->in_episode)
+		memory_prefetch(&thread->episode, sizeof(thread->episode));
 	else
 		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
-	table_prefetch_small(&thread->books.calls, sizeof(struct call_row));
-	table_prefetch_small(&thread->books.waits, sizeof(struct wait_row));
-	table_prefetch_small(&thread->books.who, sizeof(struct who_row));
-	if (thread->desk)
-		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
+	table_prefetch_small(&thread->acct.calls, sizeof(struct call_row));
+	table_prefetch_small(&thread->acct.waits, sizeof(struct wait_row));
+	table_prefetch_small(&thread->acct.who, sizeof(struct who_row));
+	if (thread->slab)
+		line_prefetch(&thread->slab->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);
 }
 
@@ -352,7 +352,7 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 	if (ns >= a->gaps.next_ns)
 		lost_begin(a, ns);
 	if (!a->sweep.remaining)
-		forget_unused(a);
+		expire_unused(a);
 	if (event->id >= TRACE_EV_MAX) { /* an event of a program: it does not change the state */
 		a->counts[TRACE_EV_USER]++;
 		hooks_event(a, event);
@@ -367,23 +367,23 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		handler(a, &a->cpus[event->cpu], ns, event);
 }
 
-static void close_books(struct trace_analysis *a)
+static void close_accounts(struct trace_analysis *a)
 {
 	lost_begin(a, a->end_ns);
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		hidden_end(a, &a->cpus[i]);
-		books_cpu(a, &a->cpus[i], a->end_ns);
+		acct_cpu(a, &a->cpus[i], a->end_ns);
 	}
 	a->closing = true; /* no time slice follows */
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
-			if (thread->place == PLACE_DEAD)
+			if (thread->sched_state == SCHED_DEAD)
 				continue;
 			thread_close(a, thread, a->end_ns);
 			thread->end_ns = a->end_ns;
 		}
-	enders_free(a);
-	books_settle(a);
+	wakers_free(a);
+	acct_settle(a);
 }
 
 /*
@@ -405,7 +405,7 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 	if (a->end_ns < a->start_ns)
 		a->end_ns = a->start_ns;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
+		a->cpus[i].mark = a->cpus[i].slice_since = a->start_ns;
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 
@@ -462,7 +462,7 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	trace_cursor_free(cursor);
 	if (error || failed(a))
 		return out_of_memory(ret_error);
-	close_books(a);
+	close_accounts(a);
 	a->done = true;
 	return failed(a) ? out_of_memory(ret_error) : 0;
 }
@@ -497,7 +497,7 @@ const char *trace_cpu_interrupt(const struct trace_analysis *a, uint32_t cpu)
 
 uint64_t trace_cpu_softirq_ns(const struct trace_analysis *a, uint32_t cpu, unsigned int vec)
 {
-	return cpu < a->nr_cpus && vec < NR_SOFTIRQS ? books_cpu_softirq(&a->cpus[cpu], vec, a->now) : 0;
+	return cpu < a->nr_cpus && vec < NR_SOFTIRQS ? cpu_softirq_time(&a->cpus[cpu], vec, a->now) : 0;
 }
 
 struct holders {
@@ -519,14 +519,14 @@ void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t fr
 	struct holders holders = {.a = a, .fn = fn, .data = data};
 
 	if (cpu < a->nr_cpus && to_ns > from_ns)
-		books_holders(&a->cpus[cpu], a->now, from_ns, to_ns, holder_tell, &holders);
+		slice_log_holders(&a->cpus[cpu], a->now, from_ns, to_ns, holder_tell, &holders);
 }
 
 const struct trace_thread *trace_find_thread(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *thread = thread_find(a, tid);
 
-	return thread && thread->place != PLACE_DEAD ? thread : NULL;
+	return thread && thread->sched_state != SCHED_DEAD ? thread : NULL;
 }
 
 const char *trace_thread_syscall(const struct trace_analysis *a, const struct trace_thread *thread)
@@ -563,12 +563,12 @@ bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thr
 
 uint64_t trace_thread_cpu_ns(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	uint64_t ns = thread->books.user + thread->books.syscall + thread->books.trap;
+	uint64_t ns = thread->acct.user + thread->acct.syscall + thread->acct.trap;
 	const struct cpu *cpu = thread->cpu < a->nr_cpus ? &a->cpus[thread->cpu] : NULL;
 
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
 		ns += thread->shares[i].ns;
-	if (thread->place == PLACE_ON_CPU && cpu && cpu->current == thread && a->now > cpu->mark)
-		ns += a->now - cpu->mark - (books_cpu_irq(cpu, a->now) - cpu->irq_ns);
+	if (thread->sched_state == SCHED_ON_CPU && cpu && cpu->current == thread && a->now > cpu->mark)
+		ns += a->now - cpu->mark - (cpu_irq_time(cpu, a->now) - cpu->irq_ns);
 	return ns;
 }

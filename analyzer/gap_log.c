@@ -88,14 +88,14 @@ static uint64_t time_from(const uint64_t *times, size_t nr, uint64_t ns)
 uint64_t gap_log_first_loss(const struct gap_log *log, uint64_t from, uint64_t to)
 {
 	size_t nr = gaps_before(log, from + 1);
-	uint64_t first = UINT64_MAX, doubt = time_from(log->losses, log->nr_losses, from), late = time_from(log->late_losses, log->nr_late_losses, from);
+	uint64_t first = UINT64_MAX, loss = time_from(log->losses, log->nr_losses, from), late = time_from(log->late_losses, log->nr_late_losses, from);
 
 	if (nr && log->joined[nr - 1].end > from)
 		first = from;
 	else if (nr < log->nr)
 		first = log->joined[nr].start;
-	if (doubt < first)
-		first = doubt;
+	if (loss < first)
+		first = loss;
 	if (late < first)
 		first = late;
 	return first < to ? first : UINT64_MAX;

@@ -21,7 +21,7 @@ struct runs_row {
 void hidden_load(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_thread_runs *runs = event->payload;
-	struct runs_row *row = books_row(a, &a->hidden.readings, sizeof(*row), runs->tid + 1ull);
+	struct runs_row *row = acct_row(a, &a->hidden.readings, sizeof(*row), runs->tid + 1ull);
 	bool sleeps = runs->state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE);
 
 	if (row->nr >= 2)
@@ -42,7 +42,7 @@ void hidden_settle(struct trace_analysis *a)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if (thread->flags & THREAD_HIDDEN) {
 				a->hidden.any = true;
-				thread->place = PLACE_LOST;
+				thread->sched_state = SCHED_UNKNOWN;
 			}
 }
 
@@ -56,7 +56,7 @@ void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 
 	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] || ns < a->end_ns)
 		return;
-	books_unknown(a, thread, row->ns[0]);
+	acct_unknown(a, thread, row->ns[0]);
 	thread->flags |= THREAD_ASLEEP;
-	books_unknown(a, thread, ns);
+	acct_unknown(a, thread, ns);
 }

@@ -6,7 +6,7 @@
 
 struct trace_analysis;
 struct trace_thread;
-struct verdict;
+struct wait_cause;
 
 struct lock_row { /* see locks.c */
 	uint64_t key;
@@ -18,5 +18,5 @@ struct lock_row { /* see locks.c */
 };
 
 /** lock_waited() - account a wait of @thread for a lock; its system call must still be its frame */
-void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns);
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v, uint64_t ns);
 #endif

@@ -13,7 +13,7 @@
 #include "state_frame.h"
 #include "wait.h"
 
-static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, const struct verdict *v)
+static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, const struct wait_cause *v)
 {
 	const struct frame *call = frame_syscall(thread);
 	struct trace_interval interval = {.thread = thread, .from_ns = pending->from, .to_ns = pending->to, .state = TRACE_STATE_BLOCKED,
@@ -31,10 +31,10 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 /* Account @pending with its wait cause. */
 static void wait_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
-	struct verdict v = wait_decide(a, thread, pending);
+	struct wait_cause v = wait_decide(a, thread, pending);
 
 	if (pending->known_ns) {
-		books_cause(a, thread, &v, pending->depth ? thread->frames[pending->depth - 1].file : 0, pending->known_ns);
+		acct_cause(a, thread, &v, pending->depth ? thread->frames[pending->depth - 1].file : 0, pending->known_ns);
 		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
 			lock_waited(a, thread, &v, pending->known_ns);
 	}
@@ -54,7 +54,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	pending.cut = !waker || lost;
 	if (waker)
 		pending.waker = *waker;
-	books_blocked(a, thread, ns, lost);
+	acct_blocked(a, thread, ns, lost);
 	if (!thread->depth) {
 		wait_account(a, thread, &pending);
 		return;

@@ -37,10 +37,10 @@ bool has_opens(const struct trace_event *event)
 /* The mask of @event is valid from now on. */
 void mask_hold(struct recorded_masks *masks, const struct trace_event *event)
 {
-	bool turns = is_recorded(event, TRACE_EV_sched_switch);
+	bool switches = is_recorded(event, TRACE_EV_sched_switch);
 
 	masks->any = true;
-	masks->paused = !turns;
+	masks->paused = !switches;
 	masks->sees_opens = has_opens(event);
 	masks->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
 	masks->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
@@ -48,7 +48,7 @@ void mask_hold(struct recorded_masks *masks, const struct trace_event *event)
 	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
 		if (is_recorded(event, id))
 			masks->recorded[id / 64] |= 1ull << id % 64;
-		else if (turns)
+		else if (switches)
 			masks->unrecorded[id / 64] |= 1ull << id % 64;
 }
 

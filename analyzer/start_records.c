@@ -33,12 +33,12 @@ void start_describe(struct trace_thread *thread, const struct trace_event *event
 	process_set_comm(thread, comm);
 }
 
-void start_place(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
+void start_sched_state(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
 {
 	const struct trace_start_thread *start = event->payload;
 	struct frame *frame = &thread->frames[0];
 
-	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+	thread->sched_state = thread->flags & THREAD_FILTERED ? SCHED_UNKNOWN : SCHED_OFF_AT_START;
 	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
 	thread->read_ns = event->ts_ns;
 	thread_mode_unknown(thread, since);
@@ -67,7 +67,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 		return;
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
 	start_describe(thread, event);
-	start_place(thread, event, a->start_ns);
+	start_sched_state(thread, event, a->start_ns);
 }
 
 /*
@@ -75,10 +75,10 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
  * a call of the thread began or ended before the thread was read, the call in its record is a later
  * one.
  */
-void start_outlived(struct trace_thread *thread, uint64_t ns)
+void start_call_ended(struct trace_thread *thread, uint64_t ns)
 {
 	if (ns < thread->read_ns)
-		frame_forget(&thread->frames[0]);
+		frame_drop_call(&thread->frames[0]);
 	thread->read_ns = 0;
 }
 
@@ -101,7 +101,7 @@ static void use_table(struct trace_thread *thread, struct fd_table *fds)
 	const struct fd_table *old = thread->fds;
 
 	for (struct trace_thread *t = is_leader ? thread->process->first : thread; t; t = is_leader ? t->next : NULL)
-		if (t->fds == old && t->place != PLACE_DEAD) {
+		if (t->fds == old && t->sched_state != SCHED_DEAD) {
 			fds_unref(t->fds);
 			t->fds = fds_ref(fds);
 		}
@@ -113,7 +113,7 @@ static void load_files(struct trace_analysis *a, const struct trace_event *event
 	struct trace_thread *thread = thread_find(a, start->tid), *as = thread_find(a, start->as);
 	struct fd_table *own;
 
-	if (!thread || !as || thread->place == PLACE_DEAD || as->place == PLACE_DEAD)
+	if (!thread || !as || thread->sched_state == SCHED_DEAD || as->sched_state == SCHED_DEAD)
 		return;
 	if (thread == as) {
 		own = fds_copy(a, NULL);
@@ -132,7 +132,7 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	const struct trace_start_fd *start = event->payload;
 	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
 
-	if (thread && thread->place != PLACE_DEAD)
+	if (thread && thread->sched_state != SCHED_DEAD)
 		fd_put(a, thread, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 		       start->flags & O_CLOEXEC);
 }
@@ -192,7 +192,7 @@ static const struct {
 	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
 };
 
-void start_told(struct trace_analysis *a, const struct trace_event *event)
+void start_record_apply(struct trace_analysis *a, const struct trace_event *event)
 {
 	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
 		if (loaders[i].id == event->id && event->type && event->type->fixed_bytes >= loaders[i].bytes)

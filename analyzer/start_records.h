@@ -12,19 +12,19 @@ struct trace_thread;
 void start_describe(struct trace_thread *thread, const struct trace_event *event);
 
 /**
- * start_place() - set the scheduling state of @thread and its system call from @since on
+ * start_sched_state() - set the scheduling state of @thread and its system call from @since on
  *
  * As far as the record says, the thread is off the CPUs.
  */
-void start_place(struct trace_thread *thread, const struct trace_event *event, uint64_t since);
+void start_sched_state(struct trace_thread *thread, const struct trace_event *event, uint64_t since);
 
-/** start_told() - take a record of the start state */
-void start_told(struct trace_analysis *a, const struct trace_event *event);
+/** start_record_apply() - take a record of the start state */
+void start_record_apply(struct trace_analysis *a, const struct trace_event *event);
 
 /**
- * start_outlived() - a system call of @thread begins or ends
+ * start_call_ended() - a system call of @thread begins or ends
  *
  * If that is before the thread was read, the call in the start state may be a later one.
  */
-void start_outlived(struct trace_thread *thread, uint64_t ns);
+void start_call_ended(struct trace_thread *thread, uint64_t ns);
 #endif

@@ -9,8 +9,8 @@
  * adds each nanosecond to one state of one thread and to one column of one CPU, so the sums of the
  * threads and the sums of the CPUs always agree.
  *
- * books_cpu() closes time on a CPU, whichever thread runs there and whichever interrupts nest
- * there. books_queued(), pending_wait() and books_unknown() close a thread's time off the CPUs.
+ * acct_cpu() closes time on a CPU, whichever thread runs there and whichever interrupts nest
+ * there. acct_queued(), pending_wait() and acct_unknown() close a thread's time off the CPUs.
  *
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, gap_log, recorded_masks
@@ -45,7 +45,7 @@
 #include "state_end.h"
 #include "state_file.h"
 #include "state_filtered.h"
-#include "state_forget.h"
+#include "state_expire.h"
 #include "state_hidden.h"
 #include "state_memory.h"
 #include "state_restart.h"
@@ -65,7 +65,7 @@ struct trace_analysis {
 	uint64_t now;
 	int failed; /* ends the pass */
 	bool began, done;
-	bool closing; /* the end of the trace is reached; deferred sums wait for books_of() */
+	bool closing; /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost; /* events lost from damaged chunks of the start state */
 	struct trace_error start_damage; /* the last damage of the start state; code 0: no damage */
 
@@ -95,7 +95,7 @@ struct trace_analysis {
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only
 	 */
-	struct enders potential_wakers[NR_ENDER_KINDS];
+	struct potential_wakers potential_wakers[NR_WAKER_KINDS];
 
 	struct recorded_masks masks;
 	struct process_filter filter;
@@ -114,7 +114,7 @@ struct trace_analysis {
 /** cpu_take() - @thread, which is not an idle thread, runs on @cpu from now on */
 static inline void cpu_take(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread)
 {
-	thread->place = PLACE_ON_CPU;
+	thread->sched_state = SCHED_ON_CPU;
 	thread->cpu = cpu->cpu;
 	cpu->current = thread;
 	if (thread->ran)

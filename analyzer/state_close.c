@@ -19,44 +19,44 @@
 
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	switch (thread->place) {
-	case PLACE_ON_CPU: /* the time of its CPU is closed already */
-	case PLACE_DEAD:
+	switch (thread->sched_state) {
+	case SCHED_ON_CPU: /* the time of its CPU is closed already */
+	case SCHED_DEAD:
 		break;
-	case PLACE_QUEUED:
-		books_queued(a, thread, ns, NULL);
+	case SCHED_RUNNABLE:
+		acct_queued(a, thread, ns, NULL);
 		break;
-	case PLACE_OFF_AT_START:
+	case SCHED_OFF_AT_START:
 		/* It has no event at all. The start state says whether it was runnable. */
 		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
-			books_queued(a, thread, ns, NULL);
+			acct_queued(a, thread, ns, NULL);
 			break;
 		}
-		books_mode(a, thread, true);
+		acct_mode(a, thread, true);
 		if (ns >= a->end_ns)
 			end_learn_call(a, thread);
 		pending_wait(a, thread, ns, NULL);
 		break;
-	case PLACE_LOST:
+	case SCHED_UNKNOWN:
 		hidden_close(a, thread, ns);
-		books_unknown(a, thread, ns);
+		acct_unknown(a, thread, ns);
 		break;
 	default:
 		if (ns >= a->end_ns)
 			end_learn_call(a, thread);
 		pending_wait(a, thread, ns, NULL);
 	}
-	turns_settle(a, thread); /* also closes a wait that would begin now */
-	books_mode(a, thread, false);
+	slice_log_settle(a, thread); /* also closes a wait that would begin now */
+	acct_mode(a, thread, false);
 	frames_pop(a, thread, ns, 0, 0);
 }
 
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	if (thread->place == PLACE_DEAD)
+	if (thread->sched_state == SCHED_DEAD)
 		return;
 	thread_close(a, thread, ns);
-	thread->place = PLACE_DEAD;
+	thread->sched_state = SCHED_DEAD;
 	thread->process->nr_living--;
 	thread->end_ns = ns;
 	thread->fds = fds_unref(thread->fds);
@@ -64,7 +64,7 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 	free(thread->path);
 	thread->path = NULL;
 	thread->path_room = 0;
-	books_pack(a, thread);
+	acct_pack(a, thread);
 }
 
 /* ---- inconsistencies ---- */
@@ -74,13 +74,13 @@ void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	struct trace_thread *thread = cpu->current;
 
 	if (is_thread(cpu, thread)) {
-		books_mode(a, thread, false);
+		acct_mode(a, thread, false);
 		frames_pop(a, thread, cpu->mark, 0, 0);
-		thread->place = PLACE_LOST;
+		thread->sched_state = SCHED_UNKNOWN;
 		thread->since = ns > cpu->mark ? ns : cpu->mark;
 		thread->has_early = false;
 	}
-	books_cpu_unknown(a, cpu, ns);
+	acct_cpu_unknown(a, cpu, ns);
 	irq_flush(cpu);
 	cpu->current = NULL;
 	cpu->hidden = false;
@@ -91,24 +91,24 @@ void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	struct cpu *cpu = &a->cpus[thread->cpu];
 
 	cpu_evict(a, cpu, ns);
-	books_log(a, cpu, ns);
+	slice_log_begin(a, cpu, ns);
 }
 
 void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	uint64_t lost = gap_log_first_loss(&a->gaps, thread->since, ns);
 
-	if (thread->place != PLACE_LOST && lost == UINT64_MAX)
+	if (thread->sched_state != SCHED_UNKNOWN && lost == UINT64_MAX)
 		a->inconsistencies++;
-	if (thread->place == PLACE_ON_CPU) {
+	if (thread->sched_state == SCHED_ON_CPU) {
 		thread_evict(a, thread, ns);
 	/* the state was right until the loss */
 	} else if (lost != UINT64_MAX && lost > thread->since) {
 		thread_close(a, thread, lost);
 	}
-	books_unknown(a, thread, ns);
-	books_mode(a, thread, false);
+	acct_unknown(a, thread, ns);
+	acct_mode(a, thread, false);
 	frames_pop(a, thread, ns, 0, 0);
-	thread->place = PLACE_LOST;
+	thread->sched_state = SCHED_UNKNOWN;
 	thread_mode_unknown(thread, ns);
 }

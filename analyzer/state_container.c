@@ -10,7 +10,7 @@ struct cgroup_row {
 
 void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path)
 {
-	struct cgroup_row *row = books_row(a, &a->cgroups, sizeof(*row), cgroup + 1);
+	struct cgroup_row *row = acct_row(a, &a->cgroups, sizeof(*row), cgroup + 1);
 
 	row->path = strings_intern(&a->strings, path);
 }

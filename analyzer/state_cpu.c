@@ -27,14 +27,14 @@ const struct nest *softirq_of(const struct cpu *cpu)
 	return top && top->type == NEST_SOFTIRQ && top->number < NR_SOFTIRQS ? top : NULL;
 }
 
-uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns)
+uint64_t cpu_softirq_time(const struct cpu *cpu, unsigned int vec, uint64_t ns)
 {
 	const struct nest *softirq = softirq_of(cpu);
 
 	return cpu->softirq_ns[vec] + (softirq && softirq->number == vec && ns > cpu->mark ? ns - cpu->mark : 0);
 }
 
-uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns)
+uint64_t cpu_irq_time(const struct cpu *cpu, uint64_t ns)
 {
 	return cpu->irq_ns + (interrupted(cpu) && ns > cpu->mark ? ns - cpu->mark : 0);
 }

@@ -23,10 +23,10 @@ struct cpu_log_entry { /* the process that has the CPU from then on */
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
 	uint32_t process;
-	uint32_t holder; /* if the CPU has @turns: its holder there */
+	uint32_t holder; /* if the CPU has @slices: its holder there */
 };
 
-struct turn { /* a time slice: a thread on a CPU, from switch to switch */
+struct slice { /* a time slice: a thread on a CPU, from switch to switch */
 	uint32_t tid; /* 0: the idle thread, or not known */
 	uint64_t ns;
 	uint64_t stolen;
@@ -52,10 +52,10 @@ struct cpu {
 	uint64_t last_switch_ns;
 	uint32_t nr_switches; /* switches at last_switch_ns: the clock may repeat a time */
 	/* the slice before; the current one follows: its begin and its stolen time */
-	struct turn before;
-	uint64_t turn_since, turn_stolen;
+	struct slice before;
+	uint64_t slice_since, slice_stolen;
 	/* time from the current thread's wakeup to its switch in, if the CPU was idle; else 0 */
-	uint64_t turn_woken;
+	uint64_t slice_woken;
 	bool is_offline;    /* cpu_hotplug said that the CPU is offline */
 	/* @current may have left unseen; then @successor came: state_hidden.c */
 	bool hidden;
@@ -69,7 +69,7 @@ struct cpu {
 	uint32_t log_mask; /* size of @log less 1; the size is a power of two, at least CPU_LOG */
 	struct cpu_log_entry *log; /* owned */
 	/* owned; links between the time slices; NULL: no wait has seen many slices: slice_log.c */
-	struct turns *turns;
+	struct slice_index *slices;
 };
 
 /** is_thread() - is @thread known, and not the idle thread of @cpu? */
@@ -90,8 +90,8 @@ bool interrupted(const struct cpu *cpu);
 const struct nest *softirq_of(const struct cpu *cpu);
 /** irq_flush() - drop the interrupts in progress: no switch can happen in one */
 void irq_flush(struct cpu *cpu);
-/** books_cpu_softirq() - total time of softirq @vec on @cpu until @ns */
-uint64_t books_cpu_softirq(const struct cpu *cpu, unsigned int vec, uint64_t ns);
-/** books_cpu_irq() - total interrupt time of @cpu until @ns */
-uint64_t books_cpu_irq(const struct cpu *cpu, uint64_t ns);
+/** cpu_softirq_time() - total time of softirq @vec on @cpu until @ns */
+uint64_t cpu_softirq_time(const struct cpu *cpu, unsigned int vec, uint64_t ns);
+/** cpu_irq_time() - total interrupt time of @cpu until @ns */
+uint64_t cpu_irq_time(const struct cpu *cpu, uint64_t ns);
 #endif

@@ -27,7 +27,7 @@ void device_learn(struct trace_analysis *a, string_id path, uint32_t dev, bool s
 
 	if (!path || !dev || !trace_string(a->trace, TRACE_STRING_DEVICE, dev))
 		return;
-	row = books_row(a, &a->devices, sizeof(*row), path + 1ull);
+	row = acct_row(a, &a->devices, sizeof(*row), path + 1ull);
 	if (row->served && !served)
 		return;
 	row->device = device_name(a, dev);

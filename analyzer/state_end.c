@@ -38,7 +38,7 @@ static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
 void end_load(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_end_wait *wait = event->payload;
-	struct end_wait *end = books_row(a, &a->end.waits, sizeof(*end), wait->tid + 1ull);
+	struct end_wait *end = acct_row(a, &a->end.waits, sizeof(*end), wait->tid + 1ull);
 
 	end->ns = event->ts_ns;
 	end->call = call_idx((uint32_t)wait->nr, wait->abi);

@@ -22,7 +22,7 @@ typedef uint32_t file_idx; /* 0: not known */
 /* mode of a pipe: this is the write end, a file of its own beside the read end */
 #define FILE_WRITE_END 0x80000000u
 #define FILE_FREE UINT32_MAX
-struct file {
+struct traced_file {
 	union { /* @path says which member is valid; both in one cache line */
 		char *text; /* !path: owned; the path, until a report needs it: file_path() */
 		/*
@@ -32,14 +32,14 @@ struct file {
 		struct file_use *use;
 	};
 	string_id path;	 /* 0: it has no path, or has @text; FREE: next of the free list */
-	uint32_t sweeps; /* number of sweeps before its last use: state_forget.c; or FREE */
+	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FREE */
 	uint64_t ino;
 	uint32_t dev;
 	uint32_t mode;
 };
 
 struct file_table {
-	struct file *list; /* owned, with their texts; [0] unused */
+	struct traced_file *list; /* owned, with their texts; [0] unused */
 	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
 	struct hash_table by_identity;
 	struct hash_table by_inode;
@@ -52,8 +52,8 @@ const char *file_text(const struct trace_analysis *a, file_idx file);
 #define file_has_text(file) (!(file)->path && (file)->text)
 /** file_path() - its path as an interned string, for reports */
 string_id file_path(struct trace_analysis *a, file_idx file);
-/** file_forget() - release a file that no process has and no later caller asks for */
-void file_forget(struct trace_analysis *a, file_idx file);
+/** file_drop() - release a file that no process has and no later caller asks for */
+void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
@@ -73,7 +73,7 @@ struct fd_table { /* shared by CLONE_FILES */
 	uint32_t nr;
 	uint32_t refs;
 	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
-	uint32_t sweeps;       /* number of the last sweep that looked through it: state_forget.c */
+	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
 };
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);

@@ -15,12 +15,12 @@
 static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame, int64_t ret)
 {
 	bool trap = frame->kind == FRAME_TRAP;
-	struct call_row *row = books_row(a, trap ? &thread->books.traps : &thread->books.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
+	struct call_row *row = acct_row(a, trap ? &thread->acct.traps : &thread->acct.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
 	uint64_t elapsed = ns - frame->begin.ns;
-	struct snapshot end;
+	struct thread_snapshot end;
 
-	books_snapshot(thread, ns, &end);
-	books_latency(a, thread, trap, latency_key(row->key, elapsed));
+	thread_snapshot(thread, ns, &end);
+	acct_latency(a, thread, trap, latency_key(row->key, elapsed));
 	if (elapsed > row->longest)
 		row->longest = elapsed;
 	if (~elapsed > row->shortest)

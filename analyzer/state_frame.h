@@ -22,8 +22,8 @@ static inline enum call_class frame_class(const struct trace_analysis *a, const 
 	return (enum call_class)a->calls[frame->call].class;
 }
 
-/** frame_forget() - mark the call of @frame as not known */
-static inline void frame_forget(struct frame *frame)
+/** frame_drop_call() - mark the call of @frame as not known */
+static inline void frame_drop_call(struct frame *frame)
 {
 	frame->call = CALL_UNKNOWN;
 	frame->file = 0;

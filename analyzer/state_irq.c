@@ -12,16 +12,16 @@
 
 static void nest_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, enum nest_type type, uint64_t number)
 {
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	cpu->cause = CAUSE_NONE;
 	cpu->woken = NULL;
 	if (cpu->nested == MAX_NESTED)
 		return;
 	cpu->nest[cpu->nested++] = (struct nest){.type = type, .number = number};
-	((struct interrupt_row *)books_row(a, &a->interrupts, sizeof(struct interrupt_row), nest_key(&cpu->nest[cpu->nested - 1])))->count++;
+	((struct interrupt_row *)acct_row(a, &a->interrupts, sizeof(struct interrupt_row), nest_key(&cpu->nest[cpu->nested - 1])))->count++;
 	if (cpu->current && cpu->current != &cpu->idle)
-		((struct interrupt_row *)books_row(a, &cpu->current->books.interrupts, sizeof(struct interrupt_row),
+		((struct interrupt_row *)acct_row(a, &cpu->current->acct.interrupts, sizeof(struct interrupt_row),
 						   nest_key(&cpu->nest[cpu->nested - 1])))
 			->count++;
 }
@@ -34,7 +34,7 @@ static void nest_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, e
 		cpu->nest[0] = (struct nest){.type = type, .number = number};
 		cpu->nested = depth = 1;
 	}
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	while (depth && !(cpu->nest[depth - 1].type == type && cpu->nest[depth - 1].number == number))
 		depth--;

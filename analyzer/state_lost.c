@@ -51,7 +51,7 @@
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
-#include "state_forget.h"
+#include "state_expire.h"
 #include "state_frame.h"
 #include "state_lost.h"
 
@@ -92,7 +92,7 @@ static int by_time(const void *left, const void *right)
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	if (a->masks.any && !a->masks.sees_opens && has_opens(event))
-		forget_opened(a);
+		drop_opened(a);
 	mask_hold(&a->masks, event);
 }
 
@@ -197,11 +197,11 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 {
 	struct trace_thread *thread = cpu->current;
 
-	books_cpu(a, cpu, start);
+	acct_cpu(a, cpu, start);
 	if (thread && thread != &cpu->idle) {
-		books_mode(a, thread, false);
+		acct_mode(a, thread, false);
 		frames_pop(a, thread, cpu->mark, 0, 0);
-		thread->place = PLACE_LOST;
+		thread->sched_state = SCHED_UNKNOWN;
 		thread->since = cpu->mark;
 		thread->has_early = false;
 	}
@@ -211,10 +211,10 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	cpu->touched = false;
 	if (end > cpu->gap_until)
 		cpu->gap_until = end;
-	cpu->turn_since = cpu->gap_until;
+	cpu->slice_since = cpu->gap_until;
 	cpu->quota_tid = 0;
-	cpu->before = (struct turn){0};
-	books_log(a, cpu, cpu->mark);
+	cpu->before = (struct slice){0};
+	slice_log_begin(a, cpu, cpu->mark);
 }
 
 void lost_begin(struct trace_analysis *a, uint64_t ns)
@@ -234,7 +234,7 @@ static bool damages_reserve(struct trace_analysis *a)
 {
 	size_t room = a->gaps.max_late ? 2 * a->gaps.max_late : 16;
 	struct trace_gap *damages;
-	uint64_t *doubts;
+	uint64_t *losses;
 	struct gap *gaps;
 
 	if (a->gaps.nr_late < a->gaps.max_late)
@@ -242,13 +242,13 @@ static bool damages_reserve(struct trace_analysis *a)
 	damages = reallocarray(a->gaps.late, room, sizeof(*damages));
 	if (damages)
 		a->gaps.late = damages;
-	doubts = reallocarray(a->gaps.late_losses, room, sizeof(*doubts));
-	if (doubts)
-		a->gaps.late_losses = doubts;
+	losses = reallocarray(a->gaps.late_losses, room, sizeof(*losses));
+	if (losses)
+		a->gaps.late_losses = losses;
 	gaps = reallocarray(a->gaps.joined, a->gaps.nr_of_cpus + room, sizeof(*gaps));
 	if (gaps)
 		a->gaps.joined = gaps;
-	if (!damages || !doubts || !gaps)
+	if (!damages || !losses || !gaps)
 		return false;
 	a->gaps.max_late = room;
 	return true;

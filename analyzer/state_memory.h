@@ -15,26 +15,26 @@ struct mapping {
 	file_idx file;
 };
 
-struct memory { /* shared by CLONE_VM */
+struct process_memory { /* shared by CLONE_VM */
 	struct mapping *maps; /* owned; by start, without overlap */
 	uint32_t nr;
 	uint32_t capacity;
 	uint32_t refs;
-	uint32_t sweeps;  /* number of the last sweep that looked through it: state_forget.c */
+	uint32_t sweeps;  /* number of the last sweep that looked through it: state_expire.c */
 	bool has_foreign; /* has System V memory, the file of which is not known */
 };
 
-struct memory *memory_new(struct trace_analysis *a);
+struct process_memory *memory_new(struct trace_analysis *a);
 
-struct memory *memory_ref(struct memory *memory);
+struct process_memory *memory_ref(struct process_memory *memory);
 
-struct memory *memory_unref(struct memory *memory);
+struct process_memory *memory_unref(struct process_memory *memory);
 
-struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory);
+struct process_memory *memory_copy(struct trace_analysis *a, const struct process_memory *memory);
 
-void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file);
+void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file);
 
-file_idx memory_find(const struct memory *memory, uint64_t address);
+file_idx memory_find(const struct process_memory *memory, uint64_t address);
 
 event_handler on_reclaim_begin, on_reclaim_end;
 #endif

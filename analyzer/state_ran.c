@@ -10,7 +10,7 @@ void ran_take(struct trace_analysis *a, ran_fn fn, void *data)
 	a->ran = NULL;
 	for (; thread; thread = next) {
 		next = thread->next_ran;
-		thread->ran = thread->place == PLACE_ON_CPU;
+		thread->ran = thread->sched_state == SCHED_ON_CPU;
 		thread->next_ran = thread->ran ? a->ran : NULL;
 		if (thread->ran)
 			a->ran = thread;

@@ -15,12 +15,12 @@ struct restart {
 };
 
 /**
- * start_foresee() - an unknown thread is seen during a pause: read ahead in the repeated start
+ * start_read_ahead() - an unknown thread is seen during a pause: read ahead in the repeated start
  * state
  *
  * The threads that the state has there are known from now on.
  */
-void start_foresee(struct trace_analysis *a);
+void start_read_ahead(struct trace_analysis *a);
 
-event_handler on_start_again, on_start_thread, on_start_told;
+event_handler on_start_again, on_start_thread, on_start_record;
 #endif

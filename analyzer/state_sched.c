@@ -4,9 +4,9 @@
  *
  * Scheduling states and the events between them:
  *
- *   NEW --wakeup_new--> QUEUED --switch in--> ON_CPU --switch out--> QUEUED (still runnable)
- *                         ^                     |
- *                         +------ waking ------ BLOCKED              or DEAD
+ *   NEW --wakeup_new--> RUNNABLE --switch in--> ON_CPU --switch out--> RUNNABLE
+ *                          ^                      |
+ *                          +------- waking ------ BLOCKED              or DEAD
  *
  * States that began before the trace are decided backwards:
  * - A thread off the CPUs at the start (OFF_AT_START) was blocked if its first event is a wakeup.
@@ -54,24 +54,24 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	thread->task_state = state;
 	thread->flags |= THREAD_VISIBLE;
 	if (state & TASK_STATES_ENDED) {
-		thread->place = PLACE_BLOCKED; /* of zero length */
+		thread->sched_state = SCHED_BLOCKED; /* of zero length */
 		thread_end(a, thread, ns);
 		return;
 	}
 	if (thread->flags & THREAD_FILTERED) {
-		thread->place = PLACE_LOST;
+		thread->sched_state = SCHED_UNKNOWN;
 		return;
 	}
 	if (state == TRACE_TASK_RUNNING) {
-		thread->place = PLACE_QUEUED;
-		turns_leave(a, cpu, thread, ns);
+		thread->sched_state = SCHED_RUNNABLE;
+		slice_log_leave(a, cpu, thread, ns);
 		return;
 	}
-	turns_settle(a, thread);
+	slice_log_settle(a, thread);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
-		books_mode(a, thread, true);
-	thread->place = PLACE_BLOCKED;
+		acct_mode(a, thread, true);
+	thread->sched_state = SCHED_BLOCKED;
 }
 
 #define IDLE_NS 1000000u /* a CPU is not idle for so long while a runnable thread waits for it */
@@ -81,7 +81,7 @@ static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 	uint64_t end = to, idle = 0, oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
 
 	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
-		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
+		const struct cpu_log_entry *entry = cpu_slice(cpu, i - 1);
 
 		if (entry->process == PROCESS_IDLE && end > entry->ns)
 			idle += end - (entry->ns > from ? entry->ns : from);
@@ -99,20 +99,20 @@ static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 	return thread->read_ns && thread->read_ns < ns && (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
 }
 
-static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_turn *turn)
+static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_slice *slice)
 {
-	pending_wait(a, thread, turn->from, NULL);
-	books_unknown(a, thread, turn->to);
+	pending_wait(a, thread, slice->from, NULL);
+	acct_unknown(a, thread, slice->to);
 	thread->cpu = cpu->cpu;
-	thread->queued_irq = books_irq_at(cpu, ns, turn->to);
-	books_queued(a, thread, ns, NULL);
+	thread->queued_irq = slice_log_irq_at(cpu, ns, slice->to);
+	acct_queued(a, thread, ns, NULL);
 }
 
 /*
  * If entries of system calls are not recorded: a thread that runs again may have returned from its
  * call. It may be in another call when it waits next.
  */
-static void forget_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+static void drop_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
@@ -120,7 +120,7 @@ static void forget_call(struct trace_analysis *a, struct trace_thread *thread, u
 		return;
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {
-		frame_forget(&thread->frames[0]);
+		frame_drop_call(&thread->frames[0]);
 		return;
 	}
 	frames_pop(a, thread, ns, 0, 0);
@@ -130,44 +130,44 @@ static void forget_call(struct trace_analysis *a, struct trace_thread *thread, u
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
-	struct hidden_turn turn;
+	struct hidden_slice slice;
 
-	switch (thread->place) {
-	case PLACE_OFF_AT_START:
+	switch (thread->sched_state) {
+	case SCHED_OFF_AT_START:
 		if (!thread->read_ns)
 			thread->cpu = cpu->cpu; /* no event or start state saw it on another CPU */
 		if (slept_since_start(thread, ns)) {
-			books_mode(a, thread, true);
+			acct_mode(a, thread, true);
 			pending_wait(a, thread, ns, NULL);
 			break;
 		}
 		if (a->masks.no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
-			books_unknown(a, thread, ns);
+			acct_unknown(a, thread, ns);
 			break;
 		}
 		/* fallthrough */
-	case PLACE_QUEUED:
-	case PLACE_NEW:
-		books_queued(a, thread, ns, cpu);
+	case SCHED_RUNNABLE:
+	case SCHED_NEW:
+		acct_queued(a, thread, ns, cpu);
 		break;
-	case PLACE_BLOCKED:
+	case SCHED_BLOCKED:
 		if (thread->task_state == TASK_STATE_QUOTA)
 			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->masks.no_wakings)
-			books_unknown(a, thread, ns);
+			acct_unknown(a, thread, ns);
 		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
 			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->nr_offline)
-			books_unknown(a, thread, ns);
-		else if (!thread->has_early && a->hidden.any && hidden_turns(a, thread->since, ns, &turn))
-			woken_unseen(a, cpu, thread, ns, &turn);
+			acct_unknown(a, thread, ns);
+		else if (!thread->has_early && a->hidden.any && hidden_slices(a, thread->since, ns, &slice))
+			woken_unseen(a, cpu, thread, ns, &slice);
 		else if (gap_log_first_loss(&a->gaps, thread->since, ns) == UINT64_MAX || thread->has_early)
-			books_queued(a, thread, ns, NULL);
+			acct_queued(a, thread, ns, NULL);
 		else
 			thread_found_on_cpu(a, thread, ns);
 		break;
-	case PLACE_LOST:
-		books_unknown(a, thread, ns);
+	case SCHED_UNKNOWN:
+		acct_unknown(a, thread, ns);
 		if (!mode_unknown)
 			thread_mode_unknown(thread, ns);
 		break;
@@ -175,11 +175,11 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		thread_found_on_cpu(a, thread, ns);
 	}
 	if (!(thread->flags & THREAD_KERNEL))
-		forget_call(a, thread, ns);
+		drop_call(a, thread, ns);
 	cpu_take(a, cpu, thread);
 	thread->has_early = false;
-	if (!thread->desk)
-		desk_get(a, thread);
+	if (!thread->slab)
+		acct_slab_get(a, thread);
 }
 
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -205,7 +205,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (cpu->nested)
 		irq_flush(cpu);
 	if (cpu->current == prev) {
-		books_cpu(a, cpu, ns);
+		acct_cpu(a, cpu, ns);
 	} else {
 		cpu_evict(a, cpu, ns);
 		if (is_thread(cpu, prev))
@@ -215,10 +215,10 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
-	cpu->before = (struct turn){sw->prev_tid, ns - cpu->turn_since, cpu->turn_stolen};
-	cpu->turn_since = ns;
-	cpu->turn_stolen = 0;
-	cpu->turn_woken = 0;
+	cpu->before = (struct slice){sw->prev_tid, ns - cpu->slice_since, cpu->slice_stolen};
+	cpu->slice_since = ns;
+	cpu->slice_stolen = 0;
+	cpu->slice_woken = 0;
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
@@ -230,14 +230,14 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
-		if (!sw->prev_tid && next->place == PLACE_QUEUED && ns > next->since)
-			cpu->turn_woken = ns - next->since;
+		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)
+			cpu->slice_woken = ns - next->since;
 		switch_in(a, cpu, next, ns);
 		hidden_enter(a, cpu, next, ns);
 	} else {
 		cpu->current = next;
 	}
-	books_log(a, cpu, ns);
+	slice_log_begin(a, cpu, ns);
 }
 
 /* ---- wakeups ---- */
@@ -286,7 +286,7 @@ static void note_exit(struct trace_analysis *a, const struct trace_thread *dead,
 	if (!poller->fds)
 		return;
 	if (dead->fds && dead->fds->refs == 1)
-		waker->file = ender_closed(a, dead, poller);
+		waker->file = wakers_closed(a, dead, poller);
 	for (uint32_t i = 0; i < poller->fds->nr && !waker->file; i++)
 		if (file_via(a, fd_file(poller, i)) == VIA_PIDFD)
 			waker->via = VIA_PIDFD;
@@ -340,24 +340,24 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	struct trace_thread *thread = thread_get(a, waking->tid);
 	struct waker waker;
 
-	if (!thread || thread->place == PLACE_DEAD || thread->place == PLACE_QUEUED || thread->place == PLACE_LOST)
+	if (!thread || thread->sched_state == SCHED_DEAD || thread->sched_state == SCHED_RUNNABLE || thread->sched_state == SCHED_UNKNOWN)
 		return;
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
 	cpu->woken = thread;
-	if (thread->place == PLACE_ON_CPU) {
+	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;
 		thread->has_early = true;
 		return;
 	}
-	if (thread->place == PLACE_OFF_AT_START)
-		books_mode(a, thread, true);
+	if (thread->sched_state == SCHED_OFF_AT_START)
+		acct_mode(a, thread, true);
 	thread->flags &= ~THREAD_FROM_START;
 	pending_wait(a, thread, ns, &waker);
-	thread->place = PLACE_QUEUED;
+	thread->sched_state = SCHED_RUNNABLE;
 	if (waking->target_cpu < a->nr_cpus)
 		thread->cpu = waking->target_cpu;
-	turns_queue(&a->cpus[thread->cpu], thread, ns, books_cpu_irq(&a->cpus[thread->cpu], ns));
+	slice_log_queue(&a->cpus[thread->cpu], thread, ns, cpu_irq_time(&a->cpus[thread->cpu], ns));
 }
 
 void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -365,13 +365,13 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	const struct trace_sched_wakeup_new *wakeup = event->payload;
 	struct trace_thread *thread = thread_get(a, wakeup->tid);
 
-	if (!thread || thread->place != PLACE_NEW)
+	if (!thread || thread->sched_state != SCHED_NEW)
 		return;
 	pending_wait(a, thread, ns, NULL);
-	thread->place = PLACE_QUEUED;
+	thread->sched_state = SCHED_RUNNABLE;
 	if (wakeup->target_cpu < a->nr_cpus)
 		thread->cpu = wakeup->target_cpu;
-	turns_queue(&a->cpus[thread->cpu], thread, ns, books_cpu_irq(&a->cpus[thread->cpu], ns));
+	slice_log_queue(&a->cpus[thread->cpu], thread, ns, cpu_irq_time(&a->cpus[thread->cpu], ns));
 }
 
 /*
@@ -379,23 +379,23 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
  *
  * If a thread preempts another one at its wakeup, the kernel counts its slice from the wakeup on,
  * since it read the clock then. Stolen time beyond the slice was taken from the thread before. A
- * thread that was woken on an idle CPU also counts from its wakeup (turn_woken). The host's part of
- * that time is not known separately, so as much as turn_woken is subtracted from the stolen time.
+ * thread that was woken on an idle CPU also counts from its wakeup (slice_woken). The host's part
+ * of that time is not known separately, so slice_woken is subtracted from the stolen time.
  * Time that no thread had is charged to no thread.
  */
 void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cpu_stolen *stolen = event->payload;
 	struct trace_thread *before = cpu->before.tid ? thread_find(a, cpu->before.tid) : NULL;
-	uint64_t turn_ns = ns - cpu->turn_since, since_switch = stolen->ns > cpu->turn_woken ? stolen->ns - cpu->turn_woken : 0;
-	uint64_t own = since_switch < turn_ns ? since_switch : turn_ns, rest = since_switch - own;
+	uint64_t slice_ns = ns - cpu->slice_since, since_switch = stolen->ns > cpu->slice_woken ? stolen->ns - cpu->slice_woken : 0;
+	uint64_t own = since_switch < slice_ns ? since_switch : slice_ns, rest = since_switch - own;
 
 	if (ns < cpu->gap_until || !is_thread(cpu, cpu->current))
 		return;
-	cpu->current->books.stolen += own;
+	cpu->current->acct.stolen += own;
 	if (before)
-		before->books.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
-	cpu->turn_stolen = own;
+		before->acct.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
+	cpu->slice_stolen = own;
 }
 
 /*
@@ -416,15 +416,15 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		cpu->quota_tid = quota->tid;
 		return;
 	}
-	if (thread->place != PLACE_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
+	if (thread->sched_state != SCHED_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
 		return;
 	until = quota->ns < ns - thread->since ? thread->since + quota->ns : ns;
 	pending_wait(a, thread, until, NULL);
 	thread->cpu = cpu->cpu;
-	thread->queued_irq = books_irq_at(cpu, ns, until);
-	books_queued(a, thread, ns, NULL);
-	thread->place = PLACE_QUEUED; /* until the switch, about 10 ns later */
-	turns_queue(cpu, thread, ns, books_cpu_irq(cpu, ns));
+	thread->queued_irq = slice_log_irq_at(cpu, ns, until);
+	acct_queued(a, thread, ns, NULL);
+	thread->sched_state = SCHED_RUNNABLE; /* until the switch, about 10 ns later */
+	slice_log_queue(cpu, thread, ns, cpu_irq_time(cpu, ns));
 }
 
 /*
@@ -449,9 +449,9 @@ void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	if (is_thread(gone, last))
 		switch_out(a, gone, last, ns, TRACE_TASK_INTERRUPTIBLE);
 	gone->current = &gone->idle;
-	gone->turn_since = ns;
-	gone->turn_stolen = 0;
-	books_log(a, gone, ns);
+	gone->slice_since = ns;
+	gone->slice_stolen = 0;
+	slice_log_begin(a, gone, ns);
 }
 
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -459,13 +459,13 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	const struct trace_sched_migrate *migrate = event->payload;
 	struct trace_thread *thread = thread_find(a, migrate->tid);
 
-	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->place == PLACE_ON_CPU || thread->place == PLACE_DEAD)
+	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->sched_state == SCHED_ON_CPU || thread->sched_state == SCHED_DEAD)
 		return;
-	if (thread->place == PLACE_QUEUED) {
-		books_queued(a, thread, ns, NULL);
+	if (thread->sched_state == SCHED_RUNNABLE) {
+		acct_queued(a, thread, ns, NULL);
 		/* even after a wait of 0 ns: earlier charges are to the other CPU */
-		turns_settle(a, thread);
-		turns_queue(&a->cpus[migrate->to_cpu], thread, ns, books_cpu_irq(&a->cpus[migrate->to_cpu], ns));
+		slice_log_settle(a, thread);
+		slice_log_queue(&a->cpus[migrate->to_cpu], thread, ns, cpu_irq_time(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;
 }

@@ -17,7 +17,7 @@
 #include "state_frame.h"
 #include "state_socket.h"
 
-struct idx_row {
+struct socket_idx_row {
 	uint64_t key;
 	uint32_t idx;
 };
@@ -27,9 +27,9 @@ static uint64_t inode_key(uint64_t ino)
 	return hash_u64(ino) | 1;
 }
 
-struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
+struct socket_state *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
+	const struct socket_idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
 	if (!row || a->sockets.list[row->idx].ino != ino)
 		return NULL;
@@ -37,14 +37,14 @@ struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 	return &a->sockets.list[row->idx];
 }
 
-struct sock *sock_of_file(const struct trace_analysis *a, file_idx file)
+struct socket_state *sock_of_file(const struct trace_analysis *a, file_idx file)
 {
 	return file && S_ISSOCK(a->files.list[file].mode) ? sock_of_inode(a, a->files.list[file].ino) : NULL;
 }
 
-struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
+struct socket_state *sock_peer(const struct trace_analysis *a, const struct socket_state *sock)
 {
-	struct sock *peer;
+	struct socket_state *peer;
 
 	if (sock->family == AF_UNIX)
 		return sock_of_inode(a, sock->peer_ino);
@@ -54,7 +54,7 @@ struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
 	return peer != a->sockets.list && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
 }
 
-string_id sock_address(struct trace_analysis *a, const struct sock *sock)
+string_id sock_address(struct trace_analysis *a, const struct socket_state *sock)
 {
 	const uint64_t *remote = sock && !sock->ends.remote_port ? sock->asked : sock ? sock->ends.remote : NULL;
 	uint16_t port = sock && !sock->ends.remote_port ? sock->asked_port : sock ? sock->ends.remote_port : 0;
@@ -79,7 +79,7 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 	return strings_intern(&a->strings, text);
 }
 
-static sock_idx sock_place(struct trace_analysis *a)
+static sock_idx socket_slot(struct trace_analysis *a)
 {
 	sock_idx idx = a->sockets.first_free;
 
@@ -91,7 +91,7 @@ static sock_idx sock_place(struct trace_analysis *a)
 	}
 	if (a->sockets.nr >= a->sockets.max) {
 		uint32_t max = a->sockets.max ? a->sockets.max * 2 : 64;
-		struct sock *bigger = reallocarray(a->sockets.list, max, sizeof(*bigger));
+		struct socket_state *bigger = reallocarray(a->sockets.list, max, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
@@ -105,45 +105,45 @@ static sock_idx sock_place(struct trace_analysis *a)
 	return a->sockets.nr++;
 }
 
-static const struct sock *sock_find(const struct trace_analysis *a, uint64_t ino)
+static const struct socket_state *sock_find(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
+	const struct socket_idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
 	return row && a->sockets.list[row->idx].ino == ino ? &a->sockets.list[row->idx] : NULL;
 }
 
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 {
-	const struct sock *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
+	const struct socket_state *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
 	size_t idx = sock ? (size_t)(sock - a->sockets.list) : 0, other = peer ? (size_t)(peer - a->sockets.list) : 0;
 
 	marks[idx / 64] |= 1ull << idx % 64;
 	marks[other / 64] |= 1ull << other % 64;
 }
 
-static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
+static struct socket_state *sock_add(struct trace_analysis *a, uint64_t ino)
 {
-	struct idx_row *row = books_row(a, &a->sockets.by_inode, sizeof(*row), inode_key(ino));
+	struct socket_idx_row *row = acct_row(a, &a->sockets.by_inode, sizeof(*row), inode_key(ino));
 
 	if (!row->idx)
-		row->idx = sock_place(a);
+		row->idx = socket_slot(a);
 	return row->idx ? &a->sockets.list[row->idx] : NULL;
 }
 
-void sock_forget(struct trace_analysis *a, sock_idx idx)
+void socket_drop(struct trace_analysis *a, sock_idx idx)
 {
-	struct sock *sock = &a->sockets.list[idx];
+	struct socket_state *sock = &a->sockets.list[idx];
 
 	if (sock->ends.remote_port)
 		tuple_remove(&a->sockets.by_tuple, &sock->ends, idx);
-	table_remove(&a->sockets.by_inode, sizeof(struct idx_row), inode_key(sock->ino));
-	*sock = (struct sock){.sweeps = FILE_FREE, .next = a->sockets.first_free};
+	table_remove(&a->sockets.by_inode, sizeof(struct socket_idx_row), inode_key(sock->ino));
+	*sock = (struct socket_state){.sweeps = FILE_FREE, .next = a->sockets.first_free};
 	a->sockets.first_free = idx;
 }
 
-static void sock_learn(struct trace_analysis *a, const struct sock *seen)
+static void sock_learn(struct trace_analysis *a, const struct socket_state *seen)
 {
-	struct sock *sock = sock_add(a, seen->ino);
+	struct socket_state *sock = sock_add(a, seen->ino);
 
 	if (!sock || a->failed)
 		return;
@@ -165,7 +165,7 @@ static void sock_learn(struct trace_analysis *a, const struct sock *seen)
 
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner)
 {
-	struct sock seen = SOCK_FROM(start, netns, owner);
+	struct socket_state seen = SOCK_FROM(start, netns, owner);
 
 	sock_learn(a, &seen);
 }
@@ -182,8 +182,8 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 {
 	const struct trace_sock_endpoints *ends = event->payload;
 	struct trace_thread *thread = cpu->current;
-	struct sock seen = SOCK_FROM(ends, ends->netns, PROCESS_UNKNOWN);
-	const struct sock *peer;
+	struct socket_state seen = SOCK_FROM(ends, ends->netns, PROCESS_UNKNOWN);
+	const struct socket_state *peer;
 	struct frame *frame;
 
 	if (!thread || thread == &cpu->idle)
@@ -205,7 +205,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_asks *asks = event->payload;
-	struct sock *sock = sock_of_inode(a, asks->ino);
+	struct socket_state *sock = sock_of_inode(a, asks->ino);
 
 	if (!sock)
 		return;
@@ -223,7 +223,7 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
 	struct trace_thread *thread = cpu->current;
 	struct frame *frame;
-	struct sock *sock;
+	struct socket_state *sock;
 
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;

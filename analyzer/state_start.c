@@ -3,7 +3,7 @@
  * state_start.c - the start state, and the thread on each CPU at the first event
  *
  * The recorder reads the start state a moment after the first events. The scheduling state in it is
- * therefore a hint, which the thread's first event overrules (PLACE_OFF_AT_START, state_sched.c).
+ * therefore a hint, which the thread's first event overrules (SCHED_OFF_AT_START, state_sched.c).
  * Files and mappings are taken as they were read (start_records.c).
  *
  * The first event on a CPU that names the current thread gives the thread at the start. That event
@@ -32,7 +32,7 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
 {
 	if (event->id < TRACE_EV_MAX)
 		a->counts[event->id]++;
-	start_told(a, event);
+	start_record_apply(a, event);
 }
 
 /*
@@ -88,7 +88,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 
 static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread)
 {
-	if (!thread || thread->place != PLACE_OFF_AT_START)
+	if (!thread || thread->sched_state != SCHED_OFF_AT_START)
 		return;
 	cpu_take(a, cpu, thread);
 }
@@ -160,7 +160,7 @@ static void find_running(const struct trace_analysis *a, struct first *firsts)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			struct first *first = &firsts[thread->cpu];
 
-			if (thread->place == PLACE_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
+			if (thread->sched_state == SCHED_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
 			    (first->what != FIRST_LOST || thread->read_ns <= first->lost_ns))
 				first->running = thread;
 		}
@@ -174,7 +174,7 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
 		put_on_cpu(a, cpu, first->running);
-	books_log(a, cpu, a->start_ns);
+	slice_log_begin(a, cpu, a->start_ns);
 }
 
 /* ---- events from before the window of a flight recorder ---- */
@@ -240,7 +240,7 @@ static void end_exited(struct trace_analysis *a, const struct first *firsts)
 static bool is_gone(const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->place != PLACE_DEAD || (thread->flags & THREAD_FROM_START))
+		if (thread->sched_state != SCHED_DEAD || (thread->flags & THREAD_FROM_START))
 			return false;
 	return true;
 }
@@ -248,7 +248,7 @@ static bool is_gone(const struct trace_process *process)
 /*
  * Drops processes that were dead before the window: a flight recorder may have thousands of them.
  */
-static void forget_gone(struct trace_analysis *a)
+static void drop_gone(struct trace_analysis *a)
 {
 	uint32_t nr = NR_PSEUDO_PROCESSES;
 
@@ -270,13 +270,13 @@ static void forget_gone(struct trace_analysis *a)
 }
 
 /* The scheduling state of these threads and their work are not known when the window begins. */
-static void place_older(struct trace_analysis *a)
+static void older_are_unknown(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
-			if (thread->place == PLACE_DEAD || (thread->flags & THREAD_FROM_START))
+			if (thread->sched_state == SCHED_DEAD || (thread->flags & THREAD_FROM_START))
 				continue;
-			thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+			thread->sched_state = thread->flags & THREAD_FILTERED ? SCHED_UNKNOWN : SCHED_OFF_AT_START;
 			/* the state NEW of its fork may be outdated */
 			thread->task_state = TRACE_TASK_INTERRUPTIBLE;
 			thread_mode_unknown(thread, a->start_ns);
@@ -307,8 +307,8 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 	if (error)
 		return error;
 	end_exited(a, firsts);
-	forget_gone(a);
-	place_older(a);
+	drop_gone(a);
+	older_are_unknown(a);
 	return 0;
 }
 
@@ -316,7 +316,7 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 
 static bool may_be_dead(const struct trace_thread *thread)
 {
-	return (thread->flags & THREAD_FROM_START) && thread->place == PLACE_OFF_AT_START && (thread->task_state & TASK_STATES_ENDED);
+	return (thread->flags & THREAD_FROM_START) && thread->sched_state == SCHED_OFF_AT_START && (thread->task_state & TASK_STATES_ENDED);
 }
 
 /* When the last of them was read; 0: there are none. */

@@ -72,13 +72,13 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	const struct trace_sys_enter6 *enter;
 	struct frame *frame;
 
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
-	books_mode(a, thread, false);
+	acct_mode(a, thread, false);
 	if (thread->read_ns)
-		start_outlived(thread, ns);
+		start_call_ended(thread, ns);
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
 	cpu->cause = CAUSE_NONE;
@@ -95,7 +95,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->has_path = false;
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
-	books_snapshot(thread, ns, &frame->begin);
+	thread_snapshot(thread, ns, &frame->begin);
 	close_at_entry(a, thread, frame);
 }
 
@@ -305,13 +305,13 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	struct trace_thread *thread = cpu->current;
 	struct frame *frame;
 
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
-	books_mode(a, thread, true);
+	acct_mode(a, thread, true);
 	if (thread->read_ns)
-		start_outlived(thread, ns);
+		start_call_ended(thread, ns);
 	frame = frame_syscall(thread);
 	if (frame)
 		syscall_effect(a, thread, frame, exit->ret);

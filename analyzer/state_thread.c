@@ -15,7 +15,7 @@
 
 /* ---- processes ---- */
 
-struct idx_row {
+struct process_idx_row {
 	uint64_t key;
 	uint32_t idx;
 };
@@ -23,7 +23,7 @@ struct idx_row {
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
 {
 	struct trace_process *process;
-	struct idx_row *row;
+	struct process_idx_row *row;
 
 	if (a->threads.nr_processes >= a->threads.max_processes) {
 		uint32_t max = a->threads.max_processes ? a->threads.max_processes * 2 : 64;
@@ -41,7 +41,7 @@ struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
 	process->pid = pid;
 	process->strings = &a->strings;
 	a->threads.processes[a->threads.nr_processes++] = process;
-	row = books_row(a, &a->threads.process_by_pid, sizeof(*row), pid + 1ull);
+	row = acct_row(a, &a->threads.process_by_pid, sizeof(*row), pid + 1ull);
 	row->idx = process->idx;
 	return process;
 fail:
@@ -51,7 +51,7 @@ fail:
 
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx)
 {
-	struct idx_row *row = books_row(a, &a->threads.process_by_pid, sizeof(*row), process->pid + 1ull);
+	struct process_idx_row *row = acct_row(a, &a->threads.process_by_pid, sizeof(*row), process->pid + 1ull);
 
 	if (row->idx == process->idx)
 		row->idx = idx;
@@ -62,7 +62,7 @@ void process_renumber(struct trace_analysis *a, struct trace_process *process, u
 
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
 {
-	const struct idx_row *row = table_find(&a->threads.process_by_pid, sizeof(*row), pid + 1ull);
+	const struct process_idx_row *row = table_find(&a->threads.process_by_pid, sizeof(*row), pid + 1ull);
 
 	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->threads.processes[row->idx] : NULL;
 }
@@ -93,7 +93,7 @@ void process_release(struct trace_process *process)
 		next = thread->next;
 		fds_unref(thread->fds);
 		memory_unref(thread->memory);
-		books_clear(&thread->books);
+		acct_clear(&thread->acct);
 		table_clear(&thread->uses);
 		free(thread->packed);
 		free(thread->path);
@@ -105,9 +105,9 @@ struct trace_thread *process_owner(const struct trace_analysis *a, const struct 
 {
 	struct trace_thread *leader = thread_find(a, process->pid), *thread = process->first;
 
-	if (leader && leader->process == process && leader->place != PLACE_DEAD)
+	if (leader && leader->process == process && leader->sched_state != SCHED_DEAD)
 		return leader;
-	while (thread && thread->place == PLACE_DEAD)
+	while (thread && thread->sched_state == SCHED_DEAD)
 		thread = thread->next;
 	return thread;
 }
@@ -152,7 +152,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	thread->process_idx = process->idx;
 	thread->start_ns = thread->since = start_ns;
 	thread->flags = filtered_hides(a, process) ? THREAD_FILTERED : 0;
-	thread->place = PLACE_NEW;
+	thread->sched_state = SCHED_NEW;
 	if (process->last)
 		process->last->next = thread;
 	else
@@ -163,13 +163,13 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	return thread;
 }
 
-void books_snapshot(const struct trace_thread *thread, uint64_t ns, struct snapshot *ret_snapshot)
+void thread_snapshot(const struct trace_thread *thread, uint64_t ns, struct thread_snapshot *ret_snapshot)
 {
 	ret_snapshot->ns = ns;
-	ret_snapshot->cpu = thread->books.syscall + thread->books.trap;
-	ret_snapshot->interrupted = thread->books.interrupted;
-	ret_snapshot->wait_cpu = thread->books.wait_cpu;
-	ret_snapshot->wait = thread->books.blocked;
+	ret_snapshot->cpu = thread->acct.syscall + thread->acct.trap;
+	ret_snapshot->interrupted = thread->acct.interrupted;
+	ret_snapshot->wait_cpu = thread->acct.wait_cpu;
+	ret_snapshot->wait = thread->acct.blocked;
 }
 
 void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
@@ -183,5 +183,5 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 	memset(frame, 0, sizeof(*frame));
 	frame->kind = FRAME_SYSCALL;
 	frame->call = CALL_UNKNOWN;
-	books_snapshot(thread, ns, &frame->begin);
+	thread_snapshot(thread, ns, &frame->begin);
 }

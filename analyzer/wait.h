@@ -16,7 +16,7 @@ enum via {
 	VIA_INOTIFY, VIA_THROTTLE, VIA_EXIT,
 	NR_VIAS,
 };
-struct verdict {
+struct wait_cause {
 	uint8_t kind;
 	uint8_t via;
 	bool idle;
@@ -24,16 +24,16 @@ struct verdict {
 };
 
 /** wait_decide() - decide the wait cause of @pending, a closed wait of @thread */
-struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
+struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
 /** wait_unknown_cause() - the wait cause of unknown time of @thread, which may be NULL */
-struct verdict wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread);
+struct wait_cause wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread);
 const char *via_name(enum via via);
 /**
  * file_via() - the via of a wait for @file, if its path shows a kind such as eventfd or pipe; else
  * NONE
  */
 enum via file_via(const struct trace_analysis *a, file_idx file);
-static inline uint64_t wait_key(const struct verdict *v)
+static inline uint64_t wait_key(const struct wait_cause *v)
 {
 	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
 }

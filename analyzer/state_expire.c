@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_forget.c - release unused files and sockets
+ * state_expire.c - release unused files and sockets
  *
  * A closed descriptor does not mean that its file is unused. Other processes may have the file open
  * or mapped, or a thread may be in a call on it, or its waker may have been. References are not
@@ -11,7 +11,7 @@
  * file of its other end is.
  *
  * A sweep comes after as many new files and sockets as the last sweep left, or as there are
- * threads, but at least SWEEP_LEAST. Each event pays for a few steps of it, and the tables stay in
+ * threads, but at least SWEEP_MIN. Each event pays for a few steps of it, and the tables stay in
  * proportion to the open files of living threads. Example: the last sweep left 50,000 files, and
  * there are 2,000 threads: the next sweep comes after 50,000 new files.
  *
@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "state.h"
-#include "state_forget.h"
+#include "state_expire.h"
 #include "state_uring.h"
 
-#define SWEEP_LEAST 16384u
+#define SWEEP_MIN 16384u
 
 struct marks {
 	uint64_t *files, *socks; /* owned: one bit for each file or socket */
@@ -48,7 +48,7 @@ static void mark_descriptors(const struct trace_analysis *a, const struct marks 
 		mark(marks->files, fds->files[i] & ~FD_CLOEXEC_BIT);
 }
 
-static void mark_mappings(const struct trace_analysis *a, const struct marks *marks, struct memory *memory)
+static void mark_mappings(const struct trace_analysis *a, const struct marks *marks, struct process_memory *memory)
 {
 	if (!memory || memory->sweeps == a->sweep.nr)
 		return;
@@ -74,14 +74,14 @@ static void mark_files(const struct trace_analysis *a, const struct marks *marks
 {
 	for (uint32_t page = 0; page < MAX_TID / TID_PAGE; page++)
 		for (uint32_t i = 0; a->threads.pages[page] && i < TID_PAGE; i++)
-			if (a->threads.pages[page][i] && a->threads.pages[page][i]->place != PLACE_DEAD)
+			if (a->threads.pages[page][i] && a->threads.pages[page][i]->sched_state != SCHED_DEAD)
 				mark_thread(a, marks, a->threads.pages[page][i]);
 	uring_mark(a, marks->files);
 }
 
 static void tell_gone(const struct trace_analysis *a, file_idx idx)
 {
-	const struct file *file = &a->files.list[idx];
+	const struct traced_file *file = &a->files.list[idx];
 	struct trace_file_id id = {.ino = file->ino, .dev = file->dev, .mode = file->mode & ~FILE_WRITE_END};
 
 	if (!S_ISSOCK(id.mode) && !(S_ISFIFO(id.mode) && !file_has_other_end(a, idx)))
@@ -100,13 +100,13 @@ static uint32_t sweep_files(struct trace_analysis *a, const struct marks *marks)
 	uint32_t left = 0;
 
 	for (uint32_t i = 1; i < a->files.nr; i++) {
-		struct file *file = &a->files.list[i];
+		struct traced_file *file = &a->files.list[i];
 
 		if (file->sweeps == FILE_FREE)
 			continue;
 		if (!is_marked(marks->files, i) && file->sweeps != a->sweep.nr - 1) {
 			tell_gone(a, i);
-			file_forget(a, i);
+			file_drop(a, i);
 			continue;
 		}
 		left++;
@@ -126,17 +126,17 @@ static uint32_t sweep_socks(struct trace_analysis *a, const struct marks *marks)
 		if (is_marked(marks->socks, i) || a->sockets.list[i].sweeps == a->sweep.nr - 1)
 			left++;
 		else
-			sock_forget(a, i);
+			socket_drop(a, i);
 	}
 	return left;
 }
 
-void forget_unused(struct trace_analysis *a)
+void expire_unused(struct trace_analysis *a)
 {
 	struct marks marks = {.files = calloc(a->files.nr / 64 + 1, sizeof(uint64_t)), .socks = calloc(a->sockets.nr / 64 + 1, sizeof(uint64_t))};
 	uint32_t left = 0;
 
-	books_settle(a); /* deferred sums refer to files by number */
+	acct_settle(a); /* deferred sums refer to files by number */
 	a->sweep.nr++;
 	if (marks.files && marks.socks) {
 		mark_files(a, &marks);
@@ -146,11 +146,11 @@ void forget_unused(struct trace_analysis *a)
 	free(marks.files);
 	free(marks.socks);
 	a->sweep.remaining = left > a->threads.nr ? left : a->threads.nr;
-	if (a->sweep.remaining < SWEEP_LEAST)
-		a->sweep.remaining = SWEEP_LEAST;
+	if (a->sweep.remaining < SWEEP_MIN)
+		a->sweep.remaining = SWEEP_MIN;
 }
 
-void forget_opened(struct trace_analysis *a)
+void drop_opened(struct trace_analysis *a)
 {
 	for (uint32_t page = 0; page < MAX_TID / TID_PAGE; page++)
 		for (uint32_t i = 0; a->threads.pages[page] && i < TID_PAGE; i++) {
