@@ -277,33 +277,33 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
  * This many events are noted. Then each step runs for all of them, and prefetches what the next
  * step needs.
  */
-#define LEAST_AT_ONCE 256
+#define MINIMUM_AT_ONCE 256
 
 /*
  * A cache line of sums for each thread, or for each file, where it is allocated at the first use.
  */
-struct least_line {
+struct minimum_line {
 	uint64_t count;
 	uint64_t ns;
 	uint64_t pad[6];
 };
 
 /* The row of a file, which here only has the address of its line. */
-struct least_file {
-	struct least_line *line;
+struct minimum_file {
+	struct minimum_line *line;
 	uint64_t pad[3];
 };
 
 /**
- * struct least - the state of the minimum
+ * struct minimum - the state of the minimum
  * @of_cpu: the thread on each CPU, the time of its last event, the descriptor of its call
  * @descriptors: the file of each descriptor of each thread
  */
-struct least {
+struct minimum {
 	const struct load *load;
-	struct least_line *lines, *free_line;
+	struct minimum_line *lines, *free_line;
 	uint32_t *descriptors;
-	struct least_file *files;
+	struct minimum_file *files;
 	struct {
 		uint32_t tid;
 		uint32_t fd;
@@ -312,11 +312,11 @@ struct least {
 	struct {
 		union {
 			uint32_t *descriptor;
-			struct least_file *file;
-			struct least_line *line;
+			struct minimum_file *file;
+			struct minimum_line *line;
 		};
 		uint64_t ns;
-	} notes[LEAST_AT_ONCE];
+	} notes[MINIMUM_AT_ONCE];
 	int nr;
 };
 
@@ -329,99 +329,99 @@ static void *large_zeros(size_t bytes)
 	return memset(memory, 0, whole);
 }
 
-static void least_to_files(struct least *least)
+static void minimum_to_files(struct minimum *minimum)
 {
-	for (int i = 0; i < least->nr; i++) {
-		least->notes[i].file = &least->files[*least->notes[i].descriptor];
-		__builtin_prefetch(least->notes[i].file, 1);
+	for (int i = 0; i < minimum->nr; i++) {
+		minimum->notes[i].file = &minimum->files[*minimum->notes[i].descriptor];
+		__builtin_prefetch(minimum->notes[i].file, 1);
 	}
-	for (int i = 0; i < least->nr; i++) {
-		struct least_file *file = least->notes[i].file;
+	for (int i = 0; i < minimum->nr; i++) {
+		struct minimum_file *file = minimum->notes[i].file;
 
 		if (!file->line)
-			file->line = least->free_line++;
-		least->notes[i].line = file->line;
+			file->line = minimum->free_line++;
+		minimum->notes[i].line = file->line;
 		__builtin_prefetch(file->line, 1);
 	}
 }
 
-static void least_add_up(struct least *least)
+static void minimum_add_up(struct minimum *minimum)
 {
-	if (least->files)
-		least_to_files(least);
-	for (int i = 0; i < least->nr; i++) {
-		least->notes[i].line->count++;
-		least->notes[i].line->ns += least->notes[i].ns;
+	if (minimum->files)
+		minimum_to_files(minimum);
+	for (int i = 0; i < minimum->nr; i++) {
+		minimum->notes[i].line->count++;
+		minimum->notes[i].line->ns += minimum->notes[i].ns;
 	}
-	least->nr = 0;
+	minimum->nr = 0;
 }
 
-static void least_note(struct least *least, uint32_t tid, uint32_t fd, uint64_t ns)
+static void minimum_note(struct minimum *minimum, uint32_t tid, uint32_t fd, uint64_t ns)
 {
-	if (least->files)
-		least->notes[least->nr].descriptor = &least->descriptors[(tid - FIRST_TID) * least->load->files_each + fd];
+	if (minimum->files)
+		minimum->notes[minimum->nr].descriptor = &minimum->descriptors[(tid - FIRST_TID) * minimum->load->files_each + fd];
 	else
-		least->notes[least->nr].line = &least->lines[tid - FIRST_TID];
-	__builtin_prefetch(least->notes[least->nr].line, 1);
-	least->notes[least->nr].ns = ns;
-	if (++least->nr == LEAST_AT_ONCE)
-		least_add_up(least);
+		minimum->notes[minimum->nr].line = &minimum->lines[tid - FIRST_TID];
+	__builtin_prefetch(minimum->notes[minimum->nr].line, 1);
+	minimum->notes[minimum->nr].ns = ns;
+	if (++minimum->nr == MINIMUM_AT_ONCE)
+		minimum_add_up(minimum);
 }
 
-static void least_event(struct least *least, const struct trace_event *event)
+static void minimum_event(struct minimum *minimum, const struct trace_event *event)
 {
 	const struct trace_sched_switch *change = event->payload;
 	const struct trace_sys_enter3 *enter = event->payload;
-	uint64_t ns = event->ts_ns - least->of_cpu[event->cpu].since_ns;
-	uint32_t tid = least->of_cpu[event->cpu].tid;
+	uint64_t ns = event->ts_ns - minimum->of_cpu[event->cpu].since_ns;
+	uint32_t tid = minimum->of_cpu[event->cpu].tid;
 
 	if (event->id == TRACE_EV_sched_waking)
 		return;
-	least->of_cpu[event->cpu].since_ns = event->ts_ns;
+	minimum->of_cpu[event->cpu].since_ns = event->ts_ns;
 	if (event->id == TRACE_EV_sched_switch) {
-		least_note(least, change->prev_tid, 0, ns);
-		least->of_cpu[event->cpu].tid = change->next_tid;
+		minimum_note(minimum, change->prev_tid, 0, ns);
+		minimum->of_cpu[event->cpu].tid = change->next_tid;
 	} else if (event->id == TRACE_EV_sys_enter3) {
-		least->of_cpu[event->cpu].fd = least->load->files_each ? (uint32_t)enter->arg0 - FIRST_FD : 0;
+		minimum->of_cpu[event->cpu].fd = minimum->load->files_each ? (uint32_t)enter->arg0 - FIRST_FD : 0;
 	} else if (tid) {
-		least_note(least, tid, least->of_cpu[event->cpu].fd, ns);
+		minimum_note(minimum, tid, minimum->of_cpu[event->cpu].fd, ns);
 	}
 }
 
 /* Gives the descriptors files in random order. */
-static void least_open(struct least *least, size_t nr)
+static void minimum_open(struct minimum *minimum, size_t nr)
 {
-	least->files = large_zeros(nr * sizeof(*least->files));
-	least->descriptors = large_zeros(nr * sizeof(*least->descriptors));
+	minimum->files = large_zeros(nr * sizeof(*minimum->files));
+	minimum->descriptors = large_zeros(nr * sizeof(*minimum->descriptors));
 	for (size_t i = 0; i < nr; i++) {
 		size_t other = (size_t)random() % (i + 1);
 
-		least->descriptors[i] = least->descriptors[other];
-		least->descriptors[other] = (uint32_t)i;
+		minimum->descriptors[i] = minimum->descriptors[other];
+		minimum->descriptors[other] = (uint32_t)i;
 	}
 }
 
-static double do_the_least(const struct trace *trace, const struct load *load)
+static double do_the_minimum(const struct trace *trace, const struct load *load)
 {
 	size_t nr_lines = (size_t)load->nr_threads * (load->files_each ? load->files_each : 1);
-	struct least least = { .load = load, .of_cpu = checked(calloc(load->nr_streams, sizeof(*least.of_cpu))) };
+	struct minimum minimum = { .load = load, .of_cpu = checked(calloc(load->nr_streams, sizeof(*minimum.of_cpu))) };
 	struct trace_cursor *cursor = checked(trace_cursor_new(trace, NULL, NULL));
 	const struct trace_event *event;
 	double begin;
 
-	least.lines = least.free_line = large_zeros(nr_lines * sizeof(*least.lines));
+	minimum.lines = minimum.free_line = large_zeros(nr_lines * sizeof(*minimum.lines));
 	if (load->files_each)
-		least_open(&least, nr_lines);
+		minimum_open(&minimum, nr_lines);
 	begin = cpu_ns();
 	while ((event = trace_cursor_next(cursor)))
-		least_event(&least, event);
-	least_add_up(&least);
+		minimum_event(&minimum, event);
+	minimum_add_up(&minimum);
 	begin = (cpu_ns() - begin) / (double)load->nr_events;
 	end_pass(cursor);
-	free(least.of_cpu);
-	free(least.lines);
-	free(least.files);
-	free(least.descriptors);
+	free(minimum.of_cpu);
+	free(minimum.lines);
+	free(minimum.files);
+	free(minimum.descriptors);
 	return begin;
 }
 
@@ -464,14 +464,14 @@ static double analyse(const struct trace *trace, uint64_t nr_events, double *ret
 
 static void measure(const struct load *load, const char *path)
 {
-	double write_ns = write_trace(load, path), iterate_ns, least_ns, analyse_ns, ask_ns;
+	double write_ns = write_trace(load, path), iterate_ns, minimum_ns, analyse_ns, ask_ns;
 	struct trace *trace = open_or_exit(path);
 
 	iterate_ns = iterate(trace, load->nr_events);
-	least_ns = do_the_least(trace, load);
+	minimum_ns = do_the_minimum(trace, load);
 	analyse_ns = analyse(trace, load->nr_events, &ask_ns);
 	printf("%.4f %.3f %.3f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)load->nr_events, write_ns, iterate_ns, analyse_ns, ask_ns,
-	       least_ns);
+	       minimum_ns);
 	trace_close(trace);
 }
 

@@ -19,14 +19,14 @@ uint64_t (*budget_clock)(void) = clock_now;
  * struct account - the account of one user
  * @empty_ns: for each rate, the time at which all that was taken will be refilled (generic cell
  *     rate algorithm, ITU-T I.371)
- * @untold: messages refused since the last one that was written
+ * @suppressed: messages refused since the last one that was written
  */
 struct account {
 	uid_t uid;
 	bool in_use;
 	uint64_t used[BUDGET_NR_AMOUNTS];
 	uint64_t empty_ns[BUDGET_NR_RATES];
-	uint64_t untold;
+	uint64_t suppressed;
 };
 
 struct budget {
@@ -38,9 +38,9 @@ struct budget {
 
 /* ---- the limits ---- */
 
-static uint64_t at_most(uint64_t value, uint64_t most)
+static uint64_t at_max(uint64_t value, uint64_t max)
 {
-	return value < most ? value : most;
+	return value < max ? value : max;
 }
 
 static uint64_t memory_bytes(void)
@@ -69,7 +69,7 @@ void budget_default_limits(struct budget_limits *ret_limits)
 	*ret_limits = (struct budget_limits){
 		.per_uid =
 			{
-				[BUDGET_PROGRAMS] = at_most(256 + 64 * cpus, files / 8),
+				[BUDGET_PROGRAMS] = at_max(256 + 64 * cpus, files / 8),
 				[BUDGET_DEAD] = 1024,
 				[BUDGET_ADDRESS] = 8ull << 40,
 				[BUDGET_MAPPED] = memory / 64,
@@ -111,6 +111,7 @@ void budget_default_limits(struct budget_limits *ret_limits)
 				[BUDGET_VISITS] = 1000 + 64 * cpus,
 				[BUDGET_WAITS] = 100,
 			},
+		.types_per_program = 2048,
 	};
 }
 
@@ -186,9 +187,9 @@ void budget_release(struct budget *budget, uid_t uid, enum budget_amount amount,
 	if (is_trusted(budget, uid))
 		return;
 	account = account_of(budget, uid);
-	nr = at_most(nr, account->used[amount]);
+	nr = at_max(nr, account->used[amount]);
 	account->used[amount] -= nr;
-	budget->together[amount] -= at_most(nr, budget->together[amount]);
+	budget->together[amount] -= at_max(nr, budget->together[amount]);
 }
 
 uint64_t budget_used(const struct budget *budget, uid_t uid, enum budget_amount amount)
@@ -196,7 +197,7 @@ uint64_t budget_used(const struct budget *budget, uid_t uid, enum budget_amount 
 	return is_trusted(budget, uid) ? 0 : account_of((struct budget *)budget, uid)->used[amount];
 }
 
-void budget_forget(struct budget *budget, enum budget_amount amount)
+void budget_reset(struct budget *budget, enum budget_amount amount)
 {
 	if (!budget)
 		return;
@@ -204,6 +205,11 @@ void budget_forget(struct budget *budget, enum budget_amount amount)
 		budget->accounts[i].used[amount] = 0;
 	budget->everybody.used[amount] = 0;
 	budget->together[amount] = 0;
+}
+
+uint64_t budget_types_per_program(const struct budget *budget, uid_t uid)
+{
+	return is_trusted(budget, uid) ? UINT64_MAX : budget->limits.types_per_program;
 }
 
 /* ---- rates ---- */
@@ -237,19 +243,19 @@ void budget_spend(struct budget *budget, uid_t uid, enum budget_rate rate, uint6
 	account->empty_ns[rate] = (account->empty_ns[rate] > now ? account->empty_ns[rate] : now) + nr * interval;
 }
 
-bool budget_may_tell(struct budget *budget, uid_t uid)
+bool budget_may_report(struct budget *budget, uid_t uid)
 {
 	struct account *account = budget ? account_of(budget, uid) : NULL;
 
 	if (!account)
 		return true;
 	if (!take(budget, account, BUDGET_MESSAGES, 1)) {
-		account->untold++;
+		account->suppressed++;
 		return false;
 	}
-	if (account->untold)
+	if (account->suppressed)
 		message_note("%llu more messages about programs of user %u were suppressed",
-			     (unsigned long long)account->untold, (unsigned int)uid);
-	account->untold = 0;
+			     (unsigned long long)account->suppressed, (unsigned int)uid);
+	account->suppressed = 0;
 	return true;
 }

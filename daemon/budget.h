@@ -14,9 +14,10 @@
  *	          and time refills
  *
  * All users that are not trusted share a second limit on each amount, because one user may have
- * many uids (user namespaces). Root and the daemon's own user are trusted: their amounts and rates
- * have no limit, except messages. The limits are above what honest programs need. A caller that
- * refuses something reports it, and counts what is lost.
+ * many uids (user namespaces). One program may bring only a part of its user's event types into the
+ * trace, so that the user's other programs find room for theirs. Root and the daemon's own user are
+ * trusted: their amounts and rates have no limit, except messages. The limits are above what honest
+ * programs need. A caller that refuses something reports it, and counts what is lost.
  *
  * One thread.
  */
@@ -54,6 +55,7 @@ enum budget_rate {
  * struct budget_limits
  * @per_uid, @together: maximum of each amount, for one user and for all users that are not trusted
  * @per_s, @burst: maximum of each rate, per second and at once after a pause
+ * @types_per_program: maximum of the event types that the trace has because of one program
  * @trusts_none: root and the daemon's own user have the same limits as all others
  */
 struct budget_limits {
@@ -61,6 +63,7 @@ struct budget_limits {
 	uint64_t together[BUDGET_NR_AMOUNTS];
 	uint64_t per_s[BUDGET_NR_RATES];
 	uint64_t burst[BUDGET_NR_RATES];
+	uint64_t types_per_program;
 	bool trusts_none;
 };
 
@@ -88,8 +91,14 @@ bool budget_charge(struct budget *budget, uid_t uid, enum budget_amount amount, 
 void budget_release(struct budget *budget, uid_t uid, enum budget_amount amount, uint64_t nr);
 /** budget_used() - the amount charged now */
 uint64_t budget_used(const struct budget *budget, uid_t uid, enum budget_amount amount);
-/** budget_forget() - set @amount to 0 for all users */
-void budget_forget(struct budget *budget, enum budget_amount amount);
+/** budget_reset() - set @amount to 0 for all users */
+void budget_reset(struct budget *budget, enum budget_amount amount);
+
+/**
+ * budget_types_per_program() - maximum of the event types that one program of @uid may add to the
+ * trace
+ */
+uint64_t budget_types_per_program(const struct budget *budget, uid_t uid);
 
 /** budget_take() - may @nr happen now? If so, they are counted */
 bool budget_take(struct budget *budget, uid_t uid, enum budget_rate rate, uint64_t nr);
@@ -101,10 +110,10 @@ bool budget_take(struct budget *budget, uid_t uid, enum budget_rate rate, uint64
 void budget_spend(struct budget *budget, uid_t uid, enum budget_rate rate, uint64_t nr);
 
 /**
- * budget_may_tell() - may a message about a program of @uid be written now?
+ * budget_may_report() - may a message about a program of @uid be written now?
  * A refused message is counted; a line before the next allowed message gives the number.
  */
-bool budget_may_tell(struct budget *budget, uid_t uid);
+bool budget_may_report(struct budget *budget, uid_t uid);
 
 /** budget_clock - the clock that refills rates, in ns; tests replace it */
 extern uint64_t (*budget_clock)(void);

@@ -21,15 +21,17 @@
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
+#include "clients_status.h"
 #include "clock.h"
 #include "drain.h"
 #include "select.h"
-#include "user_program.h"
+#include "user_recording.h"
 
-struct users;
+struct clients;
+struct user_snapshot;
 
 /**
- * struct users_options
+ * struct clients_options
  * @tracer: gives processes their numbers in the trace; borrowed; NULL: the pids that the daemon
  *     sees
  * @selection: the selected events; copied
@@ -40,7 +42,7 @@ struct users;
  * @dead_bytes, @dead_max: how much memory of dead programs a flight recorder keeps, and of how many
  *     programs; 0: 256 MiB, 2048
  */
-struct users_options {
+struct clients_options {
 	struct tracer *tracer;
 	const struct selection *selection;
 	const struct tracer_options *filter;
@@ -51,106 +53,77 @@ struct users_options {
 	size_t dead_max;
 };
 
-/** users_new() - start to accept programs' offers. NULL: no memory or no file descriptors */
-struct users *users_new(const struct users_options *options, struct trace_error *ret_error);
-/** users_free() - switch all events off. NULL is fine. Returns NULL */
-struct users *users_free(struct users *users);
+/** clients_new() - start to accept programs' offers. NULL: no memory or no file descriptors */
+struct clients *clients_new(const struct clients_options *options, struct trace_error *ret_error);
+/** clients_free() - switch all events off. NULL is fine. Returns NULL */
+struct clients *clients_free(struct clients *clients);
 
 /**
- * users_begin() - the recording begins at @start: take all programs that are running
- * @drain, @writer: borrowed until users_free(); NULL for a flight recorder
+ * clients_begin() - the recording begins at @start: take all programs that are running
+ * @drain, @writer: borrowed until clients_free(); NULL for a flight recorder
  */
-void users_begin(struct users *users, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start);
+void clients_begin(struct clients *clients, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start);
 
 /**
- * users_fd() - readable when a program connected or died, or when the timer expired
- * Then call users_dispatch(), and drain_run().
+ * clients_fd() - readable when a program connected or died, or when the timer expired
+ * Then call clients_dispatch(), and drain_run().
  */
-int users_fd(const struct users *users);
-void users_dispatch(struct users *users);
+int clients_fd(const struct clients *clients);
+void clients_dispatch(struct clients *clients);
 
 /**
- * users_look() - after drain_run(), or after users_dispatch() of a flight recorder: release dead
- * programs, and set the time of the next look
+ * clients_look() - after drain_run(), or after clients_dispatch() of a flight recorder: release
+ * dead programs, and set the time of the next look
  */
-void users_look(struct users *users);
+void clients_look(struct clients *clients);
 
-/** users_select(), users_halt() - change the selection, or halt and resume recording */
-void users_select(struct users *users, const struct selection *selection);
-void users_halt(struct users *users, bool halted);
-const struct selection *users_selection(const struct users *users);
+/** clients_select(), clients_halt() - change the selection, or halt and resume recording */
+void clients_select(struct clients *clients, const struct selection *selection);
+void clients_halt(struct clients *clients, bool halted);
+const struct selection *clients_selection(const struct clients *clients);
 
 /**
- * users_end_at() - the recording ends at @end_ns: later records of programs do not belong to it. 0:
- * no end
+ * clients_end_at() - the recording ends at @end_ns: later records of programs do not belong to it.
+ * 0: no end
  */
-void users_end_at(struct users *users, uint64_t end_ns);
-/** users_switch_off() - before drain_end(): switch all events off */
-void users_switch_off(struct users *users);
+void clients_end_at(struct clients *clients, uint64_t end_ns);
+/** clients_switch_off() - before drain_end(): switch all events off */
+void clients_switch_off(struct clients *clients);
 /**
- * users_salvage() - after drain_end(), if a sub-buffer does not complete
+ * clients_salvage() - after drain_end(), if a sub-buffer does not complete
  * Finds programs that died or executed another program: their writers will not complete it. Call
  * again until all is taken.
  */
-void users_salvage(struct users *users);
+void clients_salvage(struct clients *clients);
 /**
- * users_tell_lack() - describe what of programs is not in the trace and cannot be counted
- * These are: programs that another daemon recorded; patterns that matched no program's event;
- * tracepoints that found no space in their program's registry or in the trace; programs that may
- * have ended before the daemon noticed them; programs that wrote impossible numbers.
- * @tell: called once for each text
+ * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into
+ * their memory
  */
-void users_tell_lack(const struct users *users, void (*tell)(void *context, const char *text), void *context);
+uint64_t clients_nr_doubted(const struct clients *clients);
 /**
- * users_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into their
- * memory
- */
-uint64_t users_nr_doubted(const struct users *users);
-/**
- * users_settle() - after everything is taken and before the statistics: stop reading programs'
- * memory
+ * clients_close_counts() - after everything is taken and before the statistics: stop reading
+ * programs' memory
  * Returns the minimum number of lost events of programs that have no ring to count them.
  */
-uint64_t users_settle(struct users *users);
+uint64_t clients_close_counts(struct clients *clients);
 
 /* ---- flight recorder ---- */
 
 /**
- * users_oldest_ns() - the approximate time at which a snapshot taken now begins; UINT64_MAX: it
+ * clients_oldest_ns() - the approximate time at which a snapshot taken now begins; UINT64_MAX: it
  * would be empty
  * First takes all programs that offer their memory or can be found in /proc.
  */
-uint64_t users_oldest_ns(struct users *users);
+uint64_t clients_oldest_ns(struct clients *clients);
 /**
- * users_snapshot() - write what is kept of all programs; after users_oldest_ns(). Returns 0 or
+ * clients_snapshot() - write what is kept of all programs; after clients_oldest_ns(). Returns 0 or
  * -ENOMEM
  */
-int users_snapshot(struct users *users, struct user_snapshot *snapshot);
-/** users_reset() - drop what is kept: the next snapshot begins at @now */
-void users_reset(struct users *users, const struct clock_sample *now);
+int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot);
+/** clients_reset() - drop what is kept: the next snapshot begins at @now */
+void clients_reset(struct clients *clients, const struct clock_sample *now);
 
-/**
- * struct users_gone - what a flight recorder dropped of dead programs
- * @programs: the number of dropped programs; the last of them died at @ns
- * @overwritten, @lost: their events
- */
-struct users_gone {
-	uint64_t programs;
-	uint64_t overwritten;
-	uint64_t lost;
-	uint64_t ns;
-};
-void users_get_gone(const struct users *users, struct users_gone *ret_gone);
+void clients_get_gone(const struct clients *clients, struct clients_gone *ret_gone);
 
-/**
- * struct users_status - @programs: recorded now. @ever: recorded so far. @refused: programs that
- * were not taken. @barred: programs cannot join now
- */
-struct users_status {
-	size_t programs;
-	size_t ever;
-	size_t refused;
-	bool barred;
-};
-void users_get_status(const struct users *users, struct users_status *ret_status);
+void clients_get_status(const struct clients *clients, struct clients_status *ret_status);
 #endif

@@ -172,7 +172,7 @@ int control_accept(struct control *control)
 	return -1;
 }
 
-static void split(struct request *request, size_t bytes)
+static void split(struct control_request *request, size_t bytes)
 {
 	char *blank;
 
@@ -185,7 +185,7 @@ static void split(struct request *request, size_t bytes)
 		*blank = '\0';
 }
 
-int control_receive(int client_fd, struct request *ret_request)
+int control_receive(int client_fd, struct control_request *ret_request)
 {
 	union {
 		struct cmsghdr header;

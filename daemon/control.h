@@ -47,11 +47,11 @@ const char *control_path(const struct control *control);
 int control_accept(struct control *control);
 
 /**
- * struct request - one request
+ * struct control_request - one request
  * @verb, @argument: parts of @line; @argument is "" if missing
  * @file_fd: the file passed with the request, or -1; the receiver closes it
  */
-struct request {
+struct control_request {
 	const char *verb;
 	const char *argument;
 	int file_fd;
@@ -63,7 +63,7 @@ struct request {
  * Returns 0; -EAGAIN: none has arrived; -EMFILE: no descriptor for the passed file; other errors:
  * close the client.
  */
-int control_receive(int client_fd, struct request *ret_request);
+int control_receive(int client_fd, struct control_request *ret_request);
 /** control_answer() - send the answer; @err 0: "ok". A client that has closed its end is ignored */
 void control_answer(int client_fd, int err, const char *text);
 

@@ -11,6 +11,7 @@
 #include <trace/saturate.h>
 #include <unistd.h>
 
+#include "control_commands.h"
 #include "own_records.h"
 #include "clock.h"
 #include "message.h"
@@ -69,7 +70,7 @@ static void note_selection(struct session *session)
 {
 	char text[SELECT_TEXT_BYTES] = "none";
 
-	if (!session->users && !session->probes)
+	if (!session->clients && !session->probes)
 		return;
 	if (!session->halted)
 		select_print_user(&session->selection, text, sizeof(text));
@@ -82,14 +83,14 @@ static void note_selection(struct session *session)
 static void switch_programs(struct session *session)
 {
 	note_selection(session);
-	if (session->users) {
-		users_halt(session->users, session->halted);
-		users_select(session->users, &session->selection);
+	if (session->clients) {
+		clients_halt(session->clients, session->halted);
+		clients_select(session->clients, &session->selection);
 	}
 	probe_switch(session->tracer, session->probes, session->halted ? NULL : &session->selection);
 }
 
-static void do_begin(struct session *session, const struct request *request, struct answer *answer)
+static void do_begin(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	if (session->halted && set_mask(session, session->mask, answer))
 		return;
@@ -100,7 +101,7 @@ static void do_begin(struct session *session, const struct request *request, str
 	answer_set(answer, 0, "tracedaemon: recording\n");
 }
 
-static void do_halt(struct session *session, const struct request *request, struct answer *answer)
+static void do_halt(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	uint64_t mask[TRACE_MASK_WORDS];
 
@@ -134,13 +135,13 @@ static void print_events(const struct session *session, char *text, size_t size)
 	recorded_mask(session, mask);
 	select_print_mask(mask, text, size);
 	used = strlen(text);
-	if ((!session->users && !session->probes) || used >= size)
+	if ((!session->clients && !session->probes) || used >= size)
 		return;
 	used += (size_t)snprintf(text + used, size - used, "Events of programs: ");
-	if (used < size && !session->users)
+	if (used < size && !session->clients)
 		snprintf(text + used, size - used, "none");
 	else if (used < size)
-		select_print_user(users_selection(session->users), text + used, size - used);
+		select_print_user(clients_selection(session->clients), text + used, size - used);
 	used = strlen(text);
 	if (used + 2 <= size)
 		memcpy(text + used, "\n", 2);
@@ -155,7 +156,7 @@ static void print_mask(const struct session *session, struct answer *answer)
 }
 
 /* Appends the event types that could not be attached by this request. */
-static void tell_not_traced(const struct session *session, size_t nr_before, struct answer *answer)
+static void report_not_traced(const struct session *session, size_t nr_before, struct answer *answer)
 {
 	size_t used = strlen(answer->text);
 	const char *text;
@@ -173,7 +174,7 @@ static size_t nr_not_traced(const struct session *session)
 	return nr;
 }
 
-static void do_mask(struct session *session, const struct request *request, struct answer *answer)
+static void do_mask(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	struct selection selection = {0};
 	struct trace_error error;
@@ -185,7 +186,7 @@ static void do_mask(struct session *session, const struct request *request, stru
 		return;
 	}
 	if (strchr("-+!", *request->argument)) { /* changes the current selection */
-		selection = session->users ? *users_selection(session->users) : session->selection;
+		selection = session->clients ? *clients_selection(session->clients) : session->selection;
 		memset(selection.removed, 0, sizeof(selection.removed));
 		memcpy(selection.mask, session->mask, sizeof(selection.mask));
 		selection.begun = true;
@@ -204,7 +205,7 @@ static void do_mask(struct session *session, const struct request *request, stru
 	memcpy(session->mask, mask, sizeof(mask));
 	switch_programs(session);
 	print_mask(session, answer);
-	tell_not_traced(session, nr_before, answer);
+	report_not_traced(session, nr_before, answer);
 }
 
 /* ---- status ---- */
@@ -252,11 +253,11 @@ static size_t print_unfollowed(const struct session *session, char *text, size_t
 
 static size_t print_users(const struct session *session, char *text, size_t size)
 {
-	struct users_status status;
+	struct clients_status status;
 
-	users_get_status(session->users, &status);
+	clients_get_status(session->clients, &status);
 	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused%s\n", status.programs, status.ever, status.refused,
-				status.barred ? "; new ones cannot join" : "");
+				status.cannot_join ? "; new ones cannot join" : "");
 }
 
 static size_t print_buffers(const struct session *session, char *text, size_t size)
@@ -269,7 +270,7 @@ static size_t print_buffers(const struct session *session, char *text, size_t si
 				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs, ring->ring.subbuf_bytes);
 }
 
-static void do_status(struct session *session, const struct request *request, struct answer *answer)
+static void do_status(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	size_t nr_cpus = session->tracer ? tracer_nr_rings(session->tracer) / 2 : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
 	char *text = answer->text;
@@ -284,7 +285,7 @@ static void do_status(struct session *session, const struct request *request, st
 		used += print_recording(session, text + used, size - used);
 	used += print_unfollowed(session, text + used, size - used);
 	used += print_rings(session, text + used, size - used);
-	if (session->users && used < size)
+	if (session->clients && used < size)
 		used += print_users(session, text + used, size - used);
 	if (used < size)
 		print_events(session, text + used, size - used);
@@ -340,23 +341,23 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 		   text_bytes(result.file_bytes).s, text_count(result.overwritten).s);
 }
 
-static void do_reset(struct session *session, const struct request *request, struct answer *answer)
+static void do_reset(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	if (!session->flight) {
 		answer_set(answer, -ENOTSUP,
-			   "this daemon writes to a file and cannot forget events; reset is only for the flight recorder");
+			   "this daemon writes to a file and cannot drop events; reset is only for the flight recorder");
 		return;
 	}
 	flight_reset(session->flight);
 	answer_set(answer, 0, "tracedaemon: the flight recorder was reset\n");
 }
 
-static void do_mark(struct session *session, const struct request *request, struct answer *answer)
+static void do_mark(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	if (!*request->argument)
 		answer_set(answer, -EINVAL, "a mark needs a text");
-	else if (strlen(request->argument) > BLOCK_TEXT_MAX_BYTES)
-		answer_set(answer, -E2BIG, "a mark has at most %zu bytes, and this text has %zu; split it into several marks", BLOCK_TEXT_MAX_BYTES, strlen(request->argument));
+	else if (strlen(request->argument) > OWN_TEXT_MAX_BYTES)
+		answer_set(answer, -E2BIG, "a mark has at most %zu bytes, and this text has %zu; split it into several marks", OWN_TEXT_MAX_BYTES, strlen(request->argument));
 	else if (session->flight)
 		flight_mark(session->flight, request->argument);
 	else
@@ -376,20 +377,20 @@ static void stop(struct session *session, int client_fd, struct answer *answer)
 		answer_set(answer, 0, "tracedaemon: stopping\n");
 }
 
-static void do_mode(struct session *session, const struct request *request, struct answer *answer)
+static void do_mode(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	answer_set(answer, 0, "%s", session->flight ? "flight" : "file");
 }
 
 static const struct {
 	const char *verb;
-	void (*run)(struct session *session, const struct request *request, struct answer *answer);
+	void (*run)(struct session *session, const struct control_request *request, struct answer *answer);
 } requests[] = {
 	{"status", do_status}, {"mode", do_mode},   {"begin", do_begin}, {"halt", do_halt},
 	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},
 };
 
-static void perform(struct session *session, const struct request *request, int client_fd, struct answer *answer)
+static void perform(struct session *session, const struct control_request *request, int client_fd, struct answer *answer)
 {
 	if (!strcmp(request->verb, "dump")) {
 		if (session->flight)
@@ -413,7 +414,7 @@ static void perform(struct session *session, const struct request *request, int 
 
 void requests_answer(struct session *session, int fd)
 {
-	struct request request;
+	struct control_request request;
 	struct answer answer;
 	int err;
 

@@ -17,7 +17,7 @@
 
 /* ---- values ---- */
 
-static int apply_time(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_time(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	const char *number = value;
 	uint64_t unit_ns = 0, count, time_ns;
@@ -39,12 +39,12 @@ static int apply_time(struct options *options, const char *value, struct trace_e
 	return 0;
 }
 
-static int apply_events(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_events(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	return select_add(&options->selection, value, ret_error);
 }
 
-static int apply_details(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_details(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	int err = select_add(&options->selection, value, ret_error);
 
@@ -53,7 +53,7 @@ static int apply_details(struct options *options, const char *value, struct trac
 	return err;
 }
 
-static int apply_subbuf_size(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_subbuf_size(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t bytes;
 
@@ -64,7 +64,7 @@ static int apply_subbuf_size(struct options *options, const char *value, struct 
 	return 0;
 }
 
-static int apply_subbufs(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_subbufs(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t count;
 
@@ -89,7 +89,7 @@ static int parse_id(const char *option, const char *value, bool second, uint64_t
 	return 0;
 }
 
-static int apply_pid(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_pid(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
 	int err = parse_id("--pid", value, options->tracer.filter_pid, 1, INT_MAX, &id, ret_error);
@@ -99,7 +99,7 @@ static int apply_pid(struct options *options, const char *value, struct trace_er
 	return err;
 }
 
-static int apply_pgrp(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_pgrp(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
 	int err = parse_id("--pgrp", value, options->tracer.filter_pgrp, 1, INT_MAX, &id, ret_error);
@@ -109,7 +109,7 @@ static int apply_pgrp(struct options *options, const char *value, struct trace_e
 	return err;
 }
 
-static int apply_uid(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_uid(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
 	int err = parse_id("--uid", value, options->tracer.filter_uid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
@@ -119,7 +119,7 @@ static int apply_uid(struct options *options, const char *value, struct trace_er
 	return err;
 }
 
-static int apply_gid(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_gid(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t id;
 	int err = parse_id("--gid", value, options->tracer.filter_gid >= 0, 0, UINT32_MAX - 1, &id, ret_error);
@@ -129,7 +129,7 @@ static int apply_gid(struct options *options, const char *value, struct trace_er
 	return err;
 }
 
-static int apply_flush(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_flush(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t ms;
 
@@ -139,7 +139,7 @@ static int apply_flush(struct options *options, const char *value, struct trace_
 	return 0;
 }
 
-static int apply_level(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_level(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	uint64_t level;
 
@@ -154,7 +154,7 @@ static int named_twice(const char *one, const char *other, struct trace_error *r
 	return error_set(ret_error, -EINVAL, "%s and %s: the trace is named twice; give one name", one, other);
 }
 
-static int apply_output(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_output(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->output.path)
 		return named_twice(options->output.path, value, ret_error);
@@ -162,7 +162,7 @@ static int apply_output(struct options *options, const char *value, struct trace
 	return 0;
 }
 
-static int apply_probe(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_probe(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->nr_probes == OPTIONS_MAX_PROBES)
 		return error_set(ret_error, -EINVAL, "--probe: at most %d; use a pattern for many functions: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
@@ -170,7 +170,7 @@ static int apply_probe(struct options *options, const char *value, struct trace_
 	return 0;
 }
 
-static int apply_preload(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_preload(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->preload)
 		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload, value);
@@ -178,7 +178,7 @@ static int apply_preload(struct options *options, const char *value, struct trac
 	return 0;
 }
 
-static int apply_control(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_control(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (!*value)
 		return error_set(ret_error, -EINVAL, "--control: give the path of a socket");
@@ -188,44 +188,44 @@ static int apply_control(struct options *options, const char *value, struct trac
 
 /* ---- flags ---- */
 
-static int apply_follow(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_follow(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->tracer.follow = true;
 	return 0;
 }
 
-static int apply_background(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_background(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->session.background = true;
 	return 0;
 }
 
-static int apply_no_user(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_no_user(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->selection.no_user = true;
 	return 0;
 }
 
-static int apply_block_programs(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_block_programs(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->session.block_programs = true;
 	return 0;
 }
 
-static int apply_quiet(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_quiet(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->session.quiet = true;
 	return 0;
 }
 
-static int apply_flight_recorder(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_flight_recorder(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->tracer.overwrite = true;
 	options->session.background = true; /* as in the classic: the command returns, the recorder keeps running */
 	return 0;
 }
 
-static int set_action(struct options *options, enum action action, struct trace_error *ret_error)
+static int set_action(struct daemon_options *options, enum action action, struct trace_error *ret_error)
 {
 	if (options->action != ACTION_RECORD && options->action != action)
 		return error_set(ret_error, -EINVAL, "give only one of -m -p -v -j -q --list");
@@ -234,7 +234,7 @@ static int set_action(struct options *options, enum action action, struct trace_
 }
 
 #define ACTION_OPTION(function, wanted)                                                                                          \
-	static int function(struct options *options, const char *value, struct trace_error *ret_error)                           \
+	static int function(struct daemon_options *options, const char *value, struct trace_error *ret_error)                           \
 	{                                                                                                                        \
 		return set_action(options, wanted, ret_error);                                                                   \
 	}
@@ -243,13 +243,13 @@ ACTION_OPTION(apply_status, ACTION_STATUS)
 ACTION_OPTION(apply_snapshot, ACTION_SNAPSHOT)
 ACTION_OPTION(apply_stop, ACTION_STOP)
 
-static int apply_list(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_list(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->list_target = value;
 	return set_action(options, ACTION_LIST, ret_error);
 }
 
-static int apply_print_mask(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_print_mask(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (value)
 		return apply_pid(options, value, ret_error); /* as in version 0.9.5: -pPID */
@@ -257,13 +257,13 @@ static int apply_print_mask(struct options *options, const char *value, struct t
 }
 
 /* --help and --version take precedence over all other options. */
-static int apply_help(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_help(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->action = ACTION_HELP;
 	return 0;
 }
 
-static int apply_version(struct options *options, const char *value, struct trace_error *ret_error)
+static int apply_version(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	options->action = ACTION_VERSION;
 	return 0;
@@ -345,12 +345,12 @@ static const struct option_spec *find_name(const char *word, size_t chars)
 }
 
 /* The words of the command line that are not parsed yet. */
-struct words {
+struct option_words {
 	char **next;
 	char **end;
 };
 
-static int apply(struct options *options, const struct option_spec *spec, const char *word, const char *value,
+static int apply(struct daemon_options *options, const struct option_spec *spec, const char *word, const char *value,
 		 struct trace_error *ret_error)
 {
 	if (!spec->apply) {
@@ -365,7 +365,7 @@ static int missing_value(const struct option_spec *spec, const char *word, struc
 	return error_set(ret_error, -EINVAL, "%s: a value is missing (%s); try --help", word, spec->value_name);
 }
 
-static int parse_long(struct options *options, const char *word, struct words *words, struct trace_error *ret_error)
+static int parse_long(struct daemon_options *options, const char *word, struct option_words *words, struct trace_error *ret_error)
 {
 	size_t chars = strcspn(word + 2, "=");
 	const struct option_spec *spec = find_name(word + 2, chars);
@@ -385,7 +385,7 @@ static int parse_long(struct options *options, const char *word, struct words *w
 	return apply(options, spec, word, value, ret_error);
 }
 
-static int parse_short(struct options *options, const char *word, struct words *words, struct trace_error *ret_error)
+static int parse_short(struct daemon_options *options, const char *word, struct option_words *words, struct trace_error *ret_error)
 {
 	const struct option_spec *spec = find_letter(word[1]);
 	const char *value = word[2] ? word + 2 : NULL;
@@ -405,7 +405,7 @@ static int parse_short(struct options *options, const char *word, struct words *
 
 #define POSITIONALS_MAX 3
 
-static int take_positionals(struct options *options, char **words, size_t nr, struct trace_error *ret_error)
+static int take_positionals(struct daemon_options *options, char **words, size_t nr, struct trace_error *ret_error)
 {
 	bool device = nr && !strncmp(words[0], "/dev/tracer", strlen("/dev/tracer"));
 
@@ -428,7 +428,7 @@ static int take_positionals(struct options *options, char **words, size_t nr, st
 	return 0;
 }
 
-static void make_up_path(struct options *options)
+static void make_up_path(struct daemon_options *options)
 {
 	options->made_up = text_trace_name();
 	options->output.path = options->made_up.s;
@@ -444,7 +444,7 @@ static bool is_stdout(const char *path)
  * Names that are valid alone but not together. An empty name comes from a shell variable that is
  * not set.
  */
-static int check_names(const struct options *options, struct trace_error *ret_error)
+static int check_names(const struct daemon_options *options, struct trace_error *ret_error)
 {
 	const char *trace = options->output.path, *proc = options->output.proc_path;
 
@@ -476,7 +476,7 @@ static const char *action_letter(enum action action)
  * Refuse a recording option together with an action on a running daemon: it is unclear which of the
  * two the user wants.
  */
-static int check_action(const struct options *options, struct trace_error *ret_error)
+static int check_action(const struct daemon_options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;
 
@@ -492,7 +492,7 @@ static int check_action(const struct options *options, struct trace_error *ret_e
 }
 
 /* A selected pattern of programs' events, unless a probe may match it. NULL: there is none. */
-static const char *asked_of_programs(const struct options *options)
+static const char *asked_of_programs(const struct daemon_options *options)
 {
 	const struct selection *selection = &options->selection;
 
@@ -503,7 +503,7 @@ static const char *asked_of_programs(const struct options *options)
 }
 
 /* Options that are valid alone but not together. */
-static int check_together(struct options *options, struct trace_error *ret_error)
+static int check_together(struct daemon_options *options, struct trace_error *ret_error)
 {
 	const struct session_options *session = &options->session;
 	char word[200];
@@ -534,7 +534,7 @@ static int check_together(struct options *options, struct trace_error *ret_error
 	return 0;
 }
 
-static int parse_words(struct options *options, struct words *words, struct trace_error *ret_error)
+static int parse_words(struct daemon_options *options, struct option_words *words, struct trace_error *ret_error)
 {
 	char *positionals[POSITIONALS_MAX];
 	size_t nr_positionals = 0;
@@ -561,13 +561,13 @@ static int parse_words(struct options *options, struct words *words, struct trac
 	return err ? err : take_positionals(options, positionals, nr_positionals, ret_error);
 }
 
-int options_parse(struct options *ret_options, int argc, char **argv, struct trace_error *ret_error)
+int options_parse(struct daemon_options *ret_options, int argc, char **argv, struct trace_error *ret_error)
 {
-	struct words words = {argv + (argc > 0), argv + argc};
-	struct options *options = ret_options;
+	struct option_words words = {argv + (argc > 0), argv + argc};
+	struct daemon_options *options = ret_options;
 	int err;
 
-	*options = (struct options){.action = ACTION_RECORD};
+	*options = (struct daemon_options){.action = ACTION_RECORD};
 	options->tracer.size = sizeof(options->tracer);
 	options->tracer.filter_uid = -1;
 	options->tracer.filter_gid = -1;

@@ -55,12 +55,12 @@ struct session_options {
 #define OPTIONS_MAX_PROBES 64
 
 /**
- * struct options - the parsed command line
+ * struct daemon_options - the parsed command line
  * @probes: their texts, as given
  * @list_target: what to list; NULL: the events
  * @preload: libraries for the command, or NULL
  */
-struct options {
+struct daemon_options {
 	enum action action;
 	const char *probes[OPTIONS_MAX_PROBES];
 	size_t nr_probes;
@@ -95,7 +95,7 @@ struct option_spec {
 	const char *other_name;
 	const char *value_name;
 	enum option_value value;
-	int (*apply)(struct options *options, const char *value, struct trace_error *ret_error);
+	int (*apply)(struct daemon_options *options, const char *value, struct trace_error *ret_error);
 	const char *help;
 };
 
@@ -107,7 +107,7 @@ const struct option_spec *options_table(size_t *ret_nr);
  * Reports ignored old options on stderr. Returns 0, or -EINVAL with the reason; the program then
  * exits with 2.
  */
-int options_parse(struct options *ret_options, int argc, char **argv, struct trace_error *ret_error);
+int options_parse(struct daemon_options *ret_options, int argc, char **argv, struct trace_error *ret_error);
 
 /** options_help() - the text of --help */
 void options_help(FILE *out);

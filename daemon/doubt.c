@@ -10,7 +10,7 @@
 
 /* ---- counters ---- */
 
-uint64_t doubt_most(uint64_t since_ns, uint32_t nr_cpus)
+uint64_t doubt_max_events(uint64_t since_ns, uint32_t nr_cpus)
 {
 	uint64_t now_ns = clock_now();
 
@@ -22,9 +22,9 @@ void doubt_counter_begin(struct doubt_counter *counter, uint64_t value)
 	*counter = (struct doubt_counter){ .before = value, .highest = value };
 }
 
-void doubt_counter_take(struct doubt_counter *counter, uint64_t value, uint64_t most)
+void doubt_counter_take(struct doubt_counter *counter, uint64_t value, uint64_t max)
 {
-	counter->impossible |= value < counter->highest || value - counter->before > most;
+	counter->impossible |= value < counter->highest || value - counter->before > max;
 	if (!counter->impossible)
 		counter->highest = value;
 }
@@ -48,19 +48,19 @@ static const struct {
 
 uint64_t doubts_add(struct doubts *doubts, pid_t pid, const char *exe, unsigned int reasons)
 {
-	uint64_t place = doubts->nr++;
+	uint64_t idx = doubts->nr++;
 
-	if (place < DOUBTS_NAMED) {
-		doubts->named[place] = (struct doubted){ .pid = pid, .reasons = reasons };
-		snprintf(doubts->named[place].exe, sizeof(doubts->named[place].exe), "%s", exe);
+	if (idx < DOUBTS_NAMED) {
+		doubts->named[idx] = (struct doubted){ .pid = pid, .reasons = reasons };
+		snprintf(doubts->named[idx].exe, sizeof(doubts->named[idx].exe), "%s", exe);
 	}
-	return place;
+	return idx;
 }
 
-void doubts_reason(struct doubts *doubts, uint64_t place, unsigned int reasons)
+void doubts_reason(struct doubts *doubts, uint64_t idx, unsigned int reasons)
 {
-	if (place < DOUBTS_NAMED)
-		doubts->named[place].reasons |= reasons;
+	if (idx < DOUBTS_NAMED)
+		doubts->named[idx].reasons |= reasons;
 }
 
 static void print_reasons(unsigned int reasons, char *text, size_t size)
@@ -73,7 +73,7 @@ static void print_reasons(unsigned int reasons, char *text, size_t size)
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", reasons_texts[i].text);
 }
 
-void doubts_tell(const struct doubts *doubts, void (*tell)(void *context, const char *text), void *context)
+void doubts_describe(const struct doubts *doubts, void (*describe)(void *context, const char *text), void *context)
 {
 	char reasons[160], text[sizeof(doubts->named[0].exe) + sizeof(reasons) + 160];
 
@@ -84,12 +84,12 @@ void doubts_tell(const struct doubts *doubts, void (*tell)(void *context, const 
 		snprintf(text, sizeof(text),
 			 "events of process %d (%s): it wrote impossible values into its trace buffers (%s), so its events and its losses are incomplete",
 			 (int)one->pid, one->exe, reasons);
-		tell(context, text);
+		describe(context, text);
 	}
 	if (doubts->nr > DOUBTS_NAMED) {
 		snprintf(text, sizeof(text),
 			 "events of %s more processes that wrote impossible values into their trace buffers: their events and their losses are incomplete",
 			 text_count(doubts->nr - DOUBTS_NAMED).s);
-		tell(context, text);
+		describe(context, text);
 	}
 }

@@ -34,10 +34,10 @@ static inline bool doubt_time(uint64_t ns, uint64_t taken_ns)
 /* ---- counters ---- */
 
 /**
- * doubt_most() - maximum number of events that @nr_cpus CPUs can have counted since @since_ns: one
- * per ns on each. A real program needs at least 10 ns for one
+ * doubt_max_events() - maximum number of events that @nr_cpus CPUs can have counted since
+ * @since_ns: one per ns on each. A real program needs at least 10 ns for one
  */
-uint64_t doubt_most(uint64_t since_ns, uint32_t nr_cpus);
+uint64_t doubt_max_events(uint64_t since_ns, uint32_t nr_cpus);
 
 /**
  * struct doubt_counter - a counter in a program's memory
@@ -53,8 +53,8 @@ struct doubt_counter {
 
 /** doubt_counter_begin() - start counting at @value */
 void doubt_counter_begin(struct doubt_counter *counter, uint64_t value);
-/** doubt_counter_take() - the counter is @value now; it cannot have grown by more than @most */
-void doubt_counter_take(struct doubt_counter *counter, uint64_t value, uint64_t most);
+/** doubt_counter_take() - the counter is @value now; it cannot have grown by more than @max */
+void doubt_counter_take(struct doubt_counter *counter, uint64_t value, uint64_t max);
 /**
  * doubt_counter_sum() - the count since the beginning. If the counter is impossible, one more event
  * stands for the unknown rest
@@ -87,8 +87,8 @@ struct doubts {
 
 /** doubts_add() - add a program with its first reason. Returns its index, for doubts_reason() */
 uint64_t doubts_add(struct doubts *doubts, pid_t pid, const char *exe, unsigned int reasons);
-/** doubts_reason() - add a reason for the program at index @place */
-void doubts_reason(struct doubts *doubts, uint64_t place, unsigned int reasons);
-/** doubts_tell() - one text for each program with name, and one for all others */
-void doubts_tell(const struct doubts *doubts, void (*tell)(void *context, const char *text), void *context);
+/** doubts_reason() - add a reason for the program at index @idx */
+void doubts_reason(struct doubts *doubts, uint64_t idx, unsigned int reasons);
+/** doubts_describe() - one text for each program with name, and one for all others */
+void doubts_describe(const struct doubts *doubts, void (*describe)(void *context, const char *text), void *context);
 #endif

@@ -7,9 +7,8 @@
 #include <trace/saturate.h>
 #include <unistd.h>
 
-#include "doubt.h"
-#include "format_text.h"
-#include "ring_reader.h"
+#include "drain_ring.h"
+#include "error_set.h"
 
 /*
  * How much the daemon does for programs in one drain_run(), while signals and requests wait:
@@ -17,64 +16,6 @@
  */
 #define DRAIN_SLICE_BYTES  (16u << 20)
 #define DRAIN_SUBBUF_BYTES 4096u
-
-/**
- * struct drain_ring - one ring and its counters
- * @translate, @context: of a program's ring; NULL: a kernel ring
- * @fd, @offset, @is_mapped: of a program's ring, as in struct drain_source
- * @budget, @uid: the account that pays for visits to CPUs
- * @consumed: the last sub-buffer that was taken or skipped. This is the daemon's own copy of the
- *     word in the control page, which a program can overwrite.
- * @until: during drain_run(): the newest sub-buffer that was open when it began
- * @blocks: number of blocks given to the writer; also their sequence number
- * @stored: records in those blocks
- * @lost_here: records lost on the way from the ring to the writer's queue
- * @given_up: the part of @lost_here that was left in the ring
- * @abandoned: the part of @stored that was dropped from the queue
- * @unqueued: blocks lost because there was no memory
- * @first, @last: the first and last sub-buffer of the recording
- * @counter: the ring's counter of discarded events
- * @start_ns: of a program's ring: start of the recording
- * @filtered_before: the ring's counter of filtered events when the recording began
- * @discarded, @filtered: events of the recording, set once its last sub-buffer is known
- * @fill: during drain_flush(): bytes in the open sub-buffer
- * @held: write nothing into the sub-buffers any more, see drain_hold()
- * @suspect: the last sub-buffer was dropped because its times are unknown
- * @broken: the content of the ring is not believed any more
- * @retired: the ring's memory is gone
- */
-struct drain_ring {
-	struct subbuf_ring ring;
-	uint32_t stream;
-	uint32_t cpu;
-	bool (*translate)(void *context, struct drain_copy *copy);
-	void *context;
-	int fd;
-	off_t offset;
-	struct budget *budget; /* borrowed */
-	uid_t uid;
-	bool is_mapped;
-	uint64_t consumed;
-	uint64_t until;
-	uint64_t blocks;
-	uint64_t stored;
-	uint64_t lost_here;
-	uint64_t given_up;
-	uint64_t abandoned;
-	uint64_t unqueued;
-	uint64_t first;
-	uint64_t last;
-	struct doubt_counter counter;
-	uint64_t start_ns;
-	uint64_t filtered_before;
-	uint64_t discarded;
-	uint64_t filtered;
-	uint32_t fill;
-	bool held;
-	bool suspect;
-	bool broken;
-	bool retired;
-};
 
 /**
  * struct drain - all rings of a recording
@@ -99,145 +40,7 @@ struct drain {
 	bool has_more;
 };
 
-/* ---- the limits of the recording ---- */
-
-static uint64_t read_counter(const trace_u64 *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
-/*
- * Events of the recording that the ring has discarded so far. The maximum is what one CPU can
- * count, because a ring belongs to one CPU.
- */
-static uint64_t ring_counted(struct drain_ring *ring)
-{
-	uint64_t most = ring->translate ? doubt_most(ring->start_ns, 1) : UINT64_MAX;
-
-	if (!ring->retired)
-		doubt_counter_take(&ring->counter, read_counter(&ring->ring.control->discarded), most);
-	return doubt_counter_sum(&ring->counter);
-}
-
-static uint64_t ring_position(const struct drain_ring *ring)
-{
-	return __atomic_load_n(&ring->ring.control->position, __ATOMIC_ACQUIRE);
-}
-
-static void ring_release(struct drain_ring *ring)
-{
-	ring->consumed++;
-	/* [W4], as subbuf_release() */
-	__atomic_store_n(&ring->ring.control->consumed, ring->consumed, __ATOMIC_RELEASE);
-}
-
-/* ---- a program's memory ---- */
-
-/*
- * SECURITY: a program can punch a hole into the file of its memory. Reading the hole through a
- * mapping allocates pages, which are charged to the daemon; pread() allocates none. Writing
- * allocates them in any case, so the daemon checks with lseek() before it writes.
- */
-static off_t place_of(const struct drain_ring *ring, uint64_t seq)
-{
-	return ring->offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->ring.nr_subbufs - 1)) * ring->ring.subbuf_bytes;
-}
-
-/*
- * Reads at most @bytes of sub-buffer @seq, from its beginning. Bytes that cannot be read become
- * zeros.
- */
-static void read_subbuf(const struct drain_ring *ring, uint64_t seq, void *to, size_t bytes)
-{
-	ssize_t got = pread(ring->fd, to, bytes, place_of(ring, seq));
-
-	got = got > 0 ? got : 0;
-	memset((char *)to + got, 0, bytes - (size_t)got);
-}
-
-static bool is_there(const struct drain_ring *ring, uint64_t seq, uint32_t at)
-{
-	off_t place = place_of(ring, seq) + at;
-
-	return at < ring->ring.subbuf_bytes && lseek(ring->fd, place, SEEK_DATA) == place;
-}
-
-/* The number of bytes from the beginning of sub-buffer @seq to its first hole. */
-static size_t bytes_there(const struct drain_ring *ring, uint64_t seq)
-{
-	off_t place = place_of(ring, seq), hole = lseek(ring->fd, place, SEEK_HOLE);
-
-	if (hole <= place)
-		return 0;
-	return hole - place < ring->ring.subbuf_bytes ? (size_t)(hole - place) : ring->ring.subbuf_bytes;
-}
-
-/*
- * True if all words that a flush writes to have pages: the header of the open sub-buffer, the
- * header of the block's sub-buffer, and the end of the block. The word after the block's last
- * record may be in the next page; then the flush allocates one page.
- */
-static bool has_pages_to_flush(const struct drain_ring *ring)
-{
-	uint64_t block = read_counter(&ring->ring.control->block), seq = ring_position(ring) >> SUBBUF_OFFSET_BITS;
-
-	if (!is_there(ring, seq, 0))
-		return false;
-	if (!subbuf_block_is_open(block))
-		return true;
-	seq = subbuf_block_seq(&ring->ring, block);
-	return is_there(ring, seq, 0) && is_there(ring, seq, (uint32_t)block - 8);
-}
-
-/*
- * Closing a block requires running on its CPU, before all other tasks there. The program's user
- * pays for this visit.
- */
-static bool may_flush(const struct drain_ring *ring)
-{
-	if (!ring->translate)
-		return true;
-	if (ring->held || !has_pages_to_flush(ring))
-		return false;
-	return !subbuf_block_is_open(read_counter(&ring->ring.control->block)) || budget_take(ring->budget, ring->uid, BUDGET_VISITS, 1);
-}
-
-static uint32_t flush(const struct drain_ring *ring)
-{
-	return may_flush(ring) ? ring_flush(&ring->ring) : 0;
-}
-
-/*
- * As subbuf_complete(). Reading a program's header is a system call, so check the control page
- * first: it can show that the sub-buffer is still open.
- */
-static bool is_complete(const struct drain_ring *ring, uint64_t seq)
-{
-	uint64_t position, block, target = subbuf_commit_target(ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq);
-	struct subbuf_header header;
-
-	if (!ring->translate)
-		return subbuf_complete(&ring->ring, seq);
-	position = ring_position(ring);
-	block = read_counter(&ring->ring.control->block);
-	if (position >> SUBBUF_OFFSET_BITS == seq &&
-	    ((position & SUBBUF_OFFSET_MASK) < ring->ring.subbuf_bytes || (subbuf_block_is_open(block) && subbuf_block_seq(&ring->ring, block) == seq)))
-		return false;
-	read_subbuf(ring, seq, &header, sizeof(header)); /* [R1] */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return ((header.commit - target) & SUBBUF_COMMIT_MASK) == 0;
-}
-
-/* ---- beginning and end of a ring ---- */
-
-static void ring_begin(struct drain_ring *ring, bool whole)
-{
-	ring->consumed = read_counter(&ring->ring.control->consumed);
-	ring->first = ring->translate ? ring->consumed + 1 : ring_close(&ring->ring) + 1;
-	ring->last = UINT64_MAX;
-	doubt_counter_begin(&ring->counter, whole ? 0 : read_counter(&ring->ring.control->discarded));
-	ring->filtered_before = ring->translate ? 0 : read_counter(&ring->ring.control->filtered);
-}
+/* ---- rings ---- */
 
 static struct drain_ring *ring_new(struct drain *drain)
 {
@@ -258,10 +61,10 @@ static struct drain_ring *ring_new(struct drain *drain)
 }
 
 /* Flush the deferred entries, before sub-buffers are closed. */
-static void settle(const struct drain *drain)
+static void flush_deferred(const struct drain *drain)
 {
 	if (drain->tracer)
-		tracer_settle(drain->tracer);
+		tracer_flush_rings(drain->tracer);
 }
 
 struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
@@ -271,7 +74,7 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 
 	if (drain) {
 		drain->tracer = tracer;
-		settle(drain);
+		flush_deferred(drain);
 	}
 	for (size_t i = 0; drain && i < nr_rings; i++) {
 		const struct tracer_ring *source = tracer_get_ring(tracer, i);
@@ -284,67 +87,12 @@ struct drain *drain_new(struct tracer *tracer, struct trace_error *ret_error)
 		ring->ring = source->ring;
 		ring->stream = source->stream;
 		ring->cpu = source->cpu;
-		ring_begin(ring, false);
+		drain_ring_begin(ring, false);
 		drain->nr_kernel++;
 	}
 	if (!drain)
 		error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu rings", nr_rings);
 	return drain;
-}
-
-/* Number of records committed in sub-buffer @seq, complete or not. */
-static uint64_t committed_records(const struct drain_ring *books, uint64_t seq)
-{
-	const struct subbuf_ring *ring = &books->ring;
-	uint64_t earlier_uses = subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - ring->subbuf_bytes;
-	uint64_t block = __atomic_load_n(&ring->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
-	struct subbuf_header header;
-	uint64_t most = ring->subbuf_bytes / sizeof(struct trace_record); /* a program can write any count */
-
-	if (books->translate) {
-		read_subbuf(books, seq, &header, sizeof(header));
-		commit = header.commit;
-	} else {
-		commit = __atomic_load_n(&subbuf_slot(ring, seq)->commit, __ATOMIC_ACQUIRE);
-		header = *subbuf_slot(ring, seq);
-	}
-	if (header.seq != seq)
-		return 0; /* its opener has not written the header yet */
-	if (subbuf_block_is_open(block) && subbuf_block_seq(ring, block) == seq)
-		in_block = block >> SUBBUF_BLOCK_RECORDS_SHIFT;
-	in_block += (((commit - earlier_uses) >> 40) - header.records_before) & 0xffffff;
-	return in_block < most ? in_block : most;
-}
-
-/*
- * Count the records of a block as lost if the daemon can neither close it nor wait for it.
- * @is_open: the daemon chose not to close it.
- */
-static void lose_block(struct drain_ring *ring, bool is_open)
-{
-	uint64_t block = __atomic_load_n(&ring->ring.control->block, __ATOMIC_ACQUIRE), here;
-
-	if (!subbuf_block_is_open(block) || subbuf_block_seq(&ring->ring, block) != ring->last + 1 ||
-	    (!is_open && !ring_is_out_of_reach(&ring->ring)))
-		return;
-	here = committed_records(ring, ring->last + 1);
-	ring->given_up += here;
-	ring->lost_here += here;
-}
-
-static void ring_end(struct drain_ring *ring)
-{
-	uint64_t most = ring->consumed + ring->ring.nr_subbufs;
-	bool is_open = !may_flush(ring);
-
-	ring->last = is_open ? subbuf_newest_closed(&ring->ring) : ring_close(&ring->ring);
-	if (ring->translate && ring->last > most)
-		ring->last = most; /* a program can write any position */
-	if (ring->translate && !ring->broken)
-		lose_block(ring, is_open);
-	ring->discarded = ring_counted(ring);
-	if (!ring->translate)
-		ring->filtered = read_counter(&ring->ring.control->filtered);
 }
 
 static bool scratch_reserve(struct drain *drain, size_t bytes)
@@ -381,9 +129,9 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 	ring->uid = source->uid;
 	ring->is_mapped = source->is_mapped;
 	ring->start_ns = source->start_ns;
-	ring_begin(ring, whole);
+	drain_ring_begin(ring, whole);
 	if (drain->ended)
-		ring_end(ring); /* its program died before the daemon looked */
+		drain_ring_end(ring); /* its program died before the daemon looked */
 	return ring;
 }
 
@@ -395,10 +143,10 @@ void drain_connect(struct drain *drain, struct trace_writer *writer, struct writ
 
 void drain_end(struct drain *drain)
 {
-	settle(drain);
+	flush_deferred(drain);
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		if (!drain->rings[i]->retired)
-			ring_end(drain->rings[i]);
+			drain_ring_end(drain->rings[i]);
 	drain->ended = true;
 }
 
@@ -415,57 +163,6 @@ struct drain *drain_free(struct drain *drain)
 }
 
 /* ---- one sub-buffer ---- */
-
-/* Events of the recording that were discarded before the counter reached @total. */
-static uint64_t discarded_since(const struct drain_ring *ring, uint64_t total)
-{
-	return total > ring->counter.before ? total - ring->counter.before : 0;
-}
-
-static struct trace_source ring_source(const struct drain_ring *ring, const struct subbuf_header *header)
-{
-	return (struct trace_source){
-		.records = header + 1,
-		.bytes = ring_record_bytes(&ring->ring, header),
-		.base_ns = header->base,
-		.seq = ring->blocks + 1,
-		.lost_total = trace_add_saturated(discarded_since(ring, header->lost), ring->lost_here),
-		.stream = ring->stream,
-		.cpu = ring->cpu,
-		.nr_records = subbuf_records(&ring->ring, header),
-		.kind = TRACE_CHUNK_EVENTS,
-		.lost_cause = ring->suspect ? TRACE_GAP_SUSPECT : TRACE_GAP_DISCARDED,
-	};
-}
-
-/* Stop reading the ring. The number of lost records is unknown; one event stands for them. */
-static void ring_break(struct drain_ring *ring)
-{
-	ring->broken = true;
-	ring->lost_here++;
-}
-
-/* Returns the number of the next complete sub-buffer of the recording; 0: there is none. */
-static uint64_t next_subbuf(struct drain_ring *ring)
-{
-	uint64_t newest, seq;
-
-	if (ring->retired || ring->broken)
-		return 0;
-	for (;;) {
-		seq = ring->consumed + 1;
-		newest = ring_position(ring) >> SUBBUF_OFFSET_BITS;
-		if (ring->translate && newest > ring->consumed + ring->ring.nr_subbufs) {
-			ring_break(ring);
-			return 0;
-		}
-		if (newest < seq || seq > ring->last || !is_complete(ring, seq))
-			return 0;
-		if (seq >= ring->first)
-			return seq;
-		ring_release(ring);
-	}
-}
 
 static void push(struct drain *drain, struct drain_ring *ring, const struct trace_source *source, struct trace_packed *packed, bool suspect)
 {
@@ -485,11 +182,11 @@ static void push(struct drain *drain, struct drain_ring *ring, const struct trac
  */
 static void take_trusted(struct drain *drain, struct drain_ring *ring, const struct subbuf_header *header)
 {
-	struct trace_source source = ring_source(ring, header);
+	struct trace_source source = drain_ring_source(ring, header);
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 	struct trace_packed *packed = suspect ? NULL : trace_writer_pack(drain->writer, &source, NULL);
 
-	ring_release(ring);
+	drain_ring_release(ring);
 	push(drain, ring, &source, packed, suspect);
 }
 
@@ -511,17 +208,14 @@ static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain
 	if (has_pages && ring->is_mapped)
 		copy_racing(copy, subbuf_slot(&ring->ring, seq), bytes);
 	else
-		read_subbuf(ring, seq, copy, bytes);
+		drain_ring_read(ring, seq, copy, bytes);
 	drain->work += bytes + DRAIN_SUBBUF_BYTES;
 	return copy;
 }
 
 static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ring)
 {
-	struct trace_writer_totals totals;
-
-	writer_thread_totals(drain->thread, &totals);
-	return totals.lost_write + ring->unqueued;
+	return writer_thread_lost(drain->thread) + ring->unqueued;
 }
 
 /* @nr_records: as the program counted them, or as salvaging found them. */
@@ -531,10 +225,10 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 	struct drain_copy copy = { .header = header, .unwritten = unwritten(drain, ring) };
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 
-	ring_counted(ring);
+	drain_ring_counted(ring);
 	if (header->lost > ring->counter.highest)
 		header->lost = ring->counter.highest;
-	source = ring_source(ring, header);
+	source = drain_ring_source(ring, header);
 	copy.records = (unsigned char *)(header + 1);
 	copy.bytes = source.bytes & ~(size_t)7;
 	copy.base_ns = header->base;
@@ -553,12 +247,12 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 
 static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_t seq)
 {
-	size_t there = bytes_there(ring, seq);
+	size_t there = drain_ring_bytes_there(ring, seq);
 	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, there >= sizeof(*copy) ? there : sizeof(*copy), there >= sizeof(*copy));
 
-	ring_release(ring);
+	drain_ring_release(ring);
 	if (copy->seq != seq || copy->end > there) /* a record writer never leaves a page out */
-		ring_break(ring);
+		drain_ring_break(ring);
 	else
 		take_copy(drain, ring, copy, subbuf_records(&ring->ring, copy));
 }
@@ -574,12 +268,12 @@ static void take_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t s
 /* Take an incomplete sub-buffer: its program is dead and will not complete it. */
 static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t seq, uint64_t position)
 {
-	bool is_hole = !is_there(ring, seq, 0);
+	bool is_hole = !drain_ring_has_page(ring, seq, 0);
 	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, is_hole ? sizeof(*copy) : ring->ring.subbuf_bytes, false);
 	struct subbuf_salvaged salvaged;
 	bool something = !is_hole && subbuf_salvage(copy, ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq, position, UINT16_MAX, &salvaged);
 
-	ring_release(ring);
+	drain_ring_release(ring);
 	if (!something || seq < ring->first)
 		return;
 	if (salvaged.opened)
@@ -599,13 +293,13 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 {
 	uint64_t position, seq;
 
-	if (!ring->retired && !ring->broken && has_pages_to_flush(ring))
-		subbuf_bury_block(&ring->ring);
+	if (!ring->retired && !ring->broken && drain_ring_has_pages_to_flush(ring))
+		subbuf_reap_block(&ring->ring);
 	while (!ring->retired && !ring->broken) {
 		if (writer_thread_full(drain->thread) || is_done(drain))
 			return false;
-		seq = next_subbuf(ring);
-		position = ring->broken ? 0 : ring_position(ring);
+		seq = drain_ring_next(ring);
+		position = ring->broken ? 0 : drain_ring_position(ring);
 		if (seq)
 			take_subbuf(drain, ring, seq);
 		else if (position >> SUBBUF_OFFSET_BITS > ring->consumed && ring->consumed < ring->last)
@@ -618,7 +312,7 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 
 void drain_retire(struct drain *drain, struct drain_ring *ring)
 {
-	ring->discarded = ring_counted(ring);
+	ring->discarded = drain_ring_counted(ring);
 	ring->retired = true;
 }
 
@@ -647,22 +341,11 @@ void drain_count_lost(struct drain_ring *ring, uint64_t nr)
 	ring->lost_here = trace_add_saturated(ring->lost_here, nr);
 }
 
-/*
- * A ring wakes the daemon when it is half full, and at most another eighth fills until the daemon
- * runs. More than 5/8 is late.
- */
-static bool ring_is_late(const struct drain_ring *ring)
-{
-	uint64_t open = ring_position(ring) >> SUBBUF_OFFSET_BITS, room = ring->ring.nr_subbufs;
-
-	return open > ring->consumed + 1 && open - 1 - ring->consumed > room * 5 / 8;
-}
-
 bool drain_is_late(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->nr_rings; i++)
 		/* a program's ring may be gone, or its position invalid */
-		if (!drain->rings[i]->translate && ring_is_late(drain->rings[i]))
+		if (!drain->rings[i]->translate && drain_ring_is_late(drain->rings[i]))
 			return true;
 	return false;
 }
@@ -677,7 +360,7 @@ static enum drain_result take_kernel(struct drain *drain)
 	do {
 		took = false;
 		for (size_t i = 0; i < drain->nr_kernel; i++) {
-			seq = next_subbuf(drain->rings[i]);
+			seq = drain_ring_next(drain->rings[i]);
 			if (!seq)
 				continue;
 			if (writer_thread_full(drain->thread))
@@ -696,7 +379,7 @@ static enum drain_result take_kernel(struct drain *drain)
  */
 static uint64_t next_of_program(struct drain_ring *ring)
 {
-	return ring->consumed < ring->until ? next_subbuf(ring) : 0;
+	return ring->consumed < ring->until ? drain_ring_next(ring) : 0;
 }
 
 /* Takes one sub-buffer of each program's ring, and drains the kernel's rings after each. */
@@ -732,7 +415,7 @@ static enum drain_result take_programs(struct drain *drain)
 	enum drain_result result = DRAIN_IDLE, once;
 
 	for (size_t i = drain->nr_kernel; i < drain->nr_rings; i++)
-		drain->rings[i]->until = drain->rings[i]->retired ? 0 : ring_position(drain->rings[i]) >> SUBBUF_OFFSET_BITS;
+		drain->rings[i]->until = drain->rings[i]->retired ? 0 : drain_ring_position(drain->rings[i]) >> SUBBUF_OFFSET_BITS;
 	while ((once = take_programs_once(drain)) == DRAIN_TOOK)
 		result = DRAIN_TOOK;
 	return once == DRAIN_BLOCKED ? once : drain->has_more ? DRAIN_TOOK : result;
@@ -781,29 +464,19 @@ bool drain_wake_at(struct drain *drain, bool half)
 
 /* ---- incomplete sub-buffers ---- */
 
-/* Bytes in the open sub-buffer; 0: none is open. The full size if a complete sub-buffer waits. */
-static uint32_t ring_fill(const struct drain_ring *ring)
-{
-	uint32_t offset = (uint32_t)(ring_position(ring) & SUBBUF_OFFSET_MASK);
-
-	if (is_complete(ring, ring->consumed + 1))
-		return ring->ring.subbuf_bytes;
-	return offset < ring->ring.subbuf_bytes ? offset : 0;
-}
-
 uint32_t drain_flush(struct drain *drain)
 {
 	struct drain_ring *ring;
 	uint64_t bytes, fill, fullest = 0;
 
 	for (size_t i = 0; i < drain->nr_rings; i++)
-		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken ? 0 : ring_fill(drain->rings[i]);
-	settle(drain); /* this closes some of them */
+		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken ? 0 : drain_ring_fill(drain->rings[i]);
+	flush_deferred(drain); /* this closes some of them */
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = drain->rings[i];
 		if (ring->retired || ring->broken)
 			continue;
-		bytes = flush(ring);
+		bytes = drain_ring_flush(ring);
 		if (ring->fill > bytes)
 			bytes = ring->fill;
 		if (!bytes)
@@ -815,15 +488,10 @@ uint32_t drain_flush(struct drain *drain)
 	return fullest > 1024 ? 1024 : (uint32_t)fullest;
 }
 
-static bool ring_is_empty(const struct drain_ring *ring)
-{
-	return ring->retired || ring->broken || ring->consumed >= ring->last;
-}
-
 bool drain_is_empty(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->nr_rings; i++)
-		if (!ring_is_empty(drain->rings[i]))
+		if (!drain_ring_is_empty(drain->rings[i]))
 			return false;
 	return true;
 }
@@ -835,12 +503,12 @@ uint64_t drain_abandon(struct drain *drain)
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		struct drain_ring *ring = drain->rings[i];
 
-		while (!ring_is_empty(ring)) {
-			here = ring->consumed + 1 < ring->first ? 0 : committed_records(ring, ring->consumed + 1);
+		while (!drain_ring_is_empty(ring)) {
+			here = ring->consumed + 1 < ring->first ? 0 : drain_ring_committed(ring, ring->consumed + 1);
 			ring->lost_here += here;
 			ring->given_up += here;
 			lost += here;
-			ring_release(ring);
+			drain_ring_release(ring);
 		}
 	}
 	return lost;
@@ -850,7 +518,7 @@ uint64_t drain_abandon(struct drain *drain)
 
 static uint64_t ring_full(const struct drain *drain, struct drain_ring *ring)
 {
-	return drain->ended || ring->retired ? ring->discarded : ring_counted(ring);
+	return drain->ended || ring->retired ? ring->discarded : drain_ring_counted(ring);
 }
 
 static uint64_t ring_discarded(const struct drain *drain, struct drain_ring *ring)
@@ -862,7 +530,7 @@ static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring
 {
 	if (ring->translate)
 		return ring->filtered;
-	return (drain->ended ? ring->filtered : read_counter(&ring->ring.control->filtered)) - ring->filtered_before;
+	return (drain->ended ? ring->filtered : drain_ring_counter(&ring->ring.control->filtered)) - ring->filtered_before;
 }
 
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals)

@@ -9,14 +9,17 @@
 #include <string.h>
 #include <trace/saturate.h>
 
+#include "overwrite_reader.h"
 #include "own_records.h"
 #include "clock.h"
 #include "flight_metadata.h"
 #include "session_probes.h"
 #include "ring_reader.h"
 #include "start_state_writer.h"
+#include "clients_missing.h"
 #include "format_text.h"
 #include "tracefile.h"
+#include "user_snapshot.h"
 #include "writer_thread.h"
 
 #define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events of all CPUs */
@@ -32,9 +35,9 @@
  */
 #define FLIGHT_STRAGGLER_MS    1000
 
-/** struct saved - a copy of a sub-buffer with structural events. @lost: its header.lost */
-struct saved {
-	struct saved *next; /* owned */
+/** struct flight_saved - a copy of a sub-buffer with structural events. @lost: its header.lost */
+struct flight_saved {
+	struct flight_saved *next; /* owned */
 	size_t ring;
 	size_t bytes;
 	uint64_t seq;
@@ -46,7 +49,7 @@ struct saved {
 
 /**
  * struct flight_ring - one ring of the kernel
- * @forgotten: the last sub-buffer before the recording or the last reset
+ * @last_dropped: the last sub-buffer before the recording or the last reset
  * @records_before: records up to that sub-buffer, in total
  * @discarded_before, @filtered_before: the counters at that time
  * @dropped: records dropped because the history was full
@@ -56,7 +59,7 @@ struct saved {
  */
 struct flight_ring {
 	const struct tracer_ring *source; /* borrowed from the tracer */
-	uint64_t forgotten;
+	uint64_t last_dropped;
 	uint64_t records_before;
 	uint64_t discarded_before;
 	uint64_t filtered_before;
@@ -68,11 +71,11 @@ struct flight_ring {
 
 struct flight {
 	struct tracer *tracer; /* borrowed; NULL: no permission */
-	struct users *users;   /* borrowed; NULL: none */
+	struct clients *clients;   /* borrowed; NULL: none */
 	const struct tracer_options *filter; /* borrowed; NULL: all processes */
 	const struct trace_probes *probes; /* borrowed; NULL: none */
-	struct saved *history; /* owned; oldest first */
-	struct saved **history_end;
+	struct flight_saved *history; /* owned; oldest first */
+	struct flight_saved **history_end;
 	size_t history_bytes;
 	uint64_t begin_ns; /* no older event is in memory */
 	struct flight_notes *notes; /* owned */
@@ -108,7 +111,7 @@ static void note_missed(struct flight *flight)
 	flight_notes_missed(flight->notes, flight->tracer);
 }
 
-struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error)
+struct flight *flight_begin(struct tracer *tracer, struct clients *clients, struct trace_error *ret_error)
 {
 	size_t nr_rings = tracer ? tracer_nr_rings(tracer) : 0;
 	struct clock_sample start;
@@ -129,9 +132,9 @@ struct flight *flight_begin(struct tracer *tracer, struct users *users, struct t
 	if (tracer && tracer_start(tracer, ret_error))
 		return flight_free(flight);
 	start = clock_take_sample();
-	if (users)
-		users_begin(users, NULL, NULL, &start);
-	flight->users = users;
+	if (clients)
+		clients_begin(clients, NULL, NULL, &start);
+	flight->clients = clients;
 	flight_reset(flight); /* during attachment some event types were recorded and others not yet */
 	return flight;
 }
@@ -149,7 +152,7 @@ int flight_attach_probes(struct flight *flight, const struct trace_probes *probe
 
 static void drop_oldest(struct flight *flight)
 {
-	struct saved *saved = flight->history;
+	struct flight_saved *saved = flight->history;
 
 	flight->history = saved->next;
 	if (!flight->history)
@@ -182,13 +185,13 @@ static void save(struct flight *flight, size_t idx, const struct subbuf_header *
 	struct flight_ring *ring = &flight->rings[idx];
 	size_t bytes = ring_record_bytes(&ring->source->ring, header);
 	uint32_t nr_records = subbuf_records(&ring->source->ring, header);
-	struct saved *saved = malloc(sizeof(*saved) + bytes);
+	struct flight_saved *saved = malloc(sizeof(*saved) + bytes);
 
 	if (!saved) {
 		ring->dropped += nr_records;
 		return;
 	}
-	*saved = (struct saved){
+	*saved = (struct flight_saved){
 		.ring = idx, .bytes = bytes, .seq = header->seq, .base_ns = header->base, .lost = header->lost, .nr_records = nr_records};
 	memcpy(saved->records, header + 1, bytes);
 	*flight->history_end = saved;
@@ -208,7 +211,7 @@ void flight_drain(struct flight *flight)
 		if (overwrites(&flight->rings[i]))
 			continue;
 		while ((header = subbuf_take(&flight->rings[i].source->ring))) {
-			if (header->seq > flight->rings[i].forgotten)
+			if (header->seq > flight->rings[i].last_dropped)
 				save(flight, i, header);
 			subbuf_release(&flight->rings[i].source->ring);
 		}
@@ -218,12 +221,12 @@ void flight_drain(struct flight *flight)
 /* ---- a snapshot ---- */
 
 /**
- * struct snapshot - a snapshot being written
+ * struct flight_snapshot - a snapshot being written
  * @stats: one for each ring of the kernel, one for each ring of a program, and one for the daemon's
  *     stream of metadata events
  * @scratch: space for one sub-buffer
  */
-struct snapshot {
+struct flight_snapshot {
 	struct flight *flight;
 	struct trace_writer *writer;	  /* owned */
 	struct writer_thread *thread;	  /* owned */
@@ -238,7 +241,7 @@ struct snapshot {
 	uint64_t missed; /* events of programs that never had a ring */
 };
 
-static int push(struct snapshot *snapshot, const struct trace_source *source)
+static int push(struct flight_snapshot *snapshot, const struct trace_source *source)
 {
 	struct pollfd wake = {.fd = writer_thread_wake_fd(snapshot->thread), .events = POLLIN};
 	struct trace_packed *packed;
@@ -252,7 +255,7 @@ static int push(struct snapshot *snapshot, const struct trace_source *source)
 }
 
 /* Appends the statistics of one stream. */
-static int add_stats(struct snapshot *snapshot, const struct trace_stream_stats *stats)
+static int add_stats(struct flight_snapshot *snapshot, const struct trace_stream_stats *stats)
 {
 	struct trace_stream_stats *grown = realloc(snapshot->stats, (snapshot->nr_stats + 1) * sizeof(*grown));
 
@@ -266,7 +269,7 @@ static int add_stats(struct snapshot *snapshot, const struct trace_stream_stats 
 }
 
 /* The statistics of a ring, limited to the snapshot. */
-static int settle(struct snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten)
+static int finish_ring(struct flight_snapshot *snapshot, size_t idx, uint64_t stored, uint64_t overwritten)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	const struct subbuf_control *control = ring->source->ring.control;
@@ -326,14 +329,14 @@ static uint64_t missing_at_end(const struct flight_ring *ring, uint64_t stored)
 	return ring->records > ring->records_before + stored ? ring->records - ring->records_before - stored : 0;
 }
 
-static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
+static int push_overwriting_ring(struct flight_snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	struct subbuf_header *copy = snapshot->scratch;
 	uint64_t stored = 0, blocks = 0, overwritten = 0, before;
 	struct trace_source source;
-	uint64_t oldest = ring_oldest(&ring->source->ring, ring->forgotten);
-	bool skipped = oldest > ring->last && ring->last > ring->forgotten;
+	uint64_t oldest = ring_oldest(&ring->source->ring, ring->last_dropped);
+	bool skipped = oldest > ring->last && ring->last > ring->last_dropped;
 	int err = 0;
 
 	for (uint64_t seq = oldest; !err && seq <= ring->last; seq++) {
@@ -363,10 +366,10 @@ static int push_overwriting_ring(struct snapshot *snapshot, size_t idx)
 	}
 	if (skipped) /* no later chunk reports the missing records, so the statistics must */
 		overwritten = missing_at_end(ring, stored);
-	return err ? err : settle(snapshot, idx, stored, overwritten);
+	return err ? err : finish_ring(snapshot, idx, stored, overwritten);
 }
 
-static int push_history(struct snapshot *snapshot, size_t idx)
+static int push_history(struct flight_snapshot *snapshot, size_t idx)
 {
 	const struct flight_ring *ring = &snapshot->flight->rings[idx];
 	uint64_t stored = 0, blocks = 0;
@@ -377,7 +380,7 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 		if (!ring_wait_until_complete(&ring->source->ring, seq, &snapshot->patience))
 			break;
 	flight_drain(snapshot->flight);
-	for (const struct saved *saved = snapshot->flight->history; !err && saved; saved = saved->next) {
+	for (const struct flight_saved *saved = snapshot->flight->history; !err && saved; saved = saved->next) {
 		/* sub-buffers completed after the end belong to the next snapshot */
 		if (saved->ring != idx || saved->seq > ring->last)
 			continue;
@@ -390,10 +393,10 @@ static int push_history(struct snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += saved->nr_records;
 	}
-	return err ? err : settle(snapshot, idx, stored, ring->dropped + missing_at_end(ring, stored + ring->dropped));
+	return err ? err : finish_ring(snapshot, idx, stored, ring->dropped + missing_at_end(ring, stored + ring->dropped));
 }
 
-static int push_ring(struct snapshot *snapshot, size_t idx)
+static int push_ring(struct flight_snapshot *snapshot, size_t idx)
 {
 	return overwrites(&snapshot->flight->rings[idx]) ? push_overwriting_ring(snapshot, idx) : push_history(snapshot, idx);
 }
@@ -402,7 +405,7 @@ static int push_ring(struct snapshot *snapshot, size_t idx)
  * Rings with a stuck writer come last: while the daemon waits for that writer, complete sub-buffers
  * of other rings may be overwritten.
  */
-static int push_rings(struct snapshot *snapshot)
+static int push_rings(struct flight_snapshot *snapshot)
 {
 	struct flight *flight = snapshot->flight;
 	int err = 0;
@@ -418,7 +421,7 @@ static int push_rings(struct snapshot *snapshot)
 
 static bool is_held_up(const struct flight_ring *ring)
 {
-	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->forgotten) : ring->source->ring.control->consumed + 1;
+	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->last_dropped) : ring->source->ring.control->consumed + 1;
 
 	while (seq <= ring->last && (subbuf_complete(&ring->source->ring, seq) || ring_is_overwritten(&ring->source->ring, seq)))
 		seq++;
@@ -432,7 +435,7 @@ static bool is_held_up(const struct flight_ring *ring)
  * The snapshot does not wait for sub-buffers opened after that: they complete only when they are
  * full.
  */
-static void close_rings(struct snapshot *snapshot)
+static void close_rings(struct flight_snapshot *snapshot)
 {
 	struct flight *flight = snapshot->flight;
 	int patience = 0;
@@ -440,7 +443,7 @@ static void close_rings(struct snapshot *snapshot)
 	note_missed(flight);
 	snapshot->end_ns = clock_now();
 	if (flight->tracer)
-		tracer_settle(flight->tracer); /* closes the rings that have deferred entries */
+		tracer_flush_rings(flight->tracer); /* closes the rings that have deferred entries */
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
 	for (size_t i = 0; i < flight->nr_rings; i++) {
@@ -449,22 +452,22 @@ static void close_rings(struct snapshot *snapshot)
 	}
 }
 
-static int push_user_block(void *context, const struct trace_source *source)
+static int push_program_block(void *context, const struct trace_source *source)
 {
 	return push(context, source);
 }
 
-static int add_user_stats(void *context, const struct trace_stream_stats *stats)
+static int add_program_stats(void *context, const struct trace_stream_stats *stats)
 {
 	return add_stats(context, stats);
 }
 
-static int push_users(struct snapshot *snapshot)
+static int push_clients(struct flight_snapshot *snapshot)
 {
-	struct user_snapshot users = {.writer = snapshot->writer, .patience = RING_PATIENCE, .push = push_user_block, .settle = add_user_stats, .context = snapshot};
-	int err = snapshot->flight->users ? users_snapshot(snapshot->flight->users, &users) : 0;
+	struct user_snapshot programs = {.writer = snapshot->writer, .patience = RING_PATIENCE, .push = push_program_block, .add_stats = add_program_stats, .context = snapshot};
+	int err = snapshot->flight->clients ? clients_snapshot(snapshot->flight->clients, &programs) : 0;
 
-	snapshot->missed = users.missed;
+	snapshot->missed = programs.missed;
 	return err;
 }
 
@@ -475,8 +478,8 @@ static int push_users(struct snapshot *snapshot)
  * @blocks, @stored: blocks and records written so far
  */
 struct noting {
-	struct snapshot *snapshot;
-	struct users_gone gone;
+	struct flight_snapshot *snapshot;
+	struct clients_gone gone;
 	bool is_due;
 	uint64_t blocks;
 	uint64_t stored;
@@ -484,9 +487,9 @@ struct noting {
 };
 
 /* Writes each metadata event as a block of its own, because they may be days apart. */
-static int push_block(struct noting *noting, const struct block *block, uint64_t lost)
+static int push_block(struct noting *noting, const struct own_records *block, uint64_t lost)
 {
-	struct trace_source source = block_source(block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, ++noting->blocks);
+	struct trace_source source = own_records_source(block, TRACE_CHUNK_EVENTS, OWN_STREAM_DAEMON, ++noting->blocks);
 
 	source.lost_total = trace_add_saturated(lost, noting->lost_gone);
 	source.lost_cause = TRACE_GAP_OVERWRITTEN;
@@ -500,21 +503,21 @@ static int push_block(struct noting *noting, const struct block *block, uint64_t
  */
 static int push_gone(struct noting *noting, uint64_t lost)
 {
-	struct block block = {0};
+	struct own_records block = {0};
 	char text[128];
 	int err;
 
 	snprintf(text, sizeof(text), "the flight recorder no longer keeps events of %llu programs that have ended", (unsigned long long)noting->gone.programs);
-	err = block_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
+	err = own_records_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
 	noting->is_due = false;
 	noting->lost_gone = trace_add_saturated(noting->gone.overwritten, noting->gone.lost);
 	if (!err)
 		err = push_block(noting, &block, lost);
-	block_release(&block);
+	own_records_release(&block);
 	return err;
 }
 
-static int push_note(void *context, const struct block *block, uint64_t lost)
+static int push_note(void *context, const struct own_records *block, uint64_t lost)
 {
 	struct noting *noting = context;
 	int err = noting->is_due && block->base_ns > noting->gone.ns ? push_gone(noting, lost) : 0;
@@ -522,15 +525,15 @@ static int push_note(void *context, const struct block *block, uint64_t lost)
 	return err ? err : push_block(noting, block, lost);
 }
 
-static int push_notes(struct snapshot *snapshot)
+static int push_notes(struct flight_snapshot *snapshot)
 {
 	struct noting noting = {.snapshot = snapshot};
-	struct trace_stream_stats stats = {.stream = BLOCK_STREAM_DAEMON};
+	struct trace_stream_stats stats = {.stream = OWN_STREAM_DAEMON};
 	struct flight_notes_totals totals = {0};
 	int err;
 
-	if (snapshot->flight->users)
-		users_get_gone(snapshot->flight->users, &noting.gone);
+	if (snapshot->flight->clients)
+		clients_get_gone(snapshot->flight->clients, &noting.gone);
 	noting.is_due = noting.gone.programs;
 	err = flight_notes_write(snapshot->flight->notes, push_note, &noting, &totals);
 	if (!err && noting.is_due)
@@ -550,13 +553,13 @@ static int push_notes(struct snapshot *snapshot)
  */
 static uint64_t oldest_ns(const struct flight *flight)
 {
-	uint64_t oldest = flight->users ? users_oldest_ns(flight->users) : UINT64_MAX, seq;
+	uint64_t oldest = flight->clients ? clients_oldest_ns(flight->clients) : UINT64_MAX, seq;
 	struct subbuf_header header;
 	const struct flight_ring *ring;
 
 	for (size_t i = 0; i < flight->nr_rings; i++) {
 		ring = &flight->rings[i];
-		seq = ring_oldest(&ring->source->ring, ring->forgotten);
+		seq = ring_oldest(&ring->source->ring, ring->last_dropped);
 		if (!overwrites(ring) || seq > ring_newest(&ring->source->ring))
 			continue;
 		ring_copy_racing(&header, subbuf_slot(&ring->source->ring, seq), sizeof(header));
@@ -566,7 +569,7 @@ static uint64_t oldest_ns(const struct flight *flight)
 	return oldest == UINT64_MAX || oldest < flight->begin_ns ? flight->begin_ns : oldest;
 }
 
-static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct trace_error *ret_error)
+static int snapshot_begin(struct flight_snapshot *snapshot, int fd, int level, struct trace_error *ret_error)
 {
 	const struct flight *flight = snapshot->flight;
 	struct clock_sample now = clock_take_sample();
@@ -587,7 +590,7 @@ static int snapshot_begin(struct snapshot *snapshot, int fd, int level, struct t
 }
 
 /* Writes the state of the machine now: what exists, and what threads wait for. */
-static int push_state(struct snapshot *snapshot, struct trace_error *ret_error)
+static int push_state(struct flight_snapshot *snapshot, struct trace_error *ret_error)
 {
 	const struct start_state_sink sink = {.writer = snapshot->writer, .thread = snapshot->thread};
 	struct tracer *tracer = snapshot->flight->tracer;
@@ -597,30 +600,33 @@ static int push_state(struct snapshot *snapshot, struct trace_error *ret_error)
 	return err || !tracer ? err : end_state_push(tracer, &sink, snapshot->end_ns, blocks, ret_error);
 }
 
-/** struct lack - while the not-recorded notes are written. @next: the number of the next text */
-struct lack {
-	struct snapshot *snapshot;
+/**
+ * struct flight_note - while the not-recorded notes are written. @next: the number of the
+ * next text
+ */
+struct flight_note {
+	struct flight_snapshot *snapshot;
 	uint64_t next;
 };
 
 static void describe_one(void *context, const char *text)
 {
-	struct lack *lack = context;
+	struct flight_note *note = context;
 
-	trace_writer_string(lack->snapshot->writer, TRACE_STRING_NOT_TRACED, lack->next++, text);
+	trace_writer_string(note->snapshot->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
 }
 
-static void describe_lack(struct snapshot *snapshot)
+static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 {
-	struct lack lack = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
+	struct flight_note note = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 
 	if (snapshot->flight->tracer && tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
-		describe_one(&lack, unfollowed);
-	if (!snapshot->flight->users)
+		describe_one(&note, unfollowed);
+	if (!snapshot->flight->clients)
 		return;
-	users_tell_lack(snapshot->flight->users, describe_one, &lack);
-	tracefile_doubted(snapshot->writer, users_nr_doubted(snapshot->flight->users));
+	clients_describe_missing(snapshot->flight->clients, describe_one, &note);
+	tracefile_doubted(snapshot->writer, clients_nr_doubted(snapshot->flight->clients));
 }
 
 /*
@@ -628,9 +634,9 @@ static void describe_lack(struct snapshot *snapshot)
  * closed, and what threads wait for is read at once, because it belongs to that moment. The rings
  * come next, before anything else, because writers overwrite them meanwhile.
  */
-static int push_all(struct snapshot *snapshot, struct trace_error *ret_error)
+static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_error)
 {
-	int err = push_users(snapshot);
+	int err = push_clients(snapshot);
 
 	if (!err) {
 		close_rings(snapshot);
@@ -643,14 +649,14 @@ static int push_all(struct snapshot *snapshot, struct trace_error *ret_error)
 	return err ? error_set(ret_error, err, "no memory for the snapshot's blocks") : 0;
 }
 
-static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_error)
+static int snapshot_write(struct flight_snapshot *snapshot, struct trace_error *ret_error)
 {
 	int err = push_all(snapshot, ret_error);
 
 	if (err)
 		return err;
 	writer_thread_stop(snapshot->thread);
-	describe_lack(snapshot);
+	add_not_recorded_notes(snapshot);
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
 		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns, ret_error);
@@ -659,7 +665,7 @@ static int snapshot_write(struct snapshot *snapshot, struct trace_error *ret_err
 
 int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result, struct trace_error *ret_error)
 {
-	struct snapshot snapshot = {.flight = flight, .patience = FLIGHT_STRAGGLER_MS};
+	struct flight_snapshot snapshot = {.flight = flight, .patience = FLIGHT_STRAGGLER_MS};
 	struct trace_writer_totals totals;
 	int err = snapshot_begin(&snapshot, fd, level, ret_error);
 
@@ -683,7 +689,7 @@ static void ring_reset(struct flight_ring *ring)
 	const struct subbuf_control *control = ring->source->ring.control;
 	int patience = RING_PATIENCE;
 
-	ring->forgotten = ring_forget(&ring->source->ring, &ring->records_before, &patience);
+	ring->last_dropped = ring_drop(&ring->source->ring, &ring->records_before, &patience);
 	ring->dropped = 0;
 	ring->discarded_before = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED);
 	ring->filtered_before = __atomic_load_n(&control->filtered, __ATOMIC_RELAXED);
@@ -694,12 +700,12 @@ void flight_reset(struct flight *flight)
 	struct clock_sample now = clock_take_sample();
 
 	flight->begin_ns = now.monotonic_ns;
-	if (flight->users)
-		users_reset(flight->users, &now);
+	if (flight->clients)
+		clients_reset(flight->clients, &now);
 	while (flight->history)
 		drop_oldest(flight);
 	if (flight->tracer)
-		tracer_settle(flight->tracer);
+		tracer_flush_rings(flight->tracer);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
 	flight_notes_reset(flight->notes, flight->tracer);

@@ -20,9 +20,9 @@ struct flight;
 /**
  * flight_begin() - start the tracer in overwrite mode, and take all programs that are running
  * @tracer: borrowed until flight_free(); NULL: without the kernel's events
- * @users: borrowed until flight_free(); NULL: without the events of programs
+ * @clients: borrowed until flight_free(); NULL: without the events of programs
  */
-struct flight *flight_begin(struct tracer *tracer, struct users *users, struct trace_error *ret_error);
+struct flight *flight_begin(struct tracer *tracer, struct clients *clients, struct trace_error *ret_error);
 /** flight_set_filter() - the processes to record; borrowed. Without it: all processes */
 void flight_set_filter(struct flight *flight, const struct tracer_options *filter);
 /**

@@ -36,8 +36,8 @@ struct missed {
  * @first: the list, oldest first
  * @mask, @select: the last events of these kinds that were dropped from the list
  * @missed: a ring of the latest missed events; @nr_missed were ever put into it
- * @told: the tracer's count of missed events at the last flight_notes_missed(), for each event
- * @earlier: the part of @told that is no longer in the ring
+ * @reported: the tracer's count of missed events at the last flight_notes_missed(), for each event
+ * @earlier: the part of @reported that is no longer in the ring
  */
 struct flight_notes {
 	struct note *first; /* owned */
@@ -48,7 +48,7 @@ struct flight_notes {
 	uint64_t nr; /* events added ever */
 	struct missed missed[NOTES_MISSED];
 	uint64_t nr_missed;
-	uint64_t told[TRACE_EV_MAX];
+	uint64_t reported[TRACE_EV_MAX];
 	uint64_t earlier[TRACE_EV_MAX];
 };
 
@@ -61,7 +61,7 @@ struct flight_notes *flight_notes_new(void)
 	return notes;
 }
 
-static void forget(struct flight_notes *notes)
+static void drop_all(struct flight_notes *notes)
 {
 	while (notes->first) {
 		struct note *note = notes->first;
@@ -81,17 +81,17 @@ static void forget(struct flight_notes *notes)
 struct flight_notes *flight_notes_free(struct flight_notes *notes)
 {
 	if (notes)
-		forget(notes);
+		drop_all(notes);
 	free(notes);
 	return NULL;
 }
 
 void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer)
 {
-	forget(notes);
+	drop_all(notes);
 	memset(notes->earlier, 0, sizeof(notes->earlier));
 	for (uint32_t id = 1; id < TRACE_EV_MAX; id++)
-		notes->told[id] = tracer ? tracer_missed(tracer, id) : 0;
+		notes->reported[id] = tracer ? tracer_missed(tracer, id) : 0;
 }
 
 /* Drops the oldest event. A mask or selection replaces the one that was dropped before it. */
@@ -145,13 +145,13 @@ void flight_notes_missed(struct flight_notes *notes, const struct tracer *tracer
 		uint64_t missed = tracer_missed(tracer, id);
 		struct missed *place;
 
-		if (missed <= notes->told[id])
+		if (missed <= notes->reported[id])
 			continue;
 		place = &notes->missed[notes->nr_missed % NOTES_MISSED];
 		if (notes->nr_missed++ >= NOTES_MISSED)
 			notes->earlier[place->event] += place->count;
-		*place = (struct missed){.ts_ns = now_ns, .count = missed - notes->told[id], .event = id};
-		notes->told[id] = missed;
+		*place = (struct missed){.ts_ns = now_ns, .count = missed - notes->reported[id], .event = id};
+		notes->reported[id] = missed;
 	}
 }
 
@@ -163,7 +163,7 @@ void flight_notes_missed(struct flight_notes *notes, const struct tracer *tracer
  */
 struct writing {
 	const struct flight_notes *notes;
-	int (*push)(void *context, const struct block *block, uint64_t lost);
+	int (*push)(void *context, const struct own_records *block, uint64_t lost);
 	void *context;
 	const struct note *before[2]; /* the dropped mask and selection, oldest first; NULL: no more */
 	const struct note *next;
@@ -190,24 +190,24 @@ static void note_done(struct writing *writing)
 static int write_note(struct writing *writing)
 {
 	const struct note *note = note_next(writing);
-	struct block block = {0};
-	int err = block_add_event(&block, note->id, note->payload_bytes ? note->payload : NULL, note->payload_bytes,
+	struct own_records block = {0};
+	int err = own_records_add_event(&block, note->id, note->payload_bytes ? note->payload : NULL, note->payload_bytes,
 				  note->has_text ? note->payload + note->payload_bytes : NULL, note->ts_ns);
 
 	writing->totals.lost = note->number - 1 - writing->nr_written++;
 	if (!err)
 		err = writing->push(writing->context, &block, writing->totals.lost);
-	block_release(&block);
+	own_records_release(&block);
 	note_done(writing);
 	return err;
 }
 
-static int add_missed(struct writing *writing, struct block *block, uint32_t event, uint64_t count, uint64_t ts_ns)
+static int add_missed(struct writing *writing, struct own_records *block, uint32_t event, uint64_t count, uint64_t ts_ns)
 {
 	struct trace_trace_missed payload = {.count = count, .event = event};
 
 	writing->totals.missed += count;
-	return count ? block_add_event(block, TRACE_EV_trace_missed, &payload, sizeof(payload), NULL, ts_ns) : 0;
+	return count ? own_records_add_event(block, TRACE_EV_trace_missed, &payload, sizeof(payload), NULL, ts_ns) : 0;
 }
 
 static const struct missed *missed_next(const struct writing *writing)
@@ -225,7 +225,7 @@ static int write_missed(struct writing *writing, bool is_first)
 {
 	uint64_t ts_ns = missed_next(writing)->ts_ns;
 	const struct missed *missed;
-	struct block block = {0};
+	struct own_records block = {0};
 	int err = 0;
 
 	for (uint32_t id = 1; is_first && !err && id < TRACE_EV_MAX; id++)
@@ -234,11 +234,11 @@ static int write_missed(struct writing *writing, bool is_first)
 		err = add_missed(writing, &block, missed->event, missed->count, ts_ns);
 	if (!err)
 		err = writing->push(writing->context, &block, writing->totals.lost);
-	block_release(&block);
+	own_records_release(&block);
 	return err;
 }
 
-int flight_notes_write(const struct flight_notes *notes, int (*push)(void *context, const struct block *block, uint64_t lost), void *context,
+int flight_notes_write(const struct flight_notes *notes, int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
 		       struct flight_notes_totals *ret_totals)
 {
 	bool select_is_older = notes->select && (!notes->mask || notes->select->number < notes->mask->number);

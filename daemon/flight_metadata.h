@@ -27,7 +27,9 @@ struct flight_notes *flight_notes_free(struct flight_notes *notes); /* NULL is f
  */
 void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer);
 
-/** flight_notes_add() - add an event of the daemon with the current time, as block_add_event() */
+/**
+ * flight_notes_add() - add an event of the daemon with the current time, as own_records_add_event()
+ */
 void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes, const char *text);
 
 /**
@@ -51,6 +53,6 @@ struct flight_notes_totals {
  *     before it. If it returns other than 0, the writing ends.
  * Returns 0, the value that @push returned, or -ENOMEM.
  */
-int flight_notes_write(const struct flight_notes *notes, int (*push)(void *context, const struct block *block, uint64_t lost), void *context,
+int flight_notes_write(const struct flight_notes *notes, int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
 		       struct flight_notes_totals *ret_totals);
 #endif

@@ -8,45 +8,45 @@
 #include "message.h"
 #include "format_text.h"
 
-void user_barred_begin(struct user_barred *barred, bool waits, const struct trace_error *why)
+void join_error_begin(struct join_error *error, bool waits, const struct trace_error *why)
 {
-	barred->why = *why;
-	barred->until_ns = 0;
-	if (barred->wanted)
+	error->why = *why;
+	error->until_ns = 0;
+	if (error->wanted)
 		message_warning("programs that start now cannot join%s: %s", waits ? " until the other daemon ends" : "", why->message);
 }
 
-void user_barred_end(struct user_barred *barred)
+void join_error_end(struct join_error *error)
 {
-	if (barred->why.code)
-		barred->until_ns = clock_now();
+	if (error->why.code)
+		error->until_ns = clock_now();
 }
 
-bool user_barred_now(const struct user_barred *barred)
+bool join_error_now(const struct join_error *error)
 {
-	return barred->why.code && !barred->until_ns;
+	return error->why.code && !error->until_ns;
 }
 
 /* An obstacle that ended before the trace began does not matter. */
-static bool was_within(const struct user_barred *barred, uint64_t start_ns)
+static bool was_within(const struct join_error *error, uint64_t start_ns)
 {
-	return barred->why.code && barred->until_ns > start_ns;
+	return error->why.code && error->until_ns > start_ns;
 }
 
-void user_barred_tell(const struct user_barred *barred, uint64_t start_ns, bool any_joined, void (*tell)(void *context, const char *text), void *context)
+void join_error_describe(const struct join_error *error, uint64_t start_ns, bool any_joined, void (*describe)(void *context, const char *text), void *context)
 {
-	const char *why = barred->why.code == -EADDRINUSE ? "another daemon recorded them" : barred->why.message;
-	char text[sizeof(barred->why.message) + 128];
+	const char *why = error->why.code == -EADDRINUSE ? "another daemon recorded them" : error->why.message;
+	char text[sizeof(error->why.message) + 128];
 
-	if (!barred->wanted)
+	if (!error->wanted)
 		return;
-	if (user_barred_now(barred)) { /* programs that started earlier were found in /proc */
+	if (join_error_now(error)) { /* programs that started earlier were found in /proc */
 		snprintf(text, sizeof(text), "events of %s: they could not join, %s", any_joined ? "other programs" : "programs", why);
-		tell(context, text);
-	} else if (was_within(barred, start_ns)) {
-		snprintf(text, sizeof(text), "events of programs in the first %s: they could not join, %s", text_seconds(barred->until_ns - start_ns).s, why);
-		tell(context, text);
-	} else if (barred->others_had) {
-		tell(context, "events of some programs: another daemon recorded them");
+		describe(context, text);
+	} else if (was_within(error, start_ns)) {
+		snprintf(text, sizeof(text), "events of programs in the first %s: they could not join, %s", text_seconds(error->until_ns - start_ns).s, why);
+		describe(context, text);
+	} else if (error->others_recorded) {
+		describe(context, "events of some programs: another daemon recorded them");
 	}
 }

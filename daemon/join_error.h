@@ -10,30 +10,30 @@
 #include "error_set.h"
 
 /**
- * struct user_barred - why programs cannot join
+ * struct join_error - why programs cannot join
  * @why: the reason; code 0: they always could
  * @until_ns: when they could join again; 0: not yet
- * @others_had: another daemon had some programs
+ * @others_recorded: another daemon had some programs
  * @wanted: events of programs are or were selected; otherwise nothing is reported
  */
-struct user_barred {
+struct join_error {
 	struct trace_error why;
 	uint64_t until_ns;
-	bool others_had;
+	bool others_recorded;
 	bool wanted;
 };
 
 /**
- * user_barred_begin() - programs cannot join from now on. @waits: they can when another daemon ends
+ * join_error_begin() - programs cannot join from now on. @waits: they can when another daemon ends
  */
-void user_barred_begin(struct user_barred *barred, bool waits, const struct trace_error *why);
-/** user_barred_end() - programs can join again */
-void user_barred_end(struct user_barred *barred);
-/** user_barred_now() - are programs unable to join now? */
-bool user_barred_now(const struct user_barred *barred);
+void join_error_begin(struct join_error *error, bool waits, const struct trace_error *why);
+/** join_error_end() - programs can join again */
+void join_error_end(struct join_error *error);
+/** join_error_now() - are programs unable to join now? */
+bool join_error_now(const struct join_error *error);
 /**
- * user_barred_tell() - report programs that could not join a trace that begins at @start_ns
- * @any_joined: some programs joined all the same. @tell: called with one text, or not at all
+ * join_error_describe() - report programs that could not join a trace that begins at @start_ns
+ * @any_joined: some programs joined all the same. @describe: called with one text, or not at all
  */
-void user_barred_tell(const struct user_barred *barred, uint64_t start_ns, bool any_joined, void (*tell)(void *context, const char *text), void *context);
+void join_error_describe(const struct join_error *error, uint64_t start_ns, bool any_joined, void (*describe)(void *context, const char *text), void *context);
 #endif

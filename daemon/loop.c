@@ -13,7 +13,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "loop.h"
 #include "clock.h"
+#include "control_commands.h"
 #include "message.h"
 #include "priority.h"
 #include "session.h"
@@ -81,17 +83,17 @@ static void set_flush_timer(struct session *session)
  * Reports a write error once, when it happens, so that the user can free space on a full disk. A
  * reader that has closed the pipe does not come back: stop.
  */
-static void tell_write_error(struct session *session)
+static void report_write_error(struct session *session)
 {
 	struct trace_error error;
 	int err;
 
-	if (!session->recording || session->write_error_told)
+	if (!session->recording || session->write_error_reported)
 		return;
 	err = recording_write_error(session->recording, &error);
 	if (!err)
 		return;
-	session->write_error_told = true;
+	session->write_error_reported = true;
 	session->stopping |= err == -EPIPE;
 	message_warning("%s: %s; %s", session->output.path, error.message,
 			err == -EPIPE ? "the reader closed the pipe, and the recording ends"
@@ -99,13 +101,13 @@ static void tell_write_error(struct session *session)
 }
 
 /* Reports that the trace file was removed, while its content can still be saved. */
-static void tell_removal(struct session *session)
+static void report_removal(struct session *session)
 {
 	struct trace_error error;
 
-	if (session->removal_told || output_check(&session->output, &error) != -ENOENT)
+	if (session->removal_reported || output_check(&session->output, &error) != -ENOENT)
 		return;
-	session->removal_told = true;
+	session->removal_reported = true;
 	message_warning("%s; recording goes on, but its end will lose the trace. Until then \"cp /proc/%d/fd/%d NAME\" saves it", error.message,
 			(int)getpid(), session->output.fd);
 }
@@ -127,17 +129,17 @@ static void on_rings(struct session *session, int fd)
 
 static void on_users(struct session *session, int fd)
 {
-	users_dispatch(session->users);
+	clients_dispatch(session->clients);
 	drain(session);
 	if (session->flight)
-		users_look(session->users);
+		clients_look(session->clients);
 }
 
 static void on_writer(struct session *session, int fd)
 {
 	requests_synced(session);
 	drain(session);
-	tell_write_error(session);
+	report_write_error(session);
 }
 
 #define LOOP_INTERRUPTS_MAX 3
@@ -196,8 +198,8 @@ static void on_flush(struct session *session, int fd)
 	read_timer(fd);
 	if (session->recording) {
 		fill = recording_flush(session->recording);
-		tell_write_error(session);
-		tell_removal(session);
+		report_write_error(session);
+		report_removal(session);
 	}
 	flush_flushed(&session->flush, fill);
 	set_flush_timer(session);
@@ -233,13 +235,13 @@ static void turn_away(int client, int err, const char *why)
  * Returns false if @client is not in the list: an epoll event may be older than the last actions of
  * the daemon.
  */
-static bool forget_client(struct session *session, int client)
+static bool drop_control_client(struct session *session, int client)
 {
-	for (size_t i = 0; i < session->nr_clients; i++) {
-		if (session->clients[i] != client)
+	for (size_t i = 0; i < session->nr_control_clients; i++) {
+		if (session->control_clients[i] != client)
 			continue;
-		session->nr_clients--;
-		memmove(&session->clients[i], &session->clients[i + 1], (session->nr_clients - i) * sizeof(session->clients[0]));
+		session->nr_control_clients--;
+		memmove(&session->control_clients[i], &session->control_clients[i + 1], (session->nr_control_clients - i) * sizeof(session->control_clients[0]));
 		return true;
 	}
 	return false;
@@ -247,7 +249,7 @@ static bool forget_client(struct session *session, int client)
 
 static void on_client(struct session *session, int fd)
 {
-	if (!forget_client(session, fd))
+	if (!drop_control_client(session, fd))
 		return;
 	epoll_ctl(session->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* one request for each connection */
 	requests_answer(session, fd);
@@ -256,13 +258,13 @@ static void on_client(struct session *session, int fd)
 /* Answers the oldest client if its request has arrived; otherwise closes it with @why. */
 static void finish_oldest_client(struct session *session, int err, const char *why)
 {
-	struct pollfd client = {.fd = session->clients[0], .events = POLLIN};
+	struct pollfd client = {.fd = session->control_clients[0], .events = POLLIN};
 
 	if (poll(&client, 1, 0) == 1) {
 		on_client(session, client.fd);
 		return;
 	}
-	forget_client(session, client.fd);
+	drop_control_client(session, client.fd);
 	turn_away(client.fd, err, why);
 }
 
@@ -278,9 +280,9 @@ static void on_control(struct session *session, int fd)
 		turn_away(client, err, "the daemon has no memory for the connection; try again");
 		return;
 	}
-	if (session->nr_clients == SESSION_MAX_CLIENTS)
+	if (session->nr_control_clients == SESSION_MAX_CLIENTS)
 		finish_oldest_client(session, -ETIMEDOUT, "the client sent no request, and too many other clients are connected");
-	session->clients[session->nr_clients++] = client;
+	session->control_clients[session->nr_control_clients++] = client;
 }
 
 /*
@@ -291,7 +293,7 @@ static void hear_the_last(struct session *session)
 {
 	for (int i = 0; session->control && i < LOOP_LAST_CLIENTS; i++) /* some may be refused */
 		on_control(session, control_fd(session->control));
-	while (session->nr_clients)
+	while (session->nr_control_clients)
 		finish_oldest_client(session, -ESHUTDOWN, "the recording is ending and takes no more requests");
 }
 
@@ -326,8 +328,8 @@ static int watch_all(struct session *session)
 	int err = session->tracer ? watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS) : 0;
 
 	begin_flush_period(session);
-	if (!err && session->users)
-		err = watch(session, users_fd(session->users), SOURCE_USERS);
+	if (!err && session->clients)
+		err = watch(session, clients_fd(session->clients), SOURCE_USERS);
 	if (!err)
 		err = watch(session, session->signal_fd, SOURCE_SIGNAL);
 	if (!err && session->recording)

@@ -7,8 +7,8 @@ static void add(struct notes *notes, uint16_t id, const void *payload, size_t by
 {
 	uint64_t now_ns = clock_now();
 
-	if (!block_fits(&notes->block, TRACE_RECORD_MAX_BYTES, now_ns) ||
-	    block_add_event(&notes->block, id, payload, bytes, text, now_ns))
+	if (!own_records_fit(&notes->block, TRACE_RECORD_MAX_BYTES, now_ns) ||
+	    own_records_add_event(&notes->block, id, payload, bytes, text, now_ns))
 		notes->lost++;
 }
 
@@ -54,9 +54,9 @@ int notes_record(struct notes *notes, const struct trace_record *record, size_t 
 {
 	int err;
 
-	if (!block_fits(&notes->block, bytes, ts_ns))
+	if (!own_records_fit(&notes->block, bytes, ts_ns))
 		notes_push(notes, writer, thread);
-	err = block_add(&notes->block, record, bytes, ts_ns);
+	err = own_records_add(&notes->block, record, bytes, ts_ns);
 	if (err)
 		notes->lost++;
 	return err;
@@ -86,7 +86,7 @@ void notes_lose(struct notes *notes, uint64_t nr)
 
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread)
 {
-	struct trace_source source = block_source(&notes->block, TRACE_CHUNK_EVENTS, BLOCK_STREAM_DAEMON, notes->blocks + 1);
+	struct trace_source source = own_records_source(&notes->block, TRACE_CHUNK_EVENTS, OWN_STREAM_DAEMON, notes->blocks + 1);
 	struct trace_packed *packed;
 
 	if (!source.nr_records)
@@ -99,13 +99,13 @@ void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_
 	} else {
 		notes->lost = trace_add_saturated(notes->lost, source.nr_records);
 	}
-	block_clear(&notes->block);
+	own_records_clear(&notes->block);
 }
 
 void notes_statistics(const struct notes *notes, struct trace_stream_stats *ret_stats)
 {
 	struct trace_stream_stats stats = {
-		.stream = BLOCK_STREAM_DAEMON,
+		.stream = OWN_STREAM_DAEMON,
 		.stored = notes->stored - notes->abandoned,
 		.discarded = trace_add_saturated(notes->lost, notes->abandoned),
 		.missed = notes->missed_total,
@@ -117,5 +117,5 @@ void notes_statistics(const struct notes *notes, struct trace_stream_stats *ret_
 
 void notes_release(struct notes *notes)
 {
-	block_release(&notes->block);
+	own_records_release(&notes->block);
 }

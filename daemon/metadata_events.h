@@ -25,7 +25,7 @@
  * @abandoned: the part of @stored that was dropped from the queue
  */
 struct notes {
-	struct block block;
+	struct own_records block;
 	uint64_t blocks;
 	uint64_t stored;
 	uint64_t lost;

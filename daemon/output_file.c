@@ -127,7 +127,7 @@ static int open_new(const char *path, struct trace_error *ret_error)
 }
 
 /* Creates the file next to the old one, which it will replace. */
-static int open_beside(struct output *output, const struct stat *old, struct trace_error *ret_error)
+static int open_beside(struct output_target *output, const struct stat *old, struct trace_error *ret_error)
 {
 	int fd;
 
@@ -144,7 +144,7 @@ static int open_beside(struct output *output, const struct stat *old, struct tra
 	return fd;
 }
 
-static int create(struct output *output, enum output_kind kind, struct trace_error *ret_error)
+static int create(struct output_target *output, enum output_kind kind, struct trace_error *ret_error)
 {
 	struct stat old;
 	int fd, err;
@@ -161,9 +161,9 @@ static int create(struct output *output, enum output_kind kind, struct trace_err
 	return error_set(ret_error, -EEXIST, "cannot create %s: another process keeps creating it; name another file", output->path);
 }
 
-int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
+int output_open(struct output_target *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
 {
-	struct output output = {.fd = STDOUT_FILENO, .path = "stdout"};
+	struct output_target output = {.fd = STDOUT_FILENO, .path = "stdout"};
 	struct trace_error error;
 	struct stat status;
 	int err;
@@ -200,7 +200,7 @@ static bool is_file(const char *path, const struct output_file *file)
 	return lstat(path, &now) == 0 && now.st_dev == file->dev && now.st_ino == file->ino;
 }
 
-int output_commit(struct output *output, struct trace_error *ret_error)
+int output_commit(struct output_target *output, struct trace_error *ret_error)
 {
 	if (!output->temporary)
 		return 0;
@@ -213,7 +213,7 @@ int output_commit(struct output *output, struct trace_error *ret_error)
 	return 0;
 }
 
-int output_check(const struct output *output, struct trace_error *ret_error)
+int output_check(const struct output_target *output, struct trace_error *ret_error)
 {
 	struct stat status;
 
@@ -224,7 +224,7 @@ int output_check(const struct output *output, struct trace_error *ret_error)
 	return error_set(ret_error, -ESTALE, "%s is no longer the recorded trace, which was renamed or moved", output->path);
 }
 
-int output_close(struct output *output, struct trace_error *ret_error)
+int output_close(struct output_target *output, struct trace_error *ret_error)
 {
 	int err = 0;
 
@@ -239,7 +239,7 @@ int output_close(struct output *output, struct trace_error *ret_error)
 	return err;
 }
 
-void output_discard(struct output *output)
+void output_discard(struct output_target *output)
 {
 	const char *path = output->temporary ? output->temporary : output->path;
 

@@ -15,12 +15,12 @@ struct output_file {
 };
 
 /**
- * struct output - an open file
+ * struct output_target - an open file
  * @path: borrowed; "stdout" for "-"
  * @created: the daemon created it; its identity is @file
  * @temporary: owned; its name until it replaces @old; NULL: it has its final name
  */
-struct output {
+struct output_target {
 	int fd;
 	const char *path;
 	char *temporary;
@@ -34,27 +34,27 @@ struct output {
  * @path: "-" is stdout. A regular file of the same user and kind will be replaced; its readers keep
  * the old one. Symbolic links, devices and files of other users are refused.
  */
-int output_open(struct output *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error);
+int output_open(struct output_target *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error);
 
 /** output_commit() - replace an older file now, because the new one will get contents */
-int output_commit(struct output *output, struct trace_error *ret_error);
+int output_commit(struct output_target *output, struct trace_error *ret_error);
 
 /**
  * output_check() - does @path still refer to the file that is written?
  * Returns 0; -ENOENT: the file was removed, and is lost when it is closed; -ESTALE: it exists under
  * another name.
  */
-int output_check(const struct output *output, struct trace_error *ret_error);
+int output_check(const struct output_target *output, struct trace_error *ret_error);
 
 /**
  * output_close() - fsync and close the file. Returns 0 or the negative errno of the fsync or close
  */
-int output_close(struct output *output, struct trace_error *ret_error);
+int output_close(struct output_target *output, struct trace_error *ret_error);
 
 /**
  * output_discard() - close the file, and remove it if output_open() created it and it is still at
  * its path
  * An older file stays unless it was replaced.
  */
-void output_discard(struct output *output);
+void output_discard(struct output_target *output);
 #endif

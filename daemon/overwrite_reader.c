@@ -5,14 +5,14 @@
  */
 #include <poll.h>
 
-#include "ring_reader.h"
+#include "overwrite_reader.h"
 
-uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten)
+uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t last_dropped)
 {
 	uint64_t newest = ring_newest(ring), nr = ring->nr_subbufs;
 	uint64_t oldest = newest >= nr ? newest - nr + 1 : 1;
 
-	return oldest > forgotten ? oldest : forgotten + 1;
+	return oldest > last_dropped ? oldest : last_dropped + 1;
 }
 
 static bool is_patient(int *patience)
@@ -65,13 +65,13 @@ uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *
  * If the ring wraps around while its records are counted, close and count again from the new
  * position.
  */
-uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
+uint64_t ring_drop(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience)
 {
-	uint64_t forgotten;
+	uint64_t last_dropped;
 
 	do {
-		forgotten = ring_close(ring);
-		*ret_records = ring_records_before(ring, forgotten + 1, patience);
-	} while (ring_newest(ring) > forgotten + ring->nr_subbufs && is_patient(patience));
-	return forgotten;
+		last_dropped = ring_close(ring);
+		*ret_records = ring_records_before(ring, last_dropped + 1, patience);
+	} while (ring_newest(ring) > last_dropped + ring->nr_subbufs && is_patient(patience));
+	return last_dropped;
 }

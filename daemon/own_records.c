@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool block_fits(const struct block *block, size_t bytes, uint64_t ts_ns)
+bool own_records_fit(const struct own_records *block, size_t bytes, uint64_t ts_ns)
 {
 	if (!block->nr_records)
 		return true;
-	if (block->bytes + bytes > BLOCK_MAX_BYTES)
+	if (block->bytes + bytes > OWN_RECORDS_MAX_BYTES)
 		return false;
 	/* a record carries 32 bits of its time */
 	return ts_ns >= block->base_ns && ts_ns - block->base_ns <= UINT32_MAX;
 }
 
-static int block_reserve(struct block *block, size_t bytes)
+static int block_reserve(struct own_records *block, size_t bytes)
 {
 	size_t capacity = block->capacity ? block->capacity : 4096;
 	unsigned char *data;
@@ -32,7 +32,7 @@ static int block_reserve(struct block *block, size_t bytes)
 	return 0;
 }
 
-int block_add(struct block *block, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
+int own_records_add(struct own_records *block, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
 {
 	int err = block_reserve(block, bytes);
 
@@ -46,7 +46,7 @@ int block_add(struct block *block, const struct trace_record *record, size_t byt
 	return 0;
 }
 
-int block_add_event(struct block *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text, uint64_t ts_ns)
+int own_records_add_event(struct own_records *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text, uint64_t ts_ns)
 {
 	union {
 		struct trace_record record;
@@ -67,10 +67,10 @@ int block_add_event(struct block *block, uint16_t id, const void *payload, size_
 	u.record.time = (uint32_t)ts_ns;
 	u.record.id = id;
 	u.record.words = (uint8_t)(bytes / 8);
-	return block_add(block, &u.record, bytes, ts_ns);
+	return own_records_add(block, &u.record, bytes, ts_ns);
 }
 
-struct trace_source block_source(const struct block *block, uint16_t kind, uint32_t stream, uint64_t seq)
+struct trace_source own_records_source(const struct own_records *block, uint16_t kind, uint32_t stream, uint64_t seq)
 {
 	return (struct trace_source){
 		.records = block->data,
@@ -84,14 +84,14 @@ struct trace_source block_source(const struct block *block, uint16_t kind, uint3
 	};
 }
 
-void block_clear(struct block *block)
+void own_records_clear(struct own_records *block)
 {
 	block->bytes = 0;
 	block->nr_records = 0;
 }
 
-void block_release(struct block *block)
+void own_records_release(struct own_records *block)
 {
 	free(block->data);
-	*block = (struct block){0};
+	*block = (struct own_records){0};
 }

@@ -13,6 +13,7 @@
 #include "priority.h"
 #include "session_probes.h"
 #include "start_state_writer.h"
+#include "clients_missing.h"
 #include "format_text.h"
 #include "tracefile.h"
 #include "writer_thread.h"
@@ -42,7 +43,7 @@ struct recording {
 	struct trace_writer *writer;  /* owned */
 	struct writer_thread *thread; /* owned */
 	struct drain *drain;	      /* owned */
-	struct users *users;	      /* borrowed */
+	struct clients *clients;	      /* borrowed */
 	struct notes notes;
 	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
@@ -173,7 +174,7 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 		return NULL;
 	}
 	recording->tracer = tracer;
-	recording->users = options->users;
+	recording->clients = options->clients;
 	err = begin_events(recording, &start, &error);
 	if (!err)
 		err = begin_file(recording, fd, options, &start, &error);
@@ -181,8 +182,8 @@ struct recording *recording_begin(struct tracer *tracer, int fd, const struct re
 		*ret_error = error;
 		return recording_free(recording);
 	}
-	if (recording->users)
-		users_begin(recording->users, recording->drain, recording->writer, &start);
+	if (recording->clients)
+		clients_begin(recording->clients, recording->drain, recording->writer, &start);
 	begin_contents(recording, options);
 	return recording;
 }
@@ -221,8 +222,8 @@ enum drain_result recording_drain(struct recording *recording)
 	priority_watch(!recording->blocked && drain_is_late(recording->drain), clock_now());
 	result = drain_run(recording->drain);
 	recording->blocked = result == DRAIN_BLOCKED;
-	if (recording->users)
-		users_look(recording->users);
+	if (recording->clients)
+		clients_look(recording->clients);
 	if (result == DRAIN_TOOK && clock_now() - recording->clock_ns >= RECORDING_CLOCK_NS)
 		push_clock(recording, true);
 	notes_push(&recording->notes, recording->writer, recording->thread);
@@ -411,8 +412,8 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 			break;
 		case DRAIN_IDLE: /* a writer is inside a sub-buffer */
 			wait_for_writer(recording, 1);
-			if (++straggler_ms >= RECORDING_SALVAGE_MS && recording->users)
-				users_salvage(recording->users);
+			if (++straggler_ms >= RECORDING_SALVAGE_MS && recording->clients)
+				clients_salvage(recording->clients);
 			break;
 		}
 		if (straggler_ms >= RECORDING_STRAGGLER_MS || clock_now() > end_ns || hurry(context)) {
@@ -462,38 +463,40 @@ static void stop_tracer(struct recording *recording, uint64_t end_ns)
 	tracer_stop(recording->tracer);
 }
 
-/** struct lack - writes texts about what is not traced. @next: number of the next text */
-struct lack {
+/**
+ * struct recording_note - writes texts about what is not traced. @next: number of the next text
+ */
+struct recording_note {
 	struct recording *recording;
 	uint64_t next;
 };
 
-static void tell_lack(void *context, const char *text)
+static void note_not_recorded(void *context, const char *text)
 {
-	struct lack *lack = context;
+	struct recording_note *note = context;
 
 	message_warning("not traced: %s", text);
-	trace_writer_string(lack->recording->writer, TRACE_STRING_NOT_TRACED, lack->next++, text);
+	trace_writer_string(note->recording->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
 }
 
 /*
  * Adds to the texts of tracefile_describe(): what could not be attached since then, and what is
  * missing of programs.
  */
-static void describe_lack(struct recording *recording)
+static void add_not_recorded_notes(struct recording *recording)
 {
-	struct lack lack = {.recording = recording, .next = recording->described};
+	struct recording_note note = {.recording = recording, .next = recording->described};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 	const char *text;
 
 	for (uint64_t i = recording->not_traced; recording->tracer && (text = tracer_not_traced(recording->tracer, i)); i++)
-		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, lack.next++, text);
+		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, text);
 	if (recording->tracer && tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
-		tell_lack(&lack, unfollowed);
-	if (!recording->users)
+		note_not_recorded(&note, unfollowed);
+	if (!recording->clients)
 		return;
-	users_tell_lack(recording->users, tell_lack, &lack);
-	tracefile_doubted(recording->writer, users_nr_doubted(recording->users));
+	clients_describe_missing(recording->clients, note_not_recorded, &note);
+	tracefile_doubted(recording->writer, clients_nr_doubted(recording->clients));
 }
 
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
@@ -501,17 +504,17 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 	struct trace_error error = {0};
 	uint64_t end_ns = clock_now();
 
-	if (recording->users) {
-		users_end_at(recording->users, end_ns);
-		users_switch_off(recording->users);
+	if (recording->clients) {
+		clients_end_at(recording->clients, end_ns);
+		clients_switch_off(recording->clients);
 	}
 	drain_run(recording->drain); /* makes room for the records until the end is reached on each CPU */
 	drain_end(recording->drain);
 	if (recording->tracer)
 		stop_tracer(recording, end_ns);
 	drain_rest(recording, hurry, context);
-	if (recording->users)
-		notes_lose(&recording->notes, users_settle(recording->users));
+	if (recording->clients)
+		notes_lose(&recording->notes, clients_close_counts(recording->clients));
 	if (recording->tracer)
 		notes_missed(&recording->notes, recording->tracer);
 	notes_push(&recording->notes, recording->writer, recording->thread);
@@ -519,7 +522,7 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 	wait_until_written(recording, hurry, context);
 	writer_thread_stop(recording->thread);
 	recording->ended = true;
-	describe_lack(recording);
+	add_not_recorded_notes(recording);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);
 	keep_error(recording, trace_writer_finish(recording->writer, &error), &error);

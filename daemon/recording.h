@@ -34,7 +34,7 @@ struct recording_options {
 	const struct trace_probes *probes;
 	const struct selection *selection;
 	const struct tracer_options *filter;
-	struct users *users; /* borrowed until recording_free(); NULL = no programs */
+	struct clients *clients; /* borrowed until recording_free(); NULL = no programs */
 };
 
 /**

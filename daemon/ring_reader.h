@@ -2,8 +2,7 @@
 #ifndef DAEMON_RING_READER_H
 #define DAEMON_RING_READER_H
 /*
- * ring_reader.h - functions on rings for drain.c, flight.c and user_kept.c, in addition to
- * <trace/subbuf.h>
+ * ring_reader.h - close and read sub-buffers of a ring, in addition to <trace/subbuf.h>
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +28,7 @@ static inline size_t ring_record_bytes(const struct subbuf_ring *ring, const str
  * One flush at a time. If a block is open, the flush runs on the ring's CPU. If the daemon's cpuset
  * excludes that CPU, the block stays open until it is full or the program ends.
  * A kernel ring in which BPF programs defer entries of system calls is not flushed here: call
- * tracer_settle() before.
+ * tracer_flush_rings() before.
  * Returns the fill level in bytes of the closed sub-buffer; 0: none was closed.
  */
 uint32_t ring_flush(const struct subbuf_ring *ring);
@@ -43,53 +42,9 @@ bool ring_is_out_of_reach(const struct subbuf_ring *ring);
  */
 uint64_t ring_close(const struct subbuf_ring *ring);
 
-/* ---- rings that writers may overwrite concurrently: overwrite_reader.c ---- */
-
 /** ring_newest() - number of the sub-buffer that was opened last */
 static inline uint64_t ring_newest(const struct subbuf_ring *ring)
 {
 	return __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS;
 }
-
-/** ring_is_overwritten() - has a later sub-buffer been opened in the slot of @seq? */
-static inline bool ring_is_overwritten(const struct subbuf_ring *ring, uint64_t seq)
-{
-	return ring_newest(ring) >= seq + ring->nr_subbufs;
-}
-
-/** ring_oldest() - the oldest sub-buffer after @forgotten that is not overwritten */
-uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t forgotten);
-
-/* Total time in ms that the functions below may wait. With *@patience 0 they do not wait. */
-#define RING_PATIENCE 100
-
-/**
- * ring_wait_until_complete() - wait for writers inside sub-buffer @seq
- * Returns false if a writer is still inside, or at once if @seq is overwritten.
- */
-bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int *patience);
-
-/**
- * ring_copy_racing() - copy memory that writers may change meanwhile; the caller checks the copy
- * @bytes: a multiple of 8
- */
-void ring_copy_racing(void *to, const void *from, size_t bytes);
-
-/**
- * ring_copy() - copy the complete sub-buffer @seq
- * It works as a sequence lock. An opener moves the position before it writes to the slot. So the
- * copy is valid if, after reading, the slot has not been opened for seq + N.
- * Returns false if the sub-buffer was overwritten meanwhile.
- */
-bool ring_copy(const struct subbuf_ring *ring, uint64_t seq, struct subbuf_header *ret_copy);
-
-/** ring_records_before() - subbuf_records_before(), repeated within @patience until it is exact */
-uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *patience);
-
-/**
- * ring_forget() - close the sub-buffer in use. Returns the last closed one, which ends the
- * forgotten part
- * @ret_records: number of records up to there
- */
-uint64_t ring_forget(const struct subbuf_ring *ring, uint64_t *ret_records, int *patience);
 #endif

@@ -12,7 +12,9 @@
 
 #include "background.h"
 #include "clock.h"
+#include "control_commands.h"
 #include "lent.h"
+#include "loop.h"
 #include "message.h"
 #include "preload.h"
 #include "priority.h"
@@ -67,7 +69,7 @@ static int begin_command(struct session *session, const sigset_t *old_mask, stru
 	return err;
 }
 
-static void tell_geometry(const struct session *session)
+static void report_geometry(const struct session *session)
 {
 	const struct tracer_options *wanted = &session->options->tracer;
 	const struct subbuf_ring *ring;
@@ -92,7 +94,7 @@ static bool wants_users(const struct session *session)
  * True if the options name kernel events, or a process or user to filter on, and no events of
  * programs: the user wants the kernel recorded, not only tracepoints in programs.
  */
-static bool asks_for_kernel(const struct options *options)
+static bool asks_for_kernel(const struct daemon_options *options)
 {
 	const struct tracer_options *whom = &options->tracer;
 	bool filters = whom->filter_pid || whom->filter_pgrp || (whom->filter_uid >= 0 && !whom->others_hidden) || whom->filter_gid >= 0;
@@ -156,13 +158,13 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	session->tracer = tracer_new(&options, ret_error);
 	if (!session->tracer)
 		return go_without(session, ret_error);
-	tell_geometry(session);
+	report_geometry(session);
 	return 0;
 }
 
 static int begin_users(struct session *session, struct trace_error *ret_error)
 {
-	struct users_options options = {
+	struct clients_options options = {
 		.tracer = session->tracer,
 		.selection = &session->selection,
 		.filter = &session->filter,
@@ -172,13 +174,13 @@ static int begin_users(struct session *session, struct trace_error *ret_error)
 
 	if (!wants_users(session))
 		return 0;
-	session->users = users_new(&options, ret_error);
-	return session->users ? 0 : ret_error->code;
+	session->clients = clients_new(&options, ret_error);
+	return session->clients ? 0 : ret_error->code;
 }
 
 static FILE *open_proc(const char *path, struct trace_error *ret_error)
 {
-	struct output output;
+	struct output_target output;
 	FILE *file;
 
 	if (output_open(&output, path, OUTPUT_PROC, ret_error))
@@ -207,9 +209,9 @@ static int close_proc(FILE *proc, const char *path, struct trace_error *ret_erro
 
 static int begin_recording(struct session *session, struct trace_error *ret_error)
 {
-	const struct options *options = session->options;
+	const struct daemon_options *options = session->options;
 	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command,
-						     .probes = session->probes, .selection = &session->selection, .filter = &session->filter, .users = session->users};
+						     .probes = session->probes, .selection = &session->selection, .filter = &session->filter, .clients = session->clients};
 	struct trace_error error;
 
 	if (options->output.proc_path) {
@@ -229,7 +231,7 @@ static int begin_flight(struct session *session, struct trace_error *ret_error)
 {
 	char text[SELECT_TEXT_BYTES];
 
-	session->flight = flight_begin(session->tracer, session->users, ret_error);
+	session->flight = flight_begin(session->tracer, session->clients, ret_error);
 	if (!session->flight)
 		return ret_error->code;
 	select_print_user(&session->selection, text, sizeof(text));
@@ -257,7 +259,7 @@ static int begin_control(struct session *session, struct trace_error *ret_error)
 	return 0;
 }
 
-static void tell_not_traced(const struct session *session)
+static void report_not_traced(const struct session *session)
 {
 	const char *text;
 
@@ -280,7 +282,7 @@ static void print_way(const struct session *session, char way[static SESSION_WOR
 		snprintf(way, SESSION_WORD_BYTES, " --control %s", word);
 }
 
-static void tell_background(const struct session *session, const char *way)
+static void report_background(const struct session *session, const char *way)
 {
 	int pid = (int)getpid();
 
@@ -292,17 +294,17 @@ static void tell_background(const struct session *session, const char *way)
 		message_note("recording %s as process %d; kill %d ends it", session->options->output.path, pid, pid);
 }
 
-static void tell_begun(struct session *session)
+static void report_begun(struct session *session)
 {
-	const struct options *options = session->options;
+	const struct daemon_options *options = session->options;
 	char way[SESSION_WORD_BYTES];
 
 	print_way(session, way);
 	if (session->adds_owners && session->tracer)
 		message_note("scheduling, begin and end of processes are recorded too, so that every event can be assigned to a process");
-	tell_not_traced(session);
+	report_not_traced(session);
 	if (options->session.background)
-		tell_background(session, way);
+		report_background(session, way);
 	else if (options->output.made_up)
 		message_note("recording %s", options->output.path);
 	if (*way && !options->session.background && !options->session.control_path)
@@ -390,7 +392,7 @@ static int check_output(struct session *session, bool *ret_found)
 	return err;
 }
 
-static void tell_next(const char *path)
+static void report_next_step(const char *path)
 {
 	char word[SESSION_WORD_BYTES];
 
@@ -408,7 +410,7 @@ static int end_recording(struct session *session)
 
 	if (err)
 		session->end_error = error;
-	if (err && !session->write_error_told)
+	if (err && !session->write_error_reported)
 		message_error("%s: %s", session->output.path, error.message);
 	removed = check_output(session, &found);
 	if (output_close(&session->output, &error)) {
@@ -417,12 +419,12 @@ static int end_recording(struct session *session)
 		err = error.code;
 	}
 	if (session->tracer)
-		probe_tell_unread(session->tracer);
+		probe_report_unread(session->tracer);
 	recording_get_status(session->recording, &status);
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	if (found)
-		tell_next(session->output.path);
+		report_next_step(session->output.path);
 	return err ? err : removed;
 }
 
@@ -449,7 +451,7 @@ static int end(struct session *session)
 
 	session->control = control_close(session->control);
 	/* programs must not record while the daemon only waits for the command */
-	session->users = users_free(session->users);
+	session->clients = clients_free(session->clients);
 	if (session->tracer)
 		tracer_stop(session->tracer);
 	priority_leave();
@@ -465,7 +467,7 @@ static void release(struct session *session)
 	control_close(session->control);
 	recording_free(session->recording);
 	flight_free(session->flight);
-	users_free(session->users);
+	clients_free(session->clients);
 	tracer_free(session->tracer);
 	trace_probes_free(session->probes);
 	output_discard(&session->output); /* only if it is still open, when nothing was recorded */
@@ -484,7 +486,7 @@ static int run(struct session *session, int ready_fd)
 		command_cancel(&session->command);
 		return 1;
 	}
-	tell_begun(session);
+	report_begun(session);
 	if (ready_fd >= 0)
 		background_ready(ready_fd);
 	if (session->command.pid)
@@ -493,7 +495,7 @@ static int run(struct session *session, int ready_fd)
 	return end(session);
 }
 
-int session_run(const struct options *options)
+int session_run(const struct daemon_options *options)
 {
 	struct session session = {
 		.options = options, .output = {.fd = -1}, .epoll_fd = -1, .signal_fd = -1, .flush_timer_fd = -1};
@@ -521,7 +523,7 @@ int session_run(const struct options *options)
 	if (session.probes)
 		select_set(session.mask, TRACE_EV_USER);
 	probe_note(session.probes, &session.selection);
-	probe_tell_off(session.probes, &session.selection);
+	probe_report_off(session.probes, &session.selection);
 	if (options->session.background) {
 		ready_fd = background_start();
 		if (ready_fd < 0) {

@@ -40,18 +40,18 @@ struct waiting {
  * @recording, @flight: one of the two
  * @mask: recorded event types, while not @halted
  * @interrupts: number of SIGINT, SIGTERM and SIGHUP so far
- * @clients: have sent no request yet; oldest first
+ * @control_clients: connections that have sent no request yet; oldest first
  */
 struct session {
-	const struct options *options; /* borrowed */
+	const struct daemon_options *options; /* borrowed */
 	struct tracer *tracer;	       /* owned; NULL: no privileges, events of programs only */
-	struct users *users;	       /* owned; NULL: no events of programs */
+	struct clients *clients;	       /* owned; NULL: no events of programs */
 	struct tracer_options filter;  /* the processes to record */
 	struct trace_probes *probes;   /* owned; NULL = none */
 	struct selection selection;    /* of programs' events and probes, while not @halted */
 	struct recording *recording;   /* owned */
 	struct flight *flight;	       /* owned */
-	struct output output;
+	struct output_target output;
 	struct command command;
 	struct control *control; /* owned; NULL: no control socket */
 	struct flush flush;
@@ -60,16 +60,16 @@ struct session {
 	bool adds_owners; /* @mask has events in addition to the options' */
 	bool halted;
 	bool stopping;
-	bool write_error_told;
-	bool removal_told;
+	bool write_error_reported;
+	bool removal_reported;
 	unsigned int interrupts;
 	uint64_t start_ns;
 	uint64_t end_ns; /* time to stop; 0: no limit */
 	int epoll_fd;
 	int signal_fd;
 	int flush_timer_fd;
-	int clients[SESSION_MAX_CLIENTS]; /* owned */
-	size_t nr_clients;
+	int control_clients[SESSION_MAX_CLIENTS]; /* owned */
+	size_t nr_control_clients;
 	struct waiting waiting[SESSION_MAX_WAITING];
 	size_t nr_waiting;
 	char summary[PROGRESS_SUMMARY_BYTES]; /* of a recording that has ended */
@@ -81,32 +81,5 @@ struct session {
  * session_run() - record as @options say. Prints its own messages. Returns the program's exit
  * status
  */
-int session_run(const struct options *options);
-
-/* loop.c */
-
-/** loop_init() - watch all descriptors of @session; needs loop_free() even after a failure */
-int loop_init(struct session *session, struct trace_error *ret_error);
-/**
- * loop_run() - run until the recording is to end. Afterwards only the clients in @waiting are
- * connected
- */
-void loop_run(struct session *session);
-/**
- * loop_interrupted() - for recording_end(): did the user interrupt again while the recording ended?
- */
-bool loop_interrupted(void *session);
-void loop_free(struct session *session);
-
-/* control_commands.c */
-
-/**
- * requests_answer() - receive one request from @fd, execute it, answer it and close the socket
- * A request that waits is answered and closed later.
- */
-void requests_answer(struct session *session, int fd);
-/** requests_synced() - answer clients when their dump is on disk */
-void requests_synced(struct session *session);
-/** requests_close() - tell the clients that still wait how the recording ended */
-void requests_close(struct session *session);
+int session_run(const struct daemon_options *options);
 #endif

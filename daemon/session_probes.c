@@ -13,7 +13,7 @@
 #include "daemon_options.h"
 #include "format_text.h"
 
-int probe_parse(const struct options *options, struct trace_probes **ret_probes, struct trace_error *ret_error)
+int probe_parse(const struct daemon_options *options, struct trace_probes **ret_probes, struct trace_error *ret_error)
 {
 	struct trace_probes *probes;
 	int err = 0;
@@ -165,7 +165,7 @@ void probe_print(const struct trace_probes *probes, const struct selection *sele
  * A user that selects probes, and other events by name, may expect that the probes are selected,
  * too.
  */
-void probe_tell_off(const struct trace_probes *probes, const struct selection *selection)
+void probe_report_off(const struct trace_probes *probes, const struct selection *selection)
 {
 	const char *first = NULL;
 	size_t nr = 0;
@@ -227,7 +227,7 @@ int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *pro
 	return err;
 }
 
-void probe_tell_unread(const struct tracer *tracer)
+void probe_report_unread(const struct tracer *tracer)
 {
 	uint64_t unread = tracer_probes_unread(tracer);
 

@@ -11,14 +11,14 @@
 
 #include "select.h"
 
-struct options;
+struct daemon_options;
 
 /**
  * probe_parse() - the probes of @options
  * Returns 0, with NULL in @ret_probes if there are none; or the error of trace_probes_add() for the
  * first wrong one.
  */
-int probe_parse(const struct options *options, struct trace_probes **ret_probes, struct trace_error *ret_error);
+int probe_parse(const struct daemon_options *options, struct trace_probes **ret_probes, struct trace_error *ret_error);
 
 /**
  * probe_attach() - number the probes for @writer, and attach those that @selection selects; NULL
@@ -52,9 +52,9 @@ void probe_switch(struct tracer *tracer, const struct trace_probes *probes, cons
 void probe_note(const struct trace_probes *probes, struct selection *selection);
 /** probe_print() - print which probes are on and off; @buffer has at least 256 bytes */
 void probe_print(const struct trace_probes *probes, const struct selection *selection, char *buffer, size_t size);
-/** probe_tell_off() - print a note if some probes are off from the start */
-void probe_tell_off(const struct trace_probes *probes, const struct selection *selection);
+/** probe_report_off() - print a note if some probes are off from the start */
+void probe_report_off(const struct trace_probes *probes, const struct selection *selection);
 
-/** probe_tell_unread() - print a warning if arguments could not be read */
-void probe_tell_unread(const struct tracer *tracer);
+/** probe_report_unread() - print a warning if arguments could not be read */
+void probe_report_unread(const struct tracer *tracer);
 #endif

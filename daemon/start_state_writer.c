@@ -12,7 +12,7 @@
 struct start_state {
 	const struct start_state_sink *sink; /* borrowed */
 	FILE *proc; /* NULL: not wanted */
-	struct block block;
+	struct own_records block;
 	uint64_t blocks;
 	uint64_t records;
 };
@@ -26,7 +26,7 @@ static void sink_meanwhile(const struct start_state_sink *sink, uint64_t nr_reco
 static int push_block(struct start_state *state)
 {
 	struct trace_source source =
-		block_source(&state->block, TRACE_CHUNK_START_STATE, BLOCK_STREAM_START_STATE, state->blocks + 1);
+		own_records_source(&state->block, TRACE_CHUNK_START_STATE, OWN_STREAM_START_STATE, state->blocks + 1);
 	struct trace_packed *packed;
 	int err;
 
@@ -35,7 +35,7 @@ static int push_block(struct start_state *state)
 	packed = trace_writer_pack(state->sink->writer, &source, NULL);
 	err = packed ? writer_thread_push(state->sink->thread, packed, source.nr_records, NULL) : -ENOMEM;
 	state->blocks++;
-	block_clear(&state->block);
+	own_records_clear(&state->block);
 	return err;
 }
 
@@ -73,16 +73,16 @@ static int emit(void *context, const struct trace_record *record, size_t bytes, 
 	sink_meanwhile(state->sink, ++state->records);
 	if (state->proc)
 		print_proc(state->proc, record, bytes);
-	if (!block_fits(&state->block, bytes, ts_ns))
+	if (!own_records_fit(&state->block, bytes, ts_ns))
 		err = push_block(state);
-	return err ? err : block_add(&state->block, record, bytes, ts_ns);
+	return err ? err : own_records_add(&state->block, record, bytes, ts_ns);
 }
 
 static int finish(struct start_state *state, int err, struct trace_error *ret_error)
 {
 	int push_err = push_block(state); /* write what was read, even after an error */
 
-	block_release(&state->block);
+	own_records_release(&state->block);
 	if (err == -ENOMEM || (!err && push_err))
 		return error_set(ret_error, -ENOMEM, "no memory for the state of the machine");
 	return err;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
+#include "control_client.h"
 #include "control.h"
 #include "message.h"
 #include "std_fds.h"
@@ -27,7 +27,7 @@ static const struct verb verbs[] = {
 	{"begin", 'b', NULL, false, "go on recording after halt"},
 	{"halt", 'h', NULL, false, "record nothing until begin; the daemon stays"},
 	{"dump", 'p', "TRACE", false, "flight recorder: save it to TRACE; otherwise: all events so far to the daemon's file"},
-	{"reset", 'r', NULL, false, "flight recorder: forget what is in memory"},
+	{"reset", 'r', NULL, false, "flight recorder: drop what is in memory"},
 	{"mask", 0, "EVENTS", false, "print, or change, the recorded events: sched,fs or +block,-irq"},
 	{"mark", 0, "TEXT", true, "put a note into the trace"},
 	{"stop", 0, NULL, false, "end the recording and the daemon"},
@@ -68,13 +68,13 @@ static int perform(const char *control_path, const struct verb *verb, const char
 	char line[CONTROL_REQUEST_BYTES];
 
 	if (!strcmp(verb->name, "dump"))
-		return client_dump(control_path, argument);
+		return control_client_dump(control_path, argument);
 	if (snprintf(line, sizeof(line), "%s%s%s", verb->name, argument ? " " : "", argument ? argument : "") >=
 	    (int)sizeof(line)) {
 		message_error("%s: the argument is too long", verb->name);
 		return 2;
 	}
-	return client_ask(control_path, line);
+	return control_client_ask(control_path, line);
 }
 
 /*
@@ -123,8 +123,8 @@ static int take_argument(const struct verb *verb, int argc, char **argv, char *t
 	return 1;
 }
 
-/** struct step - one verb of the command line. @argument: "": none */
-struct step {
+/** struct tracectl_step - one verb of the command line. @argument: "": none */
+struct tracectl_step {
 	const struct verb *verb;
 	char argument[CONTROL_REQUEST_BYTES];
 };
@@ -133,7 +133,7 @@ struct step {
  * @word is unknown. After a command, @before, it was probably meant as an argument, unless it looks
  * like a letter.
  */
-static void tell_unknown(const struct verb *before, const char *word)
+static void report_unknown(const struct verb *before, const char *word)
 {
 	if (!before || *word == '-')
 		message_error("unknown command %s; try --help", word);
@@ -147,13 +147,13 @@ static void tell_unknown(const struct verb *before, const char *word)
  * Parses the next step, after @before. Returns its number of words; -1: wrong usage, with a
  * message.
  */
-static int take_step(const struct verb *before, int argc, char **argv, struct step *ret_step)
+static int take_step(const struct verb *before, int argc, char **argv, struct tracectl_step *ret_step)
 {
 	int words;
 
 	ret_step->verb = find_verb(argv[0]);
 	if (!ret_step->verb) {
-		tell_unknown(before, argv[0]);
+		report_unknown(before, argv[0]);
 		return -1;
 	}
 	/* probably from an unset variable: without the argument the request would be another one */
@@ -180,7 +180,7 @@ static int take_step(const struct verb *before, int argc, char **argv, struct st
  */
 static int run_words(const char *control_path, int argc, char **argv)
 {
-	struct step step = {.verb = NULL};
+	struct tracectl_step step = {.verb = NULL};
 	int words, status = 0;
 
 	for (int i = 0; i < argc; i += words) {

@@ -2,7 +2,7 @@
 /* tracedaemon: see docs/man/tracedaemon.1. */
 #include <stdio.h>
 
-#include "client.h"
+#include "control_client.h"
 #include "lent.h"
 #include "list_events.h"
 #include "message.h"
@@ -10,7 +10,7 @@
 #include "session.h"
 #include "std_fds.h"
 
-static int run(struct options *options)
+static int run(struct daemon_options *options)
 {
 	switch (options->action) {
 	case ACTION_RECORD:
@@ -24,13 +24,13 @@ static int run(struct options *options)
 	case ACTION_LIST:
 		return list_run(options->list_target);
 	default:
-		return client_run(options);
+		return control_client_run(options);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct options options;
+	struct daemon_options options;
 	struct trace_error error;
 
 	streams_occupy();

@@ -150,7 +150,7 @@ bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, 
 	if (!unfollowed.processes)
 		return false;
 	snprintf(text, size, "descendants that began while %u processes were already followed, and their own descendants: %s, the first after %s; their events count as filtered",
-		 unfollowed.most, text_count(unfollowed.processes).s, text_seconds(unfollowed.first_ns > start_ns ? unfollowed.first_ns - start_ns : 0).s);
+		 unfollowed.max_processes, text_count(unfollowed.processes).s, text_seconds(unfollowed.first_ns > start_ns ? unfollowed.first_ns - start_ns : 0).s);
 	return true;
 }
 

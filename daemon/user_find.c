@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <trace/user_memory.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -363,7 +364,7 @@ static int open_file(pid_t pid, unsigned long ino)
  * Returns the error if the daemon lacks a resource: then nothing is known about the process.
  * Returns 0 for other errors: the process is dead, or the daemon lacks the permission.
  */
-static int lack(int err)
+static int missing_resource(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM ? -err : 0;
 }
@@ -375,7 +376,7 @@ static int open_mapped(pid_t pid, const struct mapped *mapped)
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, mapped->start, mapped->end);
 	fd = user_find_open(path, mapped->ino);
-	return fd >= 0 || lack(errno) ? fd : open_file(pid, mapped->ino);
+	return fd >= 0 || missing_resource(errno) ? fd : open_file(pid, mapped->ino);
 }
 
 static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context)
@@ -386,12 +387,12 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 	int err = 0, memories = 0;
 
 	if (!open_maps(&maps, pid))
-		return lack(errno);
+		return missing_resource(errno);
 	while (memories++ < FIND_MEMORIES && next_mapped(&maps, &mapped)) {
 		int fd = open_mapped(pid, &mapped);
 
 		if (fd < 0) {
-			err = err ? err : lack(errno);
+			err = err ? err : missing_resource(errno);
 			continue;
 		}
 		identity = (struct user_identity){ .pid = pid, .pid_fd = -1 };
@@ -400,7 +401,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 		found(context, fd, &identity);
 	}
 	if (maps.failed && !err)
-		err = lack(errno);
+		err = missing_resource(errno);
 	close_maps(&maps);
 	return err;
 }
@@ -487,7 +488,7 @@ const char *user_find_error_text(int err)
 int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context)
 {
 	DIR *processes = opendir("/proc");
-	int err = processes ? 0 : lack(errno), one;
+	int err = processes ? 0 : missing_resource(errno), one;
 	struct scan scan = { .nr = 0 };
 	struct dirent *entry;
 

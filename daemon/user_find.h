@@ -2,7 +2,12 @@
 #ifndef DAEMON_USER_FIND_H
 #define DAEMON_USER_FIND_H
 /* user_find.h - find running programs with tracepoints, and the identity of a process */
-#include "user_program.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "user_identity.h"
 
 /**
  * user_find_identity() - find the identity of a process

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "doubt.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 
 #define KEPT_ROUNDS	 8 /* the ring may wrap around so often during one read */
@@ -16,12 +17,12 @@
 #define KEPT_SALVAGE_BYTES (256u << 20)
 
 /**
- * struct saved - a sub-buffer of a dead program
+ * struct user_saved - a sub-buffer of a dead program
  * @lost_total: events lost or overwritten before it
  * @bytes: of this struct, including the records after @header
  */
-struct saved {
-	struct saved *next; /* owned */
+struct user_saved {
+	struct user_saved *next; /* owned */
 	uint64_t lost_total;
 	uint32_t nr_records;
 	size_t bytes;
@@ -30,26 +31,26 @@ struct saved {
 
 /**
  * struct user_kept - a ring that a flight recorder reads
- * @forgotten: sub-buffers up to this one do not count, nor the @records_before records in them
+ * @last_dropped: sub-buffers up to this one do not count, nor the @records_before records in them
  * @since_ns: later events count
  * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was
  * impossible
- * @is_saved: the program's memory has been released. @saved and @books hold what it left; @dropped
+ * @is_saved: the program's memory has been released. @saved and @counts hold what it left; @dropped
  * records of @saved were released again
  */
 struct user_kept {
 	struct user_kept_source source;
-	uint64_t forgotten;
+	uint64_t last_dropped;
 	uint64_t records_before;
 	uint64_t since_ns;
 	struct doubt_counter counter;
 	bool doubted;
 	bool broken;
 	bool is_saved;
-	struct saved *saved; /* owned; oldest first */
-	struct saved **saved_end;
+	struct user_saved *saved; /* owned; oldest first */
+	struct user_saved **saved_end;
 	uint64_t dropped;
-	struct user_kept_books books;
+	struct user_kept_counts counts;
 };
 
 /* ---- inspecting a ring ---- */
@@ -62,7 +63,7 @@ static uint64_t discarded(struct user_kept *kept)
 {
 	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
 
-	doubt_counter_take(&kept->counter, value, doubt_most(kept->since_ns, 1));
+	doubt_counter_take(&kept->counter, value, doubt_max_events(kept->since_ns, 1));
 	return doubt_counter_sum(&kept->counter);
 }
 
@@ -119,28 +120,28 @@ static bool copy_complete(const struct user_kept *kept, uint64_t seq, struct sub
 static void give_up(struct user_kept *kept)
 {
 	if (!kept->broken)
-		kept->books.lost++;
+		kept->counts.lost++;
 	kept->broken = true;
 }
 
-static void forget_saved(struct user_kept *kept)
+static void drop_saved(struct user_kept *kept)
 {
 	while (user_kept_drop(kept) > 0)
 		;
 	kept->dropped = 0;
-	kept->books = (struct user_kept_books){0};
+	kept->counts = (struct user_kept_counts){0};
 }
 
 /* A ring that discards needs its oldest sub-buffers released before it can record later events. */
 static void make_room(struct user_kept *kept)
 {
 	if (!kept->source.overwrites)
-		__atomic_store_n(&kept->source.ring.control->consumed, kept->forgotten, __ATOMIC_RELEASE); /* [W4] */
+		__atomic_store_n(&kept->source.ring.control->consumed, kept->last_dropped, __ATOMIC_RELEASE); /* [W4] */
 }
 
 void user_kept_reset(struct user_kept *kept, int *patience)
 {
-	forget_saved(kept);
+	drop_saved(kept);
 	kept->doubted = kept->counter.impossible = false;
 	if (kept->is_saved || kept->broken)
 		return;
@@ -148,7 +149,7 @@ void user_kept_reset(struct user_kept *kept, int *patience)
 		give_up(kept);
 		return;
 	}
-	kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, patience);
+	kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
 	doubt_counter_begin(&kept->counter, __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
 	kept->since_ns = clock_now();
 	make_room(kept);
@@ -171,7 +172,7 @@ struct user_kept *user_kept_new(const struct user_kept_source *source)
 struct user_kept *user_kept_free(struct user_kept *kept)
 {
 	if (kept)
-		forget_saved(kept);
+		drop_saved(kept);
 	free(kept);
 	return NULL;
 }
@@ -189,12 +190,12 @@ bool user_kept_is_doubted(const struct user_kept *kept)
 /* ---- reading a ring ---- */
 
 /**
- * struct walk - one pass over a ring
+ * struct kept_walk - one pass over a ring
  * @counted: records of the sub-buffers so far that are stored or counted as lost
  * @unfinished: records that cannot be read or were never finished
  * @skipped: the sub-buffer before the current one was not taken
  */
-struct walk {
+struct kept_walk {
 	struct user_kept *kept;
 	struct subbuf_header *copy; /* owned, with USER_KEPT_ROOM bytes before it */
 	int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total);
@@ -213,16 +214,16 @@ static uint32_t committed(const struct subbuf_ring *ring, const struct subbuf_he
 {
 	uint64_t before = seq / ring->nr_subbufs * ring->subbuf_bytes;
 	uint32_t records = (uint32_t)(((copy->commit - before) >> 40) - copy->records_before) & 0xffffff;
-	uint32_t most = ring->subbuf_bytes / sizeof(struct trace_record);
+	uint32_t max = ring->subbuf_bytes / sizeof(struct trace_record);
 
-	return copy->seq != seq && copy->seq != 0 ? 0 : records < most ? records : most;
+	return copy->seq != seq && copy->seq != 0 ? 0 : records < max ? records : max;
 }
 
 /*
  * Updates the number of records overwritten before @seq. That number only grows. One CPU recorded
  * them all, which limits their number.
  */
-static void count_overwritten(struct walk *walk, uint64_t seq)
+static void count_overwritten(struct kept_walk *walk, uint64_t seq)
 {
 	struct user_kept *kept = walk->kept;
 	/* the maximum error of an inexact count */
@@ -232,7 +233,7 @@ static void count_overwritten(struct walk *walk, uint64_t seq)
 		return;
 	records = ring_records_before(&kept->source.ring, seq, walk->patience);
 	records = records > kept->records_before + walk->counted ? records - kept->records_before - walk->counted : 0;
-	if (records > doubt_most(kept->since_ns, 1) && records > inexact)
+	if (records > doubt_max_events(kept->since_ns, 1) && records > inexact)
 		kept->doubted = true;
 	else if (records > walk->overwritten)
 		walk->overwritten = records;
@@ -243,7 +244,7 @@ static void count_overwritten(struct walk *walk, uint64_t seq)
  * records were counted: the count is then uncertain. Nothing is missed, because the copied
  * sub-buffer is overwritten, too.
  */
-static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
+static int hand_over(struct kept_walk *walk, uint64_t seq, uint32_t nr_records)
 {
 	struct user_kept *kept = walk->kept;
 	uint64_t lost, before = walk->overwritten;
@@ -263,7 +264,7 @@ static int hand_over(struct walk *walk, uint64_t seq, uint32_t nr_records)
 }
 
 /* Reads a sub-buffer that will not become complete, or not soon. */
-static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
+static int read_incomplete(struct kept_walk *walk, uint64_t seq, uint64_t position)
 {
 	const struct subbuf_ring *ring = &walk->kept->source.ring;
 	bool salvage = walk->dead && walk->salvaged_bytes < KEPT_SALVAGE_BYTES;
@@ -290,7 +291,7 @@ static int read_incomplete(struct walk *walk, uint64_t seq, uint64_t position)
 }
 
 /* Returns -EAGAIN if the sub-buffer has been overwritten. */
-static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
+static int read_subbuf(struct kept_walk *walk, uint64_t seq, uint64_t position)
 {
 	const struct subbuf_ring *ring = &walk->kept->source.ring;
 	uint32_t nr_records;
@@ -313,21 +314,21 @@ static int read_subbuf(struct walk *walk, uint64_t seq, uint64_t position)
 	return err;
 }
 
-static int walk_ring(struct walk *walk)
+static int walk_ring(struct kept_walk *walk)
 {
 	struct user_kept *kept = walk->kept;
 	const struct subbuf_ring *ring = &kept->source.ring;
-	uint64_t position, newest, seq = kept->forgotten + 1;
+	uint64_t position, newest, seq = kept->last_dropped + 1;
 	int err = 0, rounds = 0;
 
 	do { /* again only if the ring wrapped around meanwhile, so that the whole first pass is overwritten */
 		if (walk->dead && is_there(kept))
-			subbuf_bury_block(ring);
+			subbuf_reap_block(ring);
 		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
 		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
-		if (seq < ring_oldest(ring, kept->forgotten))
-			seq = ring_oldest(ring, kept->forgotten);
-		walk->skipped = seq > kept->forgotten + 1;
+		if (seq < ring_oldest(ring, kept->last_dropped))
+			seq = ring_oldest(ring, kept->last_dropped);
+		walk->skipped = seq > kept->last_dropped + 1;
 		for (; !err && !kept->broken && seq <= newest; seq++) {
 			err = read_subbuf(walk, seq, position);
 			walk->skipped |= err == -EAGAIN;
@@ -340,9 +341,9 @@ static int walk_ring(struct walk *walk)
 }
 
 static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context,
-		     struct user_kept_books *ret_books, int *patience)
+		     struct user_kept_counts *ret_counts, int *patience)
 {
-	struct walk walk = {.kept = kept, .take = take, .context = context, .dead = dead, .patience = patience};
+	struct kept_walk walk = {.kept = kept, .take = take, .context = context, .dead = dead, .patience = patience};
 	unsigned char *memory = NULL;
 	int err = 0;
 
@@ -356,9 +357,9 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 		err = walk_ring(&walk);
 	}
 	free(memory);
-	ret_books->overwritten = walk.overwritten;
-	ret_books->lost = trace_add_saturated(walk.unfinished, discarded(kept));
-	ret_books->lost = trace_add_saturated(ret_books->lost, kept->books.lost + kept->doubted);
+	ret_counts->overwritten = walk.overwritten;
+	ret_counts->lost = trace_add_saturated(walk.unfinished, discarded(kept));
+	ret_counts->lost = trace_add_saturated(ret_counts->lost, kept->counts.lost + kept->doubted);
 	return err;
 }
 
@@ -367,8 +368,8 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 static int save(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total)
 {
 	struct user_kept *kept = context;
-	size_t records = ring_record_bytes(&kept->source.ring, copy), bytes = offsetof(struct saved, header) + sizeof(*copy) + records;
-	struct saved *saved = malloc(bytes);
+	size_t records = ring_record_bytes(&kept->source.ring, copy), bytes = offsetof(struct user_saved, header) + sizeof(*copy) + records;
+	struct user_saved *saved = malloc(bytes);
 
 	if (!saved) {
 		kept->dropped += nr_records;
@@ -386,25 +387,25 @@ static int save(void *context, struct subbuf_header *copy, uint32_t nr_records, 
 
 size_t user_kept_save(struct user_kept *kept)
 {
-	struct user_kept_books books = {0};
+	struct user_kept_counts counts = {0};
 	int patience = 0;
 	size_t bytes = 0;
 
 	if (kept->is_saved)
 		return 0;
-	if (read_ring(kept, true, save, kept, &books, &patience))
+	if (read_ring(kept, true, save, kept, &counts, &patience))
 		give_up(kept);
 	else
-		kept->books = books;
+		kept->counts = counts;
 	kept->is_saved = true;
-	for (const struct saved *saved = kept->saved; saved; saved = saved->next)
+	for (const struct user_saved *saved = kept->saved; saved; saved = saved->next)
 		bytes += saved->bytes;
 	return bytes;
 }
 
 size_t user_kept_drop(struct user_kept *kept)
 {
-	struct saved *saved = kept->saved;
+	struct user_saved *saved = kept->saved;
 	size_t bytes;
 
 	if (!saved)
@@ -427,8 +428,8 @@ static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_
 
 	if (!memory)
 		return -ENOMEM;
-	for (const struct saved *saved = kept->saved; saved && !err; saved = saved->next) {
-		memcpy(copy, &saved->header, saved->bytes - offsetof(struct saved, header));
+	for (const struct user_saved *saved = kept->saved; saved && !err; saved = saved->next) {
+		memcpy(copy, &saved->header, saved->bytes - offsetof(struct user_saved, header));
 		err = take(context, copy, saved->nr_records, trace_add_saturated(saved->lost_total, kept->dropped));
 	}
 	free(memory);
@@ -436,18 +437,18 @@ static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_
 }
 
 int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
-		   struct user_kept_books *ret_books, int *patience)
+		   struct user_kept_counts *ret_counts, int *patience)
 {
 	int err;
 
 	if (kept->is_saved) {
-		*ret_books = kept->books;
-		ret_books->overwritten = trace_add_saturated(ret_books->overwritten, kept->dropped);
+		*ret_counts = kept->counts;
+		ret_counts->overwritten = trace_add_saturated(ret_counts->overwritten, kept->dropped);
 		return kept->saved ? read_saved(kept, take, context) : 0;
 	}
-	err = read_ring(kept, false, take, context, ret_books, patience);
+	err = read_ring(kept, false, take, context, ret_counts, patience);
 	if (!kept->source.overwrites && !kept->broken) {
-		kept->forgotten = ring_forget(&kept->source.ring, &kept->records_before, patience);
+		kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
 		make_room(kept);
 	}
 	return err;
@@ -471,13 +472,13 @@ size_t user_kept_pairs(const struct user_kept *kept, struct user_clock_knot *pai
 	uint64_t newest;
 	size_t nr = 0;
 
-	for (const struct saved *saved = kept->saved; saved && nr < max; saved = saved->next)
+	for (const struct user_saved *saved = kept->saved; saved && nr < max; saved = saved->next)
 		if (saved->header.base_ns)
 			pairs[nr++] = (struct user_clock_knot){saved->header.base, saved->header.base_ns};
 	if (kept->is_saved || kept->broken || !kept->source.overwrites || !is_there(kept))
 		return nr;
 	newest = ring_newest(&kept->source.ring);
-	for (uint64_t seq = ring_oldest(&kept->source.ring, kept->forgotten); seq <= newest && nr < max; seq++)
+	for (uint64_t seq = ring_oldest(&kept->source.ring, kept->last_dropped); seq <= newest && nr < max; seq++)
 		if (read_pair(kept, seq, &pairs[nr]) && pairs[nr].ns)
 			nr++;
 	return nr;
@@ -491,5 +492,5 @@ bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_
 	}
 	if (kept->is_saved || kept->broken || !is_there(kept))
 		return false;
-	return read_pair(kept, ring_oldest(&kept->source.ring, kept->forgotten), ret_oldest);
+	return read_pair(kept, ring_oldest(&kept->source.ring, kept->last_dropped), ret_oldest);
 }

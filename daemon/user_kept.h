@@ -47,7 +47,7 @@ struct user_kept *user_kept_new(const struct user_kept_source *source);
 struct user_kept *user_kept_free(struct user_kept *kept); /* NULL is fine; returns NULL */
 
 /**
- * user_kept_reset() - forget what the ring holds now
+ * user_kept_reset() - drop what the ring holds now
  * @patience: ms to wait for writers inside a sub-buffer, here and below. All rings of all programs
  * share it, so a program can use it up once. After that incomplete sub-buffers count as unfinished.
  */
@@ -66,11 +66,11 @@ size_t user_kept_save(struct user_kept *kept);
 size_t user_kept_drop(struct user_kept *kept);
 
 /**
- * struct user_kept_books - the losses of a ring
+ * struct user_kept_counts - the losses of a ring
  * @lost: events that were discarded, never finished, or unreadable because a writer is inside
  * @overwritten: records that were in the ring and have been overwritten
  */
-struct user_kept_books {
+struct user_kept_counts {
 	uint64_t lost;
 	uint64_t overwritten;
 };
@@ -83,7 +83,7 @@ struct user_kept_books {
  */
 #define USER_KEPT_ROOM 2048
 int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
-		   struct user_kept_books *ret_books, int *patience);
+		   struct user_kept_counts *ret_counts, int *patience);
 
 /**
  * user_kept_pairs() - the clock pairs that the program noted, at most @max, in the order of the

@@ -9,7 +9,7 @@
  */
 #include <trace/error.h>
 
-#include "user_program.h"
+#include "user_identity.h"
 
 struct user_socket;
 

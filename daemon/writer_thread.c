@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,6 +14,7 @@
 #include "level.h"
 #include "priority.h"
 #include "format_text.h"
+#include "writer_queue.h"
 
 enum work_kind {
 	WORK_BLOCK,
@@ -25,7 +27,7 @@ enum work_kind {
  * by the writer thread, which frees it.
  */
 struct work {
-	struct work *next;
+	struct cds_wfcq_node node; /* in the queue */
 	enum work_kind kind;
 	struct trace_packed *packed; /* owned; WORK_BLOCK */
 	size_t bytes;
@@ -34,27 +36,42 @@ struct work {
 	struct clock_sample clock;
 };
 
+/**
+ * struct writer_thread
+ * @queued_bytes: bytes of the items that are not written yet. The pusher adds, the writer
+ *     subtracts.
+ * @wants_below: wake the pusher when @queued_bytes is below this; 0: it does not wait. The pusher
+ *     sets it, the writer clears it and then wakes the pusher.
+ * @written: items written so far. @pushed: items pushed, without those that were dropped
+ * @lost_write: a copy of the total, which the pusher reads for each sub-buffer of a program
+ * @first_error: the writer writes it before it sets @failed, and never again
+ */
 struct writer_thread {
 	pthread_t thread;
-	bool running;		     /* used by the pusher only */
 	struct trace_writer *writer; /* borrowed; used by the writer thread only */
 	int fd;
 	int wake_fd;
 	size_t limit_bytes;
+	bool adapts; /* the compression level is not fixed; set by the pusher */
 
-	pthread_mutex_t mutex; /* guards all below */
-	pthread_cond_t changed;
-	struct work *first;
-	struct work **end;
+	/* used by the pusher only */
+	bool running;
+	uint64_t pushed;
+
+	struct writer_queue queue;
 	size_t queued_bytes;
-	bool busy; /* the thread is processing an item */
-	bool stopping;
-	size_t wants_below; /* wake the pusher when the queue is below so many bytes; 0: it does not wait */
-	bool adapts;	 /* the compression level is not fixed */
-	struct level level;
+	size_t wants_below;
+
+	/* written by the writer thread only */
+	struct level level; /* not read by the pusher */
+	uint64_t written;
 	uint64_t synced;
-	struct trace_writer_totals totals;
+	uint64_t lost_write;
 	struct trace_error first_error;
+	bool failed;
+
+	pthread_mutex_t mutex; /* guards totals */
+	struct trace_writer_totals totals;
 };
 
 /* ---- the writer thread ---- */
@@ -97,50 +114,76 @@ static void wake_pusher(struct writer_thread *thread)
 		return; /* EAGAIN: the counter is at its maximum, so the eventfd is readable already */
 }
 
-static void level_follow_locked(struct writer_thread *thread, uint64_t write_ns, uint64_t all_ns)
+static void level_follow(struct writer_thread *thread, uint64_t write_ns, uint64_t all_ns, size_t queued_bytes)
 {
-	int step = thread->level.step, level = level_block(&thread->level, write_ns, all_ns, thread->queued_bytes, thread->limit_bytes);
+	int step = thread->level.step, level = level_block(&thread->level, write_ns, all_ns, queued_bytes, thread->limit_bytes);
 
 	if (thread->level.step != step)
 		trace_writer_set_level(thread->writer, level);
 }
 
-static void work_done_locked(struct writer_thread *thread, const struct work *work, uint64_t all_ns, int err, const struct trace_error *error)
+/* Returns how long this item took in system calls that write. */
+static uint64_t update_totals(struct writer_thread *thread)
 {
-	uint64_t write_ns = thread->totals.write_ns;
+	struct trace_writer_totals totals;
+	uint64_t before_ns;
+
+	trace_writer_totals(thread->writer, &totals);
+	__atomic_store_n(&thread->lost_write, totals.lost_write, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&thread->mutex);
+	before_ns = thread->totals.write_ns;
+	thread->totals = totals;
+	pthread_mutex_unlock(&thread->mutex);
+	return totals.write_ns - before_ns;
+}
+
+static void keep_error(struct writer_thread *thread, const struct trace_error *error)
+{
+	if (thread->failed)
+		return;
+	thread->first_error = *error;
+	/* [Q7] Publishes first_error. Pairs with Q8 in writer_thread_error(). */
+	__atomic_store_n(&thread->failed, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * The item is no longer queued. If the pusher waits for room and there is room now, wake it.
+ * [Q5] and [Q6] are sequentially consistent, as are their partners in is_full(): either this thread
+ * sees that the pusher waits, or the pusher sees the room. Clearing wants_below comes before the
+ * wakeup, so a pusher that sets it again meanwhile is woken as well.
+ */
+static void leave_queue(struct writer_thread *thread, const struct work *work)
+{
+	size_t queued_bytes = __atomic_sub_fetch(&thread->queued_bytes, work->bytes, __ATOMIC_SEQ_CST); /* [Q5] */
 	bool wake = work->kind == WORK_SYNC;
 
-	thread->busy = false;
-	thread->queued_bytes -= work->bytes;
-	trace_writer_totals(thread->writer, &thread->totals);
-	if (work->kind == WORK_BLOCK && thread->adapts)
-		level_follow_locked(thread, thread->totals.write_ns - write_ns, all_ns);
-	if (err && !thread->first_error.code)
-		thread->first_error = *error;
-	if (work->kind == WORK_SYNC)
-		thread->synced++;
-	if (thread->queued_bytes < thread->wants_below) {
-		thread->wants_below = 0;
+	if (queued_bytes < __atomic_load_n(&thread->wants_below, __ATOMIC_SEQ_CST)) { /* [Q6] */
+		__atomic_store_n(&thread->wants_below, 0, __ATOMIC_SEQ_CST);
 		wake = true;
 	}
 	if (wake)
 		wake_pusher(thread);
 }
 
-static struct work *next_work_locked(struct writer_thread *thread)
+static void work_done(struct writer_thread *thread, const struct work *work, uint64_t all_ns, int err, const struct trace_error *error)
 {
-	struct work *work;
+	uint64_t write_ns = update_totals(thread);
+	size_t queued_bytes = __atomic_load_n(&thread->queued_bytes, __ATOMIC_RELAXED) - work->bytes;
 
-	while (!thread->first && !thread->stopping)
-		pthread_cond_wait(&thread->changed, &thread->mutex);
-	work = thread->first;
-	if (!work)
-		return NULL;
-	thread->first = work->next;
-	if (!thread->first)
-		thread->end = &thread->first;
-	thread->busy = true;
-	return work;
+	if (work->kind == WORK_BLOCK && __atomic_load_n(&thread->adapts, __ATOMIC_RELAXED))
+		level_follow(thread, write_ns, all_ns, queued_bytes);
+	if (err)
+		keep_error(thread, error);
+	if (work->kind == WORK_SYNC)
+		__atomic_store_n(&thread->synced, thread->synced + 1, __ATOMIC_RELEASE);
+	/* [Q9] All of the above is done. Pairs with Q10 in writer_thread_empty(). */
+	__atomic_store_n(&thread->written, thread->written + 1, __ATOMIC_RELEASE);
+	leave_queue(thread, work);
+}
+
+static struct work *work_of(struct cds_wfcq_node *node)
+{
+	return node ? (struct work *)(void *)((char *)node - offsetof(struct work, node)) : NULL;
 }
 
 static void *writer_thread_main(void *context)
@@ -151,17 +194,13 @@ static void *writer_thread_main(void *context)
 	int err;
 
 	priority_enter(PRIORITY_WRITER);
-	pthread_mutex_lock(&thread->mutex);
-	while ((work = next_work_locked(thread))) {
+	while ((work = work_of(writer_queue_take(&thread->queue)))) {
 		uint64_t begin_ns = clock_now();
 
-		pthread_mutex_unlock(&thread->mutex);
 		err = work_write(thread, work, &error);
-		pthread_mutex_lock(&thread->mutex);
-		work_done_locked(thread, work, clock_now() - begin_ns, err, &error);
+		work_done(thread, work, clock_now() - begin_ns, err, &error);
 		work_free(work);
 	}
-	pthread_mutex_unlock(&thread->mutex);
 	priority_leave();
 	return NULL;
 }
@@ -195,10 +234,9 @@ struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, siz
 	thread->writer = writer;
 	thread->fd = fd;
 	thread->limit_bytes = limit_bytes;
-	thread->end = &thread->first;
 	trace_writer_totals(writer, &thread->totals);
+	writer_queue_init(&thread->queue);
 	pthread_mutex_init(&thread->mutex, NULL);
-	pthread_cond_init(&thread->changed, NULL);
 	thread->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	err = thread->wake_fd < 0 ? -errno : start_blocked(thread);
 	if (err) {
@@ -211,21 +249,16 @@ struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, siz
 
 void writer_thread_adapt(struct writer_thread *thread)
 {
-	pthread_mutex_lock(&thread->mutex);
-	thread->adapts = true;
-	pthread_mutex_unlock(&thread->mutex);
+	__atomic_store_n(&thread->adapts, true, __ATOMIC_RELAXED);
 }
 
+/* Without room the writer wakes the pusher later. The partners of Q5 and Q6 are in here. */
 static bool is_full(struct writer_thread *thread, size_t limit)
 {
-	bool full;
-
-	pthread_mutex_lock(&thread->mutex);
-	full = thread->queued_bytes >= limit;
-	if (full)
-		thread->wants_below = thread->limit_bytes - thread->limit_bytes / 4;
-	pthread_mutex_unlock(&thread->mutex);
-	return full;
+	if (__atomic_load_n(&thread->queued_bytes, __ATOMIC_RELAXED) < limit)
+		return false;
+	__atomic_store_n(&thread->wants_below, thread->limit_bytes - thread->limit_bytes / 4, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&thread->queued_bytes, __ATOMIC_SEQ_CST) >= limit;
 }
 
 bool writer_thread_full(struct writer_thread *thread)
@@ -253,12 +286,9 @@ void writer_thread_acknowledge(struct writer_thread *thread)
 
 static void push(struct writer_thread *thread, struct work *work)
 {
-	pthread_mutex_lock(&thread->mutex);
-	*thread->end = work;
-	thread->end = &work->next;
-	thread->queued_bytes += work->bytes;
-	pthread_mutex_unlock(&thread->mutex);
-	pthread_cond_signal(&thread->changed); /* after unlocking, so that the woken thread can take the mutex */
+	thread->pushed++;
+	__atomic_fetch_add(&thread->queued_bytes, work->bytes, __ATOMIC_SEQ_CST);
+	writer_queue_push(&thread->queue, &work->node);
 }
 
 int writer_thread_push(struct writer_thread *thread, struct trace_packed *packed, uint64_t events, uint64_t *lost)
@@ -301,14 +331,9 @@ int writer_thread_push_sync(struct writer_thread *thread)
 	return 0;
 }
 
-uint64_t writer_thread_synced(struct writer_thread *thread)
+uint64_t writer_thread_synced(const struct writer_thread *thread)
 {
-	uint64_t synced;
-
-	pthread_mutex_lock(&thread->mutex);
-	synced = thread->synced;
-	pthread_mutex_unlock(&thread->mutex);
-	return synced;
+	return __atomic_load_n(&thread->synced, __ATOMIC_ACQUIRE);
 }
 
 void writer_thread_totals(struct writer_thread *thread, struct trace_writer_totals *ret_totals)
@@ -318,44 +343,34 @@ void writer_thread_totals(struct writer_thread *thread, struct trace_writer_tota
 	pthread_mutex_unlock(&thread->mutex);
 }
 
-int writer_thread_error(struct writer_thread *thread, struct trace_error *ret_error)
+uint64_t writer_thread_lost(const struct writer_thread *thread)
 {
-	int code;
-
-	pthread_mutex_lock(&thread->mutex);
-	code = thread->first_error.code;
-	if (code && ret_error)
-		*ret_error = thread->first_error;
-	pthread_mutex_unlock(&thread->mutex);
-	return code;
+	return __atomic_load_n(&thread->lost_write, __ATOMIC_RELAXED);
 }
 
-bool writer_thread_empty(struct writer_thread *thread)
+int writer_thread_error(const struct writer_thread *thread, struct trace_error *ret_error)
 {
-	bool empty;
+	if (!__atomic_load_n(&thread->failed, __ATOMIC_ACQUIRE)) /* [Q8] pairs with Q7 */
+		return 0;
+	if (ret_error)
+		*ret_error = thread->first_error;
+	return thread->first_error.code;
+}
 
-	pthread_mutex_lock(&thread->mutex);
-	empty = !thread->first && !thread->busy;
-	pthread_mutex_unlock(&thread->mutex);
-	return empty;
+bool writer_thread_empty(const struct writer_thread *thread)
+{
+	return __atomic_load_n(&thread->written, __ATOMIC_ACQUIRE) == thread->pushed; /* [Q10] pairs with Q9 */
 }
 
 void writer_thread_abandon(struct writer_thread *thread)
 {
-	struct work *work, *next;
+	struct work *work;
 
-	pthread_mutex_lock(&thread->mutex);
-	work = thread->first;
-	thread->first = NULL;
-	thread->end = &thread->first;
-	for (struct work *w = work; w; w = w->next) {
-		thread->queued_bytes -= w->bytes;
-		if (w->lost)
-			*w->lost += w->events;
-	}
-	pthread_mutex_unlock(&thread->mutex);
-	for (; work; work = next) {
-		next = work->next;
+	while ((work = work_of(writer_queue_drop(&thread->queue)))) {
+		thread->pushed--;
+		__atomic_fetch_sub(&thread->queued_bytes, work->bytes, __ATOMIC_SEQ_CST);
+		if (work->lost)
+			*work->lost += work->events;
 		work_free(work);
 	}
 }
@@ -364,10 +379,7 @@ void writer_thread_stop(struct writer_thread *thread)
 {
 	if (!thread->running)
 		return;
-	pthread_mutex_lock(&thread->mutex);
-	thread->stopping = true;
-	pthread_cond_signal(&thread->changed);
-	pthread_mutex_unlock(&thread->mutex);
+	writer_queue_stop(&thread->queue);
 	pthread_join(thread->thread, NULL);
 	thread->running = false;
 }
@@ -380,7 +392,7 @@ struct writer_thread *writer_thread_free(struct writer_thread *thread)
 	writer_thread_abandon(thread);
 	if (thread->wake_fd >= 0)
 		close(thread->wake_fd);
-	pthread_cond_destroy(&thread->changed);
+	writer_queue_destroy(&thread->queue);
 	pthread_mutex_destroy(&thread->mutex);
 	free(thread);
 	return NULL;

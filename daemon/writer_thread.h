@@ -67,16 +67,19 @@ int writer_thread_push_clock(struct writer_thread *thread, const struct clock_sa
  * items are on disk
  */
 int writer_thread_push_sync(struct writer_thread *thread);
-uint64_t writer_thread_synced(struct writer_thread *thread);
+uint64_t writer_thread_synced(const struct writer_thread *thread);
 
 /** writer_thread_totals() - the totals written so far */
 void writer_thread_totals(struct writer_thread *thread, struct trace_writer_totals *ret_totals);
 
+/** writer_thread_lost() - the total of events that could not be written so far */
+uint64_t writer_thread_lost(const struct writer_thread *thread);
+
 /** writer_thread_error() - the first write error. Returns its errno, with @ret_error; 0: none */
-int writer_thread_error(struct writer_thread *thread, struct trace_error *ret_error);
+int writer_thread_error(const struct writer_thread *thread, struct trace_error *ret_error);
 
 /** writer_thread_empty() - are all pushed items written? */
-bool writer_thread_empty(struct writer_thread *thread);
+bool writer_thread_empty(const struct writer_thread *thread);
 
 /**
  * writer_thread_abandon() - drop the queue and count its events as lost

@@ -53,7 +53,13 @@ static void print_category(enum trace_category category)
 int main(void)
 {
 	printf("# Events\n\n"
-	       "Made from `include/trace/events.def` by `cmake --build build/release --target docs`; do not edit. %zu events. "
+	       "This page has each event that the recorder can take from the kernel, with its fields: to select events with "
+	       "`tracedaemon -e` and `tracevisualizer -t`, and to read them in a program of yours. `include/trace/events.def` is "
+	       "the source; `cmake --build build/release --target docs` writes the page from it, so do not edit. %zu events.\n\n"
+	       "An example: `tracevisualizer -d -tsched_switch t.trace` lists the event `sched_switch`, in a line each:\n\n"
+	       "    CPU-ID  Event         Time                   PID    Length  Description\n"
+	       "    1       Sched change  1,795,656,653,109,381  5491   16      IN : 27277; OUT : 5491; STATE : R\n"
+	       "    0       Sched change  1,795,656,653,109,402  5425   16      IN : 5480; OUT : 5425; STATE : R\n\n"
 	       "*classic* is the class of the original toolkit that covers the event; *off*: recorded only when named; "
 	       "*structural*: kept in a ring of its own, because losing one spoils the attribution of all that follows.\n",
 	       trace_catalogue_size());

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "call_text.h"
-#include "report.h"
+#include "value_text.h"
 
 #define NR_CALLS 512u
 #define SMALL (1u << 16)
@@ -36,7 +36,7 @@ static const struct {
 };
 
 /* A system call of one ABI. */
-struct call {
+struct call_format {
 	char name[NAME_BYTES]; /* "SYSCALL : read(" */
 	uint8_t bytes;	       /* 0: unknown */
 	uint8_t nr_args;
@@ -44,7 +44,7 @@ struct call {
 };
 
 struct call_texts {
-	struct call calls[2][NR_CALLS]; /* native and 32-bit */
+	struct call_format calls[2][NR_CALLS]; /* native and 32-bit */
 	struct {			/* cache by the address of a call's name */
 		const char *name;
 		bool makes_fd;
@@ -55,14 +55,14 @@ struct call_texts {
  * Fills the letters that syscalls.def leaves open ('-') from the class. An argument that is
  * recorded only as "an address" keeps its letter.
  */
-static void tell_class(struct call *call, const char *arguments)
+static void fill_from_class(struct call_format *call, const char *arguments)
 {
 	for (size_t i = 0; arguments[i]; i++)
 		if (call->arguments[i] == '-')
 			call->arguments[i] = arguments[i];
 }
 
-static void learn(struct call *call, const char *name)
+static void call_format_init(struct call_format *call, const char *name)
 {
 	char harmless[NAME_BYTES - 12];
 
@@ -78,7 +78,7 @@ static void learn(struct call *call, const char *name)
 		memcpy(call->arguments, known[i].arguments, call->nr_args);
 		for (size_t j = 0; j < sizeof(classes) / sizeof(classes[0]); j++)
 			if (strcmp(classes[j].class, known[i].class) == 0)
-				tell_class(call, classes[j].arguments);
+				fill_from_class(call, classes[j].arguments);
 		if (call->arguments[1] == 'p' && strlen(name) > 2 && strcmp(name, "mount") != 0 && strcmp(name, "symlink") != 0)
 			call->arguments[0] = 'f'; /* the directory descriptor of a relative path */
 		return;
@@ -90,8 +90,8 @@ struct call_texts *call_texts_new(const struct trace *trace)
 	struct call_texts *texts = calloc(1, sizeof(*texts));
 
 	for (unsigned int i = 0; texts && i < NR_CALLS; i++) {
-		learn(&texts->calls[0][i], trace_string(trace, TRACE_STRING_SYSCALL, i));
-		learn(&texts->calls[1][i], trace_string(trace, TRACE_STRING_SYSCALL_32, i));
+		call_format_init(&texts->calls[0][i], trace_string(trace, TRACE_STRING_SYSCALL, i));
+		call_format_init(&texts->calls[1][i], trace_string(trace, TRACE_STRING_SYSCALL_32, i));
 	}
 	return texts;
 }
@@ -186,7 +186,7 @@ static size_t enter_text(const struct call_texts *texts, const struct trace_even
 	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms are prefixes */
 	unsigned int recorded = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
 	uint32_t nr = enter->nr & 0x3fffffff; /* __X32_SYSCALL_BIT */
-	const struct call *call;
+	const struct call_format *call;
 	uint64_t args[6];
 	char *at = buffer;
 

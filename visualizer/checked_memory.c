@@ -19,7 +19,7 @@ void memory_end(void)
 {
 	static const char line[] = "tracevisualizer: " OUT_OF_MEMORY "\n";
 
-	output_take_back();
+	report_file_take_back();
 	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
 		_exit(1);
 	_exit(1);

@@ -13,60 +13,35 @@
 #include <trace/symbols.h>
 #include "call_text.h"
 #include "complain.h"
-#include "lookahead.h"
-#include "report.h"
+#include "checked_memory.h"
+#include "event_list.h"
+#include "losses.h"
+#include "running_threads.h"
+#include "time_choice.h"
+#include "value_text.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define LINE_BYTES 8192u
 #define NAME_BYTES 32u /* "Syscall entry          \t" is copied as one block */
 #define NAME_WIDTH 23u
-#define NOBODY UINT32_MAX
 #define NO_CPU UINT32_MAX /* for a gap on an unknown CPU */
 #define ID_WORDS (65536 / 64)
-#define TIDS (1u << 22) /* limit of Linux */
 
 _Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
 
 /* A name as the list prints it, padded and with its tab. */
-struct name {
+struct padded_name {
 	char text[NAME_BYTES];
 	size_t bytes;
 };
 
-/**
- * struct list_cpu - scheduling of one CPU
- * @running: the thread on it; NOBODY: unknown
- * @lost_from_ns, @lost_to_ns: its scheduling changes are missing between these; 0: none are
- * @switch_ns, @nr_switches: time of the last switch, and the number of switches at that time
- * @unseen: @running came after that switch, and no event shows it
- */
-struct list_cpu {
-	uint64_t lost_from_ns;
-	uint64_t lost_to_ns;
-	uint64_t switch_ns;
-	struct lookahead ahead;
-	uint32_t nr_switches;
-	uint32_t running;
-	bool unseen;
-};
-
-struct list {
-	struct report *report;
+struct event_list {
+	const struct report *report;
 	char *buffer; /* owned */
 	size_t used;
-	struct list_cpu *cpus; /* owned */
-	uint64_t now_ns;       /* time of the current event */
-	uint64_t next_gap_ns;  /* start of the next gap, */
-	size_t next_gap;       /* and its index */
-	/* owned: bit per thread that made an event itself; NULL: no filter by process */
-	uint8_t *passed;
-	uint8_t *visible;  /* owned: bit per thread with a recorded switch from a CPU or fork */
-	uint8_t *hidden;   /* owned: bit per thread that the start state marks as hidden */
-	struct trace_cursor *cursor; /* borrowed; NULL with -y */
-	struct trace_cursor *masks;  /* owned: changes of the recorded events, */
-	uint64_t next_mask_ns;	     /* and the time of the next one */
+	struct running_threads threads;
 	uint64_t mask[ID_WORDS]; /* events to show, also of programs */
-	struct name names[TRACE_EV_MAX]; /* by event id */
+	struct padded_name names[TRACE_EV_MAX]; /* by event id */
 	/* "000," to "999,"; one more, because a copy may read two bytes too many */
 	char thousands[1001][4];
 	uint64_t second;		 /* the millions in time_text */
@@ -144,7 +119,7 @@ static bool name_matches(const struct trace_event_type *type, const char *name)
 	return strcasecmp(name, "CORE") == 0 && is_core(type->classic);
 }
 
-static int mask_names(const struct list *list, const char **names, size_t nr, uint64_t *mask)
+static int mask_names(const struct event_list *list, const char **names, size_t nr, uint64_t *mask)
 {
 	const struct trace *trace = list->report->trace;
 
@@ -170,39 +145,39 @@ static int mask_names(const struct list *list, const char **names, size_t nr, ui
 }
 
 /* True if an option names types of the start state, which are in the trace but not in time. */
-static bool asks_for_start(const struct list *list)
+static bool names_start_state(const struct event_list *list)
 {
-	const struct options *options = list->report->options;
+	const struct visualizer_options *options = list->report->options;
 
-	for (size_t i = 0; i < options->nr_traced; i++)
+	for (size_t i = 0; i < options->events.nr_traced; i++)
 		for (size_t j = 0; j < trace_nr_types(list->report->trace); j++) {
 			const struct trace_event_type *type = trace_get_type(list->report->trace, j);
 
-			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->traced[i]))
+			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->events.traced[i]))
 				return true;
 		}
 	return false;
 }
 
-static void tell_empty(const struct list *list)
+static void report_empty(const struct event_list *list)
 {
-	if (asks_for_start(list))
-		fputs("tracevisualizer: start_thread and its like describe the start state and are not events; lists do not show them\n", stderr);
+	if (names_start_state(list))
+		fputs("tracevisualizer: start_thread and the other types of the start state are not events; lists do not show them\n", stderr);
 	else
 		fputs("tracevisualizer: the trace has no events of the requested kinds; tracevisualizer -s shows their numbers, and what was not recorded\n",
 		      stderr);
 }
 
-static int choose_events(struct list *list)
+static int choose_events(struct event_list *list)
 {
-	const struct options *options = list->report->options;
+	const struct visualizer_options *options = list->report->options;
 	uint64_t omitted[ID_WORDS] = {0};
 	int error;
 
-	memset(list->mask, options->nr_traced ? 0 : 0xff, sizeof(list->mask));
-	error = mask_names(list, options->traced, options->nr_traced, list->mask);
+	memset(list->mask, options->events.nr_traced ? 0 : 0xff, sizeof(list->mask));
+	error = mask_names(list, options->events.traced, options->events.nr_traced, list->mask);
 	if (!error)
-		error = mask_names(list, options->omitted, options->nr_omitted, omitted);
+		error = mask_names(list, options->events.omitted, options->events.nr_omitted, omitted);
 	for (int i = 0; i < ID_WORDS; i++)
 		list->mask[i] &= ~omitted[i];
 	return error;
@@ -210,20 +185,20 @@ static int choose_events(struct list *list)
 
 /* ---- lines ---- */
 
-static void flush(struct list *list)
+static void flush(struct event_list *list)
 {
 	list->any |= list->used > 0;
-	fwrite(list->buffer, 1, list->used, list->report->out);
+	fwrite(list->buffer, 1, list->used, list->report->output.out);
 	list->used = 0;
 }
 
-static inline void put_char(struct list *list, char character)
+static inline void put_char(struct event_list *list, char character)
 {
 	list->buffer[list->used++] = character;
 }
 
 /* A blank and a tab, between columns. */
-static inline void put_gap(struct list *list)
+static inline void put_gap(struct event_list *list)
 {
 	memcpy(list->buffer + list->used, " \t", 2);
 	list->used += 2;
@@ -233,7 +208,7 @@ static inline void put_gap(struct list *list)
  * Three digits of @number; without leading zeros if it is the @first group. Copies four bytes: the
  * next output overwrites the comma.
  */
-static inline void put_group(struct list *list, unsigned int number, bool first)
+static inline void put_group(struct event_list *list, unsigned int number, bool first)
 {
 	unsigned int skipped = !first || number >= 100 ? 0 : number >= 10 ? 1 : 2;
 
@@ -241,7 +216,7 @@ static inline void put_group(struct list *list, unsigned int number, bool first)
 	list->used += 3 - skipped;
 }
 
-static void put_large(struct list *list, uint64_t number)
+static void put_large(struct event_list *list, uint64_t number)
 {
 	if (number >= 1000)
 		put_large(list, number / 1000);
@@ -249,7 +224,7 @@ static void put_large(struct list *list, uint64_t number)
 }
 
 /* For CPUs, thread ids and lengths, without commas. */
-static inline void put_number(struct list *list, uint64_t number)
+static inline void put_number(struct event_list *list, uint64_t number)
 {
 	if (number < 1000) {
 		put_group(list, (unsigned int)number, true);
@@ -261,14 +236,14 @@ static inline void put_number(struct list *list, uint64_t number)
 	}
 }
 
-static void put_unknown(struct list *list)
+static void put_unknown(struct event_list *list)
 {
 	memcpy(list->buffer + list->used, "N/A", 3);
 	list->used += 3;
 }
 
 /* With commas between groups of three digits. */
-static void put_grouped(struct list *list, uint64_t number)
+static void put_grouped(struct event_list *list, uint64_t number)
 {
 	if (number >= 1000) {
 		put_grouped(list, number / 1000);
@@ -277,10 +252,10 @@ static void put_grouped(struct list *list, uint64_t number)
 	put_group(list, number % 1000, number < 1000);
 }
 
-static void put_name(struct list *list, const struct trace_event *event)
+static void put_name(struct event_list *list, const struct trace_event *event)
 {
-	static const struct name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
-	const struct name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
+	static const struct padded_name unknown = {"(unknown event)        \t", NAME_WIDTH + 1};
+	const struct padded_name *name = event->id < TRACE_EV_MAX && event->type ? &list->names[event->id] : &unknown;
 	char text[256];
 
 	if (event->id >= TRACE_EV_MAX && event->type) { /* an event of a program: provider:event */
@@ -292,14 +267,14 @@ static void put_name(struct list *list, const struct trace_event *event)
 	list->used += name->bytes;
 }
 
-static void prepare_names(struct list *list)
+static void prepare_names(struct event_list *list)
 {
 	const struct trace *trace = list->report->trace;
 
 	for (size_t i = 0; i < trace_nr_types(trace); i++) {
 		const struct trace_event_type *type = trace_get_type(trace, i);
 		char text[NAME_BYTES - 1];
-		struct name *name;
+		struct padded_name *name;
 
 		if (type->id >= TRACE_EV_MAX)
 			continue;
@@ -315,9 +290,9 @@ static void prepare_names(struct list *list)
 }
 
 /* Usually all digits but the last two groups equal those of the previous event, and are copied. */
-static void put_time(struct list *list, uint64_t ts_ns)
+static void put_time(struct event_list *list, uint64_t ts_ns)
 {
-	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->options->exact ? ns : ns / 1000;
+	uint64_t ns = ts_ns + (uint64_t)list->offset_ns, time = list->report->output.exact ? ns : ns / 1000;
 	uint64_t second = time / 1000000;
 	unsigned int rest = (unsigned int)(time % 1000000);
 
@@ -344,12 +319,12 @@ static void put_time(struct list *list, uint64_t ts_ns)
 
 static const char *path_of(void *data, int fd)
 {
-	struct list *list = data;
+	struct event_list *list = data;
 
 	return trace_thread_file(list->state, list->thread, fd);
 }
 
-static size_t put_call(struct list *list, const struct trace_event *event)
+static size_t put_call(struct event_list *list, const struct trace_event *event)
 {
 	char *at = list->buffer + list->used;
 	const char *name;
@@ -361,7 +336,7 @@ static size_t put_call(struct list *list, const struct trace_event *event)
 	return call_text(list->calls, event, at, path_of, list, name && call_text_makes_fd(list->calls, name));
 }
 
-static void put_symbol(struct list *list, const char *field, const struct trace_symbol *symbol)
+static void put_symbol(struct event_list *list, const char *field, const struct trace_symbol *symbol)
 {
 	const char *base = strrchr(symbol->file, '/') ? strrchr(symbol->file, '/') + 1 : symbol->file;
 	char name[61], function[301], file[101];
@@ -372,7 +347,7 @@ static void put_symbol(struct list *list, const char *field, const struct trace_
 }
 
 /* After an event of a program: the symbols of its addresses. */
-static void put_symbols(struct list *list, const struct trace_event *event, uint32_t tid)
+static void put_symbols(struct event_list *list, const struct trace_event *event, uint32_t tid)
 {
 	struct trace_symbol symbol;
 
@@ -393,7 +368,7 @@ static void put_symbols(struct list *list, const struct trace_event *event, uint
 	}
 }
 
-static void put_text(struct list *list, const struct trace_event *event, uint32_t pid)
+static void put_text(struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
 	size_t room = LINE_BYTES / 2, known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
 	int bytes;
@@ -407,13 +382,13 @@ static void put_text(struct list *list, const struct trace_event *event, uint32_
 		put_symbols(list, event, pid);
 }
 
-static void put_line(struct list *list, const struct trace_event *event, uint32_t pid)
+static void put_line(struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	unsigned int forgotten = list->report->options->forgotten;
+	unsigned int hidden_columns = list->report->options->events.hidden_columns;
 
 	if (list->used > BUFFER_BYTES - LINE_BYTES)
 		flush(list);
-	if (!(forgotten & COLUMN_CPU)) {
+	if (!(hidden_columns & COLUMN_CPU)) {
 		if (event->cpu == NO_CPU)
 			put_unknown(list);
 		else
@@ -421,325 +396,62 @@ static void put_line(struct list *list, const struct trace_event *event, uint32_
 		put_gap(list);
 	}
 	put_name(list, event);
-	if (!(forgotten & COLUMN_TIME)) {
+	if (!(hidden_columns & COLUMN_TIME)) {
 		put_time(list, event->ts_ns);
 		put_gap(list);
 	}
-	if (!(forgotten & COLUMN_PID)) {
-		if (pid == NOBODY)
+	if (!(hidden_columns & COLUMN_PID)) {
+		if (pid == NO_THREAD)
 			put_unknown(list);
 		else
 			put_number(list, pid);
 		put_gap(list);
 	}
-	if (!(forgotten & COLUMN_LENGTH)) {
+	if (!(hidden_columns & COLUMN_LENGTH)) {
 		put_number(list, event->payload_bytes);
 		put_gap(list);
 	}
-	if (!(forgotten & COLUMN_TEXT))
+	if (!(hidden_columns & COLUMN_TEXT))
 		put_text(list, event, pid);
 	put_char(list, '\n');
 }
 
-static void put_header(struct list *list)
+static void put_header(struct event_list *list)
 {
 	static const char rule[] = "####################################################################\n";
-	const struct options *options = list->report->options;
-	FILE *out = list->report->out;
+	const struct visualizer_options *options = list->report->options;
+	FILE *out = list->report->output.out;
 
-	if (options->cpu >= 0)
-		fprintf(out, "Tracing CPU %lld only\n", (long long)options->cpu);
-	if (options->pid >= 0)
-		fprintf(out, "Tracing process %lld only\n", (long long)options->pid);
-	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->forgotten & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
-		options->forgotten & COLUMN_TIME ? "" : "Time\t", options->forgotten & COLUMN_PID ? "" : "PID\t",
-		options->forgotten & COLUMN_LENGTH ? "" : "Length\t", options->forgotten & COLUMN_TEXT ? "" : "Description", rule);
+	if (options->events.cpu >= 0)
+		fprintf(out, "Tracing CPU %lld only\n", (long long)options->events.cpu);
+	if (options->processes.pid >= 0)
+		fprintf(out, "Tracing process %lld only\n", (long long)options->processes.pid);
+	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->events.hidden_columns & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
+		options->events.hidden_columns & COLUMN_TIME ? "" : "Time\t", options->events.hidden_columns & COLUMN_PID ? "" : "PID\t",
+		options->events.hidden_columns & COLUMN_LENGTH ? "" : "Length\t", options->events.hidden_columns & COLUMN_TEXT ? "" : "Description", rule);
 }
 
-/* ---- the thread on a CPU ---- */
-
-/* NULL if @event is no switch, or its type in this trace is too short. */
-static const struct trace_sched_switch *switch_of(const struct trace_event *event)
+static bool of_process(const struct event_list *list, uint32_t tid)
 {
-	bool is_one = event->id == TRACE_EV_sched_switch && event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
-
-	return is_one ? event->payload : NULL;
-}
-
-/*
- * True if the loss includes scheduling changes of the CPU. Missed events do not count: they are
- * few, and are reported later only.
- */
-static bool is_loss_of_cpu(uint32_t stream, uint32_t cpu, uint32_t cause)
-{
-	return stream == 2 * cpu && cause != TRACE_GAP_MISSED;
-}
-
-static bool is_lost(const struct trace_event *event)
-{
-	const struct trace_trace_lost *lost = event->payload;
-
-	return event->id == TRACE_EV_trace_lost && is_loss_of_cpu(lost->stream, event->cpu, lost->cause);
-}
-
-/*
- * A trace_lost event comes at the end of its gap. Events of other rings during the gap, above all
- * of structure (fork, exec, open ...), cannot be attributed to the thread of the last scheduling
- * change before it. For nested or adjacent gaps the list needs only the hull.
- */
-static void note_gap(void *data, const struct trace_gap *gap)
-{
-	struct list *list = data;
-	struct list_cpu *cpu;
-
-	if (gap->cpu >= trace_get_info(list->report->trace)->nr_cpus || !is_loss_of_cpu(gap->stream, gap->cpu, gap->cause))
-		return;
-	cpu = &list->cpus[gap->cpu];
-	if (cpu->lost_to_ns < list->now_ns || cpu->lost_from_ns > gap->start_ns)
-		cpu->lost_from_ns = gap->start_ns;
-	if (cpu->lost_to_ns < gap->end_ns)
-		cpu->lost_to_ns = gap->end_ns;
-}
-
-static void set_next_gap(struct list *list)
-{
-	const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
-
-	list->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
-}
-
-/* Notes gaps that begin before the current event and have not ended. */
-static void pass_gaps(struct list *list)
-{
-	for (; list->next_gap_ns < list->now_ns; list->next_gap++, set_next_gap(list)) {
-		const struct trace_gap *gap = trace_get_gap(list->report->trace, list->next_gap);
-
-		if (gap->end_ns >= list->now_ns)
-			note_gap(list, gap);
-	}
-}
-
-/*
- * Ends a pass over events. Lack of memory ends the program: a list must not omit events. A damaged
- * chunk was reported as a loss already. The start state has no losses, so damage in it is reported
- * here, unless @told.
- */
-static void end_pass(struct trace_cursor *cursor, bool told)
-{
-	struct trace_error error = {0};
-	int ended = trace_cursor_end(cursor, &error);
-
-	if (ended == -EBADMSG && !told)
-		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
-	else if (ended && ended != -EBADMSG)
-		memory_end();
-}
-
-/* The thread on @cpu at its first event: the one that leaves at the first scheduling change. */
-static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
-{
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
-	struct trace_cursor *cursor;
-	const struct trace_event *event;
-	uint32_t tid = NOBODY;
-
-	mask[TRACE_EV_sched_switch / 64] |= 1ull << TRACE_EV_sched_switch % 64;
-	mask[TRACE_EV_trace_lost / 64] |= 1ull << TRACE_EV_trace_lost % 64;
-	cursor = trace_cursor_new(trace, &options, NULL);
-	if (!cursor)
-		memory_end();
-	while ((event = trace_cursor_next(cursor)) && !switch_of(event) && !is_lost(event))
-		;
-	if (event && switch_of(event))
-		tid = switch_of(event)->prev_tid;
-	end_pass(cursor, true);
-	return tid;
-}
-
-/*
- * True if the thread on the CPU made @event. Events of the scheduler and signals may be about
- * another thread: analyzer/state_filtered.c
- */
-static bool is_own(const struct trace_event *event)
-{
-	if (!event->type || event->id < TRACE_EV_sys_enter)
-		return false;
-	if (event->id >= TRACE_EV_MAX)
-		return !(event->type->flags & TRACE_EVENT_TID); /* an event of a probe */
-	return event->id == TRACE_EV_sched_exec || (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
-						    event->type->category != TRACE_CATEGORY_USER);
-}
-
-static bool has_bit(const uint8_t *bits, uint32_t tid)
-{
-	return tid < TIDS && bits[tid / 8] >> tid % 8 & 1;
-}
-
-static void set_bit(uint8_t *bits, uint32_t tid)
-{
-	if (tid < TIDS)
-		bits[tid / 8] |= (uint8_t)(1u << tid % 8);
-}
-
-/*
- * The thread that made @event. Events of programs contain it, whether the kernel was recorded or
- * not. Other events belong to the thread on the CPU.
- *
- * A recording of some processes has only the switches from and to these. After a recorded thread
- * left the CPU, an unrecorded one may have left as well, and another one may have woken the
- * recorded thread. So the thread on the CPU is unknown.
- */
-static uint32_t who_made(struct list *list, const struct trace_event *event, const struct list_cpu *cpu)
-{
-	uint32_t running = cpu ? cpu->running : NOBODY, tid;
-
-	if (event->type && event->type->flags & TRACE_EVENT_TID && event->payload_bytes >= sizeof(tid)) {
-		memcpy(&tid, event->payload, sizeof(tid));
-		return tid;
-	}
-	if (!list->passed)
-		return running;
-	if (switch_of(event))
-		return switch_of(event)->prev_tid;
-	if (is_own(event))
-		set_bit(list->passed, running);
-	else if (cpu && cpu->unseen)
-		return NOBODY;
-	return has_bit(list->passed, running) ? running : NOBODY;
-}
-
-/*
- * Peek at the next switch, which usually is in the same, already decoded chunk. Returns false if it
- * is not, or if anything was lost until then.
- */
-static bool foresee(const struct list *list, const struct list_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
-{
-	const struct trace_sched_switch *next = list->cursor ? trace_cursor_peek(list->cursor, 1) : NULL;
-	uint64_t next_ns = next ? trace_cursor_peek_ns(list->cursor) : 0;
-
-	if (!next_ns || next_ns < list->now_ns || next_ns >= list->next_gap_ns || cpu->lost_to_ns >= list->now_ns)
-		return false;
-	*ret_ns = next_ns;
-	*ret_prev = next->prev_tid;
-	return true;
-}
-
-/*
- * The thread that leaves the CPU at the switch after @event, itself a switch. Returns false if it
- * is unknown, or if switches between them may not have been recorded.
- */
-static bool next_leaves(struct list *list, struct list_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
-{
-	uint32_t prev;
-	uint64_t ns;
-
-	if (!foresee(list, cpu, &ns, &prev)) {
-		if (!lookahead_switch(&cpu->ahead, list->report->trace, event->cpu, event->ts_ns, cpu->nr_switches, &prev)) {
-			if (cpu->ahead.error)
-				memory_end();
-			return false;
-		}
-		ns = cpu->ahead.ns;
-	}
-	while (list->next_mask_ns <= event->ts_ns) {
-		const struct trace_event *mask = trace_cursor_next(list->masks);
-		int error = mask ? 0 : trace_cursor_error(list->masks, NULL);
-
-		if (error && error != -EBADMSG)
-			memory_end();
-		list->next_mask_ns = mask ? mask->ts_ns : UINT64_MAX;
-	}
-	if (ns >= list->next_mask_ns)
-		return false;
-	*ret_prev = prev;
-	return true;
-}
-
-/*
- * The kernel hides some threads from all tracers. No event shows that a hidden thread left the CPU.
- * Events after that belong to the thread that leaves at the next switch, as in
- * analyzer/state_hidden.c. Only threads that have not been seen leaving a CPU, nor been forked,
- * need this look-up.
- */
-static void switch_in(struct list *list, struct list_cpu *cpu, const struct trace_event *event)
-{
-	const struct trace_sched_switch *sw = switch_of(event);
-	uint32_t next = sw->next_tid, prev;
-
-	cpu->nr_switches = event->ts_ns == cpu->switch_ns ? cpu->nr_switches + 1 : 1;
-	cpu->switch_ns = event->ts_ns;
-	cpu->running = next;
-	cpu->unseen = false;
-	set_bit(list->visible, sw->prev_tid);
-	if (!next || next >= TIDS || has_bit(list->visible, next))
-		return;
-	if (next_leaves(list, cpu, event, &prev))
-		cpu->running = prev;
-	else if (has_bit(list->hidden, next))
-		cpu->running = NOBODY;
-	cpu->unseen = cpu->running != next;
-}
-
-/* Before the pass: find hidden threads. Returns 0 or -ENOMEM. */
-static int find_hidden(struct list *list)
-{
-	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
-	struct trace_cursor *cursor;
-	const struct trace_event *event;
-
-	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
-	cursor = trace_cursor_new(list->report->trace, &options, NULL);
-	options.start_state = false;
-	mask[0] = 1ull << TRACE_EV_trace_mask;
-	list->masks = trace_cursor_new(list->report->trace, &options, NULL);
-	if (!cursor || !list->masks) {
-		trace_cursor_free(cursor);
-		return -ENOMEM;
-	}
-	while ((event = trace_cursor_next(cursor))) {
-		const struct trace_start_thread *thread = event->payload;
-
-		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
-			set_bit(list->hidden, thread->tid);
-	}
-	/* an analysis reports damage itself */
-	end_pass(cursor, list->report->options->paths || list->report->analysis);
-	return 0;
-}
-
-static bool of_process(const struct list *list, uint32_t tid)
-{
-	return tid == (uint32_t)list->report->options->pid;
+	return tid == (uint32_t)list->report->options->processes.pid;
 }
 
 /* With --pid the original also shows the scheduling change that brings the process in. */
-static bool pid_wanted(const struct list *list, const struct trace_event *event, uint32_t pid)
+static bool pid_wanted(const struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	if (list->report->options->pid < 0 || of_process(list, pid))
+	if (list->report->options->processes.pid < 0 || of_process(list, pid))
 		return true;
 	return switch_of(event) && of_process(list, switch_of(event)->next_tid);
 }
 
-static void list_event(struct list *list, const struct trace_event *event, uint32_t nr_cpus)
+static void list_event(struct event_list *list, const struct trace_event *event)
 {
-	struct list_cpu *cpu = event->cpu < nr_cpus ? &list->cpus[event->cpu] : NULL;
 	bool shown = event->id / 64 >= ID_WORDS || (list->mask[event->id / 64] >> event->id % 64 & 1);
-	uint32_t tid;
+	uint32_t tid = running_threads_before(&list->threads, event);
 
-	list->now_ns = event->ts_ns;
-	if (event->ts_ns > list->next_gap_ns)
-		pass_gaps(list);
-	if (cpu && ((event->ts_ns > cpu->lost_from_ns && event->ts_ns < cpu->lost_to_ns) || is_lost(event)))
-		cpu->running = NOBODY;
-	tid = who_made(list, event, cpu);
 	if (shown && pid_wanted(list, event, tid))
 		put_line(list, event, tid);
-	if (cpu && switch_of(event))
-		switch_in(list, cpu, event);
-	else if (event->id == TRACE_EV_sched_fork && event->type->fixed_bytes >= sizeof(struct trace_sched_fork))
-		set_bit(list->visible, ((const struct trace_sched_fork *)event->payload)->tid);
+	running_threads_after(&list->threads, event);
 }
 
 /*
@@ -748,94 +460,90 @@ static void list_event(struct list *list, const struct trace_event *event, uint3
  */
 static void list_hook(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
-	struct list *list = data;
-	const struct options *options = list->report->options;
-	const struct trace_info *info = trace_get_info(list->report->trace);
+	struct event_list *list = data;
+	const struct visualizer_options *options = list->report->options;
 
-	if (options->cpu >= 0 && event->cpu != (uint32_t)options->cpu)
+	if (options->events.cpu >= 0 && event->cpu != (uint32_t)options->events.cpu)
 		return;
-	if (event->ts_ns < report_moment(list->report, options->from_s))
+	if (event->ts_ns < time_of_second(list->report->trace, options->window.from_s))
 		return;
-	if (options->to_s < 0 || event->ts_ns < report_moment(list->report, options->to_s))
-		list_event(list, event, info->nr_cpus);
+	if (options->window.to_s < 0 || event->ts_ns < time_of_second(list->report->trace, options->window.to_s))
+		list_event(list, event);
 }
 
-static void list_damage(void *list, struct trace_analysis *analysis, const struct trace_gap *gap)
+static void list_late_gap(void *data, struct trace_analysis *analysis, const struct trace_gap *gap)
 {
-	note_gap(list, gap);
+	struct event_list *list = data;
+
+	running_threads_note_gap(&list->threads, gap);
 }
 
-static int list_with_state(struct list *list)
+static int list_with_state(struct event_list *list)
 {
-	const struct trace_info *info = trace_get_info(list->report->trace);
 	int error;
 
 	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
 	if (!list->state)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->cpus[i].running = first_running(list->report->trace, i, report_moment(list->report, list->report->options->from_s));
+	running_threads_begin(&list->threads, time_of_second(list->report->trace, list->report->options->window.from_s));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
-		error = trace_analysis_on_late_gap(list->state, list_damage, list);
+		error = trace_analysis_on_late_gap(list->state, list_late_gap, list);
 	if (!error)
 		error = trace_analysis_run(list->state, NULL);
 	if (!error)
 		error = trace_analysis_error(list->state, NULL); /* for the paths */
 	flush(list);
 	if (!list->report->analysis) /* else the caller has warned already */
-		warn_damages(list->state);
+		losses_warn_late(list->state);
 	trace_analysis_free(list->state);
 	return error;
 }
 
-static int list_events(struct list *list)
+static int list_events(struct event_list *list)
 {
-	const struct options *options = list->report->options;
-	const struct trace_info *info = trace_get_info(list->report->trace);
-	uint32_t cpu = (uint32_t)options->cpu;
+	const struct visualizer_options *options = list->report->options;
+	uint32_t cpu = (uint32_t)options->events.cpu;
 	struct trace_cursor_options window = {
-		.size = sizeof(window), .from_ns = report_moment(list->report, options->from_s), .decode_ahead = 4, .damaged = note_gap, .damaged_data = list};
+		.size = sizeof(window), .from_ns = time_of_second(list->report->trace, options->window.from_s), .decode_ahead = 4, .damaged = running_threads_note_gap, .damaged_data = &list->threads};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
-	if (options->from_s <= 0)
+	if (options->window.from_s <= 0)
 		window.from_ns = 0;
-	if (options->to_s >= 0)
-		window.to_ns = report_moment(list->report, options->to_s);
-	if (options->cpu >= 0) {
+	if (options->window.to_s >= 0)
+		window.to_ns = time_of_second(list->report->trace, options->window.to_s);
+	if (options->events.cpu >= 0) {
 		window.cpus = &cpu;
 		window.nr_cpus = 1;
 	}
-	for (uint32_t i = 0; i < info->nr_cpus; i++)
-		list->cpus[i].running = first_running(list->report->trace, i, window.from_ns);
-	list->cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
+	running_threads_begin(&list->threads, window.from_ns);
+	list->threads.cursor = cursor = trace_cursor_new(list->report->trace, &window, NULL);
 	if (!cursor)
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor)))
-		list_event(list, event, info->nr_cpus);
+		list_event(list, event);
 	flush(list);
-	end_pass(cursor, false);
+	pass_end(cursor, false);
 	return 0;
 }
 
 /* Reports the cause of a list that would be empty. */
 static int check_window(const struct report *report)
 {
-	const struct options *options = report->options;
+	const struct visualizer_options *options = report->options;
 	const struct trace_info *info = trace_get_info(report->trace);
 
-	if (options->cpu >= info->nr_cpus)
-		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0", (long long)options->cpu,
+	if (options->events.cpu >= info->nr_cpus)
+		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0", (long long)options->events.cpu,
 				info->nr_cpus);
-	return report_check_from(report);
+	return time_choice_check(report->trace, &report->options->window);
 }
 
-int report_list(struct report *report)
+int report_list(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
-	struct list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
-	bool filtered = is_left_out(report->trace, TRACE_LEFT_OUT_PROCESSES);
+	struct event_list list = {.report = report, .offset_ns = (int64_t)(info->start_realtime_ns - info->start_ns)};
 	int error = check_window(report);
 
 	if (!error)
@@ -845,29 +553,20 @@ int report_list(struct report *report)
 	if (!info->start_realtime_ns)
 		list.offset_ns = 0;
 	list.buffer = malloc(BUFFER_BYTES);
-	list.cpus = calloc(info->nr_cpus + 1, sizeof(*list.cpus));
 	list.calls = call_texts_new(report->trace);
-	list.visible = calloc(TIDS / 8, 1);
-	list.hidden = calloc(TIDS / 8, 1);
-	if (filtered)
-		list.passed = calloc(TIDS / 8, 1);
-	error = list.buffer && list.cpus && list.calls && list.visible && list.hidden && (list.passed || !filtered) ? find_hidden(&list) : -ENOMEM;
+	/* an analysis reports damage of the start state itself */
+	error = running_threads_init(&list.threads, report->trace, report->options->events.paths || report->analysis);
+	if (!error && (!list.buffer || !list.calls))
+		error = -ENOMEM;
 	if (!error) {
 		prepare_names(&list);
-		set_next_gap(&list);
 		put_header(&list);
-		error = report->options->paths ? list_with_state(&list) : list_events(&list);
+		error = report->options->events.paths ? list_with_state(&list) : list_events(&list);
 	}
 	if (!error && !list.any)
-		tell_empty(&list);
-	for (uint32_t i = 0; list.cpus && i < info->nr_cpus; i++)
-		lookahead_end(&list.cpus[i].ahead);
+		report_empty(&list);
+	running_threads_release(&list.threads);
 	free(list.buffer);
-	free(list.cpus);
-	free(list.passed);
-	free(list.visible);
-	free(list.hidden);
-	trace_cursor_free(list.masks);
 	call_texts_free(list.calls);
 	trace_symbols_free(list.symbols);
 	return error;

@@ -5,29 +5,31 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "checked_memory.h"
 #include "grid.h"
+#include "value_text.h"
 
 #define MAX_COLUMNS 16
-#define NARROWEST 8 /* minimum of an elastic column while other columns can be dropped */
-#define LEAST 3
-#define EXTRA 20    /* minimum of an extra column, else it is dropped */
+#define ELASTIC_WIDTH 8     /* minimum of an elastic column while other columns can be dropped */
+#define ELASTIC_WIDTH_MIN 3 /* the same when none is left */
+#define EXTRA_WIDTH 20	    /* minimum of an extra column, else it is dropped */
 #define NAME_BYTES 512
 
 struct grid {
-	const struct report *report;
+	const struct text_output *output;
 	const char *indent;
 	struct grid_column columns[MAX_COLUMNS];
 	size_t nr;
 	struct pointers cells; /* owned strings, row by row */
 };
 
-struct grid *grid_new(const struct report *report, const char *indent, const struct grid_column *columns, size_t nr)
+struct grid *grid_new(const struct text_output *output, const char *indent, const struct grid_column *columns, size_t nr)
 {
 	struct grid *grid = memory_take(1, sizeof(*grid));
 
 	if (nr > MAX_COLUMNS)
 		abort();
-	*grid = (struct grid){.report = report, .indent = indent, .nr = nr};
+	*grid = (struct grid){.output = output, .indent = indent, .nr = nr};
 	memcpy(grid->columns, columns, nr * sizeof(*columns));
 	return grid;
 }
@@ -46,29 +48,29 @@ void grid_name(struct grid *grid, const char *name)
 
 void grid_ns(struct grid *grid, uint64_t ns)
 {
-	struct text text;
+	struct value_text text;
 
-	grid_text(grid, text_ns(grid->report, ns, &text));
+	grid_text(grid, text_ns(grid->output, ns, &text));
 }
 
 void grid_bytes(struct grid *grid, uint64_t bytes)
 {
-	struct text text;
+	struct value_text text;
 
-	grid_text(grid, !bytes && !grid->report->options->exact ? "-" : text_bytes(grid->report, bytes, &text));
+	grid_text(grid, !bytes && !grid->output->exact ? "-" : text_bytes(grid->output, bytes, &text));
 }
 
 void grid_count(struct grid *grid, uint64_t count)
 {
-	struct text text;
+	struct value_text text;
 
 	snprintf(text.bytes, sizeof(text.bytes), "%" PRIu64, count);
-	grid_text(grid, !count && !grid->report->options->exact ? "-" : text.bytes);
+	grid_text(grid, !count && !grid->output->exact ? "-" : text.bytes);
 }
 
 void grid_percent(struct grid *grid, uint64_t part, uint64_t whole)
 {
-	struct text text;
+	struct value_text text;
 
 	snprintf(text.bytes, sizeof(text.bytes), "%.2f", percent(part, whole));
 	grid_text(grid, text.bytes);
@@ -85,24 +87,12 @@ void grid_process(struct grid *grid, const char *comm, uint32_t pid)
 
 /* ---- widths, in columns of a terminal ---- */
 
-size_t grid_width(const char *text)
-{
-	size_t width = 0;
-
-	for (; *text; text = g_utf8_next_char(text)) {
-		gunichar c = g_utf8_get_char(text);
-
-		width += *text == '\t' ? 8 - width % 8 : g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
-	}
-	return width;
-}
-
 static void measure(const struct grid *grid, size_t *widths)
 {
 	for (size_t i = 0; i < grid->nr; i++)
-		widths[i] = grid_width(grid->columns[i].heading);
+		widths[i] = text_width(grid->columns[i].heading);
 	for (size_t i = 0; i < grid->cells.nr; i++) {
-		size_t width = grid_width(grid->cells.at[i]);
+		size_t width = text_width(grid->cells.at[i]);
 
 		if (width > widths[i % grid->nr])
 			widths[i % grid->nr] = width;
@@ -129,7 +119,7 @@ static void leave_out_empty(const struct grid *grid, size_t *widths)
 
 static size_t total(const struct grid *grid, const size_t *widths)
 {
-	size_t sum = grid_width(grid->indent);
+	size_t sum = text_width(grid->indent);
 	bool first = true;
 
 	for (size_t i = 0; i < grid->nr; i++)
@@ -140,25 +130,25 @@ static size_t total(const struct grid *grid, const size_t *widths)
 	return sum;
 }
 
-/* Narrows elastic columns, always the widest one, down to @least. */
-static void narrow(const struct grid *grid, size_t *widths, size_t least)
+/* Narrows elastic columns, always the widest one, down to @min. */
+static void narrow(const struct grid *grid, size_t *widths, size_t min)
 {
-	while (total(grid, widths) > grid->report->width) {
-		size_t most = grid->nr;
+	while (total(grid, widths) > grid->output->width) {
+		size_t widest = grid->nr;
 
 		for (size_t i = 0; i < grid->nr; i++)
-			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > least && (most == grid->nr || widths[i] > widths[most]))
-				most = i;
-		if (most == grid->nr)
+			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > min && (widest == grid->nr || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == grid->nr)
 			break;
-		widths[most]--;
+		widths[widest]--;
 	}
 }
 
 /* Sets the widths of columns for the terminal. Width 0: the column is dropped. */
 static void fit(const struct grid *grid, size_t *widths)
 {
-	size_t room = grid->report->width;
+	size_t room = grid->output->width;
 
 	measure(grid, widths);
 	leave_out_empty(grid, widths);
@@ -169,101 +159,22 @@ static void fit(const struct grid *grid, size_t *widths)
 			widths[i] = 0;
 	for (size_t i = 0; i < grid->nr; i++)
 		if (grid->columns[i].kind == GRID_EXTRA && total(grid, widths) > room)
-			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA ? widths[i] + room - total(grid, widths) : 0;
-	narrow(grid, widths, NARROWEST);
+			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA_WIDTH ? widths[i] + room - total(grid, widths) : 0;
+	narrow(grid, widths, ELASTIC_WIDTH);
 	/* the first column is the subject of the row */
 	for (size_t i = grid->nr; i-- > 1 && total(grid, widths) > room;)
 		if (grid->columns[i].kind == GRID_RIGHT)
 			widths[i] = 0;
-	narrow(grid, widths, LEAST);
+	narrow(grid, widths, ELASTIC_WIDTH_MIN);
 }
 
 /* ---- output ---- */
-
-static const char *skip_width(const char *text, size_t width)
-{
-	while (*text && grid_width(text) > width)
-		text = g_utf8_next_char(text);
-	return text;
-}
-
-static char *cut(const char *text, size_t width)
-{
-	struct string cut = {0};
-
-	if (grid_width(text) <= width) {
-		string_add(&cut, text);
-		return string_take(&cut);
-	}
-	if (*text == '/') {
-		string_add(&cut, "\xe2\x80\xa6");
-		string_add(&cut, skip_width(text, width - 1));
-		return string_take(&cut);
-	}
-	for (; *text && grid_width(string_text(&cut)) < width - 1; text = g_utf8_next_char(text))
-		string_add_bytes(&cut, text, (size_t)(g_utf8_next_char(text) - text));
-	string_add(&cut, "\xe2\x80\xa6");
-	return string_take(&cut);
-}
-
-char *grid_cut(const struct report *report, size_t before, const char *text)
-{
-	return report->width && report->width > before + NARROWEST ? cut(text, report->width - before) : memory_copy(text, strlen(text));
-}
-
-/* Writes @text, wrapped at the width of the terminal. */
-static void put_words(const struct report *report, const char *indent, const char *text)
-{
-	size_t left = grid_width(indent), at = left;
-	bool more = *text;
-
-	for (size_t i = 0; more; i++) {
-		size_t bytes = strcspn(text, " ");
-		char *whole = memory_copy(text, bytes), *word = grid_cut(report, left + 4, whole);
-		size_t length = grid_width(word);
-
-		if (i && report->width && at + 1 + length > report->width) {
-			fprintf(report->out, "\n%s    ", indent);
-			at = left + 4;
-		} else if (i) {
-			fputs(" ", report->out);
-			at++;
-		}
-		fputs(word, report->out);
-		at += length;
-		free(word);
-		free(whole);
-		more = text[bytes];
-		text += bytes + 1;
-	}
-}
-
-void grid_title(const struct report *report, const char *indent, const char *text)
-{
-	fprintf(report->out, "%s%s", indent, report->colour ? "\033[1m" : "");
-	put_words(report, indent, text);
-	fprintf(report->out, "%s\n", report->colour ? "\033[0m" : "");
-}
-
-void grid_line(const struct report *report, const char *indent, const char *format, ...)
-{
-	struct string text = {0};
-	va_list arguments;
-
-	va_start(arguments, format);
-	string_addv(&text, format, arguments);
-	va_end(arguments);
-	fputs(indent, report->out);
-	put_words(report, indent, string_text(&text));
-	fputs("\n", report->out);
-	string_free(&text);
-}
 
 static void put_row(const struct grid *grid, const size_t *widths, const char *const *cells)
 {
 	size_t owed = 0; /* blanks before the next cell: not written at the end of a line */
 
-	fputs(grid->indent, grid->report->out);
+	fputs(grid->indent, grid->output->out);
 	for (size_t i = 0; i < grid->nr; i++) {
 		bool right = grid->columns[i].kind < GRID_ELASTIC;
 		char *text;
@@ -275,13 +186,13 @@ static void put_row(const struct grid *grid, const size_t *widths, const char *c
 			owed += widths[i] + 2;
 			continue;
 		}
-		text = cut(cells[i], widths[i]);
-		blanks = widths[i] > grid_width(text) ? widths[i] - grid_width(text) : 0;
-		fprintf(grid->report->out, "%*s%s", (int)(owed + (right ? blanks : 0)), "", text);
+		text = text_cut(cells[i], widths[i]);
+		blanks = widths[i] > text_width(text) ? widths[i] - text_width(text) : 0;
+		fprintf(grid->output->out, "%*s%s", (int)(owed + (right ? blanks : 0)), "", text);
 		owed = 2 + (right ? 0 : blanks);
 		free(text);
 	}
-	fputs("\n", grid->report->out);
+	fputs("\n", grid->output->out);
 }
 
 /* A line that names the dropped columns of numbers. */
@@ -293,7 +204,7 @@ static void put_missing(const struct grid *grid, const size_t *widths)
 		if (!widths[i] && grid->columns[i].kind == GRID_RIGHT)
 			string_addf(&names, "%s%s", names.len ? ", " : "(no room for: ", grid->columns[i].heading);
 	if (names.len)
-		grid_line(grid->report, grid->indent, "%s)", string_text(&names));
+		output_line(grid->output, grid->indent, "%s)", string_text(&names));
 	string_free(&names);
 }
 
@@ -313,7 +224,7 @@ void grid_end(struct grid *grid, const char *rest)
 	for (size_t i = 0; i + grid->nr <= grid->cells.nr; i += grid->nr)
 		put_row(grid, widths, (const char *const *)&grid->cells.at[i]);
 	if (rest && *rest)
-		grid_line(grid->report, grid->indent, "(%s)", rest);
+		output_line(grid->output, grid->indent, "(%s)", rest);
 	put_missing(grid, widths);
 	pointers_free_all(&grid->cells);
 	free(grid);

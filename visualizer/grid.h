@@ -6,7 +6,7 @@
  * than the terminal.
  *
  *	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"path", GRID_ELASTIC}};
- *	struct grid *grid = grid_new(report, "\t", columns, 2);
+ *	struct grid *grid = grid_new(&report->output, "\t", columns, 2);
  *
  *	grid_ns(grid, ns);
  *	grid_name(grid, path);
@@ -17,7 +17,9 @@
  * columns are dropped from the right, and a line below the table names them. On a pipe nothing is
  * cut.
  */
-#include "report.h"
+#include <stddef.h>
+#include <stdint.h>
+#include "text_output.h"
 
 enum grid_kind {
 	GRID_RIGHT,    /* numbers */
@@ -33,7 +35,7 @@ struct grid_column {
 };
 struct grid;
 
-struct grid *grid_new(const struct report *report, const char *indent, const struct grid_column *columns, size_t nr);
+struct grid *grid_new(const struct text_output *output, const char *indent, const struct grid_column *columns, size_t nr);
 void grid_text(struct grid *grid, const char *text); /* unchanged */
 void grid_name(struct grid *grid, const char *name); /* by text_name() */
 void grid_ns(struct grid *grid, uint64_t ns);
@@ -44,14 +46,4 @@ void grid_percent(struct grid *grid, uint64_t part, uint64_t whole);
 void grid_process(struct grid *grid, const char *comm, uint32_t pid);
 /** grid_end() - print the table, with the line @rest below it unless NULL or empty, and free it */
 void grid_end(struct grid *grid, const char *rest);
-/** grid_title() - a line above a table, bold on a terminal, wrapped and indented there */
-void grid_title(const struct report *report, const char *indent, const char *text);
-/** grid_line() - the same, not bold */
-void grid_line(const struct report *report, const char *indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/** grid_width() - the width of @text in columns of a terminal */
-size_t grid_width(const char *text);
-/**
- * grid_cut() - @text, cut to the width of the terminal after @before columns; the caller frees it
- */
-char *grid_cut(const struct report *report, size_t before, const char *text);
 #endif

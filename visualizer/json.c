@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include "json.h"
-#include "report.h"
 
 /* Names come from the kernel and from programs: invalid UTF-8 becomes U+FFFD. */
-void report_json_string(FILE *out, const char *text)
+void json_string(struct json *json, const char *text)
 {
 	static const char escapes[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+	FILE *out = json->out;
 
 	putc('"', out);
 	while (*text) {
@@ -30,11 +30,6 @@ void report_json_string(FILE *out, const char *text)
 		text = next;
 	}
 	putc('"', out);
-}
-
-void json_string(struct json *json, const char *text)
-{
-	report_json_string(json->out, text);
 }
 
 void json_separate(struct json *json)

@@ -20,7 +20,7 @@ void json_open(struct json *json, const char *key, const char *bracket);
 void json_close(struct json *json, const char *bracket);
 void json_separate(struct json *json); /* before a value that the caller writes itself */
 void json_key(struct json *json, const char *key);
-void json_string(struct json *json, const char *text);
+void json_string(struct json *json, const char *text); /* quoted and escaped */
 void json_u64(struct json *json, const char *key, uint64_t value);
 /** json_known() - the value, or null unless @known */
 void json_known(struct json *json, const char *key, uint64_t value, bool known);

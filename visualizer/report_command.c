@@ -13,11 +13,15 @@
  * disk with the command's program is not subtracted, only the read of the recorder's pipe.
  */
 #include <string.h>
+#include <sys/param.h> /* MIN(), MAX() */
 #include "command_name.h"
-#include "report.h"
+#include "losses.h"
+#include "report_command.h"
 
-/* struct hold - a process of a recorder waited @ns, until @until_ns, for permission to run */
-struct hold {
+/*
+ * struct recorder_wait - a process of a recorder waited @ns, until @until_ns, for permission to run
+ */
+struct recorder_wait {
 	uint64_t key; /* address of the process */
 	uint64_t ns;
 	uint64_t until_ns;
@@ -40,7 +44,7 @@ static bool is_child_of_recorder(const struct trace_analysis *analysis, const st
  * file of the call is known. In a recording of some processes no holder of the other end is known.
  * If events were @lost meanwhile, the target is unknown, but not that the process waited.
  */
-static bool is_hold(const struct trace_process *process, const struct trace_wait *wait, bool lost)
+static bool is_recorder_wait(const struct trace_process *process, const struct trace_wait *wait, bool lost)
 {
 	if (lost)
 		return wait->kind == TRACE_WAIT_UNKNOWN;
@@ -49,9 +53,9 @@ static bool is_hold(const struct trace_process *process, const struct trace_wait
 	return wait->kind == TRACE_WAIT_OTHER && strcmp(wait->via, "pipe") == 0;
 }
 
-static struct hold *hold_get(struct report *report, const struct trace_process *process)
+static struct recorder_wait *recorder_wait_get(struct report_command *command, const struct trace_process *process)
 {
-	return memory_row(&report->holds, sizeof(struct hold), (uintptr_t)process);
+	return memory_row(&command->recorder_waits, sizeof(struct recorder_wait), (uintptr_t)process);
 }
 
 /*
@@ -62,111 +66,112 @@ static void on_blocked(void *data, struct trace_analysis *analysis, const struct
 {
 	struct trace_wait wait = {.kind = interval->kind, .pid = interval->other ? trace_process_pid(interval->other) : 0, .via = interval->via};
 	const struct trace_process *process = trace_thread_process(interval->thread);
-	struct report *report = data;
-	struct hold *hold;
+	struct report_command *command = data;
+	struct recorder_wait *row;
 
-	if ((report->command_is_sure && interval->from_ns >= report->command_exec_ns) || !is_child_of_recorder(analysis, interval->thread))
+	if ((command->is_sure && interval->from_ns >= command->exec_ns) || !is_child_of_recorder(analysis, interval->thread))
 		return;
-	hold = hold_get(report, process);
-	if (!is_hold(process, &wait, false) && (!is_hold(process, &wait, true) || (hold->until_ns && interval->from_ns != hold->until_ns)))
+	row = recorder_wait_get(command, process);
+	if (!is_recorder_wait(process, &wait, false) && (!is_recorder_wait(process, &wait, true) || (row->until_ns && interval->from_ns != row->until_ns)))
 		return;
-	hold->ns += interval->to_ns - interval->from_ns;
-	hold->until_ns = hold->until_ns > interval->to_ns ? hold->until_ns : interval->to_ns;
+	row->ns += interval->to_ns - interval->from_ns;
+	row->until_ns = row->until_ns > interval->to_ns ? row->until_ns : interval->to_ns;
 }
 
-static void on_exec(struct report *report, struct trace_analysis *analysis, const struct trace_event *event)
+static void on_exec(struct report_command *command, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread;
 
-	if (report->command_is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
+	if (command->is_sure || event->type->fixed_bytes < sizeof(struct trace_sched_exec))
 		return;
 	/* an exec may have changed the thread's id already */
 	thread = trace_event_thread(analysis, event);
-	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
+	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(command->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
-	report->command_is_sure = is_child_of_recorder(analysis, thread);
-	report->command_exec_ns = event->ts_ns;
-	if (report->command_is_sure || !report->command)
-		report->command = trace_thread_process(thread);
+	command->is_sure = is_child_of_recorder(analysis, thread);
+	command->exec_ns = event->ts_ns;
+	if (command->is_sure || !command->process)
+		command->process = trace_thread_process(thread);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_sched_exit *ended = event->payload;
 	const struct trace_thread *thread;
-	struct report *report = data;
+	struct report_command *command = data;
 
 	if (event->id == TRACE_EV_sched_exec) {
-		on_exec(report, analysis, event);
+		on_exec(command, analysis, event);
 		return;
 	}
-	if (!report->command || event->type->fixed_bytes < sizeof(*ended) || !ended->group_dead)
+	if (!command->process || event->type->fixed_bytes < sizeof(*ended) || !ended->group_dead)
 		return;
 	thread = trace_event_thread(analysis, event);
-	report->command_exited |= thread && trace_thread_process(thread) == report->command;
+	command->exited |= thread && trace_thread_process(thread) == command->process;
 }
 
-void command_begin(struct report *report)
+void command_begin(struct report_command *command, const struct trace *trace, struct trace_analysis *analysis)
 {
-	const char *command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
+	const char *words = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
-	if (!command || !*command)
+	*command = (struct report_command){.trace = trace, .analysis = analysis};
+	if (!words || !*words)
 		return;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
 	mask[TRACE_EV_sched_exit / 64] |= 1ull << TRACE_EV_sched_exit % 64;
-	if (trace_analysis_on_event(report->analysis, mask, on_event, report) < 0 ||
-	    trace_analysis_on_interval_of(report->analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, report) < 0)
+	if (trace_analysis_on_event(analysis, mask, on_event, command) < 0 ||
+	    trace_analysis_on_interval_of(analysis, 1u << TRACE_STATE_BLOCKED, on_blocked, command) < 0)
 		memory_end();
 }
 
-void command_end(struct report *report)
+void command_end(struct report_command *command)
 {
-	table_clear(&report->holds);
+	table_clear(&command->recorder_waits);
 }
 
-const char *command_words(const struct report *report)
+const char *command_words(const struct report_command *command)
 {
-	return report->command_is_sure ? "the command" : "the first recorded process with the command's name";
+	return command->is_sure ? "the command" : "the first recorded process with the command's name";
 }
 
 /* All 0 if the command did not wait for the recorder, or was found by its name only. */
-static struct hold hold_of(const struct report *report)
+static struct recorder_wait recorder_wait_of_command(const struct report_command *command)
 {
-	const struct hold *hold = report->command_is_sure ? table_find(&report->holds, sizeof(*hold), (uintptr_t)report->command) : NULL;
+	const struct recorder_wait *row = command->is_sure ? table_find(&command->recorder_waits, sizeof(*row), (uintptr_t)command->process) : NULL;
 
-	return hold ? *hold : (struct hold){0};
+	return row ? *row : (struct recorder_wait){0};
 }
 
-uint64_t command_from_ns(const struct report *report)
+uint64_t command_from_ns(const struct report_command *command)
 {
-	return MAX(trace_process_start_ns(report->command), hold_of(report).until_ns);
+	return MAX(trace_process_start_ns(command->process), recorder_wait_of_command(command).until_ns);
 }
 
-uint64_t command_ran_ns(const struct report *report)
+uint64_t command_ran_ns(const struct report_command *command)
 {
-	return trace_process_end_ns(report->command) - command_from_ns(report);
+	return trace_process_end_ns(command->process) - command_from_ns(command);
 }
 
 /*
  * True also if none of its threads exists at the end: the recording may stop before the command
  * leaves its CPU for the last time.
  */
-bool command_has_ended(const struct report *report)
+bool command_has_ended(const struct report_command *command)
 {
-	if (report->command_exited)
+	if (command->exited)
 		return true;
-	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(report->command, thread));)
-		if (trace_find_thread(report->analysis, trace_thread_tid(thread)) == thread)
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(command->process, thread));)
+		if (trace_find_thread(command->analysis, trace_thread_tid(thread)) == thread)
 			return false;
 	return true;
 }
 
-const char *command_not_ended(const struct report *report)
+const char *command_not_ended(const struct report_command *command)
 {
 	size_t gaps;
 
-	return report_lost(report, &gaps) || gaps ? "its end was not recorded" : "had not ended";
+	return losses_lost(command->trace, command->analysis, &gaps) || gaps ? "its end was not recorded" : "had not ended";
 }
 
 /* Subtracts up to *@left from *@time, and from *@whole, which includes it. */
@@ -180,19 +185,19 @@ static uint64_t take(uint64_t *time, uint64_t *whole, uint64_t *left)
 	return taken;
 }
 
-static void take_hold(const struct report *report, struct trace_figures *figures, bool lost, uint64_t *left)
+static void take_recorder_wait(const struct report_command *command, struct trace_figures *figures, bool lost, uint64_t *left)
 {
 	for (size_t i = 0; i < figures->nr_waits; i++)
-		if (is_hold(report->command, &figures->waits[i], lost))
+		if (is_recorder_wait(command->process, &figures->waits[i], lost))
 			figures->elapsed_ns -= take(&figures->waits[i].ns, &figures->blocked_ns, left);
 }
 
-void command_free_figures(const struct report *report, struct trace_figures *figures)
+void command_subtract_recorder_wait(const struct report_command *command, struct trace_figures *figures)
 {
-	uint64_t held = hold_of(report).ns, before = command_from_ns(report) - trace_process_start_ns(report->command) - held;
+	uint64_t held = recorder_wait_of_command(command).ns, before = command_from_ns(command) - trace_process_start_ns(command->process) - held;
 
-	take_hold(report, figures, false, &held);
-	take_hold(report, figures, true, &held);
+	take_recorder_wait(command, figures, false, &held);
+	take_recorder_wait(command, figures, true, &held);
 	/*
 	 * It may have waited for a CPU, or run, from the start of the recording until it waited for
 	 * the recorder.
@@ -202,17 +207,17 @@ void command_free_figures(const struct report *report, struct trace_figures *fig
 	take(&figures->syscall_ns, &figures->elapsed_ns, &before);
 }
 
-struct pointers command_family(const struct report *report)
+struct pointers command_family(const struct report_command *command)
 {
-	const struct trace_process *root = report->command;
+	const struct trace_process *root = command->process;
 	struct pointers list = {0};
 	struct hash_table pids = {0}; /* rows are keys: the pid + 1 */
 	uint64_t start_ns = trace_process_start_ns(root); /* computed over all threads: keep it */
 
 	pointers_add(&list, root);
 	memory_row(&pids, sizeof(uint64_t), trace_process_pid(root) + 1ull);
-	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) { /* parents come before their children */
-		const struct trace_process *process = trace_get_process(report->analysis, i);
+	for (size_t i = 0; i < trace_nr_processes(command->analysis); i++) { /* parents come before their children */
+		const struct trace_process *process = trace_get_process(command->analysis, i);
 
 		if (process == root || !trace_nr_threads(process) || trace_process_start_ns(process) < start_ns ||
 		    !table_find(&pids, sizeof(uint64_t), trace_process_ppid(process) + 1ull))

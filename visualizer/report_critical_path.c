@@ -13,11 +13,16 @@
 #include "complain.h"
 #include "grid.h"
 #include "json.h"
-#include "report.h"
+#include "losses.h"
+#include "process_choice.h"
+#include "recorded.h"
+#include "report_critical_path.h"
+#include "row_limit.h"
+#include "time_choice.h"
 
 #define NAME_BYTES 256
 #define ROWS_SHOWN 10  /* in each table, unless --top is given */
-#define NAMED_IN_VERDICT 3
+#define NAMED_IN_SENTENCE 3
 #define WORTH_NAMING 0.5 /* percent */
 
 /* ---- the thread ---- */
@@ -26,12 +31,12 @@ static const char how_to_choose[] = "choose a process: --critical-path=PID or --
 
 static uint64_t from_ns(const struct report *report)
 {
-	return report_moment(report, report->options->from_s);
+	return time_of_second(report->trace, report->options->window.from_s);
 }
 
 static uint64_t to_ns(const struct report *report)
 {
-	return report->options->to_s >= 0 ? report_moment(report, report->options->to_s) : UINT64_MAX;
+	return report->options->window.to_s >= 0 ? time_of_second(report->trace, report->options->window.to_s) : UINT64_MAX;
 }
 
 int critical_path_begin(struct report *report)
@@ -42,14 +47,14 @@ int critical_path_begin(struct report *report)
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return complain(1, "the kernel was not recorded, only events of programs: what threads "
 				   "waited for is unknown; record as root");
-	if (report_check_from(report))
+	if (time_choice_check(report->trace, &report->options->window))
 		return 2;
-	if (report->options->from_s > 0)
+	if (report->options->window.from_s > 0)
 		options.from_ns = from_ns(report);
-	if (report->options->to_s >= 0)
+	if (report->options->window.to_s >= 0)
 		options.to_ns = to_ns(report);
 	options.command = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND);
-	if (!options.command && !report->options->critical_task)
+	if (!options.command && !report->options->reports.critical_task)
 		return complain(1, "no command was recorded with this trace; %s", how_to_choose);
 	report->history = trace_history_new(report->analysis, &options, &error);
 	return report->history ? 0 : complain(1, "--critical-path: %s", error.message);
@@ -110,7 +115,7 @@ static const struct trace_thread *find(const struct report *report, const char *
  * If a thread other than the first one calls exec, it goes on with the id of the first thread,
  * which dies.
  */
-static const struct trace_thread *who_went_on(const struct report *report, const struct trace_thread *command)
+static const struct trace_thread *thread_after_exec(const struct report *report, const struct trace_thread *command)
 {
 	const struct trace_process *process = command ? trace_thread_process(command) : NULL;
 	const struct trace_thread *best = command;
@@ -123,12 +128,12 @@ static const struct trace_thread *who_went_on(const struct report *report, const
 
 static struct trace_critical_path *choose(const struct report *report, struct trace_error *ret_error)
 {
-	const char *task = report->options->critical_task;
+	const char *task = report->options->reports.critical_task;
 	const struct trace_thread *thread;
 	uint64_t from = from_ns(report), begun = 0;
 	size_t nr = 1;
 
-	thread = task ? find(report, task, &nr) : who_went_on(report, trace_history_command(report->history, &begun));
+	thread = task ? find(report, task, &nr) : thread_after_exec(report, trace_history_command(report->history, &begun));
 	if (!thread) {
 		if (task)
 			complain(1, "no thread %s in this window; tracevisualizer -a lists the processes", task);
@@ -140,8 +145,8 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 		fprintf(stderr, "tracevisualizer: %zu threads match %s; using %u, the longest-lived; choose another with --critical-path=PID\n", nr, task,
 			trace_thread_tid(thread));
 	/* the path begins where the reports let the command's run begin */
-	if (trace_thread_process(thread) == report->command)
-		begun = command_from_ns(report);
+	if (trace_thread_process(thread) == report->command.process)
+		begun = command_from_ns(&report->command);
 	return trace_critical_path_new(report->history, thread, begun > from ? begun : from, to_ns(report), ret_error);
 }
 
@@ -195,19 +200,19 @@ static void row_text(const struct trace_contributor *row, char *text, size_t siz
 
 /* ---- text ---- */
 
-struct telling {
+struct path_report {
 	const struct report *report;
 	const struct trace_critical_path *path;
 	const struct trace_process *own;
 	uint64_t from, to;
 };
 
-static bool is_own(const struct telling *t, const struct trace_contributor *row)
+static bool is_own(const struct path_report *t, const struct trace_contributor *row)
 {
 	return row->pid == trace_process_pid(t->own) && strcmp(row->comm, trace_process_comm(t->own)) == 0;
 }
 
-static void reason(const struct telling *t, const struct trace_contributor *row, char *text, size_t size)
+static void reason(const struct path_report *t, const struct trace_contributor *row, char *text, size_t size)
 {
 	static const char *const own_waits[TRACE_NR_WAIT_KINDS] = {
 		[TRACE_WAIT_FILE] = "for files",	 [TRACE_WAIT_PROCESS] = "for other processes", [TRACE_WAIT_NETWORK] = "for the network",
@@ -228,7 +233,7 @@ static void reason(const struct telling *t, const struct trace_contributor *row,
 }
 
 /* The first, hence longest, contributor of known cause. */
-static const struct trace_contributor *greatest(const struct telling *t, enum trace_contributor_by by)
+static const struct trace_contributor *greatest(const struct path_report *t, enum trace_contributor_by by)
 {
 	const struct trace_contributor *row;
 
@@ -239,7 +244,7 @@ static const struct trace_contributor *greatest(const struct telling *t, enum tr
 }
 
 /* True if @part is at least half of the sum of its kind and may be called "mostly". */
-static bool is_most(const struct telling *t, const struct trace_contributor *part)
+static bool is_most(const struct path_report *t, const struct trace_contributor *part)
 {
 	const struct trace_contributor *row;
 	uint64_t whole = 0;
@@ -250,13 +255,13 @@ static bool is_most(const struct telling *t, const struct trace_contributor *par
 }
 
 /* True for a taker without a process. A process may have the same name, so the pid must be 0. */
-static bool is_nobody(const struct trace_contributor *taker, const char *word)
+static bool is_without_process(const struct trace_contributor *taker, const char *word)
 {
 	return !taker->pid && strcmp(taker->comm, word) == 0;
 }
 
 /* The process; for a thread other than its first one also the thread. */
-static void add_own(struct string *s, const struct telling *t)
+static void add_own(struct string *s, const struct path_report *t)
 {
 	const struct trace_thread *thread = trace_critical_path_thread(t->path);
 	const char *comm = trace_process_comm(t->own);
@@ -267,12 +272,12 @@ static void add_own(struct string *s, const struct telling *t)
 	string_addf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 }
 
-static void verdict(const struct telling *t)
+static void put_sentence(const struct path_report *t)
 {
 	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
 	char text[2 * NAME_BYTES];
 	uint64_t window = t->to - t->from, own_cpu = 0;
-	struct text time;
+	struct value_text time;
 	int named = 0;
 	struct string s = {0};
 
@@ -282,56 +287,56 @@ static void verdict(const struct telling *t)
 			own_cpu = row->ns;
 			continue;
 		}
-		if (named == NAMED_IN_VERDICT || (named && percent(row->ns, window) < WORTH_NAMING))
+		if (named == NAMED_IN_SENTENCE || (named && percent(row->ns, window) < WORTH_NAMING))
 			continue;
 		reason(t, row, text, sizeof(text));
 		if (named++)
 			string_addf(&s, ", %.1f %% %s", percent(row->ns, window), text);
 		else
-			string_addf(&s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(t->report, window, &time), text);
+			string_addf(&s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(&t->report->output, window, &time), text);
 	}
 	if (named)
 		string_addf(&s, "; it ran on a CPU for %.1f %%.", percent(own_cpu, window));
 	else
-		string_addf(&s, " ran on a CPU for all of its %s.", text_ns(t->report, window, &time));
+		string_addf(&s, " ran on a CPU for all of its %s.", text_ns(&t->report->output, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
 		string_addf(&s, is_most(t, target) ? " Waits that no other thread ended were mostly for %s: %s." :
 						     " Waits that no other thread ended were longest for %s: %s.",
-				       text, text_ns(t->report, target->ns, &time));
+				       text, text_ns(&t->report->output, target->ns, &time));
 	}
-	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "idle CPU")) {
+	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_without_process(taker, "idle CPU")) {
 		string_addf(&s, " It waited %s for idle CPUs to wake up.",
-				       text_ns(t->report, taker->ns, &time));
-	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_nobody(taker, "unknown")) {
-		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.", text_ns(t->report, taker->ns, &time));
+				       text_ns(&t->report->output, taker->ns, &time));
+	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_without_process(taker, "unknown")) {
+		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.", text_ns(&t->report->output, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
 		string_addf(&s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
-				       text, text_ns(t->report, taker->ns, &time));
+				       text, text_ns(&t->report->output, taker->ns, &time));
 	}
-	report_loss_sentence(&s, t->report);
-	report_wrapped(t->report, string_text(&s));
+	losses_sentence(&s, t->report->trace, t->report->analysis);
+	output_paragraph(&t->report->output, string_text(&s));
 	string_free(&s);
 }
 
-static size_t put_contributors(const struct telling *t, size_t first)
+static size_t put_contributors(const struct path_report *t, size_t first)
 {
 	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
-		"By command:", "By thread:", "Waits that no other thread ended, for:", "Waited for the holder of a lock:", "Waited for another process:",
-		"Waited for a CPU that was taken by:"};
+		"Time by command and state:", "Time by thread and state:", "Waits that no other thread ended, by target:", "Waits for locks, by holder:",
+		"Waits for other processes, by process:", "Waits for a CPU, by the thread that had it:"};
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
 	const struct trace_contributor *row = trace_critical_path_contributor(t->path, first);
 	enum trace_contributor_by by = row->by;
-	struct fold fold = fold_begin(t->report, ROWS_SHOWN);
-	struct grid *grid = grid_new(t->report, "\t", columns, 4);
+	struct row_limit limit = row_limit_new(&t->report->options->rows, ROWS_SHOWN);
+	struct grid *grid = grid_new(&t->report->output, "\t", columns, 4);
 	char text[3 * NAME_BYTES];
-	struct text rest;
+	struct value_text rest;
 	size_t i = first;
 
-	grid_title(t->report, "", titles[by]);
+	output_title(&t->report->output, "", titles[by]);
 	for (; (row = trace_critical_path_contributor(t->path, i)) && row->by == by; i++) {
-		if (!fold_shows_if(&fold, true, row->ns))
+		if (!row_limit_shows_if(&limit, true, row->ns))
 			continue;
 		row_text(row, text, sizeof(text));
 		grid_ns(grid, row->ns);
@@ -339,15 +344,15 @@ static size_t put_contributors(const struct telling *t, size_t first)
 		grid_count(grid, row->count);
 		grid_text(grid, text);
 	}
-	grid_end(grid, fold_rest(&fold, &rest));
+	grid_end(grid, row_limit_rest(&limit, &t->report->output, &rest));
 	return i;
 }
 
-static void contributor_tables(const struct telling *t)
+static void contributor_tables(const struct path_report *t)
 {
 	for (size_t i = 0; trace_critical_path_contributor(t->path, i);) {
 		if (i)
-			fputs("\n", t->report->out);
+			fputs("\n", t->report->output.out);
 		i = put_contributors(t, i);
 	}
 }
@@ -374,73 +379,73 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 #define TIME_WIDTH 14
 #define TID_WIDTH 8
 #define TEXT_WIDTH 20
-struct shape {
+struct segment_columns {
 	bool at, tid;
 	size_t before; /* columns before the text */
 };
 
-static struct shape shape_of(const struct report *report)
+static struct segment_columns segment_columns_of(const struct text_output *output)
 {
-	struct shape shape = {.before = 2 + TIME_WIDTH + 2};
+	struct segment_columns columns = {.before = 2 + TIME_WIDTH + 2};
 
-	shape.at = !report->width || report->width >= shape.before + TIME_WIDTH + 2 + TEXT_WIDTH;
-	shape.before += shape.at ? TIME_WIDTH + 2 : 0;
-	shape.tid = shape.at && (!report->width || report->width >= shape.before + TID_WIDTH + 2 + TEXT_WIDTH);
-	shape.before += shape.tid ? TID_WIDTH + 2 : 0;
-	return shape;
+	columns.at = !output->width || output->width >= columns.before + TIME_WIDTH + 2 + TEXT_WIDTH;
+	columns.before += columns.at ? TIME_WIDTH + 2 : 0;
+	columns.tid = columns.at && (!output->width || output->width >= columns.before + TID_WIDTH + 2 + TEXT_WIDTH);
+	columns.before += columns.tid ? TID_WIDTH + 2 : 0;
+	return columns;
 }
 
-static void segment_row(const struct report *report, const struct shape *shape, const char *at, const char *ns, const char *tid, const char *text)
+static void segment_row(const struct text_output *output, const struct segment_columns *columns, const char *at, const char *ns, const char *tid, const char *text)
 {
-	char *shown = grid_cut(report, shape->before, text);
+	char *shown = output_cut(output, columns->before, text);
 
-	if (shape->at)
-		fprintf(report->out, "  %*s", TIME_WIDTH, at);
-	fprintf(report->out, "  %*s", TIME_WIDTH, ns);
-	if (shape->tid)
-		fprintf(report->out, "  %*s", TID_WIDTH, tid);
-	fprintf(report->out, "  %s\n", shown);
+	if (columns->at)
+		fprintf(output->out, "  %*s", TIME_WIDTH, at);
+	fprintf(output->out, "  %*s", TIME_WIDTH, ns);
+	if (columns->tid)
+		fprintf(output->out, "  %*s", TID_WIDTH, tid);
+	fprintf(output->out, "  %s\n", shown);
 	free(shown);
 }
 
 /* Indented by the number of threads between this one and the chosen one. */
-static void segment_line(const struct telling *t, const struct shape *shape, const struct trace_path_segment *s)
+static void segment_line(const struct path_report *t, const struct segment_columns *columns, const struct trace_path_segment *s)
 {
 	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES];
-	struct text at, ns, tid;
+	struct value_text at, ns, tid;
 
 	segment_text(s, text, sizeof(text));
 	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "", text_comm(trace_thread_comm(s->thread), name, sizeof(name)),
 		 text, s->waiter ? "  <- " : "", s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
-	segment_row(t->report, shape, text_ns(t->report, s->from_ns - report_moment(t->report, 0), &at),
-		    text_ns(t->report, s->to_ns - s->from_ns, &ns), tid.bytes, line);
+	segment_row(&t->report->output, columns, text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
+		    text_ns(&t->report->output, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 
-static void segment_lines(const struct telling *t)
+static void segment_lines(const struct path_report *t)
 {
-	struct shape shape = shape_of(t->report);
+	struct segment_columns columns = segment_columns_of(&t->report->output);
 	struct trace_path_segment s;
 
-	fputs("\n", t->report->out);
-	grid_title(t->report, "", "Segments:");
-	segment_row(t->report, &shape, "at", "for", "TID", "thread: state");
+	fputs("\n", t->report->output.out);
+	output_title(&t->report->output, "", "Segments (indented by the depth of waits; <-: the means that ended the wait):");
+	segment_row(&t->report->output, &columns, "start", "time", "TID", "thread: state");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
 		trace_critical_path_segment(t->path, i, &s);
-		segment_line(t, &shape, &s);
+		segment_line(t, &columns, &s);
 	}
-	if (!shape.tid)
-		grid_line(t->report, "  ", "(no room for: %sTID)", shape.at ? "" : "at, ");
+	if (!columns.tid)
+		output_line(&t->report->output, "  ", "(no room for: %sTID)", columns.at ? "" : "start, ");
 }
 
-static void tell(const struct report *report, const struct trace_critical_path *path)
+static void put_text(const struct report *report, const struct trace_critical_path *path)
 {
-	struct telling t = {.report = report, .path = path, .own = trace_thread_process(trace_critical_path_thread(path))};
+	struct path_report t = {.report = report, .path = path, .own = trace_thread_process(trace_critical_path_thread(path))};
 
 	trace_critical_path_window(path, &t.from, &t.to);
-	verdict(&t);
+	put_sentence(&t);
 	contributor_tables(&t);
-	if (report->options->all)
+	if (report->options->rows.all)
 		segment_lines(&t);
 }
 
@@ -514,33 +519,33 @@ static void put_window(struct json *json, const struct trace_critical_path *path
 
 static void put_json(const struct report *report, const struct trace_critical_path *path)
 {
-	struct json json = {.out = report->out, .first = true};
+	struct json json = {.out = report->output.out, .first = true};
 	struct trace_path_segment segment;
 	size_t gaps;
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-critical-path/1");
-	json_u64(&json, "lost", report_lost(report, &gaps));
+	json_u64(&json, "lost", losses_lost(report->trace, report->analysis, &gaps));
 	json_u64(&json, "gaps", gaps);
 	json_bool(&json, "coarse", trace_history_is_coarse(report->history));
 	put_window(&json, path);
 	json_open(&json, "segments", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(path); i++) {
 		trace_critical_path_segment(path, i, &segment);
-		putc('\n', report->out);
+		putc('\n', report->output.out);
 		put_segment(&json, &segment);
 	}
 	json_close(&json, "]");
 	json_open(&json, "contributors", "[");
 	for (size_t i = 0; i < trace_critical_path_nr_contributors(path); i++) {
-		putc('\n', report->out);
+		putc('\n', report->output.out);
 		put_contributor(&json, trace_critical_path_contributor(path, i));
 	}
 	json_close(&json, "]");
 	json_close(&json, "}\n");
 }
 
-int report_critical_path(struct report *report)
+int report_critical_path(const struct report *report)
 {
 	struct trace_error error = {0};
 	struct trace_critical_path *path = choose(report, &error);
@@ -555,10 +560,10 @@ int report_critical_path(struct report *report)
 		trace_critical_path_free(path);
 		return complain(1, "%s", error.message);
 	}
-	if (report->options->json)
+	if (report->options->reports.json)
 		put_json(report, path);
 	else
-		tell(report, path);
+		put_text(report, path);
 	trace_critical_path_free(path);
 	return 0;
 }

@@ -12,8 +12,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h> /* MAX() */
+#include "checked_figures.h"
+#include "checked_memory.h"
 #include "grid.h"
 #include "json.h"
+#include "losses.h"
+#include "process_choice.h"
+#include "recorded.h"
+#include "report_diff.h"
+#include "row_limit.h"
 
 #define NAMES 10 /* rows, unless --top or --all choose another number */
 
@@ -25,7 +33,7 @@ enum quantity {
 static const struct {
 	const char *key;
 	const char *text;
-	bool tells; /* counts for the order of names */
+	bool ranks; /* counts for the order of names */
 } quantities[NR_QUANTITIES] = {
 	[Q_ELAPSED] = {"elapsed_ns", "elapsed, of all threads", false},
 	[Q_CPU] = {"cpu_ns", "on a CPU", true},
@@ -48,22 +56,22 @@ static const struct {
 };
 
 /* The processes of one name, in both traces. */
-struct name {
+struct diff_name {
 	char comm[16];
 	uint64_t nr[2];
 	uint64_t ns[2][NR_QUANTITIES];
 };
 
 struct diff {
-	struct report *sides; /* both */
+	const struct report *sides; /* both */
 	struct strings comms;
-	struct hash_table by_comm;	/* struct name_row */
-	struct pointers names;	/* owned struct name */
+	struct hash_table by_comm;	/* struct diff_name_row */
+	struct pointers names;	/* owned struct diff_name */
 };
 
-struct name_row {
+struct diff_name_row {
 	uint64_t key; /* string in @comms */
-	struct name *name; /* borrowed */
+	struct diff_name *name; /* borrowed */
 };
 
 /* True if the events that @quantity needs were recorded. */
@@ -71,7 +79,7 @@ static bool is_known(const struct report *side, int quantity)
 {
 	if (quantity == Q_USER || quantity == Q_SYSTEM)
 		return trace_analysis_sees_calls(side->analysis);
-	return quantity != Q_INTERRUPTED || has_interrupts(side);
+	return quantity != Q_INTERRUPTED || has_interrupts(side->analysis);
 }
 
 /*
@@ -85,9 +93,9 @@ static bool is_compared(const struct diff *diff, int quantity)
 	return is_known(&diff->sides[0], quantity) && is_known(&diff->sides[1], quantity);
 }
 
-static struct name *name_get(struct diff *diff, const char *comm)
+static struct diff_name *name_get(struct diff *diff, const char *comm)
 {
-	struct name_row *row = memory_row(&diff->by_comm, sizeof(*row), memory_key(&diff->comms, comm));
+	struct diff_name_row *row = memory_row(&diff->by_comm, sizeof(*row), memory_key(&diff->comms, comm));
 
 	if (row->name)
 		return row->name;
@@ -103,21 +111,21 @@ static struct name *name_get(struct diff *diff, const char *comm)
  */
 static bool of_commands(const struct diff *diff)
 {
-	const struct options *options = diff->sides[0].options;
+	const struct visualizer_options *options = diff->sides[0].options;
 
-	return diff->sides[0].command && diff->sides[1].command && !options->all && options->pid < 0 && !options->comm &&
-	       !options->cgroup;
+	return diff->sides[0].command.process && diff->sides[1].command.process && !options->rows.all && options->processes.pid < 0 && !options->processes.comm &&
+	       !options->processes.cgroup;
 }
 
 static void add_process(struct diff *diff, int side, const struct trace_process *process)
 {
-	struct trace_figures *f = whole_figures(trace_process_figures(diff->sides[side].analysis, process));
-	struct name *name;
+	struct trace_figures *f = checked_figures(trace_process_figures(diff->sides[side].analysis, process));
+	struct diff_name *name;
 
-	if (process == diff->sides[side].command)
-		command_free_figures(&diff->sides[side], f);
+	if (process == diff->sides[side].command.process)
+		command_subtract_recorder_wait(&diff->sides[side].command, f);
 	/* slept all the time */
-	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->all) {
+	if (!f->user_ns && !f->syscall_ns && !f->trap_ns && !diff->sides[side].options->rows.all) {
 		trace_figures_free(f);
 		return;
 	}
@@ -139,18 +147,18 @@ static uint64_t distance(uint64_t one, uint64_t two)
 	return one > two ? one - two : two - one;
 }
 
-static uint64_t weight(const struct diff *diff, const struct name *name)
+static uint64_t weight(const struct diff *diff, const struct diff_name *name)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < NR_QUANTITIES; i++)
-		if (quantities[i].tells && is_compared(diff, i))
+		if (quantities[i].ranks && is_compared(diff, i))
 			sum += distance(name->ns[0][i], name->ns[1][i]);
 	return sum;
 }
 
 /* True if all compared quantities are equal, also those that do not count for the order. */
-static bool is_alike(const struct diff *diff, const struct name *name)
+static bool is_alike(const struct diff *diff, const struct diff_name *name)
 {
 	for (int i = 0; i < NR_QUANTITIES; i++)
 		if (is_compared(diff, i) && name->ns[0][i] != name->ns[1][i])
@@ -168,7 +176,7 @@ static bool are_alike(const struct diff *diff)
 
 static int order(const void *left, const void *right, void *diff)
 {
-	const struct name *l = *(const struct name *const *)left, *r = *(const struct name *const *)right;
+	const struct diff_name *l = *(const struct diff_name *const *)left, *r = *(const struct diff_name *const *)right;
 	uint64_t one = weight(diff, l), two = weight(diff, r);
 
 	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
@@ -180,12 +188,12 @@ static void collect_side(struct diff *diff, int side)
 	struct pointers list = {0};
 
 	if (of_commands(diff))
-		list = command_family(report);
+		list = command_family(&report->command);
 	else
 		for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
 			pointers_add(&list, trace_get_process(report->analysis, i));
 	for (size_t i = 0; i < list.nr; i++)
-		if (trace_nr_threads(list.at[i]) && process_wanted(report, list.at[i]))
+		if (trace_nr_threads(list.at[i]) && process_is_chosen(&report->options->processes, list.at[i]))
 			add_process(diff, side, list.at[i]);
 	pointers_free(&list);
 }
@@ -199,60 +207,60 @@ static void collect(struct diff *diff)
 
 /* ---- text ---- */
 
-static uint64_t elapsed_ns(const struct report *report)
+static uint64_t elapsed_ns(const struct trace_analysis *analysis)
 {
 	uint64_t start, end;
 
-	trace_analysis_window(report->analysis, &start, &end);
+	trace_analysis_window(analysis, &start, &end);
 	return end - start;
 }
 
-static const char *text_difference(const struct report *report, uint64_t a, uint64_t b, struct text *text)
+static const char *text_difference(const struct text_output *output, uint64_t a, uint64_t b, struct value_text *text)
 {
-	struct text ns;
+	struct value_text ns;
 
 	if (a == b)
-		snprintf(text->bytes, sizeof(text->bytes), report->options->exact ? "0" : "-");
+		snprintf(text->bytes, sizeof(text->bytes), output->exact ? "0" : "-");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-', text_ns(report, distance(a, b), &ns));
+		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-', text_ns(output, distance(a, b), &ns));
 	return text->bytes;
 }
 
-static const char *text_ratio(uint64_t a, uint64_t b, struct text *text)
+static const char *text_ratio(uint64_t a, uint64_t b, struct value_text *text)
 {
 	if (!a || !b)
-		snprintf(text->bytes, sizeof(text->bytes), "%s", a ? "gone" : b ? "new" : "");
+		snprintf(text->bytes, sizeof(text->bytes), "%s", a ? "only A" : b ? "only B" : "");
 	else
 		snprintf(text->bytes, sizeof(text->bytes), "%.*f", b < 10 * a ? 2 : 0, (double)b / (double)a);
 	return text->bytes;
 }
 
-static void put_line(struct grid *grid, const struct report *report, const char *what, uint64_t a, uint64_t b)
+static void put_line(struct grid *grid, const struct text_output *output, const char *what, uint64_t a, uint64_t b)
 {
-	struct text text;
+	struct value_text text;
 
 	grid_text(grid, what);
 	grid_ns(grid, a);
 	grid_ns(grid, b);
-	grid_text(grid, text_difference(report, a, b, &text));
+	grid_text(grid, text_difference(output, a, b, &text));
 	grid_text(grid, text_ratio(a, b, &text));
 }
 
 /* True if neither command was found by its name only. */
 static bool are_sure(const struct diff *diff)
 {
-	return diff->sides[0].command_is_sure && diff->sides[1].command_is_sure;
+	return diff->sides[0].command.is_sure && diff->sides[1].command.is_sure;
 }
 
 static void put_side(const struct report *report, const struct report *side, char letter)
 {
 	char name[256];
-	struct text t[2];
+	struct value_text t[2];
 	size_t gaps;
 
-	report_lost(side, &gaps);
-	grid_line(report, "", "%c: %s, %s%s%s", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)), text_ns(side, elapsed_ns(side), &t[0]),
-		  gaps ? "; lost: " : "", gaps ? text_lost(side, &t[1]) : "");
+	losses_lost(side->trace, side->analysis, &gaps);
+	output_line(&report->output, "", "%c: %s, %s%s%s", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)), text_ns(&side->output, elapsed_ns(side->analysis), &t[0]),
+		  gaps ? "; lost: " : "", gaps ? losses_text(side->trace, side->analysis, &t[1]) : "");
 }
 
 static const char *where(bool in_a, bool in_b)
@@ -266,7 +274,7 @@ static bool put_left_out(const struct diff *diff)
 
 	for (int i = 0; i < 2; i++)
 		if (is_left_out(diff->sides[i].trace, TRACE_LEFT_OUT_KERNEL)) {
-			grid_line(&diff->sides[0], "", "The kernel was not recorded in %c, only events of programs: it has no processes to compare.", "AB"[i]);
+			output_line(&diff->sides[0].output, "", "The kernel was not recorded in %c, only events of programs: it has no processes to compare.", "AB"[i]);
 			any = true;
 		}
 	return any;
@@ -279,13 +287,13 @@ static void put_unknown(const struct diff *diff)
 
 	if (!is_compared(diff, Q_USER)) {
 		string_addf(&s, "Not all system calls were recorded %s: the time in the kernel is unknown.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
-		grid_line(a, "", "%s", string_text(&s));
+		output_line(&a->output, "", "%s", string_text(&s));
 	}
 	if (!is_compared(diff, Q_INTERRUPTED)) {
 		string_free(&s);
 		string_addf(&s, "Interrupts were not recorded %s: they count there as time on a CPU.",
 				where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
-		grid_line(a, "", "%s", string_text(&s));
+		output_line(&a->output, "", "%s", string_text(&s));
 	}
 	string_free(&s);
 }
@@ -293,101 +301,101 @@ static void put_unknown(const struct diff *diff)
 static void add_run(struct string *s, const struct report *side, char letter)
 {
 	char name[256];
-	struct text t;
+	struct value_text t;
 
-	string_add(s, text_comm(trace_process_comm(side->command), name, sizeof(name)));
-	text_ns(side, command_ran_ns(side), &t);
-	if (command_has_ended(side))
+	string_add(s, text_comm(trace_process_comm(side->command.process), name, sizeof(name)));
+	text_ns(&side->output, command_ran_ns(&side->command), &t);
+	if (command_has_ended(&side->command))
 		string_addf(s, " ran for %s in %c", t.bytes, letter);
 	else
-		string_addf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(side));
+		string_addf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(&side->command));
 }
 
 /* The two run times. Their ratio is unknown if a command had not ended. */
 static void put_runs(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
-	const char *also = are_sure(diff) ? "" : command_words(b);
-	uint64_t spans[2] = {command_ran_ns(a), command_ran_ns(b)};
+	const char *also = are_sure(diff) ? "" : command_words(&b->command);
+	uint64_t spans[2] = {command_ran_ns(&a->command), command_ran_ns(&b->command)};
 	struct string s = {0};
 	char name[256];
-	struct text t;
+	struct value_text t;
 
 	if (!spans[0] || !spans[1])
 		goto end;
-	string_addf(&s, "T%s ", command_words(a) + 1);
+	string_addf(&s, "T%s ", command_words(&a->command) + 1);
 	add_run(&s, a, 'A');
-	if (command_has_ended(a) && command_has_ended(b)) {
+	if (command_has_ended(&a->command) && command_has_ended(&b->command)) {
 		string_addf(&s, ", %s%s%s for %s in B: %.2f times as long.", also, *also ? " " : "",
-				       text_comm(trace_process_comm(b->command), name, sizeof(name)), text_ns(b, spans[1], &t),
+				       text_comm(trace_process_comm(b->command.process), name, sizeof(name)), text_ns(&b->output, spans[1], &t),
 				       (double)spans[1] / (double)spans[0]);
 	} else {
 		string_addf(&s, "; %s%s", also, *also ? " " : "");
 		add_run(&s, b, 'B');
 		string_add(&s, ".");
 	}
-	grid_line(a, "", "%s", string_text(&s));
+	output_line(&a->output, "", "%s", string_text(&s));
 end:
 	string_free(&s);
 }
 
-static void put_verdict(const struct diff *diff)
+static void put_heading(const struct diff *diff)
 {
 	const struct report *a = &diff->sides[0], *b = &diff->sides[1];
 
 	put_side(a, a, 'A');
 	put_side(a, b, 'B');
-	if (a->command && b->command)
+	if (a->command.process && b->command.process)
 		put_runs(diff);
 	if (of_commands(diff))
-		grid_line(a, "", "Only %s and the processes that they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
-	grid_line(a, "", "Processes of one name are added up; the greatest differences come first.");
+		output_line(&a->output, "", "Only %s and the processes that they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
+	output_line(&a->output, "", "Processes of one name are added up; the greatest differences come first.");
 	if (!put_left_out(diff))
 		put_unknown(diff);
-	fputs("\n", a->out);
+	fputs("\n", a->output.out);
 }
 
-static void put_name(const struct diff *diff, const struct name *name)
+static void put_name(const struct diff *diff, const struct diff_name *name)
 {
 	static const struct grid_column columns[] = {
 		{"", GRID_ELASTIC}, {"A", GRID_RIGHT}, {"B", GRID_RIGHT}, {"B - A", GRID_RIGHT}, {"B / A", GRID_RIGHT}};
 	const struct report *report = &diff->sides[0];
-	struct grid *grid = grid_new(report, "  ", columns, 5);
-	struct fold fold = fold_begin(report, NR_QUANTITIES);
+	struct grid *grid = grid_new(&report->output, "  ", columns, 5);
+	struct row_limit limit = row_limit_new(&report->options->rows, NR_QUANTITIES);
 	char comm[64], title[128];
 
 	snprintf(title, sizeof(title), "%s: %" PRIu64 " process%s in A, %" PRIu64 " in B", text_comm(name->comm, comm, sizeof(comm)), name->nr[0],
 		 name->nr[0] == 1 ? "" : "es", name->nr[1]);
-	grid_title(report, "", title);
-	fold.most = NR_QUANTITIES; /* --top limits names */
+	output_title(&report->output, "", title);
+	limit.max = NR_QUANTITIES; /* --top limits names */
 	for (int i = 0; i < NR_QUANTITIES; i++) {
 		uint64_t a = name->ns[0][i], b = name->ns[1][i];
 
-		if ((a || b) && is_compared(diff, i) && (i == Q_ELAPSED || fold_shows(&fold, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
-			put_line(grid, report, quantities[i].text, a, b);
+		if ((a || b) && is_compared(diff, i) && (i == Q_ELAPSED || row_limit_shows(&limit, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
+			put_line(grid, &report->output, quantities[i].text, a, b);
 	}
 	grid_end(grid, NULL);
-	fputs("\n", report->out);
+	fputs("\n", report->output.out);
 }
 
 static void put_text(const struct diff *diff)
 {
 	const struct report *report = &diff->sides[0];
-	uint64_t whole = MAX(elapsed_ns(report), elapsed_ns(&diff->sides[1]));
-	struct fold fold = fold_begin(report, NAMES);
+	uint64_t whole = MAX(elapsed_ns(report->analysis), elapsed_ns(diff->sides[1].analysis));
+	struct row_limit limit = row_limit_new(&report->options->rows, NAMES);
 
-	put_verdict(diff);
+	put_heading(diff);
 	if (diff->names.nr && are_alike(diff)) {
-		grid_line(report, "", "No differences: %zu name%s, with the same times in both to the nanosecond.", diff->names.nr, diff->names.nr == 1 ? "" : "s");
-		if (!report->options->all && !report->options->top)
+		output_line(&report->output, "", "No differences: %zu name%s, with the same times in both to the nanosecond.", diff->names.nr, diff->names.nr == 1 ? "" : "s");
+		if (!report->options->rows.all && !report->options->rows.top)
 			return;
-		fputs("\n", report->out);
+		fputs("\n", report->output.out);
 	}
 	for (size_t i = 0; i < diff->names.nr; i++)
-		if (fold_shows(&fold, weight(diff, diff->names.at[i]), whole))
+		if (row_limit_shows(&limit, weight(diff, diff->names.at[i]), whole))
 			put_name(diff, diff->names.at[i]);
-	if (fold.left)
-		grid_line(report, "", "(%zu more name%s less; --all shows them)", fold.left, fold.left == 1 ? " differs" : "s differ");
+	if (limit.left)
+		output_line(&report->output, "", "(%zu more name%s less; --all shows them)", limit.left, limit.left == 1 ? " differs" : "s differ");
 }
 
 /* ---- JSON ---- */
@@ -413,20 +421,20 @@ static void json_pair(struct json *json, const char *key, uint64_t a, uint64_t b
 
 static void put_json(const struct diff *diff)
 {
-	struct json json = {.out = diff->sides[0].out, .first = true};
-	size_t most = diff->sides[0].options->top ? (size_t)diff->sides[0].options->top : SIZE_MAX, gaps[2];
-	uint64_t lost[2] = {report_lost(&diff->sides[0], &gaps[0]), report_lost(&diff->sides[1], &gaps[1])};
+	struct json json = {.out = diff->sides[0].output.out, .first = true};
+	size_t max = diff->sides[0].options->rows.top ? (size_t)diff->sides[0].options->rows.top : SIZE_MAX, gaps[2];
+	uint64_t lost[2] = {losses_lost(diff->sides[0].trace, diff->sides[0].analysis, &gaps[0]), losses_lost(diff->sides[1].trace, diff->sides[1].analysis, &gaps[1])};
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-diff/1");
 	json_text(&json, "a", trace_get_info(diff->sides[0].trace)->file);
 	json_text(&json, "b", trace_get_info(diff->sides[1].trace)->file);
-	json_pair(&json, "elapsed_ns", elapsed_ns(&diff->sides[0]), elapsed_ns(&diff->sides[1]));
+	json_pair(&json, "elapsed_ns", elapsed_ns(diff->sides[0].analysis), elapsed_ns(diff->sides[1].analysis));
 	json_pair(&json, "lost", lost[0], lost[1]);
 	json_pair(&json, "gaps", gaps[0], gaps[1]);
 	json_open(&json, "names", "[");
-	for (size_t i = 0; i < diff->names.nr && i < most; i++) {
-		const struct name *name = diff->names.at[i];
+	for (size_t i = 0; i < diff->names.nr && i < max; i++) {
+		const struct diff_name *name = diff->names.at[i];
 
 		json_open(&json, NULL, "{");
 		json_text(&json, "comm", name->comm);
@@ -440,12 +448,12 @@ static void put_json(const struct diff *diff)
 	json_close(&json, "}\n");
 }
 
-void report_diff(struct report *sides)
+void report_diff(const struct report *sides)
 {
 	struct diff diff = {.sides = sides};
 
 	collect(&diff);
-	if (sides[0].options->json)
+	if (sides[0].options->reports.json)
 		put_json(&diff);
 	else
 		put_text(&diff);

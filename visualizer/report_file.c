@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 /**
- * struct output - an output file
- * @is_new: output_open() created it
+ * struct report_file - an output file
+ * @is_new: report_file_open() created it
  * @has_begun: its old content is gone
  * @is_dropped: further writes are ignored
  */
-struct output {
+struct report_file {
 	int fd;
 	bool is_new;
 	bool has_begun;
@@ -21,29 +21,29 @@ struct output {
 	char path[];
 };
 
-static struct output *opened; /* the only output; borrowed; NULL: none */
+static struct report_file *opened; /* the only file; borrowed; NULL: none */
 
 /* Empties a plain file before the first write. Other files cannot be truncated (EINVAL). */
-static bool begin(struct output *output)
+static bool begin(struct report_file *file)
 {
-	if (!output->has_begun && ftruncate(output->fd, 0) < 0 && errno != EINVAL)
+	if (!file->has_begun && ftruncate(file->fd, 0) < 0 && errno != EINVAL)
 		return false;
-	output->has_begun = true;
+	file->has_begun = true;
 	return true;
 }
 
 /* Returns the number of bytes written; if fewer than @size, errno says why. */
 static ssize_t write_some(void *cookie, const char *bytes, size_t size)
 {
-	struct output *output = cookie;
+	struct report_file *file = cookie;
 	size_t done = 0;
 
-	if (output->is_dropped)
+	if (file->is_dropped)
 		return (ssize_t)size;
-	if (!begin(output))
+	if (!begin(file))
 		return 0;
 	while (done < size) {
-		ssize_t written = write(output->fd, bytes + done, size - done);
+		ssize_t written = write(file->fd, bytes + done, size - done);
 
 		if (written < 0 && errno == EINTR)
 			continue;
@@ -56,68 +56,68 @@ static ssize_t write_some(void *cookie, const char *bytes, size_t size)
 
 static int close_file(void *cookie)
 {
-	struct output *output = cookie;
-	int result = output->fd >= 0 ? close(output->fd) : 0, cause = errno;
+	struct report_file *file = cookie;
+	int result = file->fd >= 0 ? close(file->fd) : 0, cause = errno;
 
-	if (opened == output)
+	if (opened == file)
 		opened = NULL;
-	free(output);
+	free(file);
 	errno = cause;
 	return result;
 }
 
 /* Removes a partial report. The old content is lost if writing had begun. */
-static void take_back(struct output *output)
+static void take_back(struct report_file *file)
 {
-	output->is_dropped = true;
-	if (output->has_begun && ftruncate(output->fd, 0) < 0)
+	file->is_dropped = true;
+	if (file->has_begun && ftruncate(file->fd, 0) < 0)
 		return; /* a pipe or device: its reader has the data */
-	if (output->is_new)
-		unlink(output->path);
+	if (file->is_new)
+		unlink(file->path);
 }
 
-FILE *output_open(const char *path, struct output **ret_output)
+FILE *report_file_open(const char *path, struct report_file **ret_file)
 {
 	static const cookie_io_functions_t functions = {.write = write_some, .close = close_file};
-	struct output *output = calloc(1, sizeof(*output) + strlen(path) + 1);
+	struct report_file *file = calloc(1, sizeof(*file) + strlen(path) + 1);
 	FILE *stream;
 
-	if (!output)
+	if (!file)
 		return NULL;
-	strcpy(output->path, path);
-	output->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-	if (output->fd < 0 && errno == ENOENT) {
-		output->fd = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
-		output->is_new = true;
+	strcpy(file->path, path);
+	file->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (file->fd < 0 && errno == ENOENT) {
+		file->fd = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+		file->is_new = true;
 	}
-	stream = output->fd < 0 ? NULL : fopencookie(output, "w", functions);
+	stream = file->fd < 0 ? NULL : fopencookie(file, "w", functions);
 	if (!stream) {
 		int cause = errno;
 
-		if (output->fd >= 0)
-			take_back(output);
-		close_file(output);
+		if (file->fd >= 0)
+			take_back(file);
+		close_file(file);
 		errno = cause;
 	}
-	*ret_output = opened = stream ? output : NULL;
+	*ret_file = opened = stream ? file : NULL;
 	return stream;
 }
 
-int output_fd(const struct output *output)
+int report_file_fd(const struct report_file *file)
 {
-	return output->fd;
+	return file->fd;
 }
 
-int output_close(FILE *stream, struct output *output, bool is_kept)
+int report_file_close(FILE *stream, struct report_file *file, bool is_kept)
 {
 	if (is_kept)
-		begin(output);
+		begin(file);
 	else
-		take_back(output);
+		take_back(file);
 	return fclose(stream);
 }
 
-void output_take_back(void)
+void report_file_take_back(void)
 {
 	if (opened)
 		take_back(opened);

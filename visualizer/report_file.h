@@ -8,25 +8,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct output;
+struct report_file;
 
 /**
- * output_open() - open @path, which need not exist
- * Returns NULL, with errno, if it cannot be written. Only output_close() may close the stream.
+ * report_file_open() - open @path, which need not exist
+ * Returns NULL, with errno, if it cannot be written. Only report_file_close() may close the stream.
  */
-FILE *output_open(const char *path, struct output **ret_output);
-/** output_fd() - the descriptor of the file */
-int output_fd(const struct output *output);
+FILE *report_file_open(const char *path, struct report_file **ret_file);
+/** report_file_fd() - the descriptor of the file */
+int report_file_fd(const struct report_file *file);
 /**
- * output_close() - close the file; returns the result of fclose()
+ * report_file_close() - close the file; returns the result of fclose()
  * @is_kept: true: the output is a result, even if empty. False: drop buffered output, and remove
- *   the file if output_open() created it.
+ *   the file if report_file_open() created it.
  */
-int output_close(FILE *stream, struct output *output, bool is_kept);
+int report_file_close(FILE *stream, struct report_file *file, bool is_kept);
 /**
- * output_take_back() - undo the output, because the program ends without a result
- * A plain file becomes empty, or is removed if output_open() created it. Uses async-signal-safe
- * calls only.
+ * report_file_take_back() - undo the output, because the program ends without a result
+ * A plain file becomes empty, or is removed if report_file_open() created it. The function uses
+ * async-signal-safe calls only.
  */
-void output_take_back(void);
+void report_file_take_back(void);
 #endif

@@ -6,9 +6,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include "checked_figures.h"
+#include "checked_memory.h"
 #include "json.h"
-#include "report.h"
+#include "losses.h"
+#include "process_pairs.h"
+#include "process_rows.h"
+#include "recorded.h"
+#include "report_disks.h"
+#include "report_json.h"
 #include "report_user.h"
+#include "wait_json.h"
 
 /* ---- the trace ---- */
 
@@ -59,14 +67,14 @@ static void put_trace(struct json *json, const struct report *report)
 	json_u64(json, "end_ns", end);
 	json_u64(json, "elapsed_ns", end - start);
 	json_u64(json, "events", readable_events(report));
-	json_u64(json, "lost", report_lost(report, &gaps));
-	json_u64(json, "overwritten", trace_losses(report->trace).overwritten);
-	json_u64(json, "older", report_older(report));
-	if (report->command) {
-		json_u64(json, "command_pid", trace_process_pid(report->command));
-		json_bool(json, "command_is_sure", report->command_is_sure);
-		json_bool(json, "command_has_ended", command_has_ended(report));
-		json_u64(json, "command_ran_ns", command_ran_ns(report));
+	json_u64(json, "lost", losses_lost(report->trace, report->analysis, &gaps));
+	json_u64(json, "overwritten", losses_of(report->trace).overwritten);
+	json_u64(json, "older", losses_older(report->trace));
+	if (report->command.process) {
+		json_u64(json, "command_pid", trace_process_pid(report->command.process));
+		json_bool(json, "command_is_sure", report->command.is_sure);
+		json_bool(json, "command_has_ended", command_has_ended(&report->command));
+		json_u64(json, "command_ran_ns", command_ran_ns(&report->command));
 	}
 	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
@@ -78,7 +86,7 @@ static void put_trace(struct json *json, const struct report *report)
 	put_gaps(json, report);
 	json_open(json, "not_recorded", "[");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
-		if (is_unrecorded(report, category)) {
+		if (is_unrecorded(report->trace, report->analysis, category)) {
 			json_separate(json);
 			json_string(json, trace_category_name(category));
 		}
@@ -92,23 +100,23 @@ static void put_trace(struct json *json, const struct report *report)
 	json_close(json, "}");
 }
 
-static void put_cpus(struct json *json, const struct report *report)
+static void put_cpus(struct json *json, const struct trace_analysis *analysis)
 {
-	bool switches = has_turns(report), calls = switches && trace_analysis_sees_calls(report->analysis);
-	bool irqs = switches && (has_recorded(report, TRACE_EV_irq_entry) || has_recorded(report, TRACE_EV_vector_entry));
+	bool switches = has_scheduling(analysis), calls = switches && trace_analysis_sees_calls(analysis);
+	bool irqs = switches && (has_recorded(analysis, TRACE_EV_irq_entry) || has_recorded(analysis, TRACE_EV_vector_entry));
 	struct trace_cpu_figures f;
 
 	json_open(json, "cpus", "[");
-	for (size_t i = 0; i < trace_nr_cpus(report->analysis); i++) {
-		trace_cpu_figures(report->analysis, i, &f);
+	for (size_t i = 0; i < trace_nr_cpus(analysis); i++) {
+		trace_cpu_figures(analysis, i, &f);
 		json_open(json, NULL, "{");
 		json_u64(json, "cpu", f.cpu);
 		json_known(json, "cpu_ns", f.user_ns + f.system_ns, switches);
 		json_known(json, "user_ns", f.user_ns, calls);
 		json_known(json, "system_ns", f.system_ns, calls);
 		json_known(json, "irq_ns", f.irq_ns, irqs);
-		json_known(json, "softirq_ns", f.softirq_ns, switches && has_recorded(report, TRACE_EV_softirq_entry));
-		json_known(json, "idle_ns", f.idle_ns, switches && !trace_analysis_is_filtered(report->analysis));
+		json_known(json, "softirq_ns", f.softirq_ns, switches && has_recorded(analysis, TRACE_EV_softirq_entry));
+		json_known(json, "idle_ns", f.idle_ns, switches && !trace_analysis_is_filtered(analysis));
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
 	}
@@ -117,32 +125,13 @@ static void put_cpus(struct json *json, const struct report *report)
 
 /* ---- figures ---- */
 
-static void put_wait(struct json *json, const struct trace_wait *wait)
-{
-	json_text(json, "kind", trace_wait_kind_name(wait->kind));
-	json_text(json, "target", wait->target);
-	json_u64(json, "pid", wait->pid);
-	json_text(json, "comm", wait->comm);
-	json_text(json, "via", wait->via);
-	json_bool(json, "idle", wait->idle);
-	json_u64(json, "ns", wait->ns);
-	json_u64(json, "count", wait->count);
-}
-
-void report_json_wait(struct json *json, const struct trace_wait *wait)
-{
-	json_open(json, NULL, "{");
-	put_wait(json, wait);
-	json_close(json, "}");
-}
-
-static void put_waits(struct json *json, const struct report *report, const char *key, const struct trace_wait *waits, size_t nr)
+static void put_waits(struct json *json, const struct trace_analysis *analysis, const char *key, const struct trace_wait *waits, size_t nr)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
-		put_wait(json, &waits[i]);
-		json_text(json, "device", waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(report->analysis, waits[i].target) : "");
+		json_wait_keys(json, &waits[i]);
+		json_text(json, "device", waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(analysis, waits[i].target) : "");
 		json_close(json, "}");
 	}
 	json_close(json, "]");
@@ -161,7 +150,7 @@ static void put_cpu_waits(struct json *json, const char *key, const struct trace
 	json_close(json, "]");
 }
 
-static void put_calls(struct json *json, const struct report *report, const char *key, const struct trace_call *calls, size_t nr, bool traps)
+static void put_calls(struct json *json, const struct trace_analysis *analysis, const char *key, const struct trace_call *calls, size_t nr, bool traps)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
@@ -171,7 +160,7 @@ static void put_calls(struct json *json, const struct report *report, const char
 		json_u64(json, traps ? "major" : "errors", calls[i].errors);
 		json_u64(json, "elapsed_ns", calls[i].elapsed_ns);
 		json_u64(json, "cpu_ns", calls[i].cpu_ns);
-		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(report));
+		json_known(json, "interrupted_ns", calls[i].interrupted_ns, has_interrupts(analysis));
 		json_u64(json, "wait_cpu_ns", calls[i].wait_cpu_ns);
 		json_u64(json, "wait_ns", calls[i].wait_ns);
 		json_u64(json, "min_ns", calls[i].min_ns);
@@ -197,7 +186,7 @@ static void put_interrupts(struct json *json, const struct trace_interrupt *list
 	json_close(json, "]");
 }
 
-static void put_files(struct json *json, const struct report *report, const struct trace_figures *f)
+static void put_files(struct json *json, const struct trace_analysis *analysis, const struct trace_figures *f)
 {
 	json_open(json, "files", "[");
 	for (size_t i = 0; i < f->nr_files; i++) {
@@ -208,7 +197,7 @@ static void put_files(struct json *json, const struct report *report, const stru
 		json_u64(json, "reads", f->files[i].reads);
 		json_u64(json, "writes", f->files[i].writes);
 		json_u64(json, "wait_ns", f->files[i].wait_ns);
-		json_text(json, "device", trace_file_device(report->analysis, f->files[i].path));
+		json_text(json, "device", trace_file_device(analysis, f->files[i].path));
 		json_close(json, "}");
 	}
 	json_close(json, "]");
@@ -216,28 +205,28 @@ static void put_files(struct json *json, const struct report *report, const stru
 
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
-	bool turns = has_turns(report), calls = turns && trace_analysis_sees_calls(report->analysis);
+	bool scheduling = has_scheduling(report->analysis), calls = scheduling && trace_analysis_sees_calls(report->analysis);
 
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
-	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, turns);
+	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, scheduling);
 	json_known(json, "user_ns", f->user_ns, calls);
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
-	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report, TRACE_EV_fault_entry));
-	json_known(json, "interrupted_ns", f->interrupted_ns, turns && has_interrupts(report));
-	json_known(json, "stolen_ns", f->stolen_ns, turns);
-	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, turns);
+	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report->analysis, TRACE_EV_fault_entry));
+	json_known(json, "interrupted_ns", f->interrupted_ns, scheduling && has_interrupts(report->analysis));
+	json_known(json, "stolen_ns", f->stolen_ns, scheduling);
+	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
-	put_waits(json, report, "waits", f->waits, f->nr_waits);
-	put_calls(json, report, "syscalls", f->syscalls, is_unrecorded(report, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);
-	put_calls(json, report, "traps", f->traps, f->nr_traps_rows, true);
+	put_waits(json, report->analysis, "waits", f->waits, f->nr_waits);
+	put_calls(json, report->analysis, "syscalls", f->syscalls, is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);
+	put_calls(json, report->analysis, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
-	put_files(json, report, f);
+	put_files(json, report->analysis, f);
 }
 
 static void put_thread(struct json *json, const struct report *report, const struct trace_thread *thread)
 {
-	struct trace_figures *f = whole_figures(trace_thread_figures(report->analysis, thread));
+	struct trace_figures *f = checked_figures(trace_thread_figures(report->analysis, thread));
 
 	json_open(json, NULL, "{");
 	json_u64(json, "tid", trace_thread_tid(thread));
@@ -251,7 +240,7 @@ static void put_thread(struct json *json, const struct report *report, const str
 
 static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
 {
-	struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, process));
+	struct trace_figures *f = checked_figures(trace_process_figures(report->analysis, process));
 
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", trace_process_pid(process));
@@ -273,7 +262,7 @@ static void put_process(struct json *json, const struct report *report, const st
 	json_close(json, "}");
 }
 
-static void put_client(struct json *json, const struct report *report, const struct trace_server_client *client)
+static void put_client(struct json *json, const struct trace_analysis *analysis, const struct trace_server_client *client)
 {
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", client->pid);
@@ -283,8 +272,8 @@ static void put_client(struct json *json, const struct report *report, const str
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
 	json_u64(json, "requests", client->requests);
-	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
-	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(report));
+	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(analysis, TRACE_EV_softirq_entry));
+	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(analysis));
 	json_close(json, "}");
 }
 
@@ -301,22 +290,22 @@ static void put_servers(struct json *json, const struct report *report)
 		json_u64(json, "exact_ns", server->exact_ns);
 		json_u64(json, "shared_ns", server->shared_ns);
 		json_u64(json, "background_ns", server->background_ns);
-		json_known(json, "softirq_ns", server->softirq_ns, has_recorded(report, TRACE_EV_softirq_entry));
+		json_known(json, "softirq_ns", server->softirq_ns, has_recorded(report->analysis, TRACE_EV_softirq_entry));
 		json_open(json, "clients", "[");
 		for (size_t j = 0; j < server->nr_clients; j++)
-			put_client(json, report, &server->clients[j]);
+			put_client(json, report->analysis, &server->clients[j]);
 		json_close(json, "]");
 		json_close(json, "}");
 	}
 	json_close(json, "]");
 }
 
-static void put_locks(struct json *json, const struct report *report)
+static void put_locks(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_lock_wait *locks;
 	size_t nr = 0;
 
-	locks = trace_lock_waits(report->analysis, &nr);
+	locks = trace_lock_waits(analysis, &nr);
 	if (!locks)
 		memory_end();
 	json_open(json, "locks", "[");
@@ -337,12 +326,12 @@ static void put_locks(struct json *json, const struct report *report)
 	free(locks);
 }
 
-static void put_system_interrupts(struct json *json, const struct report *report)
+static void put_system_interrupts(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_interrupt *list;
 	size_t nr = 0;
 
-	list = trace_system_interrupts(report->analysis, &nr);
+	list = trace_system_interrupts(analysis, &nr);
 	if (!list)
 		memory_end();
 	put_interrupts(json, list, nr);
@@ -367,7 +356,7 @@ static void put_server_waits(struct json *json, const struct report *report)
 		json_u64(json, "server_waited_ns", wait->server_waited_ns);
 		json_u64(json, "server_wait_cpu_ns", wait->server_wait_cpu_ns);
 		json_u64(json, "rest_ns", wait->rest_ns);
-		put_waits(json, report, "server_waits", wait->waits, wait->nr_waits);
+		put_waits(json, report->analysis, "server_waits", wait->waits, wait->nr_waits);
 		put_cpu_waits(json, "server_wait_cpu_for", wait->wait_cpu_for, wait->nr_wait_cpu_for);
 		json_close(json, "}");
 	}
@@ -390,14 +379,14 @@ static void put_receivers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
-static void put_pairs(struct json *json, const struct report *report)
+static void put_pairs(struct json *json, const struct trace_analysis *analysis)
 {
 	size_t nr;
-	struct pair *pairs = report_pairs(report, &nr);
+	struct process_pair *pairs = process_pairs(analysis, &nr);
 
 	json_open(json, "pairs", "[");
 	for (size_t i = 0; i < nr; i++) {
-		const struct pair *pair = &pairs[i];
+		const struct process_pair *pair = &pairs[i];
 
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(pair->waiter));
@@ -414,17 +403,17 @@ static void put_pairs(struct json *json, const struct report *report)
 	free(pairs);
 }
 
-void report_json(struct report *report)
+void report_json(const struct report *report)
 {
-	struct json json = {.out = report->out, .first = true};
+	struct json json = {.out = report->output.out, .first = true};
 	size_t nr, limit;
 	struct process_row *rows = process_rows(report, &nr);
 
-	limit = report->options->top && (size_t)report->options->top < nr ? (size_t)report->options->top : nr;
+	limit = report->options->rows.top && (size_t)report->options->rows.top < nr ? (size_t)report->options->rows.top : nr;
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-summary/1");
 	put_trace(&json, report);
-	put_cpus(&json, report);
+	put_cpus(&json, report->analysis);
 	json_open(&json, "processes", "[");
 	for (size_t i = 0; i < limit; i++) {
 		putc('\n', json.out);
@@ -435,11 +424,11 @@ void report_json(struct report *report)
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
 	put_receivers(&json, report);
-	put_locks(&json, report);
-	put_pairs(&json, report);
-	put_system_interrupts(&json, report);
-	json_blocks(&json, report);
-	report_is_whole(report);
+	put_locks(&json, report->analysis);
+	put_pairs(&json, report->analysis);
+	put_system_interrupts(&json, report->analysis);
+	json_disks(&json, report->disks);
+	report_check_memory(report);
 	json_close(&json, "}\n");
 	free(rows);
 }

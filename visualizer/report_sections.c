@@ -6,22 +6,29 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "checked_memory.h"
 #include "grid.h"
+#include "process_pairs.h"
+#include "report_disks.h"
+#include "report_files.h"
+#include "report_sections.h"
+#include "row_limit.h"
+#include "wait_text.h"
 
 #define ROWS 15 /* in each table, unless --top or --all choose another number */
 #define INDENT "  "
 
-static void end(struct grid *grid, const struct report *report, const struct fold *fold)
+static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
 {
-	struct text rest;
+	struct value_text rest;
 
-	grid_end(grid, fold_rest(fold, &rest));
-	fputs("\n", report->out);
+	grid_end(grid, row_limit_rest(limit, output, &rest));
+	fputs("\n", output->out);
 }
 
 /* ---- by kind ---- */
 
-static void by_kind(const struct report *report, const struct trace_figures *f)
+static void by_kind(const struct text_output *output, const struct trace_figures *f)
 {
 	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
 	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, NR_ROWS };
@@ -33,14 +40,14 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		[TRACE_WAIT_DEVICE] = "devices and terminals",
 		[TRACE_WAIT_MEMORY] = "memory",
 		[TRACE_WAIT_STOPPED] = "being continued (job control, tracing)",
-		[TRACE_WAIT_OTHER] = "other (system calls ended by an unknown waker)",
+		[TRACE_WAIT_OTHER] = "system calls without a known cause",
 		[TRACE_WAIT_UNKNOWN] = "unknown (not recorded)",
 		[TRACE_WAIT_KERNEL] = "the kernel (its threads, RCU)",
 		[TRACE_WAIT_QUOTA] = "the CPU quota of their control groups",
 		[AT_REST] = "the next request (idle servers)",
 		[NEXT_JOB] = "the next job (idle kernel threads)",
 		[HIDDEN] = "unknown (threads hidden from the recorder)",
-		[ASLEEP] = "asleep all the time (threads hidden from the recorder)",
+		[ASLEEP] = "blocked during the whole trace (threads hidden from the recorder)",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	uint64_t ns[NR_ROWS] = {0}, count[NR_ROWS] = {0};
@@ -48,7 +55,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 
 	if (!f->blocked_ns && !f->wait_cpu_ns)
 		return;
-	grid = grid_new(report, INDENT, columns, 4);
+	grid = grid_new(output, INDENT, columns, 4);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		const struct trace_wait *wait = &f->waits[i];
 		int row = (int)wait->kind;
@@ -60,7 +67,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 		ns[row] += wait->ns;
 		count[row] += wait->count;
 	}
-	grid_title(report, "", "What threads waited for (all threads added up; % of that sum):");
+	output_title(output, "", "What threads waited for (all threads added up; % of that sum):");
 	for (int i = 0; i < NR_ROWS; i++) {
 		if (!ns[i])
 			continue;
@@ -74,7 +81,7 @@ static void by_kind(const struct report *report, const struct trace_figures *f)
 	grid_text(grid, "");
 	grid_text(grid, "a CPU");
 	grid_end(grid, NULL);
-	fputs("\n", report->out);
+	fputs("\n", output->out);
 }
 
 /* ---- by file ---- */
@@ -87,16 +94,16 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 		return;
 	for (size_t i = 0; i < f->nr_files; i++)
 		wait_ns += f->files[i].wait_ns;
-	grid_title(report, "", "Files (waited: how long threads were blocked on them):");
+	output_title(&report->output, "", "Files (waited: time that threads were blocked on them; reads, writes: number of calls):");
 	report_files(report, INDENT, f, wait_ns, ROWS);
-	fputs("\n", report->out);
+	fputs("\n", report->output.out);
 }
 
 /* ---- by lock ---- */
 
 static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 {
-	struct text text;
+	struct value_text text;
 
 	grid_ns(grid, lock->ns);
 	grid_count(grid, lock->count);
@@ -116,7 +123,7 @@ static void by_lock(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"waiter", GRID_ELASTIC}, {"released by", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct trace_lock_wait *locks;
 	uint64_t whole = 0;
 	struct grid *grid;
@@ -128,70 +135,37 @@ static void by_lock(const struct report *report)
 	for (size_t i = 0; i < nr; i++)
 		whole += locks[i].ns;
 	if (nr) {
-		grid_title(report, "", "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
-		grid = grid_new(report, INDENT, columns, 5);
+		output_title(&report->output, "", "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
+		grid = grid_new(&report->output, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++)
-			if (fold_shows(&fold, locks[i].ns, whole))
+			if (row_limit_shows(&limit, locks[i].ns, whole))
 				put_lock(grid, &locks[i]);
-		end(grid, report, &fold);
+		end(grid, &report->output, &limit);
 	}
 	free(locks);
 }
 
 /* ---- by pair ---- */
 
-static int order_pairs(const void *left, const void *right, void *data)
-{
-	const struct pair *l = left, *r = right;
-
-	if (l->wait.ns != r->wait.ns)
-		return l->wait.ns > r->wait.ns ? -1 : 1;
-	if (trace_process_pid(l->waiter) != trace_process_pid(r->waiter))
-		return trace_process_pid(l->waiter) < trace_process_pid(r->waiter) ? -1 : 1;
-	return l->wait.pid < r->wait.pid ? -1 : l->wait.pid > r->wait.pid;
-}
-
-struct pair *report_pairs(const struct report *report, size_t *ret_nr)
-{
-	struct pair *pairs = NULL;
-	size_t nr = 0, room = 0;
-
-	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++) {
-		struct pair pair = {.waiter = trace_get_process(report->analysis, i)};
-		struct trace_figures *f = whole_figures(trace_process_figures(report->analysis, pair.waiter));
-
-		for (size_t j = 0; j < f->nr_waits; j++)
-			if (f->waits[j].kind == TRACE_WAIT_PROCESS) {
-				pair.wait = f->waits[j];
-				pairs = memory_grow(pairs, nr, &room, sizeof(*pairs));
-				pairs[nr++] = pair;
-			}
-		trace_figures_free(f);
-	}
-	memory_sort(pairs, nr, sizeof(*pairs), order_pairs, NULL);
-	*ret_nr = nr;
-	return pairs;
-}
-
 static void by_pair(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"waiter", GRID_ELASTIC}, {"waited for", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid;
 	uint64_t whole = 0;
 	size_t nr;
-	struct pair *pairs = report_pairs(report, &nr);
+	struct process_pair *pairs = process_pairs(report->analysis, &nr);
 
 	for (size_t i = 0; i < nr; i++)
 		whole += pairs[i].wait.ns;
 	if (nr) {
-		grid_title(report, "", "Waits between processes:");
-		grid = grid_new(report, INDENT, columns, 5);
+		output_title(&report->output, "", "Waits between processes:");
+		grid = grid_new(&report->output, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++) {
-			const struct pair *pair = &pairs[i];
+			const struct process_pair *pair = &pairs[i];
 
-			if (!fold_shows(&fold, pair->wait.ns, whole))
+			if (!row_limit_shows(&limit, pair->wait.ns, whole))
 				continue;
 			grid_ns(grid, pair->wait.ns);
 			grid_count(grid, pair->wait.count);
@@ -202,7 +176,7 @@ static void by_pair(const struct report *report)
 				grid_process(grid, pair->wait.comm, pair->wait.pid);
 			grid_text(grid, pair->wait.idle ? "(idle)" : pair->wait.via);
 		}
-		end(grid, report, &fold);
+		end(grid, &report->output, &limit);
 	}
 	free(pairs);
 }
@@ -213,7 +187,7 @@ static void by_interrupt(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"time", GRID_RIGHT}, {"count", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"kind", GRID_ELASTIC}, {"name", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct trace_interrupt *list;
 	struct grid *grid;
 	uint64_t whole = 0;
@@ -225,10 +199,10 @@ static void by_interrupt(const struct report *report)
 	for (size_t i = 0; i < nr; i++)
 		whole += list[i].ns;
 	if (nr) {
-		grid_title(report, "", "Interrupts (time of the CPUs that they took, idle ones included):");
-		grid = grid_new(report, INDENT, columns, 5);
+		output_title(&report->output, "", "Interrupts (the CPU time that they took, also on idle CPUs):");
+		grid = grid_new(&report->output, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++) {
-			if (!fold_shows(&fold, list[i].ns, whole))
+			if (!row_limit_shows(&limit, list[i].ns, whole))
 				continue;
 			grid_ns(grid, list[i].ns);
 			grid_count(grid, list[i].count);
@@ -236,7 +210,7 @@ static void by_interrupt(const struct report *report)
 			grid_text(grid, list[i].type);
 			grid_name(grid, list[i].name);
 		}
-		end(grid, report, &fold);
+		end(grid, &report->output, &limit);
 	}
 	free(list);
 }
@@ -244,7 +218,7 @@ static void by_interrupt(const struct report *report)
 static void by_device(const struct report *report, const struct trace_figures *f)
 {
 	static const struct grid_column columns[] = {{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 	uint64_t whole = 0;
 
@@ -253,27 +227,27 @@ static void by_device(const struct report *report, const struct trace_figures *f
 			whole += f->waits[i].ns;
 	if (!whole)
 		return;
-	grid_title(report, "", "Devices and hosts of the network:");
-	grid = grid_new(report, INDENT, columns, 3);
+	output_title(&report->output, "", "Devices and hosts of the network (waited: time that threads were blocked on them):");
+	grid = grid_new(&report->output, INDENT, columns, 3);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[512];
 
-		if ((f->waits[i].kind != TRACE_WAIT_DEVICE && f->waits[i].kind != TRACE_WAIT_NETWORK) || !fold_shows(&fold, f->waits[i].ns, whole))
+		if ((f->waits[i].kind != TRACE_WAIT_DEVICE && f->waits[i].kind != TRACE_WAIT_NETWORK) || !row_limit_shows(&limit, f->waits[i].ns, whole))
 			continue;
 		grid_ns(grid, f->waits[i].ns);
 		grid_count(grid, f->waits[i].count);
-		grid_text(grid, text_wait(report, &f->waits[i], 0, text, sizeof(text)));
+		grid_text(grid, text_wait(report->analysis, &f->waits[i], 0, text, sizeof(text)));
 	}
-	end(grid, report, &fold);
+	end(grid, &report->output, &limit);
 }
 
 void report_sections(const struct report *report, const struct trace_figures *system)
 {
-	by_kind(report, system);
+	by_kind(&report->output, system);
 	by_file(report, system);
 	by_lock(report);
 	by_pair(report);
 	by_interrupt(report);
 	by_device(report, system);
-	report_blocks(report);
+	report_disks(&report->output, report->disks);
 }

@@ -4,7 +4,13 @@
  * receivers of the network's softirq work.
  */
 #include <inttypes.h>
+#include "checked_memory.h"
 #include "grid.h"
+#include "process_choice.h"
+#include "recorded.h"
+#include "report_servers.h"
+#include "row_limit.h"
+#include "wait_text.h"
 
 #define ROWS	   15 /* in each table, unless --top or --all choose another number */
 #define PART_ROWS  3  /* waits of a server, below the wait of its client */
@@ -15,29 +21,29 @@
 static bool client_wanted(const struct report *report, const struct trace_server *server)
 {
 	for (size_t i = 0; i < server->nr_clients; i++)
-		if (server->clients[i].process && process_wanted(report, server->clients[i].process))
+		if (server->clients[i].process && process_is_chosen(&report->options->processes, server->clients[i].process))
 			return true;
-	return process_wanted(report, server->process);
+	return process_is_chosen(&report->options->processes, server->process);
 }
 
 /* True if the time of receiving is known. Unknown time is not printed as 0. */
-static bool sees_receiving(const struct report *report)
+static bool sees_receiving(const struct trace_analysis *analysis)
 {
-	return has_recorded(report, TRACE_EV_softirq_entry);
+	return has_recorded(analysis, TRACE_EV_softirq_entry);
 }
 
 static void client_table(const struct report *report, const struct trace_server *server)
 {
 	const struct grid_column columns[] = {{"CPU time", GRID_RIGHT}, {"exact", GRID_RIGHT}, {"shared", GRID_RIGHT}, {"requests", GRID_RIGHT},
-					      {"receiving", sees_receiving(report) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for client", GRID_ELASTIC}};
-	struct grid *grid = grid_new(report, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
-	struct fold fold = fold_begin(report, ROWS);
-	struct text rest;
+					      {"receiving", sees_receiving(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for client", GRID_ELASTIC}};
+	struct grid *grid = grid_new(&report->output, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
+	struct value_text rest;
 
 	for (size_t i = 0; i < server->nr_clients; i++) {
 		const struct trace_server_client *client = &server->clients[i];
 
-		if (!fold_shows(&fold, client->cpu_ns + client->softirq_ns, server->cpu_ns + server->softirq_ns))
+		if (!row_limit_shows(&limit, client->cpu_ns + client->softirq_ns, server->cpu_ns + server->softirq_ns))
 			continue;
 		grid_ns(grid, client->cpu_ns);
 		grid_ns(grid, client->exact_ns);
@@ -49,7 +55,7 @@ static void client_table(const struct report *report, const struct trace_server 
 		else
 			grid_name(grid, client->address);
 	}
-	grid_end(grid, fold_rest(&fold, &rest));
+	grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
 }
 
 /*
@@ -58,11 +64,11 @@ static void client_table(const struct report *report, const struct trace_server 
  */
 static void server_table(const struct report *report)
 {
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	char name[NAME_BYTES];
 	uint64_t greatest = trace_nr_servers(report->servers) ? trace_get_server(report->servers, 0)->cpu_ns : 0;
 	bool any = false;
-	struct text t;
+	struct value_text t;
 
 	for (size_t i = 0; i < trace_nr_servers(report->servers); i++) {
 		const struct trace_server *server = trace_get_server(report->servers, i);
@@ -70,20 +76,22 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			grid_title(report, "", sees_receiving(report) ? "Servers (receiving: softirq time for their sockets, not in their CPU time):" : "Servers:");
+			output_title(&report->output, "", sees_receiving(report->analysis) ? "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, "
+				     "not included):" :
+				     "Servers: CPU time by client (exact: while one request was open; shared: several):");
 		any = true;
-		if (!fold_shows(&fold, server->cpu_ns, greatest))
+		if (!row_limit_shows(&limit, server->cpu_ns, greatest))
 			continue;
-		grid_line(report, "\t", "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
-			  text_process(server->comm, server->pid, name, sizeof(name)), text_ns(report, server->cpu_ns, &t),
+		output_line(&report->output, "\t", "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
+			  text_process(server->comm, server->pid, name, sizeof(name)), text_ns(&report->output, server->cpu_ns, &t),
 			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
 			percent(server->background_ns, server->cpu_ns));
 		client_table(report, server);
 	}
-	if (fold.left)
-		grid_line(report, "\t", "%s", fold_rest(&fold, &t));
+	if (limit.left)
+		output_line(&report->output, "\t", "%s", row_limit_rest(&limit, &report->output, &t));
 	if (any)
-		fputs("\n", report->out);
+		fputs("\n", report->output.out);
 }
 
 /* ---- clients: the work of servers during their waits ---- */
@@ -99,62 +107,62 @@ static void part_line(struct grid *grid, uint64_t ns, const char *what, const ch
 	string_free(&text);
 }
 
-static void left_line(struct grid *grid, const struct fold *fold)
+static void left_line(struct grid *grid, const struct row_limit *limit, const char *what)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%zu", fold->left);
-	if (fold->left)
-		part_line(grid, fold->left_ns, text, " more");
+	snprintf(text, sizeof(text), "%zu", limit->left);
+	if (limit->left)
+		part_line(grid, limit->left_ns, text, what);
 }
 
 static void blocked_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
 {
-	struct fold fold = fold_begin(report, PART_ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, PART_ROWS);
 	char text[NAME_BYTES + 64];
 
 	for (size_t i = 0; i < wait->nr_waits; i++)
-		if (fold_shows(&fold, wait->waits[i].ns, wait->wait_ns))
-			part_line(grid, wait->waits[i].ns, "it waited for ",
-				  text_wait(report, &wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
-	left_line(grid, &fold);
+		if (row_limit_shows(&limit, wait->waits[i].ns, wait->wait_ns))
+			part_line(grid, wait->waits[i].ns, "the server waited for ",
+				  text_wait(report->analysis, &wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
+	left_line(grid, &limit, " more waits of the server");
 }
 
 static void queued_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
 {
-	struct fold fold = fold_begin(report, PART_ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, PART_ROWS);
 	char text[NAME_BYTES + 64], name[NAME_BYTES];
 
 	for (size_t i = 0; i < wait->nr_wait_cpu_for; i++) {
 		const struct trace_cpu_wait *holder = &wait->wait_cpu_for[i];
 
-		if (!fold_shows(&fold, holder->ns, wait->wait_ns))
+		if (!row_limit_shows(&limit, holder->ns, wait->wait_ns))
 			continue;
 		text_process(holder->comm, holder->pid, name, sizeof(name));
 		snprintf(text, sizeof(text), holder->pid ? "%s" : "(%s)", name);
 		if (is_idle(holder))
-			part_line(grid, holder->ns, "its idle CPU was waking up", "");
+			part_line(grid, holder->ns, "the server's CPU was idle and woke up", "");
 		else
-			part_line(grid, holder->ns, "its CPU was taken by ", text);
+			part_line(grid, holder->ns, "the server's CPU was taken by ", text);
 	}
-	left_line(grid, &fold);
+	left_line(grid, &limit, " more processes on the server's CPU");
 }
 
 static void wait_block(const struct report *report, const struct trace_server_wait *wait)
 {
 	static const struct grid_column columns[] = {{"", GRID_RIGHT}, {"", GRID_ELASTIC}};
-	struct grid *grid = grid_new(report, "\t\t  ", columns, 2);
+	struct grid *grid = grid_new(&report->output, "\t\t  ", columns, 2);
 	char client[NAME_BYTES], server[NAME_BYTES];
-	struct text t;
+	struct value_text t;
 
-	grid_line(report, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
+	output_line(&report->output, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
 		  text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
-		  text_ns(report, wait->wait_ns, &t),
+		  text_ns(&report->output, wait->wait_ns, &t),
 		  text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count, wait->count == 1 ? "" : "s");
 	if (wait->for_client_ns)
-		part_line(grid, wait->for_client_ns, "it worked for this client", "");
+		part_line(grid, wait->for_client_ns, "the server worked for this client", "");
 	if (wait->for_others_ns)
-		part_line(grid, wait->for_others_ns, "it worked for others, or for itself", "");
+		part_line(grid, wait->for_others_ns, "the server worked for others, or for itself", "");
 	blocked_lines(grid, report, wait);
 	queued_lines(grid, report, wait);
 	if (wait->rest_ns)
@@ -164,26 +172,26 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 
 static void wait_table(const struct report *report)
 {
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t longest = trace_nr_server_waits(report->servers) ? trace_get_server_wait(report->servers, 0)->wait_ns : 0;
 	bool any = false;
-	struct text t;
+	struct value_text t;
 
 	for (size_t i = 0; i < trace_nr_server_waits(report->servers); i++) {
 		const struct trace_server_wait *wait = trace_get_server_wait(report->servers, i);
 
-		if (!process_wanted(report, wait->client) && !process_wanted(report, wait->server))
+		if (!process_is_chosen(&report->options->processes, wait->client) && !process_is_chosen(&report->options->processes, wait->server))
 			continue;
 		if (!any)
-			grid_title(report, "", "Waiting for servers, and what they did meanwhile:");
+			output_title(&report->output, "", "Waits for servers, and what the server did meanwhile:");
 		any = true;
-		if (fold_shows(&fold, wait->wait_ns, longest))
+		if (row_limit_shows(&limit, wait->wait_ns, longest))
 			wait_block(report, wait);
 	}
-	if (fold.left)
-		grid_line(report, "\t", "%s", fold_rest(&fold, &t));
+	if (limit.left)
+		output_line(&report->output, "\t", "%s", row_limit_rest(&limit, &report->output, &t));
 	if (any)
-		fputs("\n", report->out);
+		fputs("\n", report->output.out);
 }
 
 /* ---- receivers from the network ---- */
@@ -192,23 +200,23 @@ static void receiver_table(const struct report *report)
 {
 	static const struct grid_column columns[] = {
 		{"softirq", GRID_RIGHT}, {"%", GRID_RIGHT}, {"deliveries", GRID_RIGHT}, {"for the sockets of", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t whole = 0;
 	struct grid *grid;
-	struct text rest;
+	struct value_text rest;
 
 	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++)
 		whole += trace_get_receiver(report->servers, i)->softirq_ns;
 	if (!whole)
 		return;
-	grid_title(report, "", "Receiving from the network (softirq time by receiving process; other tables count it for the interrupted thread):");
-	grid = grid_new(report, "  ", columns, 4);
+	output_title(&report->output, "", "Receiving from the network (softirq time by receiving process; other tables count it for the interrupted thread):");
+	grid = grid_new(&report->output, "  ", columns, 4);
 	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++) {
 		const struct trace_receiver *receiver = trace_get_receiver(report->servers, i);
 
-		if (receiver->process && !process_wanted(report, receiver->process))
+		if (receiver->process && !process_is_chosen(&report->options->processes, receiver->process))
 			continue;
-		if (!fold_shows(&fold, receiver->softirq_ns, whole))
+		if (!row_limit_shows(&limit, receiver->softirq_ns, whole))
 			continue;
 		grid_ns(grid, receiver->softirq_ns);
 		grid_percent(grid, receiver->softirq_ns, whole);
@@ -218,8 +226,8 @@ static void receiver_table(const struct report *report)
 		else
 			grid_text(grid, "no socket: acknowledgements, dropped packets, the polling itself");
 	}
-	grid_end(grid, fold_rest(&fold, &rest));
-	fputs("\n", report->out);
+	grid_end(grid, row_limit_rest(&limit, &report->output, &rest));
+	fputs("\n", report->output.out);
 }
 
 void report_servers(const struct report *report)

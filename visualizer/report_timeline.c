@@ -16,8 +16,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/param.h> /* MIN(), MAX() */
+#include "checked_memory.h"
+#include "complain.h"
 #include "json.h"
-#include "report.h"
+#include "losses.h"
+#include "process_choice.h"
+#include "recorded.h"
+#include "report_timeline.h"
+#include "time_choice.h"
 
 #define CPU_TRACKS 0 /* the "process" of the CPU tracks: no process has this pid */
 #define NAME_BYTES 4352 /* a path and some words */
@@ -28,7 +37,7 @@
  * The time slice of a CPU. Consecutive intervals of one thread on the CPU become one slice of its
  * track. Equal consecutive states become one slice of the thread's track.
  */
-struct turn {
+struct cpu_slice {
 	const struct trace_thread *thread; /* NULL: no chosen thread */
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -37,15 +46,15 @@ struct turn {
 	char name[SHORT_NAME_BYTES];
 };
 
-struct timeline {
+struct timeline_output {
 	const struct report *report;
 	struct json json;
 	uint64_t start_ns; /* start of the trace */
 	uint64_t from_ns;  /* the window to show */
 	uint64_t to_ns;
 	uint64_t nr_arrows;
-	struct turn *turns; /* owned; one per CPU */
-	size_t nr_turns, room_turns;
+	struct cpu_slice *slices; /* owned; one per CPU */
+	size_t nr_slices, room_slices;
 };
 
 /* ---- one event of the format ---- */
@@ -56,7 +65,7 @@ static void micros(struct json *json, const char *key, uint64_t ns)
 	fprintf(json->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned int)(ns % 1000));
 }
 
-static void event_begin(struct timeline *t, const char *phase, uint32_t pid, uint32_t tid)
+static void event_begin(struct timeline_output *t, const char *phase, uint32_t pid, uint32_t tid)
 {
 	json_open(&t->json, NULL, "\n{");
 	json_text(&t->json, "ph", phase);
@@ -64,7 +73,7 @@ static void event_begin(struct timeline *t, const char *phase, uint32_t pid, uin
 	json_u64(&t->json, "tid", tid);
 }
 
-static void slice_begin(struct timeline *t, uint32_t pid, uint32_t tid, uint64_t from_ns, uint64_t to_ns, const char *category, const char *name)
+static void slice_begin(struct timeline_output *t, uint32_t pid, uint32_t tid, uint64_t from_ns, uint64_t to_ns, const char *category, const char *name)
 {
 	event_begin(t, "X", pid, tid);
 	micros(&t->json, "ts", from_ns - t->start_ns);
@@ -73,13 +82,13 @@ static void slice_begin(struct timeline *t, uint32_t pid, uint32_t tid, uint64_t
 	json_text(&t->json, "name", name);
 }
 
-static void event_end(struct timeline *t)
+static void event_end(struct timeline_output *t)
 {
 	json_close(&t->json, "}");
 }
 
 /* Names a track. */
-static void track_named(struct timeline *t, const char *what, uint32_t pid, uint32_t tid, const char *name)
+static void track_named(struct timeline_output *t, const char *what, uint32_t pid, uint32_t tid, const char *name)
 {
 	event_begin(t, "M", pid, tid);
 	json_text(&t->json, "name", what);
@@ -117,65 +126,65 @@ static bool is_on_cpu(const struct trace_interval *interval)
 	return interval->cpu >= 0 && interval->state != TRACE_STATE_WAIT_CPU && interval->state != TRACE_STATE_BLOCKED;
 }
 
-static void state_end(struct timeline *t, uint32_t cpu)
+static void state_end(struct timeline_output *t, uint32_t cpu)
 {
-	const struct turn *turn = &t->turns[cpu];
+	const struct cpu_slice *slice = &t->slices[cpu];
 
-	slice_begin(t, trace_process_pid(trace_thread_process(turn->thread)), trace_thread_tid(turn->thread), turn->state_from_ns, turn->to_ns,
-		    trace_state_name(turn->state), turn->name);
+	slice_begin(t, trace_process_pid(trace_thread_process(slice->thread)), trace_thread_tid(slice->thread), slice->state_from_ns, slice->to_ns,
+		    trace_state_name(slice->state), slice->name);
 	json_open(&t->json, "args", "{");
 	json_u64(&t->json, "cpu", cpu);
 	json_close(&t->json, "}");
 	event_end(t);
 }
 
-static void turn_end(struct timeline *t, uint32_t cpu)
+static void cpu_slice_end(struct timeline_output *t, uint32_t cpu)
 {
-	struct turn *turn = &t->turns[cpu];
+	struct cpu_slice *slice = &t->slices[cpu];
 
-	if (!turn->thread)
+	if (!slice->thread)
 		return;
 	state_end(t, cpu);
-	slice_begin(t, CPU_TRACKS, cpu, turn->from_ns, turn->to_ns, "cpu", trace_thread_comm(turn->thread));
+	slice_begin(t, CPU_TRACKS, cpu, slice->from_ns, slice->to_ns, "cpu", trace_thread_comm(slice->thread));
 	json_open(&t->json, "args", "{");
-	json_u64(&t->json, "pid", trace_process_pid(trace_thread_process(turn->thread)));
-	json_u64(&t->json, "tid", trace_thread_tid(turn->thread));
+	json_u64(&t->json, "pid", trace_process_pid(trace_thread_process(slice->thread)));
+	json_u64(&t->json, "tid", trace_thread_tid(slice->thread));
 	json_close(&t->json, "}");
 	event_end(t);
-	turn->thread = NULL;
+	slice->thread = NULL;
 }
 
-static void make_room(struct timeline *t, uint32_t cpu)
+static void make_room(struct timeline_output *t, uint32_t cpu)
 {
-	for (; t->nr_turns <= cpu; t->nr_turns++) {
-		t->turns = memory_grow(t->turns, t->nr_turns, &t->room_turns, sizeof(*t->turns));
-		t->turns[t->nr_turns] = (struct turn){0};
+	for (; t->nr_slices <= cpu; t->nr_slices++) {
+		t->slices = memory_grow(t->slices, t->nr_slices, &t->room_slices, sizeof(*t->slices));
+		t->slices[t->nr_slices] = (struct cpu_slice){0};
 	}
 }
 
-static void turn_goes_on(struct timeline *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
+static void cpu_slice_continue(struct timeline_output *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
 {
 	uint32_t cpu = (uint32_t)interval->cpu;
 	const char *name = on_cpu_name(interval);
-	struct turn *turn;
+	struct cpu_slice *slice;
 
 	make_room(t, cpu);
-	turn = &t->turns[cpu];
-	if (turn->thread != interval->thread || turn->to_ns != from_ns) {
-		turn_end(t, cpu);
-		*turn = (struct turn){.thread = interval->thread, .from_ns = from_ns, .state = interval->state, .state_from_ns = from_ns};
-	} else if (turn->state != interval->state || strncmp(turn->name, name, sizeof(turn->name) - 1) != 0) {
+	slice = &t->slices[cpu];
+	if (slice->thread != interval->thread || slice->to_ns != from_ns) {
+		cpu_slice_end(t, cpu);
+		*slice = (struct cpu_slice){.thread = interval->thread, .from_ns = from_ns, .state = interval->state, .state_from_ns = from_ns};
+	} else if (slice->state != interval->state || strncmp(slice->name, name, sizeof(slice->name) - 1) != 0) {
 		state_end(t, cpu);
-		turn->state = interval->state;
-		turn->state_from_ns = from_ns;
+		slice->state = interval->state;
+		slice->state_from_ns = from_ns;
 	}
-	snprintf(turn->name, sizeof(turn->name), "%s", name);
-	turn->to_ns = to_ns;
+	snprintf(slice->name, sizeof(slice->name), "%s", name);
+	slice->to_ns = to_ns;
 }
 
 /* ---- threads ---- */
 
-static void arrow_end(struct timeline *t, const char *phase, const struct trace_thread *thread, uint64_t ns)
+static void arrow_end(struct timeline_output *t, const char *phase, const struct trace_thread *thread, uint64_t ns)
 {
 	event_begin(t, phase, trace_process_pid(trace_thread_process(thread)), trace_thread_tid(thread));
 	micros(&t->json, "ts", ns - t->start_ns);
@@ -188,9 +197,9 @@ static void arrow_end(struct timeline *t, const char *phase, const struct trace_
 	event_end(t);
 }
 
-static void arrow(struct timeline *t, const struct trace_interval *interval)
+static void arrow(struct timeline_output *t, const struct trace_interval *interval)
 {
-	if (!interval->waker || interval->to_ns > t->to_ns || !process_wanted(t->report, trace_thread_process(interval->waker)))
+	if (!interval->waker || interval->to_ns > t->to_ns || !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->waker)))
 		return;
 	t->nr_arrows++;
 	arrow_end(t, "s", interval->waker, interval->to_ns);
@@ -198,7 +207,7 @@ static void arrow(struct timeline *t, const struct trace_interval *interval)
 }
 
 /* The arguments of a wait, for a CPU or other: the CPU, the call, the waker. */
-static void wait_arguments(struct timeline *t, const struct trace_interval *interval)
+static void wait_arguments(struct timeline_output *t, const struct trace_interval *interval)
 {
 	struct json *json = &t->json;
 
@@ -216,7 +225,7 @@ static void wait_arguments(struct timeline *t, const struct trace_interval *inte
 	json_close(json, "}");
 }
 
-static void wait_slice(struct timeline *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
+static void wait_slice(struct timeline_output *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
 {
 	uint32_t pid = trace_process_pid(trace_thread_process(interval->thread)), tid = trace_thread_tid(interval->thread);
 	const char *category = trace_state_name(interval->state);
@@ -233,23 +242,23 @@ static void wait_slice(struct timeline *t, const struct trace_interval *interval
 
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
-	struct timeline *t = data;
+	struct timeline_output *t = data;
 	uint64_t from_ns = MAX(interval->from_ns, t->from_ns), to_ns = MIN(interval->to_ns, t->to_ns);
 
-	if (from_ns >= to_ns || !process_wanted(t->report, trace_thread_process(interval->thread)))
+	if (from_ns >= to_ns || !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->thread)))
 		return;
 	if (is_on_cpu(interval))
-		turn_goes_on(t, interval, from_ns, to_ns);
+		cpu_slice_continue(t, interval, from_ns, to_ns);
 	else
 		wait_slice(t, interval, from_ns, to_ns);
 }
 
 /* ---- before and after the pass ---- */
 
-struct timeline *timeline_free(struct timeline *timeline)
+struct timeline_output *timeline_free(struct timeline_output *timeline)
 {
 	if (timeline)
-		free(timeline->turns);
+		free(timeline->slices);
 	free(timeline);
 	return NULL;
 }
@@ -257,22 +266,21 @@ struct timeline *timeline_free(struct timeline *timeline)
 int timeline_check(const struct report *report)
 {
 	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return report_check_from(report);
-	fputs("tracevisualizer: the kernel was not recorded, only events of programs: what threads did is unknown; record as root\n", stderr);
-	return 1;
+		return time_choice_check(report->trace, &report->options->window);
+	return complain(1, "the kernel was not recorded, only events of programs: what threads did is unknown; record as root");
 }
 
 void timeline_begin(struct report *report)
 {
-	const struct options *options = report->options;
-	struct timeline *t = memory_take(1, sizeof(*t));
+	const struct visualizer_options *options = report->options;
+	struct timeline_output *t = memory_take(1, sizeof(*t));
 
 	report->timeline = t;
 	t->report = report;
-	t->json = (struct json){.out = report->out, .first = true};
-	t->start_ns = report_moment(report, 0);
-	t->from_ns = report_moment(report, options->from_s);
-	t->to_ns = options->to_s >= 0 ? report_moment(report, options->to_s) : UINT64_MAX;
+	t->json = (struct json){.out = report->output.out, .first = true};
+	t->start_ns = time_of_second(report->trace, 0);
+	t->from_ns = time_of_second(report->trace, options->window.from_s);
+	t->to_ns = options->window.to_s >= 0 ? time_of_second(report->trace, options->window.to_s) : UINT64_MAX;
 	json_open(&t->json, NULL, "{");
 	json_text(&t->json, "displayTimeUnit", "ns");
 	json_open(&t->json, "traceEvents", "[");
@@ -280,7 +288,7 @@ void timeline_begin(struct report *report)
 		memory_end();
 }
 
-static void name_threads(struct timeline *t, const struct trace_process *process)
+static void name_threads(struct timeline_output *t, const struct trace_process *process)
 {
 	uint32_t pid = trace_process_pid(process);
 
@@ -290,34 +298,34 @@ static void name_threads(struct timeline *t, const struct trace_process *process
 }
 
 /* The start time of the trace, and its losses. */
-static void tell_trace(struct timeline *t)
+static void put_trace_info(struct timeline_output *t)
 {
 	const struct trace_info *info = trace_get_info(t->report->trace);
 	size_t gaps;
 
 	json_open(&t->json, "otherData", "{");
 	json_u64(&t->json, "start_ns", info->complete_from_ns);
-	json_u64(&t->json, "lost", report_lost(t->report, &gaps));
+	json_u64(&t->json, "lost", losses_lost(t->report->trace, t->report->analysis, &gaps));
 	json_u64(&t->json, "gaps", gaps);
 	json_close(&t->json, "}");
 }
 
-void timeline_end(struct report *report)
+void timeline_end(const struct report *report)
 {
-	struct timeline *t = report->timeline;
+	struct timeline_output *t = report->timeline;
 	char name[32];
 
-	for (uint32_t cpu = 0; cpu < t->nr_turns; cpu++) {
-		turn_end(t, cpu);
+	for (uint32_t cpu = 0; cpu < t->nr_slices; cpu++) {
+		cpu_slice_end(t, cpu);
 		snprintf(name, sizeof(name), "CPU %u", cpu);
 		track_named(t, "thread_name", CPU_TRACKS, cpu, name);
 	}
 	track_named(t, "process_name", CPU_TRACKS, 0, "CPUs");
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
-		if (process_wanted(report, trace_get_process(report->analysis, i)))
+		if (process_is_chosen(&report->options->processes, trace_get_process(report->analysis, i)))
 			name_threads(t, trace_get_process(report->analysis, i));
 	json_close(&t->json, "]");
-	report_is_whole(report);
-	tell_trace(t);
+	report_check_memory(report);
+	put_trace_info(t);
 	json_close(&t->json, "}\n");
 }

@@ -7,49 +7,55 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "checked_memory.h"
 #include "grid.h"
+#include "process_choice.h"
+#include "recorded.h"
+#include "row_limit.h"
+#include "wait_json.h"
+#include "wait_text.h"
 
 #define ROWS 20 /* in each table, unless --top or --all choose another number */
-#define STORIES 10 /* spans with a line about their waits */
+#define WAIT_LINES 10 /* spans with a line about their waits */
 #define WAITS 5 /* in each such line */
 #define INDENT "  "
 #define TEXT_BYTES 512
 
-static void end(struct grid *grid, const struct report *report, const struct fold *fold)
+static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
 {
-	struct text rest;
+	struct value_text rest;
 
-	grid_end(grid, fold_rest(fold, &rest));
-	fputs("\n", report->out);
+	grid_end(grid, row_limit_rest(limit, output, &rest));
+	fputs("\n", output->out);
 }
 
 /*
  * The name of a process. Without kernel events: the file that it executes, or "" if that is
  * unknown.
  */
-static void owner_name(const struct report *report, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
+static void owner_name(const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
 {
-	const char *exe = process ? "" : trace_stream_exe(report->analysis, pid), *slash = strrchr(exe, '/');
+	const char *exe = process ? "" : trace_stream_exe(analysis, pid), *slash = strrchr(exe, '/');
 
 	snprintf(name, COMM_BYTES, "%s", process ? trace_process_comm(process) : slash ? slash + 1 : exe);
 }
 
 static bool owner_wanted(const struct report *report, const struct trace_process *process, uint32_t pid)
 {
-	const struct options *options = report->options;
+	const struct visualizer_options *options = report->options;
 	char name[COMM_BYTES];
 
 	if (process)
-		return process_wanted(report, process);
-	owner_name(report, process, pid, name);
-	return !options->cgroup && (options->pid < 0 || (uint32_t)options->pid == pid) && (!options->comm || comm_is(name, options->comm));
+		return process_is_chosen(&report->options->processes, process);
+	owner_name(report->analysis, process, pid, name);
+	return !options->processes.cgroup && (options->processes.pid < 0 || (uint32_t)options->processes.pid == pid) && (!options->processes.comm || comm_is(name, options->processes.comm));
 }
 
-static void put_owner(struct grid *grid, const struct report *report, const struct trace_process *process, uint32_t pid)
+static void put_owner(struct grid *grid, const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid)
 {
 	char name[COMM_BYTES];
 
-	owner_name(report, process, pid, name);
+	owner_name(analysis, process, pid, name);
 	if (process || pid)
 		grid_process(grid, name, process ? trace_process_pid(process) : pid);
 	else
@@ -60,7 +66,7 @@ static void put_owner(struct grid *grid, const struct report *report, const stru
 
 static void put_rate(struct grid *grid, uint64_t count, uint64_t ns)
 {
-	struct text text;
+	struct value_text text;
 
 	snprintf(text.bytes, sizeof(text.bytes), "%.*f", count * 1e9 < 100.0 * (double)ns ? 2 : 0, ns ? (double)count * 1e9 / (double)ns : 0);
 	grid_text(grid, text.bytes);
@@ -81,7 +87,7 @@ static void by_event(const struct report *report)
 {
 	static const struct grid_column columns[] = {{"count", GRID_RIGHT}, {"per s", GRID_RIGHT}, {"median gap", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL},
 						     {"event", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 	uint64_t start, finish;
 
@@ -92,27 +98,27 @@ static void by_event(const struct report *report)
 		if (event->is_counter || !owner_wanted(report, event->process, event->pid))
 			continue;
 		/* the table of spans has these */
-		if (event->role != TRACE_ROLE_EVENT && !report->options->all)
+		if (event->role != TRACE_ROLE_EVENT && !report->options->rows.all)
 			continue;
-		if (!fold_shows_if(&fold, true, 0))
+		if (!row_limit_shows_if(&limit, true, 0))
 			continue;
 		if (!grid) {
-			grid_title(report, "", "Events of programs (gap: from one to the next of the same thread):");
-			grid = grid_new(report, INDENT, columns, 6);
+			output_title(&report->output, "", "Events of programs (gap: time between two of the same thread):");
+			grid = grid_new(&report->output, INDENT, columns, 6);
 		}
 		grid_count(grid, event->count);
 		put_rate(grid, event->count, finish - start);
 		put_median(grid, &event->interval);
 		grid_name(grid, event->name);
-		put_owner(grid, report, event->process, event->pid);
+		put_owner(grid, report->analysis, event->process, event->pid);
 	}
 	if (grid)
-		end(grid, report, &fold);
+		end(grid, &report->output, &limit);
 }
 
 static void put_value(struct grid *grid, double value)
 {
-	struct text text;
+	struct value_text text;
 
 	snprintf(text.bytes, sizeof(text.bytes), "%.6g", value);
 	grid_text(grid, text.bytes);
@@ -122,17 +128,17 @@ static void by_counter(const struct report *report)
 {
 	static const struct grid_column columns[] = {{"samples", GRID_RIGHT}, {"lowest", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"highest", GRID_RIGHT},
 						     {"last", GRID_RIGHT}, {"counter", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++) {
 		const struct trace_user_event *event = trace_get_user_event(report->user, i);
 
-		if (!event->is_counter || !owner_wanted(report, event->process, event->pid) || !fold_shows_if(&fold, true, 0))
+		if (!event->is_counter || !owner_wanted(report, event->process, event->pid) || !row_limit_shows_if(&limit, true, 0))
 			continue;
 		if (!grid) {
-			grid_title(report, "", "Counters of programs (mean: of the samples):");
-			grid = grid_new(report, INDENT, columns, 7);
+			output_title(&report->output, "", "Counters of programs (mean: of the samples):");
+			grid = grid_new(&report->output, INDENT, columns, 7);
 		}
 		grid_count(grid, event->count);
 		put_value(grid, event->lowest);
@@ -140,10 +146,10 @@ static void by_counter(const struct report *report)
 		put_value(grid, event->highest);
 		put_value(grid, event->last);
 		grid_name(grid, event->name);
-		put_owner(grid, report, event->process, event->pid);
+		put_owner(grid, report->analysis, event->process, event->pid);
 	}
 	if (grid)
-		end(grid, report, &fold);
+		end(grid, &report->output, &limit);
 }
 
 /* ---- spans ---- */
@@ -160,7 +166,7 @@ static const char *span_name(const struct trace_span *span, char *buffer, size_t
 	return buffer;
 }
 
-static void put_span(struct grid *grid, const struct report *report, const struct trace_span *span)
+static void put_span(struct grid *grid, const struct trace_analysis *analysis, const struct trace_span *span)
 {
 	char name[TEXT_BYTES];
 
@@ -174,7 +180,7 @@ static void put_span(struct grid *grid, const struct report *report, const struc
 	grid_ns(grid, span->queued_ns);
 	grid_ns(grid, span->unseen_ns);
 	grid_name(grid, span_name(span, name, sizeof(name)));
-	put_owner(grid, report, span->process, span->pid);
+	put_owner(grid, analysis, span->process, span->pid);
 }
 
 static bool span_shows(const struct report *report, const struct trace_span *span, enum trace_span_kind kind)
@@ -182,7 +188,7 @@ static bool span_shows(const struct report *report, const struct trace_span *spa
 	return span->kind == kind && owner_wanted(report, span->process, span->pid);
 }
 
-static bool has_namesake(const struct report *report, const struct trace_span *span)
+static bool shares_its_name(const struct report *report, const struct trace_span *span)
 {
 	char name[TEXT_BYTES], other_name[TEXT_BYTES];
 
@@ -200,42 +206,42 @@ static bool has_namesake(const struct report *report, const struct trace_span *s
  * Writes "shop:pay waited 12.00 ms for file orders.db, 3.00 ms for timeout, ...". If another span
  * has the same name: "shop:pay of shop (17) waited ...".
  */
-static void put_story(const struct report *report, const struct trace_span *span)
+static void put_waits_of_span(const struct report *report, const struct trace_span *span)
 {
-	struct string story = {0};
+	struct string line = {0};
 	char text[TEXT_BYTES], name[TEXT_BYTES], owner[COMM_BYTES];
-	struct text ns;
+	struct value_text ns;
 
-	string_add(&story, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
-	if (has_namesake(report, span)) {
-		owner_name(report, span->process, span->pid, owner);
-		string_addf(&story, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
+	string_add(&line, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
+	if (shares_its_name(report, span)) {
+		owner_name(report->analysis, span->process, span->pid, owner);
+		string_addf(&line, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
 	}
-	string_add(&story, " waited");
-	for (size_t i = 0; i < span->nr_waits && (i < WAITS || report->options->all); i++)
-		string_addf(&story, "%s %s for %s", i ? "," : "", text_ns(report, span->waits[i].ns, &ns),
-				       text_wait(report, &span->waits[i], span->pid, text, sizeof(text)));
-	if (span->nr_waits > WAITS && !report->options->all)
-		string_addf(&story, ", and for %zu more", span->nr_waits - WAITS);
-	grid_line(report, INDENT, "%s", string_text(&story));
-	string_free(&story);
+	string_add(&line, " waited");
+	for (size_t i = 0; i < span->nr_waits && (i < WAITS || report->options->rows.all); i++)
+		string_addf(&line, "%s %s for %s", i ? "," : "", text_ns(&report->output, span->waits[i].ns, &ns),
+				       text_wait(report->analysis, &span->waits[i], span->pid, text, sizeof(text)));
+	if (span->nr_waits > WAITS && !report->options->rows.all)
+		string_addf(&line, ", and for %zu more", span->nr_waits - WAITS);
+	output_line(&report->output, INDENT, "%s", string_text(&line));
+	string_free(&line);
 }
 
 /* A line for each span that waited. */
-static void put_stories(const struct report *report, enum trace_span_kind kind)
+static void put_waits(const struct report *report, enum trace_span_kind kind)
 {
-	size_t told = 0;
+	size_t shown = 0;
 
-	for (size_t i = 0; i < trace_nr_spans(report->user) && (told < STORIES || report->options->all); i++) {
+	for (size_t i = 0; i < trace_nr_spans(report->user) && (shown < WAIT_LINES || report->options->rows.all); i++) {
 		const struct trace_span *span = trace_get_span(report->user, i);
 
 		if (!span_shows(report, span, kind) || !span->blocked_ns)
 			continue;
-		told++;
-		put_story(report, span);
+		shown++;
+		put_waits_of_span(report, span);
 	}
-	if (told)
-		fputs("\n", report->out);
+	if (shown)
+		fputs("\n", report->output.out);
 }
 
 struct span_sums {
@@ -261,57 +267,57 @@ static struct span_sums sum_spans(const struct report *report, enum trace_span_k
 }
 
 /* Spans without an end or a beginning have no time, and no row in the table. */
-static void put_unfinished(const struct report *report, const struct span_sums *sums)
+static void put_unfinished(const struct text_output *output, const struct span_sums *sums)
 {
 	if (sums->open)
-		grid_line(report, INDENT, "%" PRIu64 " had not ended at the end of the trace.", sums->open);
+		output_line(output, INDENT, "%" PRIu64 " had not ended at the end of the trace.", sums->open);
 	if (sums->unmatched)
-		grid_line(report, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
+		output_line(output, INDENT, "%" PRIu64 " ended without a beginning in the trace.", sums->unmatched);
 	if (sums->open || sums->unmatched)
-		fputs("\n", report->out);
+		fputs("\n", output->out);
 }
 
 static struct grid *span_grid(const struct report *report, enum trace_span_kind kind)
 {
 	bool kernel = !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL);
 	enum grid_kind figure = kernel ? GRID_RIGHT : GRID_HIDDEN, rare = kernel ? GRID_RARE : GRID_HIDDEN;
-	enum grid_kind interrupts = has_interrupts(report) ? GRID_RARE : GRID_HIDDEN;
+	enum grid_kind interrupts = has_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
 	const struct grid_column columns[] = {
 		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
-		{"interrupted", interrupts}, {"for a CPU", figure}, {"for else", figure},
-		{"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN}, {"not seen", rare},
+		{"interrupted", interrupts}, {"CPU wait", figure}, {"blocked", figure},
+		{"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN}, {"unknown", rare},
 		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
 
-	return grid_new(report, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
+	return grid_new(&report->output, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 static void by_span(const struct report *report, enum trace_span_kind kind)
 {
 	static const char *const titles[] = {
-		"Scopes of programs (where the time between begin and end went):",
-		"Requests of programs (from begin to end, on any threads; queued: on none):",
-		"Between events of programs (of one thread and provider):",
+		"Scopes of programs (the time between begin and end, and where it went):",
+		"Requests of programs (the time between begin and end, on any thread; queued: no thread worked on it):",
+		"Time between consecutive events of programs (of one thread and provider):",
 	};
 	struct span_sums sums = sum_spans(report, kind);
-	struct fold fold = fold_begin(report, ROWS);
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid;
 
 	if (!sums.nr)
 		return;
-	grid_title(report, "", titles[kind]);
+	output_title(&report->output, "", titles[kind]);
 	grid = span_grid(report, kind);
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
 		const struct trace_span *span = trace_get_span(report->user, i);
 
-		if (span_shows(report, span, kind) && span->elapsed.count && fold_shows(&fold, span->elapsed.sum_ns, sums.ns))
-			put_span(grid, report, span);
+		if (span_shows(report, span, kind) && span->elapsed.count && row_limit_shows(&limit, span->elapsed.sum_ns, sums.ns))
+			put_span(grid, report->analysis, span);
 	}
-	if (fold.shown || fold.left)
-		end(grid, report, &fold);
+	if (limit.shown || limit.left)
+		end(grid, &report->output, &limit);
 	else
 		grid_end(grid, NULL);
-	put_unfinished(report, &sums);
-	put_stories(report, kind);
+	put_unfinished(&report->output, &sums);
+	put_waits(report, kind);
 }
 
 bool report_user_has_any(const struct report *report)
@@ -343,21 +349,21 @@ static void json_latency(struct json *json, const struct trace_latency *latency)
 	json_u64(json, "max_ns", latency->max_ns);
 }
 
-static void json_owner(struct json *json, const struct report *report, const struct trace_process *process, uint32_t pid)
+static void json_owner(struct json *json, const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid)
 {
 	char name[COMM_BYTES];
 
-	owner_name(report, process, pid, name);
+	owner_name(analysis, process, pid, name);
 	json_u64(json, "pid", process ? trace_process_pid(process) : pid);
 	json_text(json, "comm", name);
 }
 
-static void json_event(struct json *json, const struct report *report, const struct trace_user_event *event)
+static void json_event(struct json *json, const struct trace_analysis *analysis, const struct trace_user_event *event)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "name", event->name);
 	json_text(json, "role", trace_role_name(event->role));
-	json_owner(json, report, event->process, event->pid);
+	json_owner(json, analysis, event->process, event->pid);
 	json_u64(json, "count", event->count);
 	json_u64(json, "first_ns", event->first_ns);
 	json_u64(json, "last_ns", event->last_ns);
@@ -373,27 +379,27 @@ static void json_event(struct json *json, const struct report *report, const str
 	json_close(json, "}");
 }
 
-static void json_span(struct json *json, const struct report *report, const struct trace_span *span)
+static void json_span(struct json *json, const struct trace_analysis *analysis, const struct trace_span *span)
 {
 	json_open(json, NULL, "{");
 	json_text(json, "kind", trace_span_kind_name(span->kind));
 	json_text(json, "name", span->name);
 	json_text(json, "from", span->from);
-	json_owner(json, report, span->process, span->pid);
+	json_owner(json, analysis, span->process, span->pid);
 	json_latency(json, &span->elapsed);
 	json_u64(json, "open", span->open);
 	json_u64(json, "unmatched", span->unmatched);
 	json_u64(json, "cpu_ns", span->user_ns + span->system_ns);
-	json_known(json, "user_ns", span->user_ns, trace_analysis_sees_calls(report->analysis));
-	json_known(json, "system_ns", span->system_ns, trace_analysis_sees_calls(report->analysis));
-	json_known(json, "interrupted_ns", span->interrupted_ns, has_interrupts(report));
+	json_known(json, "user_ns", span->user_ns, trace_analysis_sees_calls(analysis));
+	json_known(json, "system_ns", span->system_ns, trace_analysis_sees_calls(analysis));
+	json_known(json, "interrupted_ns", span->interrupted_ns, has_interrupts(analysis));
 	json_u64(json, "wait_cpu_ns", span->wait_cpu_ns);
 	json_u64(json, "blocked_ns", span->blocked_ns);
 	json_u64(json, "queued_ns", span->queued_ns);
 	json_u64(json, "unseen_ns", span->unseen_ns);
 	json_open(json, "waits", "[");
 	for (size_t i = 0; i < span->nr_waits; i++)
-		report_json_wait(json, &span->waits[i]);
+		json_wait(json, &span->waits[i]);
 	json_close(json, "]");
 	json_close(json, "}");
 }
@@ -402,10 +408,10 @@ void report_user_json(struct json *json, const struct report *report)
 {
 	json_open(json, "user_events", "[");
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++)
-		json_event(json, report, trace_get_user_event(report->user, i));
+		json_event(json, report->analysis, trace_get_user_event(report->user, i));
 	json_close(json, "]");
 	json_open(json, "spans", "[");
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++)
-		json_span(json, report, trace_get_span(report->user, i));
+		json_span(json, report->analysis, trace_get_span(report->user, i));
 	json_close(json, "]");
 }

@@ -12,10 +12,20 @@
 #include <unistd.h>
 #include "clock_ns.h"
 #include "complain.h"
-#include "grid.h"
-#include "visualizer_options.h"
+#include "checked_memory.h"
+#include "event_list.h"
+#include "losses.h"
+#include "no_process.h"
+#include "report_critical_path.h"
+#include "report_diff.h"
+#include "report_disks.h"
 #include "report_file.h"
-#include "report.h"
+#include "report_json.h"
+#include "report_summary.h"
+#include "report_text.h"
+#include "report_timeline.h"
+#include "value_text.h"
+#include "visualizer_options.h"
 
 #define OUTPUT_BUFFER (1u << 16)
 
@@ -47,7 +57,7 @@ static void phase(const struct report *report, const char *name, double *since, 
 	double at = now(), seconds = at - *since;
 
 	*since = at;
-	if (!report->options->benchmark)
+	if (!report->options->reports.benchmark)
 		return;
 	fprintf(stderr, "%-10s %9.3f s", name, seconds);
 	if (events && seconds > 0)
@@ -57,7 +67,7 @@ static void phase(const struct report *report, const char *name, double *since, 
 
 static void warn_gaps(const struct trace *trace)
 {
-	struct losses losses = trace_losses(trace);
+	struct losses losses = losses_of(trace);
 
 	if (losses.overwritten)
 		fprintf(stderr, "tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n", losses.overwritten,
@@ -67,7 +77,7 @@ static void warn_gaps(const struct trace *trace)
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
 		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; the affected times are shown as unknown\n",
-			losses.is_least ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
+			losses.is_minimum ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)
@@ -89,7 +99,7 @@ static void warn_losses(const struct trace *trace)
  */
 static bool is_all_accounted_for(const struct trace *trace)
 {
-	return !trace_losses(trace).is_least && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
+	return !losses_of(trace).is_minimum && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
 }
 
 static int verify(const struct report *report)
@@ -106,49 +116,49 @@ static int verify(const struct report *report)
 		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
 		    trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	/* after JSON, the output would not be JSON */
-	if (report->options->json || report->options->timeline)
+	if (report->options->reports.json || report->options->reports.timeline)
 		fprintf(stderr, "%s\n", string_text(&line));
 	else
-		grid_line(report, "", "%s", string_text(&line));
+		output_line(&report->output, "", "%s", string_text(&line));
 	string_free(&line);
 	return 0;
 }
 
 static int print(struct report *report)
 {
-	const struct options *options = report->options;
+	const struct visualizer_options *options = report->options;
 	int error = 0;
 
-	report_is_whole(report);
-	if (options->timeline)
+	report_check_memory(report);
+	if (options->reports.timeline)
 		timeline_end(report);
-	else if (options->critical_path)
+	else if (options->reports.critical_path)
 		error = report_critical_path(report);
-	else if (options->json)
+	else if (options->reports.json)
 		report_json(report);
-	else if (options->analyze)
+	else if (options->reports.analyze)
 		report_text(report);
-	else if (options->summary)
+	else if (options->reports.summary)
 		report_summary(report);
-	if (!error && options->list && !options->summary)
+	if (!error && options->reports.list && !options->reports.summary)
 		error = report_list(report);
 	if (error == -ENOMEM)
 		memory_end();
-	report_is_whole(report);
+	report_check_memory(report);
 	return error;
 }
 
 static int analyze(struct report *report, double *since)
 {
-	const struct options *options = report->options;
+	const struct visualizer_options *options = report->options;
 	struct trace_error error = {0};
-	bool with_servers = options->analyze || options->verify || (options->json && !options->critical_path);
+	bool with_servers = options->reports.analyze || options->reports.verify || (options->reports.json && !options->reports.critical_path);
 	int failed;
 
-	if (!options->analyze && !options->json && !options->summary && !options->verify && !options->critical_path && !options->timeline)
+	if (!options->reports.analyze && !options->reports.json && !options->reports.summary && !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
-	failed = report->analysis && options->critical_path ? critical_path_begin(report) : 0;
+	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
 	if (failed)
 		return failed;
 	if (report->analysis && with_servers)
@@ -157,15 +167,15 @@ static int analyze(struct report *report, double *since)
 		report->user = trace_user_events_new(report->trace, report->analysis, &error);
 	if (!report->analysis || (with_servers && !report->user))
 		return complain_of_error(&error);
-	command_begin(report);
-	if (options->timeline)
+	command_begin(&report->command, report->trace, report->analysis);
+	if (options->reports.timeline)
 		timeline_begin(report);
-	if (options->analyze || options->json)
-		blocks_begin(report);
+	if (options->reports.analyze || options->reports.json)
+		report->disks = disk_figures_new(report->trace, report->analysis);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
 	phase(report, "analysis", since, trace_get_info(report->trace)->events);
-	warn_damages(report->analysis);
+	losses_warn_late(report->analysis);
 	return 0;
 }
 
@@ -185,7 +195,7 @@ static size_t output_width(int fd)
  * Refuses to replace a trace, before the work begins: "tracevisualizer -a *.trace" must not
  * overwrite the third trace, or the one that it reads.
  */
-static int check_output(const struct options *options)
+static int check_output(const struct visualizer_options *options)
 {
 	if (!options->output || strcmp(options->output, "-") == 0 || !options_is_trace(options->output))
 		return 0;
@@ -200,20 +210,20 @@ static int open_output(struct report *report)
 
 	int fd = STDOUT_FILENO;
 
-	report->out = stdout;
+	report->output.out = stdout;
 	if (path && strcmp(path, "-") != 0) {
-		report->out = output_open(path, &report->file);
-		if (!report->out)
+		report->output.out = report_file_open(path, &report->file);
+		if (!report->output.out)
 			return complain(1, "%s cannot be written: %s", path, strerror(errno));
-		fd = output_fd(report->file);
+		fd = report_file_fd(report->file);
 	}
-	setvbuf(report->out, buffer, _IOFBF, sizeof(buffer));
-	report->width = output_width(fd);
-	report->colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	setvbuf(report->output.out, buffer, _IOFBF, sizeof(buffer));
+	report->output.width = output_width(fd);
+	report->output.colour = isatty(fd) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 	return 0;
 }
 
-static int tell_incomplete(const char *path, int cause)
+static int complain_of_output(const char *path, int cause)
 {
 	return complain(1, "%s could not be written completely: %s", path ? path : "standard output",
 			strerror(cause ? cause : EIO));
@@ -226,7 +236,7 @@ static int flush_output(FILE *out, const char *path)
 
 	errno = 0;
 	failed |= fflush(out) != 0; /* writes the rest again, and sets errno */
-	return failed ? tell_incomplete(path, errno ? errno : cause) : 0;
+	return failed ? complain_of_output(path, errno ? errno : cause) : 0;
 }
 
 /*
@@ -237,18 +247,18 @@ static int close_output(struct report *report, bool is_kept)
 {
 	int result = 0;
 
-	if (is_kept || report->out == stdout)
-		result = flush_output(report->out, report->options->output);
+	if (is_kept || report->output.out == stdout)
+		result = flush_output(report->output.out, report->options->output);
 	errno = 0;
-	if (report->out != stdout && output_close(report->out, report->file, is_kept) != 0 && !result)
-		result = tell_incomplete(report->options->output, errno);
+	if (report->output.out != stdout && report_file_close(report->output.out, report->file, is_kept) != 0 && !result)
+		result = complain_of_output(report->options->output, errno);
 	return result;
 }
 
 /* True for reports that may lack the chosen processes. The event list has threads. */
-static bool is_of_processes(const struct options *options)
+static bool is_of_processes(const struct visualizer_options *options)
 {
-	return options->timeline || ((options->analyze || options->json) && !options->critical_path);
+	return options->reports.timeline || ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
 }
 
 /*
@@ -265,25 +275,25 @@ static void release(struct report *report)
 	trace_history_free(report->history);
 	trace_servers_free(report->servers);
 	trace_user_events_free(report->user);
-	blocks_free(report->blocks);
-	command_end(report);
+	disk_figures_free(report->disks);
+	command_end(&report->command);
 	trace_analysis_free(report->analysis);
 	trace_close((struct trace *)report->trace);
 }
 
 /* True if there is a report besides the line of --verify, which is not written if it fails. */
-static bool has_report(const struct options *options)
+static bool has_report(const struct visualizer_options *options)
 {
-	return options->analyze || options->json || options->list || options->summary || options->critical_path || options->timeline;
+	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary || options->reports.critical_path || options->reports.timeline;
 }
 
-static int run(const struct options *options)
+static int run(const struct visualizer_options *options)
 {
-	struct report report = {.options = options};
+	struct report report = {.options = options, .output.exact = options->exact};
 	struct trace_error error = {0};
 	struct trace *trace;
 	double since = now();
-	bool nobody, is_whole = false;
+	bool is_empty, is_whole = false;
 	int result;
 
 	report.trace = trace = trace_open(options->trace, &error);
@@ -291,24 +301,24 @@ static int run(const struct options *options)
 		return complain_of_error(&error);
 	phase(&report, "open", &since, 0);
 	warn_losses(trace);
-	result = options->timeline ? timeline_check(&report) : 0;
-	if (!result && options->timeline)
+	result = options->reports.timeline ? timeline_check(&report) : 0;
+	if (!result && options->reports.timeline)
 		result = open_output(&report); /* the analysis writes it as it runs */
 	if (!result)
 		result = analyze(&report, &since);
-	nobody = !result && is_of_processes(options) && report_finds_nobody(&report, 1);
-	if (!result && !options->timeline)
-		result = nobody ? 1 : open_output(&report);
+	is_empty = !result && is_of_processes(options) && report_finds_no_process(&report, 1);
+	if (!result && !options->reports.timeline)
+		result = is_empty ? 1 : open_output(&report);
 	if (!result) {
 		result = print(&report);
 		/* a timeline without processes is complete, but empty */
-		is_whole = !result && !nobody;
-		if (!result && options->verify)
+		is_whole = !result && !is_empty;
+		if (!result && options->reports.verify)
 			result = verify(&report);
 		is_whole &= !result || has_report(options);
-		phase(&report, "report", &since, options->list ? trace_get_info(trace)->events : 0);
+		phase(&report, "report", &since, options->reports.list ? trace_get_info(trace)->events : 0);
 	}
-	if (report.out && (close_output(&report, is_whole) || nobody))
+	if (report.output.out && (close_output(&report, is_whole) || is_empty))
 		result = 1;
 	if (!LEAVES_MEMORY)
 		release(&report);
@@ -326,31 +336,32 @@ static int open_side(struct report *report, const char *path)
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	if (!report->analysis)
 		return complain_of_error(&error);
-	command_begin(report);
+	command_begin(&report->command, report->trace, report->analysis);
 	if (trace_analysis_run(report->analysis, &error) < 0)
 		return complain_of_error(&error);
-	report_is_whole(report);
-	warn_damages(report->analysis);
+	report_check_memory(report);
+	losses_warn_late(report->analysis);
 	return 0;
 }
 
-static int run_diff(const struct options *options)
+static int run_diff(const struct visualizer_options *options)
 {
-	struct report sides[2] = {{.options = options}, {.options = options}};
+	const struct report empty = {.options = options, .output.exact = options->exact};
+	struct report sides[2] = {empty, empty};
 	int result = open_side(&sides[0], options->trace);
 
 	if (!result)
-		result = open_side(&sides[1], options->other);
+		result = open_side(&sides[1], options->other_trace);
 	if (!result)
-		result = report_finds_nobody(sides, 2) ? 1 : open_output(&sides[0]);
+		result = report_finds_no_process(sides, 2) ? 1 : open_output(&sides[0]);
 	if (!result) {
 		report_diff(sides);
-		report_is_whole(&sides[0]);
-		report_is_whole(&sides[1]);
+		report_check_memory(&sides[0]);
+		report_check_memory(&sides[1]);
 		result = close_output(&sides[0], true);
 	}
 	for (int i = 0; i < 2; i++) {
-		command_end(&sides[i]);
+		command_end(&sides[i].command);
 		trace_analysis_free(sides[i].analysis);
 		trace_close((struct trace *)sides[i].trace);
 	}
@@ -372,20 +383,20 @@ static void occupy_streams(void)
 
 int main(int argc, char **argv)
 {
-	struct options options;
+	struct visualizer_options options;
 	int result;
 
 	occupy_streams();
 	/* writes above a file size limit fail like those to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
 	result = options_parse(&options, argc, argv);
-	if (!result && options.help)
+	if (!result && options.reports.help)
 		options_help(stdout);
-	else if (!result && options.version)
+	else if (!result && options.reports.version)
 		puts("tracevisualizer " TRACE_VERSION);
 	else if (!result)
-		result = check_output(&options) ? 1 : options.diff ? run_diff(&options) : run(&options);
-	if (!result && (options.help || options.version))
+		result = check_output(&options) ? 1 : options.reports.diff ? run_diff(&options) : run(&options);
+	if (!result && (options.reports.help || options.reports.version))
 		result = flush_output(stdout, NULL);
 	options_release(&options);
 	return result;

@@ -21,7 +21,7 @@ struct option_row {
 	const char *name;
 	const char *value; /* name in the help; NULL: no value; "[=...]": optional */
 	/* Returns NULL, or the error in the value. */
-	const char *(*set)(struct options *options, const char *value);
+	const char *(*set)(struct visualizer_options *options, const char *value);
 	const char *help;
 };
 
@@ -63,30 +63,30 @@ static const char *append(const char ***list, size_t *nr, const char *value)
 	return NULL;
 }
 
-#define FLAG(member)                                                                   \
-	static const char *set_##member(struct options *options, const char *value) \
-	{                                                                              \
-		options->member = true;                                                \
-		return NULL;                                                           \
+#define FLAG(name, member)                                                                   \
+	static const char *set_##name(struct visualizer_options *options, const char *value) \
+	{                                                                                    \
+		options->member = true;                                                      \
+		return NULL;                                                                 \
 	}
-FLAG(analyze)
-FLAG(list)
-FLAG(summary)
-FLAG(json)
-FLAG(verify)
-FLAG(benchmark)
-FLAG(help)
-FLAG(version)
-FLAG(all)
-FLAG(diff)
-FLAG(timeline)
-FLAG(exact)
-FLAG(paths)
+FLAG(analyze, reports.analyze)
+FLAG(list, reports.list)
+FLAG(summary, reports.summary)
+FLAG(json, reports.json)
+FLAG(verify, reports.verify)
+FLAG(benchmark, reports.benchmark)
+FLAG(help, reports.help)
+FLAG(version, reports.version)
+FLAG(all, rows.all)
+FLAG(diff, reports.diff)
+FLAG(timeline, reports.timeline)
+FLAG(exact, exact)
+FLAG(paths, events.paths)
 
-static const char *set_critical_path(struct options *options, const char *value)
+static const char *set_critical_path(struct visualizer_options *options, const char *value)
 {
-	options->critical_path = true;
-	options->critical_task = value;
+	options->reports.critical_path = true;
+	options->reports.critical_task = value;
 	return value && !*value ? "is not a process, thread or name" : NULL;
 }
 
@@ -96,53 +96,53 @@ static const char *set_critical_path(struct options *options, const char *value)
  */
 #define SECOND "is a second value; only one is allowed"
 
-static const char *set_cpu(struct options *options, const char *value)
+static const char *set_cpu(struct visualizer_options *options, const char *value)
 {
-	return options->cpu >= 0 ? SECOND : parse_number(value, UINT16_MAX, &options->cpu);
+	return options->events.cpu >= 0 ? SECOND : parse_number(value, UINT16_MAX, &options->events.cpu);
 }
 
-static const char *set_pid(struct options *options, const char *value)
+static const char *set_pid(struct visualizer_options *options, const char *value)
 {
-	return options->pid >= 0 ? SECOND : parse_number(value, UINT32_MAX, &options->pid);
+	return options->processes.pid >= 0 ? SECOND : parse_number(value, UINT32_MAX, &options->processes.pid);
 }
 
-static const char *set_comm(struct options *options, const char *value)
+static const char *set_comm(struct visualizer_options *options, const char *value)
 {
-	if (options->comm)
+	if (options->processes.comm)
 		return SECOND;
-	options->comm = value;
+	options->processes.comm = value;
 	return *value ? NULL : "is not a name";
 }
 
-static const char *set_cgroup(struct options *options, const char *value)
+static const char *set_cgroup(struct visualizer_options *options, const char *value)
 {
-	if (options->cgroup)
+	if (options->processes.cgroup)
 		return SECOND;
-	options->cgroup = value;
+	options->processes.cgroup = value;
 	return *value ? NULL : "is not the path of a control group";
 }
 
-static const char *set_traced(struct options *options, const char *value)
+static const char *set_traced(struct visualizer_options *options, const char *value)
 {
-	return append(&options->traced, &options->nr_traced, value);
+	return append(&options->events.traced, &options->events.nr_traced, value);
 }
 
-static const char *set_omitted(struct options *options, const char *value)
+static const char *set_omitted(struct visualizer_options *options, const char *value)
 {
-	return append(&options->omitted, &options->nr_omitted, value);
+	return append(&options->events.omitted, &options->events.nr_omitted, value);
 }
 
-static const char *set_from(struct options *options, const char *value)
+static const char *set_from(struct visualizer_options *options, const char *value)
 {
-	return parse_seconds(value, &options->from_s);
+	return parse_seconds(value, &options->window.from_s);
 }
 
-static const char *set_to(struct options *options, const char *value)
+static const char *set_to(struct visualizer_options *options, const char *value)
 {
-	return parse_seconds(value, &options->to_s);
+	return parse_seconds(value, &options->window.to_s);
 }
 
-static const char *set_forgotten(struct options *options, const char *value)
+static const char *set_forgotten(struct visualizer_options *options, const char *value)
 {
 	static const struct {
 		char letter;
@@ -154,14 +154,14 @@ static const char *set_forgotten(struct options *options, const char *value)
 		known = false;
 		for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 			if (columns[i].letter == *value) {
-				options->forgotten |= columns[i].column;
+				options->events.hidden_columns |= columns[i].column;
 				known = true;
 			}
 	}
 	return known ? NULL : "is not a column: c (CPU), t (time), p (PID), l (length) or s (description)";
 }
 
-static const char *set_top(struct options *options, const char *value)
+static const char *set_top(struct visualizer_options *options, const char *value)
 {
 	int64_t top;
 	const char *wrong = parse_number(value, 1 << 30, &top);
@@ -169,24 +169,24 @@ static const char *set_top(struct options *options, const char *value)
 	if (!wrong && !top) /* 0 means the default, which has no spelling here */
 		wrong = "is not a number of rows: 1 or more, or leave it out";
 	if (!wrong)
-		options->top = (long)top;
+		options->rows.top = (long)top;
 	return wrong;
 }
 
-static const char *set_sort(struct options *options, const char *value)
+static const char *set_sort(struct visualizer_options *options, const char *value)
 {
 	static const char *const keys[] = {"elapsed", "cpu", "user", "system", "wait", "wait-cpu", "pid", "name"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], value) == 0) {
-			options->sort = (enum sort_key)i;
-			options->sorted = true;
+			options->rows.sort = (enum sort_key)i;
+			options->rows.sorted = true;
 			return NULL;
 		}
 	return "is not a key to sort by: elapsed, cpu, user, system, wait, wait-cpu, pid or name";
 }
 
-static const char *set_output(struct options *options, const char *value)
+static const char *set_output(struct visualizer_options *options, const char *value)
 {
 	if (options->output)
 		return SECOND;
@@ -197,28 +197,28 @@ static const char *set_output(struct options *options, const char *value)
 /* A row with the text "" shares a line of the help with the row before it. */
 static const struct option_row rows[] = {
 	{'a', "analyze", NULL, set_analyze, "where the time of every process went"},
-	{0, "json", NULL, set_json, "the same, or --diff, --critical-path, as JSON"},
-	{'d', "dump", NULL, set_list, "list the events; all states, for a viewer"},
+	{0, "json", NULL, set_json, "-a, --diff or --critical-path as JSON"},
+	{'d', "dump", NULL, set_list, "one line per event; states for ui.perfetto.dev"},
 	{0, "timeline", NULL, set_timeline, ""},
 	{'s', "summary", NULL, set_summary, "times and numbers of events only (default)"},
 	{0, "critical-path", "[=TASK]", set_critical_path, "waits of one thread: PID, TID, name, or command"},
 	{0, "diff", NULL, set_diff, "compare two traces: tracevisualizer --diff A B"},
 	{0, "verify", NULL, set_verify, "check the trace and all its sums, to 1 ns"},
-	{0, "pid", "N", set_pid, "only this process; in lists also thread id"},
+	{0, "pid", "N", set_pid, "only this process; with -d also a thread id"},
 	{'p', NULL, "N", set_pid, NULL},
 	{0, "comm", "NAME", set_comm, "only processes of this name; of this control group"},
 	{0, "cgroup", "PATH", set_cgroup, ""},
-	{0, "top", "N", set_top, "N rows of each table; all, also the smallest"},
+	{0, "top", "N", set_top, "N rows of each table; all rows"},
 	{0, "all", NULL, set_all, ""},
 	{0, "sort", "KEY", set_sort, "elapsed cpu user system wait wait-cpu pid name"},
 	{0, "ns", NULL, set_exact, "exact times, in nanoseconds"},
-	{'c', "cpu", "N", set_cpu, "list: only this CPU"},
-	{'t', "trace", "NAME", set_traced, "list: only these events, classes, categories"},
-	{'o', "omit", "NAME", set_omitted, "list: all but these"},
-	{0, "from", "S", set_from, "list, critical path: seconds after the start"},
+	{'c', "cpu", "N", set_cpu, "-d: only this CPU"},
+	{'t', "trace", "NAME", set_traced, "-d: only these events, classes, categories"},
+	{'o', "omit", "NAME", set_omitted, "-d: all but these"},
+	{0, "from", "S", set_from, "-d, --critical-path: seconds after the start"},
 	{0, "to", "S", set_to, ""},
-	{'y', "paths", NULL, set_paths, "list: descriptors with their paths"},
-	{'f', "forget", "c|t|p|l|s", set_forgotten, "list: without CPU, time, PID, length, text"},
+	{'y', "paths", NULL, set_paths, "-d: descriptors with the paths of files"},
+	{'f', "forget", "c|t|p|l|s", set_forgotten, "-d: without CPU, time, PID, length, text"},
 	{0, "output", "FILE", set_output, "write the report to FILE, not to standard output"},
 	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
 	{'h', "help", NULL, set_help, "this text; the version"},
@@ -272,14 +272,14 @@ static int complain_of_word(const char *kind, const char *word, const char *why)
 	return complain(2, "%s %s %s; see tracevisualizer --help", kind, word, why);
 }
 
-static int apply(struct options *options, const struct option_row *row, const char *shown, const char *value)
+static int apply(struct visualizer_options *options, const struct option_row *row, const char *shown, const char *value)
 {
 	const char *wrong = row->set(options, value);
 
 	return wrong ? complain(2, "option %s: '%s' %s; see tracevisualizer --help", shown, value, wrong) : 0;
 }
 
-static int parse_letter(struct options *options, const char *word)
+static int parse_letter(struct visualizer_options *options, const char *word)
 {
 	const char *at = word + 1;
 
@@ -301,7 +301,7 @@ static int parse_letter(struct options *options, const char *word)
 }
 
 /* Sets *@ret_used to the number of words taken: 1, or 2 with the value. */
-static int parse_long(struct options *options, const char *word, const char *next, int *ret_used)
+static int parse_long(struct visualizer_options *options, const char *word, const char *next, int *ret_used)
 {
 	const char *name = word + 2, *equals = strchr(name, '=');
 	size_t bytes = equals ? (size_t)(equals - name) : strlen(name);
@@ -335,13 +335,13 @@ bool options_is_trace(const char *path)
 }
 
 /* Rejects options that exclude each other. */
-static int check_together(const struct options *options)
+static int check_together(const struct visualizer_options *options)
 {
-	if (options->to_s >= 0 && options->from_s >= options->to_s)
+	if (options->window.to_s >= 0 && options->window.from_s >= options->window.to_s)
 		return complain_of_word("option", "--from", "has to be before --to");
-	if (options->diff && (options->list || options->verify || options->critical_path))
+	if (options->reports.diff && (options->reports.list || options->reports.verify || options->reports.critical_path))
 		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
-	if (options->timeline && (options->list || options->analyze || options->json || options->summary || options->critical_path || options->diff))
+	if (options->reports.timeline && (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary || options->reports.critical_path || options->reports.diff))
 		return complain_of_word("option", "--timeline", "writes its own file and cannot be combined with another report");
 	return 0;
 }
@@ -350,28 +350,28 @@ static int check_together(const struct options *options)
  * Warns of options without effect on the chosen reports. A user would misread the report in the
  * belief that the option worked.
  */
-static void warn_without_effect(const struct options *o)
+static void warn_without_effect(const struct visualizer_options *o)
 {
-	bool listed = o->list && !o->summary, processes = o->diff || ((o->analyze || o->json) && !o->critical_path);
-	bool timed = listed || o->critical_path || o->timeline;
+	bool listed = o->reports.list && !o->reports.summary, processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
+	bool timed = listed || o->reports.critical_path || o->reports.timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
 	} choices[] = {
-		{o->analyze, !o->critical_path && !o->diff, "-a", "--critical-path and --diff are reports of their own"},
-		{o->list, listed, "-d", "-s leaves the list out"},
-		{o->sorted, processes && !o->diff, "--sort", "it orders processes for -a and --json"},
-		{o->top, processes || o->critical_path, "--top", "it chooses how many rows -a, --json, --diff and --critical-path have"},
-		{o->cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
-		{o->nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
-		{o->nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
-		{o->paths, listed, "--paths", "it chooses what lists (-d) show"},
-		{o->forgotten, listed, "--forget", "it chooses what lists (-d) show"},
-		{o->from_s > 0, timed, "--from", "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->to_s >= 0, timed, "--to", "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->pid >= 0, listed || processes || o->timeline, "--pid", "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
-		{o->comm, processes || o->timeline, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
-		{o->cgroup, processes || o->timeline, "--cgroup", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->reports.analyze, !o->reports.critical_path && !o->reports.diff, "-a", "--critical-path and --diff are reports of their own"},
+		{o->reports.list, listed, "-d", "-s leaves the list out"},
+		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
+		{o->rows.top, processes || o->reports.critical_path, "--top", "it chooses how many rows -a, --json, --diff and --critical-path have"},
+		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
+		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
+		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
+		{o->events.paths, listed, "--paths", "it chooses what lists (-d) show"},
+		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
+		{o->window.from_s > 0, timed, "--from", "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->window.to_s >= 0, timed, "--to", "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->processes.pid >= 0, listed || processes || o->reports.timeline, "--pid", "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
+		{o->processes.comm, processes || o->reports.timeline, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->processes.cgroup, processes || o->reports.timeline, "--cgroup", "it chooses processes for -a, --json, --diff and --timeline"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
@@ -383,9 +383,9 @@ static void warn_without_effect(const struct options *o)
  * The words are TRACE, TRACE PROC, or TRACE PROC OUT. A second word that is no file was meant as
  * the output: reject it rather than guess.
  */
-static int take_positionals(struct options *options, const char **words, int nr)
+static int take_positionals(struct visualizer_options *options, const char **words, int nr)
 {
-	if (options->help || options->version)
+	if (options->reports.help || options->reports.version)
 		return 0;
 	if (!nr)
 		return complain(2, "no trace given; tracevisualizer -a t.trace shows where the time went, "
@@ -400,12 +400,12 @@ static int take_positionals(struct options *options, const char **words, int nr)
 		return complain_of_word("argument", words[2], "is a second output file; --output names one already");
 	if (nr == 3)
 		options->output = words[2];
-	if (options->diff) {
-		options->other = words[1];
+	if (options->reports.diff) {
+		options->other_trace = words[1];
 		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
 	options->proc = nr > 1 ? words[1] : NULL;
-	if (options->proc && options->critical_path && !options->critical_task && access(words[0], F_OK) != 0)
+	if (options->proc && options->reports.critical_path && !options->reports.critical_task && access(words[0], F_OK) != 0)
 		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0],
 				words[0]);
 	if (options->proc && options_is_trace(options->proc))
@@ -417,13 +417,13 @@ static int take_positionals(struct options *options, const char **words, int nr)
 	return 0;
 }
 
-int options_parse(struct options *options, int argc, char **argv)
+int options_parse(struct visualizer_options *options, int argc, char **argv)
 {
 	const char *words[4] = {NULL};
 	bool only_words = false;
 	int nr = 0, error = 0;
 
-	*options = (struct options){.cpu = -1, .pid = -1, .to_s = -1};
+	*options = (struct visualizer_options){.events.cpu = -1, .processes.pid = -1, .window.to_s = -1};
 	for (int i = 1, used; i < argc && !error; i += used) {
 		used = 1;
 		if (!only_words && strcmp(argv[i], "--") == 0)
@@ -439,16 +439,16 @@ int options_parse(struct options *options, int argc, char **argv)
 		error = take_positionals(options, words, nr);
 	if (!error)
 		error = check_together(options);
-	if (!options->analyze && !options->list && !options->json && !options->verify && !options->critical_path &&
-	    !options->diff && !options->timeline)
-		options->summary = true;
+	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify && !options->reports.critical_path &&
+	    !options->reports.diff && !options->reports.timeline)
+		options->reports.summary = true;
 	if (!error)
 		warn_without_effect(options);
 	return error;
 }
 
-void options_release(struct options *options)
+void options_release(struct visualizer_options *options)
 {
-	free(options->traced);
-	free(options->omitted);
+	free(options->events.traced);
+	free(options->events.omitted);
 }

@@ -11,8 +11,8 @@ enum sort_key { SORT_ELAPSED, SORT_CPU, SORT_USER, SORT_SYSTEM, SORT_WAIT, SORT_
 
 enum list_column { COLUMN_CPU = 1, COLUMN_TIME = 2, COLUMN_PID = 4, COLUMN_LENGTH = 8, COLUMN_TEXT = 16 };
 
-struct options {
-	/* ---- reports ---- */
+/** struct report_choice - the reports to write */
+struct report_choice {
 	bool analyze; /* -a */
 	bool list;    /* -d */
 	bool summary; /* -s */
@@ -25,29 +25,51 @@ struct options {
 	bool benchmark; /* -b */
 	bool help;
 	bool version;
-	/* ---- events and processes ---- */
-	int64_t cpu; /* -1: all */
+};
+
+/** struct process_choice - the processes to show: process_choice.h */
+struct process_choice {
 	int64_t pid; /* -1: all */
 	const char *comm;
 	const char *cgroup; /* path; NULL: all */
+};
+
+/** struct event_choice - the events of a list, and its columns */
+struct event_choice {
+	int64_t cpu;	      /* -1: all */
 	const char **traced; /* owned array; -t */
 	size_t nr_traced;
 	const char **omitted; /* owned array; -o */
 	size_t nr_omitted;
-	bool paths; /* -y */
+	bool paths;		     /* -y */
+	unsigned int hidden_columns; /* enum list_column; -f */
+};
+
+/** struct time_choice - seconds after the start of the trace: time_choice.h */
+struct time_choice {
 	double from_s;
 	double to_s; /* < 0: to the end */
-	/* ---- format ---- */
-	unsigned int forgotten; /* enum list_column */
-	long top;		/* 0: all */
+};
+
+/** struct row_choice - the number and the order of rows: row_limit.h, process_rows.h */
+struct row_choice {
+	long top; /* 0: the default of each table */
+	bool all;
 	enum sort_key sort;
 	bool sorted; /* --sort was given */
-	bool all;
-	bool exact; /* --ns */
-	const char *output;
-	/* positionals, borrowed from argv */
+};
+
+/** struct visualizer_options - strings are borrowed from argv */
+struct visualizer_options {
+	struct report_choice reports;
+	struct process_choice processes;
+	struct event_choice events;
+	struct time_choice window;
+	struct row_choice rows;
+	bool exact;	    /* --ns */
+	const char *output; /* NULL: stdout */
 	const char *trace;
-	const char *other; /* the second trace of --diff */
+	const char *other_trace; /* of --diff */
 	const char *proc;
 };
 
@@ -55,8 +77,8 @@ struct options {
  * options_parse() - parse the command line
  * Returns 0, or 2 after a message on stderr that names the error and the way out.
  */
-int options_parse(struct options *options, int argc, char **argv);
-void options_release(struct options *options);
+int options_parse(struct visualizer_options *options, int argc, char **argv);
+void options_release(struct visualizer_options *options);
 void options_help(FILE *out);
 /** options_is_trace() - true if the file begins with the magic of a trace */
 bool options_is_trace(const char *path);

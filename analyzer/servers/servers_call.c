@@ -10,13 +10,16 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <linux/futex.h>
-#include "servers_ledger.h"
+#include "servers_receive.h"
+#include "servers_request.h"
+#include "servers_ring_user.h"
+#include "servers_state.h"
 
 #define FUTEX_LOCK_CONTENDED 2 /* a glibc lock waits for this value, its condition variables do not */
 
 /* Which arguments of a call matter. */
 enum call_form {
-	FORM_ASKS = 1,	       /* argument 2: number of bytes to read or write */
+	FORM_BYTES = 1,	       /* argument 2: number of bytes to read or write */
 	FORM_FLAGS_2 = 2,      /* argument 2: MSG_ flags */
 	FORM_FLAGS_3_OF_6 = 4, /* argument 3: MSG_ flags, if all six arguments are known */
 	FORM_FUTEX = 8,	       /* futex(2) itself */
@@ -96,15 +99,15 @@ static const struct {
 } call_forms[] = {
 	{"futex", FORM_FUTEX},
 	{"futex_time64", FORM_FUTEX},
-	{"read", FORM_ASKS},
-	{"recvfrom", FORM_ASKS | FORM_FLAGS_3_OF_6},
+	{"read", FORM_BYTES},
+	{"recvfrom", FORM_BYTES | FORM_FLAGS_3_OF_6},
 	{"recvmmsg", FORM_FLAGS_3_OF_6},
 	{"recvmmsg_time64", FORM_FLAGS_3_OF_6},
 	{"recvmsg", FORM_FLAGS_2},
-	{"write", FORM_ASKS},
+	{"write", FORM_BYTES},
 };
 
-void servers_prepare_calls(struct trace_servers *s)
+void servers_calls_prepare(struct trace_servers *s)
 {
 	static const enum trace_string_space spaces[] = {TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32};
 
@@ -114,74 +117,38 @@ void servers_prepare_calls(struct trace_servers *s)
 
 			for (size_t i = 0; name && i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
 				if (strcmp(name, call_roles[i].name) == 0)
-					s->calls[abi][nr] = call_roles[i].role;
+					s->calls.roles[abi][nr] = call_roles[i].role;
 			for (size_t i = 0; name && i < sizeof(call_forms) / sizeof(call_forms[0]); i++)
 				if (strcmp(name, call_forms[i].name) == 0)
-					s->forms[abi][nr] = call_forms[i].form;
+					s->calls.forms[abi][nr] = call_forms[i].form;
 		}
 }
 
 /* ---- system calls: entry ---- */
 
-struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
-{
-	struct trace_file_id id;
-
-	if (!trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id))
-		return NULL;
-	if (S_ISFIFO(id.mode))
-		return pipe_get(s, id.dev, id.ino);
-	return S_ISSOCK(id.mode) ? endpoint_find(s, id.ino) : NULL;
-}
-
-/*
- * True for a file that no process can send through: one on a disk (or made up by the kernel), a
- * device that always has data, a counter. It brings no request, and a thread that reads it does not
- * look for one.
- */
-bool brings_nothing(struct trace_servers *s, const struct ledger_thread *thread, uint64_t fd)
-{
-	static const char *const paths[] = {"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "anon_inode:[perf_event]", "[perf_event]"};
-	const char *path;
-	struct trace_file_id id;
-
-	if (trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) && (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode)))
-		return true;
-	path = trace_thread_file(s->analysis, thread->thread, (int)fd);
-	for (size_t i = 0; path && i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (strcmp(path, paths[i]) == 0)
-			return true;
-	return false;
-}
-
-struct channel *channel_out(struct endpoint *endpoint)
-{
-	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel : NULL;
-}
-
-static void send_begin(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *endpoint)
+static void send_begin(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	thread->destination = 0;
 	if (!endpoint)
 		return;
 	request_prepare(s, thread, endpoint);
 	if (channel_out(endpoint))
-		channel_begin(s, channel_out(endpoint), thread);
+		channel_begin(&s->channels, channel_out(endpoint), thread);
 }
 
-static bool from_endpoint(const struct request *request, const void *endpoint)
+static bool from_endpoint(const struct server_request *request, const void *endpoint)
 {
 	return request->endpoint == endpoint;
 }
 
 /* A thread that may block for the next message of a queue has finished with the last one. */
-static void receive_begin(struct trace_servers *s, struct ledger_thread *thread)
+static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
-	servers_leave_replied(s, thread);
-	if (thread->endpoint && thread->endpoint->kind == ENDPOINT_PIPE && !thread->endpoint->owner)
-		thread->endpoint->owner = thread->process; /* data written there is for this process */
-	if (thread->endpoint && !thread->nonblock && is_queue(thread->endpoint))
-		set_filter(s, &thread->set, from_endpoint, thread->endpoint);
+	bill_drop_replied(s, thread);
+	if (thread->call.endpoint && thread->call.endpoint->kind == ENDPOINT_PIPE && !thread->call.endpoint->owner)
+		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
+	if (thread->call.endpoint && !thread->call.nonblock && is_queue(thread->call.endpoint))
+		set_filter(&s->sets, &thread->set, from_endpoint, thread->call.endpoint);
 }
 
 static const uint64_t *event_args(const struct trace_event *event, unsigned int *ret_nr)
@@ -192,7 +159,7 @@ static const uint64_t *event_args(const struct trace_event *event, unsigned int 
 	return &enter->arg0;
 }
 
-static void receive_flags(struct ledger_thread *thread, unsigned int form, const uint64_t *args, unsigned int nr)
+static void receive_flags(struct servers_thread *thread, unsigned int form, const uint64_t *args, unsigned int nr)
 {
 	uint64_t flags = 0;
 
@@ -201,54 +168,54 @@ static void receive_flags(struct ledger_thread *thread, unsigned int form, const
 	else if (form & FORM_FLAGS_2)
 		flags = args[2];
 	/* the error queue contains the fate of the thread's own messages */
-	thread->peek = flags & (MSG_PEEK | MSG_ERRQUEUE);
-	thread->nonblock = flags & MSG_DONTWAIT;
-	if (form & FORM_ASKS)
-		thread->asked = args[2];
+	thread->call.peek = flags & (MSG_PEEK | MSG_ERRQUEUE);
+	thread->call.nonblock = flags & MSG_DONTWAIT;
+	if (form & FORM_BYTES)
+		thread->call.bytes_asked = args[2];
 }
 
-static void futex_begin(struct trace_servers *s, struct ledger_thread *thread, unsigned int form, const uint64_t *args,
+static void futex_begin(struct trace_servers *s, struct servers_thread *thread, unsigned int form, const uint64_t *args,
 			unsigned int nr)
 {
 	uint32_t command = nr >= 3 ? (uint32_t)args[1] & (uint32_t)FUTEX_CMD_MASK : FUTEX_WAIT;
 
 	if (!(form & FORM_FUTEX))
-		thread->lock = false;
+		thread->call.lock = false;
 	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
-		thread->lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) || words_have(&thread->process->locks, args[0]);
+		thread->call.lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) || futexes_have(&thread->process->locks, args[0]);
 	else if (nr >= 3 && signal_is_wake(args[1]) && !signal_is_private(args[1]))
-		thread->call = CALL_SIGNAL;
+		thread->call.role = CALL_SIGNAL;
 	else
-		thread->call = CALL_NONE; /* it wakes threads of its own process, or takes a lock */
-	if (thread->call != CALL_FUTEX || thread->lock)
+		thread->call.role = CALL_NONE; /* it wakes threads of its own process, or takes a lock */
+	if (thread->call.role != CALL_FUTEX || thread->call.lock)
 		return;
 	if (nr) {
-		thread->word = args[0];
-		words_add(&thread->waited, args[0]);
+		thread->call.futex = args[0];
+		futexes_add(&thread->waited, args[0]);
 	}
-	servers_leave_replied(s, thread);
+	bill_drop_replied(s, thread);
 	if (nr && !set_any_unanswered(thread->set))
-		words_add(&thread->rested, args[0]);
+		futexes_add(&thread->waited_idle, args[0]);
 }
 
-static void call_begin(struct trace_servers *s, struct ledger_thread *thread, unsigned int form, const uint64_t *args,
+static void call_begin(struct trace_servers *s, struct servers_thread *thread, unsigned int form, const uint64_t *args,
 		       unsigned int nr)
 {
 	struct endpoint *listener;
 
-	switch (thread->call) {
+	switch (thread->call.role) {
 	case CALL_ACCEPT:
 		listener = nr ? endpoint_of_fd(s, thread, args[0]) : NULL;
 		if (listener)
 			listener->owner = thread->process; /* its parent may have made it */
 		/* fall through */
 	case CALL_POLL:
-		servers_replace_set(s, thread, NULL, &thread->enter);
+		bill_replace_set(s, thread, NULL, &thread->call.enter);
 		break;
 	case CALL_RECEIVE:
-		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (!thread->endpoint && brings_nothing(s, thread, args[0])) {
-			thread->call = CALL_NONE;
+		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (!thread->call.endpoint && brings_nothing(s, thread, args[0])) {
+			thread->call.role = CALL_NONE;
 			break;
 		}
 		receive_flags(thread, form, args, nr);
@@ -256,33 +223,33 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, un
 		break;
 	case CALL_SEND:
 	case CALL_VMSPLICE:
-		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (form & FORM_ASKS)
-			thread->asked = args[2];
-		send_begin(s, thread, thread->endpoint);
+		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (form & FORM_BYTES)
+			thread->call.bytes_asked = args[2];
+		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_SPLICE:
-		servers_leave_replied(s, thread);
-		thread->target = endpoint_of_fd(s, thread, args[0]);
-		thread->endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
-		send_begin(s, thread, thread->endpoint);
+		bill_drop_replied(s, thread);
+		thread->call.target = endpoint_of_fd(s, thread, args[0]);
+		thread->call.endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
+		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_TEE:
-		thread->endpoint = endpoint_of_fd(s, thread, args[1]);
-		send_begin(s, thread, thread->endpoint);
+		thread->call.endpoint = endpoint_of_fd(s, thread, args[1]);
+		send_begin(s, thread, thread->call.endpoint);
 		break;
 	case CALL_CONNECT:
-		thread->endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (thread->endpoint) {
-			set_assign(&thread->endpoint->connect_set, thread->set);
-			gaps_hold(s, thread->endpoint);
+		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
+		if (thread->call.endpoint) {
+			set_assign(&thread->call.endpoint->connect_set, thread->set);
+			endpoint_holds_set(&s->endpoints, thread->call.endpoint);
 		}
 		break;
 	case CALL_FUTEX:
 		futex_begin(s, thread, form, args, nr);
 		break;
 	case CALL_REST:
-		servers_leave_replied(s, thread);
+		bill_drop_replied(s, thread);
 		break;
 	case CALL_RING:
 		ring_enter(thread, args, nr);
@@ -292,42 +259,42 @@ static void call_begin(struct trace_servers *s, struct ledger_thread *thread, un
 	}
 }
 
-static void call_forget(struct ledger_thread *thread)
+static void call_clear(struct servers_thread *thread)
 {
-	if (channel_out(thread->endpoint))
-		channel_end(channel_out(thread->endpoint), thread);
-	set_assign(&thread->incoming, NULL);
-	set_assign(&thread->inherited, NULL);
-	set_assign(&thread->outgoing, NULL);
-	thread->call = CALL_NONE;
-	thread->endpoint = thread->target = NULL;
-	thread->answer = NULL;
-	thread->waker = NULL;
-	thread->asked = thread->written = thread->word = 0;
-	thread->slept = thread->peek = thread->nonblock = thread->lock = thread->handed = thread->idle_read = thread->signalled = false;
+	if (channel_out(thread->call.endpoint))
+		channel_end(channel_out(thread->call.endpoint), thread);
+	set_assign(&thread->call.incoming, NULL);
+	set_assign(&thread->call.inherited, NULL);
+	set_assign(&thread->call.outgoing, NULL);
+	thread->call.role = CALL_NONE;
+	thread->call.endpoint = thread->call.target = NULL;
+	thread->call.answer = NULL;
+	thread->call.waker = NULL;
+	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
+	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock = thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = false;
 }
 
-void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
+void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sys_enter *enter = event->payload;
 	uint32_t nr = enter->nr & 0x3fffffff, abi = enter->abi == TRACE_ABI_32;
-	struct ledger_thread *thread;
+	struct servers_thread *thread;
 	const uint64_t *args;
 	unsigned int nr_args;
 
-	if (nr >= 1024 || !s->calls[abi][nr])
+	if (nr >= 1024 || !s->calls.roles[abi][nr])
 		return;
 	thread = servers_current_thread(s, event);
 	if (!thread)
 		return;
-	call_forget(thread);
-	thread->recovered = true;
-	thread->call = s->calls[abi][nr];
-	thread->enter = servers_spent(s, thread);
-	thread->enter_ns = trace_analysis_now(s->analysis);
+	call_clear(thread);
+	thread->call.recovered = true;
+	thread->call.role = s->calls.roles[abi][nr];
+	thread->call.enter = servers_cpu_time(s, thread);
+	thread->call.enter_ns = trace_analysis_now(s->analysis);
 	args = event_args(event, &nr_args);
-	if (nr_args || thread->call == CALL_POLL || thread->call == CALL_REST || thread->call == CALL_ACCEPT || thread->call == CALL_RING)
-		call_begin(s, thread, s->forms[abi][nr], args, nr_args);
+	if (nr_args || thread->call.role == CALL_POLL || thread->call.role == CALL_REST || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_RING)
+		call_begin(s, thread, s->calls.forms[abi][nr], args, nr_args);
 }
 
 /* ---- system calls: exit ---- */
@@ -336,35 +303,35 @@ void servers_on_enter(struct trace_servers *s, const struct trace_event *event)
  * A thread that sleeps in a read from another connection, and has only accepted one so far, has
  * left that one for later.
  */
-static void receive_end(struct trace_servers *s, struct ledger_thread *thread)
+static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 {
-	struct spent now;
+	struct cpu_time now;
 
-	if (!thread->incoming) {
-		now = servers_spent(s, thread);
-		if (thread->idle_read)
-			servers_replace_set(s, thread, NULL, &now);
+	if (!thread->call.incoming) {
+		now = servers_cpu_time(s, thread);
+		if (thread->call.idle_read)
+			bill_replace_set(s, thread, NULL, &now);
 		return;
 	}
-	if (thread->handed || thread->idle_read || thread->tentative) {
-		servers_replace_set(s, thread, thread->incoming, &thread->enter);
+	if (thread->call.from_own_process || thread->call.idle_read || thread->tentative) {
+		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);
 		return;
 	}
-	servers_charge_until(s, thread, &thread->enter);
-	set_drop(s, &thread->set, thread->passed);
-	set_drop_accepted(s, &thread->set);
+	bill_until(s, thread, &thread->call.enter);
+	set_drop(&s->sets, &thread->set, thread->passed);
+	set_drop_accepted(&s->sets, &thread->set);
 	set_assign(&thread->passed, NULL);
-	set_put_all(s, &thread->set, thread->incoming);
+	set_put_all(&s->sets, &thread->set, thread->call.incoming);
 	log_set(s, thread);
 }
 
-static void send_end(struct trace_servers *s, struct ledger_thread *thread)
+static void send_end(struct trace_servers *s, struct servers_thread *thread)
 {
-	if (!set_any_replied(s, thread->set))
+	if (!set_any_replied(&s->sets, thread->set))
 		return;
-	servers_charge(s, thread);
+	bill_now(s, thread);
 	if (set_any_unanswered(thread->set))
-		set_drop_replied(s, &thread->set);
+		set_drop_replied(&s->sets, &thread->set);
 	log_set(s, thread);
 }
 
@@ -378,30 +345,30 @@ static bool is_pipe(const struct endpoint *endpoint)
  * already written: up to a page (PIPE_BUF) goes into the pipe as a whole, and waiters are woken
  * after that.
  */
-void servers_pipe_wakes(struct trace_servers *s, struct ledger_thread *writer, const struct ledger_thread *woken)
+void call_wakes_reader(struct trace_servers *s, struct servers_thread *writer, const struct servers_thread *woken)
 {
-	if (writer->call != CALL_SEND || !is_pipe(writer->endpoint) || writer->written || !writer->asked || writer->asked > PIPE_BUF)
+	if (writer->call.role != CALL_SEND || !is_pipe(writer->call.endpoint) || writer->call.bytes_written || !writer->call.bytes_asked || writer->call.bytes_asked > PIPE_BUF)
 		return;
-	if (woken->call == CALL_SEND && woken->endpoint == writer->endpoint)
+	if (woken->call.role == CALL_SEND && woken->call.endpoint == writer->call.endpoint)
 		return; /* the next writer */
-	writer->written = writer->asked;
-	channel_send(s, &writer->endpoint->channel, writer, writer->written, 0);
-	channel_end(&writer->endpoint->channel, writer);
+	writer->call.bytes_written = writer->call.bytes_asked;
+	channel_send(s, &writer->call.endpoint->channel, writer, writer->call.bytes_written, 0);
+	channel_end(&writer->call.endpoint->channel, writer);
 }
 
-static void pipe_write(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
+static void pipe_write(struct trace_servers *s, struct servers_thread *thread, struct endpoint *pipe, int64_t ret)
 {
 	channel_end(&pipe->channel, thread);
-	if (thread->written && (int64_t)thread->written != ret)
+	if (thread->call.bytes_written && (int64_t)thread->call.bytes_written != ret)
 		channel_lost_step(&pipe->channel);
 	if (ret <= 0)
 		return;
-	if (!thread->written)
+	if (!thread->call.bytes_written)
 		channel_send(s, &pipe->channel, thread, (uint64_t)ret, 0);
 	request_send(s, thread, pipe);
 }
 
-static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, struct endpoint *pipe, int64_t ret)
+static void pipe_read(struct trace_servers *s, struct servers_thread *thread, struct endpoint *pipe, int64_t ret)
 {
 	if (ret == -EAGAIN)
 		channel_drained(s, &pipe->channel, trace_analysis_now(s->analysis));
@@ -415,44 +382,44 @@ static void pipe_read(struct trace_servers *s, struct ledger_thread *thread, str
  * A wakeup announced a request, or answered one. A thread that may find its next job without
  * another wakeup keeps no answered request.
  */
-static void signal_end(struct trace_servers *s, struct ledger_thread *thread)
+static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 {
-	bool woken = thread->call == CALL_FUTEX || thread->call == CALL_POLL || (thread->call == CALL_RECEIVE && !thread->endpoint);
+	bool woken = thread->call.role == CALL_FUTEX || thread->call.role == CALL_POLL || (thread->call.role == CALL_RECEIVE && !thread->call.endpoint);
 
-	if (woken && thread->incoming) {
-		servers_replace_set(s, thread, thread->incoming, &thread->enter);
-		set_assign(&thread->incoming, NULL);
+	if (woken && thread->call.incoming) {
+		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);
+		set_assign(&thread->call.incoming, NULL);
 		thread->tentative = true;
-	} else if (thread->signalled && set_any_replied(s, thread->set)) {
-		servers_charge(s, thread);
-		set_drop_replied(s, &thread->set);
+	} else if (thread->call.signalled && set_any_replied(&s->sets, thread->set)) {
+		bill_now(s, thread);
+		set_drop_replied(&s->sets, &thread->set);
 		log_set(s, thread);
 	}
 }
 
-static void call_end(struct trace_servers *s, struct ledger_thread *thread, int64_t ret)
+static void call_end(struct trace_servers *s, struct servers_thread *thread, int64_t ret)
 {
-	switch (thread->call) {
+	switch (thread->call.role) {
 	case CALL_RECEIVE:
-		if (is_pipe(thread->endpoint))
-			pipe_read(s, thread, thread->endpoint, ret);
+		if (is_pipe(thread->call.endpoint))
+			pipe_read(s, thread, thread->call.endpoint, ret);
 		break;
 	case CALL_SPLICE:
-		if (is_pipe(thread->target))
-			pipe_read(s, thread, thread->target, ret);
+		if (is_pipe(thread->call.target))
+			pipe_read(s, thread, thread->call.target, ret);
 		/* fall through */
 	case CALL_SEND:
 	case CALL_TEE:
 	case CALL_VMSPLICE:
-		if (is_pipe(thread->endpoint))
-			pipe_write(s, thread, thread->endpoint, ret);
+		if (is_pipe(thread->call.endpoint))
+			pipe_write(s, thread, thread->call.endpoint, ret);
 		send_end(s, thread);
 		if (ret == 8 && signal_is_eventfd(s, thread))
-			signal_found_nobody(s, thread);
+			signal_without_waiter(s, thread);
 		break;
 	case CALL_SIGNAL:
 		if (ret == 0)
-			signal_found_nobody(s, thread);
+			signal_without_waiter(s, thread);
 		break;
 	case CALL_RING:
 		ring_exit(s, thread);
@@ -461,12 +428,12 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
 		break;
 	}
 	signal_end(s, thread);
-	set_drop_replied(s, &thread->inherited);
-	if (thread->inherited && !thread->incoming) {
-		servers_replace_set(s, thread, thread->inherited, &thread->enter);
+	set_drop_replied(&s->sets, &thread->call.inherited);
+	if (thread->call.inherited && !thread->call.incoming) {
+		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
 		thread->tentative = true;
 	}
-	if (thread->call == CALL_RECEIVE || thread->call == CALL_ACCEPT || thread->call == CALL_SPLICE)
+	if (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_SPLICE)
 		receive_end(s, thread);
 }
 
@@ -474,34 +441,44 @@ static void call_end(struct trace_servers *s, struct ledger_thread *thread, int6
  * Look up a call that began before the trace or in a gap, and what it acts on. Calls with a
  * recorded entry were handled by call_begin().
  */
-void servers_call_recover(struct trace_servers *s, struct ledger_thread *thread)
+void call_recover(struct trace_servers *s, struct servers_thread *thread)
 {
-	const char *name = thread->recovered ? NULL : trace_thread_syscall(s->analysis, thread->thread);
+	const char *name = thread->call.recovered ? NULL : trace_thread_syscall(s->analysis, thread->thread);
 
-	thread->recovered = true;
+	thread->call.recovered = true;
 	if (!name)
 		return;
 	for (size_t i = 0; i < sizeof(call_roles) / sizeof(call_roles[0]); i++)
 		if (strcmp(name, call_roles[i].name) == 0)
-			thread->call = call_roles[i].role;
-	if (thread->call == CALL_RECEIVE)
-		thread->endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
-	thread->enter = servers_spent(s, thread);
-	thread->enter_ns = trace_analysis_now(s->analysis);
-	if (thread->call == CALL_RING)
+			thread->call.role = call_roles[i].role;
+	if (thread->call.role == CALL_RECEIVE)
+		thread->call.endpoint = endpoint_of_fd(s, thread, trace_thread_syscall_arg(thread->thread, 0));
+	thread->call.enter = servers_cpu_time(s, thread);
+	thread->call.enter_ns = trace_analysis_now(s->analysis);
+	if (thread->call.role == CALL_RING)
 		ring_enter(thread, NULL, 0);
 }
 
-void servers_on_exit(struct trace_servers *s, const struct trace_event *event)
+void call_on_exit(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_sys_exit *exit = event->payload;
 	const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, event->cpu);
-	struct ledger_thread *thread = on_cpu ? servers_touch_thread(s, on_cpu) : NULL;
+	struct servers_thread *thread = on_cpu ? servers_touch_thread(s, on_cpu) : NULL;
 
-	if (thread && !thread->call)
-		servers_call_recover(s, thread);
-	if (!thread || !thread->call)
+	if (thread && !thread->call.role)
+		call_recover(s, thread);
+	if (!thread || !thread->call.role)
 		return;
 	call_end(s, thread, exit->ret);
-	call_forget(thread);
+	call_clear(thread);
+}
+
+void call_reset(struct servers_thread *thread)
+{
+	set_assign(&thread->call.incoming, NULL);
+	set_assign(&thread->call.inherited, NULL);
+	set_assign(&thread->call.outgoing, NULL);
+	thread->call.answer = NULL;
+	thread->call.role = CALL_NONE;
+	thread->call.recovered = false;
 }

@@ -15,42 +15,43 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "servers_ledger.h"
+#include "servers_state.h"
 
-struct naming { /* a number that stands for a request */
-	struct ledger_process *process;
-	string_id name;
-	uint64_t id;
-	struct set *set;	       /* what the number stands for; NULL: no known request */
-	struct ledger_thread *thread; /* the thread that works on it; NULL: none */
-	struct set *rest;	       /* what that thread worked on besides */
-	struct naming *same;	       /* the next with the same hash */
+/* A number of a program that stands for a request. */
+struct naming {
+	struct servers_process *process;
+	string_id name;		       /* the common part of the names of the three events */
+	uint64_t id;		       /* the number */
+	struct set *set;	       /* the request that the number stands for; NULL: no known request */
+	struct servers_thread *thread; /* the thread that works on it; NULL: none */
+	struct set *others;	       /* the other requests that the thread worked on when it began this one */
+	struct naming *next_same_hash;
 	struct naming *next, *prev;    /* in the list of the process */
 };
 
 struct naming_row {
 	uint64_t key;
-	struct naming *first; /* owned, with all that follow */
+	struct naming *first; /* owned, with all that next_same_hash leads to */
 };
 
-static uint64_t naming_key(const struct ledger_process *process, string_id name, uint64_t id)
+static uint64_t naming_key(const struct servers_process *process, string_id name, uint64_t id)
 {
 	return hash_u64(hash_u64(hash_u64((uintptr_t)process) ^ name) ^ id) | 1;
 }
 
-static struct naming **naming_find(struct trace_servers *s, const struct ledger_process *process, string_id name, uint64_t id)
+static struct naming **naming_find(struct servers_explicit *explicit, const struct servers_process *process, string_id name, uint64_t id)
 {
-	struct naming_row *row = table_find(&s->namings, sizeof(*row), naming_key(process, name, id));
+	struct naming_row *row = table_find(&explicit->namings, sizeof(*row), naming_key(process, name, id));
 	struct naming **at = row ? &row->first : NULL;
 
 	while (at && *at && !((*at)->process == process && (*at)->name == name && (*at)->id == id))
-		at = &(*at)->same;
+		at = &(*at)->next_same_hash;
 	return at;
 }
 
-static struct naming *naming_new(struct trace_servers *s, struct ledger_process *process, string_id name, uint64_t id)
+static struct naming *naming_new(struct trace_servers *s, struct servers_process *process, string_id name, uint64_t id)
 {
-	struct naming_row *row = table_add(&s->namings, sizeof(*row), naming_key(process, name, id));
+	struct naming_row *row = table_add(&s->explicit.namings, sizeof(*row), naming_key(process, name, id));
 	struct naming *naming = row ? calloc(1, sizeof(*naming)) : NULL;
 
 	if (!naming) {
@@ -60,7 +61,7 @@ static struct naming *naming_new(struct trace_servers *s, struct ledger_process 
 	naming->process = process;
 	naming->name = name;
 	naming->id = id;
-	naming->same = row->first;
+	naming->next_same_hash = row->first;
 	row->first = naming;
 	naming->next = process->namings;
 	if (naming->next)
@@ -69,17 +70,17 @@ static struct naming *naming_new(struct trace_servers *s, struct ledger_process 
 	return naming;
 }
 
-static void naming_remove(struct trace_servers *s, struct naming *naming)
+static void naming_remove(struct servers_explicit *explicit, struct naming *naming)
 {
 	uint64_t key = naming_key(naming->process, naming->name, naming->id);
-	struct naming_row *row = table_find(&s->namings, sizeof(*row), key);
+	struct naming_row *row = table_find(&explicit->namings, sizeof(*row), key);
 	struct naming **at = &row->first;
 
 	while (*at != naming)
-		at = &(*at)->same;
-	*at = naming->same;
+		at = &(*at)->next_same_hash;
+	*at = naming->next_same_hash;
 	if (!row->first)
-		table_remove(&s->namings, sizeof(*row), key);
+		table_remove(&explicit->namings, sizeof(*row), key);
 	if (naming->next)
 		naming->next->prev = naming->prev;
 	if (naming->prev)
@@ -87,54 +88,54 @@ static void naming_remove(struct trace_servers *s, struct naming *naming)
 	else
 		naming->process->namings = naming->next;
 	set_unref(naming->set);
-	set_unref(naming->rest);
+	set_unref(naming->others);
 	free(naming);
 }
 
-/* The thread continues with what it worked on besides. */
-static void leave(struct trace_servers *s, struct naming *naming)
+/* The thread returns to its other requests. */
+static void naming_leave(struct trace_servers *s, struct naming *naming)
 {
-	struct ledger_thread *thread = naming->thread;
-	struct spent now;
+	struct servers_thread *thread = naming->thread;
+	struct cpu_time now;
 
 	if (!thread)
 		return;
-	now = servers_spent(s, thread);
+	now = servers_cpu_time(s, thread);
 	if (thread->set != naming->set) /* it has looked for work since, or received more */
-		set_assign(&naming->rest, thread->set);
-	set_drop(s, &naming->rest, naming->set);
-	servers_replace_set(s, thread, naming->rest, &now);
-	set_assign(&naming->rest, NULL);
+		set_assign(&naming->others, thread->set);
+	set_drop(&s->sets, &naming->others, naming->set);
+	bill_replace_set(s, thread, naming->others, &now);
+	set_assign(&naming->others, NULL);
 	naming->thread = NULL;
 }
 
-static void take_latest(struct trace_servers *s, struct naming *naming, const struct set *set)
+static void naming_take_latest(struct trace_servers *s, struct naming *naming, const struct set *set)
 {
 	for (uint32_t i = set ? set->nr : 0; i > 0 && !naming->set; i--)
-		if (!set->items[i - 1]->named) {
-			set->items[i - 1]->named = true;
-			set_put(s, &naming->set, set->items[i - 1]);
+		if (!set->items[i - 1]->has_number) {
+			set->items[i - 1]->has_number = true;
+			set_put(&s->sets, &naming->set, set->items[i - 1]);
 		}
 }
 
-static void begin(struct trace_servers *s, struct ledger_thread *thread, string_id name, uint64_t id)
+static void naming_begin(struct trace_servers *s, struct servers_thread *thread, string_id name, uint64_t id)
 {
-	struct naming **at = naming_find(s, thread->process, name, id);
+	struct naming **at = naming_find(&s->explicit, thread->process, name, id);
 	struct naming *naming = at && *at ? *at : naming_new(s, thread->process, name, id);
-	struct spent now = servers_spent(s, thread);
+	struct cpu_time now = servers_cpu_time(s, thread);
 
 	if (!naming || naming->thread == thread)
 		return;
-	leave(s, naming);
+	naming_leave(s, naming);
 	if (!naming->set)
-		take_latest(s, naming, thread->set);
+		naming_take_latest(s, naming, thread->set);
 	naming->thread = thread;
-	set_assign(&naming->rest, thread->set);
-	servers_replace_set(s, thread, naming->set, &now);
+	set_assign(&naming->others, thread->set);
+	bill_replace_set(s, thread, naming->set, &now);
 }
 
 /* Returns the part of the name that the three events of a request have in common. */
-static string_id stem(struct trace_servers *s, const struct trace_event_type *type)
+static string_id common_name(struct trace_servers *s, const struct trace_event_type *type)
 {
 	char *text = strndup(type->name, trace_type_stem(type));
 	string_id id = text ? strings_intern(&s->strings, text) : 0;
@@ -146,7 +147,7 @@ static string_id stem(struct trace_servers *s, const struct trace_event_type *ty
 void explicit_event(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_field *field = trace_type_first_field(event->type);
-	struct ledger_thread *thread;
+	struct servers_thread *thread;
 	struct naming **at;
 	string_id name;
 	uint64_t id;
@@ -154,30 +155,30 @@ void explicit_event(struct trace_servers *s, const struct trace_event *event)
 	if (event->type->role < TRACE_ROLE_REQUEST_BEGIN || event->type->role > TRACE_ROLE_REQUEST_HANDOFF || !field)
 		return;
 	thread = servers_thread_of(s, trace_event_thread(s->analysis, event));
-	if (!thread || event->ts_ns < thread->process->unnamed_until)
+	if (!thread || event->ts_ns < thread->process->numbers_unknown_until_ns)
 		return;
-	name = stem(s, event->type);
+	name = common_name(s, event->type);
 	id = trace_event_u64(event, field);
 	if (event->type->role == TRACE_ROLE_REQUEST_BEGIN) {
-		begin(s, thread, name, id);
+		naming_begin(s, thread, name, id);
 		return;
 	}
-	at = naming_find(s, thread->process, name, id);
+	at = naming_find(&s->explicit, thread->process, name, id);
 	if (!at || !*at)
 		return;
-	leave(s, *at);
+	naming_leave(s, *at);
 	if (event->type->role == TRACE_ROLE_REQUEST_END)
-		naming_remove(s, *at);
+		naming_remove(&s->explicit, *at);
 }
 
-void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint64_t until_ns)
+void explicit_events_lost(struct trace_servers *s, struct servers_process *process, uint64_t until_ns)
 {
-	if (until_ns > process->unnamed_until)
-		process->unnamed_until = until_ns;
+	if (until_ns > process->numbers_unknown_until_ns)
+		process->numbers_unknown_until_ns = until_ns;
 	while (process->namings) {
-		struct ledger_thread *thread = process->namings->thread;
+		struct servers_thread *thread = process->namings->thread;
 
-		naming_remove(s, process->namings);
+		naming_remove(&s->explicit, process->namings);
 		if (!thread)
 			continue;
 		/*
@@ -186,20 +187,20 @@ void explicit_lose(struct trace_servers *s, struct ledger_process *process, uint
 		set_assign(&thread->set, NULL);
 		set_assign(&thread->passed, NULL);
 		log_set(s, thread);
-		log_believe(thread);
-		servers_charge(s, thread);
+		log_correct_set(thread);
+		bill_now(s, thread);
 	}
 }
 
-void explicit_forget(struct trace_servers *s)
+void explicit_drop(struct servers_explicit *explicit)
 {
-	for (const struct naming_row *row = NULL; (row = table_next(&s->namings, sizeof(*row), row));)
+	for (const struct naming_row *row = NULL; (row = table_next(&explicit->namings, sizeof(*row), row));)
 		for (struct naming *naming = row->first, *next; naming; naming = next) {
-			next = naming->same;
+			next = naming->next_same_hash;
 			naming->process->namings = NULL;
 			set_unref(naming->set);
-			set_unref(naming->rest);
+			set_unref(naming->others);
 			free(naming);
 		}
-	table_clear(&s->namings);
+	table_clear(&explicit->namings);
 }

@@ -36,46 +36,63 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernel_numbers.h"
-#include "servers_ledger.h"
+#include "servers_request.h"
+#include "servers_ring.h"
+#include "servers_state.h"
 
 #define ETHERNET      14 /* bytes of a header that a packet has at net_tx, but not at net_rx */
 #define MAX_BACKLOG   1024u
 #define MAX_INTERFACE 256
 
-struct backlog { /* one per CPU */
+/*
+ * struct packet_backlog - the packets of this machine that wait on one CPU, and its softirq
+ * @overflowed: the queue is out of step until the CPU is idle
+ * @active: the softirq of the CPU receives
+ * @in_packet: it handles a packet of this machine
+ * @is_ready: a socket became ready for that packet
+ * @current: that packet, if known
+ * @charged_ns: softirq time that has been charged so far
+ * @pending_ns: time that waits for the next socket that becomes ready
+ * @connect_ns: time that waits for the listener that @connecting connects to
+ * @last_owner: the process that was charged last
+ * @target: the socket for which the softirq receives; NULL: not known yet
+ * @target_set: @target receives for these requests,
+ * @origin: or for this origin + 1; 0: not known
+ */
+struct packet_backlog {
 	struct packet *packets; /* owned; a circular buffer */
 	uint32_t first, nr;
-	bool overflown;	       /* out of step until the CPU is idle */
-	bool active;	       /* its softirq receives */
-	bool in_packet;	       /* it handles a packet of this machine */
-	bool is_ready;	       /* a socket became ready for that packet */
-	struct packet current; /* that packet, if known */
-	uint64_t counted;      /* softirq time that has been charged so far */
-	uint64_t carried;      /* time that waits for the next socket that becomes ready, */
-	uint64_t held;	       /* and time that waits for the listener that @held_by connects to */
-	struct ledger_thread *held_by;
-	struct ledger_process *last_owner; /* the last one that was charged */
+	bool overflowed;
+	bool active;
+	bool in_packet;
+	bool is_ready;
+	struct packet current;
+	uint64_t charged_ns;
+	uint64_t pending_ns;
+	uint64_t connect_ns;
+	struct servers_thread *connecting;
+	struct servers_process *last_owner;
 	struct endpoint *target;
-	struct set *target_set; /* @target receives for these requests, */
-	uint32_t origin;	/* or for this origin + 1; 0: not known */
+	struct set *target_set;
+	uint32_t origin;
 };
 
-static struct backlog *backlog_of(struct trace_servers *s, uint32_t cpu)
+static struct packet_backlog *backlog_of(struct servers_packets *packets, uint32_t cpu)
 {
-	return cpu < s->nr_backlogs ? &s->backlogs[cpu] : NULL;
+	return cpu < packets->nr_backlogs ? &packets->backlogs[cpu] : NULL;
 }
 
 int packets_prepare(struct trace_servers *s)
 {
-	s->nr_backlogs = trace_get_info(s->trace)->nr_cpus;
-	s->backlogs = calloc(s->nr_backlogs ? s->nr_backlogs : 1, sizeof(*s->backlogs));
-	for (uint32_t i = 1; i < MAX_INTERFACE && !s->loopback; i++) {
+	s->packets.nr_backlogs = trace_get_info(s->trace)->nr_cpus;
+	s->packets.backlogs = calloc(s->packets.nr_backlogs ? s->packets.nr_backlogs : 1, sizeof(*s->packets.backlogs));
+	for (uint32_t i = 1; i < MAX_INTERFACE && !s->packets.loopback; i++) {
 		const char *name = trace_string(s->trace, TRACE_STRING_NETDEV, i);
 
 		if (name && strcmp(name, "lo") == 0)
-			s->loopback = i;
+			s->packets.loopback = i;
 	}
-	return s->backlogs ? 0 : -ENOMEM;
+	return s->packets.backlogs ? 0 : -ENOMEM;
 }
 
 /* ---- the queue ---- */
@@ -86,7 +103,7 @@ static void packet_clear(struct packet *packet)
 	*packet = (struct packet){0};
 }
 
-static void take(struct backlog *backlog, struct packet *ret_packet)
+static void backlog_take(struct packet_backlog *backlog, struct packet *ret_packet)
 {
 	packet_clear(ret_packet);
 	*ret_packet = backlog->packets[backlog->first];
@@ -96,61 +113,61 @@ static void take(struct backlog *backlog, struct packet *ret_packet)
 }
 
 /* The packet never arrived at its destination. */
-static void packet_lose(struct trace_servers *s, struct packet *packet)
+static void packet_lost(struct trace_servers *s, struct packet *packet)
 {
-	s->udp_doubt += packet->udp;
+	s->channels.udp_losses += packet->udp;
 	packet_clear(packet);
 }
 
-static void backlog_forget(struct trace_servers *s, struct backlog *backlog)
+static void backlog_drop(struct trace_servers *s, struct packet_backlog *backlog)
 {
 	packet_clear(&backlog->current);
 	while (backlog->nr) {
-		take(backlog, &backlog->current);
-		packet_lose(s, &backlog->current);
+		backlog_take(backlog, &backlog->current);
+		packet_lost(s, &backlog->current);
 	}
 }
 
-void packets_rest(struct trace_servers *s, uint32_t cpu)
+void packets_idle(struct trace_servers *s, uint32_t cpu)
 {
-	struct backlog *backlog = backlog_of(s, cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, cpu);
 
-	if (!backlog || (!backlog->nr && !backlog->overflown))
+	if (!backlog || (!backlog->nr && !backlog->overflowed))
 		return;
-	backlog_forget(s, backlog);
-	backlog->overflown = false;
+	backlog_drop(s, backlog);
+	backlog->overflowed = false;
 }
 
-void packets_pin(struct trace_servers *s)
+void packets_pin(struct servers_packets *packets)
 {
-	for (uint32_t i = 0; i < s->nr_backlogs; i++)
-		if (s->backlogs[i].target)
-			s->backlogs[i].target->pinned = true;
+	for (uint32_t i = 0; i < packets->nr_backlogs; i++)
+		if (packets->backlogs[i].target)
+			packets->backlogs[i].target->pinned = true;
 }
 
-void packets_forget(struct trace_servers *s)
+void packets_drop(struct trace_servers *s)
 {
-	for (uint32_t i = 0; i < s->nr_backlogs; i++) {
-		backlog_forget(s, &s->backlogs[i]);
-		set_assign(&s->backlogs[i].target_set, NULL);
-		s->backlogs[i].target = NULL;
-		s->backlogs[i].active = s->backlogs[i].in_packet = false;
+	for (uint32_t i = 0; i < s->packets.nr_backlogs; i++) {
+		backlog_drop(s, &s->packets.backlogs[i]);
+		set_assign(&s->packets.backlogs[i].target_set, NULL);
+		s->packets.backlogs[i].target = NULL;
+		s->packets.backlogs[i].active = s->packets.backlogs[i].in_packet = false;
 	}
-	while (s->nr_handed)
-		packet_clear(&s->handed[--s->nr_handed]);
+	while (s->packets.nr_handed_over)
+		packet_clear(&s->packets.handed_over[--s->packets.nr_handed_over]);
 }
 
 void packets_free(struct trace_servers *s)
 {
-	if (!s->backlogs)
+	if (!s->packets.backlogs)
 		return;
-	packets_forget(s);
-	for (uint32_t i = 0; i < s->nr_backlogs; i++)
-		free(s->backlogs[i].packets);
-	free(s->backlogs);
+	packets_drop(s);
+	for (uint32_t i = 0; i < s->packets.nr_backlogs; i++)
+		free(s->packets.backlogs[i].packets);
+	free(s->packets.backlogs);
 }
 
-static bool has_room(struct trace_servers *s, struct backlog *backlog)
+static bool has_room(struct trace_servers *s, struct packet_backlog *backlog)
 {
 	if (!backlog->packets) {
 		backlog->packets = calloc(MAX_BACKLOG, sizeof(*backlog->packets));
@@ -159,27 +176,27 @@ static bool has_room(struct trace_servers *s, struct backlog *backlog)
 	}
 	if (backlog->packets && backlog->nr < MAX_BACKLOG)
 		return true;
-	backlog_forget(s, backlog);
-	backlog->overflown = true;
+	backlog_drop(s, backlog);
+	backlog->overflowed = true;
 	return false;
 }
 
-static struct ledger_process *other_end(const struct trace_servers *s, const struct endpoint *endpoint)
+static struct servers_process *owner_of_other_end(const struct trace_servers *s, const struct endpoint *endpoint)
 {
 	const struct endpoint *listener;
 
 	if (endpoint->peer)
 		return endpoint->peer->owner;
-	listener = endpoint->ends.remote_port ? listener_there(s, endpoint) : NULL;
+	listener = endpoint->ends.remote_port ? listener_there(&s->endpoints, endpoint) : NULL;
 	return listener ? listener->owner : NULL;
 }
 
-static void fill(struct trace_servers *s, struct packet *packet, struct ledger_thread *thread)
+static void packet_fill(struct trace_servers *s, struct packet *packet, struct servers_thread *thread)
 {
-	const struct endpoint *endpoint = thread->endpoint;
+	const struct endpoint *endpoint = thread->call.endpoint;
 
 	packet->thread = thread;
-	packet->set = set_ref(thread->outgoing ? thread->outgoing : thread->set);
+	packet->set = set_ref(thread->call.outgoing ? thread->call.outgoing : thread->set);
 	if (!endpoint)
 		return;
 	packet->from_ino = endpoint->ino;
@@ -187,21 +204,21 @@ static void fill(struct trace_servers *s, struct packet *packet, struct ledger_t
 	packet->tcp = endpoint->kind == ENDPOINT_TCP;
 	packet->asks = endpoint->role == ROLE_CLIENT;
 	if (packet->tcp)
-		packet->to = other_end(s, endpoint);
+		packet->to = owner_of_other_end(s, endpoint);
 }
 
 void packet_sent(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_net_tx *tx = event->payload;
-	struct backlog *backlog = backlog_of(s, event->cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
 	struct packet packet = {.bytes = tx->bytes - ETHERNET, .protocol = tx->protocol};
-	struct ledger_thread *thread;
+	struct servers_thread *thread;
 
-	if (!backlog || tx->ifindex != s->loopback || backlog->overflown || !has_room(s, backlog))
+	if (!backlog || tx->ifindex != s->packets.loopback || backlog->overflowed || !has_room(s, backlog))
 		return;
 	thread = trace_cpu_interrupt(s->analysis, event->cpu) ? NULL : servers_current_thread(s, event);
 	if (thread)
-		fill(s, &packet, thread);
+		packet_fill(s, &packet, thread);
 	else if (backlog->in_packet && backlog->current.thread)
 		packet.to = backlog->current.thread->process;
 	backlog->packets[(backlog->first + backlog->nr++) % MAX_BACKLOG] = packet;
@@ -209,7 +226,7 @@ void packet_sent(struct trace_servers *s, const struct trace_event *event)
 
 /* ---- time ---- */
 
-static void bill_set(struct trace_servers *s, struct ledger_process *owner, const struct set *set, uint32_t origin, uint64_t ns)
+static void bill_requests(struct trace_servers *s, struct servers_process *owner, const struct set *set, uint32_t origin, uint64_t ns)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		bill_receiving(s, owner, set->items[i]->origin, ns / set->nr + (i < ns % set->nr));
@@ -217,96 +234,96 @@ static void bill_set(struct trace_servers *s, struct ledger_process *owner, cons
 		bill_receiving(s, owner, origin - 1, ns);
 }
 
-static void give(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
+static void charge(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
 	const struct packet *packet = &backlog->current;
-	struct ledger_process *owner = backlog->target ? backlog->target->owner : backlog->in_packet ? packet->to : NULL;
+	struct servers_process *owner = backlog->target ? backlog->target->owner : backlog->in_packet ? packet->to : NULL;
 
 	if (!ns)
 		return;
 	if (!owner) {
-		s->receiving_unclaimed += ns;
+		s->packets.unclaimed_ns += ns;
 		return;
 	}
 	owner->receiving += ns;
 	backlog->last_owner = owner;
 	if (backlog->target)
-		bill_set(s, owner, backlog->target_set, backlog->origin, ns);
+		bill_requests(s, owner, backlog->target_set, backlog->origin, ns);
 	else if (packet->asks && packet->thread && packet->thread->process != owner)
-		bill_set(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
+		bill_requests(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
 }
 
 /* True if the packet is from a connect() with a listener that is not known yet. */
-static bool is_held(const struct backlog *backlog)
+static bool is_connecting(const struct packet_backlog *backlog)
 {
 	return !backlog->target && backlog->in_packet && !backlog->current.to && backlog->current.thread &&
-	       backlog->current.thread->call == CALL_CONNECT;
+	       backlog->current.thread->call.role == CALL_CONNECT;
 }
 
-static void hold(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
+static void defer_connect(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
-	if (backlog->held_by != backlog->current.thread) {
-		s->receiving_unclaimed += backlog->held;
-		backlog->held = 0;
+	if (backlog->connecting != backlog->current.thread) {
+		s->packets.unclaimed_ns += backlog->connect_ns;
+		backlog->connect_ns = 0;
 	}
-	backlog->held_by = backlog->current.thread;
-	backlog->held += ns;
+	backlog->connecting = backlog->current.thread;
+	backlog->connect_ns += ns;
 }
 
 /* The end of a softirq was not recorded, so it ended earlier than it seemed. */
-static void take_back(struct trace_servers *s, struct backlog *backlog, uint64_t ns)
+static void return_excess(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
-	uint64_t nothing = 0, *places[] = {&backlog->carried, &backlog->held, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
-					   &s->receiving_unclaimed};
+	uint64_t nothing = 0, *sums[] = {&backlog->pending_ns, &backlog->connect_ns, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
+					   &s->packets.unclaimed_ns};
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		uint64_t part = *places[i] < ns ? *places[i] : ns;
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+		uint64_t part = *sums[i] < ns ? *sums[i] : ns;
 
-		*places[i] -= part;
+		*sums[i] -= part;
 		ns -= part;
 	}
 }
 
 /* Charge the time since the last cut. */
-static void cut(struct trace_servers *s, struct backlog *backlog, uint32_t cpu)
+static void charge_until_now(struct trace_servers *s, struct packet_backlog *backlog, uint32_t cpu)
 {
 	uint64_t until = trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
-	uint64_t ns = until > backlog->counted ? until - backlog->counted : 0;
+	uint64_t ns = until > backlog->charged_ns ? until - backlog->charged_ns : 0;
 
-	if (until < backlog->counted)
-		take_back(s, backlog, backlog->counted - until);
-	backlog->counted = until;
+	if (until < backlog->charged_ns)
+		return_excess(s, backlog, backlog->charged_ns - until);
+	backlog->charged_ns = until;
 	if (!backlog->target && !backlog->in_packet) {
-		backlog->carried += ns;
+		backlog->pending_ns += ns;
 		return;
 	}
-	ns += backlog->carried;
-	backlog->carried = 0;
-	if (is_held(backlog))
-		hold(s, backlog, ns);
+	ns += backlog->pending_ns;
+	backlog->pending_ns = 0;
+	if (is_connecting(backlog))
+		defer_connect(s, backlog, ns);
 	else
-		give(s, backlog, ns);
+		charge(s, backlog, ns);
 }
 
 void packets_end(struct trace_servers *s)
 {
-	for (uint32_t i = 0; i < s->nr_backlogs; i++) {
-		cut(s, &s->backlogs[i], i);
-		s->receiving_unclaimed += s->backlogs[i].carried + s->backlogs[i].held;
-		s->backlogs[i].carried = s->backlogs[i].held = 0;
+	for (uint32_t i = 0; i < s->packets.nr_backlogs; i++) {
+		charge_until_now(s, &s->packets.backlogs[i], i);
+		s->packets.unclaimed_ns += s->packets.backlogs[i].pending_ns + s->packets.backlogs[i].connect_ns;
+		s->packets.backlogs[i].pending_ns = s->packets.backlogs[i].connect_ns = 0;
 	}
 }
 
 /* True if the CPU receives a datagram of this machine. */
-static bool receives_udp(const struct backlog *backlog)
+static bool receives_udp(const struct packet_backlog *backlog)
 {
 	return backlog->active && backlog->in_packet && backlog->current.udp;
 }
 
-static bool any_receives_udp(const struct trace_servers *s)
+static bool any_receives_udp(const struct servers_packets *packets)
 {
-	for (uint32_t i = 0; i < s->nr_backlogs; i++)
-		if (receives_udp(&s->backlogs[i]))
+	for (uint32_t i = 0; i < packets->nr_backlogs; i++)
+		if (receives_udp(&packets->backlogs[i]))
 			return true;
 	return false;
 }
@@ -315,57 +332,57 @@ static bool any_receives_udp(const struct trace_servers *s)
  * No socket became ready for the datagram of this CPU. Another CPU that receives may queue it; if
  * there is none, it is lost.
  */
-static void hand_over(struct trace_servers *s, struct backlog *backlog)
+static void hand_over(struct trace_servers *s, struct packet_backlog *backlog)
 {
 	backlog->in_packet = false;
-	if (s->nr_handed == MAX_HANDED) {
-		s->udp_doubt++;
+	if (s->packets.nr_handed_over == MAX_HANDED_OVER) {
+		s->channels.udp_losses++;
 		return;
 	}
-	s->handed[s->nr_handed++] = backlog->current;
+	s->packets.handed_over[s->packets.nr_handed_over++] = backlog->current;
 	backlog->current = (struct packet){0};
 }
 
-static void handed_lose(struct trace_servers *s)
+static void handed_over_lost(struct trace_servers *s)
 {
-	for (uint32_t i = 0; i < s->nr_handed; i++)
-		packet_lose(s, &s->handed[i]);
-	s->nr_handed = 0;
+	for (uint32_t i = 0; i < s->packets.nr_handed_over; i++)
+		packet_lost(s, &s->packets.handed_over[i]);
+	s->packets.nr_handed_over = 0;
 }
 
 /*
  * The socket of the datagram of @backlog became ready once more: for a datagram that was handed
  * over.
  */
-static void take_handed(struct trace_servers *s, struct backlog *backlog)
+static void take_handed_over(struct trace_servers *s, struct packet_backlog *backlog)
 {
-	struct backlog *other = NULL;
+	struct packet_backlog *other = NULL;
 
 	packet_clear(&backlog->current);
-	for (uint32_t i = 0; i < s->nr_backlogs && !other; i++)
-		if (&s->backlogs[i] != backlog && receives_udp(&s->backlogs[i]) && !s->backlogs[i].is_ready)
-			other = &s->backlogs[i];
-	if (s->nr_handed) {
-		backlog->current = s->handed[0];
-		memmove(&s->handed[0], &s->handed[1], --s->nr_handed * sizeof(s->handed[0]));
+	for (uint32_t i = 0; i < s->packets.nr_backlogs && !other; i++)
+		if (&s->packets.backlogs[i] != backlog && receives_udp(&s->packets.backlogs[i]) && !s->packets.backlogs[i].is_ready)
+			other = &s->packets.backlogs[i];
+	if (s->packets.nr_handed_over) {
+		backlog->current = s->packets.handed_over[0];
+		memmove(&s->packets.handed_over[0], &s->packets.handed_over[1], --s->packets.nr_handed_over * sizeof(s->packets.handed_over[0]));
 	} else if (other) {
 		backlog->current = other->current;
 		set_ref(backlog->current.set);
 		other->is_ready = true;
 	} else {
-		s->udp_doubt++;
+		s->channels.udp_losses++;
 		backlog->current.udp = true;
 	}
 }
 
-static void packet_end(struct trace_servers *s, struct backlog *backlog)
+static void packet_end(struct trace_servers *s, struct packet_backlog *backlog)
 {
 	if (receives_udp(backlog) && !backlog->is_ready)
 		hand_over(s, backlog);
 	backlog->in_packet = backlog->is_ready = false;
 	packet_clear(&backlog->current);
-	if (s->nr_handed && !any_receives_udp(s))
-		handed_lose(s);
+	if (s->packets.nr_handed_over && !any_receives_udp(&s->packets))
+		handed_over_lost(s);
 	backlog->target = NULL;
 	set_assign(&backlog->target_set, NULL);
 	backlog->origin = 0;
@@ -373,38 +390,38 @@ static void packet_end(struct trace_servers *s, struct backlog *backlog)
 
 void packets_softirq(struct trace_servers *s, const struct trace_event *event)
 {
-	struct backlog *backlog = backlog_of(s, event->cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
 
 	if (!backlog || ((const struct trace_softirq_entry *)event->payload)->vec != SOFTIRQ_NET_RX)
 		return;
-	cut(s, backlog, event->cpu);
+	charge_until_now(s, backlog, event->cpu);
 	packet_end(s, backlog);
-	s->receiving_unclaimed += backlog->carried;
-	backlog->carried = 0;
+	s->packets.unclaimed_ns += backlog->pending_ns;
+	backlog->pending_ns = 0;
 	backlog->active = event->id == TRACE_EV_softirq_entry;
 }
 
 void packet_received(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_net_rx *rx = event->payload;
-	struct backlog *backlog = backlog_of(s, event->cpu);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
 
 	if (!backlog || !backlog->active)
 		return;
-	cut(s, backlog, event->cpu);
+	charge_until_now(s, backlog, event->cpu);
 	packet_end(s, backlog);
-	backlog->in_packet = rx->ifindex == s->loopback;
+	backlog->in_packet = rx->ifindex == s->packets.loopback;
 	while (backlog->in_packet && backlog->nr) {
-		take(backlog, &backlog->current);
+		backlog_take(backlog, &backlog->current);
 		if (backlog->current.bytes == rx->bytes && backlog->current.protocol == rx->protocol)
 			return;
-		packet_lose(s, &backlog->current);
+		packet_lost(s, &backlog->current);
 	}
 }
 
 /* ---- a socket is ready ---- */
 
-static struct ledger_process *sender_of(struct backlog *backlog, struct endpoint *target, struct set **ret_set)
+static struct servers_process *sender_of(struct packet_backlog *backlog, struct endpoint *target, struct set **ret_set)
 {
 	const struct channel *channel = target->peer ? &target->peer->channel : NULL;
 
@@ -414,7 +431,7 @@ static struct ledger_process *sender_of(struct backlog *backlog, struct endpoint
 		return backlog->current.thread && !backlog->current.tcp ? backlog->current.thread->process : NULL;
 	}
 	if (channel && channel->nr_sending) {
-		*ret_set = channel->sending[0]->outgoing;
+		*ret_set = channel->sending[0]->call.outgoing;
 		return channel->sending[0]->process;
 	}
 	if (channel && channel->nr) {
@@ -426,9 +443,9 @@ static struct ledger_process *sender_of(struct backlog *backlog, struct endpoint
 	return target->peer ? target->peer->owner : NULL;
 }
 
-static void on_behalf(struct trace_servers *s, struct backlog *backlog, struct endpoint *target)
+static void find_requests(struct trace_servers *s, struct packet_backlog *backlog, struct endpoint *target)
 {
-	struct ledger_process *sender;
+	struct servers_process *sender;
 	struct set *set;
 
 	if (target->listening || target->role == ROLE_CLIENT)
@@ -442,10 +459,10 @@ static void on_behalf(struct trace_servers *s, struct backlog *backlog, struct e
 }
 
 /* A datagram is in the queue of the socket that it was sent to. */
-static void udp_arrives(struct trace_servers *s, struct backlog *backlog, struct endpoint *target)
+static void udp_arrives(struct trace_servers *s, struct packet_backlog *backlog, struct endpoint *target)
 {
 	const struct packet *packet = backlog ? &backlog->current : NULL;
-	struct ledger_thread *thread = packet && packet->thread && !packet->tcp ? packet->thread : NULL;
+	struct servers_thread *thread = packet && packet->thread && !packet->tcp ? packet->thread : NULL;
 	struct range range = {.ns = trace_analysis_now(s->analysis)};
 
 	if (thread) {
@@ -453,12 +470,12 @@ static void udp_arrives(struct trace_servers *s, struct backlog *backlog, struct
 		range.thread = thread;
 		range.from_ino = packet->from_ino;
 		range.set = packet->set;
-		if (thread->call == CALL_SEND && thread->endpoint && thread->endpoint->ino == packet->from_ino) {
+		if (thread->call.role == CALL_SEND && thread->call.endpoint && thread->call.endpoint->ino == packet->from_ino) {
 			thread->destination = target->ino;
-			request_prepare(s, thread, thread->endpoint);
-			range.set = thread->outgoing;
+			request_prepare(s, thread, thread->call.endpoint);
+			range.set = thread->call.outgoing;
 		} else if (ring_datagram(s, thread, target->ino)) {
-			range.set = thread->outgoing;
+			range.set = thread->call.outgoing;
 		}
 	}
 	channel_put(s, &target->channel, &range);
@@ -466,27 +483,27 @@ static void udp_arrives(struct trace_servers *s, struct backlog *backlog, struct
 
 void packet_ready(struct trace_servers *s, const struct trace_event *event)
 {
-	struct backlog *backlog = backlog_of(s, event->cpu);
-	struct endpoint *target = endpoint_find(s, ((const struct trace_sock_ready *)event->payload)->ino);
+	struct packet_backlog *backlog = backlog_of(&s->packets, event->cpu);
+	struct endpoint *target = endpoint_find(&s->endpoints, ((const struct trace_sock_ready *)event->payload)->ino);
 
 	if (backlog && backlog->active) {
 		bool again = backlog->is_ready;
 
 		if (again || !backlog->in_packet)
-			cut(s, backlog, event->cpu); /* the time until now was another socket's */
+			charge_until_now(s, backlog, event->cpu); /* the time until now was another socket's */
 		if (again && target && target == backlog->target && receives_udp(backlog))
-			take_handed(s, backlog);
+			take_handed_over(s, backlog);
 		backlog->is_ready = true;
 		backlog->target = target;
 		set_assign(&backlog->target_set, NULL);
 		backlog->origin = 0;
 		if (target && target->owner) {
 			target->owner->deliveries++;
-			on_behalf(s, backlog, target);
+			find_requests(s, backlog, target);
 		}
-		if (target && target->listening && backlog->held_by && backlog->held_by == backlog->current.thread) {
-			give(s, backlog, backlog->held);
-			backlog->held = 0;
+		if (target && target->listening && backlog->connecting && backlog->connecting == backlog->current.thread) {
+			charge(s, backlog, backlog->connect_ns);
+			backlog->connect_ns = 0;
 		}
 	}
 	if (target && target->channel.udp)

@@ -9,7 +9,7 @@
 #include "error_set.h"
 #include "sort.h"
 #include "kernel_numbers.h"
-#include "servers_ledger.h"
+#include "servers_state.h"
 
 static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process *process)
 {
@@ -20,29 +20,6 @@ static uint64_t cpu_of(const struct trace_servers *s, const struct trace_process
 	return ns;
 }
 
-/*
- * A gap may prove later that a thread was not on its CPU. Take the time that was billed then from
- * the largest bills.
- */
-static void take_back(struct ledger_process *process, uint64_t ns)
-{
-	while (ns) {
-		struct bill *greatest = NULL;
-		uint64_t *column, part;
-
-		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
-			if (!greatest || bill->exact + bill->shared > greatest->exact + greatest->shared)
-				greatest = bill;
-		if (!greatest || !(greatest->exact + greatest->shared))
-			return;
-		column = greatest->exact ? &greatest->exact : &greatest->shared;
-		part = *column < ns ? *column : ns;
-		*column -= part;
-		process->billed -= part;
-		ns -= part;
-	}
-}
-
 struct client_row {
 	uint64_t key; /* address of its process, or of its interned text */
 	uint64_t idx;
@@ -50,7 +27,7 @@ struct client_row {
 
 /* Find or make a client. Returns NULL if out of memory. */
 static struct trace_server_client *client_of(struct hash_table *index, struct trace_server_client *clients, size_t *nr,
-					     const struct ledger_process *process, const char *address)
+					     const struct servers_process *process, const char *address)
 {
 	const struct trace_process *wanted = process ? process->process : NULL;
 	uint32_t before = index->used;
@@ -78,7 +55,7 @@ static int by_cpu(const void *left, const void *right)
 	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
 }
 
-static void server_finish(struct trace_servers *s, struct ledger_process *process, struct trace_server *ret_server)
+static void server_finish(struct trace_servers *s, struct servers_process *process, struct trace_server *ret_server)
 {
 	struct trace_server server = {.process = process->process,
 				      .pid = trace_process_pid(process->process),
@@ -93,14 +70,14 @@ static void server_finish(struct trace_servers *s, struct ledger_process *proces
 		return;
 	}
 	if (process->billed > server.cpu_ns)
-		take_back(process, process->billed - server.cpu_ns);
+		bill_take_back(process, process->billed - server.cpu_ns);
 	for (const struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));) {
 		uint32_t origin = (uint32_t)(bill->key - 1);
 		const char *address;
-		struct ledger_process *who = origin_resolve(s, origin, &address);
+		struct servers_process *who = origin_resolve(s, origin, &address);
 		struct trace_server_client *client;
 
-		if (who == process && s->origins[origin].kind == ORIGIN_LINK)
+		if (who == process && s->origins.items[origin].kind == ORIGIN_LINK)
 			continue; /* a pipeline: its own work */
 		client = client_of(&index, clients, &server.nr_clients, who, address);
 		if (!client) {
@@ -146,102 +123,84 @@ static int by_softirq(const void *left, const void *right)
 static void receivers_finish(struct trace_servers *s)
 {
 	packets_end(s);
-	s->receivers = calloc(s->nr_processes + 1, sizeof(*s->receivers));
-	if (!s->receivers) {
+	s->results.receivers = calloc(s->processes.nr + 1, sizeof(*s->results.receivers));
+	if (!s->results.receivers) {
 		s->failed = -ENOMEM;
 		return;
 	}
-	for (uint32_t i = 0; i < s->nr_processes; i++)
-		if (s->by_idx[i]->receiving)
-			s->receivers[s->nr_receivers++] = (struct trace_receiver){.process = s->by_idx[i]->process,
-										  .softirq_ns = s->by_idx[i]->receiving,
-										  .deliveries = s->by_idx[i]->deliveries};
-	if (s->receiving_unclaimed)
-		s->receivers[s->nr_receivers++].softirq_ns = s->receiving_unclaimed;
-	if (!sort_rows(s->receivers, s->nr_receivers, sizeof(*s->receivers), by_softirq))
+	for (uint32_t i = 0; i < s->processes.nr; i++)
+		if (s->processes.by_idx[i]->receiving)
+			s->results.receivers[s->results.nr_receivers++] = (struct trace_receiver){.process = s->processes.by_idx[i]->process,
+										  .softirq_ns = s->processes.by_idx[i]->receiving,
+										  .deliveries = s->processes.by_idx[i]->deliveries};
+	if (s->packets.unclaimed_ns)
+		s->results.receivers[s->results.nr_receivers++].softirq_ns = s->packets.unclaimed_ns;
+	if (!sort_rows(s->results.receivers, s->results.nr_receivers, sizeof(*s->results.receivers), by_softirq))
 		s->failed = -ENOMEM;
 }
 
 static void finish(struct trace_servers *s)
 {
-	if (s->finished)
+	if (s->results.finished)
 		return;
-	s->finished = true;
+	s->results.finished = true;
+	s->failed = servers_failed(s);
 	if (s->failed)
 		return;
-	for (uint32_t i = 0; i < s->nr_threads; i++)
-		if (s->threads[i])
-			servers_charge(s, s->threads[i]);
-	s->servers = calloc(s->nr_processes + 1, sizeof(*s->servers));
-	if (!s->servers)
+	for (uint32_t i = 0; i < s->threads.nr; i++)
+		if (s->threads.by_idx[i])
+			bill_now(s, s->threads.by_idx[i]);
+	s->results.servers = calloc(s->processes.nr + 1, sizeof(*s->results.servers));
+	if (!s->results.servers)
 		s->failed = -ENOMEM;
-	for (uint32_t i = 0; i < s->nr_processes && !s->failed; i++) {
-		struct trace_server *server = &s->servers[s->nr_servers];
+	for (uint32_t i = 0; i < s->processes.nr && !s->failed; i++) {
+		struct trace_server *server = &s->results.servers[s->results.nr_servers];
 
-		if (!request_is_server(s->by_idx[i]))
+		if (!process_is_server(s->processes.by_idx[i]))
 			continue;
-		server_finish(s, s->by_idx[i], server);
+		server_finish(s, s->processes.by_idx[i], server);
 		if (server->requests || server->exact_ns || server->shared_ns)
-			s->nr_servers++;
+			s->results.nr_servers++;
 		else
 			free((void *)server->clients);
 	}
 	waits_finish(s);
 	receivers_finish(s);
-	if (s->strings.failed || (!s->failed && !sort_rows(s->servers, s->nr_servers, sizeof(*s->servers), by_server)))
+	if (s->strings.failed || (!s->failed && !sort_rows(s->results.servers, s->results.nr_servers, sizeof(*s->results.servers), by_server)))
 		s->failed = -ENOMEM;
 }
 
 size_t trace_nr_servers(struct trace_servers *s)
 {
 	finish(s);
-	return s->failed ? 0 : s->nr_servers;
+	return s->failed ? 0 : s->results.nr_servers;
 }
 
 const struct trace_server *trace_get_server(struct trace_servers *s, size_t idx)
 {
-	return idx < trace_nr_servers(s) ? &s->servers[idx] : NULL;
+	return idx < trace_nr_servers(s) ? &s->results.servers[idx] : NULL;
 }
 
 size_t trace_nr_receivers(struct trace_servers *s)
 {
 	finish(s);
-	return s->failed ? 0 : s->nr_receivers;
+	return s->failed ? 0 : s->results.nr_receivers;
 }
 
 const struct trace_receiver *trace_get_receiver(struct trace_servers *s, size_t idx)
 {
-	return idx < trace_nr_receivers(s) ? &s->receivers[idx] : NULL;
+	return idx < trace_nr_receivers(s) ? &s->results.receivers[idx] : NULL;
 }
 
 size_t trace_nr_server_waits(struct trace_servers *s)
 {
 	finish(s);
-	return s->failed ? 0 : s->nr_server_waits;
+	return s->failed ? 0 : s->waits.nr_results;
 }
 
 const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, size_t idx)
 {
-	return idx < trace_nr_server_waits(s) ? &s->server_waits[idx] : NULL;
-}
-
-static int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)
-{
-	uint64_t sum =
-		wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
-	uint64_t blocked = 0, queued = 0;
-
-	for (size_t i = 0; i < wait->nr_waits; i++)
-		blocked += wait->waits[i].ns;
-	for (size_t i = 0; i < wait->nr_wait_cpu_for; i++)
-		queued += wait->wait_cpu_for[i].ns;
-	if (sum == wait->wait_ns && blocked == wait->server_waited_ns && queued == wait->server_wait_cpu_ns)
-		return 0;
-	return error_set(ret_error, -EBADMSG,
-			 "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64
-			 " ns, of them %" PRIu64 " blocked on named things and %" PRIu64 " in a queue behind others",
-			 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum, blocked,
-			 queued);
+	return idx < trace_nr_server_waits(s) ? &s->waits.results[idx] : NULL;
 }
 
 static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
@@ -271,8 +230,8 @@ static int receivers_verify(const struct trace_servers *s, struct trace_error *r
 {
 	uint64_t given = 0, spent = 0;
 
-	for (size_t i = 0; i < s->nr_receivers; i++)
-		given += s->receivers[i].softirq_ns;
+	for (size_t i = 0; i < s->results.nr_receivers; i++)
+		given += s->results.receivers[i].softirq_ns;
 	for (uint32_t cpu = 0; cpu < trace_nr_cpus(s->analysis); cpu++)
 		spent += trace_cpu_softirq_ns(s->analysis, cpu, SOFTIRQ_NET_RX);
 	if (given == spent)
@@ -295,19 +254,19 @@ int trace_servers_verify(struct trace_servers *s, struct trace_error *ret_error)
 	int error;
 
 	error = trace_servers_error(s, ret_error);
-	for (size_t i = 0; i < s->nr_servers && !error; i++)
-		error = server_verify(s, &s->servers[i], ret_error);
-	for (size_t i = 0; i < s->nr_server_waits && !error; i++)
-		error = wait_verify(&s->server_waits[i], ret_error);
+	for (size_t i = 0; i < s->results.nr_servers && !error; i++)
+		error = server_verify(s, &s->results.servers[i], ret_error);
+	for (size_t i = 0; i < s->waits.nr_results && !error; i++)
+		error = wait_verify(&s->waits.results[i], ret_error);
 	if (!error)
 		error = receivers_verify(s, ret_error);
 	return error;
 }
 
-void servers_results_free(struct trace_servers *s)
+void results_free(struct servers_results *results)
 {
-	for (size_t i = 0; i < s->nr_servers; i++)
-		free((void *)s->servers[i].clients);
-	free(s->servers);
-	free(s->receivers);
+	for (size_t i = 0; i < results->nr_servers; i++)
+		free((void *)results->servers[i].clients);
+	free(results->servers);
+	free(results->receivers);
 }

@@ -1,9 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* servers_set.c - sets of requests. A set with several references is not changed, but replaced. */
+/*
+ * servers_set.c - requests, and sets of requests: their references
+ *
+ * A set with several references is not changed, but replaced.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "servers_ledger.h"
+#include "servers_set.h"
+
+/* ---- requests ---- */
+
+struct server_request *request_ref(struct server_request *request)
+{
+	if (request)
+		request->refs++;
+	return request;
+}
+
+static void endpoint_leave(struct server_request *request)
+{
+	*request->link = request->next;
+	if (request->next)
+		request->next->link = request->link;
+}
+
+void request_unref(struct server_request *request)
+{
+	while (request && --request->refs == 0) {
+		struct server_request *parent = request->parent;
+
+		endpoint_leave(request);
+		free(request);
+		request = parent;
+	}
+}
+
+/* ---- sets ---- */
 
 /*
  * The first set of one request alone is part of the request (request.only), so most sets need no
@@ -20,7 +53,7 @@ void set_release(struct set *set)
 	uint32_t nr = set->nr;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		struct request *request = set->items[i];
+		struct server_request *request = set->items[i];
 
 		if (request->refs > 1)
 			request->refs--;
@@ -32,47 +65,47 @@ void set_release(struct set *set)
 }
 
 /* Returns the index of @request in @set, or set->nr if it is not there. */
-static uint32_t set_find(const struct set *set, const struct request *request)
+static uint32_t set_find(const struct set *set, const struct server_request *request)
 {
-	struct request *const *at = set->items, *const *end = at + set->nr;
+	struct server_request *const *at = set->items, *const *end = at + set->nr;
 
 	while (at < end && *at != request)
 		at++;
 	return (uint32_t)(at - set->items);
 }
 
-bool set_has(const struct set *set, const struct request *request)
+bool set_has(const struct set *set, const struct server_request *request)
 {
 	return set && set_find(set, request) < set->nr;
 }
 
 /* Room for @nr requests, rounded up to a power of two: that many fit without another allocation. */
-static struct set *set_new(struct trace_servers *s, uint32_t nr)
+static struct set *set_new(struct request_sets *sets, uint32_t nr)
 {
 	uint32_t room = nr > 2 ? 1u << (32 - __builtin_clz(nr - 1)) : 2;
 	struct set *set = malloc(sizeof(*set) + room * sizeof(set->items[0]));
 
 	if (!set) {
-		s->failed = -ENOMEM;
+		sets->failed = -ENOMEM;
 		return NULL;
 	}
 	set->refs = 1;
 	set->nr = 0;
 	set->unreplied = 0;
-	set->asked = false;
+	set->all_counted = false;
 	return set;
 }
 
-static struct set *set_of_one(struct trace_servers *s, struct request *request)
+static struct set *set_of_one(struct request_sets *sets, struct server_request *request)
 {
-	struct set *set = request->only.refs ? set_new(s, 1) : &request->only;
+	struct set *set = request->only.refs ? set_new(sets, 1) : &request->only;
 
 	if (!set)
 		return NULL;
 	set->refs = 1;
 	set->nr = 1;
-	set->unreplied = request->replied ? 0 : s->replies + 1;
-	set->asked = request->counted;
+	set->unreplied = request->replied ? 0 : sets->replies + 1;
+	set->all_counted = request->counted;
 	set->items[0] = request_ref(request);
 	return set;
 }
@@ -90,12 +123,12 @@ static bool can_grow(const struct set *set)
 }
 
 /* The caller has checked can_grow(), or made the set with enough room. */
-static void set_append(struct set *set, struct request *request)
+static void set_append(struct set *set, struct server_request *request)
 {
 	set->items[set->nr++] = request_ref(request);
 	if (request->replied)
 		set->unreplied = 0;
-	set->asked &= request->counted;
+	set->all_counted &= request->counted;
 }
 
 /* Append @nr requests of @old, from index @from on, to @set, which has room for them. */
@@ -107,11 +140,11 @@ static void set_copy(struct set *set, const struct set *old, uint32_t from, uint
 	}
 	set->nr += nr;
 	set->unreplied = old->unreplied;
-	set->asked = old->asked;
+	set->all_counted = old->all_counted;
 }
 
 /* Remove the request at index @at. */
-static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t at)
+static void set_remove_at(struct request_sets *sets, struct set **place, uint32_t at)
 {
 	struct set *old = *place, *set = NULL;
 
@@ -121,8 +154,8 @@ static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t 
 		return;
 	}
 	if (old->nr == 2)
-		set = set_of_one(s, old->items[!at]);
-	else if (old->nr > 2 && (set = set_new(s, old->nr - 1))) {
+		set = set_of_one(sets, old->items[!at]);
+	else if (old->nr > 2 && (set = set_new(sets, old->nr - 1))) {
 		set_copy(set, old, 0, at);
 		set_copy(set, old, at + 1, old->nr - at - 1);
 	}
@@ -134,22 +167,22 @@ static void set_remove_at(struct trace_servers *s, struct set **place, uint32_t 
  * Add @request, which is not in the set. In a set of MAX_SET it replaces the oldest: the cost of
  * each event of a thread grows with its set.
  */
-static void set_add(struct trace_servers *s, struct set **place, struct request *request)
+static void set_add(struct request_sets *sets, struct set **place, struct server_request *request)
 {
 	struct set *old, *set;
 
 	if (*place && (*place)->nr >= MAX_SET)
-		set_remove_at(s, place, 0);
+		set_remove_at(sets, place, 0);
 	old = *place;
 	if (!old) {
-		*place = set_of_one(s, request);
+		*place = set_of_one(sets, request);
 		return;
 	}
 	if (can_grow(old)) {
 		set_append(old, request);
 		return;
 	}
-	set = set_new(s, old->nr + 1);
+	set = set_new(sets, old->nr + 1);
 	if (!set)
 		return;
 	set_copy(set, old, 0, old->nr);
@@ -158,18 +191,18 @@ static void set_add(struct trace_servers *s, struct set **place, struct request 
 	*place = set;
 }
 
-void set_put(struct trace_servers *s, struct set **place, struct request *request)
+void set_put(struct request_sets *sets, struct set **place, struct server_request *request)
 {
 	if (!set_has(*place, request))
-		set_add(s, place, request);
+		set_add(sets, place, request);
 }
 
-uint64_t set_stamp(struct trace_servers *s, const struct set *set)
+uint64_t set_stamp(struct request_sets *sets, const struct set *set)
 {
-	s->stamp++;
+	sets->stamp++;
 	for (uint32_t i = 0; set && i < set->nr; i++)
-		set->items[i]->stamp = s->stamp;
-	return s->stamp;
+		set->items[i]->stamp = sets->stamp;
+	return sets->stamp;
 }
 
 /* Searching for a few requests among many is cheaper than writing a stamp to each of the many. */
@@ -178,7 +211,7 @@ static bool are_few(const struct set *set)
 	return set->nr <= 2;
 }
 
-void set_put_all(struct trace_servers *s, struct set **place, const struct set *more)
+void set_put_all(struct request_sets *sets, struct set **place, const struct set *more)
 {
 	uint64_t stamp;
 
@@ -187,13 +220,13 @@ void set_put_all(struct trace_servers *s, struct set **place, const struct set *
 	if (are_few(more)) {
 		for (uint32_t i = 0; i < more->nr; i++)
 			if (!more->items[i]->replied)
-				set_put(s, place, more->items[i]);
+				set_put(sets, place, more->items[i]);
 		return;
 	}
-	stamp = set_stamp(s, *place);
+	stamp = set_stamp(sets, *place);
 	for (uint32_t i = 0; i < more->nr; i++)
 		if (!more->items[i]->replied && more->items[i]->stamp != stamp)
-			set_add(s, place, more->items[i]);
+			set_add(sets, place, more->items[i]);
 }
 
 /* @set has no other reference. Returns how many requests stay. */
@@ -202,7 +235,7 @@ static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, co
 	uint32_t kept = first, nr = set->nr;
 
 	for (uint32_t i = first; i < nr; i++) {
-		struct request *request = set->items[i];
+		struct server_request *request = set->items[i];
 
 		if (drop(request, data))
 			request_unref(request);
@@ -217,26 +250,26 @@ static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, co
  * Make a set of the @kept requests that stay; @old has other references. Returns NULL if out of
  * memory.
  */
-static struct set *set_kept(struct trace_servers *s, const struct set *old, uint32_t first, uint32_t kept, request_fn drop, const void *data)
+static struct set *set_kept(struct request_sets *sets, const struct set *old, uint32_t first, uint32_t kept, request_fn drop, const void *data)
 {
-	struct set *set = kept > 1 ? set_new(s, kept) : NULL;
+	struct set *set = kept > 1 ? set_new(sets, kept) : NULL;
 
 	if (set)
 		set_copy(set, old, 0, first);
 	else if (kept == 1 && first)
-		return set_of_one(s, old->items[0]);
+		return set_of_one(sets, old->items[0]);
 	for (uint32_t i = first + 1; (set || kept == 1) && i < old->nr; i++) {
 		if (drop(old->items[i], data))
 			continue;
 		if (kept == 1)
-			return set_of_one(s, old->items[i]);
+			return set_of_one(sets, old->items[i]);
 		set->items[set->nr++] = request_ref(old->items[i]);
 	}
 	return set;
 }
 
 /* @first is the index of the first request that is removed. */
-static void set_filter_from(struct trace_servers *s, struct set **place, uint32_t first, request_fn drop, const void *data)
+static void set_filter_from(struct request_sets *sets, struct set **place, uint32_t first, request_fn drop, const void *data)
 {
 	struct set *old = *place;
 	uint32_t kept = first;
@@ -245,7 +278,7 @@ static void set_filter_from(struct trace_servers *s, struct set **place, uint32_
 		return;
 	for (uint32_t i = first + 1; i < old->nr; i++)
 		kept += !drop(old->items[i], data);
-	*place = kept ? set_kept(s, old, first, kept, drop, data) : NULL;
+	*place = kept ? set_kept(sets, old, first, kept, drop, data) : NULL;
 	set_unref(old);
 }
 
@@ -253,29 +286,29 @@ static void set_filter_from(struct trace_servers *s, struct set **place, uint32_
  * Inline, as is a @drop known at compile time: in most calls no request of a set of thousands is
  * removed.
  */
-static inline __attribute__((always_inline)) void set_filter_inline(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
+static inline __attribute__((always_inline)) void set_filter_inline(struct request_sets *sets, struct set **place, request_fn drop, const void *data)
 {
 	const struct set *set = *place;
 
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (drop(set->items[i], data)) {
-			set_filter_from(s, place, i, drop, data);
+			set_filter_from(sets, place, i, drop, data);
 			return;
 		}
 }
 
-void set_filter(struct trace_servers *s, struct set **place, request_fn drop, const void *data)
+void set_filter(struct request_sets *sets, struct set **place, request_fn drop, const void *data)
 {
-	set_filter_inline(s, place, drop, data);
+	set_filter_inline(sets, place, drop, data);
 }
 
-static bool is_replied(const struct request *request, const void *unused)
+static bool is_replied(const struct server_request *request, const void *unused)
 {
 	(void)unused;
 	return request->replied;
 }
 
-static bool is_only_accepted(const struct request *request, const void *unused)
+static bool is_only_accepted(const struct server_request *request, const void *unused)
 {
 	(void)unused;
 	return !request->counted;
@@ -285,97 +318,97 @@ static bool is_only_accepted(const struct request *request, const void *unused)
  * Returns the index of the first answered request, or set->nr if there is none. Usually the set is
  * known to have no answered request, except perhaps the one that was answered last anywhere.
  */
-static uint32_t first_replied(const struct trace_servers *s, struct set *set)
+static uint32_t first_replied(const struct request_sets *sets, struct set *set)
 {
 	uint32_t first = 0;
 
-	if (set->unreplied == s->replies + 1)
+	if (set->unreplied == sets->replies + 1)
 		return set->nr;
-	if (set->unreplied && set->unreplied == s->replies)
-		first = set_find(set, s->last_replied);
+	if (set->unreplied && set->unreplied == sets->replies)
+		first = set_find(set, sets->last_replied);
 	while (first < set->nr && !set->items[first]->replied)
 		first++;
 	if (first == set->nr)
-		set->unreplied = s->replies + 1;
+		set->unreplied = sets->replies + 1;
 	return first;
 }
 
-bool set_any_replied(const struct trace_servers *s, struct set *set)
+bool set_any_replied(const struct request_sets *sets, struct set *set)
 {
-	return set && first_replied(s, set) < set->nr;
+	return set && first_replied(sets, set) < set->nr;
 }
 
-void set_drop_replied(struct trace_servers *s, struct set **place)
+void set_drop_replied(struct request_sets *sets, struct set **place)
 {
-	bool is_one = *place && (*place)->unreplied && (*place)->unreplied == s->replies;
-	uint32_t first = *place ? first_replied(s, *place) : 0;
+	bool is_one = *place && (*place)->unreplied && (*place)->unreplied == sets->replies;
+	uint32_t first = *place ? first_replied(sets, *place) : 0;
 
 	if (!*place || first == (*place)->nr)
 		return;
 	if (is_one)
-		set_remove_at(s, place, first);
+		set_remove_at(sets, place, first);
 	else
-		set_filter_from(s, place, first, is_replied, NULL);
+		set_filter_from(sets, place, first, is_replied, NULL);
 	if (*place)
-		(*place)->unreplied = s->replies + 1;
+		(*place)->unreplied = sets->replies + 1;
 }
 
-void set_drop_accepted(struct trace_servers *s, struct set **place)
+void set_drop_accepted(struct request_sets *sets, struct set **place)
 {
-	if (!*place || (*place)->asked)
+	if (!*place || (*place)->all_counted)
 		return;
-	set_filter_inline(s, place, is_only_accepted, NULL);
+	set_filter_inline(sets, place, is_only_accepted, NULL);
 	if (*place)
-		(*place)->asked = true;
+		(*place)->all_counted = true;
 }
 
-static bool has_stamp(const struct request *request, const void *stamp)
+static bool has_stamp(const struct server_request *request, const void *stamp)
 {
 	return request->stamp == *(const uint64_t *)stamp;
 }
 
-static bool has_other_stamp(const struct request *request, const void *stamp)
+static bool has_other_stamp(const struct server_request *request, const void *stamp)
 {
 	return request->stamp != *(const uint64_t *)stamp;
 }
 
-void set_drop(struct trace_servers *s, struct set **place, const struct set *others)
+void set_drop(struct request_sets *sets, struct set **place, const struct set *others)
 {
 	uint64_t stamp;
 
 	if (!*place || !others)
 		return;
-	stamp = set_stamp(s, others);
-	set_filter_inline(s, place, has_stamp, &stamp);
+	stamp = set_stamp(sets, others);
+	set_filter_inline(sets, place, has_stamp, &stamp);
 }
 
-void set_keep(struct trace_servers *s, struct set **place, const struct set *others)
+void set_keep(struct request_sets *sets, struct set **place, const struct set *others)
 {
 	uint64_t stamp;
 
 	if (!*place)
 		return;
-	stamp = set_stamp(s, others);
-	set_filter_inline(s, place, has_other_stamp, &stamp);
+	stamp = set_stamp(sets, others);
+	set_filter_inline(sets, place, has_other_stamp, &stamp);
 }
 
-void set_remove(struct trace_servers *s, struct set **place, const struct request *request)
+void set_remove(struct request_sets *sets, struct set **place, const struct server_request *request)
 {
 	uint32_t at = *place ? set_find(*place, request) : 0;
 
 	if (*place && at < (*place)->nr)
-		set_remove_at(s, place, at);
+		set_remove_at(sets, place, at);
 }
 
-void set_put_latest(struct trace_servers *s, struct set **place, struct request *request, uint32_t max)
+void set_put_latest(struct request_sets *sets, struct set **place, struct server_request *request, uint32_t max)
 {
 	struct set *old, *latest;
 
-	set_put(s, place, request);
+	set_put(sets, place, request);
 	old = *place;
 	if (!old || old->nr <= 2 * max)
 		return;
-	latest = set_new(s, max);
+	latest = set_new(sets, max);
 	for (uint32_t i = old->nr - max; latest && i < old->nr; i++)
 		latest->items[latest->nr++] = request_ref(old->items[i]);
 	*place = latest;

@@ -18,19 +18,19 @@
  *
  * Locks in shared memory are passed on by the same calls. Two processes at a lock do not alternate
  * for long: one wakes the other twice, or without being asked. Then neither is the other's server
- * (pair_row.no_turns, servers_request.c). A contended lock of glibc waits for the value 2, and is
+ * (pair_row.out_of_turn, servers_pair.c). A contended lock of glibc waits for the value 2, and is
  * excluded from the beginning.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <linux/futex.h>
 #include <sys/stat.h>
-#include "servers_ledger.h"
+#include "servers_request.h"
+#include "servers_state.h"
 
 #define MAX_ANNOUNCED 256u /* announced to a process and not answered; more: it never answers the oldest */
 #define EVENTFD	      "[eventfd"
 
-static uint64_t word_key(const struct ledger_process *process, uint64_t address)
+static uint64_t word_key(const struct servers_process *process, uint64_t address)
 {
 	return hash_u64(hash_u64(address) ^ ((uint64_t)(process ? process->idx + 1 : 0) << 32) ^ 0x73676e6c) | 1;
 }
@@ -39,23 +39,23 @@ static uint64_t word_key(const struct ledger_process *process, uint64_t address)
  * The word at which a process wakes by @address of @process. NULL for @process: the word for that
  * address in any process. It is the same memory if the processes inherited it.
  */
-static struct pointer_row *word_row(struct trace_servers *s, const struct ledger_process *process, uint64_t address)
+static struct servers_row *word_row(struct trace_servers *s, const struct servers_process *process, uint64_t address)
 {
-	return table_add(&s->words, sizeof(struct pointer_row), word_key(process, address));
+	return table_add(&s->signals.words, sizeof(struct servers_row), word_key(process, address));
 }
 
-static bool wakes_by_futex(const struct ledger_thread *waker, const struct ledger_thread *woken)
+static bool wakes_by_futex(const struct servers_thread *waker, const struct servers_thread *woken)
 {
-	return waker->call == CALL_SIGNAL && woken->call == CALL_FUTEX && !woken->lock;
+	return waker->call.role == CALL_SIGNAL && woken->call.role == CALL_FUTEX && !woken->call.lock;
 }
 
-static bool writes_eventfd(const struct trace_servers *s, const struct ledger_thread *thread)
+static bool writes_eventfd(const struct trace_servers *s, const struct servers_thread *thread)
 {
 	int fd = (int)trace_thread_syscall_arg(thread->thread, 0);
 	struct trace_file_id id;
 	const char *path;
 
-	if (thread->call != CALL_SEND || thread->endpoint)
+	if (thread->call.role != CALL_SEND || thread->call.endpoint)
 		return false;
 	if (trace_thread_file_id(s->analysis, thread->thread, fd, &id) && (id.mode & S_IFMT))
 		return false; /* an eventfd has no file type */
@@ -63,26 +63,26 @@ static bool writes_eventfd(const struct trace_servers *s, const struct ledger_th
 	return path && strstr(path, EVENTFD);
 }
 
-static bool waits_for_eventfd(const struct ledger_thread *thread)
+static bool waits_for_eventfd(const struct servers_thread *thread)
 {
-	return thread->call == CALL_POLL || (thread->call == CALL_RECEIVE && !thread->endpoint);
+	return thread->call.role == CALL_POLL || (thread->call.role == CALL_RECEIVE && !thread->call.endpoint);
 }
 
 #define IS_EVENTFD   (1ull << 63) /* with the descriptor's number; no address of a program has this bit */
 #define IS_ANY_EVENT 1ull	  /* poll does not say which descriptor it waits for */
 
 /* Returns the address at which @thread waits or wakes. */
-static uint64_t address_of(const struct ledger_thread *thread)
+static uint64_t address_of(const struct servers_thread *thread)
 {
 	uint64_t address = trace_thread_syscall_arg(thread->thread, 0);
 
-	if (thread->call == CALL_POLL)
+	if (thread->call.role == CALL_POLL)
 		return IS_ANY_EVENT;
-	return thread->call == CALL_FUTEX || thread->call == CALL_SIGNAL ? address : IS_EVENTFD | (uint32_t)address;
+	return thread->call.role == CALL_FUTEX || thread->call.role == CALL_SIGNAL ? address : IS_EVENTFD | (uint32_t)address;
 }
 
 /* Returns the word at which @thread sleeps. */
-static struct endpoint *word_of(struct trace_servers *s, const struct ledger_thread *thread)
+static struct endpoint *word_of(struct trace_servers *s, const struct servers_thread *thread)
 {
 	struct endpoint *word = pipe_get(s, 0, word_key(thread->process, address_of(thread)));
 
@@ -93,10 +93,10 @@ static struct endpoint *word_of(struct trace_servers *s, const struct ledger_thr
 	return word;
 }
 
-static void learn(struct trace_servers *s, const struct ledger_thread *waker, const struct ledger_thread *woken, struct endpoint *word)
+static void word_learn(struct trace_servers *s, const struct servers_thread *waker, const struct servers_thread *woken, struct endpoint *word)
 {
 	uint64_t address = address_of(waker);
-	struct pointer_row *row = word_row(s, waker->process, address);
+	struct servers_row *row = word_row(s, waker->process, address);
 
 	if (row)
 		row->pointer = word;
@@ -105,19 +105,19 @@ static void learn(struct trace_servers *s, const struct ledger_thread *waker, co
 		row->pointer = word;
 }
 
-static void announce(struct trace_servers *s, struct ledger_process *process, const struct set *incoming)
+static void announce(struct trace_servers *s, struct servers_process *process, const struct set *incoming)
 {
 	for (uint32_t i = 0; incoming && i < incoming->nr; i++)
 		if (!incoming->items[i]->replied)
-			set_put_latest(s, &process->pending, incoming->items[i], MAX_ANNOUNCED);
+			set_put_latest(&s->sets, &process->pending, incoming->items[i], MAX_ANNOUNCED);
 	if (!process->pending || process->announced)
 		return;
 	process->announced = true;
-	process->next_announced = s->announced;
-	s->announced = process;
+	process->next_announced = s->signals.announced;
+	s->signals.announced = process;
 }
 
-void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct ledger_thread *woken)
+void signal_wakes(struct trace_servers *s, struct servers_thread *waker, struct servers_thread *woken)
 {
 	struct endpoint *word;
 
@@ -126,22 +126,21 @@ void signal_wakes(struct trace_servers *s, struct ledger_thread *waker, struct l
 	word = word_of(s, woken);
 	if (!word)
 		return;
-	learn(s, waker, woken, word);
+	word_learn(s, waker, woken, word);
 	request_prepare(s, waker, word);
-	s->sender = waker;
-	request_receive(s, woken, word, waker->process, waker->outgoing, 0);
-	announce(s, woken->process, woken->incoming);
+	request_receive(s, woken, word, &(struct range){.set = waker->call.outgoing, .sender = waker->process, .thread = waker});
+	announce(s, woken->process, woken->call.incoming);
 	request_send(s, waker, word);
-	waker->signalled = true;
+	waker->call.signalled = true;
 }
 
 /* No thread was woken: the server is busy, and will find the request. */
-void signal_found_nobody(struct trace_servers *s, struct ledger_thread *thread)
+void signal_without_waiter(struct trace_servers *s, struct servers_thread *thread)
 {
 	uint64_t address = address_of(thread);
-	const struct pointer_row *row = word_row(s, thread->process, address);
+	const struct servers_row *row = word_row(s, thread->process, address);
 	struct endpoint *word = row ? row->pointer : NULL;
-	struct ledger_thread owner = {0};
+	struct servers_thread owner = {0};
 
 	if (!word) {
 		row = word_row(s, NULL, address);
@@ -151,18 +150,18 @@ void signal_found_nobody(struct trace_servers *s, struct ledger_thread *thread)
 		return;
 	owner.process = word->owner;
 	request_prepare(s, thread, word);
-	if (!thread->answer) {
-		request_receive(s, &owner, word, thread->process, thread->outgoing, 0);
-		announce(s, word->owner, owner.incoming);
-		set_assign(&owner.incoming, NULL);
+	if (!thread->call.answer) {
+		request_receive(s, &owner, word, &(struct range){.set = thread->call.outgoing, .sender = thread->process});
+		announce(s, word->owner, owner.call.incoming);
+		set_assign(&owner.call.incoming, NULL);
 	}
 	request_send(s, thread, word);
-	thread->signalled = true;
+	thread->call.signalled = true;
 }
 
-bool signal_is_eventfd(const struct trace_servers *s, const struct ledger_thread *thread)
+bool signal_is_eventfd(const struct trace_servers *s, const struct servers_thread *thread)
 {
-	return !thread->signalled && writes_eventfd(s, thread);
+	return !thread->call.signalled && writes_eventfd(s, thread);
 }
 
 bool signal_is_private(uint64_t operation)
@@ -175,4 +174,13 @@ bool signal_is_wake(uint64_t operation)
 	uint32_t command = (uint32_t)operation & (uint32_t)FUTEX_CMD_MASK;
 
 	return command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+}
+
+void signals_drop_pending(struct servers_signals *signals)
+{
+	for (struct servers_process *process = signals->announced; process; process = process->next_announced) {
+		set_assign(&process->pending, NULL);
+		process->announced = false;
+	}
+	signals->announced = NULL;
 }

@@ -28,295 +28,56 @@
  * for which the thread was queued.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sort.h"
-#include "servers_ledger.h"
+#include "error_set.h"
+#include "servers_state.h"
 
-struct part { /* row */
+struct wait_part { /* row: the waits for one cause, or for one process that had the CPU */
 	uint64_t key; /* index of the cause + 1, or the address of a process */
 	uint64_t ns;
 	uint64_t count;
 };
 
-struct pair_wait { /* row */
+struct pair_wait { /* row: the waits of one client for one server */
 	uint64_t key;
 	struct trace_server_wait wait;
-	struct hash_table blocked, queued; /* tables of struct part */
+	struct hash_table blocked, queued; /* rows: struct wait_part */
 };
 
-struct hash_row {
-	uint64_t key;
-	uint32_t idx;
-};
-
-static struct log_entry *log_at(const struct ledger_thread *thread, uint64_t idx)
-{
-	return &thread->log->entries[idx & (thread->log->capacity - 1)];
-}
-
-static uint64_t log_oldest(const struct ledger_thread *thread)
-{
-	const struct log *log = thread->log;
-
-	return log && log->nr > log->capacity ? log->nr - log->capacity : 0;
-}
-
-static bool log_new(struct trace_servers *s, struct ledger_thread *thread)
-{
-	struct log *log = calloc(1, sizeof(*log));
-	struct log_entry *entries = calloc(LOG_ENTRIES, sizeof(*entries));
-
-	if (!log || !entries) {
-		s->failed = -ENOMEM;
-		free(log);
-		free(entries);
-		return false;
-	}
-	log->capacity = LOG_ENTRIES;
-	log->entries = entries;
-	thread->log = log;
-	return true;
-}
-
 /*
- * Enlarge the log before the oldest entry is overwritten. A thread that is interrupted often has
- * many changes during one request of a client.
- */
-static void log_grow(struct trace_servers *s, struct ledger_thread *thread)
-{
-	struct log *log = thread->log;
-	uint32_t capacity = log->capacity * 2;
-	struct log_entry *entries;
-
-	if (log->nr < log->capacity || capacity > MAX_LOG_ENTRIES || s->log_entries + log->capacity > ALL_LOG_ENTRIES)
-		return;
-	entries = calloc(capacity, sizeof(*entries));
-	if (!entries)
-		return; /* the log stays as it is */
-	for (uint64_t i = log->nr - log->capacity; i < log->nr; i++)
-		entries[i & (capacity - 1)] = log->entries[i & (log->capacity - 1)];
-	free(log->entries);
-	s->log_entries += log->capacity;
-	log->entries = entries;
-	log->capacity = capacity;
-}
-
-/*
- * Neighbouring entries usually have the same set. The oldest of such a run holds the only
- * reference.
- */
-static void entry_set(const struct log *log, uint64_t idx, uint64_t oldest, struct set *set)
-{
-	struct log_entry *entry = &log->entries[idx & (log->capacity - 1)];
-
-	entry->set = idx > oldest && log->entries[(idx - 1) & (log->capacity - 1)].set == set ? set : set_ref(set);
-}
-
-/* Release the reference of entry @idx, the oldest, which is overwritten. */
-static void entry_drop(const struct log *log, uint64_t idx)
-{
-	struct set *set = log->entries[idx & (log->capacity - 1)].set;
-
-	if (idx + 1 == log->nr || log->entries[(idx + 1) & (log->capacity - 1)].set != set)
-		set_unref(set);
-}
-
-#define DROPS_AHEAD 8u
-
-void log_put(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state)
-{
-	struct log_entry *entry;
-
-	if (!thread->log) {
-		if (!request_is_server(thread->process) && !thread->process->listens && !thread->set)
-			return;
-		if (!log_new(s, thread))
-			return;
-	}
-	if (state == LOG_SAME && thread->log->nr && log_at(thread, thread->log->nr - 1)->set == thread->set)
-		return;
-	if (state == LOG_SAME)
-		state = thread->log->nr ? (enum log_state)log_at(thread, thread->log->nr - 1)->state : LOG_CPU;
-	log_grow(s, thread);
-	if (thread->log->nr >= thread->log->capacity) {
-		entry_drop(thread->log, thread->log->nr - thread->log->capacity);
-		/* not accessed for long */
-		line_prefetch(log_at(thread, thread->log->nr - thread->log->capacity + DROPS_AHEAD)->set);
-	}
-	entry = log_at(thread, thread->log->nr++);
-	entry->ns = ns;
-	entry->cpu_ns = cpu_ns;
-	entry->state = (uint8_t)state;
-	entry->cpu = 0;
-	entry->cause = 0;
-	entry_set(thread->log, thread->log->nr - 1, log_oldest(thread), thread->set);
-}
-
-void log_set(struct trace_servers *s, struct ledger_thread *thread)
-{
-	uint64_t last = thread->log && thread->log->nr ? log_at(thread, thread->log->nr - 1)->ns : 0;
-
-	if (thread->charged.cpu == thread->enter.cpu && last <= thread->enter_ns)
-		log_put(s, thread, thread->enter_ns, thread->enter.cpu, LOG_SAME);
-	else
-		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread), LOG_SAME);
-}
-
-/* Release the references of all runs of equal sets that begin at entry @from or later. */
-static void sets_drop(const struct ledger_thread *thread, uint64_t from, uint64_t oldest)
-{
-	for (uint64_t i = from; i < thread->log->nr; i++)
-		if (i == oldest || log_at(thread, i)->set != log_at(thread, i - 1)->set)
-			set_unref(log_at(thread, i)->set);
-}
-
-/* The answer has corrected for which requests the thread worked since its last bill. */
-void log_believe(struct ledger_thread *thread)
-{
-	uint64_t nr = thread->log ? thread->log->nr : 0, oldest = log_oldest(thread), from = nr;
-
-	while (from > oldest && log_at(thread, from - 1)->cpu_ns >= thread->charged.cpu)
-		from--;
-	if (from < nr)
-		sets_drop(thread, from, oldest);
-	for (uint64_t i = from; i < nr; i++)
-		entry_set(thread->log, i, oldest, thread->set);
-}
-
-void log_free(struct ledger_thread *thread)
-{
-	if (!thread->log)
-		return;
-	sets_drop(thread, log_oldest(thread), log_oldest(thread));
-	free(thread->log->entries);
-	free(thread->log);
-}
-
-void log_woken(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns)
-{
-	uint64_t nr = thread->log->nr;
-
-	if (nr && log_at(thread, nr - 1)->state == LOG_CPU)
-		thread->woken_early = true;
-	else
-		log_put(s, thread, ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_QUEUED);
-}
-
-/*
- * The thread was woken while it was leaving the CPU. So it has not waited for anything else since.
- */
-static void log_was_queued(struct ledger_thread *thread)
-{
-	uint64_t oldest = log_oldest(thread);
-
-	for (uint64_t i = thread->log->nr; i > oldest && log_at(thread, i - 1)->state == LOG_BLOCKED; i--)
-		log_at(thread, i - 1)->state = LOG_QUEUED;
-}
-
-void log_runs(struct trace_servers *s, struct ledger_thread *thread, uint64_t ns, uint32_t cpu)
-{
-	uint64_t oldest = log_oldest(thread);
-
-	if (thread->woken_early)
-		log_was_queued(thread);
-	thread->woken_early = false;
-	for (uint64_t i = thread->log->nr; i > oldest && log_at(thread, i - 1)->state == LOG_QUEUED; i--)
-		log_at(thread, i - 1)->cpu = (uint16_t)cpu;
-	log_put(s, thread, ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_CPU);
-}
-
-/* ---- what the thread waited for ---- */
-
-static bool cause_equal(const struct cause *one, const struct cause *two)
-{
-	return one->other == two->other && one->target == two->target && one->via == two->via && one->kind == two->kind &&
-	       one->idle == two->idle;
-}
-
-/* Returns the index of the cause + 1, or 0 if out of memory. */
-static uint32_t cause_intern(struct trace_servers *s, const struct cause *wanted)
-{
-	uint64_t key = hash_u64(hash_u64((uintptr_t)wanted->other) ^ (uintptr_t)wanted->target);
-	struct hash_row *row;
-	struct cause *bigger;
-
-	for (key ^= (uint64_t)wanted->kind << 1 | wanted->idle;; key++) {
-		key += !key;
-		row = table_add(&s->cause_by_hash, sizeof(*row), key);
-		if (!row || !row->idx)
-			break;
-		if (cause_equal(&s->causes[row->idx - 1], wanted))
-			return row->idx;
-	}
-	if (!(s->nr_causes & (s->nr_causes - 1)) && row) { /* the array is full at each power of two */
-		bigger = reallocarray(s->causes, s->nr_causes ? s->nr_causes * 2 : 1, sizeof(*bigger));
-		if (bigger)
-			s->causes = bigger;
-		else
-			row = NULL;
-	}
-	if (!row) {
-		s->failed = -ENOMEM;
-		return 0;
-	}
-	s->causes[s->nr_causes] = *wanted;
-	return row->idx = ++s->nr_causes;
-}
-
-void log_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
-{
-	struct trace_servers *s = data;
-	struct ledger_thread *thread = servers_find_thread(s, interval->thread);
-	uint64_t nr = thread && thread->log ? thread->log->nr : 0, oldest = nr ? log_oldest(thread) : 0;
-	struct cause cause = {.other = interval->other,
-			      .target = interval->target,
-			      .via = interval->via,
-			      .kind = (uint8_t)interval->kind,
-			      .idle = interval->idle};
-
-	/* more than one entry if its set changed meanwhile */
-	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) {
-		struct log_entry *entry = log_at(thread, i - 1);
-
-		if (entry->state == LOG_BLOCKED && entry->ns < interval->to_ns)
-			entry->cause = cause_intern(s, &cause);
-	}
-}
-
-/* ---- laying the log over a wait ---- */
-
-/*
- * struct share - the part of a client in CPU time spent on @set
+ * struct client_share - the part of a client in CPU time spent on @set
  * @own: stamp of the requests that the client itself works on. A child that it created for one of
  * them works on just that request.
  * @set: the set that @nr was computed for; neighbouring log entries usually have the same one
  * @nr: the client's part is 1 / @nr; 0: it has no part
  */
-struct share {
-	const struct ledger_process *client;
+struct client_share {
+	const struct servers_process *client;
 	uint64_t own;
 	const struct set *set;
 	uint32_t nr;
 };
 
-static bool is_for(const struct share *share, const struct request *request)
+static bool is_of_client(const struct client_share *share, const struct server_request *request)
 {
 	return request->sender == share->client || request->stamp == share->own;
 }
 
 /* Count the clients of @set. A client is the process that sent, or another host. */
-static uint32_t nr_clients(struct trace_servers *s, const struct share *share, const struct set *set)
+static uint32_t nr_clients(struct trace_servers *s, const struct client_share *share, const struct set *set)
 {
-	uint64_t stamp = ++s->stamp;
+	uint64_t stamp = ++s->sets.stamp;
 	bool has_some = false;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < set->nr; i++) {
-		const struct request *request = set->items[i];
-		uint64_t *seen = request->sender ? &request->sender->stamp : &s->origin_stamps[request->origin];
+		const struct server_request *request = set->items[i];
+		uint64_t *seen = request->sender ? &request->sender->stamp : &s->origins.stamps[request->origin];
 
-		if (is_for(share, request)) {
+		if (is_of_client(share, request)) {
 			has_some = true;
 			continue;
 		}
@@ -327,7 +88,7 @@ static uint32_t nr_clients(struct trace_servers *s, const struct share *share, c
 }
 
 /* As in the bills, all clients have equal parts, however many requests each has. */
-static uint64_t part_for(struct trace_servers *s, struct share *share, const struct set *set, uint64_t ns)
+static uint64_t part_for(struct trace_servers *s, struct client_share *share, const struct set *set, uint64_t ns)
 {
 	if (share->set != set) {
 		share->set = set;
@@ -338,7 +99,7 @@ static uint64_t part_for(struct trace_servers *s, struct share *share, const str
 
 static void add_part(struct trace_servers *s, struct hash_table *parts, uint64_t key, uint64_t ns)
 {
-	struct part *part = table_add(parts, sizeof(*part), key);
+	struct wait_part *part = table_add(parts, sizeof(*part), key);
 
 	if (!part) {
 		s->failed = -ENOMEM;
@@ -348,14 +109,14 @@ static void add_part(struct trace_servers *s, struct hash_table *parts, uint64_t
 	part->count++;
 }
 
-struct queued {
+struct holder_visit {
 	struct trace_servers *s;
 	struct hash_table *parts;
 };
 
 static void add_holder(void *data, const struct trace_process *process, uint64_t ns)
 {
-	const struct queued *queued = data;
+	const struct holder_visit *queued = data;
 
 	add_part(queued->s, queued->parts, (uintptr_t)process, ns);
 }
@@ -364,15 +125,15 @@ static void add_holder(void *data, const struct trace_process *process, uint64_t
  * The cause is not decided before the end of the call. There is no call in a page fault, or if the
  * entry of the call was not recorded.
  */
-static uint32_t cause_undecided(struct trace_servers *s, const struct ledger_thread *server)
+static uint32_t cause_undecided(struct trace_servers *s, const struct servers_thread *server)
 {
 	const char *call = trace_thread_syscall(s->analysis, server->thread);
 	bool is_known = call && strcmp(call, TRACE_CALL_NOT_SEEN) != 0;
 
-	return cause_intern(s, &(struct cause){.target = is_known ? call : "", .via = "", .kind = is_known ? TRACE_WAIT_OTHER : TRACE_WAIT_UNKNOWN});
+	return cause_intern(s, &(struct server_cause){.target = is_known ? call : "", .via = "", .kind = is_known ? TRACE_WAIT_OTHER : TRACE_WAIT_UNKNOWN});
 }
 
-static void add_blocked(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
+static void add_blocked(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
 			const struct log_entry *entry, uint64_t ns)
 {
 	uint32_t cause = entry->cause ? entry->cause : cause_undecided(s, server);
@@ -383,18 +144,18 @@ static void add_blocked(struct trace_servers *s, struct pair_wait *row, const st
 }
 
 /* The piece from @from to @from + @ns, with @cpu_ns of CPU time. */
-static void add_piece(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
-		      const struct log_entry *entry, struct share *share, uint64_t from, uint64_t ns, uint64_t cpu_ns)
+static void add_piece(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
+		      const struct log_entry *entry, struct client_share *share, uint64_t from, uint64_t ns, uint64_t cpu_ns)
 {
 	struct trace_server_wait *wait = &row->wait;
-	uint64_t mine;
+	uint64_t for_client;
 
 	switch (entry->state) {
 	case LOG_CPU:
 		cpu_ns = cpu_ns < ns ? cpu_ns : ns;
-		mine = part_for(s, share, entry->set, cpu_ns);
-		wait->for_client_ns += mine;
-		wait->for_others_ns += cpu_ns - mine;
+		for_client = part_for(s, share, entry->set, cpu_ns);
+		wait->for_client_ns += for_client;
+		wait->for_others_ns += cpu_ns - for_client;
 		wait->rest_ns += ns - cpu_ns; /* interrupts */
 		break;
 	case LOG_BLOCKED:
@@ -402,13 +163,13 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 		break;
 	default:
 		wait->server_wait_cpu_ns += ns;
-		trace_cpu_holders(s->analysis, entry->cpu, from, from + ns, add_holder, &(struct queued){s, &row->queued});
+		trace_cpu_holders(s->analysis, entry->cpu, from, from + ns, add_holder, &(struct holder_visit){s, &row->queued});
 	}
 }
 
 /* Returns the time at which the known part of the log of @server begins. */
-static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const struct ledger_thread *server,
-			 struct share *share, uint64_t from, uint64_t to)
+static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
+			 struct client_share *share, uint64_t from, uint64_t to)
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
 	uint64_t nr = server->log ? server->log->nr : 0, oldest = log_oldest(server);
@@ -434,22 +195,22 @@ static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const s
 }
 
 /* Returns the thread that created @server if @server was born after @to, else NULL. */
-static const struct ledger_thread *parent_until(const struct ledger_thread *server, uint64_t to)
+static const struct servers_thread *parent_until(const struct servers_thread *server, uint64_t to)
 {
-	const struct ledger_thread *parent = server->parent;
+	const struct servers_thread *parent = server->parent;
 
 	return parent && parent->process == server->process && to <= server->born_ns ? parent : NULL;
 }
 
-void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct ledger_thread *server, const struct set *asked)
+void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server, const struct set *asked)
 {
-	uint64_t from = thread->wait_from, to = thread->wait_to;
-	struct share share = {.client = thread->process};
+	uint64_t from = thread->sleep.from_ns, to = thread->sleep.to_ns;
+	struct client_share share = {.client = thread->process};
 	struct pair_wait *row;
 
 	if (!server || !to || to <= from || server->process == thread->process)
 		return;
-	row = table_add(&s->waits, sizeof(*row), (uint64_t)(thread->process->idx + 1) << 32 | (server->process->idx + 1));
+	row = table_add(&s->waits.rows, sizeof(*row), (uint64_t)(thread->process->idx + 1) << 32 | (server->process->idx + 1));
 	if (!row) {
 		s->failed = -ENOMEM;
 		return;
@@ -458,12 +219,14 @@ void wait_answered(struct trace_servers *s, struct ledger_thread *thread, struct
 	row->wait.server = server->process->process;
 	row->wait.count++;
 	row->wait.wait_ns += to - from;
-	share.own = set_stamp(s, asked ? asked : thread->set);
-	for (const struct ledger_thread *one = server; one && to > from; one = parent_until(one, to))
+	share.own = set_stamp(&s->sets, asked ? asked : thread->set);
+	for (const struct servers_thread *one = server; one && to > from; one = parent_until(one, to))
 		to = lay_over(s, row, one, &share, from, to);
 	row->wait.rest_ns += to - from;
-	thread->wait_to = 0;
+	thread->sleep.to_ns = 0;
 }
+
+/* ---- results ---- */
 
 static int by_wait(const void *left, const void *right)
 {
@@ -499,8 +262,8 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 		s->failed = -ENOMEM;
 		return;
 	}
-	for (const struct part *part = NULL; (part = table_next(&row->blocked, sizeof(*part), part));) {
-		const struct cause *cause = &s->causes[part->key - 1];
+	for (const struct wait_part *part = NULL; (part = table_next(&row->blocked, sizeof(*part), part));) {
+		const struct server_cause *cause = &s->causes.items[part->key - 1];
 
 		waits[wait->nr_waits++] = (struct trace_wait){.kind = cause->kind,
 							      .target = cause->target,
@@ -511,7 +274,7 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 							      .ns = part->ns,
 							      .count = part->count};
 	}
-	for (const struct part *part = NULL; (part = table_next(&row->queued, sizeof(*part), part));) {
+	for (const struct wait_part *part = NULL; (part = table_next(&row->queued, sizeof(*part), part));) {
 		const struct trace_process *process = (const struct trace_process *)(uintptr_t)part->key;
 
 		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){
@@ -523,31 +286,48 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 
 void waits_finish(struct trace_servers *s)
 {
-	s->server_waits = calloc(s->waits.used + 1, sizeof(*s->server_waits));
-	if (!s->server_waits) {
+	s->waits.results = calloc(s->waits.rows.used + 1, sizeof(*s->waits.results));
+	if (!s->waits.results) {
 		s->failed = -ENOMEM;
 		return;
 	}
-	for (const struct pair_wait *row = NULL; (row = table_next(&s->waits, sizeof(*row), row));) {
-		s->server_waits[s->nr_server_waits] = row->wait;
-		name_waits(s, row, &s->server_waits[s->nr_server_waits++]);
+	for (const struct pair_wait *row = NULL; (row = table_next(&s->waits.rows, sizeof(*row), row));) {
+		s->waits.results[s->waits.nr_results] = row->wait;
+		name_waits(s, row, &s->waits.results[s->waits.nr_results++]);
 	}
-	if (!sort_rows(s->server_waits, s->nr_server_waits, sizeof(*s->server_waits), by_wait))
+	if (!sort_rows(s->waits.results, s->waits.nr_results, sizeof(*s->waits.results), by_wait))
 		s->failed = -ENOMEM;
 }
 
-void waits_free(struct trace_servers *s)
+void waits_free(struct servers_waits *waits)
 {
-	for (struct pair_wait *row = NULL; (row = table_next(&s->waits, sizeof(*row), row));) {
+	for (struct pair_wait *row = NULL; (row = table_next(&waits->rows, sizeof(*row), row));) {
 		table_clear(&row->blocked);
 		table_clear(&row->queued);
 	}
-	for (size_t i = 0; i < s->nr_server_waits; i++) {
-		free((void *)s->server_waits[i].waits);
-		free((void *)s->server_waits[i].wait_cpu_for);
+	for (size_t i = 0; i < waits->nr_results; i++) {
+		free((void *)waits->results[i].waits);
+		free((void *)waits->results[i].wait_cpu_for);
 	}
-	table_clear(&s->waits);
-	table_clear(&s->cause_by_hash);
-	free(s->causes);
-	free(s->server_waits);
+	table_clear(&waits->rows);
+	free(waits->results);
+}
+
+int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)
+{
+	uint64_t sum =
+		wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
+	uint64_t blocked = 0, queued = 0;
+
+	for (size_t i = 0; i < wait->nr_waits; i++)
+		blocked += wait->waits[i].ns;
+	for (size_t i = 0; i < wait->nr_wait_cpu_for; i++)
+		queued += wait->wait_cpu_for[i].ns;
+	if (sum == wait->wait_ns && blocked == wait->server_waited_ns && queued == wait->server_wait_cpu_ns)
+		return 0;
+	return error_set(ret_error, -EBADMSG,
+			 "client %u waited %" PRIu64 " ns for server %u, but the pieces are %" PRIu64
+			 " ns, of them %" PRIu64 " blocked on named things and %" PRIu64 " in a queue behind others",
+			 trace_process_pid(wait->client), wait->wait_ns, trace_process_pid(wait->server), sum, blocked,
+			 queued);
 }

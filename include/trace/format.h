@@ -24,11 +24,13 @@ extern "C" {
 /* additions that older readers skip: 1 the table, 2 flags from TRACE_CHUNK_FLAG_INSIDE_BEFORE on */
 #define TRACE_FORMAT_MINOR 2
 
+/* clang-format off */
 #define TRACE_FILE_MAGIC "\x89TRACE\r\n"
 #define TRACE_CHUNK_MAGIC "\x8a" \
 			  "chunk\r\n"
 #define TRACE_END_MAGIC "\x8b" \
 			"end..\r\n"
+/* clang-format on */
 #define TRACE_MAGIC_BYTES 8
 
 /* bytes of a payload before compression, and of the records that it represents */

@@ -63,7 +63,7 @@ extern "C" {
 #define SUBBUF_BLOCK_SEQ_MASK 0xfffu
 #define SUBBUF_BLOCK_RECORDS_SHIFT 44
 #define SUBBUF_BLOCK_NONE (1ULL << 31) /* no sub-buffer has this offset, even after additions */
-#define SUBBUF_HELD_PATH_BYTES 1920
+#define SUBBUF_DEFERRED_PATH_BYTES 1920
 /* A preliminary header has id 0 and this time: the bytes are reserved, but the record is not
  * written yet. Padding has time 0. */
 #define SUBBUF_TIME_PRELIMINARY 1u
@@ -124,18 +124,19 @@ struct subbuf_control {
 	/* producers */
 	trace_u64 position;    /* (seq << 26) | offset; atomic add and compare-and-swap */
 	/* The kernel's rings: the deferred entry of a system call, and the record that a call's
-	 * exit is writing (tracer/kernel/held.h). */
-	trace_u64 held_ns;     /* its time; 0: none is deferred; HELD_BUSY, HELD_PLAIN: a program is recording it */
-	trace_u64 held_thread; /* its thread: no two threads have the same value at the same time */
-	trace_u64 held_call;   /* the first word of struct trace_sys_enter */
-	/* event id - TRACE_EV_sys_enter, HELD_MORE; << 8: bytes of held_path, 0: none */
-	trace_u64 held_kind;
-	trace_u64 plain_bytes; /* bytes that an exit is reserving at the position; 0: none */
-	trace_u64 ahead;       /* the position for programs that interrupted that exit; 0: none did */
-	trace_u64 uncommitted; /* of records of calls: bytes, events << 26, low bits of the sub-buffer's number << 50 */
-	trace_u64 held_args[6];
-	trace_u64 nr_settled;  /* deferred entries that another program than their exit recorded */
-	trace_u64 ahead_begin; /* first value of @ahead */
+	 * exit is writing (tracer/kernel/deferred.h). */
+	/* its time; 0: none is deferred; DEFERRED_BUSY, DEFERRED_TAKEN: a program records it */
+	trace_u64 deferred_ns;
+	trace_u64 deferred_thread; /* its thread: no two threads have the same value at the same time */
+	trace_u64 deferred_call;   /* the first word of struct trace_sys_enter */
+	/* event id - TRACE_EV_sys_enter, DEFERRED_MORE; << 8: bytes of deferred_path, 0: none */
+	trace_u64 deferred_kind;
+	trace_u64 tail_reserved; /* bytes that an exit is reserving at the position; 0: none */
+	trace_u64 shadow;	 /* the position for programs that interrupted that exit; 0: none did */
+	trace_u64 uncommitted;	 /* of records of calls: bytes, events << 26, low bits of the sub-buffer's number << 50 */
+	trace_u64 deferred_args[6];
+	trace_u64 nr_flushed;	/* deferred entries that another program than their exit recorded */
+	trace_u64 shadow_begin; /* first value of @shadow */
 	/* rarely written */
 	trace_u64 discarded;   /* events that found no room; atomic add */
 	trace_u64 overwritten; /* records of sub-buffers that were reused before a consumer took them; opener */
@@ -165,11 +166,11 @@ struct subbuf_control {
 	/* address of the CPU's run queue, for finding the current thread; 0: not known */
 	trace_u64 run_queue;
 	trace_u64 stolen_before; /* 1 + the CPU's steal time at the last thread switch, ns; 0: not known yet */
-	trace_u32 holds;	 /* may BPF programs defer entries of system calls? */
+	trace_u32 defers;	 /* may BPF programs defer entries of system calls? */
 	trace_u32 pad3;
 	trace_u64 pad4[2];
 	/* the kernel's rings: the path of the deferred entry */
-	char held_path[SUBBUF_HELD_PATH_BYTES];
+	char deferred_path[SUBBUF_DEFERRED_PATH_BYTES];
 };
 
 #if !defined(__bpf__) && !defined(__BPF__)
@@ -500,11 +501,11 @@ static inline bool subbuf_finish_flush_block(const struct subbuf_ring *ring, boo
 }
 
 /**
- * subbuf_bury_block() - release the block of a dead program: close it if it was open, or if the
+ * subbuf_reap_block() - release the block of a dead program: close it if it was open, or if the
  * program died while opening or closing it
  * Call this before subbuf_salvage().
  */
-static inline void subbuf_bury_block(const struct subbuf_ring *ring)
+static inline void subbuf_reap_block(const struct subbuf_ring *ring)
 {
 	struct subbuf_control *control = ring->control;
 	trace_u64 block = control->block, moving = control->block_moving, begin = control->block_begin;

@@ -113,6 +113,7 @@ struct trace_tp_thread {
  * in two halves, as the processor returns it; a counter's value stays in these registers, and the
  * sequence uses others.
  */
+/* clang-format off */
 #define TRACE_APPEND_(length_, payload_, ...)                                                                                                     \
 	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%r8\n\ttestq %%r8, %%r8\n\tjz %l[disturbed]\n\t"  \
 		     "cmpl %c[base](%[window]), %[low]\n\tmovl %[high], %%esi\n\tsbbl 4+%c[base](%[window]), %%esi\n\tjnz %l[disturbed]\n\t"   \
@@ -128,6 +129,7 @@ struct trace_tp_thread {
 		       [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__                                                        \
 		     : "rcx", "rsi", "rdi", "r8", "cc", "memory"                                                                         \
 		     : disturbed)
+/* clang-format on */
 
 /**
  * trace_append() - append a record with a payload of @nr_words, one to three, to the block of

@@ -23,11 +23,11 @@ struct tracer;
 
 #define TRACER_DEFAULT_SUBBUF_BYTES (1u << 20) /* if there is enough memory */
 #define TRACER_DEFAULT_NR_SUBBUFS 8u
-#define TRACER_MOST_SUBBUFS 256u
+#define TRACER_MAX_SUBBUFS 256u
 /* Structural events (fork, exec, open ...) have rings of their own. Their sub-buffers have a
  * quarter of the others' size, within these limits. */
-#define TRACER_STRUCTURAL_SUBBUF_LEAST (64u << 10)
-#define TRACER_STRUCTURAL_SUBBUF_MOST  (256u << 10)
+#define TRACER_STRUCTURAL_SUBBUF_MIN (64u << 10)
+#define TRACER_STRUCTURAL_SUBBUF_MAX (256u << 10)
 #define TRACER_STRUCTURAL_NR_SUBBUFS 8u
 
 /**
@@ -99,14 +99,14 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 pid_t tracer_number(struct tracer *tracer, pid_t pid);
 /**
  * struct tracer_unfollowed - descendants that a @follow filter did not follow, because it
- * already had @most processes
+ * already had @max_processes
  * Their events, and those of their descendants, count as filtered. @first_ns:
  * when the first of them began
  */
 struct tracer_unfollowed {
 	uint64_t processes;
 	uint64_t first_ns;
-	uint32_t most;
+	uint32_t max_processes;
 };
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed);
 /**
@@ -140,14 +140,14 @@ struct tracer_ring {
 	bool structural;
 };
 /**
- * tracer_settle() - before the rings are read: flush the deferred entries, and
- * close the sub-buffers in use
+ * tracer_flush_rings() - before the rings are read: flush the deferred entries, and close the
+ * sub-buffers in use
  * The last event of a CPU may be the entry of a system call, deferred until its exit or another
  * event comes. Programs may defer new entries meanwhile.
- * Only for rings with deferred entries (control.holds); while programs run, no other code may close
- * their sub-buffers. An idle CPU is not disturbed.
+ * Only for rings with deferred entries (control.defers); while programs run, no other code may
+ * close their sub-buffers. An idle CPU is not disturbed.
  */
-void tracer_settle(struct tracer *tracer);
+void tracer_flush_rings(struct tracer *tracer);
 
 size_t tracer_nr_rings(const struct tracer *tracer);
 const struct tracer_ring *tracer_get_ring(const struct tracer *tracer, size_t idx);

@@ -337,10 +337,12 @@ static void a_connection_of_several_senders_is_a_queue(void)
  * billed to the client that got the answer. */
 static void time_after_an_idle_wait_is_background(void)
 {
+	/* clang-format off */
 	static const char *const rests[] = { "clock_nanosleep", "clock_nanosleep_time64", "epoll_pwait2", "futex", "futex_time64", "io_getevents", "io_pgetevents",
 					     "io_pgetevents_time64", "mq_timedreceive", "mq_timedreceive_time64", "msgrcv", "nanosleep", "pause", "poll", "ppoll",
 					     "ppoll_time64", "pselect6", "pselect6_time64", "recvmmsg", "recvmmsg_time64", "rt_sigsuspend", "rt_sigtimedwait",
 					     "rt_sigtimedwait_time64", "select", "_newselect", "semop", "semtimedop", "semtimedop_time64", "sigsuspend", "wait4", "waitid" };
+	/* clang-format on */
 	enum { SOME_NUMBER = 700 };
 
 	for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {

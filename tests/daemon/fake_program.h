@@ -14,70 +14,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <trace/user_memory.h>
 #include <unistd.h>
 #include "cpus.h"
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#else
+#ifndef __x86_64__
 #error "the clock of user memory is x86's"
 #endif
 
-struct subbuf_writer {
-	struct subbuf_control *control;
-	unsigned char *data;
-	trace_u32 subbuf_bytes;
-	trace_u32 nr_subbufs_log2;
-	trace_u32 cpu;
-	trace_u16 producer;
-	trace_u8 clock;
-	trace_u8 overwrite;
-	const trace_u32 *overwrites;
-};
+static inline trace_u64 fake_open_clock(enum subbuf_clock clock, const trace_u32 *overwrites, trace_u64 *ret_ns);
 
-static inline trace_u64 fake_now(const struct subbuf_writer *w)
-{
-	struct timespec now;
-
-	if (w->clock == SUBBUF_CLOCK_TSC)
-		return __rdtsc();
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (trace_u64)now.tv_sec * 1000000000 + (trace_u64)now.tv_nsec;
-}
+#define SUBBUF_OPEN_CLOCK(w, ret_ns) fake_open_clock((enum subbuf_clock)(w)->clock, (w)->overwrites, ret_ns)
+#include "subbuf_writer.h"
 
 /* As libtracer's openers do while a flight recorder is connected. */
-static inline trace_u64 fake_open_clock(const struct subbuf_writer *w, trace_u64 *ret_ns)
+static inline trace_u64 fake_open_clock(enum subbuf_clock clock, const trace_u32 *overwrites, trace_u64 *ret_ns)
 {
-	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
 	trace_u64 before;
 
 	*ret_ns = 0;
-	if (w->clock != SUBBUF_CLOCK_TSC || !*w->overwrites)
-		return fake_now(w);
+	if (clock != SUBBUF_CLOCK_TSC || !*overwrites)
+		return writer_now(clock);
 	do {
-		before = fake_now(w);
-		*ret_ns = fake_now(&ns);
-	} while (fake_now(w) - before > 2000);
+		before = writer_now(clock);
+		*ret_ns = writer_now(SUBBUF_CLOCK_MONOTONIC);
+	} while (writer_now(clock) - before > 2000);
 	return before;
 }
-
-static inline unsigned char *fake_slot(const struct subbuf_writer *w, trace_u64 seq)
-{
-	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
-}
-
-#define SUBBUF_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
-#define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK() fake_now(w)
-#define SUBBUF_OPEN_CLOCK(w, ret_ns) fake_open_clock(w, ret_ns)
-#define SUBBUF_OVERWRITES(w) __atomic_load_n((w)->overwrites, __ATOMIC_ACQUIRE)
-#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)fake_slot(w, seq))
-#define SUBBUF_WRITE_HEADER(w, seq, offset, word) __atomic_store_n((trace_u64 *)(fake_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED)
-#define SUBBUF_PRELIMINARY(w, seq, offset, size) SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size))
-#include "../../tracer/subbuf_write.h"
 
 /**
  * struct fake_program - a simulated program
@@ -187,8 +149,16 @@ static inline struct subbuf_writer fake_program_writer(const struct fake_program
 
 	if (!ring.control->position)
 		subbuf_ring_init(&ring, ring.control, FAKE_SUBBUF, FAKE_SUBBUFS, cpu, SUBBUF_PRODUCER_USER, (enum subbuf_clock)program->memory->clock, false);
-	return (struct subbuf_writer){ ring.control, ring.data, FAKE_SUBBUF, (trace_u32)__builtin_ctz(FAKE_SUBBUFS), cpu, SUBBUF_PRODUCER_USER,
-				       (trace_u8)program->memory->clock, 0, overwrites };
+	return (struct subbuf_writer){
+		.control = ring.control,
+		.data = ring.data,
+		.subbuf_bytes = FAKE_SUBBUF,
+		.nr_subbufs_log2 = (trace_u32)__builtin_ctz(FAKE_SUBBUFS),
+		.cpu = cpu,
+		.producer = SUBBUF_PRODUCER_USER,
+		.clock = (trace_u8)program->memory->clock,
+		.overwrites = overwrites,
+	};
 }
 
 /**
@@ -207,7 +177,7 @@ static inline bool fake_program_write(struct fake_program *program, uint32_t cpu
 		return true;
 	if (!subbuf_reserve(&writer, size, &reservation))
 		return false;
-	at = fake_slot(&writer, reservation.position >> SUBBUF_OFFSET_BITS) + (reservation.position & SUBBUF_OFFSET_MASK);
+	at = writer_at(&writer, reservation.position);
 	memset(at + 8, 0, size - 8);
 	memcpy(at + 8, payload, bytes);
 	if (!stop)

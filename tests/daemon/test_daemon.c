@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "control_commands.h"
 #include "daemon_case.h"
 #include "flight.h"
 #include "flush.h"
@@ -143,7 +144,7 @@ static void check_geometry(uint32_t bytes, uint32_t nr, uint32_t expected_bytes,
 /* The real tracer's code computes the sizes, as the manual describes. */
 static void sizes_of_buffers_are_rounded_down_within_limits(void)
 {
-	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5}, most = {.nr_subbufs = TRACER_MOST_SUBBUFS};
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5}, largest = {.nr_subbufs = TRACER_MAX_SUBBUFS};
 	struct trace_error error;
 	struct tracer *tracer = tracer_new(&options, &error);
 	const struct subbuf_ring *ring = &tracer_get_ring(tracer, 0)->ring;
@@ -158,9 +159,9 @@ static void sizes_of_buffers_are_rounded_down_within_limits(void)
 	check_geometry(UINT32_MAX, 3, 16 << 20, 2);
 	check_geometry(64 << 10, 1000, 64 << 10, 256);
 	check_geometry(16 << 20, 256, 16 << 20, 8); /* 128 MiB in total */
-	tracer_choose_geometry(&most, 2);
+	tracer_choose_geometry(&largest, 2);
 	/* the maximum number of sub-buffers, without making each of them smaller */
-	check_geometry(0, 65536, most.subbuf_bytes, most.nr_subbufs);
+	check_geometry(0, 65536, largest.subbuf_bytes, largest.nr_subbufs);
 }
 
 static void events_before_the_start_do_not_count(void)
@@ -307,7 +308,7 @@ static void a_snapshot_reports_threads_that_the_filter_lost(void)
 static void the_status_reports_threads_that_the_filter_lost(void)
 {
 	struct recording_options recording_options = {.level = 1};
-	struct options options = {.session.level = 1};
+	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options, .output.path = "a.trace"};
 	struct bench bench = bench_new(false);
 	char answer[CONTROL_ANSWER_BYTES] = "";

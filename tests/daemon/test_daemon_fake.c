@@ -7,43 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <trace/reader.h>
 #include <unistd.h>
 
-struct subbuf_writer {
-	struct subbuf_control *control;
-	unsigned char *data;
-	trace_u32 subbuf_bytes;
-	trace_u32 nr_subbufs_log2;
-	trace_u32 cpu;
-	trace_u16 producer;
-	trace_u8 clock;
-	trace_u8 overwrite;
-};
-
-static trace_u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (trace_u64)now.tv_sec * 1000000000 + (trace_u64)now.tv_nsec;
-}
-
-static unsigned char *slot(const struct subbuf_writer *w, trace_u64 seq)
-{
-	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
-}
-
-#define SUBBUF_LOAD(p)				  __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define SUBBUF_STORE(p, v)			  __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define SUBBUF_ADD(p, v)			  __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
-#define SUBBUF_CAS(p, old, new)			  __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK()				  now_ns()
-#define SUBBUF_HEADER(w, seq)			  ((struct subbuf_header *)slot(w, seq))
-#define SUBBUF_WRITE_HEADER(w, seq, offset, word) __atomic_store_n((trace_u64 *)(slot(w, seq) + (offset)), word, __ATOMIC_RELAXED)
+#define SUBBUF_PRELIMINARY(w, seq, offset, size) ((void)0)
+#include "subbuf_writer.h"
 #include "../../tracer/kernel/geometry.h"
-#include "../../tracer/subbuf_write.h"
 
 struct tracer {
 	struct tracer_options options;
@@ -68,11 +37,6 @@ struct tracer {
 
 /* ---- producers ---- */
 
-static unsigned char *place(const struct subbuf_writer *w, const struct subbuf_reservation *r)
-{
-	return slot(w, r->position >> SUBBUF_OFFSET_BITS) + (r->position & SUBBUF_OFFSET_MASK);
-}
-
 static void wake(const struct tracer *tracer)
 {
 	uint64_t one = 1;
@@ -91,7 +55,7 @@ static bool emit(struct tracer *tracer, size_t ring, uint16_t id, const void *pa
 			wake(tracer);
 		return false;
 	}
-	memcpy(place(w, &r) + sizeof(struct trace_record), payload, bytes);
+	memcpy(writer_at(w, r.position) + sizeof(struct trace_record), payload, bytes);
 	if (subbuf_commit(w, &r, id))
 		wake(tracer);
 	return true;
@@ -133,7 +97,7 @@ void fake_hold(struct tracer *tracer, uint32_t cpu)
 
 	if (!subbuf_reserve(&tracer->writers[2 * cpu], sizeof(struct trace_record) + sizeof(payload), r))
 		abort();
-	memcpy(place(&tracer->writers[2 * cpu], r) + sizeof(struct trace_record), &payload, sizeof(payload));
+	memcpy(writer_at(&tracer->writers[2 * cpu], r->position) + sizeof(struct trace_record), &payload, sizeof(payload));
 }
 
 void fake_release(struct tracer *tracer, uint32_t cpu)
@@ -150,7 +114,7 @@ void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count)
 void fake_unfollow(struct tracer *tracer)
 {
 	if (!tracer->unfollowed.processes++)
-		tracer->unfollowed.first_ns = now_ns();
+		tracer->unfollowed.first_ns = writer_now(SUBBUF_CLOCK_MONOTONIC);
 }
 
 void fake_not_traced(struct tracer *tracer, const char *text)
@@ -274,7 +238,7 @@ int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 	return ret_error->code;
 }
 
-void tracer_settle(struct tracer *tracer)
+void tracer_flush_rings(struct tracer *tracer)
 {
 	for (uint32_t cpu = 0; cpu < FAKE_CPUS; cpu++)
 		for (; tracer->nr_delayed[cpu]; tracer->nr_delayed[cpu]--)
@@ -312,7 +276,7 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
 void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed *ret_unfollowed)
 {
 	*ret_unfollowed = tracer->unfollowed;
-	ret_unfollowed->most = 4;
+	ret_unfollowed->max_processes = 4;
 }
 
 const char *tracer_not_traced(const struct tracer *tracer, size_t idx)
@@ -392,7 +356,7 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *
 		struct trace_start_irq irq;
 		char name[8];
 	} timer = {.record = {.id = TRACE_EV_start_irq, .words = sizeof(timer) / 8}, .irq = {.irq = 9}, .name = "timer"};
-	uint64_t ts_ns = now_ns();
+	uint64_t ts_ns = writer_now(SUBBUF_CLOCK_MONOTONIC);
 	int result;
 
 	init.record.words = (sizeof(init) + 7) / 8;

@@ -26,7 +26,7 @@
  */
 bool fake_switch(struct tracer *tracer, uint32_t cpu);
 /**
- * fake_delay() - defer a sched_switch of @cpu until tracer_settle() writes it
+ * fake_delay() - defer a sched_switch of @cpu until tracer_flush_rings() writes it
  */
 void fake_delay(struct tracer *tracer, uint32_t cpu);
 /**

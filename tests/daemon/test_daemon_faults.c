@@ -142,7 +142,7 @@ static void check_trace(const char *path, struct outcome *outcome)
 	CU_ASSERT(trace_nr_damages(trace) <= (outcome->written && outcome->bytes > outcome->written));
 	if (trace_verify(trace, &error)) {
 		fprintf(stderr, "\n    verify: %s\n", error.message);
-		CU_FAIL("the books do not balance");
+		CU_FAIL("the counts do not add up");
 	}
 	if (IS_FAKE)
 		CU_ASSERT(count_holes(trace) <= outcome->lost);
@@ -435,11 +435,13 @@ static void a_failed_sync_or_close_is_reported(void)
 /* Calls that a kernel may refuse at any time: for descriptors, files, memory, its own services. */
 static bool may_fail(const char *name)
 {
+	/* clang-format off */
 	static const char *const names[] = {
 		"bind", "bpf", "close", "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd2", "fcntl", "fsync", "fdatasync", "ftruncate", "getdents64",
 		"getrandom", "ioctl", "listen", "lseek", "madvise", "mmap", "newfstatat", "openat", "perf_event_open", "pread64", "prlimit64", "read",
 		"readlink", "rename", "setpriority", "signalfd4", "socket", "timerfd_create", "timerfd_settime", "uname", "unlink", "write", "writev",
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)

@@ -21,13 +21,15 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "control_commands.h"
+#include "loop.h"
 #include "output_file.h"
 #include "../../daemon/session.h"
 
 static void output_is_private_and_follows_no_link(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX";
-	struct output output;
+	struct output_target output;
 	struct trace_error error;
 	struct stat status;
 	int victim;
@@ -82,7 +84,7 @@ static off_t size_of(const char *path)
 static void an_older_trace_stays_until_there_is_a_new_one(void)
 {
 	char directory[] = "/tmp/test_daemon.XXXXXX", beside[32];
-	struct output output;
+	struct output_target output;
 	struct trace_error error;
 	int old;
 
@@ -225,7 +227,7 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 static void control_rejects_clients_when_no_descriptor_is_free(void)
 {
 	struct place place = place_new();
-	struct options options = {.session.level = 1};
+	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options};
 	struct pollfd waits = {.events = POLLIN};
 	struct iovec text = {(void *)(uintptr_t)"dump", 4};
@@ -327,7 +329,7 @@ static void conversation_end(struct conversation *talk)
 static void an_early_end_of_connection_hides_no_answer(void)
 {
 	struct conversation talk;
-	struct request request;
+	struct control_request request;
 	int client;
 
 	conversation_begin(&talk, true, 0, "done");
@@ -378,7 +380,7 @@ static void a_client_rejected_before_its_request_learns_why(void)
  * end of its recording until @stay[1] is closed. */
 static pid_t hear(struct control *control, const int stay[2])
 {
-	struct options options = {.session.level = 1};
+	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options, .control = control, .signal_fd = eventfd(0, 0), .flush_timer_fd = -1, .flush.period_ns = FLUSH_NEVER};
 	struct trace_error error;
 	pid_t child = fork();
@@ -534,7 +536,7 @@ static int nr_descriptors(void)
  * 0 bytes, which does not end the connection. */
 static void unexpected_messages_leave_nothing_behind(void)
 {
-	struct options options = {.session.level = 1};
+	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options};
 	struct iovec text = {(void *)(uintptr_t)"mode", 4};
 	union {
@@ -572,7 +574,7 @@ static void control_carries_a_request_and_a_file(void)
 	char directory[] = "/tmp/test_daemon.XXXXXX", path[64], lock[80], answer[CONTROL_ANSWER_BYTES];
 	struct control *control;
 	struct trace_error error;
-	struct request request;
+	struct control_request request;
 	pid_t child;
 	int client;
 

@@ -5,6 +5,7 @@
 #include "daemon_case.h"
 #include "flight.h"
 #include "flight_metadata.h"
+#include "overwrite_reader.h"
 #include "ring_reader.h"
 #include "unit.h"
 
@@ -351,27 +352,27 @@ static void missed_events_are_in_each_snapshot(void)
 }
 
 /**
- * struct told - what flight_notes_write() wrote
+ * struct written_notes - what flight_notes_write() wrote
  */
-struct told {
+struct written_notes {
 	uint64_t blocks;
 	uint64_t missed[TRACE_EV_MAX];
 	uint64_t last_ns;
 };
 
-static int tell(void *context, const struct block *block, uint64_t lost)
+static int take_block(void *context, const struct own_records *block, uint64_t lost)
 {
-	struct told *told = context;
+	struct written_notes *written = context;
 
-	told->blocks++;
-	CU_ASSERT(block->base_ns >= told->last_ns);
-	told->last_ns = block->base_ns;
+	written->blocks++;
+	CU_ASSERT(block->base_ns >= written->last_ns);
+	written->last_ns = block->base_ns;
 	for (size_t at = 0; at < block->bytes;) {
 		const struct trace_record *record = (const struct trace_record *)(block->data + at);
 		const struct trace_trace_missed *missed = (const struct trace_trace_missed *)(record + 1);
 
 		if (record->id == TRACE_EV_trace_missed)
-			told->missed[missed->event] += missed->count;
+			written->missed[missed->event] += missed->count;
 		at += record->words * 8u;
 	}
 	return 0;
@@ -383,7 +384,7 @@ static void old_counts_of_missed_events_are_merged(void)
 	struct bench bench = bench_new(true);
 	struct flight_notes *notes = flight_notes_new();
 	struct flight_notes_totals totals;
-	struct told told = {0};
+	struct written_notes written = {0};
 
 	flight_notes_reset(notes, bench.tracer);
 	fake_miss(bench.tracer, TRACE_EV_sched_fork, 11);
@@ -392,13 +393,13 @@ static void old_counts_of_missed_events_are_merged(void)
 		fake_miss(bench.tracer, TRACE_EV_sys_exit, 2);
 		flight_notes_missed(notes, bench.tracer);
 	}
-	CU_ASSERT_EQUAL(flight_notes_write(notes, tell, &told, &totals), 0);
+	CU_ASSERT_EQUAL(flight_notes_write(notes, take_block, &written, &totals), 0);
 	CU_ASSERT_EQUAL(totals.missed, 9011);
 	CU_ASSERT_EQUAL(totals.lost, 0);
-	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sched_fork], 11);
-	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sys_enter], 3000);
-	CU_ASSERT_EQUAL(told.missed[TRACE_EV_sys_exit], 6000);
-	CU_ASSERT(told.blocks <= 4096);
+	CU_ASSERT_EQUAL(written.missed[TRACE_EV_sched_fork], 11);
+	CU_ASSERT_EQUAL(written.missed[TRACE_EV_sys_enter], 3000);
+	CU_ASSERT_EQUAL(written.missed[TRACE_EV_sys_exit], 6000);
+	CU_ASSERT(written.blocks <= 4096);
 	flight_notes_free(notes);
 	bench_free(&bench);
 }

@@ -16,7 +16,7 @@
 #define WORDS_MAX 16
 
 /* Parses a command line given as one string. Blanks separate its words, and '' is an empty word. */
-static int parse(struct options *options, const char *line, struct trace_error *error)
+static int parse(struct daemon_options *options, const char *line, struct trace_error *error)
 {
 	static char words[512];
 	static char *argv[WORDS_MAX + 1];
@@ -29,9 +29,9 @@ static int parse(struct options *options, const char *line, struct trace_error *
 	return options_parse(options, argc, argv, error);
 }
 
-static struct options parsed(const char *line)
+static struct daemon_options parsed(const char *line)
 {
-	struct options options;
+	struct daemon_options options;
 	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(parse(&options, line, &error), 0);
@@ -42,7 +42,7 @@ static struct options parsed(const char *line)
 
 static void refused(const char *line)
 {
-	struct options options;
+	struct daemon_options options;
 	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(parse(&options, line, &error), -EINVAL);
@@ -109,7 +109,7 @@ static void long_spellings_are_understood(void)
 
 static void positionals_come_in_both_classic_forms(void)
 {
-	struct options options = parsed("-ts60 /dev/tracer trace1.trace trace1.proc");
+	struct daemon_options options = parsed("-ts60 /dev/tracer trace1.trace trace1.proc");
 
 	CU_ASSERT_STRING_EQUAL(options.output.path, "trace1.trace");
 	CU_ASSERT_STRING_EQUAL(options.output.proc_path, "trace1.proc");
@@ -126,7 +126,7 @@ static void positionals_come_in_both_classic_forms(void)
 
 static void without_a_name_one_is_made_up(void)
 {
-	static struct options options;
+	static struct daemon_options options;
 	struct trace_error error;
 
 	CU_ASSERT_EQUAL(parse(&options, "-ts1", &error), 0);
@@ -137,7 +137,7 @@ static void without_a_name_one_is_made_up(void)
 
 static void a_command_keeps_its_own_options(void)
 {
-	struct options options = parsed("-ts5 t -- make -j2 --help");
+	struct daemon_options options = parsed("-ts5 t -- make -j2 --help");
 
 	CU_ASSERT_STRING_EQUAL(options.output.path, "t");
 	CU_ASSERT_STRING_EQUAL(options.session.command[0], "make");

@@ -15,6 +15,7 @@
 #include <trace/reader.h>
 
 #include "budget.h"
+#include "clients_missing.h"
 #include "message.h"
 #include "ring_reader.h"
 #include "user_bench.h"
@@ -30,7 +31,7 @@ static uint64_t stopped_clock(void)
 /* Limits without effect; a test sets those that it needs. */
 static struct budget_limits no_limits(void)
 {
-	struct budget_limits limits = {.trusts_none = true};
+	struct budget_limits limits = {.types_per_program = 1ull << 50, .trusts_none = true};
 
 	for (size_t i = 0; i < BUDGET_NR_AMOUNTS; i++)
 		limits.per_uid[i] = limits.together[i] = 1ull << 50;
@@ -57,7 +58,7 @@ static void a_user_and_all_together_have_bounds(void)
 	budget_release(budget, 1, BUDGET_PROGRAMS, 1);
 	CU_ASSERT_TRUE(budget_charge(budget, 3, BUDGET_PROGRAMS, 1));
 	CU_ASSERT_EQUAL(budget_used(budget, 1, BUDGET_PROGRAMS), 2);
-	budget_forget(budget, BUDGET_PROGRAMS);
+	budget_reset(budget, BUDGET_PROGRAMS);
 	CU_ASSERT_TRUE(budget_charge(budget, 1, BUDGET_PROGRAMS, 3));
 	budget_free(budget);
 }
@@ -135,9 +136,9 @@ static void messages_about_a_user_are_bounded(void)
 	limits.burst[BUDGET_MESSAGES] = 30;
 	budget = budget_new(&limits);
 	for (int i = 0; i < 1000; i++)
-		nr += budget_may_tell(budget, 0);
+		nr += budget_may_report(budget, 0);
 	CU_ASSERT_EQUAL(nr, 30);
-	CU_ASSERT_TRUE(budget_may_tell(budget, 5));
+	CU_ASSERT_TRUE(budget_may_report(budget, 5));
 	budget_free(budget);
 }
 
@@ -219,7 +220,7 @@ static void a_sub_buffer_that_says_more_than_it_has_is_nonsense(void)
 	write_hollow(&program, 0, 1);
 	bench_drain(bench);
 	bench_end(bench, false);
-	CU_ASSERT_EQUAL(books_of(bench->trace).lost, 1);
+	CU_ASSERT_EQUAL(counts_of(bench->trace).lost, 1);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -288,7 +289,7 @@ static void rings_are_looked_for_once_in_a_look(void)
 	user_program_look(bench->program);
 	CU_ASSERT_EQUAL(user_program_mapping(bench->program)->lookups, before);
 	bench_end(bench, false);
-	CU_ASSERT_EQUAL(books_of(bench->trace).events, 2000);
+	CU_ASSERT_EQUAL(counts_of(bench->trace).events, 2000);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -439,7 +440,7 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 			    other = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	struct budget_limits limits = no_limits();
 	struct user_program *first;
-	struct books books;
+	struct trace_counts counts;
 	struct bench *bench;
 	uint16_t ids[3], same, unknown;
 
@@ -461,16 +462,74 @@ static void event_types_of_a_user_are_bounded_and_their_events_lost(void)
 	}
 	user_program_look(first);
 	bench_drain(bench);
-	user_program_settle(first);
+	user_program_close_counts(first);
 	bench_end(bench, false);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.events, 30);
-	CU_ASSERT_EQUAL(books.lost, 20);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 30);
+	CU_ASSERT_EQUAL(counts.lost, 20);
 	CU_ASSERT_EQUAL(bench->recording->undescribed, 2);
 	user_program_free(first);
 	bench_free_with(bench);
 	fake_program_free(&program);
 	fake_program_free(&other);
+}
+
+/*
+ * The program at its limit loses the events of its further types; another program of the user loses
+ * none.
+ */
+static void event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS),
+			    other = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
+	struct budget_limits limits = no_limits();
+	struct user_program *first;
+	struct trace_counts counts;
+	struct bench *bench;
+	uint16_t ids[4], same, others[2];
+
+	limits.per_uid[BUDGET_TYPES] = 4;
+	limits.types_per_program = 2;
+	bench = bench_with(&limits);
+	for (int i = 0; i < 4; i++)
+		ids[i] = fake_program_event(&program, "evil", (const char *[]){"a", "b", "c", "d"}[i], USER_ROLE_EVENT,
+					    one_number);
+	same = fake_program_event(&other, "evil", "b", USER_ROLE_EVENT, one_number);
+	for (int i = 0; i < 2; i++)
+		others[i] = fake_program_event(&other, "good", (const char *[]){"a", "b"}[i], USER_ROLE_EVENT, one_number);
+	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
+	first = bench->program;
+	CU_ASSERT_EQUAL(bench_take(bench, &other, true), 0);
+	for (int i = 0; i < 10; i++) {
+		for (int e = 0; e < 4; e++)
+			fake_program_number(&program, 0, ids[e], i);
+		fake_program_number(&other, 0, same, i); /* the trace has this type already */
+		for (int e = 0; e < 4; e++)
+			fake_program_number(&other, 0, others[e % 2], i);
+	}
+	user_program_look(first);
+	bench_drain(bench);
+	user_program_close_counts(first);
+	bench_end(bench, false);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 70);
+	CU_ASSERT_EQUAL(counts.lost, 20);
+	CU_ASSERT_EQUAL(bench->recording->undescribed, 2);
+	CU_ASSERT_STRING_EQUAL(bench->recording->why.message,
+			       "process 11 (/usr/bin/fake) reached the limit of one program, 2 event types");
+	user_program_free(first);
+	bench_free_with(bench);
+	fake_program_free(&program);
+	fake_program_free(&other);
+}
+
+static void the_default_leaves_event_types_for_other_programs_of_the_user(void)
+{
+	struct budget_limits limits;
+
+	budget_default_limits(&limits);
+	CU_ASSERT_TRUE(limits.types_per_program >= 1024);
+	CU_ASSERT_TRUE(limits.types_per_program <= limits.per_uid[BUDGET_TYPES] / 2);
 }
 
 /* An event with the highest id does not make the daemon allocate a table for all ids. */
@@ -535,7 +594,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "good", "event", USER_ROLE_EVENT, one_number);
-	struct user_kept_books books;
+	struct user_kept_counts counts;
 	struct user_kept *kept[2];
 	int patience = 5;
 
@@ -559,7 +618,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 		user_kept_reset(kept[i], &patience);
 	CU_ASSERT_EQUAL(patience, 0);
 	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_EQUAL(user_kept_read(kept[i], take_none, NULL, &books, &patience), 0);
+		CU_ASSERT_EQUAL(user_kept_read(kept[i], take_none, NULL, &counts, &patience), 0);
 		user_kept_free(kept[i]);
 	}
 	fake_program_free(&program);
@@ -570,8 +629,8 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 /** struct daemon_of_users - the daemon's part for programs, with a socket of its own */
 struct daemon_of_users {
 	struct bench *bench;
-	struct users_options options;
-	struct users *users;
+	struct clients_options options;
+	struct clients *clients;
 	char path[64];
 };
 
@@ -582,17 +641,17 @@ static void daemon_begin(struct daemon_of_users *daemon, const struct budget_lim
 
 	snprintf(daemon->path, sizeof(daemon->path), "%s", getenv("TRACER_SOCKET"));
 	daemon->bench = bench_new(NULL);
-	daemon->options = (struct users_options){.selection = &daemon->bench->selection, .limits = limits};
-	daemon->users = users_new(&daemon->options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->users);
-	users_begin(daemon->users, daemon->bench->recording->drain, daemon->bench->writer, &start);
+	daemon->options = (struct clients_options){.selection = &daemon->bench->selection, .limits = limits};
+	daemon->clients = clients_new(&daemon->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->clients);
+	clients_begin(daemon->clients, daemon->bench->recording->drain, daemon->bench->writer, &start);
 }
 
 static void daemon_free(struct daemon_of_users *daemon)
 {
 	char lock[80];
 
-	users_free(daemon->users);
+	clients_free(daemon->clients);
 	bench_free(daemon->bench);
 	snprintf(lock, sizeof(lock), "%s.lock", daemon->path);
 	unlink(lock);
@@ -636,21 +695,21 @@ static void offer(const char *path, int memory_fd)
  * This process offers @nr memories. Returns how many are recorded and refused.
  * @ret_lost: minimum of the lost events
  */
-static struct users_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
+static struct clients_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
 {
 	struct fake_program *programs = calloc((size_t)nr, sizeof(*programs));
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 
 	daemon_begin(&daemon, limits);
 	for (int i = 0; i < nr; i++) {
 		programs[i] = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 		offer(daemon.path, programs[i].fd);
-		users_dispatch(daemon.users);
+		clients_dispatch(daemon.clients);
 	}
-	users_get_status(daemon.users, &status);
-	users_switch_off(daemon.users);
-	*ret_lost = users_settle(daemon.users);
+	clients_get_status(daemon.clients, &status);
+	clients_switch_off(daemon.clients);
+	*ret_lost = clients_close_counts(daemon.clients);
 	daemon_free(&daemon);
 	for (int i = 0; i < nr; i++)
 		fake_program_free(&programs[i]);
@@ -661,7 +720,7 @@ static struct users_status offer_some(const struct budget_limits *limits, int nr
 static void a_process_has_few_memories(void)
 {
 	struct budget_limits limits = no_limits();
-	struct users_status status;
+	struct clients_status status;
 	uint64_t lost;
 
 	status = offer_some(&limits, 7, &lost);
@@ -685,7 +744,7 @@ static void programs_of_a_user_are_bounded(void)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct budget_limits limits = no_limits();
-		struct users_status status;
+		struct clients_status status;
 		uint64_t lost;
 
 		limits.per_uid[bounds[i].amount] = bounds[i].most;
@@ -699,7 +758,7 @@ static void programs_of_a_user_are_bounded(void)
 static void offers_of_a_user_are_bounded(void)
 {
 	struct budget_limits limits = no_limits();
-	struct users_status status;
+	struct clients_status status;
 	uint64_t lost;
 
 	limits.burst[BUDGET_OFFERS] = limits.per_s[BUDGET_OFFERS] = 2;
@@ -720,7 +779,7 @@ static void dead_programs_of_a_user_are_bounded(void)
 	struct budget_limits limits = no_limits();
 	struct fake_program programs[5];
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 	char text[1000] = "";
 
 	limits.per_uid[BUDGET_DEAD] = 2;
@@ -736,15 +795,15 @@ static void dead_programs_of_a_user_are_bounded(void)
 		}
 		waitpid(child, NULL, 0);
 		for (int round = 0; round < 3; round++) {
-			users_dispatch(daemon.users);
+			clients_dispatch(daemon.clients);
 			drain_run(daemon.bench->recording->drain);
-			users_look(daemon.users);
+			clients_look(daemon.clients);
 		}
 	}
-	users_get_status(daemon.users, &status);
+	clients_get_status(daemon.clients, &status);
 	CU_ASSERT_EQUAL(status.ever, 5);
 	CU_ASSERT_EQUAL(status.programs, 0);
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "children of 3 ended programs"));
 	daemon_free(&daemon);
 	for (int i = 0; i < 5; i++)
@@ -763,7 +822,7 @@ static void connections_of_a_user_are_bounded(void)
 	daemon_begin(&daemon, &limits);
 	for (int i = 0; i < 6; i++)
 		connections[i] = connect_to(daemon.path);
-	users_dispatch(daemon.users);
+	clients_dispatch(daemon.clients);
 	for (int i = 0; i < 6; i++) {
 		struct pollfd hung_up = {.fd = connections[i], .events = POLLIN};
 
@@ -771,7 +830,7 @@ static void connections_of_a_user_are_bounded(void)
 		close(connections[i]);
 	}
 	CU_ASSERT_EQUAL(open, 3);
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "programs of 2 connections"));
 	daemon_free(&daemon);
 }
@@ -831,6 +890,8 @@ static const struct unit_case cases[] = {
 	CASE(waits_for_flushes_are_bounded),
 	CASE(a_program_that_is_fast_does_not_hold_up_the_daemon),
 	CASE(event_types_of_a_user_are_bounded_and_their_events_lost),
+	CASE(event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest),
+	CASE(the_default_leaves_event_types_for_other_programs_of_the_user),
 	CASE(events_take_as_much_memory_as_there_are),
 	CASE(a_memory_that_is_too_large_is_not_written_to),
 	CASE(a_flight_recorder_waits_once_for_all_rings),

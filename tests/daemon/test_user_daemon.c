@@ -149,7 +149,7 @@ static void records_without_room_are_counted(void)
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
 	uint64_t discarded = 0;
-	struct books books;
+	struct trace_counts counts;
 	uint16_t id;
 
 	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
@@ -162,13 +162,13 @@ static void records_without_room_are_counted(void)
 	program.memory->unready = 5;
 	bench_drain(bench);
 	bench_end(bench, false);
-	books = books_of(bench->trace);
+	counts = counts_of(bench->trace);
 	CU_ASSERT_TRUE(discarded > 0 && discarded < NR);
-	CU_ASSERT_EQUAL(books.announced, 2);
-	CU_ASSERT_EQUAL(books.events, NR - discarded);
-	CU_ASSERT_EQUAL(books.stored, NR - discarded + 2);
-	CU_ASSERT_EQUAL(books.discarded, discarded + 5);
-	CU_ASSERT_EQUAL(books.lost, discarded + 5);
+	CU_ASSERT_EQUAL(counts.announced, 2);
+	CU_ASSERT_EQUAL(counts.events, NR - discarded);
+	CU_ASSERT_EQUAL(counts.stored, NR - discarded + 2);
+	CU_ASSERT_EQUAL(counts.discarded, discarded + 5);
+	CU_ASSERT_EQUAL(counts.lost, discarded + 5);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -178,7 +178,7 @@ static void events_before_the_recording_are_not_part_of_it(void)
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
 	struct bench *bench;
-	struct books books;
+	struct trace_counts counts;
 
 	for (int i = 0; i < 20000; i++) /* more than fit */
 		fake_program_number(&program, 0, id, i);
@@ -190,10 +190,10 @@ static void events_before_the_recording_are_not_part_of_it(void)
 	for (int i = 0; i < 10; i++)
 		fake_program_number(&program, 0, id, i);
 	bench_end(bench, false);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.events, 10);
-	CU_ASSERT_EQUAL(books.attempted, 11); /* including the event that announces the stream */
-	CU_ASSERT_EQUAL(books.lost, 0);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 10);
+	CU_ASSERT_EQUAL(counts.attempted, 11); /* including the event that announces the stream */
+	CU_ASSERT_EQUAL(counts.lost, 0);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -205,7 +205,7 @@ static void recordings_follow_one_another_and_leave_the_events_off(void)
 
 	for (int run = 1; run <= 3; run++) {
 		struct bench *bench = bench_new(NULL);
-		struct books books;
+		struct trace_counts counts;
 
 		CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, false), 0);
 		CU_ASSERT_TRUE(fake_program_flag(&program, id));
@@ -216,9 +216,9 @@ static void recordings_follow_one_another_and_leave_the_events_off(void)
 		CU_ASSERT_FALSE(fake_program_flag(&program, id));
 		for (int i = 0; i < 50; i++)
 			fake_program_number(&program, 1, id, i);
-		books = books_of(bench->trace);
-		CU_ASSERT_EQUAL(books.events, 100 * (uint64_t)run);
-		CU_ASSERT_EQUAL(books.lost, 0);
+		counts = counts_of(bench->trace);
+		CU_ASSERT_EQUAL(counts.events, 100 * (uint64_t)run);
+		CU_ASSERT_EQUAL(counts.lost, 0);
 		bench_free(bench);
 		CU_ASSERT_EQUAL(program.memory->new_flag, 0);
 		CU_ASSERT_EQUAL(program.memory->daemon_pid, 0);
@@ -233,7 +233,7 @@ static void patterns_switch_events_and_filter_earlier_ones(void)
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new("shop:*,-shop:debug*");
 	uint16_t paid, debug, other;
-	struct books books;
+	struct trace_counts counts;
 
 	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
 	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
@@ -256,11 +256,11 @@ static void patterns_switch_events_and_filter_earlier_ones(void)
 	CU_ASSERT_TRUE(fake_program_flag(&program, other));
 	fake_program_number(&program, 0, other, 4);
 	bench_end(bench, false);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.events, 5);
-	CU_ASSERT_EQUAL(books.filtered, 6);
-	CU_ASSERT_EQUAL(books.attempted, 5 + 6 + 1);
-	CU_ASSERT_EQUAL(books.lost, 0);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 5);
+	CU_ASSERT_EQUAL(counts.filtered, 6);
+	CU_ASSERT_EQUAL(counts.attempted, 5 + 6 + 1);
+	CU_ASSERT_EQUAL(counts.lost, 0);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -300,7 +300,7 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
 	struct drain_losses losses;
-	struct books books;
+	struct trace_counts counts;
 	uint16_t id;
 
 	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
@@ -311,9 +311,9 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 	for (int i = 0; i < 100; i++)
 		fake_program_number(&program, 0, id, i);
 	bench_end(bench, true);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.events, 1600);
-	CU_ASSERT_EQUAL(books.lost, 1);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.events, 1600);
+	CU_ASSERT_EQUAL(counts.lost, 1);
 	drain_get_losses(bench->recording->drain, 0, &losses); /* not for lack of room */
 	CU_ASSERT_TRUE(losses.is_program);
 	CU_ASSERT_EQUAL(losses.full, 0);
@@ -336,7 +336,7 @@ static void the_program_of_a_stream_is_announced_again_after_a_failed_write(void
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
 	struct rlimit limit, full;
-	struct books books;
+	struct trace_counts counts;
 	struct stat file;
 	uint16_t id;
 
@@ -354,10 +354,10 @@ static void the_program_of_a_stream_is_announced_again_after_a_failed_write(void
 		write_now(bench);
 	}
 	bench_end(bench, false);
-	books = books_of(bench->trace);
-	CU_ASSERT_EQUAL(books.lost, 2); /* the first event, and the one that names its program */
-	CU_ASSERT_EQUAL(books.announced, 1);
-	CU_ASSERT_EQUAL(books.events, 2);
+	counts = counts_of(bench->trace);
+	CU_ASSERT_EQUAL(counts.lost, 2); /* the first event, and the one that names its program */
+	CU_ASSERT_EQUAL(counts.announced, 1);
+	CU_ASSERT_EQUAL(counts.events, 2);
 	bench_free(bench);
 	fake_program_free(&program);
 }

@@ -13,7 +13,7 @@
 /** struct journey - a recording of programs without the kernel, and its trace */
 struct journey {
 	struct selection selection;
-	struct users *users;
+	struct clients *clients;
 	struct recording *recording;
 	struct trace *trace;
 	uint64_t end_ns; /* after recording_end() */
@@ -32,15 +32,15 @@ static bool everybody_hurries(void *context)
 
 static void journey_begin(struct journey *journey)
 {
-	struct users_options options = { .selection = &journey->selection };
+	struct clients_options options = { .selection = &journey->selection };
 	struct recording_options recording_options = { .level = 1 };
 	struct trace_error error = { 0 };
 
 	memset(journey, 0, sizeof(*journey));
 	possible_cpus_pretend(fake_cpus);
 	journey->fd = memfd_create("trace", MFD_CLOEXEC);
-	recording_options.users = journey->users = users_new(&options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->users);
+	recording_options.clients = journey->clients = clients_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->clients);
 	journey->recording = recording_begin(NULL, journey->fd, &recording_options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->recording);
 }
@@ -51,7 +51,7 @@ static struct fake_program journey_join(struct journey *journey, uint16_t *ret_i
 
 	*ret_id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	offer(&program);
-	users_dispatch(journey->users);
+	clients_dispatch(journey->clients);
 	return program;
 }
 
@@ -75,11 +75,11 @@ static void open_trace(struct journey *journey)
 static void journey_take(struct journey *journey, const struct fake_program *program, uint32_t cpu, uint64_t seq)
 {
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
-	struct pollfd ready = { .fd = users_fd(journey->users), .events = POLLIN };
+	struct pollfd ready = { .fd = clients_fd(journey->clients), .events = POLLIN };
 
 	while (__atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED) < seq) {
 		poll(&ready, 1, 1000);
-		users_dispatch(journey->users);
+		clients_dispatch(journey->clients);
 		recording_flush(journey->recording);
 	}
 }
@@ -91,7 +91,7 @@ static void journey_end_by(struct journey *journey, bool (*hurry)(void *context)
 	CU_ASSERT_EQUAL(recording_end(journey->recording, hurry, NULL, &error), 0);
 	journey->end_ns = clock_now();
 	recording_free(journey->recording);
-	users_free(journey->users);
+	clients_free(journey->clients);
 	open_trace(journey);
 }
 
@@ -232,7 +232,7 @@ static void events_after_the_end_are_not_of_the_recording(void)
 	program = journey_join(&journey, &id);
 	record(&program, 0, id, 0, 5);
 	end_ns = clock_now();
-	users_end_at(journey.users, end_ns);
+	clients_end_at(journey.clients, end_ns);
 	record(&program, 0, id, 5, 9);
 	journey_take(&journey, &program, 0, 1);
 	journey_end(&journey);

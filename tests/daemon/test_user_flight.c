@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include "user_flight_case.h"
+#include "control_commands.h"
 #include "../../daemon/session.h"
 
 /* ---- what a snapshot holds ---- */
@@ -84,7 +85,7 @@ static const char *answer_of(int client)
 /* A pipe may never be read. */
 static void a_snapshot_is_written_only_to_files_that_never_block(void)
 {
-	struct options options = { .session.level = 1 };
+	struct daemon_options options = { .session.level = 1 };
 	struct session session = { .options = &options };
 	struct plane plane;
 	int ends[2], memory;
@@ -208,7 +209,7 @@ static void events_not_selected_when_recorded_stay_out(void)
 	CU_ASSERT_FALSE(fake_program_flag(&program, paid));
 	more = plane.selection;
 	CU_ASSERT_EQUAL(select_add(&more, "+shop:*", &error), 0);
-	users_select(plane.users, &more);
+	clients_select(plane.clients, &more);
 	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
 	record(&program, 0, paid, 10, 15);
 	found = snapshot(&plane);
@@ -223,7 +224,6 @@ static void events_not_selected_when_recorded_stay_out(void)
 
 static void times_are_right_after_a_second_without_a_look(void)
 {
-	struct subbuf_writer ns = { .clock = SUBBUF_CLOCK_MONOTONIC };
 	struct plane plane;
 	struct fake_program program;
 	struct found found;
@@ -234,9 +234,9 @@ static void times_are_right_after_a_second_without_a_look(void)
 		program = board(&plane, (enum subbuf_clock)clock, false);
 		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 		for (int i = 0; i < 4000; i++) {
-			times[i] = fake_now(&ns);
+			times[i] = writer_now(SUBBUF_CLOCK_MONOTONIC);
 			fake_program_number(&program, 0, id, i);
-			if (fake_now(&ns) - times[i] > 1000)
+			if (writer_now(SUBBUF_CLOCK_MONOTONIC) - times[i] > 1000)
 				times[i] = 0; /* disturbed */
 			usleep(i % 100 == 0 ? 20000 : 10);
 		}
@@ -289,10 +289,10 @@ static void full_rings_do_not_wake_the_daemon(void)
 	plane_begin(&plane, NULL, 0, 0);
 	program = board(&plane, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
-	ready = (struct pollfd){ .fd = users_fd(plane.users), .events = POLLIN };
+	ready = (struct pollfd){ .fd = clients_fd(plane.clients), .events = POLLIN };
 	while (poll(&ready, 1, 3000) == 1) { /* the daemon looks after 5, 10, 20 ms ..., and one last time */
-		users_dispatch(plane.users);
-		users_look(plane.users);
+		clients_dispatch(plane.clients);
+		clients_look(plane.clients);
 		if (++looks > 15)
 			break;
 	}

@@ -131,12 +131,12 @@ static bool nobody_hurries(void *context)
 static void a_recording_follows(bool killed)
 {
 	struct recording_options options = { .level = 1 };
-	struct users_options users_options = { 0 };
+	struct clients_options clients_options = { 0 };
 	struct fake_program program;
 	struct recording *recording;
 	struct selection selection = { 0 };
 	struct trace_error error;
-	struct users *users;
+	struct clients *clients;
 	struct plane plane;
 	struct found found;
 	char path[64];
@@ -176,10 +176,10 @@ static void a_recording_follows(bool killed)
 		plane_end(&plane);
 		CU_ASSERT_EQUAL(program.memory->overwrite, 0);
 	}
-	users_options.selection = &selection;
-	users = users_new(&users_options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(users);
-	options.users = users;
+	clients_options.selection = &selection;
+	clients = clients_new(&clients_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(clients);
+	options.clients = clients;
 	usleep(1000);
 	recording = recording_begin(NULL, fd, &options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
@@ -190,7 +190,7 @@ static void a_recording_follows(bool killed)
 	}
 	CU_ASSERT_EQUAL(recording_end(recording, nobody_hurries, NULL, &error), 0);
 	recording_free(recording);
-	users_free(users);
+	clients_free(clients);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	found = read_trace(path);
 	CU_ASSERT_EQUAL(found.events, 20000);

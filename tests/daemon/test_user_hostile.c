@@ -20,6 +20,7 @@ static void malformed_memories_are_refused(void)
 		size_t offset, bytes;
 		uint64_t value;
 	} wrongs[] = {
+/* clang-format off */
 #define WRONG(field, value) { offsetof(struct user_memory, field), sizeof(((struct user_memory *)0)->field), value }
 		WRONG(magic, 7), WRONG(version, 1), WRONG(clock, 2), WRONG(total_bytes, 4096), WRONG(max_events, 0), WRONG(max_events, USER_MAX_EVENTS + 1),
 		WRONG(nr_rings, 0), WRONG(nr_rings, USER_MAX_RINGS + 1), WRONG(nr_rings, 1000), WRONG(subbuf_bytes, 0), WRONG(subbuf_bytes, 16385),
@@ -27,6 +28,7 @@ static void malformed_memories_are_refused(void)
 		WRONG(nr_subbufs, 1u << 31), WRONG(registry_bytes, USER_MAX_REGISTRY_BYTES + 8), WRONG(flags_offset, 0), WRONG(flags_offset, 1ull << 40),
 		WRONG(flags_offset, UINT64_MAX), WRONG(registry_offset, UINT64_MAX - 8), WRONG(ring_stride, 0), WRONG(ring_stride, 4096), WRONG(ring_stride, UINT64_MAX - 63),
 		WRONG(rings_offset, UINT64_MAX - 63), WRONG(rings_offset, 1ull << 30), WRONG(rings_offset, 4097),
+/* clang-format on */
 	};
 
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
@@ -58,7 +60,7 @@ static void rings_of_impossible_cpus_are_not_looked_at(void)
 	bench_drain(bench);
 	CU_ASSERT_EQUAL(drain_nr_rings(bench->recording->drain), 2);
 	bench_end(bench, false);
-	CU_ASSERT_EQUAL(books_of(bench->trace).events, 2);
+	CU_ASSERT_EQUAL(counts_of(bench->trace).events, 2);
 	bench_free(bench);
 	fake_program_free(&program);
 }
@@ -169,7 +171,7 @@ static void one_hostile_round(unsigned int seed, size_t begin, size_t end, bool 
 		fake_program_spoil(&bad, begin, end, 5);
 	drain_flush(bench->recording->drain);
 	drain_run(bench->recording->drain);
-	user_program_settle(good_program);
+	user_program_close_counts(good_program);
 	bench_end(bench, dead);
 	cursor = trace_cursor_new(bench->trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))

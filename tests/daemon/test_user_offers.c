@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <trace/reader.h>
 
+#include "clients_missing.h"
 #include "message.h"
 #include "recording.h"
 #include "user_bench.h"
@@ -60,35 +61,35 @@ static void offer_among_silent_ones(int nr, size_t expected)
 	struct fake_program first = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS), last = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct clock_sample start = clock_take_sample();
 	struct bench *bench = bench_new(NULL);
-	struct users_options options = { .selection = &bench->selection };
-	struct users_status status;
+	struct clients_options options = { .selection = &bench->selection };
+	struct clients_status status;
 	struct trace_error error;
 	int *others = calloc((size_t)nr, sizeof(*others)), slow, quick;
-	struct users *users;
+	struct clients *clients;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/tmp/trace-offers-%d", (int)getpid());
 	setenv("TRACER_SOCKET", path, 1);
-	users = users_new(&options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(users);
-	users_begin(users, bench->recording->drain, bench->writer, &start);
+	clients = clients_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(clients);
+	clients_begin(clients, bench->recording->drain, bench->writer, &start);
 	slow = connect_to(path);
-	users_dispatch(users);
+	clients_dispatch(clients);
 	for (int i = 0; i < nr; i++)
 		others[i] = connect_to(path);
 	say(slow, &offer, sizeof(offer), first.fd);
 	quick = connect_to(path);
 	say(quick, &offer, sizeof(offer), last.fd);
 	for (int i = 0; i < nr / 32 + 2; i++)
-		users_dispatch(users);
-	users_get_status(users, &status);
+		clients_dispatch(clients);
+	clients_get_status(clients, &status);
 	CU_ASSERT_EQUAL(status.programs, expected);
 	CU_ASSERT_EQUAL(status.refused, 0);
 	for (int i = 0; i < nr; i++)
 		close(others[i]);
 	close(slow);
 	close(quick);
-	users_free(users);
+	clients_free(clients);
 	snprintf(path, sizeof(path), "/tmp/trace-offers-%d.lock", (int)getpid());
 	unlink(path);
 	free(others);
@@ -100,8 +101,8 @@ static void offer_among_silent_ones(int nr, size_t expected)
 /* A complete set of clients with a socket of its own, as a daemon has it. */
 struct daemon_of_users {
 	struct bench *bench;
-	struct users_options options;
-	struct users *users;
+	struct clients_options options;
+	struct clients *clients;
 	char path[64];
 };
 
@@ -113,17 +114,17 @@ static void daemon_begin(struct daemon_of_users *daemon, const char *name)
 	snprintf(daemon->path, sizeof(daemon->path), "/tmp/trace-%s-%d", name, (int)getpid());
 	setenv("TRACER_SOCKET", daemon->path, 1);
 	daemon->bench = bench_new(NULL);
-	daemon->options = (struct users_options){ .selection = &daemon->bench->selection };
-	daemon->users = users_new(&daemon->options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->users);
-	users_begin(daemon->users, daemon->bench->recording->drain, daemon->bench->writer, &start);
+	daemon->options = (struct clients_options){ .selection = &daemon->bench->selection };
+	daemon->clients = clients_new(&daemon->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->clients);
+	clients_begin(daemon->clients, daemon->bench->recording->drain, daemon->bench->writer, &start);
 }
 
 static size_t daemon_programs(const struct daemon_of_users *daemon)
 {
-	struct users_status status;
+	struct clients_status status;
 
-	users_get_status(daemon->users, &status);
+	clients_get_status(daemon->clients, &status);
 	return status.programs;
 }
 
@@ -131,7 +132,7 @@ static void daemon_free(struct daemon_of_users *daemon)
 {
 	char lock[80];
 
-	users_free(daemon->users);
+	clients_free(daemon->clients);
 	bench_free(daemon->bench);
 	snprintf(lock, sizeof(lock), "%s.lock", daemon->path);
 	unlink(lock);
@@ -243,7 +244,7 @@ static void an_offer_from_a_closed_connection_is_read(void)
 	say(connection, &offer, sizeof(offer), program.fd);
 	close(connection);
 	ends_early = true;
-	users_dispatch(daemon.users);
+	clients_dispatch(daemon.clients);
 	CU_ASSERT_FALSE(ends_early);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
 	daemon_free(&daemon);
@@ -261,11 +262,11 @@ static void a_message_of_no_bytes_is_no_end(void)
 	connection = connect_to(daemon.path);
 	CU_ASSERT_EQUAL(send(connection, "", 0, MSG_NOSIGNAL), 0);
 	for (int i = 0; i < 3; i++)
-		users_dispatch(daemon.users);
+		clients_dispatch(daemon.clients);
 	say(connection, &offer, sizeof(offer), program.fd);
 	close(connection);
 	for (int i = 0; i < 3; i++)
-		users_dispatch(daemon.users);
+		clients_dispatch(daemon.clients);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
 	daemon_free(&daemon);
 	fake_program_free(&program);
@@ -286,7 +287,7 @@ static int nr_descriptors(void)
 static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 {
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 	int connection, before;
 
 	daemon_begin(&daemon, "nothing");
@@ -296,11 +297,11 @@ static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 		say(connection, "", 0, STDERR_FILENO);
 		say(connection, "", 0, STDERR_FILENO);
 		for (int j = 0; j < 3; j++)
-			users_dispatch(daemon.users);
+			clients_dispatch(daemon.clients);
 		close(connection);
 	}
 	CU_ASSERT_EQUAL(nr_descriptors(), before);
-	users_get_status(daemon.users, &status);
+	clients_get_status(daemon.clients, &status);
 	CU_ASSERT_EQUAL(status.refused, 10);
 	daemon_free(&daemon);
 }
@@ -309,7 +310,7 @@ static void a_program_without_a_read_offer_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 	struct fake_program program;
 	int connection;
 	pid_t child;
@@ -319,18 +320,18 @@ static void a_program_without_a_read_offer_is_found_at_the_end(void)
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	child = live_elsewhere(&program);
 	for (int i = 0; i < 3; i++)
-		users_dispatch(daemon.users);
+		clients_dispatch(daemon.clients);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
 	/* A second message can only say that its program has no memory. */
-	users_get_status(daemon.users, &status);
+	clients_get_status(daemon.clients, &status);
 	CU_ASSERT_EQUAL(status.refused, 0);
 	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer));
 	for (int i = 0; i < 3; i++)
-		users_dispatch(daemon.users);
-	users_get_status(daemon.users, &status);
+		clients_dispatch(daemon.clients);
+	clients_get_status(daemon.clients, &status);
 	CU_ASSERT_EQUAL(status.refused, 1);
 	close(connection);
-	users_switch_off(daemon.users);
+	clients_switch_off(daemon.clients);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 1);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -348,11 +349,11 @@ static void add_text(void *context, const char *text)
  * not recorded until then are reported. Without @keeps_socket the second daemon can listen
  * meanwhile, but does not get the program.
  */
-static void take_over(bool keeps_socket, const char *lack, const char *lack_at_end)
+static void take_over(bool keeps_socket, const char *missing, const char *missing_at_end)
 {
 	struct daemon_of_users first, second;
 	struct fake_program program;
-	struct users_status status;
+	struct clients_status status;
 	char text[1000] = "", lock[80];
 	int pipe_fds[2];
 	pid_t owner, other;
@@ -369,9 +370,9 @@ static void take_over(bool keeps_socket, const char *lack, const char *lack_at_e
 		struct trace_error error;
 
 		first.bench = bench_new(NULL);
-		first.options = (struct users_options){ .selection = &first.bench->selection };
-		first.users = users_new(&first.options, &error);
-		users_begin(first.users, first.bench->recording->drain, first.bench->writer, &start);
+		first.options = (struct clients_options){ .selection = &first.bench->selection };
+		first.clients = clients_new(&first.options, &error);
+		clients_begin(first.clients, first.bench->recording->drain, first.bench->writer, &start);
 		byte = (char)daemon_programs(&first);
 		if (write(pipe_fds[1], &byte, 1) != 1)
 			_exit(1);
@@ -384,23 +385,23 @@ static void take_over(bool keeps_socket, const char *lack, const char *lack_at_e
 	if (!keeps_socket)
 		unlink(lock);
 	daemon_begin(&second, "over");
-	users_dispatch(second.users);
+	clients_dispatch(second.clients);
 	CU_ASSERT_EQUAL(daemon_programs(&second), 0);
-	users_get_status(second.users, &status);
-	CU_ASSERT_EQUAL(status.barred, keeps_socket);
-	users_tell_lack(second.users, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, lack);
+	clients_get_status(second.clients, &status);
+	CU_ASSERT_EQUAL(status.cannot_join, keeps_socket);
+	clients_describe_missing(second.clients, add_text, text);
+	CU_ASSERT_STRING_EQUAL(text, missing);
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 	for (int i = 0; i < 100 && daemon_programs(&second) == 0; i++, usleep(1000))
-		users_dispatch(second.users);
+		clients_dispatch(second.clients);
 	CU_ASSERT_EQUAL(daemon_programs(&second), 1);
 	close(connect_to(second.path)); /* it listens now */
-	users_get_status(second.users, &status);
-	CU_ASSERT_FALSE(status.barred);
+	clients_get_status(second.clients, &status);
+	CU_ASSERT_FALSE(status.cannot_join);
 	*text = '\0';
-	users_tell_lack(second.users, add_text, text);
-	CU_ASSERT_EQUAL(fnmatch(lack_at_end, text, 0), 0);
+	clients_describe_missing(second.clients, add_text, text);
+	CU_ASSERT_EQUAL(fnmatch(missing_at_end, text, 0), 0);
 	kill(owner, SIGKILL);
 	waitpid(owner, NULL, 0);
 	close(pipe_fds[0]);
@@ -421,22 +422,22 @@ static void programs_that_cannot_join_are_reported_only_if_selected(void)
 {
 	struct daemon_of_users daemon;
 	struct selection wanted = { 0 };
-	struct users *none;
+	struct clients *none;
 	char text[1000] = "";
 	struct trace_error error;
-	struct users_options options;
+	struct clients_options options;
 
 	daemon_begin(&daemon, "asked");
 	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "sched,-user", &error), 0);
-	options = (struct users_options){ .selection = &daemon.bench->selection };
-	none = users_new(&options, &error);
+	options = (struct clients_options){ .selection = &daemon.bench->selection };
+	none = clients_new(&options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(none);
-	users_tell_lack(none, add_text, text);
+	clients_describe_missing(none, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "");
-	users_select(none, &wanted);
-	users_tell_lack(none, add_text, text);
+	clients_select(none, &wanted);
+	clients_describe_missing(none, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "events of programs: they could not join, another daemon recorded them\n");
-	users_free(none);
+	clients_free(none);
 	daemon_free(&daemon);
 }
 
@@ -452,7 +453,7 @@ static void silent_connections_do_not_block_others(void)
 
 static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
 {
-	return poll(&(struct pollfd){ .fd = users_fd(daemon->users), .events = POLLIN }, 1, timeout_ms) > 0;
+	return poll(&(struct pollfd){ .fd = clients_fd(daemon->clients), .events = POLLIN }, 1, timeout_ms) > 0;
 }
 
 /* A connection waits at the socket that the daemon cannot accept: it must not keep the daemon
@@ -462,13 +463,13 @@ static void without_descriptors_the_daemon_pauses_and_accepts_later(void)
 	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
 	struct rlimit limit, before;
 	struct daemon_of_users daemon;
-	struct users_status status;
+	struct clients_status status;
 	int connection, fds[1000], nr = 0;
 
 	daemon_begin(&daemon, "none-left");
 	while (is_awake(&daemon, 0)) {
-		users_dispatch(daemon.users);
-		users_look(daemon.users);
+		clients_dispatch(daemon.clients);
+		clients_look(daemon.clients);
 	}
 	getrlimit(RLIMIT_NOFILE, &before);
 	connection = connect_to(daemon.path);
@@ -477,22 +478,22 @@ static void without_descriptors_the_daemon_pauses_and_accepts_later(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	while (nr < 1000 && (fds[nr] = dup(connection)) >= 0)
 		nr++;
-	users_dispatch(daemon.users);
-	users_look(daemon.users);
+	clients_dispatch(daemon.clients);
+	clients_look(daemon.clients);
 	CU_ASSERT_FALSE(is_awake(&daemon, 0));
 	CU_ASSERT_TRUE(is_awake(&daemon, 2000)); /* it tries again */
-	users_dispatch(daemon.users);
+	clients_dispatch(daemon.clients);
 	while (nr > 0)
 		close(fds[--nr]);
 	setrlimit(RLIMIT_NOFILE, &before);
 	/* without its memory */
 	CU_ASSERT_EQUAL(send(connection, &offer, sizeof(offer), MSG_NOSIGNAL), (ssize_t)sizeof(offer));
 	for (int i = 0; i < 10; i++) {
-		users_look(daemon.users);
+		clients_look(daemon.clients);
 		is_awake(&daemon, 200);
-		users_dispatch(daemon.users);
+		clients_dispatch(daemon.clients);
 	}
-	users_get_status(daemon.users, &status);
+	clients_get_status(daemon.clients, &status);
 	CU_ASSERT_EQUAL(status.refused, 1);
 	close(connection);
 	daemon_free(&daemon);
@@ -505,7 +506,7 @@ static void events_counted_in_a_memory_without_rings_are_reported(void)
 
 	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
 	program.memory->unready = 3;
-	user_program_settle(bench->program);
+	user_program_close_counts(bench->program);
 	CU_ASSERT_EQUAL(user_program_late(bench->program), 3);
 	CU_ASSERT_EQUAL(user_program_late(bench->program), 0);
 	program.memory->unready += 7; /* counts of a child that still runs */
@@ -525,7 +526,7 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 {
 	char path[80], trace_path[] = "/tmp/test_user_offers.XXXXXX";
 	struct selection selection = { 0 };
-	struct users_options users_options = { .selection = &selection };
+	struct clients_options clients_options = { .selection = &selection };
 	struct recording_options options = { .level = 1 };
 	struct recording_status status;
 	struct recording *recording;
@@ -539,8 +540,8 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 	setenv("TRACER_SOCKET", path, 1);
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	child = live_elsewhere(&program);
-	options.users = users_new(&users_options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(options.users);
+	options.clients = clients_new(&clients_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(options.clients);
 	recording = recording_begin(NULL, fd, &options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
 	program.memory->unready += 5;
@@ -548,7 +549,7 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.lost, 5);
 	recording_free(recording);
-	users_free(options.users);
+	clients_free(options.clients);
 	trace = trace_open(trace_path, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 5);
@@ -574,16 +575,16 @@ static void patterns_that_match_nothing_are_reported(void)
 	pid_t child;
 
 	daemon_begin(&daemon, "lack");
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "");
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	program.memory->unregistered = 3;
 	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "shop:p*,x::,shop:nothing,-shop:debug*,shop:p?id", &error), 0);
-	users_select(daemon.users, &daemon.bench->selection);
+	clients_select(daemon.clients, &daemon.bench->selection);
 	child = live_elsewhere(&program);
-	users_switch_off(daemon.users); /* it finds the program */
-	users_tell_lack(daemon.users, add_text, text);
+	clients_switch_off(daemon.clients); /* it finds the program */
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "x::: no program had such an event\nshop:nothing: no program had such an event\n"
 				     "3 tracepoints of programs: a program can have at most 16383 event types\n");
 	kill(child, SIGKILL);
@@ -613,8 +614,8 @@ static void events_that_the_trace_cannot_describe_are_reported(void)
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	child = live_elsewhere(&program);
-	users_switch_off(daemon.users); /* it finds the program */
-	users_tell_lack(daemon.users, add_text, text);
+	clients_switch_off(daemon.clients); /* it finds the program */
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs, whose events count as lost: programs have more event types than a trace can hold: 65280\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -634,8 +635,8 @@ static void a_full_accept_queue_is_reported(void)
 		for (size_t i = 0; i < most + (size_t)round; i++)
 			close(connect_to(daemon.path));
 		for (size_t i = 0; i < most / 16; i++)
-			users_dispatch(daemon.users);
-		users_tell_lack(daemon.users, add_text, text);
+			clients_dispatch(daemon.clients);
+		clients_describe_missing(daemon.clients, add_text, text);
 		CU_ASSERT_EQUAL(strstr(text, "were killed before the daemon found them") != NULL, round == 1);
 	}
 	daemon_free(&daemon);
@@ -674,14 +675,14 @@ static void a_failed_search_for_programs_is_reported(void)
 		CU_ASSERT_EQUAL(user_find_programs(on_nobody, NULL), -EMFILE);
 		setrlimit(RLIMIT_NOFILE, &before);
 	}
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "");
 	limit.rlim_cur = (rlim_t)next;
 	setrlimit(RLIMIT_NOFILE, &limit);
-	users_switch_off(daemon.users);
+	clients_switch_off(daemon.clients);
 	setrlimit(RLIMIT_NOFILE, &before);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
-	users_tell_lack(daemon.users, add_text, text);
+	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "programs that already ran: the search for them failed (Too many open files), so some may be missing\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

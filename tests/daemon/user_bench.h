@@ -12,6 +12,7 @@
 #include "cpus.h"
 #include "fake_program.h"
 #include "user_program.h"
+#include "user_snapshot.h"
 #include "clients.h"
 #include "writer_thread.h"
 
@@ -86,7 +87,7 @@ static inline void bench_end(struct bench *bench, bool dead)
 	if (dead)
 		CU_ASSERT_TRUE(user_program_finish(bench->program));
 	drain_abandon(drain);
-	user_program_settle(bench->program);
+	user_program_close_counts(bench->program);
 	writer_thread_stop(bench->thread);
 	for (size_t i = 0; i < drain_nr_rings(drain); i++)
 		drain_statistics(drain, i, &stats[i]);
@@ -113,9 +114,9 @@ static inline void bench_free(struct bench *bench)
 }
 
 /**
- * struct books - sums over all streams, and the events of the trace
+ * struct trace_counts - sums over all streams, and the events of the trace
  */
-struct books {
+struct trace_counts {
 	uint64_t stored;
 	uint64_t discarded;
 	uint64_t filtered;
@@ -125,27 +126,27 @@ struct books {
 	uint64_t lost;
 };
 
-static inline struct books books_of(const struct trace *trace)
+static inline struct trace_counts counts_of(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 	const struct trace_event *event;
-	struct books books = { .lost = trace_get_info(trace)->lost };
+	struct trace_counts counts = { .lost = trace_get_info(trace)->lost };
 
 	while ((event = trace_cursor_next(cursor))) {
-		books.events += event->id >= TRACE_EV_MAX;
-		books.announced += event->id == TRACE_EV_user_stream;
+		counts.events += event->id >= TRACE_EV_MAX;
+		counts.announced += event->id == TRACE_EV_user_stream;
 	}
 	if (trace_cursor_end(cursor, NULL) < 0)
-		books.events = 0; /* as if it had none: the caller has a number to compare with */
+		counts.events = 0; /* as if it had none: the caller has a number to compare with */
 	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
 		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
 
-		books.stored += stats->stored;
-		books.discarded += stats->discarded;
-		books.filtered += stats->filtered;
-		books.attempted += stats->attempted;
+		counts.stored += stats->stored;
+		counts.discarded += stats->discarded;
+		counts.filtered += stats->filtered;
+		counts.attempted += stats->attempted;
 	}
-	return books;
+	return counts;
 }
 
 static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };

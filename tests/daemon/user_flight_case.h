@@ -15,6 +15,7 @@
 #include "daemon_options.h"
 #include "unit.h"
 #include "clients.h"
+#include "user_snapshot.h"
 
 static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
 
@@ -23,8 +24,8 @@ static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
  */
 struct plane {
 	struct selection selection;
-	struct users_options options;
-	struct users *users;
+	struct clients_options options;
+	struct clients *clients;
 	struct flight *flight;
 };
 
@@ -37,35 +38,35 @@ static inline void plane_begin(struct plane *plane, const char *events, size_t d
 	possible_cpus_pretend(FAKE_RINGS); /* programs are played in processes that begin later */
 	if (events && select_add(&plane->selection, events, &error))
 		abort();
-	plane->options = (struct users_options){ .selection = &plane->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max };
-	plane->users = users_new(&plane->options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(plane->users);
-	plane->flight = flight_begin(NULL, plane->users, &error);
+	plane->options = (struct clients_options){ .selection = &plane->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max };
+	plane->clients = clients_new(&plane->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(plane->clients);
+	plane->flight = flight_begin(NULL, plane->clients, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(plane->flight);
 }
 
 static inline void plane_end(struct plane *plane)
 {
 	flight_free(plane->flight);
-	users_free(plane->users);
+	clients_free(plane->clients);
 }
 
 /* Runs the daemon's handlers until no descriptor is ready. */
 static inline void plane_look(struct plane *plane)
 {
-	struct pollfd ready = { .fd = users_fd(plane->users), .events = POLLIN };
+	struct pollfd ready = { .fd = clients_fd(plane->clients), .events = POLLIN };
 
 	while (poll(&ready, 1, 0) == 1) {
-		users_dispatch(plane->users);
-		users_look(plane->users);
+		clients_dispatch(plane->clients);
+		clients_look(plane->clients);
 	}
 }
 
 static inline size_t plane_programs(const struct plane *plane)
 {
-	struct users_status status;
+	struct clients_status status;
 
-	users_get_status(plane->users, &status);
+	clients_get_status(plane->clients, &status);
 	return status.programs;
 }
 

@@ -18,6 +18,7 @@ static const struct {
 	long long small, negative, large;
 } constants = { 0x81, 0x8182, 5, 0xfffffff0, 6, -7, 1LL << 40 };
 
+/* clang-format off */
 #define AT(member) ((int)((const char *)&constants.member - (const char *)&constants))
 #define ADDRESS(reg, of_map, offset)                                                                                                            \
 	{ .code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = (reg), .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = (of_map) }, { .imm = (offset) }
@@ -28,6 +29,7 @@ static const struct {
 #define NOTHING			     { .code = BPF_JMP | BPF_JA }
 #define JUMP(over)		     { .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = 9, .off = (over) }
 #define EXIT			     { .code = BPF_JMP | BPF_EXIT }
+/* clang-format on */
 
 #define FOLDS_TO(before, after)                                                                                                 \
 	do {                                                                                                                    \

@@ -14,7 +14,7 @@
 #include "../../tracer/kernel/loader.h"
 #include "unit.h"
 
-#define MOST 512
+#define MAX_STACK_BYTES 512
 
 static const struct bpf_insn *insns;
 static size_t nr_insns;
@@ -71,9 +71,9 @@ static void look_at(const struct bpf_program *program)
 		if (callee(i) >= 0)
 			begins[callee(i)] = 1;
 	stack = stack_from(0);
-	if (stack > MOST)
+	if (stack > MAX_STACK_BYTES)
 		printf("%s: %d ", bpf_program__name(program), stack);
-	CU_ASSERT(stack <= MOST);
+	CU_ASSERT(stack <= MAX_STACK_BYTES);
 	CU_ASSERT(stack >= 32);
 	free(begins);
 }

@@ -2,7 +2,7 @@
 /*
  * test_e2e_calls.c - every system call of a program is in the trace once, with entry, path and exit
  * in order and with its own values, whether it was one record in the ring or several
- * (tracer/kernel/held.h).
+ * (tracer/kernel/deferred.h).
  *
  * This is the program as well: "test_e2e_calls do TRUTH", and so on. Root only; skipped (77) where
  * the kernel cannot be recorded.
@@ -264,7 +264,7 @@ static void a_deferred_entry_on_another_cpu_can_be_flushed(void)
 	struct tracer_options options = { .size = sizeof(options), .filter_uid = -1, .filter_gid = -1 };
 	struct trace_error error;
 	struct tracer *tracer;
-	volatile trace_u64 none = 0, *held_ns = &none;
+	volatile trace_u64 none = 0, *deferred_ns = &none;
 	trace_u64 seen = 0;
 	struct session s;
 	pid_t pid;
@@ -279,15 +279,15 @@ static void a_deferred_entry_on_another_cpu_can_be_flushed(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(tracer);
 	CU_ASSERT_EQUAL(tracer_start(tracer, &error), 0);
 	for (size_t i = 0; i < 100000 && !seen; i++) {
-		held_ns = &tracer_get_ring(tracer, i % tracer_nr_rings(tracer))->ring.control->held_ns;
-		seen = *held_ns;
+		deferred_ns = &tracer_get_ring(tracer, i % tracer_nr_rings(tracer))->ring.control->deferred_ns;
+		seen = *deferred_ns;
 		usleep(seen ? 3000 : 200);
-		if (*held_ns != seen) /* that of a short call, or other threads run there */
+		if (*deferred_ns != seen) /* that of a short call, or other threads run there */
 			seen = 0;
 	}
 	CU_ASSERT_NOT_EQUAL(seen, 0);
-	tracer_settle(tracer);
-	CU_ASSERT_NOT_EQUAL(*held_ns, seen);
+	tracer_flush_rings(tracer);
+	CU_ASSERT_NOT_EQUAL(*deferred_ns, seen);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	tracer_free(tracer);

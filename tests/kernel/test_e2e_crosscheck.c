@@ -47,9 +47,9 @@
 #include "unit.h"
 
 #define NR_PROCESSES  50
-#define MOST_THREADS  100
-#define MOST_MOVES    1000 /* of one thread */
-#define MOST_CPUS     1024
+#define MAX_THREADS  100
+#define MAX_MOVES    1000 /* of one thread */
+#define MAX_CPUS     1024
 #define NR_RECORDINGS 5
 #define SLACK_NS      100000
 #define PER_WAKEUP_NS 2000
@@ -78,7 +78,7 @@ struct thread {
 	long long kind, tid, from_ns, to_ns, from_delay_ns, cpu_ns, run_ns, delay_ns;
 	long long ran_until_ns; /* end of the latest interval on a CPU */
 	long long waking_ns;	/* 0 = no wakeup has begun */
-	long long moves[MOST_MOVES]; /* to other CPUs */
+	long long moves[MAX_MOVES]; /* to other CPUs */
 	int nr_moves;
 	struct figures begun, window;
 };
@@ -88,7 +88,7 @@ struct thread {
  * @dead: the whole lives of the processes, from the report
  */
 struct recording {
-	struct thread threads[MOST_THREADS];
+	struct thread threads[MAX_THREADS];
 	struct figures dead[NR_PROCESSES];
 	long long dead_main_delay_ns[NR_PROCESSES], our_main_delay_ns[NR_PROCESSES];
 	long long process_cpu_ns[NR_PROCESSES], rusage_ns[NR_PROCESSES], main_cpu_ns[NR_PROCESSES], nr_threads[NR_PROCESSES];
@@ -99,7 +99,7 @@ struct recording {
 		long long another_ns;
 		bool preempts;	      /* the thread on it now */
 		struct thread *preempted;
-	} cpus[MOST_CPUS];
+	} cpus[MAX_CPUS];
 };
 
 static struct recording recordings[NR_RECORDINGS];
@@ -152,7 +152,7 @@ static void take_truth(struct recording *r, const struct truths *truths, int pro
 	r->dead[process].cpu_ns = truth_of(truths, process, -1, "all_cpu_ns");
 	r->dead_main_delay_ns[process] = truth_of(truths, process, -1, "all_delay_ns");
 	for (int i = 0; i < r->nr_threads[process]; i++) {
-		CU_ASSERT_FATAL(r->nr < MOST_THREADS);
+		CU_ASSERT_FATAL(r->nr < MAX_THREADS);
 		r->threads[r->nr++] = (struct thread){
 			.process = process,
 			.nr = i,
@@ -293,7 +293,7 @@ static void on_switch(struct recording *r, uint32_t cpu, const struct trace_sche
 /* @cpu gets another runnable thread, which may preempt the one on it. */
 static void on_another(struct recording *r, uint32_t cpu, long long ns)
 {
-	if (cpu < MOST_CPUS && r->cpus[cpu].another_ns == 0)
+	if (cpu < MAX_CPUS && r->cpus[cpu].another_ns == 0)
 		r->cpus[cpu].another_ns = ns;
 }
 
@@ -301,7 +301,7 @@ static void on_move(struct recording *r, const struct trace_sched_migrate *move,
 {
 	struct thread *thread = thread_of(r, move->tid);
 
-	if (thread && thread->nr_moves < MOST_MOVES)
+	if (thread && thread->nr_moves < MAX_MOVES)
 		thread->moves[thread->nr_moves++] = ns;
 	on_another(r, move->to_cpu, ns);
 }
@@ -336,7 +336,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	long long ns = (long long)event->ts_ns;
 	struct recording *r = data;
 
-	if (event->cpu >= MOST_CPUS)
+	if (event->cpu >= MAX_CPUS)
 		return;
 	switch (event->id) {
 	case TRACE_EV_cpu_stolen:

@@ -36,7 +36,7 @@
 #define NR_LEAVING    200
 #define MANY_RIGHTS   253
 #define FILE_BYTES    (4 << 20)
-#define MOST_TIDS     (4 << 20)
+#define MAX_TIDS     (4 << 20)
 #define LABEL	      0x6c6162656cull /* of an io_uring request */
 #define DEEP	      60  /* nested folders; their names are all still recorded */
 #define TOO_DEEP      300 /* and too many of them */
@@ -547,7 +547,7 @@ static void all_descriptors_of_messages_are_recorded(void)
 
 static void one_thread_is_the_last_of_its_process(void)
 {
-	unsigned char *nr_last = calloc(MOST_TIDS + 1, 1);
+	unsigned char *nr_last = calloc(MAX_TIDS + 1, 1);
 	const struct trace_sched_exit *exit;
 	int nr = 0, nr_twice = 0;
 	struct search search;
@@ -555,7 +555,7 @@ static void one_thread_is_the_last_of_its_process(void)
 	record();
 	search = search_for(TRACE_EV_sched_exit);
 	while ((exit = search_next(&search)))
-		if (exit->group_dead && exit->tgid <= MOST_TIDS) {
+		if (exit->group_dead && exit->tgid <= MAX_TIDS) {
 			nr++;
 			nr_twice += nr_last[exit->tgid]++ > 0;
 		}

@@ -31,7 +31,7 @@
 #define ALLOWED_NS 100000 /* or 1 %; each times price() */
 #define BIRTH_AND_END_NS 3000000
 #define FREE_TRIES 4 /* caches and clock rates are shared with other programs; a wrong bill is wrong each time */
-#define MOST_TRIES 8 /* if the machine stood still meanwhile, or hid a thread */
+#define MAX_TRIES 8 /* if the machine stood still meanwhile, or hid a thread */
 
 /*
  * A server makes a few system calls, page faults and switches between its readings of its own
@@ -296,7 +296,7 @@ static void check_pattern(struct recording *first, void (*how)(struct recording 
 	if (!*first->session.folder) /* the first case that needs it records */
 		how(first);
 	check_recording(&first->session, pattern, lines);
-	for (int tries = 1; nr_wrong && tries < MOST_TRIES && (tries < FREE_TRIES || was_disturbed(&again, pattern)); tries++) {
+	for (int tries = 1; nr_wrong && tries < MAX_TRIES && (tries < FREE_TRIES || was_disturbed(&again, pattern)); tries++) {
 		fprintf(stderr, "\n    %.0f ms were stolen: again\n", (double)(tries > 1 ? &again : first)->stolen_ns / 1e6);
 		if (tries > 1)
 			session_end(&again.session);

@@ -274,7 +274,7 @@ static void children_that_do_not_fit_the_table_are_counted(void)
 	/* no such processes, so these entries are never freed */
 	while (tracer_follow(tracer, 0x40000000 + nr, &error) == 0)
 		nr++;
-	CU_ASSERT_EQUAL(nr, (int)unfollowed.most - 1);
+	CU_ASSERT_EQUAL(nr, (int)unfollowed.max_processes - 1);
 	before_ns = (uint64_t)now_ns();
 	have_children(3);
 	tracer_get_unfollowed(tracer, &unfollowed);

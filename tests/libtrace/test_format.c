@@ -18,6 +18,7 @@ struct field {
 	bool seen;
 };
 
+/* clang-format off */
 #define FIELD(type, name) { #type, #name, offsetof(struct type, name), sizeof(((struct type *)0)->name), false }
 #define FIELDS_END(type) { #type, NULL, sizeof(struct type), 0, false }
 static struct field fields[] = {
@@ -88,6 +89,7 @@ static struct field fields[] = {
 	FIELD(trace_table_root, entry_bytes), FIELD(trace_table_root, header_bytes), FIELD(trace_table_root, index_entries),
 	FIELDS_END(trace_table_root),
 };
+/* clang-format on */
 enum { NR_FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
 static FILE *document_open(void)

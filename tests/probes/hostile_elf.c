@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 static const unsigned char abbreviations[] = {
 	HE_UNIT, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
 	HE_NAMESPACE, DW_TAG_namespace, 1, 0, 0,
@@ -19,6 +20,7 @@ static const unsigned char abbreviations[] = {
 	HE_BLOCK, DW_TAG_lexical_block, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
 	0,
 };
+/* clang-format on */
 
 static void put(struct he *he, const void *from, size_t bytes)
 {

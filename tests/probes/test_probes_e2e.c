@@ -275,7 +275,7 @@ static void programs_that_may_be_preempted_have_small_stacks(void)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(skeleton);
 	memcpy((void *)&skeleton->rodata->config, &config, sizeof(config));
-	skeleton->rodata->may_fault = skeleton->rodata->may_hold = true;
+	skeleton->rodata->may_fault = skeleton->rodata->may_disable_preemption = true;
 	bpf_map__set_value_size(skeleton->maps.rings, (1 << 15) + 8192);
 	bpf_map__set_value_size(skeleton->maps.structural_rings, (1 << 15) + 8192);
 	bpf_program__set_autoload(skeleton->progs.probe_kernel, false);

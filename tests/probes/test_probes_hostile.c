@@ -697,6 +697,7 @@ static int take_entry(const struct lie *lie)
 static void every_number_of_an_answer_is_checked(void)
 {
 	static const struct lie honest_one = {HONEST};
+	/* clang-format off */
 	static const struct lie lies[] = {
 		{HONEST, .offset = 1000}, {HONEST, .offset = UINT64_MAX}, {HONEST, .semaphore = 1000}, {HONEST, .at_return = 1}, {HONEST, .at_return = 2},
 		{HONEST, .role = TRACE_ROLE_BEGIN}, {HONEST, .role = 200}, {HONEST, .nr = 13}, {HONEST, .nr = UINT64_MAX}, {HONEST, .kind = TRACE_KIND_STRING},
@@ -708,6 +709,7 @@ static void every_number_of_an_answer_is_checked(void)
 		{HONEST, .at = AT(is_signed), .value = 2}, {HONEST, .at = AT(shift_left), .value = 64}, {HONEST, .at = AT(shift_right), .value = 255},
 		{HONEST, .at = AT(max_bytes) + 1, .value = 255},
 	};
+	/* clang-format on */
 
 	CU_ASSERT_EQUAL(take_entry(&honest_one), 0);
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {

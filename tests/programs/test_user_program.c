@@ -527,7 +527,7 @@ static bool die_after(int n, const char *before)
 }
 
 /* A daemon that records this machine may have taken the events first. */
-static bool somebody_else(void)
+static bool another_daemon_took(void)
 {
 	for (int i = 0; i < nr_memories; i++)
 		if (memories[i].taken)
@@ -544,7 +544,7 @@ static void step_through(const char *before, const char *buffers, int first, int
 	for (int n = first; die_after(n, before); n += step, deaths++) {
 		unsigned long long known = stored() + lost();
 
-		if (somebody_else())
+		if (another_daemon_took())
 			continue;
 		if (known > *attempted || *attempted - known > 1)
 			printf("(step %d: %llu known of %llu, %d memories) ", n, known, *attempted, nr_memories);
@@ -554,7 +554,7 @@ static void step_through(const char *before, const char *buffers, int first, int
 			CU_ASSERT_TRUE(memories[m].in_flight <= 1);
 	}
 	unsetenv("TRACER_BUFFERS");
-	if (!somebody_else())
+	if (!another_daemon_took())
 		EXPECT_EXACT_LEDGER(); /* the last run got through */
 	CU_ASSERT_TRUE(deaths > 60 / step && missing > 10 / step);
 	printf("(%d deaths, %d in flight) ", deaths, missing);
@@ -597,7 +597,7 @@ static void death_in_the_first_event_costs_that_event(void)
 	for (int n = 0; die_after(n, "0"); n += 7 * unit_step(5), deaths++) {
 		unsigned long long known = stored() + lost();
 
-		if (somebody_else())
+		if (another_daemon_took())
 			continue;
 		CU_ASSERT_TRUE_FATAL(known <= *attempted && *attempted - known <= 1);
 	}

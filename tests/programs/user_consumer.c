@@ -200,7 +200,7 @@ trace_u64 user_consumer_salvage(struct user_consumer *c)
 
 		if (!ring_of(c, n, &ring))
 			continue;
-		subbuf_bury_block(&ring);
+		subbuf_reap_block(&ring);
 		position = ring.control->position;
 		copy = malloc(ring.subbuf_bytes);
 		for (trace_u64 seq = ring.control->consumed + 1; seq <= position >> SUBBUF_OFFSET_BITS; seq++) {

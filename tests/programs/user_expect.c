@@ -165,6 +165,7 @@ int main(int argc, char **argv)
 	pid_t child;
 	bool good;
 
+	/* clang-format off */
 	while ((option = getopt(argc, argv, "+m:r:c:t:dubsl")) != -1)
 		switch (option) {
 		case 'm': expected_memories = atoi(optarg); break;
@@ -178,6 +179,7 @@ int main(int argc, char **argv)
 		case 'l': losing = true; break;
 		default: return 2;
 		}
+	/* clang-format on */
 	if (argc - optind < 2)
 		return 2;
 	expected = strtoull(argv[optind], NULL, 10);

@@ -21,52 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace/subbuf.h>
 
-struct subbuf_writer {
-	struct subbuf_control *control;
-	unsigned char *data;
-	trace_u32 subbuf_bytes;
-	trace_u32 nr_subbufs_log2;
-	trace_u32 cpu;
-	trace_u16 producer;
-	trace_u8 clock;
-	trace_u8 overwrite;
-	trace_u32 **place; /* for tracer/user/ring.h; otherwise NULL */
-	const trace_u32 *overwrites; /* of programs; NULL: @overwrite applies */
-};
-
-static inline unsigned char *ledger_slot(const struct subbuf_writer *w, trace_u64 seq)
-{
-	return w->data + (seq & ((1ULL << w->nr_subbufs_log2) - 1)) * w->subbuf_bytes;
-}
-
-/* The memory that a control.position or a reservation points to. */
-static inline unsigned char *ledger_place(const struct subbuf_writer *w, trace_u64 position)
-{
-	return ledger_slot(w, position >> SUBBUF_OFFSET_BITS) + (position & SUBBUF_OFFSET_MASK);
-}
-
-#define SUBBUF_LOAD(p) (LEDGER_POINT(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
-#define SUBBUF_STORE(p, v) (LEDGER_POINT(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
-#define SUBBUF_ADD(p, v) (LEDGER_POINT(), __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL))
-#define SUBBUF_CAS(p, old, new) (LEDGER_POINT(), __sync_val_compare_and_swap(p, old, new))
-#define SUBBUF_OVERWRITES(w) ((w)->overwrites ? SUBBUF_LOAD((w)->overwrites) : (w)->overwrite)
+#define WRITER_POINT() LEDGER_POINT()
+#define WRITER_OWN_POINT() LEDGER_OWN_POINT()
 #define SUBBUF_CLOCK() (LEDGER_POINT(), LEDGER_NOW())
-#define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)ledger_slot(w, seq))
-#define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
-	(LEDGER_OWN_POINT(), __atomic_store_n((trace_u64 *)(ledger_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED))
-#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                          \
-	do {                                                                              \
-		if ((w)->place)                                                           \
-			*(w)->place = (trace_u32 *)(ledger_slot(w, seq) + (offset));      \
-		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size)); \
-	} while (0)
-
-#ifndef LEDGER_SUBBUF_WRITE_H /* tests/ring/mutants defines this as its broken copy */
-#define LEDGER_SUBBUF_WRITE_H "../../tracer/subbuf_write.h"
-#endif
-#include LEDGER_SUBBUF_WRITE_H
+#include "subbuf_writer.h"
 
 #define LEDGER_MAX_WRITERS 64
 #define LEDGER_ID 200
@@ -167,7 +126,7 @@ static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size
 		return 0;
 	}
 	LEDGER_OWN_POINT();
-	payload = (struct ledger_payload *)(ledger_place(&l->writer, r.position) + sizeof(struct trace_record));
+	payload = (struct ledger_payload *)(writer_at(&l->writer, r.position) + sizeof(struct trace_record));
 	*payload = (struct ledger_payload){ (trace_u16)id, (trace_u16)((size - LEDGER_MIN_BYTES) / 8), n,
 					     clock[(r.position & SUBBUF_OFFSET_MASK) == sizeof(struct subbuf_header)] };
 	filler = (trace_u64 *)(payload + 1);
@@ -268,7 +227,7 @@ static inline void ledger_drain(struct ledger *l)
  * flight. */
 static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
 {
-	trace_u64 position = (subbuf_bury_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
+	trace_u64 position = (subbuf_reap_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
 	void *copy = malloc(l->ring.subbuf_bytes);
 	struct subbuf_salvaged salvaged;
 	trace_u64 kept = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1, seq = l->ring.control->consumed + 1;

@@ -61,7 +61,7 @@ static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to);
 #define USER_APPEND(window, where, now, word, payload) append(window, now, word, payload)
 #define USER_SWAP(where, cpu, at, from, to) swap(cpu, at, from, to)
 #define USER_BLOCK_ROOM 24u
-#ifndef LEDGER_USER_RING_H /* as LEDGER_SUBBUF_WRITE_H */
+#ifndef LEDGER_USER_RING_H /* as WRITER_SUBBUF_WRITE_H */
 #define LEDGER_USER_RING_H "../../tracer/user/ring.h"
 #endif
 #include LEDGER_USER_RING_H

@@ -21,7 +21,7 @@ static void stuck_reserve(void)
 
 static bool stuck_leave(void)
 {
-	memcpy(ledger_place(&ledger.writer, stuck.position) + 8, &(struct ledger_payload){ 1, 0, 0, stuck.time }, 16);
+	memcpy(writer_at(&ledger.writer, stuck.position) + 8, &(struct ledger_payload){ 1, 0, 0, stuck.time }, 16);
 	ledger.attempted[1] = ledger.stored[1] = 1;
 	return subbuf_commit(&ledger.writer, &stuck, LEDGER_ID);
 }

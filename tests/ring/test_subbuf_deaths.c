@@ -168,7 +168,7 @@ static void a_payload_that_looks_like_records_is_none(void)
 					write_record(0, 24);
 				position = __atomic_fetch_add(&ledger.ring.control->position, size, __ATOMIC_RELAXED);
 				for (trace_u32 at = 8; at < size; at += words * 8)
-					memcpy(ledger_place(&ledger.writer, position) + at, &false_record, sizeof(false_record));
+					memcpy(writer_at(&ledger.writer, position) + at, &false_record, sizeof(false_record));
 				for (int i = 0; i < after; i++)
 					write_record(0, i & 1 ? 24 : 40);
 				in_flight = ledger_salvage(&ledger);
@@ -224,9 +224,9 @@ static void leave_hole(trace_u32 size, trace_u32 at, trace_u8 words)
 	struct trace_record false_record = { 123456789, LEDGER_ID, words, 0 };
 	trace_u64 position = __atomic_fetch_add(&ledger.ring.control->position, size, __ATOMIC_RELAXED);
 
-	memset(ledger_place(&ledger.writer, position), 0xee, size);
+	memset(writer_at(&ledger.writer, position), 0xee, size);
 	if (words)
-		memcpy(ledger_place(&ledger.writer, position) + at, &false_record, sizeof(false_record));
+		memcpy(writer_at(&ledger.writer, position) + at, &false_record, sizeof(false_record));
 }
 
 /* Several holes full of bytes that look like records: each salvaged record was written there, and

@@ -288,8 +288,10 @@ void shape_edit(struct reshape *r, const struct shape_edit *edit)
 /* Limits, and numbers with a meaning: threads and files coincide where they are small. */
 static uint64_t likely_value(struct dice *dice)
 {
+	/* clang-format off */
 	static const uint64_t values[] = {0, 1, 2, 3, 7, 10, 11, 255, 256, 1000, 4096, 8191, 8192, 0xffff, 1u << 20, 1u << 22, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
 					  1ull << 32, 1ull << 62, INT64_MAX, 1ull << 63, UINT64_MAX - 4095, UINT64_MAX - 1, UINT64_MAX};
+	/* clang-format on */
 
 	switch (below(dice, 4)) {
 	case 0:

@@ -270,16 +270,16 @@ static void memory_does_not_grow_with_events(void)
 #define TREE_TIDS 30000u
 
 /**
- * struct life - a trace of one CPU on which one thread creates, uses and closes @nr objects
+ * struct object_life - a trace of one CPU on which one thread creates, uses and closes @nr objects
  */
-struct life {
+struct object_life {
 	struct trace_writer *writer;
 	struct stream stream;
 	uint64_t made;
 	uint64_t ino;
 };
 
-static void add_in(struct life *life, uint16_t id, const void *payload, size_t payload_bytes)
+static void add_in(struct object_life *life, uint16_t id, const void *payload, size_t payload_bytes)
 {
 	if (life->stream.bytes > BLOCK_BYTES - 2048)
 		write_block(life->writer, &life->stream, TRACE_CHUNK_EVENTS);
@@ -287,27 +287,27 @@ static void add_in(struct life *life, uint16_t id, const void *payload, size_t p
 	life->made++;
 }
 
-static void enters(struct life *life, uint32_t nr, uint64_t arg0, uint64_t arg1)
+static void enters(struct object_life *life, uint32_t nr, uint64_t arg0, uint64_t arg1)
 {
 	struct trace_sys_enter3 call = {.nr = nr, .arg0 = arg0, .arg1 = arg1};
 
 	add_in(life, TRACE_EV_sys_enter3, &call, sizeof(call));
 }
 
-static void leaves(struct life *life, int64_t ret)
+static void leaves(struct object_life *life, int64_t ret)
 {
 	struct trace_sys_exit result = {.ret = ret};
 
 	add_in(life, TRACE_EV_sys_exit, &result, sizeof(result));
 }
 
-static void calls(struct life *life, uint32_t nr, uint64_t arg0, int64_t ret)
+static void calls(struct object_life *life, uint32_t nr, uint64_t arg0, int64_t ret)
 {
 	enters(life, nr, arg0, 0);
 	leaves(life, ret);
 }
 
-static void gives_path(struct life *life, uint32_t nr, const char *path)
+static void gives_path(struct object_life *life, uint32_t nr, const char *path)
 {
 	struct {
 		struct trace_sys_path path;
@@ -318,7 +318,7 @@ static void gives_path(struct life *life, uint32_t nr, const char *path)
 	add_in(life, TRACE_EV_sys_path, &event, sizeof(event.path) + strlen(path) + 1);
 }
 
-static void gets_file(struct life *life, int fd, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags, const char *path)
+static void gets_file(struct object_life *life, int fd, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags, const char *path)
 {
 	struct {
 		struct trace_fs_open open;
@@ -329,7 +329,7 @@ static void gets_file(struct life *life, int fd, uint32_t dev, uint64_t ino, uin
 	add_in(life, TRACE_EV_fs_open, &event, sizeof(event.open) + strlen(path) + 1);
 }
 
-static void pipe_lives(struct life *life, uint32_t i)
+static void pipe_lives(struct object_life *life, uint32_t i)
 {
 	uint64_t ino = ++life->ino;
 
@@ -343,7 +343,7 @@ static void pipe_lives(struct life *life, uint32_t i)
 	calls(life, SYS_close, 4, 0);
 }
 
-static void socket_pair_lives(struct life *life, uint32_t i)
+static void socket_pair_lives(struct object_life *life, uint32_t i)
 {
 	struct trace_sock_endpoints ends[2] = {{.fd = 3, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1}};
 	struct trace_sock_send transfer = {.ret = 1, .family = AF_UNIX};
@@ -368,7 +368,7 @@ static void socket_pair_lives(struct life *life, uint32_t i)
 	calls(life, SYS_close, 4, 0);
 }
 
-static void changes_state(struct life *life, uint64_t ino, uint16_t from, uint16_t to)
+static void changes_state(struct object_life *life, uint64_t ino, uint16_t from, uint16_t to)
 {
 	struct trace_sock_state state = {.ino = ino, .family = AF_INET, .protocol = 6, .old_state = from, .new_state = to};
 
@@ -376,7 +376,7 @@ static void changes_state(struct life *life, uint64_t ino, uint16_t from, uint16
 }
 
 /* To a listener that need not be known; request, answer, closed at both ends. */
-static void connection_lives(struct life *life, uint32_t i)
+static void connection_lives(struct object_life *life, uint32_t i)
 {
 	static const uint64_t localhost = 0x0100007fffff0000ull;
 	struct trace_sock_endpoints ends[2];
@@ -406,11 +406,11 @@ static void connection_lives(struct life *life, uint32_t i)
 	}
 }
 
-static void file_is_looked_at(struct life *life, uint32_t i)
+static void file_is_looked_at(struct object_life *life, uint32_t i)
 {
 	char path[100];
 
-	snprintf(path, sizeof(path), "/home/somebody/projects/toolkit/build/objects/part-%u.o", i);
+	snprintf(path, sizeof(path), "/home/tester/projects/toolkit/build/objects/part-%u.o", i);
 	enters(life, SYS_newfstatat, 0, 0);
 	gives_path(life, SYS_newfstatat, path);
 	leaves(life, -2);
@@ -422,11 +422,11 @@ static void file_is_looked_at(struct life *life, uint32_t i)
 	calls(life, SYS_close, 3, 0);
 }
 
-static void file_is_read(struct life *life, uint32_t i)
+static void file_is_read(struct object_life *life, uint32_t i)
 {
 	char path[100];
 
-	snprintf(path, sizeof(path), "/home/somebody/projects/toolkit/build/objects/part-%u.o", i);
+	snprintf(path, sizeof(path), "/home/tester/projects/toolkit/build/objects/part-%u.o", i);
 	enters(life, SYS_openat, 0, 0);
 	gives_path(life, SYS_openat, path);
 	gets_file(life, 3, DISK, 100 + i, S_IFREG | 0644, 0, path);
@@ -435,7 +435,7 @@ static void file_is_read(struct life *life, uint32_t i)
 	calls(life, SYS_close, 3, 0);
 }
 
-static void turns_to(struct life *life, uint32_t prev, uint32_t next, uint32_t state)
+static void turns_to(struct object_life *life, uint32_t prev, uint32_t next, uint32_t state)
 {
 	struct trace_sched_switch sw = {.prev_tid = prev, .next_tid = next, .prev_state = state, .next_prio = 120};
 
@@ -443,7 +443,7 @@ static void turns_to(struct life *life, uint32_t prev, uint32_t next, uint32_t s
 }
 
 /* As many calls, descriptors and mappings as a small command makes. */
-static void command_runs(struct life *life, uint32_t i)
+static void command_runs(struct object_life *life, uint32_t i)
 {
 	static const uint32_t some_calls[] = {SYS_brk, SYS_access, SYS_fstat, SYS_pread64, SYS_mprotect, SYS_munmap, SYS_prlimit64, SYS_getrandom,
 					      SYS_ioctl, SYS_statfs, SYS_set_tid_address, SYS_rseq, SYS_arch_prctl, SYS_futex};
@@ -492,9 +492,9 @@ static void command_runs(struct life *life, uint32_t i)
 	leaves(life, tid);
 }
 
-static void write_life(const char *path, uint32_t nr, void (*lives)(struct life *, uint32_t))
+static void write_life(const char *path, uint32_t nr, void (*lives)(struct object_life *, uint32_t))
 {
-	static struct life life;
+	static struct object_life life;
 	struct trace_writer_options options = {.size = sizeof(options), .start_ns = START_NS, .start_realtime_ns = START_NS};
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	struct trace_stream_stats stats;
@@ -526,7 +526,7 @@ static size_t in_use(void)
 
 /* The memory that the analysis holds at the end of a trace with @nr of them; @with_servers:
  * including the bills of servers. */
-static long long held_for(uint32_t nr, void (*lives)(struct life *, uint32_t), bool with_servers)
+static long long held_for(uint32_t nr, void (*lives)(struct object_life *, uint32_t), bool with_servers)
 {
 	struct trace_error error = {0};
 	struct trace_analysis *analysis;
@@ -556,7 +556,7 @@ static long long held_for(uint32_t nr, void (*lives)(struct life *, uint32_t), b
 }
 
 /* Bytes for each object beyond @few, with four times as many. TRACE_TEST_LONG: with a million. */
-static double price_beyond(uint32_t few, const char *what, void (*lives)(struct life *, uint32_t), bool with_servers)
+static double price_beyond(uint32_t few, const char *what, void (*lives)(struct object_life *, uint32_t), bool with_servers)
 {
 	uint32_t many = getenv("TRACE_TEST_LONG") ? 1000000 : 4 * few;
 	double price = (double)(held_for(many, lives, with_servers) - held_for(few, lives, with_servers)) / (many - few);
@@ -565,7 +565,7 @@ static double price_beyond(uint32_t few, const char *what, void (*lives)(struct 
 	return price;
 }
 
-static double price_of(const char *what, void (*lives)(struct life *, uint32_t), bool with_servers)
+static double price_of(const char *what, void (*lives)(struct object_life *, uint32_t), bool with_servers)
 {
 	return price_beyond(30000, what, lives, with_servers);
 }

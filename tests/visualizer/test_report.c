@@ -43,11 +43,11 @@ static const char golden_page[] =
 	"\t\t  19800   49.50         waiting for a CPU\n"
 	"\t\t  10200   25.50         waiting for something else\n"
 	"\t\tSystem call usage:\n"
-	"\t\t  calls  errors  elapsed      %   CPU  interrupted  for a CPU  for else  shortest  median  99th %  longest  name\n"
-	"\t\t      1       0    23000  57.50  3000            0       9800     10200     23000   23000   23000    23000  read\n"
+	"\t\t  calls  errors  elapsed      %   CPU  interrupted  CPU wait  blocked  shortest  median  99th %  longest  name\n"
+	"\t\t      1       0    23000  57.50  3000            0      9800    10200     23000   23000   23000    23000  read\n"
 	"\t\tTraps:\n"
-	"\t\t  calls  major  elapsed     %  CPU  interrupted  for a CPU  for else  shortest  median  99th %  longest  name\n"
-	"\t\t      1      0      500  1.25  500            0          0         0       500     500     500      500  page fault\n"
+	"\t\t  count  major  elapsed     %  CPU  interrupted  CPU wait  blocked  shortest  median  99th %  longest  name\n"
+	"\t\t      1      0      500  1.25  500            0         0        0       500     500     500      500  page fault\n"
 	"\t\tWaiting for a CPU that was taken by:\n"
 	"\t\t   time      %  count\n"
 	"\t\t  10000  25.00         (idle CPU waking up)\n"
@@ -80,9 +80,9 @@ static const char golden_front[] =
 	"  CPU  busy %  programs  kernel  irq  softirq   idle  unknown\n"
 	"    0   75.00     26000    3500  500        0  10000        0\n"
 	"\n"
-	"Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for else):\n"
-	"  PID  parent  elapsed  CPU %  programs  kernel  interrupted  for a CPU  for else  command  most of it for\n"
-	"   10       1    40000  25.00      6500    3500            0      19800     10200  one      file /da\\x0ata\n"
+	"Processes (on a CPU: own code, kernel; off the CPU: CPU wait, blocked):\n"
+	"  PID  parent  elapsed  CPU %  own code  kernel  interrupted  CPU wait  blocked  command  blocked mostly on\n"
+	"   10       1    40000  25.00      6500    3500            0     19800    10200  one      file /da\\x0ata\n"
 	"\n";
 
 static void the_answer_and_the_tables_of_one_process_come_first(void)
@@ -113,7 +113,7 @@ static const char golden_sections[] =
 	"  58000  48.33      2  other processes\n"
 	"  62000  51.67         a CPU\n"
 	"\n"
-	"Files (waited: how long threads were blocked on them):\n"
+	"Files (waited: time that threads were blocked on them; reads, writes: number of calls):\n"
 	"  waited  reads  read  writes  written  path\n"
 	"       0      1   100       1      100  pipe\\xff\\x1b\n"
 	"\n"
@@ -126,7 +126,7 @@ static const char golden_sections[] =
 	"   38000      1  one (10)                  esc\\x1b[31m\\x0alock (30)  pipe\n"
 	"   20000      1  esc\\x1b[31m\\x0alock (30)  another of its threads    futex\n"
 	"\n"
-	"Interrupts (time of the CPUs that they took, idle ones included):\n"
+	"Interrupts (the CPU time that they took, also on idle CPUs):\n"
 	"  time  count  mean  kind    name\n"
 	"  1000      1  1000  vector  local_timer\n"
 	"\n";
@@ -205,7 +205,7 @@ static void titles_and_paths_fit_the_terminal(void)
 		if (widest_line(text) > 76)
 			printf("\n%s\n%s\n", arguments, text);
 		if (i == 0)
-			contains(text, "Processes (CPU time: in programs, in the kernel; waiting: for a CPU, for\n    else):\n");
+			contains(text, "Processes (on a CPU: own code, kernel; off the CPU: CPU wait, blocked):\n");
 		free(text);
 	}
 	unsetenv("COLUMNS");

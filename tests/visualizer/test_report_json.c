@@ -86,6 +86,7 @@ static struct tb *eventful_story(void)
 }
 
 /* Figures of the process, and of its only thread. */
+/* clang-format off */
 #define ITS_FIGURES                                                                                                                          \
 	"'elapsed_ns': 8000, 'cpu_ns': 6220, 'user_ns': 5550, 'system_ns': 670, 'syscall_ns': 520, 'trap_ns': 150, 'interrupted_ns': 30,"    \
 	"'stolen_ns': 0, 'wait_cpu_ns': 800,"                                                                                                \
@@ -103,6 +104,7 @@ static struct tb *eventful_story(void)
 	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}],"                                                             \
 	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0, 'device': 'vda'},"       \
 	"          {'path': 'pipe:', 'read_bytes': 1, 'written_bytes': 0, 'reads': 1, 'writes': 0, 'wait_ns': 0, 'device': ''}]"
+/* clang-format on */
 
 static void the_json_of_a_process_is_complete(void)
 {

@@ -454,7 +454,7 @@ static void the_number_of_events_is_that_of_the_trace(void)
 	char *text = report_of(make_masked(mask), "-s");
 
 	/* and the start state counts as none */
-	contains(text, "\tEvents: 4, 1 of them of the trace itself\n\tScheduling changes: 3\n");
+	contains(text, "\tEvents: 4, 1 of them about the recording\n\tScheduling changes: 3\n");
 	free(text);
 	text = report_of(make_masked(mask), "--json");
 	contains(text, "\"events\":4,");

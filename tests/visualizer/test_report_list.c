@@ -361,7 +361,7 @@ static void a_list_that_would_be_empty_says_why(void)
 	contains(text, "the trace has no events of the requested kinds; tracevisualizer -s shows ");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-d -tstart_thread", &text), 0);
-	contains(text, "start_thread and its like describe the start state and are not events");
+	contains(text, "start_thread and the other types of the start state are not events");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-d -tsys_enter", &text), 0); /* with any number of arguments */
 	contains(text, "SYSCALL : read(");

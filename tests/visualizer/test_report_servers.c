@@ -48,16 +48,16 @@ static void a_server_and_its_clients_are_shown(void)
 {
 	char *text = report_of(server_story(NULL), "-a --ns");
 
-	contains(text, "Servers (receiving: softirq time for their sockets, not in their CPU time):\n"
+	contains(text, "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, not included):\n"
 		       "\tserver (30): 6700 of CPU time, 13.7 % exact, 0.0 % shared, 86.3 % background\n"
 		       "\t\tCPU time  exact  shared  requests  receiving  for client\n"
 		       "\t\t     920    920       0         1          0  client (10)\n");
-	contains(text, "Waiting for servers, and what they did meanwhile:\n"
+	contains(text, "Waits for servers, and what the server did meanwhile:\n"
 		       "\tclient (10) waited 1752 for server (30), 1 time:\n"
-		       "\t\t   402  it worked for this client\n"
-		       "\t\t    50  it worked for others, or for itself\n"
-		       "\t\t  1000  it waited for file /data\n"
-		       "\t\t   300  its idle CPU was waking up\n");
+		       "\t\t   402  the server worked for this client\n"
+		       "\t\t    50  the server worked for others, or for itself\n"
+		       "\t\t  1000  the server waited for file /data\n"
+		       "\t\t   300  the server's CPU was idle and woke up\n");
 	free(text);
 }
 
@@ -86,7 +86,7 @@ static void receiving_is_not_shown_without_softirqs(void)
 	memset(mask, 0xff, sizeof(mask));
 	mask[TRACE_EV_softirq_entry / 64] &= ~(1ull << TRACE_EV_softirq_entry % 64);
 	text = report_of(server_story(mask), "-a --ns");
-	contains(text, "Servers:\n"
+	contains(text, "Servers: CPU time by client (exact: while one request was open; shared: several):\n"
 		       "\tserver (30): 6700 of CPU time, 13.7 % exact, 0.0 % shared, 86.3 % background\n"
 		       "\t\tCPU time  exact  shared  requests  for client\n");
 	free(text);

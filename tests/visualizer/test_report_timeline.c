@@ -156,8 +156,8 @@ static void a_window_and_a_process_can_be_chosen(void)
 	CU_ASSERT_EQUAL(sum_of(timeline, 20, 20), 0);
 	CU_ASSERT_EQUAL(sum_of(timeline, 0, 0), 0); /* 20 was on the CPU */
 	json_decref(timeline);
-	CU_ASSERT_EQUAL(run_on_trace("--timeline --comm=nobody", &text), 1);
-	contains(text, "tracevisualizer: no process of this trace is called nobody; ");
+	CU_ASSERT_EQUAL(run_on_trace("--timeline --comm=absent", &text), 1);
+	contains(text, "tracevisualizer: no process of this trace is called absent; ");
 	free(text);
 }
 

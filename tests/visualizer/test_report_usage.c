@@ -99,7 +99,7 @@ static void a_selection_that_matches_no_process_fails(void)
 		const char *options;
 		int status;
 	} cases[] = {
-		{"--json --comm=nobody", 1}, {"--json --pid=4711", 1}, {"--json --cgroup=/none", 1}, {"-a --comm=nobody", 1}, {"-a -d --pid=4711", 1},
+		{"--json --comm=absent", 1}, {"--json --pid=4711", 1}, {"--json --cgroup=/none", 1}, {"-a --comm=absent", 1}, {"-a -d --pid=4711", 1},
 		{"--json --comm=one", 0},    {"--json", 0},	       {"-a --pid=10", 0},
 	};
 	char arguments[256], *text;
@@ -112,9 +112,9 @@ static void a_selection_that_matches_no_process_fails(void)
 	}
 	for (int status = 0; status < 2; status++) {
 		/* 30 is in the second trace */
-		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=nobody" : "--pid=30", trace_path, story_path);
+		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=absent" : "--pid=30", trace_path, story_path);
 		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
-		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called nobody; without --pid, --comm and --cgroup all are listed\n") == 0, status);
+		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called absent; without --pid, --comm and --cgroup all are listed\n") == 0, status);
 		free(text);
 	}
 }
@@ -155,8 +155,8 @@ static bool has_text(const char *path, const char *text)
 /* A command without a report keeps the old file, and leaves no empty file behind. */
 static void a_command_that_fails_leaves_the_old_file(void)
 {
-	static const char *const options[] = {"--critical-path=nobody", "--critical-path --from=900", "-d -c99", "-d -tnothing", "-d --from=900", "--timeline --comm=nobody",
-					      "-a --comm=nobody"};
+	static const char *const options[] = {"--critical-path=absent", "--critical-path --from=900", "-d -c99", "-d -tnothing", "-d --from=900", "--timeline --comm=absent",
+					      "-a --comm=absent"};
 	char path[64], arguments[512], *text;
 
 	snprintf(path, sizeof(path), "%s.out", trace_path);

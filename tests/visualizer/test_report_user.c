@@ -49,25 +49,25 @@ static struct tb *shop(void)
 }
 
 static const char golden[] =
-	"Scopes of programs (where the time between begin and end went):\n"
-	"  count  time  median  99th %   CPU  for a CPU  for else  name           process\n"
-	"      1  5500    5500    5500  2400        100      3000  shop:checkout  shop (10)\n"
+	"Scopes of programs (the time between begin and end, and where it went):\n"
+	"  count  time  median  99th %   CPU  CPU wait  blocked  name           process\n"
+	"      1  5500    5500    5500  2400       100     3000  shop:checkout  shop (10)\n"
 	"\n"
 	"  1 had not ended at the end of the trace.\n"
 	"\n"
 	"  shop:checkout waited 3000 for file /orders.db\n"
 	"\n"
-	"Requests of programs (from begin to end, on any threads; queued: on none):\n"
-	"  count  time  median  99th %   CPU  for a CPU  for else  queued  name        process\n"
-	"      1  4900    4900    4900  1800        100      3000       0  shop:order  shop (10)\n"
+	"Requests of programs (the time between begin and end, on any thread; queued: no thread worked on it):\n"
+	"  count  time  median  99th %   CPU  CPU wait  blocked  queued  name        process\n"
+	"      1  4900    4900    4900  1800       100     3000       0  shop:order  shop (10)\n"
 	"\n"
 	"  shop:order waited 3000 for file /orders.db\n"
 	"\n";
 
 static const char golden_between[] =
-	"Between events of programs (of one thread and provider):\n"
-	"  count  time  median  99th %   CPU  for a CPU  for else  name               process\n"
-	"      1  6000    6000    6000  2900        100      3000  shop:paid .. paid  shop (10)\n";
+	"Time between consecutive events of programs (of one thread and provider):\n"
+	"  count  time  median  99th %   CPU  CPU wait  blocked  name               process\n"
+	"      1  6000    6000    6000  2900       100     3000  shop:paid .. paid  shop (10)\n";
 
 /* Process 20 takes the CPU of 11, and waits within a scope of the same name. */
 static void waits_in_scopes_of_one_name_show_their_process(void)
@@ -108,7 +108,7 @@ static void scopes_that_never_ended_are_shown(void)
 	emit(s.tb, 0, 1500, close, 10, 0);
 	emit(s.tb, 0, 1600, open, 10, 0);
 	text = report(s.tb, "-a");
-	contains(text, "\n\nScopes of programs (where the time between begin and end went):\n"
+	contains(text, "\n\nScopes of programs (the time between begin and end, and where it went):\n"
 		       "  1 had not ended at the end of the trace.\n"
 		       "  1 ended without a beginning in the trace.\n\n");
 	free(text);
@@ -148,8 +148,8 @@ static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 	tb_vector_exit(s.tb, 0, 6570, TRACE_VECTOR_LOCAL_TIMER);
 	emit(s.tb, 0, 7000, close, 10, 0);
 	text = report(s.tb, "-a --ns");
-	contains(text, "  count  time  median  99th %   CPU  interrupted  for a CPU  for else  name           process\n"
-		       "      1  5500    5500    5500  2330           70        100      3000  shop:checkout  shop (10)\n");
+	contains(text, "  count  time  median  99th %   CPU  interrupted  CPU wait  blocked  name           process\n"
+		       "      1  5500    5500    5500  2330           70       100     3000  shop:checkout  shop (10)\n");
 	free(text);
 	tb_free(s.tb);
 }
@@ -167,10 +167,10 @@ static void the_report_shows_unrecorded_time_of_a_scope(void)
 	emit(tb, 0, 6600, done, 10, 5);
 	emit(tb, 0, 7000, close, 10, 0);
 	text = report(tb, "-a --ns");
-	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  not seen  name    process\n"
-		       "      1  5500    5500    5500    0          0         0      5500  shop:a  shop (10)\n");
-	contains(text, "  count  time  median  99th %  CPU  for a CPU  for else  queued  not seen  name    process\n"
-		       "      1  5000    5000    5000    0          0         0       0      5000  shop:b  shop (10)\n");
+	contains(text, "  count  time  median  99th %  CPU  CPU wait  blocked  unknown  name    process\n"
+		       "      1  5500    5500    5500    0         0        0     5500  shop:a  shop (10)\n");
+	contains(text, "  count  time  median  99th %  CPU  CPU wait  blocked  queued  unknown  name    process\n"
+		       "      1  5000    5000    5000    0         0        0       0     5000  shop:b  shop (10)\n");
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"name\":\"shop:a\",\"from\":\"\",\"pid\":10,\"comm\":\"shop\"");
@@ -202,8 +202,8 @@ static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 		CU_ASSERT_PTR_NULL(strstr(text, "CPUs (%"));
 		free(text);
 	}
-	text = report_as(tb, "-a --comm=nobody", 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called nobody; without --pid, --comm and --cgroup all are listed\n");
+	text = report_as(tb, "-a --comm=absent", 1);
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called absent; without --pid, --comm and --cgroup all are listed\n");
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");

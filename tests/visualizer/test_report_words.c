@@ -131,9 +131,9 @@ static void strange_rows_have_words(void)
 	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 32000, 0);
 	text = report_of(tb, "-a --ns --pid=40");
-	contains(text, "for the end of futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke up, and used");
+	contains(text, "for the system call futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke up, and used");
 	contains(text, "20000  50.00         (idle CPU waking up)\n");
-	contains(text, "6000  15.00      1  the end of futex via futex\n");
+	contains(text, "6000  15.00      1  system call futex via futex\n");
 	contains(text, "(sockets, TCP)\n");
 	free(text);
 }
@@ -190,8 +190,8 @@ static void an_empty_trace_and_an_unused_name_are_reported(void)
 	text = report_of(tb, "-a");
 	CU_ASSERT_PTR_EQUAL(strstr(text, "No time passes in this trace.\n"), text);
 	free(text);
-	CU_ASSERT_EQUAL(run_on_trace("-a --comm=nobody", &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is called nobody; without --pid, --comm and --cgroup all are listed\n");
+	CU_ASSERT_EQUAL(run_on_trace("-a --comm=absent", &text), 1);
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is called absent; without --pid, --comm and --cgroup all are listed\n");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 1);
 	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 4711; without --pid, --comm and --cgroup all are listed\n");
@@ -249,7 +249,7 @@ static void using_all_of_the_time_is_not_called_most(void)
 	tb_switch(tb, 0, 9000, 11, 0, TRACE_TASK_INTERRUPTIBLE);
 	text = report_of(tb, "-a --comm=one");
 	join_lines(text);
-	contains(text, " CPUs at a time, all by one (2 processes); they waited ");
+	contains(text, " CPUs on average, all by one (2 processes); they waited ");
 	free(text);
 }
 
@@ -312,7 +312,7 @@ static void less_than_half_is_not_called_most(void)
 	char *text = report_of(make_thirds(), "-a --pid=10");
 
 	join_lines(text);
-	contains(text, "one (10) waited 64 % of its 110.00 us for something, 27 % for a timer, then 18 % for ");
+	contains(text, "one (10) waited 64 % of its 110.00 us for something (27 % for a timer, 18 % for ");
 	contains(text, "; it waited 27 % for a CPU, 33 % of that taken by ");
 	free(text);
 	text = report_of(make_thirds(), "--critical-path=10 --from=0.00008");
@@ -348,7 +348,7 @@ static void the_longest_wait_is_not_called_most_of_them(void)
 	other_call(tb, 7000, SYS_futex);
 	other_call(tb, 11000, SYS_msgrcv);
 	text = report_of(tb, "-a");
-	contains(text, "  limited  the end of calls\n");
+	contains(text, "  limited  system calls\n");
 	free(text);
 	text = report_of(make_thirds(), "-a --pid=10");
 	contains(text, "  one      43 %: timeout\n");
@@ -381,8 +381,8 @@ static void own_threads_are_no_processes_of_the_same_name(void)
 	tb_sys_exit(tb, 1, 64400, 0);
 	text = report_of(tb, "-a --pid=10");
 	join_lines(text);
-	contains(text, " for another of its threads via futex, then ");
-	contains(text, " for process 20 one via futex; ");
+	contains(text, " for another of its threads via futex, ");
+	contains(text, " for process 20 one via futex); ");
 	CU_ASSERT_PTR_NULL(strstr(text, "processes named one"));
 	free(text);
 }
@@ -412,7 +412,7 @@ static void the_answer_is_about_the_command_and_its_descendants(void)
 	text = report_of(tb, "-a");
 	contains(text, "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
 		       "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
-		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs at a time, most by\n"
+		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs on average, most by\n"
 		       "cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
 	free(text);
 }
@@ -442,7 +442,7 @@ static void the_command_and_its_descendants_come_first(void)
 		tb_switch(tb, 0, 1098000, 41, 40, TRACE_TASK_INTERRUPTIBLE);
 		tb_switch(tb, 1, 1099000, 50, 0, TRACE_TASK_INTERRUPTIBLE);
 		text = report_of(tb, options[i]);
-		contains(text, i ? "Processes (CPU" : "Processes, the command's first (CPU");
+		contains(text, i ? "Processes (on a CPU" : "Processes, the command's first (on a CPU");
 		check_order(text, i ? "  daemon" : "  make", i ? "  make" : "  cc1");
 		check_order(text, i ? "  make" : "  cc1", i ? "  cc1" : "  daemon");
 		check_order(text, i ? "Process (50," : "Process (41,", i ? "Process (41," : "Process (50,");

@@ -44,8 +44,8 @@ enum cost {
 	REQUESTS
 };
 
-/** struct what - a thing or happening; @before: called @nr times before the first @fn */
-struct what {
+/** struct repeated_step - a thing or happening; @before: called @nr times before the first @fn */
+struct repeated_step {
 	const char *name;
 	what_fn fn, before;
 	enum cost cost;
@@ -294,7 +294,7 @@ static void a_signal(struct story *story, uint32_t i)
 	EVENT(story, 0, signal_generate, NULL, .tid = OTHER, .signal = 10, .group = 1);
 }
 
-static const struct what things[] = {
+static const struct repeated_step things[] = {
 	{.name = "nothing", .fn = nothing},
 	{.name = "processes", .fn = a_process, .cost = THREADS},
 	{.name = "threads", .fn = a_thread, .cost = THREADS},
@@ -592,7 +592,7 @@ static void a_mark(struct story *story, uint32_t i)
 	EVENT(story, 0, trace_mark, "mark", );
 }
 
-static const struct what happenings[] = {
+static const struct repeated_step happenings[] = {
 	{.name = "losses", .fn = a_loss, .cost = GAPS},
 	{.name = "losses here", .fn = a_loss_here, .cost = GAPS},
 	{.name = "losses of a program", .fn = a_loss_of_a_program},
@@ -634,7 +634,7 @@ static const struct what happenings[] = {
 
 /* ---- */
 
-static const struct what *thing, *happening;
+static const struct repeated_step *thing, *happening;
 
 static void tell_of_both(struct story *story, uint32_t nr)
 {
@@ -657,13 +657,13 @@ static void tell_of_both(struct story *story, uint32_t nr)
  * since the last call to all requests that the thread works on, up to 4096; the tests below exceed
  * these bounds. An exec walks over the descriptors, as the kernel does.
  */
-static bool is_paid(const struct what *one, const struct what *other)
+static bool is_paid(const struct repeated_step *one, const struct repeated_step *other)
 {
 	return one->cost == REQUESTS || (one->cost == THREADS && other->cost == GAPS) ||
 	       (one->cost == DESCRIPTORS && other->cost == EXECS);
 }
 
-static bool is_chosen(const char *variable, const struct what *what)
+static bool is_chosen(const char *variable, const struct repeated_step *what)
 {
 	return !getenv(variable) || strcmp(getenv(variable), what->name) == 0;
 }
@@ -687,16 +687,16 @@ static void of_whatever_there_is_many_no_event_costs_more(void)
 /* 2000 threads times 2000 gaps: more than the maximum of a million intervals. */
 static void the_pieces_of_sleeps_through_gaps_are_bounded(void)
 {
-	thing = &(struct what){.name = "processes", .fn = a_process};
-	happening = &(struct what){.name = "losses", .fn = a_loss};
+	thing = &(struct repeated_step){.name = "processes", .fn = a_process};
+	happening = &(struct repeated_step){.name = "losses", .fn = a_loss};
 	each_costs_the_same(tell_of_both, 2000, "-a");
 }
 
 /* 5000 requests: more than the maximum of a set. */
 static void the_requests_that_a_thread_works_on_are_bounded(void)
 {
-	thing = &(struct what){.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection};
-	happening = &(struct what){.name = "turns", .fn = a_turn};
+	thing = &(struct repeated_step){.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection};
+	happening = &(struct repeated_step){.name = "turns", .fn = a_turn};
 	each_costs_the_same(tell_of_both, 5000, "-a");
 }
 

@@ -29,13 +29,13 @@ static uint16_t type(struct story *story, const char *name, enum trace_event_rol
 }
 
 /* The event types of a request. */
-struct order {
+struct order_types {
 	uint16_t begin, end, handoff;
 };
 
-static struct order order(struct story *story)
+static struct order_types order(struct story *story)
 {
-	return (struct order){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+	return (struct order_types){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
 			      type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
 			      type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
 }
@@ -89,7 +89,7 @@ static void wait_for(struct story *story, uint32_t nr)
 
 static void tell_of_open_requests(struct story *story, uint32_t nr)
 {
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++)
@@ -108,7 +108,7 @@ static void a_wait_costs_the_same_however_many_requests_are_open(void)
 /* Each request begins between waits for different threads; all end at the end. */
 static void tell_of_different_waits(struct story *story, uint32_t nr)
 {
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -128,7 +128,7 @@ static void a_request_costs_the_same_however_many_different_waits_it_has(void)
 /* The same, but the requests have no end: the loss of an event ends them. */
 static void tell_of_lost_requests(struct story *story, uint32_t nr)
 {
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -148,7 +148,7 @@ static void a_request_that_is_lost_costs_the_same_however_many_waits_it_has(void
 /* After waits, all requests move to another thread and back. */
 static void tell_of_handed_requests(struct story *story, uint32_t nr)
 {
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	BEFORE(story, start_thread, "thread", .tid = ONE + 1, .tgid = ONE, .ppid = 1, .nr = -1,
@@ -172,7 +172,7 @@ static void a_request_that_changes_its_thread_costs_the_same_however_many_there_
 /* Half of the requests begin while their thread waits, before the cause of that wait is known. */
 static void tell_of_early_requests(struct story *story, uint32_t nr)
 {
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++)
@@ -201,7 +201,7 @@ static void a_request_that_begins_in_a_wait_costs_the_same_however_many_there_ar
 /* One program has N open requests, and the other one loses N events. */
 static void tell_of_losses_elsewhere(struct story *story, uint32_t nr)
 {
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++)
@@ -277,7 +277,7 @@ static void tell_of_scopes(struct story *story, uint32_t nr)
 	uint16_t open = type(story, "shop:work.begin", TRACE_ROLE_BEGIN),
 		 close = type(story, "shop:work.end", TRACE_ROLE_END);
 	uint16_t met = type(story, "shop:met", TRACE_ROLE_EVENT);
-	struct order of = order(story);
+	struct order_types of = order(story);
 
 	programs(story);
 	for (uint32_t i = 0; i < nr; i++) {

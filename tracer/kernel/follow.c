@@ -214,5 +214,5 @@ void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed
 	*ret_unfollowed = (struct tracer_unfollowed){
 		.processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
 		.first_ns = skeleton->bss->unfollowed_ns,
-		.most = bpf_map__max_entries(skeleton->maps.followed) };
+		.max_processes = bpf_map__max_entries(skeleton->maps.followed) };
 }

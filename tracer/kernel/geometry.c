@@ -30,7 +30,7 @@ void tracer_choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
 	if (!options->nr_subbufs)
 		options->nr_subbufs = TRACER_DEFAULT_NR_SUBBUFS;
 	/* The default size depends on this number. */
-	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, TRACER_MOST_SUBBUFS));
+	options->nr_subbufs = 1u << log2_floor(clamp(options->nr_subbufs, 2, TRACER_MAX_SUBBUFS));
 	if (!options->subbuf_bytes)
 		options->subbuf_bytes = default_subbuf_bytes(nr_cpus, options->nr_subbufs);
 	options->subbuf_bytes = 1u << log2_floor(clamp(options->subbuf_bytes, SUBBUF_MIN_BYTES, SUBBUF_MAX_BYTES));
@@ -43,5 +43,5 @@ void tracer_choose_geometry(struct tracer_options *options, uint32_t nr_cpus)
  * compresses best in long pieces. */
 uint32_t tracer_structural_subbuf_bytes(const struct tracer_options *options)
 {
-	return clamp(options->subbuf_bytes / 4, TRACER_STRUCTURAL_SUBBUF_LEAST, TRACER_STRUCTURAL_SUBBUF_MOST);
+	return clamp(options->subbuf_bytes / 4, TRACER_STRUCTURAL_SUBBUF_MIN, TRACER_STRUCTURAL_SUBBUF_MAX);
 }

@@ -29,13 +29,13 @@ static const char *const vector_names[TRACE_NR_VECTORS] = {
 	[TRACE_VECTOR_SPURIOUS] = "spurious_apic",
 };
 
-/* struct sink - receiver of the names */
-struct sink {
+/* struct name_sink - receiver of the names */
+struct name_sink {
 	tracer_string_fn emit;
 	void *context;
 };
 
-static int emit_table(struct sink *sink, int space, const char *const *names, size_t nr_names)
+static int emit_table(struct name_sink *sink, int space, const char *const *names, size_t nr_names)
 {
 	int result = 0;
 
@@ -45,7 +45,7 @@ static int emit_table(struct sink *sink, int space, const char *const *names, si
 	return result;
 }
 
-static int emit_syscalls(struct sink *sink)
+static int emit_syscalls(struct name_sink *sink)
 {
 	int result = 0;
 
@@ -108,12 +108,12 @@ int tracer_each_interrupt(tracer_interrupt_fn emit, void *context)
 
 static int emit_interrupt(void *context, unsigned int irq, const char *name)
 {
-	struct sink *sink = context;
+	struct name_sink *sink = context;
 
 	return sink->emit(sink->context, TRACE_STRING_IRQ, irq, name);
 }
 
-static int emit_block_devices(struct sink *sink)
+static int emit_block_devices(struct name_sink *sink)
 {
 	FILE *file = fopen("/proc/partitions", "re");
 	char line[256], name[128];
@@ -129,7 +129,7 @@ static int emit_block_devices(struct sink *sink)
 	return result;
 }
 
-static int emit_network_devices(struct sink *sink)
+static int emit_network_devices(struct name_sink *sink)
 {
 	struct if_nameindex *devices = if_nameindex();
 	int result = 0;
@@ -143,7 +143,7 @@ static int emit_network_devices(struct sink *sink)
 
 int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error)
 {
-	struct sink sink = {emit, context};
+	struct name_sink sink = {emit, context};
 	int result = emit_syscalls(&sink);
 
 	if (!result)

@@ -75,8 +75,8 @@ void tracer_follow_descendants(struct tracer *tracer);
 /* start_state_writer.c */
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context);
 
-/* held.c */
-void tracer_choose_holding(struct tracer *tracer); /* after attaching or detaching programs or probes */
+/* deferred.c */
+void tracer_choose_deferring(struct tracer *tracer); /* after attaching or detaching programs or probes */
 
 /* probe_attach.c */
 /* Returns when no probe runs any more: no more events; counts stay. */

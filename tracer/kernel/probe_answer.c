@@ -22,7 +22,7 @@ struct record_head {
 	uint32_t bytes; /* of the content */
 };
 
-#define MOST_LINE_BYTES 8192 /* per text */
+#define MAX_LINE_BYTES 8192 /* per text */
 
 /* ---- the reader writes ---- */
 
@@ -46,7 +46,7 @@ static void put_text(struct probe_answer *answer, const char *text)
 	size_t chars = strlen(text);
 	uint16_t length;
 
-	chars = chars < MOST_LINE_BYTES ? chars : MOST_LINE_BYTES - 1;
+	chars = chars < MAX_LINE_BYTES ? chars : MAX_LINE_BYTES - 1;
 	length = (uint16_t)chars;
 
 	put(answer, &length, sizeof(length));
@@ -58,7 +58,7 @@ static void begin(struct probe_answer *answer, enum probe_record_kind kind)
 {
 	struct record_head head = {.kind = kind};
 
-	if (sizeof(answer->packet) - answer->used < 4 * MOST_LINE_BYTES)
+	if (sizeof(answer->packet) - answer->used < 4 * MAX_LINE_BYTES)
 		probe_answer_flush(answer);
 	answer->record = answer->used;
 	put(answer, &head, sizeof(head));
@@ -98,7 +98,7 @@ static void put_field(struct probe_answer *answer, const struct trace_field *fie
 	put(answer, argument, sizeof(*argument));
 }
 
-void probe_answer_entry(struct probe_answer *answer, const struct entry *entry)
+void probe_answer_entry(struct probe_answer *answer, const struct probe_entry *entry)
 {
 	begin(answer, PROBE_RECORD_ENTRY);
 	put_text(answer, entry->name);
@@ -152,13 +152,13 @@ static void take(struct probe_record *record, void *into, size_t bytes)
 	record->at += bytes;
 }
 
-/* Take a number of at most @most. */
-static uint64_t take_number(struct probe_record *record, uint64_t most)
+/* Take a number of at most @max. */
+static uint64_t take_number(struct probe_record *record, uint64_t max)
 {
 	uint64_t value;
 
 	take(record, &value, sizeof(value));
-	if (value > most)
+	if (value > max)
 		record->bad = true;
 	return record->bad ? 0 : value;
 }
@@ -263,7 +263,7 @@ static bool is_field(const struct trace_field *field, const struct trace_probe_a
 	return false;
 }
 
-static void take_field(struct probe_record *record, struct entry *entry, uint32_t idx)
+static void take_field(struct probe_record *record, struct probe_entry *entry, uint32_t idx)
 {
 	struct trace_probe_argument *argument = &entry->probe.arguments[idx];
 	struct trace_field *field = &entry->fields[idx];
@@ -294,7 +294,7 @@ static bool is_asked_for(const struct probe_spec *spec, bool at_return, unsigned
 	return role == TRACE_ROLE_EVENT && at_return == (spec->moment == PROBE_RETURN);
 }
 
-static void take_entry(struct probe_record *record, struct entry *entry, uint64_t file_bytes)
+static void take_entry(struct probe_record *record, struct probe_entry *entry, uint64_t file_bytes)
 {
 	take_text(record, entry->name, sizeof(entry->name));
 	take_text(record, entry->doc, sizeof(entry->doc));
@@ -312,7 +312,7 @@ static void take_entry(struct probe_record *record, struct entry *entry, uint64_
 int probe_record_entry(struct probe_record *record, struct trace_probes *probes, const struct probe_spec *spec, const char *path, uint64_t file_bytes,
 		       struct trace_error *ret_error)
 {
-	struct entry *entry = probe_entry_new(probes, path, ret_error);
+	struct probe_entry *entry = probe_entry_new(probes, path, ret_error);
 
 	if (!entry)
 		return ret_error->code;

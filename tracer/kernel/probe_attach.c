@@ -70,7 +70,7 @@ struct probe_link {
 };
 
 /**
- * struct place - the loader's state of one probe
+ * struct attach_place - the loader's state of one probe
  * @link: borrowed; NULL: not attached
  * @number: number of its last link, which is in the cookie
  * @is_misread: a breakpoint there would break programs
@@ -78,7 +78,7 @@ struct probe_link {
  * @file: identity of the file when the probe was made; in a changed file the place may be inside an
  *        instruction
  */
-struct place {
+struct attach_place {
 	struct probe_link *link;
 	uint32_t number;
 	bool on;
@@ -95,7 +95,7 @@ struct place {
 struct tracer_probing {
 	struct probes_bpf *skeleton;	  /* owned */
 	const struct trace_probes *probes; /* borrowed */
-	struct place *places;		  /* owned; one per probe */
+	struct attach_place *places;		  /* owned; one per probe */
 	struct probe_link *links;	  /* owned */
 	size_t nr;
 	bool multi;
@@ -139,7 +139,7 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bo
 	}
 	memcpy((void *)&skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config, sizeof(skeleton->rodata->config));
 	skeleton->rodata->may_fault = way != LOAD_WITHOUT_FAULTS;
-	skeleton->rodata->may_hold = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
+	skeleton->rodata->may_disable_preemption = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
 	bpf_map__set_max_entries(skeleton->maps.recipes, (uint32_t)nr);
 	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.probe_user_multi, way == LOAD_ALL);
@@ -176,7 +176,7 @@ static int write_recipe(struct tracer_probing *probing, uint32_t idx, const stru
 
 /* ---- attach ---- */
 
-static bool look_at_file(const char *path, struct place *place)
+static bool look_at_file(const char *path, struct attach_place *place)
 {
 	struct stat status;
 
@@ -189,7 +189,7 @@ static bool look_at_file(const char *path, struct place *place)
 	return true;
 }
 
-static void look_at_code(const struct trace_probe *probe, struct place *place)
+static void look_at_code(const struct trace_probe *probe, struct attach_place *place)
 {
 	uint8_t bytes[16]; /* 15 is the maximum */
 	int fd = probe->in_kernel ? -1 : regular_open(probe->file);
@@ -201,9 +201,9 @@ static void look_at_code(const struct trace_probe *probe, struct place *place)
 	place->is_plain = got > 0 && probe_instruction_is_plain(bytes, (size_t)got);
 }
 
-static bool is_same_file(const char *path, const struct place *place)
+static bool is_same_file(const char *path, const struct attach_place *place)
 {
-	struct place now;
+	struct attach_place now;
 
 	return look_at_file(path, &now) && now.file.dev == place->file.dev && now.file.ino == place->file.ino && now.file.bytes == place->file.bytes &&
 	       now.file.changed.tv_sec == place->file.changed.tv_sec && now.file.changed.tv_nsec == place->file.changed.tv_nsec;
@@ -470,7 +470,7 @@ static void forget_closed(struct tracer_probing *probing, bool wait)
 
 static void set_place(struct tracer_probing *probing, uint32_t idx, bool on)
 {
-	struct place *place = &probing->places[idx];
+	struct attach_place *place = &probing->places[idx];
 
 	if (place->on == on || !place->link)
 		return;
@@ -543,7 +543,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	result = load(tracer, probing, probing->nr, any_in_kernel(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
-	tracer_choose_holding(tracer);
+	tracer_choose_deferring(tracer);
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);

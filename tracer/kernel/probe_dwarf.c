@@ -26,10 +26,10 @@
  * themselves, endlessly nested namespaces. No compiler's output comes near them. A walk that
  * reaches a limit finds nothing.
  */
-#define MOST_DEPTH	  64		/* nested namespaces, types in types */
-#define MOST_SCOPES	  1024		/* nested blocks and inlined calls */
-#define MOST_STEPS	  (1u << 24)	/* entries per search */
-#define MOST_MEMBERS	  (1u << 16)	/* per struct, including its bases and anonymous members */
+#define MAX_DEPTH	  64		/* nested namespaces, types in types */
+#define MAX_SCOPES	  1024		/* nested blocks and inlined calls */
+#define MAX_STEPS	  (1u << 24)	/* entries per search */
+#define MAX_MEMBERS	  (1u << 16)	/* per struct, including its bases and anonymous members */
 
 /* ---- the function ---- */
 
@@ -56,9 +56,9 @@ static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned in
 {
 	Dwarf_Die child;
 
-	if (depth == MOST_DEPTH)
+	if (depth == MAX_DEPTH)
 		return false;
-	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MOST_STEPS; left = dwarf_siblingof(&child, &child)) {
+	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MAX_STEPS; left = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
@@ -73,21 +73,21 @@ static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned in
 }
 
 /*
- * True if no entry of the unit is deeper than MOST_SCOPES, because libdw's search for scopes
+ * True if no entry of the unit is deeper than MAX_SCOPES, because libdw's search for scopes
  * recurses down to the deepest.
  */
 static bool is_shallow(Dwarf_Die *unit)
 {
-	static Dwarf_Die path[MOST_SCOPES]; /* for one thread at a time; too large for the stack */
+	static Dwarf_Die path[MAX_SCOPES]; /* for one thread at a time; too large for the stack */
 	unsigned int depth = 0, steps = 0;
 
 	if (dwarf_child(unit, &path[0]))
 		return true;
-	while (++steps < MOST_STEPS) {
+	while (++steps < MAX_STEPS) {
 		Dwarf_Die child;
 
 		if (dwarf_child(&path[depth], &child) == 0) {
-			if (++depth == MOST_SCOPES)
+			if (++depth == MAX_SCOPES)
 				return false;
 			path[depth] = child;
 			continue;
@@ -208,13 +208,13 @@ void probe_scope_source(const struct probe_scope *scope, char *text, size_t size
 /* ---- locations ---- */
 
 /**
- * struct place - the location of a value
+ * struct dwarf_place - the location of a value
  * @argument: recipe that computes x
  * @sum: is added to x
  * @in_memory: the value is in memory at x + @sum; otherwise it is x + @sum
  * @location: the DWARF attribute that is being evaluated
  */
-struct place {
+struct dwarf_place {
 	Dwarf_Attribute *location;
 	struct trace_probe_argument argument;
 	int64_t sum;
@@ -226,12 +226,12 @@ struct place {
  * Offsets come from the file: if a sum overflows, the location is wrong, but the behaviour is
  * defined.
  */
-static void add_sum(struct place *place, uint64_t offset)
+static void add_sum(struct dwarf_place *place, uint64_t offset)
 {
 	place->sum = (int64_t)((uint64_t)place->sum + offset);
 }
 
-static int add_load(struct place *place, struct trace_error *ret_error)
+static int add_load(struct dwarf_place *place, struct trace_error *ret_error)
 {
 	if (place->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
 		return error_set(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
@@ -241,7 +241,7 @@ static int add_load(struct place *place, struct trace_error *ret_error)
 }
 
 /* A recipe has one start value, so a location with a second one is refused. */
-static int begin(struct place *place, struct trace_error *ret_error)
+static int begin(struct dwarf_place *place, struct trace_error *ret_error)
 {
 	if (place->begun)
 		return error_set(ret_error, -ENOTSUP, "it is computed from several values there; name those, or compile with -O0");
@@ -249,7 +249,7 @@ static int begin(struct place *place, struct trace_error *ret_error)
 	return 0;
 }
 
-static int begin_register(struct place *place, unsigned int number, int64_t sum, struct trace_error *ret_error)
+static int begin_register(struct dwarf_place *place, unsigned int number, int64_t sum, struct trace_error *ret_error)
 {
 	int word = probe_register_dwarf(number);
 
@@ -261,9 +261,9 @@ static int begin_register(struct place *place, unsigned int number, int64_t sum,
 	return begin(place, ret_error);
 }
 
-static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct place *place, struct trace_error *ret_error);
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place, struct trace_error *ret_error);
 
-static int walk_cfa(struct probe_scope *scope, int depth, struct place *place, struct trace_error *ret_error)
+static int walk_cfa(struct probe_scope *scope, int depth, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Op *ops;
@@ -279,7 +279,7 @@ static int walk_cfa(struct probe_scope *scope, int depth, struct place *place, s
 	return err;
 }
 
-static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct place *place, struct trace_error *ret_error)
+static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	Dwarf_Attribute attribute, *location = place->location;
 	bool in_memory = place->in_memory;
@@ -298,7 +298,7 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	return err;
 }
 
-static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct place *place, struct trace_error *ret_error)
+static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	Dwarf_Addr address = op->number;
 	Dwarf_Attribute indirect;
@@ -314,7 +314,7 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct pl
  * DW_OP_entry_value(register): the register's value at the function's entry. It is still there if
  * the probe is at the entry.
  */
-static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct place *place, struct trace_error *ret_error)
+static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	Dwarf_Attribute inner;
 	Dwarf_Addr entry;
@@ -328,7 +328,7 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struc
 	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
 }
 
-static int walk_constant(struct place *place, int64_t value)
+static int walk_constant(struct dwarf_place *place, int64_t value)
 {
 	if (place->begun) {
 		add_sum(place, (uint64_t)value); /* for the DW_OP_plus that follows */
@@ -340,7 +340,7 @@ static int walk_constant(struct place *place, int64_t value)
 	return 0;
 }
 
-static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct place *place, struct trace_error *ret_error)
+static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
 		place->in_memory = false;
@@ -388,7 +388,7 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
  * A constant is added to the sum at once. That is right only if a DW_OP_plus follows directly, so
  * check that.
  */
-static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct place *place, struct trace_error *ret_error)
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	int err = 0;
 
@@ -405,7 +405,7 @@ static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int d
 	return err;
 }
 
-static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct place *place, struct trace_error *ret_error)
+static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct dwarf_place *place, struct trace_error *ret_error)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Sword constant;
@@ -446,7 +446,7 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *ret_type)
 	Dwarf_Attribute attribute;
 	Dwarf_Die type, next;
 
-	for (unsigned int depth = 0; depth < MOST_DEPTH; depth++) {
+	for (unsigned int depth = 0; depth < MAX_DEPTH; depth++) {
 		if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &type))
 			return false;
 		if (!is_other_name(&type)) {
@@ -500,7 +500,7 @@ static bool is_character(Dwarf_Die *type)
 }
 
 /* Dereference a pointer: from now on the place is that of its target. */
-static int follow_pointer(struct place *place, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
+static int follow_pointer(struct dwarf_place *place, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
 {
 	int err = place->in_memory ? add_load(place, ret_error) : 0;
 	Dwarf_Die target = {0};
@@ -547,7 +547,7 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int dep
 	Dwarf_Die die, inner;
 	int result = depth < 8 ? dwarf_child(type, &die) : 1;
 
-	for (; result == 0 && ++*steps < MOST_MEMBERS; result = dwarf_siblingof(&die, &die)) {
+	for (; result == 0 && ++*steps < MAX_MEMBERS; result = dwarf_siblingof(&die, &die)) {
 		const char *here = dwarf_diename(&die);
 		Dwarf_Word offset = 0;
 		bool base = dwarf_tag(&die) == DW_TAG_inheritance;
@@ -585,15 +585,15 @@ static void list_members(Dwarf_Die *type, char *text, size_t size)
 
 /* ---- expressions: *order->items[2].id ---- */
 
-/** struct path - an expression so far. @bit, @bits: of a bit field */
-struct path {
-	struct place place;
+/** struct dwarf_path - an expression so far. @bit, @bits: of a bit field */
+struct dwarf_path {
+	struct dwarf_place place;
 	Dwarf_Die type;
 	unsigned int bit;
 	unsigned int bits;
 };
 
-static int step_member(struct path *path, const char *name, size_t chars, const char *whole, struct trace_error *ret_error)
+static int step_member(struct dwarf_path *path, const char *name, size_t chars, const char *whole, struct trace_error *ret_error)
 {
 	struct member member;
 	unsigned int steps = 0;
@@ -622,7 +622,7 @@ static int step_member(struct path *path, const char *name, size_t chars, const 
 
 #define SUM_MAX (INT64_MAX / 2) /* leaves room for the offsets of members */
 
-static int step_index(struct path *path, long index, const char *whole, struct trace_error *ret_error)
+static int step_index(struct dwarf_path *path, long index, const char *whole, struct trace_error *ret_error)
 {
 	Dwarf_Die element;
 	Dwarf_Word bytes;
@@ -648,7 +648,7 @@ static int step_index(struct path *path, long index, const char *whole, struct t
 	return 0;
 }
 
-static int walk_path(struct path *path, const char *at, const char *whole, struct trace_error *ret_error)
+static int walk_path(struct dwarf_path *path, const char *at, const char *whole, struct trace_error *ret_error)
 {
 	int err = 0;
 
@@ -679,14 +679,14 @@ static int walk_path(struct path *path, const char *at, const char *whole, struc
 
 /* ---- the recorded form ---- */
 
-static void take_place(const struct place *place, struct probe_field *field)
+static void take_place(const struct dwarf_place *place, struct probe_field *field)
 {
 	field->argument = place->argument;
 	field->argument.constant = 0;
 	field->argument.offsets[field->argument.nr_loads] = place->sum;
 }
 
-static int finish_number(struct path *path, struct probe_field *field, const char *type, struct trace_error *ret_error)
+static int finish_number(struct dwarf_path *path, struct probe_field *field, const char *type, struct trace_error *ret_error)
 {
 	int err = path->place.in_memory ? add_load(&path->place, ret_error) : 0, bytes = dwarf_bytesize(&path->type);
 
@@ -701,7 +701,7 @@ static int finish_number(struct path *path, struct probe_field *field, const cha
 	return probe_code_type(type, field, ret_error);
 }
 
-static int finish_base(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+static int finish_base(struct dwarf_path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
 {
 	bool is_enum = dwarf_tag(&path->type) == DW_TAG_enumeration_type;
 	Dwarf_Die number;
@@ -728,7 +728,7 @@ static bool is_text_pointer(Dwarf_Die *type)
 }
 
 /* An array of characters becomes a string; others are recorded as bytes. */
-static int finish_array(struct path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+static int finish_array(struct dwarf_path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
 {
 	Dwarf_Die element;
 	Dwarf_Word bytes;
@@ -743,7 +743,7 @@ static int finish_array(struct path *path, struct probe_field *field, const char
 	return probe_code_type(type, field, ret_error);
 }
 
-static int finish(struct path *path, struct probe_field *field, const char *whole, unsigned int depth, struct trace_error *ret_error)
+static int finish(struct dwarf_path *path, struct probe_field *field, const char *whole, unsigned int depth, struct trace_error *ret_error)
 {
 	char members[256];
 	int err = 0;
@@ -827,7 +827,7 @@ static int about(const char *expression, int err, struct trace_error *ret_error)
 int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field, struct trace_error *ret_error)
 {
 	size_t stars = strspn(expression, "*"), chars = strcspn(expression + stars, "-.[");
-	struct path path = {0};
+	struct dwarf_path path = {0};
 	Dwarf_Die variable;
 	char name[TRACE_PROBE_NAME_BYTES];
 	int err;
@@ -851,7 +851,7 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 
 int probe_scope_result(struct probe_scope *scope, struct probe_field *field, struct trace_error *ret_error)
 {
-	struct path path = {0};
+	struct dwarf_path path = {0};
 	struct probe_field result = {.kind = TRACE_KIND_DEC};
 
 	if (!scope->found || !type_of(&scope->function, &path.type))

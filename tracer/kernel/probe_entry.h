@@ -7,8 +7,8 @@
  */
 #include <trace/probes.h>
 
-/** struct entry - a probe with all strings that it points to. @names: names of the fields */
-struct entry {
+/** struct probe_entry - a probe with all strings that it points to. @names: names of the fields */
+struct probe_entry {
 	struct trace_probe probe;
 	struct trace_event_type type;
 	struct trace_field fields[TRACE_PROBE_MAX_ARGUMENTS];
@@ -21,7 +21,7 @@ struct entry {
 };
 
 struct trace_probes {
-	struct entry **entries; /* owned */
+	struct probe_entry **entries; /* owned */
 	size_t nr;
 	size_t room;
 	uint32_t nr_options;
@@ -30,8 +30,8 @@ struct trace_probes {
 /**
  * probe_entry_new() - append an empty entry for @file; NULL with -E2BIG or -ENOMEM in @ret_error
  */
-struct entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error);
+struct probe_entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error);
 /** probe_entry_lay_out() - compute the offsets of the fields and the total size */
-void probe_entry_lay_out(struct entry *entry);
+void probe_entry_lay_out(struct probe_entry *entry);
 
 #endif

@@ -106,6 +106,7 @@ static int limit_all(void)
 
 static int filter_calls(void)
 {
+	/* clang-format off */
 	struct sock_filter filter[] = {
 		LOAD(arch), IF_EQUAL(OWN_ARCHITECTURE, 1, 0), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
@@ -122,6 +123,7 @@ static int filter_calls(void)
 		LOAD(args[2]), MASK(PROT_EXEC), IF_EQUAL(0, 0, 1), ALLOW, REFUSE,
 		REFUSE,
 	};
+	/* clang-format on */
 	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
 
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;

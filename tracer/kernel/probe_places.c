@@ -44,9 +44,9 @@ static void too_many(struct trace_error *ret_error)
 	error_set(ret_error, -E2BIG, "more than %d places to probe; use a narrower pattern", TRACE_PROBE_MAX_PLACES);
 }
 
-struct entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error)
+struct probe_entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error)
 {
-	struct entry *entry;
+	struct probe_entry *entry;
 
 	if (probes->nr == TRACE_PROBE_MAX_PLACES) {
 		too_many(ret_error);
@@ -54,7 +54,7 @@ struct entry *probe_entry_new(struct trace_probes *probes, const char *file, str
 	}
 	if (probes->nr == probes->room) {
 		size_t room = probes->room ? 2 * probes->room : 16;
-		struct entry **entries = reallocarray(probes->entries, room, sizeof(*entries));
+		struct probe_entry **entries = reallocarray(probes->entries, room, sizeof(*entries));
 
 		if (!entries) {
 			error_set(ret_error, -ENOMEM, "out of memory");
@@ -112,7 +112,7 @@ static void provider_of_file(const char *file, char *text, size_t size)
 	text[chars] = '\0';
 }
 
-static void name_event(struct entry *entry, const struct probe_spec *spec, const char *provider, const char *name)
+static void name_event(struct probe_entry *entry, const struct probe_spec *spec, const char *provider, const char *name)
 {
 	static const char *const suffixes[] = {[TRACE_ROLE_EVENT] = "", [TRACE_ROLE_BEGIN] = ".begin", [TRACE_ROLE_END] = ".end"};
 	const char *suffix = suffixes[entry->type.role];
@@ -135,7 +135,7 @@ static void name_event(struct entry *entry, const struct probe_spec *spec, const
  * Make a field name from an expression, like tracepoint(): order->id becomes order_id, $arg1
  * becomes arg1. A duplicate gets a number.
  */
-static void name_field(struct entry *entry, uint32_t idx, const char *expression)
+static void name_field(struct probe_entry *entry, uint32_t idx, const char *expression)
 {
 	char *name = entry->names[idx], *at = name, *end = name + TRACE_PROBE_NAME_BYTES - 8;
 	unsigned int number = 1;
@@ -157,7 +157,7 @@ static void name_field(struct entry *entry, uint32_t idx, const char *expression
 		}
 }
 
-static int add_field(struct entry *entry, const char *name, const struct probe_field *field, struct trace_error *ret_error)
+static int add_field(struct probe_entry *entry, const char *name, const struct probe_field *field, struct trace_error *ret_error)
 {
 	uint32_t idx = entry->probe.nr_arguments;
 	unsigned int at = entry->type.fixed_bytes;
@@ -183,7 +183,7 @@ static int add_field(struct entry *entry, const char *name, const struct probe_f
 	return 0;
 }
 
-static void finish_fields(struct entry *entry)
+static void finish_fields(struct probe_entry *entry)
 {
 	entry->type.fixed_bytes = (uint16_t)((entry->type.fixed_bytes + 7u) & ~7u);
 }
@@ -220,7 +220,7 @@ static int no_scope(const struct function_place *place, const char *expression, 
 			  expression, place->elf->path);
 }
 
-static int add_variable(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, const char *expression,
+static int add_variable(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text, const char *expression,
 			const char *name, struct trace_error *ret_error)
 {
 	struct probe_scope *scope = scope_of(place);
@@ -239,7 +239,7 @@ static int add_variable(struct entry *entry, struct function_place *place, const
 }
 
 /* Add all parameters that can be recorded; the event's documentation names one that is left out. */
-static int add_parameters(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
+static int add_parameters(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
 {
 	struct probe_scope *scope = scope_of(place);
 	struct trace_error error;
@@ -253,7 +253,7 @@ static int add_parameters(struct entry *entry, struct function_place *place, con
 	return 0;
 }
 
-static int add_argument(struct entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
+static int add_argument(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
 {
 	struct probe_field field;
 	int err;
@@ -279,7 +279,7 @@ static bool is_result(const struct probe_argument_text *text)
 }
 
 /* For a scope, the begin event has the arguments and the end event the result. */
-static int add_arguments(struct entry *entry, struct function_place *place, struct trace_error *ret_error)
+static int add_arguments(struct probe_entry *entry, struct function_place *place, struct trace_error *ret_error)
 {
 	static const struct probe_argument_text result = {.expression = "$retval"};
 	const struct probe_spec *spec = place->spec;
@@ -316,7 +316,7 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 		      uint64_t address, bool at_return, struct trace_error *ret_error)
 {
 	struct function_place place = {.elf = elf, .spec = spec, .address = address};
-	struct entry *entry = probe_entry_new(probes, file, ret_error);
+	struct probe_entry *entry = probe_entry_new(probes, file, ret_error);
 	char provider[TRACE_PROBE_NAME_BYTES];
 	int err = 0;
 
@@ -490,7 +490,7 @@ static int operand(struct probe_elf *elf, const struct probe_sdt *sdt, unsigned 
 }
 
 /* Add all operands. An unavailable one is left out, and the event's documentation says so. */
-static int add_all_operands(struct entry *entry, struct static_search *search, const struct probe_sdt *sdt)
+static int add_all_operands(struct probe_entry *entry, struct static_search *search, const struct probe_sdt *sdt)
 {
 	struct probe_field field;
 	struct trace_error error;
@@ -511,7 +511,7 @@ static int add_all_operands(struct entry *entry, struct static_search *search, c
 	return 0;
 }
 
-static int add_operand(struct entry *entry, struct static_search *search, const struct probe_sdt *sdt, const struct probe_argument_text *text)
+static int add_operand(struct probe_entry *entry, struct static_search *search, const struct probe_sdt *sdt, const struct probe_argument_text *text)
 {
 	struct trace_error *ret_error = search->ret_error;
 	struct probe_field field;
@@ -539,7 +539,7 @@ static int add_static(void *context, const struct probe_sdt *sdt)
 	struct static_search *search = context;
 	const struct probe_spec *spec = search->spec;
 	struct trace_error *ret_error = search->ret_error;
-	struct entry *entry;
+	struct probe_entry *entry;
 	int err = 0;
 
 	if (!static_matches(spec, sdt))
@@ -571,7 +571,7 @@ static void unify(struct trace_probes *probes, size_t from)
 {
 	for (size_t i = from; i < probes->nr; i++)
 		for (size_t j = from; j < probes->nr; j++) {
-			struct entry *a = probes->entries[i], *b = probes->entries[j];
+			struct probe_entry *a = probes->entries[i], *b = probes->entries[j];
 
 			if (i == j || strcmp(a->name, b->name) || a->type.nr_fields != b->type.nr_fields)
 				continue;
@@ -588,7 +588,7 @@ static void unify(struct trace_probes *probes, size_t from)
 }
 
 /* Compute the offsets again, because widths may have grown. */
-void probe_entry_lay_out(struct entry *entry)
+void probe_entry_lay_out(struct probe_entry *entry)
 {
 	unsigned int at = 0;
 

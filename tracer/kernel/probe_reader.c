@@ -32,8 +32,8 @@
 #include "probe.h"
 #include "probe_reader.h"
 
-#define MOST_SECONDS	   120 /* from fork to end, including waits for the disk */
-#define MOST_FILES_ASKED   16
+#define MAX_SECONDS	   120 /* from fork to end, including waits for the disk */
+#define MAX_FILES_ASKED   16
 
 /* ---- the reader ---- */
 
@@ -174,7 +174,7 @@ static int take_file(struct reader *reader, struct probe_record *record)
 	enum probe_related which;
 	int fd, result;
 
-	if (probe_record_file(record, &which, name) || reader->nr_asked++ == MOST_FILES_ASKED)
+	if (probe_record_file(record, &which, name) || reader->nr_asked++ == MAX_FILES_ASKED)
 		return impossible(reader);
 	if (which == PROBE_FILE_SELF)
 		return send_file(reader, reader->self) ? impossible(reader) : 0;
@@ -293,7 +293,7 @@ static int finish(struct reader *reader, int result)
 		waited = wait4(reader->pid, &status, 0, &usage);
 	while (waited < 0 && errno == EINTR);
 	if (result == 2) {
-		snprintf(reason, sizeof(reason), "it took longer than %d s", MOST_SECONDS);
+		snprintf(reason, sizeof(reason), "it took longer than %d s", MAX_SECONDS);
 		return stopped(reader, reason);
 	}
 	if (result != 1)
@@ -329,7 +329,7 @@ static int start(struct reader *reader)
 	}
 	reader->socket = sockets[0];
 	clock_gettime(CLOCK_MONOTONIC, &reader->deadline);
-	reader->deadline.tv_sec += MOST_SECONDS;
+	reader->deadline.tv_sec += MAX_SECONDS;
 	return 0;
 }
 

@@ -79,7 +79,7 @@ int probe_jail_enter(void);
 
 /* ---- probe_answer.c ---- */
 
-struct entry;
+struct probe_entry;
 struct trace_probes;
 struct probe_spec;
 
@@ -103,7 +103,7 @@ struct probe_answer {
 	unsigned char packet[PROBE_PACKET_BYTES];
 };
 void probe_answer_row(struct probe_answer *answer, const char *left, const char *right);
-void probe_answer_entry(struct probe_answer *answer, const struct entry *entry);
+void probe_answer_entry(struct probe_answer *answer, const struct probe_entry *entry);
 void probe_answer_error(struct probe_answer *answer, const struct trace_error *error);
 void probe_answer_file(struct probe_answer *answer, enum probe_related which, const char *name);
 void probe_answer_end(struct probe_answer *answer);

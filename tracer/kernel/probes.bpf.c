@@ -29,7 +29,7 @@
 
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
-const volatile bool may_hold; /* the kernel has these two functions: since 6.10 */
+const volatile bool may_disable_preemption; /* the kernel has these two functions: since 6.10 */
 const volatile bool may_fault; /* the programs are sleepable: they can fetch memory that is not present */
 
 struct {
@@ -50,14 +50,14 @@ volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
 #define REGISTER_WORDS 21
 
 /**
- * struct scratch - where a payload is built
+ * struct probe_scratch - where a payload is built
  * @registers: of the thread; more than there are, so that any number of five bits is valid
  * @at: end of the payload so far, strings after the fixed part
  * @loaded: the value read last from the program; here, because the stack is short
  * @bytes: twice the size: the verifier allows any offset in the first half and
  *     any length up to the second
  */
-struct scratch {
+struct probe_scratch {
 	u64 registers[32];
 	u64 at;
 	u64 loaded;
@@ -68,7 +68,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SCRATCHES);
 	__type(key, u32);
-	__type(value, struct scratch);
+	__type(value, struct probe_scratch);
 } scratches SEC(".maps");
 
 struct {
@@ -81,7 +81,7 @@ struct {
 /** struct probe_run - one probe hit in progress */
 struct probe_run {
 	struct probe_recipe *recipe;
-	struct scratch *scratch;
+	struct probe_scratch *scratch;
 };
 
 /* @in_kernel is a constant wherever this is inlined: a program that may not sleep must not even
@@ -100,7 +100,7 @@ static __always_inline long read_memory(bool in_kernel, void *to, u32 bytes, u64
 
 /* Returns the number of bytes with the NUL, or a negative error. Text that is not in memory yet (an
  * unused constant) is fetched. */
-static __always_inline long read_text(bool in_kernel, struct scratch *scratch, void *to, u32 room, u64 from)
+static __always_inline long read_text(bool in_kernel, struct probe_scratch *scratch, void *to, u32 room, u64 from)
 {
 	long bytes;
 
@@ -187,7 +187,7 @@ static __always_inline void store_text(bool in_kernel, struct probe_run *run, co
 	run->scratch->at = at + bytes;
 }
 
-static __always_inline u64 load(bool in_kernel, struct scratch *scratch, u64 address, u32 bytes, bool *ret_failed)
+static __always_inline u64 load(bool in_kernel, struct probe_scratch *scratch, u64 address, u32 bytes, bool *ret_failed)
 {
 	u64 *value = &scratch->loaded;
 	long result;
@@ -257,9 +257,9 @@ static __noinline void lose(void)
 }
 
 /* Runs with preemption off: its stack, and that of the functions it calls, may be the CPU's. */
-static __noinline int put_record(struct scratch *scratch, u32 id)
+static __noinline int put_record(struct probe_scratch *scratch, u32 id)
 {
-	struct recording recording;
+	struct open_record recording;
 	u64 bytes = ROUND8(scratch->at);
 	void *record;
 
@@ -318,10 +318,10 @@ static __always_inline int meet(void *context, bool in_kernel)
 		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);
 		bpf_loop(run.recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &run, 0);
 	}
-	if (may_hold)
+	if (may_disable_preemption)
 		bpf_preempt_disable();
 	put_record(run.scratch, run.recipe->id);
-	if (may_hold)
+	if (may_disable_preemption)
 		bpf_preempt_enable();
 	__sync_fetch_and_and(taken, ~(1ULL << key));
 	return 0;

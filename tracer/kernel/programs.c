@@ -504,7 +504,7 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 			tracer_note_not_traced(tracer, p);
 		attached += p->attached;
 	}
-	tracer_choose_holding(tracer);
+	tracer_choose_deferring(tracer);
 	if (wanted && !attached)
 		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted,
 				   tracer->not_traced[0]);
@@ -543,7 +543,7 @@ void tracer_stop(struct tracer *tracer)
 		return;
 	/* A grace period: programs that run on other CPUs now finish their records. */
 	syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0, 0);
-	tracer_settle(tracer);
+	tracer_flush_rings(tracer);
 	for (size_t i = 0; i < tracer->nr_rings; i++)
 		subbuf_flush(&tracer->rings[i].ring);
 }

@@ -221,12 +221,12 @@ __noinline int reserve_slow_structural(u32 cpu, u32 size, u64 position, struct s
 }
 
 /**
- * struct recording - a record that is being written
+ * struct open_record - a record that is being written
  * Only two pointers live across the call of the clock, because a program
  * has four registers for that.
  * @bytes, @structural: constants in most callers
  */
-struct recording {
+struct open_record {
 	struct subbuf_header *header;
 	unsigned char *record;
 	u32 time;
@@ -239,7 +239,7 @@ static __always_inline const volatile struct tracer_geometry *geometry_of(bool s
 	return structural ? &config.structural : &config.ring;
 }
 
-static __always_inline void *place_record(struct recording *r, struct subbuf_control *control, u64 position)
+static __always_inline void *record_emplace(struct open_record *r, struct subbuf_control *control, u64 position)
 {
 	u64 slot = position >> SUBBUF_OFFSET_BITS << geometry_of(r->structural)->subbuf_bytes_log2;
 	u64 mask = geometry_of(r->structural)->slots_mask & ~7ULL;
@@ -255,9 +255,9 @@ static __always_inline void *place_record(struct recording *r, struct subbuf_con
  * This is the common case of subbuf_reserve(), written out here because a program has few
  * registers and a short stack.
  * @at: the time of the record, not before the last record's; 0: now.
- *     @interrupts: held_is_interrupted()
+ *     @interrupts: deferred_is_interrupted()
  */
-static __always_inline void *record_place(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
+static __always_inline void *record_reserve(struct open_record *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
 {
 	struct subbuf_reservation slow = {0};
 	u64 position = SUBBUF_NO_POSITION, now;
@@ -270,7 +270,7 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
 	if (!interrupts && (SUBBUF_LOAD(&control->position) & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes)
 		position = SUBBUF_ADD(&control->position, bytes);
 	if ((position & SUBBUF_OFFSET_MASK) + bytes < subbuf_bytes) {
-		payload = place_record(r, control, position);
+		payload = record_emplace(r, control, position);
 		/* Fetch the memory while the clock is read: the daemon most often wrote to it last,
 		 * and the add of record_end() waits for all stores before it. */
 		SUBBUF_STORE((u64 *)r->record, 0);
@@ -287,7 +287,7 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
 	if (!control)
 		return NULL;
 	r->time = slow.time;
-	return place_record(r, control, slow.position);
+	return record_emplace(r, control, slow.position);
 }
 
 /*
@@ -296,12 +296,12 @@ static __always_inline void *record_place(struct recording *r, struct subbuf_con
  * does so before the next use begins. So commit is a multiple of that size only at the end of a
  * use.
  */
-static __always_inline void record_head(struct recording *r, u32 id)
+static __always_inline void record_head(struct open_record *r, u32 id)
 {
 	*(volatile u64 *)r->record = subbuf_record_word(r->time, id, r->bytes, 0);
 }
 
-static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_events)
+static __always_inline void record_end_as(struct open_record *r, u32 id, u32 nr_events)
 {
 	u64 commit;
 
@@ -311,7 +311,7 @@ static __always_inline void record_end_as(struct recording *r, u32 id, u32 nr_ev
 		wake_daemon(r->structural);
 }
 
-static __always_inline void record_end(struct recording *r, u32 id)
+static __always_inline void record_end(struct open_record *r, u32 id)
 {
 	record_end_as(r, id, 1);
 }
@@ -338,29 +338,29 @@ static __always_inline void put_text(void *to, const char *text, u32 bytes)
 }
 
 /* ---- events that happen now ---- */
-#define HELD_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
-#define HELD_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
-#define HELD_SWAP(p, v) __sync_lock_test_and_set(p, v)
-#define HELD_HEADER(control, seq) \
+#define DEFERRED_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
+#define DEFERRED_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
+#define DEFERRED_SWAP(p, v) __sync_lock_test_and_set(p, v)
+#define DEFERRED_HEADER(control, seq) \
 	((struct subbuf_header *)((void *)(control) + SUBBUF_CONTROL_BYTES + ((seq) << geometry_of(false)->subbuf_bytes_log2 & geometry_of(false)->slots_mask)))
 /* Rare, so out of line. The results have no meaning; global functions must have one. */
-int catch_up(u32 cpu, u64 position, u32 bytes);
+int sync_shadow(u32 cpu, u64 position, u32 bytes);
 int add_up(u32 cpu);
-#define HELD_CATCH_UP(control, cpu, position, bytes) catch_up(cpu, position, bytes)
-#define HELD_ADD_UP(control, cpu) add_up(cpu)
-#include "held.h"
+#define DEFERRED_SYNC_SHADOW(control, cpu, position, bytes) sync_shadow(cpu, position, bytes)
+#define DEFERRED_ADD_UP(control, cpu) add_up(cpu)
+#include "deferred.h"
 
 static __always_inline u64 *position_of(struct subbuf_control *control)
 {
-	return held_position(control);
+	return deferred_position(control);
 }
 
-__noinline int catch_up(u32 cpu, u64 position, u32 bytes)
+__noinline int sync_shadow(u32 cpu, u64 position, u32 bytes)
 {
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 
 	if (control)
-		held_catch_up(control, position, bytes);
+		deferred_sync_shadow(control, position, bytes);
 	return 0;
 }
 
@@ -368,7 +368,7 @@ __noinline int add_up(u32 cpu)
 {
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 
-	if (control && held_add_up(control))
+	if (control && deferred_add_up(control))
 		wake_daemon(false);
 	return 0;
 }
@@ -377,41 +377,41 @@ __noinline int add_up(u32 cpu)
  * its call, that exit does it. */
 static __always_inline void add_up_uninterrupted(struct subbuf_control *control)
 {
-	if (!held_is_interrupted(control) && held_add_up(control))
+	if (!deferred_is_interrupted(control) && deferred_add_up(control))
 		wake_daemon(false);
 }
 
 /* Flush the deferred entry. Rare, so out of line. The result has no meaning;
  * global functions must have one. */
-__noinline int settle_entry(u32 cpu)
+__noinline int flush_entry(u32 cpu)
 {
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 
 	if (control)
-		held_settle(control, cpu);
+		deferred_flush(control, cpu);
 	return 0;
 }
 
 /* Returns whether we interrupted an exit that is writing the record of its call. */
-static __always_inline bool settle_held(struct subbuf_control *control, u32 cpu)
+static __always_inline bool flush_deferred(struct subbuf_control *control, u32 cpu)
 {
-	if (!SUBBUF_LOAD(&control->held_ns))
+	if (!SUBBUF_LOAD(&control->deferred_ns))
 		return false;
-	settle_entry(cpu);
-	return held_is_interrupted(control);
+	flush_entry(cpu);
+	return deferred_is_interrupted(control);
 }
 
 /* Reserve room for the payload of an event that happens now, in @control, the ring of @cpu, which
  * is the current one. A deferred entry gets its record first, because no later record may precede
  * it. */
-static __always_inline void *record_begin_in(struct recording *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
+static __always_inline void *record_begin_in(struct open_record *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
 {
 	if (!control)
 		return NULL;
-	return record_place(r, control, cpu, structural, bytes, 0, !structural && settle_held(control, cpu));
+	return record_reserve(r, control, cpu, structural, bytes, 0, !structural && flush_deferred(control, cpu));
 }
 
-static __always_inline void *record_begin(struct recording *r, bool structural, u32 bytes)
+static __always_inline void *record_begin(struct open_record *r, bool structural, u32 bytes)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
@@ -572,22 +572,23 @@ static __always_inline bool event_wanted(u32 id)
 
 /* ---- the body of a program: see the top of this file ---- */
 #define RECORD_IN(event, structural, extra)                                                                                      \
-	struct recording recording;                                                                                              \
+	struct open_record recording;                                                                                              \
 	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
 	if (record)
 #define RECORD(event)			RECORD_IN(event, false, 0)
 /* For a program that has looked up @control, the ring of @cpu, and @cpu already. */
 #define RECORD_ON(control, cpu, event)                                                                                           \
-	struct recording recording;                                                                                              \
+	struct open_record recording;                                                                                              \
 	struct trace_##event *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_##event));           \
 	if (record)
-/* After settle_held(), or after another record of the same program: no entry can have been deferred
- * since. This saves one function on the stack, of which older kernels allow 512 bytes in all. */
+/* After flush_deferred(), or after another record of the same program: no entry can have been
+ * deferred since. This saves one function on the stack, of which older kernels allow 512 bytes
+ * in all. */
 #define RECORD_BEHIND(event, extra)                                                                                              \
-	struct recording recording;                                                                                              \
+	struct open_record recording;                                                                                              \
 	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                                      \
 	struct trace_##event *record =                                                                                           \
-		control ? record_place(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0, held_is_interrupted(control)) : NULL; \
+		control ? record_reserve(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0, deferred_is_interrupted(control)) : NULL; \
 	if (record)
 #define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
 #define COMMIT(event)			record_end(&recording, TRACE_EV_##event)

@@ -225,7 +225,7 @@ _Static_assert(TRACE_EV_sys_enter6 == TRACE_EV_sys_enter + SYSCALL_ARGS_6, "the 
 _Static_assert(sizeof(struct trace_sys_enter3) == sizeof(struct trace_sys_enter) + 24, "three arguments");
 _Static_assert(sizeof(struct trace_sys_enter6) == sizeof(struct trace_sys_enter) + 48, "six");
 
-/* The kernel runs our program for entries with preemption off, as held_begin() requires. */
+/* The kernel runs our program for entries with preemption off, as deferred_begin() requires. */
 volatile bool entries_not_preempted;
 #define PREEMPT_MASK 0xff	     /* of preempt_count, include/linux/preempt.h */
 
@@ -237,26 +237,26 @@ static __noinline void note_preemption(struct subbuf_control *control)
 
 /* Calls with exits that record more than the result, mostly after other
  * events have come in between. */
-#define SYSCALL_NOT_HELD (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
+#define SYSCALL_NOT_DEFERRED (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
 
 /* Is no entry deferred any more? An entry with no recorded exit gets its record first. */
-static __always_inline bool may_hold(struct subbuf_control *control, u32 cpu)
+static __always_inline bool may_defer(struct subbuf_control *control, u32 cpu)
 {
-	if (!SUBBUF_LOAD(&control->held_ns))
+	if (!SUBBUF_LOAD(&control->deferred_ns))
 		return true;
-	settle_entry(cpu);
-	return !SUBBUF_LOAD(&control->held_ns);
+	flush_entry(cpu);
+	return !SUBBUF_LOAD(&control->deferred_ns);
 }
 
-_Static_assert(TRACER_PATH_BYTES == SUBBUF_HELD_PATH_BYTES, "any path can be held");
+_Static_assert(TRACER_PATH_BYTES == SUBBUF_DEFERRED_PATH_BYTES, "any path can be deferred");
 
 /* Copy the path of a call that is to be deferred, if it has one. Returns the bytes with the NUL; 0:
  * it has none, < 0: it could not be read. */
-static __noinline long hold_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
+static __noinline long defer_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
 {
 	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) : 0;
 
-	return address ? mark_cut((char *)control->held_path, bpf_probe_read_user_str(control->held_path, TRACER_PATH_BYTES, (void *)address)) : 0;
+	return address ? mark_cut((char *)control->deferred_path, bpf_probe_read_user_str(control->deferred_path, TRACER_PATH_BYTES, (void *)address)) : 0;
 }
 
 #define PUT_ARGUMENTS(args, regs, abi, kind)                    \
@@ -276,7 +276,7 @@ static __noinline long hold_path(struct subbuf_control *control, struct pt_regs 
 static __noinline void record_numbers(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 kind)
 {
 	u32 abi = call >> 32;
-	struct recording recording;
+	struct open_record recording;
 	u64 *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_sys_enter) + 24 * kind);
 
 	if (record) {
@@ -304,26 +304,26 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	u32 cpu = bpf_get_smp_processor_id(), nr = id, abi, action, kind;
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 	struct task_struct *task;
-	bool holds;
+	bool defers;
 	long path_bytes = 0;
 
 	if (!control)
 		return 0;
-	holds = SUBBUF_LOAD(&control->holds);
-	if (!holds)
+	defers = SUBBUF_LOAD(&control->defers);
+	if (!defers)
 		note_preemption(control);
 	task = current_by_loads(control);
 	if (!current_passes() || own_event(task))
 		return 0;
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
-	if (holds && !(action & SYSCALL_NOT_HELD) && may_hold(control, cpu)) {
+	if (defers && !(action & SYSCALL_NOT_DEFERRED) && may_defer(control, cpu)) {
 		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
-			path_bytes = hold_path(control, regs, abi, action);
+			path_bytes = defer_path(control, regs, abi, action);
 		if (path_bytes >= 0) {
 			kind = action & SYSCALL_ARGS_MASK;
-			PUT_ARGUMENTS(control->held_args, regs, abi, kind);
-			held_begin(control, (u64)regs, nr | (u64)abi << 32, kind | (action >> SYSCALL_PATH_SHIFT ? HELD_MORE : 0), path_bytes);
+			PUT_ARGUMENTS(control->deferred_args, regs, abi, kind);
+			deferred_begin(control, (u64)regs, nr | (u64)abi << 32, kind | (action >> SYSCALL_PATH_SHIFT ? DEFERRED_MORE : 0), path_bytes);
 			return 0;
 		}
 	}
@@ -337,16 +337,16 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
  * it interrupted such an exit: try again.
  */
 SEC("raw_tp")
-int settle(u64 *arguments)
+int flush_ring(u64 *arguments)
 {
 	u32 cpu = arguments[0];
 	struct subbuf_control *control = control_of_cpu(false, cpu);
 	struct subbuf_header *header;
 	u64 position, offset;
 
-	if (!control || held_is_interrupted(control))
+	if (!control || deferred_is_interrupted(control))
 		return control != NULL;
-	settle_entry(cpu);
+	flush_entry(cpu);
 	add_up(cpu);
 	position = SUBBUF_LOAD(&control->position);
 	offset = position & SUBBUF_OFFSET_MASK;
@@ -354,7 +354,7 @@ int settle(u64 *arguments)
 		return 0;
 	if (SUBBUF_CAS(&control->position, position, (position & ~SUBBUF_OFFSET_MASK) | config.ring.subbuf_bytes) != position)
 		return 1;
-	header = HELD_HEADER(control, position >> SUBBUF_OFFSET_BITS);
+	header = DEFERRED_HEADER(control, position >> SUBBUF_OFFSET_BITS);
 	SUBBUF_STORE(&header->end, offset);
 	SUBBUF_ADD(&header->commit, config.ring.subbuf_bytes - offset); /* [W2] */
 	return 0;
@@ -680,7 +680,7 @@ static __always_inline bool may_have_effects(u32 nr)
 enum exit_kind {
 	EXIT_NOT_RECORDED,
 	EXIT_ALONE,
-	EXIT_OF_HELD, /* its entry may be deferred; an interrupt may flush it */
+	EXIT_OF_DEFERRED, /* its entry may be deferred; an interrupt may flush it */
 };
 
 /* Every exit, except one of a deferred entry with only numbers: record the call's other effects. */
@@ -688,14 +688,14 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 {
 	struct task_struct *task = current_by_loads(control);
 	u32 nr = syscall_nr(regs), abi, action;
-	bool has_effects, is_held;
+	bool has_effects, is_deferred;
 
 	if (!current_passes() || own_event(task))
 		return EXIT_NOT_RECORDED;
 	has_effects = may_have_effects(nr);
-	is_held = has_effects && held_is(control, (u64)regs, nr);
-	if (!is_held)
-		settle_held(control, cpu);
+	is_deferred = has_effects && deferred_is(control, (u64)regs, nr);
+	if (!is_deferred)
+		flush_deferred(control, cpu);
 	if (has_effects) {
 		abi = syscall_abi(task, nr);
 		action = syscall_action(abi, nr);
@@ -703,12 +703,12 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 			/* for a deferred entry only effects in the structural ring */
 			record_effects(regs, nr, abi, action, ret);
 	}
-	return is_held ? EXIT_OF_HELD : EXIT_ALONE;
+	return is_deferred ? EXIT_OF_DEFERRED : EXIT_ALONE;
 }
 
-static __noinline int end_held(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, long ret)
+static __noinline int end_deferred(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, long ret)
 {
-	return held_end(control, cpu, false, (u64)regs, syscall_nr(regs), ret);
+	return deferred_end(control, cpu, false, (u64)regs, syscall_nr(regs), ret);
 }
 
 static __noinline int record_exit(struct subbuf_control *control, u32 cpu, long ret)
@@ -729,10 +729,10 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	/* The address of its saved registers identifies the thread, so that nothing has to be
 	 * loaded. A deferred entry has passed the filters. */
-	if (!control || (held_is_plain(control) && held_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
+	if (!control || (deferred_is_plain(control) && deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
 		return 0;
 	kind = record_rest(control, cpu, regs, ret);
-	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_HELD && end_held(control, cpu, regs, ret)))
+	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_DEFERRED && end_deferred(control, cpu, regs, ret)))
 		return 0;
 	return record_exit(control, cpu, ret);
 }

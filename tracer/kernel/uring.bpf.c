@@ -223,7 +223,7 @@ static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb 
 
 	if (!control || !current_passes())
 		return;
-	settle_held(control, cpu);
+	flush_deferred(control, cpu);
 	label.ring = (u64)ring;
 	label.user_data = user_data;
 	/* its last result: the program may now use this user_data for another request */

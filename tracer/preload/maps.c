@@ -12,7 +12,7 @@
 #include <trace/tracepoint.h>
 #include <unistd.h>
 
-static int tell_object(struct dl_phdr_info *info, size_t size, void *context)
+static int record_object(struct dl_phdr_info *info, size_t size, void *context)
 {
 	const uintptr_t page = 4095;
 	char program[PATH_MAX];
@@ -40,12 +40,12 @@ static int tell_object(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-static __attribute__((constructor)) void tell_at_start(void)
+static __attribute__((constructor)) void record_at_start(void)
 {
-	dl_iterate_phdr(tell_object, NULL);
+	dl_iterate_phdr(record_object, NULL);
 }
 
-static __attribute__((destructor)) void tell_at_end(void)
+static __attribute__((destructor)) void record_at_end(void)
 {
-	dl_iterate_phdr(tell_object, NULL);
+	dl_iterate_phdr(record_object, NULL);
 }

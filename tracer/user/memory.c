@@ -269,7 +269,7 @@ static bool set_up_child(struct user_state *state, struct user_memory *memory, u
 	bool made;
 
 	inherit(memory, at);
-	made = user_offer(fd, OFFER_TRIES) != USER_UNHEARD &&
+	made = user_offer(fd, OFFER_TRIES) != USER_NOT_SENT &&
 	       mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
 	munmap(memory, bytes);
 	if (!made)
@@ -282,7 +282,7 @@ static bool set_up_child(struct user_state *state, struct user_memory *memory, u
 /* Add the events counted before there was a memory. A counting thread re-checks for a memory after
  * adding, and the creating thread re-checks the counts after publishing the memory. So at least one
  * of them sees the other (store-load on both sides). */
-static void tell_unready(struct user_state *state)
+static void add_unready(struct user_state *state)
 {
 	struct user_memory *memory = __atomic_load_n(&state->memory, __ATOMIC_SEQ_CST);
 	uint64_t unready = memory ? __atomic_exchange_n(&state->unready, 0, __ATOMIC_SEQ_CST) : 0;
@@ -296,19 +296,19 @@ static void tell_unready(struct user_state *state)
  * this memory. */
 static void set_up_fresh(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
 {
-	enum user_heard heard;
+	enum user_offer_result result;
 
 	memory->new_flag = 1;
 	/* Publish it before a daemon has it: threads count missed events there from now
 	 * on, in case we are killed. */
 	__atomic_store_n(&state->memory, memory, __ATOMIC_SEQ_CST);
-	tell_unready(state);
-	heard = user_offer(fd, OFFER_TRIES);
+	add_unready(state);
+	result = user_offer(fd, OFFER_TRIES);
 	/* A daemon that has taken it already sets new_flag itself. */
-	if (heard == USER_NOBODY && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
+	if (result == USER_NO_DAEMON && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
 		__atomic_store_n(&memory->new_flag, 0, __ATOMIC_RELAXED);
-	state->unheard = heard == USER_UNHEARD;
-	state->unclaimed_naps = heard == USER_HEARD ? UNCLAIMED_NAPS : 0;
+	state->offer_not_sent = result == USER_NOT_SENT;
+	state->unclaimed_naps = result == USER_SENT ? UNCLAIMED_NAPS : 0;
 	adopt(state, memory, bytes, fd, status);
 }
 
@@ -346,27 +346,27 @@ static bool set_up(struct user_state *state)
 static void offer_again(struct user_state *state, int tries)
 {
 	struct stat status;
-	enum user_heard heard;
+	enum user_offer_result result;
 
 	if (__atomic_exchange_n(&state->offering, 1, __ATOMIC_ACQUIRE) != 0)
 		return;
 	if (fstat(mine.fd, &status) == 0 && status.st_dev == mine.dev && status.st_ino == mine.ino &&
 	    __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0)
-		heard = user_offer(mine.fd, tries);
+		result = user_offer(mine.fd, tries);
 	else
-		heard = USER_HEARD;
-	if (heard == USER_NOBODY && __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0) {
+		result = USER_SENT;
+	if (result == USER_NO_DAEMON && __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0) {
 		__atomic_store_n(&state->memory->new_flag, 0, __ATOMIC_RELAXED);
 		memset(state->flags, 0, USER_MAX_EVENTS);
 	}
-	if (heard != USER_UNHEARD)
-		__atomic_store_n(&state->unheard, 0, __ATOMIC_RELAXED);
+	if (result != USER_NOT_SENT)
+		__atomic_store_n(&state->offer_not_sent, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&state->offering, 0, __ATOMIC_RELEASE);
 }
 
 void user_offer_again(struct user_state *state)
 {
-	if ((__atomic_fetch_add(&state->unheard, 1, __ATOMIC_RELAXED) & 15) == 15)
+	if ((__atomic_fetch_add(&state->offer_not_sent, 1, __ATOMIC_RELAXED) & 15) == 15)
 		offer_again(state, 1);
 }
 
@@ -375,7 +375,7 @@ static __attribute__((destructor)) void at_exit(void)
 {
 	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
 
-	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) != 0 && __atomic_load_n(&state->unheard, __ATOMIC_RELAXED) != 0)
+	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) != 0 && __atomic_load_n(&state->offer_not_sent, __ATOMIC_RELAXED) != 0)
 		offer_again(state, EXIT_TRIES);
 }
 
@@ -421,7 +421,7 @@ struct user_state *user_ready(bool *ret_busy)
 	made = set_up(state);
 	if (made) {
 		__atomic_store_n(&state->epoch, ++mine.epoch, __ATOMIC_RELEASE);
-		tell_unready(state);
+		add_unready(state);
 	}
 	__atomic_store_n(&state->phase, made ? USER_READY : USER_OFF, __ATOMIC_RELEASE);
 	return made ? state : NULL;
@@ -440,7 +440,7 @@ void user_count_unready(void)
 		return;
 	}
 	__atomic_fetch_add(&state->unready, 1, __ATOMIC_SEQ_CST);
-	tell_unready(state);
+	add_unready(state);
 }
 
 void user_count_for_parent(void)

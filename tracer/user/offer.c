@@ -86,10 +86,10 @@ static bool send_offer(int socket, int memory_fd)
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(offer);
 }
 
-enum user_heard user_offer(int memory_fd, int tries)
+enum user_offer_result user_offer(int memory_fd, int tries)
 {
 	const struct timespec nap = { 0, 500000 };
-	enum user_heard heard = USER_NOBODY;
+	enum user_offer_result result = USER_NO_DAEMON;
 
 	for (unsigned int n = 0;; n++) {
 		int fd = connect_to(n);
@@ -99,7 +99,7 @@ enum user_heard user_offer(int memory_fd, int tries)
 			fd = connect_to(n);
 		}
 		if (fd == -ENOENT)
-			return heard;
+			return result;
 		if (fd >= 0) {
 			bool sent = send_offer(fd, memory_fd);
 
@@ -110,11 +110,11 @@ enum user_heard user_offer(int memory_fd, int tries)
 			}
 			close(fd);
 			if (sent)
-				heard = USER_HEARD;
-			else if (heard == USER_NOBODY)
-				heard = USER_UNHEARD;
-		} else if (fd == -EAGAIN && heard == USER_NOBODY) {
-			heard = USER_UNHEARD;
+				result = USER_SENT;
+			else if (result == USER_NO_DAEMON)
+				result = USER_NOT_SENT;
+		} else if (fd == -EAGAIN && result == USER_NO_DAEMON) {
+			result = USER_NOT_SENT;
 		}
 	}
 }

@@ -88,6 +88,7 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 #ifdef __x86_64__
 /* trace_append() for any size, which is in the header: copies 8 bytes at
  * a time, the last 4 alone. */
+/* clang-format off */
 static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
 			 uint32_t words)
 {
@@ -104,6 +105,7 @@ static bool append_image(const struct trace_window *window, const volatile uint3
 disturbed:
 	return false;
 }
+/* clang-format on */
 
 static bool swap_word(const volatile uint32_t *where, uint32_t cpu, uint64_t *at, uint64_t from, uint64_t to)
 {
@@ -249,7 +251,7 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 	if (state->blocking_ms)
 		wait_for_room(state, &w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload));
 	user_ring_write_slow(&w, id, payload);
-	if (__builtin_expect(state->unheard != 0, 0))
+	if (__builtin_expect(state->offer_not_sent != 0, 0))
 		user_offer_again(state);
 	if (cpu < state->nr_windows)
 		user_block_open(&w, &state->windows[cpu], where);

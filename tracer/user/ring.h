@@ -93,7 +93,7 @@ SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_
 		return;
 	block = SUBBUF_LOAD(&control->block);
 	if (subbuf_block_is_open(block)) {
-		SUBBUF_STORE(&control->block_moving, block); /* [B1] for subbuf_bury_block(), if we die here */
+		SUBBUF_STORE(&control->block_moving, block); /* [B1] for subbuf_reap_block(), if we die here */
 		if (USER_SWAP(where, w->cpu, &control->block, block, SUBBUF_BLOCK_NONE))
 			subbuf_block_close(&ring, block, SUBBUF_LOAD(&control->block_begin));
 		SUBBUF_STORE(&control->block_moving, 0);

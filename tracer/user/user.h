@@ -39,7 +39,7 @@
  * @offering: a thread is offering the memory again
  * @unclaimed_naps: number of naps of a writer that may block, waiting for room while the daemon
  *     that read the offer has not yet said whether writers may block
- * @unheard: 0 = a daemon has read the offer, or there is no memory; otherwise
+ * @offer_not_sent: 0 = a daemon has read the offer, or there is no memory; otherwise
  *     how often a thread checked
  */
 struct user_state {
@@ -59,7 +59,7 @@ struct user_state {
 	uint32_t phase;
 	uint32_t registering;
 	uint64_t unready;
-	uint32_t unheard;
+	uint32_t offer_not_sent;
 	uint32_t offering;
 	struct trace_window windows[];
 };
@@ -109,13 +109,13 @@ void user_ring_ready(struct user_state *state, uint32_t cpu);
  * result is false, tracepoint->flag is valid afterwards. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
 
-/* Result of an offer: USER_NOBODY: no daemon listens; USER_UNHEARD: there may be one,
+/* Result of an offer: USER_NO_DAEMON: no daemon listens; USER_NOT_SENT: there may be one,
  * but none could be reached. */
-enum user_heard { USER_NOBODY, USER_UNHEARD, USER_HEARD };
+enum user_offer_result { USER_NO_DAEMON, USER_NOT_SENT, USER_SENT };
 
 /* Offer the memory to all daemons. @memory_fd -1: tell them that there is none. @tries: per daemon,
  * with naps of 0.5 ms between them. */
-enum user_heard user_offer(int memory_fd, int tries);
+enum user_offer_result user_offer(int memory_fd, int tries);
 
 /* If no daemon has read the offer yet, repeat it from time to time. */
 void user_offer_again(struct user_state *state);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_SERVERS_SERVERS_CALL_H
+#define ANALYZER_SERVERS_SERVERS_CALL_H
+/* servers_call.h - entry and exit of the system calls of threads that may serve */
+#include <stdint.h>
+
+struct trace_servers;
+struct trace_event;
+struct servers_thread;
+
+struct servers_calls {
+	uint8_t roles[2][1024]; /* enum call_role by ABI and number */
+	uint8_t forms[2][1024]; /* enum call_form likewise */
+};
+
+void servers_calls_prepare(struct trace_servers *s);
+void call_on_enter(struct trace_servers *s, const struct trace_event *event);
+void call_on_exit(struct trace_servers *s, const struct trace_event *event);
+/** call_recover() - look up the call of @thread if its entry was not recorded */
+void call_recover(struct trace_servers *s, struct servers_thread *thread);
+/**
+ * call_wakes_reader() - @writer wakes @woken: put the bytes that @writer is writing into the pipe
+ * now
+ */
+void call_wakes_reader(struct trace_servers *s, struct servers_thread *writer, const struct servers_thread *woken);
+/** call_reset() - after a gap: the call in progress is not known */
+void call_reset(struct servers_thread *thread);
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_SERVERS_SERVERS_PROCESS_H
+#define ANALYZER_SERVERS_SERVERS_PROCESS_H
+/* servers_process.h - the processes that may serve, or send to a server */
+#include <stdbool.h>
+#include <stdint.h>
+#include "hash_table.h"
+#include "servers_futex.h"
+
+struct trace_servers;
+struct trace_process;
+struct set;
+struct naming;
+
+struct servers_process {
+	struct recent_futexes locks; /* futexes at which its threads wait in turn: they are locks */
+	const struct trace_process *process;
+	uint32_t idx;
+	bool accepted;	    /* it served a connection that it had accepted, or a queue that others send to */
+	bool answered;	    /* it sent to a process that had sent to it first */
+	bool listens;
+	uint64_t stamp;	    /* request_sets.stamp when it was last counted as a client */
+
+	/* servers_bill.c */
+	struct hash_table bills; /* rows: struct bill */
+	uint64_t billed;	 /* exact and shared, of all bills */
+	uint64_t odd_ns_turn;		 /* number of bills; rotates which origin gets the odd ns */
+
+	/* servers_packet.c */
+	uint64_t receiving; /* softirq time in ns that received for its sockets */
+	uint64_t deliveries;
+
+	/* servers_explicit.c */
+	/* events of its own are missing until then: its requests' numbers are ignored */
+	uint64_t numbers_unknown_until_ns;
+	struct naming *namings; /* the numbers of its requests */
+
+	/* servers_signal.c */
+	struct set *pending;			/* requests announced to it by a wakeup, and not answered */
+	/* it is in the list servers_signals.announced: @pending may not be empty */
+	bool announced;
+	struct servers_process *next_announced; /* in that list */
+};
+
+struct servers_processes {
+	struct hash_table by_pointer;	 /* address of a struct trace_process -> struct servers_process */
+	struct servers_process **by_idx; /* owned, with the processes */
+	uint32_t nr;
+};
+
+/* A row of a table from keys to objects of one type. */
+struct servers_row {
+	uint64_t key;
+	void *pointer;
+};
+
+/** servers_process_of() - find or make. Returns NULL if out of memory. */
+struct servers_process *servers_process_of(struct trace_servers *s, const struct trace_process *process);
+/**
+ * servers_process_by_pid() - the same for a process id. Returns NULL for a kernel thread or an
+ * unknown process, too.
+ */
+struct servers_process *servers_process_by_pid(struct trace_servers *s, uint32_t pid);
+/** process_is_server() - true if the process has accepted connections, or answered others */
+bool process_is_server(const struct servers_process *process);
+void servers_processes_free(struct servers_processes *processes);
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_USER_EVENTS_H
+#define DAEMON_USER_EVENTS_H
+/*
+ * user_events.h - the events in a program's registry: the trace gets their types, and the program
+ * their flags
+ */
+#include <stdbool.h>
+
+struct user_program;
+
+/**
+ * user_events_look() - take the events that the program registered since. Returns true if there
+ * were some
+ */
+bool user_events_look(struct user_program *program);
+/** user_events_set_new_flag() - set the flag that events have until the daemon has seen them */
+void user_events_set_new_flag(const struct user_program *program);
+/** user_events_switch() - set the flags of all events after the selection changed */
+void user_events_switch(struct user_program *program);
+/**
+ * user_events_describe_again() - give all types to another writer: each snapshot has its own ids
+ */
+void user_events_describe_again(struct user_program *program);
+void user_events_free(struct user_program *program);
+#endif

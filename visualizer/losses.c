@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* losses.c - the events that are missing in a trace: their number, and the words about them. */
+#include <errno.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <trace/saturate.h>
+#include "losses.h"
+#include "value_text.h"
+
+struct losses losses_of(const struct trace *trace)
+{
+	struct losses losses = {0};
+
+	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
+		const struct trace_gap *gap = trace_get_gap(trace, i);
+
+		if (trace_gap_is_older(trace, gap)) {
+			if (gap->cause == TRACE_GAP_OVERWRITTEN)
+				losses.overwritten = trace_add_saturated(losses.overwritten, gap->lost);
+			continue;
+		}
+		losses.gaps++;
+		losses.lost = trace_add_saturated(losses.lost, gap->lost);
+		losses.is_minimum |= !gap->lost;
+	}
+	return losses;
+}
+
+uint64_t losses_older(const struct trace *trace)
+{
+	const struct trace_info *info = trace_get_info(trace);
+	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->complete_from_ns, .no_lost = true};
+	struct trace_cursor *cursor;
+	const struct trace_event *event;
+	uint64_t nr = 0;
+	int error;
+
+	if (info->complete_from_ns <= info->start_ns)
+		return 0;
+	cursor = trace_cursor_new(trace, &options, NULL);
+	if (!cursor)
+		memory_end();
+	while ((event = trace_cursor_next(cursor)))
+		nr += event->type->category != TRACE_CATEGORY_START;
+	error = trace_cursor_end(cursor, NULL);
+	if (error && error != -EBADMSG) /* events of a damaged chunk cannot be counted */
+		memory_end();
+	return nr;
+}
+
+uint64_t losses_lost(const struct trace *trace, const struct trace_analysis *analysis, size_t *ret_gaps)
+{
+	struct losses losses = losses_of(trace);
+	size_t damages = analysis ? trace_analysis_nr_late_gaps(analysis) : 0;
+	uint64_t start_lost = 0;
+
+	for (size_t i = 0; i < damages; i++)
+		losses.lost = trace_add_saturated(losses.lost, trace_analysis_get_late_gap(analysis, i)->lost);
+	if (analysis && trace_analysis_start_damage(analysis, &start_lost))
+		damages++;
+	*ret_gaps = losses.gaps + damages;
+	return losses.lost + start_lost;
+}
+
+void losses_warn_late(const struct trace_analysis *analysis)
+{
+	size_t nr = trace_analysis_nr_late_gaps(analysis);
+	uint64_t lost = 0, start_lost;
+	const char *start_damage = trace_analysis_start_damage(analysis, &start_lost);
+	char line[4 * sizeof(((struct trace_error *)0)->message)];
+
+	if (start_damage)
+		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s of the start state cannot be read: %s\n", start_lost, start_lost == 1 ? "" : "s",
+			text_name(start_damage, line, sizeof(line)));
+
+	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
+		fprintf(stderr,
+			"tracevisualizer: warning: a damaged chunk of CPU %u loses %" PRIu64 " event%s; the affected times are "
+			"shown as unknown (details: --verify)\n",
+			trace_analysis_get_late_gap(analysis, i)->cpu, trace_analysis_get_late_gap(analysis, i)->lost,
+			trace_analysis_get_late_gap(analysis, i)->lost == 1 ? "" : "s");
+	for (size_t i = MAX_WARNINGS; i < nr; i++)
+		lost = trace_add_saturated(lost, trace_analysis_get_late_gap(analysis, i)->lost);
+	if (lost)
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks lose %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
+}
+
+const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct value_text *text)
+{
+	size_t gaps;
+	uint64_t lost = losses_lost(trace, analysis, &gaps);
+
+	if (gaps && !lost)
+		snprintf(text->bytes, sizeof(text->bytes), "an unknown number of events");
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s", losses_of(trace).is_minimum ? "at least " : "", lost,
+			 lost == 1 ? "" : "s");
+	return text->bytes;
+}
+
+void losses_sentence(struct string *s, const struct trace *trace, const struct trace_analysis *analysis)
+{
+	struct value_text text;
+	size_t gaps;
+	uint64_t lost = losses_lost(trace, analysis, &gaps), overwritten = losses_of(trace).overwritten, older = losses_older(trace);
+
+	if (overwritten)
+		string_addf(s,
+			    " %" PRIu64 " older event%s overwritten: the report covers the time for which the flight recorder "
+			    "had the events of all CPUs.",
+			    overwritten, overwritten == 1 ? " was" : "s were");
+	if (older)
+		string_addf(s, " Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older, older == 1 ? "" : "s");
+	if (!gaps)
+		return;
+	losses_text(trace, analysis, &text);
+	if (lost)
+		string_addf(s, " %c%s %s lost: the affected times are unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
+				       lost == 1 ? "was" : "were");
+	else
+		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
+}
+
+void pass_end(struct trace_cursor *cursor, bool is_reported)
+{
+	struct trace_error error = {0};
+	int ended = trace_cursor_end(cursor, &error);
+
+	if (ended == -EBADMSG && !is_reported)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", error.message);
+	else if (ended && ended != -EBADMSG)
+		memory_end();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* process_choice.c - the processes that --pid, --comm and --cgroup choose. */
+#include <string.h>
+#include "process_choice.h"
+
+/* True in the control group @cgroup and its descendants. */
+static bool is_in_cgroup(const struct trace_process *process, const char *cgroup)
+{
+	const char *path = trace_process_cgroup(process);
+	size_t length = strlen(cgroup);
+
+	while (length && cgroup[length - 1] == '/')
+		length--;
+	return *path && strncmp(path, cgroup, length) == 0 && (path[length] == 0 || path[length] == '/');
+}
+
+bool comm_is(const char *comm, const char *name)
+{
+	return strncmp(comm, name, COMM_BYTES - 1) == 0;
+}
+
+bool has_process_choice(const struct process_choice *choice)
+{
+	return choice->pid >= 0 || choice->comm || choice->cgroup;
+}
+
+bool process_is_chosen(const struct process_choice *choice, const struct trace_process *process)
+{
+	if (choice->pid >= 0 && trace_process_pid(process) != (uint32_t)choice->pid)
+		return false;
+	if (choice->cgroup && !is_in_cgroup(process, choice->cgroup))
+		return false;
+	return !choice->comm || comm_is(trace_process_comm(process), choice->comm);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_PROCESS_ROWS_H
+#define VISUALIZER_PROCESS_ROWS_H
+/* process_rows.h - the processes of a report, sorted, with the figures of a line. */
+#include "report.h"
+
+struct process_row {
+	const struct trace_process *process;
+	uint64_t elapsed_ns, user_ns, system_ns, interrupted_ns, wait_cpu_ns, blocked_ns;
+	struct trace_wait worst; /* its longest wait; ns 0: none */
+	/* kind with the longest time over all targets, without idle waits, */
+	enum trace_wait_kind worst_kind;
+	uint64_t worst_kind_ns; /* and that time */
+	bool only_own;		/* it waited for no process but itself */
+	bool of_command;	/* the command or a descendant, where these come first */
+	bool folded;		/* below WORTH_A_ROW: one line for all of them, unless --all */
+};
+
+/** process_rows() - the chosen processes, sorted; owned by the caller */
+struct process_row *process_rows(const struct report *report, size_t *ret_nr);
+/** process_rows_compare() - order two struct process_row by --sort; @report: a struct report */
+int process_rows_compare(const void *left, const void *right, void *report);
+/**
+ * command_comes_first() - true if the text lists the command and its descendants first
+ * That is so unless an option chooses an order or some processes.
+ */
+bool command_comes_first(const struct report *report);
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_PROCESS_SUM_H
+#define VISUALIZER_PROCESS_SUM_H
+/* process_sum.h - the figures of several processes, added up. */
+#include "report.h"
+
+/**
+ * struct process_sum - figures of some processes
+ * @user_ns ... @elapsed_ns: sums
+ * @among_ns: waits of these processes for one another
+ * @waits: owned: waits for other processes and things, longest first
+ * @holders: owned: the same for other processes on the CPU, and for idle CPUs that woke up
+ */
+struct process_sum {
+	uint64_t user_ns, system_ns, interrupted_ns, wait_cpu_ns, blocked_ns, elapsed_ns;
+	uint64_t among_ns;
+	struct trace_wait *waits;
+	struct trace_cpu_wait *holders;
+	size_t nr, threads, nr_waits, nr_holders;
+	struct hash_table pids;		   /* rows of a key: pid_key() */
+	struct hash_table waits_by_target; /* struct summed_wait */
+	struct hash_table holders_by_pid;  /* struct summed_holder */
+	struct strings targets, vias;	   /* strings of @waits_by_target */
+};
+/** process_sum_new() - the sum of @processes, of struct trace_process */
+struct process_sum process_sum_new(const struct report *report, const struct pointers *processes);
+void process_sum_clear(struct process_sum *sum);
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_REPORT_CRITICAL_PATH_H
+#define VISUALIZER_REPORT_CRITICAL_PATH_H
+/* report_critical_path.h - tracevisualizer --critical-path. */
+#include "report.h"
+
+/**
+ * critical_path_begin() - before the pass: keep what --critical-path needs, in @report->history
+ * Returns 0, or 1 or 2 after a message.
+ */
+int critical_path_begin(struct report *report);
+/**
+ * report_critical_path() - text, or JSON of schema trace-critical-path/1. Returns 0, or 1 after a
+ * message
+ */
+int report_critical_path(const struct report *report);
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * report_overview.c - the first paragraphs of the report: its result in a few sentences.
+ *
+ * The first paragraph is about the processes in question: those that --pid, --comm or --cgroup
+ * choose, or the recorded command and its descendants. For one process it names the longest waits.
+ * For several it leaves out the waits for one another, because that time is in the figures of the
+ * others. The second paragraph is about the machine, and about what is missing.
+ */
+#include <glib.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "checked_figures.h"
+#include "losses.h"
+#include "process_choice.h"
+#include "process_sum.h"
+#include "recorded.h"
+#include "report_cpus.h"
+#include "report_overview.h"
+#include "wait_text.h"
+
+#define NAME_BYTES 256
+#define NAMED 2		/* waits that a sentence names */
+#define WORTH_NAMING 1	/* percent */
+
+/* ---- words ---- */
+
+static void add_percent(struct string *s, uint64_t part, uint64_t whole)
+{
+	double share = percent(part, whole);
+
+	if (share >= 9.95 || part == 0)
+		string_addf(s, "%.0f" UNBROKEN_BLANK "%%", share);
+	else if (share >= 0.095)
+		string_addf(s, "%.1f" UNBROKEN_BLANK "%%", share);
+	else
+		string_add(s, "under" UNBROKEN_BLANK "0.1" UNBROKEN_BLANK "%");
+}
+
+static void add_ns(struct string *s, const struct text_output *output, uint64_t ns)
+{
+	struct value_text t;
+
+	text_ns(output, ns, &t);
+	string_add(s, ns ? g_strdelimit(t.bytes, " ", *UNBROKEN_BLANK) : "0");
+	if (output->exact)
+		string_add(s, UNBROKEN_BLANK "ns");
+}
+
+static void add_name(struct string *s, const char *name)
+{
+	char buffer[NAME_BYTES];
+
+	string_add(s, text_name(name, buffer, sizeof(buffer)));
+}
+
+static void add_process(struct string *s, const char *comm, uint32_t pid)
+{
+	char buffer[NAME_BYTES + 32];
+
+	string_add(s, text_process(comm, pid, buffer, sizeof(buffer)));
+}
+
+/* Groups of processes that cannot be told apart have pid 0, too. */
+static bool is_unidentified(const char *comm)
+{
+	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
+}
+
+static void add_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid)
+{
+	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
+		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
+		[TRACE_WAIT_TIMEOUT] = "a timer",    [TRACE_WAIT_DEVICE] = "the device ", [TRACE_WAIT_MEMORY] = "memory",
+		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the system call ", [TRACE_WAIT_UNKNOWN] = "something unknown",
+		[TRACE_WAIT_KERNEL] = "the kernel: ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
+	};
+	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
+
+	if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid) {
+		string_add(s, "another of its threads");
+	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid && is_unidentified(wait->target)) {
+		string_addf(s, "%s processes", wait->target);
+	} else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid) {
+		string_add(s, "processes named ");
+		add_name(s, wait->target);
+	} else if (wait_is_for_disk(analysis, wait)) {
+		string_add(s, "the disk ");
+		add_name(s, wait->target);
+	} else {
+		string_add(s, plain[wait->kind]);
+		if (wait->kind == TRACE_WAIT_PROCESS)
+			string_addf(s, *wait->target ? "%u" UNBROKEN_BLANK : "%u", wait->pid);
+		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
+			string_add(s, ", ");
+		add_name(s, wait->target);
+	}
+	if (*wait->via)
+		string_addf(s, " via %s", wait->via);
+	if (wait->idle)
+		string_add(s, ", idle between requests");
+}
+
+/* ---- sentences ---- */
+
+/* True if @part is at reference_ns half of @whole and may be called "mostly". */
+static bool is_most(uint64_t part, uint64_t whole)
+{
+	return part >= whole - part;
+}
+
+static void add_holders(struct string *s, const struct report *report, const struct process_sum *sum)
+{
+	const struct trace_cpu_wait *first = sum->nr_holders ? &sum->holders[0] : NULL;
+
+	if (!first || percent(first->ns, sum->wait_cpu_ns) < 10)
+		return;
+	string_add(s, ", ");
+	if (is_most(first->ns, sum->wait_cpu_ns)) {
+		string_add(s, is_idle(first) ? "mostly " : "taken mostly ");
+	} else {
+		add_percent(s, first->ns, sum->wait_cpu_ns);
+		string_add(s, is_idle(first) ? " of that " : " of that taken ");
+	}
+	string_add(s, is_idle(first) ? "while an idle CPU woke up" : "by ");
+	if (!is_idle(first))
+		add_process(s, first->comm, first->pid);
+}
+
+/*
+ * The longest waits. Waits below WORTH_NAMING percent of @reference_ns are left out. If @whole_ns
+ * is not 0, the sentence has percentages of it instead of times.
+ */
+static void add_waits(struct string *s, const struct report *report, const struct process_sum *sum, uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
+{
+	bool is_largest_part;
+	size_t named = 0;
+
+	for (size_t i = 0; i < sum->nr_waits && named < NAMED; i++) {
+		const struct trace_wait *wait = &sum->waits[i];
+
+		if (percent(wait->ns, reference_ns) < WORTH_NAMING)
+			break;
+		is_largest_part = is_most(wait->ns, sum->blocked_ns - sum->among_ns);
+		if (whole_ns) {
+			string_add(s, named ? ", " : " (");
+			add_percent(s, wait->ns, whole_ns);
+		} else {
+			string_add(s, named ? ", then " : is_largest_part ? ", mostly " : ", ");
+			add_ns(s, &report->output, wait->ns);
+		}
+		string_add(s, named++ || is_largest_part || whole_ns ? " for " : " of it for ");
+		add_wait(s, report->analysis, wait, own_pid);
+	}
+	if (whole_ns && named)
+		string_add(s, ")");
+}
+
+/* The one wait with over 99 % of the time, else NULL. */
+static const struct trace_wait *only_wait(const struct process_sum *sum)
+{
+	const struct trace_wait *first = sum->nr_waits ? &sum->waits[0] : NULL;
+
+	return first && percent(first->ns, sum->blocked_ns - sum->among_ns) > 100 - WORTH_NAMING ? first : NULL;
+}
+
+/* @others: words for several targets together; @reference_ns and @whole_ns as in add_waits() */
+static void add_only_or_waits(struct string *s, const struct report *report, const struct process_sum *sum, const char *others, uint64_t reference_ns,
+			      uint64_t whole_ns, uint32_t own_pid)
+{
+	const struct trace_wait *only = only_wait(sum);
+
+	string_add(s, " for ");
+	if (only) {
+		add_wait(s, report->analysis, only, own_pid);
+		return;
+	}
+	string_add(s, others);
+	add_waits(s, report, sum, reference_ns, whole_ns, own_pid);
+}
+
+/* A sentence about one process: shares of its elapsed time. */
+static void about_one(struct string *s, const struct report *report, const struct trace_process *process, const struct process_sum *sum)
+{
+	add_process(s, trace_process_comm(process), trace_process_pid(process));
+	if (!has_scheduling(report->analysis)) {
+		string_add(s, " existed for ");
+		add_ns(s, &report->output, sum->elapsed_ns);
+		string_add(s, "; what it did is unknown: no scheduling changes were recorded.");
+		return;
+	}
+	string_add(s, " waited ");
+	add_percent(s, sum->blocked_ns ? sum->blocked_ns : sum->wait_cpu_ns, sum->elapsed_ns);
+	string_add(s, " of its ");
+	add_ns(s, &report->output, sum->elapsed_ns);
+	if (sum->threads > 1)
+		string_addf(s, " (%zu threads, added up)", sum->threads);
+	if (sum->blocked_ns) {
+		add_only_or_waits(s, report, sum, "something", sum->elapsed_ns, sum->elapsed_ns, trace_process_pid(process));
+		string_add(s, "; it waited ");
+		add_percent(s, sum->wait_cpu_ns, sum->elapsed_ns);
+	}
+	string_add(s, " for a CPU");
+	if (percent(sum->wait_cpu_ns, sum->elapsed_ns) >= WORTH_NAMING)
+		add_holders(s, report, sum);
+	string_add(s, ", and used ");
+	add_percent(s, sum->user_ns + sum->system_ns, sum->elapsed_ns);
+	string_add(s, " CPU");
+	if (!trace_analysis_sees_calls(report->analysis)) {
+		string_add(s, ".");
+		return;
+	}
+	string_add(s, " (");
+	add_ns(s, &report->output, sum->user_ns);
+	string_add(s, " in its own code, ");
+	add_ns(s, &report->output, sum->system_ns);
+	string_add(s, " in the kernel).");
+}
+
+/*
+ * A process of the name that used the most CPU time.
+ * @ret_ns, @ret_nr: CPU time and number of all processes of that name
+ */
+static const struct trace_process *busiest(const struct trace_analysis *analysis, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
+{
+	struct name_share {
+		uint64_t key;
+		uint64_t ns;
+		unsigned int nr;
+	} *share, *largest;
+	struct strings names = {0};
+	struct hash_table shares = {0};
+	const struct trace_process *best = NULL;
+	uint64_t best_key = 0;
+
+	for (size_t i = 0; i < processes->nr; i++) {
+		share = memory_row(&shares, sizeof(*share), memory_key(&names, trace_process_comm(processes->at[i])));
+		share->nr++;
+		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(processes->at[i], thread));)
+			share->ns += trace_thread_cpu_ns(analysis, thread);
+		largest = best ? table_find(&shares, sizeof(*largest), best_key) : NULL;
+		if (!largest || share->ns > largest->ns) {
+			best_key = share->key;
+			best = processes->at[i];
+		}
+	}
+	largest = best ? table_find(&shares, sizeof(*largest), best_key) : NULL;
+	*ret_ns = largest ? largest->ns : 0;
+	*ret_nr = largest ? largest->nr : 0;
+	table_clear(&shares);
+	strings_clear(&names);
+	return *ret_ns ? best : NULL;
+}
+
+/* A sentence about several processes: their CPU time, and their waits for others. */
+static void about_several(struct string *s, const struct report *report, const struct pointers *processes, const struct process_sum *sum, uint64_t span)
+{
+	uint64_t others = sum->blocked_ns - sum->among_ns, busy_ns, whole = sum->user_ns + sum->system_ns + sum->interrupted_ns + sum->wait_cpu_ns + others;
+	unsigned int nr;
+	const struct trace_process *busy = busiest(report->analysis, processes, &busy_ns, &nr);
+
+	string_add(s, " used ");
+	add_ns(s, &report->output, sum->user_ns + sum->system_ns);
+	string_addf(s, " of CPU, %.2f CPUs on average", span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
+	if (busy) {
+		string_add(s, busy_ns < sum->user_ns + sum->system_ns ? ", most by " : ", all by ");
+		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);
+		if (nr > 1)
+			string_addf(s, " (%u" UNBROKEN_BLANK "processes)", nr);
+		if (busy_ns < sum->user_ns + sum->system_ns) {
+			string_add(s, " with ");
+			add_ns(s, &report->output, busy_ns);
+		}
+	}
+	string_add(s, "; they waited ");
+	add_ns(s, &report->output, sum->wait_cpu_ns);
+	string_add(s, " for a CPU");
+	if (sum->wait_cpu_ns)
+		add_holders(s, report, sum);
+	if (others) {
+		string_add(s, ", and ");
+		add_ns(s, &report->output, others);
+		add_only_or_waits(s, report, sum, "something other than one another", whole, 0, 0);
+	}
+	string_add(s, ".");
+}
+
+static void about_command(struct string *s, const struct report *report, const struct trace_process *root)
+{
+	struct pointers tree = command_family(&report->command), alone = {0};
+	uint64_t span = command_ran_ns(&report->command);
+	bool ended = command_has_ended(&report->command);
+	struct process_sum all = process_sum_new(report, &tree), own;
+
+	pointers_add(&alone, root);
+	own = process_sum_new(report, &alone);
+	/* capital letter: a sentence begins */
+	string_addf(s, "T%s %s for ", command_words(&report->command) + 1, ended ? "ran" : "had run");
+	add_ns(s, &report->output, span);
+	if (!ended)
+		string_addf(s, " when the recording ended, and %s", command_not_ended(&report->command));
+	string_add(s, ": ");
+	about_one(s, report, root, &own);
+	if (tree.nr > 1) {
+		string_addf(s, " It and the %zu process%s that it started", tree.nr - 1, tree.nr == 2 ? "" : "es");
+		about_several(s, report, &tree, &all, span);
+	}
+	process_sum_clear(&own);
+	process_sum_clear(&all);
+	pointers_free(&alone);
+	pointers_free(&tree);
+}
+
+static void about_chosen(struct string *s, const struct report *report, const struct process_row *rows, size_t nr)
+{
+	struct pointers list = {0};
+	uint64_t start, end;
+	struct process_sum sum;
+
+	for (size_t i = 0; i < nr; i++)
+		pointers_add(&list, rows[i].process);
+	trace_analysis_window(report->analysis, &start, &end);
+	sum = process_sum_new(report, &list);
+	if (nr == 1) {
+		about_one(s, report, rows[0].process, &sum);
+	} else if (!has_scheduling(report->analysis)) {
+		string_addf(s, "Unknown: no scheduling changes were recorded for the %zu processes.", nr);
+	} else {
+		string_addf(s, "The %zu processes", nr);
+		about_several(s, report, &list, &sum, end - start);
+	}
+	process_sum_clear(&sum);
+	pointers_free(&list);
+}
+
+static const struct process_row *longest_waiting(const struct process_row *rows, size_t nr)
+{
+	const struct process_row *best = NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!best || rows[i].wait_cpu_ns > best->wait_cpu_ns)
+			best = &rows[i];
+	return best && best->wait_cpu_ns ? best : NULL;
+}
+
+static const struct process_row *most_cpu_time(const struct process_row *rows, size_t nr)
+{
+	const struct process_row *best = NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!best || rows[i].user_ns + rows[i].system_ns > best->user_ns + best->system_ns)
+			best = &rows[i];
+	return best && best->user_ns + best->system_ns ? best : NULL;
+}
+
+/*
+ * The longest wait on the machine that deserves attention: neither idle nor a sleep that the
+ * process asked for.
+ */
+static const struct trace_wait *worst_wait(const struct trace_figures *f)
+{
+	for (size_t i = 0; i < f->nr_waits; i++)
+		if (!f->waits[i].idle && (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
+					  f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_MEMORY))
+			return &f->waits[i];
+	return NULL;
+}
+
+/* The parts of busy time, as far as the recorded events tell them apart. */
+static void add_modes(struct string *s, const struct trace_analysis *analysis, const struct cpu_total *sum, uint64_t all)
+{
+	bool calls = trace_analysis_sees_calls(analysis), interrupts = has_interrupts(analysis);
+
+	if (!calls && !interrupts) {
+		string_add(s, ", in programs, the kernel or interrupts (not recorded which)");
+		return;
+	}
+	string_add(s, ": ");
+	if (calls) {
+		add_percent(s, sum->user_ns, all);
+		string_add(s, " in programs, ");
+		add_percent(s, sum->system_ns, all);
+		string_add(s, " in the kernel, ");
+	} else {
+		add_percent(s, sum->user_ns + sum->system_ns, all);
+		string_add(s, " in programs or the kernel, ");
+	}
+	if (interrupts) {
+		add_percent(s, sum->interrupts_ns, all);
+		string_add(s, trace_analysis_sees_interrupts(analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
+	} else {
+		string_add(s, "including interrupts, which were not recorded");
+	}
+}
+
+static void about_cpus(struct string *s, const struct report *report)
+{
+	const struct trace_info *info = trace_get_info(report->trace);
+	size_t nr = trace_nr_cpus(report->analysis);
+	struct cpu_total sum = cpu_total(report->analysis);
+	uint64_t start, end, all = sum.all_ns;
+
+	trace_analysis_window(report->analysis, &start, &end);
+	if (start == end) {
+		string_add(s, "No time passes in this trace.");
+		return;
+	}
+	if (!all) {
+		string_add(s, "In ");
+		add_ns(s, &report->output, end - start);
+		string_add(s, " no activity of the CPUs was recorded.");
+		return;
+	}
+	if (sum.unknown_ns == all) {
+		string_add(s, "The activity of the CPUs in ");
+		add_ns(s, &report->output, end - start);
+		string_add(s, " is unknown.");
+		return;
+	}
+	string_add(s, "In ");
+	add_ns(s, &report->output, end - start);
+	string_addf(s, " the %zu CPU%s of ", nr, nr == 1 ? "" : "s");
+	add_name(s, *info->host ? info->host : "the machine");
+	/* CPUs without chosen threads do not appear */
+	if (trace_analysis_is_filtered(report->analysis))
+		string_add(s, nr == 1 ? " that was recorded" : " that were recorded");
+	string_add(s, nr == 1 ? " was " : " were ");
+	add_percent(s, sum.user_ns + sum.system_ns + sum.interrupts_ns, all);
+	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with processes that the filter selects" : " busy");
+	add_modes(s, report->analysis, &sum, all);
+	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
+		string_add(s, ", and ");
+		add_percent(s, sum.unknown_ns, all);
+		string_add(s, " is unknown");
+	}
+	string_add(s, ".");
+}
+
+/*
+ * The time that the host of a virtual machine took from its CPUs: the guest counts it as CPU time.
+ */
+static void about_host(struct string *s, const struct text_output *output, const struct trace_figures *system)
+{
+	uint64_t cpu_ns = system->user_ns + system->syscall_ns + system->trap_ns + system->interrupted_ns;
+
+	if (percent(system->stolen_ns, cpu_ns) < WORTH_NAMING)
+		return;
+	string_add(s, " The host of this virtual machine took ");
+	add_ns(s, output, system->stolen_ns);
+	string_add(s, " (");
+	add_percent(s, system->stolen_ns, cpu_ns);
+	string_add(s, ") of their CPU time for others.");
+}
+
+static void about_machine(struct string *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+{
+	const struct process_row *busiest = most_cpu_time(rows, nr), *waiting = longest_waiting(rows, nr);
+	const struct trace_wait *wait = worst_wait(system);
+
+	about_cpus(s, report);
+	if (busiest) {
+		string_add(s, " The busiest process was ");
+		add_process(s, trace_process_comm(busiest->process), trace_process_pid(busiest->process));
+		string_add(s, " with ");
+		add_ns(s, &report->output, busiest->user_ns + busiest->system_ns);
+		string_add(s, " of CPU.");
+	}
+	if (waiting) {
+		string_add(s, " Threads waited ");
+		add_ns(s, &report->output, system->wait_cpu_ns);
+		string_add(s, " for a CPU, those of ");
+		add_process(s, trace_process_comm(waiting->process), trace_process_pid(waiting->process));
+		string_add(s, " the longest, ");
+		add_ns(s, &report->output, waiting->wait_cpu_ns);
+		string_add(s, ".");
+	}
+	if (wait) {
+		string_add(s, " The longest wait for input, output or memory: ");
+		add_ns(s, &report->output, wait->ns);
+		string_add(s, " for ");
+		add_wait(s, report->analysis, wait, 0);
+		string_add(s, ".");
+	}
+}
+
+/* ---- the paragraph ---- */
+
+void report_overview(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+{
+	bool chosen = has_process_choice(&report->options->processes);
+	const struct trace_process *command = chosen ? NULL : report->command.process;
+	struct string s = {0};
+
+	if (chosen)
+		about_chosen(&s, report, rows, nr);
+	else if (command)
+		about_command(&s, report, command);
+	if (s.len)
+		output_paragraph(&report->output, string_text(&s));
+	string_free(&s);
+	if (chosen)
+		about_cpus(&s, report);
+	else
+		about_machine(&s, report, rows, nr, system);
+	about_host(&s, &report->output, system);
+	losses_sentence(&s, report->trace, report->analysis);
+	output_paragraph(&report->output, string_text(&s));
+	string_free(&s);
+}
+
+void report_overview_of_programs(const struct report *report, bool any)
+{
+	struct string s = {0};
+
+	string_add(&s, "The kernel was not recorded, only events of programs: the processes, the other activity of their threads "
+		       "and the causes of waits are unknown.");
+	if (!any)
+		string_add(&s, " The trace has no such events.");
+	losses_sentence(&s, report->trace, report->analysis);
+	output_paragraph(&report->output, string_text(&s));
+	string_free(&s);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* value_text.c - times, sizes, names and percentages as text. */
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "value_text.h"
+
+const char *text_ns(const struct text_output *output, uint64_t ns, struct value_text *text)
+{
+	if (output->exact)
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64, ns);
+	else if (ns == 0)
+		snprintf(text->bytes, sizeof(text->bytes), "-");
+	else if (ns < 1000)
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 " ns", ns);
+	else if (ns < 999995) /* a value that rounds to 1000.00 takes the next unit */
+		snprintf(text->bytes, sizeof(text->bytes), "%.2f us", (double)ns / 1e3);
+	else if (ns < 999995000)
+		snprintf(text->bytes, sizeof(text->bytes), "%.2f ms", (double)ns / 1e6);
+	else
+		snprintf(text->bytes, sizeof(text->bytes), "%.3f s", (double)ns / 1e9);
+	return text->bytes;
+}
+
+const char *text_bytes(const struct text_output *output, uint64_t bytes, struct value_text *text)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (output->exact || bytes < 1024) {
+		snprintf(text->bytes, sizeof(text->bytes), "%" PRIu64 "%s", bytes, output->exact ? "" : " B");
+		return text->bytes;
+	}
+	for (; value >= 1023.95 && unit < 5; unit++) /* rounds to 1024.0 */
+		value /= 1024;
+	snprintf(text->bytes, sizeof(text->bytes), "%.1f %s", value, units[unit]);
+	return text->bytes;
+}
+
+const char *text_name(const char *name, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	while (*name) {
+		gunichar c = g_utf8_get_char_validated(name, -1);
+		bool plain = c != (gunichar)-1 && c != (gunichar)-2 && !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
+		size_t bytes = plain ? (size_t)(g_utf8_next_char(name) - name) : 1;
+
+		if (used + (plain ? bytes : 4) >= size)
+			break;
+		if (plain)
+			memcpy(buffer + used, name, bytes);
+		else
+			snprintf(buffer + used, size - used, "\\x%02x", (unsigned char)*name);
+		used += plain ? bytes : 4;
+		name += bytes;
+	}
+	buffer[used] = 0;
+	return buffer;
+}
+
+const char *text_comm(const char *comm, char *buffer, size_t size)
+{
+	return text_name(*comm ? comm : "(no name)", buffer, size);
+}
+
+const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size)
+{
+	char number[16];
+
+	if (!pid)
+		return text_comm(comm, buffer, size);
+	snprintf(number, sizeof(number), " (%u)", pid);
+	if (!*comm)
+		snprintf(buffer, size, "process %u", pid);
+	else
+		strcat((char *)text_name(comm, buffer, size - strlen(number)), number);
+	return buffer;
+}
+
+double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}

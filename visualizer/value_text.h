@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef VISUALIZER_VALUE_TEXT_H
+#define VISUALIZER_VALUE_TEXT_H
+/* value_text.h - times, sizes, names and percentages as text. */
+#include <stddef.h>
+#include <stdint.h>
+#include "text_output.h"
+
+struct value_text { /* room for one formatted value */
+	char bytes[64];
+};
+
+/** text_ns() - "1.234 ms", or "1234567" with --ns */
+const char *text_ns(const struct text_output *output, uint64_t ns, struct value_text *text);
+/** text_bytes() - "812 B", "1.2 MiB", or "1258291" with --ns */
+const char *text_bytes(const struct text_output *output, uint64_t bytes, struct value_text *text);
+/**
+ * text_name() - format @name for a terminal: control characters and invalid UTF-8 become \xNN
+ * Cut to @size. Returns @buffer.
+ */
+const char *text_name(const char *name, char *buffer, size_t size);
+/**
+ * text_comm() - the same for a thread or process; "(no name)" if its name could not be read at the
+ * start
+ */
+const char *text_comm(const char *comm, char *buffer, size_t size);
+/** text_process() - "make (4711)"; "process 4711" without a name; the name alone if the pid is 0 */
+const char *text_process(const char *comm, uint32_t pid, char *buffer, size_t size);
+double percent(uint64_t part, uint64_t whole);
+#endif

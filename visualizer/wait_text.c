@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wait_text.c - the targets of waits and the paths of files as text. */
+#include <stdio.h>
+#include <string.h>
+#include "value_text.h"
+#include "wait_text.h"
+
+/* The kernel's path of every socket of a protocol. */
+static const struct {
+	const char *path, *text;
+} socket_paths[] = {
+	{"MPTCP", "(sockets, MPTCP)"},	 {"NETLINK", "(sockets, netlink)"}, {"PACKET", "(sockets, packets)"}, {"PING", "(sockets, ping)"},
+	{"RAW", "(sockets, raw)"},	 {"RAWv6", "(sockets, raw)"},	    {"TCP", "(sockets, TCP)"},	      {"TCPv6", "(sockets, TCPv6)"},
+	{"UDP", "(sockets, UDP)"},	 {"UDPv6", "(sockets, UDPv6)"},	    {"UNIX", "(sockets, unix)"},      {"UNIX-STREAM", "(sockets, unix)"},
+};
+
+/*
+ * A path is a disk if its device is the path itself. A file can have a path without a '/', too:
+ * relative to the working directory of its process.
+ */
+static bool is_disk(const struct trace_analysis *analysis, const char *path)
+{
+	return *path && strcmp(path, trace_file_device(analysis, path)) == 0;
+}
+
+const char *text_path(const struct trace_analysis *analysis, const char *path)
+{
+	if (!*path)
+		return "(pipes and others without a name)";
+	for (size_t i = 0; i < sizeof(socket_paths) / sizeof(socket_paths[0]); i++)
+		if (strcmp(path, socket_paths[i].path) == 0)
+			return socket_paths[i].text;
+	return is_disk(analysis, path) ? "(blocks of unknown files)" : path;
+}
+
+bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_wait *wait)
+{
+	return wait->kind == TRACE_WAIT_FILE && is_disk(analysis, wait->target);
+}
+
+const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size)
+{
+	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
+	char name[256];
+
+	text_name(wait->target, name, sizeof(name));
+	if (wait_is_for_disk(analysis, wait))
+		snprintf(buffer, size, "disk %s%s%s%s", name, via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid)
+		snprintf(buffer, size, "another of its threads%s%s%s", via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
+		snprintf(buffer, size, "%s processes%s%s%s", name, via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_PROCESS)
+		snprintf(buffer, size, "process %u%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_UNKNOWN)
+		snprintf(buffer, size, "something unknown%s%s%s", *name ? ", " : "", name, idle);
+	else if (wait->kind == TRACE_WAIT_KERNEL)
+		snprintf(buffer, size, "kernel: %s%s%s%s", name, via, wait->via, idle);
+	else if (wait->kind == TRACE_WAIT_OTHER)
+		snprintf(buffer, size, "system call %s%s%s%s", name, via, wait->via, idle);
+	else
+		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via, wait->via, idle);
+	return buffer;
+}
