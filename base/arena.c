@@ -60,12 +60,12 @@ void *arena_take(struct arena *arena, size_t bytes)
 /* The size of a class is a power of two times 1, 1 + 1/ARENA_STEPS, ... 2 - 1/ARENA_STEPS. */
 static size_t class_bytes(unsigned int class)
 {
-	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_LEAST_BITS + class / ARENA_STEPS)) / ARENA_STEPS;
+	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_MIN_BITS + class / ARENA_STEPS)) / ARENA_STEPS;
 }
 
 static unsigned int class_of(size_t bytes)
 {
-	unsigned int class = (63u - (unsigned int)__builtin_clzll(bytes) - ARENA_LEAST_BITS) * ARENA_STEPS;
+	unsigned int class = (63u - (unsigned int)__builtin_clzll(bytes) - ARENA_MIN_BITS) * ARENA_STEPS;
 
 	while (class_bytes(class) < bytes)
 		class ++;
