@@ -12,7 +12,7 @@
  * Up to this size, that of about 10,000 threads, the arena asks for large pages. Beyond it they
  * cost more than they gain in a virtual machine, where the host has to find the memory first.
  */
-#define HUGE_MOST_BYTES (24u << 20)
+#define HUGE_MAX_BYTES (24u << 20)
 
 struct arena_rows { /* rows that were returned, as a list */
 	struct arena_rows *next;
@@ -33,7 +33,7 @@ static bool piece_new(struct arena *arena)
 
 	if (!piece)
 		return false;
-	if (bytes >= PAGES_LARGE && arena->bytes < HUGE_MOST_BYTES)
+	if (bytes >= PAGES_LARGE && arena->bytes < HUGE_MAX_BYTES)
 		madvise(piece, bytes, MADV_HUGEPAGE);
 	piece->next = arena->pieces;
 	arena->pieces = piece;
