@@ -16,7 +16,7 @@
 #define MAX_FIELDS 16
 
 /* An entry under construction, with room for the longest. */
-struct registry_entry {
+struct registry_draft {
 	struct user_event event;
 	struct user_field fields[MAX_FIELDS];
 	char text[(4 + MAX_FIELDS) * USER_MAX_NAME_BYTES];
@@ -114,7 +114,7 @@ static size_t name_of(const char *at, const char *end, unsigned int number, char
 	return length;
 }
 
-static bool name_is_used(const struct registry_entry *entry, unsigned int fields, const char *name)
+static bool name_is_used(const struct registry_draft *entry, unsigned int fields, const char *name)
 {
 	for (unsigned int i = 0; i < fields; i++)
 		if (strcmp(entry->text + entry->fields[i].name, name) == 0)
@@ -122,7 +122,7 @@ static bool name_is_used(const struct registry_entry *entry, unsigned int fields
 	return false;
 }
 
-static void add_fields(struct registry_entry *entry, const struct trace_tracepoint *tracepoint)
+static void add_fields(struct registry_draft *entry, const struct trace_tracepoint *tracepoint)
 {
 	const char *at = skip_blanks(tracepoint->field_names);
 
@@ -141,7 +141,7 @@ static void add_fields(struct registry_entry *entry, const struct trace_tracepoi
 }
 
 /* Build the whole entry as it will be in the memory, except its id. */
-static void describe(struct registry_entry *entry, const struct trace_tracepoint *tracepoint)
+static void describe(struct registry_draft *entry, const struct trace_tracepoint *tracepoint)
 {
 	size_t file = strlen(tracepoint->file);
 	uint32_t bytes;
@@ -167,7 +167,7 @@ static void describe(struct registry_entry *entry, const struct trace_tracepoint
 
 /* The number of an identical entry, or that of a new one, appended.
  * Returns 0 if there is no room. */
-static uint16_t number_of(struct user_state *state, struct registry_entry *entry)
+static uint16_t number_of(struct user_state *state, struct registry_draft *entry)
 {
 	struct user_memory *memory = state->memory;
 	char *registry = (char *)memory + memory->registry_offset;
@@ -207,7 +207,7 @@ static bool lock(struct user_state *state, bool wait)
 bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 {
 	struct user_state *state;
-	struct registry_entry entry;
+	struct registry_draft entry;
 	bool busy = false;
 	uint16_t id;
 
