@@ -10,6 +10,7 @@
 
 static char *(*demangler)(const char *, char *, size_t *, int *); /* NULL: not installed */
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static bool is_prepared; /* atomically */
 
 static void load(void)
 {
@@ -17,11 +18,17 @@ static void load(void)
 
 	if (library)
 		*(void **)&demangler = dlsym(library, "__cxa_demangle");
+	__atomic_store_n(&is_prepared, true, __ATOMIC_RELEASE);
 }
 
 void demangle_prepare(void)
 {
 	pthread_once(&load_once, load);
+}
+
+bool demangle_is_prepared(void)
+{
+	return __atomic_load_n(&is_prepared, __ATOMIC_ACQUIRE);
 }
 
 char *demangle(const char *name)

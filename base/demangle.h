@@ -7,11 +7,16 @@
  * functions.
  */
 
+#include <stdbool.h>
+
 /**
  * demangle_prepare() - load the C++ run-time library now, because this process is about to lose the
  * right to open files
  */
 void demangle_prepare(void);
+
+/** demangle_is_prepared() - has this process, or one that forked it, tried to load the library? */
+bool demangle_is_prepared(void);
 
 /**
  * demangle() - demangle @name

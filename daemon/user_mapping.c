@@ -241,8 +241,8 @@ bool user_mapping_has_impossible_ring(struct user_mapping *mapping)
 
 /* ---- the registry ---- */
 
-/** struct registry_entry - a copy of an entry of the registry; its parts lie inside the copy */
-struct registry_entry {
+/** struct mapping_entry - a copy of an entry of the registry; its parts lie inside the copy */
+struct mapping_entry {
 	struct user_event event;
 	struct user_field fields[USER_MAX_FIELDS];
 	const char *text;
@@ -253,7 +253,7 @@ struct registry_entry {
  * Copies a text of the entry and replaces characters that are not printable: the text comes from a
  * foreign program and goes to terminals.
  */
-static void entry_text(const struct registry_entry *entry, uint32_t at, char *buffer, size_t size)
+static void entry_text(const struct mapping_entry *entry, uint32_t at, char *buffer, size_t size)
 {
 	const char *text = at < entry->text_bytes ? entry->text + at : "";
 	size_t chars = strnlen(text, size - 1);
@@ -263,7 +263,7 @@ static void entry_text(const struct registry_entry *entry, uint32_t at, char *bu
 	buffer[chars] = '\0';
 }
 
-static bool take_field(const struct registry_entry *entry, const struct user_field *from, char *name, struct trace_field *ret_field)
+static bool take_field(const struct mapping_entry *entry, const struct user_field *from, char *name, struct trace_field *ret_field)
 {
 	static const enum trace_field_kind kinds[] = {
 		[USER_FIELD_SIGNED] = TRACE_KIND_DEC, [USER_FIELD_UNSIGNED] = TRACE_KIND_DEC, [USER_FIELD_FLOAT] = TRACE_KIND_FLOAT,
@@ -287,7 +287,7 @@ static bool take_field(const struct registry_entry *entry, const struct user_fie
 	return true;
 }
 
-static void take_names(const struct registry_entry *entry, struct user_description *description)
+static void take_names(const struct mapping_entry *entry, struct user_description *description)
 {
 	const struct user_event *event = &entry->event;
 	char provider[USER_MAX_NAME_BYTES], name[USER_MAX_NAME_BYTES - 1], file[USER_MAX_NAME_BYTES], function[USER_MAX_NAME_BYTES];
@@ -304,7 +304,7 @@ static void take_names(const struct registry_entry *entry, struct user_descripti
 		description->source[0] = '\0';
 }
 
-static bool take_event(const struct user_mapping *mapping, const struct registry_entry *entry, struct user_description *description)
+static bool take_event(const struct user_mapping *mapping, const struct mapping_entry *entry, struct user_description *description)
 {
 	const struct user_event *event = &entry->event;
 	bool has_references = false;
@@ -358,7 +358,7 @@ static bool registry_is_there(struct user_mapping *mapping, uint64_t end)
  * Copies the next entry, of at most @room bytes, and finds its parts. Returns its size; 0: it is
  * invalid.
  */
-static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned char *buffer, struct registry_entry *ret_entry)
+static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned char *buffer, struct mapping_entry *ret_entry)
 {
 	const unsigned char *at = mapping->data + mapping->registry_offset + mapping->registry_used;
 	struct user_event *event = &ret_entry->event;
@@ -389,7 +389,7 @@ bool user_mapping_next_event(struct user_mapping *mapping, struct user_descripti
 	unsigned char buffer[USER_MAX_ENTRY_BYTES + 1];
 	/* [D1] pairs with [U1] */
 	uint64_t used = __atomic_load_n(&user_mapping_memory(mapping)->registry_used, __ATOMIC_ACQUIRE);
-	struct registry_entry entry;
+	struct mapping_entry entry;
 
 	used = used < mapping->registry_bytes ? used : mapping->registry_bytes;
 	while (!mapping->registry_broken && mapping->registry_used < used) {

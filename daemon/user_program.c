@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "error_set.h"
-#include "user_events.h"
+#include "user_types.h"
 #include "user_program_state.h"
 #include "user_rings.h"
 #include "user_suspicion.h"

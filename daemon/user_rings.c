@@ -157,8 +157,8 @@ void user_rings_free(struct user_program *program)
 /* ---- flushes ---- */
 
 /*
- * As in drain.c: does memory exist where a flush writes, and may the daemon visit the CPU of the
- * block?
+ * As in drain_ring.c: does memory exist where a flush writes, and may the daemon visit the CPU of
+ * the block?
  */
 static bool may_flush(const struct user_program *program, uint32_t idx)
 {

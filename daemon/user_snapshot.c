@@ -7,7 +7,7 @@
 
 #include "clock.h"
 #include "ring_reader.h"
-#include "user_events.h"
+#include "user_types.h"
 #include "user_program.h"
 #include "user_program_state.h"
 #include "user_suspicion.h"

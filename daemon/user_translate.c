@@ -5,7 +5,7 @@
 #include <trace/events.h>
 
 #include "clock.h"
-#include "user_events.h"
+#include "user_types.h"
 #include "user_program_state.h"
 #include "user_suspicion.h"
 

@@ -11,7 +11,7 @@
  *
  * Only the thread that called writer_thread_new() may call these functions. From
  * writer_thread_new() to writer_thread_stop() the new thread owns the writer; but any thread may
- * call trace_writer_pack().
+ * call trace_writer_pack(). THREADS.md lists what the two threads share.
  */
 #include <stdbool.h>
 #include <stddef.h>

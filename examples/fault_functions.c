@@ -42,6 +42,8 @@ int main(int argc, char **argv)
 	}
 	for (struct row *row = rows; row < &rows[1024] && row->count; row++)
 		printf("%9llu %s\n", (unsigned long long)row->count, *row->function ? row->function : "(unknown)");
+	if (trace_symbols_error(symbols, &error) < 0)
+		fprintf(stderr, "%s\n", error.message);
 	trace_analysis_free(analysis);
 	trace_symbols_free(symbols);
 	trace_close(trace);

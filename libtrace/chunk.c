@@ -92,7 +92,7 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
 
 struct entries chunk_entries(const struct trace *trace, size_t idx)
 {
-	const struct table *table = &trace->table;
+	const struct chunk_table *table = &trace->table;
 	size_t low = 0, high = table->nr_pieces;
 
 	if (table->known)
@@ -115,7 +115,7 @@ struct entries chunk_entries(const struct trace *trace, size_t idx)
  */
 static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t offset)
 {
-	const struct table *table = &trace->table;
+	const struct chunk_table *table = &trace->table;
 
 	if (table->known)
 		return table->known[idx].header_at;
@@ -363,7 +363,7 @@ int trace_add_run(struct trace *trace, const struct chunk_run *run)
 	return 0;
 }
 
-int trace_add_entry(struct trace *trace, const struct entry *entry)
+int trace_add_entry(struct trace *trace, const struct table_entry *entry)
 {
 	uint16_t kind = entry->of.kind;
 
@@ -383,19 +383,19 @@ int trace_add_entry(struct trace *trace, const struct entry *entry)
 
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header)
 {
-	struct table *table = &trace->table;
+	struct chunk_table *table = &trace->table;
 	struct known *known;
 
 	if (!trace_array_grow((void **)&table->known, trace->nr_chunks, &table->known_room, sizeof(*known)))
 		return -ENOMEM;
 	known = &table->known[trace->nr_chunks];
 	*known = (struct known){ .entry = table_entry_of(offset, header), .header_at = header_at };
-	return trace_add_entry(trace, (const struct entry *)&known->entry);
+	return trace_add_entry(trace, (const struct table_entry *)&known->entry);
 }
 
 int trace_spoil_chunk(struct trace *trace, size_t idx)
 {
-	const struct entry *entry = chunk_entry(trace, idx);
+	const struct table_entry *entry = chunk_entry(trace, idx);
 
 	if (chunk_is_spoiled(trace, idx))
 		return 0;

@@ -23,8 +23,8 @@
  */
 #define TABLE_AHEAD_BYTES (64u << 20)
 
-/** struct walk - a pass over the table. @end: end of the previous chunk */
-struct walk {
+/** struct table_walk - a pass over the table. @end: end of the previous chunk */
+struct table_walk {
 	const struct trace_end_mark *mark;
 	struct trace_table_root root;
 	uint64_t end;
@@ -47,7 +47,7 @@ static const unsigned char *plain_chunk(const struct trace *trace, uint64_t at, 
 	return trace->data + at + header.header_bytes;
 }
 
-static bool root_read(const struct trace *trace, struct walk *walk)
+static bool root_read(const struct trace *trace, struct table_walk *walk)
 {
 	uint64_t bytes = sizeof(struct trace_chunk_header) + sizeof(walk->root), stop = walk->mark->index_offset;
 	struct trace_table_root *root = &walk->root;
@@ -64,7 +64,7 @@ static bool root_read(const struct trace *trace, struct walk *walk)
 	       root->header_bytes >= sizeof(struct trace_chunk_header) && root->header_bytes <= TRACE_CHUNK_HEADER_MAX_BYTES && root->index_entries;
 }
 
-static inline bool entry_is_good(const struct walk *walk, const struct entry *entry)
+static inline bool entry_is_good(const struct table_walk *walk, const struct table_entry *entry)
 {
 	uint64_t room = walk->root.offset - walk->end, offset = entry->of.offset;
 
@@ -81,7 +81,7 @@ static int check_losses(const struct trace *trace, size_t idx)
 	return chunk_make(trace, idx, &chunk) ? 0 : -EBADMSG;
 }
 
-static int entry_load(struct trace *trace, struct walk *walk, const struct entry *entry)
+static int entry_load(struct trace *trace, struct table_walk *walk, const struct table_entry *entry)
 {
 	int error = 0;
 
@@ -99,14 +99,14 @@ static int entry_load(struct trace *trace, struct walk *walk, const struct entry
  * Does the chunk continue the run? It has no losses, and no bytes between it and the previous
  * chunk. Then it is good if it ends before the table begins.
  */
-static inline bool run_goes_on(const struct entry *entry, uint64_t end, uint64_t next, uint64_t stop)
+static inline bool run_goes_on(const struct table_entry *entry, uint64_t end, uint64_t next, uint64_t stop)
 {
 	return entry->of.kind == TRACE_CHUNK_EVENTS && !(entry->of.flags & TRACE_TABLE_LOSS) && entry->of.offset == end && next <= stop &&
 	       entry->of.events <= TRACE_CHUNK_EVENTS_MAX && entry->of.cpu < TRACE_CPUS_MAX;
 }
 
 /* Keeps all sums in registers: 10 GB of trace have a quarter of a million entries. */
-static inline void run_add(struct chunk_run *run, const struct entry *entry)
+static inline void run_add(struct chunk_run *run, const struct table_entry *entry)
 {
 	run->nr++;
 	run->events += entry->of.events;
@@ -115,14 +115,14 @@ static inline void run_add(struct chunk_run *run, const struct entry *entry)
 }
 
 /* Loads one run. Returns its end; NULL: there are too many chunks. */
-static const unsigned char *run_load(struct trace *trace, struct walk *walk, const unsigned char *at, const unsigned char *entries_end)
+static const unsigned char *run_load(struct trace *trace, struct table_walk *walk, const unsigned char *at, const unsigned char *entries_end)
 {
 	uint64_t end = walk->end, stop = walk->root.offset, header_bytes = walk->root.header_bytes;
 	struct chunk_run run = { .first_ns = UINT64_MAX };
 	size_t stride = trace->table.stride;
 
 	for (; at < entries_end; at += stride) {
-		const struct entry *entry = (const struct entry *)at;
+		const struct table_entry *entry = (const struct table_entry *)at;
 		uint64_t next = end + header_bytes + entry->of.packed_bytes;
 
 		if (!run_goes_on(entry, end, next, stop))
@@ -134,10 +134,10 @@ static const unsigned char *run_load(struct trace *trace, struct walk *walk, con
 	return trace_add_run(trace, &run) < 0 ? NULL : at;
 }
 
-static int piece_load(struct trace *trace, struct walk *walk, const unsigned char *entries, uint32_t bytes)
+static int piece_load(struct trace *trace, struct table_walk *walk, const unsigned char *entries, uint32_t bytes)
 {
 	const unsigned char *end = entries + bytes;
-	struct table *table = &trace->table;
+	struct chunk_table *table = &trace->table;
 	int error = 0;
 
 	if (bytes % table->stride)
@@ -149,14 +149,14 @@ static int piece_load(struct trace *trace, struct walk *walk, const unsigned cha
 	table->pieces[table->nr_pieces++] = (struct table_piece){ entries, trace->nr_chunks };
 	for (const unsigned char *at = entries; !error && at < end; at += table->stride) {
 		at = run_load(trace, walk, at, end);
-		error = !at ? -ENOMEM : at < end ? entry_load(trace, walk, (const struct entry *)at) : 0;
+		error = !at ? -ENOMEM : at < end ? entry_load(trace, walk, (const struct table_entry *)at) : 0;
 	}
 	return error;
 }
 
 int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t first)
 {
-	struct walk walk = { .mark = mark, .end = first };
+	struct table_walk walk = { .mark = mark, .end = first };
 	uint64_t at, stop = mark->index_offset - sizeof(struct trace_chunk_header) - sizeof(walk.root);
 	int error = 0;
 

@@ -20,16 +20,16 @@
 
 enum {
 	TILE = 512,
-	DICTIONARY_MOST = 256,
+	DICTIONARY_MAX = 256,
 	DICTIONARY_SLOTS = 1024, /* size of the hash table; a power of two */
-	DICTIONARY_LEAST_WORDS = 64,
+	DICTIONARY_MIN_WORDS = 64,
 };
 
 /* ---- encode ---- */
 
 /** struct dictionary - a hash table of the values so far. @slots: index + 1; 0: free */
 struct dictionary {
-	uint64_t values[DICTIONARY_MOST];
+	uint64_t values[DICTIONARY_MAX];
 	uint16_t slots[DICTIONARY_SLOTS];
 	unsigned int nr;
 };
@@ -40,7 +40,7 @@ static inline unsigned int dictionary_slot(uint64_t value)
 }
 
 /*
- * The index of @value, which becomes a new entry if necessary. DICTIONARY_MOST: there is no room.
+ * The index of @value, which becomes a new entry if necessary. DICTIONARY_MAX: there is no room.
  */
 static inline unsigned int dictionary_index(struct dictionary *dictionary, uint64_t value)
 {
@@ -49,8 +49,8 @@ static inline unsigned int dictionary_index(struct dictionary *dictionary, uint6
 	for (; dictionary->slots[slot]; slot = (slot + 1) % DICTIONARY_SLOTS)
 		if (dictionary->values[dictionary->slots[slot] - 1] == value)
 			return dictionary->slots[slot] - 1u;
-	if (dictionary->nr == DICTIONARY_MOST)
-		return DICTIONARY_MOST;
+	if (dictionary->nr == DICTIONARY_MAX)
+		return DICTIONARY_MAX;
 	dictionary->values[dictionary->nr] = value;
 	dictionary->slots[slot] = (uint16_t)++dictionary->nr;
 	return dictionary->nr - 1;
@@ -67,7 +67,7 @@ static bool dictionary_build(struct dictionary *dictionary, unsigned char *index
 	for (size_t i = 0; i < n; i++) {
 		unsigned int index = dictionary_index(dictionary, words[i] >> (8 * low));
 
-		if (index == DICTIONARY_MOST)
+		if (index == DICTIONARY_MAX)
 			return false;
 		indexes[i] = (unsigned char)index;
 	}
@@ -86,7 +86,7 @@ static unsigned int nr_bytes(uint64_t varying)
 /* Number of low bytes to leave out of the dictionary. 8: no dictionary would save anything. */
 static unsigned int dictionary_find(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, uint64_t varying)
 {
-	if (n < DICTIONARY_LEAST_WORDS)
+	if (n < DICTIONARY_MIN_WORDS)
 		return 8;
 	for (unsigned int low = 0; low < 7 && nr_bytes(varying >> (8 * low)) > 1; low++)
 		if (dictionary_build(dictionary, indexes, words, n, low))
@@ -172,7 +172,7 @@ struct planes {
 	unsigned int shifts[8];
 	unsigned int nr_planes;
 	const unsigned char *indexes;
-	uint64_t entries[DICTIONARY_MOST];
+	uint64_t entries[DICTIONARY_MAX];
 };
 
 /* Steps over @bytes of the column. NULL: the column has fewer. */
@@ -220,7 +220,7 @@ static bool parse_dictionary(struct planes *planes, const unsigned char **at, co
 	if (!entries)
 		return false;
 	memcpy(planes->entries, entries, nr * 8);
-	memset(planes->entries + nr, 0, (DICTIONARY_MOST - nr) * 8);
+	memset(planes->entries + nr, 0, (DICTIONARY_MAX - nr) * 8);
 	for (size_t i = 0; i < nr; i++)
 		planes->entries[i] = planes->entries[i] << (8 * head[0]) | planes->constant;
 	return true;

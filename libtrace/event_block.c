@@ -19,13 +19,13 @@
 #include <string.h>
 
 /**
- * struct decoder - one payload that is being decoded
+ * struct block_decoder - one payload that is being decoded
  * @at, @end: the columns that are left
  * @texts, @times: the strings, then the times; both follow the columns
  */
-struct decoder {
+struct block_decoder {
 	struct block *block;
-	struct scratch *tables;
+	struct unpack_scratch *tables;
 	const struct schema *schema;
 	const struct trace_chunk_header *chunk;
 	struct trace_columns_header head;
@@ -40,7 +40,7 @@ struct decoder {
 	const char *reason;
 };
 
-static int malformed(struct decoder *decoder, const char *reason)
+static int malformed(struct block_decoder *decoder, const char *reason)
 {
 	decoder->reason = reason;
 	return -EBADMSG;
@@ -53,7 +53,7 @@ static size_t round_up_8(size_t bytes)
 
 /* ---- head ---- */
 
-static int head_type_check(struct decoder *decoder, const struct trace_columns_type *disk, size_t *events, size_t *decoded_bytes)
+static int head_type_check(struct block_decoder *decoder, const struct trace_columns_type *disk, size_t *events, size_t *decoded_bytes)
 {
 	const struct trace_event_type *type = schema_type(decoder->schema, disk->id);
 
@@ -71,7 +71,7 @@ static int head_type_check(struct decoder *decoder, const struct trace_columns_t
 }
 
 /* The strings and the times are at the end of the payload. The head says how long they are. */
-static int tail_check(struct decoder *decoder)
+static int tail_check(struct block_decoder *decoder)
 {
 	size_t room = (size_t)(decoder->end - decoder->at), string_bytes = decoder->head.string_bytes;
 	uint64_t clock_bytes = times_bytes(&decoder->clock);
@@ -85,7 +85,7 @@ static int tail_check(struct decoder *decoder)
 	return 0;
 }
 
-static int head_check(struct decoder *decoder)
+static int head_check(struct block_decoder *decoder)
 {
 	size_t room = (size_t)(decoder->end - decoder->at), events = 0, decoded_bytes = 0, types_bytes;
 	int error;
@@ -150,7 +150,7 @@ static bool memory_grow(struct block *block, size_t bytes)
  * payloads. A type with strings needs its payloads twice, their sizes and lengths, and room for the
  * texts.
  */
-static size_t memory_needed(const struct decoder *decoder)
+static size_t memory_needed(const struct block_decoder *decoder)
 {
 	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events + round_up_8(decoder->head.events);
 
@@ -165,7 +165,7 @@ static size_t memory_needed(const struct decoder *decoder)
 	return bytes + round_up_8(decoder->head.string_bytes);
 }
 
-static void *take(struct decoder *decoder, size_t bytes)
+static void *take(struct block_decoder *decoder, size_t bytes)
 {
 	void *memory = decoder->memory;
 
@@ -192,7 +192,7 @@ static void count_places(const unsigned char *places, uint32_t nr, uint32_t *ret
 		ret_count[place] = count[0][place] + count[1][place] + count[2][place] + count[3][place];
 }
 
-static int decode_places(struct decoder *decoder)
+static int decode_places(struct block_decoder *decoder)
 {
 	uint32_t nr = decoder->head.events, count[TRACE_EV_MAX];
 
@@ -207,7 +207,7 @@ static int decode_places(struct decoder *decoder)
 	return 0;
 }
 
-static int decode_times(struct decoder *decoder)
+static int decode_times(struct block_decoder *decoder)
 {
 	uint32_t nr = decoder->head.events, events[TRACE_EV_MAX];
 	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
@@ -229,7 +229,7 @@ static int decode_times(struct decoder *decoder)
 /* ---- payloads ---- */
 
 /* Decodes the words of each payload, @stride words apart. */
-static int decode_fixed(struct decoder *decoder, const struct trace_columns_type *disk, uint64_t *words, size_t stride)
+static int decode_fixed(struct block_decoder *decoder, const struct trace_columns_type *disk, uint64_t *words, size_t stride)
 {
 	for (size_t word = 0; word < disk->words; word++)
 		if (!column_decode(&decoder->at, decoder->end, words + word, stride, disk->payloads))
@@ -237,13 +237,13 @@ static int decode_fixed(struct decoder *decoder, const struct trace_columns_type
 	return 0;
 }
 
-static inline uint32_t place_of(const struct decoder *decoder, const void *payload)
+static inline uint32_t place_of(const struct block_decoder *decoder, const void *payload)
 {
 	return (uint32_t)((uint64_t)((const unsigned char *)payload - decoder->block->memory) / 8);
 }
 
 /* Decodes payloads without strings. @ret_places: the position of each. */
-static int decode_plain(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+static int decode_plain(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
 {
 	uint64_t *words = take(decoder, (size_t)disk->payloads * disk->words * 8);
 	uint32_t place = place_of(decoder, words);
@@ -257,7 +257,7 @@ static int decode_plain(struct decoder *decoder, const struct trace_columns_type
  * Decodes payloads with strings: writes size, fixed part, text and NUL of each payload one after
  * the other, aligned to 8 bytes.
  */
-static int decode_strings(struct decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+static int decode_strings(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
 {
 	size_t nr = disk->payloads, fixed_bytes = disk->words * 8u;
 	uint64_t *fixed = take(decoder, nr * fixed_bytes), *lengths = take(decoder, nr * 8), size;
@@ -304,7 +304,7 @@ TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned i
 	return highest;
 }
 
-static int decode_indexes(struct decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places, uint32_t *ret_places)
+static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places, uint32_t *ret_places)
 {
 	unsigned int nr_planes = lane_index_planes(disk->payloads);
 	size_t nr = disk->events;
@@ -319,7 +319,7 @@ static int decode_indexes(struct decoder *decoder, const struct trace_columns_ty
 	return 0;
 }
 
-static int decode_type(struct decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
+static int decode_type(struct block_decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
 {
 	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *places = of_events;
 	int error;
@@ -343,7 +343,7 @@ static int decode_type(struct decoder *decoder, const struct trace_columns_type 
 	return error;
 }
 
-static int decode_types(struct decoder *decoder)
+static int decode_types(struct block_decoder *decoder)
 {
 	int error = 0;
 
@@ -352,10 +352,10 @@ static int decode_types(struct decoder *decoder)
 	return error;
 }
 
-int block_decode(struct block *block, struct scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
+int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
 		 const unsigned char *raw, const char **ret_reason)
 {
-	struct decoder decoder = { .block = block, .tables = tables, .schema = schema, .chunk = header, .at = raw, .end = raw + header->raw_bytes };
+	struct block_decoder decoder = { .block = block, .tables = tables, .schema = schema, .chunk = header, .at = raw, .end = raw + header->raw_bytes };
 	int error = head_check(&decoder);
 
 	block->at = block->nr = 0;

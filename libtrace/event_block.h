@@ -60,7 +60,7 @@ struct block {
  * @tables: scratch memory. @raw is not needed afterwards
  * Returns 0, -ENOMEM, or -EBADMSG with the reason, a static text, in @ret_reason.
  */
-int block_decode(struct block *block, struct scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
+int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
 		 const unsigned char *raw, const char **ret_reason);
 
 #define BLOCK_PLACES_AHEAD 32 /* entries of @next: two cache lines */

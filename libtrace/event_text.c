@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/** struct sink - the output buffer. @bytes goes on counting when the buffer is full */
-struct sink {
+/** struct text_sink - the output buffer. @bytes goes on counting when the buffer is full */
+struct text_sink {
 	char *buffer;
 	size_t room; /* without the NUL */
 	size_t bytes;
@@ -39,7 +39,7 @@ static inline void copy_short(char *to, const char *from, size_t bytes)
 	}
 }
 
-static inline void put_bytes(struct sink *sink, const char *text, size_t bytes)
+static inline void put_bytes(struct text_sink *sink, const char *text, size_t bytes)
 {
 	size_t room = sink->bytes < sink->room ? sink->room - sink->bytes : 0;
 
@@ -50,12 +50,12 @@ static inline void put_bytes(struct sink *sink, const char *text, size_t bytes)
 	sink->bytes += bytes;
 }
 
-static void put_text(struct sink *sink, const char *text)
+static void put_text(struct text_sink *sink, const char *text)
 {
 	put_bytes(sink, text, strlen(text));
 }
 
-static void put_number(struct sink *sink, uint64_t value)
+static void put_number(struct text_sink *sink, uint64_t value)
 {
 	static const char pairs[] = "000102030405060708091011121314151617181920212223242526272829303132333435363738394041424344454647484950515253545556575859"
 				    "60616263646566676869707172737475767778798081828384858687888990919293949596979899";
@@ -71,7 +71,7 @@ static void put_number(struct sink *sink, uint64_t value)
 }
 
 /* @bits: bits of a digit, 4 or 3. */
-static inline void put_bits(struct sink *sink, uint64_t value, unsigned int bits)
+static inline void put_bits(struct text_sink *sink, uint64_t value, unsigned int bits)
 {
 	char digits[24], *at = digits + sizeof(digits);
 
@@ -81,7 +81,7 @@ static inline void put_bits(struct sink *sink, uint64_t value, unsigned int bits
 	put_bytes(sink, at, (size_t)(digits + sizeof(digits) - at));
 }
 
-static void put_signed(struct sink *sink, int64_t value)
+static void put_signed(struct text_sink *sink, int64_t value)
 {
 	if (value < 0)
 		put_bytes(sink, "-", 1);
@@ -112,13 +112,13 @@ static size_t character_bytes(const unsigned char *text)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : bytes;
 }
 
-static void put_hex_byte(struct sink *sink, unsigned char byte)
+static void put_hex_byte(struct text_sink *sink, unsigned char byte)
 {
 	put_bytes(sink, &"0123456789abcdef"[byte >> 4], 1);
 	put_bytes(sink, &"0123456789abcdef"[byte & 15], 1);
 }
 
-static void put_sanitized(struct sink *sink, const char *string)
+static void put_sanitized(struct text_sink *sink, const char *string)
 {
 	const unsigned char *text = (const unsigned char *)string;
 
@@ -140,7 +140,7 @@ static void put_sanitized(struct sink *sink, const char *string)
  * Writes literal text of a type's template. Any program can have written the template into the
  * file. No valid character crosses the end, because a '{' or NUL is there.
  */
-static void put_literal(struct sink *sink, const char *literal, size_t bytes)
+static void put_literal(struct text_sink *sink, const char *literal, size_t bytes)
 {
 	const unsigned char *text = (const unsigned char *)literal, *end = text + bytes;
 
@@ -166,7 +166,7 @@ static bool is_strange(const char *literal, size_t bytes)
 }
 
 /* Writes a string of a program in quotation marks, with its own marks and backslashes escaped. */
-static void put_quoted(struct sink *sink, const unsigned char *text, size_t bytes, char mark)
+static void put_quoted(struct text_sink *sink, const unsigned char *text, size_t bytes, char mark)
 {
 	const unsigned char *end = text + bytes;
 
@@ -203,7 +203,7 @@ struct value {
 	uint64_t number;
 };
 
-static void put_dec(struct sink *sink, const struct value *value)
+static void put_dec(struct text_sink *sink, const struct value *value)
 {
 	if (value->piece->field->is_signed)
 		put_signed(sink, (int64_t)value->number);
@@ -211,26 +211,26 @@ static void put_dec(struct sink *sink, const struct value *value)
 		put_number(sink, value->number);
 }
 
-static void put_hex(struct sink *sink, const struct value *value)
+static void put_hex(struct text_sink *sink, const struct value *value)
 {
 	put_bytes(sink, "0x", 2);
 	put_bits(sink, value->number, 4);
 }
 
-static void put_octal(struct sink *sink, const struct value *value)
+static void put_octal(struct text_sink *sink, const struct value *value)
 {
 	put_bytes(sink, "0", 1);
 	put_bits(sink, value->number, 3);
 }
 
-static void put_string(struct sink *sink, const struct value *value)
+static void put_string(struct text_sink *sink, const struct value *value)
 {
 	put_sanitized(sink, trace_event_string(value->event));
 }
 
-static void put_named(struct sink *sink, const struct value *value, enum trace_string_space space)
+static void put_named(struct text_sink *sink, const struct value *value, enum trace_string_space space)
 {
-	const char *name = trace_string(value->trace, space, value->number);
+	const char *name = string_table_get(&value->trace->strings, space, value->number);
 
 	if (name)
 		put_sanitized(sink, name);
@@ -238,24 +238,24 @@ static void put_named(struct sink *sink, const struct value *value, enum trace_s
 		put_dec(sink, value);
 }
 
-static void put_syscall(struct sink *sink, const struct value *value)
+static void put_syscall(struct text_sink *sink, const struct value *value)
 {
 	bool is_32 = trace_event_u64(value->event, value->piece->beside) == TRACE_ABI_32;
 
 	put_named(sink, value, is_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL);
 }
 
-static void put_irq(struct sink *sink, const struct value *value)
+static void put_irq(struct text_sink *sink, const struct value *value)
 {
 	put_named(sink, value, TRACE_STRING_IRQ);
 }
 
-static void put_softirq(struct sink *sink, const struct value *value)
+static void put_softirq(struct text_sink *sink, const struct value *value)
 {
 	put_named(sink, value, TRACE_STRING_SOFTIRQ);
 }
 
-static void put_vector(struct sink *sink, const struct value *value)
+static void put_vector(struct text_sink *sink, const struct value *value)
 {
 	put_named(sink, value, TRACE_STRING_VECTOR);
 }
@@ -276,7 +276,7 @@ static const char *errno_name(uint64_t error)
 	}
 }
 
-static void put_result(struct sink *sink, const struct value *value)
+static void put_result(struct text_sink *sink, const struct value *value)
 {
 	const char *name = (int64_t)value->number < 0 ? errno_name(-value->number) : NULL;
 
@@ -288,7 +288,7 @@ static void put_result(struct sink *sink, const struct value *value)
 	put_text(sink, name);
 }
 
-static void put_state(struct sink *sink, const struct value *value)
+static void put_state(struct text_sink *sink, const struct value *value)
 {
 	static const struct {
 		uint32_t bits;
@@ -316,7 +316,7 @@ static void put_state(struct sink *sink, const struct value *value)
 		put_hex(sink, value);
 }
 
-static void put_context(struct sink *sink, const struct value *value)
+static void put_context(struct text_sink *sink, const struct value *value)
 {
 	static const char *const names[] = { "task", "softirq", "irq", "nmi" };
 
@@ -326,9 +326,9 @@ static void put_context(struct sink *sink, const struct value *value)
 		put_dec(sink, value);
 }
 
-static void put_dev(struct sink *sink, const struct value *value)
+static void put_dev(struct text_sink *sink, const struct value *value)
 {
-	const char *name = trace_string(value->trace, TRACE_STRING_DEVICE, value->number);
+	const char *name = string_table_get(&value->trace->strings, TRACE_STRING_DEVICE, value->number);
 
 	if (name) {
 		put_sanitized(sink, name);
@@ -339,7 +339,7 @@ static void put_dev(struct sink *sink, const struct value *value)
 	put_number(sink, value->number & 0xfffff);
 }
 
-static void put_signal(struct sink *sink, const struct value *value)
+static void put_signal(struct text_sink *sink, const struct value *value)
 {
 	const char *name = value->number < NSIG ? sigabbrev_np((int)value->number) : NULL;
 
@@ -350,7 +350,7 @@ static void put_signal(struct sink *sink, const struct value *value)
 		put_number(sink, value->number);
 }
 
-static void put_family(struct sink *sink, const struct value *value)
+static void put_family(struct text_sink *sink, const struct value *value)
 {
 	static const char *const names[AF_MAX] = {
 		[AF_UNSPEC] = "unspec", [AF_UNIX] = "unix", [AF_INET] = "inet", [AF_INET6] = "inet6", [AF_NETLINK] = "netlink",
@@ -364,7 +364,7 @@ static void put_family(struct sink *sink, const struct value *value)
 }
 
 /* Writes an IPv6 address in brackets, because a port may follow. All zeros: there is no address. */
-static void put_addr(struct sink *sink, const struct value *value)
+static void put_addr(struct text_sink *sink, const struct value *value)
 {
 	uint64_t low = trace_event_u64(value->event, value->piece->beside);
 	char text[INET6_ADDRSTRLEN];
@@ -389,9 +389,9 @@ static void put_addr(struct sink *sink, const struct value *value)
 	}
 }
 
-static void put_event(struct sink *sink, const struct value *value)
+static void put_event(struct text_sink *sink, const struct value *value)
 {
-	const struct trace_event_type *type = value->number <= UINT32_MAX ? trace_type_by_id(value->trace, (uint32_t)value->number) : NULL;
+	const struct trace_event_type *type = value->number <= UINT32_MAX ? schema_type(&value->trace->schema, (uint32_t)value->number) : NULL;
 
 	if (type)
 		put_sanitized(sink, type->name);
@@ -400,7 +400,7 @@ static void put_event(struct sink *sink, const struct value *value)
 }
 
 /* Writes the smallest number of digits that reads back as the same number. */
-static void put_float(struct sink *sink, const struct value *value)
+static void put_float(struct text_sink *sink, const struct value *value)
 {
 	double number = trace_event_double(value->event, value->piece->field);
 	bool is_float = value->piece->field->bytes == 4;
@@ -416,7 +416,7 @@ static void put_float(struct sink *sink, const struct value *value)
 	put_text(sink, text);
 }
 
-static void put_char(struct sink *sink, const struct value *value)
+static void put_char(struct text_sink *sink, const struct value *value)
 {
 	unsigned char byte = (unsigned char)value->number;
 
@@ -426,7 +426,7 @@ static void put_char(struct sink *sink, const struct value *value)
 		put_hex(sink, value);
 }
 
-static void put_reference(struct sink *sink, const struct value *value)
+static void put_reference(struct text_sink *sink, const struct value *value)
 {
 	size_t bytes;
 	const unsigned char *at = trace_event_bytes(value->event, value->piece->field, &bytes);
@@ -443,7 +443,7 @@ static void put_reference(struct sink *sink, const struct value *value)
 		put_hex_byte(sink, at[i]);
 }
 
-static void (*const put_kind[TRACE_NR_KINDS])(struct sink *sink, const struct value *value) = {
+static void (*const put_kind[TRACE_NR_KINDS])(struct text_sink *sink, const struct value *value) = {
 	[TRACE_KIND_DEC] = put_dec,	    [TRACE_KIND_HEX] = put_hex,	    [TRACE_KIND_NS] = put_dec,
 	[TRACE_KIND_TID] = put_dec,	    [TRACE_KIND_CPU] = put_dec,	    [TRACE_KIND_BOOL] = put_dec,
 	[TRACE_KIND_SYSCALL] = put_syscall, [TRACE_KIND_RESULT] = put_result,   [TRACE_KIND_IRQ] = put_irq,
@@ -530,13 +530,13 @@ static int compile_fields(const struct trace_event_type *type, struct text_templ
 int text_compile(const struct trace_event_type *type, struct text_template *ret_template)
 {
 	const char *text = type->text;
-	size_t nr_most = 1;
+	size_t nr_max = 1;
 
 	if (!*text)
 		return compile_fields(type, ret_template);
 	for (const char *at = text; *at; at++)
-		nr_most += *at == '{';
-	ret_template->pieces = calloc(nr_most, sizeof(*ret_template->pieces));
+		nr_max += *at == '{';
+	ret_template->pieces = calloc(nr_max, sizeof(*ret_template->pieces));
 	if (!ret_template->pieces)
 		return -ENOMEM;
 	ret_template->nr = 0;
@@ -553,7 +553,7 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size)
 {
 	const struct text_template *template = &trace->templates[event->id < trace->nr_templates ? event->id : 0];
-	struct sink sink = { .buffer = buffer, .room = size ? size - 1 : 0 };
+	struct text_sink sink = { .buffer = buffer, .room = size ? size - 1 : 0 };
 
 	for (size_t i = 0; i < template->nr; i++) {
 		const struct text_piece *piece = &template->pieces[i];

@@ -13,8 +13,8 @@ static size_t round_up_8(size_t bytes)
 }
 
 enum {
-	LANE_WORDS_MOST = 255,
-	TABLE_LEAST_BITS = 6,
+	LANE_WORDS_MAX = 255,
+	TABLE_MIN_BITS = 6,
 	TABLE_GROWS_BITS = 3,
 };
 
@@ -58,7 +58,7 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 	at += round_up_8(4 * nr);
 	lane->table = (uint32_t *)at;
 	at += (size_t)4 << most;
-	bits = bits > TABLE_LEAST_BITS ? bits : TABLE_LEAST_BITS;
+	bits = bits > TABLE_MIN_BITS ? bits : TABLE_MIN_BITS;
 	table_clear(lane, bits < most ? bits : most);
 	if (!lane->has_string)
 		return;
@@ -244,7 +244,7 @@ static inline __attribute__((always_inline)) void add(struct lane *lane, const u
 	uint32_t *table = lane->table, *next_row_of = lane->next_row_of, shift = 64u - lane->table_bits;
 
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t words[LANE_WORDS_MOST];
+		uint64_t words[LANE_WORDS_MAX];
 		uint32_t slot, row;
 
 		ask_early(records, payloads[i + LANE_AHEAD]);
@@ -343,7 +343,7 @@ void lane_add_calls(struct lane *lane, const unsigned char *records, const uint3
 
 static inline __attribute__((always_inline)) void add_string(struct lane *lane, const unsigned char *payload, size_t nr_words, size_t length, uint64_t hash)
 {
-	uint64_t words[LANE_WORDS_MOST];
+	uint64_t words[LANE_WORDS_MAX];
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row, upper;
 
 	memcpy(words, payload, 8 * nr_words);

@@ -78,7 +78,7 @@ static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_
 }
 
 /* The ledger of the chunk's stream from the cache. NULL: the caller must look it up. */
-static inline struct ledger *ledger_near(const struct follower *books, const struct entry *entry)
+static inline struct ledger *ledger_near(const struct follower *books, const struct table_entry *entry)
 {
 	uint32_t idx = books->near[entry->of.stream % NR_NEAR];
 	struct ledger *ledger = idx < books->nr ? &books->ledgers[idx] : NULL;
@@ -202,7 +202,7 @@ static int books_impossible_chunk(struct follower *books, size_t idx, const stru
  * The fast path for nearly all chunks: no event is missing before the chunk or in it, and none was
  * undecodable. False: the caller takes the slow path.
  */
-static inline bool books_chunk_follows(struct ledger *ledger, const struct entry *entry, bool is_spoiled)
+static inline bool books_chunk_follows(struct ledger *ledger, const struct table_entry *entry, bool is_spoiled)
 {
 	if (entry->of.flags & TRACE_TABLE_LOSS || is_spoiled || ledger->inside || entry->of.events_before != ledger->number ||
 	    entry->of.last_ns < entry->of.first_ns)
@@ -246,7 +246,7 @@ static int books_odd_chunk(struct follower *books, struct ledger *ledger, size_t
 	return error;
 }
 
-static int books_chunk(struct follower *books, const struct entry *entry, size_t idx)
+static int books_chunk(struct follower *books, const struct table_entry *entry, size_t idx)
 {
 	struct ledger *ledger = ledger_find(books, entry->of.kind, entry->of.stream, entry->of.cpu);
 
@@ -311,11 +311,11 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 static int gaps_unknown(struct follower *books, enum trace_gap_cause cause)
 {
 	const struct trace *trace = books->trace;
-	struct ledger nobody = { .stream = UINT32_MAX, .cpu = UINT32_MAX };
+	struct ledger no_stream = { .stream = UINT32_MAX, .cpu = UINT32_MAX };
 	int error = 0;
 
 	if (!books->nr)
-		return add_gap(books, &nobody, trace->info.start_ns, trace->info.end_ns, 0, cause);
+		return add_gap(books, &no_stream, trace->info.start_ns, trace->info.end_ns, 0, cause);
 	for (size_t i = 0; !error && i < books->nr; i++)
 		error = add_gap(books, &books->ledgers[i], books->ledgers[i].last_ns, trace->info.end_ns, 0, cause);
 	return error;
@@ -378,7 +378,7 @@ static int compare_order(const void *a, const void *b)
 	return x->idx < y->idx ? -1 : x->idx > y->idx;
 }
 
-static inline bool is_of_stream(const struct entry *entry)
+static inline bool is_of_stream(const struct table_entry *entry)
 {
 	return entry->of.kind == TRACE_CHUNK_EVENTS || entry->of.kind == TRACE_CHUNK_START_STATE;
 }
@@ -393,7 +393,7 @@ static struct order *books_order(const struct trace *trace, size_t *ret_nr)
 	size_t nr = 0;
 
 	for (size_t i = 0; orders && i < trace->nr_chunks; i++) {
-		const struct entry *entry = chunk_entry(trace, i);
+		const struct table_entry *entry = chunk_entry(trace, i);
 
 		if (is_of_stream(entry))
 			orders[nr++] = (struct order){ .number = entry->of.events_before, .stream = entry->of.stream, .idx = (uint32_t)i };
@@ -409,7 +409,7 @@ static int books_entries(struct follower *books, struct entries entries, size_t 
 	int error = 0;
 
 	for (size_t i = 0; !error && i < entries.nr; i++, entries.at += entries.stride) {
-		const struct entry *entry = (const struct entry *)entries.at;
+		const struct table_entry *entry = (const struct table_entry *)entries.at;
 
 		struct ledger *ledger = ledger_near(books, entry);
 

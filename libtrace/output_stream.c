@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void output_init(struct output *output, int fd)
+void output_init(struct output_stream *output, int fd)
 {
 	struct stat stat;
 	bool append = fcntl(fd, F_GETFL) & O_APPEND;
 
-	*output = (struct output){ .fd = fd, .begin = -1 };
+	*output = (struct output_stream){ .fd = fd, .begin = -1 };
 	if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
 		output->begin = append ? stat.st_size : lseek(fd, 0, SEEK_CUR);
 }
@@ -34,7 +34,7 @@ static void parts_advance(struct iovec **parts, int *nr_parts, size_t bytes)
 }
 
 /* Removes @bytes that a failed write had written. Returns the number that it could not remove. */
-static uint64_t output_take_back(const struct output *output, uint64_t bytes)
+static uint64_t output_take_back(const struct output_stream *output, uint64_t bytes)
 {
 	if (output->begin < 0)
 		return bytes;
@@ -44,7 +44,7 @@ static uint64_t output_take_back(const struct output *output, uint64_t bytes)
 	return 0;
 }
 
-int output_write(struct output *output, struct iovec *parts, int nr_parts, struct trace_error *ret_error)
+int output_write(struct output_stream *output, struct iovec *parts, int nr_parts, struct trace_error *ret_error)
 {
 	uint64_t done = 0;
 	int error;

@@ -10,18 +10,18 @@
 #include <trace/error.h>
 
 /**
- * struct output - the destination of a trace
+ * struct output_stream - the destination of a trace
  * @bytes: written so far, from the beginning of the trace
  * @begin: offset in the file where the trace begins; -1: not a regular file, so that nothing can be
  *	removed
  */
-struct output {
+struct output_stream {
 	int fd; /* borrowed */
 	uint64_t bytes;
 	int64_t begin;
 };
 
-void output_init(struct output *output, int fd);
+void output_init(struct output_stream *output, int fd);
 
 /**
  * output_write() - write all bytes of @parts in order; changes @parts
@@ -29,6 +29,6 @@ void output_init(struct output *output, int fd);
  * it truncates a regular file to its length before the call. The reader of a pipe has received a
  * part, which @bytes counts. Returns 0 or the negative errno of the write.
  */
-int output_write(struct output *output, struct iovec *parts, int nr_parts, struct trace_error *ret_error);
+int output_write(struct output_stream *output, struct iovec *parts, int nr_parts, struct trace_error *ret_error);
 
 #endif

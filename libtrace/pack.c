@@ -44,16 +44,16 @@ enum {
 
 /* ---- memory ---- */
 
-static void memory_release(struct memory *memory)
+static void memory_release(struct packer_buffer *memory)
 {
 	if (!memory->is_ready)
 		free(memory->data);
-	*memory = (struct memory){ 0 };
+	*memory = (struct packer_buffer){ 0 };
 }
 
 void *packer_memory(struct packer *packer, unsigned int which, size_t bytes)
 {
-	struct memory *memory = &packer->memory[which];
+	struct packer_buffer *memory = &packer->memory[which];
 
 	if (bytes <= memory->room)
 		return memory->data;
@@ -282,7 +282,7 @@ static void packer_go_on(struct packer *packer)
 	packer->nr_lists = 0;
 	packer->nr_user = 0;
 	memset(packer->places, NO_PLACE, sizeof(packer->places));
-	memset(packer->least_words, 0xff, sizeof(packer->least_words));
+	memset(packer->min_words, 0xff, sizeof(packer->min_words));
 	memset(packer->table, 0, sizeof(packer->table));
 }
 
@@ -387,7 +387,7 @@ static void packer_prepare(struct packing *packing, struct packer *packer, size_
 		size_t room = packer->memory[i].room;
 
 		memory_release(&packer->memory[i]);
-		packer->memory[i] = (struct memory){ .data = at, .room = room, .is_ready = true };
+		packer->memory[i] = (struct packer_buffer){ .data = at, .room = room, .is_ready = true };
 		at += (room + 63) & ~(size_t)63;
 	}
 }
@@ -410,9 +410,9 @@ void packing_prepare(struct packing *packing, size_t block_bytes)
 		packing_recycle(packing, spares[i]);
 }
 
-struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
+struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema, const struct trace_source *source,
+				  struct trace_error *ret_error)
 {
-	struct packing *packing = writer_packing(writer);
 	struct packer *packer;
 	struct trace_packed *packed = NULL;
 
@@ -424,7 +424,7 @@ struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct
 	packer = packer_take(packing);
 	if (packer) {
 		packer->source = source;
-		packer->schema = writer_schema(writer);
+		packer->schema = schema;
 		packer->packing = packing;
 		packer->end = 0;
 		packed = packer_reserve(packer) ? pack_all(packer) : NULL;

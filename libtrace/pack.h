@@ -31,9 +31,6 @@ struct trace_packed {
 	unsigned char raw[];
 };
 
-/** writer_schema() - the types of programs that the writer knows, for schema_type(). Any thread */
-const struct schema *writer_schema(const struct trace_writer *writer);
-
 enum {
 	PACKING_SPARES = 2, /* one is packed while the previous one is written; a slow disk needs more */
 };
@@ -64,7 +61,11 @@ void packing_prepare(struct packing *packing, size_t block_bytes);
 /** packing_recycle() - like trace_packed_free(), but the memory may be reused. Any thread */
 void packing_recycle(struct packing *packing, struct trace_packed *packed);
 
-/** writer_packing() - the writer's packing state. Any thread */
-struct packing *writer_packing(struct trace_writer *writer);
+/**
+ * packing_pack() - trace_writer_pack(), without the writer. Any thread
+ * @schema: the types of programs, for schema_type()
+ */
+struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema, const struct trace_source *source,
+				  struct trace_error *ret_error);
 
 #endif

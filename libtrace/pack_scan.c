@@ -112,7 +112,7 @@ static uint32_t place_add(struct packer *packer, uint32_t slot, const struct tra
 	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
 		found->user = &packer->user[slot - TRACE_EV_MAX];
 	if (slot < TRACE_EV_MAX && !type->has_string)
-		packer->least_words[slot] = (uint16_t)(1 + type->fixed_bytes / 8);
+		packer->min_words[slot] = (uint16_t)(1 + type->fixed_bytes / 8);
 	packer->places[slot] = (uint8_t)packer->nr_types;
 	return packer->nr_types++;
 }
@@ -170,7 +170,7 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
 	if (has_path)
 		packer->found[place_of(packer, TRACE_EV_sys_path)].string_room += (uint32_t)(bytes - before - path_bytes);
 	else
-		packer->least_words[id] = (uint16_t)words;
+		packer->min_words[id] = (uint16_t)words;
 	if (call_has_exit(id))
 		place_of(packer, TRACE_EV_sys_exit);
 	return packer->places[id] = (uint8_t)place_of(packer, call_event(id));
@@ -266,7 +266,7 @@ TRACE_CLONES static void scan(struct packer *packer)
 	const unsigned char *records = packer->source->records;
 	size_t nr_words = packer->source->bytes / 8, at = packer->begin, next, nr = 0;
 	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
-	const uint16_t *least_words = packer->least_words;
+	const uint16_t *min_words = packer->min_words;
 	const uint8_t *places = packer->places;
 	uint32_t *times = packer->times;
 	unsigned char *ids = packer->ids;
@@ -282,7 +282,7 @@ TRACE_CLONES static void scan(struct packer *packer)
 		memcpy(&time, record + offsetof(struct trace_record, time), sizeof(time));
 		if (__builtin_expect(next > nr_words, 0))
 			break;
-		if (__builtin_expect(id >= TRACE_EV_MAX || words < least_words[id], 0)) {
+		if (__builtin_expect(id >= TRACE_EV_MAX || words < min_words[id], 0)) {
 			if (!words)
 				break;
 			place = scan_place(packer, id, record + sizeof(struct trace_record), (words - 1) * 8);

@@ -32,12 +32,12 @@ struct user_slot {
 };
 
 /**
- * struct memory - a buffer that is kept for the next block
+ * struct packer_buffer - a buffer that is kept for the next block
  * Fresh memory costs a page fault and the clearing of each page, which would be half of the time of
  * packing.
  * @is_ready: the buffer is part of packing->ready
  */
-struct memory {
+struct packer_buffer {
 	void *data; /* owned, unless @is_ready */
 	size_t room;
 	bool is_ready;
@@ -80,7 +80,7 @@ struct found {
  * @unsorted: there were too many moves; packer_sort() has to sort
  * @found: by place
  * @places: by slot; NO_PLACE: the type has not occurred yet
- * @least_words: minimum size of a record of a catalogue type without strings that has occurred; for
+ * @min_words: minimum size of a record of a catalogue type without strings that has occurred; for
  *               other types a value above any size
  * @table: hash table from ids of programs' types to slots; 0: free
  * @lanes: by slot; a slot that does not occur in this block has stale content
@@ -91,7 +91,7 @@ struct packer {
 	const struct trace_source *source;
 	const struct schema *schema; /* types of programs */
 	struct packing *packing;
-	struct memory memory[NR_MEMORIES];
+	struct packer_buffer memory[NR_MEMORIES];
 	size_t begin;
 	size_t end;
 	uint32_t *times;
@@ -107,7 +107,7 @@ struct packer {
 	uint32_t nr_types;
 	struct found found[MAX_TYPES];
 	uint8_t places[NR_SLOTS];
-	uint16_t least_words[TRACE_EV_MAX];
+	uint16_t min_words[TRACE_EV_MAX];
 	uint32_t nr_user;
 	uint16_t table[SLOT_TABLE_SIZE];
 	struct user_slot user[NR_SLOTS - TRACE_EV_MAX];

@@ -9,17 +9,17 @@
 
 /* ---- losses ---- */
 
-uint64_t plausible_most(uint32_t stream, uint64_t ns, uint32_t nr_cpus)
+uint64_t plausible_max(uint32_t stream, uint64_t ns, uint32_t nr_cpus)
 {
 	uint64_t most = trace_multiply_saturated(ns, stream < STREAM_USER_FIRST || !nr_cpus ? 1 : nr_cpus);
 
-	return most > PLAUSIBLE_LOSS_LEAST ? most : PLAUSIBLE_LOSS_LEAST;
+	return most > PLAUSIBLE_LOSS_MIN ? most : PLAUSIBLE_LOSS_MIN;
 }
 
 /* The number of CPUs is not known yet. */
 bool plausible_chunk(const struct trace_chunk_header *header)
 {
-	uint64_t most = plausible_most(header->stream, header->last_ns, TRACE_CPUS_MAX);
+	uint64_t most = plausible_max(header->stream, header->last_ns, TRACE_CPUS_MAX);
 
 	return header->lost_before <= most && header->lost_write <= most && header->missed <= most &&
 	       header->events_before <= most;
@@ -30,7 +30,7 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
 	const uint64_t recorded[] = { stream->stored, stream->discarded, stream->overwritten, stream->missed,
 				      stream->filtered };
 	const uint64_t written[] = { stream->written, stream->lost_write, stream->undecodable, stream->lost_before };
-	uint64_t most = plausible_most(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
+	uint64_t most = plausible_max(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
 
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
 		sum = trace_add_saturated(sum, recorded[i]);
@@ -47,7 +47,7 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
  */
 static uint32_t cpus_of_machine(const struct trace *trace)
 {
-	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_CPUS);
+	const char *text = string_table_get(&trace->strings, TRACE_STRING_INFO, TRACE_INFO_CPUS);
 	unsigned long nr = text ? strtoul(text, NULL, 10) : 0;
 
 	if (nr > 0 && nr <= TRACE_CPUS_MAX)

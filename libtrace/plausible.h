@@ -33,13 +33,13 @@ static inline bool stream_is_of_program(uint32_t stream)
  */
 #define PLAUSIBLE_END_NS 10000000000ull
 /* Traces made by hand have clocks that begin at 0. */
-#define PLAUSIBLE_LOSS_LEAST (1ull << 32)
+#define PLAUSIBLE_LOSS_MIN (1ull << 32)
 
 /**
- * plausible_most() - maximum number of events of a stream until @ns of CLOCK_MONOTONIC
+ * plausible_max() - maximum number of events of a stream until @ns of CLOCK_MONOTONIC
  * @nr_cpus: CPUs of the machine; a ring of the kernel belongs to one CPU
  */
-uint64_t plausible_most(uint32_t stream, uint64_t ns, uint32_t nr_cpus);
+uint64_t plausible_max(uint32_t stream, uint64_t ns, uint32_t nr_cpus);
 
 /** plausible_chunk() - are the loss counters of a chunk possible? */
 bool plausible_chunk(const struct trace_chunk_header *header);

@@ -10,17 +10,17 @@
 
 enum {
 	/* pieces of this size and more use large pages; what one stream needs fits smaller ones */
-	HUGE_LEAST_BYTES = 4 << 20,
-	HUGE_MOST_BYTES = 32 << 20,
+	HUGE_MIN_BYTES = 4 << 20,
+	HUGE_MAX_BYTES = 32 << 20,
 	FIRST_PIECE_BYTES = 256 << 10, /* most cursors read a few events only */
 	LAST_PIECE_BYTES = 16 << 20,
-	LEAST_BITS = 12,
-	MOST_BITS = 22,
+	MIN_BITS = 12,
+	MAX_BITS = 22,
 	STEPS = 4, /* sizes per power of two: at most a fifth of a block is unused */
-	NR_SIZES = (MOST_BITS - LEAST_BITS) * STEPS + 1,
+	NR_SIZES = (MAX_BITS - MIN_BITS) * STEPS + 1,
 };
 
-_Static_assert(POOL_MOST_BYTES == 1 << MOST_BITS, "the last size");
+_Static_assert(POOL_MAX_BYTES == 1 << MAX_BITS, "the last size");
 
 /** struct piece - a part of the pool's memory */
 struct piece {
@@ -36,7 +36,7 @@ struct unused {
 /**
  * struct pool - all fields are guarded by @lock
  * @at: the rest of the last piece
- * @huge_bytes: bytes in large pages so far, limited to HUGE_MOST_BYTES. With all 120 MB in large
+ * @huge_bytes: bytes in large pages so far, limited to HUGE_MAX_BYTES. With all 120 MB in large
  *              pages events cost a quarter less. But on a virtual machine whose host had not yet
  *              provided that memory, the first 10 million events cost twice as much. So one stream
  *              alone uses none, and many streams use some.
@@ -60,7 +60,7 @@ struct pool *pool_new(bool several)
 		return NULL;
 	pthread_mutex_init(&pool->lock, NULL);
 	pool->next_bytes = FIRST_PIECE_BYTES;
-	pool->second_bytes = several ? HUGE_LEAST_BYTES : 2 * FIRST_PIECE_BYTES;
+	pool->second_bytes = several ? HUGE_MIN_BYTES : 2 * FIRST_PIECE_BYTES;
 	return pool;
 }
 
@@ -80,15 +80,15 @@ struct pool *pool_free(struct pool *pool)
 	return NULL;
 }
 
-/* (STEPS + 0 ... STEPS - 1) / STEPS times a power of two, at least 2^LEAST_BITS. */
+/* (STEPS + 0 ... STEPS - 1) / STEPS times a power of two, at least 2^MIN_BITS. */
 static size_t size_bytes(unsigned int size)
 {
-	return ((size_t)(STEPS + size % STEPS) << (LEAST_BITS + size / STEPS)) / STEPS;
+	return ((size_t)(STEPS + size % STEPS) << (MIN_BITS + size / STEPS)) / STEPS;
 }
 
 static unsigned int size_of(size_t bytes)
 {
-	unsigned int bits = bytes >> LEAST_BITS ? 63u - (unsigned int)__builtin_clzll(bytes) - LEAST_BITS : 0, size = bits * STEPS;
+	unsigned int bits = bytes >> MIN_BITS ? 63u - (unsigned int)__builtin_clzll(bytes) - MIN_BITS : 0, size = bits * STEPS;
 
 	while (size_bytes(size) < bytes)
 		size++;
@@ -104,12 +104,12 @@ static bool piece_new(struct pool *pool, size_t bytes)
 		return false;
 	while (room < bytes)
 		room *= 2;
-	piece->memory = room < HUGE_LEAST_BYTES ? malloc(room) : aligned_alloc(PAGES_LARGE, room);
+	piece->memory = room < HUGE_MIN_BYTES ? malloc(room) : aligned_alloc(PAGES_LARGE, room);
 	if (!piece->memory) {
 		free(piece);
 		return false;
 	}
-	if (room >= HUGE_LEAST_BYTES && pool->huge_bytes + room <= HUGE_MOST_BYTES) {
+	if (room >= HUGE_MIN_BYTES && pool->huge_bytes + room <= HUGE_MAX_BYTES) {
 		madvise(piece->memory, room, MADV_HUGEPAGE);
 		pool->huge_bytes += room;
 	}
@@ -147,7 +147,7 @@ void *pool_take(struct pool *pool, size_t bytes, size_t *ret_room)
 	unsigned int size;
 	void *memory;
 
-	if (bytes > POOL_MOST_BYTES) {
+	if (bytes > POOL_MAX_BYTES) {
 		*ret_room = bytes + bytes / 4;
 		return malloc(*ret_room);
 	}
@@ -165,9 +165,9 @@ void pool_give(struct pool *pool, void *memory, size_t room)
 	struct unused *unused = memory;
 	unsigned int size;
 
-	if (room > POOL_MOST_BYTES)
+	if (room > POOL_MAX_BYTES)
 		free(memory);
-	if (!memory || room > POOL_MOST_BYTES)
+	if (!memory || room > POOL_MAX_BYTES)
 		return;
 	size = size_of(room);
 	pthread_mutex_lock(&pool->lock);

@@ -23,7 +23,7 @@ struct pool;
 struct pool *pool_new(bool several);
 struct pool *pool_free(struct pool *pool);
 
-enum { POOL_MOST_BYTES = 4 << 20 }; /* larger blocks are allocated with malloc() and freed when given back */
+enum { POOL_MAX_BYTES = 4 << 20 }; /* larger blocks are allocated with malloc() and freed when given back */
 
 /**
  * pool_take() - at least @bytes; their number in @ret_room. NULL: no memory. Any thread may take

@@ -68,24 +68,24 @@ static void count_lengths(const struct node *nodes, size_t nr, uint32_t *of_leng
 	size_t too_deep = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		too_deep += nodes[i].depth > PREFIX_MOST_BITS;
-		of_length[nodes[i].depth < PREFIX_MOST_BITS ? nodes[i].depth : PREFIX_MOST_BITS]++;
+		too_deep += nodes[i].depth > PREFIX_MAX_BITS;
+		of_length[nodes[i].depth < PREFIX_MAX_BITS ? nodes[i].depth : PREFIX_MAX_BITS]++;
 	}
 	if (!too_deep)
 		return;
 	/* In units of the longest code: code space that is taken, and all there is. */
-	uint32_t taken = 0, all = 1u << PREFIX_MOST_BITS;
+	uint32_t taken = 0, all = 1u << PREFIX_MAX_BITS;
 
-	for (unsigned int length = 1; length <= PREFIX_MOST_BITS; length++)
-		taken += of_length[length] << (PREFIX_MOST_BITS - length);
+	for (unsigned int length = 1; length <= PREFIX_MAX_BITS; length++)
+		taken += of_length[length] << (PREFIX_MAX_BITS - length);
 	while (taken > all) {
-		unsigned int length = PREFIX_MOST_BITS - 1;
+		unsigned int length = PREFIX_MAX_BITS - 1;
 
 		while (!of_length[length])
 			length--;
 		of_length[length]--;
 		of_length[length + 1] += 2;
-		of_length[PREFIX_MOST_BITS]--;
+		of_length[PREFIX_MAX_BITS]--;
 		taken--;
 	}
 }
@@ -94,7 +94,7 @@ void prefix_lengths(const uint32_t *counts, size_t nr_symbols, uint8_t *ret_leng
 {
 	uint64_t sorted[PREFIX_SYMBOLS];
 	struct node nodes[2 * PREFIX_SYMBOLS];
-	uint32_t of_length[PREFIX_MOST_BITS + 1] = { 0 };
+	uint32_t of_length[PREFIX_MAX_BITS + 1] = { 0 };
 	size_t nr = sort_symbols(counts, nr_symbols, sorted), at;
 
 	memset(ret_lengths, 0, nr_symbols);
@@ -105,19 +105,19 @@ void prefix_lengths(const uint32_t *counts, size_t nr_symbols, uint8_t *ret_leng
 	build_tree(nodes, nr);
 	count_lengths(nodes, nr, of_length);
 	at = nr;
-	for (unsigned int length = 1; length <= PREFIX_MOST_BITS; length++)
+	for (unsigned int length = 1; length <= PREFIX_MAX_BITS; length++)
 		for (uint32_t i = 0; i < of_length[length]; i++)
 			ret_lengths[(uint32_t)sorted[--at]] = (uint8_t)length;
 }
 
 void prefix_codes(const uint8_t *lengths, size_t nr_symbols, uint16_t *ret_codes)
 {
-	uint32_t of_length[PREFIX_MOST_BITS + 2] = { 0 }, next[PREFIX_MOST_BITS + 2] = { 0 };
+	uint32_t of_length[PREFIX_MAX_BITS + 2] = { 0 }, next[PREFIX_MAX_BITS + 2] = { 0 };
 
 	for (size_t symbol = 0; symbol < nr_symbols; symbol++)
 		of_length[lengths[symbol]]++;
 	of_length[0] = 0;
-	for (unsigned int length = 1; length <= PREFIX_MOST_BITS; length++)
+	for (unsigned int length = 1; length <= PREFIX_MAX_BITS; length++)
 		next[length] = (next[length - 1] + of_length[length - 1]) << 1;
 	for (size_t symbol = 0; symbol < nr_symbols; symbol++) {
 		uint32_t code = lengths[symbol] ? next[lengths[symbol]]++ : 0, reversed = 0;
@@ -133,9 +133,9 @@ bool prefix_is_complete(const uint8_t *lengths, size_t nr_symbols)
 	uint32_t taken = 0;
 
 	for (size_t symbol = 0; symbol < nr_symbols; symbol++) {
-		if (lengths[symbol] > PREFIX_MOST_BITS)
+		if (lengths[symbol] > PREFIX_MAX_BITS)
 			return false;
-		taken += lengths[symbol] ? 1u << (PREFIX_MOST_BITS - lengths[symbol]) : 0;
+		taken += lengths[symbol] ? 1u << (PREFIX_MAX_BITS - lengths[symbol]) : 0;
 	}
-	return taken == 1u << PREFIX_MOST_BITS;
+	return taken == 1u << PREFIX_MAX_BITS;
 }

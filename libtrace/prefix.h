@@ -2,18 +2,18 @@
 #ifndef LIBTRACE_PREFIX_H
 #define LIBTRACE_PREFIX_H
 /*
- * prefix.h - prefix (Huffman) codes for small alphabets, with at most PREFIX_MOST_BITS bits.
+ * prefix.h - prefix (Huffman) codes for small alphabets, with at most PREFIX_MAX_BITS bits.
  *
  * As in DEFLATE, the lengths determine the codes: shorter codes come first, and within a length
  * those of smaller symbols. The first bit of a code is stored lowest, so a reader can use the next
- * PREFIX_MOST_BITS bits as a table index.
+ * PREFIX_MAX_BITS bits as a table index.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	PREFIX_MOST_BITS = 10,
+	PREFIX_MAX_BITS = 10,
 	PREFIX_SYMBOLS = 128,
 };
 

@@ -236,7 +236,7 @@ static int load_one(struct trace *trace, struct statistics *statistics, const st
 	case TRACE_CHUNK_SCHEMA:
 		return schema_add(&trace->schema, raw, header->raw_bytes);
 	case TRACE_CHUNK_STRINGS:
-		return strings_add(&trace->strings, raw, header->raw_bytes);
+		return string_table_add(&trace->strings, raw, header->raw_bytes);
 	case TRACE_CHUNK_CLOCK:
 		return load_clocks(trace, raw, header->raw_bytes);
 	case TRACE_CHUNK_STATISTICS:
@@ -286,7 +286,7 @@ static int load_metadata(struct trace *trace)
 		error = trace_add_damage(trace, trace->bytes, 0, "the statistics of its streams are incomplete: the number of events lost after the last chunks is unknown");
 	free(statistics.streams);
 	unpacker_release(&unpacker);
-	return error ? error : strings_sort(&trace->strings);
+	return error ? error : string_table_sort(&trace->strings);
 }
 
 /*
@@ -505,7 +505,7 @@ struct trace *trace_close(struct trace *trace)
 		free(trace->templates[id].pieces);
 	free(trace->templates);
 	schema_release(&trace->schema);
-	strings_release(&trace->strings);
+	string_table_release(&trace->strings);
 	if (trace->data)
 		munmap((void *)trace->data, trace->bytes);
 	if (trace->fd >= 0)
@@ -586,7 +586,7 @@ const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx)
 
 const char *trace_string(const struct trace *trace, enum trace_string_space space, uint64_t key)
 {
-	return strings_get(&trace->strings, space, key);
+	return string_table_get(&trace->strings, space, key);
 }
 
 const struct trace_event_type *trace_type_by_id(const struct trace *trace, uint32_t id)

@@ -17,12 +17,12 @@ enum {
 	SEARCH_NS = 1024, /* only differences below this are used */
 	/* first pass, if enough are below this: less work; then all, near its multiples */
 	SEARCH_SHORT_NS = 512,
-	STEP_LEAST_NS = 4, /* a finer step gains nothing */
-	STEP_MOST_NS = 64, /* no known clock has a coarser step */
-	SEARCH_LEAST_VALUES = 32, /* distinct differences: a few regular intervals say nothing about the clock */
+	STEP_MIN_NS = 4, /* a finer step gains nothing */
+	STEP_MAX_NS = 64, /* no known clock has a coarser step */
+	SEARCH_MIN_VALUES = 32, /* distinct differences: a few regular intervals say nothing about the clock */
 };
 
-#define SEARCH_LEAST_FIT 0.8f
+#define SEARCH_MIN_FIT 0.8f
 
 /**
  * struct difference - a difference that occurs between events
@@ -125,7 +125,7 @@ static double step_within(const uint32_t *times, size_t n, double step, double l
 
 double step_search(const uint32_t *times, size_t n)
 {
-	struct candidate first = { .fit = SEARCH_LEAST_FIT }, best = first;
+	struct candidate first = { .fit = SEARCH_MIN_FIT }, best = first;
 	struct differences differences, shorter;
 	uint32_t count[SEARCH_NS];
 	float cosines[256];
@@ -134,20 +134,20 @@ double step_search(const uint32_t *times, size_t n)
 	differences_count(times, n, count);
 	differences_list(&differences, count, SEARCH_NS);
 	differences_list(&shorter, count, SEARCH_SHORT_NS);
-	if (differences.nr < SEARCH_LEAST_VALUES)
+	if (differences.nr < SEARCH_MIN_VALUES)
 		return 0;
 	for (int i = 0; i < 256; i++)
 		cosines[i] = cosf((float)i * (float)(2 * M_PI / 256));
-	if (shorter.nr >= SEARCH_LEAST_VALUES && shorter.list[0].rest >= STEP_LEAST_EVENTS)
-		differences_search(&shorter, STEP_LEAST_NS, STEP_MOST_NS, cosines, &first);
+	if (shorter.nr >= SEARCH_MIN_VALUES && shorter.list[0].rest >= STEP_MIN_EVENTS)
+		differences_search(&shorter, STEP_MIN_NS, STEP_MAX_NS, cosines, &first);
 	/* a fraction of the step fits as well as the step */
-	for (double period = first.period; period > 0 && period < STEP_MOST_NS; period += first.period) {
+	for (double period = first.period; period > 0 && period < STEP_MAX_NS; period += first.period) {
 		double near = period * period / (4 * SEARCH_SHORT_NS);
 
 		differences_search(&differences, period - near, period + near, cosines, &best);
 	}
 	if (best.period == 0)
-		differences_search(&differences, STEP_LEAST_NS, STEP_MOST_NS, cosines, &best);
+		differences_search(&differences, STEP_MIN_NS, STEP_MAX_NS, cosines, &best);
 	step = best.period;
 	for (double limit = SEARCH_NS; step > 0 && limit <= STEP_INTERVAL_NS; limit *= 8)
 		step = step_within(times, n, step, limit);

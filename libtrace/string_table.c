@@ -7,18 +7,18 @@
 #include <string.h>
 #include <trace/format.h>
 
-static int strings_put(struct strings *strings, uint32_t space, uint64_t key, char *text)
+static int string_table_put(struct string_table *strings, uint32_t space, uint64_t key, char *text)
 {
 	if (strings->nr == strings->room) {
 		size_t room = strings->room ? 2 * strings->room : 512;
-		struct strings_entry *entries = reallocarray(strings->entries, room, sizeof(*entries));
+		struct string_table_entry *entries = reallocarray(strings->entries, room, sizeof(*entries));
 
 		if (!entries)
 			return -ENOMEM;
 		strings->entries = entries;
 		strings->room = room;
 	}
-	strings->entries[strings->nr] = (struct strings_entry){ .key = key, .space = space, .nr = (uint32_t)strings->nr, .text = text };
+	strings->entries[strings->nr] = (struct string_table_entry){ .key = key, .space = space, .nr = (uint32_t)strings->nr, .text = text };
 	strings->nr++;
 	return 0;
 }
@@ -27,7 +27,7 @@ static int strings_put(struct strings *strings, uint32_t space, uint64_t key, ch
  * The texts in the file have no NUL. Move each text down over the header of its entry, which makes
  * room for one.
  */
-int strings_add(struct strings *strings, const unsigned char *payload, size_t bytes)
+int string_table_add(struct string_table *strings, const unsigned char *payload, size_t bytes)
 {
 	char **blocks = reallocarray(strings->memory, strings->nr_memory + 1, sizeof(*blocks));
 	char *memory = malloc(bytes + 1);
@@ -51,12 +51,12 @@ int strings_add(struct strings *strings, const unsigned char *payload, size_t by
 			return -EBADMSG;
 		memcpy(text, payload + at + sizeof(entry), entry.text_bytes);
 		text[entry.text_bytes] = '\0';
-		error = strings_put(strings, entry.space, entry.key, text);
+		error = string_table_put(strings, entry.space, entry.key, text);
 	}
 	return error;
 }
 
-static int compare_number(const struct strings_entry *a, const struct strings_entry *b)
+static int compare_number(const struct string_table_entry *a, const struct string_table_entry *b)
 {
 	if (a->space != b->space)
 		return a->space < b->space ? -1 : 1;
@@ -65,7 +65,7 @@ static int compare_number(const struct strings_entry *a, const struct strings_en
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct strings_entry *x = a, *y = b;
+	const struct string_table_entry *x = a, *y = b;
 	int order = compare_number(x, y);
 
 	return order ? order : (x->nr < y->nr) - (x->nr > y->nr); /* the later one first */
@@ -73,10 +73,10 @@ static int compare_entries(const void *a, const void *b)
 
 static bool is_dense(uint32_t space, uint64_t key)
 {
-	return space < STRINGS_SPACES && key < STRINGS_DENSE;
+	return space < STRING_TABLE_SPACES && key < STRING_TABLE_DENSE;
 }
 
-int strings_sort(struct strings *strings)
+int string_table_sort(struct string_table *strings)
 {
 	size_t nr = 0;
 
@@ -87,22 +87,22 @@ int strings_sort(struct strings *strings)
 		if (i == 0 || compare_number(&strings->entries[i], &strings->entries[nr - 1]) != 0)
 			strings->entries[nr++] = strings->entries[i];
 	strings->nr = nr;
-	strings->dense = calloc(STRINGS_SPACES * STRINGS_DENSE, sizeof(*strings->dense));
+	strings->dense = calloc(STRING_TABLE_SPACES * STRING_TABLE_DENSE, sizeof(*strings->dense));
 	if (!strings->dense)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		if (is_dense(strings->entries[i].space, strings->entries[i].key))
-			strings->dense[strings->entries[i].space * STRINGS_DENSE + strings->entries[i].key] = strings->entries[i].text;
+			strings->dense[strings->entries[i].space * STRING_TABLE_DENSE + strings->entries[i].key] = strings->entries[i].text;
 	return 0;
 }
 
-const char *strings_get(const struct strings *strings, uint32_t space, uint64_t key)
+const char *string_table_get(const struct string_table *strings, uint32_t space, uint64_t key)
 {
-	struct strings_entry wanted = { .space = space, .key = key };
+	struct string_table_entry wanted = { .space = space, .key = key };
 	size_t low = 0, high = strings->nr;
 
 	if (strings->dense && is_dense(space, key))
-		return strings->dense[space * STRINGS_DENSE + key];
+		return strings->dense[space * STRING_TABLE_DENSE + key];
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = compare_number(&wanted, &strings->entries[middle]);
@@ -117,12 +117,12 @@ const char *strings_get(const struct strings *strings, uint32_t space, uint64_t 
 	return NULL;
 }
 
-void strings_release(struct strings *strings)
+void string_table_release(struct string_table *strings)
 {
 	for (size_t i = 0; i < strings->nr_memory; i++)
 		free(strings->memory[i]);
 	free(strings->memory);
 	free(strings->dense);
 	free(strings->entries);
-	*strings = (struct strings){ 0 };
+	*strings = (struct string_table){ 0 };
 }

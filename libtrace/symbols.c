@@ -4,13 +4,11 @@
  *
  * One pass over the trace collects all mappings before the first query, because a program may
  * report a mapping after its first use. A process without mappings of its own since its last exec
- * has those of its parent. A file is read at the first query about it.
+ * has those of its parent. A file is read at the first query about it, by a process without rights
+ * (symbol_reader.c). Answers are kept, because the addresses of a trace repeat.
  */
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,46 +16,48 @@
 #include <trace/symbols.h>
 #include <unistd.h>
 
-#include "demangle.h"
 #include "error_set.h"
+#include "hash_table.h"
 #include "regular.h"
-#include "sort.h"
+#include "symbol_reader.h"
 
-#define MOST_DEBUG_BYTES   (2ull << 30) /* decompressed debug information; a file with more gets no source lines */
-#define MOST_ZDEBUG_FACTOR 1032 /* zlib cannot compress better */
-#define MOST_UNITS	   (1u << 22) /* compilation units that are searched per file */
+#define MAX_READERS 16 /* processes at a time */
+#define MAX_OFFSET  (1ull << 62) /* no file is that long */
 
 #define CLONE_THREAD 0x00010000
 #define NO_OBJECT SIZE_MAX
 
 /**
- * struct function - a function of a file, in a list sorted by address. @name: borrowed from the ELF
- * file
+ * struct symbol_kept - an answer about a byte of a file
+ * @key: the byte, and whether the source line was asked for
  */
-struct function {
+struct symbol_kept {
+	uint64_t key;
 	uint64_t address;
-	uint64_t bytes;
-	const char *name;
+	uint64_t offset;
+	string_id function;
+	string_id source;
 };
 
+/** enum symbol_object_state - what is still asked about a file: less after its reader failed */
+enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, OBJECT_UNREADABLE };
+
 /**
- * struct object - a file from which code was mapped
- * @functions: sorted by address; NULL until the first query
+ * struct symbol_object - a file from which code was mapped
+ * @used_at: number of the query that asked last
  */
-struct object {
+struct symbol_object {
 	char *path; /* owned */
 	uint64_t ino; /* 0: unknown */
 	int fd;
-	Elf *elf;
-	Dwarf *dwarf;
-	struct function *functions;
-	size_t nr_functions;
-	bool opened;
-	bool dwarf_tried;
+	enum symbol_object_state state;
+	struct symbol_reader reader;
+	struct hash_table answers;
+	uint64_t used_at;
 };
 
-/** struct mapping - a mapping of a process; @since_ns: when it was reported */
-struct mapping {
+/** struct symbol_mapping - a mapping of a process; @since_ns: when it was reported */
+struct symbol_mapping {
 	uint32_t pid;
 	size_t object;
 	uint64_t since_ns;
@@ -67,11 +67,11 @@ struct mapping {
 };
 
 /**
- * struct step - an event in the life of a thread, in time order
+ * struct symbol_step - an event in the life of a thread, in time order
  * Either @parent starts it as part of @pid (for a new process its own), or it executes a new
  * program.
  */
-struct step {
+struct symbol_step {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t parent;
@@ -80,14 +80,18 @@ struct step {
 };
 
 struct trace_symbols {
-	struct object *objects;
+	struct symbol_object *objects;
 	size_t nr_objects, room_objects;
-	struct mapping *mappings;
+	struct symbol_mapping *mappings;
 	size_t nr_mappings, room_mappings;
-	struct step *steps;
+	struct symbol_step *steps;
 	size_t nr_steps, room_steps;
-	char *demangled; /* owned; from the last query */
-	char source[512];
+	struct strings strings; /* names and source lines */
+	struct symbol_answer answer; /* the last one of a reader */
+	struct trace_error unread; /* the first file that cannot be read; code 0: none */
+	uint64_t nr_unread;
+	uint64_t nr_queries;
+	unsigned int nr_readers;
 	bool want_source;
 	bool failed; /* out of memory for a part of a query */
 };
@@ -120,7 +124,7 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 		symbols->failed = true;
 		return NO_OBJECT;
 	}
-	symbols->objects[symbols->nr_objects] = (struct object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
+	symbols->objects[symbols->nr_objects] = (struct symbol_object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
 	if (!symbols->objects[symbols->nr_objects].path) {
 		symbols->failed = true;
 		return NO_OBJECT;
@@ -128,7 +132,7 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 	return symbols->nr_objects++;
 }
 
-static void add_mapping(struct trace_symbols *symbols, const struct mapping *mapping)
+static void add_mapping(struct trace_symbols *symbols, const struct symbol_mapping *mapping)
 {
 	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings, sizeof(*symbols->mappings)))
 		symbols->failed = true;
@@ -136,7 +140,7 @@ static void add_mapping(struct trace_symbols *symbols, const struct mapping *map
 		symbols->mappings[symbols->nr_mappings++] = *mapping;
 }
 
-static void add_step(struct trace_symbols *symbols, const struct step *step)
+static void add_step(struct trace_symbols *symbols, const struct symbol_step *step)
 {
 	if (!grow((void **)&symbols->steps, symbols->nr_steps, &symbols->room_steps, sizeof(*symbols->steps)))
 		symbols->failed = true;
@@ -157,16 +161,16 @@ static void collect_start(struct trace_symbols *symbols, const struct trace_even
 	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
 		const struct trace_start_thread *thread = event->payload;
 
-		add_step(symbols, &(struct step){ .tid = thread->tid, .pid = thread->tgid });
+		add_step(symbols, &(struct symbol_step){ .tid = thread->tid, .pid = thread->tgid });
 	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
 		const struct trace_start_map *map = event->payload;
 
-		add_mapping(symbols, &(struct mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
+		add_mapping(symbols, &(struct symbol_mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
 							.start = map->start, .end = map->end, .offset = map->offset });
 	}
 }
 
-static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
+static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
 
 /* A program reports where its code is mapped. The process is that of the reporting thread. */
 static void collect_told(struct trace_symbols *symbols, const struct trace_event *event)
@@ -174,14 +178,14 @@ static void collect_told(struct trace_symbols *symbols, const struct trace_event
 	const struct trace_event_type *type = event->type;
 	size_t chars;
 	const char *path = trace_event_bytes(event, trace_type_field(type, "path"), &chars);
-	const struct step *step;
+	const struct symbol_step *step;
 	uint32_t tid;
 
 	if (!(type->flags & TRACE_EVENT_TID) || !path || event->payload_bytes < sizeof(tid))
 		return;
 	memcpy(&tid, event->payload, sizeof(tid));
 	step = latest_step(symbols, tid, event->ts_ns, false);
-	add_mapping(symbols, &(struct mapping){
+	add_mapping(symbols, &(struct symbol_mapping){
 		.pid = step ? step->pid : tid,
 		.since_ns = event->ts_ns,
 		.object = object_of(symbols, path, chars, 0),
@@ -196,11 +200,11 @@ static void collect(struct trace_symbols *symbols, const struct trace_event *eve
 	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
 		const struct trace_sched_fork *fork = event->payload;
 
-		add_step(symbols, &(struct step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
+		add_step(symbols, &(struct symbol_step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
 	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
 		const struct trace_sched_exec *exec = event->payload;
 
-		add_step(symbols, &(struct step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
+		add_step(symbols, &(struct symbol_step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
 	} else if (event->type && !strcmp(event->type->name, "program:map")) {
 		collect_told(symbols, event);
 	}
@@ -242,19 +246,18 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 	if (!symbols)
 		return NULL;
 	for (size_t i = 0; i < symbols->nr_objects; i++) {
-		struct object *object = &symbols->objects[i];
+		struct symbol_object *object = &symbols->objects[i];
 
-		dwarf_end(object->dwarf);
-		elf_end(object->elf);
+		symbol_reader_stop(&object->reader);
 		if (object->fd >= 0)
 			close(object->fd);
-		free(object->functions);
+		table_clear(&object->answers);
 		free(object->path);
 	}
 	free(symbols->objects);
 	free(symbols->mappings);
 	free(symbols->steps);
-	free(symbols->demangled);
+	strings_clear(&symbols->strings);
 	free(symbols);
 	return NULL;
 }
@@ -267,7 +270,7 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
 /* ---- mappings of a thread ---- */
 
 /* Steps are in time order. */
-static const struct step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
+static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
 {
 	for (size_t i = symbols->nr_steps; i-- > 0;)
 		if (symbols->steps[i].tid == tid && symbols->steps[i].ts_ns <= ts_ns && (!exec_only || symbols->steps[i].exec))
@@ -275,7 +278,7 @@ static const struct step *latest_step(const struct trace_symbols *symbols, uint3
 	return NULL;
 }
 
-static const struct step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
+static const struct symbol_step *birth(const struct trace_symbols *symbols, uint32_t pid, uint64_t ts_ns)
 {
 	for (size_t i = symbols->nr_steps; i-- > 0;)
 		if (symbols->steps[i].tid == pid && symbols->steps[i].ts_ns <= ts_ns && !symbols->steps[i].exec)
@@ -292,10 +295,10 @@ static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uin
 	return UINT64_MAX;
 }
 
-static const struct mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address)
+static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address)
 {
 	for (int generation = 0; generation < 64; generation++) {
-		const struct step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
+		const struct symbol_step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
 		uint32_t pid = now ? now->pid : tid;
 		uint64_t from_ns, to_ns = next_exec(symbols, pid, ts_ns);
 
@@ -303,7 +306,7 @@ static const struct mapping *mapping_of(const struct trace_symbols *symbols, uin
 		born = birth(symbols, pid, ts_ns);
 		from_ns = exec ? exec->ts_ns : born ? born->ts_ns : 0;
 		for (size_t i = symbols->nr_mappings; i-- > 0;) {
-			const struct mapping *mapping = &symbols->mappings[i];
+			const struct symbol_mapping *mapping = &symbols->mappings[i];
 
 			if (mapping->pid == pid && mapping->since_ns >= from_ns && mapping->since_ns < to_ns && address >= mapping->start &&
 			    address < mapping->end)
@@ -317,245 +320,126 @@ static const struct mapping *mapping_of(const struct trace_symbols *symbols, uin
 	return NULL;
 }
 
-/* ---- functions of a file ---- */
-
-static int by_address(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->name[0] == '_' ? 1 : y->name[0] == '_' ? -1 : 0; /* prefer malloc to __libc_malloc */
-}
-
-static size_t add_functions(struct object *object, unsigned int table, size_t nr, size_t *room)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-
-	while ((section = elf_nextscn(object->elf, section))) {
-		Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != table || !header.sh_entsize)
-			continue;
-		data = elf_getdata(section, NULL);
-		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
-			GElf_Sym symbol;
-			const char *name = gelf_getsym(data, (int)i, &symbol) ? elf_strptr(object->elf, header.sh_link, symbol.st_name) : NULL;
-
-			if (!name || !*name || symbol.st_shndx == SHN_UNDEF ||
-			    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC && GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC) ||
-			    !grow((void **)&object->functions, nr, room, sizeof(*object->functions)))
-				continue;
-			object->functions[nr++] = (struct function){ symbol.st_value, symbol.st_size, name };
-		}
-	}
-	return nr;
-}
+/* ---- questions to readers ---- */
 
 /*
- * SECURITY: the path may come from a traced program, and the file may belong to another user.
- * Sections are read, not mapped: if the owner truncates the file meanwhile, a mapping would raise
- * SIGBUS.
+ * SECURITY: the path may come from a traced program, and the file may belong to another user. Only
+ * a regular file is opened.
  */
-static void open_object(struct object *object)
+static void open_object(struct trace_symbols *symbols, struct symbol_object *object)
 {
 	struct stat status;
-	size_t room = 0;
 
-	object->opened = true;
 	object->fd = regular_open(object->path);
-	if (object->fd < 0 || fstat(object->fd, &status) || (object->ino && object->ino != status.st_ino))
-		return;
-	elf_version(EV_CURRENT);
-	object->elf = elf_begin(object->fd, ELF_C_READ, NULL);
-	if (object->elf && elf_kind(object->elf) != ELF_K_ELF) {
-		elf_end(object->elf);
-		object->elf = NULL;
-	}
-	if (!object->elf)
-		return;
-	object->nr_functions = add_functions(object, SHT_SYMTAB, 0, &room);
-	object->nr_functions = add_functions(object, SHT_DYNSYM, object->nr_functions, &room);
-	if (!sort_rows(object->functions, object->nr_functions, sizeof(*object->functions), by_address))
-		errno = ENOMEM;
+	symbols->failed |= object->fd == -ENOMEM;
+	object->state = OBJECT_UNREADABLE;
+	if (object->fd >= 0 && !fstat(object->fd, &status) && (!object->ino || object->ino == status.st_ino))
+		object->state = OBJECT_READABLE;
 }
 
-/* The function that contains @address. A function without a size extends to the next one. */
-static const struct function *function_at(const struct object *object, uint64_t address)
+/* Stops the reader that has not been asked for the longest time. */
+static void limit_readers(struct trace_symbols *symbols)
 {
-	size_t low = 0, high = object->nr_functions;
+	struct symbol_object *oldest = NULL;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
+	for (size_t i = 0; symbols->nr_readers >= MAX_READERS && i < symbols->nr_objects; i++)
+		if (symbols->objects[i].reader.runs && (!oldest || symbols->objects[i].used_at < oldest->used_at))
+			oldest = &symbols->objects[i];
+	if (!oldest)
+		return;
+	symbol_reader_stop(&oldest->reader);
+	symbols->nr_readers--;
+}
 
-		if (object->functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+/* The reader of @object failed. It is asked for less from now on. */
+static void restrict_object(struct trace_symbols *symbols, struct symbol_object *object, bool had_source, const struct trace_error *error)
+{
+	if (object->state == OBJECT_READABLE && !symbols->nr_unread++)
+		error_set(&symbols->unread, -EBADMSG, "%.250s: names of functions or their source lines are missing: %s", object->path,
+			  error->message);
+	object->state = had_source ? OBJECT_WITHOUT_SOURCE : OBJECT_UNREADABLE;
+}
+
+/* Returns false if there is no answer. */
+static bool ask(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset, bool want_source)
+{
+	struct trace_error error = {0};
+	int result;
+
+	if (!object->reader.runs)
+		limit_readers(symbols);
+	symbols->nr_readers -= object->reader.runs;
+	object->used_at = symbols->nr_queries;
+	result = symbol_reader_ask(&object->reader, object->fd, offset, want_source, &symbols->answer, &error);
+	symbols->nr_readers += object->reader.runs;
+	if (result == -ENOMEM)
+		symbols->failed = true;
+	else if (result)
+		restrict_object(symbols, object, want_source, &error);
+	return !result;
+}
+
+/* Returns the answer, or NULL: there is none. */
+static const struct symbol_kept *answer_of(struct trace_symbols *symbols, struct symbol_object *object, uint64_t offset)
+{
+	bool want_source = symbols->want_source && object->state != OBJECT_WITHOUT_SOURCE;
+	uint64_t key = offset << 1 | want_source;
+	struct symbol_kept *kept = table_find(&object->answers, sizeof(*kept), key + 1);
+
+	if (kept)
+		return kept;
+	if (!ask(symbols, object, offset, want_source))
 		return NULL;
-	for (low--; low > 0 && object->functions[low - 1].address == object->functions[low].address; low--)
-		;
-	if (object->functions[low].bytes && address - object->functions[low].address >= object->functions[low].bytes)
+	kept = table_add(&object->answers, sizeof(*kept), key + 1);
+	if (!kept) {
+		symbols->failed = true;
 		return NULL;
-	return &object->functions[low];
-}
-
-static bool file_address(const struct object *object, uint64_t offset, uint64_t *ret_address)
-{
-	GElf_Phdr segment;
-	size_t nr;
-
-	if (!object->elf || elf_getphdrnum(object->elf, &nr))
-		return false;
-	for (size_t i = 0; i < nr; i++)
-		if (gelf_getphdr(object->elf, (int)i, &segment) && segment.p_type == PT_LOAD && offset >= (segment.p_offset & ~4095ull) &&
-		    offset < segment.p_offset + segment.p_filesz) {
-			*ret_address = offset - segment.p_offset + segment.p_vaddr;
-			return true;
-		}
-	return false;
-}
-
-/* A section of a few kilobytes may decompress to gigabytes. */
-static bool debug_fits(Elf *elf)
-{
-	uint64_t total = 0, bytes;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	GElf_Chdr packed;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-
-		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
-			continue;
-		bytes = header.sh_size;
-		if ((header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &packed))
-			bytes = packed.ch_size;
-		if (name[1] == 'z' && __builtin_mul_overflow(bytes, MOST_ZDEBUG_FACTOR, &bytes))
-			return false;
-		if (__builtin_add_overflow(total, bytes, &total) || total > MOST_DEBUG_BYTES)
-			return false;
 	}
-	return true;
-}
-
-/*
- * For a file with a supplementary debug file, libdw would open whatever path the file names, even a
- * FIFO. Such a file gets no source lines.
- */
-static void open_dwarf(struct object *object)
-{
-	const char *name;
-	const void *id;
-
-	object->dwarf_tried = true;
-	if (!debug_fits(object->elf))
-		return;
-	object->dwarf = dwarf_begin_elf(object->elf, DWARF_C_READ, NULL);
-	if (object->dwarf && dwelf_dwarf_gnu_debugaltlink(object->dwarf, &name, &id) == 0)
-		return;
-	dwarf_end(object->dwarf);
-	object->dwarf = NULL;
-}
-
-/* The compilation unit that contains @address. */
-static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
-{
-	Dwarf_CU *unit = NULL;
-
-	if (dwarf_addrdie(dwarf, address, ret_unit))
-		return true;
-	/* clang writes no .debug_aranges */
-	for (unsigned int i = 0; i < MOST_UNITS && dwarf_get_units(dwarf, unit, &unit, NULL, NULL, ret_unit, NULL) == 0; i++)
-		if (dwarf_haspc(ret_unit, address) > 0)
-			return true;
-	return false;
-}
-
-static void find_source(struct trace_symbols *symbols, struct object *object, uint64_t address)
-{
-	Dwarf_Die unit;
-	Dwarf_Line *line;
-	const char *file, *slash;
-	int number;
-
-	symbols->source[0] = '\0';
-	if (!symbols->want_source || !object->elf)
-		return;
-	if (!object->dwarf_tried)
-		open_dwarf(object);
-	if (!object->dwarf || !find_unit(object->dwarf, address, &unit))
-		return;
-	line = dwarf_getsrc_die(&unit, address);
-	file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-	if (!file || dwarf_lineno(line, &number))
-		return;
-	slash = strrchr(file, '/');
-	snprintf(symbols->source, sizeof(symbols->source), "%s:%d", slash ? slash + 1 : file, number);
-}
-
-/* The caller's query finds errno = ENOMEM if there was no memory for the readable name. */
-static const char *readable(struct trace_symbols *symbols, const char *name)
-{
-	free(symbols->demangled);
-	symbols->demangled = demangle(name);
-	return symbols->demangled ? symbols->demangled : name;
+	kept->address = symbols->answer.address;
+	kept->offset = symbols->answer.offset;
+	kept->function = strings_intern(&symbols->strings, symbols->answer.function);
+	kept->source = strings_intern(&symbols->strings, symbols->answer.source);
+	symbols->failed |= symbols->strings.failed;
+	return kept;
 }
 
 /* ---- queries ---- */
 
-static void answer(struct trace_symbols *symbols, struct object *object, uint64_t address, struct trace_symbol *ret_symbol)
-{
-	const struct function *function = function_at(object, address);
-
-	find_source(symbols, object, address);
-	*ret_symbol = (struct trace_symbol){
-		.function = function ? readable(symbols, function->name) : "",
-		.offset = function ? address - function->address : 0,
-		.file = object->path,
-		.file_address = address,
-		.source = symbols->source,
-	};
-}
-
-/*
- * Many calls of libelf and libdw report only that there is no result, not why. malloc() and mmap()
- * set errno, and success does not clear it: so each query clears errno at its start and checks it
- * at the end. A failed allocation counts even if the library recovered from it.
- */
-static void note_errno(struct trace_symbols *symbols)
-{
-	symbols->failed |= errno == ENOMEM;
-}
-
 int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error)
 {
-	return symbols->failed ? error_set(ret_error, -ENOMEM, "no memory to read the names of functions from their files") : 0;
+	const struct trace_error *unread = &symbols->unread;
+
+	if (symbols->failed)
+		return error_set(ret_error, -ENOMEM, "no memory to read the names of functions from their files");
+	if (symbols->nr_unread > 1)
+		return error_set(ret_error, unread->code, "%s (and %" PRIu64 " more such files)", unread->message, symbols->nr_unread - 1);
+	return unread->code ? error_set(ret_error, unread->code, "%s", unread->message) : 0;
 }
 
 bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol)
 {
-	const struct mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
-	struct object *object;
-	uint64_t in_file;
+	const struct symbol_mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
+	const struct symbol_kept *kept = NULL;
+	struct symbol_object *object;
+	uint64_t offset;
 
 	if (!mapping)
 		return false;
 	object = &symbols->objects[mapping->object];
-	errno = 0;
-	if (!object->opened)
-		open_object(object);
+	offset = address - mapping->start + mapping->offset;
+	symbols->nr_queries++;
+	if (object->state == OBJECT_NEW)
+		open_object(symbols, object);
+	/* after a failure the question is repeated without the source line */
+	while (!kept && !symbols->failed && object->state != OBJECT_UNREADABLE && offset < MAX_OFFSET)
+		kept = answer_of(symbols, object, offset);
 	/* if the file cannot be read any more, only its name is known */
-	if (!file_address(object, address - mapping->start + mapping->offset, &in_file))
-		in_file = address - mapping->start + mapping->offset;
-	answer(symbols, object, in_file, ret_symbol);
-	note_errno(symbols);
+	*ret_symbol = (struct trace_symbol){
+		.function = kept ? strings_text(&symbols->strings, kept->function) : "",
+		.offset = kept ? kept->offset : 0,
+		.file = object->path,
+		.file_address = kept ? kept->address : offset,
+		.source = kept ? strings_text(&symbols->strings, kept->source) : "",
+	};
 	return true;
 }

@@ -52,7 +52,7 @@ struct making {
 	bool is_sorted;
 };
 
-static inline void making_add(struct making *making, const struct entry *entry, uint32_t idx)
+static inline void making_add(struct making *making, const struct table_entry *entry, uint32_t idx)
 {
 	struct span *spans = making->timeline->spans;
 	struct span span = { entry->of.first_ns, entry->of.last_ns, idx, entry->of.events, entry->of.stream, entry->of.cpu };
@@ -77,7 +77,7 @@ static bool making_collect(struct making *making, const struct trace *trace, uin
 	for (size_t i = 0; i < trace->nr_chunks; i += entries.nr) {
 		entries = chunk_entries(trace, i);
 		for (size_t k = 0; k < entries.nr; k++) {
-			const struct entry *entry = (const struct entry *)(entries.at + k * entries.stride);
+			const struct table_entry *entry = (const struct table_entry *)(entries.at + k * entries.stride);
 
 			if (entry->of.kind != kind || chunk_is_spoiled(trace, i + k))
 				continue;

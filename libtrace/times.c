@@ -47,15 +47,15 @@
 
 enum {
 	CORRECTION_SKIP = 255,
-	MISFITS_MOST = 8,
+	MISFITS_MAX = 8,
 	PAUSE_NS = 100000,
 	LEARN_NS = 100000000, /* until this much time was seen, the model learns from all events of a block, */
 	LEARN_EVENTS = 2048,  /* then from this many, which is enough to follow a drifting clock */
-	ODD_LEAST_EVENTS = 64, /* consecutive, without a pause, to learn from */
-	ODD_LEAST = 5000,      /* 0.08 ns, times 2^16; less may be chance */
+	ODD_MIN_EVENTS = 64, /* consecutive, without a pause, to learn from */
+	ODD_MIN = 5000,      /* 0.08 ns, times 2^16; less may be chance */
 	PARITY_EVENTS = 64,    /* events after a pause that show whether odd and even have swapped */
-	PARITY_LEAST_EVENTS = 16,
-	CONTEXT_LEAST_EVENTS = 128,
+	PARITY_MIN_EVENTS = 16,
+	CONTEXT_MIN_EVENTS = 128,
 	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from the value 4 on */
 };
 
@@ -70,7 +70,7 @@ static uint64_t model_step(struct clock_model *model, const uint32_t *times, siz
 	if (!model)
 		return TIMES_NS;
 	pthread_mutex_lock(&model->lock);
-	if (!model->step && n >= STEP_LEAST_EVENTS && model->blocks++ >= model->next_search) {
+	if (!model->step && n >= STEP_MIN_EVENTS && model->blocks++ >= model->next_search) {
 		model->next_search = 2 * model->blocks; /* do not search a clock without steps forever */
 		model->step = (uint64_t)(step_search(times, n) * TIMES_NS);
 		model->seen_ns = 0;
@@ -83,11 +83,11 @@ static uint64_t model_step(struct clock_model *model, const uint32_t *times, siz
 }
 
 /**
- * struct sums - sums over the short intervals of a block
+ * struct times_sums - sums over the short intervals of a block
  * @ns, @steps: their total length
  * @nr_odd, @odd: number of odd intervals, and by how much longer they were in total (2^16: one ns)
  */
-struct sums {
+struct times_sums {
 	uint64_t ns;
 	uint64_t steps;
 	uint64_t nr_odd;
@@ -135,18 +135,18 @@ static inline void parity_add(struct parity *parity, const struct scale *scale, 
  * Called for each run of events without a pause. Which steps are the odd ones is unknown, so only
  * the size of the difference counts.
  */
-static void sums_add_odd(struct sums *sums, const struct parity *parity)
+static void sums_add_odd(struct times_sums *sums, const struct parity *parity)
 {
-	if (parity->nr < ODD_LEAST_EVENTS)
+	if (parity->nr < ODD_MIN_EVENTS)
 		return;
 	sums->nr_odd += parity->nr;
 	sums->odd += (uint64_t)(parity->sum < 0 ? -parity->sum : parity->sum);
 }
 
-static struct sums sums_of(const uint32_t *times, size_t n, uint64_t step)
+static struct times_sums sums_of(const uint32_t *times, size_t n, uint64_t step)
 {
 	struct scale scale = scale_of(step);
-	struct sums sums = { 0 };
+	struct times_sums sums = { 0 };
 	struct parity parity = { 0 };
 
 	for (size_t i = 1; i < n; i++) {
@@ -167,7 +167,7 @@ static struct sums sums_of(const uint32_t *times, size_t n, uint64_t step)
 }
 
 /* Weigh what the block says about the step by its length, against at most the last second. */
-static void model_learn(struct clock_model *model, uint64_t step, const struct sums *sums)
+static void model_learn(struct clock_model *model, uint64_t step, const struct times_sums *sums)
 {
 	double seen = (double)sums->ns / (double)(sums->steps ? sums->steps : 1) * TIMES_NS;
 
@@ -190,7 +190,7 @@ static void model_judge(struct clock_model *model, bool fits)
 {
 	pthread_mutex_lock(&model->lock);
 	model->misfits = fits ? 0 : model->misfits + 1;
-	if (model->misfits >= MISFITS_MOST)
+	if (model->misfits >= MISFITS_MAX)
 		model->step = 0;
 	pthread_mutex_unlock(&model->lock);
 }
@@ -199,7 +199,7 @@ static void model_judge(struct clock_model *model, bool fits)
 static struct trace_columns_times model_code(struct clock_model *model, const uint32_t *times, size_t n)
 {
 	struct trace_columns_times code = { .step = model_step(model, times, n) };
-	struct sums sums;
+	struct times_sums sums;
 	bool is_young;
 
 	if (code.step == TIMES_NS)
@@ -211,7 +211,7 @@ static struct trace_columns_times model_code(struct clock_model *model, const ui
 	model_learn(model, code.step, &sums);
 	pthread_mutex_lock(&model->lock);
 	code.step = model->step ? model->step : TIMES_NS;
-	code.odd = code.step != TIMES_NS && model->odd >= ODD_LEAST ? (int32_t)model->odd : 0;
+	code.odd = code.step != TIMES_NS && model->odd >= ODD_MIN ? (int32_t)model->odd : 0;
 	pthread_mutex_unlock(&model->lock);
 	return code;
 }
@@ -317,7 +317,7 @@ static void contexts_deal(struct contexts *contexts, const uint32_t *events, uin
 	unsigned int nr = 0, nr_others = 0;
 
 	for (uint32_t i = 0; i < nr_types; i++) {
-		bool own = events[i] >= CONTEXT_LEAST_EVENTS && nr < TIMES_CONTEXTS - 1;
+		bool own = events[i] >= CONTEXT_MIN_EVENTS && nr < TIMES_CONTEXTS - 1;
 
 		contexts->of_place[i] = own ? (uint8_t)nr++ : TIMES_CONTEXTS;
 		nr_others += !own;
@@ -373,7 +373,7 @@ static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, siz
 	for (size_t i = at + 1; i < n && times[i] - times[i - 1] < PAUSE_NS; i++)
 		parity_add(&parity, scale, times[i] - times[i - 1], scale_count(scale, times[i] - times[i - 1]));
 	/* no events in between: no answer */
-	return parity.nr >= PARITY_LEAST_EVENTS && 2 * parity.sum < -(int64_t)parity.nr * odd;
+	return parity.nr >= PARITY_MIN_EVENTS && 2 * parity.sum < -(int64_t)parity.nr * odd;
 }
 
 /* The steps between the times. */
@@ -603,7 +603,7 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 	encoder.corrections = (struct corrections){ .skips = out, .amounts = (signed char *)out + block->n / 4, .most = block->n / 4 };
 	contexts_deal(&encoder.contexts, block->events, block->nr_types);
 	fits = count_steps(&encoder, &code);
-	if (code.step != TIMES_NS && block->n >= STEP_LEAST_EVENTS)
+	if (code.step != TIMES_NS && block->n >= STEP_MIN_EVENTS)
 		model_judge(model, fits);
 	if (!fits) {
 		code = (struct trace_columns_times){ .step = TIMES_NS };
@@ -642,14 +642,14 @@ struct times_code {
 
 _Static_assert(sizeof(struct times_code) == (size_t)TIMES_CODE_BYTES, "room for the tables is reckoned with that");
 
-/** struct table - @codes, indexed by the next bits of the stream under @mask */
-struct table {
+/** struct code_table - @codes, indexed by the next bits of the stream under @mask */
+struct code_table {
 	const struct times_code *codes;
 	uint64_t mask;
 };
 
-/** struct stream - a bit stream that is being decoded; @at, @end: in bits */
-struct stream {
+/** struct times_stream - a bit stream that is being decoded; @at, @end: in bits */
+struct times_stream {
 	const unsigned char *data;
 	size_t at;
 	size_t end;
@@ -657,11 +657,11 @@ struct stream {
 	size_t last;
 };
 
-struct decoder {
+struct times_decoder {
 	const struct times_block *block;
 	struct contexts contexts;
-	struct table tables[256]; /* by place */
-	struct stream streams[TIMES_STREAMS];
+	struct code_table tables[256]; /* by place */
+	struct times_stream streams[TIMES_STREAMS];
 };
 
 static struct times_code code_of(unsigned int symbol, unsigned int length)
@@ -716,10 +716,10 @@ static unsigned int table_fill(struct times_code *table, const uint8_t *lengths,
 	return 1u << longest;
 }
 
-static bool take_codes(struct decoder *decoder, const unsigned char *in, const unsigned char *end, struct times_code *table)
+static bool take_codes(struct times_decoder *decoder, const unsigned char *in, const unsigned char *end, struct times_code *table)
 {
 	const struct times_block *block = decoder->block;
-	struct table tables[TIMES_CONTEXTS];
+	struct code_table tables[TIMES_CONTEXTS];
 
 	contexts_deal(&decoder->contexts, block->events, block->nr_types);
 	for (unsigned int i = 0; i < decoder->contexts.nr; i++) {
@@ -730,7 +730,7 @@ static bool take_codes(struct decoder *decoder, const unsigned char *in, const u
 		if (!in)
 			return false;
 		nr = table_fill(table, lengths, first);
-		tables[i] = (struct table){ table, nr - 1 };
+		tables[i] = (struct code_table){ table, nr - 1 };
 		table += nr;
 	}
 	for (uint32_t i = 0; i < block->nr_types; i++)
@@ -742,9 +742,9 @@ static bool take_codes(struct decoder *decoder, const unsigned char *in, const u
  * Decode the step count of the stream's next event. Reads at most 8 bytes beyond the last one,
  * which are in the padding.
  */
-static inline bool take_count(const struct table *tables, const unsigned char *places, struct stream *stream, uint64_t *ret_ns)
+static inline bool take_count(const struct code_table *tables, const unsigned char *places, struct times_stream *stream, uint64_t *ret_ns)
 {
-	const struct table *table = &tables[places[stream->event]];
+	const struct code_table *table = &tables[places[stream->event]];
 	struct times_code code;
 	uint64_t bits;
 
@@ -759,10 +759,10 @@ static inline bool take_count(const struct table *tables, const unsigned char *p
 }
 
 /* Decode all counts into @ret_ns. All streams except the last have the same number of events. */
-TRACE_CLONES static bool take_counts(struct decoder *decoder, uint64_t *ret_ns)
+TRACE_CLONES static bool take_counts(struct times_decoder *decoder, uint64_t *ret_ns)
 {
 	const unsigned char *places = decoder->block->places;
-	struct stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2], d = decoder->streams[3];
+	struct times_stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2], d = decoder->streams[3];
 	bool good = true;
 
 	while (good && d.event < d.last)
@@ -837,12 +837,12 @@ bool times_decode(const unsigned char *in, const unsigned char *end, const struc
 		  uint64_t first_ns, uint64_t *ret_ns)
 {
 	const unsigned char *codes = in + 2 * (size_t)times->nr_corrections, *bits = codes + times->code_bytes;
-	struct decoder decoder = { .block = block };
+	struct times_decoder decoder = { .block = block };
 
 	if (times_bytes(times) != (uint64_t)(end - in) || !take_codes(&decoder, codes, bits, (struct times_code *)block->scratch))
 		return false;
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
-		decoder.streams[i] = (struct stream){ .data = bits, .end = 8 * (size_t)times->bit_bytes[i], .event = stream_begin(block->n, i), .last = stream_begin(block->n, i + 1) };
+		decoder.streams[i] = (struct times_stream){ .data = bits, .end = 8 * (size_t)times->bit_bytes[i], .event = stream_begin(block->n, i), .last = stream_begin(block->n, i + 1) };
 		bits += times->bit_bytes[i];
 	}
 	return take_counts(&decoder, ret_ns) && decode_positions(times, in, first_ns, block->n, ret_ns) && ret_ns[0] == first_ns && never_back(ret_ns, block->n);

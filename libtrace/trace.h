@@ -19,8 +19,8 @@
 
 enum { TRACE_NR_CHUNK_KINDS = TRACE_CHUNK_ROOT + 1 };
 
-/** struct entry - a table entry in the mapped file, where nothing is aligned */
-struct entry {
+/** struct table_entry - a table entry in the mapped file, where nothing is aligned */
+struct table_entry {
 	struct trace_table_entry of;
 } __attribute__((packed));
 
@@ -44,7 +44,7 @@ struct table_piece {
 };
 
 /**
- * struct table - the list of all chunks, in file order
+ * struct chunk_table - the list of all chunks, in file order
  * The entries are not copied out of the file: a caller that wants some events of a large trace
  * needs few of them.
  * @pieces: the table of the file; a file without a table has @known instead
@@ -52,7 +52,7 @@ struct table_piece {
  * @headers_at: offset of the first header in the index
  * @header_bytes, @index_entries: from the root chunk
  */
-struct table {
+struct chunk_table {
 	struct table_piece *pieces; /* owned */
 	size_t nr_pieces;
 	size_t pieces_room;
@@ -114,7 +114,7 @@ struct trace {
 	uint32_t trace_id;
 	uint64_t schema_checksum;
 	struct trace_info info;
-	struct table table;
+	struct chunk_table table;
 	size_t nr_chunks;
 	size_t nr_of_kind[TRACE_NR_CHUNK_KINDS]; /* chunks of each kind */
 	uint64_t *spoiled; /* owned; one bit per chunk, set: its content cannot be used */
@@ -151,7 +151,7 @@ struct trace {
 	struct schema schema;
 	struct text_template *templates; /* owned; by id, up to the highest id of the schema */
 	uint32_t nr_templates;
-	struct strings strings;
+	struct string_table strings;
 	struct trace_clock *clocks; /* owned */
 	size_t nr_clocks;
 	bool has_index; /* an index chunk exists, if not an end mark: the recorder finished */
@@ -214,9 +214,9 @@ const char *chunk_of_span(const struct trace *trace, const struct span *span, st
  * the file
  */
 struct entries chunk_entries(const struct trace *trace, size_t idx);
-static inline const struct entry *chunk_entry(const struct trace *trace, size_t idx)
+static inline const struct table_entry *chunk_entry(const struct trace *trace, size_t idx)
 {
-	return (const struct entry *)chunk_entries(trace, idx).at;
+	return (const struct table_entry *)chunk_entries(trace, idx).at;
 }
 
 /** chunk_is_spoiled() - is its content unusable? */
@@ -259,7 +259,7 @@ static inline bool is_beyond(const struct limit *limit, const struct trace *trac
 /** trace_array_grow() - make room for one more element. Returns false when there is no memory */
 bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_bytes);
 /** trace_add_entry() - add the next chunk of the table. 0 or -ENOMEM */
-int trace_add_entry(struct trace *trace, const struct entry *entry);
+int trace_add_entry(struct trace *trace, const struct table_entry *entry);
 /**
  * struct chunk_run - consecutive chunks of events, summed up; nearly all chunks are in such runs.
  * trace_add_run() - add them to the trace

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-bool scratch_grow(struct scratch *scratch, size_t bytes)
+bool scratch_grow(struct unpack_scratch *scratch, size_t bytes)
 {
 	unsigned char *larger;
 

@@ -7,14 +7,14 @@
 
 struct ZSTD_DCtx_s;
 
-/** struct scratch - a buffer that loses its content on the next use. Zeroed = empty */
-struct scratch {
+/** struct unpack_scratch - a buffer that loses its content on the next use. Zeroed = empty */
+struct unpack_scratch {
 	unsigned char *memory; /* owned */
 	size_t room;
 };
 
 /** scratch_grow() - make room for @bytes. Returns false when there is no memory */
-bool scratch_grow(struct scratch *scratch, size_t bytes);
+bool scratch_grow(struct unpack_scratch *scratch, size_t bytes);
 
 /**
  * struct unpacker - the state of one thread for decompressing and decoding. It is large and slow to
@@ -24,8 +24,8 @@ bool scratch_grow(struct scratch *scratch, size_t bytes);
  */
 struct unpacker {
 	struct ZSTD_DCtx_s *zstd; /* owned */
-	struct scratch payload;
-	struct scratch tables;
+	struct unpack_scratch payload;
+	struct unpack_scratch tables;
 };
 
 /**

@@ -363,7 +363,7 @@ static void put_symbols(struct event_list *list, const struct trace_event *event
 			memory_end();
 		if (trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
 			put_symbol(list, field->name, &symbol);
-		if (trace_symbols_error(list->symbols, NULL) < 0)
+		if (trace_symbols_error(list->symbols, NULL) == -ENOMEM)
 			memory_end();
 	}
 }
@@ -540,6 +540,16 @@ static int check_window(const struct report *report)
 	return time_choice_check(report->trace, &report->options->window);
 }
 
+/* One line for all files whose names are missing. */
+static void warn_symbols(const struct event_list *list)
+{
+	struct trace_error error = {0};
+	char line[4 * sizeof(error.message)]; /* a file name may have any bytes: four characters for each */
+
+	if (list->symbols && trace_symbols_error(list->symbols, &error) < 0)
+		fprintf(stderr, "tracevisualizer: warning: %s\n", text_name(error.message, line, sizeof(line)));
+}
+
 int report_list(const struct report *report)
 {
 	const struct trace_info *info = trace_get_info(report->trace);
@@ -565,6 +575,7 @@ int report_list(const struct report *report)
 	}
 	if (!error && !list.any)
 		report_empty(&list);
+	warn_symbols(&list);
 	running_threads_release(&list.threads);
 	free(list.buffer);
 	call_texts_free(list.calls);

@@ -14,6 +14,10 @@
  * The trace says where files were mapped: in the start state, and in the program:map events of
  * programs that ran with a preload library. Names come from the files as they are now; a file with
  * another inode than in the trace gives none. One thread at a time.
+ *
+ * A child process without rights reads each file, because the file may come from any user: the
+ * caller gets SIGCHLD when it ends, at the latest in trace_symbols_free(). At most 16 such
+ * processes run at a time.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,8 +66,9 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 
 /**
  * trace_symbols_error() - were all answers until now complete?
- * Returns 0, or -ENOMEM: an address has no name, or not its whole name, because there was no memory
- * to read its file
+ * Returns 0; -ENOMEM: an address has no name, or not its whole name, because there was no memory
+ * to read its file; or -EBADMSG: names or source lines of a file are missing, because the process
+ * that reads it could not be started or has failed. All other answers are complete.
  */
 int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error *ret_error) TRACE_NODISCARD;
 

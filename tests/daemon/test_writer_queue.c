@@ -209,16 +209,21 @@ static void push_block(struct output *output, uint64_t *lost)
 	CU_ASSERT_EQUAL_FATAL(writer_thread_push(output->thread, packed, 1, lost), 0);
 }
 
-/* The limit is 1 byte: as long as a block waits, the queue is full. */
+/*
+ * The limit is 1 byte: as long as a block waits, the queue is full. The pauses between push and
+ * question vary, so that the question meets the writer at each step of finishing the block.
+ */
 static void a_pusher_that_waits_for_room_is_woken(void)
 {
 	struct output output = output_new(1);
 	struct pollfd wake = {.fd = writer_thread_wake_fd(output.thread), .events = POLLIN};
-	int waits = 0, woken = 0, nr = 5000 / unit_step(10);
+	int waits = 0, woken = 0, nr = 40000 / unit_step(10);
 
 	for (int i = 0; i < nr && waits == woken; i++) {
-		for (int n = 0; n <= i % 8; n++)
+		for (int n = 0; n <= i % 3; n++)
 			push_block(&output, NULL);
+		for (volatile int spin = i * 37 % 9973; spin; spin--)
+			;
 		while (writer_thread_full(output.thread) && waits == woken) {
 			waits++;
 			woken += poll(&wake, 1, (int)(PATIENCE_NS / 1000000)) == 1;

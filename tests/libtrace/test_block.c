@@ -17,19 +17,8 @@
 #include "../../libtrace/pack.h"
 #include "unit.h"
 
-const struct schema *writer_schema(const struct trace_writer *writer)
-{
-	static const struct schema none; /* no types of programs */
-
-	return &none;
-}
-
+static const struct schema no_types; /* of programs */
 static struct packing packing;
-
-struct packing *writer_packing(struct trace_writer *writer)
-{
-	return &packing;
-}
 
 /**
  * struct fence - memory that ends where another page is not accessible
@@ -71,7 +60,7 @@ struct fixture {
 	struct trace_chunk_header header;
 	struct fence fence;
 	struct block block;
-	struct scratch tables;
+	struct unpack_scratch tables;
 };
 
 enum { NR_EVENTS = 300 };
@@ -103,7 +92,7 @@ static struct fixture fixture_new(void)
 	for (uint32_t i = 0; i < NR_EVENTS; i++)
 		source.bytes += 8 * put_event(words + source.bytes / 8, i);
 	schema_add_catalogue(&fixture.schema);
-	fixture.packed = trace_writer_pack(NULL, &source, NULL);
+	fixture.packed = packing_pack(&packing, &no_types, &source, NULL);
 	if (!fixture.packed || fixture.packed->header.events != NR_EVENTS)
 		abort();
 	fixture.header = fixture.packed->header;
@@ -261,7 +250,7 @@ static void memory_of_a_pool_is_used_again(void)
 	unsigned char *memory[3 * NR];
 	size_t rooms[3 * NR], nr = 0;
 
-	for (size_t bytes = 512; bytes < 3 * (size_t)POOL_MOST_BYTES / 2; bytes += bytes / 4)
+	for (size_t bytes = 512; bytes < 3 * (size_t)POOL_MAX_BYTES / 2; bytes += bytes / 4)
 		for (size_t i = 0; i < 3 && nr < 3 * NR; i++, nr++) {
 			memory[nr] = pool_take(pool, bytes + near[i], &rooms[nr]);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(memory[nr]);
@@ -269,7 +258,7 @@ static void memory_of_a_pool_is_used_again(void)
 			CU_ASSERT_TRUE(bytes < 4096 || rooms[nr] <= bytes + bytes / 4 + 2);
 			memset(memory[nr], (int)nr, rooms[nr]);
 		}
-	CU_ASSERT_TRUE(nr < 3 * NR && rooms[nr - 1] > POOL_MOST_BYTES);
+	CU_ASSERT_TRUE(nr < 3 * NR && rooms[nr - 1] > POOL_MAX_BYTES);
 	for (size_t i = 0; i < nr; i++)
 		CU_ASSERT_TRUE(memory[i][0] == (unsigned char)i && !memcmp(memory[i], memory[i] + 1, rooms[i] - 1));
 	for (size_t i = 0; i < nr; i++)
@@ -280,8 +269,8 @@ static void memory_of_a_pool_is_used_again(void)
 
 		for (size_t j = 0; j < nr; j++)
 			same += again == memory[j] && room == rooms[j];
-		CU_ASSERT_TRUE(rooms[i] > POOL_MOST_BYTES || same == 1);
-		if (rooms[i] > POOL_MOST_BYTES)
+		CU_ASSERT_TRUE(rooms[i] > POOL_MAX_BYTES || same == 1);
+		if (rooms[i] > POOL_MAX_BYTES)
 			pool_give(pool, again, room);
 	}
 	pool_give(pool, NULL, 0);

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "jail.h"
 #include "regular.h"
 #include "../../tracer/kernel/probe.h"
 #include "hostile_elf.h"
@@ -467,7 +468,7 @@ static int look_at_status(void *context, struct probe_record *record, uint64_t f
 	expect_line(text, "\nCapEff:", "0000000000000000\n");
 	expect_line(text, "\nCapAmb:", "0000000000000000\n");
 	expect_line(text, "\nNoNewPrivs:", "1\n");
-#ifndef PROBE_SANITIZED
+#ifndef JAIL_SANITIZED
 	expect_line(text, "\nSeccomp:", "2\n");
 #endif
 	read_proc(pid, "limits", text, sizeof(text));
@@ -475,7 +476,7 @@ static int look_at_status(void *context, struct probe_record *record, uint64_t f
 	expect_line(text, "\nMax core file size ", "0 ");
 	expect_line(text, "\nMax file size ", "0 ");
 	expect_line(text, "\nMax open files ", "16 ");
-#ifndef PROBE_SANITIZED
+#ifndef JAIL_SANITIZED
 	expect_line(text, "\nMax address space ", "2147483648 ");
 #endif
 	++*(int *)context;
@@ -491,7 +492,7 @@ static void the_reader_has_no_rights(void)
 	CU_ASSERT_EQUAL(seen, 1);
 }
 
-#ifndef PROBE_SANITIZED
+#ifndef JAIL_SANITIZED
 static void tell_refusal(struct probe_answer *answer, const char *name, long result)
 {
 	if (result != -1 || errno != EPERM)
@@ -512,10 +513,10 @@ static int try_calls(void *context, struct probe_opener *opener, struct probe_an
 	tell_refusal(answer, "fork", syscall(SYS_fork));
 	tell_refusal(answer, "clone", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 	tell_refusal(answer, "bpf", syscall(SYS_bpf, 0, bytes, sizeof(bytes)));
-	tell_refusal(answer, "write", syscall(SYS_write, PROBE_JAIL_SOCKET, bytes, sizeof(bytes)));
+	tell_refusal(answer, "write", syscall(SYS_write, JAIL_SOCKET, bytes, sizeof(bytes)));
 	tell_refusal(answer, "kill", syscall(SYS_kill, getppid(), 0));
 	tell_refusal(answer, "tgkill", syscall(SYS_tgkill, 1, 1, 0));
-	tell_refusal(answer, "mmap of a file", (long)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, PROBE_JAIL_SOCKET, 0));
+	tell_refusal(answer, "mmap of a file", (long)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, JAIL_SOCKET, 0));
 	tell_refusal(answer, "mmap of code", (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	tell_refusal(answer, "mprotect of code", mprotect((void *)((uintptr_t)bytes & ~4095ul), 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
 	tell_refusal(answer, "stat", syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", bytes, 0));
@@ -820,7 +821,7 @@ static const struct unit_case cases[] = {
 	CASE(damaged_files_end_in_an_answer_or_one_sentence),
 	CASE(a_symbol_with_any_character_gets_a_valid_event_name),
 	CASE(the_reader_has_no_rights),
-#ifndef PROBE_SANITIZED
+#ifndef JAIL_SANITIZED
 	CASE(the_reader_can_only_read),
 #endif
 	CASE(a_reader_that_stops_is_told_in_one_sentence),

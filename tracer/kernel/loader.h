@@ -58,13 +58,24 @@ int tracer_silent(enum libbpf_print_level level, const char *format, va_list arg
 /* programs.c */
 void tracer_list_programs(struct tracer *tracer);
 int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error);
+bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
+/** tracer_program_wanted() - does @mask have an event of @program? */
+bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *program, const uint64_t mask[TRACE_MASK_WORDS]);
+/** tracer_stem_length() - the length of NAME in NAME or NAME__variant */
+size_t tracer_stem_length(const char *program);
+
+/* not_traced.c */
+/**
+ * tracer_has_sibling() - is another variant of the event available? Then one with a tracepoint that
+ * this machine lacks, or has in another form, is not missed.
+ */
+bool tracer_has_sibling(const struct tracer *tracer, const struct tracer_program *program);
 void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *program);
 /**
  * tracer_note() - add a line to tracer_not_traced(), shorter than TRACER_NOTE_BYTES,
  * unless it is there already
  */
 void tracer_note(struct tracer *tracer, const char *text);
-bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 
 /* follow.c */
 pid_t tracer_own_number(void); /* pid of this process in the first pid namespace */
@@ -72,7 +83,7 @@ bool tracer_in_first_namespace(void);
 /* Adds the descendants of followed processes; forks must be recorded already; notes failures. */
 void tracer_follow_descendants(struct tracer *tracer);
 
-/* start_state_writer.c */
+/* start_state.c */
 int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context);
 
 /* deferred.c */

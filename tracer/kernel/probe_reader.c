@@ -4,7 +4,7 @@
  * and checks its answer.
  *
  *     caller                              reader
- *     opens the file, forks               drops all rights (probe_jail.c)
+ *     opens the file, forks               drops all rights (jail.c)
  *                                         requests the file and its debug file
  *     opens files of the program,         reads, answers with records
  *     sends the descriptors
@@ -16,24 +16,24 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock_ns.h"
 #include "demangle.h"
 #include "error_set.h"
+#include "jail.h"
+#include "jail_child.h"
 #include "probe.h"
 #include "probe_reader.h"
 
 #define MAX_SECONDS	   120 /* from fork to end, including waits for the disk */
 #define MAX_FILES_ASKED   16
+#define CPU_SECONDS	   20
+#define MEMORY_BYTES	   (2ull << 30)
 
 /* ---- the reader ---- */
 
@@ -71,46 +71,20 @@ static int ask_for_file(struct probe_opener *opener, enum probe_related which, c
 	return asking->answer->failed ? -EIO : receive_file(asking->answer->fd);
 }
 
-/* Close all descriptors but the socket; a sanitizer keeps those for its reports. */
-static void close_others(int socket)
-{
-	if (socket != PROBE_JAIL_SOCKET && dup2(socket, PROBE_JAIL_SOCKET) < 0)
-		_exit(1);
-	syscall(SYS_close_range, PROBE_JAIL_SOCKET + 1, ~0u, 0);
-#ifndef PROBE_SANITIZED
-	syscall(SYS_close_range, 0, PROBE_JAIL_SOCKET - 1, 0);
-#endif
-}
-
-static void restore_signals(void)
-{
-	static const int numbers[] = {SIGXCPU, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGALRM, SIGCHLD,
-#ifndef PROBE_SANITIZED
-				      SIGSEGV, SIGBUS, SIGABRT
-#endif
-	};
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		signal(numbers[i], SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static struct probe_answer answer_of_reader; /* too large for the stack; each reader has its own copy */
 
-static void __attribute__((noreturn)) run_reader(int socket, const struct probe_reading *reading)
+static void __attribute__((noreturn)) run_reader(void *context)
 {
+	static const struct jail jail = {.cpu_seconds = CPU_SECONDS, .memory_bytes = MEMORY_BYTES, .dies_with_thread = true};
+	const struct probe_reading *reading = context;
 	struct probe_answer *answer = &answer_of_reader;
 	struct asking_opener asking = {.opener = {ask_for_file}, .answer = answer};
 	struct trace_error error = {0};
 	int result;
 
-	restore_signals();
 	demangle_prepare(); /* the reader may open no files later */
-	close_others(socket);
-	answer->fd = PROBE_JAIL_SOCKET;
-	result = probe_jail_enter();
+	answer->fd = JAIL_SOCKET;
+	result = jail_enter(&jail);
 	if (result)
 		error_set(&error, result, "the process that reads programs cannot drop its privileges: %s", strerror(-result));
 	else
@@ -136,10 +110,9 @@ struct reader {
 	struct trace_error error;
 	uint64_t file_bytes;
 	uint64_t taken_bytes;
-	struct timespec deadline;
+	uint64_t deadline_ns;
 	int self;
-	int socket;
-	pid_t pid;
+	struct jail_child child;
 	unsigned int nr_asked;
 	bool ended;
 };
@@ -165,7 +138,7 @@ static int send_file(struct reader *reader, int fd)
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
 	}
-	return sendmsg(reader->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(result) ? 0 : -EBADMSG;
+	return sendmsg(reader->child.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(result) ? 0 : -EBADMSG;
 }
 
 static int take_file(struct reader *reader, struct probe_record *record)
@@ -222,17 +195,6 @@ static int take_packet(struct reader *reader, const unsigned char *packet, size_
 	return result;
 }
 
-/* Milliseconds until the deadline. */
-static int left_ms(const struct reader *reader)
-{
-	struct timespec now;
-	int64_t left;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	left = (reader->deadline.tv_sec - now.tv_sec) * 1000 + (reader->deadline.tv_nsec - now.tv_nsec) / 1000000;
-	return left < 0 ? 0 : (int)left;
-}
-
 /*
  * Handle messages until the reader's answer is complete or fails. Returns 1: the reader ended
  * without "end"; 2: timeout.
@@ -243,8 +205,8 @@ static int converse(struct reader *reader)
 	int result = 0;
 
 	while (!result && !reader->ended) {
-		struct pollfd wait = {.fd = reader->socket, .events = POLLIN};
-		int ready = poll(&wait, 1, left_ms(reader));
+		struct pollfd wait = {.fd = reader->child.socket, .events = POLLIN};
+		int ready = poll(&wait, 1, jail_left_ms(reader->deadline_ns));
 		ssize_t bytes;
 
 		if (ready < 0 && errno == EINTR)
@@ -252,24 +214,12 @@ static int converse(struct reader *reader)
 		if (ready <= 0)
 			return 2;
 		/* the kernel drops descriptors that the reader sends */
-		bytes = recv(reader->socket, packet, sizeof(packet), MSG_TRUNC);
+		bytes = recv(reader->child.socket, packet, sizeof(packet), MSG_TRUNC);
 		if (bytes <= 0)
 			return 1;
 		result = (size_t)bytes > sizeof(packet) ? impossible(reader) : take_packet(reader, packet, (size_t)bytes);
 	}
 	return result;
-}
-
-static void describe_end(char *text, size_t size, int status, const struct rusage *usage)
-{
-	long seconds = usage->ru_utime.tv_sec + usage->ru_stime.tv_sec;
-
-	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || (WTERMSIG(status) == SIGKILL && seconds >= PROBE_JAIL_CPU_SECONDS - 1)))
-		snprintf(text, size, "it took more than %d s of CPU time", PROBE_JAIL_CPU_SECONDS);
-	else if (WIFSIGNALED(status))
-		snprintf(text, size, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else
-		snprintf(text, size, "it gave up with status %d", WEXITSTATUS(status));
 }
 
 static int stopped(struct reader *reader, const char *reason)
@@ -278,31 +228,14 @@ static int stopped(struct reader *reader, const char *reason)
 			 reader->files.path, reason);
 }
 
-/* Kill the reader if it still runs, and report why there is no answer. */
+/* End the reader, and report why there is no answer. */
 static int finish(struct reader *reader, int result)
 {
-	struct rusage usage = {0};
 	char reason[128];
-	int status = 0;
-	pid_t waited;
 
-	close(reader->socket);
-	if (result != 1)
-		kill(reader->pid, SIGKILL); /* its answer is complete or refused */
-	do
-		waited = wait4(reader->pid, &status, 0, &usage);
-	while (waited < 0 && errno == EINTR);
-	if (result == 2) {
-		snprintf(reason, sizeof(reason), "it took longer than %d s", MAX_SECONDS);
-		return stopped(reader, reason);
-	}
-	if (result != 1)
-		return result;
-	if (waited < 0)
-		snprintf(reason, sizeof(reason), "its exit status is not known, because its parent ignores SIGCHLD");
-	else
-		describe_end(reason, sizeof(reason), status, &usage);
-	return stopped(reader, reason);
+	snprintf(reason, sizeof(reason), "it took longer than %d s", MAX_SECONDS);
+	jail_child_end(&reader->child, result == 1, reason, sizeof(reason));
+	return result > 0 ? stopped(reader, reason) : result;
 }
 
 static int open_failed(const char *path, int err, struct trace_error *ret_error)
@@ -313,24 +246,10 @@ static int open_failed(const char *path, int err, struct trace_error *ret_error)
 
 static int start(struct reader *reader)
 {
-	int sockets[2];
+	const struct jail_role role = {.run = run_reader, .context = (void *)reader->reading, .cpu_seconds = CPU_SECONDS};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		return -errno;
-	reader->pid = fork();
-	if (reader->pid == 0)
-		run_reader(sockets[1], reader->reading);
-	close(sockets[1]);
-	if (reader->pid < 0) {
-		int err = -errno;
-
-		close(sockets[0]);
-		return err;
-	}
-	reader->socket = sockets[0];
-	clock_gettime(CLOCK_MONOTONIC, &reader->deadline);
-	reader->deadline.tv_sec += MAX_SECONDS;
-	return 0;
+	reader->deadline_ns = clock_monotonic_ns() + MAX_SECONDS * 1000000000ull;
+	return jail_child_start(&role, &reader->child);
 }
 
 int probe_reader_run(const char *path, const struct probe_reading *reading, struct trace_error *ret_error)

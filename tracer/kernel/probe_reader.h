@@ -11,9 +11,10 @@
  * text of the answer before use.
  *
  *     probe_files.c     which files may be opened for a program, and how (caller)
- *     probe_jail.c      rights, limits and system calls that the reader drops (reader)
  *     probe_answer.c    the records: written by the reader, checked by the caller
- *     probe_reader.c    fork, requests for files, and the end (both)
+ *     probe_reader.c    requests for files, and the end (both)
+ *     base/jail.c       rights, limits and system calls that the reader drops (reader)
+ *     base/jail_child.c fork and the end of the reader (both)
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,23 +60,6 @@ int probe_files_open(struct probe_files *files, enum probe_related which, const 
 struct probe_opener {
 	int (*open)(struct probe_opener *opener, enum probe_related which, const char *name);
 };
-
-/* ---- probe_jail.c ---- */
-
-#define PROBE_JAIL_SOCKET	3 /* the reader's descriptor for messages to and from its caller */
-#define PROBE_JAIL_CPU_SECONDS	20
-#define PROBE_JAIL_MEMORY_BYTES (2ull << 30)
-#define PROBE_JAIL_DESCRIPTORS	16
-
-/**
- * probe_jail_enter() - irrevocably drop all rights of this process; only for readers
- * Afterwards the process has user and group 65534 and no other groups (if it was root), no
- * capability, no_new_privs, limits of CPU time, memory and descriptors, no growing files and no
- * core file. A seccomp filter allows only reading, anonymous memory and PROBE_JAIL_SOCKET; other
- * system calls fail with EPERM.
- * Returns 0, or a negative errno: then the process must not read the file.
- */
-int probe_jail_enter(void);
 
 /* ---- probe_answer.c ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * programs.c - lists the programs, finds those that this kernel accepts, and attaches them
+ * programs.c - lists the programs, and loads those that this kernel accepts
  *
  * A program belongs to the events that name it in the catalogue; a program called NAME__variant
  * belongs to the events of NAME. Two steps find what the kernel does not have. A program is not
@@ -10,13 +10,9 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "loader.h"
 
 struct catalogue_row {
@@ -33,7 +29,7 @@ static const struct catalogue_row catalogue[] = {
 #define NR_ROWS (sizeof(catalogue) / sizeof(catalogue[0]))
 
 /* The length of NAME in NAME or NAME__variant. */
-static size_t stem_length(const char *program)
+size_t tracer_stem_length(const char *program)
 {
 	const char *variant = strstr(program, "__");
 
@@ -42,7 +38,7 @@ static size_t stem_length(const char *program)
 
 static bool same_stem(const char *program, const char *name)
 {
-	size_t length = stem_length(program);
+	size_t length = tracer_stem_length(program);
 
 	return strncmp(program, name, length) == 0 && name[length] == '\0';
 }
@@ -63,16 +59,9 @@ static uint32_t main_event(const char *program)
 	return 0;
 }
 
-static bool has_sibling(const struct tracer *tracer, const struct tracer_program *p);
-
 static bool is_iterator(const struct bpf_program *program)
 {
 	return strncmp(bpf_program__section_name(program), "iter/", 5) == 0;
-}
-
-static bool is_perf_event(const struct bpf_program *program)
-{
-	return strcmp(bpf_program__section_name(program), "perf_event") == 0;
 }
 
 /* Tracepoints with other arguments in other kernels: with another number of arguments the
@@ -166,6 +155,21 @@ static bool faults_are_counted(const struct tracer *tracer)
 	return false;
 }
 
+static bool mask_has(const uint64_t *mask, uint32_t event)
+{
+	return mask[event / 64] >> (event % 64) & 1;
+}
+
+bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *p, const uint64_t mask[TRACE_MASK_WORDS])
+{
+	if (strcmp(bpf_program__name(p->program), other_faults) == 0 && faults_are_counted(tracer))
+		return false;
+	for (size_t i = 0; i < NR_ROWS && !is_iterator(p->program); i++)
+		if (mask_has(mask, catalogue[i].event) && same_stem(bpf_program__name(p->program), catalogue[i].program))
+			return true;
+	return false;
+}
+
 void tracer_list_programs(struct tracer *tracer)
 {
 	struct bpf_program *program;
@@ -198,44 +202,6 @@ void tracer_list_programs(struct tracer *tracer)
 		if (p->unavailable[0])
 			bpf_program__set_autoload(program, false);
 	}
-}
-
-static char reasons[TRACE_EV_MAX][96]; /* by event; constant once they are known */
-static bool reasons_are_known;
-static pthread_mutex_t reasons_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* A call without memory leaves the reasons unknown, and the next call tries again. */
-static void find_reasons(void)
-{
-	struct tracer *tracer = calloc(1, sizeof(*tracer));
-
-	if (!tracer)
-		return;
-	libbpf_set_print(tracer_silent);
-	tracer->types = btf__load_vmlinux_btf();
-	tracer->skeleton = tracer_open_programs();
-	if (tracer->types && tracer->skeleton)
-		tracer_list_programs(tracer);
-	for (size_t i = 0; i < tracer->nr_programs; i++) {
-		struct tracer_program *p = &tracer->programs[i];
-
-		if (p->event && p->unavailable[0] && !(p->is_elsewhere && has_sibling(tracer, p)))
-			memcpy(reasons[p->event], p->unavailable, sizeof(reasons[0]));
-	}
-	reasons_are_known = true;
-	tracer_free(tracer);
-}
-
-const char *tracer_unavailable(uint32_t id)
-{
-	bool is_unavailable;
-
-	pthread_mutex_lock(&reasons_lock);
-	if (!reasons_are_known)
-		find_reasons();
-	is_unavailable = id < TRACE_EV_MAX && reasons[id][0];
-	pthread_mutex_unlock(&reasons_lock);
-	return is_unavailable ? reasons[id] : NULL;
 }
 
 /* Does the kernel accept this program alone? Tried in an object of its own, with the same
@@ -347,222 +313,4 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 			return error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result));
 	}
 	return 0;
-}
-
-/* ---- attaching ---- */
-
-static int open_fault_counter(uint32_t cpu, bool major)
-{
-	struct perf_event_attr attributes = {
-		.size = sizeof(attributes),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
-		.sample_period = 1,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attributes, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static void detach(struct tracer_program *p)
-{
-	for (size_t i = 0; i < p->nr_links; i++)
-		bpf_link__destroy(p->links[i]);
-	free(p->links);
-	p->links = NULL;
-	p->nr_links = 0;
-	p->attached = false;
-}
-
-static int attach_faults(struct tracer *tracer, struct tracer_program *p)
-{
-	bool major = strstr(bpf_program__name(p->program), "major") != NULL;
-
-	p->links = calloc(tracer->nr_cpus, sizeof(*p->links));
-	if (!p->links)
-		return -ENOMEM;
-	for (uint32_t cpu = 0; cpu < tracer->nr_cpus; cpu++) {
-		int fd = open_fault_counter(cpu, major);
-		struct bpf_link *link;
-
-		if (fd < 0 && errno == ENODEV)
-			continue; /* a possible CPU that is not present */
-		if (fd < 0)
-			return -errno;
-		link = bpf_program__attach_perf_event(p->program, fd);
-		if (!link) {
-			int result = -errno;
-
-			close(fd);
-			return result;
-		}
-		p->links[p->nr_links++] = link;
-	}
-	return 0;
-}
-
-static int attach(struct tracer *tracer, struct tracer_program *p)
-{
-	int result = 0;
-
-	if (is_perf_event(p->program)) {
-		result = attach_faults(tracer, p);
-	} else {
-		struct bpf_link *link = bpf_program__attach(p->program);
-
-		if (!link)
-			return -errno;
-		p->links = malloc(sizeof(*p->links));
-		if (!p->links) {
-			bpf_link__destroy(link);
-			return -ENOMEM;
-		}
-		p->links[0] = link;
-		p->nr_links = 1;
-	}
-	if (result)
-		detach(p);
-	p->attached = result == 0;
-	return result;
-}
-
-static bool mask_has(const uint64_t *mask, uint32_t event)
-{
-	return mask[event / 64] >> (event % 64) & 1;
-}
-
-/* Forks and frees are needed to follow children, and to distinguish a process from a
- * later one with the same pid. */
-static bool is_needed(const struct tracer *tracer, const struct tracer_program *p, const uint64_t *mask)
-{
-	if ((tracer->options.follow || tracer->options.filter_pid > 0) &&
-	    (tracer_program_serves(p, TRACE_EV_sched_fork) || tracer_program_serves(p, TRACE_EV_sched_free)))
-		return true;
-	if (strcmp(bpf_program__name(p->program), other_faults) == 0 && faults_are_counted(tracer))
-		return false;
-	for (size_t i = 0; i < NR_ROWS && !is_iterator(p->program); i++)
-		if (mask_has(mask, catalogue[i].event) && same_stem(bpf_program__name(p->program), catalogue[i].program))
-			return true;
-	return false;
-}
-
-/* A variant with a tracepoint that this machine lacks, or has in another form, is not missed if the
- * event has another variant. */
-static bool has_sibling(const struct tracer *tracer, const struct tracer_program *p)
-{
-	const char *name = bpf_program__name(p->program);
-	size_t length = stem_length(name);
-
-	for (size_t i = 0; i < tracer->nr_programs; i++) {
-		const char *other = bpf_program__name(tracer->programs[i].program);
-
-		if (!tracer->programs[i].unavailable[0] && stem_length(other) == length && strncmp(name, other, length) == 0)
-			return true;
-	}
-	return false;
-}
-
-void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *p)
-{
-	char text[192];
-
-	if (p->is_elsewhere && has_sibling(tracer, p))
-		return;
-	snprintf(text, sizeof(text), "%s: %s", bpf_program__name(p->program), p->unavailable);
-	tracer_note(tracer, text);
-}
-
-void tracer_note(struct tracer *tracer, const char *text)
-{
-	for (size_t i = 0; i < tracer->nr_not_traced; i++)
-		if (strcmp(tracer->not_traced[i], text) == 0)
-			return;
-	if (tracer->nr_not_traced < TRACER_MAX_NOT_TRACED)
-		snprintf(tracer->not_traced[tracer->nr_not_traced++], TRACER_NOTE_BYTES, "%s", text);
-}
-
-int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
-{
-	size_t attached = 0, wanted = 0;
-
-	memcpy(tracer->options.mask, mask, sizeof(tracer->options.mask));
-	for (int i = 0; i < TRACE_MASK_WORDS; i++)
-		tracer->skeleton->bss->event_mask[i] = mask[i];
-	for (size_t i = 0; i < tracer->nr_programs; i++) {
-		struct tracer_program *p = &tracer->programs[i];
-		bool needed = is_needed(tracer, p, mask);
-
-		wanted += needed;
-		if (p->attached && !needed)
-			detach(p);
-		if (needed && !p->attached && !p->unavailable[0]) {
-			int result = attach(tracer, p);
-
-			if (result)
-				snprintf(p->unavailable, sizeof(p->unavailable), "cannot be attached: %s", strerror(-result));
-		}
-		if (needed && p->unavailable[0])
-			tracer_note_not_traced(tracer, p);
-		attached += p->attached;
-	}
-	tracer_choose_deferring(tracer);
-	if (wanted && !attached)
-		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted,
-				   tracer->not_traced[0]);
-	return 0;
-}
-
-void tracer_get_mask(const struct tracer *tracer, uint64_t ret_mask[TRACE_MASK_WORDS])
-{
-	memcpy(ret_mask, tracer->options.mask, sizeof(tracer->options.mask));
-}
-
-int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
-{
-	uint64_t mask[TRACE_MASK_WORDS];
-
-	int result;
-
-	tracer_get_mask(tracer, mask);
-	result = tracer_set_mask(tracer, mask, ret_error);
-	if (!result && tracer->options.follow)
-		tracer_follow_descendants(tracer);
-	return result;
-}
-
-void tracer_stop(struct tracer *tracer)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < tracer->nr_programs; i++) {
-		any |= tracer->programs[i].attached;
-		detach(&tracer->programs[i]);
-	}
-	any |= tracer->probing != NULL;
-	tracer_unlink_probes(tracer);
-	if (!any)
-		return;
-	/* A grace period: programs that run on other CPUs now finish their records. */
-	syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0, 0);
-	tracer_flush_rings(tracer);
-	for (size_t i = 0; i < tracer->nr_rings; i++)
-		subbuf_flush(&tracer->rings[i].ring);
-}
-
-static uint64_t program_missed(const struct tracer_program *program)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t bytes = sizeof(info);
-	int fd = bpf_program__fd(program->program);
-
-	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 ? info.recursion_misses : 0;
-}
-
-uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
-{
-	uint64_t missed = id == TRACE_EV_USER ? tracer_probes_missed(tracer) : 0;
-
-	for (size_t i = 0; i < tracer->nr_programs; i++)
-		if (tracer->programs[i].event == id)
-			missed += program_missed(&tracer->programs[i]);
-	return missed;
 }

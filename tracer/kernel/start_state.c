@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* start_state_writer.c - turns the output of the iterators, and data only in /proc,
+/* start_state.c - turns the output of the iterators, and data only in /proc,
  * into start-state records. */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -14,31 +14,6 @@
 #include "start_state.h"
 
 #define ITER_BUFFER_BYTES (256u << 10)
-
-int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
-		       const char *text)
-{
-	uint64_t storage[TRACE_RECORD_MAX_BYTES / 8] = {0};
-	struct trace_record *record = (struct trace_record *)storage;
-	size_t room = sizeof(storage) - sizeof(*record) - payload_bytes, text_bytes = text ? strlen(text) + 1 : 0, bytes;
-	bool is_cut;
-
-	if (payload_bytes > 256)
-		return -EINVAL;
-	is_cut = text_bytes > room;
-	if (is_cut)
-		text_bytes = room;
-	memcpy(record + 1, payload, payload_bytes);
-	if (text_bytes)
-		memcpy((char *)(record + 1) + payload_bytes, text, text_bytes - 1);
-	if (is_cut)
-		memcpy((char *)(record + 1) + payload_bytes + text_bytes - sizeof("..."), "...", sizeof("..."));
-	bytes = (sizeof(*record) + payload_bytes + text_bytes + 7) & ~7ul;
-	record->time = (uint32_t)ts_ns;
-	record->id = (uint16_t)id;
-	record->words = (uint8_t)(bytes / 8);
-	return c->emit(c->context, record, bytes, ts_ns);
-}
 
 static void remember_thread(struct tracer_collector *c, const struct trace_start_thread *thread)
 {

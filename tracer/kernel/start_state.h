@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TRACER_START_STATE_H
 #define TRACER_START_STATE_H
-/* start_state_writer.h - shared by the two sources of the start state, iterators and /proc. */
+/* start_state.h - shared by the two sources of the start state, iterators and /proc. */
 #include <trace/tracer.h>
 
 #define TRACER_MAX_TID	   (1u << 22) /* the kernel's limit for pid_max */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef DAEMON_USER_EVENTS_H
-#define DAEMON_USER_EVENTS_H
+#ifndef DAEMON_USER_TYPES_H
+#define DAEMON_USER_TYPES_H
 /*
- * user_events.h - the events in a program's registry: the trace gets their types, and the program
+ * user_types.h - the events in a program's registry: the trace gets their types, and the program
  * their flags
  */
 #include <stdbool.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
+ * jail.c - drop the rights, limits and system calls of a process that reads untrusted files.
  *
  * The seccomp filter is a hand-written array of BPF. It allows 28 system calls, 6 of them on a
  * condition, and fits one screen; libseccomp would be one more library in a program that runs as
  * root. A refused call fails with EPERM and does not kill the process: libdw tries to open files
  * that it does not need, and continues without them.
  */
+#include "jail.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <linux/audit.h>
@@ -20,9 +22,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "probe_reader.h"
 
-#define NOBODY 65534
+#define OVERFLOW_ID 65534 /* a user and group without rights */
 
 #if defined(__x86_64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -34,15 +35,21 @@
 
 /* ---- user and capabilities ---- */
 
+static bool has_failed(int result)
+{
+	return result < 0 && errno != EPERM && errno != EINVAL;
+}
+
 /*
- * A user namespace may not map user 65534; then the user cannot be changed, but the reader still
- * drops everything else.
+ * A user namespace may not map user 65534, or may refuse setgroups(). Then that part cannot be
+ * changed, but the process still drops everything else.
  */
 static int drop_user(void)
 {
 	if (getuid() != 0 && geteuid() != 0)
 		return 0;
-	if ((setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0) && errno != EPERM && errno != EINVAL)
+	if (has_failed(setgroups(0, NULL)) || has_failed(setresgid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID)) ||
+	    has_failed(setresuid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID)))
 		return -errno;
 	return 0;
 }
@@ -75,16 +82,16 @@ static int limit(int resource, rlim_t soft, rlim_t hard)
 	return setrlimit(resource, &limits) < 0 ? -errno : 0;
 }
 
-static int limit_all(void)
+static int limit_all(const struct jail *jail)
 {
-	int result = limit(RLIMIT_CPU, PROBE_JAIL_CPU_SECONDS, PROBE_JAIL_CPU_SECONDS + 1); /* SIGXCPU, then SIGKILL */
+	int result = limit(RLIMIT_CPU, jail->cpu_seconds, jail->cpu_seconds + 1); /* SIGXCPU, then SIGKILL */
 
-#ifndef PROBE_SANITIZED /* its shadow memory exceeds any limit */
-	if (!result)
-		result = limit(RLIMIT_AS, PROBE_JAIL_MEMORY_BYTES, PROBE_JAIL_MEMORY_BYTES);
+#ifndef JAIL_SANITIZED /* its shadow memory exceeds any limit */
+	if (!result && jail->memory_bytes)
+		result = limit(RLIMIT_AS, jail->memory_bytes, jail->memory_bytes);
 #endif
 	if (!result)
-		result = limit(RLIMIT_NOFILE, PROBE_JAIL_DESCRIPTORS, PROBE_JAIL_DESCRIPTORS);
+		result = limit(RLIMIT_NOFILE, JAIL_DESCRIPTORS, JAIL_DESCRIPTORS);
 	if (!result)
 		result = limit(RLIMIT_FSIZE, 0, 0);
 	return result ? result : limit(RLIMIT_CORE, 0, 0);
@@ -92,7 +99,7 @@ static int limit_all(void)
 
 /* ---- system calls ---- */
 
-#ifndef PROBE_SANITIZED /* its run-time library makes other system calls */
+#ifndef JAIL_SANITIZED /* its run-time library makes other system calls */
 #define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define IF_EQUAL(k, t, f) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, t, f)
 #define ALLOW	       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -111,11 +118,12 @@ static int filter_calls(void)
 		LOAD(arch), IF_EQUAL(OWN_ARCHITECTURE, 1, 0), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
 		CALL(read), CALL(pread64), CALL(lseek), CALL(close), CALL(fstat), CALL(fcntl),
-		CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise), CALL(futex), CALL(sched_yield), CALL(getrandom), CALL(clock_gettime),
-		CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(rt_sigreturn), CALL(restart_syscall), CALL(getpid), CALL(gettid),
+		CALL(brk), CALL(munmap), CALL(mremap), CALL(madvise), CALL(futex), CALL(sched_yield),
+		CALL(getrandom), CALL(clock_gettime), CALL(getpid), CALL(gettid),
+		CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(rt_sigreturn), CALL(restart_syscall),
 		CALL(exit), CALL(exit_group),
-		CALL_IF(sendmsg, 0, ~0u, PROBE_JAIL_SOCKET),
-		CALL_IF(recvmsg, 0, ~0u, PROBE_JAIL_SOCKET),
+		CALL_IF(sendmsg, 0, ~0u, JAIL_SOCKET),
+		CALL_IF(recvmsg, 0, ~0u, JAIL_SOCKET),
 		CALL_IF(newfstatat, 3, ~0u, 0x1000 /* AT_EMPTY_PATH: fstat() of glibc */),
 		CALL_IF(mprotect, 2, PROT_EXEC, 0),
 		CALL_IF(tgkill, 0, ~0u, (unsigned int)getpid()), /* abort() */
@@ -135,15 +143,19 @@ static int filter_calls(void)
 }
 #endif
 
-int probe_jail_enter(void)
+int jail_enter(const struct jail *jail)
 {
 	int result = drop_user();
 
 	if (!result)
 		result = drop_capabilities();
-	if (!result && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	/* the kernel clears this signal when the user changes, so it is set afterwards */
+	if (!result && jail->dies_with_thread && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		result = -errno;
 	if (!result)
-		result = limit_all();
-	return result ? result : filter_calls();
+		result = limit_all(jail);
+	if (result)
+		return result;
+	result = filter_calls();
+	return jail->filter_optional ? 0 : result;
 }

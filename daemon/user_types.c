@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "user_events.h"
+#include "user_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
