@@ -18,14 +18,14 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "accounting.h"
+#include "accounting_files.h"
 #include "state.h"
 #include "wait.h"
 
 /* The key of a plain wait for the file @path, and of all reads and writes of it. */
 static uint64_t use_key(string_id path)
 {
-	return wait_key(&(struct verdict){.kind = TRACE_WAIT_FILE, .target = path});
+	return wait_key(&(struct wait_cause){.kind = TRACE_WAIT_FILE, .target = path});
 }
 
 static string_id use_path(uint64_t key)
@@ -35,10 +35,10 @@ static string_id use_path(uint64_t key)
 
 static struct file_use *use_new(struct trace_analysis *a, struct trace_thread *thread, uint64_t key)
 {
-	struct file_use *use = a->free_uses;
+	struct file_use *use = a->uses.free;
 
 	if (use) {
-		a->free_uses = use->next;
+		a->uses.free = use->next;
 		memset(use, 0, sizeof(*use));
 	} else if (!(use = arena_take(&a->arena, sizeof(*use)))) {
 		return NULL;
@@ -51,7 +51,7 @@ static struct file_use *use_new(struct trace_analysis *a, struct trace_thread *t
 /* Get the row of @key of @thread. */
 static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *thread, uint64_t key)
 {
-	struct use_row *row = books_row(a, &thread->uses, sizeof(*row), key);
+	struct use_row *row = acct_row(a, &thread->uses, sizeof(*row), key);
 
 	if (a->failed)
 		return NULL;
@@ -67,7 +67,7 @@ static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *t
 static void use_add(struct trace_analysis *a, const struct later_use *later)
 {
 	string_id path = later->file ? file_path(a, later->file) : 0;
-	struct file *file = path ? &a->files[later->file] : NULL;
+	struct traced_file *file = path ? &a->files.list[later->file] : NULL;
 	struct file_use *use = file ? file->use : NULL;
 	uint64_t key = later->key ? later->key : use_key(path);
 	uint64_t *numbers;
@@ -89,7 +89,7 @@ static void use_add(struct trace_analysis *a, const struct later_use *later)
 static void prefetch_file(const struct trace_analysis *a, const struct later_use *later)
 {
 	if (later->file)
-		line_prefetch(&a->files[later->file]);
+		line_prefetch(&a->files.list[later->file]);
 	else
 		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->key);
 }
@@ -100,7 +100,7 @@ static void prefetch_row(const struct trace_analysis *a, const struct later_use 
 
 	if (later->file) {
 		/* a union with .use, which is valid if the file has a path; NULL does no harm */
-		line_prefetch(a->files[later->file].text);
+		line_prefetch(a->files.list[later->file].text);
 		return;
 	}
 	row = table_find(&later->thread->uses, sizeof(*row), later->key);
@@ -110,7 +110,7 @@ static void prefetch_row(const struct trace_analysis *a, const struct later_use 
 
 static void prefetch_path(const struct trace_analysis *a, const struct later_use *later)
 {
-	const struct file *file = &a->files[later->file];
+	const struct traced_file *file = &a->files.list[later->file];
 
 	if (file_has_text(file))
 		strings_prefetch(&a->strings, text_hash(file->text));
@@ -121,18 +121,18 @@ static void prefetch_path(const struct trace_analysis *a, const struct later_use
 /* The group that is @before groups older than the last full one. */
 static struct later_use *group(struct trace_analysis *a, uint32_t before)
 {
-	return &a->later_uses[(a->later_uses_pos - (before + 1) * LATER_GROUP) % NR_LATER_USES];
+	return &a->uses.deferred[(a->uses.pos - (before + 1) * LATER_GROUP) % NR_LATER_USES];
 }
 
 static void group_is_full(struct trace_analysis *a)
 {
-	uint32_t nr = a->later_uses_pos - a->later_uses_added;
+	uint32_t nr = a->uses.pos - a->uses.added;
 
 	for (uint32_t i = 0; nr >= 2 * LATER_GROUP && i < LATER_GROUP; i++)
 		prefetch_row(a, group(a, 1) + i);
 	for (uint32_t i = 0; nr >= 3 * LATER_GROUP && i < LATER_GROUP; i++)
 		prefetch_path(a, group(a, 2) + i);
-	for (uint32_t i = 0; nr == 4 * LATER_GROUP && i < LATER_GROUP; i++, a->later_uses_added++)
+	for (uint32_t i = 0; nr == 4 * LATER_GROUP && i < LATER_GROUP; i++, a->uses.added++)
 		use_add(a, group(a, 3) + i);
 }
 
@@ -142,21 +142,21 @@ static void group_is_full(struct trace_analysis *a)
  */
 static struct later_use *next_later(struct trace_analysis *a)
 {
-	return &a->later_uses[a->later_uses_pos % NR_LATER_USES];
+	return &a->uses.deferred[a->uses.pos % NR_LATER_USES];
 }
 
 static inline void add_later(struct trace_analysis *a, const struct later_use *later)
 {
-	if (a->nr_files < FILES_COLD) {
+	if (a->files.nr < FILES_COLD) {
 		use_add(a, later);
 		return;
 	}
 	prefetch_file(a, later);
-	if (++a->later_uses_pos % LATER_GROUP == 0)
+	if (++a->uses.pos % LATER_GROUP == 0)
 		group_is_full(a);
 }
 
-void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
+void acct_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
 {
 	struct later_use *later = next_later(a);
 
@@ -164,23 +164,24 @@ void books_use(struct trace_analysis *a, struct trace_thread *thread, file_idx f
 	add_later(a, later);
 }
 
-void books_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns)
+void acct_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns)
 {
 	struct later_use *later = next_later(a);
-	bool is_it = file && a->files[file].path && a->files[file].path == use_path(key);
+	bool is_it = file && a->files.list[file].path && a->files.list[file].path == use_path(key);
 
 	*later = (struct later_use){.thread = thread, .key = key, .amount = ns, .file = is_it ? file : 0, .at = USE_WAITED};
 	add_later(a, later);
 }
 
-void uses_settle(struct trace_analysis *a)
+void acct_settle(struct trace_analysis *a)
 {
-	while (a->later_uses_added != a->later_uses_pos)
-		use_add(a, &a->later_uses[a->later_uses_added++ % NR_LATER_USES]);
-	a->later_uses_pos = a->later_uses_added = 0; /* groups start again */
+	while (a->uses.added != a->uses.pos)
+		use_add(a, &a->uses.deferred[a->uses.added++ % NR_LATER_USES]);
+	a->uses.pos = a->uses.added = 0; /* groups start again */
+	rows_settle(a);
 }
 
-/* ---- add to the rows of struct books ---- */
+/* ---- add to the rows of struct acct ---- */
 
 static bool add_to_files(struct hash_table *files, const struct file_use *use)
 {
@@ -207,11 +208,11 @@ static bool add_to_waits(struct hash_table *waits, const struct file_use *use)
 	return true;
 }
 
-bool uses_add(const struct trace_thread *thread, struct books *books)
+bool uses_add(const struct trace_thread *thread, struct acct *acct)
 {
-	table_reserve(&books->files, sizeof(struct file_row), books->files.used + thread->uses.used);
+	table_reserve(&acct->files, sizeof(struct file_row), acct->files.used + thread->uses.used);
 	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));)
-		if (!add_to_files(&books->files, row->use) || (row->use->waits && !add_to_waits(&books->waits, row->use)))
+		if (!add_to_files(&acct->files, row->use) || (row->use->waits && !add_to_waits(&acct->waits, row->use)))
 			return false;
 	return true;
 }
@@ -220,9 +221,21 @@ void uses_give(struct trace_analysis *a, struct trace_thread *thread)
 {
 	for (const struct use_row *row = NULL; (row = table_next(&thread->uses, sizeof(*row), row));) {
 		row->use->thread = NULL;
-		row->use->next = a->free_uses;
-		a->free_uses = row->use;
+		row->use->next = a->uses.free;
+		a->uses.free = row->use;
 	}
-	books_give_rows(a, &thread->uses, sizeof(struct use_row));
+	acct_give_rows(a, &thread->uses, sizeof(struct use_row));
 	table_clear(&thread->uses);
+}
+
+void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+{
+	if (file)
+		acct_use(a, thread, file, USE_READ, bytes);
+}
+
+void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
+{
+	if (file)
+		acct_use(a, thread, file, USE_WROTE, bytes);
 }

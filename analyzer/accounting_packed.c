@@ -12,20 +12,21 @@
  * the counts that are not 0, and those counts.
  *
  * Additions may come after the thread's end, such as from an io_uring request that completes after
- * its submitter. They go into new tables of the dead thread, and books_of() returns the sum of
+ * its submitter. They go into new tables of the dead thread, and acct_of() returns the sum of
  * both.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "slice_log.h"
+#include "accounting_packed.h"
 #include "histogram.h"
+#include "slice_log.h"
 #include "state.h"
 
 #define MAX_BYTES 10 /* of a LEB128 number */
 
 static const struct {
-	size_t offset; /* in struct books */
+	size_t offset; /* in struct acct */
 	uint8_t row_bytes;
 	enum form {
 		FORM_SUMS,
@@ -37,27 +38,27 @@ static const struct {
 		FORM_TIMES, /* histogram.h */
 	} form;
 } tables[] = {
-	{offsetof(struct books, calls), sizeof(struct call_row), FORM_CALLS},
-	{offsetof(struct books, traps), sizeof(struct call_row), FORM_CALLS},
-	{offsetof(struct books, call_times), sizeof(struct histogram_row), FORM_TIMES},
-	{offsetof(struct books, trap_times), sizeof(struct histogram_row), FORM_TIMES},
-	{offsetof(struct books, waits), sizeof(struct wait_row), FORM_SUMS},
-	{offsetof(struct books, who), sizeof(struct who_row), FORM_SUMS},
-	{offsetof(struct books, interrupts), sizeof(struct interrupt_row), FORM_SUMS},
-	{offsetof(struct books, files), sizeof(struct file_row), FORM_SUMS},
+	{offsetof(struct acct, calls), sizeof(struct call_row), FORM_CALLS},
+	{offsetof(struct acct, traps), sizeof(struct call_row), FORM_CALLS},
+	{offsetof(struct acct, call_times), sizeof(struct histogram_row), FORM_TIMES},
+	{offsetof(struct acct, trap_times), sizeof(struct histogram_row), FORM_TIMES},
+	{offsetof(struct acct, waits), sizeof(struct wait_row), FORM_SUMS},
+	{offsetof(struct acct, who), sizeof(struct who_row), FORM_SUMS},
+	{offsetof(struct acct, interrupts), sizeof(struct interrupt_row), FORM_SUMS},
+	{offsetof(struct acct, files), sizeof(struct file_row), FORM_SUMS},
 };
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
-_Static_assert(sizeof(struct books) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct hash_table), "a table of the books is not in tables[]");
+_Static_assert(sizeof(struct acct) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct hash_table), "a table of struct acct is not in tables[]");
 
-static const struct hash_table *table_of(const struct books *books, size_t i)
+static const struct hash_table *table_of(const struct acct *acct, size_t i)
 {
-	return (const struct hash_table *)((const char *)books + tables[i].offset);
+	return (const struct hash_table *)((const char *)acct + tables[i].offset);
 }
 
-void books_clear(struct books *books)
+void acct_clear(struct acct *acct)
 {
 	for (size_t i = 0; i < NR_TABLES; i++)
-		table_clear((struct hash_table *)((char *)books + tables[i].offset));
+		table_clear((struct hash_table *)((char *)acct + tables[i].offset));
 }
 
 /* ---- sums ---- */
@@ -79,7 +80,7 @@ static void add_call(struct call_row *sum, const struct call_row *row)
 	sum->shortest = shortest;
 }
 
-static bool add_row(struct books *sum, size_t i, const uint64_t *row)
+static bool add_row(struct acct *sum, size_t i, const uint64_t *row)
 {
 	struct hash_table *table = (struct hash_table *)((char *)sum + tables[i].offset);
 	uint64_t *to;
@@ -96,19 +97,19 @@ static bool add_row(struct books *sum, size_t i, const uint64_t *row)
 	return true;
 }
 
-bool books_add(struct books *sum, const struct books *books)
+bool acct_add(struct acct *sum, const struct acct *acct)
 {
 	for (size_t i = 0; i < NR_TABLES; i++)
-		for (const uint64_t *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+		for (const uint64_t *row = NULL; (row = table_next(table_of(acct, i), tables[i].row_bytes, row));)
 			if (!add_row(sum, i, row))
 				return false;
-	sum->user += books->user;
-	sum->syscall += books->syscall;
-	sum->trap += books->trap;
-	sum->interrupted += books->interrupted;
-	sum->wait_cpu += books->wait_cpu;
-	sum->blocked += books->blocked;
-	sum->stolen += books->stolen;
+	sum->user += acct->user;
+	sum->syscall += acct->syscall;
+	sum->trap += acct->trap;
+	sum->interrupted += acct->interrupted;
+	sum->wait_cpu += acct->wait_cpu;
+	sum->blocked += acct->blocked;
+	sum->stolen += acct->stolen;
 	return true;
 }
 
@@ -139,12 +140,12 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *ret_number)
  * The upper bound of the packed size: 8 bytes of a row become at most 10, or 16 if they are 8
  * counts. The bitmap of a histogram's row comes in addition.
  */
-static size_t most_bytes(const struct books *books)
+static size_t max_bytes(const struct acct *acct)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < NR_TABLES; i++)
-		bytes += MAX_BYTES + (size_t)table_of(books, i)->used * (tables[i].row_bytes / sizeof(uint64_t) + 1) * 2 * sizeof(uint64_t);
+		bytes += MAX_BYTES + (size_t)table_of(acct, i)->used * (tables[i].row_bytes / sizeof(uint64_t) + 1) * 2 * sizeof(uint64_t);
 	return bytes;
 }
 
@@ -193,48 +194,48 @@ static const uint8_t *get_times(const uint8_t *at, struct histogram_row *row)
 	return at;
 }
 
-static uint8_t *put_table(uint8_t *at, const struct books *books, size_t i)
+static uint8_t *put_table(uint8_t *at, const struct acct *acct, size_t i)
 {
-	at = put_number(at, table_of(books, i)->used);
-	for (const void *row = NULL; (row = table_next(table_of(books, i), tables[i].row_bytes, row));)
+	at = put_number(at, table_of(acct, i)->used);
+	for (const void *row = NULL; (row = table_next(table_of(acct, i), tables[i].row_bytes, row));)
 		at = tables[i].form == FORM_TIMES ? put_times(at, row) : put_sums(at, row, i);
 	return at;
 }
 
-void books_pack(struct trace_analysis *a, struct trace_thread *thread)
+void acct_pack(struct trace_analysis *a, struct trace_thread *thread)
 {
 	uint8_t *bytes, *end, *packed;
 
 	latencies_settle(a, thread);
-	books_settle(a);
-	if (uses_add(thread, &thread->books))
+	acct_settle(a);
+	if (uses_add(thread, &thread->acct))
 		uses_give(a, thread);
 	else
 		a->failed = -ENOMEM;
-	end = bytes = malloc(most_bytes(&thread->books));
+	end = bytes = malloc(max_bytes(&thread->acct));
 	for (size_t i = 0; bytes && i < NR_TABLES; i++)
-		end = put_table(end, &thread->books, i);
+		end = put_table(end, &thread->acct, i);
 	packed = bytes ? malloc((size_t)(end - bytes)) : NULL;
 	if (packed) { /* else the tables stay as they are */
 		memcpy(packed, bytes, (size_t)(end - bytes));
 		thread->packed = packed;
 		thread->packed_bytes = (uint32_t)(end - bytes);
 		for (size_t i = 0; i < NR_TABLES; i++)
-			books_give_rows(a, table_of(&thread->books, i), tables[i].row_bytes);
-		books_clear(&thread->books);
-		desk_give(a, thread);
+			acct_give_rows(a, table_of(&thread->acct, i), tables[i].row_bytes);
+		acct_clear(&thread->acct);
+		acct_slab_give(a, thread);
 	}
 	free(bytes);
 }
 
 /* Unpack to rows without gaps. A caller can iterate over them, but not look them up. */
-static bool unpack(const struct trace_thread *thread, struct books *books)
+static bool unpack(const struct trace_thread *thread, struct acct *acct)
 {
 	const uint8_t *at = thread->packed;
 	uint64_t nr_rows;
 
 	for (size_t i = 0; i < NR_TABLES; i++) {
-		struct hash_table *table = (struct hash_table *)((char *)books + tables[i].offset);
+		struct hash_table *table = (struct hash_table *)((char *)acct + tables[i].offset);
 		char *row;
 
 		at = get_number(at, &nr_rows);
@@ -251,22 +252,22 @@ static bool unpack(const struct trace_thread *thread, struct books *books)
 	return at == thread->packed + thread->packed_bytes;
 }
 
-static bool has_rows(const struct books *books)
+static bool has_rows(const struct acct *acct)
 {
 	for (size_t i = 0; i < NR_TABLES; i++)
-		if (table_of(books, i)->used)
+		if (table_of(acct, i)->used)
 			return true;
 	return false;
 }
 
 /* Copy the sums, with tables of their own. */
-static bool copy(const struct books *books, struct books *ret_copy)
+static bool copy(const struct acct *acct, struct acct *ret_copy)
 {
-	*ret_copy = *books;
+	*ret_copy = *acct;
 	for (size_t i = 0; i < NR_TABLES; i++)
 		*(struct hash_table *)((char *)ret_copy + tables[i].offset) = (struct hash_table){0};
 	for (size_t i = 0; i < NR_TABLES; i++) {
-		const struct hash_table *table = table_of(books, i);
+		const struct hash_table *table = table_of(acct, i);
 		size_t bytes = (size_t)table->capacity * tables[i].row_bytes;
 		void *rows = table->used ? malloc(bytes) : NULL;
 
@@ -281,27 +282,27 @@ static bool copy(const struct books *books, struct books *ret_copy)
 }
 
 /* Copy the sums of a thread that is not packed and add what is not in its tables yet. */
-static bool add_open(const struct trace_analysis *a, const struct trace_thread *thread, struct books *ret_books)
+static bool add_open(const struct trace_analysis *a, const struct trace_thread *thread, struct acct *ret_acct)
 {
-	if (!copy(&thread->books, ret_books))
+	if (!copy(&thread->acct, ret_acct))
 		return false;
-	return latencies_add(thread, ret_books) && turns_add(a, thread, &ret_books->who) && uses_add(thread, ret_books);
+	return latencies_add(thread, ret_acct) && slice_log_add(a, thread, &ret_acct->who) && uses_add(thread, ret_acct);
 }
 
-const struct books *books_of(const struct trace_analysis *a, const struct trace_thread *thread, struct books *scratch)
+const struct acct *acct_of(const struct trace_analysis *a, const struct trace_thread *thread, struct acct *scratch)
 {
-	bool is_open = thread->nr_latencies || thread->in_spell || thread->uses.used, ok;
-	struct books own = thread->books, sum = {0};
+	bool is_open = thread->nr_latencies || thread->in_episode || thread->uses.used, ok;
+	struct acct own = thread->acct, sum = {0};
 
 	if (!thread->packed && !is_open)
-		return &thread->books;
+		return &thread->acct;
 	if (!thread->packed)
 		return add_open(a, thread, scratch) ? scratch : NULL;
 	ok = unpack(thread, scratch);
 	if (ok && (has_rows(&own) || is_open)) {
-		ok = books_add(&sum, scratch) && books_add(&sum, &own) && latencies_add(thread, &sum) && turns_add(a, thread, &sum.who) &&
+		ok = acct_add(&sum, scratch) && acct_add(&sum, &own) && latencies_add(thread, &sum) && slice_log_add(a, thread, &sum.who) &&
 		     uses_add(thread, &sum);
-		books_clear(scratch);
+		acct_clear(scratch);
 		*scratch = sum;
 	}
 	scratch->user = own.user;

@@ -5,27 +5,39 @@
 #include <string.h>
 #include "error_set.h"
 #include "slice_log.h"
-#include "handlers.h"
 #include "state.h"
+#include "state_cause.h"
+#include "state_close.h"
+#include "state_container.h"
+#include "state_filtered.h"
+#include "state_expire.h"
+#include "state_irq.h"
+#include "state_life.h"
 #include "state_lost.h"
+#include "state_restart.h"
+#include "state_sched.h"
 #include "state_start.h"
 #include "state_syscall.h"
+#include "state_trap.h"
+#include "state_uring.h"
+#include "state_user.h"
+#include "state_work.h"
 
 static const struct {
 	uint32_t id;
 	uint32_t bytes; /* of the struct that the handler reads */
-	handler_fn handler;
+	event_handler *handler;
 } handlers[] = {
 #define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
 	HANDLER(trace_mask, on_trace_mask),
 	HANDLER(start_again, on_start_again),
 	HANDLER(start_thread, on_start_thread),
-	HANDLER(start_exe, on_start_told),
-	HANDLER(start_files, on_start_told),
-	HANDLER(start_fd, on_start_told),
-	HANDLER(start_socket, on_start_told),
-	HANDLER(start_map, on_start_told),
-	HANDLER(start_cgroup, on_start_told),
+	HANDLER(start_exe, on_start_record),
+	HANDLER(start_files, on_start_record),
+	HANDLER(start_fd, on_start_record),
+	HANDLER(start_socket, on_start_record),
+	HANDLER(start_map, on_start_record),
+	HANDLER(start_cgroup, on_start_record),
 	HANDLER(sys_enter, on_sys_enter),
 	HANDLER(sys_enter3, on_sys_enter),
 	HANDLER(sys_enter6, on_sys_enter),
@@ -119,13 +131,13 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		goto fail;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		a->cpus[i].cpu = a->cpus[i].figures.cpu = i;
-		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
-		if (turns_prepare(&a->cpus[i]))
+		a->cpus[i].mark = a->cpus[i].slice_since = a->start_ns;
+		if (slice_log_prepare(&a->cpus[i]))
 			goto fail;
 	}
 	for (size_t i = 0; trace_not_traced(trace, i); i++)
 		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)
-			a->no_fault_exit = true;
+			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
 	calls_prepare(a);
 	if (!a->failed)
@@ -135,69 +147,53 @@ fail:
 	return trace_analysis_free(a);
 }
 
-void process_release(struct trace_process *process)
-{
-	struct trace_thread *next;
-
-	for (struct trace_thread *thread = process->first; thread; thread = next) {
-		next = thread->next;
-		fds_unref(thread->fds);
-		memory_unref(thread->memory);
-		books_clear(&thread->books);
-		table_clear(&thread->uses);
-		free(thread->packed);
-		free(thread->path);
-		free(thread->shares);
-	}
-}
-
 struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
-	for (uint32_t i = 0; i < a->nr_processes; i++)
-		process_release(a->processes[i]);
+	for (uint32_t i = 0; i < a->threads.nr_processes; i++)
+		process_release(a->threads.processes[i]);
 	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
-		free(a->pages[i]);
+		free(a->threads.pages[i]);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
-		turns_free(&a->cpus[i]);
+		slice_log_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}
-	trace_cursor_free(a->again);
+	trace_cursor_free(a->restart.ahead);
 	arena_free(&a->arena);
-	free(a->processes);
+	free(a->threads.processes);
 	free(a->cpus);
-	for (uint32_t i = 0; i < a->nr_files; i++)
-		if (file_has_text(&a->files[i]))
-			free(a->files[i].text);
-	free(a->files);
-	free(a->socks);
-	free(a->hooks);
-	free(a->event_hooks);
-	free(a->gaps);
-	free(a->doubts);
-	free(a->late_doubts);
-	free(a->cpu_gaps);
-	free(a->damages);
+	for (uint32_t i = 0; i < a->files.nr; i++)
+		if (file_has_text(&a->files.list[i]))
+			free(a->files.list[i].text);
+	free(a->files.list);
+	free(a->sockets.list);
+	free(a->hooks.list);
+	free(a->hooks.by_event);
+	free(a->gaps.joined);
+	free(a->gaps.losses);
+	free(a->gaps.late_losses);
+	free(a->gaps.of_cpus);
+	free(a->gaps.late);
 	table_clear(&a->locks);
 	table_clear(&a->interrupts);
-	table_clear(&a->process_by_pid);
-	table_clear(&a->file_by_identity);
-	table_clear(&a->file_by_inode);
-	table_clear(&a->sock_by_inode);
-	table_clear(&a->sock_by_tuple);
+	table_clear(&a->threads.process_by_pid);
+	table_clear(&a->files.by_identity);
+	table_clear(&a->files.by_inode);
+	table_clear(&a->sockets.by_inode);
+	table_clear(&a->sockets.by_tuple);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
-	table_clear(&a->end_waits);
-	enders_free(a); /* also for a pass that was aborted */
-	table_clear(&a->hidden_runs);
-	table_clear(&a->passing);
-	free(a->end_fds);
-	table_clear(&a->streams);
-	table_clear(&a->programs);
+	table_clear(&a->end.waits);
+	wakers_free(a); /* also for a pass that was aborted */
+	table_clear(&a->hidden.readings);
+	table_clear(&a->filter.passing);
+	free(a->end.fds);
+	table_clear(&a->user.streams);
+	table_clear(&a->user.programs);
 	strings_clear(&a->strings);
 	free(a);
 	return NULL;
@@ -205,90 +201,17 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 
 /* ---- hooks ---- */
 
-static int hook_add(struct trace_analysis *a, const struct hook *hook)
-{
-	struct hook *bigger;
-
-	if (a->began)
-		return -EBUSY;
-	bigger = reallocarray(a->hooks, a->nr_hooks + 1, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	a->hooks = bigger;
-	a->hooks[a->nr_hooks++] = *hook;
-	return 0;
-}
-
-int trace_analysis_on_event(struct trace_analysis *a, const uint64_t *mask, trace_event_fn fn, void *data)
-{
-	struct hook hook = {.event = fn, .data = data};
-
-	for (int i = 0; i < TRACE_MASK_WORDS; i++)
-		hook.mask[i] = mask ? mask[i] : UINT64_MAX;
-	return hook_add(a, &hook);
-}
-
-int trace_analysis_on_interval_of(struct trace_analysis *a, uint32_t states, trace_interval_fn fn, void *data)
-{
-	struct hook hook = {.interval = fn, .states = states, .data = data};
-	int error = hook_add(a, &hook);
-
-	if (!error)
-		a->watched |= states;
-	return error;
-}
-
-int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, void *data)
-{
-	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
-}
-
-int trace_analysis_on_release(struct trace_analysis *a, trace_release_fn fn, void *data)
-{
-	struct hook hook = {.gone = fn, .data = data};
-
-	return hook_add(a, &hook);
-}
-
-int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, void *data)
-{
-	struct hook hook = {.damage = fn, .data = data};
-
-	return hook_add(a, &hook);
-}
-
-/*
- * Index the hooks by event. Most events have at most one hook, so a search of all hooks for each
- * event would be wasted.
- */
-static int hooks_prepare(struct trace_analysis *a)
-{
-	uint32_t nr = 0;
-
-	a->event_hooks = calloc(a->nr_hooks * TRACE_EV_MAX + 1, sizeof(*a->event_hooks));
-	if (!a->event_hooks)
-		return -ENOMEM;
-	for (uint32_t bit = 0; bit < TRACE_EV_MAX; bit++) {
-		a->hooks_of[bit] = nr;
-		for (size_t i = 0; i < a->nr_hooks; i++)
-			if (a->hooks[i].event && (a->hooks[i].mask[bit / 64] >> bit % 64 & 1))
-				a->event_hooks[nr++] = (struct event_hook){.event = a->hooks[i].event, .data = a->hooks[i].data};
-	}
-	a->hooks_of[TRACE_EV_MAX] = nr;
-	return 0;
-}
-
 static inline bool is_hooked(const struct trace_analysis *a, uint32_t id)
 {
-	return a->hooks_of[id] < a->hooks_of[id + 1];
+	return a->hooks.first[id] < a->hooks.first[id + 1];
 }
 
 static inline void hooks_event(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint32_t bit = event->id < TRACE_EV_MAX ? event->id : TRACE_EV_USER;
 
-	for (uint32_t i = a->hooks_of[bit]; i < a->hooks_of[bit + 1]; i++)
-		a->event_hooks[i].event(a->event_hooks[i].data, a, event);
+	for (uint32_t i = a->hooks.first[bit]; i < a->hooks.first[bit + 1]; i++)
+		a->hooks.by_event[i].event(a->hooks.by_event[i].data, a, event);
 }
 
 /* ---- the pass ---- */
@@ -296,6 +219,60 @@ static inline void hooks_event(struct trace_analysis *a, const struct trace_even
 static inline uint32_t tid_of(const void *payload, bool is_switch)
 {
 	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
+}
+
+/** table_prefetch_small() - prefetch all rows of a table, if it is small */
+static void table_prefetch_small(const struct hash_table *table, size_t row_bytes)
+{
+	if (table->capacity <= TABLE_SMALL)
+		memory_prefetch(table->rows, table->used * row_bytes);
+}
+
+/* Prefetch the fields of a soon running thread that every event needs */
+static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	if (thread) {
+		memory_prefetch(thread, offsetof(struct trace_thread, acct.traps));
+		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
+	}
+}
+
+/**
+ * thread_prefetch_rows() - prefetch what the end of its wait needs, and its small tables
+ *
+ * Needs the fields that thread_prefetch() has fetched.
+ */
+static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
+{
+	const struct trace_thread *thread = thread_find(a, tid);
+
+	if (!thread)
+		return;
+	if (thread->in_episode)
+		memory_prefetch(&thread->episode, sizeof(thread->episode));
+	else
+		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
+	table_prefetch_small(&thread->acct.calls, sizeof(struct call_row));
+	table_prefetch_small(&thread->acct.waits, sizeof(struct wait_row));
+	table_prefetch_small(&thread->acct.who, sizeof(struct who_row));
+	if (thread->slab)
+		line_prefetch(&thread->slab->latencies[thread->nr_latencies]);
+	line_prefetch(thread->process);
+}
+
+/**
+ * call_descriptor() - the entry in @thread's descriptor table that a call refers to
+ * @enter: its sys_enter3 or sys_enter6; NULL: none
+ *
+ * Returns NULL if the call has no descriptor, or if the descriptor is beyond the table.
+ */
+static inline const uint32_t *call_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+{
+	if (!enter || !thread->fds || !(a->calls[call_idx(enter->nr, enter->abi)].flags & CALL_HAS_FD) || enter->arg0 >= thread->fds->nr)
+		return NULL;
+	return &thread->fds->files[enter->arg0];
 }
 
 /*
@@ -323,7 +300,7 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
 
 	if (descriptor)
-		line_prefetch(&a->files[*descriptor & ~FD_CLOEXEC_BIT]);
+		line_prefetch(&a->files.list[*descriptor & ~FD_CLOEXEC_BIT]);
 }
 
 /*
@@ -343,12 +320,12 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 	switch (event->id) {
 	case TRACE_EV_sched_switch:
 	case TRACE_EV_sched_waking:
-		if (a->nr_threads >= THREADS_COLD && a->handlers[event->id])
+		if (a->threads.nr >= THREADS_COLD && a->handlers[event->id])
 			expect_threads(a, cursor, event->id == TRACE_EV_sched_switch);
 		break;
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
-		if (a->nr_files >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
+		if (a->files.nr >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
 			expect_files(a, cursor, a->cpus[event->cpu].current, is_hooked(a, event->id));
 		break;
 	default:
@@ -365,17 +342,17 @@ static bool is_of_cpu(uint32_t id)
 static void handle(struct trace_analysis *a, const struct trace_event *event)
 {
 	uint64_t ns = event->ts_ns;
-	handler_fn handler;
+	event_handler *handler;
 
 	if (ns < a->now) /* not in a valid trace: the cursor delivers events in time order */
 		ns = a->now;
 	a->now = ns;
 	if (ns > a->end_ns)
 		a->end_ns = ns;
-	if (ns >= a->next_gap_ns)
+	if (ns >= a->gaps.next_ns)
 		lost_begin(a, ns);
-	if (!a->until_sweep)
-		forget_unused(a);
+	if (!a->sweep.remaining)
+		expire_unused(a);
 	if (event->id >= TRACE_EV_MAX) { /* an event of a program: it does not change the state */
 		a->counts[TRACE_EV_USER]++;
 		hooks_event(a, event);
@@ -390,30 +367,23 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		handler(a, &a->cpus[event->cpu], ns, event);
 }
 
-static void close_books(struct trace_analysis *a)
+static void close_accounts(struct trace_analysis *a)
 {
 	lost_begin(a, a->end_ns);
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		hidden_end(a, &a->cpus[i]);
-		books_cpu(a, &a->cpus[i], a->end_ns);
+		acct_cpu(a, &a->cpus[i], a->end_ns);
 	}
 	a->closing = true; /* no time slice follows */
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
-			if (thread->place == PLACE_DEAD)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
+			if (thread->sched_state == SCHED_DEAD)
 				continue;
 			thread_close(a, thread, a->end_ns);
 			thread->end_ns = a->end_ns;
 		}
-	enders_free(a);
-	books_settle(a);
-}
-
-int pass_end(struct trace_cursor *cursor)
-{
-	int error = trace_cursor_end(cursor, NULL);
-
-	return error == -EBADMSG ? 0 : error;
+	wakers_free(a);
+	acct_settle(a);
 }
 
 /*
@@ -435,7 +405,7 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 	if (a->end_ns < a->start_ns)
 		a->end_ns = a->start_ns;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpus[i].mark = a->cpus[i].turn_since = a->start_ns;
+		a->cpus[i].mark = a->cpus[i].slice_since = a->start_ns;
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 
@@ -492,7 +462,7 @@ int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 	trace_cursor_free(cursor);
 	if (error || failed(a))
 		return out_of_memory(ret_error);
-	close_books(a);
+	close_accounts(a);
 	a->done = true;
 	return failed(a) ? out_of_memory(ret_error) : 0;
 }
@@ -527,7 +497,7 @@ const char *trace_cpu_interrupt(const struct trace_analysis *a, uint32_t cpu)
 
 uint64_t trace_cpu_softirq_ns(const struct trace_analysis *a, uint32_t cpu, unsigned int vec)
 {
-	return cpu < a->nr_cpus && vec < NR_SOFTIRQS ? books_cpu_softirq(&a->cpus[cpu], vec, a->now) : 0;
+	return cpu < a->nr_cpus && vec < NR_SOFTIRQS ? cpu_softirq_time(&a->cpus[cpu], vec, a->now) : 0;
 }
 
 struct holders {
@@ -541,7 +511,7 @@ static void holder_tell(void *data, uint32_t process, uint64_t ns)
 	const struct holders *holders = data;
 
 	if (ns)
-		holders->fn(holders->data, holders->a->processes[process], ns);
+		holders->fn(holders->data, holders->a->threads.processes[process], ns);
 }
 
 void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_holder_fn fn, void *data)
@@ -549,14 +519,14 @@ void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t fr
 	struct holders holders = {.a = a, .fn = fn, .data = data};
 
 	if (cpu < a->nr_cpus && to_ns > from_ns)
-		books_holders(&a->cpus[cpu], a->now, from_ns, to_ns, holder_tell, &holders);
+		slice_log_holders(&a->cpus[cpu], a->now, from_ns, to_ns, holder_tell, &holders);
 }
 
 const struct trace_thread *trace_find_thread(const struct trace_analysis *a, uint32_t tid)
 {
 	const struct trace_thread *thread = thread_find(a, tid);
 
-	return thread && thread->place != PLACE_DEAD ? thread : NULL;
+	return thread && thread->sched_state != SCHED_DEAD ? thread : NULL;
 }
 
 const char *trace_thread_syscall(const struct trace_analysis *a, const struct trace_thread *thread)
@@ -587,18 +557,18 @@ bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thr
 
 	if (!file)
 		return false;
-	*ret_id = (struct trace_file_id){.ino = a->files[file].ino, .dev = a->files[file].dev, .mode = a->files[file].mode & ~FILE_WRITE_END};
+	*ret_id = (struct trace_file_id){.ino = a->files.list[file].ino, .dev = a->files.list[file].dev, .mode = a->files.list[file].mode & ~FILE_WRITE_END};
 	return true;
 }
 
 uint64_t trace_thread_cpu_ns(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	uint64_t ns = thread->books.user + thread->books.syscall + thread->books.trap;
+	uint64_t ns = thread->acct.user + thread->acct.syscall + thread->acct.trap;
 	const struct cpu *cpu = thread->cpu < a->nr_cpus ? &a->cpus[thread->cpu] : NULL;
 
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
 		ns += thread->shares[i].ns;
-	if (thread->place == PLACE_ON_CPU && cpu && cpu->current == thread && a->now > cpu->mark)
-		ns += a->now - cpu->mark - (books_cpu_irq(cpu, a->now) - cpu->irq_ns);
+	if (thread->sched_state == SCHED_ON_CPU && cpu && cpu->current == thread && a->now > cpu->mark)
+		ns += a->now - cpu->mark - (cpu_irq_time(cpu, a->now) - cpu->irq_ns);
 	return ns;
 }

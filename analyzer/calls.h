@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_CALLS_H
 #define ANALYZER_CALLS_H
-/* calls.h - system calls by number: name, class and flags. Their table is in state_syscall.c. */
+/* calls.h - system calls by number: name, class and flags. */
 #include <stdint.h>
 #include "hash_table.h"
 

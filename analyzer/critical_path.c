@@ -57,8 +57,8 @@
 #include "sort.h"
 #include "critical_path_history.h"
 
-/* struct step - a segment; it ends where the next one begins */
-struct step {
+/* struct path_step - a segment; it ends where the next one begins */
+struct path_step {
 	uint64_t from;
 	uint32_t line;
 	uint32_t moment;
@@ -80,7 +80,7 @@ struct trace_critical_path {
 	struct trace_history *history; /* borrowed */
 	const struct trace_thread *thread;
 	uint64_t from_ns, to_ns;
-	struct step *steps; /* owned; while walking, latest first */
+	struct path_step *steps; /* owned; while walking, latest first */
 	size_t nr_steps, max_steps;
 	struct visit *visits; /* owned */
 	size_t nr_visits, max_visits;
@@ -115,7 +115,7 @@ static bool is_on_cpu(enum trace_state state)
  */
 static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t moment)
 {
-	const struct step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
+	const struct path_step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
 
 	return last && last->line == visit->line && last->moment == moment && last->waiter == visit->waiter &&
 	       last->depth == path->nr_visits - 1 && is_on_cpu((enum trace_state)path->history->moments[moment].state);
@@ -131,7 +131,7 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
 	if (path->failed)
 		return;
-	path->steps[path->nr_steps++] = (struct step){.from = from, .line = visit->line, .moment = moment, .holder = holder,
+	path->steps[path->nr_steps++] = (struct path_step){.from = from, .line = visit->line, .moment = moment, .holder = holder,
 						      .waiter = visit->waiter, .wait = visit->wait,
 						      .depth = (uint32_t)path->nr_visits - 1};
 }
@@ -140,15 +140,15 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to, uint32_t moment)
 {
 	int32_t cpu = path->history->moments[moment].cpu;
-	const struct series *turns = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
+	const struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
 
 	while (to > from && !path->failed) {
-		uint32_t turn = turns ? series_before(turns, to) : UINT32_MAX;
-		uint32_t who = turn != UINT32_MAX ? turns->what[turn] : NOBODY;
-		uint64_t start = turn != UINT32_MAX && turns->from[turn] > from ? turns->from[turn] : from;
+		uint32_t slice = slices ? series_before(slices, to) : UINT32_MAX;
+		uint32_t who = slice != UINT32_MAX ? slices->what[slice] : NO_THREAD;
+		uint64_t start = slice != UINT32_MAX && slices->from[slice] > from ? slices->from[slice] : from;
 
-		if (turn == UINT32_MAX && turns && turns->nr && turns->end < to && turns->end > from)
-			start = turns->end;
+		if (slice == UINT32_MAX && slices && slices->nr && slices->end < to && slices->end > from)
+			start = slices->end;
 		step_add(path, visit, start, moment, who);
 		to = start;
 	}
@@ -174,11 +174,11 @@ static uint64_t last_on_cpu(const struct trace_history *history, const struct li
 
 static uint32_t latest_of(const struct trace_history *history, const struct trace_process *process, uint64_t from, uint64_t to)
 {
-	uint32_t best = NOBODY;
+	uint32_t best = NO_THREAD;
 
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
 		uint32_t line = history_line(history, thread);
-		uint64_t at = line == NOBODY ? from : last_on_cpu(history, &history->lines[line], from, to);
+		uint64_t at = line == NO_THREAD ? from : last_on_cpu(history, &history->lines[line], from, to);
 
 		if (at > from) {
 			best = line;
@@ -188,7 +188,7 @@ static uint32_t latest_of(const struct trace_history *history, const struct trac
 	return best;
 }
 
-static bool is_followed(const struct moment *moment)
+static bool is_followed(const struct history_moment *moment)
 {
 	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN && moment->kind != TRACE_WAIT_QUOTA;
 }
@@ -197,20 +197,20 @@ static bool is_followed(const struct moment *moment)
  * For other kinds the segment names the object, which says more than the kernel thread that worked
  * on it.
  */
-static bool may_be_work(const struct moment *moment)
+static bool may_be_work(const struct history_moment *moment)
 {
 	return moment->kind == TRACE_WAIT_PROCESS || moment->kind == TRACE_WAIT_KERNEL || moment->kind == TRACE_WAIT_OTHER;
 }
 
-static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct moment *moment, uint64_t from, uint64_t to)
+static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct history_moment *moment, uint64_t from, uint64_t to)
 {
 	const struct trace_history *history = path->history;
 	const struct line *line = &history->lines[idx];
-	const struct trace_thread *waker = moment->waker == NOBODY ? NULL : history->lines[moment->waker].thread;
-	uint32_t other = NOBODY;
+	const struct trace_thread *waker = moment->waker == NO_THREAD ? NULL : history->lines[moment->waker].thread;
+	uint32_t other = NO_THREAD;
 
 	if (!is_followed(moment))
-		return NOBODY;
+		return NO_THREAD;
 	if (waker && trace_thread_is_kernel(waker)) {
 		if (may_be_work(moment))
 			return moment->waker;
@@ -220,14 +220,14 @@ static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, 
 		return line->parent;
 	if (moment->kind == TRACE_WAIT_PROCESS && moment->other && (!waker || trace_thread_process(waker) != moment->other))
 		other = latest_of(history, moment->other, from, to);
-	return other == NOBODY && waker ? moment->waker : other;
+	return other == NO_THREAD && waker ? moment->waker : other;
 }
 
 /* ---- the walk ---- */
 
 static bool enter(struct trace_critical_path *path, uint32_t line, uint64_t bound, uint32_t waiter, uint32_t wait)
 {
-	if (line == NOBODY || path->history->lines[line].on_path)
+	if (line == NO_THREAD || path->history->lines[line].on_path)
 		return false;
 	if (path->nr_visits >= path->max_visits)
 		path->visits = grown(path, path->visits, &path->max_visits, sizeof(*path->visits));
@@ -256,12 +256,12 @@ static uint64_t step_unseen(struct trace_critical_path *path, const struct visit
 		return to;
 	if (from < born && born < to)
 		from = born;
-	step_add(path, visit, from, HOLE, NOBODY);
+	step_add(path, visit, from, HOLE, NO_THREAD);
 	return from;
 }
 
 /* True for a visited kernel thread that had no work yet, if no known thread gave it the work. */
-static bool is_rest(const struct trace_critical_path *path, const struct moment *moment)
+static bool is_rest(const struct trace_critical_path *path, const struct history_moment *moment)
 {
 	const struct visit *visit = &path->visits[path->nr_visits - 1];
 
@@ -277,7 +277,7 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 	const struct series *series = &history->lines[visit.line].series;
 	uint32_t idx = series_before(series, at);
 	uint64_t from = visit.bound;
-	const struct moment *moment;
+	const struct history_moment *moment;
 
 	if (idx == UINT32_MAX) {
 		if (series->nr && at > series->end && series->end > from)
@@ -294,13 +294,13 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 		return at;
 	if (is_rest(path, moment)) {
 		leave(path);
-		step_add(path, &path->visits[path->nr_visits - 1], visit.bound, visit.wait, NOBODY);
+		step_add(path, &path->visits[path->nr_visits - 1], visit.bound, visit.wait, NO_THREAD);
 		return visit.bound;
 	}
 	if (moment->state == TRACE_STATE_WAIT_CPU)
 		step_add_queued(path, &visit, from, at, series->what[idx]);
 	else
-		step_add(path, &visit, from, series->what[idx], NOBODY);
+		step_add(path, &visit, from, series->what[idx], NO_THREAD);
 	return from;
 }
 
@@ -308,7 +308,7 @@ static void walk(struct trace_critical_path *path, uint32_t line)
 {
 	uint64_t at = path->to_ns;
 
-	enter(path, line, path->from_ns, NOBODY, HOLE);
+	enter(path, line, path->from_ns, NO_THREAD, HOLE);
 	while (path->nr_visits) {
 		if (at <= path->visits[path->nr_visits - 1].bound || path->failed)
 			leave(path);
@@ -316,7 +316,7 @@ static void walk(struct trace_critical_path *path, uint32_t line)
 			at = step_back(path, at);
 	}
 	for (size_t i = 0; i < path->nr_steps / 2; i++) {
-		struct step step = path->steps[i];
+		struct path_step step = path->steps[i];
 
 		path->steps[i] = path->steps[path->nr_steps - 1 - i];
 		path->steps[path->nr_steps - 1 - i] = step;
@@ -335,7 +335,7 @@ struct alike_row { /* steps that differ in their time only */
 	uint64_t ns;
 	uint64_t count;
 };
-struct sums {
+struct path_sums {
 	struct hash_table rows;
 	struct hash_table alike;
 	struct trace_critical_path *path;
@@ -361,7 +361,7 @@ static bool same(const struct trace_contributor *a, const struct trace_contribut
 }
 
 /* @share->count must be at least 1. */
-static void sum_add(struct sums *sums, const struct trace_contributor *share)
+static void sum_add(struct path_sums *sums, const struct trace_contributor *share)
 {
 	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
 	struct sum_row *row;
@@ -400,7 +400,7 @@ static bool is_lock(const char *via)
 	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
 }
 
-static void sum_segments(struct sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
+static void sum_segments(struct path_sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
 {
 	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns,
 					  .count = count};
@@ -463,7 +463,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(l->comm, r->comm) ? strcmp(l->comm, r->comm) : strcmp(l->target, r->target);
 }
 
-static bool steps_alike(const struct step *a, const struct step *b)
+static bool steps_alike(const struct path_step *a, const struct path_step *b)
 {
 	return a->line == b->line && a->moment == b->moment && a->holder == b->holder && a->waiter == b->waiter && a->wait == b->wait;
 }
@@ -472,10 +472,10 @@ static bool steps_alike(const struct step *a, const struct step *b)
  * A path may have millions of steps, but few different ones. Merge equal steps by their numbers
  * before any name is compared.
  */
-static void alike_add(struct sums *sums, size_t idx)
+static void alike_add(struct path_sums *sums, size_t idx)
 {
 	const struct trace_critical_path *path = sums->path;
-	const struct step *step = &path->steps[idx];
+	const struct path_step *step = &path->steps[idx];
 	uint64_t key = hash_u64(hash_u64((uint64_t)step->line << 32 | step->moment) ^ ((uint64_t)step->waiter << 32 | step->wait));
 	struct alike_row *row;
 
@@ -497,7 +497,7 @@ static void alike_add(struct sums *sums, size_t idx)
 
 static void sum_up(struct trace_critical_path *path)
 {
-	struct sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
+	struct path_sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
 	struct trace_path_segment segment;
 	struct alike_row *alike = NULL;
 	struct sum_row *row = NULL;
@@ -555,7 +555,7 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 	path->thread = thread;
 	path->from_ns = from_ns;
 	path->to_ns = to_ns;
-	if (line == NOBODY || !cut_window(path)) {
+	if (line == NO_THREAD || !cut_window(path)) {
 		error = -EINVAL;
 		goto fail;
 	}
@@ -603,7 +603,7 @@ size_t trace_critical_path_nr_segments(const struct trace_critical_path *path)
 	return path->nr_steps;
 }
 
-static const char *waited_via(const struct moment *wait)
+static const char *waited_via(const struct history_moment *wait)
 {
 	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
 		return "fork";
@@ -613,8 +613,8 @@ static const char *waited_via(const struct moment *wait)
 void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx, struct trace_path_segment *ret_segment)
 {
 	const struct trace_history *history = path->history;
-	const struct step *step = &path->steps[idx];
-	const struct moment *moment = &history->moments[step->moment];
+	const struct path_step *step = &path->steps[idx];
+	const struct history_moment *moment = &history->moments[step->moment];
 	struct trace_path_segment *s = ret_segment;
 
 	*s = (struct trace_path_segment){
@@ -642,7 +642,7 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" :
 				 trace_analysis_is_filtered(history->analysis) ? "unknown" : "idle CPU";
 	}
-	if (step->waiter != NOBODY) {
+	if (step->waiter != NO_THREAD) {
 		s->waiter = history->lines[step->waiter].thread;
 		s->waited_via = waited_via(&history->moments[step->wait]);
 		s->waited_path = history->moments[step->wait].path;

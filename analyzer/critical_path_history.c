@@ -21,7 +21,7 @@
 
 #define MAX_INTERVALS (16u << 20)
 
-struct idx_row {
+struct line_idx_row {
 	uint64_t key;
 	uint32_t idx;
 };
@@ -170,15 +170,15 @@ static const char *text_of(const char *text)
 	return text && *text ? text : none;
 }
 
-static struct moment moment_of(enum trace_state state)
+static struct history_moment moment_of(enum trace_state state)
 {
 	const char *none = text_of(NULL);
 
-	return (struct moment){
-		.name = none, .target = none, .via = none, .path = none, .waker = NOBODY, .cpu = -1, .state = (uint8_t)state};
+	return (struct history_moment){
+		.name = none, .target = none, .via = none, .path = none, .waker = NO_THREAD, .cpu = -1, .state = (uint8_t)state};
 }
 
-static uint64_t moment_hash(const struct moment *m)
+static uint64_t moment_hash(const struct history_moment *m)
 {
 	uint64_t parts[] = {(uintptr_t)m->name, (uintptr_t)m->target, (uintptr_t)m->via, (uintptr_t)m->other, (uintptr_t)m->path,
 			    m->address, m->waker,
@@ -190,17 +190,17 @@ static uint64_t moment_hash(const struct moment *m)
 	return hash ? hash : 1;
 }
 
-static bool moment_equal(const struct moment *a, const struct moment *b)
+static bool moment_equal(const struct history_moment *a, const struct history_moment *b)
 {
 	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other && a->waker == b->waker &&
 	       a->path == b->path && a->address == b->address &&
 	       a->cpu == b->cpu && a->state == b->state && a->kind == b->kind && a->idle == b->idle;
 }
 
-static uint32_t moment_new(struct trace_history *history, const struct moment *moment)
+static uint32_t moment_new(struct trace_history *history, const struct history_moment *moment)
 {
 	uint32_t max = history->max_moments ? history->max_moments * 2 : 64;
-	struct moment *bigger;
+	struct history_moment *bigger;
 
 	if (history->nr_moments >= history->max_moments) {
 		bigger = reallocarray(history->moments, max, sizeof(*bigger));
@@ -215,9 +215,9 @@ static uint32_t moment_new(struct trace_history *history, const struct moment *m
 	return history->nr_moments++;
 }
 
-static uint32_t moment_get(struct trace_history *history, struct moment *moment)
+static uint32_t moment_get(struct trace_history *history, struct history_moment *moment)
 {
-	struct idx_row *row;
+	struct line_idx_row *row;
 
 	for (moment->hash = moment_hash(moment);; moment->hash += moment->hash == UINT64_MAX ? 2 : 1) {
 		row = table_add(&history->moment_by_hash, sizeof(*row), moment->hash);
@@ -236,22 +236,22 @@ static uint32_t moment_get(struct trace_history *history, struct moment *moment)
 
 uint32_t history_line(const struct trace_history *history, const struct trace_thread *thread)
 {
-	const struct idx_row *row = table_find(&history->line_by_thread, sizeof(*row), (uintptr_t)thread);
+	const struct line_idx_row *row = table_find(&history->line_by_thread, sizeof(*row), (uintptr_t)thread);
 
-	return row ? row->idx : NOBODY;
+	return row ? row->idx : NO_THREAD;
 }
 
 static uint32_t parent_of(const struct trace_history *history, const struct trace_thread *thread)
 {
 	const struct birth_row *birth = table_find(&history->births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
 
-	return birth && birth->ns == trace_thread_start_ns(thread) ? birth->parent : NOBODY;
+	return birth && birth->ns == trace_thread_start_ns(thread) ? birth->parent : NO_THREAD;
 }
 
 static uint32_t line_new(struct trace_history *history, const struct trace_thread *thread)
 {
 	uint32_t max = history->max_lines ? history->max_lines * 2 : 64;
-	struct idx_row *row;
+	struct line_idx_row *row;
 
 	if (history->nr_lines >= history->max_lines) {
 		struct line *bigger = reallocarray(history->lines, max, sizeof(*bigger));
@@ -269,14 +269,14 @@ static uint32_t line_new(struct trace_history *history, const struct trace_threa
 	return history->nr_lines++;
 fail:
 	fail(history, -ENOMEM);
-	return NOBODY;
+	return NO_THREAD;
 }
 
 static uint32_t line_get(struct trace_history *history, const struct trace_thread *thread)
 {
 	uint32_t idx = history_line(history, thread);
 
-	return idx == NOBODY ? line_new(history, thread) : idx;
+	return idx == NO_THREAD ? line_new(history, thread) : idx;
 }
 
 /* ---- limit on the number of intervals ---- */
@@ -321,7 +321,7 @@ static void cpu_coarsen(struct trace_history *history, struct series *series)
 
 static void coarsen(struct trace_history *history)
 {
-	struct moment running = moment_of(TRACE_STATE_RUNNING);
+	struct history_moment running = moment_of(TRACE_STATE_RUNNING);
 
 	if (!history->coarse) {
 		history->running = moment_get(history, &running);
@@ -358,7 +358,7 @@ static struct series *cpu_series(struct trace_history *history, uint32_t cpu)
  * Note the thread that had the CPU. These calls come in order; an interval that begins before the
  * end of the last one is ignored.
  */
-static void keep_turn(struct trace_history *history, uint32_t cpu, uint64_t from, uint64_t to, uint32_t who)
+static void keep_slice(struct trace_history *history, uint32_t cpu, uint64_t from, uint64_t to, uint32_t who)
 {
 	struct series *series = cpu_series(history, cpu);
 
@@ -366,7 +366,7 @@ static void keep_turn(struct trace_history *history, uint32_t cpu, uint64_t from
 		return;
 	if (series->nr && from > series->end) {
 		series->from[series->nr] = series->end;
-		series->what[series->nr++] = NOBODY;
+		series->what[series->nr++] = NO_THREAD;
 		history->nr_intervals++;
 	}
 	if (!series->nr || series->what[series->nr - 1] != who) {
@@ -378,7 +378,7 @@ static void keep_turn(struct trace_history *history, uint32_t cpu, uint64_t from
 }
 
 /* Note the lock of a wait: it is an argument of the call that is about to end. */
-static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread, struct moment *moment)
+static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread, struct history_moment *moment)
 {
 	uint64_t argument = trace_thread_syscall_arg(thread, 0);
 
@@ -395,7 +395,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
 	const struct trace_thread *waker = interval->worker ? interval->worker : interval->waker;
-	struct moment moment = moment_of(interval->state);
+	struct history_moment moment = moment_of(interval->state);
 	uint32_t line, what;
 
 	if (history->failed)
@@ -405,7 +405,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	 * not later.
 	 */
 	line = line_get(history, interval->thread);
-	if (from >= to || line == NOBODY)
+	if (from >= to || line == NO_THREAD)
 		return;
 	moment.name = text_of(interval->name);
 	if (interval->state == TRACE_STATE_BLOCKED) {
@@ -415,7 +415,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		moment.via = text_of(interval->via);
 		moment.other = interval->other;
 		note_lock(analysis, interval->thread, &moment);
-		moment.waker = waker ? line_get(history, waker) : NOBODY;
+		moment.waker = waker ? line_get(history, waker) : NO_THREAD;
 	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
 		moment.cpu = interval->cpu;
 	}
@@ -424,7 +424,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	what = history->coarse && !off_cpu ? history->running : moment_get(history, &moment);
 	series_put(history, &history->lines[line].series, from, to, what);
 	if (!off_cpu && interval->cpu >= 0)
-		keep_turn(history, (uint32_t)interval->cpu, from, to,
+		keep_slice(history, (uint32_t)interval->cpu, from, to,
 			  interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
 }
 
@@ -481,7 +481,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		return;
 	}
 	birth->ns = event->ts_ns;
-	birth->parent = parent ? line_get(history, parent) : NOBODY;
+	birth->parent = parent ? line_get(history, parent) : NO_THREAD;
 }
 
 /* ---- begin, end ---- */
@@ -492,7 +492,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	static const struct trace_history_options defaults = {.size = sizeof(defaults)};
 	uint64_t mask[4] = {0};
 	struct trace_history *history;
-	struct moment hole;
+	struct history_moment hole;
 	int error = -ENOMEM;
 
 	if (!options)

@@ -5,19 +5,19 @@
  * critical_path_history.h - the intervals of all threads in compact form.
  *
  * The intervals of a thread have no holes and do not overlap. Each is therefore stored as its begin
- * and its state: 12 bytes in two arrays. The state is the number of a struct moment. There are few
+ * and its state: 12 bytes in two arrays. The state is the number of a history_moment. There are few
  * different moments, because threads repeat the same system calls and the same waits for the same
  * files.
  */
 #include <trace/critical_path.h>
 #include "hash_table.h"
 
-#define NOBODY UINT32_MAX	    /* no thread */
+#define NO_THREAD UINT32_MAX	    /* no thread */
 #define INTERRUPTS (UINT32_MAX - 1) /* instead of a line, in the series of a CPU */
 #define HOLE 0u			    /* a moment: state unknown */
 
-/* struct moment - a state that intervals share: what a thread did, without the time */
-struct moment {
+/* struct history_moment - a state that intervals share: what a thread did, without the time */
+struct history_moment {
 	uint64_t hash; /* the key */
 	/* borrowed from the analysis; never NULL; equal texts are the same pointer */
 	const char *name, *target, *via;
@@ -57,7 +57,7 @@ struct trace_history {
 	struct line *lines; /* owned */
 	uint32_t nr_lines, max_lines;
 	struct hash_table line_by_thread;
-	struct moment *moments; /* owned; [HOLE] */
+	struct history_moment *moments; /* owned; [HOLE] */
 	uint32_t nr_moments, max_moments;
 	struct hash_table moment_by_hash;
 	struct hash_table births; /* tid + 1 -> the latest fork */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "locks.h"
 #include "sort.h"
 #include "state.h"
 #include "wait.h"
@@ -30,7 +31,7 @@ static string_id semaphore_name(struct trace_analysis *a, const struct frame *fr
 	return strings_intern(&a->strings, text);
 }
 
-void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns)
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v, uint64_t ns)
 {
 	const struct frame *frame = thread->depth ? &thread->frames[0] : NULL;
 	struct lock_row wanted = {.waiter = thread->process->idx, .holder = v->target, .via = v->via}, *row;
@@ -45,7 +46,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)wanted.waiter << 32 | wanted.holder) ^ wanted.via << 60);
 	for (;; key++) {
 		key += !key;
-		row = books_row(a, &a->locks, sizeof(*row), key);
+		row = acct_row(a, &a->locks, sizeof(*row), key);
 		if (a->failed)
 			return;
 		if (!row->count) {
@@ -79,8 +80,8 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t 
 
 	for (const struct lock_row *row = NULL; list && (row = table_next(&a->locks, sizeof(*row), row)); at++)
 		*at = (struct trace_lock_wait){
-			.waiter = a->processes[row->waiter],
-			.holder = a->processes[row->holder],
+			.waiter = a->threads.processes[row->waiter],
+			.holder = a->threads.processes[row->holder],
 			.via = via_name((enum via)row->via),
 			.path = row->via == VIA_FUTEX ? "" : strings_text(&a->strings, (string_id)row->subject),
 			.address = row->via == VIA_FUTEX ? row->subject : 0,

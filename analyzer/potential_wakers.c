@@ -15,10 +15,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "potential_wakers.h"
 #include "state.h"
-#include "state_socket.h"
+#include "state_uring.h"
 
-struct ender {
+struct potential_waker {
 	/*
 	 * search key. CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: file_idx; REQUESTS:
 	 * process_idx
@@ -28,28 +29,28 @@ struct ender {
 	uint32_t who;  /* process_idx of the potential waker; REQUESTS: file_idx */
 };
 
-static void add(struct trace_analysis *a, struct enders *enders, struct ender ender)
+static void add(struct trace_analysis *a, struct potential_wakers *wakers, struct potential_waker waker)
 {
-	struct ender *bigger;
+	struct potential_waker *bigger;
 
-	if (enders->nr >= enders->room) {
-		size_t room = enders->room ? enders->room * 2 : 64;
+	if (wakers->nr >= wakers->room) {
+		size_t room = wakers->room ? wakers->room * 2 : 64;
 
-		bigger = reallocarray(enders->list, room, sizeof(*bigger));
+		bigger = reallocarray(wakers->list, room, sizeof(*bigger));
 		if (!bigger) {
 			a->failed = -ENOMEM;
 			return;
 		}
-		enders->list = bigger;
-		enders->room = room;
+		wakers->list = bigger;
+		wakers->room = room;
 	}
-	enders->list[enders->nr++] = ender;
+	wakers->list[wakers->nr++] = waker;
 }
 
-static void tell(struct trace_analysis *a, struct enders *enders, struct ender ender)
+static void tell(struct trace_analysis *a, struct potential_wakers *wakers, struct potential_waker waker)
 {
-	if (a->closing || (ender.what == enders->asked_what && ender.more == enders->asked_more))
-		add(a, enders, ender);
+	if (a->closing || (waker.what == wakers->asked_what && waker.more == wakers->asked_more))
+		add(a, wakers, waker);
 }
 
 /* ---- collect potential wakers ---- */
@@ -58,51 +59,51 @@ static const struct trace_thread *first_living(const struct trace_process *proce
 {
 	const struct trace_thread *thread = process->first;
 
-	while (thread && thread->place == PLACE_DEAD)
+	while (thread && thread->sched_state == SCHED_DEAD)
 		thread = thread->next;
 	return thread;
 }
 
-static void tell_children(struct trace_analysis *a, struct enders *enders, const struct trace_process *process)
+static void tell_children(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
 {
 	if (!first_living(process))
 		return;
-	tell(a, enders, (struct ender){process->ppid, 0, process->idx});
-	tell(a, enders, (struct ender){process->ppid, process->pid, process->idx});
+	tell(a, wakers, (struct potential_waker){process->ppid, 0, process->idx});
+	tell(a, wakers, (struct potential_waker){process->ppid, process->pid, process->idx});
 	if (process->ns_pid && process->ns_pid != process->pid)
-		tell(a, enders, (struct ender){process->ppid, process->ns_pid, process->idx});
+		tell(a, wakers, (struct potential_waker){process->ppid, process->ns_pid, process->idx});
 }
 
 /*
  * The part of the key after the inode. For a socket the inode is enough: all sockets are of one
  * file system.
  */
-static uint64_t which_end(const struct file *file, bool other)
+static uint64_t which_end(const struct traced_file *file, bool other)
 {
 	bool writes = file->mode & FILE_WRITE_END;
 
 	return S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
 }
 
-static void tell_ends(struct trace_analysis *a, struct enders *enders, const struct trace_process *process)
+static void tell_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
 {
 	const struct trace_thread *thread = process->first;
 
-	while (thread && (thread->place == PLACE_DEAD || !thread->fds))
+	while (thread && (thread->sched_state == SCHED_DEAD || !thread->fds))
 		/*
 		 * The first table found is enough: apart from very few programs, all threads share
 		 * one.
 		 */
 		thread = thread->next;
 	for (uint32_t i = 0; thread && i < thread->fds->nr; i++) {
-		const struct file *file = &a->files[fd_file(thread, i)];
+		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
 		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
-			tell(a, enders, (struct ender){file->ino, which_end(file, false), process->idx});
+			tell(a, wakers, (struct potential_waker){file->ino, which_end(file, false), process->idx});
 	}
 }
 
-static void tell_sharers(struct trace_analysis *a, struct enders *enders, const struct trace_process *process)
+static void tell_sharers(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
 {
 	const struct trace_thread *thread = first_living(process);
 	file_idx before = 0;
@@ -111,24 +112,24 @@ static void tell_sharers(struct trace_analysis *a, struct enders *enders, const 
 		file_idx file = thread->memory->maps[i].file;
 
 		if (file && file != before) /* most files have several adjacent mappings */
-			tell(a, enders, (struct ender){file, 0, process->idx});
+			tell(a, wakers, (struct potential_waker){file, 0, process->idx});
 		before = file;
 	}
 }
 
-static void tell_requests(struct trace_analysis *a, struct enders *enders, const struct trace_process *process)
+static void tell_requests(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
 {
 	file_idx file;
 
 	for (const void *at = NULL; (at = uring_next(a, at, &process, &file));)
-		tell(a, enders, (struct ender){process->idx, 0, file});
+		tell(a, wakers, (struct potential_waker){process->idx, 0, file});
 }
 
 /* ---- queries ---- */
 
 static int order(const void *left, const void *right)
 {
-	const struct ender *l = left, *r = right;
+	const struct potential_waker *l = left, *r = right;
 
 	if (l->what != r->what)
 		return l->what < r->what ? -1 : 1;
@@ -137,42 +138,42 @@ static int order(const void *left, const void *right)
 	return l->who < r->who ? -1 : l->who > r->who;
 }
 
-static void sort(struct enders *enders)
+static void sort(struct potential_wakers *wakers)
 {
 	size_t kept = 0;
 
-	if (enders->nr)
-		qsort(enders->list, enders->nr, sizeof(*enders->list), order);
-	for (size_t i = 0; i < enders->nr; i++)
-		if (!kept || order(&enders->list[kept - 1], &enders->list[i]) != 0)
-			enders->list[kept++] = enders->list[i];
-	enders->nr = kept;
+	if (wakers->nr)
+		qsort(wakers->list, wakers->nr, sizeof(*wakers->list), order);
+	for (size_t i = 0; i < wakers->nr; i++)
+		if (!kept || order(&wakers->list[kept - 1], &wakers->list[i]) != 0)
+			wakers->list[kept++] = wakers->list[i];
+	wakers->nr = kept;
 }
 
-static void look(struct trace_analysis *a, enum ender_kind kind, struct enders *enders)
+static void look(struct trace_analysis *a, enum waker_kind kind, struct potential_wakers *wakers)
 {
-	static void (*const tellers[])(struct trace_analysis *, struct enders *, const struct trace_process *) = {
-		[ENDER_CHILDREN] = tell_children, [ENDER_OTHER_ENDS] = tell_ends, [ENDER_SHARERS] = tell_sharers};
+	static void (*const tellers[])(struct trace_analysis *, struct potential_wakers *, const struct trace_process *) = {
+		[WAKERS_CHILDREN] = tell_children, [WAKERS_OTHER_ENDS] = tell_ends, [WAKERS_SHARERS] = tell_sharers};
 
-	enders->nr = 0;
-	if (kind == ENDER_REQUESTS)
-		tell_requests(a, enders, NULL);
+	wakers->nr = 0;
+	if (kind == WAKERS_REQUESTS)
+		tell_requests(a, wakers, NULL);
 	else
-		for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-			tellers[kind](a, enders, a->processes[i]);
-	sort(enders);
-	enders->whole = a->closing;
+		for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+			tellers[kind](a, wakers, a->threads.processes[i]);
+	sort(wakers);
+	wakers->whole = a->closing;
 }
 
-static size_t first_of(const struct enders *enders, uint64_t what, uint64_t more)
+static size_t first_of(const struct potential_wakers *wakers, uint64_t what, uint64_t more)
 {
-	const struct ender least = {what, more, 0};
-	size_t low = 0, high = enders->nr;
+	const struct potential_waker first = {what, more, 0};
+	size_t low = 0, high = wakers->nr;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (order(&enders->list[middle], &least) < 0)
+		if (order(&wakers->list[middle], &first) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -181,92 +182,92 @@ static size_t first_of(const struct enders *enders, uint64_t what, uint64_t more
 }
 
 /* The index of the first answer, if there is one: see answers(). */
-static size_t ask(struct trace_analysis *a, enum ender_kind kind, uint64_t what, uint64_t more)
+static size_t ask(struct trace_analysis *a, enum waker_kind kind, uint64_t what, uint64_t more)
 {
-	struct enders *enders = &a->enders[kind];
+	struct potential_wakers *wakers = &a->potential_wakers[kind];
 
-	if (!enders->whole) {
-		enders->asked_what = what;
-		enders->asked_more = more;
-		look(a, kind, enders);
+	if (!wakers->whole) {
+		wakers->asked_what = what;
+		wakers->asked_more = more;
+		look(a, kind, wakers);
 	}
-	return first_of(enders, what, more);
+	return first_of(wakers, what, more);
 }
 
-static bool answers(const struct enders *enders, size_t at, uint64_t what, uint64_t more)
+static bool answers(const struct potential_wakers *wakers, size_t at, uint64_t what, uint64_t more)
 {
-	return at < enders->nr && enders->list[at].what == what && enders->list[at].more == more;
+	return at < wakers->nr && wakers->list[at].what == what && wakers->list[at].more == more;
 }
 
-static uint32_t who(struct trace_analysis *a, enum ender_kind kind, const struct trace_process *self, uint64_t what, uint64_t more)
+static uint32_t who(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self, uint64_t what, uint64_t more)
 {
 	uint32_t found = PROCESS_UNKNOWN;
 
-	for (size_t at = ask(a, kind, what, more); answers(&a->enders[kind], at, what, more); at++) {
-		if (a->enders[kind].list[at].who == self->idx)
+	for (size_t at = ask(a, kind, what, more); answers(&a->potential_wakers[kind], at, what, more); at++) {
+		if (a->potential_wakers[kind].list[at].who == self->idx)
 			continue;
 		if (found != PROCESS_UNKNOWN)
 			return PROCESS_SEVERAL;
-		found = a->enders[kind].list[at].who;
+		found = a->potential_wakers[kind].list[at].who;
 	}
 	return found;
 }
 
-uint32_t ender_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named)
+uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named)
 {
-	return who(a, ENDER_CHILDREN, self, self->pid, named);
+	return who(a, WAKERS_CHILDREN, self, self->pid, named);
 }
 
-uint32_t ender_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx)
+uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx)
 {
-	const struct sock *sock = sock_of_file(a, idx);
-	const struct file *file = &a->files[idx];
+	const struct socket_state *sock = sock_of_file(a, idx);
+	const struct traced_file *file = &a->files.list[idx];
 
 	if (idx && S_ISFIFO(file->mode))
-		return who(a, ENDER_OTHER_ENDS, self, file->ino, which_end(file, true));
-	return sock && sock->peer_ino ? who(a, ENDER_OTHER_ENDS, self, sock->peer_ino, 0) : (uint32_t)PROCESS_UNKNOWN;
+		return who(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true));
+	return sock && sock->peer_ino ? who(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0) : (uint32_t)PROCESS_UNKNOWN;
 }
 
-uint32_t ender_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file)
+uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file)
 {
-	return file ? who(a, ENDER_SHARERS, self, file, 0) : (uint32_t)PROCESS_UNKNOWN;
+	return file ? who(a, WAKERS_SHARERS, self, file, 0) : (uint32_t)PROCESS_UNKNOWN;
 }
 
-file_idx ender_request(struct trace_analysis *a, const struct trace_process *process, size_t nr)
+file_idx wakers_request(struct trace_analysis *a, const struct trace_process *process, size_t nr)
 {
-	size_t at = ask(a, ENDER_REQUESTS, process->idx, 0) + nr;
+	size_t at = ask(a, WAKERS_REQUESTS, process->idx, 0) + nr;
 
-	return answers(&a->enders[ENDER_REQUESTS], at, process->idx, 0) ? a->enders[ENDER_REQUESTS].list[at].who : 0;
+	return answers(&a->potential_wakers[WAKERS_REQUESTS], at, process->idx, 0) ? a->potential_wakers[WAKERS_REQUESTS].list[at].who : 0;
 }
 
 /* ---- ends of pipes and sockets ---- */
 
 /* Sorted by key; in each entry the descriptor takes the place of the process. */
-static void sort_ends(struct trace_analysis *a, const struct trace_thread *thread, struct enders *ret_ends)
+static void sort_ends(struct trace_analysis *a, const struct trace_thread *thread, struct potential_wakers *ret_ends)
 {
 	for (uint32_t i = 0; i < thread->fds->nr; i++) {
-		const struct file *file = &a->files[fd_file(thread, i)];
+		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
 		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
-			add(a, ret_ends, (struct ender){file->ino, which_end(file, false), i});
+			add(a, ret_ends, (struct potential_waker){file->ino, which_end(file, false), i});
 	}
 	sort(ret_ends);
 }
 
 /* The index of the other end of @idx in @ends; ends->nr: it is not there. */
-static size_t other_end(const struct trace_analysis *a, const struct enders *ends, file_idx idx)
+static size_t other_end(const struct trace_analysis *a, const struct potential_wakers *ends, file_idx idx)
 {
-	const struct file *file = &a->files[idx];
-	const struct sock *sock = S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
+	const struct traced_file *file = &a->files.list[idx];
+	const struct socket_state *sock = S_ISSOCK(file->mode) ? sock_of_file(a, idx) : NULL;
 	uint64_t ino = S_ISFIFO(file->mode) ? file->ino : sock ? sock->peer_ino : 0, which = which_end(file, true);
 	size_t at = first_of(ends, ino, which);
 
 	return idx && (S_ISFIFO(file->mode) || ino) && answers(ends, at, ino, which) ? at : ends->nr;
 }
 
-file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller)
+file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller)
 {
-	struct enders closed = {0}, own = {0};
+	struct potential_wakers closed = {0}, own = {0};
 	file_idx found = 0;
 
 	sort_ends(a, dead, &closed);
@@ -276,7 +277,7 @@ file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead,
 		file_idx file = fd_file(poller, i);
 		size_t at = other_end(a, &closed, file);
 
-		if (at < closed.nr && !(S_ISFIFO(a->files[file].mode) && other_end(a, &own, file) < own.nr))
+		if (at < closed.nr && !(S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
 			found = fd_file(dead, closed.list[at].who);
 	}
 	free(closed.list);
@@ -284,10 +285,10 @@ file_idx ender_closed(struct trace_analysis *a, const struct trace_thread *dead,
 	return found;
 }
 
-void enders_free(struct trace_analysis *a)
+void wakers_free(struct trace_analysis *a)
 {
-	for (size_t i = 0; i < NR_ENDER_KINDS; i++) {
-		free(a->enders[i].list);
-		a->enders[i] = (struct enders){0};
+	for (size_t i = 0; i < NR_WAKER_KINDS; i++) {
+		free(a->potential_wakers[i].list);
+		a->potential_wakers[i] = (struct potential_wakers){0};
 	}
 }

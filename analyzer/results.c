@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "accounting_packed.h"
 #include "error_set.h"
+#include "histogram.h"
+#include "latency.h"
 #include "slice_log.h"
 #include "sort.h"
-#include "histogram.h"
 #include "state.h"
 #include "wait.h"
 
@@ -90,12 +92,12 @@ bool trace_process_is_kernel(const struct trace_process *process)
 
 size_t trace_nr_processes(const struct trace_analysis *a)
 {
-	return a->nr_processes > NR_PSEUDO_PROCESSES ? a->nr_processes - NR_PSEUDO_PROCESSES : 0;
+	return a->threads.nr_processes > NR_PSEUDO_PROCESSES ? a->threads.nr_processes - NR_PSEUDO_PROCESSES : 0;
 }
 
 const struct trace_process *trace_get_process(const struct trace_analysis *a, size_t idx)
 {
-	return idx < trace_nr_processes(a) ? a->processes[idx + NR_PSEUDO_PROCESSES] : NULL;
+	return idx < trace_nr_processes(a) ? a->threads.processes[idx + NR_PSEUDO_PROCESSES] : NULL;
 }
 
 uint64_t trace_process_start_ns(const struct trace_process *process)
@@ -130,13 +132,13 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 
 /* ---- sums ---- */
 
-static bool add_thread(const struct trace_analysis *a, struct books *sum, const struct trace_thread *thread)
+static bool add_thread(const struct trace_analysis *a, struct acct *sum, const struct trace_thread *thread)
 {
-	struct books scratch = {0};
-	const struct books *books = books_of(a, thread, &scratch);
-	bool ok = books && books_add(sum, books);
+	struct acct scratch = {0};
+	const struct acct *acct = acct_of(a, thread, &scratch);
+	bool ok = acct && acct_add(sum, acct);
 
-	books_clear(&scratch);
+	acct_clear(&scratch);
 	return ok;
 }
 
@@ -176,7 +178,7 @@ static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const 
 	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
 	for (const struct who_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
-		const struct trace_process *process = a->processes[row->key - 1];
+		const struct trace_process *process = a->threads.processes[row->key - 1];
 
 		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
 	}
@@ -195,8 +197,8 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 		at->idle = row->key >> 39 & 1;
 		at->comm = "";
 		if (at->kind == TRACE_WAIT_PROCESS) {
-			at->pid = a->processes[target]->pid;
-			at->comm = at->target = a->processes[target]->comm;
+			at->pid = a->threads.processes[target]->pid;
+			at->comm = at->target = a->threads.processes[target]->comm;
 		} else {
 			at->target = strings_text(&a->strings, target);
 		}
@@ -306,26 +308,26 @@ static struct trace_file_use *figures_files(const struct trace_analysis *a, cons
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_files);
 }
 
-static struct trace_figures *figures_of(const struct trace_analysis *a, const struct books *books, uint64_t elapsed)
+static struct trace_figures *figures_of(const struct trace_analysis *a, const struct acct *acct, uint64_t elapsed)
 {
 	struct trace_figures *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
 	f->elapsed_ns = elapsed;
-	f->user_ns = books->user;
-	f->syscall_ns = books->syscall;
-	f->trap_ns = books->trap;
-	f->interrupted_ns = books->interrupted;
-	f->wait_cpu_ns = books->wait_cpu;
-	f->blocked_ns = books->blocked;
-	f->stolen_ns = books->stolen;
-	f->wait_cpu_for = figures_who(a, &books->who, &f->nr_wait_cpu_for);
-	f->waits = figures_waits(a, &books->waits, &f->nr_waits);
-	f->syscalls = figures_calls(a, &books->calls, &books->call_times, false, &f->nr_syscalls_rows);
-	f->traps = figures_calls(a, &books->traps, &books->trap_times, true, &f->nr_traps_rows);
-	f->interrupts = figures_interrupts(a, &books->interrupts, &f->nr_interrupts);
-	f->files = figures_files(a, &books->files, &f->nr_files);
+	f->user_ns = acct->user;
+	f->syscall_ns = acct->syscall;
+	f->trap_ns = acct->trap;
+	f->interrupted_ns = acct->interrupted;
+	f->wait_cpu_ns = acct->wait_cpu;
+	f->blocked_ns = acct->blocked;
+	f->stolen_ns = acct->stolen;
+	f->wait_cpu_for = figures_who(a, &acct->who, &f->nr_wait_cpu_for);
+	f->waits = figures_waits(a, &acct->waits, &f->nr_waits);
+	f->syscalls = figures_calls(a, &acct->calls, &acct->call_times, false, &f->nr_syscalls_rows);
+	f->traps = figures_calls(a, &acct->traps, &acct->trap_times, true, &f->nr_traps_rows);
+	f->interrupts = figures_interrupts(a, &acct->interrupts, &f->nr_interrupts);
+	f->files = figures_files(a, &acct->files, &f->nr_files);
 	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files || trace_analysis_error(a, NULL) < 0)
 		return trace_figures_free(f);
 	for (size_t i = 0; i < f->nr_syscalls_rows; i++)
@@ -359,27 +361,27 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 static void settle(const struct trace_analysis *a, const struct trace_thread *first, const struct trace_thread *last)
 {
 	for (const struct trace_thread *thread = first; thread && !a->done; thread = thread == last ? NULL : thread->next) {
-		turns_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
+		slice_log_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
 		latencies_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
 	}
-	books_settle((struct trace_analysis *)a);
+	acct_settle((struct trace_analysis *)a);
 }
 
 struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
 {
 	struct trace_figures *figures = NULL;
-	struct books scratch = {0};
-	const struct books *books;
+	struct acct scratch = {0};
+	const struct acct *acct;
 
 	settle(a, thread, thread);
-	books = books_of(a, thread, &scratch);
-	if (books)
-		figures = figures_of(a, books, thread->end_ns - thread->start_ns);
-	books_clear(&scratch);
+	acct = acct_of(a, thread, &scratch);
+	if (acct)
+		figures = figures_of(a, acct, thread->end_ns - thread->start_ns);
+	acct_clear(&scratch);
 	return figures;
 }
 
-static bool add_process(const struct trace_analysis *a, struct books *sum, uint64_t *elapsed, const struct trace_process *process)
+static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed, const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
 		*elapsed += thread->end_ns - thread->start_ns;
@@ -392,7 +394,7 @@ static bool add_process(const struct trace_analysis *a, struct books *sum, uint6
 struct trace_figures *trace_process_figures(const struct trace_analysis *a, const struct trace_process *process)
 {
 	struct trace_figures *figures = NULL;
-	struct books sum = {0};
+	struct acct sum = {0};
 	uint64_t elapsed = 0;
 
 	if (process->nr_threads == 1)
@@ -400,24 +402,24 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 	settle(a, process->first, NULL);
 	if (add_process(a, &sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
-	books_clear(&sum);
+	acct_clear(&sum);
 	return figures;
 }
 
 struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 {
 	struct trace_figures *figures = NULL;
-	struct books sum = {0};
+	struct acct sum = {0};
 	uint64_t elapsed = 0;
 	bool ok = true;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		settle(a, a->processes[i]->first, NULL);
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes && ok; i++)
-		ok = add_process(a, &sum, &elapsed, a->processes[i]);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		settle(a, a->threads.processes[i]->first, NULL);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && ok; i++)
+		ok = add_process(a, &sum, &elapsed, a->threads.processes[i]);
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
-	books_clear(&sum);
+	acct_clear(&sum);
 	return figures;
 }
 
@@ -445,7 +447,7 @@ uint64_t trace_analysis_count(const struct trace_analysis *a, uint32_t id)
 
 uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
 {
-	return a->contradictions;
+	return a->inconsistencies;
 }
 
 /* ---- verification ---- */
@@ -475,7 +477,7 @@ static int verify_calls(const struct trace_thread *thread, const struct hash_tab
 	return 0;
 }
 
-static int verify_books(const struct trace_thread *thread, const struct books *b, struct trace_error *ret_error)
+static int verify_times(const struct trace_thread *thread, const struct acct *b, struct trace_error *ret_error)
 {
 	struct {
 		const char *what;
@@ -500,17 +502,17 @@ static int verify_books(const struct trace_thread *thread, const struct books *b
 
 static int verify_thread(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_error *ret_error)
 {
-	struct books scratch = {0};
-	const struct books *books = books_of(a, thread, &scratch);
+	struct acct scratch = {0};
+	const struct acct *acct = acct_of(a, thread, &scratch);
 	int error;
 
-	if (books)
-		error = verify_books(thread, books, ret_error);
+	if (acct)
+		error = verify_times(thread, acct, ret_error);
 	else /* not a violation: without memory, balance cannot be verified */
 		error = error_set(ret_error, -ENOMEM,
 				  "out of memory to verify the times of the threads; stop other programs or analyze on "
 				  "a larger machine");
-	books_clear(&scratch);
+	acct_clear(&scratch);
 	return error;
 }
 
@@ -532,11 +534,11 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		cpu_user += f->user_ns;
 		cpu_system += f->system_ns;
 	}
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (const struct trace_thread *thread = a->processes[i]->first; thread && !error; thread = thread->next) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread && !error; thread = thread->next) {
 			error = verify_thread(a, thread, ret_error);
-			thread_user += thread->books.user;
-			thread_system += thread->books.syscall + thread->books.trap;
+			thread_user += thread->acct.user;
+			thread_system += thread->acct.syscall + thread->acct.trap;
 		}
 	if (error)
 		return error;

@@ -2,10 +2,10 @@
 /*
  * slice_log.c - which process had a CPU, and when: a wait for a CPU is charged to those processes.
  *
- * Terms. A time slice lasts from one switch of a CPU to the next. (Identifiers call it a turn.) The
- * holder of a time slice is the process that had the CPU in it. A run-queue episode is the time in
- * which a thread never sleeps: it alternates between waiting for a CPU and running on it.
- * (Identifiers call it a spell.) To charge a wait is to add its time to the rows of the holders.
+ * Terms. A time slice lasts from one switch of a CPU to the next. The holder of a time slice is the
+ * process that had the CPU in it. A run-queue episode is the time in which a thread never sleeps:
+ * it alternates between waiting for a CPU and running on it. To charge a wait is to add its time to
+ * the rows of the holders.
  *
  * Each CPU keeps a log of its latest time slices. A short wait is charged slice by slice. But if
  * thousands of threads compete for a CPU, each wait contains thousands of slices, and going through
@@ -53,7 +53,7 @@
  *
  * At the end of the trace open episodes and their slices stay as they are. Expanding them takes
  * time and memory for each of thousands of threads, and a report usually shows a few threads only.
- * books_of() expands an episode on demand.
+ * acct_of() expands an episode on demand.
  *
  * Accuracy. For waits of less than MAX_NAMED_HOLDERS slices each, every nanosecond is charged to
  * its holder. Longer waits are charged to the processes that had the CPU last, to at least
@@ -64,7 +64,7 @@
  * quarter of its slices, up to MAX_LOG_BYTES for all CPUs. Whenever half of the log has been
  * filled, the episodes that began in the other half are closed, and older holders are forgotten. An
  * open episode therefore always finds its slices. If thousands of threads compete and the log must
- * not grow, fewer processes are named (at least LEAST_NAMED_HOLDERS), so that a time slice never
+ * not grow, fewer processes are named (at least MIN_NAMED_HOLDERS), so that a time slice never
  * costs more than about one look.
  */
 #include <errno.h>
@@ -76,11 +76,11 @@
 
 #define NEAR 16u
 #define MAX_NAMED_HOLDERS 128u
-#define LEAST_NAMED_HOLDERS 8u /* for long waits of thousands of threads */
+#define MIN_NAMED_HOLDERS 8u /* for long waits of thousands of threads */
 #define MAX_LOG_BYTES (32u << 20)
-#define NOBODY 0u /* holders[0] is both ends of the list */
+#define LIST_END 0u /* holders[0] is both ends of the list */
 
-struct turn_link { /* of the time slice with the same number in the log */
+struct slice_link { /* of the time slice with the same number in the log */
 	uint64_t had_ns; /* time that its holder had on this CPU before it */
 	uint32_t before; /* distance to its holder's previous slice; 0: none known */
 	uint32_t jump;	 /* distance to an earlier slice of its holder; 0: none */
@@ -89,13 +89,13 @@ struct turn_link { /* of the time slice with the same number in the log */
 struct holder { /* a process that had this CPU recently */
 	uint64_t had_ns; /* without interrupts and without the current slice */
 	uint64_t last;	 /* number of its latest slice */
-	uint32_t turns;
+	uint32_t slices;
 	uint32_t process;
 	uint32_t newer, older; /* by latest slice; in a free holder, `older` is the next free one */
 };
 
-struct turns {
-	struct turn_link *links; /* owned; one for each entry of the log */
+struct slice_index {
+	struct slice_link *links; /* owned; one for each entry of the log */
 	/*
 	 * The first slice with which an episode may begin. Older slices have no links, or lose them
 	 * before the next half of the log is full.
@@ -104,8 +104,8 @@ struct turns {
 	struct holder *holders;	 /* owned */
 	uint32_t nr, capacity, free;
 	struct hash_table by_process; /* rows are holder_row */
-	struct trace_thread **spells; /* owned; threads with an open episode on this CPU */
-	uint32_t nr_spells, max_spells;
+	struct trace_thread **episodes; /* owned; threads with an open episode on this CPU */
+	uint32_t nr_episodes, max_episodes;
 };
 
 struct holder_row {
@@ -116,7 +116,7 @@ struct holder_row {
 static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
 {
 	if (ns)
-		books_later(a, &thread->books.who, SUM_OF(who_row, ns), process + 1ull, ns);
+		acct_later(a, &thread->acct.who, SUM_OF(who_row, ns), process + 1ull, ns);
 }
 
 static uint64_t without(uint64_t ns, uint64_t less)
@@ -125,24 +125,24 @@ static uint64_t without(uint64_t ns, uint64_t less)
 }
 
 /*
- * The time that the holder of @turn had, if the slice ends at @end_ns and the CPU had spent
+ * The time that the holder of @slice had, if the slice ends at @end_ns and the CPU had spent
  * @end_irq_ns in interrupts by then.
  */
-static uint64_t turn_ns(const struct cpu_log_entry *turn, uint64_t end_ns, uint64_t end_irq_ns)
+static uint64_t slice_ns(const struct cpu_log_entry *slice, uint64_t end_ns, uint64_t end_irq_ns)
 {
-	return without(without(end_ns, turn->ns), without(end_irq_ns, turn->irq_ns));
+	return without(without(end_ns, slice->ns), without(end_irq_ns, slice->irq_ns));
 }
 
-static uint64_t oldest_turn(const struct cpu *cpu, uint64_t most)
+static uint64_t oldest_slice(const struct cpu *cpu, uint64_t max)
 {
-	return cpu->log_pos > most ? cpu->log_pos - most : 0;
+	return cpu->log_pos > max ? cpu->log_pos - max : 0;
 }
 
 /* ---- holders and their cumulative time ---- */
 
-static struct turn_link *link_of(const struct cpu *cpu, uint64_t turn)
+static struct slice_link *link_of(const struct cpu *cpu, uint64_t slice)
 {
-	return &cpu->turns->links[turn & cpu->log_mask];
+	return &cpu->slices->links[slice & cpu->log_mask];
 }
 
 static void list_remove(struct holder *holders, uint32_t idx)
@@ -153,88 +153,88 @@ static void list_remove(struct holder *holders, uint32_t idx)
 
 static void list_prepend(struct holder *holders, uint32_t idx)
 {
-	holders[idx].newer = NOBODY;
-	holders[idx].older = holders[NOBODY].older;
-	holders[holders[NOBODY].older].newer = idx;
-	holders[NOBODY].older = idx;
+	holders[idx].newer = LIST_END;
+	holders[idx].older = holders[LIST_END].older;
+	holders[holders[LIST_END].older].newer = idx;
+	holders[LIST_END].older = idx;
 }
 
-static uint32_t holder_new(struct trace_analysis *a, struct turns *turns)
+static uint32_t holder_new(struct trace_analysis *a, struct slice_index *slices)
 {
-	uint32_t idx = turns->free;
+	uint32_t idx = slices->free;
 
 	if (idx) {
-		turns->free = turns->holders[idx].older;
+		slices->free = slices->holders[idx].older;
 		return idx;
 	}
-	if (turns->nr == turns->capacity) {
-		struct holder *bigger = reallocarray(turns->holders, turns->capacity * 2ull, sizeof(*bigger));
+	if (slices->nr == slices->capacity) {
+		struct holder *bigger = reallocarray(slices->holders, slices->capacity * 2ull, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
-			return NOBODY;
+			return LIST_END;
 		}
-		turns->holders = bigger;
-		turns->capacity *= 2;
+		slices->holders = bigger;
+		slices->capacity *= 2;
 	}
-	return turns->nr++;
+	return slices->nr++;
 }
 
-static uint32_t holder_get(struct trace_analysis *a, struct turns *turns, uint32_t process)
+static uint32_t holder_get(struct trace_analysis *a, struct slice_index *slices, uint32_t process)
 {
-	struct holder_row *row = books_row(a, &turns->by_process, sizeof(*row), process + 1ull);
+	struct holder_row *row = acct_row(a, &slices->by_process, sizeof(*row), process + 1ull);
 
 	if (!row->holder) {
-		uint32_t idx = holder_new(a, turns);
+		uint32_t idx = holder_new(a, slices);
 
 		if (!idx)
-			return NOBODY;
-		turns->holders[idx] = (struct holder){.process = process};
+			return LIST_END;
+		slices->holders[idx] = (struct holder){.process = process};
 		row->holder = idx;
-		list_prepend(turns->holders, idx);
+		list_prepend(slices->holders, idx);
 	}
 	return (uint32_t)row->holder;
 }
 
-static void forget_turns(struct turns *turns, uint64_t before)
+static void drop_slices(struct slice_index *slices, uint64_t before)
 {
-	turns->from = before > turns->from ? before : turns->from;
-	for (uint32_t idx; (idx = turns->holders[NOBODY].newer) && turns->holders[idx].last < before;) {
-		table_remove(&turns->by_process, sizeof(struct holder_row), turns->holders[idx].process + 1ull);
-		list_remove(turns->holders, idx);
-		turns->holders[idx].older = turns->free;
-		turns->free = idx;
+	slices->from = before > slices->from ? before : slices->from;
+	for (uint32_t idx; (idx = slices->holders[LIST_END].newer) && slices->holders[idx].last < before;) {
+		table_remove(&slices->by_process, sizeof(struct holder_row), slices->holders[idx].process + 1ull);
+		list_remove(slices->holders, idx);
+		slices->holders[idx].older = slices->free;
+		slices->free = idx;
 	}
 }
 
 /*
- * The shortcut of slice @turn, which has rank @rank in its holder's list. It goes from the slice
+ * The shortcut of slice @slice, which has rank @rank in its holder's list. It goes from the slice
  * before over ranks rank - 1, ... to rank & (rank - 1).
  */
-static uint32_t jump_of(const struct cpu *cpu, uint64_t turn, uint32_t before, uint32_t rank)
+static uint32_t jump_of(const struct cpu *cpu, uint64_t slice, uint32_t before, uint32_t rank)
 {
 	uint64_t back = before;
 
 	for (; back && !(rank & 1); rank >>= 1) {
-		uint32_t jump = link_of(cpu, turn - back)->jump;
+		uint32_t jump = link_of(cpu, slice - back)->jump;
 
-		back = jump && turn - back - jump >= cpu->turns->from ? back + jump : 0;
+		back = jump && slice - back - jump >= cpu->slices->from ? back + jump : 0;
 	}
 	return (uint32_t)back;
 }
 
 /*
- * The first slice of a holder that is not before slice @turn. @at is a slice of that holder, and
- * not before @turn either.
+ * The first slice of a holder that is not before slice @slice. @at is a slice of that holder, and
+ * not before @slice either.
  */
-static uint64_t first_since(const struct cpu *cpu, uint64_t at, uint64_t turn)
+static uint64_t first_since(const struct cpu *cpu, uint64_t at, uint64_t slice)
 {
 	for (;;) {
-		const struct turn_link *link = link_of(cpu, at);
+		const struct slice_link *link = link_of(cpu, at);
 
-		if (link->jump && at - link->jump >= turn)
+		if (link->jump && at - link->jump >= slice)
 			at -= link->jump;
-		else if (link->before && at - link->before >= turn)
+		else if (link->before && at - link->before >= slice)
 			at -= link->before;
 		else
 			return at;
@@ -256,36 +256,36 @@ static uint64_t had_between(const struct cpu *cpu, const struct holder *holder, 
 	return until - link_of(cpu, first_since(cpu, at, from))->had_ns;
 }
 
-/* Link slice @turn, which begins now at the end of the log. */
-static void link_turn(struct trace_analysis *a, struct cpu *cpu, uint64_t turn)
+/* Link slice @slice, which begins now at the end of the log. */
+static void link_slice(struct trace_analysis *a, struct cpu *cpu, uint64_t slice)
 {
-	struct turns *turns = cpu->turns;
-	struct cpu_log_entry *entry = cpu_turn(cpu, turn);
-	const struct cpu_log_entry *last = cpu_turn(cpu, turn - 1);
+	struct slice_index *slices = cpu->slices;
+	struct cpu_log_entry *entry = cpu_slice(cpu, slice);
+	const struct cpu_log_entry *last = cpu_slice(cpu, slice - 1);
 	struct holder *holder;
 	uint64_t before;
 
-	if (turn > turns->from)
-		turns->holders[last->holder].had_ns += turn_ns(last, entry->ns, entry->irq_ns);
-	entry->holder = holder_get(a, turns, entry->process);
+	if (slice > slices->from)
+		slices->holders[last->holder].had_ns += slice_ns(last, entry->ns, entry->irq_ns);
+	entry->holder = holder_get(a, slices, entry->process);
 	if (!entry->holder)
 		return;
-	holder = &turns->holders[entry->holder];
-	before = holder->turns && holder->last >= turns->from ? turn - holder->last : 0;
-	*link_of(cpu, turn) = (struct turn_link){.had_ns = holder->had_ns, .before = (uint32_t)before,
-						 .jump = jump_of(cpu, turn, (uint32_t)before, ++holder->turns)};
-	holder->last = turn;
-	list_remove(turns->holders, entry->holder);
-	list_prepend(turns->holders, entry->holder);
+	holder = &slices->holders[entry->holder];
+	before = holder->slices && holder->last >= slices->from ? slice - holder->last : 0;
+	*link_of(cpu, slice) = (struct slice_link){.had_ns = holder->had_ns, .before = (uint32_t)before,
+						 .jump = jump_of(cpu, slice, (uint32_t)before, ++holder->slices)};
+	holder->last = slice;
+	list_remove(slices->holders, entry->holder);
+	list_prepend(slices->holders, entry->holder);
 }
 
 /* ---- run-queue episodes ---- */
 
-static void spell_unlist(struct turns *turns, struct trace_thread *thread)
+static void episode_unlist(struct slice_index *slices, struct trace_thread *thread)
 {
-	turns->spells[thread->spell.at] = turns->spells[--turns->nr_spells];
-	turns->spells[thread->spell.at]->spell.at = thread->spell.at;
-	thread->in_spell = false;
+	slices->episodes[thread->episode.at] = slices->episodes[--slices->nr_episodes];
+	slices->episodes[thread->episode.at]->episode.at = thread->episode.at;
+	thread->in_episode = false;
 }
 
 /* Returns false when out of memory. */
@@ -299,11 +299,11 @@ static bool put(struct hash_table *who, uint32_t process, uint64_t ns)
 }
 
 /* Charge a single wait slice by slice, if it has few slices. */
-static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct hash_table *who, uint64_t *left_ns)
+static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, struct hash_table *who, uint64_t *left_ns)
 {
-	for (uint64_t turn = spell->own; *left_ns && turn-- > spell->first;) {
-		const struct cpu_log_entry *entry = cpu_turn(cpu, turn), *end = cpu_turn(cpu, turn + 1);
-		uint64_t ns = turn_ns(entry, end->ns, end->irq_ns);
+	for (uint64_t slice = episode->own; *left_ns && slice-- > episode->first;) {
+		const struct cpu_log_entry *entry = cpu_slice(cpu, slice), *end = cpu_slice(cpu, slice + 1);
+		uint64_t ns = slice_ns(entry, end->ns, end->irq_ns);
 
 		ns = ns < *left_ns ? ns : *left_ns;
 		if (!put(who, entry->process, ns))
@@ -316,17 +316,17 @@ static bool put_turns(const struct cpu *cpu, const struct spell *spell, struct h
 /* @long_names: number of processes to name for waits that are too long to name all */
 static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who, uint64_t *left_ns)
 {
-	const struct spell *spell = &thread->spell;
-	const struct holder *holders = cpu->turns->holders;
-	uint64_t names = spell->names + (spell->is_long ? long_names : 0);
+	const struct rq_episode *episode = &thread->episode;
+	const struct holder *holders = cpu->slices->holders;
+	uint64_t names = episode->names + (episode->is_long ? long_names : 0);
 
-	names = names < cpu->turns->nr ? names : cpu->turns->nr;
+	names = names < cpu->slices->nr ? names : cpu->slices->nr;
 	table_reserve(who, sizeof(struct who_row), (uint32_t)names);
-	for (uint32_t idx = holders[NOBODY].older; idx && holders[idx].last >= spell->first && *left_ns && names; idx = holders[idx].older) {
-		uint64_t ns = had_between(cpu, &holders[idx], spell->first, spell->own);
+	for (uint32_t idx = holders[LIST_END].older; idx && holders[idx].last >= episode->first && *left_ns && names; idx = holders[idx].older) {
+		uint64_t ns = had_between(cpu, &holders[idx], episode->first, episode->own);
 
 		if (holders[idx].process == thread->process_idx)
-			ns = without(ns, spell->own_ns);
+			ns = without(ns, episode->own_ns);
 		ns = ns < *left_ns ? ns : *left_ns;
 		if (!ns)
 			continue;
@@ -338,68 +338,68 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 	return true;
 }
 
-static bool put_spell(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who)
+static bool put_episode(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who)
 {
-	const struct spell *spell = &thread->spell;
-	const struct cpu *cpu = &a->cpus[spell->cpu];
-	uint64_t left_ns = spell->left_ns;
+	const struct rq_episode *episode = &thread->episode;
+	const struct cpu *cpu = &a->cpus[episode->cpu];
+	uint64_t left_ns = episode->left_ns;
 	bool ok;
 
-	if (spell->nr_waits == 1 && spell->own - spell->first <= MAX_NAMED_HOLDERS)
-		ok = put_turns(cpu, spell, who, &left_ns);
+	if (episode->nr_waits == 1 && episode->own - episode->first <= MAX_NAMED_HOLDERS)
+		ok = put_slices(cpu, episode, who, &left_ns);
 	else
 		ok = put_holders(cpu, thread, long_names, who, &left_ns);
-	return ok && put(who, PROCESS_INTERRUPTS, spell->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
+	return ok && put(who, PROCESS_INTERRUPTS, episode->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
 }
 
-bool turns_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *who)
+bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *who)
 {
-	return !thread->in_spell || put_spell(a, thread, MAX_NAMED_HOLDERS, who);
+	return !thread->in_episode || put_episode(a, thread, MAX_NAMED_HOLDERS, who);
 }
 
-static void spell_close(struct trace_analysis *a, struct trace_thread *thread, uint32_t long_names)
+static void episode_close(struct trace_analysis *a, struct trace_thread *thread, uint32_t long_names)
 {
-	if (!put_spell(a, thread, long_names, &thread->books.who))
+	if (!put_episode(a, thread, long_names, &thread->acct.who))
 		a->failed = -ENOMEM;
-	spell_unlist(a->cpus[thread->spell.cpu].turns, thread);
+	episode_unlist(a->cpus[thread->episode.cpu].slices, thread);
 }
 
-void turns_settle(struct trace_analysis *a, struct trace_thread *thread)
+void slice_log_settle(struct trace_analysis *a, struct trace_thread *thread)
 {
-	if (thread->in_spell && !a->closing)
-		spell_close(a, thread, MAX_NAMED_HOLDERS);
+	if (thread->in_episode && !a->closing)
+		episode_close(a, thread, MAX_NAMED_HOLDERS);
 }
 
 /* Start to link time slices, first those that are already in the log. */
-static void turns_begin(struct trace_analysis *a, struct cpu *cpu)
+static void slices_begin(struct trace_analysis *a, struct cpu *cpu)
 {
 	uint64_t half = cpu->log_mask / 2 + 1ull;
-	struct turns *turns = calloc(1, sizeof(*turns));
+	struct slice_index *slices = calloc(1, sizeof(*slices));
 
-	if (!turns)
+	if (!slices)
 		return; /* without links each wait is charged by itself */
-	turns->from = oldest_turn(cpu, half + cpu->log_pos % half);
-	turns->nr = 1;
-	turns->capacity = 64;
-	turns->links = calloc(cpu->log_mask + 1ull, sizeof(*turns->links));
-	turns->holders = calloc(turns->capacity, sizeof(*turns->holders));
-	cpu->turns = turns;
-	if (!turns->links || !turns->holders)
-		turns_free(cpu);
-	for (uint64_t turn = turns->from; cpu->turns && turn < cpu->log_pos; turn++)
-		link_turn(a, cpu, turn);
+	slices->from = oldest_slice(cpu, half + cpu->log_pos % half);
+	slices->nr = 1;
+	slices->capacity = 64;
+	slices->links = calloc(cpu->log_mask + 1ull, sizeof(*slices->links));
+	slices->holders = calloc(slices->capacity, sizeof(*slices->holders));
+	cpu->slices = slices;
+	if (!slices->links || !slices->holders)
+		slice_log_free(cpu);
+	for (uint64_t slice = slices->from; cpu->slices && slice < cpu->log_pos; slice++)
+		link_slice(a, cpu, slice);
 }
 
-void turns_free(struct cpu *cpu)
+void slice_log_free(struct cpu *cpu)
 {
-	if (!cpu->turns)
+	if (!cpu->slices)
 		return;
-	free(cpu->turns->links);
-	free(cpu->turns->holders);
-	free(cpu->turns->spells);
-	table_clear(&cpu->turns->by_process);
-	free(cpu->turns);
-	cpu->turns = NULL;
+	free(cpu->slices->links);
+	free(cpu->slices->holders);
+	free(cpu->slices->episodes);
+	table_clear(&cpu->slices->by_process);
+	free(cpu->slices);
+	cpu->slices = NULL;
 }
 
 /*
@@ -408,31 +408,31 @@ void turns_free(struct cpu *cpu)
  */
 static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t left_ns)
 {
-	const struct cpu_log_entry *end = cpu_turn(cpu, thread->queued_turn);
+	const struct cpu_log_entry *end = cpu_slice(cpu, thread->queued_slice);
 	uint64_t ns;
 
-	if (!thread->queued_turn || thread->queued_turn != thread->spell.first)
+	if (!thread->queued_slice || thread->queued_slice != thread->episode.first)
 		return left_ns;
 	ns = without(without(end->ns, from), without(end->irq_ns, thread->queued_irq));
 	ns = ns < left_ns ? ns : left_ns;
-	who_add(a, thread, cpu_turn(cpu, thread->queued_turn - 1)->process, ns);
+	who_add(a, thread, cpu_slice(cpu, thread->queued_slice - 1)->process, ns);
 	return left_ns - ns;
 }
 
-static bool spell_begin(struct turns *turns, const struct cpu *cpu, struct trace_thread *thread)
+static bool episode_begin(struct slice_index *slices, const struct cpu *cpu, struct trace_thread *thread)
 {
-	if (turns->nr_spells == turns->max_spells) {
-		uint32_t max = turns->max_spells ? turns->max_spells * 2 : 64;
-		struct trace_thread **bigger = reallocarray(turns->spells, max, sizeof(*bigger));
+	if (slices->nr_episodes == slices->max_episodes) {
+		uint32_t max = slices->max_episodes ? slices->max_episodes * 2 : 64;
+		struct trace_thread **bigger = reallocarray(slices->episodes, max, sizeof(*bigger));
 
 		if (!bigger)
 			return false;
-		turns->spells = bigger;
-		turns->max_spells = max;
+		slices->episodes = bigger;
+		slices->max_episodes = max;
 	}
-	thread->spell = (struct spell){.first = thread->queued_turn > turns->from ? thread->queued_turn : turns->from, .cpu = cpu->cpu, .at = turns->nr_spells};
-	turns->spells[turns->nr_spells++] = thread;
-	thread->in_spell = true;
+	thread->episode = (struct rq_episode){.first = thread->queued_slice > slices->from ? thread->queued_slice : slices->from, .cpu = cpu->cpu, .at = slices->nr_episodes};
+	slices->episodes[slices->nr_episodes++] = thread;
+	thread->in_episode = true;
 	return true;
 }
 
@@ -441,8 +441,8 @@ static bool spell_begin(struct turns *turns, const struct cpu *cpu, struct trace
  */
 static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t to, uint64_t left_ns)
 {
-	const struct cpu_log_entry *entry = cpu_turn(cpu, cpu->log_pos - 1);
-	uint64_t ns = turn_ns(entry, to, books_cpu_irq(cpu, to));
+	const struct cpu_log_entry *entry = cpu_slice(cpu, cpu->log_pos - 1);
+	uint64_t ns = slice_ns(entry, to, cpu_irq_time(cpu, to));
 
 	ns = ns < left_ns ? ns : left_ns;
 	who_add(a, thread, entry->process, ns);
@@ -453,57 +453,57 @@ static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, str
  * Add to the episode a wait that ended with @thread's own slice, which begins now, or (@is_last) in
  * the slice of another thread. Returns false if the caller must charge the wait by itself.
  */
-static bool spell_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to, bool is_last)
+static bool episode_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to, bool is_last)
 {
-	uint64_t nr_turns = cpu->log_pos - thread->queued_turn, irq, ns = to - from;
-	struct spell *spell = &thread->spell;
+	uint64_t nr_slices = cpu->log_pos - thread->queued_slice, irq, ns = to - from;
+	struct rq_episode *episode = &thread->episode;
 
-	if ((!thread->in_spell && nr_turns <= NEAR) || (is_last && (!nr_turns || cpu_turn(cpu, cpu->log_pos - 1)->ns > to)))
+	if ((!thread->in_episode && nr_slices <= NEAR) || (is_last && (!nr_slices || cpu_slice(cpu, cpu->log_pos - 1)->ns > to)))
 		return false;
-	if (!cpu->turns)
-		turns_begin(a, cpu);
-	if (!cpu->turns || (thread->queued_turn < cpu->turns->from && cpu->log_pos - cpu->turns->from < MAX_NAMED_HOLDERS))
+	if (!cpu->slices)
+		slices_begin(a, cpu);
+	if (!cpu->slices || (thread->queued_slice < cpu->slices->from && cpu->log_pos - cpu->slices->from < MAX_NAMED_HOLDERS))
 		return false;
-	irq = without(books_cpu_irq(cpu, to), thread->queued_irq);
+	irq = without(cpu_irq_time(cpu, to), thread->queued_irq);
 	irq = irq < ns ? irq : ns;
 	ns -= irq;
-	if (!thread->in_spell) {
-		if (!spell_begin(cpu->turns, cpu, thread))
+	if (!thread->in_episode) {
+		if (!episode_begin(cpu->slices, cpu, thread))
 			return false;
 		ns = charge_first(a, cpu, thread, from, ns);
 	}
-	spell->own = cpu->log_pos;
+	episode->own = cpu->log_pos;
 	if (is_last) {
 		ns = charge_last(a, cpu, thread, to, ns);
-		spell->own--;
+		episode->own--;
 	}
-	spell->left_ns += ns;
-	spell->irq_ns += irq;
-	spell->own_ns += spell->last_own_ns;
-	spell->last_own_ns = 0;
-	spell->nr_waits++;
-	if (nr_turns < MAX_NAMED_HOLDERS)
-		spell->names += nr_turns;
+	episode->left_ns += ns;
+	episode->irq_ns += irq;
+	episode->own_ns += episode->last_own_ns;
+	episode->last_own_ns = 0;
+	episode->nr_waits++;
+	if (nr_slices < MAX_NAMED_HOLDERS)
+		episode->names += nr_slices;
 	else
-		spell->is_long = true;
+		episode->is_long = true;
 	if (is_last)
-		turns_settle(a, thread);
+		slice_log_settle(a, thread);
 	return true;
 }
 
-void turns_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+void slice_log_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
-	const struct cpu_log_entry *own = cpu_turn(cpu, cpu->log_pos - 1);
+	const struct cpu_log_entry *own = cpu_slice(cpu, cpu->log_pos - 1);
 
 	thread->queued_ns = ns;
 	thread->queued_irq = cpu->irq_ns;
-	thread->queued_turn = cpu->log_pos;
-	if (!thread->in_spell)
+	thread->queued_slice = cpu->log_pos;
+	if (!thread->in_episode)
 		return;
-	if (thread->spell.own == cpu->log_pos - 1 && thread->spell.cpu == cpu->cpu && own->process == thread->process_idx)
-		thread->spell.last_own_ns = turn_ns(own, ns, cpu->irq_ns);
+	if (thread->episode.own == cpu->log_pos - 1 && thread->episode.cpu == cpu->cpu && own->process == thread->process_idx)
+		thread->episode.last_own_ns = slice_ns(own, ns, cpu->irq_ns);
 	else
-		turns_settle(a, thread);
+		slice_log_settle(a, thread);
 }
 
 /* ---- the log ---- */
@@ -512,74 +512,74 @@ static bool log_double(struct cpu *cpu)
 {
 	uint64_t nr = cpu->log_mask + 1ull;
 	struct cpu_log_entry *log = pages_large(2 * nr * sizeof(*log));
-	struct turn_link *links = pages_large(2 * nr * sizeof(*links));
+	struct slice_link *links = pages_large(2 * nr * sizeof(*links));
 
 	if (!log || !links) {
 		free(log);
 		free(links);
 		return false;
 	}
-	for (uint64_t turn = cpu->log_pos > nr ? cpu->log_pos - nr : 0; turn < cpu->log_pos; turn++) {
-		log[turn & (2 * nr - 1)] = *cpu_turn(cpu, turn);
-		links[turn & (2 * nr - 1)] = *link_of(cpu, turn);
+	for (uint64_t slice = cpu->log_pos > nr ? cpu->log_pos - nr : 0; slice < cpu->log_pos; slice++) {
+		log[slice & (2 * nr - 1)] = *cpu_slice(cpu, slice);
+		links[slice & (2 * nr - 1)] = *link_of(cpu, slice);
 	}
 	free(cpu->log);
-	free(cpu->turns->links);
+	free(cpu->slices->links);
 	cpu->log = log;
-	cpu->turns->links = links;
+	cpu->slices->links = links;
 	cpu->log_mask = (uint32_t)(2 * nr - 1);
 	return true;
 }
 
 /* Number of holders that closing all episodes would usually look at. */
-static uint64_t looks_to_close(const struct turns *turns)
+static uint64_t looks_to_close(const struct slice_index *slices)
 {
-	return (uint64_t)turns->nr_spells * (turns->nr < MAX_NAMED_HOLDERS ? turns->nr : MAX_NAMED_HOLDERS);
+	return (uint64_t)slices->nr_episodes * (slices->nr < MAX_NAMED_HOLDERS ? slices->nr : MAX_NAMED_HOLDERS);
 }
 
 /*
  * Number of processes to name for an episode with long waits, such that a slice of the log costs
  * about one look.
  */
-static uint32_t affordable_names(const struct turns *turns, uint64_t nr_turns)
+static uint32_t affordable_names(const struct slice_index *slices, uint64_t nr_slices)
 {
 	uint64_t names;
 
-	if (looks_to_close(turns) <= nr_turns)
+	if (looks_to_close(slices) <= nr_slices)
 		return MAX_NAMED_HOLDERS;
-	names = nr_turns / turns->nr_spells;
-	return names < LEAST_NAMED_HOLDERS ? LEAST_NAMED_HOLDERS : (uint32_t)names;
+	names = nr_slices / slices->nr_episodes;
+	return names < MIN_NAMED_HOLDERS ? MIN_NAMED_HOLDERS : (uint32_t)names;
 }
 
 /* Called for each half of a log. */
 static void make_room(struct trace_analysis *a, struct cpu *cpu)
 {
-	struct turns *turns = cpu->turns;
+	struct slice_index *slices = cpu->slices;
 	uint64_t nr = cpu->log_mask + 1ull, half = nr / 2, keep = cpu->log_pos > half ? cpu->log_pos - half : 0;
-	uint64_t bytes = 2 * nr * (sizeof(struct cpu_log_entry) + sizeof(struct turn_link));
+	uint64_t bytes = 2 * nr * (sizeof(struct cpu_log_entry) + sizeof(struct slice_link));
 	uint32_t names;
 
-	if (2 * looks_to_close(turns) > half && bytes * a->nr_cpus <= MAX_LOG_BYTES && log_double(cpu))
+	if (2 * looks_to_close(slices) > half && bytes * a->nr_cpus <= MAX_LOG_BYTES && log_double(cpu))
 		return;
-	names = affordable_names(turns, half);
-	for (uint32_t i = 0; i < turns->nr_spells;)
-		if (turns->spells[i]->spell.first < keep)
-			spell_close(a, turns->spells[i], names);
+	names = affordable_names(slices, half);
+	for (uint32_t i = 0; i < slices->nr_episodes;)
+		if (slices->episodes[i]->episode.first < keep)
+			episode_close(a, slices->episodes[i], names);
 		else
 			i++;
-	forget_turns(turns, keep);
+	drop_slices(slices, keep);
 }
 
-int turns_prepare(struct cpu *cpu)
+int slice_log_prepare(struct cpu *cpu)
 {
 	cpu->log_mask = CPU_LOG - 1;
 	cpu->log = calloc(CPU_LOG, sizeof(*cpu->log));
 	return cpu->log ? 0 : -ENOMEM;
 }
 
-void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+void slice_log_begin(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
-	struct cpu_log_entry *entry = cpu_turn(cpu, cpu->log_pos);
+	struct cpu_log_entry *entry = cpu_slice(cpu, cpu->log_pos);
 
 	entry->ns = ns;
 	entry->irq_ns = cpu->irq_ns;
@@ -587,10 +587,10 @@ void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 		entry->process = PROCESS_UNKNOWN;
 	else
 		entry->process = cpu->current == &cpu->idle ? (uint32_t)PROCESS_IDLE : cpu->current->process_idx;
-	if (cpu->turns)
-		link_turn(a, cpu, cpu->log_pos);
+	if (cpu->slices)
+		link_slice(a, cpu, cpu->log_pos);
 	cpu->log_pos++;
-	if (cpu->turns && !(cpu->log_pos & cpu->log_mask >> 1))
+	if (cpu->slices && !(cpu->log_pos & cpu->log_mask >> 1))
 		make_room(a, cpu);
 }
 
@@ -601,10 +601,10 @@ void books_log(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 static void split_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to)
 {
 	struct cpu *cpu = &a->cpus[thread->cpu];
-	uint64_t end = to, irq_end = books_cpu_irq(cpu, to), oldest = oldest_turn(cpu, MAX_NAMED_HOLDERS);
+	uint64_t end = to, irq_end = cpu_irq_time(cpu, to), oldest = oldest_slice(cpu, MAX_NAMED_HOLDERS);
 
 	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
-		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
+		const struct cpu_log_entry *entry = cpu_slice(cpu, i - 1);
 		uint64_t start = entry->ns > from ? entry->ns : from;
 		uint64_t irq_start = entry->ns > from ? entry->irq_ns : thread->queued_irq;
 		uint64_t irq = without(irq_end, irq_start);
@@ -621,35 +621,35 @@ static void split_wait(struct trace_analysis *a, struct trace_thread *thread, ui
 	who_add(a, thread, PROCESS_SEVERAL, end - from);
 }
 
-void turns_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto)
+void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto)
 {
-	bool is_known = thread->place == PLACE_QUEUED ? thread->queued_ns == from : thread->place == PLACE_OFF_AT_START && from == a->start_ns;
+	bool is_known = thread->sched_state == SCHED_RUNNABLE ? thread->queued_ns == from : thread->sched_state == SCHED_OFF_AT_START && from == a->start_ns;
 	struct cpu *cpu = &a->cpus[thread->cpu];
 
-	if (is_known && spell_wait(a, cpu, thread, from, to, cpu != onto))
+	if (is_known && episode_wait(a, cpu, thread, from, to, cpu != onto))
 		return;
-	turns_settle(a, thread);
+	slice_log_settle(a, thread);
 	split_wait(a, thread, from, to);
 }
 
 /* ---- for other files ---- */
 
-void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data)
+void slice_log_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t to, holder_fn fn, void *data)
 {
-	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = oldest_turn(cpu, CPU_LOG);
+	uint64_t next_ns = now, next_irq = cpu_irq_time(cpu, now), oldest = oldest_slice(cpu, CPU_LOG);
 
 	for (uint64_t i = cpu->log_pos; i > oldest && to > from; i--) {
-		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
-		uint64_t start = entry->ns > from ? entry->ns : from, turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+		const struct cpu_log_entry *entry = cpu_slice(cpu, i - 1);
+		uint64_t start = entry->ns > from ? entry->ns : from, slice = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
 
 		next_ns = entry->ns;
 		next_irq = entry->irq_ns;
-		if (start >= to || !turn)
+		if (start >= to || !slice)
 			continue;
 		/*
 		 * If only a part of the slice is in the range, interrupts are taken in proportion.
 		 */
-		irq = (uint64_t)((unsigned __int128)(irq < turn ? irq : turn) * (to - start) / turn);
+		irq = (uint64_t)((unsigned __int128)(irq < slice ? irq : slice) * (to - start) / slice);
 		fn(data, entry->process, to - start - irq);
 		fn(data, PROCESS_INTERRUPTS, irq);
 		to = start;
@@ -658,16 +658,16 @@ void books_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint64_t 
 		fn(data, PROCESS_SEVERAL, to - from);
 }
 
-uint64_t books_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)
+uint64_t slice_log_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)
 {
-	uint64_t next_ns = now, next_irq = books_cpu_irq(cpu, now), oldest = oldest_turn(cpu, CPU_LOG);
+	uint64_t next_ns = now, next_irq = cpu_irq_time(cpu, now), oldest = oldest_slice(cpu, CPU_LOG);
 
 	for (uint64_t i = cpu->log_pos; i > oldest; i--) {
-		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
-		uint64_t turn = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+		const struct cpu_log_entry *entry = cpu_slice(cpu, i - 1);
+		uint64_t slice = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
 
 		if (entry->ns <= ns)
-			return entry->irq_ns + (turn ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / turn) : 0);
+			return entry->irq_ns + (slice ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / slice) : 0);
 		next_ns = entry->ns;
 		next_irq = entry->irq_ns;
 	}

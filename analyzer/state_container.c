@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* state_container.c - the control group of each process. A child begins in its parent's group. */
-#include "handlers.h"
 #include "state.h"
+#include "state_container.h"
 
 struct cgroup_row {
 	uint64_t key; /* id + 1 */
@@ -10,7 +10,7 @@ struct cgroup_row {
 
 void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path)
 {
-	struct cgroup_row *row = books_row(a, &a->cgroups, sizeof(*row), cgroup + 1);
+	struct cgroup_row *row = acct_row(a, &a->cgroups, sizeof(*row), cgroup + 1);
 
 	row->path = strings_intern(&a->strings, path);
 }

@@ -23,10 +23,10 @@ struct cpu_log_entry { /* the process that has the CPU from then on */
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
 	uint32_t process;
-	uint32_t holder; /* if the CPU has @turns: its holder there */
+	uint32_t holder; /* if the CPU has @slices: its holder there */
 };
 
-struct turn { /* a time slice: a thread on a CPU, from switch to switch */
+struct slice { /* a time slice: a thread on a CPU, from switch to switch */
 	uint32_t tid; /* 0: the idle thread, or not known */
 	uint64_t ns;
 	uint64_t stolen;
@@ -52,10 +52,10 @@ struct cpu {
 	uint64_t last_switch_ns;
 	uint32_t nr_switches; /* switches at last_switch_ns: the clock may repeat a time */
 	/* the slice before; the current one follows: its begin and its stolen time */
-	struct turn before;
-	uint64_t turn_since, turn_stolen;
+	struct slice before;
+	uint64_t slice_since, slice_stolen;
 	/* time from the current thread's wakeup to its switch in, if the CPU was idle; else 0 */
-	uint64_t turn_woken;
+	uint64_t slice_woken;
 	bool is_offline;    /* cpu_hotplug said that the CPU is offline */
 	/* @current may have left unseen; then @successor came: state_hidden.c */
 	bool hidden;
@@ -69,7 +69,7 @@ struct cpu {
 	uint32_t log_mask; /* size of @log less 1; the size is a power of two, at least CPU_LOG */
 	struct cpu_log_entry *log; /* owned */
 	/* owned; links between the time slices; NULL: no wait has seen many slices: slice_log.c */
-	struct turns *turns;
+	struct slice_index *slices;
 };
 
 /** is_thread() - is @thread known, and not the idle thread of @cpu? */
@@ -78,15 +78,20 @@ static inline bool is_thread(const struct cpu *cpu, const struct trace_thread *t
 	return thread && thread != &cpu->idle;
 }
 
-/* ---- state_irq.c ---- */
-
 static inline uint64_t nest_key(const struct nest *nest)
 {
 	return (uint64_t)nest->type << 56 | ((nest->number + 1) & ((1ull << 56) - 1));
 }
+/** nest_name() - the name of the interrupt of @key, a nest_key(), and of its type */
+string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
+/** interrupted() - does an interrupt run on @cpu, and interrupt the thread there? */
+bool interrupted(const struct cpu *cpu);
+/** softirq_of() - the innermost interrupt of @cpu if it is a softirq; else NULL */
+const struct nest *softirq_of(const struct cpu *cpu);
 /** irq_flush() - drop the interrupts in progress: no switch can happen in one */
 void irq_flush(struct cpu *cpu);
-/** irq_waker() - fill @waker with the cause of a wakeup by the interrupt in progress on @cpu */
-void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker);
-string_id nest_name(struct trace_analysis *a, uint64_t key, const char **ret_type);
+/** cpu_softirq_time() - total time of softirq @vec on @cpu until @ns */
+uint64_t cpu_softirq_time(const struct cpu *cpu, unsigned int vec, uint64_t ns);
+/** cpu_irq_time() - total interrupt time of @cpu until @ns */
+uint64_t cpu_irq_time(const struct cpu *cpu, uint64_t ns);
 #endif

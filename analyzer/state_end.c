@@ -11,27 +11,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "state.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_end.h"
 
 static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
 {
-	if (a->nr_end_fds >= a->max_end_fds) {
-		uint32_t max = a->max_end_fds ? a->max_end_fds * 2 : 64;
-		int32_t *bigger = reallocarray(a->end_fds, max, sizeof(*bigger));
+	if (a->end.nr_fds >= a->end.max_fds) {
+		uint32_t max = a->end.max_fds ? a->end.max_fds * 2 : 64;
+		int32_t *bigger = reallocarray(a->end.fds, max, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
 			return;
 		}
-		a->end_fds = bigger;
-		a->max_end_fds = max;
+		a->end.fds = bigger;
+		a->end.max_fds = max;
 	}
 	if (!end->nr_fds)
-		end->first_fd = a->nr_end_fds;
-	if (end->first_fd + end->nr_fds != a->nr_end_fds)
+		end->first_fd = a->end.nr_fds;
+	if (end->first_fd + end->nr_fds != a->end.nr_fds)
 		return; /* the records of a thread are adjacent */
-	a->end_fds[a->nr_end_fds++] = fd;
+	a->end.fds[a->end.nr_fds++] = fd;
 	end->nr_fds++;
 }
 
@@ -39,7 +38,7 @@ static void add_fd(struct trace_analysis *a, struct end_wait *end, int32_t fd)
 void end_load(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_end_wait *wait = event->payload;
-	struct end_wait *end = books_row(a, &a->end_waits, sizeof(*end), wait->tid + 1ull);
+	struct end_wait *end = acct_row(a, &a->end.waits, sizeof(*end), wait->tid + 1ull);
 
 	end->ns = event->ts_ns;
 	end->call = call_idx((uint32_t)wait->nr, wait->abi);
@@ -69,14 +68,14 @@ static bool is_same_call(const struct trace_analysis *a, const struct end_wait *
 
 const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
 {
-	const struct end_wait *end = table_find(&a->end_waits, sizeof(*end), thread->tid + 1ull);
+	const struct end_wait *end = table_find(&a->end.waits, sizeof(*end), thread->tid + 1ull);
 
 	return end && is_same_call(a, end, frame) ? end : NULL;
 }
 
 void end_learn_call(struct trace_analysis *a, struct trace_thread *thread)
 {
-	const struct end_wait *end = table_find(&a->end_waits, sizeof(*end), thread->tid + 1ull);
+	const struct end_wait *end = table_find(&a->end.waits, sizeof(*end), thread->tid + 1ull);
 	struct frame *frame = &thread->frames[0];
 
 	if (!end || thread->depth > 1 || frame->kind != FRAME_SYSCALL || frame->call != CALL_UNKNOWN || thread->since > end->ns)

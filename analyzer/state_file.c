@@ -3,9 +3,9 @@
  * state_file.c - files, and the descriptors of each process
  *
  * Threads share a descriptor table as in the kernel (CLONE_FILES). A fork copies it, and exec
- * closes the descriptors with O_CLOEXEC. There is one struct file for each (device, inode, path): a
+ * closes the descriptors with O_CLOEXEC. There is one traced_file for each (device, inode, path): a
  * renamed file gets another one, and a hard link too. Few files are named in a report. Until then a
- * struct file owns its path, which is freed with it (state_forget.c).
+ * struct traced_file owns its path, which is freed with it (state_expire.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include "pages.h"
-#include "handlers.h"
 #include "state.h"
-#include "state_socket.h"
-#include "state_syscall.h"
+#include "state_device.h"
+#include "state_file.h"
+#include "state_frame.h"
 
-struct idx_row {
+struct file_idx_row {
 	uint64_t key;
 	uint32_t idx;
 };
@@ -31,7 +31,7 @@ static uint64_t inode_key(uint32_t dev, uint64_t ino)
 }
 
 /* The key is the same for all files without a device and a path. */
-static uint64_t identity_key(const struct file *file, const char *path)
+static uint64_t identity_key(const struct traced_file *file, const char *path)
 {
 	return hash_u64(inode_key(file->dev, file->ino) + (text_hash(path) << 32) + file->mode);
 }
@@ -40,10 +40,10 @@ static uint64_t identity_key(const struct file *file, const char *path)
  * Makes room for @max files and releases @files. Reads go to many different files, so the array is
  * in large pages, if the kernel has some.
  */
-static struct file *files_more(struct file *files, uint32_t nr, uint32_t max)
+static struct traced_file *files_more(struct traced_file *files, uint32_t nr, uint32_t max)
 {
 	size_t bytes = max * sizeof(*files);
-	struct file *bigger;
+	struct traced_file *bigger;
 
 	if (bytes < PAGES_LARGE)
 		return reallocarray(files, max, sizeof(*files));
@@ -55,63 +55,63 @@ static struct file *files_more(struct file *files, uint32_t nr, uint32_t max)
 	return bigger;
 }
 
-static file_idx file_place(struct trace_analysis *a)
+static file_idx file_slot(struct trace_analysis *a)
 {
-	file_idx idx = a->free_file;
+	file_idx idx = a->files.first_free;
 
-	if (a->until_sweep)
-		a->until_sweep--;
+	if (a->sweep.remaining)
+		a->sweep.remaining--;
 	if (idx) {
-		a->free_file = a->files[idx].path;
+		a->files.first_free = a->files.list[idx].path;
 		return idx;
 	}
-	if (a->nr_files >= a->max_files) {
-		uint32_t max = a->max_files ? a->max_files * 2 : 256;
-		struct file *bigger = files_more(a->files, a->nr_files, max);
+	if (a->files.nr >= a->files.max) {
+		uint32_t max = a->files.max ? a->files.max * 2 : 256;
+		struct traced_file *bigger = files_more(a->files.list, a->files.nr, max);
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
 			return 0;
 		}
-		a->files = bigger;
-		a->max_files = max;
-		if (!a->nr_files)
-			memset(&a->files[a->nr_files++], 0, sizeof(*bigger));
+		a->files.list = bigger;
+		a->files.max = max;
+		if (!a->files.nr)
+			memset(&a->files.list[a->files.nr++], 0, sizeof(*bigger));
 	}
-	return a->nr_files++;
+	return a->files.nr++;
 }
 
-static file_idx file_add(struct trace_analysis *a, const struct file *file, const char *path)
+static file_idx file_add(struct trace_analysis *a, const struct traced_file *file, const char *path)
 {
 	char *text = *path ? strdup(path) : NULL;
-	file_idx idx = file_place(a);
+	file_idx idx = file_slot(a);
 
 	if (!idx || (*path && !text)) {
 		a->failed = -ENOMEM;
 		free(text);
 		return 0;
 	}
-	a->files[idx] = *file;
-	a->files[idx].text = text;
+	a->files.list[idx] = *file;
+	a->files.list[idx].text = text;
 	return idx;
 }
 
-static bool same_file(const struct trace_analysis *a, file_idx idx, const struct file *file, const char *path)
+static bool same_file(const struct trace_analysis *a, file_idx idx, const struct traced_file *file, const char *path)
 {
-	const struct file *other = &a->files[idx];
+	const struct traced_file *other = &a->files.list[idx];
 
 	return other->ino == file->ino && other->dev == file->dev && other->mode == file->mode && strcmp(file_text(a, idx), path) == 0;
 }
 
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode)
 {
-	struct file wanted = {.ino = ino, .dev = dev, .mode = mode};
+	struct traced_file wanted = {.ino = ino, .dev = dev, .mode = mode};
 	uint64_t key = identity_key(&wanted, path);
-	struct idx_row *row, *by_inode;
+	struct file_idx_row *row, *by_inode;
 
 	for (;; key++) { /* two files with the same hash take neighbouring keys */
 		key += !key;
-		row = books_row(a, &a->file_by_identity, sizeof(*row), key);
+		row = acct_row(a, &a->files.by_identity, sizeof(*row), key);
 		if (!row->idx)
 			row->idx = file_add(a, &wanted, path);
 		if (a->failed || same_file(a, row->idx, &wanted, path))
@@ -119,9 +119,9 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 	}
 	if (a->failed)
 		return 0;
-	a->files[row->idx].sweeps = a->sweeps;
+	a->files.list[row->idx].sweeps = a->sweep.nr;
 	if (ino) {
-		by_inode = books_row(a, &a->file_by_inode, sizeof(*by_inode), inode_key(dev, ino));
+		by_inode = acct_row(a, &a->files.by_inode, sizeof(*by_inode), inode_key(dev, ino));
 		by_inode->idx = row->idx;
 	}
 	return row->idx;
@@ -129,11 +129,11 @@ file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint
 
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino)
 {
-	const struct idx_row *row = table_find(&a->file_by_inode, sizeof(*row), inode_key(dev, ino));
+	const struct file_idx_row *row = table_find(&a->files.by_inode, sizeof(*row), inode_key(dev, ino));
 
-	if (!row || a->files[row->idx].ino != ino || a->files[row->idx].dev != dev)
+	if (!row || a->files.list[row->idx].ino != ino || a->files.list[row->idx].dev != dev)
 		return 0;
-	a->files[row->idx].sweeps = a->sweeps;
+	a->files.list[row->idx].sweeps = a->sweep.nr;
 	return row->idx;
 }
 
@@ -141,16 +141,16 @@ const char *file_text(const struct trace_analysis *a, file_idx file)
 {
 	if (!file)
 		return "";
-	return file_has_text(&a->files[file]) ? a->files[file].text : strings_text(&a->strings, a->files[file].path);
+	return file_has_text(&a->files.list[file]) ? a->files.list[file].text : strings_text(&a->strings, a->files.list[file].path);
 }
 
 string_id file_path(struct trace_analysis *a, file_idx idx)
 {
-	struct file *file;
+	struct traced_file *file;
 
 	if (!idx)
 		return 0;
-	file = &a->files[idx];
+	file = &a->files.list[idx];
 	if (file_has_text(file)) {
 		file->path = strings_take(&a->strings, file->text);
 		file->use = NULL;
@@ -164,46 +164,46 @@ string_id file_path(struct trace_analysis *a, file_idx idx)
 
 static void remove_identity(struct trace_analysis *a, file_idx idx)
 {
-	uint64_t key = identity_key(&a->files[idx], file_text(a, idx));
-	const struct idx_row *row;
+	uint64_t key = identity_key(&a->files.list[idx], file_text(a, idx));
+	const struct file_idx_row *row;
 
 	for (;; key++) {
 		key += !key;
-		row = table_find(&a->file_by_identity, sizeof(*row), key);
+		row = table_find(&a->files.by_identity, sizeof(*row), key);
 		if (!row || row->idx == idx)
 			break;
 	}
 	if (row)
-		table_remove(&a->file_by_identity, sizeof(*row), key);
+		table_remove(&a->files.by_identity, sizeof(*row), key);
 }
 
 bool file_has_other_end(const struct trace_analysis *a, file_idx idx)
 {
-	struct file other = a->files[idx];
+	struct traced_file other = a->files.list[idx];
 	const char *path = file_text(a, idx);
-	const struct idx_row *row;
+	const struct file_idx_row *row;
 
 	other.mode ^= FILE_WRITE_END;
 	for (uint64_t key = identity_key(&other, path);; key++) {
 		key += !key;
-		row = table_find(&a->file_by_identity, sizeof(*row), key);
+		row = table_find(&a->files.by_identity, sizeof(*row), key);
 		if (!row || same_file(a, row->idx, &other, path))
 			return row;
 	}
 }
 
-void file_forget(struct trace_analysis *a, file_idx idx)
+void file_drop(struct trace_analysis *a, file_idx idx)
 {
-	struct file *file = &a->files[idx];
-	const struct idx_row *row = table_find(&a->file_by_inode, sizeof(*row), inode_key(file->dev, file->ino));
+	struct traced_file *file = &a->files.list[idx];
+	const struct file_idx_row *row = table_find(&a->files.by_inode, sizeof(*row), inode_key(file->dev, file->ino));
 
 	if (row && row->idx == idx)
-		table_remove(&a->file_by_inode, sizeof(*row), inode_key(file->dev, file->ino));
+		table_remove(&a->files.by_inode, sizeof(*row), inode_key(file->dev, file->ino));
 	remove_identity(a, idx);
 	if (file_has_text(file))
 		free(file->text);
-	*file = (struct file){.path = a->free_file, .sweeps = FILE_FREE};
-	a->free_file = idx;
+	*file = (struct traced_file){.path = a->files.first_free, .sweeps = FILE_FREE};
+	a->files.first_free = idx;
 }
 
 uint32_t file_mode(uint32_t mode, uint32_t flags)
@@ -411,4 +411,11 @@ void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	if (current_thread(cpu))
 		cpu->current->flags |= THREAD_THROTTLED;
+}
+
+file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	if (!(a->calls[frame->call].flags & CALL_HAS_FD) || !frame->nr_args)
+		return 0;
+	return fd_file(thread, (int32_t)frame->args[0]);
 }

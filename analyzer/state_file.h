@@ -2,27 +2,27 @@
 #ifndef ANALYZER_STATE_FILE_H
 #define ANALYZER_STATE_FILE_H
 /*
- * state_file.h - files, descriptor tables and memory of processes; requests of io_uring on files
+ * state_file.h - files, and the descriptor tables of processes
  *
  * All other code refers to a file by its number, file_idx.
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "handler.h"
 #include "hash_table.h"
 
 struct file_use;
+struct frame;
 struct trace_analysis;
-struct trace_process;
 struct trace_thread;
 
-/* ---- files: state_file.c ---- */
 
 typedef uint32_t file_idx; /* 0: not known */
 
 /* mode of a pipe: this is the write end, a file of its own beside the read end */
 #define FILE_WRITE_END 0x80000000u
 #define FILE_FREE UINT32_MAX
-struct file {
+struct traced_file {
 	union { /* @path says which member is valid; both in one cache line */
 		char *text; /* !path: owned; the path, until a report needs it: file_path() */
 		/*
@@ -32,10 +32,18 @@ struct file {
 		struct file_use *use;
 	};
 	string_id path;	 /* 0: it has no path, or has @text; FREE: next of the free list */
-	uint32_t sweeps; /* number of sweeps before its last use: state_forget.c; or FREE */
+	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FREE */
 	uint64_t ino;
 	uint32_t dev;
 	uint32_t mode;
+};
+
+struct file_table {
+	struct traced_file *list; /* owned, with their texts; [0] unused */
+	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
+	struct hash_table by_identity;
+	struct hash_table by_inode;
+	uint64_t nr_anonymous; /* shared mappings without a file: state_syscall.c */
 };
 
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
@@ -44,8 +52,8 @@ const char *file_text(const struct trace_analysis *a, file_idx file);
 #define file_has_text(file) (!(file)->path && (file)->text)
 /** file_path() - its path as an interned string, for reports */
 string_id file_path(struct trace_analysis *a, file_idx file);
-/** file_forget() - release a file that no process has and no later caller asks for */
-void file_forget(struct trace_analysis *a, file_idx file);
+/** file_drop() - release a file that no process has and no later caller asks for */
+void file_drop(struct trace_analysis *a, file_idx file);
 /** file_has_other_end() - is the other end of this pipe known, too? */
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
@@ -57,7 +65,6 @@ file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, u
 /** file_mode() - mode of an open file, from the mode of its inode and the flags of open(2) */
 uint32_t file_mode(uint32_t mode, uint32_t flags);
 
-/* ---- descriptors: state_file.c ---- */
 
 #define FD_CLOEXEC_BIT 0x80000000u
 #define MAX_FD (1 << 20)
@@ -66,7 +73,7 @@ struct fd_table { /* shared by CLONE_FILES */
 	uint32_t nr;
 	uint32_t refs;
 	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
-	uint32_t sweeps;       /* number of the last sweep that looked through it: state_forget.c */
+	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
 };
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);
@@ -79,60 +86,8 @@ struct fd_table *fds_unref(struct fd_table *fds);
 struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds);
 void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* gets a copy of its table */
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
+/** call_file() - the file of the descriptor that is the call's first argument; 0: none */
+file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
-/* ---- memory: state_memory.c ---- */
-
-struct mapping {
-	uint64_t start;
-	uint64_t end;
-	file_idx file;
-};
-struct memory { /* shared by CLONE_VM */
-	struct mapping *maps; /* owned; by start, without overlap */
-	uint32_t nr;
-	uint32_t capacity;
-	uint32_t refs;
-	uint32_t sweeps;  /* number of the last sweep that looked through it: state_forget.c */
-	bool has_foreign; /* has System V memory, the file of which is not known */
-};
-
-struct memory *memory_new(struct trace_analysis *a);
-struct memory *memory_ref(struct memory *memory);
-struct memory *memory_unref(struct memory *memory);
-struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory);
-void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file);
-file_idx memory_find(const struct memory *memory, uint64_t address);
-
-/* ---- unused files and sockets: state_forget.c ---- */
-
-/** forget_unused() - release files and sockets that no process has and no caller used lately */
-void forget_unused(struct trace_analysis *a);
-/**
- * forget_opened() - drop the files of all descriptors and mappings
- *
- * They may have been closed and opened again without an event.
- */
-void forget_opened(struct trace_analysis *a);
-
-/* ---- block devices: state_device.c ---- */
-
-/**
- * device_learn() - the file of @path is on block device @dev
- * @served: the device was seen to serve it
- */
-void device_learn(struct trace_analysis *a, string_id path, uint32_t dev, bool served);
-/** device_name() - name of a block device; "disk" if it has none */
-string_id device_name(struct trace_analysis *a, uint64_t dev);
-
-/* ---- requests of io_uring: state_uring.c ---- */
-
-/**
- * uring_next() - iterate over the requests in progress with a known file
- * @at: the request before; NULL: begin with the first one
- *
- * Returns NULL after the last one.
- */
-const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file);
-/** uring_mark() - set the bits of the files of all requests in progress */
-void uring_mark(const struct trace_analysis *a, uint64_t *marks);
+event_handler on_fs_open, on_fs_fault, on_fs_writeback_wait, on_fs_throttle;
 #endif

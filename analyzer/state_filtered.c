@@ -16,8 +16,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "recorded_masks.h"
 #include "state.h"
-#include "state_lost.h"
+#include "state_filtered.h"
 
 struct pid_row {
 	uint64_t key;
@@ -26,14 +27,14 @@ struct pid_row {
 
 bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process)
 {
-	return a->filtered && !table_find(&a->passing, sizeof(struct pid_row), process->pid + 1ull);
+	return a->filter.is_on && !table_find(&a->filter.passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
 /* ---- threads that pass ---- */
 
-#define NOBODY UINT32_MAX
+#define NO_THREAD UINT32_MAX
 
-struct scan {
+struct filter_scan {
 	struct trace_analysis *a;
 	struct hash_table pids;  /* tid + 1 -> pid_row */
 	uint32_t *running;  /* owned; by CPU; UINT32_MAX: not known yet */
@@ -42,21 +43,21 @@ struct scan {
 	bool *has_passed;   /* owned; by CPU: the thread before the first switch passes */
 };
 
-static void put_pid(struct scan *scan, uint32_t tid, uint32_t pid)
+static void put_pid(struct filter_scan *scan, uint32_t tid, uint32_t pid)
 {
-	((struct pid_row *)books_row(scan->a, &scan->pids, sizeof(struct pid_row), tid + 1ull))->pid = pid;
+	((struct pid_row *)acct_row(scan->a, &scan->pids, sizeof(struct pid_row), tid + 1ull))->pid = pid;
 }
 
-static void passes(struct scan *scan, uint32_t tid)
+static void passes(struct filter_scan *scan, uint32_t tid)
 {
 	const struct pid_row *row = table_find(&scan->pids, sizeof(*row), tid + 1ull);
 
 	if (tid)
-		books_row(scan->a, &scan->a->passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
+		acct_row(scan->a, &scan->a->filter.passing, sizeof(struct pid_row), (row ? row->pid : tid) + 1ull);
 }
 
 /* The chosen process may never run. */
-static void chosen_passes(struct scan *scan)
+static void chosen_passes(struct filter_scan *scan)
 {
 	const char *chosen = trace_string(scan->a->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
 
@@ -79,7 +80,7 @@ static bool is_own(const struct trace_event *event)
 	return event->type->category != TRACE_CATEGORY_IPC && event->type->category != TRACE_CATEGORY_USER;
 }
 
-static void scan_switch(struct scan *scan, uint32_t cpu, const struct trace_sched_switch *sw)
+static void scan_switch(struct filter_scan *scan, uint32_t cpu, const struct trace_sched_switch *sw)
 {
 	if (scan->has_passed[cpu])
 		passes(scan, sw->prev_tid);
@@ -87,7 +88,7 @@ static void scan_switch(struct scan *scan, uint32_t cpu, const struct trace_sche
 	scan->running[cpu] = sw->next_tid;
 }
 
-static void scan_event(struct scan *scan, const struct trace_event *event)
+static void scan_event(struct filter_scan *scan, const struct trace_event *event)
 {
 	if (event->cpu >= scan->a->nr_cpus)
 		return;
@@ -95,13 +96,13 @@ static void scan_event(struct scan *scan, const struct trace_event *event)
 		scan_switch(scan, event->cpu, event->payload);
 	else if (event->id == TRACE_EV_sched_fork && scan->a->handlers[TRACE_EV_sched_fork])
 		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid, ((const struct trace_sched_fork *)event->payload)->tgid);
-	else if (is_own(event) && scan->running[event->cpu] == NOBODY)
+	else if (is_own(event) && scan->running[event->cpu] == NO_THREAD)
 		scan->has_passed[event->cpu] = true; /* the first switch gives the thread */
 	else if (is_own(event))
 		passes(scan, scan->running[event->cpu]);
 }
 
-static void scan_start(struct scan *scan, const struct trace_event *event)
+static void scan_start(struct filter_scan *scan, const struct trace_event *event)
 {
 	const struct trace_start_thread *start = event->payload;
 
@@ -112,7 +113,7 @@ static void scan_start(struct scan *scan, const struct trace_event *event)
 		scan->at_start[start->cpu] = start->tid;
 }
 
-static int scan_all(struct scan *scan, bool start_state, void (*each)(struct scan *, const struct trace_event *))
+static int scan_all(struct filter_scan *scan, bool start_state, void (*each)(struct filter_scan *, const struct trace_event *))
 {
 	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .decode_ahead = start_state ? 0 : 4};
 	struct trace_cursor *cursor = trace_cursor_new(scan->a->trace, &options, NULL);
@@ -126,27 +127,27 @@ static int scan_all(struct scan *scan, bool start_state, void (*each)(struct sca
 }
 
 /* No switch named the thread on these CPUs: it is the one of the start state, which never left. */
-static void scan_rest(struct scan *scan)
+static void scan_rest(struct filter_scan *scan)
 {
 	for (uint32_t i = 0; i < scan->a->nr_cpus; i++)
-		if (scan->has_passed[i] && scan->at_start[i] != NOBODY)
+		if (scan->has_passed[i] && scan->at_start[i] != NO_THREAD)
 			passes(scan, scan->at_start[i]);
 }
 
-static bool scan_new(struct scan *scan, struct trace_analysis *a)
+static bool scan_new(struct filter_scan *scan, struct trace_analysis *a)
 {
-	*scan = (struct scan){.a = a};
+	*scan = (struct filter_scan){.a = a};
 	scan->running = malloc((a->nr_cpus + 1) * sizeof(*scan->running));
 	scan->at_start = malloc((a->nr_cpus + 1) * sizeof(*scan->at_start));
 	scan->has_passed = calloc(a->nr_cpus + 1, sizeof(*scan->has_passed));
 	if (!scan->running || !scan->at_start || !scan->has_passed)
 		return false;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		scan->running[i] = scan->at_start[i] = NOBODY;
+		scan->running[i] = scan->at_start[i] = NO_THREAD;
 	return true;
 }
 
-static void scan_free(struct scan *scan)
+static void scan_free(struct filter_scan *scan)
 {
 	free(scan->running);
 	free(scan->at_start);
@@ -156,11 +157,11 @@ static void scan_free(struct scan *scan)
 
 int filtered_prepare(struct trace_analysis *a)
 {
-	struct scan scan;
+	struct filter_scan scan;
 	int error;
 
-	a->filtered = is_left_out(a, TRACE_LEFT_OUT_PROCESSES);
-	if (!a->filtered)
+	a->filter.is_on = is_left_out(a, TRACE_LEFT_OUT_PROCESSES);
+	if (!a->filter.is_on)
 		return 0;
 	error = scan_new(&scan, a) ? 0 : -ENOMEM;
 	if (!error)

@@ -25,18 +25,16 @@
  * blocked before the first one, queued after the last one, and in between its scheduling state is
  * unknown.
  *
- * If the kernel omits such a thread from its own lists, too, the recorder says so
- * (TRACE_THREAD_HIDDEN). It reads at the start and at the end how often the thread has left a CPU.
- * If the numbers are equal and the thread was asleep both times, it slept all the time in one wait.
- * The thread is certainly idle; the kernel does not give the cause. All other time of a hidden
- * thread is unknown: two of them may follow each other without an event.
+ * If the kernel omits such a thread from its own lists, too, the recorder says so: hidden_runs.c.
  */
 #include <string.h>
+#include "pending.h"
 #include "slice_log.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_syscall.h"
-#include "wait.h"
+#include "state_close.h"
+#include "state_frame.h"
+#include "state_hidden.h"
+#include "state_life.h"
 
 /*
  * Peeks at the next switch in the decoded chunk, which has it in most cases. A cursor for each CPU
@@ -44,79 +42,18 @@
  *
  * Returns false if the chunk does not have it, or if any event before it may be lost.
  */
-static bool foresee(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev)
+static bool peek_switch(const struct trace_analysis *a, uint64_t ns, uint32_t *ret_prev)
 {
 	const struct trace_sched_switch *next = a->cursor ? trace_cursor_peek(a->cursor, 1) : NULL;
 	uint64_t next_ns = next ? trace_cursor_peek_ns(a->cursor) : 0;
 
-	if (!next_ns || next_ns < ns || lost_first(a, ns, next_ns + 1) != UINT64_MAX)
+	if (!next_ns || next_ns < ns || gap_log_first_loss(&a->gaps, ns, next_ns + 1) != UINT64_MAX)
 		return false;
 	*ret_prev = next->prev_tid;
 	return true;
 }
 
-/* ---- hidden threads of the start state ---- */
-
-struct runs_row {
-	uint64_t key; /* tid + 1 */
-	uint64_t switches[2], ns[2]; /* at the start, at the end */
-	uint32_t nr;
-	bool slept; /* asleep at each reading */
-};
-
-void hidden_load(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_thread_runs *runs = event->payload;
-	struct runs_row *row = books_row(a, &a->hidden_runs, sizeof(*row), runs->tid + 1ull);
-	bool sleeps = runs->state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE);
-
-	if (row->nr >= 2)
-		return;
-	row->slept = sleeps && (row->slept || !row->nr);
-	row->switches[row->nr] = runs->switches;
-	row->ns[row->nr++] = event->ts_ns;
-}
-
-static bool never_ran(const struct runs_row *row)
-{
-	return row && row->nr == 2 && row->slept && row->switches[0] == row->switches[1] && row->ns[0] < row->ns[1];
-}
-
-void hidden_settle(struct trace_analysis *a)
-{
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
-			if (thread->flags & THREAD_HIDDEN) {
-				a->hides = true;
-				thread->place = PLACE_LOST;
-			}
-}
-
-/*
- * The time before the first reading stays unknown. If the thread was seen to run after that
- * reading, all time stays unknown, whatever the counter says.
- */
-void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	const struct runs_row *row = table_find(&a->hidden_runs, sizeof(*row), thread->tid + 1ull);
-
-	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] || ns < a->end_ns)
-		return;
-	books_unknown(a, thread, row->ns[0]);
-	thread->flags |= THREAD_ASLEEP;
-	books_unknown(a, thread, ns);
-}
-
-struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
-{
-	bool asleep = thread->flags & THREAD_ASLEEP;
-
-	return (struct verdict){.kind = TRACE_WAIT_UNKNOWN, .idle = asleep, .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
-}
-
-/* ---- on a CPU ---- */
-
-#define NOBODY_KNOWN UINT32_MAX
+#define NOT_KNOWN UINT32_MAX
 
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
@@ -124,11 +61,11 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 
 	if (thread->flags & THREAD_VISIBLE)
 		return;
-	if (!foresee(a, ns, &prev)) {
+	if (!peek_switch(a, ns, &prev)) {
 		if (!lookahead_switch(&cpu->ahead, a->trace, cpu->cpu, ns, cpu->nr_switches, &prev)) {
 			a->failed = cpu->ahead.error ? cpu->ahead.error : a->failed;
 			cpu->hidden = thread->flags & THREAD_HIDDEN;
-			cpu->successor = NOBODY_KNOWN;
+			cpu->successor = NOT_KNOWN;
 			return;
 		}
 	}
@@ -136,26 +73,26 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 		thread->flags |= THREAD_VISIBLE;
 		return;
 	}
-	a->hides = true;
+	a->hidden.any = true;
 	cpu->hidden = true;
 	cpu->successor = prev;
 	if (!thread->comm[0])
 		process_set_comm(thread, "(hidden)");
 }
 
-bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_turn *ret_turn)
+bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_slice *ret_slice)
 {
-	struct hidden_turn all = {.from = UINT64_MAX};
+	struct hidden_slice all = {.from = UINT64_MAX};
 
-	for (uint64_t i = a->hidden_pos; i > 0; i--) {
-		const struct hidden_turn *turn = &a->hidden_turns[(i - 1) % HIDDEN_LOG];
+	for (uint64_t i = a->hidden.pos; i > 0; i--) {
+		const struct hidden_slice *slice = &a->hidden.slices[(i - 1) % HIDDEN_LOG];
 
-		if (turn->to <= from)
+		if (slice->to <= from)
 			break;
-		if (i + HIDDEN_LOG == a->hidden_pos + 1)
+		if (i + HIDDEN_LOG == a->hidden.pos + 1)
 			all.from = from; /* the log does not reach that far back */
-		all.from = turn->from < all.from ? turn->from : all.from;
-		all.to = turn->to > all.to ? turn->to : all.to;
+		all.from = slice->from < all.from ? slice->from : all.from;
+		all.to = slice->to > all.to ? slice->to : all.to;
 	}
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		const struct cpu *cpu = &a->cpus[i];
@@ -166,12 +103,12 @@ bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, s
 		}
 		/* no switch has confirmed the thread yet */
 		if (!cpu->switched || cpu->first_switch_ns > from)
-			all = (struct hidden_turn){from, now};
+			all = (struct hidden_slice){from, now};
 	}
 	if (all.from == UINT64_MAX)
 		return false;
-	ret_turn->from = all.from > from ? all.from : from;
-	ret_turn->to = all.to < now ? all.to : now;
+	ret_slice->from = all.from > from ? all.from : from;
+	ret_slice->to = all.to < now ? all.to : now;
 	return true;
 }
 
@@ -180,19 +117,19 @@ bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, s
  */
 static void close_until(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	switch (thread->place) {
-	case PLACE_QUEUED:
-		books_queued(a, thread, ns, NULL);
+	switch (thread->sched_state) {
+	case SCHED_RUNNABLE:
+		acct_queued(a, thread, ns, NULL);
 		break;
-	case PLACE_OFF_AT_START:
+	case SCHED_OFF_AT_START:
 		if (!(thread->flags & THREAD_FROM_START) || thread->task_state == TRACE_TASK_RUNNING)
 			break;
-		books_mode(a, thread, true);
-		books_blocked(a, thread, ns, NULL);
+		acct_mode(a, thread, true);
+		pending_wait(a, thread, ns, NULL);
 		break;
-	case PLACE_BLOCKED:
-	case PLACE_NEW:
-		books_blocked(a, thread, ns, NULL); /* the hidden thread woke it */
+	case SCHED_BLOCKED:
+	case SCHED_NEW:
+		pending_wait(a, thread, ns, NULL); /* the hidden thread woke it */
 		break;
 	default:
 		break;
@@ -205,35 +142,35 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	uint64_t since = cpu->mark;
 
 	if (cpu->successor)
-		next = cpu->successor == NOBODY_KNOWN ? NULL : thread_living(a, cpu->successor);
+		next = cpu->successor == NOT_KNOWN ? NULL : thread_living(a, cpu->successor);
 
 	cpu->hidden = false;
-	a->hidden_turns[a->hidden_pos++ % HIDDEN_LOG] = (struct hidden_turn){since, ns};
-	books_mode(a, hidden, false);
+	a->hidden.slices[a->hidden.pos++ % HIDDEN_LOG] = (struct hidden_slice){since, ns};
+	acct_mode(a, hidden, false);
 	frames_pop(a, hidden, since, 0, 0);
-	books_cpu_unknown(a, cpu, ns);
-	hidden->place = PLACE_LOST;
+	acct_cpu_unknown(a, cpu, ns);
+	hidden->sched_state = SCHED_UNKNOWN;
 	hidden->since = cpu->mark;
 	cpu->current = NULL;
 	if (next && next != &cpu->idle) {
-		if (next->place == PLACE_ON_CPU)
+		if (next->sched_state == SCHED_ON_CPU)
 			thread_evict(a, next, ns);
 		close_until(a, next, since);
-		books_unknown(a, next, ns);
-		if (next->place == PLACE_LOST && !(next->flags & THREAD_MODE_UNKNOWN))
+		acct_unknown(a, next, ns);
+		if (next->sched_state == SCHED_UNKNOWN && !(next->flags & THREAD_MODE_UNKNOWN))
 			thread_mode_unknown(next, ns);
 		cpu_take(a, cpu, next);
 		next->has_early = false;
 	} else {
 		cpu->current = next;
 	}
-	books_log(a, cpu, ns);
+	slice_log_begin(a, cpu, ns);
 }
 
 void hidden_end(struct trace_analysis *a, struct cpu *cpu)
 {
 	if (!cpu->hidden || a->end_ns <= cpu->mark)
 		return;
-	cpu->successor = NOBODY_KNOWN;
+	cpu->successor = NOT_KNOWN;
 	hidden_leave(a, cpu, a->end_ns);
 }

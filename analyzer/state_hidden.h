@@ -4,44 +4,37 @@
 /* state_hidden.h - threads without recorded events. state_hidden.c explains the mechanism. */
 #include <stdbool.h>
 #include <stdint.h>
+#include "hash_table.h"
 
 struct cpu;
 struct trace_analysis;
 struct trace_event;
 struct trace_thread;
-struct verdict;
 
 #define HIDDEN_LOG 64u
-struct hidden_turn { /* a time slice that a hidden thread had, or may have had */
+struct hidden_slice { /* a time slice that a hidden thread had, or may have had */
 	uint64_t from;
 	uint64_t to;
 };
 
-/** hidden_load() - take a thread_runs event of the start state */
-void hidden_load(struct trace_analysis *a, const struct trace_event *event);
-/**
- * hidden_settle() - the start state is complete: the scheduling state of hidden threads is unknown
- */
-void hidden_settle(struct trace_analysis *a);
-/**
- * hidden_close() - at the end of the trace: account the sleep of a hidden thread
- *
- * Does so if the kernel's counters say that @thread slept from its first reading on.
- */
-void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+struct hidden_log {
+	bool any; /* threads without recorded events exist and may wake others */
+	struct hidden_slice slices[HIDDEN_LOG]; /* a ring, by the end of the slices */
+	uint64_t pos; /* number of entries ever added to @slices */
+	struct hash_table readings; /* of threads that the kernel does not list: hidden_runs.c */
+};
+
 /** hidden_end() - at the end of the recording: close the slice of a hidden thread on @cpu */
 void hidden_end(struct trace_analysis *a, struct cpu *cpu);
 /** hidden_enter() - @thread was switched in: find out whether it is hidden */
 void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns);
 /**
- * hidden_turns() - the time between @from and @now in which hidden threads had CPUs
- * @ret_turn: from the begin of the first slice to the end of the last one
+ * hidden_slices() - the time between @from and @now in which hidden threads had CPUs
+ * @ret_slice: from the begin of the first slice to the end of the last one
  *
  * Returns false if they had none, so that no event can be missing.
  */
-bool hidden_turns(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_turn *ret_turn);
+bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_slice *ret_slice);
 /** hidden_leave() - an event on @cpu shows that the hidden thread has left */
 void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
-/** hidden_wait() - the wait cause of a hidden thread */
-struct verdict hidden_wait(struct trace_analysis *a, const struct trace_thread *thread);
 #endif

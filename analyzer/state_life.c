@@ -8,10 +8,54 @@
  */
 #include <string.h>
 #include <linux/sched.h>
-#include "handlers.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_syscall.h"
+#include "state_close.h"
+#include "state_frame.h"
+#include "state_life.h"
+#include "state_restart.h"
+
+/* ---- threads that the state does not know ---- */
+
+/*
+ * The birth of this thread was not recorded. It is as old as the trace; but if there is a start
+ * state without it, it was born unseen, just now.
+ */
+struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread *thread = thread_find(a, tid);
+	bool known_start = a->counts[TRACE_EV_start_thread] != 0;
+	uint64_t start = known_start && a->now > a->start_ns ? a->now : a->start_ns;
+
+	if (thread || !tid || tid >= MAX_TID)
+		return thread;
+	if (a->masks.paused) {
+		start_read_ahead(a);
+		thread = thread_find(a, tid);
+		if (thread)
+			return thread;
+	}
+	thread = thread_new(a, tid, process_get(a, tid), start);
+	if (!thread)
+		return NULL;
+	thread->sched_state = thread->flags & THREAD_FILTERED ? SCHED_UNKNOWN : SCHED_OFF_AT_START;
+	thread_mode_unknown(thread, start);
+	return thread;
+}
+
+struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
+{
+	struct trace_thread *thread = thread_get(a, tid);
+
+	if (!thread || thread->sched_state != SCHED_DEAD)
+		return thread;
+	/* Its number was reused, and the fork was not recorded. */
+	thread = thread_new(a, tid, process_new(a, tid), a->now);
+	if (thread) {
+		thread->sched_state = SCHED_UNKNOWN;
+		thread_mode_unknown(thread, a->now);
+	}
+	return thread;
+}
 
 /* ---- changes of numbers ---- */
 
@@ -50,7 +94,7 @@ void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current
 		return;
 	}
 	frame = frame_syscall(caller);
-	if (frame && frame_class(a, frame) == CALL_EXEC && (!leader || leader->place == PLACE_DEAD || (leader->flags & THREAD_EXITING)))
+	if (frame && frame_class(a, frame) == CALL_EXEC && (!leader || leader->sched_state == SCHED_DEAD || (leader->flags & THREAD_EXITING)))
 		exchange_numbers(a, caller, current->process->pid);
 }
 
@@ -103,12 +147,12 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
  */
 static bool born_after_all(struct trace_thread *thread, uint64_t ns)
 {
-	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->place != PLACE_OFF_AT_START)
+	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->sched_state != SCHED_OFF_AT_START)
 		return false;
 	thread->start_ns = thread->since = ns;
 	thread->read_ns = 0;
 	thread->flags &= ~(THREAD_FROM_START | THREAD_MODE_UNKNOWN);
-	thread->place = PLACE_NEW;
+	thread->sched_state = SCHED_NEW;
 	thread->depth = 0;
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
@@ -124,14 +168,14 @@ static bool born_after_all(struct trace_thread *thread, uint64_t ns)
  */
 static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
 {
-	bool exits = old->place == PLACE_DEAD || (old->flags & THREAD_EXITING);
-	uint64_t since = old->place == PLACE_DEAD ? old->end_ns : ns;
+	bool exits = old->sched_state == SCHED_DEAD || (old->flags & THREAD_EXITING);
+	uint64_t since = old->sched_state == SCHED_DEAD ? old->end_ns : ns;
 
-	if (old->place == PLACE_ON_CPU && !exits)
+	if (old->sched_state == SCHED_ON_CPU && !exits)
 		thread_found_on_cpu(a, old, ns); /* its end was not recorded */
-	if (old->place != PLACE_ON_CPU)
+	if (old->sched_state != SCHED_ON_CPU)
 		thread_end(a, old, ns);
-	if (!exits || lost_first(a, since, ns + 1) != UINT64_MAX)
+	if (!exits || gap_log_first_loss(&a->gaps, since, ns + 1) != UINT64_MAX)
 		return 0;
 	return old->unfreed < INT8_MAX ? (int8_t)(old->unfreed + 1) : INT8_MAX;
 }
@@ -145,7 +189,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
 		return;
-	if (parent && parent->place == PLACE_DEAD)
+	if (parent && parent->sched_state == SCHED_DEAD)
 		parent = NULL;
 	child = thread_find(a, fork->tid);
 	if (!child || !born_after_all(child, ns)) {
@@ -162,7 +206,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
 	if (parent) {
-		books_cpu(a, cpu, ns);
+		acct_cpu(a, cpu, ns);
 		inherit(a, child, parent, fork->clone_flags);
 		begin_in_call(child, parent, ns);
 		if (fork->clone_flags & CLONE_VFORK)
@@ -171,7 +215,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		thread_mode_unknown(child, ns);
 	}
 	if (child->flags & THREAD_FILTERED) {
-		child->place = PLACE_LOST;
+		child->sched_state = SCHED_UNKNOWN;
 		child->depth = 0;
 	}
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
@@ -187,7 +231,7 @@ static void take_over(struct trace_analysis *a, struct trace_thread *thread, uin
 {
 	struct trace_thread *leader = thread_find(a, tid);
 
-	if (leader && leader->place == PLACE_ON_CPU)
+	if (leader && leader->sched_state == SCHED_ON_CPU)
 		thread_found_on_cpu(a, leader, ns);
 	if (leader)
 		thread_end(a, leader, ns);
@@ -201,9 +245,9 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 	if (!thread || thread != cpu->current) /* otherwise it has its new number already */
 		thread = thread_find(a, exec->old_tid);
-	if (!thread || thread->place == PLACE_DEAD)
+	if (!thread || thread->sched_state == SCHED_DEAD)
 		thread = thread_find(a, exec->tid);
-	if (!thread || thread->place == PLACE_DEAD || !exec->tid || exec->tid >= MAX_TID)
+	if (!thread || thread->sched_state == SCHED_DEAD || !exec->tid || exec->tid >= MAX_TID)
 		return;
 	if (thread->tid != exec->tid)
 		take_over(a, thread, exec->tid, ns);
@@ -239,9 +283,9 @@ void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	}
 	thread->unfreed = -1;
-	if (thread->place == PLACE_DEAD)
+	if (thread->sched_state == SCHED_DEAD)
 		return;
-	if (thread->place == PLACE_ON_CPU)
+	if (thread->sched_state == SCHED_ON_CPU)
 		thread_found_on_cpu(a, thread, ns);
 	thread_end(a, thread, ns);
 }
@@ -255,13 +299,13 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (is_thread(cpu, cpu->current) && cpu->current->tid != name->tid)
 		thread_note_exchange(a, cpu->current, name->tid);
 	thread = thread_find(a, name->tid);
-	if (!thread || thread->place == PLACE_DEAD)
+	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	process_set_comm(thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
 		return;
 	/* it was created in its submitter's call, and is in no call from now on */
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	frames_pop(a, thread, ns, 0, 0);
 }

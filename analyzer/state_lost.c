@@ -22,7 +22,7 @@
  *
  * If a thread then causes an inconsistency (it runs without a wakeup), a missing event changed it.
  * The interval is unknown from the first loss in it on. Without any known loss the whole interval
- * is unknown: state_sched.c.
+ * is unknown: state_close.c.
  *
  * A damaged chunk may be found only when the cursor is about to read it (a late gap). The cursor
  * reports it before it delivers the first event of that time. No time of the gap is accounted at
@@ -47,16 +47,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "recorded_masks.h"
 #include "slice_log.h"
 #include "sort.h"
-#include "handlers.h"
 #include "state.h"
+#include "state_expire.h"
+#include "state_frame.h"
 #include "state_lost.h"
-#include "state_syscall.h"
 
-/* Limits on the pieces that gaps divide intervals into: accounting.c. */
-#define PIECES	       (1u << 20)
-#define PIECES_PER_GAP 256u
+/* How many pieces gaps may divide intervals into: hooks.c. */
+#define PIECES (1u << 20)
 
 static bool is_structural(uint32_t stream, uint32_t cpu)
 {
@@ -87,85 +87,21 @@ static int by_time(const void *left, const void *right)
 	return *l < *r ? -1 : *l > *r;
 }
 
-/*
- * Called when a gap begins, so that gaps come in the order of their starts. Joins overlapping gaps.
- */
-static void gap_join(struct trace_analysis *a, uint64_t start, uint64_t end)
-{
-	struct gap *last = a->nr_gaps ? &a->gaps[a->nr_gaps - 1] : NULL;
-
-	if (end <= start)
-		return;
-	if (last && start <= last->end) {
-		if (end > last->end)
-			last->end = end;
-		return;
-	}
-	a->gaps[a->nr_gaps] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
-	a->nr_gaps++;
-	a->pieces_left += PIECES_PER_GAP;
-}
-
 /* ---- what was not recorded ---- */
-
-static bool is_recorded(const struct trace_event *event, uint32_t id)
-{
-	const struct trace_trace_mask *mask = event->payload;
-	const uint64_t words[TRACE_MASK_WORDS] = {mask->mask0, mask->mask1, mask->mask2, mask->mask3};
-
-	return words[id / 64] >> id % 64 & 1;
-}
-
-/* Does the mask include all events that change which file a descriptor refers to? */
-static bool has_opens(const struct trace_event *event)
-{
-	static const uint32_t ids[] = {TRACE_EV_fs_open, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		if (!is_recorded(event, ids[i]))
-			return false;
-	return true;
-}
-
-/* The mask of @event is valid from now on. */
-static void mask_hold(struct trace_analysis *a, const struct trace_event *event)
-{
-	bool turns = is_recorded(event, TRACE_EV_sched_switch);
-
-	a->has_mask = true;
-	a->paused = !turns;
-	a->sees_opens = has_opens(event);
-	a->no_wakings = !is_recorded(event, TRACE_EV_sched_waking);
-	a->no_entries = !is_recorded(event, TRACE_EV_sys_enter);
-	a->no_exits = !is_recorded(event, TRACE_EV_sys_exit);
-	for (uint32_t id = 0; id < TRACE_EV_MAX; id++)
-		if (is_recorded(event, id))
-			a->recorded[id / 64] |= 1ull << id % 64;
-		else if (turns)
-			a->unrecorded[id / 64] |= 1ull << id % 64;
-}
-
-/* The window begins with this mask: drop the knowledge of earlier masks. */
-static void mask_begin(struct trace_analysis *a, const struct trace_event *event)
-{
-	memset(a->recorded, 0, sizeof(a->recorded));
-	memset(a->unrecorded, 0, sizeof(a->unrecorded));
-	mask_hold(a, event);
-}
 
 void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	if (a->has_mask && !a->sees_opens && has_opens(event))
-		forget_opened(a);
-	mask_hold(a, event);
+	if (a->masks.any && !a->masks.sees_opens && has_opens(event))
+		drop_opened(a);
+	mask_hold(&a->masks, event);
 }
 
 static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
 {
-	struct cpu_gap *bigger = reallocarray(a->cpu_gaps, a->nr_cpu_gaps + more + 1, sizeof(*bigger));
+	struct cpu_gap *bigger = reallocarray(a->gaps.of_cpus, a->gaps.nr_of_cpus + more + 1, sizeof(*bigger));
 
 	if (bigger)
-		a->cpu_gaps = bigger;
+		a->gaps.of_cpus = bigger;
 	return bigger;
 }
 
@@ -177,16 +113,9 @@ static bool halt_add(struct trace_analysis *a, uint64_t from, uint64_t to)
 	if (!cpu_gaps_reserve(a, a->nr_cpus))
 		return false;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = from, .end = to, .cpu = i};
-	a->halted_ns += to - from;
+		a->gaps.of_cpus[a->gaps.nr_of_cpus++] = (struct cpu_gap){.start = from, .end = to, .cpu = i};
+	a->gaps.halted_ns += to - from;
 	return true;
-}
-
-bool is_left_out(const struct trace_analysis *a, const char *what)
-{
-	const char *left_out = trace_string(a->trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
-
-	return left_out && strcmp(left_out, what) == 0;
 }
 
 /*
@@ -215,7 +144,7 @@ static int find_halts(struct trace_analysis *a)
 		halted = !is_recorded(event, TRACE_EV_sched_switch);
 		since = first ? a->start_ns : event->ts_ns;
 		if (first || event->ts_ns < a->start_ns)
-			mask_begin(a, event);
+			mask_begin(&a->masks, event);
 		first = false;
 	}
 	if (ok && halted)
@@ -226,66 +155,7 @@ static int find_halts(struct trace_analysis *a)
 
 uint64_t trace_analysis_halted_ns(const struct trace_analysis *a)
 {
-	return a->halted_ns;
-}
-
-bool trace_analysis_is_filtered(const struct trace_analysis *a)
-{
-	return a->filtered;
-}
-
-bool trace_analysis_sees_wakeups(const struct trace_analysis *a)
-{
-	return trace_analysis_recorded(a, TRACE_EV_sched_waking) == TRACE_RECORDED_ALWAYS;
-}
-
-enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint32_t id)
-{
-	enum trace_recorded never;
-
-	if (id >= TRACE_EV_MAX)
-		return TRACE_RECORDED_NEVER;
-	/* some events came all the same, and their time is accounted */
-	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
-	if (!a->has_mask)
-		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? never : TRACE_RECORDED_ALWAYS;
-	if (!(a->recorded[id / 64] >> id % 64 & 1))
-		return never;
-	return a->unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
-}
-
-/*
- * Were all of @ids always recorded? Time in which no scheduling changes were recorded does not
- * count, since the results say nothing about that time.
- */
-static bool sees(const struct trace_analysis *a, const uint32_t *ids, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (trace_analysis_recorded(a, ids[i]) != TRACE_RECORDED_ALWAYS)
-			return false;
-	return true;
-}
-
-bool trace_analysis_sees_calls(const struct trace_analysis *a)
-{
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-
-	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
-}
-
-bool trace_analysis_sees_traps(const struct trace_analysis *a)
-{
-	static const uint32_t ids[] = {TRACE_EV_fault_entry, TRACE_EV_fault_exit};
-
-	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
-}
-
-bool trace_analysis_sees_interrupts(const struct trace_analysis *a)
-{
-	static const uint32_t ids[] = {TRACE_EV_irq_entry,     TRACE_EV_irq_exit,     TRACE_EV_softirq_entry,
-				       TRACE_EV_softirq_exit, TRACE_EV_vector_entry, TRACE_EV_vector_exit};
-
-	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));
+	return a->gaps.halted_ns;
 }
 
 /* ---- all of it ---- */
@@ -297,113 +167,41 @@ int lost_prepare(struct trace_analysis *a)
 
 	if (error)
 		return error;
-	a->next_gap_ns = UINT64_MAX;
-	a->pieces_left = PIECES;
-	a->gaps = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->gaps));
-	a->doubts = calloc(nr + a->nr_cpu_gaps + 1, sizeof(*a->doubts));
-	if (!cpu_gaps_reserve(a, nr) || !a->gaps || !a->doubts)
+	a->gaps.next_ns = UINT64_MAX;
+	a->gaps.pieces_left = PIECES;
+	a->gaps.joined = calloc(nr + a->gaps.nr_of_cpus + 1, sizeof(*a->gaps.joined));
+	a->gaps.losses = calloc(nr + a->gaps.nr_of_cpus + 1, sizeof(*a->gaps.losses));
+	if (!cpu_gaps_reserve(a, nr) || !a->gaps.joined || !a->gaps.losses)
 		return -ENOMEM;
-	for (size_t i = 0; i < a->nr_cpu_gaps; i++)
-		a->doubts[a->nr_doubts++] = a->cpu_gaps[i].start;
+	for (size_t i = 0; i < a->gaps.nr_of_cpus; i++)
+		a->gaps.losses[a->gaps.nr_losses++] = a->gaps.of_cpus[i].start;
 	for (size_t i = 0; i < nr; i++) {
 		const struct trace_gap *gap = trace_get_gap(a->trace, i);
 
 		if (is_user(a, gap->stream) || trace_gap_is_older(a->trace, gap))
 			continue;
-		a->doubts[a->nr_doubts++] = gap->start_ns;
+		a->gaps.losses[a->gaps.nr_losses++] = gap->start_ns;
 		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 			continue;
-		a->cpu_gaps[a->nr_cpu_gaps++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
+		a->gaps.of_cpus[a->gaps.nr_of_cpus++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
 	}
-	if (!sort_rows(a->cpu_gaps, a->nr_cpu_gaps, sizeof(*a->cpu_gaps), by_start))
+	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;
-	qsort(a->doubts, a->nr_doubts, sizeof(*a->doubts), by_time);
-	if (a->nr_cpu_gaps)
-		a->next_gap_ns = a->cpu_gaps[0].start;
+	qsort(a->gaps.losses, a->gaps.nr_losses, sizeof(*a->gaps.losses), by_time);
+	if (a->gaps.nr_of_cpus)
+		a->gaps.next_ns = a->gaps.of_cpus[0].start;
 	return 0;
-}
-
-/* The number of joined gaps that begin before @ns. */
-static size_t gaps_before(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t low = 0, high = a->nr_gaps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->gaps[middle].start < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-size_t lost_from(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t nr = gaps_before(a, ns);
-
-	return nr ? nr - 1 : 0;
-}
-
-/* Gap time from the beginning until @ns. */
-static uint64_t gap_time(const struct trace_analysis *a, uint64_t ns)
-{
-	size_t nr = gaps_before(a, ns);
-	const struct gap *last;
-
-	if (!nr)
-		return 0;
-	last = &a->gaps[nr - 1];
-	return last->before + ((ns < last->end ? ns : last->end) - last->start);
-}
-
-uint64_t lost_overlap(const struct trace_analysis *a, uint64_t from, uint64_t to)
-{
-	return a->nr_gaps ? gap_time(a, to) - gap_time(a, from) : 0;
-}
-
-/* The first of @times that is not before @ns; UINT64_MAX: none. */
-static uint64_t time_from(const uint64_t *times, size_t nr, uint64_t ns)
-{
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times[middle] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nr ? times[low] : UINT64_MAX;
-}
-
-uint64_t lost_first(const struct trace_analysis *a, uint64_t from, uint64_t to)
-{
-	size_t nr = gaps_before(a, from + 1);
-	uint64_t first = UINT64_MAX, doubt = time_from(a->doubts, a->nr_doubts, from), late = time_from(a->late_doubts, a->nr_late_doubts, from);
-
-	if (nr && a->gaps[nr - 1].end > from)
-		first = from;
-	else if (nr < a->nr_gaps)
-		first = a->gaps[nr].start;
-	if (doubt < first)
-		first = doubt;
-	if (late < first)
-		first = late;
-	return first < to ? first : UINT64_MAX;
 }
 
 static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, uint64_t end)
 {
 	struct trace_thread *thread = cpu->current;
 
-	books_cpu(a, cpu, start);
+	acct_cpu(a, cpu, start);
 	if (thread && thread != &cpu->idle) {
-		books_mode(a, thread, false);
+		acct_mode(a, thread, false);
 		frames_pop(a, thread, cpu->mark, 0, 0);
-		thread->place = PLACE_LOST;
+		thread->sched_state = SCHED_UNKNOWN;
 		thread->since = cpu->mark;
 		thread->has_early = false;
 	}
@@ -413,46 +211,46 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	cpu->touched = false;
 	if (end > cpu->gap_until)
 		cpu->gap_until = end;
-	cpu->turn_since = cpu->gap_until;
+	cpu->slice_since = cpu->gap_until;
 	cpu->quota_tid = 0;
-	cpu->before = (struct turn){0};
-	books_log(a, cpu, cpu->mark);
+	cpu->before = (struct slice){0};
+	slice_log_begin(a, cpu, cpu->mark);
 }
 
 void lost_begin(struct trace_analysis *a, uint64_t ns)
 {
-	while (a->next_cpu_gap < a->nr_cpu_gaps && a->cpu_gaps[a->next_cpu_gap].start <= ns) {
-		const struct cpu_gap *gap = &a->cpu_gaps[a->next_cpu_gap++];
+	while (a->gaps.next < a->gaps.nr_of_cpus && a->gaps.of_cpus[a->gaps.next].start <= ns) {
+		const struct cpu_gap *gap = &a->gaps.of_cpus[a->gaps.next++];
 		uint64_t start = gap->start > a->start_ns ? gap->start : a->start_ns;
 
-		gap_join(a, gap->start, gap->end);
+		gap_log_add(&a->gaps, gap->start, gap->end);
 		lost_cpu(a, &a->cpus[gap->cpu], start, gap->end);
 	}
-	a->next_gap_ns = a->next_cpu_gap < a->nr_cpu_gaps ? a->cpu_gaps[a->next_cpu_gap].start : UINT64_MAX;
+	a->gaps.next_ns = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX;
 }
 
 /* Makes room for one more late gap, and for its entries in gaps and late_doubts. */
 static bool damages_reserve(struct trace_analysis *a)
 {
-	size_t room = a->room_for_damages ? 2 * a->room_for_damages : 16;
+	size_t room = a->gaps.max_late ? 2 * a->gaps.max_late : 16;
 	struct trace_gap *damages;
-	uint64_t *doubts;
+	uint64_t *losses;
 	struct gap *gaps;
 
-	if (a->nr_damages < a->room_for_damages)
+	if (a->gaps.nr_late < a->gaps.max_late)
 		return true;
-	damages = reallocarray(a->damages, room, sizeof(*damages));
+	damages = reallocarray(a->gaps.late, room, sizeof(*damages));
 	if (damages)
-		a->damages = damages;
-	doubts = reallocarray(a->late_doubts, room, sizeof(*doubts));
-	if (doubts)
-		a->late_doubts = doubts;
-	gaps = reallocarray(a->gaps, a->nr_cpu_gaps + room, sizeof(*gaps));
+		a->gaps.late = damages;
+	losses = reallocarray(a->gaps.late_losses, room, sizeof(*losses));
+	if (losses)
+		a->gaps.late_losses = losses;
+	gaps = reallocarray(a->gaps.joined, a->gaps.nr_of_cpus + room, sizeof(*gaps));
 	if (gaps)
-		a->gaps = gaps;
-	if (!damages || !doubts || !gaps)
+		a->gaps.joined = gaps;
+	if (!damages || !losses || !gaps)
 		return false;
-	a->room_for_damages = room;
+	a->gaps.max_late = room;
 	return true;
 }
 
@@ -461,10 +259,10 @@ static void damage_begin(struct trace_analysis *a, const struct trace_gap *gap)
 {
 	if (is_user(a, gap->stream))
 		return;
-	a->late_doubts[a->nr_late_doubts++] = gap->start_ns;
+	a->gaps.late_losses[a->gaps.nr_late_losses++] = gap->start_ns;
 	if (is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 		return;
-	gap_join(a, gap->start_ns, gap->end_ns);
+	gap_log_add(&a->gaps, gap->start_ns, gap->end_ns);
 	lost_cpu(a, &a->cpus[gap->cpu], gap->start_ns > a->start_ns ? gap->start_ns : a->start_ns, gap->end_ns);
 }
 
@@ -472,7 +270,7 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 {
 	struct trace_analysis *a = analysis;
 
-	if (!a->gaps) /* the pass has not begun: the cursor is rewound and reports it again */
+	if (!a->gaps.joined) /* the pass has not begun: the cursor is rewound and reports it again */
 		return;
 	if (!damages_reserve(a)) {
 		a->failed = -ENOMEM;
@@ -481,11 +279,11 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 	lost_begin(a, gap->start_ns);
 	if (gap->start_ns > a->now)
 		a->now = gap->start_ns;
-	a->damages[a->nr_damages++] = *gap;
+	a->gaps.late[a->gaps.nr_late++] = *gap;
 	damage_begin(a, gap);
-	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].damage)
-			a->hooks[i].damage(a->hooks[i].data, a, gap);
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].damage)
+			a->hooks.list[i].damage(a->hooks.list[i].data, a, gap);
 }
 
 const char *trace_analysis_start_damage(const struct trace_analysis *a, uint64_t *ret_lost)
@@ -496,10 +294,10 @@ const char *trace_analysis_start_damage(const struct trace_analysis *a, uint64_t
 
 size_t trace_analysis_nr_late_gaps(const struct trace_analysis *a)
 {
-	return a->nr_damages;
+	return a->gaps.nr_late;
 }
 
 const struct trace_gap *trace_analysis_get_late_gap(const struct trace_analysis *a, size_t idx)
 {
-	return idx < a->nr_damages ? &a->damages[idx] : NULL;
+	return idx < a->gaps.nr_late ? &a->gaps.late[idx] : NULL;
 }

@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "handlers.h"
 #include "state.h"
+#include "state_memory.h"
 
 #define MAX_MAPPINGS (1u << 20)
 
-struct memory *memory_new(struct trace_analysis *a)
+struct process_memory *memory_new(struct trace_analysis *a)
 {
-	struct memory *memory = calloc(1, sizeof(*memory));
+	struct process_memory *memory = calloc(1, sizeof(*memory));
 
 	if (!memory)
 		a->failed = -ENOMEM;
@@ -21,14 +21,14 @@ struct memory *memory_new(struct trace_analysis *a)
 	return memory;
 }
 
-struct memory *memory_ref(struct memory *memory)
+struct process_memory *memory_ref(struct process_memory *memory)
 {
 	if (memory)
 		memory->refs++;
 	return memory;
 }
 
-struct memory *memory_unref(struct memory *memory)
+struct process_memory *memory_unref(struct process_memory *memory)
 {
 	if (memory && --memory->refs == 0) {
 		free(memory->maps);
@@ -37,9 +37,9 @@ struct memory *memory_unref(struct memory *memory)
 	return NULL;
 }
 
-struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory)
+struct process_memory *memory_copy(struct trace_analysis *a, const struct process_memory *memory)
 {
-	struct memory *copy = memory_new(a);
+	struct process_memory *copy = memory_new(a);
 
 	if (copy && memory)
 		copy->has_foreign = memory->has_foreign;
@@ -56,7 +56,7 @@ struct memory *memory_copy(struct trace_analysis *a, const struct memory *memory
 }
 
 /* Returns the index of the first mapping that ends after @address. */
-static uint32_t map_after(const struct memory *memory, uint64_t address)
+static uint32_t map_after(const struct process_memory *memory, uint64_t address)
 {
 	uint32_t low = 0, high = memory->nr;
 
@@ -71,14 +71,14 @@ static uint32_t map_after(const struct memory *memory, uint64_t address)
 	return low;
 }
 
-file_idx memory_find(const struct memory *memory, uint64_t address)
+file_idx memory_find(const struct process_memory *memory, uint64_t address)
 {
 	uint32_t i = memory ? map_after(memory, address) : 0;
 
 	return memory && i < memory->nr && memory->maps[i].start <= address ? memory->maps[i].file : 0;
 }
 
-static bool maps_reserve(struct memory *memory, uint32_t nr)
+static bool maps_reserve(struct process_memory *memory, uint32_t nr)
 {
 	struct mapping *bigger;
 	uint32_t capacity = memory->capacity ? memory->capacity : 8;
@@ -96,7 +96,7 @@ static bool maps_reserve(struct memory *memory, uint32_t nr)
 }
 
 /* Replaces maps[first .. last) by @with[0 .. nr). */
-static void maps_replace(struct memory *memory, uint32_t first, uint32_t last, const struct mapping *with, uint32_t nr)
+static void maps_replace(struct process_memory *memory, uint32_t first, uint32_t last, const struct mapping *with, uint32_t nr)
 {
 	memmove(&memory->maps[first + nr], &memory->maps[last], (memory->nr - last) * sizeof(*with));
 	memcpy(&memory->maps[first], with, nr * sizeof(*with));
@@ -104,7 +104,7 @@ static void maps_replace(struct memory *memory, uint32_t first, uint32_t last, c
 }
 
 /* Maps @file from @start to @end; 0: no file. Mappings that were there are cut or removed. */
-void memory_map(struct trace_analysis *a, struct memory *memory, uint64_t start, uint64_t end, file_idx file)
+void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file)
 {
 	uint32_t first = map_after(memory, start), last = first, nr = 0;
 	struct mapping with[3];

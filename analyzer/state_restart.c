@@ -28,41 +28,41 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "handlers.h"
+#include "start_records.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_close.h"
+#include "state_container.h"
+#include "state_restart.h"
 
 #define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
 
 /* It has no event since the pause, or since another loss before @again_ns. */
 static bool is_stale(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread->place != PLACE_DEAD && thread->place != PLACE_ON_CPU && thread->since < a->again_ns && lost_overlap(a, thread->since, a->again_ns);
+	return thread->sched_state != SCHED_DEAD && thread->sched_state != SCHED_ON_CPU && thread->since < a->restart.since_ns && gap_log_overlap(&a->gaps, thread->since, a->restart.since_ns);
 }
 
-static bool was_told(const struct trace_analysis *a, const struct trace_thread *thread)
+static bool was_described(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread->told_ns >= a->again_ns;
+	return thread->described_ns >= a->restart.since_ns;
 }
 
 static void end_unseen(struct trace_analysis *a, struct trace_thread *thread)
 {
-	thread_found_on_cpu(a, thread, a->again_ns);
-	thread_end(a, thread, a->again_ns);
+	thread_found_on_cpu(a, thread, a->restart.since_ns);
+	thread_end(a, thread, a->restart.since_ns);
 }
 
 /* ---- descriptors and mappings ---- */
 
 /* Each process gets empty tables of its own. */
-static void forget_tables(struct trace_analysis *a, const struct trace_process *process)
+static void drop_tables(struct trace_analysis *a, const struct trace_process *process)
 {
 	struct fd_table *fds = fds_copy(a, NULL);
-	struct memory *memory = memory_new(a);
+	struct process_memory *memory = memory_new(a);
 
 	for (struct trace_thread *thread = process->first; thread; thread = thread->next) {
-		if (thread->place == PLACE_DEAD)
+		if (thread->sched_state == SCHED_DEAD)
 			continue;
 		if (memory && thread->memory)
 			memory->has_foreign |= thread->memory->has_foreign;
@@ -77,10 +77,10 @@ static void forget_tables(struct trace_analysis *a, const struct trace_process *
 	memory_unref(memory);
 }
 
-void on_start_told(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+void on_start_record(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	if (a->again_ns)
-		start_told(a, event);
+	if (a->restart.since_ns)
+		start_record_apply(a, event);
 }
 
 /* ---- threads ---- */
@@ -92,7 +92,7 @@ void on_start_told(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 static bool process_lives(const struct trace_analysis *a, const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->place != PLACE_DEAD && (was_told(a, thread) || !is_stale(a, thread)))
+		if (thread->sched_state != SCHED_DEAD && (was_described(a, thread) || !is_stale(a, thread)))
 			return true;
 	return false;
 }
@@ -109,13 +109,13 @@ static struct trace_thread *thread_born(struct trace_analysis *a, const struct t
 	 * A thread may have its record before its leader, although its process ended and the pid
 	 * was reused. The old process's other threads end with the second start_again.
 	 */
-	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !start_owner(a, process)))
+	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !process_owner(a, process)))
 		process = process_new(a, start->tgid);
-	owner = process ? start_owner(a, process) : NULL;
+	owner = process ? process_owner(a, process) : NULL;
 	thread = process ? thread_new(a, start->tid, process, born) : NULL;
 	if (!thread)
 		return NULL;
-	thread->place = PLACE_LOST;
+	thread->sched_state = SCHED_UNKNOWN;
 	thread->fds = owner ? fds_ref(owner->fds) : fds_copy(a, NULL);
 	thread->memory = owner ? memory_ref(owner->memory) : memory_new(a);
 	start_describe(thread, event);
@@ -142,7 +142,7 @@ static bool agrees(const struct trace_analysis *a, const struct trace_thread *th
 {
 	const struct frame *frame = &thread->frames[0];
 
-	if (start->running || !(start->state & SLEEPS) || (thread->place != PLACE_BLOCKED && thread->place != PLACE_OFF_AT_START))
+	if (start->running || !(start->state & SLEEPS) || (thread->sched_state != SCHED_BLOCKED && thread->sched_state != SCHED_OFF_AT_START))
 		return false;
 	if (start->nr < 0 || (thread->flags & THREAD_MODE_UNKNOWN ? frame->call == CALL_UNKNOWN : !thread->depth))
 		return start->nr < 0 && !thread->depth;
@@ -156,17 +156,17 @@ static void correct(struct trace_analysis *a, struct trace_thread *thread, const
 
 	if (thread->flags & (THREAD_FILTERED | THREAD_HIDDEN))
 		return;
-	if (thread->place != PLACE_LOST && agrees(a, thread, start))
+	if (thread->sched_state != SCHED_UNKNOWN && agrees(a, thread, start))
 		return;
 	thread_found_on_cpu(a, thread, ns);
 	if (start->running || !(start->state & SLEEPS))
 		return;
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
-	start_place(thread, event, ns);
+	start_sched_state(thread, event, ns);
 }
 
 /* The thread that the record describes. NULL: it does not exist now, or memory is out. */
-static struct trace_thread *thread_told(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
+static struct trace_thread *thread_described(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
 	struct trace_thread *thread = thread_find(a, start->tid);
@@ -177,22 +177,22 @@ static struct trace_thread *thread_told(struct trace_analysis *a, const struct t
 	if (start->state & (TASK_STATES_ENDED | TASK_STATE_NEW))
 		return NULL;
 	/* it died just after the recorder read it */
-	if (thread && thread->place == PLACE_DEAD && start->start_ns <= thread->end_ns)
+	if (thread && thread->sched_state == SCHED_DEAD && start->start_ns <= thread->end_ns)
 		return NULL;
-	if (thread && is_stale(a, thread) && start->start_ns > lost_first(a, thread->since, ns)) {
+	if (thread && is_stale(a, thread) && start->start_ns > gap_log_first_loss(&a->gaps, thread->since, ns)) {
 		end_unseen(a, thread);
 		thread = NULL;
 	}
-	if (!thread || thread->place == PLACE_DEAD)
+	if (!thread || thread->sched_state == SCHED_DEAD)
 		thread = thread_born(a, event, ns);
 	if (thread)
-		thread->told_ns = ns;
+		thread->described_ns = ns;
 	return thread;
 }
 
 void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	struct trace_thread *thread = a->again_ns ? thread_told(a, event, ns) : NULL;
+	struct trace_thread *thread = a->restart.since_ns ? thread_described(a, event, ns) : NULL;
 
 	if (!thread)
 		return;
@@ -210,11 +210,11 @@ static bool again_open(struct trace_analysis *a)
 
 	mask[TRACE_EV_start_thread / 64] |= 1ull << TRACE_EV_start_thread % 64;
 	mask[TRACE_EV_start_again / 64] |= 1ull << TRACE_EV_start_again % 64;
-	if (!a->again)
-		a->again = trace_cursor_new(a->trace, &options, NULL);
-	if (!a->again)
+	if (!a->restart.ahead)
+		a->restart.ahead = trace_cursor_new(a->trace, &options, NULL);
+	if (!a->restart.ahead)
 		a->failed = -ENOMEM;
-	return a->again;
+	return a->restart.ahead;
 }
 
 /*
@@ -226,59 +226,59 @@ static void look_ahead(struct trace_analysis *a, uint32_t number)
 	const struct trace_event *event;
 	int error;
 
-	while (a->nr_again_ahead <= number && again_open(a) && (event = trace_cursor_next(a->again))) {
+	while (a->restart.nr_ahead <= number && again_open(a) && (event = trace_cursor_next(a->restart.ahead))) {
 		if (!a->handlers[event->id] || event->cpu >= a->nr_cpus)
 			continue;
 		if (event->id == TRACE_EV_start_again)
-			a->nr_again_ahead++;
-		else if (a->nr_again_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->again_ns)
-			thread_told(a, event, a->again_ns);
+			a->restart.nr_ahead++;
+		else if (a->restart.nr_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->restart.since_ns)
+			thread_described(a, event, a->restart.since_ns);
 	}
-	error = a->again ? trace_cursor_error(a->again, NULL) : 0;
+	error = a->restart.ahead ? trace_cursor_error(a->restart.ahead, NULL) : 0;
 	if (error && error != -EBADMSG) /* the pass meets the damaged chunk, too */
 		a->failed = error;
 }
 
-void start_foresee(struct trace_analysis *a)
+void start_read_ahead(struct trace_analysis *a)
 {
-	uint64_t before = a->again_ns;
+	uint64_t before = a->restart.since_ns;
 
-	a->again_ns = a->now;
-	look_ahead(a, a->nr_again + 1);
-	a->again_ns = before;
+	a->restart.since_ns = a->now;
+	look_ahead(a, a->restart.nr + 1);
+	a->restart.since_ns = before;
 }
 
 static void begin(struct trace_analysis *a, uint64_t ns)
 {
-	a->again_ns = ns;
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		if (start_owner(a, a->processes[i]))
-			forget_tables(a, a->processes[i]);
-	look_ahead(a, a->nr_again);
+	a->restart.since_ns = ns;
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		if (process_owner(a, a->threads.processes[i]))
+			drop_tables(a, a->threads.processes[i]);
+	look_ahead(a, a->restart.nr);
 }
 
 /* All descriptors and control groups are known now. */
 static void settle(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_process *process = a->processes[i];
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+		struct trace_process *process = a->threads.processes[i];
 
 		for (struct trace_thread *thread = process->first; thread; thread = thread->next)
-			if (thread->place != PLACE_DEAD && !was_told(a, thread) && is_stale(a, thread))
+			if (thread->sched_state != SCHED_DEAD && !was_described(a, thread) && is_stale(a, thread))
 				end_unseen(a, thread);
-			else if (thread->place == PLACE_OFF_AT_START && was_told(a, thread))
+			else if (thread->sched_state == SCHED_OFF_AT_START && was_described(a, thread))
 				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
-		if (start_owner(a, process))
+		if (process_owner(a, process))
 			cgroup_put(a, process, process->cgroup);
 	}
-	a->again_ns = 0;
+	a->restart.since_ns = 0;
 }
 
 void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	a->nr_again++;
+	a->restart.nr++;
 	if (!((const struct trace_start_again *)event->payload)->done)
 		begin(a, ns);
-	else if (a->again_ns)
+	else if (a->restart.since_ns)
 		settle(a);
 }

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_sched.c - threads: wakeups and switches. state_life.c has fork, rename and death.
+ * state_sched.c - switches and wakeups. state_life.c has fork, rename and death.
  *
  * Scheduling states and the events between them:
  *
- *   NEW --wakeup_new--> QUEUED --switch in--> ON_CPU --switch out--> QUEUED (still runnable)
- *                         ^                     |
- *                         +------ waking ------ BLOCKED              or DEAD
+ *   NEW --wakeup_new--> RUNNABLE --switch in--> ON_CPU --switch out--> RUNNABLE
+ *                          ^                      |
+ *                          +------- waking ------ BLOCKED              or DEAD
  *
  * States that began before the trace are decided backwards:
  * - A thread off the CPUs at the start (OFF_AT_START) was blocked if its first event is a wakeup.
  *   It was queued if its first event is a switch in.
  * - A thread that is on a CPU or waits for one may be in user mode or in a system call
  *   (MODE_UNKNOWN). Its next own event decides. A thread that blocks was in the kernel.
- *
- * Inconsistencies: a thread leaves a CPU that the state gives to another thread, or it runs without
- * a recorded wakeup.
  *
  * A blocked thread is switched in without a wakeup, wakeups are recorded, and nothing was lost:
  * - As a rule the thread never slept. Either the wakeup came while the thread was about to sleep,
@@ -31,297 +28,22 @@
  * If wakeups are not recorded, the thread slept and then queued. The time of the change is not
  * known, so all of it is unknown.
  *
- * Any other inconsistency comes from a missing event. The time from the first loss on is unknown,
- * or all of the interval if no loss is known.
+ * Any other inconsistency comes from a missing event: state_close.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "slice_log.h"
-#include "handlers.h"
 #include "kernel_numbers.h"
+#include "pending.h"
+#include "slice_log.h"
 #include "state.h"
-#include "state_lost.h"
-#include "state_ran.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_cause.h"
+#include "state_close.h"
+#include "state_frame.h"
+#include "state_life.h"
+#include "state_sched.h"
 #include "wait.h"
-#include "potential_wakers.h"
-
-struct idx_row {
-	uint64_t key;
-	uint32_t idx;
-};
-
-/* ---- processes ---- */
-
-struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
-{
-	struct trace_process *process;
-	struct idx_row *row;
-
-	if (a->nr_processes >= a->max_processes) {
-		uint32_t max = a->max_processes ? a->max_processes * 2 : 64;
-		struct trace_process **bigger = reallocarray(a->processes, max, sizeof(*bigger));
-
-		if (!bigger)
-			goto fail;
-		a->processes = bigger;
-		a->max_processes = max;
-	}
-	process = arena_take(&a->arena, sizeof(*process));
-	if (!process)
-		goto fail;
-	process->idx = a->nr_processes;
-	process->pid = pid;
-	process->strings = &a->strings;
-	a->processes[a->nr_processes++] = process;
-	row = books_row(a, &a->process_by_pid, sizeof(*row), pid + 1ull);
-	row->idx = process->idx;
-	return process;
-fail:
-	a->failed = -ENOMEM;
-	return NULL;
-}
-
-void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx)
-{
-	struct idx_row *row = books_row(a, &a->process_by_pid, sizeof(*row), process->pid + 1ull);
-
-	if (row->idx == process->idx)
-		row->idx = idx;
-	process->idx = idx;
-	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
-		thread->process_idx = idx;
-}
-
-struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
-{
-	const struct idx_row *row = table_find(&a->process_by_pid, sizeof(*row), pid + 1ull);
-
-	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->processes[row->idx] : NULL;
-}
-
-struct trace_process *process_get(struct trace_analysis *a, uint32_t pid)
-{
-	struct trace_process *process = process_find(a, pid);
-
-	return process ? process : process_new(a, pid);
-}
-
-void process_set_comm(struct trace_thread *thread, const char *comm)
-{
-	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
-	if (thread->tid == thread->process->pid || !thread->process->comm[0])
-		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
-	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
-		thread->flags |= THREAD_SOFTIRQ_DAEMON;
-	if (!(thread->flags & THREAD_KERNEL) && (strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0))
-		thread->flags |= THREAD_IO_WORKER;
-}
-
-/* ---- threads ---- */
-
-struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
-{
-	struct trace_thread ***page = &a->pages[tid / TID_PAGE];
-
-	if (!*page) {
-		*page = calloc(TID_PAGE, sizeof(**page));
-		if (!*page) {
-			a->failed = -ENOMEM;
-			return NULL;
-		}
-	}
-	return &(*page)[tid % TID_PAGE];
-}
-
-struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
-{
-	if (tid >= MAX_TID || !a->pages[tid / TID_PAGE])
-		return NULL;
-	return a->pages[tid / TID_PAGE][tid % TID_PAGE];
-}
-
-struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns)
-{
-	struct trace_thread **slot = tid && tid < MAX_TID && process ? thread_slot(a, tid) : NULL;
-	struct trace_thread *thread = slot ? arena_take(&a->arena, sizeof(*thread)) : NULL;
-
-	if (!thread) {
-		if (slot)
-			a->failed = -ENOMEM;
-		return NULL;
-	}
-	*slot = thread;
-	thread->idx = a->nr_threads++;
-	thread->tid = tid;
-	thread->process = process;
-	thread->process_idx = process->idx;
-	thread->start_ns = thread->since = start_ns;
-	thread->flags = filtered_hides(a, process) ? THREAD_FILTERED : 0;
-	thread->place = PLACE_NEW;
-	if (process->last)
-		process->last->next = thread;
-	else
-		process->first = thread;
-	process->last = thread;
-	process->nr_threads++;
-	process->nr_living++;
-	return thread;
-}
-
-void frame_forget(struct frame *frame)
-{
-	frame->call = CALL_UNKNOWN;
-	frame->file = 0;
-	frame->nr_args = 0;
-	frame->has_path = false;
-}
-
-void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
-{
-	struct frame *frame = &thread->frames[0];
-
-	thread->depth = 0;
-	if (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER))
-		return;
-	thread->flags |= THREAD_MODE_UNKNOWN;
-	memset(frame, 0, sizeof(*frame));
-	frame->kind = FRAME_SYSCALL;
-	frame->call = CALL_UNKNOWN;
-	books_snapshot(thread, ns, &frame->begin);
-}
-
-/*
- * The birth of this thread was not recorded. It is as old as the trace; but if there is a start
- * state without it, it was born unseen, just now.
- */
-struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
-{
-	struct trace_thread *thread = thread_find(a, tid);
-	bool known_start = a->counts[TRACE_EV_start_thread] != 0;
-	uint64_t start = known_start && a->now > a->start_ns ? a->now : a->start_ns;
-
-	if (thread || !tid || tid >= MAX_TID)
-		return thread;
-	if (a->paused) {
-		start_foresee(a);
-		thread = thread_find(a, tid);
-		if (thread)
-			return thread;
-	}
-	thread = thread_new(a, tid, process_get(a, tid), start);
-	if (!thread)
-		return NULL;
-	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
-	thread_mode_unknown(thread, start);
-	return thread;
-}
-
-/* The thread was in the kernel: use the frame that was prepared for an unknown mode. */
-static void was_in_kernel(struct trace_analysis *a, struct trace_thread *thread)
-{
-	books_mode(a, thread, true);
-}
-
-void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	switch (thread->place) {
-	case PLACE_ON_CPU: /* the time of its CPU is closed already */
-	case PLACE_DEAD:
-		break;
-	case PLACE_QUEUED:
-		books_queued(a, thread, ns, NULL);
-		break;
-	case PLACE_OFF_AT_START:
-		/* It has no event at all. The start state says whether it was runnable. */
-		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
-			books_queued(a, thread, ns, NULL);
-			break;
-		}
-		was_in_kernel(a, thread);
-		if (ns >= a->end_ns)
-			end_learn_call(a, thread);
-		books_blocked(a, thread, ns, NULL);
-		break;
-	case PLACE_LOST:
-		hidden_close(a, thread, ns);
-		books_unknown(a, thread, ns);
-		break;
-	default:
-		if (ns >= a->end_ns)
-			end_learn_call(a, thread);
-		books_blocked(a, thread, ns, NULL);
-	}
-	turns_settle(a, thread); /* also closes a wait that would begin now */
-	books_mode(a, thread, false);
-	frames_pop(a, thread, ns, 0, 0);
-}
-
-void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	if (thread->place == PLACE_DEAD)
-		return;
-	thread_close(a, thread, ns);
-	thread->place = PLACE_DEAD;
-	thread->process->nr_living--;
-	thread->end_ns = ns;
-	thread->fds = fds_unref(thread->fds);
-	thread->memory = memory_unref(thread->memory);
-	free(thread->path);
-	thread->path = NULL;
-	thread->path_room = 0;
-	books_pack(a, thread);
-}
-
-/* ---- inconsistencies ---- */
-
-/* The thread on @cpu is not the one in the state: its time since the last closing is unknown. */
-static void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
-{
-	struct trace_thread *thread = cpu->current;
-
-	if (is_thread(cpu, thread)) {
-		books_mode(a, thread, false);
-		frames_pop(a, thread, cpu->mark, 0, 0);
-		thread->place = PLACE_LOST;
-		thread->since = ns > cpu->mark ? ns : cpu->mark;
-		thread->has_early = false;
-	}
-	books_cpu_unknown(a, cpu, ns);
-	irq_flush(cpu);
-	cpu->current = NULL;
-	cpu->hidden = false;
-}
-
-void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	struct cpu *cpu = &a->cpus[thread->cpu];
-
-	cpu_evict(a, cpu, ns);
-	books_log(a, cpu, ns);
-}
-
-void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
-{
-	uint64_t lost = lost_first(a, thread->since, ns);
-
-	if (thread->place != PLACE_LOST && lost == UINT64_MAX)
-		a->contradictions++;
-	if (thread->place == PLACE_ON_CPU) {
-		thread_evict(a, thread, ns);
-	/* the state was right until the loss */
-	} else if (lost != UINT64_MAX && lost > thread->since) {
-		thread_close(a, thread, lost);
-	}
-	books_unknown(a, thread, ns);
-	books_mode(a, thread, false);
-	frames_pop(a, thread, ns, 0, 0);
-	thread->place = PLACE_LOST;
-	thread_mode_unknown(thread, ns);
-}
 
 /* ---- switch ---- */
 
@@ -332,24 +54,24 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	thread->task_state = state;
 	thread->flags |= THREAD_VISIBLE;
 	if (state & TASK_STATES_ENDED) {
-		thread->place = PLACE_BLOCKED; /* of zero length */
+		thread->sched_state = SCHED_BLOCKED; /* of zero length */
 		thread_end(a, thread, ns);
 		return;
 	}
 	if (thread->flags & THREAD_FILTERED) {
-		thread->place = PLACE_LOST;
+		thread->sched_state = SCHED_UNKNOWN;
 		return;
 	}
 	if (state == TRACE_TASK_RUNNING) {
-		thread->place = PLACE_QUEUED;
-		turns_leave(a, cpu, thread, ns);
+		thread->sched_state = SCHED_RUNNABLE;
+		slice_log_leave(a, cpu, thread, ns);
 		return;
 	}
-	turns_settle(a, thread);
+	slice_log_settle(a, thread);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
-		was_in_kernel(a, thread);
-	thread->place = PLACE_BLOCKED;
+		acct_mode(a, thread, true);
+	thread->sched_state = SCHED_BLOCKED;
 }
 
 #define IDLE_NS 1000000u /* a CPU is not idle for so long while a runnable thread waits for it */
@@ -359,7 +81,7 @@ static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 	uint64_t end = to, idle = 0, oldest = cpu->log_pos > CPU_LOG ? cpu->log_pos - CPU_LOG : 0;
 
 	for (uint64_t i = cpu->log_pos; i > oldest && end > from; i--) {
-		const struct cpu_log_entry *entry = cpu_turn(cpu, i - 1);
+		const struct cpu_log_entry *entry = cpu_slice(cpu, i - 1);
 
 		if (entry->process == PROCESS_IDLE && end > entry->ns)
 			idle += end - (entry->ns > from ? entry->ns : from);
@@ -377,28 +99,28 @@ static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 	return thread->read_ns && thread->read_ns < ns && (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
 }
 
-static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_turn *turn)
+static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_slice *slice)
 {
-	books_blocked(a, thread, turn->from, NULL);
-	books_unknown(a, thread, turn->to);
+	pending_wait(a, thread, slice->from, NULL);
+	acct_unknown(a, thread, slice->to);
 	thread->cpu = cpu->cpu;
-	thread->queued_irq = books_irq_at(cpu, ns, turn->to);
-	books_queued(a, thread, ns, NULL);
+	thread->queued_irq = slice_log_irq_at(cpu, ns, slice->to);
+	acct_queued(a, thread, ns, NULL);
 }
 
 /*
  * If entries of system calls are not recorded: a thread that runs again may have returned from its
  * call. It may be in another call when it waits next.
  */
-static void forget_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+static void drop_call(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
-	if (!a->no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
+	if (!a->masks.no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
 		return;
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {
-		frame_forget(&thread->frames[0]);
+		frame_drop_call(&thread->frames[0]);
 		return;
 	}
 	frames_pop(a, thread, ns, 0, 0);
@@ -408,44 +130,44 @@ static void forget_call(struct trace_analysis *a, struct trace_thread *thread, u
 static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
 {
 	bool mode_unknown = thread->flags & THREAD_MODE_UNKNOWN;
-	struct hidden_turn turn;
+	struct hidden_slice slice;
 
-	switch (thread->place) {
-	case PLACE_OFF_AT_START:
+	switch (thread->sched_state) {
+	case SCHED_OFF_AT_START:
 		if (!thread->read_ns)
 			thread->cpu = cpu->cpu; /* no event or start state saw it on another CPU */
 		if (slept_since_start(thread, ns)) {
-			was_in_kernel(a, thread);
-			books_blocked(a, thread, ns, NULL);
+			acct_mode(a, thread, true);
+			pending_wait(a, thread, ns, NULL);
 			break;
 		}
-		if (a->no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
-			books_unknown(a, thread, ns);
+		if (a->masks.no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
+			acct_unknown(a, thread, ns);
 			break;
 		}
 		/* fallthrough */
-	case PLACE_QUEUED:
-	case PLACE_NEW:
-		books_queued(a, thread, ns, cpu);
+	case SCHED_RUNNABLE:
+	case SCHED_NEW:
+		acct_queued(a, thread, ns, cpu);
 		break;
-	case PLACE_BLOCKED:
+	case SCHED_BLOCKED:
 		if (thread->task_state == TASK_STATE_QUOTA)
-			books_blocked(a, thread, ns, NULL);
-		else if (!thread->has_early && a->no_wakings)
-			books_unknown(a, thread, ns);
+			pending_wait(a, thread, ns, NULL);
+		else if (!thread->has_early && a->masks.no_wakings)
+			acct_unknown(a, thread, ns);
 		else if (!thread->has_early && was_idle(cpu, thread->since, ns))
-			books_blocked(a, thread, ns, NULL);
+			pending_wait(a, thread, ns, NULL);
 		else if (!thread->has_early && a->nr_offline)
-			books_unknown(a, thread, ns);
-		else if (!thread->has_early && a->hides && hidden_turns(a, thread->since, ns, &turn))
-			woken_unseen(a, cpu, thread, ns, &turn);
-		else if (lost_first(a, thread->since, ns) == UINT64_MAX || thread->has_early)
-			books_queued(a, thread, ns, NULL);
+			acct_unknown(a, thread, ns);
+		else if (!thread->has_early && a->hidden.any && hidden_slices(a, thread->since, ns, &slice))
+			woken_unseen(a, cpu, thread, ns, &slice);
+		else if (gap_log_first_loss(&a->gaps, thread->since, ns) == UINT64_MAX || thread->has_early)
+			acct_queued(a, thread, ns, NULL);
 		else
 			thread_found_on_cpu(a, thread, ns);
 		break;
-	case PLACE_LOST:
-		books_unknown(a, thread, ns);
+	case SCHED_UNKNOWN:
+		acct_unknown(a, thread, ns);
 		if (!mode_unknown)
 			thread_mode_unknown(thread, ns);
 		break;
@@ -453,41 +175,11 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		thread_found_on_cpu(a, thread, ns);
 	}
 	if (!(thread->flags & THREAD_KERNEL))
-		forget_call(a, thread, ns);
+		drop_call(a, thread, ns);
 	cpu_take(a, cpu, thread);
 	thread->has_early = false;
-	if (!thread->desk)
-		desk_get(a, thread);
-}
-
-struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid)
-{
-	struct trace_thread *thread = thread_get(a, tid);
-
-	if (!thread || thread->place != PLACE_DEAD)
-		return thread;
-	/* Its number was reused, and the fork was not recorded. */
-	thread = thread_new(a, tid, process_new(a, tid), a->now);
-	if (thread) {
-		thread->place = PLACE_LOST;
-		thread_mode_unknown(thread, a->now);
-	}
-	return thread;
-}
-
-void ran_take(struct trace_analysis *a, ran_fn fn, void *data)
-{
-	struct trace_thread *thread = a->ran, *next;
-
-	a->ran = NULL;
-	for (; thread; thread = next) {
-		next = thread->next_ran;
-		thread->ran = thread->place == PLACE_ON_CPU;
-		thread->next_ran = thread->ran ? a->ran : NULL;
-		if (thread->ran)
-			a->ran = thread;
-		fn(data, thread);
-	}
+	if (!thread->slab)
+		acct_slab_get(a, thread);
 }
 
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -513,7 +205,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (cpu->nested)
 		irq_flush(cpu);
 	if (cpu->current == prev) {
-		books_cpu(a, cpu, ns);
+		acct_cpu(a, cpu, ns);
 	} else {
 		cpu_evict(a, cpu, ns);
 		if (is_thread(cpu, prev))
@@ -523,10 +215,10 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
-	cpu->before = (struct turn){sw->prev_tid, ns - cpu->turn_since, cpu->turn_stolen};
-	cpu->turn_since = ns;
-	cpu->turn_stolen = 0;
-	cpu->turn_woken = 0;
+	cpu->before = (struct slice){sw->prev_tid, ns - cpu->slice_since, cpu->slice_stolen};
+	cpu->slice_since = ns;
+	cpu->slice_stolen = 0;
+	cpu->slice_woken = 0;
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
@@ -534,18 +226,18 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	}
 	cpu->quota_tid = 0;
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
-	if (a->filtered && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
+	if (a->filter.is_on && (!is_thread(cpu, next) || (next->flags & THREAD_FILTERED)))
 		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
-		if (!sw->prev_tid && next->place == PLACE_QUEUED && ns > next->since)
-			cpu->turn_woken = ns - next->since;
+		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)
+			cpu->slice_woken = ns - next->since;
 		switch_in(a, cpu, next, ns);
 		hidden_enter(a, cpu, next, ns);
 	} else {
 		cpu->current = next;
 	}
-	books_log(a, cpu, ns);
+	slice_log_begin(a, cpu, ns);
 }
 
 /* ---- wakeups ---- */
@@ -558,7 +250,7 @@ static bool sends_packets(const struct trace_analysis *a, const struct frame *fr
 		[CALL_RECV] = true,   [CALL_SEND] = true,  [CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
 	};
 
-	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files[frame->file].mode));
+	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files.list[frame->file].mode));
 }
 
 /*
@@ -594,7 +286,7 @@ static void note_exit(struct trace_analysis *a, const struct trace_thread *dead,
 	if (!poller->fds)
 		return;
 	if (dead->fds && dead->fds->refs == 1)
-		waker->file = ender_closed(a, dead, poller);
+		waker->file = wakers_closed(a, dead, poller);
 	for (uint32_t i = 0; i < poller->fds->nr && !waker->file; i++)
 		if (file_via(a, fd_file(poller, i)) == VIA_PIDFD)
 			waker->via = VIA_PIDFD;
@@ -648,24 +340,24 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	struct trace_thread *thread = thread_get(a, waking->tid);
 	struct waker waker;
 
-	if (!thread || thread->place == PLACE_DEAD || thread->place == PLACE_QUEUED || thread->place == PLACE_LOST)
+	if (!thread || thread->sched_state == SCHED_DEAD || thread->sched_state == SCHED_RUNNABLE || thread->sched_state == SCHED_UNKNOWN)
 		return;
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
 	cpu->woken = thread;
-	if (thread->place == PLACE_ON_CPU) {
+	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;
 		thread->has_early = true;
 		return;
 	}
-	if (thread->place == PLACE_OFF_AT_START)
-		was_in_kernel(a, thread);
+	if (thread->sched_state == SCHED_OFF_AT_START)
+		acct_mode(a, thread, true);
 	thread->flags &= ~THREAD_FROM_START;
-	books_blocked(a, thread, ns, &waker);
-	thread->place = PLACE_QUEUED;
+	pending_wait(a, thread, ns, &waker);
+	thread->sched_state = SCHED_RUNNABLE;
 	if (waking->target_cpu < a->nr_cpus)
 		thread->cpu = waking->target_cpu;
-	turns_queue(&a->cpus[thread->cpu], thread, ns, books_cpu_irq(&a->cpus[thread->cpu], ns));
+	slice_log_queue(&a->cpus[thread->cpu], thread, ns, cpu_irq_time(&a->cpus[thread->cpu], ns));
 }
 
 void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -673,13 +365,13 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 	const struct trace_sched_wakeup_new *wakeup = event->payload;
 	struct trace_thread *thread = thread_get(a, wakeup->tid);
 
-	if (!thread || thread->place != PLACE_NEW)
+	if (!thread || thread->sched_state != SCHED_NEW)
 		return;
-	books_blocked(a, thread, ns, NULL);
-	thread->place = PLACE_QUEUED;
+	pending_wait(a, thread, ns, NULL);
+	thread->sched_state = SCHED_RUNNABLE;
 	if (wakeup->target_cpu < a->nr_cpus)
 		thread->cpu = wakeup->target_cpu;
-	turns_queue(&a->cpus[thread->cpu], thread, ns, books_cpu_irq(&a->cpus[thread->cpu], ns));
+	slice_log_queue(&a->cpus[thread->cpu], thread, ns, cpu_irq_time(&a->cpus[thread->cpu], ns));
 }
 
 /*
@@ -687,23 +379,23 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
  *
  * If a thread preempts another one at its wakeup, the kernel counts its slice from the wakeup on,
  * since it read the clock then. Stolen time beyond the slice was taken from the thread before. A
- * thread that was woken on an idle CPU also counts from its wakeup (turn_woken). The host's part of
- * that time is not known separately, so as much as turn_woken is subtracted from the stolen time.
+ * thread that was woken on an idle CPU also counts from its wakeup (slice_woken). The host's part
+ * of that time is not known separately, so slice_woken is subtracted from the stolen time.
  * Time that no thread had is charged to no thread.
  */
 void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cpu_stolen *stolen = event->payload;
 	struct trace_thread *before = cpu->before.tid ? thread_find(a, cpu->before.tid) : NULL;
-	uint64_t turn_ns = ns - cpu->turn_since, since_switch = stolen->ns > cpu->turn_woken ? stolen->ns - cpu->turn_woken : 0;
-	uint64_t own = since_switch < turn_ns ? since_switch : turn_ns, rest = since_switch - own;
+	uint64_t slice_ns = ns - cpu->slice_since, since_switch = stolen->ns > cpu->slice_woken ? stolen->ns - cpu->slice_woken : 0;
+	uint64_t own = since_switch < slice_ns ? since_switch : slice_ns, rest = since_switch - own;
 
 	if (ns < cpu->gap_until || !is_thread(cpu, cpu->current))
 		return;
-	cpu->current->books.stolen += own;
+	cpu->current->acct.stolen += own;
 	if (before)
-		before->books.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
-	cpu->turn_stolen = own;
+		before->acct.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
+	cpu->slice_stolen = own;
 }
 
 /*
@@ -724,15 +416,15 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		cpu->quota_tid = quota->tid;
 		return;
 	}
-	if (thread->place != PLACE_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
+	if (thread->sched_state != SCHED_BLOCKED || thread->task_state != TASK_STATE_QUOTA || ns <= thread->since)
 		return;
 	until = quota->ns < ns - thread->since ? thread->since + quota->ns : ns;
-	books_blocked(a, thread, until, NULL);
+	pending_wait(a, thread, until, NULL);
 	thread->cpu = cpu->cpu;
-	thread->queued_irq = books_irq_at(cpu, ns, until);
-	books_queued(a, thread, ns, NULL);
-	thread->place = PLACE_QUEUED; /* until the switch, about 10 ns later */
-	turns_queue(cpu, thread, ns, books_cpu_irq(cpu, ns));
+	thread->queued_irq = slice_log_irq_at(cpu, ns, until);
+	acct_queued(a, thread, ns, NULL);
+	thread->sched_state = SCHED_RUNNABLE; /* until the switch, about 10 ns later */
+	slice_log_queue(cpu, thread, ns, cpu_irq_time(cpu, ns));
 }
 
 /*
@@ -757,9 +449,9 @@ void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	if (is_thread(gone, last))
 		switch_out(a, gone, last, ns, TRACE_TASK_INTERRUPTIBLE);
 	gone->current = &gone->idle;
-	gone->turn_since = ns;
-	gone->turn_stolen = 0;
-	books_log(a, gone, ns);
+	gone->slice_since = ns;
+	gone->slice_stolen = 0;
+	slice_log_begin(a, gone, ns);
 }
 
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -767,13 +459,13 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	const struct trace_sched_migrate *migrate = event->payload;
 	struct trace_thread *thread = thread_find(a, migrate->tid);
 
-	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->place == PLACE_ON_CPU || thread->place == PLACE_DEAD)
+	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->sched_state == SCHED_ON_CPU || thread->sched_state == SCHED_DEAD)
 		return;
-	if (thread->place == PLACE_QUEUED) {
-		books_queued(a, thread, ns, NULL);
+	if (thread->sched_state == SCHED_RUNNABLE) {
+		acct_queued(a, thread, ns, NULL);
 		/* even after a wait of 0 ns: earlier charges are to the other CPU */
-		turns_settle(a, thread);
-		turns_queue(&a->cpus[migrate->to_cpu], thread, ns, books_cpu_irq(&a->cpus[migrate->to_cpu], ns));
+		slice_log_settle(a, thread);
+		slice_log_queue(&a->cpus[migrate->to_cpu], thread, ns, cpu_irq_time(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;
 }

@@ -12,13 +12,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include "handlers.h"
 #include "kernel_numbers.h"
 #include "state.h"
+#include "state_frame.h"
 #include "state_socket.h"
-#include "state_syscall.h"
 
-struct idx_row {
+struct socket_idx_row {
 	uint64_t key;
 	uint32_t idx;
 };
@@ -28,34 +27,34 @@ static uint64_t inode_key(uint64_t ino)
 	return hash_u64(ino) | 1;
 }
 
-struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
+struct socket_state *sock_of_inode(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
+	const struct socket_idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
-	if (!row || a->socks[row->idx].ino != ino)
+	if (!row || a->sockets.list[row->idx].ino != ino)
 		return NULL;
-	a->socks[row->idx].sweeps = a->sweeps;
-	return &a->socks[row->idx];
+	a->sockets.list[row->idx].sweeps = a->sweep.nr;
+	return &a->sockets.list[row->idx];
 }
 
-struct sock *sock_of_file(const struct trace_analysis *a, file_idx file)
+struct socket_state *sock_of_file(const struct trace_analysis *a, file_idx file)
 {
-	return file && S_ISSOCK(a->files[file].mode) ? sock_of_inode(a, a->files[file].ino) : NULL;
+	return file && S_ISSOCK(a->files.list[file].mode) ? sock_of_inode(a, a->files.list[file].ino) : NULL;
 }
 
-struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock)
+struct socket_state *sock_peer(const struct trace_analysis *a, const struct socket_state *sock)
 {
-	struct sock *peer;
+	struct socket_state *peer;
 
 	if (sock->family == AF_UNIX)
 		return sock_of_inode(a, sock->peer_ino);
 	if (!sock->ends.remote_port)
 		return NULL;
-	peer = &a->socks[tuple_other(&a->sock_by_tuple, &sock->ends)]; /* index 0 is no socket */
-	return peer != a->socks && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
+	peer = &a->sockets.list[tuple_other(&a->sockets.by_tuple, &sock->ends)]; /* index 0 is no socket */
+	return peer != a->sockets.list && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
 }
 
-string_id sock_address(struct trace_analysis *a, const struct sock *sock)
+string_id sock_address(struct trace_analysis *a, const struct socket_state *sock)
 {
 	const uint64_t *remote = sock && !sock->ends.remote_port ? sock->asked : sock ? sock->ends.remote : NULL;
 	uint16_t port = sock && !sock->ends.remote_port ? sock->asked_port : sock ? sock->ends.remote_port : 0;
@@ -80,77 +79,77 @@ string_id sock_address(struct trace_analysis *a, const struct sock *sock)
 	return strings_intern(&a->strings, text);
 }
 
-static sock_idx sock_place(struct trace_analysis *a)
+static sock_idx socket_slot(struct trace_analysis *a)
 {
-	sock_idx idx = a->free_sock;
+	sock_idx idx = a->sockets.first_free;
 
-	if (a->until_sweep)
-		a->until_sweep--;
+	if (a->sweep.remaining)
+		a->sweep.remaining--;
 	if (idx) {
-		a->free_sock = a->socks[idx].next;
+		a->sockets.first_free = a->sockets.list[idx].next;
 		return idx;
 	}
-	if (a->nr_socks >= a->max_socks) {
-		uint32_t max = a->max_socks ? a->max_socks * 2 : 64;
-		struct sock *bigger = reallocarray(a->socks, max, sizeof(*bigger));
+	if (a->sockets.nr >= a->sockets.max) {
+		uint32_t max = a->sockets.max ? a->sockets.max * 2 : 64;
+		struct socket_state *bigger = reallocarray(a->sockets.list, max, sizeof(*bigger));
 
 		if (!bigger) {
 			a->failed = -ENOMEM;
 			return 0;
 		}
-		a->socks = bigger;
-		a->max_socks = max;
-		if (!a->nr_socks)
-			memset(&a->socks[a->nr_socks++], 0, sizeof(*bigger));
+		a->sockets.list = bigger;
+		a->sockets.max = max;
+		if (!a->sockets.nr)
+			memset(&a->sockets.list[a->sockets.nr++], 0, sizeof(*bigger));
 	}
-	return a->nr_socks++;
+	return a->sockets.nr++;
 }
 
-static const struct sock *sock_find(const struct trace_analysis *a, uint64_t ino)
+static const struct socket_state *sock_find(const struct trace_analysis *a, uint64_t ino)
 {
-	const struct idx_row *row = ino ? table_find(&a->sock_by_inode, sizeof(*row), inode_key(ino)) : NULL;
+	const struct socket_idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
-	return row && a->socks[row->idx].ino == ino ? &a->socks[row->idx] : NULL;
+	return row && a->sockets.list[row->idx].ino == ino ? &a->sockets.list[row->idx] : NULL;
 }
 
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 {
-	const struct sock *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
-	size_t idx = sock ? (size_t)(sock - a->socks) : 0, other = peer ? (size_t)(peer - a->socks) : 0;
+	const struct socket_state *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
+	size_t idx = sock ? (size_t)(sock - a->sockets.list) : 0, other = peer ? (size_t)(peer - a->sockets.list) : 0;
 
 	marks[idx / 64] |= 1ull << idx % 64;
 	marks[other / 64] |= 1ull << other % 64;
 }
 
-static struct sock *sock_add(struct trace_analysis *a, uint64_t ino)
+static struct socket_state *sock_add(struct trace_analysis *a, uint64_t ino)
 {
-	struct idx_row *row = books_row(a, &a->sock_by_inode, sizeof(*row), inode_key(ino));
+	struct socket_idx_row *row = acct_row(a, &a->sockets.by_inode, sizeof(*row), inode_key(ino));
 
 	if (!row->idx)
-		row->idx = sock_place(a);
-	return row->idx ? &a->socks[row->idx] : NULL;
+		row->idx = socket_slot(a);
+	return row->idx ? &a->sockets.list[row->idx] : NULL;
 }
 
-void sock_forget(struct trace_analysis *a, sock_idx idx)
+void socket_drop(struct trace_analysis *a, sock_idx idx)
 {
-	struct sock *sock = &a->socks[idx];
+	struct socket_state *sock = &a->sockets.list[idx];
 
 	if (sock->ends.remote_port)
-		tuple_remove(&a->sock_by_tuple, &sock->ends, idx);
-	table_remove(&a->sock_by_inode, sizeof(struct idx_row), inode_key(sock->ino));
-	*sock = (struct sock){.sweeps = FILE_FREE, .next = a->free_sock};
-	a->free_sock = idx;
+		tuple_remove(&a->sockets.by_tuple, &sock->ends, idx);
+	table_remove(&a->sockets.by_inode, sizeof(struct socket_idx_row), inode_key(sock->ino));
+	*sock = (struct socket_state){.sweeps = FILE_FREE, .next = a->sockets.first_free};
+	a->sockets.first_free = idx;
 }
 
-static void sock_learn(struct trace_analysis *a, const struct sock *seen)
+static void sock_learn(struct trace_analysis *a, const struct socket_state *seen)
 {
-	struct sock *sock = sock_add(a, seen->ino);
+	struct socket_state *sock = sock_add(a, seen->ino);
 
 	if (!sock || a->failed)
 		return;
 	*sock = *seen;
-	sock->sweeps = a->sweeps;
-	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sock_by_tuple, &sock->ends, (uint64_t)(sock - a->socks)))
+	sock->sweeps = a->sweep.nr;
+	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sockets.by_tuple, &sock->ends, (uint64_t)(sock - a->sockets.list)))
 		a->failed = -ENOMEM;
 }
 
@@ -166,7 +165,7 @@ static void sock_learn(struct trace_analysis *a, const struct sock *seen)
 
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner)
 {
-	struct sock seen = SOCK_FROM(start, netns, owner);
+	struct socket_state seen = SOCK_FROM(start, netns, owner);
 
 	sock_learn(a, &seen);
 }
@@ -183,8 +182,8 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 {
 	const struct trace_sock_endpoints *ends = event->payload;
 	struct trace_thread *thread = cpu->current;
-	struct sock seen = SOCK_FROM(ends, ends->netns, PROCESS_UNKNOWN);
-	const struct sock *peer;
+	struct socket_state seen = SOCK_FROM(ends, ends->netns, PROCESS_UNKNOWN);
+	const struct socket_state *peer;
 	struct frame *frame;
 
 	if (!thread || thread == &cpu->idle)
@@ -206,7 +205,7 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sock_asks *asks = event->payload;
-	struct sock *sock = sock_of_inode(a, asks->ino);
+	struct socket_state *sock = sock_of_inode(a, asks->ino);
 
 	if (!sock)
 		return;
@@ -224,7 +223,7 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
 	struct trace_thread *thread = cpu->current;
 	struct frame *frame;
-	struct sock *sock;
+	struct socket_state *sock;
 
 	if (!thread || thread == &cpu->idle || cpu->nested)
 		return;

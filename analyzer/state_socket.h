@@ -3,6 +3,7 @@
 #define ANALYZER_STATE_SOCKET_H
 /* state_socket.h - sockets, and the connections between them: state_socket.c. */
 #include <stdint.h>
+#include "handler.h"
 #include "state_file.h"
 #include "tuple.h"
 
@@ -10,7 +11,7 @@ struct trace_start_socket;
 
 typedef uint32_t sock_idx;
 
-struct sock {
+struct socket_state {
 	uint64_t ino;
 	uint64_t peer_ino;
 	struct tuple ends; /* the two addresses; unused for unix sockets */
@@ -21,17 +22,25 @@ struct sock {
 	uint64_t asked[2];
 	uint16_t asked_port;
 	uint32_t owner;	 /* index of the process that used it last */
-	uint32_t sweeps; /* number of sweeps before its last use: state_forget.c; or FILE_FREE */
+	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
 	uint32_t next;	 /* next of the free list */
 };
 
-struct sock *sock_of_inode(const struct trace_analysis *a, uint64_t ino);
-struct sock *sock_of_file(const struct trace_analysis *a, file_idx file);
-struct sock *sock_peer(const struct trace_analysis *a, const struct sock *sock);
+struct socket_table {
+	struct socket_state *list; /* owned; [0] unused */
+	uint32_t nr, max, first_free;
+	struct hash_table by_inode, by_tuple;
+};
+
+struct socket_state *sock_of_inode(const struct trace_analysis *a, uint64_t ino);
+struct socket_state *sock_of_file(const struct trace_analysis *a, file_idx file);
+struct socket_state *sock_peer(const struct trace_analysis *a, const struct socket_state *sock);
 /** sock_address() - the remote address as "10.0.0.1:443" or "[::1]:80" */
-string_id sock_address(struct trace_analysis *a, const struct sock *sock);
-void sock_forget(struct trace_analysis *a, sock_idx sock);
+string_id sock_address(struct trace_analysis *a, const struct socket_state *sock);
+void socket_drop(struct trace_analysis *a, sock_idx sock);
 /** sock_mark() - set the bits of the socket with inode @ino and of its peer */
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
+
+event_handler on_sock_endpoints, on_sock_asks, on_sock_transfer;
 #endif

@@ -3,8 +3,8 @@
  * state_start.c - the start state, and the thread on each CPU at the first event
  *
  * The recorder reads the start state a moment after the first events. The scheduling state in it is
- * therefore a hint, which the thread's first event overrules (PLACE_OFF_AT_START, state_sched.c).
- * Files and mappings are taken as they were read.
+ * therefore a hint, which the thread's first event overrules (SCHED_OFF_AT_START, state_sched.c).
+ * Files and mappings are taken as they were read (start_records.c).
  *
  * The first event on a CPU that names the current thread gives the thread at the start. That event
  * may come late. A cursor for this CPU and these event types finds it before the pass. A CPU
@@ -17,215 +17,22 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include "slice_log.h"
+#include "hidden_runs.h"
 #include "kernel_numbers.h"
+#include "slice_log.h"
+#include "start_records.h"
 #include "state.h"
+#include "state_close.h"
+#include "state_container.h"
+#include "state_life.h"
 #include "state_lost.h"
-#include "state_socket.h"
 #include "state_start.h"
-#include "state_syscall.h"
-
-void start_describe(struct trace_thread *thread, const struct trace_event *event)
-{
-	const struct trace_start_thread *start = event->payload;
-	struct trace_process *process = thread->process;
-	char comm[16] = "";
-
-	if (start->flags & TRACE_THREAD_KERNEL)
-		thread->flags |= THREAD_KERNEL;
-	if (start->flags & TRACE_THREAD_HIDDEN)
-		thread->flags |= THREAD_HIDDEN;
-	process->kernel = start->flags & TRACE_THREAD_KERNEL;
-	process->ppid = start->ppid;
-	process->uid = start->uid;
-	process->cgroup = start->cgroup;
-	process->ns_pid = start->ns_tgid;
-	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	process_set_comm(thread, comm);
-}
-
-void start_place(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
-{
-	const struct trace_start_thread *start = event->payload;
-	struct frame *frame = &thread->frames[0];
-
-	thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
-	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
-	thread->read_ns = event->ts_ns;
-	thread_mode_unknown(thread, since);
-	thread->flags |= THREAD_FROM_START | (start->running ? THREAD_RAN_AT_START : 0);
-	if (start->nr < 0)
-		return;
-	frame->call = call_idx((uint32_t)start->nr, start->abi);
-	frame->args[0] = start->arg0;
-	frame->args[1] = start->arg1;
-	frame->args[2] = start->arg2;
-	frame->args[3] = start->arg3;
-	frame->nr_args = 4;
-}
-
-static void load_thread(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_start_thread *start = event->payload;
-	struct trace_process *process;
-	struct trace_thread *thread;
-
-	if (!start->tid || start->tid >= MAX_TID || thread_find(a, start->tid))
-		return;
-	process = process_get(a, start->tgid);
-	thread = process ? thread_new(a, start->tid, process, a->start_ns) : NULL;
-	if (!thread)
-		return;
-	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
-	start_describe(thread, event);
-	start_place(thread, event, a->start_ns);
-}
-
-/*
- * The state is read after the first events; a flight recorder reads it even after the last one. If
- * a call of the thread began or ended before the thread was read, the call in its record is a later
- * one.
- */
-void start_outlived(struct trace_thread *thread, uint64_t ns)
-{
-	if (ns < thread->read_ns)
-		frame_forget(&thread->frames[0]);
-	thread->read_ns = 0;
-}
-
-struct trace_thread *start_owner(const struct trace_analysis *a, const struct trace_process *process)
-{
-	struct trace_thread *leader = thread_find(a, process->pid), *thread = process->first;
-
-	if (leader && leader->process == process && leader->place != PLACE_DEAD)
-		return leader;
-	while (thread && thread->place == PLACE_DEAD)
-		thread = thread->next;
-	return thread;
-}
-
-/*
- * The owner of a process's descriptors and memory, for a record about all threads of the process.
- */
-static struct trace_thread *leader_of(const struct trace_analysis *a, uint32_t tgid)
-{
-	struct trace_process *process = process_find(a, tgid);
-
-	return process ? start_owner(a, process) : NULL;
-}
-
-/*
- * Makes @thread use @fds. If it is the leader, all threads with the same old table use @fds, too.
- */
-static void use_table(struct trace_thread *thread, struct fd_table *fds)
-{
-	bool is_leader = thread->tid == thread->process->pid;
-	const struct fd_table *old = thread->fds;
-
-	for (struct trace_thread *t = is_leader ? thread->process->first : thread; t; t = is_leader ? t->next : NULL)
-		if (t->fds == old && t->place != PLACE_DEAD) {
-			fds_unref(t->fds);
-			t->fds = fds_ref(fds);
-		}
-}
-
-static void load_files(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_start_files *start = event->payload;
-	struct trace_thread *thread = thread_find(a, start->tid), *as = thread_find(a, start->as);
-	struct fd_table *own;
-
-	if (!thread || !as || thread->place == PLACE_DEAD || as->place == PLACE_DEAD)
-		return;
-	if (thread == as) {
-		own = fds_copy(a, NULL);
-		fds_unref(thread->fds);
-		thread->fds = own;
-		return;
-	}
-	if (!as->fds)
-		as->fds = fds_copy(a, NULL);
-	if (as->fds && thread->fds != as->fds)
-		use_table(thread, as->fds);
-}
-
-static void load_fd(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_start_fd *start = event->payload;
-	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
-
-	if (thread && thread->place != PLACE_DEAD)
-		fd_put(a, thread, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
-		       start->flags & O_CLOEXEC);
-}
-
-static void load_socket(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_start_socket *start = event->payload;
-	struct trace_thread *leader = leader_of(a, start->tgid);
-
-	if (!leader)
-		return;
-	sock_start(a, start, start_socket_netns(event), leader->process->idx);
-	if (start->state == TCP_LISTEN && leader->fds)
-		leader->fds->nr_listening++;
-}
-
-static void load_map(struct trace_analysis *a, const struct trace_event *event)
-{
-	const struct trace_start_map *start = event->payload;
-	struct trace_thread *leader = leader_of(a, start->tgid);
-
-	if (!leader)
-		return;
-	if (!leader->memory)
-		leader->memory = memory_new(a);
-	if (leader->memory)
-		memory_map(a, leader->memory, start->start, start->end,
-			   file_get(a, trace_event_string(event), start->dev, start->ino, 0100000));
-}
-
-static void load_exe(struct trace_analysis *a, const struct trace_event *event)
-{
-	struct trace_process *process = process_find(a, ((const struct trace_start_exe *)event->payload)->tgid);
-
-	if (process)
-		process->exe = strings_intern(&a->strings, trace_event_string(event));
-}
-
-static void load_cgroup(struct trace_analysis *a, const struct trace_event *event)
-{
-	cgroup_learn(a, ((const struct trace_start_cgroup *)event->payload)->cgroup, trace_event_string(event));
-}
-
-static const struct {
-	uint32_t id;
-	size_t bytes;
-	void (*load)(struct trace_analysis *, const struct trace_event *);
-} loaders[] = {
-	{TRACE_EV_start_thread, sizeof(struct trace_start_thread), load_thread},
-	{TRACE_EV_start_exe, sizeof(struct trace_start_exe), load_exe},
-	{TRACE_EV_start_files, sizeof(struct trace_start_files), load_files},
-	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
-	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},
-	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
-	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
-	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
-	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
-};
-
-void start_told(struct trace_analysis *a, const struct trace_event *event)
-{
-	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
-		if (loaders[i].id == event->id && event->type && event->type->fixed_bytes >= loaders[i].bytes)
-			loaders[i].load(a, event);
-}
 
 static void load_event(struct trace_analysis *a, const struct trace_event *event)
 {
 	if (event->id < TRACE_EV_MAX)
 		a->counts[event->id]++;
-	start_told(a, event);
+	start_record_apply(a, event);
 }
 
 /*
@@ -234,15 +41,15 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
  */
 static void share_with_threads(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_thread *owner = start_owner(a, a->processes[i]);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+		struct trace_thread *owner = process_owner(a, a->threads.processes[i]);
 
-		cgroup_put(a, a->processes[i], a->processes[i]->cgroup);
+		cgroup_put(a, a->threads.processes[i], a->threads.processes[i]->cgroup);
 		if (owner && !owner->fds)
 			owner->fds = fds_copy(a, NULL);
 		if (owner && !owner->memory)
 			owner->memory = memory_new(a);
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			if (thread != owner) {
 				if (!thread->fds)
 					thread->fds = fds_ref(owner->fds);
@@ -281,7 +88,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 
 static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread)
 {
-	if (!thread || thread->place != PLACE_OFF_AT_START)
+	if (!thread || thread->sched_state != SCHED_OFF_AT_START)
 		return;
 	cpu_take(a, cpu, thread);
 }
@@ -349,11 +156,11 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 
 static void find_running(const struct trace_analysis *a, struct first *firsts)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			struct first *first = &firsts[thread->cpu];
 
-			if (thread->place == PLACE_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
+			if (thread->sched_state == SCHED_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
 			    (first->what != FIRST_LOST || thread->read_ns <= first->lost_ns))
 				first->running = thread;
 		}
@@ -361,13 +168,13 @@ static void find_running(const struct trace_analysis *a, struct first *firsts)
 
 static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first *first)
 {
-	if (first->what != FIRST_LOST && !a->filtered)
+	if (first->what != FIRST_LOST && !a->filter.is_on)
 		cpu->current = &cpu->idle;
 	if (first->what == FIRST_TOLD)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
 		put_on_cpu(a, cpu, first->running);
-	books_log(a, cpu, a->start_ns);
+	slice_log_begin(a, cpu, a->start_ns);
 }
 
 /* ---- events from before the window of a flight recorder ---- */
@@ -400,7 +207,7 @@ static uint32_t older_tid(const struct trace_event *event)
 /* Skips threads of the start state: at that time, the number may have been another thread's. */
 static void load_older(struct trace_analysis *a, const struct trace_event *event)
 {
-	handler_fn handler = a->handlers[event->id]; /* NULL: the event type is too short */
+	event_handler *handler = a->handlers[event->id]; /* NULL: the event type is too short */
 	const struct trace_thread *thread;
 
 	if (!handler || event->cpu >= a->nr_cpus)
@@ -424,8 +231,8 @@ static bool is_first(const struct trace_analysis *a, const struct first *firsts,
  */
 static void end_exited(struct trace_analysis *a, const struct first *firsts)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if ((thread->flags & THREAD_EXITING) && !(thread->flags & THREAD_FROM_START) && !is_first(a, firsts, thread->tid))
 				thread_end(a, thread, a->start_ns);
 }
@@ -433,7 +240,7 @@ static void end_exited(struct trace_analysis *a, const struct first *firsts)
 static bool is_gone(const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-		if (thread->place != PLACE_DEAD || (thread->flags & THREAD_FROM_START))
+		if (thread->sched_state != SCHED_DEAD || (thread->flags & THREAD_FROM_START))
 			return false;
 	return true;
 }
@@ -441,16 +248,16 @@ static bool is_gone(const struct trace_process *process)
 /*
  * Drops processes that were dead before the window: a flight recorder may have thousands of them.
  */
-static void forget_gone(struct trace_analysis *a)
+static void drop_gone(struct trace_analysis *a)
 {
 	uint32_t nr = NR_PSEUDO_PROCESSES;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++) {
-		struct trace_process *process = a->processes[i];
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
+		struct trace_process *process = a->threads.processes[i];
 
 		if (!is_gone(process)) {
 			process_renumber(a, process, nr);
-			a->processes[nr++] = process;
+			a->threads.processes[nr++] = process;
 			continue;
 		}
 		for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
@@ -459,17 +266,17 @@ static void forget_gone(struct trace_analysis *a)
 		process_renumber(a, process, PROCESS_UNKNOWN);
 		process_release(process);
 	}
-	a->nr_processes = nr;
+	a->threads.nr_processes = nr;
 }
 
 /* The scheduling state of these threads and their work are not known when the window begins. */
-static void place_older(struct trace_analysis *a)
+static void older_are_unknown(struct trace_analysis *a)
 {
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next) {
-			if (thread->place == PLACE_DEAD || (thread->flags & THREAD_FROM_START))
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
+			if (thread->sched_state == SCHED_DEAD || (thread->flags & THREAD_FROM_START))
 				continue;
-			thread->place = thread->flags & THREAD_FILTERED ? PLACE_LOST : PLACE_OFF_AT_START;
+			thread->sched_state = thread->flags & THREAD_FILTERED ? SCHED_UNKNOWN : SCHED_OFF_AT_START;
 			/* the state NEW of its fork may be outdated */
 			thread->task_state = TRACE_TASK_INTERRUPTIBLE;
 			thread_mode_unknown(thread, a->start_ns);
@@ -500,8 +307,8 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 	if (error)
 		return error;
 	end_exited(a, firsts);
-	forget_gone(a);
-	place_older(a);
+	drop_gone(a);
+	older_are_unknown(a);
 	return 0;
 }
 
@@ -509,7 +316,7 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 
 static bool may_be_dead(const struct trace_thread *thread)
 {
-	return (thread->flags & THREAD_FROM_START) && thread->place == PLACE_OFF_AT_START && (thread->task_state & TASK_STATES_ENDED);
+	return (thread->flags & THREAD_FROM_START) && thread->sched_state == SCHED_OFF_AT_START && (thread->task_state & TASK_STATES_ENDED);
 }
 
 /* When the last of them was read; 0: there are none. */
@@ -517,8 +324,8 @@ static uint64_t dead_read_ns(const struct trace_analysis *a)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (const struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if (may_be_dead(thread) && thread->read_ns > ns)
 				ns = thread->read_ns;
 	return ns;
@@ -551,8 +358,8 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 	error = pass_end(cursor);
 	if (error)
 		return error;
-	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->nr_processes; i++)
-		for (struct trace_thread *thread = a->processes[i]->first; thread; thread = thread->next)
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
 			if (may_be_dead(thread)) {
 				thread->depth = 0;
 				thread->flags &= ~THREAD_MODE_UNKNOWN;

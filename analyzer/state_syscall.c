@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * state_syscall.c - system calls: entry, exit, and the effect of a successful call on files and
- * memory
- *
- * The frames of a thread are the system call that it is in and the page faults in that call. A
- * frame keeps a snapshot of the thread's sums at the entry. At the exit, the difference from the
- * current sums is added to the row of the call. The cost of a call does not depend on the number of
- * interruptions.
+ * memory. state_frame.c has their times.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,197 +11,14 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
-#include "handlers.h"
-#include "latency.h"
+#include "start_records.h"
 #include "state.h"
-#include "state_start.h"
+#include "state_frame.h"
 #include "state_syscall.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
 #define RANGE_CLOEXEC 4
-
-/* ---- properties of each call ---- */
-
-static const struct {
-	const char *name;
-	uint8_t class;
-	const char *arguments; /* in the form of syscalls.def */
-} known_calls[] = {
-#define SYSCALL(name, class, arguments) {#name, CALL_##class, arguments},
-#include <trace/syscalls.def>
-#undef SYSCALL
-	/* 32-bit programs only: arch/x86/entry/syscalls/syscall_32.tbl of Linux 6.18 */
-	{"_llseek", CALL_SEEK, "-----"},
-	{"_newselect", CALL_SELECT, "-----"},
-	{"clock_nanosleep_time64", CALL_SLEEP, "----"},
-	{"fadvise64_64", CALL_SYNC, "------"},
-	{"fcntl64", CALL_FCNTL, "---"},
-	{"fstat64", CALL_FD_META, "--"},
-	{"fstatat64", CALL_PATH, "----"},
-	{"ftruncate64", CALL_SYNC, "---"},
-	{"futex_time64", CALL_FUTEX, "------"},
-	{"io_pgetevents_time64", CALL_AIO, "------"},
-	{"ipc", CALL_IPC, "------"},
-	{"lstat64", CALL_PATH, "--"},
-	{"mmap2", CALL_MMAP, "------"},
-	{"mq_timedreceive_time64", CALL_IPC, "-----"},
-	{"mq_timedsend_time64", CALL_IPC, "-----"},
-	{"ppoll_time64", CALL_POLL, "-----"},
-	{"pselect6_time64", CALL_SELECT, "------"},
-	{"recvmmsg_time64", CALL_RECV, "-----"},
-	{"rt_sigtimedwait_time64", CALL_PAUSE, "----"},
-	{"semtimedop_time64", CALL_IPC, "----"},
-	{"sendfile64", CALL_SENDFILE, "----"},
-	{"sigsuspend", CALL_PAUSE, "---"},
-	{"socketcall", CALL_SOCKETCALL, "--"},
-	{"stat64", CALL_PATH, "--"},
-	{"truncate64", CALL_PATH, "---"},
-	{"waitpid", CALL_WAIT, "---"},
-};
-
-static const uint8_t class_flags[NR_CALL_CLASSES] = {
-	[CALL_ACCEPT] = CALL_HAS_FD,
-	[CALL_BIND] = CALL_HAS_FD,
-	[CALL_CLOSE] = CALL_HAS_FD,
-	[CALL_CLOSE_RANGE] = CALL_HAS_EFFECT,
-	[CALL_CONNECT] = CALL_HAS_FD,
-	[CALL_DUP] = CALL_HAS_FD | CALL_HAS_EFFECT,
-	[CALL_DUP2] = CALL_HAS_FD | CALL_HAS_EFFECT,
-	[CALL_EPOLL_CTL] = CALL_HAS_FD,
-	[CALL_EPOLL_WAIT] = CALL_HAS_FD,
-	[CALL_FCNTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
-	[CALL_FD_META] = CALL_HAS_FD,
-	[CALL_GETDENTS] = CALL_HAS_FD,
-	[CALL_IOCTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
-	[CALL_MMAP] = CALL_HAS_EFFECT,
-	[CALL_MREMAP] = CALL_HAS_EFFECT,
-	[CALL_MUNMAP] = CALL_HAS_EFFECT,
-	[CALL_OPEN] = CALL_HAS_EFFECT,
-	[CALL_READ] = CALL_HAS_FD | CALL_COUNTS_READ,
-	[CALL_RECV] = CALL_HAS_FD | CALL_COUNTS_READ,
-	[CALL_SEEK] = CALL_HAS_FD,
-	[CALL_SEND] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
-	[CALL_SENDFILE] = CALL_HAS_FD | CALL_HAS_EFFECT,
-	[CALL_SHMAT] = CALL_HAS_EFFECT,
-	[CALL_SPLICE] = CALL_HAS_FD | CALL_HAS_EFFECT,
-	[CALL_SYNC] = CALL_HAS_FD,
-	[CALL_UNSHARE] = CALL_HAS_EFFECT,
-	[CALL_URING_ENTER] = CALL_HAS_FD,
-	[CALL_WRITE] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
-};
-
-#define NR_KNOWN (sizeof(known_calls) / sizeof(known_calls[0]))
-
-static uint8_t addresses_of(const char *arguments)
-{
-	uint8_t addresses = 0;
-
-	for (unsigned int i = 0; arguments[i]; i++)
-		if (arguments[i] != '-')
-			addresses |= (uint8_t)(1 << i);
-	return addresses;
-}
-
-/* The known names were interned first and in order: a name's string number gives its row. */
-static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number, string_id first)
-{
-	char text[32];
-
-	call->nr_args = 6;
-	if (!name) {
-		snprintf(text, sizeof(text), "syscall_%u", number);
-		call->name = strings_intern(&a->strings, text);
-		return;
-	}
-	call->name = strings_intern(&a->strings, name);
-	if (call->name < first || call->name - first >= NR_KNOWN)
-		return;
-	call->class = known_calls[call->name - first].class;
-	call->nr_args = (uint8_t)strlen(known_calls[call->name - first].arguments);
-	call->addresses = addresses_of(known_calls[call->name - first].arguments);
-	call->flags = class_flags[call->class];
-	if (strcmp(name, "flock") == 0)
-		call->flags |= CALL_IS_LOCK;
-	if (strncmp(name, "recvmmsg", 8) == 0 || strcmp(name, "sendmmsg") == 0)
-		call->flags |= CALL_MESSAGES;
-}
-
-void calls_prepare(struct trace_analysis *a)
-{
-	string_id first = strings_intern(&a->strings, known_calls[0].name);
-
-	for (size_t i = 1; i < NR_KNOWN; i++)
-		if (strings_intern(&a->strings, known_calls[i].name) != first + i)
-			a->failed = -ENOMEM; /* the names are unique, so memory is out */
-	for (unsigned int i = 0; i < NR_CALLS; i++) {
-		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i, first);
-		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
-	}
-	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, TRACE_CALL_NOT_SEEN);
-}
-
-uint32_t call_idx(uint32_t nr, uint32_t abi)
-{
-	nr &= 0x3fffffff; /* __X32_SYSCALL_BIT */
-	if (nr >= NR_CALLS)
-		return CALL_UNKNOWN;
-	return abi == TRACE_ABI_32 ? NR_CALLS + nr : nr;
-}
-
-file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
-{
-	if (!(a->calls[frame->call].flags & CALL_HAS_FD) || !frame->nr_args)
-		return 0;
-	return fd_file(thread, (int32_t)frame->args[0]);
-}
-
-/* ---- frames ---- */
-
-static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame, int64_t ret)
-{
-	bool trap = frame->kind == FRAME_TRAP;
-	struct call_row *row = books_row(a, trap ? &thread->books.traps : &thread->books.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
-	uint64_t elapsed = ns - frame->begin.ns;
-	struct snapshot end;
-
-	books_snapshot(thread, ns, &end);
-	books_latency(a, thread, trap, latency_key(row->key, elapsed));
-	if (elapsed > row->longest)
-		row->longest = elapsed;
-	if (~elapsed > row->shortest)
-		row->shortest = ~elapsed;
-	row->calls++;
-	/* -512..-516 make the kernel restart the call: the program sees no error. */
-	row->errors += trap ? frame->major : ret < 0 && ret >= -4095 && !(ret <= -512 && ret >= -516);
-	row->elapsed += elapsed;
-	row->cpu += end.cpu - frame->begin.cpu;
-	row->interrupted += end.interrupted - frame->begin.interrupted;
-	row->wait_cpu += end.wait_cpu - frame->begin.wait_cpu;
-	row->wait += end.wait - frame->begin.wait;
-}
-
-static void pending_decide(struct trace_analysis *a, struct trace_thread *thread, unsigned int depth)
-{
-	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < thread->nr_pending; i++)
-		if (thread->pending[i].depth > depth)
-			books_decided(a, thread, &thread->pending[i]);
-		else
-			thread->pending[kept++] = thread->pending[i];
-	thread->nr_pending = (uint8_t)kept;
-}
-
-void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret)
-{
-	while (thread->depth > depth) {
-		if (thread->nr_pending)
-			pending_decide(a, thread, thread->depth - 1u);
-		thread->depth--;
-		frame_account(a, thread, ns, &thread->frames[thread->depth], ret);
-	}
-}
 
 /* ---- entry ---- */
 
@@ -237,7 +49,7 @@ static void change_unseen(struct trace_analysis *a, struct trace_thread *thread,
  */
 static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
-	if (a->no_exits)
+	if (a->masks.no_exits)
 		change_unseen(a, thread, frame);
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE:
@@ -260,13 +72,13 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	const struct trace_sys_enter6 *enter;
 	struct frame *frame;
 
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
-	books_mode(a, thread, false);
+	acct_mode(a, thread, false);
 	if (thread->read_ns)
-		start_outlived(thread, ns);
+		start_call_ended(thread, ns);
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
 	cpu->cause = CAUSE_NONE;
@@ -283,7 +95,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->has_path = false;
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
-	books_snapshot(thread, ns, &frame->begin);
+	thread_snapshot(thread, ns, &frame->begin);
 	close_at_entry(a, thread, frame);
 }
 
@@ -316,13 +128,6 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 
 	if (frame)
 		frame->has_path = path_keep(a, thread, trace_event_string(event));
-}
-
-string_id frame_path(struct trace_analysis *a, struct trace_thread *thread)
-{
-	const struct frame *frame = frame_syscall(thread);
-
-	return frame && frame->has_path ? strings_intern(&a->strings, thread->path) : 0;
 }
 
 /* ---- effects of a successful return ---- */
@@ -409,7 +214,7 @@ static file_idx anonymous_file(struct trace_analysis *a, const struct trace_thre
 {
 	if (!(frame->args[3] & MAP_SHARED) || (frame->args[3] & MAP_PRIVATE))
 		return 0;
-	return file_get(a, "/dev/zero (deleted)", 0, ++a->nr_anonymous, 0100000);
+	return file_get(a, "/dev/zero (deleted)", 0, ++a->files.nr_anonymous, 0100000);
 }
 
 static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -449,18 +254,6 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 	file = memory_find(thread->memory, frame->args[0]);
 	memory_map(a, thread->memory, frame->args[0], old_end, 0);
 	memory_map(a, thread->memory, (uint64_t)ret, end, file);
-}
-
-void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
-{
-	if (file)
-		books_use(a, thread, file, USE_READ, bytes);
-}
-
-void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
-{
-	if (file)
-		books_use(a, thread, file, USE_WROTE, bytes);
 }
 
 static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -512,13 +305,13 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	struct trace_thread *thread = cpu->current;
 	struct frame *frame;
 
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
-	books_mode(a, thread, true);
+	acct_mode(a, thread, true);
 	if (thread->read_ns)
-		start_outlived(thread, ns);
+		start_call_ended(thread, ns);
 	frame = frame_syscall(thread);
 	if (frame)
 		syscall_effect(a, thread, frame, exit->ret);

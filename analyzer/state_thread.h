@@ -4,7 +4,7 @@
 /*
  * state_thread.h - threads and processes
  *
- * A thread has a scheduling state (place), the system calls and faults that it is in (frames),
+ * A thread has a scheduling state, the system calls and faults that it is in (frames),
  * waits without a wait cause yet (pending) and a waker.
  */
 #include <stdbool.h>
@@ -23,14 +23,14 @@ struct trace_analysis;
 /* not a state of Linux: runnable, but its CPU quota is used up */
 #define TASK_STATE_QUOTA (1u << 31)
 
-enum place { /* scheduling state of a thread; ON_CPU: struct cpu accounts the time */
-	PLACE_ON_CPU,
-	PLACE_QUEUED,	    /* runnable, waits for a CPU */
-	PLACE_BLOCKED,
-	PLACE_NEW,	    /* forked, not woken yet */
-	PLACE_OFF_AT_START, /* blocked or queued since the start: its first event decides which */
-	PLACE_LOST,	    /* unknown: last seen before a gap or an inconsistency */
-	PLACE_DEAD,
+enum sched_state { /* scheduling state of a thread; ON_CPU: struct cpu accounts the time */
+	SCHED_ON_CPU,
+	SCHED_RUNNABLE,	    /* runnable, waits for a CPU */
+	SCHED_BLOCKED,
+	SCHED_NEW,	    /* forked, not woken yet */
+	SCHED_OFF_AT_START, /* blocked or queued since the start: its first event decides which */
+	SCHED_UNKNOWN,	    /* unknown: last seen before a gap or an inconsistency */
+	SCHED_DEAD,
 };
 
 enum thread_flag {
@@ -56,7 +56,7 @@ enum thread_flag {
 };
 
 /* Sums of a thread at one time. The difference of two snapshots is what happened in between. */
-struct snapshot {
+struct thread_snapshot {
 	uint64_t ns;
 	uint64_t cpu;
 	uint64_t interrupted;
@@ -66,7 +66,7 @@ struct snapshot {
 
 enum frame_kind { FRAME_SYSCALL, FRAME_TRAP };
 struct frame {
-	struct snapshot begin;
+	struct thread_snapshot begin;
 	uint32_t call; /* index into trace_analysis.calls */
 	file_idx file; /* the file that the call acts on; trap: the file of the missing page */
 	uint8_t kind;
@@ -112,8 +112,8 @@ struct cpu_share {
 	uint64_t ns;
 };
 
-/* a run-queue episode: a thread never sleeps, it runs and waits for a CPU by turns: slice_log.c */
-struct spell {
+/* a run-queue episode: a thread never sleeps, it runs or waits for a CPU: slice_log.c */
+struct rq_episode {
 	uint64_t first;	 /* number of the CPU's first time slice that began in the episode */
 	uint64_t own;	 /* number of the thread's own slice, which ended its last wait */
 	uint64_t left_ns; /* waiting time not charged yet to the other slices */
@@ -132,39 +132,39 @@ struct trace_thread { /* fields by frequency of use; a thread begins on a cache 
 	uint32_t process_idx;
 	uint32_t tid;
 	uint16_t flags;
-	uint8_t place;
+	uint8_t sched_state; /* enum sched_state */
 	uint8_t depth; /* number of frames in use */
 	uint8_t nr_pending;
 	uint8_t nr_latencies;
-	bool in_spell : 1;   /* @spell has waits that are not in the accounting yet */
+	bool in_episode : 1;   /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;	     /* off the CPUs: when its scheduling state began */
-	/* When it was last QUEUED. If that is @since, the next two fields are valid. */
+	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */
 	uint64_t queued_ns;
 	uint64_t queued_irq; /* interrupt time of the CPU */
-	uint64_t queued_turn; /* number of the CPU's next time slice */
+	uint64_t queued_slice; /* number of the CPU's next time slice */
 	uint32_t task_state; /* if BLOCKED */
 	uint32_t nr_shares;
-	struct desk *desk; /* its slab; NULL: none yet, or the thread is dead */
+	struct acct_slab *slab; /* its slab; NULL: none yet, or the thread is dead */
 	struct trace_process *process;
 	struct fd_table *fds;	   /* counted reference */
-	struct memory *memory;	   /* counted reference */
+	struct process_memory *memory;	   /* counted reference */
 	int64_t ret;		   /* if THREAD_RETURNS */
 	uint64_t last_wait;	   /* wait_key() of the last wait with a decided cause, 0: none */
 	uint64_t last_wait_ns;	   /* the end of that wait */
 	/* when the start state read it, until a system call of it begins or ends; else 0 */
 	uint64_t read_ns;
-	struct books books;
+	struct acct acct;
 	/* owned; MODE_UNKNOWN: CPU time that waits until the mode is known */
 	struct cpu_share *shares;
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
-	struct spell spell;
+	struct rq_episode episode;
 	struct waker early; /* if has_early */
 	/*
-	 * use_row: sums that belong into books.files and, for waits for files, into books.waits.
+	 * use_row: sums that belong into acct.files and, for waits for files, into acct.waits.
 	 * They move there when a caller asks for them or the thread dies.
 	 */
 	struct hash_table uses;
@@ -178,12 +178,12 @@ struct trace_thread { /* fields by frequency of use; a thread begins on a cache 
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t told_ns; /* when the repeated start state last had it; 0: never */
+	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
 	char comm[16];
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
 };
-_Static_assert(offsetof(struct trace_thread, desk) == CACHE_LINE && offsetof(struct trace_thread, books) == 2 * CACHE_LINE &&
+_Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE && offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
 		       offsetof(struct trace_thread, frames) % CACHE_LINE == 0,
 	       "what one event needs is in few lines of the cache");
 
@@ -208,47 +208,30 @@ struct trace_process {
 /* Pseudo processes, which stand for no single process. Real processes follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };
 
-/* ---- state_sched.c ---- */
+#define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
+#define TID_PAGE 1024u
+struct thread_table {
+	struct trace_thread **pages[MAX_TID / TID_PAGE]; /* owned: the latest threads by id */
+	uint32_t nr; /* of all threads, dead ones too */
+	struct trace_process **processes; /* owned, and each with its threads */
+	uint32_t nr_processes, max_processes;
+	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
+};
 
 struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
-/**
- * thread_get() - the thread with number @tid; creates one if there is none
- *
- * Returns NULL if @tid is 0 or too large.
- */
-struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
-/** thread_living() - as thread_get(), but replaces a dead thread: its number was reused unseen */
-struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid);
 /**
  * thread_slot() - the pointer to the living thread of id @tid, which is less than MAX_TID
  *
  * Returns NULL if out of memory.
  */
 struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid);
-/**
- * thread_evict() - a thread that the state has on a CPU runs elsewhere
- *
- * Its time on that CPU is unknown since the CPU's time was last closed.
- */
-void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/**
- * thread_found_on_cpu() - a thread is or was on a CPU, in contradiction to the state
- *
- * Closes its time until now.
- */
-void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** thread_close() - close the last interval at the end of the trace */
-void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
-/** frame_forget() - mark the call of @frame as not known */
-void frame_forget(struct frame *frame);
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
 /** process_release() - release what its threads own; the arena owns the process and its threads */
 void process_release(struct trace_process *process);
 /**
- * process_renumber() - set the index of @process in a->processes; the caller moves the pointer
+ * process_renumber() - set the index of @process; the caller moves the pointer
  *
  * With the index of a pseudo process, process_find() no longer finds it. Must be called before any
  * other structure keeps the old index.
@@ -257,68 +240,12 @@ void process_renumber(struct trace_analysis *a, struct trace_process *process, u
 struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
 void process_set_comm(struct trace_thread *thread, const char *comm);
-
-/** memory_prefetch() - prefetch @bytes at @memory, which may be 0 bytes */
-static inline void memory_prefetch(const void *memory, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += CACHE_LINE)
-		line_prefetch((const char *)memory + at);
-}
-
-/** table_prefetch_small() - prefetch all rows of a table, if it is small */
-static inline void table_prefetch_small(const struct hash_table *table, size_t row_bytes)
-{
-	if (table->capacity <= TABLE_SMALL)
-		memory_prefetch(table->rows, table->used * row_bytes);
-}
-
-/** thread_prefetch() - prefetch the fields of a soon running thread that every event needs */
-static inline void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
-{
-	const struct trace_thread *thread = thread_find(a, tid);
-
-	if (thread) {
-		memory_prefetch(thread, offsetof(struct trace_thread, books.traps));
-		memory_prefetch(thread->frames, sizeof(thread->frames[0]));
-	}
-}
-
 /**
- * thread_prefetch_rows() - prefetch what the end of its wait needs, and its small tables
+ * process_owner() - the thread with the descriptors and the memory of @process
  *
- * Needs the fields that thread_prefetch() has fetched.
+ * It is the leader or, if that is dead, another living thread. Returns NULL if none lives.
  */
-static inline void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
-{
-	const struct trace_thread *thread = thread_find(a, tid);
-
-	if (!thread)
-		return;
-	if (thread->in_spell)
-		memory_prefetch(&thread->spell, sizeof(thread->spell));
-	else
-		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
-	table_prefetch_small(&thread->books.calls, sizeof(struct call_row));
-	table_prefetch_small(&thread->books.waits, sizeof(struct wait_row));
-	table_prefetch_small(&thread->books.who, sizeof(struct who_row));
-	if (thread->desk)
-		line_prefetch(&thread->desk->latencies[thread->nr_latencies]);
-	line_prefetch(thread->process);
-}
-
-/* ---- state_life.c ---- */
-
-/**
- * thread_note_exchange() - @tid was seen where @current was expected
- *
- * Checks whether exec gave @current, or its leader, the other's number.
- */
-void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid);
-
-/* ---- state_container.c ---- */
-
-/** cgroup_learn() - note the path of a control group */
-void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path);
-/** cgroup_put() - @process is in control group @cgroup from now on */
-void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup);
+struct trace_thread *process_owner(const struct trace_analysis *a, const struct trace_process *process);
+/** thread_snapshot() - the sums of @thread at @ns; on a CPU, the caller calls acct_cpu() first */
+void thread_snapshot(const struct trace_thread *thread, uint64_t ns, struct thread_snapshot *ret_snapshot);
 #endif

@@ -8,15 +8,15 @@
  * a system call. Right after the end, a second event may say that the fault was a major one.
  */
 #include <string.h>
-#include "handlers.h"
 #include "state.h"
-#include "state_syscall.h"
+#include "state_frame.h"
+#include "state_trap.h"
 
 static struct trace_thread *current_user_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *thread = cpu->current;
 
-	books_cpu(a, cpu, ns);
+	acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return NULL;
@@ -32,7 +32,7 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	if (!thread)
 		return;
 	thread->flags &= ~THREAD_FAULT_OVER;
-	books_mode(a, thread, !fault->user);
+	acct_mode(a, thread, !fault->user);
 	if (fault->user)
 		frames_pop(a, thread, ns, 0, 0);
 	else if (thread->depth == MAX_FRAMES)
@@ -42,12 +42,12 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	frame->kind = FRAME_TRAP;
 	frame->call = CALL_UNKNOWN;
 	frame->args[0] = fault->address;
-	books_snapshot(thread, ns, &frame->begin);
+	thread_snapshot(thread, ns, &frame->begin);
 }
 
 static void count_major(struct trace_analysis *a, struct trace_thread *thread)
 {
-	struct call_row *row = books_row(a, &thread->books.traps, sizeof(*row), 1);
+	struct call_row *row = acct_row(a, &thread->acct.traps, sizeof(*row), 1);
 
 	row->errors++;
 }

@@ -13,12 +13,11 @@
  */
 #include <stdio.h>
 #include <sys/stat.h>
-#include "handlers.h"
 #include "kernel_numbers.h"
 #include "state.h"
-#include "state_syscall.h"
+#include "state_uring.h"
 
-struct request_row {
+struct uring_row {
 	uint64_t key; /* address of the request */
 	/* the submitter; NULL: completed, and the address may be reused */
 	struct trace_thread *thread;
@@ -70,11 +69,11 @@ static unsigned int operation(uint32_t opcode)
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_uring_submit *submit = event->payload;
-	struct request_row *row;
+	struct uring_row *row;
 
 	if (!cpu->current || cpu->current == &cpu->idle)
 		return;
-	row = books_row(a, &a->requests, sizeof(*row), submit->req | 1);
+	row = acct_row(a, &a->requests, sizeof(*row), submit->req | 1);
 	row->thread = cpu->current;
 	row->opcode = submit->opcode;
 	row->file = 0;
@@ -83,9 +82,9 @@ void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		row->file = fd_file(cpu->current, submit->fd);
 }
 
-static struct request_row *request_of(const struct trace_analysis *a, uint64_t req)
+static struct uring_row *request_of(const struct trace_analysis *a, uint64_t req)
 {
-	struct request_row *row = table_find(&a->requests, sizeof(*row), req | 1);
+	struct uring_row *row = table_find(&a->requests, sizeof(*row), req | 1);
 
 	return row && row->thread ? row : NULL;
 }
@@ -105,7 +104,7 @@ static file_idx registered_file(struct trace_analysis *a, const struct trace_uri
 void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_uring_file *registered = event->payload;
-	struct request_row *row = request_of(a, registered->req);
+	struct uring_row *row = request_of(a, registered->req);
 
 	if (row)
 		row->file = registered_file(a, registered);
@@ -114,7 +113,7 @@ void on_uring_file(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_uring_complete *complete = event->payload;
-	struct request_row *row = request_of(a, complete->req);
+	struct uring_row *row = request_of(a, complete->req);
 
 	if (!row)
 		return;
@@ -143,14 +142,14 @@ void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 void uring_mark(const struct trace_analysis *a, uint64_t *marks)
 {
-	for (const struct request_row *row = NULL; (row = table_next(&a->requests, sizeof(*row), row));)
+	for (const struct uring_row *row = NULL; (row = table_next(&a->requests, sizeof(*row), row));)
 		if (row->thread)
 			marks[row->file / 64] |= 1ull << row->file % 64;
 }
 
 const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file)
 {
-	const struct request_row *row = at;
+	const struct uring_row *row = at;
 
 	while ((row = table_next(&a->requests, sizeof(*row), row)))
 		if (row->thread && !row->silent && row->file) {

@@ -11,8 +11,8 @@
  * gets the event. A stream without a known process has no thread.
  */
 #include <string.h>
-#include "handlers.h"
 #include "state.h"
+#include "state_user.h"
 
 struct stream_row {
 	uint64_t key; /* stream + 1 */
@@ -31,21 +31,21 @@ void on_user_stream(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 	(void)cpu;
 	(void)ns;
-	((struct stream_row *)books_row(a, &a->streams, sizeof(struct stream_row), stream->stream + 1ull))->pid = stream->pid;
+	((struct stream_row *)acct_row(a, &a->user.streams, sizeof(struct stream_row), stream->stream + 1ull))->pid = stream->pid;
 	if (exe && *exe)
-		((struct program_row *)books_row(a, &a->programs, sizeof(struct program_row), stream->pid + 1ull))->exe = strings_intern(&a->strings, exe);
+		((struct program_row *)acct_row(a, &a->user.programs, sizeof(struct program_row), stream->pid + 1ull))->exe = strings_intern(&a->strings, exe);
 }
 
 const char *trace_stream_exe(const struct trace_analysis *a, uint32_t pid)
 {
-	const struct program_row *row = table_find(&a->programs, sizeof(*row), pid + 1ull);
+	const struct program_row *row = table_find(&a->user.programs, sizeof(*row), pid + 1ull);
 
 	return row ? strings_text(&a->strings, (string_id)row->exe) : "";
 }
 
 uint32_t trace_stream_pid(const struct trace_analysis *a, uint32_t stream)
 {
-	const struct stream_row *row = table_find(&a->streams, sizeof(*row), stream + 1ull);
+	const struct stream_row *row = table_find(&a->user.streams, sizeof(*row), stream + 1ull);
 
 	return row ? (uint32_t)row->pid : 0;
 }

@@ -6,8 +6,8 @@
  * input in this way). Work that an interrupt or a timer queued has no such thread. Work that other
  * work queued belongs to the thread of the other work.
  */
-#include "handlers.h"
 #include "state.h"
+#include "state_work.h"
 
 struct work_row {
 	uint64_t key; /* address of the work */
@@ -23,7 +23,7 @@ static struct trace_thread *queuer_on(const struct cpu *cpu)
 
 void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	struct work_row *row = books_row(a, &a->works, sizeof(*row), ((const struct trace_work_queue *)event->payload)->work | 1);
+	struct work_row *row = acct_row(a, &a->works, sizeof(*row), ((const struct trace_work_queue *)event->payload)->work | 1);
 
 	row->queuer = queuer_on(cpu);
 }

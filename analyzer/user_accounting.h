@@ -96,14 +96,14 @@ struct following {
 	uint64_t nr_swept; /* user_waits.c: those that began before the current stretch of the sweep */
 };
 
-struct request;
+struct user_request;
 /**
  * struct program - the state of one pid: a loss of its events ends everything that is open in it
  */
 struct program {
 	/* actors with open spans or with `met` events; linked by next_used[USED_OF_PROGRAM] */
 	struct actor *used;
-	struct request *requests; /* owned; that began in it and have not ended */
+	struct user_request *requests; /* owned; that began in it and have not ended */
 	struct program *next_used;
 	bool is_used; /* it is in the list of programs with used actors */
 };
@@ -126,14 +126,14 @@ struct actor {
 	struct hash_table met;	/* struct number_row: event id + 1 -> time of its latest event */
 	struct segment mark;
 	string_id mark_name, mark_provider;
-	struct request *requests;	/* the newest on which it works; linked by older and newer */
+	struct user_request *requests;	/* the newest on which it works; linked by older and newer */
 	struct stretch *newest;		/* owned, and so are all older ones */
-	uint64_t told_ns;		/* time of its waits while a request was followed */
+	uint64_t followed_ns;		/* time of its waits while a request was followed */
 	struct following *followed;	/* owned; nr_followed of MAX_FOLLOWED */
 	uint32_t nr_followed;
 };
 
-struct pointer_row {
+struct user_pointer_row {
 	uint64_t key;
 	void *pointer;
 };
@@ -155,7 +155,7 @@ struct trace_user_events {
 	struct program *used;	  /* programs with used actors */
 	struct actor *used_probed; /* actors with events of probes */
 	struct hash_table by_thread;	  /* struct trace_thread -> struct actor */
-	struct hash_table requests;	  /* struct request_row */
+	struct hash_table requests;	  /* struct user_request_row */
 	size_t next_gap;	  /* of the trace, not reached yet */
 	uint64_t next_gap_ns;	  /* or a late gap's; UINT64_MAX: none */
 	size_t next_damage;	  /* late gap of the analysis, not reached yet */
@@ -226,21 +226,21 @@ void segment_end(struct trace_user_events *user, struct actor *actor, struct seg
 void actor_wait(struct trace_user_events *user, struct actor *actor, const struct trace_interval *interval);
 void actor_waits_free(struct actor *actor);
 
-/** struct request - a request that has begun and has not ended */
-struct request {
+/** struct user_request - a request that has begun and has not ended */
+struct user_request {
 	struct owner owner;
 	string_id name;
 	uint64_t id;
 	struct span_sum *span;
 	struct actor *actor; /* works on it; NULL: none */
 	struct segment segment;
-	struct request *older, *newer; /* of the actor, in the order in which they began there */
-	struct request *same; /* next with the same hash */
+	struct user_request *older, *newer; /* of the actor, in the order in which they began there */
+	struct user_request *same; /* next with the same hash */
 	struct program *program;
-	struct request *next, *prev; /* of the program */
+	struct user_request *next, *prev; /* of the program */
 	uint64_t begin_ns;
 	uint64_t since_ns; /* it has had no actor since then */
-	uint64_t told_ns;  /* the actor's told_ns when the segment began */
+	uint64_t followed_ns;  /* the actor's followed_ns when the segment began */
 	struct trace_times times;
 	uint64_t queued;
 	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
@@ -252,20 +252,20 @@ struct request {
  * request_follow() - begin a segment of @request for its actor; from now on its span gets the
  * actor's waits as they arrive, if the actor can follow one more name
  */
-void request_follow(struct trace_user_events *user, struct request *request);
+void request_follow(struct trace_user_events *user, struct user_request *request);
 /**
  * request_unfollow() - stop that
  * @ends: the request ends.
  * Returns the time of waits that arrived meanwhile, in ns.
  */
-uint64_t request_unfollow(struct trace_user_events *user, struct request *request, bool ends);
+uint64_t request_unfollow(struct trace_user_events *user, struct user_request *request, bool ends);
 /**
  * requests_take_back() - subtract the waits of @actor's current segments from the spans of its
  * followed requests, because those requests will not end
  */
 void requests_take_back(struct trace_user_events *user, struct actor *actor);
 /** request_take_back() - the same for the earlier segments of @request */
-void request_take_back(struct trace_user_events *user, struct request *request);
+void request_take_back(struct trace_user_events *user, struct user_request *request);
 
 /* ---- user_requests.c ---- */
 
@@ -274,8 +274,8 @@ void request_end(struct trace_user_events *user, struct actor *actor, string_id 
 void request_handoff(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
 /** requests_leave() - the thread of @actor is gone: detach its requests */
 void requests_leave(struct trace_user_events *user, struct actor *actor);
-/** requests_forget() - end all requests of @program without a result */
-void requests_forget(struct trace_user_events *user, struct program *program);
+/** requests_drop() - end all requests of @program without a result */
+void requests_drop(struct trace_user_events *user, struct program *program);
 
 /** user_events_close() - after the pass, once: spans without an end stay open */
 void user_events_close(struct trace_user_events *user);

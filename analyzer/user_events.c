@@ -14,6 +14,7 @@
  * to the next one.
  */
 #include "error_set.h"
+#include "state.h"
 #include "user_accounting.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static const struct event_kind *kind_of(struct trace_user_events *u, const struc
 
 static struct program *program_of(struct trace_user_events *u, uint32_t pid)
 {
-	struct pointer_row *row = table_add(&u->programs, sizeof(*row), pid + 1ull);
+	struct user_pointer_row *row = table_add(&u->programs, sizeof(*row), pid + 1ull);
 
 	if (row && !row->pointer)
 		row->pointer = calloc(1, sizeof(struct program));
@@ -135,7 +136,7 @@ static struct actor *actor_of(struct trace_user_events *u, const struct trace_ev
 {
 	const struct trace_thread *thread = trace_event_thread(u->analysis, event);
 	uint32_t pid = trace_stream_pid(u->analysis, event->stream), tid = trace_event_tid(event);
-	struct pointer_row *row;
+	struct user_pointer_row *row;
 	struct actor *actor;
 
 	if (thread && !pid)
@@ -303,7 +304,7 @@ static void actor_use(struct trace_user_events *u, struct actor *actor)
 	}
 }
 
-static void actors_forget(struct trace_user_events *u, struct actor **list, enum used_list which)
+static void actors_drop(struct trace_user_events *u, struct actor **list, enum used_list which)
 {
 	struct actor *actor;
 
@@ -318,25 +319,25 @@ static void actors_forget(struct trace_user_events *u, struct actor **list, enum
 	}
 }
 
-static void program_forget(struct trace_user_events *u, struct program *program)
+static void program_drop(struct trace_user_events *u, struct program *program)
 {
-	requests_forget(u, program);
-	actors_forget(u, &program->used, USED_OF_PROGRAM);
+	requests_drop(u, program);
+	actors_drop(u, &program->used, USED_OF_PROGRAM);
 }
 
 static void forget(struct trace_user_events *u, uint32_t pid)
 {
-	struct pointer_row *row = table_find(&u->programs, sizeof(*row), pid + 1ull);
+	struct user_pointer_row *row = table_find(&u->programs, sizeof(*row), pid + 1ull);
 	struct program *program;
 
 	if (pid == PROBED)
-		actors_forget(u, &u->used_probed, USED_PROBED);
+		actors_drop(u, &u->used_probed, USED_PROBED);
 	else if (pid != EVERYBODY && row && row->pointer)
-		program_forget(u, row->pointer);
+		program_drop(u, row->pointer);
 	while (pid == EVERYBODY && (program = u->used)) {
 		u->used = program->next_used;
 		program->is_used = false;
-		program_forget(u, program);
+		program_drop(u, program);
 	}
 }
 
@@ -457,7 +458,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
 	struct trace_user_events *u = data;
-	const struct pointer_row *row;
+	const struct user_pointer_row *row;
 	struct actor *actor;
 
 	(void)analysis;
@@ -522,7 +523,7 @@ static void actor_free(struct actor *actor)
 
 static void pointers_free(struct hash_table *table)
 {
-	struct pointer_row *row = NULL;
+	struct user_pointer_row *row = NULL;
 
 	while ((row = table_next(table, sizeof(*row), row)))
 		free(row->pointer);
@@ -531,7 +532,7 @@ static void pointers_free(struct hash_table *table)
 
 struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 {
-	struct pointer_row *row = NULL;
+	struct user_pointer_row *row = NULL;
 
 	if (!u)
 		return NULL;

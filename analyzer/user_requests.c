@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include "user_accounting.h"
 
-struct request_row {
+struct user_request_row {
 	uint64_t key;
-	struct request *first; /* owned, and so are all others with the same hash */
+	struct user_request *first; /* owned, and so are all others with the same hash */
 };
 
 static uint64_t request_key(const struct owner *owner, string_id name, uint64_t id)
@@ -19,11 +19,11 @@ static uint64_t request_key(const struct owner *owner, string_id name, uint64_t 
 }
 
 /* The pointer to this request, or the pointer that would have it; NULL: no request has its hash. */
-static struct request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name,
+static struct user_request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name,
 				     uint64_t id)
 {
-	struct request_row *row = table_find(&u->requests, sizeof(*row), request_key(owner, name, id));
-	struct request **at = row ? &row->first : NULL;
+	struct user_request_row *row = table_find(&u->requests, sizeof(*row), request_key(owner, name, id));
+	struct user_request **at = row ? &row->first : NULL;
 
 	while (at && *at && !(same_owner(&(*at)->owner, owner) && (*at)->name == name && (*at)->id == id))
 		at = &(*at)->same;
@@ -34,7 +34,7 @@ static struct request **request_find(struct trace_user_events *u, const struct o
  * Detach @request from its thread.
  * @ends: the request ends now
  */
-static void request_leave(struct trace_user_events *u, struct request *request, bool ends)
+static void request_leave(struct trace_user_events *u, struct user_request *request, bool ends)
 {
 	struct actor *actor = request->actor;
 	uint64_t known = request_unfollow(u, request, ends);
@@ -57,12 +57,12 @@ static void request_leave(struct trace_user_events *u, struct request *request, 
 	request->since_ns = trace_analysis_now(u->analysis);
 }
 
-static struct request *request_new(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
+static struct user_request *request_new(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
 	struct span_sum *span = span_sum(u, &actor->owner, TRACE_SPAN_REQUEST, name, 0);
-	struct request_row *row =
+	struct user_request_row *row =
 		span ? table_add(&u->requests, sizeof(*row), request_key(&actor->owner, name, id)) : NULL;
-	struct request *request = row ? calloc(1, sizeof(*request)) : NULL;
+	struct user_request *request = row ? calloc(1, sizeof(*request)) : NULL;
 
 	if (!request)
 		return span ? user_fail(u) : NULL;
@@ -81,11 +81,11 @@ static struct request *request_new(struct trace_user_events *u, struct actor *ac
 	return request;
 }
 
-static void request_remove(struct trace_user_events *u, struct request *request)
+static void request_remove(struct trace_user_events *u, struct user_request *request)
 {
 	uint64_t key = request_key(&request->owner, request->name, request->id);
-	struct request_row *row = table_find(&u->requests, sizeof(*row), key);
-	struct request **at = &row->first;
+	struct user_request_row *row = table_find(&u->requests, sizeof(*row), key);
+	struct user_request **at = &row->first;
 
 	while (*at != request)
 		at = &(*at)->same;
@@ -104,8 +104,8 @@ static void request_remove(struct trace_user_events *u, struct request *request)
 
 void request_begin(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
-	struct request **at = request_find(u, &actor->owner, name, id);
-	struct request *request = at && *at ? *at : request_new(u, actor, name, id);
+	struct user_request **at = request_find(u, &actor->owner, name, id);
+	struct user_request *request = at && *at ? *at : request_new(u, actor, name, id);
 
 	if (!request || request->actor == actor)
 		return;
@@ -123,8 +123,8 @@ void request_begin(struct trace_user_events *u, struct actor *actor, string_id n
 
 void request_end(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
-	struct request **at = request_find(u, &actor->owner, name, id);
-	struct request *request = at ? *at : NULL;
+	struct user_request **at = request_find(u, &actor->owner, name, id);
+	struct user_request *request = at ? *at : NULL;
 	struct span_sum *span;
 
 	if (!request) {
@@ -146,7 +146,7 @@ void request_end(struct trace_user_events *u, struct actor *actor, string_id nam
 
 void request_handoff(struct trace_user_events *u, struct actor *actor, string_id name, uint64_t id)
 {
-	struct request **at = request_find(u, &actor->owner, name, id);
+	struct user_request **at = request_find(u, &actor->owner, name, id);
 
 	if (at && *at && (*at)->actor)
 		request_leave(u, *at, false);
@@ -158,9 +158,9 @@ void requests_leave(struct trace_user_events *u, struct actor *actor)
 		request_leave(u, actor->requests, false);
 }
 
-void requests_forget(struct trace_user_events *u, struct program *program)
+void requests_drop(struct trace_user_events *u, struct program *program)
 {
-	struct request *request;
+	struct user_request *request;
 
 	for (struct actor *actor = program->used; actor; actor = actor->next_used[USED_OF_PROGRAM])
 		requests_take_back(u, actor);

@@ -99,13 +99,13 @@ enum { USER, SYSCALL, TRAP, INTERRUPTED, WAIT_CPU, BLOCKED, NR_PARTS };
 typedef __int128 difference;
 
 /*
- * Take up to @ns from the parts @first ... @end - 1, but leave each at least its @least. Returns
+ * Take up to @ns from the parts @first ... @end - 1, but leave each at least its @minimum. Returns
  * the rest.
  */
-static difference take(difference *parts, const difference *least, int first, int end, difference ns)
+static difference take(difference *parts, const difference *minimum, int first, int end, difference ns)
 {
 	for (int i = first; i < end; i++) {
-		difference much = parts[i] > least[i] ? parts[i] - least[i] : 0;
+		difference much = parts[i] > minimum[i] ? parts[i] - minimum[i] : 0;
 
 		much = much < ns ? much : ns;
 		parts[i] -= much;
@@ -123,7 +123,7 @@ static difference take(difference *parts, const difference *least, int first, in
  */
 struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
 {
-	difference least[NR_PARTS] = {[BLOCKED] = known_ns}, parts[NR_PARTS] = {
+	difference minimum[NR_PARTS] = {[BLOCKED] = known_ns}, parts[NR_PARTS] = {
 		[USER] = (difference)now->user_ns - before->user_ns,
 		[SYSCALL] = (difference)now->syscall_ns - before->syscall_ns,
 		[TRAP] = (difference)now->trap_ns - before->trap_ns,
@@ -133,11 +133,11 @@ struct trace_times times_since(const struct trace_times *now, const struct trace
 	};
 
 	for (int i = 0; i < NR_PARTS; i++) {
-		difference missing = parts[i] < least[i] ? least[i] - parts[i] : 0;
+		difference missing = parts[i] < minimum[i] ? minimum[i] - parts[i] : 0;
 
 		parts[i] += missing;
-		missing = i < WAIT_CPU ? take(parts, least, USER, WAIT_CPU, missing) : take(parts, least, WAIT_CPU, NR_PARTS, missing);
-		take(parts, least, USER, NR_PARTS, missing);
+		missing = i < WAIT_CPU ? take(parts, minimum, USER, WAIT_CPU, missing) : take(parts, minimum, WAIT_CPU, NR_PARTS, missing);
+		take(parts, minimum, USER, NR_PARTS, missing);
 	}
 	return (struct trace_times){
 		.user_ns = (uint64_t)parts[USER],
@@ -178,7 +178,7 @@ static bool list_room(void **at, size_t used, size_t *room)
 struct event_sum *event_sum(struct trace_user_events *u, const struct owner *owner, string_id name)
 {
 	uint64_t key = user_mix(user_mix(owner_key(owner), name), 2);
-	struct pointer_row *row;
+	struct user_pointer_row *row;
 	struct event_sum *sum;
 
 	for (;; key++) {
@@ -203,7 +203,7 @@ struct event_sum *event_sum(struct trace_user_events *u, const struct owner *own
 struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner, enum trace_span_kind kind, string_id name, string_id from)
 {
 	uint64_t key = user_mix(user_mix(user_mix(owner_key(owner), name), from), 3 + kind);
-	struct pointer_row *row;
+	struct user_pointer_row *row;
 	struct span_sum *sum;
 
 	for (;; key++) {

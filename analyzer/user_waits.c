@@ -224,7 +224,7 @@ static struct following *following_new(struct trace_user_events *u, struct actor
 	return following;
 }
 
-void request_follow(struct trace_user_events *u, struct request *request)
+void request_follow(struct trace_user_events *u, struct user_request *request)
 {
 	struct actor *actor = request->actor;
 	struct following *following = NULL;
@@ -236,14 +236,14 @@ void request_follow(struct trace_user_events *u, struct request *request)
 		return;
 	following->nr++;
 	request->is_followed = true;
-	request->told_ns = actor->told_ns;
+	request->followed_ns = actor->followed_ns;
 }
 
 /*
  * Copy what the span of @request got from its present segment. If the request does not end, the
  * span has to give it back.
  */
-static void request_keep(struct trace_user_events *u, struct request *request)
+static void request_keep(struct trace_user_events *u, struct user_request *request)
 {
 	for (const struct stretch *stretch = request->segment.stretch; stretch && !request->span->is_folded;
 	     stretch = stretch->newer) {
@@ -254,7 +254,7 @@ static void request_keep(struct trace_user_events *u, struct request *request)
 	}
 }
 
-uint64_t request_unfollow(struct trace_user_events *u, struct request *request, bool ends)
+uint64_t request_unfollow(struct trace_user_events *u, struct user_request *request, bool ends)
 {
 	struct actor *actor = request->actor;
 	struct following *following;
@@ -267,16 +267,16 @@ uint64_t request_unfollow(struct trace_user_events *u, struct request *request, 
 	following = following_of(actor, request->span);
 	if (!--following->nr)
 		*following = actor->followed[--actor->nr_followed];
-	return actor->told_ns - request->told_ns;
+	return actor->followed_ns - request->followed_ns;
 }
 
 /*
  * The oldest followed request of @actor. The last loss of events ended all older requests, so the
  * loop visits each request that is not followed at most once.
  */
-static struct request *oldest_followed(const struct actor *actor)
+static struct user_request *oldest_followed(const struct actor *actor)
 {
-	struct request *request = actor->requests, *oldest = NULL;
+	struct user_request *request = actor->requests, *oldest = NULL;
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < actor->nr_followed; i++)
@@ -300,7 +300,7 @@ static void take_back(struct trace_user_events *u, struct span_sum *span, const 
 
 void requests_take_back(struct trace_user_events *u, struct actor *actor)
 {
-	const struct request *request = oldest_followed(actor);
+	const struct user_request *request = oldest_followed(actor);
 
 	for (const struct stretch *stretch = request ? request->segment.stretch : NULL; stretch;
 	     stretch = stretch->newer) {
@@ -316,7 +316,7 @@ void requests_take_back(struct trace_user_events *u, struct actor *actor)
 		actor->followed[i].nr_swept = 0;
 }
 
-void request_take_back(struct trace_user_events *u, struct request *request)
+void request_take_back(struct trace_user_events *u, struct user_request *request)
 {
 	take_back(u, request->span, &request->waits, 1);
 }
@@ -355,7 +355,7 @@ static bool stretches_wait(struct trace_user_events *u, struct actor *actor, con
 static bool requests_wait_less(struct trace_user_events *u, struct actor *actor, const struct span_wait *wait,
 			       uint64_t from_ns, uint64_t to_ns)
 {
-	for (struct request *request = actor->requests; request && request->segment.from_ns > from_ns;
+	for (struct user_request *request = actor->requests; request && request->segment.from_ns > from_ns;
 	     request = request->older) {
 		uint64_t before = (request->segment.from_ns < to_ns ? request->segment.from_ns : to_ns) - from_ns;
 
@@ -364,7 +364,7 @@ static bool requests_wait_less(struct trace_user_events *u, struct actor *actor,
 		if (!request->is_followed)
 			continue;
 		span_wait(u, request->span, wait, -before, request->segment.from_ns < to_ns ? 0 : UINT64_MAX);
-		request->told_ns += before;
+		request->followed_ns += before;
 	}
 	return true;
 }
@@ -377,18 +377,18 @@ void actor_wait(struct trace_user_events *u, struct actor *actor, const struct t
 				 .kind = interval->kind,
 				 .idle = interval->idle};
 	uint64_t ns = interval->to_ns - interval->from_ns;
-	bool told;
+	bool collected;
 
 	if (!actor->newest || !actor->newest->pins || interval->to_ns <= interval->from_ns)
 		return;
-	told = stretches_wait(u, actor, &wait, interval->from_ns, interval->to_ns);
-	if (told && actor->nr_followed) {
-		actor->told_ns += ns;
+	collected = stretches_wait(u, actor, &wait, interval->from_ns, interval->to_ns);
+	if (collected && actor->nr_followed) {
+		actor->followed_ns += ns;
 		for (uint32_t i = 0; i < actor->nr_followed; i++)
 			span_wait(u, actor->followed[i].span, &wait, actor->followed[i].nr * ns, actor->followed[i].nr);
-		told = requests_wait_less(u, actor, &wait, interval->from_ns, interval->to_ns);
+		collected = requests_wait_less(u, actor, &wait, interval->from_ns, interval->to_ns);
 	}
-	for (uint32_t i = 0; !told && i < actor->nr_followed; i++)
+	for (uint32_t i = 0; !collected && i < actor->nr_followed; i++)
 		span_fold(actor->followed[i].span);
 }
 

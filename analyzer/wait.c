@@ -79,10 +79,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "state.h"
-#include "state_lost.h"
-#include "state_socket.h"
-#include "state_start.h"
-#include "state_syscall.h"
+#include "state_device.h"
+#include "state_end.h"
+#include "state_frame.h"
 #include "wait.h"
 
 static const char *const via_names[NR_VIAS] = {
@@ -103,8 +102,20 @@ const char *trace_wait_kind_name(enum trace_wait_kind kind)
 	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
 }
 
+static struct wait_cause hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	bool asleep = thread->flags & THREAD_ASLEEP;
+
+	return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN, .idle = asleep, .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
+}
+
+struct wait_cause wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread) : (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
+}
+
 /* The wait context: a thread, its closed wait, and the frame in which it blocked. */
-struct question {
+struct wait_context {
 	struct trace_analysis *a;
 	struct trace_thread *thread;
 	const struct pending *pending;
@@ -114,54 +125,56 @@ struct question {
 	int64_t result;		   /* result of the call if it replaces an unrecorded end; else 0 */
 };
 
-static struct verdict verdict_of(enum trace_wait_kind kind, enum via via, uint32_t target)
+static struct wait_cause wait_cause_of(enum trace_wait_kind kind, enum via via, uint32_t target)
 {
-	return (struct verdict){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
+	return (struct wait_cause){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
 }
 
 /*
  * If the entry was not recorded, the name of the call is unknown. A successful return does not
  * prove that the event that ended the wait was recorded.
  */
-static struct verdict other_call(const struct question *q, enum via via)
+static struct wait_cause other_call(const struct wait_context *ctx, enum via via)
 {
-	if (q->frame->call == CALL_UNKNOWN || q->result)
-		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
-	return verdict_of(TRACE_WAIT_OTHER, via, q->a->calls[q->frame->call].name);
+	if (ctx->frame->call == CALL_UNKNOWN || ctx->result)
+		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	return wait_cause_of(TRACE_WAIT_OTHER, via, ctx->a->calls[ctx->frame->call].name);
 }
 
-static struct verdict timeout(void)
+static struct wait_cause timeout(void)
 {
-	return verdict_of(TRACE_WAIT_TIMEOUT, VIA_NONE, 0);
+	return wait_cause_of(TRACE_WAIT_TIMEOUT, VIA_NONE, 0);
 }
 
-static bool woken_by_task(const struct question *q)
+static bool woken_by_task(const struct wait_context *ctx)
 {
-	return q->waker->thread && !(q->waker->thread->flags & THREAD_KERNEL) && q->waker->thread->process->idx >= NR_PSEUDO_PROCESSES;
+	return ctx->waker->thread && !(ctx->waker->thread->flags & THREAD_KERNEL) && ctx->waker->thread->process->idx >= NR_PSEUDO_PROCESSES;
 }
 
-static struct verdict the_waker(const struct question *q, enum via via)
+static struct wait_cause the_waker(const struct wait_context *ctx, enum via via)
 {
-	return verdict_of(TRACE_WAIT_PROCESS, via, q->waker->thread->process->idx);
+	return wait_cause_of(TRACE_WAIT_PROCESS, via, ctx->waker->thread->process->idx);
 }
 
 /* The path that was passed to the call; 0: none. */
-static string_id given_path(const struct question *q)
+static string_id given_path(const struct wait_context *ctx)
 {
-	return frame_path(q->a, q->thread);
+	const struct frame *frame = frame_syscall(ctx->thread);
+
+	return frame && frame->has_path ? strings_intern(&ctx->a->strings, ctx->thread->path) : 0;
 }
 
-static struct verdict by_socket(const struct question *q, const struct sock *sock);
+static struct wait_cause by_socket(const struct wait_context *ctx, const struct socket_state *sock);
 
 /* ---- waits without a waker ---- */
 
 /* wait4(), waitpid(), waitid(): the child that the caller named, or its only child. */
-static uint32_t awaited_child(const struct question *q)
+static uint32_t awaited_child(const struct wait_context *ctx)
 {
-	bool is_waitid = strcmp(strings_text(&q->a->strings, q->a->calls[q->frame->call].name), "waitid") == 0;
-	int32_t named = q->result > 0 ? (int32_t)q->result : q->frame->nr_args ? (int32_t)q->frame->args[0] : 0;
+	bool is_waitid = strcmp(strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name), "waitid") == 0;
+	int32_t named = ctx->result > 0 ? (int32_t)ctx->result : ctx->frame->nr_args ? (int32_t)ctx->frame->args[0] : 0;
 
-	return ender_child(q->a, q->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0);
+	return wakers_child(ctx->a, ctx->thread->process, !is_waitid && named > 0 ? (uint32_t)named : 0);
 }
 
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
@@ -170,43 +183,43 @@ static uint32_t awaited_child(const struct question *q)
  * A process can wake a futex if it shares the memory that contains it. Shared memory of System V is
  * not followed: it has no file in the state.
  */
-static uint32_t futex_holder(const struct question *q)
+static uint32_t futex_holder(const struct wait_context *ctx)
 {
-	file_idx shared = memory_find(q->thread->memory, q->frame->args[0]);
+	file_idx shared = memory_find(ctx->thread->memory, ctx->frame->args[0]);
 
-	if (q->frame->nr_args < 2)
+	if (ctx->frame->nr_args < 2)
 		return PROCESS_UNKNOWN;
-	if ((q->frame->args[1] & FUTEX_PRIVATE) || (!shared && !(q->thread->memory && q->thread->memory->has_foreign)))
-		return q->thread->process->idx;
-	return ender_sharer(q->a, q->thread->process, shared);
+	if ((ctx->frame->args[1] & FUTEX_PRIVATE) || (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
+		return ctx->thread->process->idx;
+	return wakers_sharer(ctx->a, ctx->thread->process, shared);
 }
 
 /*
  * The lock's holder, as the kernel reported it at the end of the recording. The holder may have
  * exited since and left the lock to its children.
  */
-static uint32_t lock_holder(const struct question *q)
+static uint32_t lock_holder(const struct wait_context *ctx)
 {
-	const struct end_wait *end = end_wait_of(q->a, q->thread, q->frame);
-	const struct trace_process *holder = end && end->holder ? process_find(q->a, end->holder) : NULL;
+	const struct end_wait *end = end_wait_of(ctx->a, ctx->thread, ctx->frame);
+	const struct trace_process *holder = end && end->holder ? process_find(ctx->a, end->holder) : NULL;
 
 	return holder && holder->nr_living ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
 }
 
-static uint32_t told_by_call(const struct question *q, enum via via)
+static uint32_t process_by_call(const struct wait_context *ctx, enum via via)
 {
 	switch (via) {
 	case VIA_WAITPID:
-		return awaited_child(q);
+		return awaited_child(ctx);
 	case VIA_PIPE:
 	case VIA_UNIX:
-		return ender_holder(q->a, q->thread->process, q->frame->file);
+		return wakers_holder(ctx->a, ctx->thread->process, ctx->frame->file);
 	case VIA_FUTEX:
-		return futex_holder(q);
+		return futex_holder(ctx);
 	case VIA_LOCK:
-		return lock_holder(q);
+		return lock_holder(ctx);
 	case VIA_URING:
-		return q->thread->flags & THREAD_IO_WORKER ? q->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
+		return ctx->thread->flags & THREAD_IO_WORKER ? ctx->thread->process->idx : (uint32_t)PROCESS_UNKNOWN;
 	default:
 		return PROCESS_UNKNOWN;
 	}
@@ -232,24 +245,24 @@ static bool only_processes_end(enum via via)
 	}
 }
 
-static struct verdict by_call_alone(const struct question *q, enum via via)
+static struct wait_cause by_call_alone(const struct wait_context *ctx, enum via via)
 {
-	uint32_t process = told_by_call(q, via);
+	uint32_t process = process_by_call(ctx, via);
 
 	if (process == PROCESS_UNKNOWN && only_processes_end(via))
 		process = PROCESS_SEVERAL;
-	return process == PROCESS_UNKNOWN ? other_call(q, via) : verdict_of(TRACE_WAIT_PROCESS, via, process);
+	return process == PROCESS_UNKNOWN ? other_call(ctx, via) : wait_cause_of(TRACE_WAIT_PROCESS, via, process);
 }
 
 /* ---- by the waker ---- */
 
 /* exit_group() wakes all threads of the process so that they exit, whatever they wait for. */
-static bool woken_to_die(const struct question *q)
+static bool woken_to_die(const struct wait_context *ctx)
 {
-	const struct call *call = &q->a->calls[q->waker->call];
+	const struct call *call = &ctx->a->calls[ctx->waker->call];
 
-	return call->class == CALL_EXIT && q->waker->thread->process == q->thread->process &&
-	       strcmp(strings_text(&q->a->strings, call->name), "exit_group") == 0;
+	return call->class == CALL_EXIT && ctx->waker->thread->process == ctx->thread->process &&
+	       strcmp(strings_text(&ctx->a->strings, call->name), "exit_group") == 0;
 }
 
 #define RCU_NAME "RCU grace period"
@@ -264,65 +277,65 @@ static bool is_of_rcu(const struct trace_thread *thread)
  * CPUs and not for data: a write() to a file that moves a process to a control group, or to a
  * setting.
  */
-static bool ended_by_rcu(const struct question *q)
+static bool ended_by_rcu(const struct wait_context *ctx)
 {
-	return !q->pending->cut && (q->waker->thread ? is_of_rcu(q->waker->thread) : q->waker->cause == CAUSE_RCU);
+	return !ctx->pending->cut && (ctx->waker->thread ? is_of_rcu(ctx->waker->thread) : ctx->waker->cause == CAUSE_RCU);
 }
 
 /*
  * The name without the instance: "kworker/0:1-events" becomes "kworker", because it does not matter
  * which worker ran. The threads of RCU have many names, so they share one target.
  */
-static struct verdict by_kernel_thread(const struct question *q, enum via via)
+static struct wait_cause by_kernel_thread(const struct wait_context *ctx, enum via via)
 {
-	const char *comm = q->waker->thread->comm;
-	char name[sizeof(q->waker->thread->comm)];
+	const char *comm = ctx->waker->thread->comm;
+	char name[sizeof(ctx->waker->thread->comm)];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(comm, "/"), comm);
-	if (is_of_rcu(q->waker->thread))
-		return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, RCU_NAME));
-	return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, *name ? name : "kernel thread"));
+	if (is_of_rcu(ctx->waker->thread))
+		return wait_cause_of(TRACE_WAIT_KERNEL, via, strings_intern(&ctx->a->strings, RCU_NAME));
+	return wait_cause_of(TRACE_WAIT_KERNEL, via, strings_intern(&ctx->a->strings, *name ? name : "kernel thread"));
 }
 
 /* Decide by the waker only. Ignores which socket the waker reported as ready. */
-static struct verdict by_waker_alone(const struct question *q, enum via via)
+static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via via)
 {
-	if (q->pending->cut)
-		return q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(q, via);
-	if (woken_by_task(q))
-		return the_waker(q, woken_to_die(q) ? VIA_EXIT : via);
-	switch (q->waker->cause) {
+	if (ctx->pending->cut)
+		return ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(ctx, via);
+	if (woken_by_task(ctx))
+		return the_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : via);
+	switch (ctx->waker->cause) {
 	case CAUSE_TIMER:
 		return timeout();
 	case CAUSE_SOCKET:
 	case CAUSE_NETWORK:
-		return via == VIA_SOCKET ? other_call(q, via) : verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, NULL));
+		return via == VIA_SOCKET ? other_call(ctx, via) : wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, NULL));
 	case CAUSE_BLOCK:
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q) ? given_path(q) : device_name(q->a, q->waker->detail));
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, given_path(ctx) ? given_path(ctx) : device_name(ctx->a, ctx->waker->detail));
 	case CAUSE_DEVICE:
-		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)q->waker->detail);
+		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)ctx->waker->detail);
 	case CAUSE_RCU:
-		return verdict_of(TRACE_WAIT_KERNEL, via, strings_intern(&q->a->strings, RCU_NAME));
+		return wait_cause_of(TRACE_WAIT_KERNEL, via, strings_intern(&ctx->a->strings, RCU_NAME));
 	case CAUSE_KERNEL:
-		return verdict_of(TRACE_WAIT_KERNEL, via, (string_id)q->waker->detail);
+		return wait_cause_of(TRACE_WAIT_KERNEL, via, (string_id)ctx->waker->detail);
 	case CAUSE_UNSEEN:
-		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	default:
-		return q->waker->thread ? by_kernel_thread(q, via) : other_call(q, via);
+		return ctx->waker->thread ? by_kernel_thread(ctx, via) : other_call(ctx, via);
 	}
 }
 
 /* For calls that do not decide alone. */
-static struct verdict by_waker(const struct question *q, enum via via)
+static struct wait_cause by_waker(const struct wait_context *ctx, enum via via)
 {
-	const struct sock *ready = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
+	const struct socket_state *ready = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail) : NULL;
 
-	return ready && !q->pending->cut && !woken_by_task(q) ? by_socket(q, ready) : by_waker_alone(q, via);
+	return ready && !ctx->pending->cut && !woken_by_task(ctx) ? by_socket(ctx, ready) : by_waker_alone(ctx, via);
 }
 
 /* ---- by the object of the wait ---- */
 
-static enum via via_of_socket(const struct sock *sock)
+static enum via via_of_socket(const struct socket_state *sock)
 {
 	if (sock->family == AF_UNIX)
 		return VIA_UNIX;
@@ -335,39 +348,39 @@ static enum via via_of_socket(const struct sock *sock)
  * A process that writes into a device (tun, tap) delivers packets. It is not the end of a
  * connection, so the wait is for the network.
  */
-static bool brings_packets(const struct question *q)
+static bool brings_packets(const struct wait_context *ctx)
 {
-	return q->waker->file && S_ISCHR(q->a->files[q->waker->file].mode);
+	return ctx->waker->file && S_ISCHR(ctx->a->files.list[ctx->waker->file].mode);
 }
 
-static struct verdict by_socket(const struct question *q, const struct sock *sock)
+static struct wait_cause by_socket(const struct wait_context *ctx, const struct socket_state *sock)
 {
-	const struct sock *peer = sock_peer(q->a, sock), *used = woken_by_task(q) ? sock_of_file(q->a, q->waker->file) : NULL;
+	const struct socket_state *peer = sock_peer(ctx->a, sock), *used = woken_by_task(ctx) ? sock_of_file(ctx->a, ctx->waker->file) : NULL;
 	enum via via = via_of_socket(sock);
 
-	if (q->waker->cause == CAUSE_TIMER && frame_class(q->a, q->frame) != CALL_CONNECT)
+	if (ctx->waker->cause == CAUSE_TIMER && frame_class(ctx->a, ctx->frame) != CALL_CONNECT)
 		/*
 		 * SO_RCVTIMEO and similar. A connect() that times out waits for the peer that does
 		 * not answer.
 		 */
 		return timeout();
-	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(q)))
-		return by_waker_alone(q, via);
-	if (q->gap)
-		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(ctx)))
+		return by_waker_alone(ctx, via);
+	if (ctx->gap)
+		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	if (used && (used == sock || used == peer))
 		/*
 		 * The waker shut the socket down or just used the other end. The recorded owner may
 		 * be a parent that used it earlier.
 		 */
-		return the_waker(q, via);
+		return the_waker(ctx, via);
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
-		return verdict_of(TRACE_WAIT_PROCESS, via, peer->owner);
-	if (woken_by_task(q) && !brings_packets(q))
-		return the_waker(q, via);
+		return wait_cause_of(TRACE_WAIT_PROCESS, via, peer->owner);
+	if (woken_by_task(ctx) && !brings_packets(ctx))
+		return the_waker(ctx, via);
 	if (via == VIA_UNIX)
-		return by_waker_alone(q, via);
-	return verdict_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(q->a, sock));
+		return by_waker_alone(ctx, via);
+	return wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, sock));
 }
 
 static const struct {
@@ -400,112 +413,112 @@ enum via file_via(const struct trace_analysis *a, file_idx file)
 	return via_of_path(file_text(a, file));
 }
 
-static bool is_terminal(const struct question *q, file_idx file)
+static bool is_terminal(const struct wait_context *ctx, file_idx file)
 {
-	return file_via(q->a, file) == VIA_TTY;
+	return file_via(ctx->a, file) == VIA_TTY;
 }
 
 /* True if the waker is a task that acted on this file. */
-static bool is_wakers(const struct question *q, file_idx idx)
+static bool is_wakers(const struct wait_context *ctx, file_idx idx)
 {
-	const struct file *file = &q->a->files[idx], *wakers = &q->a->files[q->waker->file];
+	const struct traced_file *file = &ctx->a->files.list[idx], *waker_file = &ctx->a->files.list[ctx->waker->file];
 
-	return woken_by_task(q) && !q->pending->cut && q->waker->file && file->ino == wakers->ino && file->dev == wakers->dev;
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file && file->ino == waker_file->ino && file->dev == waker_file->dev;
 }
 
 /*
  * Data of a file arrives through interrupts and kernel threads. If the waker was itself in a call
  * on the same file, it held the file's lock: for a large write, or a lease.
  */
-static bool was_kept(const struct question *q, file_idx idx)
+static bool was_kept(const struct wait_context *ctx, file_idx idx)
 {
-	return !q->waker->worker && is_wakers(q, idx);
+	return !ctx->waker->worker && is_wakers(ctx, idx);
 }
 
 /* True if the waker is a fanotify listener: it has to permit the access first. */
-static bool was_allowed(const struct question *q)
+static bool was_allowed(const struct wait_context *ctx)
 {
-	return woken_by_task(q) && !q->pending->cut && q->waker->file &&
-	       strncmp(anonymous_name(file_text(q->a, q->waker->file)), "[fanotify", 9) == 0;
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file &&
+	       strncmp(anonymous_name(file_text(ctx->a, ctx->waker->file)), "[fanotify", 9) == 0;
 }
 
 /*
  * For a call with an unknown descriptor, such as an ioctl() that creates it. If the waker acted on
  * the other end of a terminal, the wait is for a terminal.
  */
-static struct verdict by_unknown_file(const struct question *q)
+static struct wait_cause by_unknown_file(const struct wait_context *ctx)
 {
-	return by_waker(q, woken_by_task(q) && is_terminal(q, q->waker->file) ? VIA_TTY : VIA_NONE);
+	return by_waker(ctx, woken_by_task(ctx) && is_terminal(ctx, ctx->waker->file) ? VIA_TTY : VIA_NONE);
 }
 
-static struct verdict by_file(const struct question *q, file_idx idx)
+static struct wait_cause by_file(const struct wait_context *ctx, file_idx idx)
 {
-	const struct sock *sock;
+	const struct socket_state *sock;
 
 	if (!idx)
-		return by_unknown_file(q);
-	if (ended_by_rcu(q))
-		return by_waker_alone(q, VIA_NONE);
-	switch (q->a->files[idx].mode & S_IFMT) {
+		return by_unknown_file(ctx);
+	if (ended_by_rcu(ctx))
+		return by_waker_alone(ctx, VIA_NONE);
+	switch (ctx->a->files.list[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
-		if (was_kept(q, idx))
-			return the_waker(q, VIA_LOCK);
-		if (was_allowed(q))
-			return the_waker(q, VIA_INOTIFY);
+		if (was_kept(ctx, idx))
+			return the_waker(ctx, VIA_LOCK);
+		if (was_allowed(ctx))
+			return the_waker(ctx, VIA_INOTIFY);
 		/* fall through */
 	case S_IFLNK:
 	case S_IFBLK:
-		return verdict_of(TRACE_WAIT_FILE, q->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file_path(q->a, idx));
+		return wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file_path(ctx->a, idx));
 	case S_IFIFO:
-		return by_waker(q, VIA_PIPE);
+		return by_waker(ctx, VIA_PIPE);
 	case S_IFCHR:
-		if (is_terminal(q, idx) && woken_by_task(q) && !q->pending->cut)
-			return the_waker(q, VIA_TTY);
-		return verdict_of(TRACE_WAIT_DEVICE, VIA_NONE, file_path(q->a, idx));
+		if (is_terminal(ctx, idx) && woken_by_task(ctx) && !ctx->pending->cut)
+			return the_waker(ctx, VIA_TTY);
+		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, file_path(ctx->a, idx));
 	case S_IFSOCK:
-		sock = sock_of_file(q->a, idx);
-		return sock ? by_socket(q, sock) : by_waker(q, VIA_SOCKET);
+		sock = sock_of_file(ctx->a, idx);
+		return sock ? by_socket(ctx, sock) : by_waker(ctx, VIA_SOCKET);
 	default: /* no type: an anonymous inode, or a file with a known path only */
-		if (strncmp(anonymous_name(file_text(q->a, idx)), "[timerfd", 8) == 0)
+		if (strncmp(anonymous_name(file_text(ctx->a, idx)), "[timerfd", 8) == 0)
 			return timeout();
-		if (file_text(q->a, idx)[0] == '/')
-			return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file_path(q->a, idx));
-		return by_waker(q, file_via(q->a, idx));
+		if (file_text(ctx->a, idx)[0] == '/')
+			return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, file_path(ctx->a, idx));
+		return by_waker(ctx, file_via(ctx->a, idx));
 	}
 }
 
-static struct verdict by_path(const struct question *q)
+static struct wait_cause by_path(const struct wait_context *ctx)
 {
-	if (q->frame->file)
-		return by_file(q, q->frame->file);
-	if (was_allowed(q))
-		return the_waker(q, VIA_INOTIFY); /* or it denied the access: then there is no descriptor */
-	if (q->frame->has_path && !q->gap && !ended_by_rcu(q))
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, given_path(q));
-	return by_waker(q, VIA_NONE);
+	if (ctx->frame->file)
+		return by_file(ctx, ctx->frame->file);
+	if (was_allowed(ctx))
+		return the_waker(ctx, VIA_INOTIFY); /* or it denied the access: then there is no descriptor */
+	if (ctx->frame->has_path && !ctx->gap && !ended_by_rcu(ctx))
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, given_path(ctx));
+	return by_waker(ctx, VIA_NONE);
 }
 
 /* ---- by class of the system call ---- */
 
-static struct verdict call_other(const struct question *q)
+static struct wait_cause call_other(const struct wait_context *ctx)
 {
-	return q->frame->has_path ? by_path(q) : by_waker(q, VIA_NONE);
+	return ctx->frame->has_path ? by_path(ctx) : by_waker(ctx, VIA_NONE);
 }
 
-static struct verdict call_on_file(const struct question *q)
+static struct wait_cause call_on_file(const struct wait_context *ctx)
 {
-	if (q->a->calls[q->frame->call].flags & CALL_IS_LOCK)
-		return by_waker(q, VIA_LOCK);
-	return by_file(q, q->frame->file);
+	if (ctx->a->calls[ctx->frame->call].flags & CALL_IS_LOCK)
+		return by_waker(ctx, VIA_LOCK);
+	return by_file(ctx, ctx->frame->file);
 }
 
 /* True if the waker acted on this pipe or on the peer of this socket. */
-static bool used_by_waker(const struct question *q, file_idx idx)
+static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
 {
-	const struct sock *sock = sock_of_file(q->a, idx), *peer = sock ? sock_peer(q->a, sock) : NULL;
+	const struct socket_state *sock = sock_of_file(ctx->a, idx), *peer = sock ? sock_peer(ctx->a, sock) : NULL;
 
-	return is_wakers(q, idx) || (peer && woken_by_task(q) && !q->pending->cut && sock_of_file(q->a, q->waker->file) == peer);
+	return is_wakers(ctx, idx) || (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
 }
 
 /*
@@ -513,187 +526,187 @@ static bool used_by_waker(const struct question *q, file_idx idx)
  * the regular file, any other wakeup is for the other one. With no regular file: the file that the
  * waker used, or else the first.
  */
-static struct verdict between(const struct question *q, file_idx one, file_idx two)
+static struct wait_cause between(const struct wait_context *ctx, file_idx one, file_idx two)
 {
-	bool one_is_disk = one && S_ISREG(q->a->files[one].mode);
-	bool disk = q->waker->cause == CAUSE_BLOCK;
+	bool one_is_disk = one && S_ISREG(ctx->a->files.list[one].mode);
+	bool disk = ctx->waker->cause == CAUSE_BLOCK;
 
 	if (!one || !two)
-		return by_file(q, one ? one : two);
-	if (!one_is_disk && !S_ISREG(q->a->files[two].mode))
-		return by_file(q, used_by_waker(q, two) ? two : one);
-	return by_file(q, one_is_disk == disk ? one : two);
+		return by_file(ctx, one ? one : two);
+	if (!one_is_disk && !S_ISREG(ctx->a->files.list[two].mode))
+		return by_file(ctx, used_by_waker(ctx, two) ? two : one);
+	return by_file(ctx, one_is_disk == disk ? one : two);
 }
 
-static struct verdict call_sendfile(const struct question *q)
+static struct wait_cause call_sendfile(const struct wait_context *ctx)
 {
-	return between(q, q->frame->file, fd_file(q->thread, (int32_t)q->frame->args[1]));
+	return between(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[1]));
 }
 
-static struct verdict call_splice(const struct question *q)
+static struct wait_cause call_splice(const struct wait_context *ctx)
 {
-	return between(q, q->frame->file, fd_file(q->thread, (int32_t)q->frame->args[2]));
+	return between(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[2]));
 }
 
-static struct verdict call_fcntl(const struct question *q)
+static struct wait_cause call_fcntl(const struct wait_context *ctx)
 {
-	return by_waker(q, VIA_LOCK);
+	return by_waker(ctx, VIA_LOCK);
 }
 
-static struct verdict call_sleep(const struct question *q)
+static struct wait_cause call_sleep(const struct wait_context *ctx)
 {
 	return timeout();
 }
 
-static struct verdict call_futex(const struct question *q)
+static struct wait_cause call_futex(const struct wait_context *ctx)
 {
-	return by_waker(q, VIA_FUTEX);
+	return by_waker(ctx, VIA_FUTEX);
 }
 
-static struct verdict call_wait(const struct question *q)
+static struct wait_cause call_wait(const struct wait_context *ctx)
 {
-	return by_waker(q, VIA_WAITPID);
+	return by_waker(ctx, VIA_WAITPID);
 }
 
-static struct verdict call_fork(const struct question *q)
+static struct wait_cause call_fork(const struct wait_context *ctx)
 {
-	return by_waker(q, q->pending->flags & THREAD_VFORK ? VIA_VFORK : VIA_FORK);
+	return by_waker(ctx, ctx->pending->flags & THREAD_VFORK ? VIA_VFORK : VIA_FORK);
 }
 
-static struct verdict call_pause(const struct question *q)
+static struct wait_cause call_pause(const struct wait_context *ctx)
 {
-	return by_waker(q, VIA_SIGNAL);
+	return by_waker(ctx, VIA_SIGNAL);
 }
 
-static struct verdict call_ptrace(const struct question *q)
+static struct wait_cause call_ptrace(const struct wait_context *ctx)
 {
-	return by_waker(q, VIA_PTRACE);
+	return by_waker(ctx, VIA_PTRACE);
 }
 
 /* SEMTIMEDOP of <linux/ipc.h>: operations up to it are on semaphores, the next ones on messages */
 #define IPC_SEMTIMEDOP 4
 
-static struct verdict call_ipc(const struct question *q)
+static struct wait_cause call_ipc(const struct wait_context *ctx)
 {
-	const char *name = strings_text(&q->a->strings, q->a->calls[q->frame->call].name);
+	const char *name = strings_text(&ctx->a->strings, ctx->a->calls[ctx->frame->call].name);
 	bool semaphore = strncmp(name, "sem", 3) == 0;
 
 	if (strcmp(name, "ipc") == 0)
-		semaphore = (q->frame->args[0] & 0xffff) <= IPC_SEMTIMEDOP;
-	return by_waker(q, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
+		semaphore = (ctx->frame->args[0] & 0xffff) <= IPC_SEMTIMEDOP;
+	return by_waker(ctx, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
 }
 
 /* True for a server: its process has listened on a socket at some time. */
-static bool listens(const struct question *q)
+static bool listens(const struct wait_context *ctx)
 {
-	return q->thread->fds && q->thread->fds->nr_listening;
+	return ctx->thread->fds && ctx->thread->fds->nr_listening;
 }
 
 /*
  * For a wait without a waker: the cause that the wait would have if this file ended it. Kind
  * `unknown` if the file does not decide.
  */
-static struct verdict would_end(const struct question *q, file_idx file)
+static struct wait_cause would_end(const struct wait_context *ctx, file_idx file)
 {
-	struct frame frame = *q->frame;
-	struct question its = *q;
-	struct verdict v;
+	struct frame frame = *ctx->frame;
+	struct wait_context its = *ctx;
+	struct wait_cause v;
 
 	frame.file = file;
 	its.frame = &frame;
 	v = by_file(&its, file);
 	if (v.kind == TRACE_WAIT_PROCESS && v.target == PROCESS_SEVERAL && v.via == VIA_EVENTFD)
 		/* another process is rare, and an eventfd has no name by which to find it */
-		v.target = q->thread->process->idx;
+		v.target = ctx->thread->process->idx;
 	if (v.kind == TRACE_WAIT_OTHER)
 		v.kind = TRACE_WAIT_UNKNOWN;
 	return v;
 }
 
 /* Combine the causes of several files: their common cause, or "several" if they differ. */
-static struct verdict agreed(struct verdict sum, struct verdict v, enum via via)
+static struct wait_cause agreed(struct wait_cause sum, struct wait_cause v, enum via via)
 {
 	if (v.kind == TRACE_WAIT_UNKNOWN)
 		return sum;
 	if (sum.kind != TRACE_WAIT_UNKNOWN && wait_key(&sum) != wait_key(&v))
-		return verdict_of(TRACE_WAIT_PROCESS, via, PROCESS_SEVERAL);
+		return wait_cause_of(TRACE_WAIT_PROCESS, via, PROCESS_SEVERAL);
 	return v;
 }
 
-static struct verdict of_descriptors(const struct question *q)
+static struct wait_cause of_descriptors(const struct wait_context *ctx)
 {
-	const struct end_wait *end = end_wait_of(q->a, q->thread, q->frame);
-	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
+	const struct end_wait *end = end_wait_of(ctx->a, ctx->thread, ctx->frame);
+	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
 
 	if (end && end->counts_fds && !end->nr_fds)
 		return timeout(); /* poll() without descriptors is a sleep */
 	for (uint32_t i = 0; end && i < end->nr_fds; i++)
-		sum = agreed(sum, would_end(q, fd_file(q->thread, q->a->end_fds[end->first_fd + i])), VIA_POLL);
-	return sum.kind == TRACE_WAIT_UNKNOWN ? other_call(q, VIA_POLL) : sum;
+		sum = agreed(sum, would_end(ctx, fd_file(ctx->thread, ctx->a->end.fds[end->first_fd + i])), VIA_POLL);
+	return sum.kind == TRACE_WAIT_UNKNOWN ? other_call(ctx, VIA_POLL) : sum;
 }
 
 /* The common cause of the io_uring requests that are still in progress. */
-static struct verdict of_requests(const struct question *q)
+static struct wait_cause of_requests(const struct wait_context *ctx)
 {
-	struct verdict sum = {.kind = TRACE_WAIT_UNKNOWN};
+	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
 	file_idx file;
 
-	for (size_t i = 0; (file = ender_request(q->a, q->thread->process, i)); i++)
-		sum = agreed(sum, would_end(q, file), VIA_URING);
+	for (size_t i = 0; (file = wakers_request(ctx->a, ctx->thread->process, i)); i++)
+		sum = agreed(sum, would_end(ctx, file), VIA_URING);
 	if (sum.kind == TRACE_WAIT_UNKNOWN)
-		return by_call_alone(q, VIA_URING);
+		return by_call_alone(ctx, VIA_URING);
 	if (sum.kind == TRACE_WAIT_PROCESS || sum.kind == TRACE_WAIT_FILE)
 		sum.via = VIA_URING;
 	return sum;
 }
 
 /* The latest decided wait of an io_uring worker, as the wait of its submitter. */
-static struct verdict the_workers(const struct question *q)
+static struct wait_cause the_workers(const struct wait_context *ctx)
 {
-	uint64_t key = q->waker->thread->last_wait;
+	uint64_t key = ctx->waker->thread->last_wait;
 
-	return (struct verdict){.kind = key >> 48 & 0x7fff, .via = VIA_URING, .target = (uint32_t)key};
+	return (struct wait_cause){.kind = key >> 48 & 0x7fff, .via = VIA_URING, .target = (uint32_t)key};
 }
 
-static struct verdict call_uring(const struct question *q)
+static struct wait_cause call_uring(const struct wait_context *ctx)
 {
-	const struct trace_process *self = q->thread->process;
-	file_idx file = self->uring_ns >= q->pending->from && !q->pending->cut ? self->uring_file : 0;
-	const struct trace_thread *waker = q->pending->cut ? NULL : q->waker->thread;
-	struct verdict v;
+	const struct trace_process *self = ctx->thread->process;
+	file_idx file = self->uring_ns >= ctx->pending->from && !ctx->pending->cut ? self->uring_file : 0;
+	const struct trace_thread *waker = ctx->pending->cut ? NULL : ctx->waker->thread;
+	struct wait_cause v;
 
-	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > q->pending->from &&
-	    !(*file_text(q->a, file) && S_ISREG(q->a->files[file].mode)))
-		return the_workers(q);
-	if (q->pending->cut && !q->gap)
-		v = of_requests(q);
+	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > ctx->pending->from &&
+	    !(*file_text(ctx->a, file) && S_ISREG(ctx->a->files.list[file].mode)))
+		return the_workers(ctx);
+	if (ctx->pending->cut && !ctx->gap)
+		v = of_requests(ctx);
 	else
-		v = file ? by_file(q, file) : by_waker(q, VIA_URING);
+		v = file ? by_file(ctx, file) : by_waker(ctx, VIA_URING);
 	if (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_FILE)
 		v.via = VIA_URING;
-	v.idle = (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK) && listens(q);
+	v.idle = (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK) && listens(ctx);
 	return v;
 }
 
 /* An io_uring worker waits for work from its submitter, or for the file of a request. */
-static struct verdict io_worker(const struct question *q)
+static struct wait_cause io_worker(const struct wait_context *ctx)
 {
-	struct verdict v = by_waker(q, VIA_URING);
+	struct wait_cause v = by_waker(ctx, VIA_URING);
 
-	v.idle = v.kind == TRACE_WAIT_TIMEOUT || (v.kind == TRACE_WAIT_PROCESS && v.target == q->thread->process->idx);
+	v.idle = v.kind == TRACE_WAIT_TIMEOUT || (v.kind == TRACE_WAIT_PROCESS && v.target == ctx->thread->process->idx);
 	return v;
 }
 
-static struct verdict call_exec(const struct question *q)
+static struct wait_cause call_exec(const struct wait_context *ctx)
 {
-	if (woken_by_task(q) && q->waker->thread->process == q->thread->process)
-		return by_waker(q, VIA_EXEC); /* the other threads of the process had to exit first */
-	return by_path(q);
+	if (woken_by_task(ctx) && ctx->waker->thread->process == ctx->thread->process)
+		return by_waker(ctx, VIA_EXEC); /* the other threads of the process had to exit first */
+	return by_path(ctx);
 }
 
-static struct verdict call_sync_all(const struct question *q)
+static struct wait_cause call_sync_all(const struct wait_context *ctx)
 {
-	return verdict_of(TRACE_WAIT_FILE, VIA_NONE, strings_intern(&q->a->strings, "(all files)"));
+	return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, strings_intern(&ctx->a->strings, "(all files)"));
 }
 
 #define MAP_ANONYMOUS_FLAG 0x20 /* MAP_ANONYMOUS of x86 */
@@ -702,64 +715,64 @@ static struct verdict call_sync_all(const struct question *q)
  * The file that the call pages in. mmap() names it; for the other calls it is the file of the last
  * page.
  */
-static file_idx populated_file(const struct question *q)
+static file_idx populated_file(const struct wait_context *ctx)
 {
-	const struct frame *frame = q->frame;
+	const struct frame *frame = ctx->frame;
 
-	if (frame_class(q->a, frame) != CALL_MMAP)
+	if (frame_class(ctx->a, frame) != CALL_MMAP)
 		return frame->file;
-	return frame->nr_args == 6 && !(frame->args[3] & MAP_ANONYMOUS_FLAG) ? fd_file(q->thread, (int32_t)frame->args[4]) : 0;
+	return frame->nr_args == 6 && !(frame->args[3] & MAP_ANONYMOUS_FLAG) ? fd_file(ctx->thread, (int32_t)frame->args[4]) : 0;
 }
 
-static struct verdict call_memory(const struct question *q)
+static struct wait_cause call_memory(const struct wait_context *ctx)
 {
-	file_idx file = populated_file(q);
+	file_idx file = populated_file(ctx);
 
-	if (q->pending->cut || woken_by_task(q) || q->waker->cause != CAUSE_BLOCK)
-		return by_waker(q, VIA_MEMORY);
-	return file ? by_file(q, file) : verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+	if (ctx->pending->cut || woken_by_task(ctx) || ctx->waker->cause != CAUSE_BLOCK)
+		return by_waker(ctx, VIA_MEMORY);
+	return file ? by_file(ctx, file) : wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 }
 
-static struct verdict call_msync(const struct question *q)
+static struct wait_cause call_msync(const struct wait_context *ctx)
 {
-	return by_file(q, memory_find(q->thread->memory, q->frame->args[0]));
+	return by_file(ctx, memory_find(ctx->thread->memory, ctx->frame->args[0]));
 }
 
-static struct verdict call_accept(const struct question *q)
+static struct wait_cause call_accept(const struct wait_context *ctx)
 {
-	struct verdict v = by_file(q, q->frame->file);
+	struct wait_cause v = by_file(ctx, ctx->frame->file);
 
 	v.idle = v.kind != TRACE_WAIT_UNKNOWN;
 	return v;
 }
 
-static struct verdict call_socketcall(const struct question *q)
+static struct wait_cause call_socketcall(const struct wait_context *ctx)
 {
-	return call_accepts(q->a, q->frame) ? call_accept(q) : call_on_file(q);
+	return call_accepts(ctx->a, ctx->frame) ? call_accept(ctx) : call_on_file(ctx);
 }
 
 /* poll, select, epoll: the file on which the waker acted shows which descriptor became ready. */
-static struct verdict call_poll(const struct question *q)
+static struct wait_cause call_poll(const struct wait_context *ctx)
 {
-	const struct sock *sock = q->waker->cause == CAUSE_SOCKET ? sock_of_inode(q->a, q->waker->detail) : NULL;
-	const struct sock *wakers = sock_of_file(q->a, q->waker->file); /* the waker's end */
-	struct verdict v;
+	const struct socket_state *sock = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail) : NULL;
+	const struct socket_state *waker_socket = sock_of_file(ctx->a, ctx->waker->file); /* the waker's end */
+	struct wait_cause v;
 
-	if (q->pending->cut)
-		v = q->gap ? verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : of_descriptors(q);
-	else if (q->waker->by_signal && woken_by_task(q)) /* for a signalfd, or it interrupted the call */
-		v = the_waker(q, VIA_SIGNAL);
-	else if (q->waker->file && S_ISFIFO(q->a->files[q->waker->file].mode))
-		v = by_waker(q, VIA_PIPE);
+	if (ctx->pending->cut)
+		v = ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : of_descriptors(ctx);
+	else if (ctx->waker->by_signal && woken_by_task(ctx)) /* for a signalfd, or it interrupted the call */
+		v = the_waker(ctx, VIA_SIGNAL);
+	else if (ctx->waker->file && S_ISFIFO(ctx->a->files.list[ctx->waker->file].mode))
+		v = by_waker(ctx, VIA_PIPE);
 	else if (sock)
-		v = by_socket(q, sock);
-	else if (wakers)
-		v = by_waker(q, via_of_socket(wakers));
-	else if (q->waker->via)
-		v = by_waker(q, (enum via)q->waker->via);
+		v = by_socket(ctx, sock);
+	else if (waker_socket)
+		v = by_waker(ctx, via_of_socket(waker_socket));
+	else if (ctx->waker->via)
+		v = by_waker(ctx, (enum via)ctx->waker->via);
 	else
-		v = by_waker(q, file_via(q->a, q->waker->file) ? file_via(q->a, q->waker->file) : VIA_POLL);
-	v.idle = v.kind != TRACE_WAIT_UNKNOWN && v.via != VIA_SIGNAL && listens(q);
+		v = by_waker(ctx, file_via(ctx->a, ctx->waker->file) ? file_via(ctx->a, ctx->waker->file) : VIA_POLL);
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && v.via != VIA_SIGNAL && listens(ctx);
 	return v;
 }
 
@@ -767,16 +780,16 @@ static struct verdict call_poll(const struct question *q)
  * io_getevents(): the analysis does not follow its requests, as it does those of io_uring. The file
  * on which the waker acted decides, or the disk.
  */
-static struct verdict call_aio(const struct question *q)
+static struct wait_cause call_aio(const struct wait_context *ctx)
 {
-	struct verdict v = call_poll(q);
+	struct wait_cause v = call_poll(ctx);
 
 	/* a database that waits for its disk is not idle */
 	v.idle &= v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK;
 	return v;
 }
 
-static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *) = {
+static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_context *) = {
 	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,	[CALL_AIO] = call_aio,
 	[CALL_BIND] = call_on_file,	 [CALL_BRK] = call_memory,	[CALL_CLOSE] = call_on_file,
 	[CALL_CLOSE_RANGE] = call_other, [CALL_CONNECT] = call_on_file, [CALL_DUP] = call_on_file,
@@ -796,28 +809,28 @@ static struct verdict (*const by_class[NR_CALL_CLASSES])(const struct question *
 	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,	[CALL_YIELD] = call_other,
 };
 
-static struct verdict by_fault(const struct question *q, const struct frame *fault)
+static struct wait_cause by_fault(const struct wait_context *ctx, const struct frame *fault)
 {
-	file_idx file = fault->file ? fault->file : memory_find(q->thread->memory, fault->args[0]);
+	file_idx file = fault->file ? fault->file : memory_find(ctx->thread->memory, fault->args[0]);
 
 	if (file)
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, file_path(q->a, file));
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, file_path(ctx->a, file));
 	if (fault->dev) {
-		device_learn(q->a, device_name(q->a, fault->dev), fault->dev, false);
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, fault->dev));
+		device_learn(ctx->a, device_name(ctx->a, fault->dev), fault->dev, false);
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, device_name(ctx->a, fault->dev));
 	}
-	if (q->gap)
-		return verdict_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
-	if (woken_by_task(q))
-		return the_waker(q, VIA_MEMORY);
-	return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+	if (ctx->gap)
+		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (woken_by_task(ctx))
+		return the_waker(ctx, VIA_MEMORY);
+	return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 }
 
-static struct verdict new_child(const struct question *q)
+static struct wait_cause new_child(const struct wait_context *ctx)
 {
-	struct trace_process *own = q->thread->process, *parent = own->pid == q->thread->tid ? process_find(q->a, own->ppid) : own;
+	struct trace_process *own = ctx->thread->process, *parent = own->pid == ctx->thread->tid ? process_find(ctx->a, own->ppid) : own;
 
-	return verdict_of(TRACE_WAIT_PROCESS, VIA_FORK, parent ? parent->idx : (uint32_t)PROCESS_UNKNOWN);
+	return wait_cause_of(TRACE_WAIT_PROCESS, VIA_FORK, parent ? parent->idx : (uint32_t)PROCESS_UNKNOWN);
 }
 
 #define STOPPED_STATES (TRACE_TASK_STOPPED | TRACE_TASK_TRACED | TRACE_TASK_FROZEN)
@@ -826,16 +839,16 @@ static struct verdict new_child(const struct question *q)
  * The freezer of control groups v2 has no task state. A frozen thread sleeps outside of all calls
  * until a task writes to cgroup.freeze.
  */
-static bool is_thawed(const struct question *q)
+static bool is_thawed(const struct wait_context *ctx)
 {
-	const char *path = woken_by_task(q) && q->waker->file ? file_text(q->a, q->waker->file) : "", *name = strrchr(path, '/');
+	const char *path = woken_by_task(ctx) && ctx->waker->file ? file_text(ctx->a, ctx->waker->file) : "", *name = strrchr(path, '/');
 
 	return name && strcmp(name, "/cgroup.freeze") == 0;
 }
 
-static bool polls(const struct question *q)
+static bool polls(const struct wait_context *ctx)
 {
-	enum call_class class = frame_class(q->a, q->frame);
+	enum call_class class = frame_class(ctx->a, ctx->frame);
 
 	return class == CALL_POLL || class == CALL_SELECT || class == CALL_EPOLL_WAIT;
 }
@@ -844,84 +857,84 @@ static bool polls(const struct question *q)
  * A kernel thread's own wait. The trace does not show for which task it works. It shows a disk,
  * unless that disk's completion is the next job of the thread.
  */
-static struct verdict kernel_thread(const struct question *q)
+static struct wait_cause kernel_thread(const struct wait_context *ctx)
 {
-	struct verdict v = {.kind = TRACE_WAIT_KERNEL};
+	struct wait_cause v = {.kind = TRACE_WAIT_KERNEL};
 
-	v.idle = q->pending->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_NOLOAD | TRACE_TASK_PARKED);
-	if (!v.idle && !q->pending->cut && !q->waker->thread && q->waker->cause == CAUSE_BLOCK)
-		return verdict_of(TRACE_WAIT_FILE, VIA_NONE, device_name(q->a, q->waker->detail));
-	v.target = strings_intern(&q->a->strings, v.idle ? "next job" : "work");
+	v.idle = ctx->pending->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_NOLOAD | TRACE_TASK_PARKED);
+	if (!v.idle && !ctx->pending->cut && !ctx->waker->thread && ctx->waker->cause == CAUSE_BLOCK)
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, device_name(ctx->a, ctx->waker->detail));
+	v.target = strings_intern(&ctx->a->strings, v.idle ? "next job" : "work");
 	return v;
 }
 
 /* ---- the end was not recorded, but the result of the call was ---- */
 
-static bool is_last(const struct question *q)
+static bool is_last(const struct wait_context *ctx)
 {
-	return q->pending == &q->thread->pending[q->thread->nr_pending - 1];
+	return ctx->pending == &ctx->thread->pending[ctx->thread->nr_pending - 1];
 }
 
 /* The call timed out: no process and no file would make it return this. */
-static bool timed_out(const struct question *q)
+static bool timed_out(const struct wait_context *ctx)
 {
-	return q->thread->ret == -ETIMEDOUT || (polls(q) && q->thread->ret == 0);
+	return ctx->thread->ret == -ETIMEDOUT || (polls(ctx) && ctx->thread->ret == 0);
 }
 
 /* The call returned what it waited for, so that ended the wait. */
-static bool succeeded(const struct question *q)
+static bool succeeded(const struct wait_context *ctx)
 {
-	return !polls(q) && (q->thread->ret > 0 || (q->thread->ret == 0 && frame_class(q->a, q->frame) == CALL_FUTEX));
+	return !polls(ctx) && (ctx->thread->ret > 0 || (ctx->thread->ret == 0 && frame_class(ctx->a, ctx->frame) == CALL_FUTEX));
 }
 
 /* True if no event is missing: otherwise the result could be that of another call. */
-static bool result_tells(const struct question *q)
+static bool result_tells(const struct wait_context *ctx)
 {
-	return q->gap && (q->thread->flags & THREAD_RETURNS) && q->thread->nr_pending && is_last(q) && q->frame->kind == FRAME_SYSCALL &&
-	       lost_first(q->a, q->pending->from, q->a->now) == UINT64_MAX;
+	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last(ctx) && ctx->frame->kind == FRAME_SYSCALL &&
+	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
 }
 
-static struct verdict decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
 	const struct frame *top = pending->depth ? &thread->frames[pending->depth - 1] : NULL;
-	struct question q = {.a = a, .thread = thread, .pending = pending, .waker = &pending->waker, .frame = frame_syscall(thread)};
+	struct wait_context ctx = {.a = a, .thread = thread, .pending = pending, .waker = &pending->waker, .frame = frame_syscall(thread)};
 
-	if (!q.frame)
-		q.frame = &none;
-	q.gap = pending->cut && (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
+	if (!ctx.frame)
+		ctx.frame = &none;
+	ctx.gap = pending->cut && (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
 	if (thread->flags & THREAD_HIDDEN)
 		return hidden_wait(a, thread);
 	if (pending->task_state == TASK_STATE_NEW)
-		return new_child(&q);
+		return new_child(&ctx);
 	if (pending->task_state == TASK_STATE_QUOTA)
-		return verdict_of(TRACE_WAIT_QUOTA, VIA_NONE, 0);
+		return wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, 0);
 	if (thread->flags & THREAD_KERNEL)
-		return kernel_thread(&q);
+		return kernel_thread(&ctx);
 	if (pending->task_state & STOPPED_STATES)
-		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
+		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (pending->flags & THREAD_RECLAIM)
-		return verdict_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
-	if (result_tells(&q)) {
-		if (timed_out(&q))
+		return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
+	if (result_tells(&ctx)) {
+		if (timed_out(&ctx))
 			return timeout();
-		q.gap = !succeeded(&q);
-		q.result = thread->ret;
+		ctx.gap = !succeeded(&ctx);
+		ctx.result = thread->ret;
 	}
-	if (pending->waker.by_signal && woken_by_task(&q) && top && frame_class(a, q.frame) != CALL_WAIT && !polls(&q))
-		return the_waker(&q, VIA_SIGNAL);
+	if (pending->waker.by_signal && woken_by_task(&ctx) && top && frame_class(a, ctx.frame) != CALL_WAIT && !polls(&ctx))
+		return the_waker(&ctx, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
-		return io_worker(&q);
-	if (!top && is_thawed(&q))
-		return verdict_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
+		return io_worker(&ctx);
+	if (!top && is_thawed(&ctx))
+		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (!top)
-		return by_waker(&q, VIA_NONE);
-	return top->kind == FRAME_TRAP ? by_fault(&q, top) : by_class[frame_class(a, q.frame)](&q);
+		return by_waker(&ctx, VIA_NONE);
+	return top->kind == FRAME_TRAP ? by_fault(&ctx, top) : by_class[frame_class(a, ctx.frame)](&ctx);
 }
 
-struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
-	struct verdict v = decide(a, thread, pending);
+	struct wait_cause v = decide(a, thread, pending);
 
 	if (v.kind == TRACE_WAIT_FILE && pending->waker.cause == CAUSE_BLOCK && !pending->waker.thread)
 		device_learn(a, v.target, (uint32_t)pending->waker.detail, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_WAIT_H
 #define ANALYZER_WAIT_H
-/* wait.h - what a blocked thread waited for (wait.c), and the report of locks (locks.c). */
+/* wait.h - what a blocked thread waited for: the wait cause */
 #include <stdbool.h>
 #include <stdint.h>
 #include "state_file.h"
@@ -16,7 +16,7 @@ enum via {
 	VIA_INOTIFY, VIA_THROTTLE, VIA_EXIT,
 	NR_VIAS,
 };
-struct verdict {
+struct wait_cause {
 	uint8_t kind;
 	uint8_t via;
 	bool idle;
@@ -24,29 +24,18 @@ struct verdict {
 };
 
 /** wait_decide() - decide the wait cause of @pending, a closed wait of @thread */
-struct verdict wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
+struct wait_cause wait_decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending);
+/** wait_unknown_cause() - the wait cause of unknown time of @thread, which may be NULL */
+struct wait_cause wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread);
 const char *via_name(enum via via);
 /**
  * file_via() - the via of a wait for @file, if its path shows a kind such as eventfd or pipe; else
  * NONE
  */
 enum via file_via(const struct trace_analysis *a, file_idx file);
-static inline uint64_t wait_key(const struct verdict *v)
+static inline uint64_t wait_key(const struct wait_cause *v)
 {
 	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
 }
 
-/* ---- locks.c ---- */
-
-struct lock_row { /* see locks.c */
-	uint64_t key;
-	uint64_t subject; /* address of a futex, string_id of a file's path */
-	uint32_t waiter, holder; /* processes */
-	uint64_t via;
-	uint64_t ns;
-	uint64_t count;
-};
-
-/** lock_waited() - account a wait of @thread for a lock; its system call must still be its frame */
-void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct verdict *v, uint64_t ns);
 #endif

@@ -6,7 +6,7 @@
  * interned strings.
  *
  * A table is an array with open addressing. The first member of each row is its key; key 0 marks a
- * free row. A thread has half a dozen tables, most with a handful of rows. So struct hash_table has only
+ * free row. A thread has half a dozen tables, most with a handful of rows. So hash_table has only
  * 16 bytes and starts empty.
  * A small table stores its rows in the order of insertion, without holes. With thousands of
  * threads, a look-up then touches only the cache lines of used rows.
@@ -65,6 +65,13 @@ static inline void line_prefetch(const void *at)
 {
 	__builtin_prefetch(at, 1);
 	__asm__ volatile("");
+}
+
+/** memory_prefetch() - prefetch @bytes at @memory, which may be 0 bytes */
+static inline void memory_prefetch(const void *memory, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		line_prefetch((const char *)memory + at);
 }
 
 /**

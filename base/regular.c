@@ -12,13 +12,13 @@ static int check(const struct stat *status)
 {
 	if (!S_ISREG(status->st_mode))
 		return -EINVAL;
-	return (uint64_t)status->st_size > REGULAR_MOST_BYTES ? -EFBIG : 0;
+	return (uint64_t)status->st_size > REGULAR_MAX_BYTES ? -EFBIG : 0;
 }
 
 /*
  * Opens the file of @place, an O_PATH descriptor. The path itself may lead to another file by now.
  */
-static int open_place(int place, const char *path)
+static int open_target(int place, const char *path)
 {
 	struct stat status, opened;
 	char link[40];
@@ -50,7 +50,7 @@ int regular_open(const char *path)
 
 	if (place < 0)
 		return -errno;
-	fd = open_place(place, path);
+	fd = open_target(place, path);
 	close(place);
 	return fd;
 }

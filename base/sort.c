@@ -24,10 +24,10 @@ static void merge(const struct sorting *sorting, char *array, size_t nr)
 	if (sorting->compare(right - bytes, right, sorting->data) <= 0)
 		return; /* the whole is in order already */
 	while (left < left_end && right < right_end) {
-		char **least = sorting->compare(right, left, sorting->data) < 0 ? &right : &left;
+		char **smaller = sorting->compare(right, left, sorting->data) < 0 ? &right : &left;
 
-		memcpy(to, *least, bytes);
-		*least += bytes;
+		memcpy(to, *smaller, bytes);
+		*smaller += bytes;
 		to += bytes;
 	}
 	/* the rest of the right half is already in its position */

@@ -70,7 +70,7 @@ static uint64_t tuple_key(const struct tuple *tuple, uint32_t net)
 	return hash_u64(hash ^ ((uint64_t)tuple->local_port << 32 | (uint64_t)tuple->remote_port << 16 | tuple->protocol)) | 1;
 }
 
-static struct tuple turned(const struct tuple *tuple)
+static struct tuple reversed(const struct tuple *tuple)
 {
 	struct tuple other = {.local_port = tuple->remote_port, .remote_port = tuple->local_port, .protocol = tuple->protocol, .net = tuple->net};
 
@@ -102,7 +102,7 @@ static bool is_loopback(const uint64_t address[2])
 
 uint64_t tuple_other(const struct hash_table *table, const struct tuple *tuple)
 {
-	const struct tuple other = turned(tuple);
+	const struct tuple other = reversed(tuple);
 	uint64_t who = find(table, tuple_key(&other, other.net));
 	uint32_t net;
 

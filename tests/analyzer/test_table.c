@@ -145,15 +145,15 @@ static void returned_rows_are_used_again(void)
 	void *first[64];
 	size_t nr = 0, bytes_before;
 
-	for (size_t bytes = ARENA_ROWS_LEAST; bytes <= ARENA_ROWS_MOST; bytes += bytes / 4) {
+	for (size_t bytes = ARENA_ROWS_MIN; bytes <= ARENA_ROWS_MAX; bytes += bytes / 4) {
 		first[nr] = arena_take_rows(&arena, bytes);
 		memset(first[nr++], 0xff, bytes);
 	}
 	nr = 0;
-	for (size_t bytes = ARENA_ROWS_LEAST; bytes <= ARENA_ROWS_MOST; bytes += bytes / 4)
+	for (size_t bytes = ARENA_ROWS_MIN; bytes <= ARENA_ROWS_MAX; bytes += bytes / 4)
 		arena_give_rows(&arena, first[nr++], bytes);
 	bytes_before = arena.bytes;
-	for (size_t bytes = ARENA_ROWS_LEAST; bytes <= ARENA_ROWS_MOST; bytes += bytes / 4) {
+	for (size_t bytes = ARENA_ROWS_MIN; bytes <= ARENA_ROWS_MAX; bytes += bytes / 4) {
 		unsigned char *rows = arena_take_rows(&arena, bytes), all = 0;
 
 		for (size_t i = 0; i < bytes; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test_state_forget.c - the state machine forgets files that no process has open, and keeps the
+/* test_state_expire.c - the state machine forgets files that no process has open, and keeps the
  * others. Times and threads as in test_state.c. */
 #include <errno.h>
 #include <fcntl.h>
@@ -234,5 +234,5 @@ int main(int argc, char **argv)
 		{NULL, NULL},
 	};
 
-	return unit_main("state_forget", cases, argc, argv);
+	return unit_main("state_expire", cases, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_forget.c - release unused files and sockets
+ * state_expire.c - release unused files and sockets
  *
  * A closed descriptor does not mean that its file is unused. Other processes may have the file open
  * or mapped, or a thread may be in a call on it, or its waker may have been. References are not
@@ -11,7 +11,7 @@
  * file of its other end is.
  *
  * A sweep comes after as many new files and sockets as the last sweep left, or as there are
- * threads, but at least SWEEP_LEAST. Each event pays for a few steps of it, and the tables stay in
+ * threads, but at least SWEEP_MIN. Each event pays for a few steps of it, and the tables stay in
  * proportion to the open files of living threads. Example: the last sweep left 50,000 files, and
  * there are 2,000 threads: the next sweep comes after 50,000 new files.
  *
@@ -20,9 +20,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "state.h"
-#include "state_socket.h"
+#include "state_expire.h"
+#include "state_uring.h"
 
-#define SWEEP_LEAST 16384u
+#define SWEEP_MIN 16384u
 
 struct marks {
 	uint64_t *files, *socks; /* owned: one bit for each file or socket */
@@ -40,18 +41,18 @@ static void mark(uint64_t *marks, uint32_t idx)
 
 static void mark_descriptors(const struct trace_analysis *a, const struct marks *marks, struct fd_table *fds)
 {
-	if (!fds || fds->sweeps == a->sweeps)
+	if (!fds || fds->sweeps == a->sweep.nr)
 		return; /* another thread shares it and has marked it */
-	fds->sweeps = a->sweeps;
+	fds->sweeps = a->sweep.nr;
 	for (uint32_t i = 0; i < fds->nr; i++)
 		mark(marks->files, fds->files[i] & ~FD_CLOEXEC_BIT);
 }
 
-static void mark_mappings(const struct trace_analysis *a, const struct marks *marks, struct memory *memory)
+static void mark_mappings(const struct trace_analysis *a, const struct marks *marks, struct process_memory *memory)
 {
-	if (!memory || memory->sweeps == a->sweeps)
+	if (!memory || memory->sweeps == a->sweep.nr)
 		return;
-	memory->sweeps = a->sweeps;
+	memory->sweeps = a->sweep.nr;
 	for (uint32_t i = 0; i < memory->nr; i++)
 		mark(marks->files, memory->maps[i].file);
 }
@@ -72,22 +73,22 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 static void mark_files(const struct trace_analysis *a, const struct marks *marks)
 {
 	for (uint32_t page = 0; page < MAX_TID / TID_PAGE; page++)
-		for (uint32_t i = 0; a->pages[page] && i < TID_PAGE; i++)
-			if (a->pages[page][i] && a->pages[page][i]->place != PLACE_DEAD)
-				mark_thread(a, marks, a->pages[page][i]);
+		for (uint32_t i = 0; a->threads.pages[page] && i < TID_PAGE; i++)
+			if (a->threads.pages[page][i] && a->threads.pages[page][i]->sched_state != SCHED_DEAD)
+				mark_thread(a, marks, a->threads.pages[page][i]);
 	uring_mark(a, marks->files);
 }
 
 static void tell_gone(const struct trace_analysis *a, file_idx idx)
 {
-	const struct file *file = &a->files[idx];
+	const struct traced_file *file = &a->files.list[idx];
 	struct trace_file_id id = {.ino = file->ino, .dev = file->dev, .mode = file->mode & ~FILE_WRITE_END};
 
 	if (!S_ISSOCK(id.mode) && !(S_ISFIFO(id.mode) && !file_has_other_end(a, idx)))
 		return;
-	for (size_t i = 0; i < a->nr_hooks; i++)
-		if (a->hooks[i].gone)
-			a->hooks[i].gone(a->hooks[i].data, &id);
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].gone)
+			a->hooks.list[i].gone(a->hooks.list[i].data, &id);
 }
 
 /*
@@ -98,14 +99,14 @@ static uint32_t sweep_files(struct trace_analysis *a, const struct marks *marks)
 {
 	uint32_t left = 0;
 
-	for (uint32_t i = 1; i < a->nr_files; i++) {
-		struct file *file = &a->files[i];
+	for (uint32_t i = 1; i < a->files.nr; i++) {
+		struct traced_file *file = &a->files.list[i];
 
 		if (file->sweeps == FILE_FREE)
 			continue;
-		if (!is_marked(marks->files, i) && file->sweeps != a->sweeps - 1) {
+		if (!is_marked(marks->files, i) && file->sweeps != a->sweep.nr - 1) {
 			tell_gone(a, i);
-			file_forget(a, i);
+			file_drop(a, i);
 			continue;
 		}
 		left++;
@@ -119,24 +120,24 @@ static uint32_t sweep_socks(struct trace_analysis *a, const struct marks *marks)
 {
 	uint32_t left = 0;
 
-	for (uint32_t i = 1; i < a->nr_socks; i++) {
-		if (a->socks[i].sweeps == FILE_FREE)
+	for (uint32_t i = 1; i < a->sockets.nr; i++) {
+		if (a->sockets.list[i].sweeps == FILE_FREE)
 			continue;
-		if (is_marked(marks->socks, i) || a->socks[i].sweeps == a->sweeps - 1)
+		if (is_marked(marks->socks, i) || a->sockets.list[i].sweeps == a->sweep.nr - 1)
 			left++;
 		else
-			sock_forget(a, i);
+			socket_drop(a, i);
 	}
 	return left;
 }
 
-void forget_unused(struct trace_analysis *a)
+void expire_unused(struct trace_analysis *a)
 {
-	struct marks marks = {.files = calloc(a->nr_files / 64 + 1, sizeof(uint64_t)), .socks = calloc(a->nr_socks / 64 + 1, sizeof(uint64_t))};
+	struct marks marks = {.files = calloc(a->files.nr / 64 + 1, sizeof(uint64_t)), .socks = calloc(a->sockets.nr / 64 + 1, sizeof(uint64_t))};
 	uint32_t left = 0;
 
-	books_settle(a); /* deferred sums refer to files by number */
-	a->sweeps++;
+	acct_settle(a); /* deferred sums refer to files by number */
+	a->sweep.nr++;
 	if (marks.files && marks.socks) {
 		mark_files(a, &marks);
 		left = sweep_files(a, &marks);
@@ -144,16 +145,16 @@ void forget_unused(struct trace_analysis *a)
 	}
 	free(marks.files);
 	free(marks.socks);
-	a->until_sweep = left > a->nr_threads ? left : a->nr_threads;
-	if (a->until_sweep < SWEEP_LEAST)
-		a->until_sweep = SWEEP_LEAST;
+	a->sweep.remaining = left > a->threads.nr ? left : a->threads.nr;
+	if (a->sweep.remaining < SWEEP_MIN)
+		a->sweep.remaining = SWEEP_MIN;
 }
 
-void forget_opened(struct trace_analysis *a)
+void drop_opened(struct trace_analysis *a)
 {
 	for (uint32_t page = 0; page < MAX_TID / TID_PAGE; page++)
-		for (uint32_t i = 0; a->pages[page] && i < TID_PAGE; i++) {
-			struct trace_thread *thread = a->pages[page][i];
+		for (uint32_t i = 0; a->threads.pages[page] && i < TID_PAGE; i++) {
+			struct trace_thread *thread = a->threads.pages[page][i];
 
 			if (thread && thread->fds)
 				thread->fds->nr = 0;

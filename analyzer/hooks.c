@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* hooks.c - the functions that callers have registered for events, intervals and late gaps. */
+#include <errno.h>
+#include <stdlib.h>
+#include "hooks.h"
+#include "state.h"
+
+static int hook_add(struct trace_analysis *a, const struct hook *hook)
+{
+	struct hook *bigger;
+
+	if (a->began)
+		return -EBUSY;
+	bigger = reallocarray(a->hooks.list, a->hooks.nr + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	a->hooks.list = bigger;
+	a->hooks.list[a->hooks.nr++] = *hook;
+	return 0;
+}
+
+int trace_analysis_on_event(struct trace_analysis *a, const uint64_t *mask, trace_event_fn fn, void *data)
+{
+	struct hook hook = {.event = fn, .data = data};
+
+	for (int i = 0; i < TRACE_MASK_WORDS; i++)
+		hook.mask[i] = mask ? mask[i] : UINT64_MAX;
+	return hook_add(a, &hook);
+}
+
+int trace_analysis_on_interval_of(struct trace_analysis *a, uint32_t states, trace_interval_fn fn, void *data)
+{
+	struct hook hook = {.interval = fn, .states = states, .data = data};
+	int error = hook_add(a, &hook);
+
+	if (!error)
+		a->hooks.states |= states;
+	return error;
+}
+
+int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, void *data)
+{
+	return trace_analysis_on_interval_of(a, UINT32_MAX, fn, data);
+}
+
+int trace_analysis_on_release(struct trace_analysis *a, trace_release_fn fn, void *data)
+{
+	struct hook hook = {.gone = fn, .data = data};
+
+	return hook_add(a, &hook);
+}
+
+int trace_analysis_on_late_gap(struct trace_analysis *a, trace_late_gap_fn fn, void *data)
+{
+	struct hook hook = {.damage = fn, .data = data};
+
+	return hook_add(a, &hook);
+}
+
+/*
+ * Index the hooks by event. Most events have at most one hook, so a search of all hooks for each
+ * event would be wasted.
+ */
+int hooks_prepare(struct trace_analysis *a)
+{
+	uint32_t nr = 0;
+
+	a->hooks.by_event = calloc(a->hooks.nr * TRACE_EV_MAX + 1, sizeof(*a->hooks.by_event));
+	if (!a->hooks.by_event)
+		return -ENOMEM;
+	for (uint32_t bit = 0; bit < TRACE_EV_MAX; bit++) {
+		a->hooks.first[bit] = nr;
+		for (size_t i = 0; i < a->hooks.nr; i++)
+			if (a->hooks.list[i].event && (a->hooks.list[i].mask[bit / 64] >> bit % 64 & 1))
+				a->hooks.by_event[nr++] = (struct event_hook){.event = a->hooks.list[i].event, .data = a->hooks.list[i].data};
+	}
+	a->hooks.first[TRACE_EV_MAX] = nr;
+	return 0;
+}
+
+void interval_emit(struct trace_analysis *a, const struct trace_interval *interval)
+{
+	if (interval->to_ns <= interval->from_ns)
+		return;
+	for (size_t i = 0; i < a->hooks.nr; i++)
+		if (a->hooks.list[i].states >> interval->state & 1)
+			a->hooks.list[i].interval(a->hooks.list[i].data, a, interval);
+}
+
+/*
+ * An interval off the CPUs may cross gaps: the hook gets it in pieces. Thousands of threads may
+ * sleep through thousands of gaps, so the number of pieces is limited, and each gap adds to the
+ * limit. Beyond the limit, the interval is unknown from the next gap until its end.
+ */
+void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
+{
+	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
+	uint64_t at = whole->from_ns;
+
+	lost.target = "";
+	for (size_t i = gap_log_from(&a->gaps, at); i < a->gaps.nr && a->gaps.joined[i].start < whole->to_ns && at < whole->to_ns; i++) {
+		if (a->gaps.joined[i].end <= at)
+			continue;
+		piece.from_ns = at;
+		piece.to_ns = lost.from_ns = a->gaps.joined[i].start > at ? a->gaps.joined[i].start : at;
+		interval_emit(a, &piece);
+		lost.to_ns = at = a->gaps.joined[i].end < whole->to_ns && a->gaps.pieces_left ? a->gaps.joined[i].end : whole->to_ns;
+		interval_emit(a, &lost);
+		a->gaps.pieces_left -= a->gaps.pieces_left > 0;
+	}
+	piece.from_ns = at;
+	piece.to_ns = whole->to_ns;
+	interval_emit(a, &piece);
+}

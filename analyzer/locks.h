@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_LOCKS_H
+#define ANALYZER_LOCKS_H
+/* locks.h - the report of locks that processes waited for */
+#include <stdint.h>
+
+struct trace_analysis;
+struct trace_thread;
+struct wait_cause;
+
+struct lock_row { /* see locks.c */
+	uint64_t key;
+	uint64_t subject; /* address of a futex, string_id of a file's path */
+	uint32_t waiter, holder; /* processes */
+	uint64_t via;
+	uint64_t ns;
+	uint64_t count;
+};
+
+/** lock_waited() - account a wait of @thread for a lock; its system call must still be its frame */
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v, uint64_t ns);
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * start_records.c - apply the records of the start state: threads, descriptors, sockets, mappings
+ *
+ * The recorder writes them at the start, and again after a pause.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include "hidden_runs.h"
+#include "kernel_numbers.h"
+#include "start_records.h"
+#include "state.h"
+#include "state_container.h"
+#include "state_end.h"
+#include "state_frame.h"
+
+void start_describe(struct trace_thread *thread, const struct trace_event *event)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct trace_process *process = thread->process;
+	char comm[16] = "";
+
+	if (start->flags & TRACE_THREAD_KERNEL)
+		thread->flags |= THREAD_KERNEL;
+	if (start->flags & TRACE_THREAD_HIDDEN)
+		thread->flags |= THREAD_HIDDEN;
+	process->kernel = start->flags & TRACE_THREAD_KERNEL;
+	process->ppid = start->ppid;
+	process->uid = start->uid;
+	process->cgroup = start->cgroup;
+	process->ns_pid = start->ns_tgid;
+	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
+	process_set_comm(thread, comm);
+}
+
+void start_sched_state(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct frame *frame = &thread->frames[0];
+
+	thread->sched_state = thread->flags & THREAD_FILTERED ? SCHED_UNKNOWN : SCHED_OFF_AT_START;
+	thread->task_state = start->running ? TRACE_TASK_RUNNING : start->state;
+	thread->read_ns = event->ts_ns;
+	thread_mode_unknown(thread, since);
+	thread->flags |= THREAD_FROM_START | (start->running ? THREAD_RAN_AT_START : 0);
+	if (start->nr < 0)
+		return;
+	frame->call = call_idx((uint32_t)start->nr, start->abi);
+	frame->args[0] = start->arg0;
+	frame->args[1] = start->arg1;
+	frame->args[2] = start->arg2;
+	frame->args[3] = start->arg3;
+	frame->nr_args = 4;
+}
+
+static void load_thread(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_thread *start = event->payload;
+	struct trace_process *process;
+	struct trace_thread *thread;
+
+	if (!start->tid || start->tid >= MAX_TID || thread_find(a, start->tid))
+		return;
+	process = process_get(a, start->tgid);
+	thread = process ? thread_new(a, start->tid, process, a->start_ns) : NULL;
+	if (!thread)
+		return;
+	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
+	start_describe(thread, event);
+	start_sched_state(thread, event, a->start_ns);
+}
+
+/*
+ * The state is read after the first events; a flight recorder reads it even after the last one. If
+ * a call of the thread began or ended before the thread was read, the call in its record is a later
+ * one.
+ */
+void start_call_ended(struct trace_thread *thread, uint64_t ns)
+{
+	if (ns < thread->read_ns)
+		frame_drop_call(&thread->frames[0]);
+	thread->read_ns = 0;
+}
+
+/*
+ * The owner of a process's descriptors and memory, for a record about all threads of the process.
+ */
+static struct trace_thread *leader_of(const struct trace_analysis *a, uint32_t tgid)
+{
+	struct trace_process *process = process_find(a, tgid);
+
+	return process ? process_owner(a, process) : NULL;
+}
+
+/*
+ * Makes @thread use @fds. If it is the leader, all threads with the same old table use @fds, too.
+ */
+static void use_table(struct trace_thread *thread, struct fd_table *fds)
+{
+	bool is_leader = thread->tid == thread->process->pid;
+	const struct fd_table *old = thread->fds;
+
+	for (struct trace_thread *t = is_leader ? thread->process->first : thread; t; t = is_leader ? t->next : NULL)
+		if (t->fds == old && t->sched_state != SCHED_DEAD) {
+			fds_unref(t->fds);
+			t->fds = fds_ref(fds);
+		}
+}
+
+static void load_files(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_files *start = event->payload;
+	struct trace_thread *thread = thread_find(a, start->tid), *as = thread_find(a, start->as);
+	struct fd_table *own;
+
+	if (!thread || !as || thread->sched_state == SCHED_DEAD || as->sched_state == SCHED_DEAD)
+		return;
+	if (thread == as) {
+		own = fds_copy(a, NULL);
+		fds_unref(thread->fds);
+		thread->fds = own;
+		return;
+	}
+	if (!as->fds)
+		as->fds = fds_copy(a, NULL);
+	if (as->fds && thread->fds != as->fds)
+		use_table(thread, as->fds);
+}
+
+static void load_fd(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_fd *start = event->payload;
+	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
+
+	if (thread && thread->sched_state != SCHED_DEAD)
+		fd_put(a, thread, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
+		       start->flags & O_CLOEXEC);
+}
+
+static void load_socket(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_socket *start = event->payload;
+	struct trace_thread *leader = leader_of(a, start->tgid);
+
+	if (!leader)
+		return;
+	sock_start(a, start, start_socket_netns(event), leader->process->idx);
+	if (start->state == TCP_LISTEN && leader->fds)
+		leader->fds->nr_listening++;
+}
+
+static void load_map(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_map *start = event->payload;
+	struct trace_thread *leader = leader_of(a, start->tgid);
+
+	if (!leader)
+		return;
+	if (!leader->memory)
+		leader->memory = memory_new(a);
+	if (leader->memory)
+		memory_map(a, leader->memory, start->start, start->end,
+			   file_get(a, trace_event_string(event), start->dev, start->ino, 0100000));
+}
+
+static void load_exe(struct trace_analysis *a, const struct trace_event *event)
+{
+	struct trace_process *process = process_find(a, ((const struct trace_start_exe *)event->payload)->tgid);
+
+	if (process)
+		process->exe = strings_intern(&a->strings, trace_event_string(event));
+}
+
+static void load_cgroup(struct trace_analysis *a, const struct trace_event *event)
+{
+	cgroup_learn(a, ((const struct trace_start_cgroup *)event->payload)->cgroup, trace_event_string(event));
+}
+
+static const struct {
+	uint32_t id;
+	size_t bytes;
+	void (*load)(struct trace_analysis *, const struct trace_event *);
+} loaders[] = {
+	{TRACE_EV_start_thread, sizeof(struct trace_start_thread), load_thread},
+	{TRACE_EV_start_exe, sizeof(struct trace_start_exe), load_exe},
+	{TRACE_EV_start_files, sizeof(struct trace_start_files), load_files},
+	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
+	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},
+	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
+	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
+	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
+	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
+};
+
+void start_record_apply(struct trace_analysis *a, const struct trace_event *event)
+{
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		if (loaders[i].id == event->id && event->type && event->type->fixed_bytes >= loaders[i].bytes)
+			loaders[i].load(a, event);
+}

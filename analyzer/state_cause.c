@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_cause.c - the cause of wakeups by an interrupt, and signals
+ *
+ * The cause of an interrupt is a completed block request, an expired timer or an arrived packet.
+ * The CPU keeps it until the interrupt ends: a wakeup from interrupt context gets this cause, and
+ * never the interrupted thread.
+ */
+#include <string.h>
+#include "state.h"
+#include "state_cause.h"
+#include "state_frame.h"
+
+static void caused(struct cpu *cpu, enum cause cause, uint64_t detail)
+{
+	cpu->cause = cause;
+	cpu->cause_detail = detail;
+}
+
+void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	caused(cpu, CAUSE_BLOCK, ((const struct trace_block_complete *)event->payload)->dev);
+}
+
+void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	caused(cpu, CAUSE_TIMER, 0);
+}
+
+#define MAX_INTERFACES 256
+
+static bool is_loopback(struct trace_analysis *a, uint32_t ifindex)
+{
+	if (!a->loopback) {
+		a->loopback = 1;
+		for (uint32_t i = 1; i < MAX_INTERFACES && a->loopback == 1; i++) {
+			const char *name = trace_string(a->trace, TRACE_STRING_NETDEV, i);
+
+			if (name && strcmp(name, "lo") == 0)
+				a->loopback = i + 1;
+		}
+	}
+	return ifindex && ifindex + 1 == a->loopback;
+}
+
+void on_net_rx(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	caused(cpu, CAUSE_NETWORK, 0);
+	cpu->loopback = is_loopback(a, ((const struct trace_net_rx *)event->payload)->ifindex);
+}
+
+void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	caused(cpu, CAUSE_SOCKET, ((const struct trace_sock_ready *)event->payload)->ino);
+}
+
+/* TRACE_SIGNAL_DELIVERED, include/trace/events/signal.h: not ignored, not already pending */
+#define SIGNAL_DELIVERED 0
+
+static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread *thread)
+{
+	static const bool classes[NR_CALL_CLASSES] = {
+		[CALL_EPOLL_WAIT] = true, [CALL_PAUSE] = true, [CALL_POLL] = true, [CALL_READ] = true, [CALL_SELECT] = true, [CALL_SLEEP] = true,
+	};
+	const struct frame *frame = frame_syscall(thread);
+
+	return frame && classes[frame_class(a, frame)];
+}
+
+/*
+ * The kernel reports a signal after it has woken the target for it. More wakeups for the same
+ * reason may follow in the same context (the death of a child ends its parent's wait). A wakeup
+ * with a known channel was not for the signal.
+ */
+void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_signal_generate *signal = event->payload;
+	const struct trace_thread *target = thread_find(a, signal->tid);
+	struct trace_thread *woken = cpu->woken;
+	struct waker *waker;
+
+	if (signal->result != SIGNAL_DELIVERED)
+		return;
+	cpu->signalled = signal->tid;
+	if (!woken || !target || woken->process != target->process || !woken->nr_pending)
+		return;
+	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken))
+		return; /* the death of the child ended the wait */
+	waker = &woken->pending[woken->nr_pending - 1].waker;
+	if (waker->thread == cpu->current && !waker->file && !waker->via)
+		waker->by_signal = true;
+}
+
+/* The cause of a softirq without an event that gives more detail. include/linux/interrupt.h */
+static const uint8_t softirq_causes[10] = {
+	CAUSE_KERNEL /* HI */, CAUSE_TIMER, CAUSE_NETWORK /* TX */, CAUSE_NETWORK /* RX */, CAUSE_BLOCK,
+	CAUSE_BLOCK /* IRQ_POLL */, CAUSE_KERNEL /* TASKLET */, CAUSE_KERNEL /* SCHED */, CAUSE_TIMER /* HRTIMER */, CAUSE_RCU,
+};
+
+void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker)
+{
+	const struct nest *top = cpu->nested ? &cpu->nest[cpu->nested - 1] : NULL;
+	const char *type;
+
+	waker->cause = cpu->cause;
+	waker->detail = cpu->cause_detail;
+	if (waker->cause != CAUSE_NONE)
+		return;
+	waker->cause = top || trace_analysis_sees_interrupts(a) ? CAUSE_KERNEL : CAUSE_UNSEEN;
+	if (top && top->type == NEST_SOFTIRQ && top->number < 10) {
+		waker->cause = softirq_causes[top->number];
+	} else if (top && top->type == NEST_IRQ) {
+		waker->cause = CAUSE_DEVICE;
+		waker->detail = nest_name(a, nest_key(top), &type);
+	} else if (top && top->type == NEST_VECTOR && top->number == TRACE_VECTOR_LOCAL_TIMER) {
+		waker->cause = CAUSE_TIMER;
+	}
+	if (waker->cause == CAUSE_KERNEL)
+		waker->detail = top ? nest_name(a, nest_key(top), &type) : strings_intern(&a->strings, "interrupt");
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_CAUSE_H
+#define ANALYZER_STATE_CAUSE_H
+/* state_cause.h - the cause of wakeups by an interrupt, and signals */
+#include "handler.h"
+
+struct waker;
+
+event_handler on_block_complete, on_timer, on_net_rx, on_sock_ready, on_signal_generate;
+/** irq_waker() - fill @waker with the cause of a wakeup by the interrupt in progress on @cpu */
+void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker);
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_close.c - close the intervals of a thread: at its end, at the end of the trace, and when an
+ * event contradicts the state
+ *
+ * Inconsistencies: a thread leaves a CPU that the state gives to another thread, or it runs without
+ * a recorded wakeup. A missing event is the cause. The time from the first loss on is unknown, or
+ * all of the interval if no loss is known.
+ */
+#include <stdlib.h>
+#include "accounting_packed.h"
+#include "hidden_runs.h"
+#include "pending.h"
+#include "slice_log.h"
+#include "state.h"
+#include "state_close.h"
+#include "state_end.h"
+#include "state_frame.h"
+
+void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	switch (thread->sched_state) {
+	case SCHED_ON_CPU: /* the time of its CPU is closed already */
+	case SCHED_DEAD:
+		break;
+	case SCHED_RUNNABLE:
+		acct_queued(a, thread, ns, NULL);
+		break;
+	case SCHED_OFF_AT_START:
+		/* It has no event at all. The start state says whether it was runnable. */
+		if (thread->task_state == TRACE_TASK_RUNNING && (thread->flags & THREAD_FROM_START)) {
+			acct_queued(a, thread, ns, NULL);
+			break;
+		}
+		acct_mode(a, thread, true);
+		if (ns >= a->end_ns)
+			end_learn_call(a, thread);
+		pending_wait(a, thread, ns, NULL);
+		break;
+	case SCHED_UNKNOWN:
+		hidden_close(a, thread, ns);
+		acct_unknown(a, thread, ns);
+		break;
+	default:
+		if (ns >= a->end_ns)
+			end_learn_call(a, thread);
+		pending_wait(a, thread, ns, NULL);
+	}
+	slice_log_settle(a, thread); /* also closes a wait that would begin now */
+	acct_mode(a, thread, false);
+	frames_pop(a, thread, ns, 0, 0);
+}
+
+void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	if (thread->sched_state == SCHED_DEAD)
+		return;
+	thread_close(a, thread, ns);
+	thread->sched_state = SCHED_DEAD;
+	thread->process->nr_living--;
+	thread->end_ns = ns;
+	thread->fds = fds_unref(thread->fds);
+	thread->memory = memory_unref(thread->memory);
+	free(thread->path);
+	thread->path = NULL;
+	thread->path_room = 0;
+	acct_pack(a, thread);
+}
+
+/* ---- inconsistencies ---- */
+
+void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
+{
+	struct trace_thread *thread = cpu->current;
+
+	if (is_thread(cpu, thread)) {
+		acct_mode(a, thread, false);
+		frames_pop(a, thread, cpu->mark, 0, 0);
+		thread->sched_state = SCHED_UNKNOWN;
+		thread->since = ns > cpu->mark ? ns : cpu->mark;
+		thread->has_early = false;
+	}
+	acct_cpu_unknown(a, cpu, ns);
+	irq_flush(cpu);
+	cpu->current = NULL;
+	cpu->hidden = false;
+}
+
+void thread_evict(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	struct cpu *cpu = &a->cpus[thread->cpu];
+
+	cpu_evict(a, cpu, ns);
+	slice_log_begin(a, cpu, ns);
+}
+
+void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	uint64_t lost = gap_log_first_loss(&a->gaps, thread->since, ns);
+
+	if (thread->sched_state != SCHED_UNKNOWN && lost == UINT64_MAX)
+		a->inconsistencies++;
+	if (thread->sched_state == SCHED_ON_CPU) {
+		thread_evict(a, thread, ns);
+	/* the state was right until the loss */
+	} else if (lost != UINT64_MAX && lost > thread->since) {
+		thread_close(a, thread, lost);
+	}
+	acct_unknown(a, thread, ns);
+	acct_mode(a, thread, false);
+	frames_pop(a, thread, ns, 0, 0);
+	thread->sched_state = SCHED_UNKNOWN;
+	thread_mode_unknown(thread, ns);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_FILTERED_H
+#define ANALYZER_STATE_FILTERED_H
+/* state_filtered.h - processes without recorded events, because a filter excluded them */
+#include <stdbool.h>
+#include "hash_table.h"
+
+struct trace_analysis;
+struct trace_process;
+
+struct process_filter {
+	bool is_on; /* only events of some processes were recorded */
+	struct hash_table passing; /* pid + 1 of the recorded processes */
+};
+
+/** filtered_prepare() - before the pass: find the processes without recorded events */
+int filtered_prepare(struct trace_analysis *a);
+
+/** filtered_hides() - were the events of @process not recorded? */
+bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process);
+#endif

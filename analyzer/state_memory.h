@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_MEMORY_H
+#define ANALYZER_STATE_MEMORY_H
+/* state_memory.h - the memory of processes: which file is mapped where */
+#include <stdbool.h>
+#include <stdint.h>
+#include "handler.h"
+#include "state_file.h"
+
+struct trace_analysis;
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	file_idx file;
+};
+
+struct process_memory { /* shared by CLONE_VM */
+	struct mapping *maps; /* owned; by start, without overlap */
+	uint32_t nr;
+	uint32_t capacity;
+	uint32_t refs;
+	uint32_t sweeps;  /* number of the last sweep that looked through it: state_expire.c */
+	bool has_foreign; /* has System V memory, the file of which is not known */
+};
+
+struct process_memory *memory_new(struct trace_analysis *a);
+
+struct process_memory *memory_ref(struct process_memory *memory);
+
+struct process_memory *memory_unref(struct process_memory *memory);
+
+struct process_memory *memory_copy(struct trace_analysis *a, const struct process_memory *memory);
+
+void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file);
+
+file_idx memory_find(const struct process_memory *memory, uint64_t address);
+
+event_handler on_reclaim_begin, on_reclaim_end;
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_URING_H
+#define ANALYZER_STATE_URING_H
+/* state_uring.h - requests of io_uring on files */
+#include <stdint.h>
+#include "handler.h"
+#include "state_file.h"
+
+struct trace_analysis;
+struct trace_process;
+
+/**
+ * uring_next() - iterate over the requests in progress with a known file
+ * @at: the request before; NULL: begin with the first one
+ *
+ * Returns NULL after the last one.
+ */
+const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file);
+
+/** uring_mark() - set the bits of the files of all requests in progress */
+void uring_mark(const struct trace_analysis *a, uint64_t *marks);
+
+event_handler on_uring_submit, on_uring_open, on_uring_close, on_uring_file, on_uring_complete;
+#endif
