@@ -151,47 +151,29 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
-	for (uint32_t i = 0; i < a->threads.nr_processes; i++)
-		process_release(a->threads.processes[i]);
-	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
-		free(a->threads.pages[i]);
+	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
 		slice_log_free(&a->cpus[i]);
 		free(a->cpus[i].log);
 	}
+	free(a->cpus);
 	trace_cursor_free(a->restart.ahead);
 	arena_free(&a->arena);
-	free(a->threads.processes);
-	free(a->cpus);
-	for (uint32_t i = 0; i < a->files.nr; i++)
-		if (file_has_text(&a->files.list[i]))
-			free(a->files.list[i].text);
-	free(a->files.list);
-	free(a->sockets.list);
-	free(a->hooks.list);
-	free(a->hooks.by_event);
-	free(a->gaps.joined);
-	free(a->gaps.losses);
-	free(a->gaps.late_losses);
-	free(a->gaps.of_cpus);
-	free(a->gaps.late);
+	file_table_clear(&a->files);
+	socket_table_clear(&a->sockets);
+	hook_list_clear(&a->hooks);
+	gap_log_clear(&a->gaps);
+	end_state_clear(&a->end);
+	wakers_free(a); /* also for a pass that was aborted */
 	table_clear(&a->locks);
 	table_clear(&a->interrupts);
-	table_clear(&a->threads.process_by_pid);
-	table_clear(&a->files.by_identity);
-	table_clear(&a->files.by_inode);
-	table_clear(&a->sockets.by_inode);
-	table_clear(&a->sockets.by_tuple);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
-	table_clear(&a->end.waits);
-	wakers_free(a); /* also for a pass that was aborted */
 	table_clear(&a->hidden.readings);
 	table_clear(&a->filter.passing);
-	free(a->end.fds);
 	table_clear(&a->user.streams);
 	table_clear(&a->user.programs);
 	strings_clear(&a->strings);

@@ -5,6 +5,7 @@
  * Gaps are joined if they overlap, whichever CPU they concern. Each has the sum of the gaps before
  * it, so the time of an interval that lies in gaps takes two binary searches.
  */
+#include <stdlib.h>
 #include "gap_log.h"
 
 /* How many more pieces of intervals a gap allows: hooks.c. */
@@ -99,4 +100,13 @@ uint64_t gap_log_first_loss(const struct gap_log *log, uint64_t from, uint64_t t
 	if (late < first)
 		first = late;
 	return first < to ? first : UINT64_MAX;
+}
+
+void gap_log_clear(struct gap_log *log)
+{
+	free(log->joined);
+	free(log->losses);
+	free(log->late_losses);
+	free(log->late);
+	free(log->of_cpus);
 }

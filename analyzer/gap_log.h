@@ -37,6 +37,7 @@ struct gap_log {
 	uint64_t halted_ns; /* time without scheduling changes, by the masks in the trace */
 };
 
+void gap_log_clear(struct gap_log *log);
 /** gap_log_add() - add a gap that begins now, after all others; joins it with the one before */
 void gap_log_add(struct gap_log *log, uint64_t start, uint64_t end);
 

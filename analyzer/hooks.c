@@ -112,3 +112,9 @@ void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 	piece.to_ns = whole->to_ns;
 	interval_emit(a, &piece);
 }
+
+void hook_list_clear(struct hook_list *hooks)
+{
+	free(hooks->list);
+	free(hooks->by_event);
+}

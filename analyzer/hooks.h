@@ -37,6 +37,7 @@ struct hook_list {
 /* Does a hook want intervals of @state? */
 #define WATCHED(a, state) ((a)->hooks.states >> (state) & 1)
 
+void hook_list_clear(struct hook_list *hooks);
 /** hooks_prepare() - index the hooks by event; no hook can be added from now on */
 int hooks_prepare(struct trace_analysis *a);
 

@@ -86,3 +86,9 @@ void end_learn_call(struct trace_analysis *a, struct trace_thread *thread)
 	frame->nr_args = 4;
 	frame->file = call_file(a, thread, frame);
 }
+
+void end_state_clear(struct end_state *end)
+{
+	table_clear(&end->waits);
+	free(end->fds);
+}

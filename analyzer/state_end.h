@@ -28,6 +28,7 @@ struct end_state {
 	uint32_t nr_fds, max_fds;
 };
 
+void end_state_clear(struct end_state *end);
 void end_load(struct trace_analysis *a, const struct trace_event *event);
 
 /**

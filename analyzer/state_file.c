@@ -419,3 +419,13 @@ file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, 
 		return 0;
 	return fd_file(thread, (int32_t)frame->args[0]);
 }
+
+void file_table_clear(struct file_table *table)
+{
+	for (uint32_t i = 0; i < table->nr; i++)
+		if (file_has_text(&table->list[i]))
+			free(table->list[i].text);
+	free(table->list);
+	table_clear(&table->by_identity);
+	table_clear(&table->by_inode);
+}

@@ -46,6 +46,7 @@ struct file_table {
 	uint64_t nr_anonymous; /* shared mappings without a file: state_syscall.c */
 };
 
+void file_table_clear(struct file_table *table);
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode);
 /** file_text() - its path, borrowed until the next event; "" for file 0 */
 const char *file_text(const struct trace_analysis *a, file_idx file);

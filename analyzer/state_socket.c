@@ -241,3 +241,10 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 		fd_put(a, thread, (int32_t)frame->args[0], frame->file, false);
 }
 _Static_assert(sizeof(struct trace_sock_send) == sizeof(struct trace_sock_recv), "on_sock_transfer() reads both");
+
+void socket_table_clear(struct socket_table *table)
+{
+	free(table->list);
+	table_clear(&table->by_inode);
+	table_clear(&table->by_tuple);
+}

@@ -32,6 +32,7 @@ struct socket_table {
 	struct hash_table by_inode, by_tuple;
 };
 
+void socket_table_clear(struct socket_table *table);
 struct socket_state *sock_of_inode(const struct trace_analysis *a, uint64_t ino);
 struct socket_state *sock_of_file(const struct trace_analysis *a, file_idx file);
 struct socket_state *sock_peer(const struct trace_analysis *a, const struct socket_state *sock);

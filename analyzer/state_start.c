@@ -95,11 +95,11 @@ static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 
 /* The thread on a CPU when the events of that CPU begin, as far as it is known. */
 struct first {
-	enum { FIRST_NOTHING, FIRST_TOLD, FIRST_LOST } what;
-	uint32_t tid;	  /* TOLD: the thread that the event names */
+	enum { FIRST_NOTHING, FIRST_NAMED, FIRST_LOST } what;
+	uint32_t tid;	  /* NAMED: the thread that the event names */
 	uint64_t lost_ns; /* LOST: begin of the gap before any event that names a thread */
 	/*
-	 * Not TOLD: the thread that the start state saw running there before any loss; NULL: none.
+	 * Not NAMED: the thread that the start state saw running there before any loss; NULL: none.
 	 */
 	struct trace_thread *running;
 };
@@ -108,7 +108,7 @@ struct first {
  * Does @event name the current thread? These events do: the switch out, a fork, an exec and an
  * exit.
  */
-static bool tells(const struct trace_event *event, uint32_t *ret_tid)
+static bool names_current(const struct trace_event *event, uint32_t *ret_tid)
 {
 	switch (event->id) {
 	case TRACE_EV_sched_switch:
@@ -144,8 +144,8 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 	ret_first->what = FIRST_NOTHING;
 	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
 		/* no handler: the event type is too short */
-		if (a->handlers[event->id] && tells(event, &ret_first->tid)) {
-			ret_first->what = FIRST_TOLD;
+		if (a->handlers[event->id] && names_current(event, &ret_first->tid)) {
+			ret_first->what = FIRST_NAMED;
 		} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
 			ret_first->what = FIRST_LOST;
 			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
@@ -170,7 +170,7 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
 {
 	if (first->what != FIRST_LOST && !a->filter.is_on)
 		cpu->current = &cpu->idle;
-	if (first->what == FIRST_TOLD)
+	if (first->what == FIRST_NAMED)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
 		put_on_cpu(a, cpu, first->running);
@@ -220,7 +220,7 @@ static void load_older(struct trace_analysis *a, const struct trace_event *event
 static bool is_first(const struct trace_analysis *a, const struct first *firsts, uint32_t tid)
 {
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		if (firsts[i].what == FIRST_TOLD && firsts[i].tid == tid)
+		if (firsts[i].what == FIRST_NAMED && firsts[i].tid == tid)
 			return true;
 	return false;
 }
@@ -396,11 +396,11 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 	 * same thread on another CPU a moment later.
 	 */
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
-		if (firsts[i].what == FIRST_TOLD)
+		if (firsts[i].what == FIRST_NAMED)
 			find_current(a, &a->cpus[i], &firsts[i]);
 	find_running(a, firsts);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
-		if (firsts[i].what != FIRST_TOLD)
+		if (firsts[i].what != FIRST_NAMED)
 			find_current(a, &a->cpus[i], &firsts[i]);
 	free(firsts);
 	return error ? error : end_dead(a, ret_error);

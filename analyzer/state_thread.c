@@ -185,3 +185,13 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 	frame->call = CALL_UNKNOWN;
 	thread_snapshot(thread, ns, &frame->begin);
 }
+
+void thread_table_clear(struct thread_table *table)
+{
+	for (uint32_t i = 0; i < table->nr_processes; i++)
+		process_release(table->processes[i]);
+	for (uint32_t i = 0; i < MAX_TID / TID_PAGE; i++)
+		free(table->pages[i]);
+	free(table->processes);
+	table_clear(&table->process_by_pid);
+}

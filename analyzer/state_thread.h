@@ -230,6 +230,8 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns);
 struct trace_process *process_new(struct trace_analysis *a, uint32_t pid);
 /** process_release() - release what its threads own; the arena owns the process and its threads */
 void process_release(struct trace_process *process);
+/** thread_table_clear() - release what the table and its threads own, before the arena is freed */
+void thread_table_clear(struct thread_table *table);
 /**
  * process_renumber() - set the index of @process; the caller moves the pointer
  *

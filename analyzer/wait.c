@@ -888,7 +888,7 @@ static bool succeeded(const struct wait_context *ctx)
 }
 
 /* True if no event is missing: otherwise the result could be that of another call. */
-static bool result_tells(const struct wait_context *ctx)
+static bool result_decides(const struct wait_context *ctx)
 {
 	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last(ctx) && ctx->frame->kind == FRAME_SYSCALL &&
 	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
@@ -915,7 +915,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
 	if (pending->flags & THREAD_RECLAIM)
 		return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
-	if (result_tells(&ctx)) {
+	if (result_decides(&ctx)) {
 		if (timed_out(&ctx))
 			return timeout();
 		ctx.gap = !succeeded(&ctx);

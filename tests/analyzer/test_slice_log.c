@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_turns.c - which threads had the CPU while a thread waited for it: analyzer/slice_log.c,
+ * test_slice_log.c - which threads had the CPU while a thread waited for it: analyzer/slice_log.c,
  * compared with a simple machine.
  *
  * The machine is random, and slow on purpose: at each step every waiting thread charges the time
@@ -562,5 +562,5 @@ static const struct unit_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return unit_main("turns", cases, argc, argv);
+	return unit_main("slice_log", cases, argc, argv);
 }
