@@ -12,7 +12,7 @@
  * Up to this size, that of about 10,000 threads, the arena asks for large pages. Beyond it they
  * cost more than they gain in a virtual machine, where the host has to find the memory first.
  */
-#define HUGE_MOST_BYTES (24u << 20)
+#define HUGE_MAX_BYTES (24u << 20)
 
 struct arena_rows { /* rows that were returned, as a list */
 	struct arena_rows *next;
@@ -33,7 +33,7 @@ static bool piece_new(struct arena *arena)
 
 	if (!piece)
 		return false;
-	if (bytes >= PAGES_LARGE && arena->bytes < HUGE_MOST_BYTES)
+	if (bytes >= PAGES_LARGE && arena->bytes < HUGE_MAX_BYTES)
 		madvise(piece, bytes, MADV_HUGEPAGE);
 	piece->next = arena->pieces;
 	arena->pieces = piece;
@@ -60,12 +60,12 @@ void *arena_take(struct arena *arena, size_t bytes)
 /* The size of a class is a power of two times 1, 1 + 1/ARENA_STEPS, ... 2 - 1/ARENA_STEPS. */
 static size_t class_bytes(unsigned int class)
 {
-	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_LEAST_BITS + class / ARENA_STEPS)) / ARENA_STEPS;
+	return ((size_t)(ARENA_STEPS + class % ARENA_STEPS) << (ARENA_MIN_BITS + class / ARENA_STEPS)) / ARENA_STEPS;
 }
 
 static unsigned int class_of(size_t bytes)
 {
-	unsigned int class = (63u - (unsigned int)__builtin_clzll(bytes) - ARENA_LEAST_BITS) * ARENA_STEPS;
+	unsigned int class = (63u - (unsigned int)__builtin_clzll(bytes) - ARENA_MIN_BITS) * ARENA_STEPS;
 
 	while (class_bytes(class) < bytes)
 		class ++;

@@ -14,10 +14,10 @@
 
 struct arena_piece;
 struct arena_rows;
-#define ARENA_LEAST_BITS 10
-#define ARENA_MOST_BITS 17
-#define ARENA_ROWS_MIN (1u << ARENA_LEAST_BITS)
-#define ARENA_ROWS_MAX (1u << ARENA_MOST_BITS)
+#define ARENA_MIN_BITS 10
+#define ARENA_MAX_BITS 17
+#define ARENA_ROWS_MIN (1u << ARENA_MIN_BITS)
+#define ARENA_ROWS_MAX (1u << ARENA_MAX_BITS)
 /*
  * size classes between two powers of two. A table has a power of two of rows; with rows of 16, 24,
  * 48 or 80 bytes its size is exactly a class.
@@ -28,7 +28,7 @@ struct arena { /* zeros: empty */
 	char *at;
 	size_t left;
 	size_t bytes; /* of all pieces */
-	struct arena_rows *free_rows[(ARENA_MOST_BITS - ARENA_LEAST_BITS) * ARENA_STEPS + 1];
+	struct arena_rows *free_rows[(ARENA_MAX_BITS - ARENA_MIN_BITS) * ARENA_STEPS + 1];
 };
 
 /**

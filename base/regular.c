@@ -12,7 +12,7 @@ static int check(const struct stat *status)
 {
 	if (!S_ISREG(status->st_mode))
 		return -EINVAL;
-	return (uint64_t)status->st_size > REGULAR_MOST_BYTES ? -EFBIG : 0;
+	return (uint64_t)status->st_size > REGULAR_MAX_BYTES ? -EFBIG : 0;
 }
 
 /*

@@ -7,10 +7,10 @@
  */
 #include <stdint.h>
 
-#define REGULAR_MOST_BYTES (4ull << 30) /* larger files are refused */
+#define REGULAR_MAX_BYTES (4ull << 30) /* larger files are refused */
 
 /**
- * regular_open() - open a regular file of at most REGULAR_MOST_BYTES for reading; refuse any other
+ * regular_open() - open a regular file of at most REGULAR_MAX_BYTES for reading; refuse any other
  * file
  * A FIFO, a terminal or a device is refused before it is opened. Opening it could block for ever,
  * make it the controlling terminal, or start a watchdog.
