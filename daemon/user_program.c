@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "error_set.h"
-#include "user_types.h"
 #include "user_program_state.h"
 #include "user_rings.h"
 #include "user_suspicion.h"
+#include "user_types.h"
 #include "user_unready.h"
 
 #define TRACEPOINTS_MAX (1u << 24) /* in a program and its libraries: each uses memory of the program */
@@ -20,7 +20,7 @@ bool user_program_look(struct user_program *program)
 
 	if (program->released || program->counts_closed)
 		return false;
-	found = user_events_look(program);
+	found = user_types_look(program);
 	user_rings_look(program);
 	user_rings_check_pages(program);
 	user_suspect_counts(program);
@@ -30,7 +30,7 @@ bool user_program_look(struct user_program *program)
 void user_program_switch(struct user_program *program, bool off)
 {
 	program->off = off;
-	user_events_switch(program);
+	user_types_switch(program);
 }
 
 /* ---- begin and end ---- */
@@ -50,7 +50,7 @@ static void claim(struct user_program *program)
 	user_unready_begin(program, program->whole);
 	user_program_look(program);
 	program->whole = true; /* for rings that come into use from now on */
-	user_events_set_new_flag(program);
+	user_types_set_new_flag(program);
 	user_program_look(program); /* events that were registered before the new flag was set */
 }
 
@@ -173,7 +173,7 @@ struct user_program *user_program_free(struct user_program *program)
 	user_rings_free(program);
 	free(program->rings);
 	user_rings_discharge(program);
-	user_events_free(program);
+	user_types_free(program);
 	user_mapping_close(&program->mapping);
 	if (program->identity.pid_fd >= 0)
 		close(program->identity.pid_fd);

@@ -5,7 +5,7 @@
  * user_program_state.h - the state of one traced program, for the files that work on it:
  *
  *	user_program.c    begin and end
- *	user_types.c     the registry of events
+ *	user_types.c      the registry of events
  *	user_rings.c      the rings in use
  *	user_translate.c  records with the ids and times of the trace
  *	user_unready.c    events that never had a ring

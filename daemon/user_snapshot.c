@@ -7,11 +7,11 @@
 
 #include "clock.h"
 #include "ring_reader.h"
-#include "user_types.h"
 #include "user_program.h"
 #include "user_program_state.h"
 #include "user_suspicion.h"
 #include "user_translate.h"
+#include "user_types.h"
 #include "user_unready.h"
 
 #define PAIRS_MAX USER_CLOCK_KNOTS
@@ -112,7 +112,7 @@ int user_snapshot_write(struct user_program *program, struct user_snapshot *snap
 		return err;
 	*clock = recording->clock;
 	recording->writer = snapshot->writer;
-	user_events_describe_again(program);
+	user_types_describe_again(program);
 	user_program_look(program);
 	merge_clocks(program);
 	for (uint32_t i = 0; i < program->mapping.nr_rings && !err; i++)

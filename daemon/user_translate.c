@@ -5,9 +5,9 @@
 #include <trace/events.h>
 
 #include "clock.h"
-#include "user_types.h"
 #include "user_program_state.h"
 #include "user_suspicion.h"
+#include "user_types.h"
 
 /*
  * A record can be up to 65,535 units earlier than the base of its sub-buffer, because reading the
@@ -145,7 +145,7 @@ bool user_translate(void *context, struct drain_copy *copy)
 	struct trace_record record;
 
 	user_translate_read_clocks(program);
-	user_events_look(program); /* a program registers an event before it makes the first record */
+	user_types_look(program); /* a program registers an event before it makes the first record */
 	times.taken_ns = clock_now();
 	if (!user_translate_ns(program, times.base, &times.base_ns))
 		return false;

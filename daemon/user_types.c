@@ -122,7 +122,7 @@ static void take_event(struct user_program *program, const struct user_descripti
 		user_mapping_set_flag(&program->mapping, description->id, event->wanted);
 }
 
-bool user_events_look(struct user_program *program)
+bool user_types_look(struct user_program *program)
 {
 	struct user_description description;
 	bool found = false;
@@ -136,7 +136,7 @@ bool user_events_look(struct user_program *program)
 	return found;
 }
 
-void user_events_set_new_flag(const struct user_program *program)
+void user_types_set_new_flag(const struct user_program *program)
 {
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
 	bool on = !program->off && !program->recording->halted && select_wants_any_user(program->recording->selection);
@@ -149,9 +149,9 @@ void user_events_set_new_flag(const struct user_program *program)
  * goes off does not filter them. Only records made before the event was selected for the first time
  * are left out.
  */
-void user_events_switch(struct user_program *program)
+void user_types_switch(struct user_program *program)
 {
-	user_events_set_new_flag(program);
+	user_types_set_new_flag(program);
 	for (uint32_t id = 1; id < program->nr_events; id++) {
 		struct user_local *event = &program->events[id];
 		bool on;
@@ -167,7 +167,7 @@ void user_events_switch(struct user_program *program)
 	}
 }
 
-void user_events_describe_again(struct user_program *program)
+void user_types_describe_again(struct user_program *program)
 {
 	struct user_description description;
 
@@ -180,7 +180,7 @@ void user_events_describe_again(struct user_program *program)
 		take_event(program, &description);
 }
 
-void user_events_free(struct user_program *program)
+void user_types_free(struct user_program *program)
 {
 	for (uint32_t id = 0; id < program->nr_events; id++)
 		free(program->events[id].name);

@@ -10,17 +10,17 @@
 struct user_program;
 
 /**
- * user_events_look() - take the events that the program registered since. Returns true if there
+ * user_types_look() - take the events that the program registered since. Returns true if there
  * were some
  */
-bool user_events_look(struct user_program *program);
-/** user_events_set_new_flag() - set the flag that events have until the daemon has seen them */
-void user_events_set_new_flag(const struct user_program *program);
-/** user_events_switch() - set the flags of all events after the selection changed */
-void user_events_switch(struct user_program *program);
+bool user_types_look(struct user_program *program);
+/** user_types_set_new_flag() - set the flag that events have until the daemon has seen them */
+void user_types_set_new_flag(const struct user_program *program);
+/** user_types_switch() - set the flags of all events after the selection changed */
+void user_types_switch(struct user_program *program);
 /**
- * user_events_describe_again() - give all types to another writer: each snapshot has its own ids
+ * user_types_describe_again() - give all types to another writer: each snapshot has its own ids
  */
-void user_events_describe_again(struct user_program *program);
-void user_events_free(struct user_program *program);
+void user_types_describe_again(struct user_program *program);
+void user_types_free(struct user_program *program);
 #endif

@@ -280,7 +280,7 @@ static int refusal(const struct symbol_answer_head *head, struct trace_error *re
 static int take(struct symbol_reader *reader, const struct symbol_answer_head *head, size_t bytes,
 		struct symbol_answer *answer, struct trace_error *ret_error)
 {
-	char *source = answer->texts + head->function_bytes + 1;
+	char *source;
 
 	if (!is_possible(head, answer->texts, bytes)) {
 		symbol_reader_stop(reader);
@@ -292,6 +292,7 @@ static int take(struct symbol_reader *reader, const struct symbol_answer_head *h
 		symbol_reader_stop(reader);
 		return refusal(head, ret_error);
 	}
+	source = answer->texts + head->function_bytes + 1;
 	memmove(source, source - 1, head->source_bytes);
 	source[-1] = '\0';
 	source[head->source_bytes] = '\0';

@@ -48,16 +48,16 @@ static void pause_for(uint64_t ns)
 
 /* ---- measurements ---- */
 
-/* struct spell - a clock's time for all pieces of a kind, read outside the tracepoints and inside
+/* struct span - a clock's time for all pieces of a kind, read outside the tracepoints and inside
  * them */
-struct spell {
+struct span {
 	uint64_t without, within;
 };
 
-static struct spell checkout_time, checkout_cpu, till_time, order_time, order_cpu;
+static struct span checkout_time, checkout_cpu, till_time, order_time, order_cpu;
 static uint64_t sleep_ns;
 
-static void tell(FILE *truth, const char *name, const struct spell *s)
+static void tell(FILE *truth, const char *name, const struct span *s)
 {
 	fprintf(truth, "%s_ns %llu\n%s_within_ns %llu\n", name, (unsigned long long)s->without, name, (unsigned long long)s->within);
 }
@@ -125,7 +125,7 @@ static int made, taken;
 /* struct slip - an order on its way, with the measurements of both threads */
 static struct slip {
 	uint64_t without, within; /* CLOCK_MONOTONIC, before its begin and after it */
-	struct spell cpu;	  /* the main thread's share */
+	struct span cpu;	  /* the main thread's share */
 } slips[ORDERS];
 
 static void *kitchen(void *unused)

@@ -46,7 +46,7 @@ static long long wait_ns(json_t *process, const char *kind, const char *via, lon
 
 /* elapsed = user + system + interrupted + wait_cpu + waits, to the nanosecond, for each process and
  * thread. */
-static void check_books(json_t *one)
+static void check_sums(json_t *one)
 {
 	long long sum = json_number(one, "user_ns") + json_number(one, "system_ns") + json_number(one, "interrupted_ns") + json_number(one, "wait_cpu_ns");
 	json_t *wait;
@@ -56,15 +56,15 @@ static void check_books(json_t *one)
 	CU_ASSERT_EQUAL(sum, json_number(one, "elapsed_ns"));
 }
 
-static void check_all_books(json_t *report)
+static void check_all_sums(json_t *report)
 {
 	json_t *process, *thread;
 	size_t i, j;
 
 	json_array_foreach(json_object_get(report, "processes"), i, process)
 	{
-		check_books(process);
-		json_array_foreach(json_object_get(process, "threads"), j, thread) check_books(thread);
+		check_sums(process);
+		json_array_foreach(json_object_get(process, "threads"), j, thread) check_sums(thread);
 	}
 }
 
@@ -77,7 +77,7 @@ static void record_with(struct session *s, const char *options, const char *scen
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >/dev/null", bin, s->trace), 0);
 	s->report = session_load(s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
-	check_all_books(s->report);
+	check_all_sums(s->report);
 	s->process = json_process(s->report, session_truth(s, "pid"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->process);
 }
@@ -432,7 +432,7 @@ static void a_killed_recording_stays_readable(void)
 	trace_close(trace);
 	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
-	check_all_books(s.report);
+	check_all_sums(s.report);
 	session_end(&s);
 }
 

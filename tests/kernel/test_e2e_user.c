@@ -97,9 +97,9 @@ static struct count count_events(const struct trace *trace, const char *name, bo
 }
 
 /**
- * struct books - sums over the streams of programs: those from 0x10000 on
+ * struct totals - sums over the streams of programs: those from 0x10000 on
  */
-struct books {
+struct totals {
 	uint64_t stored;
 	uint64_t lost;
 	uint64_t overwritten;
@@ -108,23 +108,23 @@ struct books {
 	uint64_t streams;
 };
 
-static struct books user_books(const struct trace *trace)
+static struct totals user_totals(const struct trace *trace)
 {
-	struct books books = { 0 };
+	struct totals totals = { 0 };
 
 	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
 		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
 
 		if (stats->stream < 0x10000 || stats->stream >= 0xffff0000)
 			continue;
-		books.stored += stats->stored;
-		books.lost += stats->discarded;
-		books.overwritten += stats->overwritten;
-		books.filtered += stats->filtered;
-		books.attempted += stats->attempted;
-		books.streams++;
+		totals.stored += stats->stored;
+		totals.lost += stats->discarded;
+		totals.overwritten += stats->overwritten;
+		totals.filtered += stats->filtered;
+		totals.attempted += stats->attempted;
+		totals.streams++;
 	}
-	return books;
+	return totals;
 }
 
 /* The number of streams that name their program. */
@@ -174,20 +174,20 @@ static void a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on
 	struct session s;
 	struct trace *trace;
 	struct count count;
-	struct books books;
+	struct totals totals;
 
 	session_begin(&s);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " count 20000 > %s", TRACE_BIN, s.trace, s.truth), 0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
-	books = user_books(trace);
+	totals = user_totals(trace);
 	CU_ASSERT_EQUAL(count.events, 20000);
 	CU_ASSERT_EQUAL(count.breaks, 0);
 	CU_ASSERT_EQUAL(count.threads, 1);
-	CU_ASSERT_EQUAL(books.lost, 0);
-	CU_ASSERT_EQUAL(books.filtered, 0);
-	CU_ASSERT_EQUAL(books.stored, 20000 + books.streams);
-	CU_ASSERT_EQUAL(announced(trace), books.streams);
+	CU_ASSERT_EQUAL(totals.lost, 0);
+	CU_ASSERT_EQUAL(totals.filtered, 0);
+	CU_ASSERT_EQUAL(totals.stored, 20000 + totals.streams);
+	CU_ASSERT_EQUAL(announced(trace), totals.streams);
 	trace_close(trace);
 	session_end(&s);
 }
@@ -216,10 +216,10 @@ static void threads_are_distinguished(void)
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " threads 200 300 > %s", TRACE_BIN, s.trace, s.truth), 0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
-	CU_ASSERT_EQUAL(count.events + user_books(trace).lost, 200 * 300);
+	CU_ASSERT_EQUAL(count.events + user_totals(trace).lost, 200 * 300);
 	/* while a ring is set up for a CPU, events of other threads there are counted as lost */
-	CU_ASSERT_TRUE(count.breaks <= user_books(trace).lost);
-	CU_ASSERT_TRUE(count.threads + user_books(trace).lost >= 200);
+	CU_ASSERT_TRUE(count.breaks <= user_totals(trace).lost);
+	CU_ASSERT_TRUE(count.threads + user_totals(trace).lost >= 200);
 	trace_close(trace);
 	session_end(&s);
 }
@@ -229,22 +229,22 @@ static void children_have_streams_of_their_own(void)
 	struct session s;
 	struct trace *trace;
 	struct count count;
-	struct books books;
+	struct totals totals;
 
 	session_begin(&s);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " forks 300 10 > %s", TRACE_BIN, s.trace, s.truth), 0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
-	books = user_books(trace);
-	CU_ASSERT_EQUAL(count.events + books.lost, 300 * 10);
-	CU_ASSERT_EQUAL(books.lost, 0);
+	totals = user_totals(trace);
+	CU_ASSERT_EQUAL(count.events + totals.lost, 300 * 10);
+	CU_ASSERT_EQUAL(totals.lost, 0);
 	CU_ASSERT_EQUAL(count.breaks, 0);
 	CU_ASSERT_EQUAL(count.threads, 300);
 	if (count.events != 300 * 10)
 		fprintf(stderr, "%llu events of %llu children, %llu lost, %llu filtered\n", (unsigned long long)count.events,
-			(unsigned long long)count.threads, (unsigned long long)books.lost, (unsigned long long)books.filtered);
-	CU_ASSERT_TRUE(books.streams >= 300);
-	CU_ASSERT_EQUAL(announced(trace), books.streams);
+			(unsigned long long)count.threads, (unsigned long long)totals.lost, (unsigned long long)totals.filtered);
+	CU_ASSERT_TRUE(totals.streams >= 300);
+	CU_ASSERT_EQUAL(announced(trace), totals.streams);
 	trace_close(trace);
 	session_end(&s);
 }
@@ -269,20 +269,20 @@ static void patterns_choose_events_and_refused_ones_are_counted(void)
 {
 	struct session s;
 	struct trace *trace;
-	struct books books;
+	struct totals totals;
 
 	session_begin(&s);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -e 'sched,demo:after' %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
 	trace = open_verified(s.trace);
-	books = user_books(trace);
+	totals = user_totals(trace);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:after", true).events, 1000);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:clock", true).events, 0);
 	/* filtered: before the daemon had looked */
-	CU_ASSERT_EQUAL(books.attempted, 1000 + books.streams + books.filtered);
+	CU_ASSERT_EQUAL(totals.attempted, 1000 + totals.streams + totals.filtered);
 	trace_close(trace);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --no-user %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
 	trace = open_verified(s.trace);
-	CU_ASSERT_EQUAL(user_books(trace).streams, 0);
+	CU_ASSERT_EQUAL(user_totals(trace).streams, 0);
 	trace_close(trace);
 	session_end(&s);
 }
@@ -392,7 +392,7 @@ static void a_program_that_runs_already_is_found(void)
 		CU_ASSERT_TRUE(count.events > 10);
 		CU_ASSERT_EQUAL(count.breaks, 0);
 		CU_ASSERT_EQUAL(count.last - count.first + 1, count.events);
-		CU_ASSERT_EQUAL(user_books(trace).lost, 0);
+		CU_ASSERT_EQUAL(user_totals(trace).lost, 0);
 		trace_close(trace);
 	}
 	end(pid, SIGKILL);
@@ -418,7 +418,7 @@ static void a_daemon_that_is_killed_is_followed_by_the_next(void)
 	count = count_events(trace, "demo:tick", false);
 	CU_ASSERT_TRUE(count.events > 10);
 	CU_ASSERT_EQUAL(count.breaks, 0);
-	CU_ASSERT_EQUAL(user_books(trace).lost, 0);
+	CU_ASSERT_EQUAL(user_totals(trace).lost, 0);
 	trace_close(trace);
 	end(program, SIGKILL);
 	session_end(&s);
@@ -448,7 +448,7 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 	for (int round = 0; round < 8; round++) {
 		struct trace *trace;
 		struct count count;
-		struct books books;
+		struct totals totals;
 		uint64_t attempted, known;
 
 		unlink(file); /* on a busy machine it may die before it creates one */
@@ -457,13 +457,13 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		attempted = attempted_in(file);
 		trace = open_verified(s.trace);
 		count = count_events(trace, "demo:storm", true);
-		books = user_books(trace);
-		known = count.events + books.lost + books.filtered;
+		totals = user_totals(trace);
+		known = count.events + totals.lost + totals.filtered;
 		CU_ASSERT_TRUE(count.events > 0 || attempted == 0);
 		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
 		if (known != attempted && known + 1 != attempted)
 			fprintf(stderr, "attempted %llu; stored %llu, lost %llu, filtered %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
-				(unsigned long long)books.lost, (unsigned long long)books.filtered);
+				(unsigned long long)totals.lost, (unsigned long long)totals.filtered);
 		trace_close(trace);
 	}
 	session_end(&s);
@@ -493,19 +493,19 @@ static void the_flight_recorder_has_programs_too(void)
 	for (int round = 0; round < 2; round++) {
 		struct trace *trace;
 		struct count count;
-		struct books books;
+		struct totals totals;
 
 		usleep(100000);
 		CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace), 0);
 		trace = open_verified(s.trace);
-		books = user_books(trace);
+		totals = user_totals(trace);
 		count = count_events(trace, "demo:storm", false);
-		known = count.events + books.overwritten + books.lost + books.filtered;
+		known = count.events + totals.overwritten + totals.lost + totals.filtered;
 		CU_ASSERT_TRUE(count.events > 1000 && attempted > 1000);
 		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
 		if (known != attempted && known + 1 != attempted)
 			fprintf(stderr, "attempted %llu; kept %llu, overwritten %llu, lost %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
-				(unsigned long long)books.overwritten, (unsigned long long)books.lost);
+				(unsigned long long)totals.overwritten, (unsigned long long)totals.lost);
 		CU_ASSERT_TRUE(!round || count.events == storm);
 		storm = count.events;
 		count = count_events(trace, "demo:tick", true);
@@ -517,7 +517,7 @@ static void the_flight_recorder_has_programs_too(void)
 				(unsigned long long)count.last);
 		CU_ASSERT_TRUE(count.events > ticks + 20);
 		ticks = count.events;
-		CU_ASSERT_EQUAL(announced(trace), books.streams);
+		CU_ASSERT_EQUAL(announced(trace), totals.streams);
 		trace_close(trace);
 	}
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s > /dev/null", TRACE_BIN, s.trace), 0);
@@ -539,7 +539,7 @@ static void programs_wait_for_room_if_both_sides_allow_it(void)
 		struct session s;
 		struct trace *trace;
 		struct count count;
-		struct books books;
+		struct totals totals;
 
 		session_begin(&s);
 		CU_ASSERT_EQUAL(session_run("env TRACER_BUFFERS=16Kx2 %s %s/tracedaemon --quiet -e 'sched,demo:*' %s %s -- " WORKLOAD " count 50000 > %s", cases[i].program,
@@ -547,9 +547,9 @@ static void programs_wait_for_room_if_both_sides_allow_it(void)
 				0);
 		trace = open_verified(s.trace);
 		count = count_events(trace, "demo:count", cases[i].all);
-		books = user_books(trace);
-		CU_ASSERT_EQUAL(count.events + books.lost, 50000);
-		CU_ASSERT_EQUAL(books.lost == 0, cases[i].all);
+		totals = user_totals(trace);
+		CU_ASSERT_EQUAL(count.events + totals.lost, 50000);
+		CU_ASSERT_EQUAL(totals.lost == 0, cases[i].all);
 		if (cases[i].all)
 			CU_ASSERT_EQUAL(count.breaks, 0);
 		trace_close(trace);

@@ -20,7 +20,7 @@
 #include "unit.h"
 
 #define MAPPED	     0x10000000u
-#define LAST_ANSWERS 300 /* complete answers in a row: no more allocations are made */
+#define LAST_ANSWERS 100 /* complete answers in a row: no more allocations are made */
 
 /** enum outcome - of one run, in a process of its own */
 enum outcome {

@@ -54,7 +54,7 @@ static inline int write_record(unsigned int id, trace_u32 size)
 	return ledger_write(&ledger, id, size, now_read, &wake);
 }
 
-static inline void expect_closed_books(void)
+static inline void expect_complete_ledger(void)
 {
 	subbuf_flush(&ledger.ring);
 	if (ledger.writer.overwrite)

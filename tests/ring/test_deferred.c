@@ -364,7 +364,7 @@ static bool order_is_wrong(trace_u64 exit)
 }
 
 /* The end of a run, after the daemon has flushed the deferred entry: checks the rule. */
-static void close_books(void)
+static void check_rule(void)
 {
 	trace_u64 missing = 0;
 
@@ -418,7 +418,7 @@ static void an_exit_that_comes_next_shares_the_record(void)
 			leave(1);
 			CU_ASSERT_EQUAL(ring.control->deferred_ns, 0);
 			CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK, HEADER + 16 + 32 + 24 * kind + (path ? 8 + path : 0));
-			close_books();
+			check_rule();
 			CU_ASSERT_PTR_NULL(fault);
 		}
 }
@@ -440,7 +440,7 @@ static void a_flushed_entry_keeps_its_path(void)
 		path_bytes = 0;
 		enter(1, kind);
 		leave(1);
-		close_books();
+		check_rule();
 		CU_ASSERT_PTR_NULL(fault);
 		CU_ASSERT_EQUAL(done[1].what, PATH);
 		CU_ASSERT_EQUAL(done[1].found_ns, done[0].found_ns);
@@ -458,7 +458,7 @@ static void any_other_record_flushes_the_entry_first(void)
 	enter(2, 2); /* of another thread */
 	leave(1);
 	leave(2);
-	close_books();
+	check_rule();
 	CU_ASSERT_PTR_NULL(fault);
 	for (trace_u64 n = 1; n < nr_done; n++)
 		CU_ASSERT(done[n].found_ns > done[n - 1].found_ns);
@@ -474,7 +474,7 @@ static void only_the_same_call_of_the_same_thread_is_joined(void)
 	leave(1);
 	enter(3, 0);
 	CU_ASSERT_FALSE(deferred_end(writer.control, 0, true, 3, NR + 1, 0));
-	close_books();
+	check_rule();
 	CU_ASSERT_PTR_NULL(fault);
 	CU_ASSERT_EQUAL(done[0].found_ns, done[0].to);
 	CU_ASSERT(done[0].found_ns < done[1].found_ns);
@@ -494,7 +494,7 @@ static void a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records(void)
 		leave(1);
 		enter(1, 0);
 		leave(1);
-		close_books();
+		check_rule();
 		CU_ASSERT_PTR_NULL(fault);
 	}
 }
@@ -526,7 +526,7 @@ static void a_full_ring_counts_both(void)
 		other();
 		leave(1);
 		enter(2, 0);
-		close_books();
+		check_rule();
 		CU_ASSERT_PTR_NULL(fault);
 	}
 }
@@ -636,7 +636,7 @@ static int run_once(const struct run *run, int first, int second)
 	depth = reached = 0;
 	at_point = maybe_interrupt;
 	run->main(run);
-	close_books();
+	check_rule();
 	return reached;
 }
 

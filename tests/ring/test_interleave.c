@@ -534,7 +534,7 @@ static void check_program(struct ledger *ledger, trace_u32 cpu)
 		ledger_fault(ledger, "a ring is not set up");
 }
 
-static void check_books(void)
+static void check_ledgers(void)
 {
 	trace_u64 attempted = 0, accounted = 0;
 	trace_u32 in_flight = 0;
@@ -610,7 +610,7 @@ static void run_schedule(void)
 
 		run_actor(list[choose(nr)]);
 	}
-	check_books();
+	check_ledgers();
 	schedules++;
 }
 

@@ -41,7 +41,7 @@ static void a_new_ring_is_empty(void)
 	CU_ASSERT_TRUE(subbuf_flush(&ledger.ring));
 	CU_ASSERT_FALSE(subbuf_flush(&ledger.ring));
 	CU_ASSERT_PTR_NOT_NULL(subbuf_take(&ledger.ring));
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 1);
 }
 
@@ -56,7 +56,7 @@ static void a_filled_subbuffer_is_complete_and_wakes(void)
 	CU_ASSERT_EQUAL(wake, 1);
 	CU_ASSERT_PTR_NOT_NULL(subbuf_take(&ledger.ring));
 	CU_ASSERT_FALSE(subbuf_flush(&ledger.ring));
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 10);
 	CU_ASSERT_EQUAL(ledger.subbufs, 1);
 }
@@ -70,7 +70,7 @@ static void a_record_that_does_not_fit_closes_and_wakes(void)
 	write_record(0, 24);
 	CU_ASSERT_EQUAL(wake, 1);
 	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 1)->end, HEADER + 10 * 24);
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 11);
 	CU_ASSERT_EQUAL(ledger.subbufs, 2);
 }
@@ -85,7 +85,7 @@ static void many_laps_lose_nothing(void)
 			wake = 0;
 		}
 	}
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 100000);
 	CU_ASSERT_TRUE(ledger.subbufs > 300 * 4); /* the lap tag wrapped */
 }
@@ -109,7 +109,7 @@ static void full_discards_and_counts_exactly(void)
 	for (trace_u64 seq = 2; seq < 5; seq++)
 		CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, seq)->lost, 0); /* the gap lies between 4 and 5 */
 	lost_at_gap = ledger.ring.control->discarded;
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(lost_at_gap, 13);
 	CU_ASSERT_EQUAL(ledger.found, 41);
 }
@@ -128,7 +128,7 @@ static void overwriting_counts_exactly(void)
 	}
 	CU_ASSERT_FALSE(subbuf_records_before(&ledger.ring, 102).exact); /* it is still open */
 	CU_ASSERT_FALSE(subbuf_records_before(&ledger.ring, 97).exact);	 /* opened again since */
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 33);
 	CU_ASSERT_EQUAL(ledger.ring.control->discarded, 0);
 }
@@ -145,7 +145,7 @@ static void overwriting_never_touches_a_writer_inside(void)
 		stuck_commit();
 		CU_ASSERT_EQUAL(write_record(0, 24), 1); /* the ring continues */
 		CU_ASSERT_EQUAL(ledger.ring.control->overwritten, 10);
-		expect_closed_books();
+		expect_complete_ledger();
 	}
 }
 
@@ -158,7 +158,7 @@ static void a_waiting_subbuffer_does_not_stop_the_others(void)
 	CU_ASSERT_PTR_NULL(subbuf_take(&ledger.ring)); /* in order, so none before the first */
 	CU_ASSERT_EQUAL(write_record(0, 24), 0);
 	stuck_commit();
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 40);
 }
 
@@ -176,7 +176,7 @@ static void a_time_beyond_32_bits_opens_a_new_base(void)
 		CU_ASSERT_EQUAL(write_record(0, 24), 1);
 		now_ns += cases[i].step;
 		CU_ASSERT_EQUAL(write_record(0, 24), 1);
-		expect_closed_books(); /* it reconstructs both times */
+		expect_complete_ledger(); /* it reconstructs both times */
 		CU_ASSERT_EQUAL(ledger.subbufs, cases[i].subbufs);
 		CU_ASSERT_EQUAL(ledger.found, 2);
 	}
@@ -190,7 +190,7 @@ static void a_new_base_in_a_full_ring_is_a_counted_loss(void)
 	now_ns += 1ULL << 40;
 	CU_ASSERT_EQUAL(write_record(0, 24), 0);
 	CU_ASSERT_EQUAL(write_record(0, 24), 0);
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 15);
 	CU_ASSERT_EQUAL(ledger.ring.control->discarded, 2);
 }
@@ -202,7 +202,7 @@ static void a_filling_record_that_expires_closes_once(void)
 		write_record(0, 24);
 	now_ns += 1ULL << 32;
 	CU_ASSERT_EQUAL(write_record(0, 24), 1);
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 10);
 	CU_ASSERT_EQUAL(ledger.subbufs, 2);
 }
@@ -255,7 +255,7 @@ static void a_clock_that_steps_back_keeps_the_base(void)
 	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 1)->base, 1000);
 	CU_ASSERT_EQUAL(((struct trace_record *)((char *)subbuf_slot(&ledger.ring, 1) + HEADER + 24))->time, 1000);
 	((struct ledger_payload *)((char *)subbuf_slot(&ledger.ring, 1) + HEADER + 24 + 8))->clock = 1000;
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.subbufs, 1);
 }
 
@@ -267,7 +267,7 @@ static void longest_records_fit(void)
 		if (wake)
 			ledger_drain(&ledger);
 	}
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 1000);
 }
 
@@ -282,7 +282,7 @@ static void commit_carries_over_its_40_bits(void)
 			CU_ASSERT_EQUAL(write_record(0, 24), 1);
 			ledger_drain(&ledger);
 		}
-		expect_closed_books();
+		expect_complete_ledger();
 		CU_ASSERT_EQUAL(ledger.found, 20000);
 		CU_ASSERT_TRUE(ledger.last_seq / nr > uses);
 	}
@@ -296,7 +296,7 @@ static void the_count_of_records_wraps_at_24_bits(void)
 		write_record(0, 24);
 		ledger_drain(&ledger);
 	}
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 10000);
 }
 
@@ -310,7 +310,7 @@ static void overwritten_is_exact_when_the_count_of_records_wraps(void)
 	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 2010)->records_ever, 0xffffff - 25 + 40); /* beyond its 24 bits */
 	CU_ASSERT_EQUAL(subbuf_slot(&ledger.ring, 2011)->records_ever, 0xffffff - 25 + 50);
 	CU_ASSERT_EQUAL(subbuf_records_before(&ledger.ring, 2011).records, 2 * (0xffffff - 25) + 100);
-	expect_closed_books();
+	expect_complete_ledger();
 }
 
 static void the_last_subbuffer_number_ends_the_ring_with_exact_counts(void)
@@ -325,7 +325,7 @@ static void the_last_subbuffer_number_ends_the_ring_with_exact_counts(void)
 			if (!overwrite)
 				ledger_drain(&ledger);
 		}
-		expect_closed_books();
+		expect_complete_ledger();
 		CU_ASSERT_EQUAL(ledger.found, 20);
 		CU_ASSERT_EQUAL(ledger.ring.control->discarded, 30);
 	}
@@ -343,7 +343,7 @@ static void a_flush_waits_for_the_writer_inside(void)
 	CU_ASSERT_PTR_NULL(subbuf_take(&ledger.ring));
 	stuck_commit();
 	CU_ASSERT_PTR_NOT_NULL(subbuf_take(&ledger.ring));
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 2);
 }
 
@@ -377,7 +377,7 @@ static void an_interrupted_flush_is_finished_after_the_writer_commits(void)
 		write_record(0, 24);
 	control->flushing = position; /* it had done everything except clear the announcement */
 	CU_ASSERT_TRUE(subbuf_finish_flush(&ledger.ring, true));
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 29);
 }
 
@@ -404,7 +404,7 @@ static void a_block_that_its_program_closes_is_not_finished_twice(void)
 	CU_ASSERT_FALSE(subbuf_finish_flush_block(&ledger.ring, false)); /* the missing bytes may be a writer's */
 	CU_ASSERT_TRUE(subbuf_finish_flush_block(&ledger.ring, true));
 	CU_ASSERT_TRUE(subbuf_complete(&ledger.ring, 1));
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 3);
 }
 
@@ -416,7 +416,7 @@ static void a_flush_before_each_record_loses_nothing(void)
 		CU_ASSERT_TRUE(subbuf_flush(&ledger.ring));
 		ledger_drain(&ledger);
 	}
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger.found, 1000);
 	CU_ASSERT_EQUAL(ledger.subbufs, 1000);
 }
@@ -477,7 +477,7 @@ static int nest(const struct nesting *n, int first, int second)
 	write_record(0, 24);
 	at_point = NULL;
 	write_record(0, 24);
-	expect_closed_books();
+	expect_complete_ledger();
 	return signals;
 }
 
@@ -576,7 +576,7 @@ static void run_threads(int writers, int records, bool drain, trace_u64 clock_st
 	for (int i = 0; i < writers; i++)
 		pthread_join(plans[i].thread, NULL);
 	pthread_join(flusher, NULL);
-	expect_closed_books();
+	expect_complete_ledger();
 	CU_ASSERT_EQUAL(ledger_sum(ledger.attempted), (trace_u64)writers * (trace_u64)records);
 }
 
