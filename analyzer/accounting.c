@@ -33,11 +33,16 @@
 #include "state_frame.h"
 #include "wait.h"
 
-static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to,
-			enum trace_state state)
+static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
+			uint64_t to, enum trace_state state)
 {
-	struct trace_interval interval = {
-		.thread = thread, .from_ns = from, .to_ns = to, .state = state, .cpu = (int32_t)cpu->cpu, .target = "", .via = ""};
+	struct trace_interval interval = {.thread = thread,
+					  .from_ns = from,
+					  .to_ns = to,
+					  .state = state,
+					  .cpu = (int32_t)cpu->cpu,
+					  .target = "",
+					  .via = ""};
 	const struct frame *call = frame_syscall(thread);
 	const char *type;
 
@@ -102,7 +107,8 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
 }
 
-static void acct_running(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to)
+static void acct_running(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
+			 uint64_t to)
 {
 	enum trace_state state = running_state(a, thread);
 	uint64_t ns = to - from;
@@ -186,8 +192,13 @@ static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, u
 
 void acct_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
-	struct trace_interval interval = {.thread = cpu->current, .from_ns = cpu->mark, .to_ns = ns, .state = TRACE_STATE_BLOCKED,
-					  .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
+	struct trace_interval interval = {.thread = cpu->current,
+					  .from_ns = cpu->mark,
+					  .to_ns = ns,
+					  .state = TRACE_STATE_BLOCKED,
+					  .cpu = -1,
+					  .kind = TRACE_WAIT_UNKNOWN,
+					  .via = ""};
 
 	if (ns <= cpu->mark)
 		return;
@@ -224,8 +235,13 @@ void acct_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 		acct_later(a, &thread->acct.who, SUM_OF(who_row, ns), PROCESS_UNKNOWN + 1ull, ns - from - lost);
 	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
-		struct trace_interval interval = {.thread = thread, .from_ns = from, .to_ns = ns, .state = TRACE_STATE_WAIT_CPU,
-						  .cpu = (int32_t)thread->cpu, .target = "", .via = ""};
+		struct trace_interval interval = {.thread = thread,
+						  .from_ns = from,
+						  .to_ns = ns,
+						  .state = TRACE_STATE_WAIT_CPU,
+						  .cpu = (int32_t)thread->cpu,
+						  .target = "",
+						  .via = ""};
 
 		emit_pieces(a, &interval);
 	}
@@ -240,7 +256,8 @@ void acct_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	unknown_add(a, thread, lost);
 }
 
-void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file, uint64_t ns)
+void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file,
+		uint64_t ns)
 {
 	if (cause->kind == TRACE_WAIT_FILE)
 		acct_file_wait(a, thread, wait_key(cause), file, ns);
@@ -250,8 +267,13 @@ void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const str
 
 void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	struct trace_interval interval = {.thread = thread, .from_ns = thread->since, .to_ns = ns, .state = TRACE_STATE_BLOCKED, .cpu = -1,
-					  .kind = TRACE_WAIT_UNKNOWN, .via = ""};
+	struct trace_interval interval = {.thread = thread,
+					  .from_ns = thread->since,
+					  .to_ns = ns,
+					  .state = TRACE_STATE_BLOCKED,
+					  .cpu = -1,
+					  .kind = TRACE_WAIT_UNKNOWN,
+					  .via = ""};
 
 	if (ns <= thread->since)
 		return;
@@ -267,7 +289,8 @@ void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_
 /* ---- reading ---- */
 
 /* The sum to which the time of @thread since the last accounting belongs. */
-static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *cpu, const struct trace_thread *thread, struct trace_times *times)
+static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *cpu, const struct trace_thread *thread,
+			     struct trace_times *times)
 {
 	if (thread->sched_state != SCHED_ON_CPU)
 		return thread->sched_state == SCHED_RUNNABLE ? &times->wait_cpu_ns : &times->blocked_ns;
@@ -283,10 +306,12 @@ static uint64_t *open_column(const struct trace_analysis *a, const struct cpu *c
 	}
 }
 
-void trace_thread_times(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_times *ret_times)
+void trace_thread_times(const struct trace_analysis *a, const struct trace_thread *thread,
+			struct trace_times *ret_times)
 {
 	const struct acct *acct = &thread->acct;
-	struct trace_times times = {acct->user, acct->syscall, acct->trap, acct->interrupted, acct->wait_cpu, acct->blocked};
+	struct trace_times times = {acct->user,	       acct->syscall,  acct->trap,
+				    acct->interrupted, acct->wait_cpu, acct->blocked};
 	const struct cpu *cpu = &a->cpus[thread->cpu < a->nr_cpus ? thread->cpu : 0];
 	uint64_t since = thread->sched_state == SCHED_ON_CPU ? cpu->mark : thread->since;
 

@@ -65,7 +65,7 @@ struct acct {
 	uint64_t interrupted;
 	uint64_t wait_cpu;
 	uint64_t blocked;
-	struct hash_table calls; /* at the end of a cache line */
+	struct hash_table calls;			 /* at the end of a cache line */
 	struct hash_table waits, who, files, call_times; /* for _times see histogram.h */
 	struct hash_table traps, interrupts, trap_times;
 	uint64_t stolen; /* part of user + syscall + trap + interrupted */
@@ -76,7 +76,7 @@ struct acct {
  * enough of them to count. A thread gets it with its first time slice. When the thread is dead, the
  * slab is reused for another thread.
  */
-#define FIRST_ROWS 4u
+#define FIRST_ROWS  4u
 #define FIRST_CALLS 8u
 /*
  * A histogram is large, and with thousands of threads none is cached. Latencies are therefore noted
@@ -91,7 +91,8 @@ struct acct_slab {
 	uint32_t latencies[NR_LATENCIES]; /* Not in the histograms yet: latency_key() << 1, plus 1 for a trap. */
 	struct call_row calls[FIRST_CALLS];
 };
-_Static_assert(offsetof(struct acct_slab, waits) % CACHE_LINE == 0 && offsetof(struct acct_slab, latencies) % CACHE_LINE == 0 &&
+_Static_assert(offsetof(struct acct_slab, waits) % CACHE_LINE == 0 &&
+		       offsetof(struct acct_slab, latencies) % CACHE_LINE == 0 &&
 		       offsetof(struct acct_slab, calls) % CACHE_LINE == 0,
 	       "each on lines of its own");
 
@@ -113,7 +114,8 @@ void acct_blocked(struct trace_analysis *a, struct trace_thread *thread, uint64_
  * acct_cause() - add @ns of blocked time to the row of its wait cause
  * @file: the file that the system call acts on; 0: none
  */
-void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file, uint64_t ns);
+void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *cause, file_idx file,
+		uint64_t ns);
 /** acct_unknown() - account off-CPU time until @ns as unknown */
 void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
 /** acct_mode() - set the mode of a thread, in a system call or user, that was unknown so far */

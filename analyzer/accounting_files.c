@@ -115,7 +115,8 @@ static void prefetch_path(const struct trace_analysis *a, const struct later_use
 	if (file_has_text(file))
 		strings_prefetch(&a->strings, text_hash(file->text));
 	else if (file->path && !(file->use && file->use->thread == later->thread))
-		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->key ? later->key : use_key(file->path));
+		table_prefetch(&later->thread->uses, sizeof(struct use_row),
+			       later->key ? later->key : use_key(file->path));
 }
 
 /* The group that is @before groups older than the last full one. */
@@ -169,7 +170,8 @@ void acct_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint6
 	struct later_use *later = next_later(a);
 	bool is_it = file && a->files.list[file].path && a->files.list[file].path == use_path(key);
 
-	*later = (struct later_use){.thread = thread, .key = key, .amount = ns, .file = is_it ? file : 0, .at = USE_WAITED};
+	*later = (struct later_use){
+		.thread = thread, .key = key, .amount = ns, .file = is_it ? file : 0, .at = USE_WAITED};
 	add_later(a, later);
 }
 

@@ -13,7 +13,8 @@
 struct trace_analysis;
 struct trace_thread;
 
-struct file_use { /* what a thread did with a file: one cache line, which does not move until the thread is dead */
+/* what a thread did with a file: one cache line, which does not move until the thread is dead */
+struct file_use {
 	uint64_t key; /* wait_key() of a wait for the file; usually it has only the path */
 	union {
 		uint64_t wait_ns;
@@ -27,28 +28,31 @@ struct file_use { /* what a thread did with a file: one cache line, which does n
 	struct trace_thread *thread; /* NULL: free */
 };
 _Static_assert(sizeof(struct file_use) == CACHE_LINE, "a line");
-struct use_row { /* row of struct trace_thread's uses */
+/* row of struct trace_thread's uses */
+struct use_row {
 	uint64_t key;
 	struct file_use *use;
 };
 
 /* A deferred addition to a file_use. */
-#define LATER_GROUP 8u
+#define LATER_GROUP   8u
 #define NR_LATER_USES (4 * LATER_GROUP) /* one group for each stage, and the group that is being filled */
 struct later_use {
 	struct trace_thread *thread;
 	uint64_t key; /* key of the use; 0: take it from its file */
 	uint64_t amount;
 	file_idx file; /* 0: only the key is known */
-	uint8_t at; /* index of a number of struct file_use; 1 is added to the next number */
+	uint8_t at;    /* index of a number of struct file_use; 1 is added to the next number */
 };
 /* So many files do not stay cached until their next use. With fewer files nothing is deferred. */
-#define FILES_COLD 1024u
+#define FILES_COLD	   1024u
 #define USE_NUMBER(member) ((uint8_t)(offsetof(struct file_use, member) / sizeof(uint64_t)))
-#define USE_WAITED USE_NUMBER(wait_ns)
-#define USE_READ USE_NUMBER(read_bytes)
-#define USE_WROTE USE_NUMBER(written_bytes)
-_Static_assert(USE_NUMBER(waits) == USE_WAITED + 1 && USE_NUMBER(reads) == USE_READ + 1 && USE_NUMBER(writes) == USE_WROTE + 1, "sums that are counted");
+#define USE_WAITED	   USE_NUMBER(wait_ns)
+#define USE_READ	   USE_NUMBER(read_bytes)
+#define USE_WROTE	   USE_NUMBER(written_bytes)
+_Static_assert(USE_NUMBER(waits) == USE_WAITED + 1 && USE_NUMBER(reads) == USE_READ + 1 &&
+		       USE_NUMBER(writes) == USE_WROTE + 1,
+	       "sums that are counted");
 
 /* The memory of uses, and additions to them that are not applied yet. */
 struct use_store {

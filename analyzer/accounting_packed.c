@@ -48,7 +48,8 @@ static const struct {
 	{offsetof(struct acct, files), sizeof(struct file_row), FORM_SUMS},
 };
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
-_Static_assert(sizeof(struct acct) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct hash_table), "a table of struct acct is not in tables[]");
+_Static_assert(sizeof(struct acct) == 7 * sizeof(uint64_t) + NR_TABLES * sizeof(struct hash_table),
+	       "a table of struct acct is not in tables[]");
 
 static const struct hash_table *table_of(const struct acct *acct, size_t i)
 {
@@ -145,7 +146,8 @@ static size_t max_bytes(const struct acct *acct)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < NR_TABLES; i++)
-		bytes += MAX_BYTES + (size_t)table_of(acct, i)->used * (tables[i].row_bytes / sizeof(uint64_t) + 1) * 2 * sizeof(uint64_t);
+		bytes += MAX_BYTES + (size_t)table_of(acct, i)->used * (tables[i].row_bytes / sizeof(uint64_t) + 1) *
+					     2 * sizeof(uint64_t);
 	return bytes;
 }
 
@@ -247,7 +249,8 @@ static bool unpack(const struct trace_thread *thread, struct acct *acct)
 		table->used = (uint32_t)nr_rows & INT32_MAX; /* as it was packed */
 		table->capacity = (uint32_t)nr_rows;
 		for (; nr_rows; nr_rows--, row += tables[i].row_bytes)
-			at = tables[i].form == FORM_TIMES ? get_times(at, (struct histogram_row *)(void *)row) : get_sums(at, (uint64_t *)(void *)row, i);
+			at = tables[i].form == FORM_TIMES ? get_times(at, (struct histogram_row *)(void *)row)
+							  : get_sums(at, (uint64_t *)(void *)row, i);
 	}
 	return at == thread->packed + thread->packed_bytes;
 }
@@ -275,8 +278,8 @@ static bool copy(const struct acct *acct, struct acct *ret_copy)
 			continue;
 		if (!rows)
 			return false;
-		*(struct hash_table *)((char *)ret_copy + tables[i].offset) =
-			(struct hash_table){.rows = memcpy(rows, table->rows, bytes), .used = table->used, .capacity = table->capacity};
+		*(struct hash_table *)((char *)ret_copy + tables[i].offset) = (struct hash_table){
+			.rows = memcpy(rows, table->rows, bytes), .used = table->used, .capacity = table->capacity};
 	}
 	return true;
 }
@@ -286,7 +289,8 @@ static bool add_open(const struct trace_analysis *a, const struct trace_thread *
 {
 	if (!copy(&thread->acct, ret_acct))
 		return false;
-	return latencies_add(thread, ret_acct) && slice_log_add(a, thread, &ret_acct->who) && uses_add(thread, ret_acct);
+	return latencies_add(thread, ret_acct) && slice_log_add(a, thread, &ret_acct->who) &&
+	       uses_add(thread, ret_acct);
 }
 
 const struct acct *acct_of(const struct trace_analysis *a, const struct trace_thread *thread, struct acct *scratch)
@@ -300,8 +304,8 @@ const struct acct *acct_of(const struct trace_analysis *a, const struct trace_th
 		return add_open(a, thread, scratch) ? scratch : NULL;
 	ok = unpack(thread, scratch);
 	if (ok && (has_rows(&own) || is_open)) {
-		ok = acct_add(&sum, scratch) && acct_add(&sum, &own) && latencies_add(thread, &sum) && slice_log_add(a, thread, &sum.who) &&
-		     uses_add(thread, &sum);
+		ok = acct_add(&sum, scratch) && acct_add(&sum, &own) && latencies_add(thread, &sum) &&
+		     slice_log_add(a, thread, &sum.who) && uses_add(thread, &sum);
 		acct_clear(scratch);
 		*scratch = sum;
 	}

@@ -22,7 +22,8 @@ void *acct_new_row(struct trace_analysis *a, struct hash_table *table, size_t ro
 	size_t bytes = (size_t)table_more(table) * row_bytes;
 	void *row = NULL;
 
-	if (table_is_full(table) && bytes >= ARENA_ROWS_MIN && bytes <= ARENA_ROWS_MAX && (row = arena_take_rows(&a->arena, bytes)))
+	if (table_is_full(table) && bytes >= ARENA_ROWS_MIN && bytes <= ARENA_ROWS_MAX &&
+	    (row = arena_take_rows(&a->arena, bytes)))
 		table_move(table, row_bytes, row, table_more(table));
 	row = table_add(table, row_bytes, key);
 	if (table->rows != before.rows)
@@ -139,7 +140,8 @@ static void latencies_prefetch(struct trace_thread *thread, const uint32_t *note
 			is_small = false;
 	}
 	for (uint32_t i = 0; i < nr && !is_small; i++)
-		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row), histogram_row_key(noted[i] >> 1));
+		table_prefetch(latencies_of(thread, noted[i] & 1), sizeof(struct histogram_row),
+			       histogram_row_key(noted[i] >> 1));
 }
 
 void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
@@ -159,7 +161,8 @@ bool latencies_add(const struct trace_thread *thread, struct acct *acct)
 	for (uint32_t i = 0; i < thread->nr_latencies; i++) {
 		uint32_t noted = thread->slab->latencies[i];
 
-		if (!histogram_add(noted & 1 ? &acct->trap_times : &acct->call_times, histogram_row_key(noted >> 1), histogram_cell(noted >> 1), 1))
+		if (!histogram_add(noted & 1 ? &acct->trap_times : &acct->call_times, histogram_row_key(noted >> 1),
+				   histogram_cell(noted >> 1), 1))
 			return false;
 	}
 	return true;

@@ -16,22 +16,25 @@ struct trace_thread;
  * are not cached. So an addition prefetches its row and is applied after NR_LATER more additions,
  * when the row has arrived. Additions to one table are applied in their order.
  */
-#define NR_LATER 32u
+#define NR_LATER  32u
 #define ROWS_COLD 64u /* capacity of a table; additions to smaller tables are not deferred */
-struct sum { /* index of a number in a row; @counted: also add 1 to the next number */
+/* index of a number in a row; @counted: also add 1 to the next number */
+struct sum {
 	uint16_t row_bytes;
 	uint8_t at;
 	bool counted;
 };
 #define SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), false})
-#define COUNTED_SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), true})
+#define COUNTED_SUM_OF(row, member) \
+	((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), true})
 struct later {
 	struct hash_table *table; /* NULL: none */
 	uint64_t key;
 	uint64_t amount;
 	struct sum sum;
 };
-_Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t), "a sum that is counted");
+_Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns) + sizeof(uint64_t),
+	       "a sum that is counted");
 
 /* The memory of rows, and additions that are not applied yet. */
 struct row_store {

@@ -28,7 +28,10 @@ static const struct {
 	uint32_t bytes; /* of the struct that the handler reads */
 	event_handler *handler;
 } handlers[] = {
-#define HANDLER(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
+#define HANDLER(event, handler)                                         \
+	{                                                               \
+		TRACE_EV_##event, sizeof(struct trace_##event), handler \
+	}
 	HANDLER(trace_mask, on_trace_mask),
 	HANDLER(start_again, on_start_again),
 	HANDLER(start_thread, on_start_thread),
@@ -200,7 +203,9 @@ static inline void hooks_event(struct trace_analysis *a, const struct trace_even
 
 static inline uint32_t tid_of(const void *payload, bool is_switch)
 {
-	return !payload ? 0 : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid : ((const struct trace_sched_waking *)payload)->tid;
+	return !payload	   ? 0
+	       : is_switch ? ((const struct trace_sched_switch *)payload)->next_tid
+			   : ((const struct trace_sched_waking *)payload)->tid;
 }
 
 /** table_prefetch_small() - prefetch all rows of a table, if it is small */
@@ -250,9 +255,11 @@ static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
  *
  * Returns NULL if the call has no descriptor, or if the descriptor is beyond the table.
  */
-static inline const uint32_t *call_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+static inline const uint32_t *call_descriptor(const struct trace_analysis *a, const struct trace_thread *thread,
+					      const struct trace_sys_enter3 *enter)
 {
-	if (!enter || !thread->fds || !(a->calls[call_idx(enter->nr, enter->abi)].flags & CALL_HAS_FD) || enter->arg0 >= thread->fds->nr)
+	if (!enter || !thread->fds || !(a->calls[call_idx(enter->nr, enter->abi)].flags & CALL_HAS_FD) ||
+	    enter->arg0 >= thread->fds->nr)
 		return NULL;
 	return &thread->fds->files[enter->arg0];
 }
@@ -268,7 +275,8 @@ static void expect_threads(const struct trace_analysis *a, const struct trace_cu
 		thread_prefetch_rows(a, tid_of(trace_cursor_peek(cursor, 2), true));
 }
 
-static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread,
+				     const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
 
@@ -277,7 +285,8 @@ static inline void expect_descriptor(const struct trace_analysis *a, const struc
 }
 
 /* @enter: a call; expect_descriptor() prefetched its descriptor some calls earlier. */
-static inline void expect_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_sys_enter3 *enter)
+static inline void expect_file(const struct trace_analysis *a, const struct trace_thread *thread,
+			       const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
 
@@ -289,7 +298,8 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
  * Prefetch what the next system calls of this CPU act on. They are usually @thread's. Hooks read
  * the file at once, so for them the file is prefetched, too.
  */
-static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_thread *thread, bool is_hooked)
+static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor,
+			 const struct trace_thread *thread, bool is_hooked)
 {
 	expect_descriptor(a, thread, trace_cursor_peek(cursor, is_hooked ? 3 : 1));
 	if (is_hooked)
@@ -307,7 +317,8 @@ static void expect(const struct trace_analysis *a, const struct trace_cursor *cu
 		break;
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
-		if (a->files.nr >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus && a->cpus[event->cpu].current)
+		if (a->files.nr >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus &&
+		    a->cpus[event->cpu].current)
 			expect_files(a, cursor, a->cpus[event->cpu].current, is_hooked(a, event->id));
 		break;
 	default:
@@ -418,7 +429,8 @@ static __attribute__((noinline)) int analysis_pass(struct trace_analysis *a, str
 
 int trace_analysis_run(struct trace_analysis *a, struct trace_error *ret_error)
 {
-	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4, .damaged = lost_found, .damaged_data = a};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .decode_ahead = 4, .damaged = lost_found, .damaged_data = a};
 	struct trace_cursor *cursor;
 	int error;
 
@@ -465,8 +477,9 @@ const struct trace_thread *trace_thread_on_cpu(const struct trace_analysis *a, u
 
 const char *trace_cpu_interrupt(const struct trace_analysis *a, uint32_t cpu)
 {
-	static const enum trace_string_space spaces[] = {
-		[NEST_IRQ] = TRACE_STRING_IRQ, [NEST_SOFTIRQ] = TRACE_STRING_SOFTIRQ, [NEST_VECTOR] = TRACE_STRING_VECTOR};
+	static const enum trace_string_space spaces[] = {[NEST_IRQ] = TRACE_STRING_IRQ,
+							 [NEST_SOFTIRQ] = TRACE_STRING_SOFTIRQ,
+							 [NEST_VECTOR] = TRACE_STRING_VECTOR};
 	const struct nest *top;
 	const char *name;
 
@@ -496,7 +509,8 @@ static void holder_tell(void *data, uint32_t process, uint64_t ns)
 		holders->fn(holders->data, holders->a->threads.processes[process], ns);
 }
 
-void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_holder_fn fn, void *data)
+void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
+		       trace_holder_fn fn, void *data)
 {
 	struct holders holders = {.a = a, .fn = fn, .data = data};
 
@@ -533,13 +547,16 @@ const char *trace_thread_file(const struct trace_analysis *a, const struct trace
 	return file ? strings_text(&a->strings, file_path((struct trace_analysis *)a, file)) : NULL;
 }
 
-bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id)
+bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thread *thread, int fd,
+			  struct trace_file_id *ret_id)
 {
 	file_idx file = fd_file(thread, fd);
 
 	if (!file)
 		return false;
-	*ret_id = (struct trace_file_id){.ino = a->files.list[file].ino, .dev = a->files.list[file].dev, .mode = a->files.list[file].mode & ~FILE_WRITE_END};
+	*ret_id = (struct trace_file_id){.ino = a->files.list[file].ino,
+					 .dev = a->files.list[file].dev,
+					 .mode = a->files.list[file].mode & ~FILE_WRITE_END};
 	return true;
 }
 

@@ -87,7 +87,8 @@ static uint8_t addresses_of(const char *arguments)
 }
 
 /* The known names were interned first and in order: a name's string number gives its row. */
-static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number, string_id first)
+static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number,
+		       string_id first)
 {
 	char text[32];
 

@@ -121,7 +121,8 @@ static bool step_joins(const struct trace_critical_path *path, const struct visi
 	       last->depth == path->nr_visits - 1 && is_on_cpu((enum trace_state)path->history->moments[moment].state);
 }
 
-static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t moment, uint32_t holder)
+static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t moment,
+		     uint32_t holder)
 {
 	if (step_joins(path, visit, moment)) {
 		path->steps[path->nr_steps - 1].from = from;
@@ -131,16 +132,22 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 		path->steps = grown(path, path->steps, &path->max_steps, sizeof(*path->steps));
 	if (path->failed)
 		return;
-	path->steps[path->nr_steps++] = (struct path_step){.from = from, .line = visit->line, .moment = moment, .holder = holder,
-						      .waiter = visit->waiter, .wait = visit->wait,
-						      .depth = (uint32_t)path->nr_visits - 1};
+	path->steps[path->nr_steps++] = (struct path_step){.from = from,
+							   .line = visit->line,
+							   .moment = moment,
+							   .holder = holder,
+							   .waiter = visit->waiter,
+							   .wait = visit->wait,
+							   .depth = (uint32_t)path->nr_visits - 1};
 }
 
 /* Add the wait for a CPU as one segment for each thread that had the CPU. */
-static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to, uint32_t moment)
+static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to,
+			    uint32_t moment)
 {
 	int32_t cpu = path->history->moments[moment].cpu;
-	const struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu] : NULL;
+	const struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu]
+											 : NULL;
 
 	while (to > from && !path->failed) {
 		uint32_t slice = slices ? series_before(slices, to) : UINT32_MAX;
@@ -172,7 +179,8 @@ static uint64_t last_on_cpu(const struct trace_history *history, const struct li
 	return from;
 }
 
-static uint32_t latest_of(const struct trace_history *history, const struct trace_process *process, uint64_t from, uint64_t to)
+static uint32_t latest_of(const struct trace_history *history, const struct trace_process *process, uint64_t from,
+			  uint64_t to)
 {
 	uint32_t best = NO_THREAD;
 
@@ -190,7 +198,8 @@ static uint32_t latest_of(const struct trace_history *history, const struct trac
 
 static bool is_followed(const struct history_moment *moment)
 {
-	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED && moment->kind != TRACE_WAIT_UNKNOWN && moment->kind != TRACE_WAIT_QUOTA;
+	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED &&
+	       moment->kind != TRACE_WAIT_UNKNOWN && moment->kind != TRACE_WAIT_QUOTA;
 }
 
 /*
@@ -199,10 +208,12 @@ static bool is_followed(const struct history_moment *moment)
  */
 static bool may_be_work(const struct history_moment *moment)
 {
-	return moment->kind == TRACE_WAIT_PROCESS || moment->kind == TRACE_WAIT_KERNEL || moment->kind == TRACE_WAIT_OTHER;
+	return moment->kind == TRACE_WAIT_PROCESS || moment->kind == TRACE_WAIT_KERNEL ||
+	       moment->kind == TRACE_WAIT_OTHER;
 }
 
-static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct history_moment *moment, uint64_t from, uint64_t to)
+static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct history_moment *moment,
+			  uint64_t from, uint64_t to)
 {
 	const struct trace_history *history = path->history;
 	const struct line *line = &history->lines[idx];
@@ -218,7 +229,8 @@ static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, 
 	}
 	if (!waker && from <= trace_thread_start_ns(line->thread) && strcmp(moment->via, "fork") == 0)
 		return line->parent;
-	if (moment->kind == TRACE_WAIT_PROCESS && moment->other && (!waker || trace_thread_process(waker) != moment->other))
+	if (moment->kind == TRACE_WAIT_PROCESS && moment->other &&
+	    (!waker || trace_thread_process(waker) != moment->other))
 		other = latest_of(history, moment->other, from, to);
 	return other == NO_THREAD && waker ? moment->waker : other;
 }
@@ -265,7 +277,8 @@ static bool is_rest(const struct trace_critical_path *path, const struct history
 {
 	const struct visit *visit = &path->visits[path->nr_visits - 1];
 
-	return path->nr_visits > 1 && visit->wait != HOLE && moment->state == TRACE_STATE_BLOCKED && moment->kind == TRACE_WAIT_KERNEL && moment->idle &&
+	return path->nr_visits > 1 && visit->wait != HOLE && moment->state == TRACE_STATE_BLOCKED &&
+	       moment->kind == TRACE_WAIT_KERNEL && moment->idle &&
 	       trace_thread_is_kernel(path->history->lines[visit->line].thread);
 }
 
@@ -329,7 +342,8 @@ struct sum_row {
 	uint64_t key;
 	struct trace_contributor sum;
 };
-struct alike_row { /* steps that differ in their time only */
+/* steps that differ in their time only */
+struct alike_row {
 	uint64_t key;
 	size_t step; /* one of them */
 	uint64_t ns;
@@ -355,15 +369,17 @@ static uint64_t hash_text(uint64_t hash, const char *text)
  */
 static bool same(const struct trace_contributor *a, const struct trace_contributor *b, uint32_t own)
 {
-	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid && strcmp(a->comm, b->comm) == 0 &&
-	       a->address == b->address && strcmp(a->target, b->target) == 0 && strcmp(a->via, b->via) == 0 &&
+	return a->by == b->by && a->state == b->state && a->kind == b->kind && a->tid == b->tid &&
+	       strcmp(a->comm, b->comm) == 0 && a->address == b->address && strcmp(a->target, b->target) == 0 &&
+	       strcmp(a->via, b->via) == 0 &&
 	       (a->pid == b->pid || (a->by == TRACE_BY_COMMAND && a->pid != own && b->pid != own));
 }
 
 /* @share->count must be at least 1. */
 static void sum_add(struct path_sums *sums, const struct trace_contributor *share)
 {
-	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^ 1);
+	uint64_t key = hash_u64((uint64_t)share->by << 40 ^ (uint64_t)share->state << 32 ^ (uint64_t)share->kind << 24 ^
+				1);
 	struct sum_row *row;
 
 	key = hash_u64(hash_u64(key ^ share->tid) ^ share->address);
@@ -402,8 +418,8 @@ static bool is_lock(const char *via)
 
 static void sum_segments(struct path_sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
 {
-	struct trace_contributor share = {.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns,
-					  .count = count};
+	struct trace_contributor share = {
+		.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns, .count = count};
 	struct trace_contributor command;
 
 	share_who(&share, segment->thread);
@@ -418,8 +434,12 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 	sum_add(sums, &share);
 	if (segment->waiter) {
 		struct trace_contributor link = {.by = is_lock(segment->waited_via) ? TRACE_BY_LOCK : TRACE_BY_LINK,
-						 .state = TRACE_STATE_BLOCKED, .kind = TRACE_WAIT_PROCESS, .target = "", .via = segment->waited_via,
-						 .ns = ns, .count = count};
+						 .state = TRACE_STATE_BLOCKED,
+						 .kind = TRACE_WAIT_PROCESS,
+						 .target = "",
+						 .via = segment->waited_via,
+						 .ns = ns,
+						 .count = count};
 
 		share_who(&link, segment->thread);
 		if (link.by == TRACE_BY_LOCK) {
@@ -429,16 +449,27 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 		sum_add(sums, &link);
 	}
 	if (segment->state == TRACE_STATE_BLOCKED) {
-		struct trace_contributor target = {.by = TRACE_BY_TARGET, .comm = "", .state = segment->state, .kind = segment->kind,
-						   .target = segment->target, .via = segment->via, .ns = ns, .count = count};
+		struct trace_contributor target = {.by = TRACE_BY_TARGET,
+						   .comm = "",
+						   .state = segment->state,
+						   .kind = segment->kind,
+						   .target = segment->target,
+						   .via = segment->via,
+						   .ns = ns,
+						   .count = count};
 
 		if (segment->other)
 			target.pid = trace_process_pid(segment->other);
 		sum_add(sums, &target);
 	}
 	if (segment->state == TRACE_STATE_WAIT_CPU) {
-		struct trace_contributor competitor = {.by = TRACE_BY_COMPETITOR, .comm = segment->holder_name, .state = segment->state,
-						       .target = "", .via = "", .ns = ns, .count = count};
+		struct trace_contributor competitor = {.by = TRACE_BY_COMPETITOR,
+						       .comm = segment->holder_name,
+						       .state = segment->state,
+						       .target = "",
+						       .via = "",
+						       .ns = ns,
+						       .count = count};
 
 		if (segment->holder)
 			share_who(&competitor, segment->holder);
@@ -465,7 +496,8 @@ static int compare(const void *left, const void *right)
 
 static bool steps_alike(const struct path_step *a, const struct path_step *b)
 {
-	return a->line == b->line && a->moment == b->moment && a->holder == b->holder && a->waiter == b->waiter && a->wait == b->wait;
+	return a->line == b->line && a->moment == b->moment && a->holder == b->holder && a->waiter == b->waiter &&
+	       a->wait == b->wait;
 }
 
 /*
@@ -476,7 +508,8 @@ static void alike_add(struct path_sums *sums, size_t idx)
 {
 	const struct trace_critical_path *path = sums->path;
 	const struct path_step *step = &path->steps[idx];
-	uint64_t key = hash_u64(hash_u64((uint64_t)step->line << 32 | step->moment) ^ ((uint64_t)step->waiter << 32 | step->wait));
+	uint64_t key = hash_u64(hash_u64((uint64_t)step->line << 32 | step->moment) ^
+				((uint64_t)step->waiter << 32 | step->wait));
 	struct alike_row *row;
 
 	key = hash_u64(key ^ step->holder);
@@ -515,7 +548,8 @@ static void sum_up(struct trace_critical_path *path)
 		path->contributors[path->nr_contributors++] = row->sum;
 	table_clear(&sums.rows);
 	table_clear(&sums.alike);
-	if (!path->failed && !sort_rows(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare))
+	if (!path->failed &&
+	    !sort_rows(path->contributors, path->nr_contributors, sizeof(*path->contributors), compare))
 		path->failed = -ENOMEM;
 }
 
@@ -540,8 +574,8 @@ static bool cut_window(struct trace_critical_path *path)
 	return path->from_ns < path->to_ns;
 }
 
-struct trace_critical_path *trace_critical_path_new(struct trace_history *history, const struct trace_thread *thread, uint64_t from_ns,
-						    uint64_t to_ns, struct trace_error *ret_error)
+struct trace_critical_path *trace_critical_path_new(struct trace_history *history, const struct trace_thread *thread,
+						    uint64_t from_ns, uint64_t to_ns, struct trace_error *ret_error)
 {
 	struct trace_critical_path *path = calloc(1, sizeof(*path));
 	uint32_t line = history_line(history, thread);
@@ -610,7 +644,8 @@ static const char *waited_via(const struct history_moment *wait)
 	return *wait->via ? wait->via : trace_wait_kind_name((enum trace_wait_kind)wait->kind);
 }
 
-void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx, struct trace_path_segment *ret_segment)
+void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx,
+				 struct trace_path_segment *ret_segment)
 {
 	const struct trace_history *history = path->history;
 	const struct path_step *step = &path->steps[idx];
@@ -633,14 +668,17 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 		.waited_path = "",
 		.depth = step->depth,
 	};
-	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED && !trace_analysis_sees_calls(history->analysis)) {
+	if (is_on_cpu(s->state) && s->state != TRACE_STATE_INTERRUPTED &&
+	    !trace_analysis_sees_calls(history->analysis)) {
 		s->state = TRACE_STATE_RUNNING; /* not known whether it was in a system call */
 		s->name = "";
 	}
 	if (s->state == TRACE_STATE_WAIT_CPU) {
 		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
-		s->holder_name = s->holder ? trace_thread_comm(s->holder) : step->holder == INTERRUPTS ? "interrupts" :
-				 trace_analysis_is_filtered(history->analysis) ? "unknown" : "idle CPU";
+		s->holder_name = s->holder					 ? trace_thread_comm(s->holder)
+				 : step->holder == INTERRUPTS			 ? "interrupts"
+				 : trace_analysis_is_filtered(history->analysis) ? "unknown"
+										 : "idle CPU";
 	}
 	if (step->waiter != NO_THREAD) {
 		s->waiter = history->lines[step->waiter].thread;
@@ -662,7 +700,8 @@ const struct trace_contributor *trace_critical_path_contributor(const struct tra
 
 const char *trace_contributor_by_name(enum trace_contributor_by by)
 {
-	static const char *const names[TRACE_NR_CONTRIBUTORS_BY] = {"command", "thread", "target", "lock", "link", "competitor"};
+	static const char *const names[TRACE_NR_CONTRIBUTORS_BY] = {"command", "thread", "target",
+								    "lock",    "link",	 "competitor"};
 
 	return (unsigned int)by < TRACE_NR_CONTRIBUTORS_BY ? names[by] : "unknown";
 }
@@ -678,7 +717,8 @@ static int violation(struct trace_error *ret_error, const char *what, uint64_t g
 
 int trace_critical_path_verify(const struct trace_critical_path *path, struct trace_error *ret_error)
 {
-	uint64_t sums[TRACE_NR_CONTRIBUTORS_BY] = {0}, at = path->from_ns, queued = 0, blocked = 0, window = path->to_ns - path->from_ns;
+	uint64_t sums[TRACE_NR_CONTRIBUTORS_BY] = {0}, at = path->from_ns, queued = 0, blocked = 0,
+		 window = path->to_ns - path->from_ns;
 	struct trace_path_segment segment;
 
 	for (size_t i = 0; i < path->nr_steps; i++) {

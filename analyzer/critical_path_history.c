@@ -78,7 +78,8 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 	return true;
 }
 
-static void series_append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t what)
+static void series_append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to,
+			  uint32_t what)
 {
 	bool joins = series->nr && from == series->end && series->what[series->nr - 1] == what;
 
@@ -100,7 +101,8 @@ static void series_append(struct trace_history *history, struct series *series, 
 	history->nr_intervals++;
 }
 
-static void series_insert(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from, uint32_t what)
+static void series_insert(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from,
+			  uint32_t what)
 {
 	if (!series_room(history, series, 1))
 		return;
@@ -113,7 +115,8 @@ static void series_insert(struct trace_history *history, struct series *series, 
 }
 
 /* Put the part of the interval that is in the hole @idx there; the rest of the hole stays. */
-static void fill_hole(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from, uint64_t to, uint32_t what)
+static void fill_hole(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from, uint64_t to,
+		      uint32_t what)
 {
 	uint64_t hole_from = series->from[idx], hole_to = series_to(series, idx);
 
@@ -174,15 +177,26 @@ static struct history_moment moment_of(enum trace_state state)
 {
 	const char *none = text_of(NULL);
 
-	return (struct history_moment){
-		.name = none, .target = none, .via = none, .path = none, .waker = NO_THREAD, .cpu = -1, .state = (uint8_t)state};
+	return (struct history_moment){.name = none,
+				       .target = none,
+				       .via = none,
+				       .path = none,
+				       .waker = NO_THREAD,
+				       .cpu = -1,
+				       .state = (uint8_t)state};
 }
 
 static uint64_t moment_hash(const struct history_moment *m)
 {
-	uint64_t parts[] = {(uintptr_t)m->name, (uintptr_t)m->target, (uintptr_t)m->via, (uintptr_t)m->other, (uintptr_t)m->path,
-			    m->address, m->waker,
-			    (uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 | m->idle};
+	uint64_t parts[] = {
+		(uintptr_t)m->name,
+		(uintptr_t)m->target,
+		(uintptr_t)m->via,
+		(uintptr_t)m->other,
+		(uintptr_t)m->path,
+		m->address,
+		m->waker,
+		(uint64_t)(uint32_t)m->cpu << 32 | (uint64_t)m->state << 16 | (uint64_t)m->kind << 8 | m->idle};
 	uint64_t hash = 1;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -192,9 +206,9 @@ static uint64_t moment_hash(const struct history_moment *m)
 
 static bool moment_equal(const struct history_moment *a, const struct history_moment *b)
 {
-	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other && a->waker == b->waker &&
-	       a->path == b->path && a->address == b->address &&
-	       a->cpu == b->cpu && a->state == b->state && a->kind == b->kind && a->idle == b->idle;
+	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other &&
+	       a->waker == b->waker && a->path == b->path && a->address == b->address && a->cpu == b->cpu &&
+	       a->state == b->state && a->kind == b->kind && a->idle == b->idle;
 }
 
 static uint32_t moment_new(struct trace_history *history, const struct history_moment *moment)
@@ -425,7 +439,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	series_put(history, &history->lines[line].series, from, to, what);
 	if (!off_cpu && interval->cpu >= 0)
 		keep_slice(history, (uint32_t)interval->cpu, from, to,
-			  interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
+			   interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
 }
 
 /*
@@ -435,7 +449,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
  */
 static int belief(const struct trace_history *history, const struct trace_thread *thread)
 {
-	const struct trace_thread *parent = trace_find_thread(history->analysis, trace_process_ppid(trace_thread_process(thread)));
+	const struct trace_thread *parent = trace_find_thread(history->analysis,
+							      trace_process_ppid(trace_thread_process(thread)));
 	uint64_t start, end;
 
 	trace_analysis_window(history->analysis, &start, &end);

@@ -12,9 +12,9 @@
 #include <trace/critical_path.h>
 #include "hash_table.h"
 
-#define NO_THREAD UINT32_MAX	    /* no thread */
+#define NO_THREAD  UINT32_MAX	    /* no thread */
 #define INTERRUPTS (UINT32_MAX - 1) /* instead of a line, in the series of a CPU */
-#define HOLE 0u			    /* a moment: state unknown */
+#define HOLE	   0u		    /* a moment: state unknown */
 
 /* struct history_moment - a state that intervals share: what a thread did, without the time */
 struct history_moment {
@@ -53,7 +53,7 @@ struct trace_history {
 	size_t nr_intervals, max_intervals;
 	int failed; /* -ENOMEM, -E2BIG */
 	bool coarse;
-	uint32_t running; /* once coarse: the moment of all time on a CPU */
+	uint32_t running;   /* once coarse: the moment of all time on a CPU */
 	struct line *lines; /* owned */
 	uint32_t nr_lines, max_lines;
 	struct hash_table line_by_thread;
@@ -61,7 +61,7 @@ struct trace_history {
 	uint32_t nr_moments, max_moments;
 	struct hash_table moment_by_hash;
 	struct hash_table births; /* tid + 1 -> the latest fork */
-	struct series *cpus; /* owned; of lines, UINT32_MAX (none) or INTERRUPTS */
+	struct series *cpus;	  /* owned; of lines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;
 	const struct trace_thread *command;
 	uint64_t command_ns;

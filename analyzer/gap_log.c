@@ -25,7 +25,8 @@ void gap_log_add(struct gap_log *log, uint64_t start, uint64_t end)
 			last->end = end;
 		return;
 	}
-	log->joined[log->nr] = (struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
+	log->joined[log->nr] =
+		(struct gap){.start = start, .end = end, .before = last ? last->before + (last->end - last->start) : 0};
 	log->nr++;
 	log->pieces_left += PIECES_PER_GAP;
 }
@@ -89,7 +90,8 @@ static uint64_t time_from(const uint64_t *times, size_t nr, uint64_t ns)
 uint64_t gap_log_first_loss(const struct gap_log *log, uint64_t from, uint64_t to)
 {
 	size_t nr = gaps_before(log, from + 1);
-	uint64_t first = UINT64_MAX, loss = time_from(log->losses, log->nr_losses, from), late = time_from(log->late_losses, log->nr_late_losses, from);
+	uint64_t first = UINT64_MAX, loss = time_from(log->losses, log->nr_losses, from),
+		 late = time_from(log->late_losses, log->nr_late_losses, from);
 
 	if (nr && log->joined[nr - 1].end > from)
 		first = from;

@@ -7,7 +7,8 @@
 
 struct trace_gap;
 
-struct gap { /* gaps in the main stream of at least one CPU; joined, by start */
+/* gaps in the main stream of at least one CPU; joined, by start */
+struct gap {
 	uint64_t start;
 	uint64_t end;
 	uint64_t before; /* sum of the earlier gaps, ns */
@@ -32,9 +33,9 @@ struct gap_log {
 	size_t nr_late, max_late;
 	struct cpu_gap *of_cpus; /* owned; by start */
 	size_t nr_of_cpus, next;
-	uint64_t next_ns; /* UINT64_MAX: no further gap */
+	uint64_t next_ns;     /* UINT64_MAX: no further gap */
 	uint64_t pieces_left; /* how many more pieces gaps may divide intervals into: hooks.c */
-	uint64_t halted_ns; /* time without scheduling changes, by the masks in the trace */
+	uint64_t halted_ns;   /* time without scheduling changes, by the masks in the trace */
 };
 
 void gap_log_clear(struct gap_log *log);

@@ -12,7 +12,7 @@
 #include "state.h"
 
 struct runs_row {
-	uint64_t key; /* tid + 1 */
+	uint64_t key;		     /* tid + 1 */
 	uint64_t switches[2], ns[2]; /* at the start, at the end */
 	uint32_t nr;
 	bool slept; /* asleep at each reading */
@@ -54,7 +54,8 @@ void hidden_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 {
 	const struct runs_row *row = table_find(&a->hidden.readings, sizeof(*row), thread->tid + 1ull);
 
-	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] || ns < a->end_ns)
+	if (!(thread->flags & THREAD_HIDDEN) || !never_ran(row) || thread->since > row->ns[0] || ns <= row->ns[0] ||
+	    ns < a->end_ns)
 		return;
 	acct_unknown(a, thread, row->ns[0]);
 	thread->flags |= THREAD_ASLEEP;

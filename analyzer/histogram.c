@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(struct histogram_row) * 2 == CACHE_LINE, "two rows in a line of the cache");
-_Static_assert((1u << LATENCY_KEY_BITS) / HISTOGRAM_BUCKETS < 1u << HISTOGRAM_PLACE_BITS, "each bucket is in a row of its call");
+_Static_assert((1u << LATENCY_KEY_BITS) / HISTOGRAM_BUCKETS < 1u << HISTOGRAM_PLACE_BITS,
+	       "each bucket is in a row of its call");
 
 bool histogram_add(struct hash_table *table, uint64_t row_key, uint32_t cell, uint64_t count)
 {
@@ -52,7 +53,8 @@ static int order(const void *left, const void *right)
 
 struct histogram_count *histogram_list(const struct hash_table *table, size_t *ret_nr)
 {
-	struct histogram_count *list = malloc(((size_t)table->used * HISTOGRAM_BUCKETS + 1) * sizeof(*list)), *at = list;
+	struct histogram_count *list = malloc(((size_t)table->used * HISTOGRAM_BUCKETS + 1) * sizeof(*list)),
+			       *at = list;
 
 	for (const struct histogram_row *row = NULL; list && (row = table_next(table, sizeof(*row), row));) {
 		uint64_t place = row->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_PLACE_BITS) - 1);
@@ -60,7 +62,9 @@ struct histogram_count *histogram_list(const struct hash_table *table, size_t *r
 
 		for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
 			if (row->counts[cell])
-				*at++ = (struct histogram_count){call << LATENCY_KEY_BITS | (place * HISTOGRAM_BUCKETS + cell), count_of(row, cell)};
+				*at++ = (struct histogram_count){call << LATENCY_KEY_BITS |
+									 (place * HISTOGRAM_BUCKETS + cell),
+								 count_of(row, cell)};
 	}
 	if (list)
 		qsort(list, *ret_nr = (size_t)(at - list), sizeof(*list), order);

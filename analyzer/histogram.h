@@ -18,9 +18,9 @@
 #include "latency.h"
 #include "hash_table.h"
 
-#define HISTOGRAM_BUCKETS 24u /* of a row */
-#define HISTOGRAM_BYTE_BITS 3 /* of its key: which byte of the counts */
-#define HISTOGRAM_PLACE_BITS 7 /* of its key: which of a call's rows; 2048 / 24 are less than 128 */
+#define HISTOGRAM_BUCKETS    24u /* of a row */
+#define HISTOGRAM_BYTE_BITS  3	 /* of its key: which byte of the counts */
+#define HISTOGRAM_PLACE_BITS 7	 /* of its key: which of a call's rows; 2048 / 24 are less than 128 */
 
 struct histogram_row {
 	uint64_t key; /* histogram_row_key(), plus the number of the byte */

@@ -72,7 +72,8 @@ int hooks_prepare(struct trace_analysis *a)
 		a->hooks.first[bit] = nr;
 		for (size_t i = 0; i < a->hooks.nr; i++)
 			if (a->hooks.list[i].event && (a->hooks.list[i].mask[bit / 64] >> bit % 64 & 1))
-				a->hooks.by_event[nr++] = (struct event_hook){.event = a->hooks.list[i].event, .data = a->hooks.list[i].data};
+				a->hooks.by_event[nr++] = (struct event_hook){.event = a->hooks.list[i].event,
+									      .data = a->hooks.list[i].data};
 	}
 	a->hooks.first[TRACE_EV_MAX] = nr;
 	return 0;
@@ -94,17 +95,23 @@ void interval_emit(struct trace_analysis *a, const struct trace_interval *interv
  */
 void emit_pieces(struct trace_analysis *a, const struct trace_interval *whole)
 {
-	struct trace_interval piece = *whole, lost = {.thread = whole->thread, .state = TRACE_STATE_BLOCKED, .cpu = -1, .kind = TRACE_WAIT_UNKNOWN, .via = ""};
+	struct trace_interval piece = *whole, lost = {.thread = whole->thread,
+						      .state = TRACE_STATE_BLOCKED,
+						      .cpu = -1,
+						      .kind = TRACE_WAIT_UNKNOWN,
+						      .via = ""};
 	uint64_t at = whole->from_ns;
 
 	lost.target = "";
-	for (size_t i = gap_log_from(&a->gaps, at); i < a->gaps.nr && a->gaps.joined[i].start < whole->to_ns && at < whole->to_ns; i++) {
+	for (size_t i = gap_log_from(&a->gaps, at);
+	     i < a->gaps.nr && a->gaps.joined[i].start < whole->to_ns && at < whole->to_ns; i++) {
 		if (a->gaps.joined[i].end <= at)
 			continue;
 		piece.from_ns = at;
 		piece.to_ns = lost.from_ns = a->gaps.joined[i].start > at ? a->gaps.joined[i].start : at;
 		interval_emit(a, &piece);
-		lost.to_ns = at = a->gaps.joined[i].end < whole->to_ns && a->gaps.pieces_left ? a->gaps.joined[i].end : whole->to_ns;
+		lost.to_ns = at = a->gaps.joined[i].end < whole->to_ns && a->gaps.pieces_left ? a->gaps.joined[i].end
+											      : whole->to_ns;
 		interval_emit(a, &lost);
 		a->gaps.pieces_left -= a->gaps.pieces_left > 0;
 	}

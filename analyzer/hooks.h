@@ -17,7 +17,8 @@ struct hook {
 	void *data;
 };
 
-struct event_hook { /* a struct hook's event function, sorted by event */
+/* a struct hook's event function, sorted by event */
+struct event_hook {
 	trace_event_fn event;
 	void *data;
 };
@@ -35,7 +36,7 @@ struct hook_list {
 };
 
 /* Does a hook want intervals of @state? */
-#define WATCHED(a, state) ((a)->hooks.states >> (state) & 1)
+#define WATCHED(a, state) ((a)->hooks.states >> (state)&1)
 
 void hook_list_clear(struct hook_list *hooks);
 /** hooks_prepare() - index the hooks by event; no hook can be added from now on */

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LATENCY_BITS 5
+#define LATENCY_BITS	 5
 #define LATENCY_KEY_BITS 11 /* (64 - 5) * 32 + 32 buckets are less than 2048 */
 
 /** latency_bucket() - the bucket of a time; buckets are in the order of times */

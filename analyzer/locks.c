@@ -15,7 +15,8 @@
 
 static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 {
-	return row->subject == wanted->subject && row->waiter == wanted->waiter && row->holder == wanted->holder && row->via == wanted->via;
+	return row->subject == wanted->subject && row->waiter == wanted->waiter && row->holder == wanted->holder &&
+	       row->via == wanted->via;
 }
 
 /*

@@ -8,9 +8,10 @@ struct trace_analysis;
 struct trace_thread;
 struct wait_cause;
 
-struct lock_row { /* see locks.c */
+/* see locks.c */
+struct lock_row {
 	uint64_t key;
-	uint64_t subject; /* address of a futex, string_id of a file's path */
+	uint64_t subject;	 /* address of a futex, string_id of a file's path */
 	uint32_t waiter, holder; /* processes */
 	uint64_t via;
 	uint64_t ns;

@@ -13,11 +13,19 @@
 #include "state_frame.h"
 #include "wait.h"
 
-static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, const struct wait_cause *v)
+static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+			 const struct wait_cause *v)
 {
 	const struct frame *call = frame_syscall(thread);
-	struct trace_interval interval = {.thread = thread, .from_ns = pending->from, .to_ns = pending->to, .state = TRACE_STATE_BLOCKED,
-					  .cpu = -1, .kind = (enum trace_wait_kind)v->kind, .idle = v->idle, .waker = pending->waker.thread, .worker = pending->waker.worker};
+	struct trace_interval interval = {.thread = thread,
+					  .from_ns = pending->from,
+					  .to_ns = pending->to,
+					  .state = TRACE_STATE_BLOCKED,
+					  .cpu = -1,
+					  .kind = (enum trace_wait_kind)v->kind,
+					  .idle = v->idle,
+					  .waker = pending->waker.thread,
+					  .worker = pending->waker.worker};
 
 	interval.via = via_name((enum via)v->via);
 	if (call)
@@ -34,7 +42,8 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 	struct wait_cause v = wait_decide(a, thread, pending);
 
 	if (pending->known_ns) {
-		acct_cause(a, thread, &v, pending->depth ? thread->frames[pending->depth - 1].file : 0, pending->known_ns);
+		acct_cause(a, thread, &v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
+			   pending->known_ns);
 		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
 			lock_waited(a, thread, &v, pending->known_ns);
 	}
@@ -44,7 +53,11 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)
 {
-	struct pending pending = {.from = thread->since, .to = ns, .task_state = thread->task_state, .flags = thread->flags, .depth = thread->depth};
+	struct pending pending = {.from = thread->since,
+				  .to = ns,
+				  .task_state = thread->task_state,
+				  .flags = thread->flags,
+				  .depth = thread->depth};
 	uint64_t lost;
 
 	if (ns <= thread->since)

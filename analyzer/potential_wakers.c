@@ -64,7 +64,8 @@ static const struct trace_thread *first_living(const struct trace_process *proce
 	return thread;
 }
 
-static void tell_children(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
+static void tell_children(struct trace_analysis *a, struct potential_wakers *wakers,
+			  const struct trace_process *process)
 {
 	if (!first_living(process))
 		return;
@@ -117,7 +118,8 @@ static void tell_sharers(struct trace_analysis *a, struct potential_wakers *wake
 	}
 }
 
-static void tell_requests(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
+static void tell_requests(struct trace_analysis *a, struct potential_wakers *wakers,
+			  const struct trace_process *process)
 {
 	file_idx file;
 
@@ -152,7 +154,8 @@ static void sort(struct potential_wakers *wakers)
 
 static void look(struct trace_analysis *a, enum waker_kind kind, struct potential_wakers *wakers)
 {
-	static void (*const tellers[])(struct trace_analysis *, struct potential_wakers *, const struct trace_process *) = {
+	static void (*const tellers[])(struct trace_analysis *, struct potential_wakers *,
+				       const struct trace_process *) = {
 		[WAKERS_CHILDREN] = tell_children, [WAKERS_OTHER_ENDS] = tell_ends, [WAKERS_SHARERS] = tell_sharers};
 
 	wakers->nr = 0;
@@ -199,7 +202,8 @@ static bool answers(const struct potential_wakers *wakers, size_t at, uint64_t w
 	return at < wakers->nr && wakers->list[at].what == what && wakers->list[at].more == more;
 }
 
-static uint32_t who(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self, uint64_t what, uint64_t more)
+static uint32_t who(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self, uint64_t what,
+		    uint64_t more)
 {
 	uint32_t found = PROCESS_UNKNOWN;
 
@@ -237,7 +241,9 @@ file_idx wakers_request(struct trace_analysis *a, const struct trace_process *pr
 {
 	size_t at = ask(a, WAKERS_REQUESTS, process->idx, 0) + nr;
 
-	return answers(&a->potential_wakers[WAKERS_REQUESTS], at, process->idx, 0) ? a->potential_wakers[WAKERS_REQUESTS].list[at].who : 0;
+	return answers(&a->potential_wakers[WAKERS_REQUESTS], at, process->idx, 0)
+		       ? a->potential_wakers[WAKERS_REQUESTS].list[at].who
+		       : 0;
 }
 
 /* ---- ends of pipes and sockets ---- */

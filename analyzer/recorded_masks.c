@@ -26,7 +26,8 @@ bool is_recorded(const struct trace_event *event, uint32_t id)
 /* Does the mask include all events that change which file a descriptor refers to? */
 bool has_opens(const struct trace_event *event)
 {
-	static const uint32_t ids[] = {TRACE_EV_fs_open, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+	static const uint32_t ids[] = {TRACE_EV_fs_open, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,
+				       TRACE_EV_sys_exit};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		if (!is_recorded(event, ids[i]))
@@ -74,7 +75,9 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 	/* some events came all the same, and their time is accounted */
 	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
 	if (!a->masks.any)
-		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream ? never : TRACE_RECORDED_ALWAYS;
+		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream
+			       ? never
+			       : TRACE_RECORDED_ALWAYS;
 	if (!(a->masks.recorded[id / 64] >> id % 64 & 1))
 		return never;
 	return a->masks.unrecorded[id / 64] >> id % 64 & 1 ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_ALWAYS;
@@ -113,7 +116,7 @@ bool trace_analysis_sees_traps(const struct trace_analysis *a)
 
 bool trace_analysis_sees_interrupts(const struct trace_analysis *a)
 {
-	static const uint32_t ids[] = {TRACE_EV_irq_entry,     TRACE_EV_irq_exit,     TRACE_EV_softirq_entry,
+	static const uint32_t ids[] = {TRACE_EV_irq_entry,    TRACE_EV_irq_exit,     TRACE_EV_softirq_entry,
 				       TRACE_EV_softirq_exit, TRACE_EV_vector_entry, TRACE_EV_vector_exit};
 
 	return sees(a, ids, sizeof(ids) / sizeof(ids[0]));

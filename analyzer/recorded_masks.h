@@ -10,13 +10,13 @@ struct trace_analysis;
 struct trace_event;
 
 struct recorded_masks {
-	bool any;	    /* the trace has events that say what was recorded */
-	bool paused;	    /* by the last mask, scheduling changes are not recorded */
-	bool no_wakings;    /* wakeups are not recorded now */
-	bool no_entries;    /* entries of system calls are not recorded now */
-	bool no_exits;	    /* exits of system calls are not recorded now */
-	bool sees_opens;    /* by the last mask, calls that open and close are recorded */
-	bool no_fault_exit; /* the recorder could not record the end of faults */
+	bool any;			     /* the trace has events that say what was recorded */
+	bool paused;			     /* by the last mask, scheduling changes are not recorded */
+	bool no_wakings;		     /* wakeups are not recorded now */
+	bool no_entries;		     /* entries of system calls are not recorded now */
+	bool no_exits;			     /* exits of system calls are not recorded now */
+	bool sees_opens;		     /* by the last mask, calls that open and close are recorded */
+	bool no_fault_exit;		     /* the recorder could not record the end of faults */
 	uint64_t recorded[TRACE_MASK_WORDS]; /* events that some mask so far included */
 	/* events that a mask excluded while it included scheduling changes */
 	uint64_t unrecorded[TRACE_MASK_WORDS];

@@ -150,13 +150,13 @@ static int descending(uint64_t left, uint64_t right)
 }
 
 /* Equal times are ordered by name, so that a report is the same every time. */
-#define ORDER(function, type, time, name)                                                         \
-	static int function(const void *left, const void *right)                                  \
-	{                                                                                         \
-		const struct type *l = left, *r = right;                                          \
-		int order = descending(l->time, r->time);                                         \
-                                                                                                  \
-		return order ? order : strcmp(l->name, r->name);                                  \
+#define ORDER(function, type, time, name)                        \
+	static int function(const void *left, const void *right) \
+	{                                                        \
+		const struct type *l = left, *r = right;         \
+		int order = descending(l->time, r->time);        \
+                                                                 \
+		return order ? order : strcmp(l->name, r->name); \
 	}
 ORDER(order_who, trace_cpu_wait, ns, comm)
 ORDER(order_waits, trace_wait, ns, target)
@@ -216,7 +216,8 @@ static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
 }
 
 /* The @percent-th percentile: the smallest time that so many percent of the calls do not exceed. */
-static uint64_t quantile(const struct histogram_count *times, size_t nr, const struct call_row *row, unsigned int percent)
+static uint64_t quantile(const struct histogram_count *times, size_t nr, const struct call_row *row,
+			 unsigned int percent)
 {
 	uint64_t rank = row->calls / 100 * percent + (row->calls % 100 * percent + 99) / 100, seen = 0;
 	size_t low = 0, high = nr;
@@ -232,13 +233,14 @@ static uint64_t quantile(const struct histogram_count *times, size_t nr, const s
 	for (; low < nr && times[low].key >> LATENCY_KEY_BITS == row->key; low++) {
 		seen += times[low].count;
 		if (seen >= rank)
-			return clamp(latency_middle(times[low].key & ((1u << LATENCY_KEY_BITS) - 1)), ~row->shortest, row->longest);
+			return clamp(latency_middle(times[low].key & ((1u << LATENCY_KEY_BITS) - 1)), ~row->shortest,
+				     row->longest);
 	}
 	return row->longest;
 }
 
-static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows, const struct hash_table *by_time, bool traps,
-					size_t *ret_nr)
+static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows,
+					const struct hash_table *by_time, bool traps, size_t *ret_nr)
 {
 	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 	size_t nr_times = 0;
@@ -269,7 +271,8 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
 }
 
-static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
+static struct trace_interrupt *figures_interrupts(const struct trace_analysis *a, const struct hash_table *rows,
+						  size_t *ret_nr)
 {
 	struct trace_interrupt *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
@@ -292,7 +295,8 @@ struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *a, 
 	return NULL;
 }
 
-static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
+static struct trace_file_use *figures_files(const struct trace_analysis *a, const struct hash_table *rows,
+					    size_t *ret_nr)
 {
 	struct trace_file_use *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
@@ -328,7 +332,8 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->traps = figures_calls(a, &acct->traps, &acct->trap_times, true, &f->nr_traps_rows);
 	f->interrupts = figures_interrupts(a, &acct->interrupts, &f->nr_interrupts);
 	f->files = figures_files(a, &acct->files, &f->nr_files);
-	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files || trace_analysis_error(a, NULL) < 0)
+	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files ||
+	    trace_analysis_error(a, NULL) < 0)
 		return trace_figures_free(f);
 	for (size_t i = 0; i < f->nr_syscalls_rows; i++)
 		f->nr_syscalls += f->syscalls[i].calls;
@@ -360,7 +365,8 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
  */
 static void settle(const struct trace_analysis *a, const struct trace_thread *first, const struct trace_thread *last)
 {
-	for (const struct trace_thread *thread = first; thread && !a->done; thread = thread == last ? NULL : thread->next) {
+	for (const struct trace_thread *thread = first; thread && !a->done;
+	     thread = thread == last ? NULL : thread->next) {
 		slice_log_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
 		latencies_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
 	}
@@ -381,7 +387,8 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	return figures;
 }
 
-static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed, const struct trace_process *process)
+static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed,
+			const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
 		*elapsed += thread->end_ns - thread->start_ns;
@@ -462,7 +469,8 @@ static uint64_t sum_column(const struct hash_table *table, size_t row_bytes, siz
 	return sum;
 }
 
-static int verify_calls(const struct trace_thread *thread, const struct hash_table *rows, const struct hash_table *times, struct trace_error *ret_error)
+static int verify_calls(const struct trace_thread *thread, const struct hash_table *rows,
+			const struct hash_table *times, struct trace_error *ret_error)
 {
 	if (sum_column(rows, sizeof(struct call_row), 1) != histogram_total(times))
 		return error_set(ret_error, -EBADMSG, "thread %u (%s): its histograms do not contain all of its calls",
@@ -483,7 +491,8 @@ static int verify_times(const struct trace_thread *thread, const struct acct *b,
 		const char *what;
 		uint64_t whole, parts;
 	} sums[] = {
-		{"elapsed time", thread->end_ns - thread->start_ns, b->user + b->syscall + b->trap + b->interrupted + b->wait_cpu + b->blocked},
+		{"elapsed time", thread->end_ns - thread->start_ns,
+		 b->user + b->syscall + b->trap + b->interrupted + b->wait_cpu + b->blocked},
 		{"blocked time", b->blocked, sum_column(&b->waits, sizeof(struct wait_row), 1)},
 		{"wait for a CPU", b->wait_cpu, sum_column(&b->who, sizeof(struct who_row), 1)},
 		{"interrupted time", b->interrupted, sum_column(&b->interrupts, sizeof(struct interrupt_row), 1)},
@@ -500,7 +509,8 @@ static int verify_times(const struct trace_thread *thread, const struct acct *b,
 	return error ? error : verify_calls(thread, &b->traps, &b->trap_times, ret_error);
 }
 
-static int verify_thread(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_error *ret_error)
+static int verify_thread(const struct trace_analysis *a, const struct trace_thread *thread,
+			 struct trace_error *ret_error)
 {
 	struct acct scratch = {0};
 	const struct acct *acct = acct_of(a, thread, &scratch);
@@ -535,7 +545,8 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		cpu_system += f->system_ns;
 	}
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread && !error; thread = thread->next) {
+		for (const struct trace_thread *thread = a->threads.processes[i]->first; thread && !error;
+		     thread = thread->next) {
 			error = verify_thread(a, thread, ret_error);
 			thread_user += thread->acct.user;
 			thread_system += thread->acct.syscall + thread->acct.trap;

@@ -74,19 +74,21 @@
 #include "slice_log.h"
 #include "state.h"
 
-#define NEAR 16u
+#define NEAR		  16u
 #define MAX_NAMED_HOLDERS 128u
 #define MIN_NAMED_HOLDERS 8u /* for long waits of thousands of threads */
-#define MAX_LOG_BYTES (32u << 20)
-#define LIST_END 0u /* holders[0] is both ends of the list */
+#define MAX_LOG_BYTES	  (32u << 20)
+#define LIST_END	  0u /* holders[0] is both ends of the list */
 
-struct slice_link { /* of the time slice with the same number in the log */
+/* of the time slice with the same number in the log */
+struct slice_link {
 	uint64_t had_ns; /* time that its holder had on this CPU before it */
 	uint32_t before; /* distance to its holder's previous slice; 0: none known */
 	uint32_t jump;	 /* distance to an earlier slice of its holder; 0: none */
 };
 
-struct holder { /* a process that had this CPU recently */
+/* a process that had this CPU recently */
+struct holder {
 	uint64_t had_ns; /* without interrupts and without the current slice */
 	uint64_t last;	 /* number of its latest slice */
 	uint32_t slices;
@@ -101,9 +103,9 @@ struct slice_index {
 	 * before the next half of the log is full.
 	 */
 	uint64_t from;
-	struct holder *holders;	 /* owned */
+	struct holder *holders; /* owned */
 	uint32_t nr, capacity, free;
-	struct hash_table by_process; /* rows are holder_row */
+	struct hash_table by_process;	/* rows are holder_row */
 	struct trace_thread **episodes; /* owned; threads with an open episode on this CPU */
 	uint32_t nr_episodes, max_episodes;
 };
@@ -272,8 +274,9 @@ static void link_slice(struct trace_analysis *a, struct cpu *cpu, uint64_t slice
 		return;
 	holder = &slices->holders[entry->holder];
 	before = holder->slices && holder->last >= slices->from ? slice - holder->last : 0;
-	*link_of(cpu, slice) = (struct slice_link){.had_ns = holder->had_ns, .before = (uint32_t)before,
-						 .jump = jump_of(cpu, slice, (uint32_t)before, ++holder->slices)};
+	*link_of(cpu, slice) = (struct slice_link){.had_ns = holder->had_ns,
+						   .before = (uint32_t)before,
+						   .jump = jump_of(cpu, slice, (uint32_t)before, ++holder->slices)};
 	holder->last = slice;
 	list_remove(slices->holders, entry->holder);
 	list_prepend(slices->holders, entry->holder);
@@ -299,7 +302,8 @@ static bool put(struct hash_table *who, uint32_t process, uint64_t ns)
 }
 
 /* Charge a single wait slice by slice, if it has few slices. */
-static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, struct hash_table *who, uint64_t *left_ns)
+static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, struct hash_table *who,
+		       uint64_t *left_ns)
 {
 	for (uint64_t slice = episode->own; *left_ns && slice-- > episode->first;) {
 		const struct cpu_log_entry *entry = cpu_slice(cpu, slice), *end = cpu_slice(cpu, slice + 1);
@@ -314,7 +318,8 @@ static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, 
 }
 
 /* @long_names: number of processes to name for waits that are too long to name all */
-static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who, uint64_t *left_ns)
+static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names,
+			struct hash_table *who, uint64_t *left_ns)
 {
 	const struct rq_episode *episode = &thread->episode;
 	const struct holder *holders = cpu->slices->holders;
@@ -322,7 +327,8 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 
 	names = names < cpu->slices->nr ? names : cpu->slices->nr;
 	table_reserve(who, sizeof(struct who_row), (uint32_t)names);
-	for (uint32_t idx = holders[LIST_END].older; idx && holders[idx].last >= episode->first && *left_ns && names; idx = holders[idx].older) {
+	for (uint32_t idx = holders[LIST_END].older; idx && holders[idx].last >= episode->first && *left_ns && names;
+	     idx = holders[idx].older) {
 		uint64_t ns = had_between(cpu, &holders[idx], episode->first, episode->own);
 
 		if (holders[idx].process == thread->process_idx)
@@ -338,7 +344,8 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 	return true;
 }
 
-static bool put_episode(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names, struct hash_table *who)
+static bool put_episode(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names,
+			struct hash_table *who)
 {
 	const struct rq_episode *episode = &thread->episode;
 	const struct cpu *cpu = &a->cpus[episode->cpu];
@@ -406,7 +413,8 @@ void slice_log_free(struct cpu *cpu)
  * Charge the rest of the slice in which the first wait of an episode began. Returns the remaining
  * time of the wait.
  */
-static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t left_ns)
+static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread,
+			     uint64_t from, uint64_t left_ns)
 {
 	const struct cpu_log_entry *end = cpu_slice(cpu, thread->queued_slice);
 	uint64_t ns;
@@ -430,7 +438,10 @@ static bool episode_begin(struct slice_index *slices, const struct cpu *cpu, str
 		slices->episodes = bigger;
 		slices->max_episodes = max;
 	}
-	thread->episode = (struct rq_episode){.first = thread->queued_slice > slices->from ? thread->queued_slice : slices->from, .cpu = cpu->cpu, .at = slices->nr_episodes};
+	thread->episode = (struct rq_episode){.first = thread->queued_slice > slices->from ? thread->queued_slice
+											   : slices->from,
+					      .cpu = cpu->cpu,
+					      .at = slices->nr_episodes};
 	slices->episodes[slices->nr_episodes++] = thread;
 	thread->in_episode = true;
 	return true;
@@ -439,7 +450,8 @@ static bool episode_begin(struct slice_index *slices, const struct cpu *cpu, str
 /*
  * Charge the slice of another thread in which a wait ended. Returns the remaining time of the wait.
  */
-static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t to, uint64_t left_ns)
+static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, struct trace_thread *thread, uint64_t to,
+			    uint64_t left_ns)
 {
 	const struct cpu_log_entry *entry = cpu_slice(cpu, cpu->log_pos - 1);
 	uint64_t ns = slice_ns(entry, to, cpu_irq_time(cpu, to));
@@ -453,16 +465,19 @@ static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, str
  * Add to the episode a wait that ended with @thread's own slice, which begins now, or (@is_last) in
  * the slice of another thread. Returns false if the caller must charge the wait by itself.
  */
-static bool episode_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from, uint64_t to, bool is_last)
+static bool episode_wait(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
+			 uint64_t to, bool is_last)
 {
 	uint64_t nr_slices = cpu->log_pos - thread->queued_slice, irq, ns = to - from;
 	struct rq_episode *episode = &thread->episode;
 
-	if ((!thread->in_episode && nr_slices <= NEAR) || (is_last && (!nr_slices || cpu_slice(cpu, cpu->log_pos - 1)->ns > to)))
+	if ((!thread->in_episode && nr_slices <= NEAR) ||
+	    (is_last && (!nr_slices || cpu_slice(cpu, cpu->log_pos - 1)->ns > to)))
 		return false;
 	if (!cpu->slices)
 		slices_begin(a, cpu);
-	if (!cpu->slices || (thread->queued_slice < cpu->slices->from && cpu->log_pos - cpu->slices->from < MAX_NAMED_HOLDERS))
+	if (!cpu->slices ||
+	    (thread->queued_slice < cpu->slices->from && cpu->log_pos - cpu->slices->from < MAX_NAMED_HOLDERS))
 		return false;
 	irq = without(cpu_irq_time(cpu, to), thread->queued_irq);
 	irq = irq < ns ? irq : ns;
@@ -500,7 +515,8 @@ void slice_log_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thr
 	thread->queued_slice = cpu->log_pos;
 	if (!thread->in_episode)
 		return;
-	if (thread->episode.own == cpu->log_pos - 1 && thread->episode.cpu == cpu->cpu && own->process == thread->process_idx)
+	if (thread->episode.own == cpu->log_pos - 1 && thread->episode.cpu == cpu->cpu &&
+	    own->process == thread->process_idx)
 		thread->episode.last_own_ns = slice_ns(own, ns, cpu->irq_ns);
 	else
 		slice_log_settle(a, thread);
@@ -621,9 +637,12 @@ static void split_wait(struct trace_analysis *a, struct trace_thread *thread, ui
 	who_add(a, thread, PROCESS_SEVERAL, end - from);
 }
 
-void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto)
+void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to,
+		      struct cpu *onto)
 {
-	bool is_known = thread->sched_state == SCHED_RUNNABLE ? thread->queued_ns == from : thread->sched_state == SCHED_OFF_AT_START && from == a->start_ns;
+	bool is_known = thread->sched_state == SCHED_RUNNABLE
+				? thread->queued_ns == from
+				: thread->sched_state == SCHED_OFF_AT_START && from == a->start_ns;
 	struct cpu *cpu = &a->cpus[thread->cpu];
 
 	if (is_known && episode_wait(a, cpu, thread, from, to, cpu != onto))
@@ -640,7 +659,8 @@ void slice_log_holders(const struct cpu *cpu, uint64_t now, uint64_t from, uint6
 
 	for (uint64_t i = cpu->log_pos; i > oldest && to > from; i--) {
 		const struct cpu_log_entry *entry = cpu_slice(cpu, i - 1);
-		uint64_t start = entry->ns > from ? entry->ns : from, slice = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
+		uint64_t start = entry->ns > from ? entry->ns : from, slice = next_ns - entry->ns,
+			 irq = next_irq - entry->irq_ns;
 
 		next_ns = entry->ns;
 		next_irq = entry->irq_ns;
@@ -667,7 +687,8 @@ uint64_t slice_log_irq_at(const struct cpu *cpu, uint64_t now, uint64_t ns)
 		uint64_t slice = next_ns - entry->ns, irq = next_irq - entry->irq_ns;
 
 		if (entry->ns <= ns)
-			return entry->irq_ns + (slice ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / slice) : 0);
+			return entry->irq_ns +
+			       (slice ? (uint64_t)((unsigned __int128)irq * (ns - entry->ns) / slice) : 0);
 		next_ns = entry->ns;
 		next_irq = entry->irq_ns;
 	}

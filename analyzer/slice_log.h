@@ -29,7 +29,8 @@ static inline void slice_log_queue(const struct cpu *cpu, struct trace_thread *t
  * slice_log_charge() - charge the wait of @thread for its CPU to the processes that had the CPU
  * @onto: as in acct_queued()
  */
-void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to, struct cpu *onto);
+void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to,
+		      struct cpu *onto);
 /**
  * slice_log_settle() - flush the charges of @thread into its sums, by acct_settle() at the latest
  * Does nothing at the end of the trace: then acct_of() does it on demand.

@@ -133,7 +133,8 @@ static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
 
 	if (thread && thread->sched_state != SCHED_DEAD)
-		fd_put(a, thread, start->fd, file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
+		fd_put(a, thread, start->fd,
+		       file_opened(a, trace_event_string(event), start->dev, start->ino, start->mode, start->flags),
 		       start->flags & O_CLOEXEC);
 }
 

@@ -65,8 +65,8 @@ struct trace_analysis {
 	uint64_t now;
 	int failed; /* ends the pass */
 	bool began, done;
-	bool closing; /* the end of the trace is reached; deferred sums wait for acct_of() */
-	uint64_t start_lost; /* events lost from damaged chunks of the start state */
+	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
+	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
 	struct trace_error start_damage; /* the last damage of the start state; code 0: no damage */
 
 	struct cpu *cpus; /* owned */

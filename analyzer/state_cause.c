@@ -60,7 +60,8 @@ void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread *thread)
 {
 	static const bool classes[NR_CALL_CLASSES] = {
-		[CALL_EPOLL_WAIT] = true, [CALL_PAUSE] = true, [CALL_POLL] = true, [CALL_READ] = true, [CALL_SELECT] = true, [CALL_SLEEP] = true,
+		[CALL_EPOLL_WAIT] = true, [CALL_PAUSE] = true,	[CALL_POLL] = true,
+		[CALL_READ] = true,	  [CALL_SELECT] = true, [CALL_SLEEP] = true,
 	};
 	const struct frame *frame = frame_syscall(thread);
 
@@ -93,8 +94,16 @@ void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, 
 
 /* The cause of a softirq without an event that gives more detail. include/linux/interrupt.h */
 static const uint8_t softirq_causes[10] = {
-	CAUSE_KERNEL /* HI */, CAUSE_TIMER, CAUSE_NETWORK /* TX */, CAUSE_NETWORK /* RX */, CAUSE_BLOCK,
-	CAUSE_BLOCK /* IRQ_POLL */, CAUSE_KERNEL /* TASKLET */, CAUSE_KERNEL /* SCHED */, CAUSE_TIMER /* HRTIMER */, CAUSE_RCU,
+	CAUSE_KERNEL /* HI */,
+	CAUSE_TIMER,
+	CAUSE_NETWORK /* TX */,
+	CAUSE_NETWORK /* RX */,
+	CAUSE_BLOCK,
+	CAUSE_BLOCK /* IRQ_POLL */,
+	CAUSE_KERNEL /* TASKLET */,
+	CAUSE_KERNEL /* SCHED */,
+	CAUSE_TIMER /* HRTIMER */,
+	CAUSE_RCU,
 };
 
 void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker)

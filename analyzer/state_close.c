@@ -102,7 +102,7 @@ void thread_found_on_cpu(struct trace_analysis *a, struct trace_thread *thread, 
 		a->inconsistencies++;
 	if (thread->sched_state == SCHED_ON_CPU) {
 		thread_evict(a, thread, ns);
-	/* the state was right until the loss */
+		/* the state was right until the loss */
 	} else if (lost != UINT64_MAX && lost > thread->since) {
 		thread_close(a, thread, lost);
 	}

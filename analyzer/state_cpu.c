@@ -17,7 +17,8 @@ bool interrupted(const struct cpu *cpu)
 {
 	if (!cpu->nested)
 		return false;
-	return !(cpu->current && (cpu->current->flags & THREAD_SOFTIRQ_DAEMON) && cpu->nest[cpu->nested - 1].type == NEST_SOFTIRQ);
+	return !(cpu->current && (cpu->current->flags & THREAD_SOFTIRQ_DAEMON) &&
+		 cpu->nest[cpu->nested - 1].type == NEST_SOFTIRQ);
 }
 
 const struct nest *softirq_of(const struct cpu *cpu)

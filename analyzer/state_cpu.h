@@ -9,9 +9,9 @@
 #include "state_thread.h"
 #include "hash_table.h"
 
-#define MAX_NESTED 16
+#define MAX_NESTED  16
 #define NR_SOFTIRQS 10 /* include/linux/interrupt.h */
-#define CPU_LOG 256u
+#define CPU_LOG	    256u
 
 enum nest_type { NEST_IRQ = 1, NEST_SOFTIRQ = 2, NEST_VECTOR = 3 };
 struct nest {
@@ -19,14 +19,16 @@ struct nest {
 	uint8_t type;
 };
 
-struct cpu_log_entry { /* the process that has the CPU from then on */
+/* the process that has the CPU from then on */
+struct cpu_log_entry {
 	uint64_t ns;
 	uint64_t irq_ns; /* interrupt time of the CPU until then */
 	uint32_t process;
 	uint32_t holder; /* if the CPU has @slices: its holder there */
 };
 
-struct slice { /* a time slice: a thread on a CPU, from switch to switch */
+/* a time slice: a thread on a CPU, from switch to switch */
+struct slice {
 	uint32_t tid; /* 0: the idle thread, or not known */
 	uint64_t ns;
 	uint64_t stolen;
@@ -34,18 +36,18 @@ struct slice { /* a time slice: a thread on a CPU, from switch to switch */
 
 struct cpu {
 	uint32_t cpu;
-	uint64_t mark; /* the CPU's time is accounted until then */
+	uint64_t mark;		      /* the CPU's time is accounted until then */
 	struct trace_thread *current; /* NULL: not known; the idle thread is &cpu->idle */
-	uint32_t quota_tid; /* this thread is about to leave since its quota is used up; 0: none */
+	uint32_t quota_tid;	      /* this thread is about to leave since its quota is used up; 0: none */
 	struct trace_thread idle;
 	uint8_t nested;
 	uint8_t cause; /* the last cause of wakeups in the current context */
 	uint64_t cause_detail;
-	uint32_t signalled; /* target tid of the last signal_generate in this context, 0: none */
+	uint32_t signalled;	    /* target tid of the last signal_generate in this context, 0: none */
 	struct trace_thread *woken; /* the last thread woken in this context, NULL: none */
-	bool loopback;	    /* the current packet came from this machine */
-	uint64_t gap_until; /* ignore events before: the CPU's state is lost */
-	bool touched;	    /* an event changed the state since the start or the last gap */
+	bool loopback;		    /* the current packet came from this machine */
+	uint64_t gap_until;	    /* ignore events before: the CPU's state is lost */
+	bool touched;		    /* an event changed the state since the start or the last gap */
 	/* a switch was recorded, first at first_switch_ns; @current is known since */
 	bool switched;
 	uint64_t first_switch_ns;
@@ -56,17 +58,17 @@ struct cpu {
 	uint64_t slice_since, slice_stolen;
 	/* time from the current thread's wakeup to its switch in, if the CPU was idle; else 0 */
 	uint64_t slice_woken;
-	bool is_offline;    /* cpu_hotplug said that the CPU is offline */
+	bool is_offline; /* cpu_hotplug said that the CPU is offline */
 	/* @current may have left unseen; then @successor came: state_hidden.c */
 	bool hidden;
 	uint32_t successor;
 	struct lookahead ahead; /* reads the next switches of this CPU */
 	struct nest nest[MAX_NESTED];
-	uint64_t irq_ns; /* time in irqs and softirqs, which waiting threads are charged for */
+	uint64_t irq_ns;		  /* time in irqs and softirqs, which waiting threads are charged for */
 	uint64_t softirq_ns[NR_SOFTIRQS]; /* by softirq, those in ksoftirqd included */
 	struct trace_cpu_figures figures;
-	uint64_t log_pos; /* number of entries ever added to @log */
-	uint32_t log_mask; /* size of @log less 1; the size is a power of two, at least CPU_LOG */
+	uint64_t log_pos;	   /* number of entries ever added to @log */
+	uint32_t log_mask;	   /* size of @log less 1; the size is a power of two, at least CPU_LOG */
 	struct cpu_log_entry *log; /* owned */
 	/* owned; links between the time slices; NULL: no wait has seen many slices: slice_log.c */
 	struct slice_index *slices;

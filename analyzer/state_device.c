@@ -9,7 +9,7 @@
 #include "state_device.h"
 
 struct device_row {
-	uint64_t key; /* path + 1 */
+	uint64_t key;	 /* path + 1 */
 	uint64_t device; /* string_id */
 	uint64_t served;
 };

@@ -66,7 +66,8 @@ static bool is_same_call(const struct trace_analysis *a, const struct end_wait *
 	return end->call == frame->call;
 }
 
-const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread,
+				   const struct frame *frame)
 {
 	const struct end_wait *end = table_find(&a->end.waits, sizeof(*end), thread->tid + 1ull);
 
@@ -78,7 +79,8 @@ void end_learn_call(struct trace_analysis *a, struct trace_thread *thread)
 	const struct end_wait *end = table_find(&a->end.waits, sizeof(*end), thread->tid + 1ull);
 	struct frame *frame = &thread->frames[0];
 
-	if (!end || thread->depth > 1 || frame->kind != FRAME_SYSCALL || frame->call != CALL_UNKNOWN || thread->since > end->ns)
+	if (!end || thread->depth > 1 || frame->kind != FRAME_SYSCALL || frame->call != CALL_UNKNOWN ||
+	    thread->since > end->ns)
 		return;
 	frame->call = end->call;
 	for (int i = 0; i < 4; i++)

@@ -36,7 +36,8 @@ void end_load(struct trace_analysis *a, const struct trace_event *event);
  *
  * Returns NULL if there is none, or if @thread was not in the call of @frame.
  */
-const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+const struct end_wait *end_wait_of(const struct trace_analysis *a, const struct trace_thread *thread,
+				   const struct frame *frame);
 
 /**
  * end_learn_call() - take the call of @thread from its record at the end, if its entry is missing

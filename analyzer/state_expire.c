@@ -133,7 +133,8 @@ static uint32_t sweep_socks(struct trace_analysis *a, const struct marks *marks)
 
 void expire_unused(struct trace_analysis *a)
 {
-	struct marks marks = {.files = calloc(a->files.nr / 64 + 1, sizeof(uint64_t)), .socks = calloc(a->sockets.nr / 64 + 1, sizeof(uint64_t))};
+	struct marks marks = {.files = calloc(a->files.nr / 64 + 1, sizeof(uint64_t)),
+			      .socks = calloc(a->sockets.nr / 64 + 1, sizeof(uint64_t))};
 	uint32_t left = 0;
 
 	acct_settle(a); /* deferred sums refer to files by number */

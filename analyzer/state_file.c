@@ -100,7 +100,8 @@ static bool same_file(const struct trace_analysis *a, file_idx idx, const struct
 {
 	const struct traced_file *other = &a->files.list[idx];
 
-	return other->ino == file->ino && other->dev == file->dev && other->mode == file->mode && strcmp(file_text(a, idx), path) == 0;
+	return other->ino == file->ino && other->dev == file->dev && other->mode == file->mode &&
+	       strcmp(file_text(a, idx), path) == 0;
 }
 
 file_idx file_get(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode)
@@ -141,7 +142,8 @@ const char *file_text(const struct trace_analysis *a, file_idx file)
 {
 	if (!file)
 		return "";
-	return file_has_text(&a->files.list[file]) ? a->files.list[file].text : strings_text(&a->strings, a->files.list[file].path);
+	return file_has_text(&a->files.list[file]) ? a->files.list[file].text
+						   : strings_text(&a->strings, a->files.list[file].path);
 }
 
 string_id file_path(struct trace_analysis *a, file_idx idx)
@@ -332,7 +334,8 @@ static struct trace_thread *current_thread(struct cpu *cpu)
 	return cpu->current == &cpu->idle ? NULL : cpu->current;
 }
 
-file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags)
+file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode,
+		     uint32_t flags)
 {
 	bool is_pidfd = strcmp(path, "[pidfs]") == 0;
 
@@ -345,7 +348,8 @@ file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, u
  */
 static bool is_pidfd(const struct trace_analysis *a, const struct frame *frame)
 {
-	return frame && frame_class(a, frame) == CALL_FD_NEW && strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
+	return frame && frame_class(a, frame) == CALL_FD_NEW &&
+	       strcmp(strings_text(&a->strings, a->calls[frame->call].name), "pidfd_open") == 0;
 }
 
 void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -380,7 +384,8 @@ void on_fs_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const st
  */
 static bool populates(const struct trace_analysis *a, const struct frame *frame)
 {
-	return frame->kind == FRAME_SYSCALL && (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
+	return frame->kind == FRAME_SYSCALL &&
+	       (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
 /* The page that a fault needs. A file that exec mapped has no descriptor, so its inode finds it. */

@@ -16,14 +16,13 @@ struct frame;
 struct trace_analysis;
 struct trace_thread;
 
-
 typedef uint32_t file_idx; /* 0: not known */
 
 /* mode of a pipe: this is the write end, a file of its own beside the read end */
 #define FILE_WRITE_END 0x80000000u
-#define FILE_FREE UINT32_MAX
+#define FILE_FREE      UINT32_MAX
 struct traced_file {
-	union { /* @path says which member is valid; both in one cache line */
+	union {		    /* @path says which member is valid; both in one cache line */
 		char *text; /* !path: owned; the path, until a report needs it: file_path() */
 		/*
 		 * path: borrowed; the file_use that was added to last: accounting_files.c; NULL:
@@ -39,7 +38,7 @@ struct traced_file {
 };
 
 struct file_table {
-	struct traced_file *list; /* owned, with their texts; [0] unused */
+	struct traced_file *list;     /* owned, with their texts; [0] unused */
 	uint32_t nr, max, first_free; /* first_free: of the free list, 0: empty */
 	struct hash_table by_identity;
 	struct hash_table by_inode;
@@ -62,14 +61,15 @@ file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t in
  * file_opened() - the file of a descriptor, as the kernel describes it
  * @flags: as in open(2)
  */
-file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags);
+file_idx file_opened(struct trace_analysis *a, const char *path, uint32_t dev, uint64_t ino, uint32_t mode,
+		     uint32_t flags);
 /** file_mode() - mode of an open file, from the mode of its inode and the flags of open(2) */
 uint32_t file_mode(uint32_t mode, uint32_t flags);
 
-
 #define FD_CLOEXEC_BIT 0x80000000u
-#define MAX_FD (1 << 20)
-struct fd_table { /* shared by CLONE_FILES */
+#define MAX_FD	       (1 << 20)
+/* shared by CLONE_FILES */
+struct fd_table {
 	uint32_t *files; /* owned: file_idx | FD_CLOEXEC_BIT */
 	uint32_t nr;
 	uint32_t refs;

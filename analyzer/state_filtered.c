@@ -36,11 +36,11 @@ bool filtered_hides(const struct trace_analysis *a, const struct trace_process *
 
 struct filter_scan {
 	struct trace_analysis *a;
-	struct hash_table pids;  /* tid + 1 -> pid_row */
-	uint32_t *running;  /* owned; by CPU; UINT32_MAX: not known yet */
+	struct hash_table pids; /* tid + 1 -> pid_row */
+	uint32_t *running;	/* owned; by CPU; UINT32_MAX: not known yet */
 	/* owned; by CPU: the thread that the start state saw running there; UINT32_MAX: none */
 	uint32_t *at_start;
-	bool *has_passed;   /* owned; by CPU: the thread before the first switch passes */
+	bool *has_passed; /* owned; by CPU: the thread before the first switch passes */
 };
 
 static void put_pid(struct filter_scan *scan, uint32_t tid, uint32_t pid)
@@ -95,7 +95,8 @@ static void scan_event(struct filter_scan *scan, const struct trace_event *event
 	if (event->id == TRACE_EV_sched_switch && scan->a->handlers[TRACE_EV_sched_switch])
 		scan_switch(scan, event->cpu, event->payload);
 	else if (event->id == TRACE_EV_sched_fork && scan->a->handlers[TRACE_EV_sched_fork])
-		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid, ((const struct trace_sched_fork *)event->payload)->tgid);
+		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid,
+			((const struct trace_sched_fork *)event->payload)->tgid);
 	else if (is_own(event) && scan->running[event->cpu] == NO_THREAD)
 		scan->has_passed[event->cpu] = true; /* the first switch gives the thread */
 	else if (is_own(event))
@@ -113,9 +114,12 @@ static void scan_start(struct filter_scan *scan, const struct trace_event *event
 		scan->at_start[start->cpu] = start->tid;
 }
 
-static int scan_all(struct filter_scan *scan, bool start_state, void (*each)(struct filter_scan *, const struct trace_event *))
+static int scan_all(struct filter_scan *scan, bool start_state,
+		    void (*each)(struct filter_scan *, const struct trace_event *))
 {
-	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .decode_ahead = start_state ? 0 : 4};
+	struct trace_cursor_options options = {.size = sizeof(options),
+					       .start_state = start_state,
+					       .decode_ahead = start_state ? 0 : 4};
 	struct trace_cursor *cursor = trace_cursor_new(scan->a->trace, &options, NULL);
 	const struct trace_event *event;
 

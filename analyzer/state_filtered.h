@@ -9,7 +9,7 @@ struct trace_analysis;
 struct trace_process;
 
 struct process_filter {
-	bool is_on; /* only events of some processes were recorded */
+	bool is_on;		   /* only events of some processes were recorded */
 	struct hash_table passing; /* pid + 1 of the recorded processes */
 };
 

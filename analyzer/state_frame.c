@@ -12,10 +12,12 @@
 #include "state.h"
 #include "state_frame.h"
 
-static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame, int64_t ret)
+static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
+			  int64_t ret)
 {
 	bool trap = frame->kind == FRAME_TRAP;
-	struct call_row *row = acct_row(a, trap ? &thread->acct.traps : &thread->acct.calls, sizeof(*row), trap ? 1 : frame->call + 1ull);
+	struct call_row *row = acct_row(a, trap ? &thread->acct.traps : &thread->acct.calls, sizeof(*row),
+					trap ? 1 : frame->call + 1ull);
 	uint64_t elapsed = ns - frame->begin.ns;
 	struct thread_snapshot end;
 

@@ -40,7 +40,8 @@ static inline bool call_accepts(const struct trace_analysis *a, const struct fra
 {
 	enum call_class class = frame_class(a, frame);
 
-	return class == CALL_ACCEPT || (class == CALL_SOCKETCALL && frame->nr_args && (frame->args[0] == 5 || frame->args[0] == 18));
+	return class == CALL_ACCEPT ||
+	       (class == CALL_SOCKETCALL && frame->nr_args && (frame->args[0] == 5 || frame->args[0] == 18));
 }
 
 /** frames_pop() - end frames until @depth are left: account them and decide their waits */

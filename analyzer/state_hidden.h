@@ -12,16 +12,17 @@ struct trace_event;
 struct trace_thread;
 
 #define HIDDEN_LOG 64u
-struct hidden_slice { /* a time slice that a hidden thread had, or may have had */
+/* a time slice that a hidden thread had, or may have had */
+struct hidden_slice {
 	uint64_t from;
 	uint64_t to;
 };
 
 struct hidden_log {
-	bool any; /* threads without recorded events exist and may wake others */
+	bool any;				/* threads without recorded events exist and may wake others */
 	struct hidden_slice slices[HIDDEN_LOG]; /* a ring, by the end of the slices */
-	uint64_t pos; /* number of entries ever added to @slices */
-	struct hash_table readings; /* of threads that the kernel does not list: hidden_runs.c */
+	uint64_t pos;				/* number of entries ever added to @slices */
+	struct hash_table readings;		/* of threads that the kernel does not list: hidden_runs.c */
 };
 
 /** hidden_end() - at the end of the recording: close the slice of a hidden thread on @cpu */

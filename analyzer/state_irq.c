@@ -19,10 +19,12 @@ static void nest_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, e
 	if (cpu->nested == MAX_NESTED)
 		return;
 	cpu->nest[cpu->nested++] = (struct nest){.type = type, .number = number};
-	((struct interrupt_row *)acct_row(a, &a->interrupts, sizeof(struct interrupt_row), nest_key(&cpu->nest[cpu->nested - 1])))->count++;
+	((struct interrupt_row *)acct_row(a, &a->interrupts, sizeof(struct interrupt_row),
+					  nest_key(&cpu->nest[cpu->nested - 1])))
+		->count++;
 	if (cpu->current && cpu->current != &cpu->idle)
 		((struct interrupt_row *)acct_row(a, &cpu->current->acct.interrupts, sizeof(struct interrupt_row),
-						   nest_key(&cpu->nest[cpu->nested - 1])))
+						  nest_key(&cpu->nest[cpu->nested - 1])))
 			->count++;
 }
 

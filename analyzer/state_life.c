@@ -94,13 +94,15 @@ void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current
 		return;
 	}
 	frame = frame_syscall(caller);
-	if (frame && frame_class(a, frame) == CALL_EXEC && (!leader || leader->sched_state == SCHED_DEAD || (leader->flags & THREAD_EXITING)))
+	if (frame && frame_class(a, frame) == CALL_EXEC &&
+	    (!leader || leader->sched_state == SCHED_DEAD || (leader->flags & THREAD_EXITING)))
 		exchange_numbers(a, caller, current->process->pid);
 }
 
 /* ---- fork ---- */
 
-static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent, uint64_t flags)
+static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent,
+		    uint64_t flags)
 {
 	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
 	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
@@ -120,7 +122,8 @@ static void begin_in_call(struct trace_thread *child, struct trace_thread *paren
 	child->depth = 1;
 }
 
-static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork, const struct trace_thread *parent)
+static struct trace_process *process_of_child(struct trace_analysis *a, const struct trace_sched_fork *fork,
+					      const struct trace_thread *parent)
 {
 	struct trace_process *process;
 

@@ -183,7 +183,8 @@ int lost_prepare(struct trace_analysis *a)
 		a->gaps.losses[a->gaps.nr_losses++] = gap->start_ns;
 		if (gap->cause == TRACE_GAP_MISSED || is_structural(gap->stream, gap->cpu) || gap->cpu >= a->nr_cpus)
 			continue;
-		a->gaps.of_cpus[a->gaps.nr_of_cpus++] = (struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
+		a->gaps.of_cpus[a->gaps.nr_of_cpus++] =
+			(struct cpu_gap){.start = gap->start_ns, .end = gap->end_ns, .cpu = gap->cpu};
 	}
 	if (!sort_rows(a->gaps.of_cpus, a->gaps.nr_of_cpus, sizeof(*a->gaps.of_cpus), by_start))
 		return -ENOMEM;

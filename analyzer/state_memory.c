@@ -96,7 +96,8 @@ static bool maps_reserve(struct process_memory *memory, uint32_t nr)
 }
 
 /* Replaces maps[first .. last) by @with[0 .. nr). */
-static void maps_replace(struct process_memory *memory, uint32_t first, uint32_t last, const struct mapping *with, uint32_t nr)
+static void maps_replace(struct process_memory *memory, uint32_t first, uint32_t last, const struct mapping *with,
+			 uint32_t nr)
 {
 	memmove(&memory->maps[first + nr], &memory->maps[last], (memory->nr - last) * sizeof(*with));
 	memcpy(&memory->maps[first], with, nr * sizeof(*with));

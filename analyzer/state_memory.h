@@ -15,7 +15,8 @@ struct mapping {
 	file_idx file;
 };
 
-struct process_memory { /* shared by CLONE_VM */
+/* shared by CLONE_VM */
+struct process_memory {
 	struct mapping *maps; /* owned; by start, without overlap */
 	uint32_t nr;
 	uint32_t capacity;

@@ -39,7 +39,8 @@
 /* It has no event since the pause, or since another loss before @again_ns. */
 static bool is_stale(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread->sched_state != SCHED_DEAD && thread->sched_state != SCHED_ON_CPU && thread->since < a->restart.since_ns && gap_log_overlap(&a->gaps, thread->since, a->restart.since_ns);
+	return thread->sched_state != SCHED_DEAD && thread->sched_state != SCHED_ON_CPU &&
+	       thread->since < a->restart.since_ns && gap_log_overlap(&a->gaps, thread->since, a->restart.since_ns);
 }
 
 static bool was_described(const struct trace_analysis *a, const struct trace_thread *thread)
@@ -138,11 +139,13 @@ static bool has_arguments(const struct call *call, const struct frame *frame, co
 }
 
 /* The thread sleeps in the same call as before. */
-static bool agrees(const struct trace_analysis *a, const struct trace_thread *thread, const struct trace_start_thread *start)
+static bool agrees(const struct trace_analysis *a, const struct trace_thread *thread,
+		   const struct trace_start_thread *start)
 {
 	const struct frame *frame = &thread->frames[0];
 
-	if (start->running || !(start->state & SLEEPS) || (thread->sched_state != SCHED_BLOCKED && thread->sched_state != SCHED_OFF_AT_START))
+	if (start->running || !(start->state & SLEEPS) ||
+	    (thread->sched_state != SCHED_BLOCKED && thread->sched_state != SCHED_OFF_AT_START))
 		return false;
 	if (start->nr < 0 || (thread->flags & THREAD_MODE_UNKNOWN ? frame->call == CALL_UNKNOWN : !thread->depth))
 		return start->nr < 0 && !thread->depth;
@@ -231,7 +234,8 @@ static void look_ahead(struct trace_analysis *a, uint32_t number)
 			continue;
 		if (event->id == TRACE_EV_start_again)
 			a->restart.nr_ahead++;
-		else if (a->restart.nr_ahead == number && ((const struct trace_start_thread *)event->payload)->start_ns < a->restart.since_ns)
+		else if (a->restart.nr_ahead == number &&
+			 ((const struct trace_start_thread *)event->payload)->start_ns < a->restart.since_ns)
 			thread_described(a, event, a->restart.since_ns);
 	}
 	error = a->restart.ahead ? trace_cursor_error(a->restart.ahead, NULL) : 0;

@@ -9,9 +9,9 @@ struct trace_analysis;
 struct trace_cursor;
 
 struct restart {
-	uint64_t since_ns; /* when the current repetition of the start state began; 0: none */
+	uint64_t since_ns;	    /* when the current repetition of the start state began; 0: none */
 	struct trace_cursor *ahead; /* owned: reads ahead in it; NULL: not needed yet */
-	uint32_t nr, nr_ahead; /* start_again events: until now, until @ahead */
+	uint32_t nr, nr_ahead;	    /* start_again events: until now, until @ahead */
 };
 
 /**

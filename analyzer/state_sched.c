@@ -47,7 +47,8 @@
 
 /* ---- switch ---- */
 
-static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, uint32_t state)
+static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
+		       uint32_t state)
 {
 	thread->since = ns;
 	thread->cpu = cpu->cpu;
@@ -96,10 +97,12 @@ static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
  */
 static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 {
-	return thread->read_ns && thread->read_ns < ns && (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
+	return thread->read_ns && thread->read_ns < ns &&
+	       (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
 }
 
-static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns, const struct hidden_slice *slice)
+static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
+			 const struct hidden_slice *slice)
 {
 	pending_wait(a, thread, slice->from, NULL);
 	acct_unknown(a, thread, slice->to);
@@ -141,7 +144,8 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 			pending_wait(a, thread, ns, NULL);
 			break;
 		}
-		if (a->masks.no_wakings && !((thread->flags & THREAD_RAN_AT_START) || (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
+		if (a->masks.no_wakings && !((thread->flags & THREAD_RAN_AT_START) ||
+					     (thread->read_ns && thread->task_state == TRACE_TASK_RUNNING))) {
 			acct_unknown(a, thread, ns);
 			break;
 		}
@@ -222,7 +226,9 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->current = NULL;
 	if (is_thread(cpu, prev)) {
 		prev->flags &= ~THREAD_FROM_START;
-		switch_out(a, cpu, prev, ns, sw->prev_tid == cpu->quota_tid && sw->prev_state == TRACE_TASK_RUNNING ? TASK_STATE_QUOTA : sw->prev_state);
+		switch_out(a, cpu, prev, ns,
+			   sw->prev_tid == cpu->quota_tid && sw->prev_state == TRACE_TASK_RUNNING ? TASK_STATE_QUOTA
+												  : sw->prev_state);
 	}
 	cpu->quota_tid = 0;
 	next = sw->next_tid ? thread_living(a, sw->next_tid) : &cpu->idle;
@@ -246,8 +252,9 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 static bool sends_packets(const struct trace_analysis *a, const struct frame *frame)
 {
 	static const bool sends[NR_CALL_CLASSES] = {
-		[CALL_ACCEPT] = true, [CALL_CLOSE] = true, [CALL_CONNECT] = true, [CALL_EXIT] = true,	  [CALL_OTHER] = true,	[CALL_READ] = true,
-		[CALL_RECV] = true,   [CALL_SEND] = true,  [CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
+		[CALL_ACCEPT] = true,	[CALL_CLOSE] = true,  [CALL_CONNECT] = true,	 [CALL_EXIT] = true,
+		[CALL_OTHER] = true,	[CALL_READ] = true,   [CALL_RECV] = true,	 [CALL_SEND] = true,
+		[CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
 	};
 
 	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files.list[frame->file].mode));
@@ -258,11 +265,13 @@ static bool sends_packets(const struct trace_analysis *a, const struct frame *fr
  * other packet can be in the queue of this CPU. The thread under that softirq is therefore the
  * sender, and not merely interrupted.
  */
-static struct trace_thread *loopback_sender(const struct trace_analysis *a, const struct cpu *cpu, const struct waker *waker)
+static struct trace_thread *loopback_sender(const struct trace_analysis *a, const struct cpu *cpu,
+					    const struct waker *waker)
 {
 	const struct frame *frame = is_thread(cpu, cpu->current) ? frame_syscall(cpu->current) : NULL;
 
-	if (!cpu->loopback || !frame || cpu->nested != 1 || cpu->nest[0].type != NEST_SOFTIRQ || cpu->nest[0].number != SOFTIRQ_NET_RX)
+	if (!cpu->loopback || !frame || cpu->nested != 1 || cpu->nest[0].type != NEST_SOFTIRQ ||
+	    cpu->nest[0].number != SOFTIRQ_NET_RX)
 		return NULL;
 	if ((waker->cause != CAUSE_SOCKET && waker->cause != CAUSE_NETWORK) || !sends_packets(a, frame))
 		return NULL;
@@ -281,7 +290,8 @@ static bool waits_for_many(const struct trace_analysis *a, struct trace_thread *
  * A thread that exits closes its files. The poller was woken because of the other end of one of
  * them. A process that has both ends of a pipe open never sees it closed.
  */
-static void note_exit(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller, struct waker *waker)
+static void note_exit(struct trace_analysis *a, const struct trace_thread *dead, const struct trace_thread *poller,
+		      struct waker *waker)
 {
 	if (!poller->fds)
 		return;
@@ -340,7 +350,8 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	struct trace_thread *thread = thread_get(a, waking->tid);
 	struct waker waker;
 
-	if (!thread || thread->sched_state == SCHED_DEAD || thread->sched_state == SCHED_RUNNABLE || thread->sched_state == SCHED_UNKNOWN)
+	if (!thread || thread->sched_state == SCHED_DEAD || thread->sched_state == SCHED_RUNNABLE ||
+	    thread->sched_state == SCHED_UNKNOWN)
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
@@ -387,14 +398,16 @@ void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 {
 	const struct trace_cpu_stolen *stolen = event->payload;
 	struct trace_thread *before = cpu->before.tid ? thread_find(a, cpu->before.tid) : NULL;
-	uint64_t slice_ns = ns - cpu->slice_since, since_switch = stolen->ns > cpu->slice_woken ? stolen->ns - cpu->slice_woken : 0;
+	uint64_t slice_ns = ns - cpu->slice_since,
+		 since_switch = stolen->ns > cpu->slice_woken ? stolen->ns - cpu->slice_woken : 0;
 	uint64_t own = since_switch < slice_ns ? since_switch : slice_ns, rest = since_switch - own;
 
 	if (ns < cpu->gap_until || !is_thread(cpu, cpu->current))
 		return;
 	cpu->current->acct.stolen += own;
 	if (before)
-		before->acct.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest : cpu->before.ns - cpu->before.stolen;
+		before->acct.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest
+										  : cpu->before.ns - cpu->before.stolen;
 	cpu->slice_stolen = own;
 }
 
@@ -459,7 +472,8 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	const struct trace_sched_migrate *migrate = event->payload;
 	struct trace_thread *thread = thread_find(a, migrate->tid);
 
-	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->sched_state == SCHED_ON_CPU || thread->sched_state == SCHED_DEAD)
+	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->sched_state == SCHED_ON_CPU ||
+	    thread->sched_state == SCHED_DEAD)
 		return;
 	if (thread->sched_state == SCHED_RUNNABLE) {
 		acct_queued(a, thread, ns, NULL);

@@ -114,7 +114,10 @@ static const struct socket_state *sock_find(const struct trace_analysis *a, uint
 
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 {
-	const struct socket_state *sock = sock_find(a, ino), *peer = !sock ? NULL : sock->family == AF_UNIX ? sock_find(a, sock->peer_ino) : sock_peer(a, sock);
+	const struct socket_state *sock = sock_find(a, ino), *peer = !sock ? NULL
+								     : sock->family == AF_UNIX
+									     ? sock_find(a, sock->peer_ino)
+									     : sock_peer(a, sock);
 	size_t idx = sock ? (size_t)(sock - a->sockets.list) : 0, other = peer ? (size_t)(peer - a->sockets.list) : 0;
 
 	marks[idx / 64] |= 1ull << idx % 64;
@@ -149,18 +152,21 @@ static void sock_learn(struct trace_analysis *a, const struct socket_state *seen
 		return;
 	*sock = *seen;
 	sock->sweeps = a->sweep.nr;
-	if (sock->family != AF_UNIX && sock->ends.remote_port && !tuple_add(&a->sockets.by_tuple, &sock->ends, (uint64_t)(sock - a->sockets.list)))
+	if (sock->family != AF_UNIX && sock->ends.remote_port &&
+	    !tuple_add(&a->sockets.by_tuple, &sock->ends, (uint64_t)(sock - a->sockets.list)))
 		a->failed = -ENOMEM;
 }
 
-#define SOCK_FROM(record, number, process)                                                                     \
-	{                                                                                                      \
-		.ino = (record)->ino, .peer_ino = (record)->peer_ino, .family = (record)->family,              \
-		.ends = {.local = {(record)->local_hi, (record)->local_lo},                                    \
-			 .remote = {(record)->remote_hi, (record)->remote_lo},                                 \
-			 .local_port = (record)->local_port, .remote_port = (record)->remote_port,             \
-			 .protocol = (uint16_t)(record)->protocol, .net = (number)},                           \
-		.type = (record)->type, .state = (uint16_t)(record)->state, .owner = (process)                 \
+#define SOCK_FROM(record, number, process)                                                        \
+	{                                                                                         \
+		.ino = (record)->ino, .peer_ino = (record)->peer_ino, .family = (record)->family, \
+		.ends = {.local = {(record)->local_hi, (record)->local_lo},                       \
+			 .remote = {(record)->remote_hi, (record)->remote_lo},                    \
+			 .local_port = (record)->local_port,                                      \
+			 .remote_port = (record)->remote_port,                                    \
+			 .protocol = (uint16_t)(record)->protocol,                                \
+			 .net = (number)},                                                        \
+		.type = (record)->type, .state = (uint16_t)(record)->state, .owner = (process)    \
 	}
 
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner)

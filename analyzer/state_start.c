@@ -67,7 +67,8 @@ static void start_damaged(void *analysis, const struct trace_gap *gap)
 
 static int load_start_state(struct trace_analysis *a, struct trace_error *ret_error)
 {
-	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true, .damaged = start_damaged, .damaged_data = a};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .start_state = true, .damaged = start_damaged, .damaged_data = a};
 	struct trace_cursor *cursor = trace_cursor_new(a->trace, &options, ret_error);
 	const struct trace_event *event;
 	int error;
@@ -130,9 +131,11 @@ static bool names_current(const struct trace_event *event, uint32_t *ret_tid)
 
 static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_first, struct trace_error *ret_error)
 {
-	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit};
+	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork,
+				       TRACE_EV_sched_exec, TRACE_EV_sched_exit};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = a->start_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .from_ns = a->start_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -160,8 +163,8 @@ static void find_running(const struct trace_analysis *a, struct first *firsts)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			struct first *first = &firsts[thread->cpu];
 
-			if (thread->sched_state == SCHED_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) && !first->running &&
-			    (first->what != FIRST_LOST || thread->read_ns <= first->lost_ns))
+			if (thread->sched_state == SCHED_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) &&
+			    !first->running && (first->what != FIRST_LOST || thread->read_ns <= first->lost_ns))
 				first->running = thread;
 		}
 }
@@ -183,7 +186,8 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
  * Events that name their own subject, since the thread on the CPU is not known at that time; and
  * events that concern no thread.
  */
-static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit, TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
+static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit,
+				     TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
 
 /* Returns 0 if the event concerns no thread. */
 static uint32_t older_tid(const struct trace_event *event)
@@ -233,7 +237,8 @@ static void end_exited(struct trace_analysis *a, const struct first *firsts)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
-			if ((thread->flags & THREAD_EXITING) && !(thread->flags & THREAD_FROM_START) && !is_first(a, firsts, thread->tid))
+			if ((thread->flags & THREAD_EXITING) && !(thread->flags & THREAD_FROM_START) &&
+			    !is_first(a, firsts, thread->tid))
 				thread_end(a, thread, a->start_ns);
 }
 
@@ -316,7 +321,8 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 
 static bool may_be_dead(const struct trace_thread *thread)
 {
-	return (thread->flags & THREAD_FROM_START) && thread->sched_state == SCHED_OFF_AT_START && (thread->task_state & TASK_STATES_ENDED);
+	return (thread->flags & THREAD_FROM_START) && thread->sched_state == SCHED_OFF_AT_START &&
+	       (thread->task_state & TASK_STATES_ENDED);
 }
 
 /* When the last of them was read; 0: there are none. */
@@ -339,18 +345,23 @@ static uint64_t dead_read_ns(const struct trace_analysis *a)
 static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {[TRACE_EV_sched_exit / 64] = 1ull << TRACE_EV_sched_exit % 64};
-	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .from_ns = a->start_ns, .to_ns = dead_read_ns(a)};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .mask = mask, .from_ns = a->start_ns, .to_ns = dead_read_ns(a)};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	int error;
 
-	if (!options.to_ns || !a->handlers[TRACE_EV_sched_exit] || trace_analysis_recorded(a, TRACE_EV_sched_exit) != TRACE_RECORDED_ALWAYS)
+	if (!options.to_ns || !a->handlers[TRACE_EV_sched_exit] ||
+	    trace_analysis_recorded(a, TRACE_EV_sched_exit) != TRACE_RECORDED_ALWAYS)
 		return 0;
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
 	while ((event = trace_cursor_next(cursor))) {
-		struct trace_thread *thread = event->id == TRACE_EV_sched_exit ? thread_find(a, ((const struct trace_sched_exit *)event->payload)->tid) : NULL;
+		struct trace_thread *thread =
+			event->id == TRACE_EV_sched_exit
+				? thread_find(a, ((const struct trace_sched_exit *)event->payload)->tid)
+				: NULL;
 
 		if (thread && may_be_dead(thread))
 			thread->task_state = TRACE_TASK_INTERRUPTIBLE;

@@ -133,7 +133,8 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 /* ---- effects of a successful return ---- */
 
 /* The kernel uses 32 bits of each number. */
-static void effect_close_range(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+static void effect_close_range(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			       int64_t ret)
 {
 	if (frame->args[2] & RANGE_CLOEXEC)
 		fd_cloexec_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
@@ -141,7 +142,8 @@ static void effect_close_range(struct trace_analysis *a, struct trace_thread *th
 
 static void effect_dup(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	bool is_2 = frame_class(a, frame) == CALL_DUP2, cloexec = is_2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
+	bool is_2 = frame_class(a, frame) == CALL_DUP2,
+	     cloexec = is_2 && frame->nr_args >= 3 && (frame->args[2] & O_CLOEXEC);
 
 	/* the close-on-exec flag does not change either */
 	if (is_2 && (int32_t)frame->args[0] == ret)
@@ -175,7 +177,8 @@ static void effect_open(struct trace_analysis *a, struct trace_thread *thread, c
 		fd_put(a, thread, ret, file_get(a, thread->path, 0, 0, 0), false);
 }
 
-static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			   int64_t ret)
 {
 	if (frame->args[0] & CLONE_FILES)
 		fds_own(a, thread);
@@ -226,7 +229,8 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		thread->memory = memory_new(a);
 	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
 		return;
-	memory_map(a, thread->memory, start, end, anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]));
+	memory_map(a, thread->memory, start, end,
+		   anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]));
 }
 
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -256,7 +260,8 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 	memory_map(a, thread->memory, (uint64_t)ret, end, file);
 }
 
-static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			    int64_t ret)
 {
 	file_count_written(a, thread, frame->file, (uint64_t)ret);
 	file_count_read(a, thread, fd_file(thread, (int32_t)frame->args[1]), (uint64_t)ret);
@@ -268,7 +273,8 @@ static void effect_splice(struct trace_analysis *a, struct trace_thread *thread,
 	file_count_written(a, thread, fd_file(thread, (int32_t)frame->args[2]), (uint64_t)ret);
 }
 
-static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct trace_thread *, const struct frame *, int64_t) = {
+static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct trace_thread *, const struct frame *,
+					      int64_t) = {
 	[CALL_CLOSE_RANGE] = effect_close_range,
 	[CALL_DUP] = effect_dup,
 	[CALL_DUP2] = effect_dup,

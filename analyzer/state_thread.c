@@ -81,7 +81,8 @@ void process_set_comm(struct trace_thread *thread, const char *comm)
 		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
 	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
 		thread->flags |= THREAD_SOFTIRQ_DAEMON;
-	if (!(thread->flags & THREAD_KERNEL) && (strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0))
+	if (!(thread->flags & THREAD_KERNEL) &&
+	    (strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0))
 		thread->flags |= THREAD_IO_WORKER;
 }
 
@@ -135,7 +136,8 @@ struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
 	return a->threads.pages[tid / TID_PAGE][tid % TID_PAGE];
 }
 
-struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns)
+struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
+				uint64_t start_ns)
 {
 	struct trace_thread **slot = tid && tid < MAX_TID && process ? thread_slot(a, tid) : NULL;
 	struct trace_thread *thread = slot ? arena_take(&a->arena, sizeof(*thread)) : NULL;

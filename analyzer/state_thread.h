@@ -16,16 +16,17 @@
 
 struct trace_analysis;
 
-#define MAX_FRAMES 3
-#define MAX_PENDING 2
+#define MAX_FRAMES	  3
+#define MAX_PENDING	  2
 #define TASK_STATES_ENDED (TRACE_TASK_DEAD | TRACE_TASK_EXIT_DEAD | TRACE_TASK_EXIT_ZOMBIE)
-#define TASK_STATE_NEW 0x800 /* TASK_NEW of Linux: forked, not woken yet */
+#define TASK_STATE_NEW	  0x800 /* TASK_NEW of Linux: forked, not woken yet */
 /* not a state of Linux: runnable, but its CPU quota is used up */
 #define TASK_STATE_QUOTA (1u << 31)
 
-enum sched_state { /* scheduling state of a thread; ON_CPU: struct cpu accounts the time */
+/* scheduling state of a thread; ON_CPU: struct cpu accounts the time */
+enum sched_state {
 	SCHED_ON_CPU,
-	SCHED_RUNNABLE,	    /* runnable, waits for a CPU */
+	SCHED_RUNNABLE, /* runnable, waits for a CPU */
 	SCHED_BLOCKED,
 	SCHED_NEW,	    /* forked, not woken yet */
 	SCHED_OFF_AT_START, /* blocked or queued since the start: its first event decides which */
@@ -39,20 +40,20 @@ enum thread_flag {
 	THREAD_EXITING = 4,
 	/* in user mode or in a system call; frames[0] is prepared for the latter */
 	THREAD_MODE_UNKNOWN = 8,
-	THREAD_RECLAIM = 16,	 /* between reclaim_begin and reclaim_end */
-	THREAD_FROM_START = 32,	 /* created from the start state, and no event about it since */
-	THREAD_THROTTLED = 64,	 /* fs_throttle was recorded in this system call */
+	THREAD_RECLAIM = 16,	/* between reclaim_begin and reclaim_end */
+	THREAD_FROM_START = 32, /* created from the start state, and no event about it since */
+	THREAD_THROTTLED = 64,	/* fs_throttle was recorded in this system call */
 	THREAD_VFORK = 128,
 	THREAD_RAN_AT_START = 256, /* the start state says that it was running */
 	THREAD_VISIBLE = 512,	   /* its events are recorded: state_hidden.c */
 	THREAD_IO_WORKER = 1024,   /* an io_uring worker: makes no system calls of its own */
 	/* the start state says that its events are not recorded: state_hidden.c */
 	THREAD_HIDDEN = 2048,
-	THREAD_RETURNS = 8192,	   /* the current event ends its system call, with result ret */
-	THREAD_FILTERED = 16384,   /* a filter excludes its events: state_filtered.c */
+	THREAD_RETURNS = 8192,	 /* the current event ends its system call, with result ret */
+	THREAD_FILTERED = 16384, /* a filter excludes its events: state_filtered.c */
 	/* its last fault event was the end of a fault, not known to be major */
 	THREAD_FAULT_OVER = 32768,
-	THREAD_ASLEEP = 4096,	   /* HIDDEN, and by the kernel's counters it never ran */
+	THREAD_ASLEEP = 4096, /* HIDDEN, and by the kernel's counters it never ran */
 };
 
 /* Sums of a thread at one time. The difference of two snapshots is what happened in between. */
@@ -75,20 +76,30 @@ struct frame {
 	bool fd_seen; /* an fs_open event gave the result */
 	bool major;
 	uint64_t args[6]; /* args[0] is in the same cache line as the fields above */
-	uint32_t dev;  /* trap: device of the file of the missing page, if the file has no name */
+	uint32_t dev;	  /* trap: device of the file of the missing page, if the file has no name */
 };
 
 /* The work of the waker, or of the interrupt that made the wakeup. */
 /* UNSEEN: an interrupt without recorded details */
-enum cause { CAUSE_NONE, CAUSE_BLOCK, CAUSE_NETWORK, CAUSE_TIMER, CAUSE_SOCKET, CAUSE_DEVICE, CAUSE_KERNEL, CAUSE_RCU, CAUSE_UNSEEN };
+enum cause {
+	CAUSE_NONE,
+	CAUSE_BLOCK,
+	CAUSE_NETWORK,
+	CAUSE_TIMER,
+	CAUSE_SOCKET,
+	CAUSE_DEVICE,
+	CAUSE_KERNEL,
+	CAUSE_RCU,
+	CAUSE_UNSEEN
+};
 struct waker {
-	uint64_t ns; /* 0: no waker was recorded */
+	uint64_t ns;		     /* 0: no waker was recorded */
 	struct trace_thread *thread; /* TASK context only */
 	/* the kernel thread that made the wakeup for @thread; NULL: @thread did */
 	struct trace_thread *worker;
-	uint64_t detail;	     /* SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id */
-	uint32_t call;		     /* the waker's system call, CALL_UNKNOWN if none */
-	file_idx file;		     /* the file that @call acts on */
+	uint64_t detail; /* SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id */
+	uint32_t call;	 /* the waker's system call, CALL_UNKNOWN if none */
+	file_idx file;	 /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
 	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
@@ -114,46 +125,47 @@ struct cpu_share {
 
 /* a run-queue episode: a thread never sleeps, it runs or waits for a CPU: slice_log.c */
 struct rq_episode {
-	uint64_t first;	 /* number of the CPU's first time slice that began in the episode */
-	uint64_t own;	 /* number of the thread's own slice, which ended its last wait */
-	uint64_t left_ns; /* waiting time not charged yet to the other slices */
-	uint64_t irq_ns; /* time of interrupts of the CPU in the waits */
-	uint64_t own_ns; /* the thread's own slices in the episode, without interrupts */
+	uint64_t first;	      /* number of the CPU's first time slice that began in the episode */
+	uint64_t own;	      /* number of the thread's own slice, which ended its last wait */
+	uint64_t left_ns;     /* waiting time not charged yet to the other slices */
+	uint64_t irq_ns;      /* time of interrupts of the CPU in the waits */
+	uint64_t own_ns;      /* the thread's own slices in the episode, without interrupts */
 	uint64_t last_own_ns; /* the last of its own slices, if another wait follows */
-	uint64_t names;	 /* how many processes may be named as holders of the CPU */
+	uint64_t names;	      /* how many processes may be named as holders of the CPU */
 	uint32_t nr_waits;
 	uint32_t cpu;
-	uint32_t at; /* index in the CPU's list of episodes */
+	uint32_t at;  /* index in the CPU's list of episodes */
 	bool is_long; /* one wait was too long to name all processes that held the CPU */
 };
 
-struct trace_thread { /* fields by frequency of use; a thread begins on a cache line */
+/* fields by frequency of use; a thread begins on a cache line */
+struct trace_thread {
 	uint32_t idx; /* trace_thread_index() */
 	uint32_t process_idx;
 	uint32_t tid;
 	uint16_t flags;
 	uint8_t sched_state; /* enum sched_state */
-	uint8_t depth; /* number of frames in use */
+	uint8_t depth;	     /* number of frames in use */
 	uint8_t nr_pending;
 	uint8_t nr_latencies;
-	bool in_episode : 1;   /* @episode has waits that are not in the accounting yet */
+	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;	     /* off the CPUs: when its scheduling state began */
 	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */
 	uint64_t queued_ns;
-	uint64_t queued_irq; /* interrupt time of the CPU */
+	uint64_t queued_irq;   /* interrupt time of the CPU */
 	uint64_t queued_slice; /* number of the CPU's next time slice */
-	uint32_t task_state; /* if BLOCKED */
+	uint32_t task_state;   /* if BLOCKED */
 	uint32_t nr_shares;
 	struct acct_slab *slab; /* its slab; NULL: none yet, or the thread is dead */
 	struct trace_process *process;
-	struct fd_table *fds;	   /* counted reference */
-	struct process_memory *memory;	   /* counted reference */
-	int64_t ret;		   /* if THREAD_RETURNS */
-	uint64_t last_wait;	   /* wait_key() of the last wait with a decided cause, 0: none */
-	uint64_t last_wait_ns;	   /* the end of that wait */
+	struct fd_table *fds;	       /* counted reference */
+	struct process_memory *memory; /* counted reference */
+	int64_t ret;		       /* if THREAD_RETURNS */
+	uint64_t last_wait;	       /* wait_key() of the last wait with a decided cause, 0: none */
+	uint64_t last_wait_ns;	       /* the end of that wait */
 	/* when the start state read it, until a system call of it begins or ends; else 0 */
 	uint64_t read_ns;
 	struct acct acct;
@@ -168,11 +180,11 @@ struct trace_thread { /* fields by frequency of use; a thread begins on a cache 
 	 * They move there when a caller asks for them or the thread dies.
 	 */
 	struct hash_table uses;
-	struct trace_thread *next; /* next thread of the process */
+	struct trace_thread *next;     /* next thread of the process */
 	struct trace_thread *next_ran; /* if @ran */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
-	char *path;	    /* owned: the path argument of the last call that had one */
+	char *path; /* owned: the path argument of the last call that had one */
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: size of @packed; 0: the sums are not packed */
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
@@ -183,7 +195,8 @@ struct trace_thread { /* fields by frequency of use; a thread begins on a cache 
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
 };
-_Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE && offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
+_Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
+		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
 		       offsetof(struct trace_thread, frames) % CACHE_LINE == 0,
 	       "what one event needs is in few lines of the cache");
 
@@ -194,8 +207,8 @@ struct trace_process {
 	uint32_t uid;
 	string_id exe;
 	bool kernel;
-	uint32_t ns_pid;  /* its pid in its own pid namespace */
-	uint64_t cgroup;  /* id of the control group */
+	uint32_t ns_pid; /* its pid in its own pid namespace */
+	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
 	file_idx uring_file; /* file of the io_uring request that completed last */
 	uint64_t uring_ns;   /* when that request completed */
@@ -208,18 +221,19 @@ struct trace_process {
 /* Pseudo processes, which stand for no single process. Real processes follow. */
 enum { PROCESS_IDLE = 0, PROCESS_INTERRUPTS, PROCESS_SEVERAL, PROCESS_UNKNOWN, NR_PSEUDO_PROCESSES };
 
-#define MAX_TID (1u << 22) /* PID_MAX_LIMIT of Linux */
+#define MAX_TID	 (1u << 22) /* PID_MAX_LIMIT of Linux */
 #define TID_PAGE 1024u
 struct thread_table {
 	struct trace_thread **pages[MAX_TID / TID_PAGE]; /* owned: the latest threads by id */
-	uint32_t nr; /* of all threads, dead ones too */
-	struct trace_process **processes; /* owned, and each with its threads */
+	uint32_t nr;					 /* of all threads, dead ones too */
+	struct trace_process **processes;		 /* owned, and each with its threads */
 	uint32_t nr_processes, max_processes;
 	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
 };
 
 struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
-struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process, uint64_t start_ns);
+struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
+				uint64_t start_ns);
 /**
  * thread_slot() - the pointer to the living thread of id @tid, which is less than MAX_TID
  *

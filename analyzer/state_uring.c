@@ -147,7 +147,8 @@ void uring_mark(const struct trace_analysis *a, uint64_t *marks)
 			marks[row->file / 64] |= 1ull << row->file % 64;
 }
 
-const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file)
+const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process,
+		       file_idx *ret_file)
 {
 	const struct uring_row *row = at;
 

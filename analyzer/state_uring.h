@@ -15,7 +15,8 @@ struct trace_process;
  *
  * Returns NULL after the last one.
  */
-const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process, file_idx *ret_file);
+const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process,
+		       file_idx *ret_file);
 
 /** uring_mark() - set the bits of the files of all requests in progress */
 void uring_mark(const struct trace_analysis *a, uint64_t *marks);

@@ -31,9 +31,11 @@ void on_user_stream(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 	(void)cpu;
 	(void)ns;
-	((struct stream_row *)acct_row(a, &a->user.streams, sizeof(struct stream_row), stream->stream + 1ull))->pid = stream->pid;
+	((struct stream_row *)acct_row(a, &a->user.streams, sizeof(struct stream_row), stream->stream + 1ull))->pid =
+		stream->pid;
 	if (exe && *exe)
-		((struct program_row *)acct_row(a, &a->user.programs, sizeof(struct program_row), stream->pid + 1ull))->exe = strings_intern(&a->strings, exe);
+		((struct program_row *)acct_row(a, &a->user.programs, sizeof(struct program_row), stream->pid + 1ull))
+			->exe = strings_intern(&a->strings, exe);
 }
 
 const char *trace_stream_exe(const struct trace_analysis *a, uint32_t pid)

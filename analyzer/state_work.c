@@ -23,14 +23,16 @@ static struct trace_thread *queuer_on(const struct cpu *cpu)
 
 void on_work_queue(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	struct work_row *row = acct_row(a, &a->works, sizeof(*row), ((const struct trace_work_queue *)event->payload)->work | 1);
+	struct work_row *row = acct_row(a, &a->works, sizeof(*row),
+					((const struct trace_work_queue *)event->payload)->work | 1);
 
 	row->queuer = queuer_on(cpu);
 }
 
 void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	struct work_row *row = table_find(&a->works, sizeof(*row), ((const struct trace_work_start *)event->payload)->work | 1);
+	struct work_row *row = table_find(&a->works, sizeof(*row),
+					  ((const struct trace_work_start *)event->payload)->work | 1);
 
 	if (!cpu->current || !(cpu->current->flags & THREAD_KERNEL))
 		return;

@@ -34,7 +34,8 @@ struct span_wait {
 	uint64_t count;
 };
 
-struct owner { /* the process of an event or span */
+/* the process of an event or span */
+struct owner {
 	const struct trace_process *process;
 	uint32_t pid;
 };
@@ -73,13 +74,13 @@ struct span_sum {
 struct stretch {
 	struct stretch *older, *newer; /* of the same thread, which owns them */
 	uint64_t from_ns;
-	uint64_t pins;	    /* open segments that begin here */
+	uint64_t pins;		 /* open segments that begin here */
 	struct hash_table waits; /* struct span_wait */
 };
 
 /** struct segment - time of one thread, since a reading of its sums */
 struct segment {
-	struct span_sum *span; /* NULL: none */
+	struct span_sum *span;		   /* NULL: none */
 	const struct trace_thread *thread; /* NULL: unknown */
 	uint64_t from_ns;
 	struct trace_times before;
@@ -126,10 +127,10 @@ struct actor {
 	struct hash_table met;	/* struct number_row: event id + 1 -> time of its latest event */
 	struct segment mark;
 	string_id mark_name, mark_provider;
-	struct user_request *requests;	/* the newest on which it works; linked by older and newer */
-	struct stretch *newest;		/* owned, and so are all older ones */
-	uint64_t followed_ns;		/* time of its waits while a request was followed */
-	struct following *followed;	/* owned; nr_followed of MAX_FOLLOWED */
+	struct user_request *requests; /* the newest on which it works; linked by older and newer */
+	struct stretch *newest;	       /* owned, and so are all older ones */
+	uint64_t followed_ns;	       /* time of its waits while a request was followed */
+	struct following *followed;    /* owned; nr_followed of MAX_FOLLOWED */
 	uint32_t nr_followed;
 };
 
@@ -150,25 +151,25 @@ struct trace_user_events {
 	struct strings strings;
 	struct event_kind *kinds; /* owned; by id - TRACE_EV_MAX */
 	size_t nr_kinds;
-	struct hash_table actors;	  /* pid, tid -> struct actor */
-	struct hash_table programs;	  /* pid + 1 -> struct program */
-	struct program *used;	  /* programs with used actors */
-	struct actor *used_probed; /* actors with events of probes */
-	struct hash_table by_thread;	  /* struct trace_thread -> struct actor */
-	struct hash_table requests;	  /* struct user_request_row */
-	size_t next_gap;	  /* of the trace, not reached yet */
-	uint64_t next_gap_ns;	  /* or a late gap's; UINT64_MAX: none */
-	size_t next_damage;	  /* late gap of the analysis, not reached yet */
+	struct hash_table actors;    /* pid, tid -> struct actor */
+	struct hash_table programs;  /* pid + 1 -> struct program */
+	struct program *used;	     /* programs with used actors */
+	struct actor *used_probed;   /* actors with events of probes */
+	struct hash_table by_thread; /* struct trace_thread -> struct actor */
+	struct hash_table requests;  /* struct user_request_row */
+	size_t next_gap;	     /* of the trace, not reached yet */
+	uint64_t next_gap_ns;	     /* or a late gap's; UINT64_MAX: none */
+	size_t next_damage;	     /* late gap of the analysis, not reached yet */
 	/* pid, UINT32_MAX for probes -> end of the time in which events of it may be missing */
 	struct hash_table blind;
 	struct hash_table event_index; /* -> struct event_sum */
 	struct hash_table span_index;  /* -> struct span_sum */
-	struct event_sum **events; /* owned, and each */
+	struct event_sum **events;     /* owned, and each */
 	size_t nr_events, events_room;
 	struct span_sum **spans; /* owned, and each */
 	size_t nr_spans, spans_room;
-	struct stretch *spare;	/* owned, linked by older: free ones */
-	uint64_t steps;		/* budget of steps; user_waits.c */
+	struct stretch *spare;	      /* owned, linked by older: free ones */
+	uint64_t steps;		      /* budget of steps; user_waits.c */
 	struct user_results *results; /* owned; NULL until the first query */
 };
 
@@ -180,10 +181,12 @@ void latency_add(struct trace_user_events *user, struct latency *latency, uint64
 /** event_sum() - the sum of @name in the process of @owner; made if missing; NULL: out of memory */
 struct event_sum *event_sum(struct trace_user_events *user, const struct owner *owner, string_id name);
 /** span_sum() - the same for a span; NULL also if there are too many kinds of spans */
-struct span_sum *span_sum(struct trace_user_events *user, const struct owner *owner, enum trace_span_kind kind, string_id name, string_id from);
+struct span_sum *span_sum(struct trace_user_events *user, const struct owner *owner, enum trace_span_kind kind,
+			  string_id name, string_id from);
 void times_add(struct trace_times *to, const struct trace_times *times);
 /** wait_add() - add @ns and @count to the row of @wait in @waits; 2^64 - n subtracts n */
-void wait_add(struct trace_user_events *user, struct hash_table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count);
+void wait_add(struct trace_user_events *user, struct hash_table *waits, const struct span_wait *wait, uint64_t ns,
+	      uint64_t count);
 void waits_merge(struct trace_user_events *user, struct hash_table *into, const struct hash_table *from);
 uint64_t waits_sum(const struct hash_table *waits);
 /**
@@ -194,7 +197,8 @@ struct trace_times times_since(const struct trace_times *now, const struct trace
 /**
  * span_add() - add a span that took @elapsed; time in neither @times nor @queued counts as unseen
  */
-void span_add(struct trace_user_events *user, struct span_sum *span, uint64_t elapsed, const struct trace_times *times, uint64_t queued);
+void span_add(struct trace_user_events *user, struct span_sum *span, uint64_t elapsed, const struct trace_times *times,
+	      uint64_t queued);
 uint64_t owner_key(const struct owner *owner);
 bool same_owner(const struct owner *left, const struct owner *right);
 static inline uint64_t user_mix(uint64_t hash, uint64_t value)
@@ -212,7 +216,8 @@ void steps_earn(struct trace_user_events *user);
  * segment_begin() - begin @segment of @actor now, for @span
  * @collect: collect its waits.
  */
-void segment_begin(struct trace_user_events *user, struct actor *actor, struct segment *segment, struct span_sum *span, bool collect);
+void segment_begin(struct trace_user_events *user, struct actor *actor, struct segment *segment, struct span_sum *span,
+		   bool collect);
 /** segment_drop() - end @segment without a result */
 void segment_drop(struct trace_user_events *user, struct actor *actor, struct segment *segment);
 /**
@@ -235,17 +240,18 @@ struct user_request {
 	struct actor *actor; /* works on it; NULL: none */
 	struct segment segment;
 	struct user_request *older, *newer; /* of the actor, in the order in which they began there */
-	struct user_request *same; /* next with the same hash */
+	struct user_request *same;	    /* next with the same hash */
 	struct program *program;
 	struct user_request *next, *prev; /* of the program */
 	uint64_t begin_ns;
-	uint64_t since_ns; /* it has had no actor since then */
-	uint64_t followed_ns;  /* the actor's followed_ns when the segment began */
+	uint64_t since_ns;    /* it has had no actor since then */
+	uint64_t followed_ns; /* the actor's followed_ns when the segment began */
 	struct trace_times times;
 	uint64_t queued;
 	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
-	struct hash_table waits;		 /* struct span_wait: those of earlier segments that the span has already */
-	bool is_followed;		 /* the span gets its waits as they arrive */
+	/* struct span_wait: those of earlier segments that the span has already */
+	struct hash_table waits;
+	bool is_followed; /* the span gets its waits as they arrive */
 };
 
 /**

@@ -88,7 +88,8 @@ static struct program *program_of(struct trace_user_events *u, uint32_t pid)
 	return row && row->pointer ? row->pointer : user_fail(u);
 }
 
-static struct actor *actor_new(struct trace_user_events *u, uint32_t pid, uint32_t tid, const struct trace_event_type *type)
+static struct actor *actor_new(struct trace_user_events *u, uint32_t pid, uint32_t tid,
+			       const struct trace_event_type *type)
 {
 	struct program *program = program_of(u, pid);
 	struct actor *actor = program ? calloc(1, sizeof(*actor)) : NULL;
@@ -141,7 +142,8 @@ static struct actor *actor_of(struct trace_user_events *u, const struct trace_ev
 
 	if (thread && !pid)
 		pid = trace_process_pid(trace_thread_process(thread));
-	row = table_add(&u->actors, sizeof(*row), (uint64_t)pid << 32 | (thread ? trace_thread_tid(thread) : tid) | 1ull << 63);
+	row = table_add(&u->actors, sizeof(*row),
+			(uint64_t)pid << 32 | (thread ? trace_thread_tid(thread) : tid) | 1ull << 63);
 	if (!row)
 		return user_fail(u);
 	if (!row->pointer)
@@ -163,12 +165,13 @@ static double value_of(const struct trace_event *event, const struct trace_field
 		return 0;
 	if (field->kind == TRACE_KIND_FLOAT)
 		return trace_event_double(event, field);
-	return field->is_signed ? (double)(int64_t)trace_event_u64(event, field) : (double)trace_event_u64(event, field);
+	return field->is_signed ? (double)(int64_t)trace_event_u64(event, field)
+				: (double)trace_event_u64(event, field);
 }
 
 /* Values in place of a pid: all processes; all threads with events in the kernel's streams. */
 #define EVERYBODY 0u
-#define PROBED UINT32_MAX
+#define PROBED	  UINT32_MAX
 
 /* True if events of the actor's process may be missing at this time. */
 static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
@@ -181,7 +184,8 @@ static bool is_blind(const struct trace_user_events *u, const struct actor *acto
 	return blind && trace_analysis_now(u->analysis) <= blind->number;
 }
 
-static void count(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind, const struct trace_event *event)
+static void count(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind,
+		  const struct trace_event *event)
 {
 	struct event_sum *sum = event_sum(u, &actor->owner, kind->name);
 	struct number_row *met = table_add(&actor->met, sizeof(*met), event->id + 1ull);
@@ -348,7 +352,8 @@ void user_events_close(struct trace_user_events *u)
 
 static void gap_find(struct trace_user_events *u)
 {
-	const struct trace_gap *gap = u->next_gap < trace_nr_gaps(u->trace) ? trace_get_gap(u->trace, u->next_gap) : NULL;
+	const struct trace_gap *gap = u->next_gap < trace_nr_gaps(u->trace) ? trace_get_gap(u->trace, u->next_gap)
+									    : NULL;
 
 	u->next_gap_ns = gap ? gap->start_ns : UINT64_MAX;
 }
@@ -484,7 +489,8 @@ static bool has_user_events(const struct trace *trace)
 	return false;
 }
 
-struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error)
+struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis,
+						struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_user_events *u = calloc(1, sizeof(*u));

@@ -20,7 +20,7 @@ static uint64_t request_key(const struct owner *owner, string_id name, uint64_t 
 
 /* The pointer to this request, or the pointer that would have it; NULL: no request has its hash. */
 static struct user_request **request_find(struct trace_user_events *u, const struct owner *owner, string_id name,
-				     uint64_t id)
+					  uint64_t id)
 {
 	struct user_request_row *row = table_find(&u->requests, sizeof(*row), request_key(owner, name, id));
 	struct user_request **at = row ? &row->first : NULL;

@@ -24,7 +24,8 @@ const char *trace_span_kind_name(enum trace_span_kind kind)
 /* ---- times ---- */
 
 /* The smallest time that @part of @of times do not exceed. */
-static uint64_t quantile(const struct latency *latency, const struct histogram_count *times, size_t nr, uint64_t part, uint64_t of)
+static uint64_t quantile(const struct latency *latency, const struct histogram_count *times, size_t nr, uint64_t part,
+			 uint64_t of)
 {
 	uint64_t wanted = (latency->count * part + of - 1) / of, seen = 0, ns;
 
@@ -83,7 +84,12 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 	if (!waits)
 		return false;
 	if (sum->is_folded && sum->times.blocked_ns)
-		waits[nr++] = (struct trace_wait){.kind = TRACE_WAIT_UNKNOWN, .target = "", .comm = "", .via = "", .ns = sum->times.blocked_ns, .count = sum->elapsed.count};
+		waits[nr++] = (struct trace_wait){.kind = TRACE_WAIT_UNKNOWN,
+						  .target = "",
+						  .comm = "",
+						  .via = "",
+						  .ns = sum->times.blocked_ns,
+						  .count = sum->elapsed.count};
 	while ((row = table_next(&sum->waits, sizeof(*row), row))) {
 		if (!row->ns && !row->count)
 			continue; /* only requests that did not end */
@@ -201,7 +207,8 @@ static const struct user_results *results_of(struct trace_user_events *u)
 	for (size_t i = 0; ok && i < u->nr_spans; i++)
 		ok = span_result(u, u->spans[i], &results->spans[results->nr_spans++]);
 	if (ok)
-		ok = !u->strings.failed && sort_rows(results->events, results->nr_events, sizeof(*results->events), order_events) &&
+		ok = !u->strings.failed &&
+		     sort_rows(results->events, results->nr_events, sizeof(*results->events), order_events) &&
 		     sort_rows(results->spans, results->nr_spans, sizeof(*results->spans), order_spans);
 	if (!ok) {
 		u->failed = -ENOMEM;
@@ -241,7 +248,8 @@ const struct trace_span *trace_get_span(struct trace_user_events *u, size_t idx)
 
 /* ---- verification ---- */
 
-static int off(struct trace_error *ret_error, const struct trace_span *span, const char *what, uint64_t is, uint64_t should)
+static int off(struct trace_error *ret_error, const struct trace_span *span, const char *what, uint64_t is,
+	       uint64_t should)
 {
 	return error_set(ret_error, -EBADMSG, "%s %s of process %u: %s add up to %" PRIu64 " ns, not %" PRIu64,
 			 trace_span_kind_name(span->kind), span->name, span->pid, what, is, should);
@@ -260,8 +268,10 @@ int trace_user_events_verify(struct trace_user_events *u, struct trace_error *re
 {
 	for (size_t i = 0; i < trace_nr_spans(u); i++) {
 		const struct trace_span *s = trace_get_span(u, i);
-		uint64_t parts = s->user_ns + s->system_ns + s->interrupted_ns + s->wait_cpu_ns + s->blocked_ns + s->queued_ns + s->unseen_ns;
-		const uint64_t part[] = {s->user_ns, s->system_ns, s->interrupted_ns, s->wait_cpu_ns, s->blocked_ns, s->queued_ns, s->unseen_ns};
+		uint64_t parts = s->user_ns + s->system_ns + s->interrupted_ns + s->wait_cpu_ns + s->blocked_ns +
+				 s->queued_ns + s->unseen_ns;
+		const uint64_t part[] = {s->user_ns,	s->system_ns, s->interrupted_ns, s->wait_cpu_ns,
+					 s->blocked_ns, s->queued_ns, s->unseen_ns};
 		uint64_t waits = 0;
 
 		for (size_t j = 0; j < s->nr_waits; j++)

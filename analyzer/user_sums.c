@@ -33,7 +33,10 @@ void latency_add(struct trace_user_events *u, struct latency *latency, uint64_t 
 /* The row of @wait in @waits. It is added if it is missing. */
 static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait)
 {
-	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target), (uintptr_t)wait->via), (uintptr_t)wait->other), 1);
+	uint64_t key = user_mix(user_mix(user_mix(user_mix(wait->kind * 2ull + wait->idle, (uintptr_t)wait->target),
+						  (uintptr_t)wait->via),
+					 (uintptr_t)wait->other),
+				1);
 	struct span_wait *row;
 
 	for (;; key++) {
@@ -42,15 +45,18 @@ static struct span_wait *wait_row(struct trace_user_events *u, struct hash_table
 		if (!row)
 			return user_fail(u);
 		if (!row->target) {
-			*row = (struct span_wait){key, wait->target, wait->via, wait->other, wait->kind, wait->idle, 0, 0};
+			*row = (struct span_wait){key,	      wait->target, wait->via, wait->other,
+						  wait->kind, wait->idle,   0,	       0};
 			return row;
 		}
-		if (row->kind == wait->kind && row->idle == wait->idle && row->target == wait->target && row->via == wait->via && row->other == wait->other)
+		if (row->kind == wait->kind && row->idle == wait->idle && row->target == wait->target &&
+		    row->via == wait->via && row->other == wait->other)
 			return row;
 	}
 }
 
-void wait_add(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait, uint64_t ns, uint64_t count)
+void wait_add(struct trace_user_events *u, struct hash_table *waits, const struct span_wait *wait, uint64_t ns,
+	      uint64_t count)
 {
 	struct span_wait *row = wait_row(u, waits, wait);
 
@@ -123,20 +129,22 @@ static difference take(difference *parts, const difference *minimum, int first, 
  */
 struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns)
 {
-	difference minimum[NR_PARTS] = {[BLOCKED] = known_ns}, parts[NR_PARTS] = {
-		[USER] = (difference)now->user_ns - before->user_ns,
-		[SYSCALL] = (difference)now->syscall_ns - before->syscall_ns,
-		[TRAP] = (difference)now->trap_ns - before->trap_ns,
-		[INTERRUPTED] = (difference)now->interrupted_ns - before->interrupted_ns,
-		[WAIT_CPU] = (difference)now->wait_cpu_ns - before->wait_cpu_ns,
-		[BLOCKED] = (difference)now->blocked_ns - before->blocked_ns,
-	};
+	difference minimum[NR_PARTS] = {[BLOCKED] = known_ns},
+		   parts[NR_PARTS] = {
+			   [USER] = (difference)now->user_ns - before->user_ns,
+			   [SYSCALL] = (difference)now->syscall_ns - before->syscall_ns,
+			   [TRAP] = (difference)now->trap_ns - before->trap_ns,
+			   [INTERRUPTED] = (difference)now->interrupted_ns - before->interrupted_ns,
+			   [WAIT_CPU] = (difference)now->wait_cpu_ns - before->wait_cpu_ns,
+			   [BLOCKED] = (difference)now->blocked_ns - before->blocked_ns,
+		   };
 
 	for (int i = 0; i < NR_PARTS; i++) {
 		difference missing = parts[i] < minimum[i] ? minimum[i] - parts[i] : 0;
 
 		parts[i] += missing;
-		missing = i < WAIT_CPU ? take(parts, minimum, USER, WAIT_CPU, missing) : take(parts, minimum, WAIT_CPU, NR_PARTS, missing);
+		missing = i < WAIT_CPU ? take(parts, minimum, USER, WAIT_CPU, missing)
+				       : take(parts, minimum, WAIT_CPU, NR_PARTS, missing);
 		take(parts, minimum, USER, NR_PARTS, missing);
 	}
 	return (struct trace_times){
@@ -200,7 +208,8 @@ struct event_sum *event_sum(struct trace_user_events *u, const struct owner *own
 	return u->events[u->nr_events++] = row->pointer = sum;
 }
 
-struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner, enum trace_span_kind kind, string_id name, string_id from)
+struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner, enum trace_span_kind kind,
+			  string_id name, string_id from)
 {
 	uint64_t key = user_mix(user_mix(user_mix(owner_key(owner), name), from), 3 + kind);
 	struct user_pointer_row *row;
@@ -230,7 +239,8 @@ struct span_sum *span_sum(struct trace_user_events *u, const struct owner *owner
 	return u->spans[u->nr_spans++] = row->pointer = sum;
 }
 
-void span_add(struct trace_user_events *u, struct span_sum *span, uint64_t elapsed, const struct trace_times *times, uint64_t queued)
+void span_add(struct trace_user_events *u, struct span_sum *span, uint64_t elapsed, const struct trace_times *times,
+	      uint64_t queued)
 {
 	latency_add(u, &span->elapsed, elapsed);
 	times_add(&span->times, times);

@@ -290,7 +290,8 @@ static struct user_request *oldest_followed(const struct actor *actor)
 	return oldest;
 }
 
-static void take_back(struct trace_user_events *u, struct span_sum *span, const struct hash_table *waits, uint64_t times)
+static void take_back(struct trace_user_events *u, struct span_sum *span, const struct hash_table *waits,
+		      uint64_t times)
 {
 	const struct span_wait *row = NULL;
 

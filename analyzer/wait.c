@@ -85,8 +85,9 @@
 #include "wait.h"
 
 static const char *const via_names[NR_VIAS] = {
-	"", "waitpid", "pipe", "unix", "tcp", "udp", "futex", "signal", "eventfd", "ptrace", "vfork", "fork", "lock", "semaphore",
-	"mqueue", "pidfd", "exec", "memory", "socket", "poll", "tty", "io_uring", "inotify", "throttle", "exit",
+	"",	  "waitpid", "pipe", "unix",	 "tcp",	      "udp",	  "futex", "signal", "eventfd",
+	"ptrace", "vfork",   "fork", "lock",	 "semaphore", "mqueue",	  "pidfd", "exec",   "memory",
+	"socket", "poll",    "tty",  "io_uring", "inotify",   "throttle", "exit",
 };
 
 const char *via_name(enum via via)
@@ -96,8 +97,9 @@ const char *via_name(enum via via)
 
 const char *trace_wait_kind_name(enum trace_wait_kind kind)
 {
-	static const char *const names[TRACE_NR_WAIT_KINDS] = {"file",	 "process", "network", "timeout", "device",
-							       "memory", "stopped", "other",   "unknown", "kernel", "quota"};
+	static const char *const names[TRACE_NR_WAIT_KINDS] = {"file",	  "process", "network", "timeout",
+							       "device",  "memory",  "stopped", "other",
+							       "unknown", "kernel",  "quota"};
 
 	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
 }
@@ -106,12 +108,15 @@ static struct wait_cause hidden_wait(struct trace_analysis *a, const struct trac
 {
 	bool asleep = thread->flags & THREAD_ASLEEP;
 
-	return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN, .idle = asleep, .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
+	return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN,
+				   .idle = asleep,
+				   .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
 }
 
 struct wait_cause wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread) : (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
+	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread)
+							 : (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
 }
 
 /* The wait context: a thread, its closed wait, and the frame in which it blocked. */
@@ -148,7 +153,8 @@ static struct wait_cause timeout(void)
 
 static bool woken_by_task(const struct wait_context *ctx)
 {
-	return ctx->waker->thread && !(ctx->waker->thread->flags & THREAD_KERNEL) && ctx->waker->thread->process->idx >= NR_PSEUDO_PROCESSES;
+	return ctx->waker->thread && !(ctx->waker->thread->flags & THREAD_KERNEL) &&
+	       ctx->waker->thread->process->idx >= NR_PSEUDO_PROCESSES;
 }
 
 static struct wait_cause the_waker(const struct wait_context *ctx, enum via via)
@@ -189,7 +195,8 @@ static uint32_t futex_holder(const struct wait_context *ctx)
 
 	if (ctx->frame->nr_args < 2)
 		return PROCESS_UNKNOWN;
-	if ((ctx->frame->args[1] & FUTEX_PRIVATE) || (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
+	if ((ctx->frame->args[1] & FUTEX_PRIVATE) ||
+	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
 		return ctx->thread->process->idx;
 	return wakers_sharer(ctx->a, ctx->thread->process, shared);
 }
@@ -279,7 +286,8 @@ static bool is_of_rcu(const struct trace_thread *thread)
  */
 static bool ended_by_rcu(const struct wait_context *ctx)
 {
-	return !ctx->pending->cut && (ctx->waker->thread ? is_of_rcu(ctx->waker->thread) : ctx->waker->cause == CAUSE_RCU);
+	return !ctx->pending->cut &&
+	       (ctx->waker->thread ? is_of_rcu(ctx->waker->thread) : ctx->waker->cause == CAUSE_RCU);
 }
 
 /*
@@ -309,9 +317,11 @@ static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via
 		return timeout();
 	case CAUSE_SOCKET:
 	case CAUSE_NETWORK:
-		return via == VIA_SOCKET ? other_call(ctx, via) : wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, NULL));
+		return via == VIA_SOCKET ? other_call(ctx, via)
+					 : wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, NULL));
 	case CAUSE_BLOCK:
-		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, given_path(ctx) ? given_path(ctx) : device_name(ctx->a, ctx->waker->detail));
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE,
+				     given_path(ctx) ? given_path(ctx) : device_name(ctx->a, ctx->waker->detail));
 	case CAUSE_DEVICE:
 		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)ctx->waker->detail);
 	case CAUSE_RCU:
@@ -328,7 +338,8 @@ static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via
 /* For calls that do not decide alone. */
 static struct wait_cause by_waker(const struct wait_context *ctx, enum via via)
 {
-	const struct socket_state *ready = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail) : NULL;
+	const struct socket_state *ready = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail)
+									     : NULL;
 
 	return ready && !ctx->pending->cut && !woken_by_task(ctx) ? by_socket(ctx, ready) : by_waker_alone(ctx, via);
 }
@@ -355,7 +366,8 @@ static bool brings_packets(const struct wait_context *ctx)
 
 static struct wait_cause by_socket(const struct wait_context *ctx, const struct socket_state *sock)
 {
-	const struct socket_state *peer = sock_peer(ctx->a, sock), *used = woken_by_task(ctx) ? sock_of_file(ctx->a, ctx->waker->file) : NULL;
+	const struct socket_state *peer = sock_peer(ctx->a, sock),
+				  *used = woken_by_task(ctx) ? sock_of_file(ctx->a, ctx->waker->file) : NULL;
 	enum via via = via_of_socket(sock);
 
 	if (ctx->waker->cause == CAUSE_TIMER && frame_class(ctx->a, ctx->frame) != CALL_CONNECT)
@@ -387,10 +399,20 @@ static const struct {
 	const char *prefix;
 	uint8_t via;
 } anonymous_files[] = {
-	{"[eventfd", VIA_EVENTFD}, {"[signalfd", VIA_SIGNAL},  {"[eventpoll", VIA_POLL}, {"[io_uring", VIA_URING}, {"[pidfd", VIA_PIDFD},
-	{"pidfd:", VIA_PIDFD},	   {"inotify", VIA_INOTIFY},   {"[inotify", VIA_INOTIFY}, {"[fanotify", VIA_INOTIFY}, {"pipe:", VIA_PIPE},
+	{"[eventfd", VIA_EVENTFD},
+	{"[signalfd", VIA_SIGNAL},
+	{"[eventpoll", VIA_POLL},
+	{"[io_uring", VIA_URING},
+	{"[pidfd", VIA_PIDFD},
+	{"pidfd:", VIA_PIDFD},
+	{"inotify", VIA_INOTIFY},
+	{"[inotify", VIA_INOTIFY},
+	{"[fanotify", VIA_INOTIFY},
+	{"pipe:", VIA_PIPE},
 	/* a pseudoterminal: a process has the other end */
-	{"socket:", VIA_SOCKET},   {"/dev/pts/", VIA_TTY},     {"/dev/ptmx", VIA_TTY},
+	{"socket:", VIA_SOCKET},
+	{"/dev/pts/", VIA_TTY},
+	{"/dev/ptmx", VIA_TTY},
 };
 
 /* The name is "anon_inode:[eventfd]" in /proc, and "[eventfd]" in the kernel. */
@@ -423,7 +445,8 @@ static bool is_wakers(const struct wait_context *ctx, file_idx idx)
 {
 	const struct traced_file *file = &ctx->a->files.list[idx], *waker_file = &ctx->a->files.list[ctx->waker->file];
 
-	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file && file->ino == waker_file->ino && file->dev == waker_file->dev;
+	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file && file->ino == waker_file->ino &&
+	       file->dev == waker_file->dev;
 }
 
 /*
@@ -469,7 +492,8 @@ static struct wait_cause by_file(const struct wait_context *ctx, file_idx idx)
 		/* fall through */
 	case S_IFLNK:
 	case S_IFBLK:
-		return wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE, file_path(ctx->a, idx));
+		return wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE,
+				     file_path(ctx->a, idx));
 	case S_IFIFO:
 		return by_waker(ctx, VIA_PIPE);
 	case S_IFCHR:
@@ -518,7 +542,8 @@ static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
 {
 	const struct socket_state *sock = sock_of_file(ctx->a, idx), *peer = sock ? sock_peer(ctx->a, sock) : NULL;
 
-	return is_wakers(ctx, idx) || (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
+	return is_wakers(ctx, idx) ||
+	       (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
 }
 
 /*
@@ -675,7 +700,8 @@ static struct wait_cause call_uring(const struct wait_context *ctx)
 	const struct trace_thread *waker = ctx->pending->cut ? NULL : ctx->waker->thread;
 	struct wait_cause v;
 
-	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self && waker->last_wait_ns > ctx->pending->from &&
+	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self &&
+	    waker->last_wait_ns > ctx->pending->from &&
 	    !(*file_text(ctx->a, file) && S_ISREG(ctx->a->files.list[file].mode)))
 		return the_workers(ctx);
 	if (ctx->pending->cut && !ctx->gap)
@@ -693,7 +719,8 @@ static struct wait_cause io_worker(const struct wait_context *ctx)
 {
 	struct wait_cause v = by_waker(ctx, VIA_URING);
 
-	v.idle = v.kind == TRACE_WAIT_TIMEOUT || (v.kind == TRACE_WAIT_PROCESS && v.target == ctx->thread->process->idx);
+	v.idle = v.kind == TRACE_WAIT_TIMEOUT ||
+		 (v.kind == TRACE_WAIT_PROCESS && v.target == ctx->thread->process->idx);
 	return v;
 }
 
@@ -721,7 +748,9 @@ static file_idx populated_file(const struct wait_context *ctx)
 
 	if (frame_class(ctx->a, frame) != CALL_MMAP)
 		return frame->file;
-	return frame->nr_args == 6 && !(frame->args[3] & MAP_ANONYMOUS_FLAG) ? fd_file(ctx->thread, (int32_t)frame->args[4]) : 0;
+	return frame->nr_args == 6 && !(frame->args[3] & MAP_ANONYMOUS_FLAG)
+		       ? fd_file(ctx->thread, (int32_t)frame->args[4])
+		       : 0;
 }
 
 static struct wait_cause call_memory(const struct wait_context *ctx)
@@ -754,7 +783,8 @@ static struct wait_cause call_socketcall(const struct wait_context *ctx)
 /* poll, select, epoll: the file on which the waker acted shows which descriptor became ready. */
 static struct wait_cause call_poll(const struct wait_context *ctx)
 {
-	const struct socket_state *sock = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail) : NULL;
+	const struct socket_state *sock = ctx->waker->cause == CAUSE_SOCKET ? sock_of_inode(ctx->a, ctx->waker->detail)
+									    : NULL;
 	const struct socket_state *waker_socket = sock_of_file(ctx->a, ctx->waker->file); /* the waker's end */
 	struct wait_cause v;
 
@@ -790,23 +820,33 @@ static struct wait_cause call_aio(const struct wait_context *ctx)
 }
 
 static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_context *) = {
-	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,	[CALL_AIO] = call_aio,
-	[CALL_BIND] = call_on_file,	 [CALL_BRK] = call_memory,	[CALL_CLOSE] = call_on_file,
-	[CALL_CLOSE_RANGE] = call_other, [CALL_CONNECT] = call_on_file, [CALL_DUP] = call_on_file,
-	[CALL_DUP2] = call_on_file,	 [CALL_EPOLL_CTL] = call_other, [CALL_EPOLL_WAIT] = call_poll,
-	[CALL_EXEC] = call_exec,	 [CALL_EXIT] = call_other,	[CALL_FCNTL] = call_fcntl,
-	[CALL_FD_META] = call_on_file,	 [CALL_FD_NEW] = call_other,	[CALL_FORK] = call_fork,
-	[CALL_FUTEX] = call_futex,	 [CALL_GETDENTS] = call_on_file, [CALL_IOCTL] = call_on_file,
-	[CALL_IPC] = call_ipc,		 [CALL_KILL] = call_other,	[CALL_MEMORY] = call_memory,
-	[CALL_MMAP] = call_memory,	 [CALL_MREMAP] = call_memory,	[CALL_MSYNC] = call_msync,
-	[CALL_MUNMAP] = call_memory,	 [CALL_OPEN] = by_path,		[CALL_PATH] = by_path,
-	[CALL_PAUSE] = call_pause,	 [CALL_PIPE] = call_other,	[CALL_POLL] = call_poll,
-	[CALL_PTRACE] = call_ptrace,	 [CALL_READ] = call_on_file,	[CALL_RECV] = call_on_file,
-	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
-	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,	[CALL_SOCKET] = call_other,
-	[CALL_SOCKETCALL] = call_socketcall, [CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,	[CALL_SYNC] = call_on_file,
-	[CALL_SYNC_ALL] = call_sync_all, [CALL_UNSHARE] = call_other,	[CALL_URING_ENTER] = call_uring,
-	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,	[CALL_YIELD] = call_other,
+	[CALL_OTHER] = call_other,	 [CALL_ACCEPT] = call_accept,
+	[CALL_AIO] = call_aio,		 [CALL_BIND] = call_on_file,
+	[CALL_BRK] = call_memory,	 [CALL_CLOSE] = call_on_file,
+	[CALL_CLOSE_RANGE] = call_other, [CALL_CONNECT] = call_on_file,
+	[CALL_DUP] = call_on_file,	 [CALL_DUP2] = call_on_file,
+	[CALL_EPOLL_CTL] = call_other,	 [CALL_EPOLL_WAIT] = call_poll,
+	[CALL_EXEC] = call_exec,	 [CALL_EXIT] = call_other,
+	[CALL_FCNTL] = call_fcntl,	 [CALL_FD_META] = call_on_file,
+	[CALL_FD_NEW] = call_other,	 [CALL_FORK] = call_fork,
+	[CALL_FUTEX] = call_futex,	 [CALL_GETDENTS] = call_on_file,
+	[CALL_IOCTL] = call_on_file,	 [CALL_IPC] = call_ipc,
+	[CALL_KILL] = call_other,	 [CALL_MEMORY] = call_memory,
+	[CALL_MMAP] = call_memory,	 [CALL_MREMAP] = call_memory,
+	[CALL_MSYNC] = call_msync,	 [CALL_MUNMAP] = call_memory,
+	[CALL_OPEN] = by_path,		 [CALL_PATH] = by_path,
+	[CALL_PAUSE] = call_pause,	 [CALL_PIPE] = call_other,
+	[CALL_POLL] = call_poll,	 [CALL_PTRACE] = call_ptrace,
+	[CALL_READ] = call_on_file,	 [CALL_RECV] = call_on_file,
+	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,
+	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
+	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,
+	[CALL_SOCKET] = call_other,	 [CALL_SOCKETCALL] = call_socketcall,
+	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,
+	[CALL_SYNC] = call_on_file,	 [CALL_SYNC_ALL] = call_sync_all,
+	[CALL_UNSHARE] = call_other,	 [CALL_URING_ENTER] = call_uring,
+	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,
+	[CALL_YIELD] = call_other,
 };
 
 static struct wait_cause by_fault(const struct wait_context *ctx, const struct frame *fault)
@@ -828,7 +868,8 @@ static struct wait_cause by_fault(const struct wait_context *ctx, const struct f
 
 static struct wait_cause new_child(const struct wait_context *ctx)
 {
-	struct trace_process *own = ctx->thread->process, *parent = own->pid == ctx->thread->tid ? process_find(ctx->a, own->ppid) : own;
+	struct trace_process *own = ctx->thread->process,
+			     *parent = own->pid == ctx->thread->tid ? process_find(ctx->a, own->ppid) : own;
 
 	return wait_cause_of(TRACE_WAIT_PROCESS, VIA_FORK, parent ? parent->idx : (uint32_t)PROCESS_UNKNOWN);
 }
@@ -841,7 +882,8 @@ static struct wait_cause new_child(const struct wait_context *ctx)
  */
 static bool is_thawed(const struct wait_context *ctx)
 {
-	const char *path = woken_by_task(ctx) && ctx->waker->file ? file_text(ctx->a, ctx->waker->file) : "", *name = strrchr(path, '/');
+	const char *path = woken_by_task(ctx) && ctx->waker->file ? file_text(ctx->a, ctx->waker->file) : "",
+		   *name = strrchr(path, '/');
 
 	return name && strcmp(name, "/cgroup.freeze") == 0;
 }
@@ -884,13 +926,15 @@ static bool timed_out(const struct wait_context *ctx)
 /* The call returned what it waited for, so that ended the wait. */
 static bool succeeded(const struct wait_context *ctx)
 {
-	return !polls(ctx) && (ctx->thread->ret > 0 || (ctx->thread->ret == 0 && frame_class(ctx->a, ctx->frame) == CALL_FUTEX));
+	return !polls(ctx) &&
+	       (ctx->thread->ret > 0 || (ctx->thread->ret == 0 && frame_class(ctx->a, ctx->frame) == CALL_FUTEX));
 }
 
 /* True if no event is missing: otherwise the result could be that of another call. */
 static bool result_decides(const struct wait_context *ctx)
 {
-	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last(ctx) && ctx->frame->kind == FRAME_SYSCALL &&
+	return ctx->gap && (ctx->thread->flags & THREAD_RETURNS) && ctx->thread->nr_pending && is_last(ctx) &&
+	       ctx->frame->kind == FRAME_SYSCALL &&
 	       gap_log_first_loss(&ctx->a->gaps, ctx->pending->from, ctx->a->now) == UINT64_MAX;
 }
 
@@ -898,7 +942,8 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
 	const struct frame *top = pending->depth ? &thread->frames[pending->depth - 1] : NULL;
-	struct wait_context ctx = {.a = a, .thread = thread, .pending = pending, .waker = &pending->waker, .frame = frame_syscall(thread)};
+	struct wait_context ctx = {
+		.a = a, .thread = thread, .pending = pending, .waker = &pending->waker, .frame = frame_syscall(thread)};
 
 	if (!ctx.frame)
 		ctx.frame = &none;
@@ -921,7 +966,8 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		ctx.gap = !succeeded(&ctx);
 		ctx.result = thread->ret;
 	}
-	if (pending->waker.by_signal && woken_by_task(&ctx) && top && frame_class(a, ctx.frame) != CALL_WAIT && !polls(&ctx))
+	if (pending->waker.by_signal && woken_by_task(&ctx) && top && frame_class(a, ctx.frame) != CALL_WAIT &&
+	    !polls(&ctx))
 		return the_waker(&ctx, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&ctx);

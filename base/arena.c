@@ -7,18 +7,20 @@
 #include "hash_table.h"
 
 #define FIRST_PIECE_BYTES (32u << 10) /* most recordings have some hundred threads */
-#define LAST_PIECE_BYTES (4u << 20)
+#define LAST_PIECE_BYTES  (4u << 20)
 /*
  * Up to this size, that of about 10,000 threads, the arena asks for large pages. Beyond it they
  * cost more than they gain in a virtual machine, where the host has to find the memory first.
  */
 #define HUGE_MAX_BYTES (24u << 20)
 
-struct arena_rows { /* rows that were returned, as a list */
+/* rows that were returned, as a list */
+struct arena_rows {
 	struct arena_rows *next;
 };
 
-struct arena_piece { /* header in the first cache line of a piece */
+/* header in the first cache line of a piece */
+struct arena_piece {
 	struct arena_piece *next;
 };
 
@@ -28,7 +30,9 @@ struct arena_piece { /* header in the first cache line of a piece */
  */
 static bool piece_new(struct arena *arena)
 {
-	size_t bytes = arena->bytes < FIRST_PIECE_BYTES ? FIRST_PIECE_BYTES : arena->bytes < LAST_PIECE_BYTES ? arena->bytes : LAST_PIECE_BYTES;
+	size_t bytes = arena->bytes < FIRST_PIECE_BYTES	 ? FIRST_PIECE_BYTES
+		       : arena->bytes < LAST_PIECE_BYTES ? arena->bytes
+							 : LAST_PIECE_BYTES;
 	struct arena_piece *piece = aligned_alloc(bytes < PAGES_LARGE ? CACHE_LINE : PAGES_LARGE, bytes);
 
 	if (!piece)

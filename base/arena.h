@@ -23,7 +23,8 @@ struct arena_rows;
  * 48 or 80 bytes its size is exactly a class.
  */
 #define ARENA_STEPS 4u
-struct arena { /* zeros: empty */
+/* zeros: empty */
+struct arena {
 	struct arena_piece *pieces; /* owned */
 	char *at;
 	size_t left;

@@ -29,12 +29,14 @@ static inline const char *name_in_path(const char *path, size_t *bytes)
 static inline bool runs_command(const struct trace_thread *thread, const char *path, const char *command)
 {
 	size_t bytes = strcspn(command, " "), path_bytes = strlen(path), cut;
-	const char *name = name_in_path(command, &bytes), *file = name_in_path(path, &path_bytes), *comm = trace_thread_comm(thread);
+	const char *name = name_in_path(command, &bytes), *file = name_in_path(path, &path_bytes),
+		   *comm = trace_thread_comm(thread);
 
 	cut = bytes < 15 ? bytes : 15;
 	if (!bytes)
 		return false;
-	return (strlen(comm) == cut && memcmp(comm, name, cut) == 0) || (path_bytes == bytes && memcmp(file, name, bytes) == 0);
+	return (strlen(comm) == cut && memcmp(comm, name, cut) == 0) ||
+	       (path_bytes == bytes && memcmp(file, name, bytes) == 0);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "hash_table.h"
 
 #define TABLE_FIRST_CAPACITY 4u
-#define FREED_AHEAD 8u
+#define FREED_AHEAD	     8u
 
 /*
  * Allocates zeroed rows, to be released with free(). Each look-up in a large table touches another

@@ -19,7 +19,7 @@ struct hash_table {
 	void *rows; /* owned, or lent */
 	uint32_t used : 31;
 	uint32_t is_lent : 1; /* rows are memory of the caller, until the table grows */
-	uint32_t capacity; /* 0, or a power of two */
+	uint32_t capacity;    /* 0, or a power of two */
 };
 
 static inline uint64_t hash_u64(uint64_t key)

@@ -100,13 +100,13 @@ static int limit_all(const struct jail *jail)
 /* ---- system calls ---- */
 
 #ifndef JAIL_SANITIZED /* its run-time library makes other system calls */
-#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD(field)	  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define IF_EQUAL(k, t, f) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, t, f)
-#define ALLOW	       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define REFUSE	       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-#define MASK(bits)     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)
+#define ALLOW		  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define REFUSE		  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define MASK(bits)	  BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)
 
-#define CALL(name)     IF_EQUAL(__NR_##name, 0, 1), ALLOW
+#define CALL(name) IF_EQUAL(__NR_##name, 0, 1), ALLOW
 /* Allow the call if the low half of argument @n, masked with @bits, equals @value. */
 #define CALL_IF(name, n, bits, value) \
 	IF_EQUAL(__NR_##name, 0, 5), LOAD(args[n]), MASK(bits), IF_EQUAL(value, 0, 1), ALLOW, REFUSE

@@ -116,11 +116,7 @@ int jail_left_ms(uint64_t deadline_ns)
  * Has the child ended? A child that has not been waited for keeps its process id, so the id is not
  * that of another process.
  */
-enum jail_progress {
-	RUNS,
-	HAS_ENDED,
-	IS_UNKNOWN
-};
+enum jail_progress { RUNS, HAS_ENDED, IS_UNKNOWN };
 
 static enum jail_progress progress_of(const struct jail_child *child)
 {

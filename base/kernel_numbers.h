@@ -11,6 +11,6 @@
 #define URING_FIXED_FILE 1  /* REQ_F_FIXED_FILE: "fd" counts registered files */
 #define URING_CQE_SKIP	 64 /* REQ_F_CQE_SKIP: the kernel posts no completion */
 /* IORING_CQE_F_MORE in a completion: the request will post more completions */
-#define URING_CQE_MORE	 2
+#define URING_CQE_MORE 2
 
 #endif

@@ -57,7 +57,8 @@ static void take(struct lookahead *ahead, const struct trace_event *event)
 	ahead->prev = ((const struct trace_sched_switch *)event->payload)->prev_tid;
 }
 
-bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr, uint32_t *ret_prev)
+bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr,
+		      uint32_t *ret_prev)
 {
 	const struct trace_event *event;
 

@@ -37,7 +37,8 @@ struct lookahead {
  * Returns false if there is none, or if a loss precedes it. A loss precedes all changes with its
  * own time. Also returns false, with @ahead->error set, when out of memory.
  */
-bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr, uint32_t *ret_prev);
+bool lookahead_switch(struct lookahead *ahead, const struct trace *trace, uint32_t cpu, uint64_t ns, uint32_t nr,
+		      uint32_t *ret_prev);
 void lookahead_end(struct lookahead *ahead);
 
 /**
@@ -48,6 +49,7 @@ static inline bool is_loss_of_switches(const struct trace_event *event, uint32_t
 {
 	const struct trace_trace_lost *lost = event->payload;
 
-	return event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && lost->stream < 2 * nr_cpus && lost->stream != 2 * event->cpu + 1;
+	return event->id == TRACE_EV_trace_lost && lost->cause != TRACE_GAP_MISSED && lost->stream < 2 * nr_cpus &&
+	       lost->stream != 2 * event->cpu + 1;
 }
 #endif

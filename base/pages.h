@@ -18,7 +18,7 @@
  * Since Linux 5.14. On an older kernel the call fails without effect, and pages are mapped at their
  * first access.
  */
-#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 
@@ -30,7 +30,8 @@ enum {
 /** pages_populate() - map the whole pages within @bytes at @memory. Their content stays */
 static inline void pages_populate(void *memory, size_t bytes)
 {
-	uintptr_t begin = ((uintptr_t)memory + PAGES_SMALL - 1) & ~(uintptr_t)(PAGES_SMALL - 1), end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGES_SMALL - 1);
+	uintptr_t begin = ((uintptr_t)memory + PAGES_SMALL - 1) & ~(uintptr_t)(PAGES_SMALL - 1),
+		  end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGES_SMALL - 1);
 
 	if (begin < end)
 		madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);

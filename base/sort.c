@@ -19,7 +19,8 @@ struct sorting {
 static void merge(const struct sorting *sorting, char *array, size_t nr)
 {
 	size_t bytes = sorting->bytes, half = nr / 2;
-	char *left = array, *left_end = array + half * bytes, *right = left_end, *right_end = array + nr * bytes, *to = sorting->spare;
+	char *left = array, *left_end = array + half * bytes, *right = left_end, *right_end = array + nr * bytes,
+	     *to = sorting->spare;
 
 	if (sorting->compare(right - bytes, right, sorting->data) <= 0)
 		return; /* the whole is in order already */

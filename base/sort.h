@@ -16,7 +16,9 @@
  * 0
  * Returns false when out of memory; then no element has moved.
  */
-bool sort_stable(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data) __attribute__((warn_unused_result));
+bool sort_stable(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *, void *), void *data)
+	__attribute__((warn_unused_result));
 /** sort_rows() - the same with the comparison function of qsort() */
-bool sort_rows(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *)) __attribute__((warn_unused_result));
+bool sort_rows(void *array, size_t nr, size_t bytes, int (*compare)(const void *, const void *))
+	__attribute__((warn_unused_result));
 #endif

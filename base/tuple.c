@@ -67,12 +67,17 @@ static uint64_t tuple_key(const struct tuple *tuple, uint32_t net)
 	hash = hash_u64(hash ^ tuple->remote[0]);
 	hash = hash_u64(hash ^ tuple->remote[1]);
 	hash = hash_u64(hash ^ net);
-	return hash_u64(hash ^ ((uint64_t)tuple->local_port << 32 | (uint64_t)tuple->remote_port << 16 | tuple->protocol)) | 1;
+	return hash_u64(hash ^
+			((uint64_t)tuple->local_port << 32 | (uint64_t)tuple->remote_port << 16 | tuple->protocol)) |
+	       1;
 }
 
 static struct tuple reversed(const struct tuple *tuple)
 {
-	struct tuple other = {.local_port = tuple->remote_port, .remote_port = tuple->local_port, .protocol = tuple->protocol, .net = tuple->net};
+	struct tuple other = {.local_port = tuple->remote_port,
+			      .remote_port = tuple->local_port,
+			      .protocol = tuple->protocol,
+			      .net = tuple->net};
 
 	memcpy(other.local, tuple->remote, sizeof(other.local));
 	memcpy(other.remote, tuple->local, sizeof(other.remote));
@@ -81,7 +86,8 @@ static struct tuple reversed(const struct tuple *tuple)
 
 bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t who)
 {
-	return (!tuple->net || put(table, tuple_key(tuple, tuple->net), tuple->net, who)) && put(table, tuple_key(tuple, 0), tuple->net, who);
+	return (!tuple->net || put(table, tuple_key(tuple, tuple->net), tuple->net, who)) &&
+	       put(table, tuple_key(tuple, 0), tuple->net, who);
 }
 
 void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t who)
@@ -97,7 +103,8 @@ static bool is_loopback(const uint64_t address[2])
 	const unsigned char *bytes = (const unsigned char *)address;
 	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, one[16] = {[15] = 1};
 
-	return memcmp(bytes, one, sizeof(one)) == 0 || (memcmp(bytes, v4_mapped, sizeof(v4_mapped)) == 0 && bytes[12] == 127);
+	return memcmp(bytes, one, sizeof(one)) == 0 ||
+	       (memcmp(bytes, v4_mapped, sizeof(v4_mapped)) == 0 && bytes[12] == 127);
 }
 
 uint64_t tuple_other(const struct hash_table *table, const struct tuple *tuple)
@@ -106,15 +113,17 @@ uint64_t tuple_other(const struct hash_table *table, const struct tuple *tuple)
 	uint64_t who = find(table, tuple_key(&other, other.net));
 	uint32_t net;
 
-	if (who || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0), &net) || net != tuple->net)
+	if (who || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0), &net) ||
+	    net != tuple->net)
 		return who;
 	return find_alone(table, tuple_key(&other, 0), &net);
 }
 
 bool tuple_are_ends(const struct tuple *one, const struct tuple *two)
 {
-	return one->local_port == two->remote_port && one->remote_port == two->local_port && one->protocol == two->protocol &&
-	       memcmp(one->local, two->remote, sizeof(one->local)) == 0 && memcmp(one->remote, two->local, sizeof(one->remote)) == 0;
+	return one->local_port == two->remote_port && one->remote_port == two->local_port &&
+	       one->protocol == two->protocol && memcmp(one->local, two->remote, sizeof(one->local)) == 0 &&
+	       memcmp(one->remote, two->local, sizeof(one->remote)) == 0;
 }
 
 uint32_t start_socket_netns(const struct trace_event *event)

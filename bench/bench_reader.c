@@ -49,19 +49,21 @@ static struct block *block_new(const struct trace_event *event, uint64_t seq)
 	struct block *block = calloc(1, sizeof(*block));
 
 	block->records = malloc(BLOCK_BYTES);
-	block->source = (struct trace_source){ .records = block->records,
-					       .seq = seq,
-					       .base_ns = event->ts_ns,
-					       .stream = event->stream,
-					       .cpu = event->cpu,
-					       .kind = TRACE_CHUNK_EVENTS };
+	block->source = (struct trace_source){.records = block->records,
+					      .seq = seq,
+					      .base_ns = event->ts_ns,
+					      .stream = event->stream,
+					      .cpu = event->cpu,
+					      .kind = TRACE_CHUNK_EVENTS};
 	return block;
 }
 
 static void block_add(struct block *block, const struct trace_event *event)
 {
 	size_t bytes = (8 + event->payload_bytes + 7) & ~(size_t)7;
-	struct trace_record record = { .time = (uint32_t)event->ts_ns, .id = (uint16_t)event->id, .words = (uint8_t)(bytes / 8) };
+	struct trace_record record = {.time = (uint32_t)event->ts_ns,
+				      .id = (uint16_t)event->id,
+				      .words = (uint8_t)(bytes / 8)};
 	unsigned char *at = block->records + block->source.bytes;
 
 	memset(at, 0, bytes);
@@ -84,19 +86,18 @@ static void end_pass(struct trace_cursor *cursor)
 /* Rebuilds the records of @trace, as a list of blocks per stream. */
 static struct block *blocks_of(const struct trace *trace)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .no_lost = true };
+	struct trace_cursor_options options = {.size = sizeof(options), .no_lost = true};
 	struct trace_cursor *cursor = trace_cursor_new(trace, &options, NULL);
 	const struct trace_event *event;
-	struct block *all = NULL, **end = &all, *open[4096] = { 0 };
-	uint64_t seq[4096] = { 0 };
+	struct block *all = NULL, **end = &all, *open[4096] = {0};
+	uint64_t seq[4096] = {0};
 
 	while ((event = trace_cursor_next(cursor))) {
 		struct block **block = &open[event->stream % 4096];
 
 		if (!*block || (*block)->source.bytes + TRACE_RECORD_MAX_BYTES > BLOCK_BYTES ||
 		    event->ts_ns - (*block)->source.base_ns > UINT32_MAX)
-			*end = *block = block_new(event, ++seq[event->stream % 4096]),
-			end = &(*block)->next;
+			*end = *block = block_new(event, ++seq[event->stream % 4096]), end = &(*block)->next;
 		block_add(*block, event);
 	}
 	end_pass(cursor);
@@ -106,7 +107,7 @@ static struct block *blocks_of(const struct trace *trace)
 /* The writer keeps the arguments of a system call according to its name, so it needs the names. */
 static void name_calls(struct trace_writer *writer, const struct trace *trace)
 {
-	const enum trace_string_space spaces[] = { TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32 };
+	const enum trace_string_space spaces[] = {TRACE_STRING_SYSCALL, TRACE_STRING_SYSCALL_32};
 
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
 		for (uint64_t nr = 0; nr < NR_CALLS; nr++)
@@ -203,7 +204,8 @@ static void bench_iterate(const struct trace *trace, int rounds)
 		end_pass(cursor);
 		best = smaller(best, cpu_ns() - begin);
 	}
-	printf("iterate      %10.2f million events/s (%" PRIu64 " events, sum %" PRIu64 ")\n", (double)events * 1e3 / (double)best, events, sum);
+	printf("iterate      %10.2f million events/s (%" PRIu64 " events, sum %" PRIu64 ")\n",
+	       (double)events * 1e3 / (double)best, events, sum);
 }
 
 static void bench_format(const struct trace *trace)

@@ -31,8 +31,8 @@
  * 512 KiB, the whole cache of a core here. With 128 KiB or 1 MiB, other events slowed it than
  * slowed gzip.
  */
-#define WORDS	 (1 << 17)
-#define STEPS	 20000 /* in one piece of work: some 50 us */
+#define WORDS (1 << 17)
+#define STEPS 20000 /* in one piece of work: some 50 us */
 
 struct reference {
 	pthread_t thread;
@@ -75,7 +75,9 @@ static void *work(void *argument)
 		reference->words[i] = (uint32_t)i * 2654435761u;
 	for (;;) {
 		at = piece(reference->words, at);
-		atomic_store_explicit(&reference->pieces, atomic_load_explicit(&reference->pieces, memory_order_relaxed) + 1, memory_order_relaxed);
+		atomic_store_explicit(&reference->pieces,
+				      atomic_load_explicit(&reference->pieces, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
 	}
 	return NULL;
 }
@@ -96,8 +98,7 @@ static void read_references(int first, int nr, long long *ret_cpu_ns, long long 
 
 		pthread_getcpuclockid(references[i].thread, &clock);
 		*ret_cpu_ns += now(clock);
-		*ret_pieces +=
-			(long long)atomic_load_explicit(&references[i].pieces, memory_order_relaxed);
+		*ret_pieces += (long long)atomic_load_explicit(&references[i].pieces, memory_order_relaxed);
 	}
 }
 
@@ -133,13 +134,15 @@ static long long ns_of(struct timeval time)
 
 int main(int argc, char **argv)
 {
-	int nr = argc > 2 ? atoi(argv[1]) : 0, online = (int)sysconf(_SC_NPROCESSORS_ONLN), first = online - nr, status = 1;
+	int nr = argc > 2 ? atoi(argv[1]) : 0, online = (int)sysconf(_SC_NPROCESSORS_ONLN), first = online - nr,
+	    status = 1;
 	long long cpu[2], pieces[2], parent[2];
 	struct rusage used;
 	pid_t child;
 
 	if (nr < 1 || nr > online || online > MAX_CPUS) {
-		fprintf(stderr, "usage: beside CPUS COMMAND [ARG...], 1 to %d CPUS\n", online < MAX_CPUS ? online : MAX_CPUS);
+		fprintf(stderr, "usage: beside CPUS COMMAND [ARG...], 1 to %d CPUS\n",
+			online < MAX_CPUS ? online : MAX_CPUS);
 		return 2;
 	}
 	for (int i = first; i < online; i++)
@@ -158,7 +161,8 @@ int main(int argc, char **argv)
 		return 1;
 	read_references(first, nr, &cpu[1], &pieces[1]);
 	parent[1] = parents_cpu_ns();
-	printf("%lld %lld %lld %lld\n", ns_of(used.ru_utime) + ns_of(used.ru_stime), parent[1] - parent[0], cpu[1] - cpu[0], pieces[1] - pieces[0]);
+	printf("%lld %lld %lld %lld\n", ns_of(used.ru_utime) + ns_of(used.ru_stime), parent[1] - parent[0],
+	       cpu[1] - cpu[0], pieces[1] - pieces[0]);
 	fflush(stdout);
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }

@@ -59,7 +59,7 @@ static double fastest(double *ns)
 
 int main(void)
 {
-	static void (*const loops[])(long) = { run_ours, run_lttng, run_empty };
+	static void (*const loops[])(long) = {run_ours, run_lttng, run_empty};
 	static double ns[3][TURNS];
 
 	loop_go_to_cpu(0);

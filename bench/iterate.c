@@ -18,7 +18,7 @@ static double now_s(void)
 
 int main(int argc, char **argv)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .decode_ahead = 4 };
+	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4};
 	double begin = now_s();
 	const struct trace_event *event;
 	struct trace_cursor *cursor;

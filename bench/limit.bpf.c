@@ -27,12 +27,12 @@ struct {
 
 volatile __u64 time_ns;
 
-#define KNOW_THE_TIME(name, tracepoint)                                                                                          \
-	SEC("tp_btf/" #tracepoint)                                                                                               \
-	int name(void *ctx)                                                                                                      \
-	{                                                                                                                        \
-		time_ns = bpf_ktime_get_ns();                                                                                    \
-		return 0;                                                                                                        \
+#define KNOW_THE_TIME(name, tracepoint)       \
+	SEC("tp_btf/" #tracepoint)            \
+	int name(void *ctx)                   \
+	{                                     \
+		time_ns = bpf_ktime_get_ns(); \
+		return 0;                     \
 	}
 
 KNOW_THE_TIME(clock_enter, sys_enter)

@@ -113,7 +113,8 @@ static int load_clock(enum bpf_prog_type type, const char *place, unsigned int t
 
 static int attach_to_faults(const char *name, unsigned int config)
 {
-	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = config, .sample_period = 1};
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = config, .sample_period = 1};
 	int program = load_clock(BPF_PROG_TYPE_PERF_EVENT, name, 0), nr_attached = 0;
 
 	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
@@ -213,8 +214,8 @@ static int run_with_kind(const char *path, const char *kind, char **command)
 	static struct reader reader; /* static, because its thread outlives this call */
 	int result;
 
-	if (!rings || bpf_map__set_max_entries(rings, (unsigned int)libbpf_num_possible_cpus()) || bpf_object__load(object) ||
-	    !reader_start(&reader, bpf_map__fd(rings))) {
+	if (!rings || bpf_map__set_max_entries(rings, (unsigned int)libbpf_num_possible_cpus()) ||
+	    bpf_object__load(object) || !reader_start(&reader, bpf_map__fd(rings))) {
 		fprintf(stderr, "limit: %s cannot be loaded\n", path);
 		return 1;
 	}

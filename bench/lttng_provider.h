@@ -7,6 +7,7 @@
 #if !defined(BENCH_LTTNG_PROVIDER_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
 #define BENCH_LTTNG_PROVIDER_H
 #include <lttng/tracepoint.h>
-LTTNG_UST_TRACEPOINT_EVENT(bench, number, LTTNG_UST_TP_ARGS(int, value), LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, value, value)))
+LTTNG_UST_TRACEPOINT_EVENT(bench, number, LTTNG_UST_TP_ARGS(int, value),
+			   LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, value, value)))
 #endif
 #include <lttng/tracepoint-event.h>

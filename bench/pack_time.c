@@ -22,7 +22,8 @@
 #include <unistd.h>
 #include "clock_ns.h"
 
-typedef struct trace_packed *pack_function(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error);
+typedef struct trace_packed *pack_function(struct trace_writer *writer, const struct trace_source *source,
+					   struct trace_error *ret_error);
 
 struct sums {
 	uint64_t copy_ns;
@@ -83,7 +84,8 @@ static void walk(const struct trace_source *source)
 	__asm__ volatile("" ::: "memory");
 }
 
-static struct trace_packed *pack_timed(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
+static struct trace_packed *pack_timed(struct trace_writer *writer, const struct trace_source *source,
+				       struct trace_error *ret_error)
 {
 	struct trace_packed *packed;
 	uint64_t begin = cpu_ns(), copied, walked;
@@ -99,7 +101,9 @@ static struct trace_packed *pack_timed(struct trace_writer *writer, const struct
 	return packed;
 }
 
-__attribute__((visibility("default"))) struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
+__attribute__((visibility("default"))) struct trace_packed *trace_writer_pack(struct trace_writer *writer,
+									      const struct trace_source *source,
+									      struct trace_error *ret_error)
 {
 	struct trace_source nothing = *source;
 

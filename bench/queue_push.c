@@ -19,11 +19,11 @@
 
 #include "writer_thread.h"
 
-#define BUSY_ITEMS    10000
-#define ASLEEP_ITEMS  200
-#define ASLEEP_NS     100000
-#define ROUNDS_MAX    1000
-#define LIMIT_BYTES   (64u << 20)
+#define BUSY_ITEMS   10000
+#define ASLEEP_ITEMS 200
+#define ASLEEP_NS    100000
+#define ROUNDS_MAX   1000
+#define LIMIT_BYTES  (64u << 20)
 
 static uint64_t now_ns(void)
 {

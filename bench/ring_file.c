@@ -57,7 +57,8 @@ static bool reader_begin(struct reader *reader, const char *instance, const char
 	reader->ring = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "%s/ring%ld", directory, cpu);
 	reader->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	return reader->ring >= 0 && reader->file >= 0 && pipe2(reader->pipe, O_CLOEXEC) == 0 && fcntl(reader->pipe[1], F_SETPIPE_SZ, PIPE_BYTES) > 0;
+	return reader->ring >= 0 && reader->file >= 0 && pipe2(reader->pipe, O_CLOEXEC) == 0 &&
+	       fcntl(reader->pipe[1], F_SETPIPE_SZ, PIPE_BYTES) > 0;
 }
 
 /*
@@ -66,7 +67,8 @@ static bool reader_begin(struct reader *reader, const char *instance, const char
  */
 static bool reader_move(const struct reader *reader, bool waits)
 {
-	ssize_t moved = splice(reader->ring, NULL, reader->pipe[1], NULL, PIPE_BYTES, SPLICE_F_MOVE | (waits ? 0 : SPLICE_F_NONBLOCK));
+	ssize_t moved = splice(reader->ring, NULL, reader->pipe[1], NULL, PIPE_BYTES,
+			       SPLICE_F_MOVE | (waits ? 0 : SPLICE_F_NONBLOCK));
 
 	while (moved > 0) {
 		ssize_t written = splice(reader->pipe[0], NULL, reader->file, NULL, (size_t)moved, SPLICE_F_MOVE);
@@ -94,7 +96,7 @@ static void *reader_main(void *context)
 
 int main(int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = {.sa_handler = on_signal};
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	sigset_t end;
 	int signal_number;
@@ -108,7 +110,8 @@ int main(int argc, char **argv)
 	sigaddset(&end, SIGTERM);
 	sigprocmask(SIG_BLOCK, &end, NULL);
 	for (long cpu = 0; cpu < nr_cpus; cpu++)
-		if (!reader_begin(&readers[cpu], argv[1], argv[2], cpu) || pthread_create(&readers[cpu].thread, NULL, reader_main, &readers[cpu])) {
+		if (!reader_begin(&readers[cpu], argv[1], argv[2], cpu) ||
+		    pthread_create(&readers[cpu].thread, NULL, reader_main, &readers[cpu])) {
 			perror("ring_file");
 			return 1;
 		}

@@ -50,7 +50,7 @@
 
 enum {
 	BLOCK_BYTES = 1 << 20, /* the daemon's default sub-buffer */
-	TURN = 64,		 /* successive events of one stream */
+	TURN = 64,	       /* successive events of one stream */
 	FIRST_TID = 1000,
 	FIRST_FD = 3,
 	NR_READ = 0,
@@ -111,12 +111,14 @@ static double stream_write(struct trace_writer *writer, struct stream *stream)
 	return cpu_ns() - begin;
 }
 
-static double stream_add(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, uint16_t id, const void *payload, size_t bytes)
+static double stream_add(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, uint16_t id,
+			 const void *payload, size_t bytes)
 {
-	struct trace_record record = { .time = (uint32_t)ts_ns, .id = id, .words = (uint8_t)(1 + bytes / 8) };
+	struct trace_record record = {.time = (uint32_t)ts_ns, .id = id, .words = (uint8_t)(1 + bytes / 8)};
 	double spent = 0;
 
-	if (stream->source.bytes + 8 + bytes > BLOCK_BYTES || (stream->source.bytes && ts_ns - stream->source.base_ns > UINT32_MAX))
+	if (stream->source.bytes + 8 + bytes > BLOCK_BYTES ||
+	    (stream->source.bytes && ts_ns - stream->source.base_ns > UINT32_MAX))
 		spent = stream_write(writer, stream);
 	if (!stream->source.bytes)
 		stream->source.base_ns = ts_ns;
@@ -149,7 +151,10 @@ static uint32_t next_thread(const struct stream *stream, const struct load *load
 
 static double add_switch(struct trace_writer *writer, struct stream *stream, uint64_t ts_ns, const struct load *load)
 {
-	struct trace_sched_switch change = { .prev_tid = stream->tid, .prev_state = load->runnable ? TRACE_TASK_RUNNING : TRACE_TASK_INTERRUPTIBLE, .next_prio = 120 };
+	struct trace_sched_switch change = {.prev_tid = stream->tid,
+					    .prev_state = load->runnable ? TRACE_TASK_RUNNING
+									 : TRACE_TASK_INTERRUPTIBLE,
+					    .next_prio = 120};
 
 	stream->tid = change.next_tid = next_thread(stream, load);
 	return stream_add(writer, stream, ts_ns, TRACE_EV_sched_switch, &change, sizeof(change));
@@ -167,12 +172,15 @@ static double add_event(struct trace_writer *writer, struct stream *stream, uint
 	if (step == 0)
 		return add_switch(writer, stream, ts_ns, load);
 	if (step == 14) {
-		struct trace_sched_waking waking = { .tid = next_thread(stream, load), .target_cpu = (uint16_t)stream->source.cpu, .context = TRACE_CONTEXT_TASK };
+		struct trace_sched_waking waking = {.tid = next_thread(stream, load),
+						    .target_cpu = (uint16_t)stream->source.cpu,
+						    .context = TRACE_CONTEXT_TASK};
 
 		return stream_add(writer, stream, ts_ns, TRACE_EV_sched_waking, &waking, sizeof(waking));
 	}
 	if (step == 15 || step % 2 == 0) {
-		struct trace_sys_enter3 enter = { .nr = step % 3, .arg0 = step, .arg1 = 0x7ffe00001000 + stream->tid * 4096ull, .arg2 = 100 };
+		struct trace_sys_enter3 enter = {
+			.nr = step % 3, .arg0 = step, .arg1 = 0x7ffe00001000 + stream->tid * 4096ull, .arg2 = 100};
 
 		if (load->files_each) {
 			enter.nr = NR_READ;
@@ -181,13 +189,15 @@ static double add_event(struct trace_writer *writer, struct stream *stream, uint
 
 		return stream_add(writer, stream, ts_ns, TRACE_EV_sys_enter3, &enter, sizeof(enter));
 	}
-	return stream_add(writer, stream, ts_ns, TRACE_EV_sys_exit, &(struct trace_sys_exit){ .ret = 100 }, sizeof(struct trace_sys_exit));
+	return stream_add(writer, stream, ts_ns, TRACE_EV_sys_exit, &(struct trace_sys_exit){.ret = 100},
+			  sizeof(struct trace_sys_exit));
 }
 
 /* Adds a start-state record: a payload and its string. */
-static void start_add(struct trace_writer *writer, struct stream *stream, uint16_t id, const void *fixed, size_t bytes, const char *text)
+static void start_add(struct trace_writer *writer, struct stream *stream, uint16_t id, const void *fixed, size_t bytes,
+		      const char *text)
 {
-	char payload[256] = { 0 };
+	char payload[256] = {0};
 
 	snprintf((char *)mempcpy(payload, fixed, bytes), sizeof(payload) - bytes, "%s", text);
 	stream_add(writer, stream, 1, id, payload, (bytes + strlen(text) + 8) & ~7ull);
@@ -196,17 +206,26 @@ static void start_add(struct trace_writer *writer, struct stream *stream, uint16
 /* Writes the start state: the threads, and the files that they have open. */
 static void write_start(struct trace_writer *writer, const struct load *load)
 {
-	struct stream stream = { .records = checked(malloc(BLOCK_BYTES)) };
+	struct stream stream = {.records = checked(malloc(BLOCK_BYTES))};
 	char path[64];
 
-	stream.source = (struct trace_source){ .records = stream.records, .seq = 1, .stream = START_STREAM, .kind = TRACE_CHUNK_START_STATE };
+	stream.source = (struct trace_source){
+		.records = stream.records, .seq = 1, .stream = START_STREAM, .kind = TRACE_CHUNK_START_STATE};
 	trace_writer_string(writer, TRACE_STRING_SYSCALL, NR_READ, "read");
 	for (uint32_t i = 0; i < load->nr_threads; i++) {
-		struct trace_start_thread thread = { .tid = FIRST_TID + i, .tgid = FIRST_TID + i, .ppid = 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE };
+		struct trace_start_thread thread = {.tid = FIRST_TID + i,
+						    .tgid = FIRST_TID + i,
+						    .ppid = 1,
+						    .nr = -1,
+						    .state = TRACE_TASK_INTERRUPTIBLE};
 
 		start_add(writer, &stream, TRACE_EV_start_thread, &thread, sizeof(thread), "reader");
 		for (uint32_t n = 0; n < load->files_each; n++) {
-			struct trace_start_fd fd = { .tgid = thread.tgid, .fd = (int)(FIRST_FD + n), .dev = 1, .mode = 0100644, .ino = 1 + (uint64_t)i * load->files_each + n };
+			struct trace_start_fd fd = {.tgid = thread.tgid,
+						    .fd = (int)(FIRST_FD + n),
+						    .dev = 1,
+						    .mode = 0100644,
+						    .ino = 1 + (uint64_t)i * load->files_each + n};
 
 			snprintf(path, sizeof(path), "/data/%u/file%u", i, n);
 			start_add(writer, &stream, TRACE_EV_start_fd, &fd, sizeof(fd), path);
@@ -220,7 +239,8 @@ static void write_start(struct trace_writer *writer, const struct load *load)
 static double write_trace(const struct load *load, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct trace_writer *writer = checked(trace_writer_new(fd, &(struct trace_writer_options){ .size = sizeof(struct trace_writer_options), .start_ns = 1 }, NULL));
+	struct trace_writer *writer = checked(trace_writer_new(
+		fd, &(struct trace_writer_options){.size = sizeof(struct trace_writer_options), .start_ns = 1}, NULL));
 	struct stream *streams = checked(calloc(load->nr_streams, sizeof(*streams)));
 	uint64_t ts_ns = 1000;
 	double spent = 0;
@@ -231,7 +251,8 @@ static double write_trace(const struct load *load, const char *path)
 	for (uint32_t i = 0; i < load->nr_streams; i++) {
 		streams[i].records = checked(malloc(BLOCK_BYTES));
 		streams[i].tid = FIRST_TID + i;
-		streams[i].source = (struct trace_source){ .records = streams[i].records, .seq = 1, .stream = i, .cpu = i, .kind = TRACE_CHUNK_EVENTS };
+		streams[i].source = (struct trace_source){
+			.records = streams[i].records, .seq = 1, .stream = i, .cpu = i, .kind = TRACE_CHUNK_EVENTS};
 	}
 	for (uint64_t i = 0; i < load->nr_events; i++, ts_ns += (uint64_t)(100 + random() % 900))
 		spent += add_event(writer, &streams[i / TURN % load->nr_streams], ts_ns, load);
@@ -267,7 +288,8 @@ static double iterate(const struct trace *trace, uint64_t nr_events)
 		nr++;
 	end_pass(cursor);
 	if (nr != nr_events)
-		fprintf(stderr, "scaling: %llu events of %llu\n", (unsigned long long)nr, (unsigned long long)nr_events);
+		fprintf(stderr, "scaling: %llu events of %llu\n", (unsigned long long)nr,
+			(unsigned long long)nr_events);
 	return (cpu_ns() - begin) / (double)nr_events;
 }
 
@@ -308,7 +330,7 @@ struct minimum {
 		uint32_t tid;
 		uint32_t fd;
 		uint64_t since_ns;
-	} *of_cpu;
+	} * of_cpu;
 	struct {
 		union {
 			uint32_t *descriptor;
@@ -359,7 +381,8 @@ static void minimum_add_up(struct minimum *minimum)
 static void minimum_note(struct minimum *minimum, uint32_t tid, uint32_t fd, uint64_t ns)
 {
 	if (minimum->files)
-		minimum->notes[minimum->nr].descriptor = &minimum->descriptors[(tid - FIRST_TID) * minimum->load->files_each + fd];
+		minimum->notes[minimum->nr].descriptor =
+			&minimum->descriptors[(tid - FIRST_TID) * minimum->load->files_each + fd];
 	else
 		minimum->notes[minimum->nr].line = &minimum->lines[tid - FIRST_TID];
 	__builtin_prefetch(minimum->notes[minimum->nr].line, 1);
@@ -404,7 +427,7 @@ static void minimum_open(struct minimum *minimum, size_t nr)
 static double do_the_minimum(const struct trace *trace, const struct load *load)
 {
 	size_t nr_lines = (size_t)load->nr_threads * (load->files_each ? load->files_each : 1);
-	struct minimum minimum = { .load = load, .of_cpu = checked(calloc(load->nr_streams, sizeof(*minimum.of_cpu))) };
+	struct minimum minimum = {.load = load, .of_cpu = checked(calloc(load->nr_streams, sizeof(*minimum.of_cpu)))};
 	struct trace_cursor *cursor = checked(trace_cursor_new(trace, NULL, NULL));
 	const struct trace_event *event;
 	double begin;
@@ -448,11 +471,12 @@ static double ask_for_all(const struct trace_analysis *analysis)
 /* Returns the ns to analyse an event, without the time of ask_for_all(). */
 static double analyse(const struct trace *trace, uint64_t nr_events, double *ret_ask_ns)
 {
-	const uint64_t switches[TRACE_MASK_WORDS] = { [TRACE_EV_sched_switch / 64] = 1ull << TRACE_EV_sched_switch % 64 };
+	const uint64_t switches[TRACE_MASK_WORDS] = {[TRACE_EV_sched_switch / 64] = 1ull << TRACE_EV_sched_switch % 64};
 	struct trace_analysis *analysis = checked(trace_analysis_new(trace, NULL, NULL));
 	double begin = 0, ask_ns;
 
-	if (trace_analysis_on_event(analysis, switches, note_begin, &begin) < 0 || trace_analysis_run(analysis, NULL) < 0) {
+	if (trace_analysis_on_event(analysis, switches, note_begin, &begin) < 0 ||
+	    trace_analysis_run(analysis, NULL) < 0) {
 		fprintf(stderr, "scaling: the analysis failed\n");
 		exit(1);
 	}
@@ -470,8 +494,8 @@ static void measure(const struct load *load, const char *path)
 	iterate_ns = iterate(trace, load->nr_events);
 	minimum_ns = do_the_minimum(trace, load);
 	analyse_ns = analyse(trace, load->nr_events, &ask_ns);
-	printf("%.4f %.3f %.3f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)load->nr_events, write_ns, iterate_ns, analyse_ns, ask_ns,
-	       minimum_ns);
+	printf("%.4f %.3f %.3f %.3f %.3f %.3f\n", (double)trace_get_info(trace)->file_bytes / (double)load->nr_events,
+	       write_ns, iterate_ns, analyse_ns, ask_ns, minimum_ns);
 	trace_close(trace);
 }
 
@@ -491,26 +515,38 @@ static struct trace_index_entry *make_entries(uint64_t at, size_t nr, uint32_t t
 	for (size_t i = 0; i < nr; i++, at += CHUNK_BYTES) {
 		struct trace_chunk_header *header = &entries[i].header;
 
-		*header = (struct trace_chunk_header){ .kind = TRACE_CHUNK_EVENTS,
-						       .encoding = TRACE_ENCODING_COLUMNS,
-						       .compression = TRACE_COMPRESSION_ZSTD,
-						       .trace_id = trace_id, .stream = i % 2, .cpu = i % 2, .events = CHUNK_EVENTS, .seq = 1 + i / 2,
-						       .first_ns = 1000 + i * 5000000, .last_ns = 1000 + i * 5000000 + 9000000,
-						       .events_before = i / 2 * CHUNK_EVENTS, .raw_bytes = 4 * CHUNK_BYTES,
-						       .packed_bytes = CHUNK_BYTES - sizeof(*header), .ids = { 1 << 19 } };
+		*header = (struct trace_chunk_header){.kind = TRACE_CHUNK_EVENTS,
+						      .encoding = TRACE_ENCODING_COLUMNS,
+						      .compression = TRACE_COMPRESSION_ZSTD,
+						      .trace_id = trace_id,
+						      .stream = i % 2,
+						      .cpu = i % 2,
+						      .events = CHUNK_EVENTS,
+						      .seq = 1 + i / 2,
+						      .first_ns = 1000 + i * 5000000,
+						      .last_ns = 1000 + i * 5000000 + 9000000,
+						      .events_before = i / 2 * CHUNK_EVENTS,
+						      .raw_bytes = 4 * CHUNK_BYTES,
+						      .packed_bytes = CHUNK_BYTES - sizeof(*header),
+						      .ids = {1 << 19}};
 		chunk_seal(header);
 		entries[i].offset = at;
 	}
 	return entries;
 }
 
-static uint64_t put_chunk(int fd, uint64_t at, uint32_t trace_id, enum trace_chunk_kind kind, const void *payload, size_t bytes)
+static uint64_t put_chunk(int fd, uint64_t at, uint32_t trace_id, enum trace_chunk_kind kind, const void *payload,
+			  size_t bytes)
 {
-	struct trace_chunk_header header = { .kind = (uint16_t)kind, .trace_id = trace_id, .raw_bytes = (uint32_t)bytes, .packed_bytes = (uint32_t)bytes,
-					     .payload_checksum = XXH3_64bits(payload, bytes) };
+	struct trace_chunk_header header = {.kind = (uint16_t)kind,
+					    .trace_id = trace_id,
+					    .raw_bytes = (uint32_t)bytes,
+					    .packed_bytes = (uint32_t)bytes,
+					    .payload_checksum = XXH3_64bits(payload, bytes)};
 
 	chunk_seal(&header);
-	if (pwrite(fd, &header, sizeof(header), (off_t)at) < 0 || pwrite(fd, payload, bytes, (off_t)(at + sizeof(header))) < 0)
+	if (pwrite(fd, &header, sizeof(header), (off_t)at) < 0 ||
+	    pwrite(fd, payload, bytes, (off_t)(at + sizeof(header))) < 0)
 		exit(1);
 	return at + sizeof(header) + bytes;
 }
@@ -519,8 +555,11 @@ static uint64_t put_chunk(int fd, uint64_t at, uint32_t trace_id, enum trace_chu
 static uint64_t put_table(int fd, uint64_t at, const struct trace_index_entry *entries, size_t nr, uint32_t trace_id)
 {
 	static struct trace_table_entry table[TRACE_TABLE_ENTRIES];
-	struct trace_table_root root = { .offset = at, .nr_entries = nr, .entry_bytes = sizeof(table[0]),
-					 .header_bytes = sizeof(struct trace_chunk_header), .index_entries = TRACE_INDEX_ENTRIES };
+	struct trace_table_root root = {.offset = at,
+					.nr_entries = nr,
+					.entry_bytes = sizeof(table[0]),
+					.header_bytes = sizeof(struct trace_chunk_header),
+					.index_entries = TRACE_INDEX_ENTRIES};
 
 	for (size_t i = 0; i < nr; root.nr_chunks++) {
 		size_t in = 0;
@@ -528,9 +567,19 @@ static uint64_t put_table(int fd, uint64_t at, const struct trace_index_entry *e
 		for (; in < TRACE_TABLE_ENTRIES && i < nr; in++, i++) {
 			const struct trace_chunk_header *header = &entries[i].header;
 
-			table[in] = (struct trace_table_entry){ entries[i].offset, header->seq, header->first_ns, header->last_ns,
-								header->events_before, header->events, header->stream, header->cpu,
-								header->raw_bytes, header->packed_bytes, header->kind, header->encoding, 0 };
+			table[in] = (struct trace_table_entry){entries[i].offset,
+							       header->seq,
+							       header->first_ns,
+							       header->last_ns,
+							       header->events_before,
+							       header->events,
+							       header->stream,
+							       header->cpu,
+							       header->raw_bytes,
+							       header->packed_bytes,
+							       header->kind,
+							       header->encoding,
+							       0};
 		}
 		at = put_chunk(fd, at, trace_id, TRACE_CHUNK_TABLE, table, in * sizeof(table[0]));
 	}
@@ -543,7 +592,7 @@ static void make_file(uint64_t bytes, const char *path)
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct trace_writer *writer = checked(trace_writer_new(fd, NULL, NULL)); /* writes header and schema */
 	uint64_t begin = (uint64_t)lseek(fd, 0, SEEK_END), at = begin + nr * CHUNK_BYTES;
-	struct trace_end_mark mark = { .file_bytes = 0 };
+	struct trace_end_mark mark = {.file_bytes = 0};
 	struct trace_index_entry *entries;
 	struct trace_file_header head;
 
@@ -554,7 +603,8 @@ static void make_file(uint64_t bytes, const char *path)
 	entries = make_entries(begin, nr, head.trace_id);
 	at = mark.index_offset = put_table(fd, at, entries, nr, head.trace_id);
 	for (size_t i = 0; i < nr; i += portion, mark.nr_index_chunks++)
-		at = put_chunk(fd, at, head.trace_id, TRACE_CHUNK_INDEX, &entries[i], (nr - i < portion ? nr - i : portion) * sizeof(*entries));
+		at = put_chunk(fd, at, head.trace_id, TRACE_CHUNK_INDEX, &entries[i],
+			       (nr - i < portion ? nr - i : portion) * sizeof(*entries));
 	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
 	mark.file_bytes = at + sizeof(mark);
 	mark.checksum = XXH3_64bits(&mark, offsetof(struct trace_end_mark, checksum));
@@ -567,7 +617,8 @@ static void make_file(uint64_t bytes, const char *path)
 static void go_to_middle(const struct trace *trace)
 {
 	const struct trace_info *info = trace_get_info(trace);
-	struct trace_cursor_options options = { .size = sizeof(options), .from_ns = info->start_ns + (info->end_ns - info->start_ns) / 2 };
+	struct trace_cursor_options options = {.size = sizeof(options),
+					       .from_ns = info->start_ns + (info->end_ns - info->start_ns) / 2};
 	struct trace_cursor *cursor = checked(trace_cursor_new(trace, &options, NULL));
 
 	trace_cursor_next(cursor); /* returns a trace_lost event, because the chunks of this file are holes */
@@ -668,7 +719,8 @@ static void measure_memory(uint32_t nr, size_t bytes)
 	order = checked(malloc(nr * sizeof(*order)));
 	ring_make(memory, order, nr, bytes);
 	for (int i = 0; i < 3; i++) {
-		double ns = follow_ring(memory, bytes, 2000000), early_ns = add_in_order(memory, order, nr, bytes, 2000000);
+		double ns = follow_ring(memory, bytes, 2000000),
+		       early_ns = add_in_order(memory, order, nr, bytes, 2000000);
 		double all_ns = add_to_all(memory, order, nr, bytes, 500000);
 
 		all = all_ns < all ? all_ns : all;
@@ -687,11 +739,15 @@ int main(int argc, char **argv)
 	else if (argc == 4 && !strcmp(argv[1], "cold"))
 		measure_memory((uint32_t)atoi(argv[2]), strtoull(argv[3], NULL, 10));
 	else if (argc == 5 || (argc == 6 && !strcmp(argv[5], "runnable")))
-		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), argc == 6, 0 }, argv[4]);
+		measure(&(struct load){strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]),
+				       argc == 6, 0},
+			argv[4]);
 	else if (argc == 6 && atoi(argv[5]) >= atoi(argv[3]) && atoi(argv[3]) > 0)
-		measure(&(struct load){ strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), false,
-					(uint32_t)(atoi(argv[5]) / atoi(argv[3])) }, argv[4]);
+		measure(&(struct load){strtoull(argv[1], NULL, 10), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]),
+				       false, (uint32_t)(atoi(argv[5]) / atoi(argv[3]))},
+			argv[4]);
 	else
-		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable | FILES] | scaling cold OBJECTS BYTES | scaling open BYTES FILE\n");
+		fprintf(stderr, "usage: scaling EVENTS STREAMS THREADS FILE [runnable | FILES] | scaling cold OBJECTS "
+				"BYTES | scaling open BYTES FILE\n");
 	return argc >= 4 && argc <= 6 ? 0 : 2;
 }

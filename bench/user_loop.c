@@ -94,7 +94,8 @@ static struct user_memory *find_memory(void)
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		bytes = readlink(path, link, sizeof(link) - 1);
 		link[bytes > 0 ? bytes : 0] = '\0';
-		if (strncmp(link, "/memfd:" USER_MEMORY_NAME, strlen("/memfd:" USER_MEMORY_NAME)) == 0 && fstat(fd, &status) == 0) {
+		if (strncmp(link, "/memfd:" USER_MEMORY_NAME, strlen("/memfd:" USER_MEMORY_NAME)) == 0 &&
+		    fstat(fd, &status) == 0) {
 			memory = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 			return memory == MAP_FAILED ? NULL : memory;
 		}
@@ -105,15 +106,16 @@ static struct user_memory *find_memory(void)
 static void *empty_rings(void *argument)
 {
 	struct user_memory *memory = argument;
-	const struct timespec nap = { 0, 200000 };
-	const struct sched_param first = { .sched_priority = 1 };
+	const struct timespec nap = {0, 200000};
+	const struct sched_param first = {.sched_priority = 1};
 
 	/* Without priority, the rings would fill up if more threads than CPUs write. */
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
 	for (;;) {
 		for (unsigned int n = 0; n < memory->nr_rings; n++) {
 			unsigned char *at = (unsigned char *)memory + memory->rings_offset + n * memory->ring_stride;
-			struct subbuf_ring ring = { (struct subbuf_control *)at, at + SUBBUF_CONTROL_BYTES, memory->subbuf_bytes, memory->nr_subbufs };
+			struct subbuf_ring ring = {(struct subbuf_control *)at, at + SUBBUF_CONTROL_BYTES,
+						   memory->subbuf_bytes, memory->nr_subbufs};
 
 			while (subbuf_take(&ring))
 				subbuf_release(&ring);
@@ -125,8 +127,9 @@ static void *empty_rings(void *argument)
 
 int main(int argc, char **argv)
 {
-	static const struct user_loop loops[] = { { "tsc", run_tsc }, { "clock", run_clock }, { "marker", run_marker }, { "none", run_none },
-						  { "one", run_one }, { "four", run_four }, { "text", run_text },     { NULL, NULL } };
+	static const struct user_loop loops[] = {{"tsc", run_tsc},   {"clock", run_clock}, {"marker", run_marker},
+						 {"none", run_none}, {"one", run_one},	   {"four", run_four},
+						 {"text", run_text}, {NULL, NULL}};
 	struct user_memory *memory = find_memory();
 	unsigned long long lost = 0;
 	pthread_t thread;
@@ -140,7 +143,9 @@ int main(int argc, char **argv)
 	pthread_create(&thread, NULL, empty_rings, memory);
 	result = user_loop_main(argc, argv, loops);
 	for (unsigned int n = 0; n < memory->nr_rings; n++)
-		lost += ((struct subbuf_control *)((unsigned char *)memory + memory->rings_offset + n * memory->ring_stride))->discarded;
+		lost += ((struct subbuf_control *)((unsigned char *)memory + memory->rings_offset +
+						   n * memory->ring_stride))
+				->discarded;
 	if (lost) /* a dropped event costs less than a recorded one: the figure is too small */
 		fprintf(stderr, "user_loop: %llu events found no room\n", lost);
 	return result;

@@ -46,7 +46,7 @@ static void *user_loop_thread(void *argument)
  */
 static int user_loop_main(int argc, char **argv, const struct user_loop *loops)
 {
-	struct user_loop_thread threads[64] = { 0 };
+	struct user_loop_thread threads[64] = {0};
 	int nr = argc > 3 ? atoi(argv[3]) : 1;
 	double sum = 0;
 

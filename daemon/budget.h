@@ -26,13 +26,13 @@
 #include <sys/types.h>
 
 enum budget_amount {
-	BUDGET_PROGRAMS, /* memories of living programs: two descriptors each */
-	BUDGET_DEAD,	 /* memories of dead programs, kept for their children */
-	BUDGET_ADDRESS,	 /* bytes of address space */
-	BUDGET_MAPPED, /* bytes of rings read through their mapping; other rings are read from the file */
-	BUDGET_PAGES,  /* bytes of pages that the memories have: st_blocks */
-	BUDGET_HEAP,   /* bytes of the daemon's own memory */
-	BUDGET_TYPES,  /* event types that the trace has because of the user */
+	BUDGET_PROGRAMS,    /* memories of living programs: two descriptors each */
+	BUDGET_DEAD,	    /* memories of dead programs, kept for their children */
+	BUDGET_ADDRESS,	    /* bytes of address space */
+	BUDGET_MAPPED,	    /* bytes of rings read through their mapping; other rings are read from the file */
+	BUDGET_PAGES,	    /* bytes of pages that the memories have: st_blocks */
+	BUDGET_HEAP,	    /* bytes of the daemon's own memory */
+	BUDGET_TYPES,	    /* event types that the trace has because of the user */
 	BUDGET_CONNECTIONS, /* connections without an offer yet */
 	BUDGET_NR_AMOUNTS
 };

@@ -17,7 +17,7 @@
  */
 #define CLIENTS_REFUSED_MAX 4096
 #define CLIENTS_MEANWHILE   256 /* of them between two drains of the kernel's rings */
-#define CLIENTS_ASKED	    64  /* silent connections to check for an offer when a slot is needed */
+#define CLIENTS_ASKED	    64	/* silent connections to check for an offer when a slot is needed */
 
 /*
  * Counts an offer that could not be read. It is a loss if the daemon had no descriptor for it, but
@@ -41,8 +41,8 @@ static void refuse_offer(struct clients *clients, int fd, const struct user_iden
 	clients->status.refused++;
 	clients->missed++;
 	if (budget_may_report(clients->budget, identity->uid))
-		message_note("process %d (%s) is not recorded: user %u starts programs faster than the limit", (int)identity->pid, identity->exe,
-			     (unsigned int)identity->uid);
+		message_note("process %d (%s) is not recorded: user %u starts programs faster than the limit",
+			     (int)identity->pid, identity->exe, (unsigned int)identity->uid);
 	if (identity->pid_fd >= 0)
 		close(identity->pid_fd);
 	close(fd);
@@ -130,7 +130,7 @@ static void keep_connection(struct clients *clients, int connection, uid_t uid)
 		close(connection);
 		return;
 	}
-	*slot = (struct connection){ connection, uid };
+	*slot = (struct connection){connection, uid};
 }
 
 /*
@@ -147,14 +147,17 @@ static void pause_accepting(struct clients *clients, uint64_t ns)
 void client_accept_resume(struct clients *clients)
 {
 	if (clients->accept.is_paused && clients->accept.socket)
-		clients->accept.is_paused = client_watch_add(&clients->watch, user_socket_fd(clients->accept.socket), WATCH_SOCKET) != 0;
+		clients->accept.is_paused = client_watch_add(&clients->watch, user_socket_fd(clients->accept.socket),
+							     WATCH_SOCKET) != 0;
 }
 
 void client_accept_all(struct clients *clients)
 {
 	int connection = 0, nr_refused = 0;
 
-	for (int i = 0; i < CLIENTS_ACCEPTED && nr_refused < CLIENTS_REFUSED_MAX && (connection = user_socket_accept(clients->accept.socket)) >= 0; i++) {
+	for (int i = 0; i < CLIENTS_ACCEPTED && nr_refused < CLIENTS_REFUSED_MAX &&
+			(connection = user_socket_accept(clients->accept.socket)) >= 0;
+	     i++) {
 		uid_t uid = user_socket_peer(connection);
 
 		clients->accept.in_a_row++;

@@ -31,7 +31,8 @@ void client_period_choose(struct clients *clients)
 		return;
 	}
 	for (struct client *client = clients->table.list; client; client = client->next) {
-		uint64_t taken = user_program_is_released(client->program) ? client->taken_before : user_program_taken(client->program);
+		uint64_t taken = user_program_is_released(client->program) ? client->taken_before
+									   : user_program_taken(client->program);
 		uint64_t share = (taken - client->taken_before) * 4 / user_program_mapping(client->program)->nr_subbufs;
 
 		all += taken - client->taken_before;
@@ -43,7 +44,12 @@ void client_period_choose(struct clients *clients)
 	else if (!all && clients->period_ns < CLIENTS_PERIOD_MAX_NS)
 		clients->period_ns *= 2;
 	if (clients->status.programs)
-		client_watch_set_timer(&clients->watch, clients->accept.is_paused && clients->period_ns > CLIENTS_PERIOD_BEGIN_NS ? CLIENTS_PERIOD_BEGIN_NS : clients->period_ns);
+		client_watch_set_timer(&clients->watch,
+				       clients->accept.is_paused && clients->period_ns > CLIENTS_PERIOD_BEGIN_NS
+					       ? CLIENTS_PERIOD_BEGIN_NS
+					       : clients->period_ns);
 	else
-		client_watch_set_timer(&clients->watch, clients->accept.is_paused || clients->search.rescan_due ? CLIENTS_PERIOD_MAX_NS : 0);
+		client_watch_set_timer(&clients->watch, clients->accept.is_paused || clients->search.rescan_due
+								? CLIENTS_PERIOD_MAX_NS
+								: 0);
 }

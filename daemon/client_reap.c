@@ -30,12 +30,13 @@ size_t client_reap_replaced(struct clients *clients, pid_t pid, uid_t uid)
 
 void client_reap_mark(struct clients *clients, int pid_fd)
 {
-	struct pollfd dead = { .fd = pid_fd, .events = POLLIN };
+	struct pollfd dead = {.fd = pid_fd, .events = POLLIN};
 
 	if (poll(&dead, 1, 0) != 1 || !(dead.revents & POLLIN))
 		return; /* the event is old: the descriptor now belongs to a living process */
 	client_watch_remove(&clients->watch, pid_fd);
-	for (struct user_link *link = NULL; (link = user_index_next(&clients->table.by_pid_fd, (uint64_t)pid_fd, link));)
+	for (struct user_link *link = NULL;
+	     (link = user_index_next(&clients->table.by_pid_fd, (uint64_t)pid_fd, link));)
 		((struct client *)link->item)->dead = true;
 }
 
@@ -52,7 +53,7 @@ static void need(void *context, int fd, struct user_identity *identity)
 
 static void drop_client(struct clients *clients, struct client *client)
 {
-	struct user_kept_counts counts = { 0 };
+	struct user_kept_counts counts = {0};
 
 	if (clients->recording.flight)
 		user_snapshot_get_counts(client->program, &counts);
@@ -80,7 +81,8 @@ static struct client *first_dead(const struct clients *clients)
 	struct client *first = NULL;
 
 	for (struct client *client = clients->table.list; client; client = client->next)
-		if (user_program_is_released(client->program) && user_snapshot_saved(client->program) && (!first || client->died_ns <= first->died_ns))
+		if (user_program_is_released(client->program) && user_snapshot_saved(client->program) &&
+		    (!first || client->died_ns <= first->died_ns))
 			first = client;
 	return first;
 }
@@ -96,7 +98,8 @@ static void keep_limits(struct clients *clients)
 
 	for (const struct client *client = clients->table.list; client; client = client->next)
 		nr += user_snapshot_saved(client->program) > 0;
-	while ((clients->dead.bytes > clients->dead.bytes_max || nr > clients->dead.max) && (first = first_dead(clients))) {
+	while ((clients->dead.bytes > clients->dead.bytes_max || nr > clients->dead.max) &&
+	       (first = first_dead(clients))) {
 		bool all = clients->dead.bytes <= clients->dead.bytes_max;
 
 		do {
@@ -116,7 +119,8 @@ static void drop_unneeded(struct clients *clients)
 	struct client **slot = &clients->table.list;
 	int err;
 
-	if (clients->dead.nr < clients->dead.check_at || !budget_take(clients->budget, BUDGET_EVERYBODY, BUDGET_SCANS, 1))
+	if (clients->dead.nr < clients->dead.check_at ||
+	    !budget_take(clients->budget, BUDGET_EVERYBODY, BUDGET_SCANS, 1))
 		return;
 	for (struct client *client = clients->table.list; client; client = client->next)
 		client->needed = !user_program_is_released(client->program) || user_snapshot_saved(client->program);
@@ -131,7 +135,8 @@ static void drop_unneeded(struct clients *clients)
 		*slot = client->next;
 		drop_client(clients, client);
 	}
-	clients->dead.check_at = 2 * clients->dead.nr > CLIENTS_RELEASED_MIN ? 2 * clients->dead.nr : CLIENTS_RELEASED_MIN;
+	clients->dead.check_at = 2 * clients->dead.nr > CLIENTS_RELEASED_MIN ? 2 * clients->dead.nr
+									     : CLIENTS_RELEASED_MIN;
 }
 
 /*

@@ -53,7 +53,8 @@ static bool is_selected(const struct clients *clients, const struct user_identit
  * So report it only if the program offered itself, and only once. Its events are in the other
  * daemon's trace.
  */
-static void report_refused(struct clients *clients, const struct user_identity *identity, bool offered, const struct trace_error *error)
+static void report_refused(struct clients *clients, const struct user_identity *identity, bool offered,
+			   const struct trace_error *error)
 {
 	bool is_busy = error->code == -EBUSY;
 
@@ -73,11 +74,13 @@ static void report_unknown(struct clients *clients, const struct user_identity *
 {
 	const struct tracer_options *filter = clients->filter;
 
-	if (clients->off || !identity->gone || !filter || !(filter->filter_pgrp || (filter->filter_pid && filter->follow)))
+	if (clients->off || !identity->gone || !filter ||
+	    !(filter->filter_pgrp || (filter->filter_pid && filter->follow)))
 		return;
 	clients->status.refused++;
 	if (!clients->reported_unknown)
-		message_warning("process %d died before the daemon could check it against the filter: its events, and those of similar processes, are not recorded",
+		message_warning("process %d died before the daemon could check it against the filter: its events, and "
+				"those of similar processes, are not recorded",
 				(int)identity->pid);
 	clients->reported_unknown = true;
 }
@@ -101,7 +104,7 @@ bool client_register_wait_for(struct clients *clients, pid_t pid)
 /* The pid of the daemon that holds the memory's lock, as the memory says. */
 static pid_t owner_of_memory(int fd)
 {
-	struct user_mapping mapping = { .fd = -1 };
+	struct user_mapping mapping = {.fd = -1};
 	struct trace_error error;
 	pid_t pid = 0;
 
@@ -114,22 +117,29 @@ static pid_t owner_of_memory(int fd)
 /* ---- a new program ---- */
 
 /* Charge a memory to the account of @identity's user before the daemon takes it. */
-static int charge(struct clients *clients, struct client *client, const struct user_identity *identity, int fd, struct trace_error *ret_error)
+static int charge(struct clients *clients, struct client *client, const struct user_identity *identity, int fd,
+		  struct trace_error *ret_error)
 {
 	struct budget *budget = clients->budget;
 	uid_t uid = identity->uid;
 	struct stat status;
 
 	if (client_reap_replaced(clients, identity->pid, uid) >= CLIENTS_PER_PROCESS && budget_is_bounded(budget, uid))
-		return error_set(ret_error, -EDQUOT, "it already has %d trace memories, the maximum of one process", CLIENTS_PER_PROCESS);
+		return error_set(ret_error, -EDQUOT, "it already has %d trace memories, the maximum of one process",
+				 CLIENTS_PER_PROCESS);
 	if (fstat(fd, &status) < 0)
 		return error_set(ret_error, -errno, "cannot inspect its trace memory: %s", strerror(errno));
 	client->payer = uid;
 	if (!budget_charge(budget, uid, BUDGET_PROGRAMS, 1))
-		return error_set(ret_error, -EDQUOT, "user %u, or all users together, reached the limit of recorded programs", (unsigned int)uid);
+		return error_set(ret_error, -EDQUOT,
+				 "user %u, or all users together, reached the limit of recorded programs",
+				 (unsigned int)uid);
 	if (!budget_charge(budget, uid, BUDGET_ADDRESS, (uint64_t)status.st_size)) {
 		budget_release(budget, uid, BUDGET_PROGRAMS, 1);
-		return error_set(ret_error, -EDQUOT, "the trace memory of user %u, or of all users together, reached its limit; set TRACER_BUFFERS smaller", (unsigned int)uid);
+		return error_set(ret_error, -EDQUOT,
+				 "the trace memory of user %u, or of all users together, reached its limit; set "
+				 "TRACER_BUFFERS smaller",
+				 (unsigned int)uid);
 	}
 	client->bytes = (uint64_t)status.st_size;
 	return 0;
@@ -141,7 +151,8 @@ static void discharge(struct clients *clients, const struct client *client)
 	budget_release(clients->budget, client->payer, BUDGET_ADDRESS, client->bytes);
 }
 
-static struct client *new_client(struct clients *clients, int fd, struct user_identity *identity, bool whole, struct trace_error *ret_error)
+static struct client *new_client(struct clients *clients, int fd, struct user_identity *identity, bool whole,
+				 struct trace_error *ret_error)
 {
 	struct client *client = calloc(1, sizeof(*client));
 
@@ -165,7 +176,7 @@ static struct client *new_client(struct clients *clients, int fd, struct user_id
 
 static void take(struct clients *clients, int fd, struct user_identity *identity, bool whole, bool offered)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct client *client = new_client(clients, fd, identity, whole, &error);
 
 	if (!client) {

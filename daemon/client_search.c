@@ -29,13 +29,14 @@ void client_search_all(struct clients *clients, bool late)
 	clients->recording.patience = RING_PATIENCE;
 	err = user_find_programs(late ? on_found_late : on_found, clients);
 	if (err && !clients->search.error)
-		message_warning("cannot search for programs that already run: %s; some may not be recorded", user_find_error_text(err));
+		message_warning("cannot search for programs that already run: %s; some may not be recorded",
+				user_find_error_text(err));
 	clients->search.error = clients->search.error ? clients->search.error : err;
 }
 
 void client_search_listen(struct clients *clients)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	bool waits = false;
 
 	clients->accept.socket = user_socket_listen(&error);

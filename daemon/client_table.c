@@ -45,7 +45,7 @@ void client_table_unindex(struct client_table *table, struct client *client)
 
 struct client_living client_table_living(const struct client_table *table, pid_t pid)
 {
-	struct client_living live = { .nr = 0 };
+	struct client_living live = {.nr = 0};
 	struct user_link *link = NULL;
 
 	while (live.nr < CLIENTS_PER_PROCESS && (link = user_index_next(&table->by_pid, (uint64_t)pid, link))) {

@@ -14,7 +14,7 @@
  * Memories of one living process. An honest process has one, and a second after it executes another
  * program.
  */
-#define CLIENTS_PER_PROCESS     4
+#define CLIENTS_PER_PROCESS 4
 
 /**
  * struct client - a traced program
@@ -25,7 +25,7 @@
  * @dead: its process died, or executed another program
  */
 struct client {
-	struct client *next; /* owned */
+	struct client *next;	      /* owned */
 	struct user_program *program; /* owned */
 	struct user_link by_memory;
 	struct user_link by_pid;
@@ -36,7 +36,7 @@ struct client {
 	uint64_t died_ns;
 	bool dead;
 	bool is_uncharged; /* dead, and not charged to its payer */
-	bool needed; /* used while dead programs are checked */
+	bool needed;	   /* used while dead programs are checked */
 };
 
 /**

@@ -37,7 +37,8 @@ void client_watch_remove(const struct client_watch *watch, int fd)
 
 void client_watch_set_timer(const struct client_watch *watch, uint64_t ns)
 {
-	struct itimerspec times = {.it_value = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)}};
+	struct itimerspec times = {
+		.it_value = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)}};
 
 	timerfd_settime(watch->timer_fd, 0, &times, NULL);
 }

@@ -64,7 +64,8 @@ struct clients *clients_new(const struct clients_options *options, struct trace_
 	return clients;
 }
 
-void clients_begin(struct clients *clients, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start)
+void clients_begin(struct clients *clients, struct drain *drain, struct trace_writer *writer,
+		   const struct clock_sample *start)
 {
 	clients->recording.drain = drain;
 	clients->recording.writer = writer;
@@ -230,7 +231,8 @@ uint64_t clients_close_counts(struct clients *clients)
 		clients->missed = trace_add_saturated(clients->missed, user_program_late(client->program));
 	}
 	if (clients->missed)
-		message_warning("at least %s events of programs are lost: the daemon could not take their offers or the records of their children",
+		message_warning("at least %s events of programs are lost: the daemon could not take their offers or "
+				"the records of their children",
 				text_count(clients->missed).s);
 	missed = clients->missed;
 	clients->missed = 0;
@@ -269,7 +271,7 @@ int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot)
 void clients_reset(struct clients *clients, const struct clock_sample *now)
 {
 	clients->recording.start_ns = now->monotonic_ns;
-	clients->recording.doubts = (struct doubts){ 0 };
+	clients->recording.doubts = (struct doubts){0};
 	user_clock_add(&clients->recording.clock, now);
 	clients->recording.patience = RING_PATIENCE;
 	for (struct client *client = clients->table.list; client; client = client->next)
@@ -277,7 +279,7 @@ void clients_reset(struct clients *clients, const struct clock_sample *now)
 	clients->missed = 0;
 	clients->join_error.others_recorded = false;
 	clients->dead.bytes = 0;
-	clients->dead.gone = (struct clients_gone){ 0 };
+	clients->dead.gone = (struct clients_gone){0};
 }
 
 void clients_get_gone(const struct clients *clients, struct clients_gone *ret_gone)

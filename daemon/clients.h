@@ -62,7 +62,8 @@ struct clients *clients_free(struct clients *clients);
  * clients_begin() - the recording begins at @start: take all programs that are running
  * @drain, @writer: borrowed until clients_free(); NULL for a flight recorder
  */
-void clients_begin(struct clients *clients, struct drain *drain, struct trace_writer *writer, const struct clock_sample *start);
+void clients_begin(struct clients *clients, struct drain *drain, struct trace_writer *writer,
+		   const struct clock_sample *start);
 
 /**
  * clients_fd() - readable when a program connected or died, or when the timer expired

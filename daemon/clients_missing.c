@@ -9,7 +9,8 @@
 #include "format_text.h"
 #include "user_find.h"
 
-void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text), void *context)
+void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text),
+			      void *context)
 {
 	uint64_t unregistered = clients->unregistered;
 	const char *pattern;
@@ -23,29 +24,37 @@ void clients_describe_missing(const struct clients *clients, void (*describe)(vo
 	for (const struct client *client = clients->table.list; client; client = client->next)
 		unregistered = trace_add_saturated(unregistered, user_program_unregistered(client->program));
 	if (unregistered) {
-		snprintf(text, sizeof(text), "%s tracepoints of programs: a program can have at most %u event types", text_count(unregistered).s,
-			 USER_MAX_EVENTS - 1);
+		snprintf(text, sizeof(text), "%s tracepoints of programs: a program can have at most %u event types",
+			 text_count(unregistered).s, USER_MAX_EVENTS - 1);
 		describe(context, text);
 	}
 	if (clients->recording.undescribed) {
-		snprintf(text, sizeof(text), "%s tracepoints of programs, whose events count as lost: %s", text_count(clients->recording.undescribed).s, clients->recording.why.message);
+		snprintf(text, sizeof(text), "%s tracepoints of programs, whose events count as lost: %s",
+			 text_count(clients->recording.undescribed).s, clients->recording.why.message);
 		describe(context, text);
 	}
 	if (clients->dead.nr_dropped) {
-		snprintf(text, sizeof(text), "children of %s ended programs: their users exceeded the number of ended programs that the daemon keeps; some children may be missing",
+		snprintf(text, sizeof(text),
+			 "children of %s ended programs: their users exceeded the number of ended programs that the "
+			 "daemon keeps; some children may be missing",
 			 text_count(clients->dead.nr_dropped).s);
 		describe(context, text);
 	}
 	if (clients->accept.nr_refused) {
-		snprintf(text, sizeof(text), "programs of %s connections that a user opened faster than the limit: some programs may not have tried again",
+		snprintf(text, sizeof(text),
+			 "programs of %s connections that a user opened faster than the limit: some programs may not "
+			 "have tried again",
 			 text_count(clients->accept.nr_refused).s);
 		describe(context, text);
 	}
 	if (clients->search.error) {
-		snprintf(text, sizeof(text), "programs that already ran: the search for them failed (%s), so some may be missing", user_find_error_text(clients->search.error));
+		snprintf(text, sizeof(text),
+			 "programs that already ran: the search for them failed (%s), so some may be missing",
+			 user_find_error_text(clients->search.error));
 		describe(context, text);
 	}
 	if (clients->accept.backlog_overflowed)
-		describe(context, "programs that were killed before the daemon found them, because too many began at once: some may be missing");
+		describe(context, "programs that were killed before the daemon found them, because too many began at "
+				  "once: some may be missing");
 	doubts_describe(&clients->recording.doubts, describe, context);
 }

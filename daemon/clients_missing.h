@@ -11,5 +11,6 @@ struct clients;
  * have ended before the daemon noticed them; programs that wrote impossible numbers.
  * @describe: called once for each text
  */
-void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text), void *context);
+void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text),
+			      void *context);
 #endif

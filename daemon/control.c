@@ -58,7 +58,8 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 	if (lstat(directory, &status) < 0)
 		return error_set(ret_error, -errno, "cannot stat %s: %s", directory, strerror(errno));
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(ret_error, -EPERM, "%s is not a directory that only this user can write to", directory);
+		return error_set(ret_error, -EPERM, "%s is not a directory that only this user can write to",
+				 directory);
 	return 0;
 }
 
@@ -227,7 +228,9 @@ void control_answer(int client_fd, int err, const char *text)
 	if (bytes >= (int)sizeof(answer))
 		bytes = sizeof(answer) - 1;
 	if (send_answer(client_fd, answer, bytes) < 0)
-		send_answer(client_fd, answer, snprintf(answer, sizeof(answer), "error\ncannot send the answer (%d bytes): %s", bytes, strerror(errno)));
+		send_answer(client_fd, answer,
+			    snprintf(answer, sizeof(answer), "error\ncannot send the answer (%d bytes): %s", bytes,
+				     strerror(errno)));
 }
 
 /* ---- the user's end ---- */
@@ -247,9 +250,12 @@ static int connect_to(const char *path, struct trace_error *ret_error)
 	err = -errno;
 	close(fd);
 	if (err == -ENOENT || err == -ECONNREFUSED)
-		return error_set(ret_error, err, "no tracedaemon is running on %s; start tracedaemon first, or give its socket: --control PATH", path);
+		return error_set(
+			ret_error, err,
+			"no tracedaemon is running on %s; start tracedaemon first, or give its socket: --control PATH",
+			path);
 	return error_set(ret_error, err, "cannot reach the daemon at %s: %s%s", path, strerror(-err),
-			  err == -EACCES ? "; this needs root" : "");
+			 err == -EACCES ? "; this needs root" : "");
 }
 
 static int send_request(int fd, const char *line, int file_fd)
@@ -281,7 +287,8 @@ static int read_answer(int fd, char *answer, struct trace_error *ret_error)
 	char *text;
 
 	if (bytes <= 0)
-		return error_set(ret_error, -ECONNRESET, "the daemon ended before it answered%s%s", bytes < 0 ? ": " : "", bytes < 0 ? strerror(errno) : "");
+		return error_set(ret_error, -ECONNRESET, "the daemon ended before it answered%s%s",
+				 bytes < 0 ? ": " : "", bytes < 0 ? strerror(errno) : "");
 	answer[bytes] = '\0';
 	text = strchr(answer, '\n');
 	if (strncmp(answer, "ok\n", 3))
@@ -336,15 +343,18 @@ int control_ask(const char *path, const char *line, int file_fd, char *answer, s
 
 	control_default_path(usual);
 	if (strlen(line) >= CONTROL_REQUEST_BYTES)
-		return error_set(ret_error, -EMSGSIZE, "a request has at most %d characters", CONTROL_REQUEST_BYTES - 1);
+		return error_set(ret_error, -EMSGSIZE, "a request has at most %d characters",
+				 CONTROL_REQUEST_BYTES - 1);
 	fd = connect_to(path ? path : usual, ret_error);
 	if (fd < 0 && !path && (fd == -ENOENT || fd == -ECONNREFUSED) && control_other(other))
-		return error_set(ret_error, fd, "no tracedaemon is running on %s, but another one is: --control %s", usual, other);
+		return error_set(ret_error, fd, "no tracedaemon is running on %s, but another one is: --control %s",
+				 usual, other);
 	if (fd < 0)
 		return fd;
 	if (!path && !is_trusted(fd)) {
 		close(fd);
-		return error_set(ret_error, -EPERM, "%s belongs to another user; name the daemon's socket: --control PATH", usual);
+		return error_set(ret_error, -EPERM,
+				 "%s belongs to another user; name the daemon's socket: --control PATH", usual);
 	}
 	err = send_request(fd, line, file_fd);
 	if (err && err != -EPIPE) /* it may have refused the client already, and the answer says why */

@@ -67,10 +67,11 @@ static int copy_out(int memory, const struct output_target *output)
 	signal(SIGPIPE, SIG_IGN); /* report the error instead of dying of it */
 	err = copy(memory, output->fd, &done, &all);
 	if (err == -EPIPE)
-		message_error("%s: the reader closed before the end of the snapshot: %s of %s were written", output->path, text_bytes((uint64_t)done).s,
-			      text_bytes((uint64_t)all).s);
+		message_error("%s: the reader closed before the end of the snapshot: %s of %s were written",
+			      output->path, text_bytes((uint64_t)done).s, text_bytes((uint64_t)all).s);
 	else if (err)
-		message_error("%s: cannot write the snapshot at offset %lld: %s", output->path, (long long)done, strerror(-err));
+		message_error("%s: cannot write the snapshot at offset %lld: %s", output->path, (long long)done,
+			      strerror(-err));
 	return err;
 }
 
@@ -142,8 +143,8 @@ int control_client_dump(const char *control_path, const char *path)
 	if (!strcmp(mode, "flight"))
 		return save_flight(control_path, path);
 	if (path) {
-		message_error("the daemon is not a flight recorder and writes its own file; \"tracectl dump\" without a name brings it "
-			      "up to date");
+		message_error("the daemon is not a flight recorder and writes its own file; \"tracectl dump\" without "
+			      "a name brings it up to date");
 		return 1;
 	}
 	return control_client_ask(control_path, "dump");
@@ -156,7 +157,10 @@ static bool add_patterns(const struct selection *selection, char *line, size_t s
 		const struct select_user *user = &selection->user[i];
 
 		used += (size_t)snprintf(line + used, size - used, "%s%s%s", used > before ? "," : "",
-					 user->removes ? "-" : selection->user[0].adds_to_all ? "+" : "", strcmp(user->pattern, "*") ? user->pattern : "user");
+					 user->removes			  ? "-"
+					 : selection->user[0].adds_to_all ? "+"
+									  : "",
+					 strcmp(user->pattern, "*") ? user->pattern : "user");
 	}
 	return used < size;
 }
@@ -172,7 +176,8 @@ static int set_mask(const struct daemon_options *options)
 		type = trace_catalogue_type(i);
 		if (!select_has(options->selection.mask, type->id))
 			continue;
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", used > before ? "," : "", type->name);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", used > before ? "," : "",
+					 type->name);
 	}
 	if (!add_patterns(&options->selection, line, sizeof(line), used, before)) {
 		message_error("the list of events is too long for one request");

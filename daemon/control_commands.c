@@ -161,7 +161,8 @@ static void report_not_traced(const struct session *session, size_t nr_before, s
 	size_t used = strlen(answer->text);
 	const char *text;
 
-	for (size_t i = nr_before; session->tracer && (text = tracer_not_traced(session->tracer, i)) && used < sizeof(answer->text); i++)
+	for (size_t i = nr_before;
+	     session->tracer && (text = tracer_not_traced(session->tracer, i)) && used < sizeof(answer->text); i++)
 		used += (size_t)snprintf(answer->text + used, sizeof(answer->text) - used, "not traced: %s\n", text);
 }
 
@@ -223,10 +224,10 @@ static size_t print_rings(const struct session *session, char *text, size_t size
 
 	for (size_t i = 0; session->tracer && i < tracer_nr_rings(session->tracer) && used < size; i++) {
 		ring = tracer_get_ring(session->tracer, i);
-		used += (size_t)snprintf(text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n",
-					 ring->cpu, ring->structural ? " structural" : "",
-					 (unsigned long long)subbufs_of_ring(ring),
-					 (unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
+		used += (size_t)snprintf(
+			text + used, size - used, "  CPU %u%s: %llu sub-buffers produced, %llu events lost\n",
+			ring->cpu, ring->structural ? " structural" : "", (unsigned long long)subbufs_of_ring(ring),
+			(unsigned long long)__atomic_load_n(&ring->ring.control->discarded, __ATOMIC_RELAXED));
 	}
 	return used;
 }
@@ -236,17 +237,19 @@ static size_t print_recording(const struct session *session, char *text, size_t 
 	struct recording_status status;
 
 	recording_get_status(session->recording, &status);
-	return (size_t)snprintf(text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
-				session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
-				text_count(trace_add_saturated(status.lost, status.lost_write + status.not_understood)).s, text_count(status.missed).s,
-				text_count(status.filtered).s);
+	return (size_t)snprintf(
+		text, size, "File: %s, %s\nEvents: %s recorded, %s lost, %s missed, %s filtered\n",
+		session->output.path, text_bytes(status.file_bytes).s, text_count(status.events).s,
+		text_count(trace_add_saturated(status.lost, status.lost_write + status.not_understood)).s,
+		text_count(status.missed).s, text_count(status.filtered).s);
 }
 
 static size_t print_unfollowed(const struct session *session, char *text, size_t size)
 {
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 
-	if (!session->tracer || !tracefile_print_unfollowed(session->tracer, session->start_ns, unfollowed, sizeof(unfollowed)))
+	if (!session->tracer ||
+	    !tracefile_print_unfollowed(session->tracer, session->start_ns, unfollowed, sizeof(unfollowed)))
 		return 0;
 	return (size_t)snprintf(text, size, "Not traced: %s\n", unfollowed);
 }
@@ -256,7 +259,8 @@ static size_t print_users(const struct session *session, char *text, size_t size
 	struct clients_status status;
 
 	clients_get_status(session->clients, &status);
-	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused%s\n", status.programs, status.ever, status.refused,
+	return (size_t)snprintf(text, size, "Programs with tracepoints: %zu now, %zu so far, %zu refused%s\n",
+				status.programs, status.ever, status.refused,
 				status.cannot_join ? "; new ones cannot join" : "");
 }
 
@@ -265,9 +269,11 @@ static size_t print_buffers(const struct session *session, char *text, size_t si
 	const struct tracer_ring *ring = session->tracer ? tracer_get_ring(session->tracer, 0) : NULL;
 
 	if (!ring)
-		return (size_t)snprintf(text, size, "Buffering: lock-free, in the programs; the kernel is not recorded\n");
+		return (size_t)snprintf(text, size,
+					"Buffering: lock-free, in the programs; the kernel is not recorded\n");
 	return (size_t)snprintf(text, size, "Buffering: lock-free, %llu bytes per CPU (%u sub-buffers x %u bytes)\n",
-				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs, ring->ring.nr_subbufs, ring->ring.subbuf_bytes);
+				(unsigned long long)ring->ring.subbuf_bytes * ring->ring.nr_subbufs,
+				ring->ring.nr_subbufs, ring->ring.subbuf_bytes);
 }
 
 static void do_status(struct session *session, const struct control_request *request, struct answer *answer)
@@ -276,10 +282,12 @@ static void do_status(struct session *session, const struct control_request *req
 	char *text = answer->text;
 	size_t size = sizeof(answer->text), used;
 
-	used = (size_t)snprintf(text, size, "Trace status (%zu CPU%s): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n", nr_cpus,
-				nr_cpus == 1 ? "" : "s",
-				session->halted ? "halted" : "recording", (int)getpid(), text_seconds(clock_now() - session->start_ns).s,
-				session->flight ? "Flight Recorder Mode" : "Trace Mode");
+	used = (size_t)snprintf(
+		text, size,
+		"Trace status (%zu CPU%s): %s, process %d, for %s\nMode: %s\nTimestamping: CLOCK_MONOTONIC, ns\n",
+		nr_cpus, nr_cpus == 1 ? "" : "s", session->halted ? "halted" : "recording", (int)getpid(),
+		text_seconds(clock_now() - session->start_ns).s,
+		session->flight ? "Flight Recorder Mode" : "Trace Mode");
 	used += print_buffers(session, text + used, size - used);
 	if (session->recording)
 		used += print_recording(session, text + used, size - used);
@@ -329,7 +337,9 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 		return;
 	}
 	if (fstat(file_fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		answer_set(answer, -EINVAL, "this daemon writes snapshots to regular files only; use the tracectl of its version for a pipe");
+		answer_set(answer, -EINVAL,
+			   "this daemon writes snapshots to regular files only; use the tracectl of its version for a "
+			   "pipe");
 		return;
 	}
 	priority_watch(false, clock_now()); /* the rings are overwritten while the snapshot reads them */
@@ -344,8 +354,9 @@ static void dump_flight(struct session *session, int file_fd, struct answer *ans
 static void do_reset(struct session *session, const struct control_request *request, struct answer *answer)
 {
 	if (!session->flight) {
-		answer_set(answer, -ENOTSUP,
-			   "this daemon writes to a file and cannot drop events; reset is only for the flight recorder");
+		answer_set(
+			answer, -ENOTSUP,
+			"this daemon writes to a file and cannot drop events; reset is only for the flight recorder");
 		return;
 	}
 	flight_reset(session->flight);
@@ -357,7 +368,9 @@ static void do_mark(struct session *session, const struct control_request *reque
 	if (!*request->argument)
 		answer_set(answer, -EINVAL, "a mark needs a text");
 	else if (strlen(request->argument) > OWN_TEXT_MAX_BYTES)
-		answer_set(answer, -E2BIG, "a mark has at most %zu bytes, and this text has %zu; split it into several marks", OWN_TEXT_MAX_BYTES, strlen(request->argument));
+		answer_set(answer, -E2BIG,
+			   "a mark has at most %zu bytes, and this text has %zu; split it into several marks",
+			   OWN_TEXT_MAX_BYTES, strlen(request->argument));
 	else if (session->flight)
 		flight_mark(session->flight, request->argument);
 	else
@@ -390,7 +403,8 @@ static const struct {
 	{"mask", do_mask},     {"reset", do_reset}, {"mark", do_mark},
 };
 
-static void perform(struct session *session, const struct control_request *request, int client_fd, struct answer *answer)
+static void perform(struct session *session, const struct control_request *request, int client_fd,
+		    struct answer *answer)
 {
 	if (!strcmp(request->verb, "dump")) {
 		if (session->flight)
@@ -423,8 +437,11 @@ void requests_answer(struct session *session, int fd)
 	answer.text[0] = '\0';
 	err = control_receive(fd, &request);
 	if (err) {
-		snprintf(answer.text, sizeof(answer.text), "the daemon could not read the request: %s; try again", strerror(-err));
-		control_answer(fd, err, err == -EMFILE ? "the daemon has no free file descriptor for the file; try again" : answer.text);
+		snprintf(answer.text, sizeof(answer.text), "the daemon could not read the request: %s; try again",
+			 strerror(-err));
+		control_answer(fd, err,
+			       err == -EMFILE ? "the daemon has no free file descriptor for the file; try again"
+					      : answer.text);
 		close(fd);
 		return;
 	}

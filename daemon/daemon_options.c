@@ -33,9 +33,12 @@ static int apply_time(struct daemon_options *options, const char *value, struct 
 	} else {
 		err = text_parse_time(number, &time_ns);
 	}
-	if (err || !time_ns || __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a time greater than 0: give seconds (-ts60), microseconds (-tu500000), or --time 60s, 1.5s, 500ms, 5m",
-				  value);
+	if (err || !time_ns ||
+	    __builtin_add_overflow(options->session.duration_ns, time_ns, &options->session.duration_ns))
+		return error_set(ret_error, -EINVAL,
+				 "\"%s\" is not a time greater than 0: give seconds (-ts60), microseconds (-tu500000), "
+				 "or --time 60s, 1.5s, 500ms, 5m",
+				 value);
 	return 0;
 }
 
@@ -59,7 +62,9 @@ static int apply_subbuf_size(struct daemon_options *options, const char *value, 
 
 	if (text_parse_size(value, 1u << 30, &bytes) || !bytes)
 		return error_set(ret_error, -EINVAL,
-				  "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; smaller sizes become 16k, larger ones 16M", value);
+				 "\"%s\" is not a size of sub-buffers: give bytes, -b1048576, or --subbuf-size 1M; "
+				 "smaller sizes become 16k, larger ones 16M",
+				 value);
 	options->tracer.subbuf_bytes = (uint32_t)bytes;
 	return 0;
 }
@@ -69,7 +74,10 @@ static int apply_subbufs(struct daemon_options *options, const char *value, stru
 	uint64_t count;
 
 	if (text_parse_number(value, 65536, &count) || count < 2)
-		return error_set(ret_error, -EINVAL, "\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256", value);
+		return error_set(
+			ret_error, -EINVAL,
+			"\"%s\" is not a number of sub-buffers per CPU: give 2 to 256; larger numbers become 256",
+			value);
 	options->tracer.nr_subbufs = (uint32_t)count;
 	return 0;
 }
@@ -134,7 +142,8 @@ static int apply_flush(struct daemon_options *options, const char *value, struct
 	uint64_t ms;
 
 	if (text_parse_number(value, 86400000, &ms))
-		return error_set(ret_error, -EINVAL, "--flush: \"%s\" is not a number of milliseconds (0 = never)", value);
+		return error_set(ret_error, -EINVAL, "--flush: \"%s\" is not a number of milliseconds (0 = never)",
+				 value);
 	options->session.flush_ns = ms ? ms * 1000000 : UINT64_MAX;
 	return 0;
 }
@@ -144,7 +153,8 @@ static int apply_level(struct daemon_options *options, const char *value, struct
 	uint64_t level;
 
 	if (text_parse_number(value, 19, &level) || !level)
-		return error_set(ret_error, -EINVAL, "--level: \"%s\" is not a zstd level: 1 (fast) to 19 (small)", value);
+		return error_set(ret_error, -EINVAL, "--level: \"%s\" is not a zstd level: 1 (fast) to 19 (small)",
+				 value);
 	options->session.level = (int)level;
 	return 0;
 }
@@ -165,7 +175,9 @@ static int apply_output(struct daemon_options *options, const char *value, struc
 static int apply_probe(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->nr_probes == OPTIONS_MAX_PROBES)
-		return error_set(ret_error, -EINVAL, "--probe: at most %d; use a pattern for many functions: libc.so.6:'mem*'", OPTIONS_MAX_PROBES);
+		return error_set(ret_error, -EINVAL,
+				 "--probe: at most %d; use a pattern for many functions: libc.so.6:'mem*'",
+				 OPTIONS_MAX_PROBES);
 	options->probes[options->nr_probes++] = value;
 	return 0;
 }
@@ -173,7 +185,8 @@ static int apply_probe(struct daemon_options *options, const char *value, struct
 static int apply_preload(struct daemon_options *options, const char *value, struct trace_error *ret_error)
 {
 	if (options->preload)
-		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload, value);
+		return error_set(ret_error, -EINVAL, "--preload takes one list: --preload %s,%s", options->preload,
+				 value);
 	options->preload = value;
 	return 0;
 }
@@ -233,10 +246,10 @@ static int set_action(struct daemon_options *options, enum action action, struct
 	return 0;
 }
 
-#define ACTION_OPTION(function, wanted)                                                                                          \
-	static int function(struct daemon_options *options, const char *value, struct trace_error *ret_error)                           \
-	{                                                                                                                        \
-		return set_action(options, wanted, ret_error);                                                                   \
+#define ACTION_OPTION(function, wanted)                                                                       \
+	static int function(struct daemon_options *options, const char *value, struct trace_error *ret_error) \
+	{                                                                                                     \
+		return set_action(options, wanted, ret_error);                                                \
 	}
 ACTION_OPTION(apply_set_mask, ACTION_SET_MASK)
 ACTION_OPTION(apply_status, ACTION_STATUS)
@@ -273,32 +286,49 @@ static int apply_version(struct daemon_options *options, const char *value, stru
 
 /* clang-format off */
 static const struct option_spec option_table[] = {
-	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time, "record for this time: -ts60, -tu500000, or 60s, 500ms, 5m"},
-	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events, "record only these (-eSCHED, sched,fs), or change the default: +NAME,-NAME"},
-	{0, 0, "no-user", NULL, NULL, OPTION_NO_VALUE, apply_no_user, "no events of programs (-e chooses some: 'shop:*')"},
-	{0, 0, "block-programs", NULL, NULL, OPTION_NO_VALUE, apply_block_programs, "programs that allow it wait for free buffers instead of losing events"},
+	{'t', 'T', "time", NULL, "TIME", OPTION_VALUE, apply_time,
+	"record for this time: -ts60, -tu500000, or 60s, 500ms, 5m"},
+	{'e', 'E', "events", NULL, "LIST", OPTION_VALUE, apply_events,
+	"record only these (-eSCHED, sched,fs), or change the default: +NAME,-NAME"},
+	{0, 0, "no-user", NULL, NULL, OPTION_NO_VALUE, apply_no_user,
+	"no events of programs (-e chooses some: 'shop:*')"},
+	{0, 0, "block-programs", NULL, NULL, OPTION_NO_VALUE, apply_block_programs,
+	"programs that allow it wait for free buffers instead of losing events"},
 	{'D', 0, "details", NULL, "NAME", OPTION_VALUE, apply_details, "as -e; details are always recorded"},
-	{0, 0, "probe", NULL, "PROBE", OPTION_VALUE, apply_probe, "calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
-	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload, "trace what COMMAND does: malloc, pthread, functions"},
+	{0, 0, "probe", NULL, "PROBE", OPTION_VALUE, apply_probe,
+	"calls in programs: libc.so.6:malloc, './prog:pay order->id', usdt:FILE"},
+	{0, 0, "preload", NULL, "LIST", OPTION_VALUE, apply_preload,
+	"trace what COMMAND does: malloc, pthread, functions"},
 	{'P', 0, "pid", NULL, "PID", OPTION_VALUE, apply_pid, "only this process (-pPID works too)"},
-	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow, "also its descendants; without -P: COMMAND and its descendants"},
+	{0, 0, "follow", NULL, NULL, OPTION_NO_VALUE, apply_follow,
+	"also its descendants; without -P: COMMAND and its descendants"},
 	{'G', 0, "pgrp", NULL, "PGRP", OPTION_VALUE, apply_pgrp, "only this process group"},
 	{'g', 0, "gid", NULL, "GID", OPTION_VALUE, apply_gid, "only processes of this effective group"},
 	{'u', 'U', "uid", NULL, "UID", OPTION_VALUE, apply_uid, "only processes of this effective user"},
-	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size, "size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
-	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs, "sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
-	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush, "write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
+	{'b', 'B', "subbuf-size", NULL, "BYTES", OPTION_VALUE, apply_subbuf_size,
+	"size of a sub-buffer: 16k to 16M, rounded down to 2^n (1M)"},
+	{'n', 'N', "subbufs", NULL, "COUNT", OPTION_VALUE, apply_subbufs,
+	"sub-buffers per CPU: 2 to 256, rounded down to 2^n (8)"},
+	{0, 0, "flush", NULL, "MS", OPTION_VALUE, apply_flush,
+	"write buffered events every MS ms; 0: never (1000 to 256000, by load)"},
 	{0, 0, "level", NULL, "LEVEL", OPTION_VALUE, apply_level, "zstd level, 1 to 19 (about 1)"},
 	{0, 0, "output", NULL, "TRACE", OPTION_VALUE, apply_output, "the name of the trace, as the argument TRACE"},
-	{0, 0, "background", NULL, NULL, OPTION_NO_VALUE, apply_background, "return once recording runs; tracectl controls it"},
-	{'k', 'K', "flight-recorder", "overwrite", NULL, OPTION_NO_VALUE, apply_flight_recorder, "keep the latest events in memory, in the background; -j saves"},
-	{'j', 'J', "snapshot", NULL, NULL, OPTION_NO_VALUE, apply_snapshot, "save the flight recorder's events to TRACE"},
-	{'q', 'Q', "stop", NULL, NULL, OPTION_NO_VALUE, apply_stop, "stop the flight recorder, or a recording in the background"},
-	{'m', 'M', "set-mask", NULL, NULL, OPTION_NO_VALUE, apply_set_mask, "change the events of the running daemon to the -e list"},
-	{'p', 0, "print-mask", NULL, NULL, OPTION_GLUED_VALUE, apply_print_mask, "print the events of the running daemon"},
+	{0, 0, "background", NULL, NULL, OPTION_NO_VALUE, apply_background,
+	"return once recording runs; tracectl controls it"},
+	{'k', 'K', "flight-recorder", "overwrite", NULL, OPTION_NO_VALUE, apply_flight_recorder,
+	"keep the latest events in memory, in the background; -j saves"},
+	{'j', 'J', "snapshot", NULL, NULL, OPTION_NO_VALUE, apply_snapshot,
+	"save the flight recorder's events to TRACE"},
+	{'q', 'Q', "stop", NULL, NULL, OPTION_NO_VALUE, apply_stop,
+	"stop the flight recorder, or a recording in the background"},
+	{'m', 'M', "set-mask", NULL, NULL, OPTION_NO_VALUE, apply_set_mask,
+	"change the events of the running daemon to the -e list"},
+	{'p', 0, "print-mask", NULL, NULL, OPTION_GLUED_VALUE, apply_print_mask,
+	"print the events of the running daemon"},
 	{'v', 'V', "status", NULL, NULL, OPTION_NO_VALUE, apply_status, "print the state of the running daemon"},
 	{0, 0, "control", NULL, "PATH", OPTION_VALUE, apply_control, "control socket (/run/tracedaemon/control)"},
-	{0, 0, "list", NULL, "WHAT", OPTION_OPTIONAL_VALUE, apply_list, "list all events, or places to probe: usdt:FILE, FILE:mem*"},
+	{0, 0, "list", NULL, "WHAT", OPTION_OPTIONAL_VALUE, apply_list,
+	"list all events, or places to probe: usdt:FILE, FILE:mem*"},
 	{0, 0, "quiet", NULL, NULL, OPTION_NO_VALUE, apply_quiet, "only warnings and errors"},
 	{'h', 0, "help", NULL, NULL, OPTION_NO_VALUE, apply_help, "this text"},
 	{0, 0, "version", NULL, NULL, OPTION_NO_VALUE, apply_version, "print the version"},
@@ -308,7 +338,8 @@ static const struct option_spec option_table[] = {
 	{'l', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "buffering is always lock-free"},
 	{'c', 'C', NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "the CPU of each event is always recorded"},
 	{'o', 0, NULL, NULL, NULL, OPTION_NO_VALUE, NULL, "time stamps are nanoseconds of CLOCK_MONOTONIC"},
-	{'s', 'S', NULL, NULL, "d|l|uVALUE", OPTION_VALUE, NULL, "the address of a system call's caller is not recorded"},
+	{'s', 'S', NULL, NULL, "d|l|uVALUE", OPTION_VALUE, NULL,
+	"the address of a system call's caller is not recorded"},
 };
 
 /* clang-format on */
@@ -326,7 +357,8 @@ const struct option_spec *options_table(size_t *ret_nr)
 static const struct option_spec *find_letter(char letter)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (option_table[i].letter == letter || (option_table[i].other_letter && option_table[i].other_letter == letter))
+		if (option_table[i].letter == letter ||
+		    (option_table[i].other_letter && option_table[i].other_letter == letter))
 			return &option_table[i];
 	return NULL;
 }
@@ -365,7 +397,8 @@ static int missing_value(const struct option_spec *spec, const char *word, struc
 	return error_set(ret_error, -EINVAL, "%s: a value is missing (%s); try --help", word, spec->value_name);
 }
 
-static int parse_long(struct daemon_options *options, const char *word, struct option_words *words, struct trace_error *ret_error)
+static int parse_long(struct daemon_options *options, const char *word, struct option_words *words,
+		      struct trace_error *ret_error)
 {
 	size_t chars = strcspn(word + 2, "=");
 	const struct option_spec *spec = find_name(word + 2, chars);
@@ -385,7 +418,8 @@ static int parse_long(struct daemon_options *options, const char *word, struct o
 	return apply(options, spec, word, value, ret_error);
 }
 
-static int parse_short(struct daemon_options *options, const char *word, struct option_words *words, struct trace_error *ret_error)
+static int parse_short(struct daemon_options *options, const char *word, struct option_words *words,
+		       struct trace_error *ret_error)
 {
 	const struct option_spec *spec = find_letter(word[1]);
 	const char *value = word[2] ? word + 2 : NULL;
@@ -393,7 +427,8 @@ static int parse_short(struct daemon_options *options, const char *word, struct 
 	if (!spec)
 		return error_set(ret_error, -EINVAL, "unknown option -%c; try --help", word[1]);
 	if (value && spec->value == OPTION_NO_VALUE)
-		return error_set(ret_error, -EINVAL, "-%c takes no value (%s); give each option its own dash", word[1], word);
+		return error_set(ret_error, -EINVAL, "-%c takes no value (%s); give each option its own dash", word[1],
+				 word);
 	if (!value && spec->value == OPTION_VALUE) {
 		/* An old script's bare -s must not swallow the name of the trace. */
 		if (words->next == words->end || !spec->apply)
@@ -414,7 +449,8 @@ static int take_positionals(struct daemon_options *options, char **words, size_t
 	 * until Ctrl-C, with "make" as the name of a file.
 	 */
 	if (nr == POSITIONALS_MAX && !device)
-		return error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --: %s -- %s %s", words[2], words[0], words[1], words[2]);
+		return error_set(ret_error, -EINVAL, "%s: one argument too many; put a command after --: %s -- %s %s",
+				 words[2], words[0], words[1], words[2]);
 	if (device) {
 		words++;
 		nr--;
@@ -449,24 +485,28 @@ static int check_names(const struct daemon_options *options, struct trace_error 
 	const char *trace = options->output.path, *proc = options->output.proc_path;
 
 	if (trace && !*trace)
-		return error_set(ret_error, -EINVAL, "the name of the trace is empty; give a name, or none to have one made up");
+		return error_set(ret_error, -EINVAL,
+				 "the name of the trace is empty; give a name, or none to have one made up");
 	if (proc && !*proc)
 		return error_set(ret_error, -EINVAL, "the name of the list of processes is empty; leave it out");
 	if (trace && proc && !strcmp(trace, proc))
-		return error_set(ret_error, -EINVAL, "%s: the trace and the list of processes cannot be the same file; leave out the list", trace);
+		return error_set(ret_error, -EINVAL,
+				 "%s: the trace and the list of processes cannot be the same file; leave out the list",
+				 trace);
 	if ((is_stdout(trace) || is_stdout(proc)) && options->session.command)
 		return error_set(ret_error, -EINVAL, "the %s cannot go to stdout, which the command uses; name a file",
 				 is_stdout(trace) ? "trace" : "list of processes");
 	if ((is_stdout(trace) || is_stdout(proc)) && options->session.background)
-		return error_set(ret_error, -EINVAL, "a recording in the background cannot write to stdout; name a file");
+		return error_set(ret_error, -EINVAL,
+				 "a recording in the background cannot write to stdout; name a file");
 	return 0;
 }
 
 static const char *action_letter(enum action action)
 {
 	static const char *const letters[] = {
-		[ACTION_LIST] = "--list",     [ACTION_PRINT_MASK] = "-p", [ACTION_SET_MASK] = "-m",
-		[ACTION_STATUS] = "-v",	      [ACTION_SNAPSHOT] = "-j",	  [ACTION_STOP] = "-q",
+		[ACTION_LIST] = "--list", [ACTION_PRINT_MASK] = "-p", [ACTION_SET_MASK] = "-m",
+		[ACTION_STATUS] = "-v",	  [ACTION_SNAPSHOT] = "-j",   [ACTION_STOP] = "-q",
 	};
 
 	return letters[action];
@@ -484,10 +524,14 @@ static int check_action(const struct daemon_options *options, struct trace_error
 		return error_set(ret_error, -EINVAL, "%s begins a recording and %s does not: give only one of them",
 				 options->tracer.overwrite ? "-k" : "--background", action_letter(options->action));
 	if (options->selection.begun && options->action != ACTION_SET_MASK)
-		return error_set(ret_error, -EINVAL, "-e chooses the events of a new recording, and %s begins none: leave out -e; tracevisualizer -d -t lists chosen events of a trace",
+		return error_set(ret_error, -EINVAL,
+				 "-e chooses the events of a new recording, and %s begins none: leave out -e; "
+				 "tracevisualizer -d -t lists chosen events of a trace",
 				 action_letter(options->action));
 	if (session->duration_ns)
-		return error_set(ret_error, -EINVAL, "-t sets the duration of a new recording, and %s begins none: leave out -t", action_letter(options->action));
+		return error_set(ret_error, -EINVAL,
+				 "-t sets the duration of a new recording, and %s begins none: leave out -t",
+				 action_letter(options->action));
 	return session->command ? error_set(ret_error, -EINVAL, "only a recording can run a command") : 0;
 }
 
@@ -512,8 +556,10 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
 		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
 	if (options->selection.no_user && asked_of_programs(options))
-		return error_set(ret_error, -EINVAL, "--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
-				 asked_of_programs(options));
+		return error_set(
+			ret_error, -EINVAL,
+			"--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
+			asked_of_programs(options));
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
 	if (options->preload)
@@ -526,11 +572,11 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 		return error_set(ret_error, -EINVAL, "--follow needs a process: give -PPID, or -- COMMAND");
 	if (session->background && session->command)
 		return error_set(ret_error, -EINVAL, "a command runs in the foreground: leave out %s",
-				  options->tracer.overwrite ? "-k" : "--background");
+				 options->tracer.overwrite ? "-k" : "--background");
 	if (options->tracer.overwrite && options->output.path)
 		return error_set(ret_error, -EINVAL,
-				  "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
-				  text_shell(options->output.path, word, sizeof(word)) ? word : "TRACE");
+				 "-k keeps events in memory and writes no trace; save them later: tracedaemon -j %s",
+				 text_shell(options->output.path, word, sizeof(word)) ? word : "TRACE");
 	return 0;
 }
 

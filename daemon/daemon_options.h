@@ -78,7 +78,7 @@ enum option_value {
 	OPTION_NO_VALUE,
 	OPTION_VALUE,
 	OPTION_OPTIONAL_VALUE, /* the next word, unless it begins with a dash */
-	OPTION_GLUED_VALUE, /* only in the same word; without a value the letter stands alone (-p) */
+	OPTION_GLUED_VALUE,    /* only in the same word; without a value the letter stands alone (-p) */
 };
 
 /**

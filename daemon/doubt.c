@@ -19,7 +19,7 @@ uint64_t doubt_max_events(uint64_t since_ns, uint32_t nr_cpus)
 
 void doubt_counter_begin(struct doubt_counter *counter, uint64_t value)
 {
-	*counter = (struct doubt_counter){ .before = value, .highest = value };
+	*counter = (struct doubt_counter){.before = value, .highest = value};
 }
 
 void doubt_counter_take(struct doubt_counter *counter, uint64_t value, uint64_t max)
@@ -40,10 +40,10 @@ static const struct {
 	unsigned int reason;
 	const char *text;
 } reasons_texts[] = {
-	{ DOUBT_TIME, "times in the future" },
-	{ DOUBT_CPU, "rings of CPUs that the machine does not have" },
-	{ DOUBT_COUNTER, "impossible loss counters" },
-	{ DOUBT_MEMORY, "inconsistent data" },
+	{DOUBT_TIME, "times in the future"},
+	{DOUBT_CPU, "rings of CPUs that the machine does not have"},
+	{DOUBT_COUNTER, "impossible loss counters"},
+	{DOUBT_MEMORY, "inconsistent data"},
 };
 
 uint64_t doubts_add(struct doubts *doubts, pid_t pid, const char *exe, unsigned int reasons)
@@ -51,7 +51,7 @@ uint64_t doubts_add(struct doubts *doubts, pid_t pid, const char *exe, unsigned 
 	uint64_t idx = doubts->nr++;
 
 	if (idx < DOUBTS_NAMED) {
-		doubts->named[idx] = (struct doubted){ .pid = pid, .reasons = reasons };
+		doubts->named[idx] = (struct doubted){.pid = pid, .reasons = reasons};
 		snprintf(doubts->named[idx].exe, sizeof(doubts->named[idx].exe), "%s", exe);
 	}
 	return idx;
@@ -70,7 +70,8 @@ static void print_reasons(unsigned int reasons, char *text, size_t size)
 	*text = '\0';
 	for (size_t i = 0; i < sizeof(reasons_texts) / sizeof(reasons_texts[0]) && used < size; i++)
 		if (reasons & reasons_texts[i].reason)
-			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", reasons_texts[i].text);
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 reasons_texts[i].text);
 }
 
 void doubts_describe(const struct doubts *doubts, void (*describe)(void *context, const char *text), void *context)
@@ -82,13 +83,15 @@ void doubts_describe(const struct doubts *doubts, void (*describe)(void *context
 
 		print_reasons(one->reasons, reasons, sizeof(reasons));
 		snprintf(text, sizeof(text),
-			 "events of process %d (%s): it wrote impossible values into its trace buffers (%s), so its events and its losses are incomplete",
+			 "events of process %d (%s): it wrote impossible values into its trace buffers (%s), so its "
+			 "events and its losses are incomplete",
 			 (int)one->pid, one->exe, reasons);
 		describe(context, text);
 	}
 	if (doubts->nr > DOUBTS_NAMED) {
 		snprintf(text, sizeof(text),
-			 "events of %s more processes that wrote impossible values into their trace buffers: their events and their losses are incomplete",
+			 "events of %s more processes that wrote impossible values into their trace buffers: their "
+			 "events and their losses are incomplete",
 			 text_count(doubts->nr - DOUBTS_NAMED).s);
 		describe(context, text);
 	}

@@ -63,7 +63,8 @@ uint64_t doubt_counter_sum(const struct doubt_counter *counter);
 
 /* ---- the programs ---- */
 
-enum doubt_reason { /* bit mask */
+/* bit mask */
+enum doubt_reason {
 	DOUBT_MEMORY = 1,  /* rings or registry are inconsistent */
 	DOUBT_TIME = 2,	   /* events in the future */
 	DOUBT_CPU = 4,	   /* a ring of a CPU that the machine does not have */

@@ -164,7 +164,8 @@ struct drain *drain_free(struct drain *drain)
 
 /* ---- one sub-buffer ---- */
 
-static void push(struct drain *drain, struct drain_ring *ring, const struct trace_source *source, struct trace_packed *packed, bool suspect)
+static void push(struct drain *drain, struct drain_ring *ring, const struct trace_source *source,
+		 struct trace_packed *packed, bool suspect)
 {
 	ring->suspect = suspect;
 	if (packed && writer_thread_push(drain->thread, packed, source->nr_records, &ring->abandoned) == 0) {
@@ -201,7 +202,8 @@ __attribute__((no_sanitize_thread, noinline)) static void copy_racing(void *to, 
  * Copy the first @bytes of a sub-buffer. The program may write there concurrently, so only the copy
  * is checked, and nothing is read twice. The bytes of the copy after @bytes keep their old content.
  */
-static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain_ring *ring, uint64_t seq, size_t bytes, bool has_pages)
+static struct subbuf_header *copy_subbuf(struct drain *drain, const struct drain_ring *ring, uint64_t seq, size_t bytes,
+					 bool has_pages)
 {
 	struct subbuf_header *copy = (struct subbuf_header *)(drain->scratch + DRAIN_ROOM_BEFORE);
 
@@ -222,7 +224,7 @@ static uint64_t unwritten(const struct drain *drain, const struct drain_ring *ri
 static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbuf_header *header, uint32_t nr_records)
 {
 	struct trace_source source;
-	struct drain_copy copy = { .header = header, .unwritten = unwritten(drain, ring) };
+	struct drain_copy copy = {.header = header, .unwritten = unwritten(drain, ring)};
 	bool suspect = header->flags & SUBBUF_FLAG_TIME_SUSPECT;
 
 	drain_ring_counted(ring);
@@ -248,7 +250,8 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_t seq)
 {
 	size_t there = drain_ring_bytes_there(ring, seq);
-	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, there >= sizeof(*copy) ? there : sizeof(*copy), there >= sizeof(*copy));
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, there >= sizeof(*copy) ? there : sizeof(*copy),
+						 there >= sizeof(*copy));
 
 	drain_ring_release(ring);
 	if (copy->seq != seq || copy->end > there) /* a record writer never leaves a page out */
@@ -269,9 +272,11 @@ static void take_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t s
 static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_t seq, uint64_t position)
 {
 	bool is_hole = !drain_ring_has_page(ring, seq, 0);
-	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, is_hole ? sizeof(*copy) : ring->ring.subbuf_bytes, false);
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, is_hole ? sizeof(*copy) : ring->ring.subbuf_bytes,
+						 false);
 	struct subbuf_salvaged salvaged;
-	bool something = !is_hole && subbuf_salvage(copy, ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq, position, UINT16_MAX, &salvaged);
+	bool something = !is_hole && subbuf_salvage(copy, ring->ring.subbuf_bytes, ring->ring.nr_subbufs, seq, position,
+						    UINT16_MAX, &salvaged);
 
 	drain_ring_release(ring);
 	if (!something || seq < ring->first)
@@ -415,7 +420,9 @@ static enum drain_result take_programs(struct drain *drain)
 	enum drain_result result = DRAIN_IDLE, once;
 
 	for (size_t i = drain->nr_kernel; i < drain->nr_rings; i++)
-		drain->rings[i]->until = drain->rings[i]->retired ? 0 : drain_ring_position(drain->rings[i]) >> SUBBUF_OFFSET_BITS;
+		drain->rings[i]->until = drain->rings[i]->retired
+						 ? 0
+						 : drain_ring_position(drain->rings[i]) >> SUBBUF_OFFSET_BITS;
 	while ((once = take_programs_once(drain)) == DRAIN_TOOK)
 		result = DRAIN_TOOK;
 	return once == DRAIN_BLOCKED ? once : drain->has_more ? DRAIN_TOOK : result;
@@ -470,7 +477,9 @@ uint32_t drain_flush(struct drain *drain)
 	uint64_t bytes, fill, fullest = 0;
 
 	for (size_t i = 0; i < drain->nr_rings; i++)
-		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken ? 0 : drain_ring_fill(drain->rings[i]);
+		drain->rings[i]->fill = drain->rings[i]->retired || drain->rings[i]->broken
+						? 0
+						: drain_ring_fill(drain->rings[i]);
 	flush_deferred(drain); /* this closes some of them */
 	for (size_t i = 0; i < drain->nr_rings; i++) {
 		ring = drain->rings[i];
@@ -530,7 +539,8 @@ static uint64_t ring_filtered(const struct drain *drain, const struct drain_ring
 {
 	if (ring->translate)
 		return ring->filtered;
-	return (drain->ended ? ring->filtered : drain_ring_counter(&ring->ring.control->filtered)) - ring->filtered_before;
+	return (drain->ended ? ring->filtered : drain_ring_counter(&ring->ring.control->filtered)) -
+	       ring->filtered_before;
 }
 
 void drain_get_totals(const struct drain *drain, struct drain_totals *ret_totals)

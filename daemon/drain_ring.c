@@ -44,7 +44,8 @@ void drain_ring_release(struct drain_ring *ring)
  */
 static off_t file_offset(const struct drain_ring *ring, uint64_t seq)
 {
-	return ring->offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->ring.nr_subbufs - 1)) * ring->ring.subbuf_bytes;
+	return ring->offset + (off_t)SUBBUF_CONTROL_BYTES +
+	       (off_t)(seq & (ring->ring.nr_subbufs - 1)) * ring->ring.subbuf_bytes;
 }
 
 /*
@@ -85,7 +86,8 @@ size_t drain_ring_bytes_there(const struct drain_ring *ring, uint64_t seq)
  */
 bool drain_ring_has_pages_to_flush(const struct drain_ring *ring)
 {
-	uint64_t block = drain_ring_counter(&ring->ring.control->block), seq = drain_ring_position(ring) >> SUBBUF_OFFSET_BITS;
+	uint64_t block = drain_ring_counter(&ring->ring.control->block),
+		 seq = drain_ring_position(ring) >> SUBBUF_OFFSET_BITS;
 
 	if (!drain_ring_has_page(ring, seq, 0))
 		return false;
@@ -105,7 +107,8 @@ static bool may_flush(const struct drain_ring *ring)
 		return true;
 	if (ring->held || !drain_ring_has_pages_to_flush(ring))
 		return false;
-	return !subbuf_block_is_open(drain_ring_counter(&ring->ring.control->block)) || budget_take(ring->budget, ring->uid, BUDGET_VISITS, 1);
+	return !subbuf_block_is_open(drain_ring_counter(&ring->ring.control->block)) ||
+	       budget_take(ring->budget, ring->uid, BUDGET_VISITS, 1);
 }
 
 uint32_t drain_ring_flush(const struct drain_ring *ring)
@@ -127,7 +130,8 @@ static bool is_complete(const struct drain_ring *ring, uint64_t seq)
 	position = drain_ring_position(ring);
 	block = drain_ring_counter(&ring->ring.control->block);
 	if (position >> SUBBUF_OFFSET_BITS == seq &&
-	    ((position & SUBBUF_OFFSET_MASK) < ring->ring.subbuf_bytes || (subbuf_block_is_open(block) && subbuf_block_seq(&ring->ring, block) == seq)))
+	    ((position & SUBBUF_OFFSET_MASK) < ring->ring.subbuf_bytes ||
+	     (subbuf_block_is_open(block) && subbuf_block_seq(&ring->ring, block) == seq)))
 		return false;
 	drain_ring_read(ring, seq, &header, sizeof(header)); /* [R1] */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -159,7 +163,8 @@ void drain_ring_begin(struct drain_ring *ring, bool whole)
 uint64_t drain_ring_committed(const struct drain_ring *ring, uint64_t seq)
 {
 	const struct subbuf_ring *memory = &ring->ring;
-	uint64_t earlier_uses = subbuf_commit_target(memory->subbuf_bytes, memory->nr_subbufs, seq) - memory->subbuf_bytes;
+	uint64_t earlier_uses = subbuf_commit_target(memory->subbuf_bytes, memory->nr_subbufs, seq) -
+				memory->subbuf_bytes;
 	uint64_t block = __atomic_load_n(&memory->control->block, __ATOMIC_RELAXED), commit, in_block = 0;
 	struct subbuf_header header;
 	uint64_t max = memory->subbuf_bytes / sizeof(struct trace_record); /* a program can write any count */

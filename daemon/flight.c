@@ -22,18 +22,18 @@
 #include "user_snapshot.h"
 #include "writer_thread.h"
 
-#define FLIGHT_HISTORY_BYTES   (16u << 20) /* of structural events of all CPUs */
-#define FLIGHT_QUEUE_BYTES     (64u << 20)
+#define FLIGHT_HISTORY_BYTES (16u << 20) /* of structural events of all CPUs */
+#define FLIGHT_QUEUE_BYTES   (64u << 20)
 /*
  * Time between two reads of the missed events, which cost one system call for each BPF program, as
  * in recording.c. Each snapshot reads them too.
  */
-#define FLIGHT_MISSED_NS       5000000000ull
+#define FLIGHT_MISSED_NS 5000000000ull
 /*
  * How long a snapshot waits, in all, for writers that are in the middle of a record. As at the end
  * of a recording.
  */
-#define FLIGHT_STRAGGLER_MS    1000
+#define FLIGHT_STRAGGLER_MS 1000
 
 /** struct flight_saved - a copy of a sub-buffer with structural events. @lost: its header.lost */
 struct flight_saved {
@@ -70,16 +70,16 @@ struct flight_ring {
 };
 
 struct flight {
-	struct tracer *tracer; /* borrowed; NULL: no permission */
-	struct clients *clients;   /* borrowed; NULL: none */
+	struct tracer *tracer;		     /* borrowed; NULL: no permission */
+	struct clients *clients;	     /* borrowed; NULL: none */
 	const struct tracer_options *filter; /* borrowed; NULL: all processes */
-	const struct trace_probes *probes; /* borrowed; NULL: none */
-	struct flight_saved *history; /* owned; oldest first */
+	const struct trace_probes *probes;   /* borrowed; NULL: none */
+	struct flight_saved *history;	     /* owned; oldest first */
 	struct flight_saved **history_end;
 	size_t history_bytes;
-	uint64_t begin_ns; /* no older event is in memory */
+	uint64_t begin_ns;	    /* no older event is in memory */
 	struct flight_notes *notes; /* owned */
-	uint64_t missed_ns; /* when the missed events were read last */
+	uint64_t missed_ns;	    /* when the missed events were read last */
 	/* the selected events of programs and probes; empty: not known */
 	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)];
 	size_t nr_rings;
@@ -144,7 +144,8 @@ void flight_set_filter(struct flight *flight, const struct tracer_options *filte
 	flight->filter = filter;
 }
 
-int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error)
+int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection,
+			 struct trace_error *ret_error)
 {
 	flight->probes = probes;
 	return flight->tracer ? probe_attach_unwritten(flight->tracer, probes, selection, ret_error) : 0;
@@ -191,8 +192,12 @@ static void save(struct flight *flight, size_t idx, const struct subbuf_header *
 		ring->dropped += nr_records;
 		return;
 	}
-	*saved = (struct flight_saved){
-		.ring = idx, .bytes = bytes, .seq = header->seq, .base_ns = header->base, .lost = header->lost, .nr_records = nr_records};
+	*saved = (struct flight_saved){.ring = idx,
+				       .bytes = bytes,
+				       .seq = header->seq,
+				       .base_ns = header->base,
+				       .lost = header->lost,
+				       .nr_records = nr_records};
 	memcpy(saved->records, header + 1, bytes);
 	*flight->history_end = saved;
 	flight->history_end = &saved->next;
@@ -232,7 +237,7 @@ struct flight_snapshot {
 	struct writer_thread *thread;	  /* owned */
 	struct trace_stream_stats *stats; /* owned */
 	size_t nr_stats;
-	struct subbuf_header *scratch;	  /* owned */
+	struct subbuf_header *scratch; /* owned */
 	int patience;
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -311,7 +316,8 @@ static uint64_t discarded_since(const struct flight_ring *ring, uint64_t total)
  */
 static uint64_t missing_before(const struct flight_ring *ring, uint64_t seq, uint64_t stored, int *patience)
 {
-	uint64_t records = ring_records_before(&ring->source->ring, seq, patience), known = ring->records_before + stored;
+	uint64_t records = ring_records_before(&ring->source->ring, seq, patience),
+		 known = ring->records_before + stored;
 
 	return records > known ? records - known : 0;
 }
@@ -340,7 +346,8 @@ static int push_overwriting_ring(struct flight_snapshot *snapshot, size_t idx)
 	int err = 0;
 
 	for (uint64_t seq = oldest; !err && seq <= ring->last; seq++) {
-		if (!ring_wait_until_complete(&ring->source->ring, seq, &snapshot->patience) || !ring_copy(&ring->source->ring, seq, copy)) {
+		if (!ring_wait_until_complete(&ring->source->ring, seq, &snapshot->patience) ||
+		    !ring_copy(&ring->source->ring, seq, copy)) {
 			skipped = true; /* overwritten meanwhile, or a writer is stuck in it */
 			continue;
 		}
@@ -393,12 +400,14 @@ static int push_history(struct flight_snapshot *snapshot, size_t idx)
 		err = push(snapshot, &source);
 		stored += saved->nr_records;
 	}
-	return err ? err : finish_ring(snapshot, idx, stored, ring->dropped + missing_at_end(ring, stored + ring->dropped));
+	return err ? err
+		   : finish_ring(snapshot, idx, stored, ring->dropped + missing_at_end(ring, stored + ring->dropped));
 }
 
 static int push_ring(struct flight_snapshot *snapshot, size_t idx)
 {
-	return overwrites(&snapshot->flight->rings[idx]) ? push_overwriting_ring(snapshot, idx) : push_history(snapshot, idx);
+	return overwrites(&snapshot->flight->rings[idx]) ? push_overwriting_ring(snapshot, idx)
+							 : push_history(snapshot, idx);
 }
 
 /*
@@ -421,9 +430,11 @@ static int push_rings(struct flight_snapshot *snapshot)
 
 static bool is_held_up(const struct flight_ring *ring)
 {
-	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->last_dropped) : ring->source->ring.control->consumed + 1;
+	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->last_dropped)
+					: ring->source->ring.control->consumed + 1;
 
-	while (seq <= ring->last && (subbuf_complete(&ring->source->ring, seq) || ring_is_overwritten(&ring->source->ring, seq)))
+	while (seq <= ring->last &&
+	       (subbuf_complete(&ring->source->ring, seq) || ring_is_overwritten(&ring->source->ring, seq)))
 		seq++;
 	return seq <= ring->last;
 }
@@ -447,7 +458,8 @@ static void close_rings(struct flight_snapshot *snapshot)
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		flight->rings[i].last = ring_close(&flight->rings[i].source->ring);
 	for (size_t i = 0; i < flight->nr_rings; i++) {
-		flight->rings[i].records = ring_records_before(&flight->rings[i].source->ring, flight->rings[i].last + 1, &patience);
+		flight->rings[i].records = ring_records_before(&flight->rings[i].source->ring,
+							       flight->rings[i].last + 1, &patience);
 		flight->rings[i].held_up = is_held_up(&flight->rings[i]);
 	}
 }
@@ -464,7 +476,11 @@ static int add_program_stats(void *context, const struct trace_stream_stats *sta
 
 static int push_clients(struct flight_snapshot *snapshot)
 {
-	struct user_snapshot programs = {.writer = snapshot->writer, .patience = RING_PATIENCE, .push = push_program_block, .add_stats = add_program_stats, .context = snapshot};
+	struct user_snapshot programs = {.writer = snapshot->writer,
+					 .patience = RING_PATIENCE,
+					 .push = push_program_block,
+					 .add_stats = add_program_stats,
+					 .context = snapshot};
 	int err = snapshot->flight->clients ? clients_snapshot(snapshot->flight->clients, &programs) : 0;
 
 	snapshot->missed = programs.missed;
@@ -507,7 +523,8 @@ static int push_gone(struct noting *noting, uint64_t lost)
 	char text[128];
 	int err;
 
-	snprintf(text, sizeof(text), "the flight recorder no longer keeps events of %llu programs that have ended", (unsigned long long)noting->gone.programs);
+	snprintf(text, sizeof(text), "the flight recorder no longer keeps events of %llu programs that have ended",
+		 (unsigned long long)noting->gone.programs);
 	err = own_records_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
 	noting->is_due = false;
 	noting->lost_gone = trace_add_saturated(noting->gone.overwritten, noting->gone.lost);
@@ -581,12 +598,15 @@ static int snapshot_begin(struct flight_snapshot *snapshot, int fd, int level, s
 	if (!snapshot->scratch)
 		return error_set(ret_error, -ENOMEM, "no memory for a snapshot");
 	snapshot->writer = trace_writer_new(fd, &options, ret_error);
-	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) || tracefile_describe(flight->tracer, snapshot->writer, NULL, flight->filter, ret_error))
+	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) ||
+	    tracefile_describe(flight->tracer, snapshot->writer, NULL, flight->filter, ret_error))
 		return ret_error->code;
 	snapshot->thread = writer_thread_new(snapshot->writer, fd, FLIGHT_QUEUE_BYTES, ret_error);
 	if (!snapshot->thread)
 		return ret_error->code;
-	return writer_thread_push_clock(snapshot->thread, &now) ? error_set(ret_error, -ENOMEM, "no memory for a snapshot") : 0;
+	return writer_thread_push_clock(snapshot->thread, &now)
+		       ? error_set(ret_error, -ENOMEM, "no memory for a snapshot")
+		       : 0;
 }
 
 /* Writes the state of the machine now: what exists, and what threads wait for. */
@@ -618,10 +638,12 @@ static void describe_one(void *context, const char *text)
 
 static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 {
-	struct flight_note note = {.snapshot = snapshot, .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
+	struct flight_note note = {.snapshot = snapshot,
+				   .next = tracefile_nr_not_traced(snapshot->flight->tracer, snapshot->flight->filter)};
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 
-	if (snapshot->flight->tracer && tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
+	if (snapshot->flight->tracer &&
+	    tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
 		describe_one(&note, unfollowed);
 	if (!snapshot->flight->clients)
 		return;
@@ -659,11 +681,13 @@ static int snapshot_write(struct flight_snapshot *snapshot, struct trace_error *
 	add_not_recorded_notes(snapshot);
 	err = writer_thread_error(snapshot->thread, ret_error);
 	if (!err)
-		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns, ret_error);
+		err = trace_writer_statistics(snapshot->writer, snapshot->stats, snapshot->nr_stats, snapshot->end_ns,
+					      ret_error);
 	return err ? err : trace_writer_finish(snapshot->writer, ret_error);
 }
 
-int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result, struct trace_error *ret_error)
+int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result,
+		    struct trace_error *ret_error)
 {
 	struct flight_snapshot snapshot = {.flight = flight, .patience = FLIGHT_STRAGGLER_MS};
 	struct trace_writer_totals totals;

@@ -29,7 +29,8 @@ void flight_set_filter(struct flight *flight, const struct tracer_options *filte
  * flight_attach_probes() - record these probes too, as far as @selection selects them
  * Call it before the first snapshot. @probes: borrowed until flight_free(); NULL is fine.
  */
-int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error);
+int flight_attach_probes(struct flight *flight, const struct trace_probes *probes, const struct selection *selection,
+			 struct trace_error *ret_error);
 struct flight *flight_free(struct flight *flight); /* NULL is fine; returns NULL */
 
 /**
@@ -53,7 +54,8 @@ struct flight_result {
  * sub-buffers, and uses a copy only if the ring's position shows afterwards that the sub-buffer had
  * not been overwritten.
  */
-int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result, struct trace_error *ret_error);
+int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result,
+		    struct trace_error *ret_error);
 
 /** flight_reset() - drop what is in memory: the next snapshot begins now */
 void flight_reset(struct flight *flight);

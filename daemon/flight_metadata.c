@@ -98,7 +98,9 @@ void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer)
 static void drop_oldest(struct flight_notes *notes)
 {
 	struct note *note = notes->first;
-	struct note **place = note->id == TRACE_EV_trace_mask ? &notes->mask : note->id == TRACE_EV_trace_select ? &notes->select : NULL;
+	struct note **place = note->id == TRACE_EV_trace_mask	  ? &notes->mask
+			      : note->id == TRACE_EV_trace_select ? &notes->select
+								  : NULL;
 
 	notes->first = note->next;
 	if (!notes->first)
@@ -112,9 +114,11 @@ static void drop_oldest(struct flight_notes *notes)
 	}
 }
 
-void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes, const char *text)
+void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes,
+		      const char *text)
 {
-	size_t text_bytes = text ? strnlen(text, TRACE_RECORD_MAX_BYTES) + 1 : 0, bytes = sizeof(struct note) + payload_bytes + text_bytes;
+	size_t text_bytes = text ? strnlen(text, TRACE_RECORD_MAX_BYTES) + 1 : 0,
+	       bytes = sizeof(struct note) + payload_bytes + text_bytes;
 	struct note *note = calloc(1, bytes);
 
 	notes->nr++;
@@ -191,8 +195,9 @@ static int write_note(struct writing *writing)
 {
 	const struct note *note = note_next(writing);
 	struct own_records block = {0};
-	int err = own_records_add_event(&block, note->id, note->payload_bytes ? note->payload : NULL, note->payload_bytes,
-				  note->has_text ? note->payload + note->payload_bytes : NULL, note->ts_ns);
+	int err = own_records_add_event(&block, note->id, note->payload_bytes ? note->payload : NULL,
+					note->payload_bytes,
+					note->has_text ? note->payload + note->payload_bytes : NULL, note->ts_ns);
 
 	writing->totals.lost = note->number - 1 - writing->nr_written++;
 	if (!err)
@@ -202,7 +207,8 @@ static int write_note(struct writing *writing)
 	return err;
 }
 
-static int add_missed(struct writing *writing, struct own_records *block, uint32_t event, uint64_t count, uint64_t ts_ns)
+static int add_missed(struct writing *writing, struct own_records *block, uint32_t event, uint64_t count,
+		      uint64_t ts_ns)
 {
 	struct trace_trace_missed payload = {.count = count, .event = event};
 
@@ -238,7 +244,8 @@ static int write_missed(struct writing *writing, bool is_first)
 	return err;
 }
 
-int flight_notes_write(const struct flight_notes *notes, int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
+int flight_notes_write(const struct flight_notes *notes,
+		       int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
 		       struct flight_notes_totals *ret_totals)
 {
 	bool select_is_older = notes->select && (!notes->mask || notes->select->number < notes->mask->number);

@@ -18,7 +18,7 @@
 
 struct flight_notes;
 
-struct flight_notes *flight_notes_new(void); /* NULL: no memory */
+struct flight_notes *flight_notes_new(void);			    /* NULL: no memory */
 struct flight_notes *flight_notes_free(struct flight_notes *notes); /* NULL is fine; returns NULL */
 
 /**
@@ -30,7 +30,8 @@ void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer)
 /**
  * flight_notes_add() - add an event of the daemon with the current time, as own_records_add_event()
  */
-void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes, const char *text);
+void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes,
+		      const char *text);
 
 /**
  * flight_notes_missed() - note for each event how often the kernel skipped its program since the
@@ -53,6 +54,7 @@ struct flight_notes_totals {
  *     before it. If it returns other than 0, the writing ends.
  * Returns 0, the value that @push returned, or -ENOMEM.
  */
-int flight_notes_write(const struct flight_notes *notes, int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
+int flight_notes_write(const struct flight_notes *notes,
+		       int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
 		       struct flight_notes_totals *ret_totals);
 #endif

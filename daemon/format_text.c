@@ -107,7 +107,8 @@ bool text_shell(const char *path, char *word, size_t size)
 
 	used = (size_t)snprintf(word, size, "%s%s", plain ? "" : escapes ? "$'" : "'", *path == '-' ? "./" : "");
 	for (; *path && used < size; path++)
-		used += plain ? (size_t)snprintf(word + used, size - used, "%c", *path) : (size_t)print_quoted(word + used, size - used, *path, escapes);
+		used += plain ? (size_t)snprintf(word + used, size - used, "%c", *path)
+			      : (size_t)print_quoted(word + used, size - used, *path, escapes);
 	if (!plain && used < size)
 		used += (size_t)snprintf(word + used, size - used, "'");
 	if (used < size)
@@ -179,7 +180,8 @@ int text_parse_time(const char *text, uint64_t *ret_ns)
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+	} units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
+		     {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
 	char *rest;
 	double value;
 

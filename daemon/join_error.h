@@ -35,5 +35,6 @@ bool join_error_now(const struct join_error *error);
  * join_error_describe() - report programs that could not join a trace that begins at @start_ns
  * @any_joined: some programs joined all the same. @describe: called with one text, or not at all
  */
-void join_error_describe(const struct join_error *error, uint64_t start_ns, bool any_joined, void (*describe)(void *context, const char *text), void *context);
+void join_error_describe(const struct join_error *error, uint64_t start_ns, bool any_joined,
+			 void (*describe)(void *context, const char *text), void *context);
 #endif

@@ -57,12 +57,16 @@ int lent_restrict(struct tracer_options *options, struct trace_error *ret_error)
 	if (!is_lent() || is_member())
 		return 0;
 	if (options->filter_uid >= 0 && options->filter_uid != (int64_t)getuid())
-		return error_set(ret_error, -EPERM, "--uid %lld: only root and members of the group %s may record the processes of others; use sudo",
-				  (long long)options->filter_uid, LENT_GROUP);
+		return error_set(ret_error, -EPERM,
+				 "--uid %lld: only root and members of the group %s may record the processes of "
+				 "others; use sudo",
+				 (long long)options->filter_uid, LENT_GROUP);
 	options->filter_uid = getuid();
 	options->others_hidden = true;
 	result = set_force(false); /* CAP_PERFMON alone would show the mappings of others */
-	return result ? error_set(ret_error, result, "cannot drop the capabilities of tracedaemon: %s", strerror(-result)) : 0;
+	return result ? error_set(ret_error, result, "cannot drop the capabilities of tracedaemon: %s",
+				  strerror(-result))
+		      : 0;
 }
 
 int lent_raise(const struct tracer_options *options, struct trace_error *ret_error)
@@ -70,9 +74,11 @@ int lent_raise(const struct tracer_options *options, struct trace_error *ret_err
 	int result = options->others_hidden ? set_force(true) : 0;
 
 	if (result)
-		return error_set(ret_error, result, "cannot raise the capabilities of tracedaemon: %s", strerror(-result));
+		return error_set(ret_error, result, "cannot raise the capabilities of tracedaemon: %s",
+				 strerror(-result));
 	if (options->others_hidden)
-		message_note("recording your own processes only: you are neither root nor a member of the group %s", LENT_GROUP);
+		message_note("recording your own processes only: you are neither root nor a member of the group %s",
+			     LENT_GROUP);
 	return 0;
 }
 
@@ -96,7 +102,8 @@ static bool is_own_file(const char *path, uid_t uid)
 	return stat(path, &status) == 0 && status.st_uid == uid;
 }
 
-int lent_check_probes(const struct trace_probes *probes, const struct tracer_options *options, struct trace_error *ret_error)
+int lent_check_probes(const struct trace_probes *probes, const struct tracer_options *options,
+		      struct trace_error *ret_error)
 {
 	uid_t uid = getuid();
 
@@ -104,12 +111,15 @@ int lent_check_probes(const struct trace_probes *probes, const struct tracer_opt
 		const struct trace_probe *probe = trace_probes_get(probes, i);
 
 		if (probe->in_kernel)
-			return error_set(ret_error, -EPERM, "--probe kernel:%.200s: only root and members of the group %s may probe the kernel; use sudo",
-					  probe->function, LENT_GROUP);
+			return error_set(ret_error, -EPERM,
+					 "--probe kernel:%.200s: only root and members of the group %s may probe the "
+					 "kernel; use sudo",
+					 probe->function, LENT_GROUP);
 		if (!is_own_process(probe->pid, uid) && !is_own_file(probe->file, uid))
 			return error_set(ret_error, -EPERM,
-					  "--probe %.200s: only root and members of the group %s may probe a file that others run; name a process of yours (FILE@PID:FUNCTION), or use sudo",
-					  probe->file, LENT_GROUP);
+					 "--probe %.200s: only root and members of the group %s may probe a file that "
+					 "others run; name a process of yours (FILE@PID:FUNCTION), or use sudo",
+					 probe->file, LENT_GROUP);
 	}
 	return 0;
 }

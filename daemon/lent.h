@@ -35,6 +35,7 @@ int lent_raise(const struct tracer_options *options, struct trace_error *ret_err
  * probe must be for one of the user's processes; none may be in the kernel.
  * Returns 0, or -EPERM.
  */
-int lent_check_probes(const struct trace_probes *probes, const struct tracer_options *options, struct trace_error *ret_error);
+int lent_check_probes(const struct trace_probes *probes, const struct tracer_options *options,
+		      struct trace_error *ret_error);
 
 #endif

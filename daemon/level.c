@@ -6,7 +6,7 @@
  * 10.4; 1 1.12, 13.4; 3 1.09, 14.9; 4 1.05, 17.4; 5 1.00, 39.6. Times are left out, because zstd
  * does not compress them. Levels above 6 gain almost nothing.
  */
-static const int levels[] = { -3, -1, LEVEL_USUAL, 3, 4, 6 };
+static const int levels[] = {-3, -1, LEVEL_USUAL, 3, 4, 6};
 
 enum {
 	LEVEL_LOWEST = -2, /* steps */
@@ -31,6 +31,6 @@ int level_block(struct level *level, uint64_t write_ns, uint64_t all_ns, size_t 
 	level->write_ns += write_ns;
 	level->all_ns += all_ns;
 	if (++level->blocks == LEVEL_BLOCKS)
-		*level = (struct level){ .step = step_next(level, queued_bytes, limit_bytes) };
+		*level = (struct level){.step = step_next(level, queued_bytes, limit_bytes)};
 	return levels[level->step - LEVEL_LOWEST];
 }

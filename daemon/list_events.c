@@ -45,6 +45,7 @@ int list_run(const char *target)
 	select_list(stdout);
 	user_list(stdout);
 	list_missing(stdout);
-	puts("\nPlaces in programs (--probe): tracedaemon --list usdt:FILE|usdt:PID|FILE:'FUNCTIONS'|kernel:'FUNCTIONS'");
+	puts("\nPlaces in programs (--probe): tracedaemon --list "
+	     "usdt:FILE|usdt:PID|FILE:'FUNCTIONS'|kernel:'FUNCTIONS'");
 	return 0;
 }

@@ -16,8 +16,8 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return error_set(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters", path,
-				  sizeof(address.sun_path) - 1);
+		return error_set(ret_error, -ENAMETOOLONG, "%.60s...: the path of a socket has at most %zu characters",
+				 path, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path));
 	*ret_address = address;
 	return 0;
@@ -29,7 +29,9 @@ static int check_place(const char *path, const char *elsewhere, struct trace_err
 	struct stat status;
 
 	if (lstat(path, &status) == 0 && !S_ISSOCK(status.st_mode))
-		return error_set(ret_error, -EEXIST, "%s is not a socket and is not replaced; choose another path with %s", path, elsewhere);
+		return error_set(ret_error, -EEXIST,
+				 "%s is not a socket and is not replaced; choose another path with %s", path,
+				 elsewhere);
 	return 0;
 }
 
@@ -44,7 +46,8 @@ static int take_lock(struct listener *listener, const char *elsewhere, struct tr
 		return error_set(ret_error, -errno, "cannot create %s: %s", path, strerror(errno));
 	if (flock(listener->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-		return error_set(ret_error, err, "%s belongs to another daemon that runs; choose another path with %s", listener->address.sun_path, elsewhere);
+		return error_set(ret_error, err, "%s belongs to another daemon that runs; choose another path with %s",
+				 listener->address.sun_path, elsewhere);
 	}
 	return 0;
 }
@@ -59,14 +62,16 @@ static int bind_socket(struct listener *listener, mode_t mode, int backlog, stru
 		return error_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
 	unlink(path); /* of a dead daemon: this process holds the lock */
 	mask = umask(~mode & 0777);
-	listener->bound = bind(listener->fd, (const struct sockaddr *)&listener->address, sizeof(listener->address)) == 0;
+	listener->bound = bind(listener->fd, (const struct sockaddr *)&listener->address, sizeof(listener->address)) ==
+			  0;
 	umask(mask);
 	if (!listener->bound || listen(listener->fd, backlog) < 0)
 		return error_set(ret_error, -errno, "cannot listen on %s: %s", path, strerror(errno));
 	return 0;
 }
 
-int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, const char *elsewhere, struct trace_error *ret_error)
+int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, const char *elsewhere,
+		  struct trace_error *ret_error)
 {
 	int err;
 

@@ -31,7 +31,8 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
  * Returns 0; -EADDRINUSE: a running daemon has the path; -EEXIST: the file there is no socket;
  * another negative errno
  */
-int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, const char *elsewhere, struct trace_error *ret_error);
+int listener_open(struct listener *ret_listener, const char *path, mode_t mode, int backlog, const char *elsewhere,
+		  struct trace_error *ret_error);
 
 /**
  * listener_close() - stop listening, and remove the socket if this process bound it

@@ -21,8 +21,8 @@
 #include "session.h"
 #include "format_text.h"
 
-#define LOOP_PROGRESS_NS 250000000ull
-#define LOOP_EVENTS	 16
+#define LOOP_PROGRESS_NS  250000000ull
+#define LOOP_EVENTS	  16
 #define LOOP_LAST_CLIENTS 16 /* more than the socket's backlog */
 
 enum source {
@@ -108,8 +108,9 @@ static void report_removal(struct session *session)
 	if (session->removal_reported || output_check(&session->output, &error) != -ENOENT)
 		return;
 	session->removal_reported = true;
-	message_warning("%s; recording goes on, but its end will lose the trace. Until then \"cp /proc/%d/fd/%d NAME\" saves it", error.message,
-			(int)getpid(), session->output.fd);
+	message_warning("%s; recording goes on, but its end will lose the trace. Until then \"cp /proc/%d/fd/%d NAME\" "
+			"saves it",
+			error.message, (int)getpid(), session->output.fd);
 }
 
 static void drain(struct session *session)
@@ -241,7 +242,8 @@ static bool drop_control_client(struct session *session, int client)
 		if (session->control_clients[i] != client)
 			continue;
 		session->nr_control_clients--;
-		memmove(&session->control_clients[i], &session->control_clients[i + 1], (session->nr_control_clients - i) * sizeof(session->control_clients[0]));
+		memmove(&session->control_clients[i], &session->control_clients[i + 1],
+			(session->nr_control_clients - i) * sizeof(session->control_clients[0]));
 		return true;
 	}
 	return false;
@@ -281,7 +283,8 @@ static void on_control(struct session *session, int fd)
 		return;
 	}
 	if (session->nr_control_clients == SESSION_MAX_CLIENTS)
-		finish_oldest_client(session, -ETIMEDOUT, "the client sent no request, and too many other clients are connected");
+		finish_oldest_client(session, -ETIMEDOUT,
+				     "the client sent no request, and too many other clients are connected");
 	session->control_clients[session->nr_control_clients++] = client;
 }
 
@@ -298,8 +301,9 @@ static void hear_the_last(struct session *session)
 }
 
 static void (*const handlers[])(struct session *, int) = {
-	[SOURCE_RINGS] = on_rings, [SOURCE_USERS] = on_users, [SOURCE_WRITER] = on_writer,	    [SOURCE_SIGNAL] = on_signal,   [SOURCE_END] = on_end,
-	[SOURCE_FLUSH] = on_flush, [SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
+	[SOURCE_RINGS] = on_rings,	 [SOURCE_USERS] = on_users,	[SOURCE_WRITER] = on_writer,
+	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		[SOURCE_FLUSH] = on_flush,
+	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
 };
 
 /* Creates a timer that exists until the process ends. */
@@ -324,7 +328,8 @@ static bool wants_progress(const struct session *session)
 
 static int watch_all(struct session *session)
 {
-	uint64_t now_ns = clock_now(), flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
+	uint64_t now_ns = clock_now(),
+		 flush_ns = session->flush.period_ns == FLUSH_NEVER ? 0 : session->flush.period_ns;
 	int err = session->tracer ? watch(session, tracer_poll_fd(session->tracer), SOURCE_RINGS) : 0;
 
 	begin_flush_period(session);
@@ -339,7 +344,8 @@ static int watch_all(struct session *session)
 	if (!err)
 		err = watch_timer(session, SOURCE_FLUSH, flush_ns, 0, &session->flush_timer_fd);
 	if (!err && session->end_ns)
-		err = watch_timer(session, SOURCE_END, session->end_ns > now_ns ? session->end_ns - now_ns : 1, 0, NULL);
+		err = watch_timer(session, SOURCE_END, session->end_ns > now_ns ? session->end_ns - now_ns : 1, 0,
+				  NULL);
 	if (!err && wants_progress(session))
 		err = watch_timer(session, SOURCE_PROGRESS, LOOP_PROGRESS_NS, LOOP_PROGRESS_NS, NULL);
 	return err;

@@ -49,8 +49,8 @@ void notes_again(struct notes *notes, bool done)
 	add(notes, TRACE_EV_start_again, &note, sizeof(note), NULL);
 }
 
-int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns, struct trace_writer *writer,
-		 struct writer_thread *thread)
+int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns,
+		 struct trace_writer *writer, struct writer_thread *thread)
 {
 	int err;
 
@@ -86,7 +86,8 @@ void notes_lose(struct notes *notes, uint64_t nr)
 
 void notes_push(struct notes *notes, struct trace_writer *writer, struct writer_thread *thread)
 {
-	struct trace_source source = own_records_source(&notes->block, TRACE_CHUNK_EVENTS, OWN_STREAM_DAEMON, notes->blocks + 1);
+	struct trace_source source = own_records_source(&notes->block, TRACE_CHUNK_EVENTS, OWN_STREAM_DAEMON,
+							notes->blocks + 1);
 	struct trace_packed *packed;
 
 	if (!source.nr_records)

@@ -48,8 +48,8 @@ void notes_again(struct notes *notes, bool done);
  * notes_record() - add a record of that state; if there is no space, earlier ones go to the writer.
  * Returns 0 or -ENOMEM
  */
-int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns, struct trace_writer *writer,
-		 struct writer_thread *thread);
+int notes_record(struct notes *notes, const struct trace_record *record, size_t bytes, uint64_t ts_ns,
+		 struct trace_writer *writer, struct writer_thread *thread);
 
 /** notes_missed() - add an event for each event type that the kernel missed since the last call */
 void notes_missed(struct notes *notes, const struct tracer *tracer);

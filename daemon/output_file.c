@@ -34,7 +34,7 @@ static int check_stdout(struct trace_error *ret_error)
 		return error_set(ret_error, -EBADF, "stdout is not open for writing");
 	if (isatty(STDOUT_FILENO))
 		return error_set(ret_error, -EINVAL,
-				  "stdout is a terminal, and a trace is not text; redirect it, or name a file");
+				 "stdout is a terminal, and a trace is not text; redirect it, or name a file");
 	return 0;
 }
 
@@ -72,10 +72,12 @@ static int check_contents(const char *path, enum output_kind kind, struct trace_
 	int err = 0;
 
 	if (fd < 0 || !is_kind_or_empty(fd, kind))
-		err = error_set(ret_error, -EEXIST, "%s is not a %s and is not replaced; remove it, or name another file", path,
+		err = error_set(ret_error, -EEXIST,
+				"%s is not a %s and is not replaced; remove it, or name another file", path,
 				kinds[kind].name);
 	else if (is_being_written(fd))
-		err = error_set(ret_error, -EBUSY, "%s is being written by another recording and is not replaced; name another file",
+		err = error_set(ret_error, -EBUSY,
+				"%s is being written by another recording and is not replaced; name another file",
 				path);
 	if (fd >= 0)
 		close(fd);
@@ -86,15 +88,18 @@ static int check_contents(const char *path, enum output_kind kind, struct trace_
 static int check_old(const char *path, const struct stat *old, enum output_kind kind, struct trace_error *ret_error)
 {
 	if (S_ISLNK(old->st_mode))
-		return error_set(ret_error, -ELOOP, "%s is a symbolic link, which is not followed; name the file itself", path);
+		return error_set(ret_error, -ELOOP,
+				 "%s is a symbolic link, which is not followed; name the file itself", path);
 	if (S_ISDIR(old->st_mode))
 		return error_set(ret_error, -EISDIR, "%s is a directory; name a file in it", path);
 	if (!S_ISREG(old->st_mode))
-		return error_set(ret_error, -EEXIST, "%s is not a regular file; for a pipe or a device write to stdout: - > %s",
-				  path, path);
+		return error_set(ret_error, -EEXIST,
+				 "%s is not a regular file; for a pipe or a device write to stdout: - > %s", path,
+				 path);
 	if (old->st_uid != geteuid())
-		return error_set(ret_error, -EPERM, "%s belongs to uid %u and is not replaced; remove it, or name another file",
-				  path, (unsigned int)old->st_uid);
+		return error_set(ret_error, -EPERM,
+				 "%s belongs to uid %u and is not replaced; remove it, or name another file", path,
+				 (unsigned int)old->st_uid);
 	return check_contents(path, kind, ret_error);
 }
 
@@ -158,10 +163,12 @@ static int create(struct output_target *output, enum output_kind kind, struct tr
 		err = check_old(output->path, &old, kind, ret_error);
 		return err ? err : open_beside(output, &old, ret_error);
 	}
-	return error_set(ret_error, -EEXIST, "cannot create %s: another process keeps creating it; name another file", output->path);
+	return error_set(ret_error, -EEXIST, "cannot create %s: another process keeps creating it; name another file",
+			 output->path);
 }
 
-int output_open(struct output_target *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error)
+int output_open(struct output_target *ret_output, const char *path, enum output_kind kind,
+		struct trace_error *ret_error)
 {
 	struct output_target output = {.fd = STDOUT_FILENO, .path = "stdout"};
 	struct trace_error error;
@@ -205,9 +212,12 @@ int output_commit(struct output_target *output, struct trace_error *ret_error)
 	if (!output->temporary)
 		return 0;
 	if (!is_file(output->path, &output->old) && access(output->path, F_OK) == 0)
-		return error_set(ret_error, -EEXIST, "cannot replace %s: another process has just created it; name another file", output->path);
+		return error_set(ret_error, -EEXIST,
+				 "cannot replace %s: another process has just created it; name another file",
+				 output->path);
 	if (rename(output->temporary, output->path) < 0)
-		return error_set(ret_error, -errno, "cannot replace %s: %s; name another file", output->path, strerror(errno));
+		return error_set(ret_error, -errno, "cannot replace %s: %s; name another file", output->path,
+				 strerror(errno));
 	free(output->temporary);
 	output->temporary = NULL;
 	return 0;
@@ -221,7 +231,8 @@ int output_check(const struct output_target *output, struct trace_error *ret_err
 		return 0;
 	if (status.st_nlink == 0)
 		return error_set(ret_error, -ENOENT, "%s was removed", output->path);
-	return error_set(ret_error, -ESTALE, "%s is no longer the recorded trace, which was renamed or moved", output->path);
+	return error_set(ret_error, -ESTALE, "%s is no longer the recorded trace, which was renamed or moved",
+			 output->path);
 }
 
 int output_close(struct output_target *output, struct trace_error *ret_error)
@@ -231,8 +242,8 @@ int output_close(struct output_target *output, struct trace_error *ret_error)
 	if (output->fd < 0)
 		return 0;
 	if (output->created && fsync(output->fd) < 0)
-		err = error_set(ret_error, -errno, "cannot sync %s to disk: %s; written events may be lost", output->path,
-				 strerror(errno));
+		err = error_set(ret_error, -errno, "cannot sync %s to disk: %s; written events may be lost",
+				output->path, strerror(errno));
 	if (output->created && close(output->fd) < 0 && !err)
 		err = error_set(ret_error, -errno, "cannot close %s: %s", output->path, strerror(errno));
 	output->fd = -1;

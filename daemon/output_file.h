@@ -34,7 +34,8 @@ struct output_target {
  * @path: "-" is stdout. A regular file of the same user and kind will be replaced; its readers keep
  * the old one. Symbolic links, devices and files of other users are refused.
  */
-int output_open(struct output_target *ret_output, const char *path, enum output_kind kind, struct trace_error *ret_error);
+int output_open(struct output_target *ret_output, const char *path, enum output_kind kind,
+		struct trace_error *ret_error);
 
 /** output_commit() - replace an older file now, because the new one will get contents */
 int output_commit(struct output_target *output, struct trace_error *ret_error);

@@ -46,7 +46,8 @@ int own_records_add(struct own_records *block, const struct trace_record *record
 	return 0;
 }
 
-int own_records_add_event(struct own_records *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text, uint64_t ts_ns)
+int own_records_add_event(struct own_records *block, uint16_t id, const void *payload, size_t payload_bytes,
+			  const char *text, uint64_t ts_ns)
 {
 	union {
 		struct trace_record record;

@@ -12,7 +12,7 @@
 #include <trace/writer.h>
 
 /* Stream numbers of the daemon. The kernel's rings have the numbers from 0. */
-#define OWN_STREAM_DAEMON	 0xffff0000u
+#define OWN_STREAM_DAEMON      0xffff0000u
 #define OWN_STREAM_START_STATE 0xffff0001u
 
 #define OWN_RECORDS_MAX_BYTES (1u << 20)
@@ -49,12 +49,12 @@ int own_records_add(struct own_records *block, const struct trace_record *record
  * @payload, @payload_bytes: struct trace_<event>, or NULL and 0
  * @text: the string after the payload, cut if too long; NULL if the event has none
  */
-int own_records_add_event(struct own_records *block, uint16_t id, const void *payload, size_t payload_bytes, const char *text,
-		    uint64_t ts_ns);
+int own_records_add_event(struct own_records *block, uint16_t id, const void *payload, size_t payload_bytes,
+			  const char *text, uint64_t ts_ns);
 
 /** own_records_source() - the block as an argument of the writer; borrows block->data */
 struct trace_source own_records_source(const struct own_records *block, uint16_t kind, uint32_t stream, uint64_t seq);
 
-void own_records_clear(struct own_records *block);	 /* empty, memory kept */
+void own_records_clear(struct own_records *block);   /* empty, memory kept */
 void own_records_release(struct own_records *block); /* empty, memory freed */
 #endif

@@ -40,21 +40,27 @@ static int find_library(const char *name, size_t chars, char *path, size_t size,
 	char candidate[2 * PATH_MAX];
 
 	if (bytes < 0)
-		return error_set(ret_error, -errno, "/proc/self/exe: %s; --preload needs it to find its libraries", strerror(errno));
+		return error_set(ret_error, -errno, "/proc/self/exe: %s; --preload needs it to find its libraries",
+				 strerror(errno));
 	program[bytes] = '\0';
 	*strrchr(program, '/') = '\0';
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		char real[PATH_MAX];
 
-		snprintf(candidate, sizeof(candidate), "%s/%s/libtracer-%.*s.so", program, folders[i], (int)chars, name);
+		snprintf(candidate, sizeof(candidate), "%s/%s/libtracer-%.*s.so", program, folders[i], (int)chars,
+			 name);
 		if (!realpath(candidate, real) || strlen(real) >= size)
 			continue;
 		if (strpbrk(real, preload_separators))
-			return error_set(ret_error, -EINVAL, "%s: ld.so cannot load a library from a folder with a blank or colon in its name", real);
+			return error_set(
+				ret_error, -EINVAL,
+				"%s: ld.so cannot load a library from a folder with a blank or colon in its name",
+				real);
 		memcpy(path, real, strlen(real) + 1);
 		return 0;
 	}
-	return error_set(ret_error, -ENOENT, "libtracer-%.*s.so is not installed: --preload searches %s/../lib", (int)chars, name, program);
+	return error_set(ret_error, -ENOENT, "libtracer-%.*s.so is not installed: --preload searches %s/../lib",
+			 (int)chars, name, program);
 }
 
 /* "pthread:all" is the library pthread with a mode. */
@@ -80,7 +86,10 @@ static int each_library(const char *names, char *list, size_t size, bool *all, s
 		for (size_t i = 0; i < NR_NAMES; i++)
 			known |= strlen(preload_names[i]) == chars && !strncmp(names, preload_names[i], chars);
 		if (!known)
-			return error_set(ret_error, -EINVAL, "--preload: \"%.*s\" is none of malloc, pthread, pthread:all, functions (separated by commas)", (int)chars, names);
+			return error_set(ret_error, -EINVAL,
+					 "--preload: \"%.*s\" is none of malloc, pthread, pthread:all, functions "
+					 "(separated by commas)",
+					 (int)chars, names);
 		err = find_library(names, chars, path, sizeof(path), ret_error);
 		if (err)
 			return err;

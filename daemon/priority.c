@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #define THREADS_MAX 4
-#define CROWD 16L /* runnable threads per CPU: then niceness -15 gives two thirds of a CPU, -5 a sixth */
-#define LOOK_NS 20000000u  /* period of counting runnable threads, which is expensive with hundreds of CPUs */
-#define CALM_NS 5000000000u /* the threads stay real-time so long after the last reason */
+#define CROWD	    16L		/* runnable threads per CPU: then niceness -15 gives two thirds of a CPU, -5 a sixth */
+#define LOOK_NS	    20000000u	/* period of counting runnable threads, which is expensive with hundreds of CPUs */
+#define CALM_NS	    5000000000u /* the threads stay real-time so long after the last reason */
 
-static const int niceness[] = { [PRIORITY_WRITER] = -5, [PRIORITY_DRAIN] = -15 };
+static const int niceness[] = {[PRIORITY_WRITER] = -5, [PRIORITY_DRAIN] = -15};
 
 struct deadline_thread {
 	pid_t tid; /* 0: free */
@@ -30,7 +30,7 @@ static struct {
 	uint64_t looked_ns; /* 0: not yet */
 	bool is_crowded;    /* result of the last count */
 	int load_fd;	    /* /proc/loadavg, open until the process ends; -1: not open yet */
-} priority = { .mutex = PTHREAD_MUTEX_INITIALIZER, .load_fd = -1 };
+} priority = {.mutex = PTHREAD_MUTEX_INITIALIZER, .load_fd = -1};
 
 /*
  * Threads and processes that it creates start with the normal policy and niceness 0. Clearing that
@@ -38,7 +38,8 @@ static struct {
  */
 static void set_policy(const struct deadline_thread *thread, bool is_urgent)
 {
-	struct sched_param param = { .sched_priority = is_urgent ? sched_get_priority_min(SCHED_RR) + (int)thread->role : 0 };
+	struct sched_param param = {.sched_priority = is_urgent ? sched_get_priority_min(SCHED_RR) + (int)thread->role
+								: 0};
 
 	sched_setscheduler(thread->tid, (is_urgent ? SCHED_RR : SCHED_OTHER) | SCHED_RESET_ON_FORK, &param);
 }
@@ -62,7 +63,7 @@ void priority_enter(enum priority_role role)
 	pthread_mutex_lock(&priority.mutex);
 	thread = find_locked(0);
 	if (thread) {
-		*thread = (struct deadline_thread){ tid, role };
+		*thread = (struct deadline_thread){tid, role};
 		if (priority.is_urgent)
 			set_policy(thread, true);
 	}

@@ -16,7 +16,9 @@
 static uint64_t events_per_second(struct progress *progress, const struct recording_status *status, uint64_t now_ns)
 {
 	uint64_t since_ns = now_ns - (progress->shown_ns ? progress->shown_ns : status->start_ns);
-	uint64_t rate = since_ns ? (uint64_t)((double)(status->events - progress->shown_events) * 1e9 / (double)since_ns) : 0;
+	uint64_t rate = since_ns
+				? (uint64_t)((double)(status->events - progress->shown_events) * 1e9 / (double)since_ns)
+				: 0;
 
 	progress->shown_ns = now_ns;
 	progress->shown_events = status->events;
@@ -48,7 +50,8 @@ void progress_show(struct progress *progress, const struct recording_status *sta
 	if (all_lost(status))
 		used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s LOST", text_count(all_lost(status)).s);
 	if (progress->end_ns > now_ns)
-		snprintf(line + used, sizeof(line) - (size_t)used, ", %s to go", text_seconds(progress->end_ns - now_ns).s);
+		snprintf(line + used, sizeof(line) - (size_t)used, ", %s to go",
+			 text_seconds(progress->end_ns - now_ns).s);
 	cut_to_terminal(line);
 	message_progress(line);
 }
@@ -60,22 +63,27 @@ static void report_losses(const struct recording *recording, const struct record
 	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		lost = recording_lost_on_cpu(recording, cpu);
 		if (lost)
-			message_warning(
-				"CPU %u: %s lost, its buffers were full: record fewer events (-e), or use larger buffers (-b, -n)",
-				cpu, text_events(lost).s);
+			message_warning("CPU %u: %s lost, its buffers were full: record fewer events (-e), or use "
+					"larger buffers (-b, -n)",
+					cpu, text_events(lost).s);
 	}
 	recording_get_other_losses(recording, &programs, &others);
 	if (programs)
-		message_warning("programs: %s lost, their buffers were full: record fewer events (-e), use larger buffers (TRACER_BUFFERS), or let programs wait (--block-programs)",
+		message_warning("programs: %s lost, their buffers were full: record fewer events (-e), use larger "
+				"buffers (TRACER_BUFFERS), or let programs wait (--block-programs)",
 				text_events(programs).s);
 	if (others)
-		message_warning("%s lost between buffer and trace: a program died while it wrote them, or damaged them, or the daemon had no time or memory to write them", text_events(others).s);
+		message_warning("%s lost between buffer and trace: a program died while it wrote them, or damaged "
+				"them, or the daemon had no time or memory to write them",
+				text_events(others).s);
 	if (status->missed)
-		message_warning("%s missed: the kernel skipped BPF programs that were already running on the same CPU", text_events(status->missed).s);
+		message_warning("%s missed: the kernel skipped BPF programs that were already running on the same CPU",
+				text_events(status->missed).s);
 	if (status->lost_write)
 		message_warning("%s lost because they could not be written", text_events(status->lost_write).s);
 	if (status->not_understood)
-		message_warning("%s lost because a program's buffers contained invalid records", text_events(status->not_understood).s);
+		message_warning("%s lost because a program's buffers contained invalid records",
+				text_events(status->not_understood).s);
 }
 
 /* The file's header and texts take some KB. With few events they would dominate the number. */
@@ -93,8 +101,9 @@ void progress_print_summary(const struct recording_status *status, const char *p
 {
 	struct text lost = text_count(all_lost(status));
 
-	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s%s, %s, %s lost", path, text_events(status->events).s, text_bytes(status->file_bytes).s,
-		 bytes_per_event(status).s, text_seconds(elapsed_ns).s, all_lost(status) ? lost.s : "nothing");
+	snprintf(text, PROGRESS_SUMMARY_BYTES, "%.300s: %s, %s%s, %s, %s lost", path, text_events(status->events).s,
+		 text_bytes(status->file_bytes).s, bytes_per_event(status).s, text_seconds(elapsed_ns).s,
+		 all_lost(status) ? lost.s : "nothing");
 }
 
 void progress_report(const struct recording *recording, const struct recording_status *status, const char *path,

@@ -43,18 +43,18 @@ struct recording {
 	struct trace_writer *writer;  /* owned */
 	struct writer_thread *thread; /* owned */
 	struct drain *drain;	      /* owned */
-	struct clients *clients;	      /* borrowed */
+	struct clients *clients;      /* borrowed */
 	struct notes notes;
 	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
-	uint64_t clock_ns; /* time of the last clock correspondence */
+	uint64_t clock_ns;  /* time of the last clock correspondence */
 	uint64_t missed_ns; /* time of the last reading of missed events */
 	uint64_t syncs;
 	uint64_t start_state_blocks;
 	uint64_t described;  /* number of texts about what is not traced, at the start */
 	uint64_t not_traced; /* those of them from the tracer */
-	bool blocked; /* the drain waits for room in the queue */
-	bool ended;   /* the writer thread has ended; the writer belongs to the main thread again */
+	bool blocked;	     /* the drain waits for room in the queue */
+	bool ended;	     /* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
@@ -104,13 +104,17 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 	struct trace_error error;
 
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
-	if (!recording->writer || probe_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
+	if (!recording->writer ||
+	    probe_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
 		return ret_error->code;
-	keep_error(recording, tracefile_describe(recording->tracer, recording->writer, options->command, options->filter, &error), &error);
+	keep_error(recording,
+		   tracefile_describe(recording->tracer, recording->writer, options->command, options->filter, &error),
+		   &error);
 	recording->described = tracefile_nr_not_traced(recording->tracer, options->filter);
 	recording->not_traced = recording->tracer ? tracefile_nr_not_traced(recording->tracer, NULL) : 0;
 	recording->thread = writer_thread_new(recording->writer, fd,
-					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES, ret_error);
+					      options->queue_bytes ? options->queue_bytes : RECORDING_QUEUE_BYTES,
+					      ret_error);
 	if (!recording->thread)
 		return ret_error->code;
 	if (!options->level)
@@ -253,9 +257,10 @@ uint32_t recording_flush(struct recording *recording)
  */
 static bool was_blind(const uint64_t before[TRACE_MASK_WORDS], const uint64_t now[TRACE_MASK_WORDS])
 {
-	static const uint16_t ids[] = {TRACE_EV_sys_enter,  TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit,
-				       TRACE_EV_fs_open,    TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit,
-				       TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_sched_switch, TRACE_EV_sock_endpoints,
+	static const uint16_t ids[] = {TRACE_EV_sys_enter,  TRACE_EV_sys_enter3,   TRACE_EV_sys_enter6,
+				       TRACE_EV_sys_exit,   TRACE_EV_fs_open,	   TRACE_EV_sched_fork,
+				       TRACE_EV_sched_exec, TRACE_EV_sched_exit,   TRACE_EV_sched_free,
+				       TRACE_EV_sched_comm, TRACE_EV_sched_switch, TRACE_EV_sock_endpoints,
 				       TRACE_EV_uring_close};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
@@ -273,7 +278,8 @@ static void read_again(struct recording *recording)
 		message_warning("the state after the pause is incomplete: %s", error.message);
 }
 
-int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error)
+int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS],
+		       struct trace_error *ret_error)
 {
 	uint64_t before[TRACE_MASK_WORDS], now[TRACE_MASK_WORDS];
 	int err;
@@ -419,7 +425,9 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 		if (straggler_ms >= RECORDING_STRAGGLER_MS || clock_now() > end_ns || hurry(context)) {
 			lost = drain_abandon(recording->drain);
 			if (lost)
-				message_warning("%s lost because they were still in the buffers when the recording ended", text_events(lost).s);
+				message_warning(
+					"%s lost because they were still in the buffers when the recording ended",
+					text_events(lost).s);
 		}
 	}
 }
@@ -489,9 +497,11 @@ static void add_not_recorded_notes(struct recording *recording)
 	char unfollowed[TRACEFILE_TEXT_BYTES];
 	const char *text;
 
-	for (uint64_t i = recording->not_traced; recording->tracer && (text = tracer_not_traced(recording->tracer, i)); i++)
+	for (uint64_t i = recording->not_traced; recording->tracer && (text = tracer_not_traced(recording->tracer, i));
+	     i++)
 		trace_writer_string(recording->writer, TRACE_STRING_NOT_TRACED, note.next++, text);
-	if (recording->tracer && tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
+	if (recording->tracer &&
+	    tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
 	if (!recording->clients)
 		return;
@@ -499,7 +509,8 @@ static void add_not_recorded_notes(struct recording *recording)
 	tracefile_doubted(recording->writer, clients_nr_doubted(recording->clients));
 }
 
-int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error)
+int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context,
+		  struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
 	uint64_t end_ns = clock_now();

@@ -64,7 +64,8 @@ int recording_wake_fd(const struct recording *recording);
 uint32_t recording_flush(struct recording *recording);
 
 /** recording_set_mask() - change the recorded events, and note it in the trace */
-int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS], struct trace_error *ret_error);
+int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MASK_WORDS],
+		       struct trace_error *ret_error);
 /**
  * recording_select() - note in the trace which events of programs and probes are recorded from now
  * on
@@ -118,7 +119,8 @@ int recording_write_error(struct recording *recording, struct trace_error *ret_e
  * at once
  * Returns 0, or the first write error; the part written before it is a valid trace.
  */
-int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context, struct trace_error *ret_error);
+int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context,
+		  struct trace_error *ret_error);
 
 struct recording *recording_free(struct recording *recording); /* NULL is fine; returns NULL */
 #endif

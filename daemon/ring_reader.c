@@ -33,7 +33,8 @@ uint32_t ring_flush(const struct subbuf_ring *ring)
 {
 	uint32_t block, offset;
 
-	if (ring->control->producer == SUBBUF_PRODUCER_KERNEL && __atomic_load_n(&ring->control->defers, __ATOMIC_RELAXED))
+	if (ring->control->producer == SUBBUF_PRODUCER_KERNEL &&
+	    __atomic_load_n(&ring->control->defers, __ATOMIC_RELAXED))
 		return 0;
 	block = flush_block(ring);
 	offset = (uint32_t)(__atomic_load_n(&ring->control->position, __ATOMIC_RELAXED) & SUBBUF_OFFSET_MASK);

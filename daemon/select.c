@@ -15,7 +15,8 @@
  * The original toolkit's option -eCORE, and its classes without events here or with events that are
  * always on.
  */
-static const char *const select_core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
+static const char *const select_core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT",
+					  "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
 static const char *const select_accepted[] = {"START", "CHMSK", "HEARTBEAT", "CSTM", "NEWEV"};
 
 /* Without these events the reader does not know the thread of an event. */
@@ -150,7 +151,8 @@ struct suggestions {
 /* True for at most one typing error per three characters, or if one name contains the other. */
 static bool is_near(const char *wanted, const char *candidate, size_t distance)
 {
-	size_t chars = strlen(wanted), candidate_chars = strlen(candidate), fewer = chars < candidate_chars ? chars : candidate_chars;
+	size_t chars = strlen(wanted), candidate_chars = strlen(candidate),
+	       fewer = chars < candidate_chars ? chars : candidate_chars;
 
 	if (3 * distance <= (chars > candidate_chars ? chars : candidate_chars))
 		return true;
@@ -199,7 +201,8 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see --list", name, best.nr ? "; similar names: " : "", list);
+	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see --list", name,
+			 best.nr ? "; similar names: " : "", list);
 }
 
 /* ---- selections ---- */
@@ -269,7 +272,10 @@ void select_print_user(const struct selection *selection, char *buffer, size_t s
 	snprintf(buffer, size, "%s", selection->nr_user ? "" : "all");
 	for (size_t i = 0; i < selection->nr_user && used < size; i++)
 		used += (size_t)snprintf(buffer + used, size - used, "%s%s%s", i ? "," : "",
-					 selection->user[i].removes ? "-" : selection->user[0].adds_to_all ? "+" : "", selection->user[i].pattern);
+					 selection->user[i].removes	  ? "-"
+					 : selection->user[0].adds_to_all ? "+"
+									  : "",
+					 selection->user[i].pattern);
 }
 
 /* The pattern if @name selects events of programs; else NULL. */
@@ -290,7 +296,8 @@ static void drop_same(struct selection *selection, const char *pattern)
 		if (strcmp(selection->user[i].pattern, pattern))
 			continue;
 		selection->nr_user--;
-		memmove(&selection->user[i], &selection->user[i + 1], (selection->nr_user - i) * sizeof(selection->user[0]));
+		memmove(&selection->user[i], &selection->user[i + 1],
+			(selection->nr_user - i) * sizeof(selection->user[0]));
 		return;
 	}
 }
@@ -304,8 +311,10 @@ static int select_add_user(struct selection *selection, const char *pattern, cha
 		selection->nr_user = 0; /* earlier patterns have no effect any more */
 	user = &selection->user[selection->nr_user];
 	if (selection->nr_user == SELECT_MAX_USER)
-		return error_set(ret_error, -EINVAL, "at most %d patterns of programs' events; use a wildcard for many: 'shop:*'", SELECT_MAX_USER);
-	*user = (struct select_user){ .removes = sign == '-', .adds_to_all = sign && !selection->nr_user };
+		return error_set(ret_error, -EINVAL,
+				 "at most %d patterns of programs' events; use a wildcard for many: 'shop:*'",
+				 SELECT_MAX_USER);
+	*user = (struct select_user){.removes = sign == '-', .adds_to_all = sign && !selection->nr_user};
 	memcpy(user->pattern, pattern, strlen(pattern) + 1);
 	selection->nr_user++;
 	return 0;
@@ -357,8 +366,8 @@ int select_add(struct selection *selection, const char *names, struct trace_erro
 		if (chars == 0)
 			return error_set(ret_error, -EINVAL, "the name of an event is missing; see --list");
 		if (chars >= sizeof(name))
-			return error_set(ret_error, -EINVAL, "\"%.20s...\" is too long for the name of an event; see --list",
-					  names);
+			return error_set(ret_error, -EINVAL,
+					 "\"%.20s...\" is too long for the name of an event; see --list", names);
 		memcpy(name, names, chars);
 		name[chars] = '\0';
 		err = select_add_name(&result, name, ret_error);
@@ -418,8 +427,9 @@ void select_print_mask(const uint64_t mask[TRACE_MASK_WORDS], char *buffer, size
 	size_t used, column = 0, chars;
 	const char *name;
 
-	used = (size_t)snprintf(buffer, size, "Current event mask 0x%016llX%016llX%016llX%016llX", (unsigned long long)mask[3],
-				(unsigned long long)mask[2], (unsigned long long)mask[1], (unsigned long long)mask[0]);
+	used = (size_t)snprintf(buffer, size, "Current event mask 0x%016llX%016llX%016llX%016llX",
+				(unsigned long long)mask[3], (unsigned long long)mask[2], (unsigned long long)mask[1],
+				(unsigned long long)mask[0]);
 	for (size_t i = 0; i < trace_catalogue_size(); i++) {
 		name = trace_catalogue_type(i)->name;
 		chars = strlen(name);

@@ -19,8 +19,8 @@
 #include <trace/error.h>
 #include <trace/events.h>
 
-#define SELECT_NAME_MAX 128
-#define SELECT_MAX_USER 32
+#define SELECT_NAME_MAX	  128
+#define SELECT_MAX_USER	  32
 #define SELECT_TEXT_BYTES (SELECT_MAX_USER * (SELECT_NAME_MAX + 2)) /* the maximum length of select_print_user() */
 
 /**

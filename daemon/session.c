@@ -80,7 +80,8 @@ static void report_geometry(const struct session *session)
 		ring = &tracer_get_ring(session->tracer, i)->ring;
 		if ((wanted->subbuf_bytes && wanted->subbuf_bytes != ring->subbuf_bytes) ||
 		    (wanted->nr_subbufs && wanted->nr_subbufs != ring->nr_subbufs))
-			message_note("using %u sub-buffers of %u bytes for each CPU", ring->nr_subbufs, ring->subbuf_bytes);
+			message_note("using %u sub-buffers of %u bytes for each CPU", ring->nr_subbufs,
+				     ring->subbuf_bytes);
 		return;
 	}
 }
@@ -97,7 +98,8 @@ static bool wants_users(const struct session *session)
 static bool asks_for_kernel(const struct daemon_options *options)
 {
 	const struct tracer_options *whom = &options->tracer;
-	bool filters = whom->filter_pid || whom->filter_pgrp || (whom->filter_uid >= 0 && !whom->others_hidden) || whom->filter_gid >= 0;
+	bool filters = whom->filter_pid || whom->filter_pgrp || (whom->filter_uid >= 0 && !whom->others_hidden) ||
+		       whom->filter_gid >= 0;
 
 	return (options->selection.begun || filters) && !options->selection.nr_user;
 }
@@ -108,7 +110,8 @@ static bool asks_for_kernel(const struct daemon_options *options)
  */
 static int go_without(const struct session *session, struct trace_error *error)
 {
-	if ((error->code != -EPERM && error->code != -EACCES) || session->probes || !select_wants_any_user(&session->selection))
+	if ((error->code != -EPERM && error->code != -EACCES) || session->probes ||
+	    !select_wants_any_user(&session->selection))
 		return error->code;
 	if (asks_for_kernel(session->options)) {
 		struct trace_error cause = *error;
@@ -125,7 +128,8 @@ static int check_whom(const struct tracer_options *options, struct trace_error *
 	if (options->filter_pid && kill(options->filter_pid, 0) < 0 && errno == ESRCH)
 		return error_set(ret_error, -ESRCH, "there is no process %d to record", (int)options->filter_pid);
 	if (options->filter_pgrp && kill(-options->filter_pgrp, 0) < 0 && errno == ESRCH)
-		return error_set(ret_error, -ESRCH, "there is no process group %d to record", (int)options->filter_pgrp);
+		return error_set(ret_error, -ESRCH, "there is no process group %d to record",
+				 (int)options->filter_pgrp);
 	return 0;
 }
 
@@ -203,15 +207,20 @@ static int close_proc(FILE *proc, const char *path, struct trace_error *ret_erro
 
 	errno = 0;
 	if (proc && (fclose(proc) == EOF || failed))
-		return error_set(ret_error, errno ? -errno : -EIO, "cannot write %s: %s", path, strerror(errno ? errno : EIO));
+		return error_set(ret_error, errno ? -errno : -EIO, "cannot write %s: %s", path,
+				 strerror(errno ? errno : EIO));
 	return 0;
 }
 
 static int begin_recording(struct session *session, struct trace_error *ret_error)
 {
 	const struct daemon_options *options = session->options;
-	struct recording_options recording_options = {.level = options->session.level, .command = options->session.command,
-						     .probes = session->probes, .selection = &session->selection, .filter = &session->filter, .clients = session->clients};
+	struct recording_options recording_options = {.level = options->session.level,
+						      .command = options->session.command,
+						      .probes = session->probes,
+						      .selection = &session->selection,
+						      .filter = &session->filter,
+						      .clients = session->clients};
 	struct trace_error error;
 
 	if (options->output.proc_path) {
@@ -287,9 +296,12 @@ static void report_background(const struct session *session, const char *way)
 	int pid = (int)getpid();
 
 	if (session->flight)
-		message_note("flight recorder runs as process %d; tracedaemon%s -j TRACE saves it, tracedaemon%s -q stops it", pid, way, way);
+		message_note("flight recorder runs as process %d; tracedaemon%s -j TRACE saves it, tracedaemon%s -q "
+			     "stops it",
+			     pid, way, way);
 	else if (session->control)
-		message_note("recording %s as process %d; tracectl%s stop ends it", session->options->output.path, pid, way);
+		message_note("recording %s as process %d; tracectl%s stop ends it", session->options->output.path, pid,
+			     way);
 	else
 		message_note("recording %s as process %d; kill %d ends it", session->options->output.path, pid, pid);
 }
@@ -301,7 +313,8 @@ static void report_begun(struct session *session)
 
 	print_way(session, way);
 	if (session->adds_owners && session->tracer)
-		message_note("scheduling, begin and end of processes are recorded too, so that every event can be assigned to a process");
+		message_note("scheduling, begin and end of processes are recorded too, so that every event can be "
+			     "assigned to a process");
 	report_not_traced(session);
 	if (options->session.background)
 		report_background(session, way);
@@ -350,12 +363,14 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (!err)
 		err = begin_users(session, ret_error);
 	if (!err)
-		err = session->options->tracer.overwrite ? begin_flight(session, ret_error) : begin_recording(session, ret_error);
+		err = session->options->tracer.overwrite ? begin_flight(session, ret_error)
+							 : begin_recording(session, ret_error);
 	if (err)
 		return err;
 	session->flush = flush_init(session->options->session.flush_ns);
 	session->start_ns = session->recording ? recording_start_ns(session->recording) : clock_now();
-	if (session->options->session.duration_ns && __builtin_add_overflow(session->start_ns, session->options->session.duration_ns, &session->end_ns))
+	if (session->options->session.duration_ns &&
+	    __builtin_add_overflow(session->start_ns, session->options->session.duration_ns, &session->end_ns))
 		session->end_ns = UINT64_MAX;
 	session->progress.end_ns = session->end_ns;
 	err = loop_init(session, ret_error);

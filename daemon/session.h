@@ -24,7 +24,7 @@
 #define SESSION_MAX_CLIENTS 64
 #define SESSION_MAX_WAITING 16
 
-#define SESSION_UNTIL_END   UINT64_MAX
+#define SESSION_UNTIL_END UINT64_MAX
 
 /**
  * struct waiting - a client that gets its answer when the writer has synced @sync times
@@ -44,13 +44,13 @@ struct waiting {
  */
 struct session {
 	const struct daemon_options *options; /* borrowed */
-	struct tracer *tracer;	       /* owned; NULL: no privileges, events of programs only */
-	struct clients *clients;	       /* owned; NULL: no events of programs */
-	struct tracer_options filter;  /* the processes to record */
-	struct trace_probes *probes;   /* owned; NULL = none */
-	struct selection selection;    /* of programs' events and probes, while not @halted */
-	struct recording *recording;   /* owned */
-	struct flight *flight;	       /* owned */
+	struct tracer *tracer;		      /* owned; NULL: no privileges, events of programs only */
+	struct clients *clients;	      /* owned; NULL: no events of programs */
+	struct tracer_options filter;	      /* the processes to record */
+	struct trace_probes *probes;	      /* owned; NULL = none */
+	struct selection selection;	      /* of programs' events and probes, while not @halted */
+	struct recording *recording;	      /* owned */
+	struct flight *flight;		      /* owned */
 	struct output_target output;
 	struct command command;
 	struct control *control; /* owned; NULL: no control socket */

@@ -33,7 +33,8 @@ int probe_parse(const struct daemon_options *options, struct trace_probes **ret_
 	return err;
 }
 
-static int number_all(const struct trace_probes *probes, struct trace_writer *writer, uint16_t *ids, struct trace_error *ret_error)
+static int number_all(const struct trace_probes *probes, struct trace_writer *writer, uint16_t *ids,
+		      struct trace_error *ret_error)
 {
 	int err = 0;
 
@@ -130,7 +131,8 @@ void probe_switch(struct tracer *tracer, const struct trace_probes *probes, cons
 }
 
 /* Prints each name once. */
-static size_t print_some(const struct trace_probes *probes, const struct selection *selection, bool on, const char *title, char *buffer, size_t size)
+static size_t print_some(const struct trace_probes *probes, const struct selection *selection, bool on,
+			 const char *title, char *buffer, size_t size)
 {
 	size_t used = 0;
 	const char *before = "";
@@ -179,12 +181,13 @@ void probe_report_off(const struct trace_probes *probes, const struct selection 
 		nr++;
 	}
 	if (nr)
-		message_note("%zu of %zu probed places are off, because -e does not select them: %s%s", nr, trace_probes_nr(probes), first, nr > 1 ? ", ..." : "");
+		message_note("%zu of %zu probed places are off, because -e does not select them: %s%s", nr,
+			     trace_probes_nr(probes), first, nr > 1 ? ", ..." : "");
 }
 
 /* If the kernel supports no probes, everything else is still recorded. */
-int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_writer *writer,
-		 struct trace_error *ret_error)
+int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
+		 struct trace_writer *writer, struct trace_error *ret_error)
 {
 	struct trace_error error;
 	uint16_t *ids;
@@ -208,7 +211,8 @@ int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const
  * Numbers the probes with a writer to /dev/null: every writer numbers its first event types
  * equally.
  */
-int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error)
+int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
+			   struct trace_error *ret_error)
 {
 	struct trace_writer_options options = {.size = sizeof(options)};
 	struct trace_writer *writer;
@@ -232,5 +236,7 @@ void probe_report_unread(const struct tracer *tracer)
 	uint64_t unread = tracer_probes_unread(tracer);
 
 	if (unread)
-		message_warning("%s arguments of probes are 0 or empty in the trace, because their memory could not be read", text_count(unread).s);
+		message_warning(
+			"%s arguments of probes are 0 or empty in the trace, because their memory could not be read",
+			text_count(unread).s);
 }

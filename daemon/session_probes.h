@@ -26,8 +26,8 @@ int probe_parse(const struct daemon_options *options, struct trace_probes **ret_
  * tracer_not_traced() reports probes that cannot be attached. Fails only if the writer cannot
  * describe the events.
  */
-int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_writer *writer,
-		 struct trace_error *ret_error);
+int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
+		 struct trace_writer *writer, struct trace_error *ret_error);
 
 /**
  * probe_describe() - describe the same events in the same order to another writer, so that they get
@@ -38,7 +38,8 @@ int probe_describe(const struct trace_probes *probes, struct trace_writer *write
 /**
  * probe_attach_unwritten() - attach the probes of a flight recorder, which gets its writers later
  */
-int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection, struct trace_error *ret_error);
+int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
+			   struct trace_error *ret_error);
 
 /**
  * probe_switch() - switch on exactly the probes that @selection selects; NULL: none. Call it after

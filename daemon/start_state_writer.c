@@ -11,7 +11,7 @@
 
 struct start_state {
 	const struct start_state_sink *sink; /* borrowed */
-	FILE *proc; /* NULL: not wanted */
+	FILE *proc;			     /* NULL: not wanted */
 	struct own_records block;
 	uint64_t blocks;
 	uint64_t records;
@@ -25,8 +25,8 @@ static void sink_meanwhile(const struct start_state_sink *sink, uint64_t nr_reco
 
 static int push_block(struct start_state *state)
 {
-	struct trace_source source =
-		own_records_source(&state->block, TRACE_CHUNK_START_STATE, OWN_STREAM_START_STATE, state->blocks + 1);
+	struct trace_source source = own_records_source(&state->block, TRACE_CHUNK_START_STATE, OWN_STREAM_START_STATE,
+							state->blocks + 1);
 	struct trace_packed *packed;
 	int err;
 
@@ -58,7 +58,8 @@ static void print_proc(FILE *proc, const struct trace_record *record, size_t byt
 	const struct trace_start_thread *thread = (const void *)(record + 1);
 	const struct trace_start_irq *irq = (const void *)(record + 1);
 
-	if (record->id == TRACE_EV_start_thread && bytes >= sizeof(*record) + sizeof(*thread) && thread->tid == thread->tgid)
+	if (record->id == TRACE_EV_start_thread && bytes >= sizeof(*record) + sizeof(*thread) &&
+	    thread->tid == thread->tgid)
 		fprintf(proc, "PID: %u; PPID: %u; NAME: %s\n", thread->tid, thread->ppid,
 			record_text(record, bytes, sizeof(*thread)));
 	else if (record->id == TRACE_EV_start_irq && bytes >= sizeof(*record) + sizeof(*irq))
@@ -88,7 +89,8 @@ static int finish(struct start_state *state, int err, struct trace_error *ret_er
 	return err;
 }
 
-int start_state_push(struct tracer *tracer, const struct start_state_sink *sink, FILE *proc, uint64_t *ret_blocks, struct trace_error *ret_error)
+int start_state_push(struct tracer *tracer, const struct start_state_sink *sink, FILE *proc, uint64_t *ret_blocks,
+		     struct trace_error *ret_error)
 {
 	struct start_state state = {.sink = sink, .proc = proc};
 	int err = finish(&state, tracer_start_state(tracer, emit, &state, ret_error), ret_error);
@@ -113,7 +115,8 @@ static int emit_again(void *context, const struct trace_record *record, size_t b
 	return notes_record(again->notes, record, bytes, ts_ns, again->sink->writer, again->sink->thread);
 }
 
-int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes, struct trace_error *ret_error)
+int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes,
+		      struct trace_error *ret_error)
 {
 	struct again again = {.sink = sink, .notes = notes};
 	int err;
@@ -127,7 +130,8 @@ int start_state_again(struct tracer *tracer, const struct start_state_sink *sink
 	return err;
 }
 
-int end_state_push(struct tracer *tracer, const struct start_state_sink *sink, uint64_t ts_ns, uint64_t blocks, struct trace_error *ret_error)
+int end_state_push(struct tracer *tracer, const struct start_state_sink *sink, uint64_t ts_ns, uint64_t blocks,
+		   struct trace_error *ret_error)
 {
 	struct start_state state = {.sink = sink, .blocks = blocks};
 

@@ -31,17 +31,20 @@ struct start_state_sink {
  * @ret_blocks: if not NULL, gets the number of chunks
  * Returns 0; or a negative errno if the state is incomplete.
  */
-int start_state_push(struct tracer *tracer, const struct start_state_sink *sink, FILE *proc, uint64_t *ret_blocks, struct trace_error *ret_error);
+int start_state_push(struct tracer *tracer, const struct start_state_sink *sink, FILE *proc, uint64_t *ret_blocks,
+		     struct trace_error *ret_error);
 
 /**
  * start_state_again() - read the state once more after a pause, as metadata events
  * Needed when events that change the state are recorded again.
  */
-int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes, struct trace_error *ret_error);
+int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes,
+		      struct trace_error *ret_error);
 
 /**
  * end_state_push() - write what threads waited for at @ts_ns, the end
  * @blocks: number of chunks of the start state; the numbering continues
  */
-int end_state_push(struct tracer *tracer, const struct start_state_sink *sink, uint64_t ts_ns, uint64_t blocks, struct trace_error *ret_error);
+int end_state_push(struct tracer *tracer, const struct start_state_sink *sink, uint64_t ts_ns, uint64_t blocks,
+		   struct trace_error *ret_error);
 #endif

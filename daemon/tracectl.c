@@ -26,7 +26,8 @@ static const struct verb verbs[] = {
 	{"status", 0, NULL, false, "what it records, since when, how much, and what was lost"},
 	{"begin", 'b', NULL, false, "go on recording after halt"},
 	{"halt", 'h', NULL, false, "record nothing until begin; the daemon stays"},
-	{"dump", 'p', "TRACE", false, "flight recorder: save it to TRACE; otherwise: all events so far to the daemon's file"},
+	{"dump", 'p', "TRACE", false,
+	 "flight recorder: save it to TRACE; otherwise: all events so far to the daemon's file"},
 	{"reset", 'r', NULL, false, "flight recorder: drop what is in memory"},
 	{"mask", 0, "EVENTS", false, "print, or change, the recorded events: sched,fs or +block,-irq"},
 	{"mark", 0, "TEXT", true, "put a note into the trace"},
@@ -49,7 +50,8 @@ static void help(void)
 			 verbs[i].argument_name ? verbs[i].argument_name : "");
 		printf("  %-18s %s\n", left, verbs[i].help);
 	}
-	fputs("  --control PATH     the daemon's socket (" CONTROL_ROOT_PATH ", a user's own: $XDG_RUNTIME_DIR/tracedaemon/control)\n"
+	fputs("  --control PATH     the daemon's socket (" CONTROL_ROOT_PATH
+	      ", a user's own: $XDG_RUNTIME_DIR/tracedaemon/control)\n"
 	      "  --help, --version  this text; the version\n"
 	      "The letters of kgmon can be combined: tracectl -p -r\n",
 	      stdout);
@@ -58,7 +60,8 @@ static void help(void)
 static const struct verb *find_verb(const char *word)
 {
 	for (size_t i = 0; i < VERB_COUNT; i++)
-		if (!strcmp(word, verbs[i].name) || (word[0] == '-' && word[1] == verbs[i].letter && word[1] && !word[2]))
+		if (!strcmp(word, verbs[i].name) ||
+		    (word[0] == '-' && word[1] == verbs[i].letter && word[1] && !word[2]))
 			return &verbs[i];
 	return NULL;
 }
@@ -138,9 +141,11 @@ static void report_unknown(const struct verb *before, const char *word)
 	if (!before || *word == '-')
 		message_error("unknown command %s; try --help", word);
 	else if (before->argument_name)
-		message_error("%s takes %s only: %s is one word too many, and no command; try --help", before->name, before->argument_name, word);
+		message_error("%s takes %s only: %s is one word too many, and no command; try --help", before->name,
+			      before->argument_name, word);
 	else
-		message_error("%s takes no argument: %s is one word too many, and no command; try --help", before->name, word);
+		message_error("%s takes no argument: %s is one word too many, and no command; try --help", before->name,
+			      word);
 }
 
 /*
@@ -216,8 +221,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[at], "--control") && at + 1 < argc && *argv[at + 1])
 			control_path = argv[++at];
 		else {
-			message_error(!strcmp(argv[at], "--control") || !strcmp(argv[at], "--control=") ? "%s: a path is missing; try --help" :
-														 "unknown option %s; try --help",
+			message_error(!strcmp(argv[at], "--control") || !strcmp(argv[at], "--control=")
+					      ? "%s: a path is missing; try --help"
+					      : "unknown option %s; try --help",
 				      argv[at]);
 			return 2;
 		}

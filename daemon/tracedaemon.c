@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	message_init("tracedaemon", options.session.quiet);
-	if ((options.action == ACTION_RECORD || options.action == ACTION_LIST) && lent_restrict(&options.tracer, &error)) {
+	if ((options.action == ACTION_RECORD || options.action == ACTION_LIST) &&
+	    lent_restrict(&options.tracer, &error)) {
 		message_error("%s", error.message);
 		return 2;
 	}

@@ -59,7 +59,8 @@ static void add_command(struct trace_writer *writer, char *const *command)
 
 static bool filters(const struct tracer_options *filter)
 {
-	return filter && (filter->filter_pid > 0 || filter->filter_pgrp > 0 || filter->filter_uid >= 0 || filter->filter_gid >= 0);
+	return filter && (filter->filter_pid > 0 || filter->filter_pgrp > 0 || filter->filter_uid >= 0 ||
+			  filter->filter_gid >= 0);
 }
 
 static void add_filter(struct trace_writer *writer, uint64_t number, const struct tracer_options *filter)
@@ -72,9 +73,11 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process %d%s", (int)filter->filter_pid,
 					 filter->follow ? " and its descendants" : "");
 	if (filter->filter_pgrp > 0)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process group %d", (int)filter->filter_pgrp);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " of process group %d",
+					 (int)filter->filter_pgrp);
 	if (filter->filter_uid >= 0)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, " of user %lld", (long long)filter->filter_uid);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " of user %lld",
+					 (long long)filter->filter_uid);
 	if (filter->filter_gid >= 0)
 		snprintf(text + used, sizeof(text) - used, " of group %lld", (long long)filter->filter_gid);
 	trace_writer_string(writer, TRACE_STRING_NOT_TRACED, number, text);
@@ -83,7 +86,8 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 /* A process without events could not be distinguished from processes that the filter excludes. */
 static void add_chosen(struct trace_writer *writer, struct tracer *tracer, const struct tracer_options *filter)
 {
-	bool by_pid_alone = filter->filter_pid > 0 && filter->filter_pgrp <= 0 && filter->filter_uid < 0 && filter->filter_gid < 0;
+	bool by_pid_alone = filter->filter_pid > 0 && filter->filter_pgrp <= 0 && filter->filter_uid < 0 &&
+			    filter->filter_gid < 0;
 	pid_t number = by_pid_alone ? tracer_number(tracer, filter->filter_pid) : 0;
 	char text[16];
 
@@ -105,8 +109,8 @@ static void add_cpus(struct trace_writer *writer, struct tracer *tracer)
 	add_info(writer, TRACE_INFO_CPUS, text);
 }
 
-int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
-		       struct trace_error *ret_error)
+int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command,
+		       const struct tracer_options *filter, struct trace_error *ret_error)
 {
 	uint64_t nr = tracefile_nr_not_traced(tracer, filter);
 	const char *text;
@@ -118,7 +122,9 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	add_command(writer, command);
 	if (!tracer) {
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_KERNEL);
-		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0, "the kernel: tracedaemon did not have the privileges for it, so it recorded only events of programs");
+		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, 0,
+				    "the kernel: tracedaemon did not have the privileges for it, so it recorded only "
+				    "events of programs");
 	}
 	tracer_strings(add_string, writer, NULL); /* without names readers show numbers */
 	for (size_t i = 0; tracer && (text = tracer_not_traced(tracer, i)); i++)
@@ -149,8 +155,11 @@ bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, 
 	tracer_get_unfollowed(tracer, &unfollowed);
 	if (!unfollowed.processes)
 		return false;
-	snprintf(text, size, "descendants that began while %u processes were already followed, and their own descendants: %s, the first after %s; their events count as filtered",
-		 unfollowed.max_processes, text_count(unfollowed.processes).s, text_seconds(unfollowed.first_ns > start_ns ? unfollowed.first_ns - start_ns : 0).s);
+	snprintf(text, size,
+		 "descendants that began while %u processes were already followed, and their own descendants: %s, the "
+		 "first after %s; their events count as filtered",
+		 unfollowed.max_processes, text_count(unfollowed.processes).s,
+		 text_seconds(unfollowed.first_ns > start_ns ? unfollowed.first_ns - start_ns : 0).s);
 	return true;
 }
 

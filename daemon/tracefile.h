@@ -15,8 +15,8 @@
  * Call it after tracer_start(), and before another thread uses @writer. Returns 0, or the negative
  * errno of the write.
  */
-int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command, const struct tracer_options *filter,
-		       struct trace_error *ret_error);
+int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char *const *command,
+		       const struct tracer_options *filter, struct trace_error *ret_error);
 /**
  * tracefile_nr_not_traced() - number of texts about what is not traced that tracefile_describe()
  * writes, from 0

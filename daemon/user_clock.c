@@ -11,7 +11,8 @@ static void thin_out(struct user_clock *clock)
 
 	for (size_t i = 2; i < USER_CLOCK_KNOTS / 2; i += 2)
 		clock->knots[kept++] = clock->knots[i];
-	memmove(&clock->knots[kept], &clock->knots[USER_CLOCK_KNOTS / 2], USER_CLOCK_KNOTS / 2 * sizeof(clock->knots[0]));
+	memmove(&clock->knots[kept], &clock->knots[USER_CLOCK_KNOTS / 2],
+		USER_CLOCK_KNOTS / 2 * sizeof(clock->knots[0]));
 	clock->nr = kept + USER_CLOCK_KNOTS / 2;
 	clock->at = 0;
 }
@@ -24,7 +25,7 @@ void user_clock_add(struct user_clock *clock, const struct clock_sample *sample)
 		return;
 	if (clock->nr == USER_CLOCK_KNOTS)
 		thin_out(clock);
-	clock->knots[clock->nr++] = (struct user_clock_knot){ sample->tsc, sample->monotonic_ns };
+	clock->knots[clock->nr++] = (struct user_clock_knot){sample->tsc, sample->monotonic_ns};
 }
 
 static int compare_ticks(const void *left, const void *right)
@@ -48,7 +49,8 @@ void user_clock_merge(struct user_clock *clock, struct user_clock_knot *pairs, s
 		user_clock_add(clock, &(struct clock_sample){.monotonic_ns = own.knots[i].ns, .tsc = own.knots[i].tsc});
 		for (; next && at < nr && pairs[at].tsc < next->tsc; at++)
 			if (pairs[at].ns < next->ns)
-				user_clock_add(clock, &(struct clock_sample){.monotonic_ns = pairs[at].ns, .tsc = pairs[at].tsc});
+				user_clock_add(clock, &(struct clock_sample){.monotonic_ns = pairs[at].ns,
+									     .tsc = pairs[at].tsc});
 	}
 }
 
@@ -84,7 +86,8 @@ bool user_clock_ns(struct user_clock *clock, uint64_t tsc, uint64_t *ret_ns)
 		clock->at = knot_before(clock, tsc);
 	a = &clock->knots[clock->at];
 	b = a + 1;
-	ns = (__int128)a->ns + (__int128)((int64_t)(tsc - a->tsc)) * (int64_t)(b->ns - a->ns) / (int64_t)(b->tsc - a->tsc);
+	ns = (__int128)a->ns +
+	     (__int128)((int64_t)(tsc - a->tsc)) * (int64_t)(b->ns - a->ns) / (int64_t)(b->tsc - a->tsc);
 	if (ns < 0 || ns > INT64_MAX)
 		return false;
 	*ret_ns = (uint64_t)ns;

@@ -185,7 +185,7 @@ static bool open_maps(struct maps *maps, pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	*maps = (struct maps){ .fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) };
+	*maps = (struct maps){.fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC)};
 	return maps->fd >= 0;
 }
 
@@ -210,7 +210,8 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 
 		if (!strstr(line, "/memfd:" USER_MEMORY_NAME))
 			continue;
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &ret_mapped->start, &ret_mapped->end, &offset, &ret_mapped->ino, &name) == 4 &&
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &ret_mapped->start, &ret_mapped->end, &offset,
+			   &ret_mapped->ino, &name) == 4 &&
 		    offset == 0 && name && is_ours(line + name))
 			return true;
 	}
@@ -222,7 +223,10 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 static bool is_named_as_ours(const struct maps *maps, const struct maps_query *found)
 {
 	char name[256] = "";
-	struct maps_query query = { .size = sizeof(query), .address = found->start, .name = (uintptr_t)name, .name_bytes = sizeof(name) - 1 };
+	struct maps_query query = {.size = sizeof(query),
+				   .address = found->start,
+				   .name = (uintptr_t)name,
+				   .name_bytes = sizeof(name) - 1};
 
 	return ioctl(maps->fd, MAPS_QUERY, &query) == 0 && query.ino == found->ino && is_ours(name);
 }
@@ -233,14 +237,16 @@ static bool is_named_as_ours(const struct maps *maps, const struct maps_query *f
  */
 static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
 {
-	struct maps_query query = { .size = sizeof(query), .flags = MAPS_QUERY_THIS_OR_NEXT | MAPS_QUERY_FILES | MAPS_QUERY_SHARED, .address = maps->next };
+	struct maps_query query = {.size = sizeof(query),
+				   .flags = MAPS_QUERY_THIS_OR_NEXT | MAPS_QUERY_FILES | MAPS_QUERY_SHARED,
+				   .address = maps->next};
 
 	while (maps->looked_at < FIND_MAPPINGS && ioctl(maps->fd, MAPS_QUERY, &query) == 0) {
 		maps->looked_at++;
 		query.address = maps->next = query.end;
 		if (query.offset || !is_named_as_ours(maps, &query))
 			continue;
-		*ret_mapped = (struct mapped){ .start = query.start, .end = query.end, .ino = query.ino };
+		*ret_mapped = (struct mapped){.start = query.start, .end = query.end, .ino = query.ino};
 		return true;
 	}
 	maps->failed = maps->looked_at == FIND_MAPPINGS || (errno != ENOENT && errno != ESRCH);
@@ -323,7 +329,8 @@ int user_find_open(const char *path, ino_t ino)
 
 	if (place < 0)
 		return -1;
-	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == ino && status.st_dev == memory_device()) {
+	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == ino &&
+	    status.st_dev == memory_device()) {
 		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
 		fd = open(again, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	} else {
@@ -395,7 +402,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 			err = err ? err : missing_resource(errno);
 			continue;
 		}
-		identity = (struct user_identity){ .pid = pid, .pid_fd = -1 };
+		identity = (struct user_identity){.pid = pid, .pid_fd = -1};
 		user_find_owner(pid, &identity.uid, &identity.gid);
 		user_find_identity(&identity);
 		found(context, fd, &identity);
@@ -462,12 +469,13 @@ static void spend(struct scan *scan, pid_t pid, uint64_t ns)
 	if (i == SPENT_USERS)
 		return;
 	if (i == scan->nr)
-		scan->spent[scan->nr++] = (struct spent){ .uid = uid };
+		scan->spent[scan->nr++] = (struct spent){.uid = uid};
 	scan->spent[i].ns += ns;
 	scan->refuses |= scan->spent[i].ns > FIND_USER_NS;
 }
 
-static int scan_process(struct scan *scan, pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context)
+static int scan_process(struct scan *scan, pid_t pid,
+			void (*found)(void *context, int fd, struct user_identity *identity), void *context)
 {
 	uint64_t begin_ns;
 	int err;
@@ -489,7 +497,7 @@ int user_find_programs(void (*found)(void *context, int fd, struct user_identity
 {
 	DIR *processes = opendir("/proc");
 	int err = processes ? 0 : missing_resource(errno), one;
-	struct scan scan = { .nr = 0 };
+	struct scan scan = {.nr = 0};
 	struct dirent *entry;
 
 	while (processes && (entry = readdir(processes))) {

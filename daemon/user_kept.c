@@ -12,7 +12,7 @@
 #include "overwrite_reader.h"
 #include "ring_reader.h"
 
-#define KEPT_ROUNDS	 8 /* the ring may wrap around so often during one read */
+#define KEPT_ROUNDS 8 /* the ring may wrap around so often during one read */
 /* salvaged per ring of a dead program; each incomplete sub-buffer is copied whole */
 #define KEPT_SALVAGE_BYTES (256u << 20)
 
@@ -96,7 +96,8 @@ static bool is_there(const struct user_kept *kept)
 static size_t copy_there(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy, size_t bytes)
 {
 	const struct subbuf_ring *ring = &kept->source.ring;
-	off_t place = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes;
+	off_t place = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES +
+		      (off_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes;
 	off_t hole = lseek(kept->source.fd, place, SEEK_HOLE);
 	size_t there = hole > place ? (size_t)(hole - place) : 0;
 	ssize_t got = pread(kept->source.fd, copy, there < bytes ? there : bytes, place);
@@ -279,7 +280,8 @@ static int read_incomplete(struct kept_walk *walk, uint64_t seq, uint64_t positi
 	}
 	if (!salvage) {
 		walk->unfinished += whole;
-	} else if (there >= sizeof(*walk->copy) && subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq, position, UINT16_MAX, &salvaged)) {
+	} else if (there >= sizeof(*walk->copy) && subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq,
+								  position, UINT16_MAX, &salvaged)) {
 		if (salvaged.opened)
 			err = hand_over(walk, seq, salvaged.records);
 		else
@@ -340,8 +342,8 @@ static int walk_ring(struct kept_walk *walk)
 	return err;
 }
 
-static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context,
-		     struct user_kept_counts *ret_counts, int *patience)
+static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t),
+		     void *context, struct user_kept_counts *ret_counts, int *patience)
 {
 	struct kept_walk walk = {.kept = kept, .take = take, .context = context, .dead = dead, .patience = patience};
 	unsigned char *memory = NULL;
@@ -368,7 +370,8 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 static int save(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total)
 {
 	struct user_kept *kept = context;
-	size_t records = ring_record_bytes(&kept->source.ring, copy), bytes = offsetof(struct user_saved, header) + sizeof(*copy) + records;
+	size_t records = ring_record_bytes(&kept->source.ring, copy),
+	       bytes = offsetof(struct user_saved, header) + sizeof(*copy) + records;
 	struct user_saved *saved = malloc(bytes);
 
 	if (!saved) {
@@ -420,7 +423,8 @@ size_t user_kept_drop(struct user_kept *kept)
 }
 
 /* Gives @take a new copy each time, because @take translates it in place. */
-static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t), void *context)
+static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_header *, uint32_t, uint64_t),
+		      void *context)
 {
 	unsigned char *memory = aligned_alloc(64, USER_KEPT_ROOM + kept->source.ring.subbuf_bytes);
 	struct subbuf_header *copy = (struct subbuf_header *)(memory + USER_KEPT_ROOM);
@@ -436,8 +440,9 @@ static int read_saved(struct user_kept *kept, int (*take)(void *, struct subbuf_
 	return err;
 }
 
-int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
-		   struct user_kept_counts *ret_counts, int *patience)
+int user_kept_read(struct user_kept *kept,
+		   int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total),
+		   void *context, struct user_kept_counts *ret_counts, int *patience)
 {
 	int err;
 

@@ -82,8 +82,9 @@ struct user_kept_counts {
  * Returns 0; -ENOMEM; or the first result of @take that is not 0.
  */
 #define USER_KEPT_ROOM 2048
-int user_kept_read(struct user_kept *kept, int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total), void *context,
-		   struct user_kept_counts *ret_counts, int *patience);
+int user_kept_read(struct user_kept *kept,
+		   int (*take)(void *context, struct subbuf_header *copy, uint32_t nr_records, uint64_t lost_total),
+		   void *context, struct user_kept_counts *ret_counts, int *patience);
 
 /**
  * user_kept_pairs() - the clock pairs that the program noted, at most @max, in the order of the

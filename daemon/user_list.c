@@ -13,10 +13,12 @@ struct listing {
 	size_t nr;
 };
 
-static void print_event(struct listing *listing, const struct user_description *description, const struct user_identity *identity)
+static void print_event(struct listing *listing, const struct user_description *description,
+			const struct user_identity *identity)
 {
 	fprintf(listing->out, "%-18s %-9s %-11s %-8s %s; %s (%d)\n", description->name, "user", "-", "on",
-		*description->source ? description->source : "?", *identity->exe ? identity->exe : "?", (int)identity->pid);
+		*description->source ? description->source : "?", *identity->exe ? identity->exe : "?",
+		(int)identity->pid);
 	listing->nr++;
 }
 
@@ -26,11 +28,12 @@ static void print_event(struct listing *listing, const struct user_description *
  */
 static void on_found(void *context, int fd, struct user_identity *identity)
 {
-	struct user_mapping mapping = { .fd = -1 };
+	struct user_mapping mapping = {.fd = -1};
 	struct user_description description;
 	struct trace_error error;
 
-	if (user_mapping_open(&mapping, fd, false, &error) == 0 && user_find_inner_pid(identity->pid) == (pid_t)mapping.pid)
+	if (user_mapping_open(&mapping, fd, false, &error) == 0 &&
+	    user_find_inner_pid(identity->pid) == (pid_t)mapping.pid)
 		while (user_mapping_next_event(&mapping, &description))
 			if (description.type.role != TRACE_ROLE_END)
 				print_event(context, &description, identity);
@@ -42,11 +45,12 @@ static void on_found(void *context, int fd, struct user_identity *identity)
 
 size_t user_list(FILE *out)
 {
-	struct listing listing = { .out = out };
+	struct listing listing = {.out = out};
 	int err;
 
 	err = user_find_programs(on_found, &listing);
 	if (err)
-		message_warning("the list may be incomplete, the search for programs failed: %s", user_find_error_text(err));
+		message_warning("the list may be incomplete, the search for programs failed: %s",
+				user_find_error_text(err));
 	return listing.nr;
 }

@@ -15,8 +15,8 @@
 #include "cpus.h"
 #include "format_text.h"
 
-#define USER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-#define USER_MAX_SUBBUFS (SUBBUF_BLOCK_SEQ_MASK + 1) /* a block names its sub-buffer in so many bits */
+#define USER_SEALS	     (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define USER_MAX_SUBBUFS     (SUBBUF_BLOCK_SEQ_MASK + 1) /* a block names its sub-buffer in so many bits */
 #define USER_MAX_ENTRY_BYTES (64u << 10)
 
 /* ---- the memory ---- */
@@ -44,14 +44,18 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 		return "its memory has another size than its header states";
 	if (memory->clock != SUBBUF_CLOCK_MONOTONIC && memory->clock != SUBBUF_CLOCK_TSC)
 		return "its clock is unknown";
-	if (memory->max_events < 2 || memory->max_events > USER_MAX_EVENTS || !lies_within(memory->flags_offset, memory->max_events, mapping->bytes))
+	if (memory->max_events < 2 || memory->max_events > USER_MAX_EVENTS ||
+	    !lies_within(memory->flags_offset, memory->max_events, mapping->bytes))
 		return "its flags are outside of its memory";
-	if (memory->registry_bytes > USER_MAX_REGISTRY_BYTES || !lies_within(memory->registry_offset, memory->registry_bytes, mapping->bytes))
+	if (memory->registry_bytes > USER_MAX_REGISTRY_BYTES ||
+	    !lies_within(memory->registry_offset, memory->registry_bytes, mapping->bytes))
 		return "its registry is outside of its memory";
-	if (!is_power_of_2(memory->subbuf_bytes) || memory->subbuf_bytes < SUBBUF_MIN_BYTES || memory->subbuf_bytes > SUBBUF_MAX_BYTES ||
-	    !is_power_of_2(memory->nr_subbufs) || memory->nr_subbufs < 2 || memory->nr_subbufs > USER_MAX_SUBBUFS)
+	if (!is_power_of_2(memory->subbuf_bytes) || memory->subbuf_bytes < SUBBUF_MIN_BYTES ||
+	    memory->subbuf_bytes > SUBBUF_MAX_BYTES || !is_power_of_2(memory->nr_subbufs) || memory->nr_subbufs < 2 ||
+	    memory->nr_subbufs > USER_MAX_SUBBUFS)
 		return "its sub-buffers have an invalid size";
-	if (memory->nr_rings == 0 || memory->nr_rings > USER_MAX_RINGS || memory->ring_stride % 64 || memory->rings_offset % 64 ||
+	if (memory->nr_rings == 0 || memory->nr_rings > USER_MAX_RINGS || memory->ring_stride % 64 ||
+	    memory->rings_offset % 64 ||
 	    memory->ring_stride < subbuf_ring_bytes(memory->subbuf_bytes, memory->nr_subbufs) ||
 	    __builtin_mul_overflow(memory->ring_stride, (uint64_t)memory->nr_rings, &rings_bytes) ||
 	    !lies_within(memory->rings_offset, rings_bytes, mapping->bytes))
@@ -111,7 +115,7 @@ static int open_again(int fd)
 
 static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct trace_error *ret_error)
 {
-	struct user_memory copy = { 0 };
+	struct user_memory copy = {0};
 	const char *reason = check_file(mapping, fd);
 
 	if (reason)
@@ -136,7 +140,7 @@ static int map_and_lock(struct user_mapping *mapping, int fd, bool claim, struct
 
 int user_mapping_open(struct user_mapping *ret_mapping, int fd, bool claim, struct trace_error *ret_error)
 {
-	struct user_mapping mapping = { .fd = -1 };
+	struct user_mapping mapping = {.fd = -1};
 	int err = map_and_lock(&mapping, fd, claim, ret_error);
 
 	if (err)
@@ -152,7 +156,7 @@ void user_mapping_close(struct user_mapping *mapping)
 		munmap(mapping->data, mapping->bytes);
 	if (mapping->fd >= 0)
 		close(mapping->fd);
-	*mapping = (struct user_mapping){ .fd = -1 };
+	*mapping = (struct user_mapping){.fd = -1};
 }
 
 /* If the program placed its rings between flags and registry, only the lock can be released. */
@@ -160,8 +164,10 @@ void user_mapping_drop_rings(struct user_mapping *mapping)
 {
 	uint64_t end = mapping->rings_offset & ~(uint64_t)4095;
 
-	if (mapping->flags_offset + mapping->max_events <= end && mapping->registry_offset + mapping->registry_bytes <= end && end < mapping->bytes) {
-		if (fallocate(mapping->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)end, (off_t)(mapping->bytes - end)) < 0)
+	if (mapping->flags_offset + mapping->max_events <= end &&
+	    mapping->registry_offset + mapping->registry_bytes <= end && end < mapping->bytes) {
+		if (fallocate(mapping->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)end,
+			      (off_t)(mapping->bytes - end)) < 0)
 			errno = 0; /* the kernel releases the memory with the last process that maps it */
 		munmap(mapping->data + end, mapping->bytes - end);
 		mapping->bytes = end;
@@ -194,7 +200,8 @@ off_t user_mapping_ring_offset(const struct user_mapping *mapping, uint32_t idx)
 
 bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uint64_t seq, uint32_t at)
 {
-	off_t place = user_mapping_ring_offset(mapping, idx) + (off_t)SUBBUF_CONTROL_BYTES + (off_t)(seq & (mapping->nr_subbufs - 1)) * mapping->subbuf_bytes + at;
+	off_t place = user_mapping_ring_offset(mapping, idx) + (off_t)SUBBUF_CONTROL_BYTES +
+		      (off_t)(seq & (mapping->nr_subbufs - 1)) * mapping->subbuf_bytes + at;
 
 	return at < mapping->subbuf_bytes && lseek(mapping->fd, place, SEEK_DATA) == place;
 }
@@ -263,25 +270,30 @@ static void entry_text(const struct mapping_entry *entry, uint32_t at, char *buf
 	buffer[chars] = '\0';
 }
 
-static bool take_field(const struct mapping_entry *entry, const struct user_field *from, char *name, struct trace_field *ret_field)
+static bool take_field(const struct mapping_entry *entry, const struct user_field *from, char *name,
+		       struct trace_field *ret_field)
 {
 	static const enum trace_field_kind kinds[] = {
-		[USER_FIELD_SIGNED] = TRACE_KIND_DEC, [USER_FIELD_UNSIGNED] = TRACE_KIND_DEC, [USER_FIELD_FLOAT] = TRACE_KIND_FLOAT,
-		[USER_FIELD_BOOL] = TRACE_KIND_BOOL,  [USER_FIELD_POINTER] = TRACE_KIND_HEX,  [USER_FIELD_CHAR] = TRACE_KIND_CHAR,
+		[USER_FIELD_SIGNED] = TRACE_KIND_DEC,	 [USER_FIELD_UNSIGNED] = TRACE_KIND_DEC,
+		[USER_FIELD_FLOAT] = TRACE_KIND_FLOAT,	 [USER_FIELD_BOOL] = TRACE_KIND_BOOL,
+		[USER_FIELD_POINTER] = TRACE_KIND_HEX,	 [USER_FIELD_CHAR] = TRACE_KIND_CHAR,
 		[USER_FIELD_STRING] = TRACE_KIND_STRING, [USER_FIELD_BYTES] = TRACE_KIND_BYTES,
 	};
 	bool is_reference = from->type == USER_FIELD_STRING || from->type == USER_FIELD_BYTES;
 
-	if (from->type < USER_FIELD_SIGNED || from->type > USER_FIELD_BYTES || !is_power_of_2(from->bytes) || from->bytes > 8 ||
-	    from->offset < sizeof(trace_u32) || from->offset + from->bytes > entry->event.payload_bytes ||
-	    (is_reference && from->bytes != sizeof(struct user_reference)) || (from->type == USER_FIELD_FLOAT && from->bytes < 4))
+	if (from->type < USER_FIELD_SIGNED || from->type > USER_FIELD_BYTES || !is_power_of_2(from->bytes) ||
+	    from->bytes > 8 || from->offset < sizeof(trace_u32) ||
+	    from->offset + from->bytes > entry->event.payload_bytes ||
+	    (is_reference && from->bytes != sizeof(struct user_reference)) ||
+	    (from->type == USER_FIELD_FLOAT && from->bytes < 4))
 		return false;
 	entry_text(entry, from->name, name, USER_MAX_NAME_BYTES);
 	*ret_field = (struct trace_field){
 		.name = name,
 		.offset = from->offset,
 		.bytes = (uint8_t)from->bytes,
-		.is_signed = from->type == USER_FIELD_SIGNED || from->type == USER_FIELD_FLOAT || from->type == USER_FIELD_CHAR,
+		.is_signed = from->type == USER_FIELD_SIGNED || from->type == USER_FIELD_FLOAT ||
+			     from->type == USER_FIELD_CHAR,
 		.kind = kinds[from->type],
 	};
 	return true;
@@ -290,21 +302,24 @@ static bool take_field(const struct mapping_entry *entry, const struct user_fiel
 static void take_names(const struct mapping_entry *entry, struct user_description *description)
 {
 	const struct user_event *event = &entry->event;
-	char provider[USER_MAX_NAME_BYTES], name[USER_MAX_NAME_BYTES - 1], file[USER_MAX_NAME_BYTES], function[USER_MAX_NAME_BYTES];
+	char provider[USER_MAX_NAME_BYTES], name[USER_MAX_NAME_BYTES - 1], file[USER_MAX_NAME_BYTES],
+		function[USER_MAX_NAME_BYTES];
 
 	entry_text(entry, event->provider, provider, sizeof(provider));
 	entry_text(entry, event->name, name, sizeof(name));
 	entry_text(entry, event->file, file, sizeof(file));
 	entry_text(entry, event->function, function, sizeof(function));
 	snprintf(description->name, sizeof(description->name), "%s:%s", provider, name);
-	snprintf(description->type_name, sizeof(description->type_name), "%s%s", description->name, trace_role_suffix((enum trace_event_role)event->role));
+	snprintf(description->type_name, sizeof(description->type_name), "%s%s", description->name,
+		 trace_role_suffix((enum trace_event_role)event->role));
 	if (*file)
 		snprintf(description->source, sizeof(description->source), "%s:%u %s", file, event->line, function);
 	else
 		description->source[0] = '\0';
 }
 
-static bool take_event(const struct user_mapping *mapping, const struct mapping_entry *entry, struct user_description *description)
+static bool take_event(const struct user_mapping *mapping, const struct mapping_entry *entry,
+		       struct user_description *description)
 {
 	const struct user_event *event = &entry->event;
 	bool has_references = false;
@@ -315,7 +330,8 @@ static bool take_event(const struct user_mapping *mapping, const struct mapping_
 	for (size_t i = 0; i < event->nr_fields; i++) {
 		if (!take_field(entry, &entry->fields[i], description->field_names[i], &description->fields[i]))
 			return false;
-		has_references |= description->fields[i].kind == TRACE_KIND_STRING || description->fields[i].kind == TRACE_KIND_BYTES;
+		has_references |= description->fields[i].kind == TRACE_KIND_STRING ||
+				  description->fields[i].kind == TRACE_KIND_BYTES;
 	}
 	take_names(entry, description);
 	description->id = event->id;
@@ -331,7 +347,8 @@ static bool take_event(const struct user_mapping *mapping, const struct mapping_
 		.has_string = has_references,
 		.category = TRACE_CATEGORY_USER,
 		.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
-		.role = event->role <= USER_ROLE_REQUEST_HANDOFF ? (enum trace_event_role)event->role : TRACE_ROLE_EVENT,
+		.role = event->role <= USER_ROLE_REQUEST_HANDOFF ? (enum trace_event_role)event->role
+								 : TRACE_ROLE_EVENT,
 		.source = description->source,
 	};
 	return true;
@@ -358,7 +375,8 @@ static bool registry_is_there(struct user_mapping *mapping, uint64_t end)
  * Copies the next entry, of at most @room bytes, and finds its parts. Returns its size; 0: it is
  * invalid.
  */
-static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned char *buffer, struct mapping_entry *ret_entry)
+static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned char *buffer,
+			   struct mapping_entry *ret_entry)
 {
 	const unsigned char *at = mapping->data + mapping->registry_offset + mapping->registry_used;
 	struct user_event *event = &ret_entry->event;
@@ -367,14 +385,16 @@ static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned
 	if (room < sizeof(*event) || !registry_is_there(mapping, (uint64_t)mapping->registry_used + sizeof(*event)))
 		return 0;
 	memcpy(event, at, sizeof(*event));
-	if (event->bytes % 8 || event->bytes < sizeof(*event) || event->bytes > room || event->bytes > USER_MAX_ENTRY_BYTES ||
+	if (event->bytes % 8 || event->bytes < sizeof(*event) || event->bytes > room ||
+	    event->bytes > USER_MAX_ENTRY_BYTES ||
 	    !registry_is_there(mapping, (uint64_t)mapping->registry_used + event->bytes))
 		return 0;
 	memcpy(buffer, at, event->bytes);
 	if (event->nr_fields > USER_MAX_FIELDS)
 		return 0;
 	fields_bytes = event->nr_fields * (uint32_t)sizeof(struct user_field);
-	if (fields_bytes > event->bytes - sizeof(*event) || event->text_bytes > event->bytes - sizeof(*event) - fields_bytes)
+	if (fields_bytes > event->bytes - sizeof(*event) ||
+	    event->text_bytes > event->bytes - sizeof(*event) - fields_bytes)
 		return 0;
 	memcpy(ret_entry->fields, buffer + sizeof(*event), fields_bytes);
 	ret_entry->text = (const char *)buffer + sizeof(*event) + fields_bytes;

@@ -25,7 +25,7 @@
  * @lookups: total of system calls of user_mapping_next_ring()
  */
 struct user_mapping {
-	int fd; /* owned */
+	int fd;		     /* owned */
 	unsigned char *data; /* mapped */
 	size_t bytes;
 	dev_t dev;

@@ -54,11 +54,12 @@ static void claim(struct user_program *program)
 	user_program_look(program); /* events that were registered before the new flag was set */
 }
 
-struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording, bool whole,
-				      struct trace_error *ret_error)
+struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording,
+				      bool whole, struct trace_error *ret_error)
 {
 	struct user_program *program = calloc(1, sizeof(*program));
-	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error) : error_set(ret_error, -ENOMEM, "no memory to record it");
+	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error)
+			  : error_set(ret_error, -ENOMEM, "no memory to record it");
 
 	if (err) {
 		free(program);
@@ -133,7 +134,8 @@ uint64_t user_program_unregistered(struct user_program *program)
 {
 	const struct user_memory *memory = user_mapping_memory(&program->mapping);
 
-	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED), TRACEPOINTS_MAX);
+	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED),
+			   TRACEPOINTS_MAX);
 	if (program->unregistered.impossible)
 		user_suspect(program, DOUBT_COUNTER);
 	return doubt_counter_sum(&program->unregistered);

@@ -24,8 +24,8 @@ struct user_program;
  * old is recorded
  * Returns NULL for the reasons of user_mapping_open().
  */
-struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording, bool whole,
-				      struct trace_error *ret_error);
+struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording,
+				      bool whole, struct trace_error *ret_error);
 
 /**
  * user_program_free() - switch its events off and release its memory. NULL is fine. Returns NULL

@@ -132,7 +132,8 @@ void user_rings_check_pages(struct user_program *program)
 
 void user_rings_charge(struct user_program *program)
 {
-	uint64_t bytes = program->mapping.nr_rings * subbuf_ring_bytes(program->mapping.subbuf_bytes, program->mapping.nr_subbufs);
+	uint64_t bytes = program->mapping.nr_rings *
+			 subbuf_ring_bytes(program->mapping.subbuf_bytes, program->mapping.nr_subbufs);
 
 	if (budget_charge(program->recording->budget, program->payer, BUDGET_MAPPED, bytes))
 		program->mapped_bytes = bytes;
@@ -170,7 +171,8 @@ static bool may_flush(const struct user_program *program, uint32_t idx)
 	if (!subbuf_block_is_open(block))
 		return true;
 	seq = subbuf_block_seq(&ring, block);
-	return user_mapping_has_page(&program->mapping, idx, seq, 0) && user_mapping_has_page(&program->mapping, idx, seq, (uint32_t)block - 8) &&
+	return user_mapping_has_page(&program->mapping, idx, seq, 0) &&
+	       user_mapping_has_page(&program->mapping, idx, seq, (uint32_t)block - 8) &&
 	       budget_take(program->recording->budget, program->payer, BUDGET_VISITS, 1);
 }
 
@@ -181,11 +183,13 @@ static bool may_flush(const struct user_program *program, uint32_t idx)
 static bool may_finish(const struct user_program *program, uint32_t idx)
 {
 	struct subbuf_ring ring = user_mapping_ring(&program->mapping, idx);
-	uint64_t flushing = __atomic_load_n(&ring.control->flushing, __ATOMIC_RELAXED), block = __atomic_load_n(&ring.control->flushing_block, __ATOMIC_RELAXED);
+	uint64_t flushing = __atomic_load_n(&ring.control->flushing, __ATOMIC_RELAXED),
+		 block = __atomic_load_n(&ring.control->flushing_block, __ATOMIC_RELAXED);
 	uint64_t seq = flushing >> SUBBUF_OFFSET_BITS;
 	uint32_t offset = (uint32_t)(flushing & SUBBUF_OFFSET_MASK);
 
-	if (flushing && (!user_mapping_has_page(&program->mapping, idx, seq, 0) || (offset >= 8 && !user_mapping_has_page(&program->mapping, idx, seq, offset - 8))))
+	if (flushing && (!user_mapping_has_page(&program->mapping, idx, seq, 0) ||
+			 (offset >= 8 && !user_mapping_has_page(&program->mapping, idx, seq, offset - 8))))
 		return false;
 	return !block || user_mapping_has_page(&program->mapping, idx, subbuf_block_seq(&ring, block), 0);
 }
@@ -196,7 +200,8 @@ void user_rings_stop_overwriting(struct user_program *program)
 	struct user_mapping *mapping = &program->mapping;
 	bool was_set = __atomic_exchange_n(&memory->overwrite, 0, __ATOMIC_SEQ_CST) != 0; /* [W5] */
 
-	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
+	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings;
+	     i = user_mapping_next_ring(mapping, i + 1)) {
 		struct subbuf_ring ring = user_mapping_ring(mapping, i);
 		uint64_t consumed = __atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED);
 
@@ -212,13 +217,14 @@ void user_rings_finish_flushes(struct user_program *program)
 	struct user_mapping *mapping = &program->mapping;
 	int patience = CLAIM_PATIENCE_MS;
 
-	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings; i = user_mapping_next_ring(mapping, i + 1)) {
+	for (uint32_t i = user_mapping_next_ring(mapping, 0); i < mapping->nr_rings;
+	     i = user_mapping_next_ring(mapping, i + 1)) {
 		struct subbuf_ring ring = user_mapping_ring(mapping, i);
 
 		if (!may_finish(program, i))
 			continue;
-		while ((!subbuf_finish_flush_block(&ring, false) || !subbuf_finish_flush(&ring, false)) && patience > 0 &&
-		       budget_take(program->recording->budget, program->payer, BUDGET_WAITS, 1)) {
+		while ((!subbuf_finish_flush_block(&ring, false) || !subbuf_finish_flush(&ring, false)) &&
+		       patience > 0 && budget_take(program->recording->budget, program->payer, BUDGET_WAITS, 1)) {
 			poll(NULL, 0, 1);
 			patience--;
 		}

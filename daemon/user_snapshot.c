@@ -49,8 +49,10 @@ static int write_subbuf(void *context, struct subbuf_header *header, uint32_t nr
 {
 	struct ring_output *output = context;
 	struct subbuf_ring ring = user_mapping_ring(&output->ring->program->mapping, output->ring->cpu);
-	struct drain_copy copy = { .header = header, .records = (unsigned char *)(header + 1), .base_ns = header->base };
-	struct trace_source source = { .stream = output->ring->stream, .cpu = output->ring->cpu, .kind = TRACE_CHUNK_EVENTS };
+	struct drain_copy copy = {.header = header, .records = (unsigned char *)(header + 1), .base_ns = header->base};
+	struct trace_source source = {.stream = output->ring->stream,
+				      .cpu = output->ring->cpu,
+				      .kind = TRACE_CHUNK_EVENTS};
 
 	copy.bytes = ring_record_bytes(&ring, header) & ~(size_t)7;
 	copy.nr_records = nr_records <= copy.bytes / 8 ? nr_records : (uint32_t)(copy.bytes / 8);
@@ -78,7 +80,7 @@ static int write_subbuf(void *context, struct subbuf_header *header, uint32_t nr
 /* @lost: the program's events that never had a ring; set to 0 if the ring's stream took them. */
 static int write_ring(struct user_ring *ring, struct user_snapshot *snapshot, uint64_t *lost)
 {
-	struct ring_output output = { .ring = ring, .snapshot = snapshot };
+	struct ring_output output = {.ring = ring, .snapshot = snapshot};
 	struct trace_stream_stats *stats = &output.stats;
 	struct user_kept_counts counts;
 	int err;
@@ -177,12 +179,13 @@ static int take_nothing(void *context, struct subbuf_header *copy, uint32_t nr_r
 
 void user_snapshot_get_counts(struct user_program *program, struct user_kept_counts *ret_counts)
 {
-	struct user_kept_counts counts = { 0 };
+	struct user_kept_counts counts = {0};
 	int patience = 0; /* the program is dead */
 
 	*ret_counts = counts;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++) {
-		if (!program->rings[i] || user_kept_read(program->rings[i]->kept, take_nothing, NULL, &counts, &patience))
+		if (!program->rings[i] ||
+		    user_kept_read(program->rings[i]->kept, take_nothing, NULL, &counts, &patience))
 			continue;
 		ret_counts->lost = trace_add_saturated(ret_counts->lost, counts.lost);
 		ret_counts->overwritten = trace_add_saturated(ret_counts->overwritten, counts.overwritten);

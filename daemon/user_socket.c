@@ -107,7 +107,8 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};
 	/* All users may connect to root's socket; the kernel reports the peer. */
 	if (find_slot(path, ret_error) ||
-	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG, "TRACER_SOCKET=PATH, also for the programs", ret_error))
+	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG,
+			  "TRACER_SOCKET=PATH, also for the programs", ret_error))
 		return user_socket_close(sock);
 	return sock;
 }
@@ -129,7 +130,7 @@ int user_socket_fd(const struct user_socket *sock)
 pid_t user_socket_owner(void)
 {
 	struct sockaddr_un address;
-	struct ucred peer = { 0, 0, 0 };
+	struct ucred peer = {0, 0, 0};
 	socklen_t bytes = sizeof(peer);
 	char path[PATH_MAX];
 	struct trace_error error;
@@ -139,7 +140,8 @@ pid_t user_socket_owner(void)
 		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return 0;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0)
 		peer.pid = 0;
 	close(fd);
 	return peer.pid;
@@ -168,9 +170,10 @@ static int receive_offer(int connection)
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(4 * sizeof(int))];
 	} ancillary;
-	struct user_offer offer = { 0 };
-	struct iovec text = { &offer, sizeof(offer) };
-	struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary) };
+	struct user_offer offer = {0};
+	struct iovec text = {&offer, sizeof(offer)};
+	struct msghdr message = {
+		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
 	ssize_t bytes = seqpacket_receive(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	int fd;
 
@@ -179,7 +182,8 @@ static int receive_offer(int connection)
 	fd = passed_take(&message);
 	if (bytes == 0 && fd < 0)
 		return -ENODATA;
-	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC && offer.version == USER_MEMORY_VERSION)
+	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC &&
+	    offer.version == USER_MEMORY_VERSION)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -221,7 +225,7 @@ static int identify(int connection, struct user_identity *ret_identity)
 		return -errno;
 	if (peer.pid <= 0 || (geteuid() != 0 && peer.uid != geteuid()))
 		return -EPERM;
-	*ret_identity = (struct user_identity){ .pid = peer.pid, .uid = peer.uid, .gid = peer.gid };
+	*ret_identity = (struct user_identity){.pid = peer.pid, .uid = peer.uid, .gid = peer.gid};
 	if (find_peer(connection, &peer, &ret_identity->pid_fd))
 		user_find_identity(ret_identity);
 	else

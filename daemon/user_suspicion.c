@@ -14,8 +14,9 @@ void user_suspect(struct user_program *program, unsigned int reasons)
 		doubts_reason(doubts, program->doubts_idx, reasons);
 	} else {
 		if (budget_may_report(program->recording->budget, program->payer))
-			message_warning("process %d (%s) wrote invalid data into its trace buffers: its events are incomplete",
-					(int)program->identity.pid, program->identity.exe);
+			message_warning(
+				"process %d (%s) wrote invalid data into its trace buffers: its events are incomplete",
+				(int)program->identity.pid, program->identity.exe);
 		program->doubts_idx = doubts_add(doubts, program->identity.pid, program->identity.exe, reasons);
 	}
 	program->doubted |= reasons;

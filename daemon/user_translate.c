@@ -76,7 +76,8 @@ static bool is_outside(const struct user_recording *recording, uint64_t ns)
 	return ns < recording->start_ns || (recording->end_ns && ns > recording->end_ns);
 }
 
-static enum record_decision decide(struct user_program *program, struct trace_record *record, const struct subbuf_times *times)
+static enum record_decision decide(struct user_program *program, struct trace_record *record,
+				   const struct subbuf_times *times)
 {
 	const struct user_local *event = record->id < program->nr_events ? &program->events[record->id] : NULL;
 	uint64_t ns, base_ns = times->base_ns;
@@ -88,7 +89,9 @@ static enum record_decision decide(struct user_program *program, struct trace_re
 	if (!event || !event->global || !event->wanted || ns < event->wanted_ns)
 		return why_unwanted(event, ns);
 	record->id = event->global;
-	record->time = (uint32_t)base_ns + (ns - base_ns > UINT32_MAX ? UINT32_MAX : ns < base_ns ? 0 : (uint32_t)(ns - base_ns));
+	record->time = (uint32_t)base_ns + (ns - base_ns > UINT32_MAX ? UINT32_MAX
+					    : ns < base_ns	      ? 0
+								      : (uint32_t)(ns - base_ns));
 	return DECISION_KEEP;
 }
 
@@ -99,10 +102,10 @@ static enum record_decision decide(struct user_program *program, struct trace_re
 static void announce(struct user_ring *ring, struct drain_copy *copy)
 {
 	const struct user_identity *identity = &ring->program->identity;
-	struct trace_user_stream stream = { ring->stream, (uint32_t)identity->number, identity->uid, ring->cpu };
+	struct trace_user_stream stream = {ring->stream, (uint32_t)identity->number, identity->uid, ring->cpu};
 	size_t bytes = (sizeof(struct trace_record) + sizeof(stream) + strlen(identity->exe) + 1 + 7) & ~(size_t)7;
 	uint64_t start_ns = ring->program->recording->start_ns, ns = copy->base_ns;
-	struct trace_record record = { .id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8) };
+	struct trace_record record = {.id = TRACE_EV_user_stream, .words = (trace_u8)(bytes / 8)};
 	unsigned char *at = copy->records - bytes;
 
 	if (ns < start_ns && start_ns - ns <= UINT32_MAX)
@@ -140,7 +143,7 @@ bool user_translate(void *context, struct drain_copy *copy)
 {
 	struct user_ring *ring = context;
 	struct user_program *program = ring->program;
-	struct subbuf_times times = { .base = copy->base_ns };
+	struct subbuf_times times = {.base = copy->base_ns};
 	uint32_t found = 0, bad = 0, kept, counted = copy->nr_records;
 	struct trace_record record;
 

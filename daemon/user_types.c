@@ -109,7 +109,8 @@ static void take_event(struct user_program *program, const struct user_descripti
 		return; /* an id is never used again */
 	if (is_new)
 		event->name = keep_name(program, description->name);
-	if (event->name && program->recording->writer && describe(program, &description->type, &event->global, &error)) {
+	if (event->name && program->recording->writer &&
+	    describe(program, &description->type, &event->global, &error)) {
 		event->global = 0;
 		if (!program->recording->undescribed++)
 			program->recording->why = error;

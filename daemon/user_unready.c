@@ -11,7 +11,8 @@ static uint64_t read_unready(const struct user_program *program)
 
 uint64_t user_unready_sum(struct user_program *program)
 {
-	doubt_counter_take(&program->unready, read_unready(program), doubt_max_events(program->recording->start_ns, possible_cpus()));
+	doubt_counter_take(&program->unready, read_unready(program),
+			   doubt_max_events(program->recording->start_ns, possible_cpus()));
 	return doubt_counter_sum(&program->unready);
 }
 

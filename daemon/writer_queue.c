@@ -85,7 +85,7 @@ struct cds_wfcq_node *writer_queue_take(struct writer_queue *queue)
 		if (node || stopping)
 			return node;
 		__atomic_store_n(&queue->is_asleep, 1, __ATOMIC_SEQ_CST); /* [Q3] pairs with Q2 */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* before the loads in cds_wfcq_empty() */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);		  /* before the loads in cds_wfcq_empty() */
 		if (cds_wfcq_empty(&queue->head, &queue->tail) && !is_stopping(queue)) /* [Q4] pairs with Q1 */
 			futex(&queue->is_asleep, FUTEX_WAIT, 1); /* also returns after a signal: the loop looks again */
 		__atomic_store_n(&queue->is_asleep, 0, __ATOMIC_SEQ_CST);

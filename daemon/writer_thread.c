@@ -95,8 +95,8 @@ static int work_write(struct writer_thread *thread, struct work *work, struct tr
 		err = trace_writer_write(thread->writer, packed, ret_error);
 		break;
 	case WORK_CLOCK:
-		err = trace_writer_clock(thread->writer, work->clock.monotonic_ns, work->clock.realtime_ns, work->clock.tsc,
-					 ret_error);
+		err = trace_writer_clock(thread->writer, work->clock.monotonic_ns, work->clock.realtime_ns,
+					 work->clock.tsc, ret_error);
 		break;
 	case WORK_SYNC:
 		if (fdatasync(thread->fd) < 0 && errno != EINVAL && errno != EROFS) /* a pipe cannot be synced */
@@ -116,7 +116,8 @@ static void wake_pusher(struct writer_thread *thread)
 
 static void level_follow(struct writer_thread *thread, uint64_t write_ns, uint64_t all_ns, size_t queued_bytes)
 {
-	int step = thread->level.step, level = level_block(&thread->level, write_ns, all_ns, queued_bytes, thread->limit_bytes);
+	int step = thread->level.step,
+	    level = level_block(&thread->level, write_ns, all_ns, queued_bytes, thread->limit_bytes);
 
 	if (thread->level.step != step)
 		trace_writer_set_level(thread->writer, level);
@@ -165,7 +166,8 @@ static void leave_queue(struct writer_thread *thread, const struct work *work)
 		wake_pusher(thread);
 }
 
-static void work_done(struct writer_thread *thread, const struct work *work, uint64_t all_ns, int err, const struct trace_error *error)
+static void work_done(struct writer_thread *thread, const struct work *work, uint64_t all_ns, int err,
+		      const struct trace_error *error)
 {
 	uint64_t write_ns = update_totals(thread);
 	size_t queued_bytes = __atomic_load_n(&thread->queued_bytes, __ATOMIC_RELAXED) - work->bytes;
@@ -222,7 +224,8 @@ static int start_blocked(struct writer_thread *thread)
 	return -err;
 }
 
-struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes, struct trace_error *ret_error)
+struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes,
+					struct trace_error *ret_error)
 {
 	struct writer_thread *thread = calloc(1, sizeof(*thread));
 	int err;

@@ -27,7 +27,8 @@ struct writer_thread;
  * @writer: borrowed. @fd: the file of @writer, for writer_thread_push_sync(); borrowed
  * Returns NULL on -ENOMEM or -EAGAIN.
  */
-struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes, struct trace_error *ret_error);
+struct writer_thread *writer_thread_new(struct trace_writer *writer, int fd, size_t limit_bytes,
+					struct trace_error *ret_error);
 
 /**
  * writer_thread_adapt() - adapt the compression level to the bottleneck (level.h); otherwise it

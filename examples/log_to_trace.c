@@ -10,7 +10,8 @@
 #include <trace/user_memory.h>
 #include <trace/writer.h>
 
-struct line { /* one record: header, fixed part, text; a multiple of 8 bytes */
+/* one record: header, fixed part, text; a multiple of 8 bytes */
+struct line {
 	struct trace_record header;
 	struct user_reference text;
 	uint32_t unused;
@@ -18,10 +19,18 @@ struct line { /* one record: header, fixed part, text; a multiple of 8 bytes */
 };
 
 static const struct trace_field text_field = {.name = "text", .bytes = 4, .kind = TRACE_KIND_STRING};
-static const struct trace_event_type line_type = {
-	.name = "log:line", .classic = "NONE", .text = "", .doc = "a line of the log", .program = "NONE", .source = "",
-	.fields = &text_field, .nr_fields = 1, .fixed_bytes = 8, .has_string = true,
-	.category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON};
+static const struct trace_event_type line_type = {.name = "log:line",
+						  .classic = "NONE",
+						  .text = "",
+						  .doc = "a line of the log",
+						  .program = "NONE",
+						  .source = "",
+						  .fields = &text_field,
+						  .nr_fields = 1,
+						  .fixed_bytes = 8,
+						  .has_string = true,
+						  .category = TRACE_CATEGORY_USER,
+						  .flags = TRACE_EVENT_ON};
 
 /* Writes one block with one record. A real program puts many records into a block. */
 static int write_line(struct trace_writer *writer, uint16_t id, uint64_t ns, uint64_t seq, const char *text,
@@ -29,8 +38,13 @@ static int write_line(struct trace_writer *writer, uint16_t id, uint64_t ns, uin
 {
 	struct line line = {.header = {.time = (uint32_t)ns, .id = id, .words = sizeof(line) / 8},
 			    .text = {.offset = 8}};
-	struct trace_source source = {.records = &line, .bytes = sizeof(line), .base_ns = ns, .seq = seq,
-				      .stream = 0x10000, .nr_records = 1, .kind = TRACE_CHUNK_EVENTS};
+	struct trace_source source = {.records = &line,
+				      .bytes = sizeof(line),
+				      .base_ns = ns,
+				      .seq = seq,
+				      .stream = 0x10000,
+				      .nr_records = 1,
+				      .kind = TRACE_CHUNK_EVENTS};
 	struct trace_packed *packed;
 
 	line.text.bytes = (uint16_t)strnlen(text, sizeof(line.bytes));

@@ -19,8 +19,8 @@ static void print(const struct trace_critical_path *path)
 
 		if (row->by == TRACE_BY_THREAD)
 			printf("%10.3f ms  %-15s %7u  %s\n", row->ns / 1e6, row->comm, row->tid,
-			       row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) :
-								   trace_state_name(row->state));
+			       row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind)
+								 : trace_state_name(row->state));
 	}
 }
 

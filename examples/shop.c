@@ -24,7 +24,7 @@ static void check_out(const struct order *order)
 int main(void)
 {
 	for (int id = 1; id <= 10; id++) {
-		struct order order = { id, id * 9.5, "alice" };
+		struct order order = {id, id * 9.5, "alice"};
 
 		trace_request_begin(shop, order, id);
 		trace_counter(shop, waiting, 10 - id);

@@ -4,7 +4,8 @@
 #include <string>
 #include <trace/tracepoint.h>
 
-template <class Price> static void check_out(int id, Price price, const std::string &customer)
+template <class Price>
+static void check_out(int id, Price price, const std::string &customer)
 {
 	trace_scope(shop, checkout); // an exception that leaves the function ends it too
 	tracepoint(shop, order_paid, id, price, customer, trace_field(taxed, price * 1.2));

@@ -33,8 +33,8 @@ struct ahead {
 	pthread_cond_t changed;
 	size_t nr_done;
 	size_t nr_taken;
-	bool stop;     /* the thread must end */
-	bool finished; /* the thread has ended */
+	bool stop;		  /* the thread must end */
+	bool finished;		  /* the thread has ended */
 	struct unpacker unpacker; /* only the thread uses it */
 	struct slot slots[];
 };
@@ -110,8 +110,8 @@ static void ahead_release(struct ahead *ahead)
 	free(ahead);
 }
 
-struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, struct pool *pool,
-			ahead_wants_fn wants, const void *context)
+struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window,
+			struct pool *pool, ahead_wants_fn wants, const void *context)
 {
 	struct ahead *ahead = has_cpus() ? calloc(1, sizeof(*ahead) + window * sizeof(ahead->slots[0])) : NULL;
 

@@ -25,8 +25,8 @@ typedef bool (*ahead_wants_fn)(const void *context, const struct span *span);
  * Returns NULL when there is no memory, no thread, or only one CPU to run on. The caller then
  * decodes the chunks itself.
  */
-struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window, struct pool *pool,
-			ahead_wants_fn wants, const void *context);
+struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window,
+			struct pool *pool, ahead_wants_fn wants, const void *context);
 
 /**
  * ahead_take() - wait for the chunk at @place, and return it like chunk_block(). Call with

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static const char *const category_names[TRACE_NR_CATEGORIES] = {
-	"trace", "start", "syscall", "trap", "irq", "sched", "fs", "block", "timer", "memory", "socket", "ipc", "network", "work", "user",
+	"trace", "start",  "syscall", "trap", "irq",	 "sched", "fs",	  "block",
+	"timer", "memory", "socket",  "ipc",  "network", "work",  "user",
 };
 
 const char *trace_category_name(enum trace_category category)
@@ -51,14 +52,16 @@ size_t trace_type_stem(const struct trace_event_type *type)
 	return cut < length && strcmp(type->name + length - cut, suffix) == 0 ? length - cut : length;
 }
 
-enum catalogue_flag { /* values of the column "flags" in the catalogue */
+/* values of the column "flags" in the catalogue */
+enum catalogue_flag {
 	ON = TRACE_EVENT_ON,
 	OFF = 0,
 	STRUCTURAL = TRACE_EVENT_STRUCTURAL,
 };
 
 #define TRACE_EVENT(id, name, ...) +1
-enum { CATALOGUE_SIZE = 0
+enum {
+	CATALOGUE_SIZE = 0
 #include <trace/events.def>
 };
 #undef TRACE_EVENT
@@ -75,12 +78,15 @@ static void catalogue_put(size_t idx, struct trace_event_type type)
 }
 
 /* clang-format off */
-#define F(ftype, fname, fkind) { #fname, offsetof(self, fname), sizeof(trace_##ftype), (trace_##ftype)-1 < (trace_##ftype)1, TRACE_KIND_##fkind },
+#define F(ftype, fname, fkind) \
+	{ #fname, offsetof(self, fname), sizeof(trace_##ftype), \
+	  (trace_##ftype)-1 < (trace_##ftype)1, TRACE_KIND_##fkind },
 #define S(fname, fkind) { #fname, sizeof(self), 0, false, TRACE_KIND_##fkind },
 #define TRACE_EVENT(eid, ename, ecategory, eclassic, eprogram, eflags, efields, etext, edoc) { \
 		typedef struct trace_##ename self;                                             \
 		static const struct trace_field fields[] = { efields };                        \
-		_Static_assert((eid) > 0 && (eid) < TRACE_RECORD_PATH_ENTRY, "ids are none of those that mean something else"); \
+		_Static_assert((eid) > 0 && (eid) < TRACE_RECORD_PATH_ENTRY, \
+			       "ids are none of those that mean something else"); \
 		_Static_assert(sizeof(self) % 8 == 0, "payloads are padded in the catalogue"); \
 		catalogue_put(idx++, (struct trace_event_type){                                \
 			.name = #ename, .classic = #eclassic, .text = etext, .doc = edoc, .program = #eprogram, \

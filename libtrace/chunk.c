@@ -30,7 +30,8 @@ const char *chunk_header_read(const struct trace *trace, uint64_t at, struct tra
 	memcpy(&checksum, trace->data + at + header.header_bytes - sizeof(checksum), sizeof(checksum));
 	if (XXH3_64bits(trace->data + at, header.header_bytes - sizeof(checksum)) != checksum)
 		return "a chunk's header has a wrong checksum";
-	if (header.raw_bytes > TRACE_RAW_MAX || header.packed_bytes > TRACE_RAW_MAX || header.events > TRACE_CHUNK_EVENTS_MAX)
+	if (header.raw_bytes > TRACE_RAW_MAX || header.packed_bytes > TRACE_RAW_MAX ||
+	    header.events > TRACE_CHUNK_EVENTS_MAX)
 		return "a chunk is larger than the format allows";
 	if (!chunk_cpu_is_good(header.kind, header.cpu))
 		return "a chunk has an impossible CPU number";
@@ -42,9 +43,10 @@ bool chunk_header_is_of(const struct trace_chunk_header *header, const struct ch
 {
 	const struct trace_chunk *public = &chunk->public;
 
-	return header->kind == public->kind && header->encoding == public->encoding && header->stream == public->stream &&
-	       header->cpu == public->cpu && header->events == public->events && header->seq == public->seq &&
-	       header->first_ns == public->first_ns && header->last_ns == public->last_ns && header->events_before == chunk->events_before &&
+	return header->kind == public->kind && header->encoding == public->encoding &&
+	       header->stream == public->stream && header->cpu == public->cpu && header->events == public->events &&
+	       header->seq == public->seq && header->first_ns == public->first_ns &&
+	       header->last_ns == public->last_ns && header->events_before == chunk->events_before &&
 	       header->lost_before == public->lost_before && header->raw_bytes == public->raw_bytes &&
 	       header->packed_bytes == public->packed_bytes && header_is_plain(header) == chunk->is_plain;
 }
@@ -73,15 +75,15 @@ const char *chunk_header(const struct trace *trace, const struct chunk *chunk, s
  */
 struct trace_chunk_header chunk_header_copy(const struct trace *trace, const struct chunk *chunk)
 {
-	struct trace_chunk_header header = { .header_bytes = sizeof(header),
-					     .kind = chunk->public.kind,
-					     .stream = chunk->public.stream,
-					     .cpu = chunk->public.cpu,
-					     .events = chunk->public.events,
-					     .first_ns = chunk->public.first_ns,
-					     .last_ns = chunk->public.last_ns,
-					     .events_before = chunk->events_before,
-					     .packed_bytes = chunk->public.packed_bytes };
+	struct trace_chunk_header header = {.header_bytes = sizeof(header),
+					    .kind = chunk->public.kind,
+					    .stream = chunk->public.stream,
+					    .cpu = chunk->public.cpu,
+					    .events = chunk->public.events,
+					    .first_ns = chunk->public.first_ns,
+					    .last_ns = chunk->public.last_ns,
+					    .events_before = chunk->events_before,
+					    .packed_bytes = chunk->public.packed_bytes};
 
 	if (!chunk->is_plain || (chunk->public.damaged && trace->table.known))
 		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
@@ -96,7 +98,8 @@ struct entries chunk_entries(const struct trace *trace, size_t idx)
 	size_t low = 0, high = table->nr_pieces;
 
 	if (table->known)
-		return (struct entries){ (const unsigned char *)&table->known[idx], trace->nr_chunks - idx, sizeof(*table->known) };
+		return (struct entries){(const unsigned char *)&table->known[idx], trace->nr_chunks - idx,
+					sizeof(*table->known)};
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -105,9 +108,10 @@ struct entries chunk_entries(const struct trace *trace, size_t idx)
 		else
 			high = middle;
 	}
-	return (struct entries){ .at = table->pieces[low].entries + (idx - table->pieces[low].first) * table->stride,
-				 .nr = (low + 1 < table->nr_pieces ? table->pieces[low + 1].first : trace->nr_chunks) - idx,
-				 .stride = table->stride };
+	return (struct entries){.at = table->pieces[low].entries + (idx - table->pieces[low].first) * table->stride,
+				.nr = (low + 1 < table->nr_pieces ? table->pieces[low + 1].first : trace->nr_chunks) -
+				      idx,
+				.stride = table->stride};
 }
 
 /*
@@ -121,7 +125,8 @@ static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t off
 		return table->known[idx].header_at;
 	if (table->header_bytes != sizeof(struct trace_chunk_header))
 		return offset;
-	return table->headers_at + idx * sizeof(struct trace_index_entry) + idx / table->index_entries * table->header_bytes;
+	return table->headers_at + idx * sizeof(struct trace_index_entry) +
+	       idx / table->index_entries * table->header_bytes;
 }
 
 /*
@@ -130,7 +135,7 @@ static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t off
  */
 static bool chunk_with_losses(const struct trace *trace, struct chunk *chunk)
 {
-	const uint64_t places[] = { chunk->header_at, chunk->public.offset };
+	const uint64_t places[] = {chunk->header_at, chunk->public.offset};
 	struct trace_chunk_header header;
 
 	if (trace->table.known) {
@@ -154,18 +159,18 @@ bool chunk_make(const struct trace *trace, size_t idx, struct chunk *ret_chunk)
 	struct trace_table_entry entry = chunk_entry(trace, idx)->of;
 
 	*ret_chunk = (struct chunk){
-		.public = { .offset = entry.offset,
-			    .seq = entry.seq,
-			    .first_ns = entry.first_ns,
-			    .last_ns = entry.last_ns,
-			    .events = entry.events,
-			    .stream = entry.stream,
-			    .cpu = entry.cpu,
-			    .raw_bytes = entry.raw_bytes,
-			    .packed_bytes = entry.packed_bytes,
-			    .kind = entry.kind,
-			    .encoding = entry.encoding,
-			    .damaged = chunk_is_spoiled(trace, idx) },
+		.public = {.offset = entry.offset,
+			   .seq = entry.seq,
+			   .first_ns = entry.first_ns,
+			   .last_ns = entry.last_ns,
+			   .events = entry.events,
+			   .stream = entry.stream,
+			   .cpu = entry.cpu,
+			   .raw_bytes = entry.raw_bytes,
+			   .packed_bytes = entry.packed_bytes,
+			   .kind = entry.kind,
+			   .encoding = entry.encoding,
+			   .damaged = chunk_is_spoiled(trace, idx)},
 		.header_at = header_place(trace, idx, entry.offset),
 		.events_before = entry.events_before,
 		.is_plain = !(entry.flags & TRACE_TABLE_LOSS),
@@ -210,8 +215,8 @@ const char *chunk_of_span(const struct trace *trace, const struct span *span, st
 	const char *reason = chunk_get(trace, span->idx, ret_chunk);
 	const struct trace_chunk *public = &ret_chunk->public;
 
-	if (!reason && (public->first_ns != span->first_ns || public->last_ns != span->last_ns || public->events != span->events ||
-			public->stream != span->stream || public->cpu != span->cpu))
+	if (!reason && (public->first_ns != span->first_ns || public->last_ns != span->last_ns ||
+			public->events != span->events || public->stream != span->stream || public->cpu != span->cpu))
 		reason = "the table of chunks has changed since the file was opened";
 	return reason;
 }
@@ -219,7 +224,8 @@ const char *chunk_of_span(const struct trace *trace, const struct span *span, st
 /* Two threads may both make the list; the first one to store it wins. */
 const struct trace_chunk *trace_public_chunks(const struct trace *trace)
 {
-	struct trace_chunk **place = (struct trace_chunk **)&trace->public_chunks, *chunks = __atomic_load_n(place, __ATOMIC_ACQUIRE), *others = NULL;
+	struct trace_chunk **place = (struct trace_chunk **)&trace->public_chunks,
+			   *chunks = __atomic_load_n(place, __ATOMIC_ACQUIRE), *others = NULL;
 	struct chunk chunk;
 
 	if (chunks || !trace_is_there(trace))
@@ -271,8 +277,8 @@ static void give_back(const struct trace *trace, uint64_t at)
 		unmap_window(trace, last);
 }
 
-int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct trace_chunk_header *ret_header,
-		  const unsigned char **ret_raw, const char **ret_reason)
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker,
+		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason)
 {
 	const unsigned char *packed;
 	uint64_t at;
@@ -292,7 +298,8 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct u
 	return unpack(unpacker, ret_header, packed, ret_raw, ret_reason);
 }
 
-int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block, const char **ret_reason)
+int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block,
+	       const char **ret_reason)
 {
 	struct chunk chunk;
 
@@ -300,7 +307,8 @@ int span_block(const struct trace *trace, const struct span *span, struct unpack
 	return *ret_reason ? -EBADMSG : chunk_block(trace, &chunk, unpacker, block, ret_reason);
 }
 
-int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason)
+int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block,
+		const char **ret_reason)
 {
 	struct trace_chunk_header header;
 	const unsigned char *raw;
@@ -333,12 +341,14 @@ bool trace_array_grow(void **array, size_t nr, size_t *room, size_t element_byte
 
 static bool is_metadata(uint16_t kind)
 {
-	return kind == TRACE_CHUNK_SCHEMA || kind == TRACE_CHUNK_STRINGS || kind == TRACE_CHUNK_CLOCK || kind == TRACE_CHUNK_STATISTICS;
+	return kind == TRACE_CHUNK_SCHEMA || kind == TRACE_CHUNK_STRINGS || kind == TRACE_CHUNK_CLOCK ||
+	       kind == TRACE_CHUNK_STATISTICS;
 }
 
 static int add_metadata(struct trace *trace)
 {
-	if (!trace_array_grow((void **)&trace->metadata, trace->nr_metadata, &trace->metadata_room, sizeof(*trace->metadata)))
+	if (!trace_array_grow((void **)&trace->metadata, trace->nr_metadata, &trace->metadata_room,
+			      sizeof(*trace->metadata)))
 		return -ENOMEM;
 	trace->metadata[trace->nr_metadata++] = (uint32_t)trace->nr_chunks;
 	return 0;
@@ -368,7 +378,7 @@ int trace_add_entry(struct trace *trace, const struct table_entry *entry)
 	uint16_t kind = entry->of.kind;
 
 	if (kind == TRACE_CHUNK_EVENTS) {
-		struct chunk_run run = { .nr = 1, .events = entry->of.events, .first_ns = entry->of.first_ns };
+		struct chunk_run run = {.nr = 1, .events = entry->of.events, .first_ns = entry->of.first_ns};
 
 		chunk_run_extend(&run, entry->of.stream, entry->of.cpu, entry->of.last_ns);
 		return trace_add_run(trace, &run);
@@ -389,7 +399,7 @@ int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, co
 	if (!trace_array_grow((void **)&table->known, trace->nr_chunks, &table->known_room, sizeof(*known)))
 		return -ENOMEM;
 	known = &table->known[trace->nr_chunks];
-	*known = (struct known){ .entry = table_entry_of(offset, header), .header_at = header_at };
+	*known = (struct known){.entry = table_entry_of(offset, header), .header_at = header_at};
 	return trace_add_entry(trace, (const struct table_entry *)&known->entry);
 }
 
@@ -422,20 +432,23 @@ int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const
 	char *message;
 	int length;
 
-	if (!trace_array_grow((void **)&trace->damages, trace->nr_damages, &trace->damages_room, sizeof(*trace->damages)))
+	if (!trace_array_grow((void **)&trace->damages, trace->nr_damages, &trace->damages_room,
+			      sizeof(*trace->damages)))
 		return -ENOMEM;
 	va_start(arguments, format);
 	length = vasprintf(&message, format, arguments);
 	va_end(arguments);
 	if (length < 0)
 		return -ENOMEM;
-	trace->damages[trace->nr_damages++] = (struct trace_damage){ .offset = offset, .bytes = bytes, .message = message };
+	trace->damages[trace->nr_damages++] =
+		(struct trace_damage){.offset = offset, .bytes = bytes, .message = message};
 	return 0;
 }
 
 int trace_add_unfinished(struct trace *trace, uint64_t from, uint64_t to)
 {
-	return trace_add_damage(trace, from, to - from, "offset %llu: %llu bytes between two chunks come from a failed write",
+	return trace_add_damage(trace, from, to - from,
+				"offset %llu: %llu bytes between two chunks come from a failed write",
 				(unsigned long long)from, (unsigned long long)(to - from));
 }
 

@@ -34,7 +34,8 @@ struct table_walk {
  * Finds an uncompressed chunk of @kind with a good checksum at @at. Returns its payload; NULL:
  * there is none.
  */
-static const unsigned char *plain_chunk(const struct trace *trace, uint64_t at, uint16_t kind, uint64_t stop, uint32_t *ret_bytes)
+static const unsigned char *plain_chunk(const struct trace *trace, uint64_t at, uint16_t kind, uint64_t stop,
+					uint32_t *ret_bytes)
 {
 	struct trace_chunk_header header;
 
@@ -60,8 +61,11 @@ static bool root_read(const struct trace *trace, struct table_walk *walk)
 	if (!payload || payload_bytes != sizeof(*root))
 		return false;
 	memcpy(root, payload, sizeof(*root));
-	return root->offset >= walk->end && root->offset <= stop - bytes && root->nr_entries <= stop / sizeof(struct trace_chunk_header) && root->entry_bytes >= sizeof(struct trace_table_entry) &&
-	       root->header_bytes >= sizeof(struct trace_chunk_header) && root->header_bytes <= TRACE_CHUNK_HEADER_MAX_BYTES && root->index_entries;
+	return root->offset >= walk->end && root->offset <= stop - bytes &&
+	       root->nr_entries <= stop / sizeof(struct trace_chunk_header) &&
+	       root->entry_bytes >= sizeof(struct trace_table_entry) &&
+	       root->header_bytes >= sizeof(struct trace_chunk_header) &&
+	       root->header_bytes <= TRACE_CHUNK_HEADER_MAX_BYTES && root->index_entries;
 }
 
 static inline bool entry_is_good(const struct table_walk *walk, const struct table_entry *entry)
@@ -101,8 +105,9 @@ static int entry_load(struct trace *trace, struct table_walk *walk, const struct
  */
 static inline bool run_goes_on(const struct table_entry *entry, uint64_t end, uint64_t next, uint64_t stop)
 {
-	return entry->of.kind == TRACE_CHUNK_EVENTS && !(entry->of.flags & TRACE_TABLE_LOSS) && entry->of.offset == end && next <= stop &&
-	       entry->of.events <= TRACE_CHUNK_EVENTS_MAX && entry->of.cpu < TRACE_CPUS_MAX;
+	return entry->of.kind == TRACE_CHUNK_EVENTS && !(entry->of.flags & TRACE_TABLE_LOSS) &&
+	       entry->of.offset == end && next <= stop && entry->of.events <= TRACE_CHUNK_EVENTS_MAX &&
+	       entry->of.cpu < TRACE_CPUS_MAX;
 }
 
 /* Keeps all sums in registers: 10 GB of trace have a quarter of a million entries. */
@@ -115,10 +120,11 @@ static inline void run_add(struct chunk_run *run, const struct table_entry *entr
 }
 
 /* Loads one run. Returns its end; NULL: there are too many chunks. */
-static const unsigned char *run_load(struct trace *trace, struct table_walk *walk, const unsigned char *at, const unsigned char *entries_end)
+static const unsigned char *run_load(struct trace *trace, struct table_walk *walk, const unsigned char *at,
+				     const unsigned char *entries_end)
 {
 	uint64_t end = walk->end, stop = walk->root.offset, header_bytes = walk->root.header_bytes;
-	struct chunk_run run = { .first_ns = UINT64_MAX };
+	struct chunk_run run = {.first_ns = UINT64_MAX};
 	size_t stride = trace->table.stride;
 
 	for (; at < entries_end; at += stride) {
@@ -146,7 +152,7 @@ static int piece_load(struct trace *trace, struct table_walk *walk, const unsign
 		return 0;
 	if (!trace_array_grow((void **)&table->pieces, table->nr_pieces, &table->pieces_room, sizeof(*table->pieces)))
 		return -ENOMEM;
-	table->pieces[table->nr_pieces++] = (struct table_piece){ entries, trace->nr_chunks };
+	table->pieces[table->nr_pieces++] = (struct table_piece){entries, trace->nr_chunks};
 	for (const unsigned char *at = entries; !error && at < end; at += table->stride) {
 		at = run_load(trace, walk, at, end);
 		error = !at ? -ENOMEM : at < end ? entry_load(trace, walk, (const struct table_entry *)at) : 0;
@@ -156,7 +162,7 @@ static int piece_load(struct trace *trace, struct table_walk *walk, const unsign
 
 int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t first)
 {
-	struct table_walk walk = { .mark = mark, .end = first };
+	struct table_walk walk = {.mark = mark, .end = first};
 	uint64_t at, stop = mark->index_offset - sizeof(struct trace_chunk_header) - sizeof(walk.root);
 	int error = 0;
 
@@ -165,7 +171,8 @@ int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t 
 	trace->table.stride = walk.root.entry_bytes;
 	trace->table.header_bytes = walk.root.header_bytes;
 	trace->table.index_entries = walk.root.index_entries;
-	trace->table.headers_at = mark->index_offset + walk.root.header_bytes + offsetof(struct trace_index_entry, header);
+	trace->table.headers_at = mark->index_offset + walk.root.header_bytes +
+				  offsetof(struct trace_index_entry, header);
 	at = walk.root.offset;
 	pages_look_at(trace->data + at, stop - at < TABLE_AHEAD_BYTES ? stop - at : TABLE_AHEAD_BYTES);
 	for (uint32_t i = 0; !error && i < walk.root.nr_chunks; i++) {

@@ -13,8 +13,8 @@
  * Sanitizers do not support resolvers that run before their own start. Neither does the test that
  * counts steps (TRACE_STEPPED: tests/visualizer/test_steps.c).
  */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && \
-	!defined(TRACE_STEPPED)
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+	!defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && !defined(TRACE_STEPPED)
 #define TRACE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define TRACE_CLONES

@@ -60,7 +60,8 @@ static inline unsigned int dictionary_index(struct dictionary *dictionary, uint6
  * Fills in the table and @indexes for the words without their @low lowest bytes. Returns false if
  * there are too many values.
  */
-static bool dictionary_build(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, unsigned int low)
+static bool dictionary_build(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n,
+			     unsigned int low)
 {
 	memset(dictionary->slots, 0, sizeof(dictionary->slots));
 	dictionary->nr = 0;
@@ -84,7 +85,8 @@ static unsigned int nr_bytes(uint64_t varying)
 }
 
 /* Number of low bytes to leave out of the dictionary. 8: no dictionary would save anything. */
-static unsigned int dictionary_find(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words, size_t n, uint64_t varying)
+static unsigned int dictionary_find(struct dictionary *dictionary, unsigned char *indexes, const uint64_t *words,
+				    size_t n, uint64_t varying)
 {
 	if (n < DICTIONARY_MIN_WORDS)
 		return 8;
@@ -186,8 +188,8 @@ static const unsigned char *take(const unsigned char **at, const unsigned char *
 	return begin;
 }
 
-static bool parse_planes(struct planes *planes, const unsigned char **at, const unsigned char *end, size_t n, unsigned int constant,
-			 unsigned int nr)
+static bool parse_planes(struct planes *planes, const unsigned char **at, const unsigned char *end, size_t n,
+			 unsigned int constant, unsigned int nr)
 {
 	for (unsigned int plane = 0; plane < nr; plane++) {
 		bool is_constant = constant >> plane & 1;
@@ -205,7 +207,8 @@ static bool parse_planes(struct planes *planes, const unsigned char **at, const 
 	return true;
 }
 
-static bool parse_dictionary(struct planes *planes, const unsigned char **at, const unsigned char *end, size_t n, unsigned int constant)
+static bool parse_dictionary(struct planes *planes, const unsigned char **at, const unsigned char *end, size_t n,
+			     unsigned int constant)
 {
 	const unsigned char *head = take(at, end, 2), *entries;
 	size_t nr;
@@ -235,8 +238,8 @@ static bool parse(struct planes *planes, const unsigned char **at, const unsigne
 	planes->indexes = NULL;
 	if (!head || head[0] >= TRACE_NR_COLUMN_CODINGS)
 		return false;
-	return head[0] == TRACE_COLUMN_DICTIONARY ? parse_dictionary(planes, at, end, n, head[1]) :
-						    parse_planes(planes, at, end, n, head[1], 8);
+	return head[0] == TRACE_COLUMN_DICTIONARY ? parse_dictionary(planes, at, end, n, head[1])
+						  : parse_planes(planes, at, end, n, head[1], 8);
 }
 
 static void assemble(uint64_t *restrict words, const struct planes *planes, size_t at, size_t n)

@@ -70,17 +70,18 @@ static inline void expect(const struct cursor_batch *batch)
 
 static const struct trace_event *event_of_gap(struct trace_cursor *cursor, const struct cursor_lane *lane)
 {
-	cursor->event = (struct trace_event){ .ts_ns = lane->ts_ns,
-					      .cpu = lane->cpu,
-					      .stream = lane->stream,
-					      .id = TRACE_EV_trace_lost,
-					      .payload_bytes = sizeof(lane->lost),
-					      .payload = &lane->lost,
-					      .type = cursor->lost_type };
+	cursor->event = (struct trace_event){.ts_ns = lane->ts_ns,
+					     .cpu = lane->cpu,
+					     .stream = lane->stream,
+					     .id = TRACE_EV_trace_lost,
+					     .payload_bytes = sizeof(lane->lost),
+					     .payload = &lane->lost,
+					     .type = cursor->lost_type};
 	return &cursor->event;
 }
 
-static inline const struct trace_event *event_of_chunk(struct trace_cursor *cursor, struct cursor_lane *lane, uint64_t ts_ns)
+static inline const struct trace_event *event_of_chunk(struct trace_cursor *cursor, struct cursor_lane *lane,
+						       uint64_t ts_ns)
 {
 	struct block *block = &lane->block;
 	struct block_type *type = &block->types[block->places[block->at++]];
@@ -134,7 +135,8 @@ const void *trace_cursor_peek(const struct trace_cursor *cursor, uint32_t distan
 /* Does @lane belong to @stream, and is its next event at or before @until_ns? */
 static bool lane_has(const struct cursor_lane *lane, uint32_t stream, uint64_t until_ns)
 {
-	return lane->rank && lane->stream == stream && lane->block.at < lane->block.nr && lane->block.ts_ns[lane->block.at] <= until_ns;
+	return lane->rank && lane->stream == stream && lane->block.at < lane->block.nr &&
+	       lane->block.ts_ns[lane->block.at] <= until_ns;
 }
 
 /*
@@ -155,7 +157,8 @@ static bool may_have_other_chunk(const struct trace_cursor *cursor, uint32_t str
 	for (size_t i = 0; i < cursor->nr_heap; i++)
 		if (cursor->heap[i].ts_ns <= until_ns && lane_has(cursor->heap[i].lane, stream, until_ns))
 			return true;
-	for (size_t i = cursor->next_chunk; i < cursor->timeline->nr && cursor->timeline->spans[i].first_ns <= until_ns; i++)
+	for (size_t i = cursor->next_chunk; i < cursor->timeline->nr && cursor->timeline->spans[i].first_ns <= until_ns;
+	     i++)
 		if (i == last || cursor->timeline->spans[i].stream == stream)
 			return true;
 	return false;
@@ -169,7 +172,8 @@ uint64_t trace_cursor_peek_ns(const struct trace_cursor *cursor)
 		return 0;
 	for (uint32_t i = lane->block.at; i < lane->block.nr; i++)
 		if (lane->block.places[i] == lane->block.places[lane->block.at - 1])
-			return may_have_other_chunk(cursor, lane->stream, lane->block.ts_ns[i]) ? 0 : lane->block.ts_ns[i];
+			return may_have_other_chunk(cursor, lane->stream, lane->block.ts_ns[i]) ? 0
+												: lane->block.ts_ns[i];
 	return 0;
 }
 
@@ -223,10 +227,12 @@ int trace_cursor_end(struct trace_cursor *cursor, struct trace_error *ret_error)
 
 /* ---- begin, end ---- */
 
-static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_cursor_options *options, struct trace_error *ret_error)
+static int cursor_init(struct trace_cursor *cursor, const struct trace *trace,
+		       const struct trace_cursor_options *options, struct trace_error *ret_error)
 {
 	cursor->trace = trace;
-	cursor->timeline = trace_timeline(trace, options->start_state ? TRACE_CHUNK_START_STATE : TRACE_CHUNK_EVENTS, ret_error);
+	cursor->timeline = trace_timeline(trace, options->start_state ? TRACE_CHUNK_START_STATE : TRACE_CHUNK_EVENTS,
+					  ret_error);
 	if (!cursor->timeline)
 		return -1;
 	cursor->pool = pool_new(options->decode_ahead);
@@ -257,7 +263,7 @@ static int cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 struct trace_cursor *trace_cursor_new(const struct trace *trace, const struct trace_cursor_options *options,
 				      struct trace_error *ret_error)
 {
-	struct trace_cursor_options all = { 0 };
+	struct trace_cursor_options all = {0};
 	struct trace_cursor *cursor = calloc(1, sizeof(*cursor));
 
 	if (options)

@@ -102,7 +102,8 @@ static uint64_t take_lanes(struct trace_cursor *cursor, uint64_t until_ns)
 		uint64_t reach = reach_ns(batch, lane);
 
 		until_ns = reach < until_ns ? reach : until_ns;
-		if (lane->rank && cursor->nr_heap && cursor->heap[0].ts_ns <= until_ns && cursor->heap[0].ts_ns > lane->ts_ns) {
+		if (lane->rank && cursor->nr_heap && cursor->heap[0].ts_ns <= until_ns &&
+		    cursor->heap[0].ts_ns > lane->ts_ns) {
 			in_a_row += end_in_batch(lane, batch->reach, cursor->heap[0].ts_ns - 1) - lane->block.at;
 			if (in_a_row >= BATCH_MIN)
 				until_ns = cursor->heap[0].ts_ns - 1;
@@ -213,7 +214,9 @@ static int merge_batch(struct trace_cursor *cursor, uint64_t until_ns, size_t *r
  */
 static int make_batch(struct trace_cursor *cursor)
 {
-	uint64_t first_ns = cursor->heap[0].ts_ns, until_ns = cursor->next_join_ns - 1 < cursor->last_ns ? cursor->next_join_ns - 1 : cursor->last_ns, max_ns, end_ns;
+	uint64_t first_ns = cursor->heap[0].ts_ns,
+		 until_ns = cursor->next_join_ns - 1 < cursor->last_ns ? cursor->next_join_ns - 1 : cursor->last_ns,
+		 max_ns, end_ns;
 	struct cursor_batch *batch = &cursor->batch;
 	size_t nr = 0;
 	int error;

@@ -50,7 +50,7 @@ struct cursor_lane *cursor_lane_new(struct trace_cursor *cursor)
 	if (lane)
 		cursor->free_lanes = lane->next_free;
 	else if ((lane = aligned_alloc(_Alignof(struct cursor_lane), sizeof(*lane))))
-		*lane = (struct cursor_lane){ .block = { .pool = cursor->pool } };
+		*lane = (struct cursor_lane){.block = {.pool = cursor->pool}};
 	return lane;
 }
 
@@ -62,7 +62,7 @@ void cursor_lane_free(struct trace_cursor *cursor, struct cursor_lane *lane)
 
 int cursor_heap_push(struct trace_cursor *cursor, struct cursor_lane *lane)
 {
-	struct cursor_head head = { lane->ts_ns, lane };
+	struct cursor_head head = {lane->ts_ns, lane};
 	size_t at = cursor->nr_heap;
 
 	if (!trace_array_grow((void **)&cursor->heap, cursor->nr_heap, &cursor->heap_room, sizeof(*cursor->heap))) {

@@ -10,8 +10,6 @@ enum { DECODED_BEFORE_AHEAD = 4 }; /* chunks */
 
 /* ---- filters ---- */
 
-
-
 static bool wants_cpu(const struct trace_cursor *cursor, uint32_t cpu)
 {
 	for (size_t i = 0; i < cursor->nr_cpus; i++)
@@ -37,7 +35,8 @@ static bool wants_chunk(const struct trace_cursor *cursor, const struct span *sp
 
 	if (span->last_ns < cursor->from_ns || !wants_cpu(cursor, span->cpu))
 		return false;
-	if (cursor->all_events || wants_losses(cursor) || chunk_of_span(cursor->trace, span, &chunk) || chunk_header(cursor->trace, &chunk, &header))
+	if (cursor->all_events || wants_losses(cursor) || chunk_of_span(cursor->trace, span, &chunk) ||
+	    chunk_header(cursor->trace, &chunk, &header))
 		return true;
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		wanted |= header.ids[i] & cursor->mask[i];
@@ -52,7 +51,8 @@ bool cursor_lane_settle(const struct trace_cursor *cursor, struct cursor_lane *l
 		struct block_type *type = &block->types[block->places[block->at]];
 		uint32_t bytes;
 
-		if (block->ts_ns[block->at] >= cursor->from_ns && (cursor->all_events || cursor_wants_id(cursor, type->id)))
+		if (block->ts_ns[block->at] >= cursor->from_ns &&
+		    (cursor->all_events || cursor_wants_id(cursor, type->id)))
 			break;
 		block_step(type, &bytes);
 	}
@@ -68,7 +68,8 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
 {
 	struct cursor_lane *lane;
 
-	if (!wants_losses(cursor) || gap->end_ns < cursor->from_ns || gap->end_ns > cursor->last_ns || !wants_cpu(cursor, gap->cpu))
+	if (!wants_losses(cursor) || gap->end_ns < cursor->from_ns || gap->end_ns > cursor->last_ns ||
+	    !wants_cpu(cursor, gap->cpu))
 		return 0;
 	lane = cursor_lane_new(cursor);
 	if (!lane)
@@ -77,7 +78,8 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
 	lane->rank = 0;
 	lane->cpu = gap->cpu;
 	lane->stream = gap->stream;
-	lane->lost = (struct trace_trace_lost){ .lost = gap->lost, .from_ns = gap->start_ns, .stream = gap->stream, .cause = gap->cause };
+	lane->lost = (struct trace_trace_lost){
+		.lost = gap->lost, .from_ns = gap->start_ns, .stream = gap->stream, .cause = gap->cause};
 	return cursor_heap_push(cursor, lane);
 }
 
@@ -90,17 +92,23 @@ static void tell_of_damage(struct trace_cursor *cursor, const struct span *span,
 	struct chunk chunk;
 
 	if (chunk_get(cursor->trace, span->idx, &chunk))
-		error_set(&cursor->why, -EBADMSG, "%s: chunk %u, of %u events, cannot be read: %s; its events are missing", cursor->trace->path, span->idx,
-			  span->events, reason);
+		error_set(&cursor->why, -EBADMSG,
+			  "%s: chunk %u, of %u events, cannot be read: %s; its events are missing", cursor->trace->path,
+			  span->idx, span->events, reason);
 	else
-		error_set(&cursor->why, -EBADMSG, "%s: the chunk of %u events at offset %llu is damaged: %s; its events are missing", cursor->trace->path,
-			  span->events, (unsigned long long)chunk.public.offset, reason);
+		error_set(&cursor->why, -EBADMSG,
+			  "%s: the chunk of %u events at offset %llu is damaged: %s; its events are missing",
+			  cursor->trace->path, span->events, (unsigned long long)chunk.public.offset, reason);
 }
 
 static int chunk_is_damaged(struct trace_cursor *cursor, const struct span *span, const char *reason)
 {
-	const struct trace_gap gap = { .stream = span->stream, .cpu = span->cpu, .start_ns = span->first_ns, .end_ns = span->last_ns,
-				       .lost = span->events, .cause = TRACE_GAP_DAMAGED };
+	const struct trace_gap gap = {.stream = span->stream,
+				      .cpu = span->cpu,
+				      .start_ns = span->first_ns,
+				      .end_ns = span->last_ns,
+				      .lost = span->events,
+				      .cause = TRACE_GAP_DAMAGED};
 
 	if (!cursor->skipped_chunks++)
 		tell_of_damage(cursor, span, reason);
@@ -125,8 +133,8 @@ static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block 
 	int error;
 
 	if (cursor->decode_ahead && ++cursor->nr_decoded == DECODED_BEFORE_AHEAD)
-		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead, cursor->pool, wants_ahead,
-					  cursor);
+		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead,
+					  cursor->pool, wants_ahead, cursor);
 	if (cursor->ahead && ahead_take(cursor->ahead, place, block, &error, ret_reason))
 		return error;
 	return span_block(cursor->trace, &cursor->timeline->spans[place], &cursor->unpacker, block, ret_reason);

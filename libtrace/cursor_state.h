@@ -17,9 +17,7 @@
 #include "merge.h"
 #include "trace.h"
 
-enum {
-	REACH_FIRST = 64
-}; /* initial reach of a batch */
+enum { REACH_FIRST = 64 }; /* initial reach of a batch */
 
 /**
  * struct cursor_lane - a chunk in progress, or a gap

@@ -53,7 +53,8 @@ static size_t round_up_8(size_t bytes)
 
 /* ---- head ---- */
 
-static int head_type_check(struct block_decoder *decoder, const struct trace_columns_type *disk, size_t *events, size_t *decoded_bytes)
+static int head_type_check(struct block_decoder *decoder, const struct trace_columns_type *disk, size_t *events,
+			   size_t *decoded_bytes)
 {
 	const struct trace_event_type *type = schema_type(decoder->schema, disk->id);
 
@@ -63,7 +64,8 @@ static int head_type_check(struct block_decoder *decoder, const struct trace_col
 		return malformed(decoder, "the size of an event differs from the schema's");
 	if (disk->events == 0)
 		return malformed(decoder, "it lists an event type that does not occur in it");
-	if (disk->payloads == 0 || (disk->flags & TRACE_COLUMNS_INDEXES ? disk->payloads >= disk->events : disk->payloads != disk->events))
+	if (disk->payloads == 0 ||
+	    (disk->flags & TRACE_COLUMNS_INDEXES ? disk->payloads >= disk->events : disk->payloads != disk->events))
 		return malformed(decoder, "it has an impossible number of payloads");
 	*events += disk->events;
 	*decoded_bytes += (size_t)disk->events * 8u + (size_t)disk->payloads * type->fixed_bytes;
@@ -152,7 +154,8 @@ static bool memory_grow(struct block *block, size_t bytes)
  */
 static size_t memory_needed(const struct block_decoder *decoder)
 {
-	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events + round_up_8(decoder->head.events);
+	size_t bytes = decoder->head.nr_types * sizeof(struct block_type) + 8 * (size_t)decoder->head.events +
+		       round_up_8(decoder->head.events);
 
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++) {
 		const struct trace_columns_type *disk = &decoder->types[i];
@@ -181,7 +184,7 @@ static void *take(struct block_decoder *decoder, size_t bytes)
  */
 static void count_places(const unsigned char *places, uint32_t nr, uint32_t *ret_count)
 {
-	uint32_t count[4][TRACE_EV_MAX] = { 0 }, i = 0;
+	uint32_t count[4][TRACE_EV_MAX] = {0}, i = 0;
 
 	for (; i + 4 <= nr; i += 4)
 		for (unsigned int k = 0; k < 4; k++)
@@ -211,7 +214,8 @@ static int decode_times(struct block_decoder *decoder)
 {
 	uint32_t nr = decoder->head.events, events[TRACE_EV_MAX];
 	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
-	struct times_block block = { .places = decoder->block->places, .events = events, .n = nr, .nr_types = decoder->head.nr_types };
+	struct times_block block = {
+		.places = decoder->block->places, .events = events, .n = nr, .nr_types = decoder->head.nr_types};
 
 	if (!scratch_grow(decoder->tables, TIMES_DECODE_BYTES))
 		return -ENOMEM;
@@ -229,7 +233,8 @@ static int decode_times(struct block_decoder *decoder)
 /* ---- payloads ---- */
 
 /* Decodes the words of each payload, @stride words apart. */
-static int decode_fixed(struct block_decoder *decoder, const struct trace_columns_type *disk, uint64_t *words, size_t stride)
+static int decode_fixed(struct block_decoder *decoder, const struct trace_columns_type *disk, uint64_t *words,
+			size_t stride)
 {
 	for (size_t word = 0; word < disk->words; word++)
 		if (!column_decode(&decoder->at, decoder->end, words + word, stride, disk->payloads))
@@ -291,7 +296,8 @@ static int decode_strings(struct block_decoder *decoder, const struct trace_colu
  * Joins the byte planes of the events' payload numbers. A type with one payload has no planes.
  * Returns the highest number.
  */
-TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned int nr_planes, size_t nr, uint32_t *ret_indexes)
+TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned int nr_planes, size_t nr,
+					 uint32_t *ret_indexes)
 {
 	uint32_t highest = 0;
 
@@ -304,7 +310,8 @@ TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned i
 	return highest;
 }
 
-static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places, uint32_t *ret_places)
+static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places,
+			  uint32_t *ret_places)
 {
 	unsigned int nr_planes = lane_index_planes(disk->payloads);
 	size_t nr = disk->events;
@@ -329,8 +336,13 @@ static int decode_type(struct block_decoder *decoder, const struct trace_columns
 			return -ENOMEM;
 		places = (uint32_t *)decoder->tables->memory;
 	}
-	*type = (struct block_type){ .next = of_events, .end = of_events + disk->events, .memory = decoder->block->memory, .sizes = (unsigned char *)&type->fixed_bytes,
-				     .type = schema_type(decoder->schema, disk->id), .id = disk->id, .fixed_bytes = disk->words * 8u };
+	*type = (struct block_type){.next = of_events,
+				    .end = of_events + disk->events,
+				    .memory = decoder->block->memory,
+				    .sizes = (unsigned char *)&type->fixed_bytes,
+				    .type = schema_type(decoder->schema, disk->id),
+				    .id = disk->id,
+				    .fixed_bytes = disk->words * 8u};
 	if (disk->flags & TRACE_COLUMNS_STRING) {
 		type->sizes = decoder->block->memory;
 		type->sizes_mask = SIZE_MAX;
@@ -352,10 +364,15 @@ static int decode_types(struct block_decoder *decoder)
 	return error;
 }
 
-int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
-		 const unsigned char *raw, const char **ret_reason)
+int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema,
+		 const struct trace_chunk_header *header, const unsigned char *raw, const char **ret_reason)
 {
-	struct block_decoder decoder = { .block = block, .tables = tables, .schema = schema, .chunk = header, .at = raw, .end = raw + header->raw_bytes };
+	struct block_decoder decoder = {.block = block,
+					.tables = tables,
+					.schema = schema,
+					.chunk = header,
+					.at = raw,
+					.end = raw + header->raw_bytes};
 	int error = head_check(&decoder);
 
 	block->at = block->nr = 0;
@@ -384,5 +401,5 @@ int block_decode(struct block *block, struct unpack_scratch *tables, const struc
 void block_release(struct block *block)
 {
 	memory_give(block);
-	*block = (struct block){ .pool = block->pool };
+	*block = (struct block){.pool = block->pool};
 }

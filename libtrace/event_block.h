@@ -51,7 +51,7 @@ struct block {
 	unsigned char *memory; /* owned; the other pointers point into it */
 	size_t memory_room;
 	size_t decoded_bytes; /* bytes of @memory in use */
-	struct pool *pool; /* borrowed */
+	struct pool *pool;    /* borrowed */
 };
 
 /**
@@ -60,8 +60,8 @@ struct block {
  * @tables: scratch memory. @raw is not needed afterwards
  * Returns 0, -ENOMEM, or -EBADMSG with the reason, a static text, in @ret_reason.
  */
-int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema, const struct trace_chunk_header *header,
-		 const unsigned char *raw, const char **ret_reason);
+int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema,
+		 const struct trace_chunk_header *header, const unsigned char *raw, const char **ret_reason);
 
 #define BLOCK_PLACES_AHEAD 32 /* entries of @next: two cache lines */
 

@@ -57,7 +57,8 @@ static void put_text(struct text_sink *sink, const char *text)
 
 static void put_number(struct text_sink *sink, uint64_t value)
 {
-	static const char pairs[] = "000102030405060708091011121314151617181920212223242526272829303132333435363738394041424344454647484950515253545556575859"
+	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940"
+				    "41424344454647484950515253545556575859"
 				    "60616263646566676869707172737475767778798081828384858687888990919293949596979899";
 	char digits[24], *at = digits + sizeof(digits);
 
@@ -98,7 +99,7 @@ static inline bool is_plain(unsigned char character)
 /* Length of the valid and printable UTF-8 character at @text, 1 to 4 bytes. 0: there is none. */
 static size_t character_bytes(const unsigned char *text)
 {
-	static const uint32_t smallest[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t bytes = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0;
 	uint32_t code = bytes == 1 ? *text : *text & (0xffu >> (bytes + 1));
 
@@ -172,7 +173,7 @@ static void put_quoted(struct text_sink *sink, const unsigned char *text, size_t
 
 	put_bytes(sink, &mark, 1);
 	while (text < end) {
-		unsigned char copy[5] = { 0 };
+		unsigned char copy[5] = {0};
 		size_t length;
 
 		/* the NUL ends a cut character */
@@ -294,15 +295,15 @@ static void put_state(struct text_sink *sink, const struct value *value)
 		uint32_t bits;
 		char letter;
 	} letters[] = {
-		{ TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD, 'I' },
-		{ TRACE_TASK_INTERRUPTIBLE, 'S' },
-		{ TRACE_TASK_UNINTERRUPTIBLE, 'D' },
-		{ TRACE_TASK_STOPPED, 'T' },
-		{ TRACE_TASK_TRACED, 't' },
-		{ TRACE_TASK_EXIT_DEAD, 'X' },
-		{ TRACE_TASK_EXIT_ZOMBIE, 'Z' },
-		{ TRACE_TASK_PARKED, 'P' },
-		{ TRACE_TASK_DEAD, 'X' },
+		{TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD, 'I'},
+		{TRACE_TASK_INTERRUPTIBLE, 'S'},
+		{TRACE_TASK_UNINTERRUPTIBLE, 'D'},
+		{TRACE_TASK_STOPPED, 'T'},
+		{TRACE_TASK_TRACED, 't'},
+		{TRACE_TASK_EXIT_DEAD, 'X'},
+		{TRACE_TASK_EXIT_ZOMBIE, 'Z'},
+		{TRACE_TASK_PARKED, 'P'},
+		{TRACE_TASK_DEAD, 'X'},
 	};
 
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
@@ -318,7 +319,7 @@ static void put_state(struct text_sink *sink, const struct value *value)
 
 static void put_context(struct text_sink *sink, const struct value *value)
 {
-	static const char *const names[] = { "task", "softirq", "irq", "nmi" };
+	static const char *const names[] = {"task", "softirq", "irq", "nmi"};
 
 	if (value->number < sizeof(names) / sizeof(names[0]))
 		put_text(sink, names[value->number]);
@@ -353,8 +354,9 @@ static void put_signal(struct text_sink *sink, const struct value *value)
 static void put_family(struct text_sink *sink, const struct value *value)
 {
 	static const char *const names[AF_MAX] = {
-		[AF_UNSPEC] = "unspec", [AF_UNIX] = "unix", [AF_INET] = "inet", [AF_INET6] = "inet6", [AF_NETLINK] = "netlink",
-		[AF_PACKET] = "packet", [AF_VSOCK] = "vsock", [AF_ALG] = "alg", [AF_XDP] = "xdp", [AF_BLUETOOTH] = "bluetooth",
+		[AF_UNSPEC] = "unspec",	  [AF_UNIX] = "unix",		[AF_INET] = "inet",   [AF_INET6] = "inet6",
+		[AF_NETLINK] = "netlink", [AF_PACKET] = "packet",	[AF_VSOCK] = "vsock", [AF_ALG] = "alg",
+		[AF_XDP] = "xdp",	  [AF_BLUETOOTH] = "bluetooth",
 	};
 
 	if (value->number < AF_MAX && names[value->number])
@@ -391,7 +393,9 @@ static void put_addr(struct text_sink *sink, const struct value *value)
 
 static void put_event(struct text_sink *sink, const struct value *value)
 {
-	const struct trace_event_type *type = value->number <= UINT32_MAX ? schema_type(&value->trace->schema, (uint32_t)value->number) : NULL;
+	const struct trace_event_type *type = value->number <= UINT32_MAX
+						      ? schema_type(&value->trace->schema, (uint32_t)value->number)
+						      : NULL;
 
 	if (type)
 		put_sanitized(sink, type->name);
@@ -444,15 +448,15 @@ static void put_reference(struct text_sink *sink, const struct value *value)
 }
 
 static void (*const put_kind[TRACE_NR_KINDS])(struct text_sink *sink, const struct value *value) = {
-	[TRACE_KIND_DEC] = put_dec,	    [TRACE_KIND_HEX] = put_hex,	    [TRACE_KIND_NS] = put_dec,
-	[TRACE_KIND_TID] = put_dec,	    [TRACE_KIND_CPU] = put_dec,	    [TRACE_KIND_BOOL] = put_dec,
-	[TRACE_KIND_SYSCALL] = put_syscall, [TRACE_KIND_RESULT] = put_result,   [TRACE_KIND_IRQ] = put_irq,
-	[TRACE_KIND_SOFTIRQ] = put_softirq, [TRACE_KIND_VECTOR] = put_vector,   [TRACE_KIND_STATE] = put_state,
-	[TRACE_KIND_CONTEXT] = put_context, [TRACE_KIND_DEV] = put_dev,	    [TRACE_KIND_MODE] = put_octal,
-	[TRACE_KIND_SIGNAL] = put_signal,   [TRACE_KIND_FAMILY] = put_family,   [TRACE_KIND_PORT] = put_dec,
-	[TRACE_KIND_ADDR] = put_addr,	    [TRACE_KIND_EVENT] = put_event,	    [TRACE_KIND_COMM] = put_string,
-	[TRACE_KIND_PATH] = put_string,	    [TRACE_KIND_TEXT] = put_string,	    [TRACE_KIND_PAD] = put_dec,
-	[TRACE_KIND_FLOAT] = put_float,	    [TRACE_KIND_CHAR] = put_char,	    [TRACE_KIND_STRING] = put_reference,
+	[TRACE_KIND_DEC] = put_dec,	    [TRACE_KIND_HEX] = put_hex,	      [TRACE_KIND_NS] = put_dec,
+	[TRACE_KIND_TID] = put_dec,	    [TRACE_KIND_CPU] = put_dec,	      [TRACE_KIND_BOOL] = put_dec,
+	[TRACE_KIND_SYSCALL] = put_syscall, [TRACE_KIND_RESULT] = put_result, [TRACE_KIND_IRQ] = put_irq,
+	[TRACE_KIND_SOFTIRQ] = put_softirq, [TRACE_KIND_VECTOR] = put_vector, [TRACE_KIND_STATE] = put_state,
+	[TRACE_KIND_CONTEXT] = put_context, [TRACE_KIND_DEV] = put_dev,	      [TRACE_KIND_MODE] = put_octal,
+	[TRACE_KIND_SIGNAL] = put_signal,   [TRACE_KIND_FAMILY] = put_family, [TRACE_KIND_PORT] = put_dec,
+	[TRACE_KIND_ADDR] = put_addr,	    [TRACE_KIND_EVENT] = put_event,   [TRACE_KIND_COMM] = put_string,
+	[TRACE_KIND_PATH] = put_string,	    [TRACE_KIND_TEXT] = put_string,   [TRACE_KIND_PAD] = put_dec,
+	[TRACE_KIND_FLOAT] = put_float,	    [TRACE_KIND_CHAR] = put_char,     [TRACE_KIND_STRING] = put_reference,
 	[TRACE_KIND_BYTES] = put_reference,
 };
 
@@ -473,7 +477,8 @@ static const struct trace_field *field_beside(const struct trace_event_type *typ
 
 	if (field->kind == TRACE_KIND_SYSCALL)
 		return trace_type_field(type, "abi");
-	if (field->kind != TRACE_KIND_ADDR || bytes < 3 || bytes >= sizeof(name) || strcmp(field->name + bytes - 3, "_hi") != 0)
+	if (field->kind != TRACE_KIND_ADDR || bytes < 3 || bytes >= sizeof(name) ||
+	    strcmp(field->name + bytes - 3, "_hi") != 0)
 		return NULL;
 	memcpy(name, field->name, bytes - 2);
 	memcpy(name + bytes - 2, "lo", 3);
@@ -486,7 +491,7 @@ static const struct trace_field *field_beside(const struct trace_event_type *typ
  */
 static struct text_piece piece_next(const struct trace_event_type *type, const char **text)
 {
-	struct text_piece piece = { .literal = *text };
+	struct text_piece piece = {.literal = *text};
 	const char *open = *text;
 
 	while ((open = strchr(open, '{'))) {
@@ -519,11 +524,12 @@ static int compile_fields(const struct trace_event_type *type, struct text_templ
 	if (!ret_template->pieces)
 		return -ENOMEM;
 	for (size_t i = 0; i < type->nr_fields; i++)
-		ret_template->pieces[ret_template->nr++] = (struct text_piece){ .literal = " ",
-										.literal_bytes = i > 0,
-										.field = &type->fields[i],
-										.beside = field_beside(type, &type->fields[i]),
-										.named = true };
+		ret_template->pieces[ret_template->nr++] =
+			(struct text_piece){.literal = " ",
+					    .literal_bytes = i > 0,
+					    .field = &type->fields[i],
+					    .beside = field_beside(type, &type->fields[i]),
+					    .named = true};
 	return 0;
 }
 
@@ -544,7 +550,8 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 		struct text_piece piece = piece_next(type, &text);
 
 		piece.strange = is_strange(piece.literal, piece.literal_bytes);
-		piece.or_unknown = piece.field && type->id == TRACE_EV_trace_lost && strcmp(piece.field->name, "lost") == 0;
+		piece.or_unknown = piece.field && type->id == TRACE_EV_trace_lost &&
+				   strcmp(piece.field->name, "lost") == 0;
 		ret_template->pieces[ret_template->nr++] = piece;
 	}
 	return 0;
@@ -553,11 +560,11 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 int trace_event_format(const struct trace *trace, const struct trace_event *event, char *buffer, size_t size)
 {
 	const struct text_template *template = &trace->templates[event->id < trace->nr_templates ? event->id : 0];
-	struct text_sink sink = { .buffer = buffer, .room = size ? size - 1 : 0 };
+	struct text_sink sink = {.buffer = buffer, .room = size ? size - 1 : 0};
 
 	for (size_t i = 0; i < template->nr; i++) {
 		const struct text_piece *piece = &template->pieces[i];
-		struct value value = { .trace = trace, .event = event, .piece = piece };
+		struct value value = {.trace = trace, .event = event, .piece = piece};
 
 		if (piece->strange)
 			put_literal(&sink, piece->literal, piece->literal_bytes);

@@ -40,7 +40,8 @@ static bool index_entry_is_good(const struct trace *trace, const struct trace_in
 	uint64_t room = trace->bytes - end;
 
 	return entry->offset >= end && entry->offset - end <= room && header->trace_id == trace->trace_id &&
-	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX && chunk_cpu_is_good(header->kind, header->cpu) &&
+	       header->header_bytes >= sizeof(*header) && header->events <= TRACE_CHUNK_EVENTS_MAX &&
+	       chunk_cpu_is_good(header->kind, header->cpu) &&
 	       (uint64_t)header->header_bytes + header->packed_bytes <= room - (entry->offset - end);
 }
 
@@ -53,7 +54,8 @@ static bool is_about_chunks(uint16_t kind)
 static int table_damaged(struct trace *trace, const struct trace_index_entry *root)
 {
 	return trace_add_damage(trace, root->offset, (uint64_t)root->header.header_bytes + root->header.packed_bytes,
-				"offset %llu: the table of chunks is damaged; the index was read instead", (unsigned long long)root->offset);
+				"offset %llu: the table of chunks is damaged; the index was read instead",
+				(unsigned long long)root->offset);
 }
 
 /*
@@ -95,7 +97,8 @@ static bool index_chunk_is_good(const struct trace *trace, uint64_t at, struct t
 {
 	uint64_t payload;
 
-	if (chunk_header_read(trace, at, ret_header) || ret_header->kind != TRACE_CHUNK_INDEX || ret_header->compression != TRACE_COMPRESSION_NONE)
+	if (chunk_header_read(trace, at, ret_header) || ret_header->kind != TRACE_CHUNK_INDEX ||
+	    ret_header->compression != TRACE_COMPRESSION_NONE)
 		return false;
 	payload = at + ret_header->header_bytes;
 	return trace->bytes - payload >= ret_header->packed_bytes &&
@@ -133,7 +136,8 @@ const char *index_verify(const struct trace *trace)
 	struct trace_end_mark mark;
 	uint64_t at, idx = 0;
 
-	if (!trace->info.clean_end || trace->info.index_rebuilt || !end_mark_read(trace, trace->bytes - sizeof(mark), &mark))
+	if (!trace->info.clean_end || trace->info.index_rebuilt ||
+	    !end_mark_read(trace, trace->bytes - sizeof(mark), &mark))
 		return NULL;
 	at = mark.index_offset;
 	for (uint32_t i = 0; i < mark.nr_index_chunks; i++) {
@@ -151,7 +155,9 @@ const char *index_verify(const struct trace *trace)
 				return "it and the table differ";
 		}
 	}
-	return at + sizeof(mark) == trace->bytes && idx >= trace->nr_chunks ? NULL : "its list of chunks differs from the chunks of the file";
+	return at + sizeof(mark) == trace->bytes && idx >= trace->nr_chunks
+		       ? NULL
+		       : "its list of chunks differs from the chunks of the file";
 }
 
 static void forget_chunks(struct trace *trace, size_t nr_damages)
@@ -189,20 +195,23 @@ static bool are_entries(const struct trace *trace, uint64_t first, uint64_t seco
 	uint64_t offset, next, at = offsetof(struct trace_index_entry, header);
 	struct trace_chunk_header header, behind;
 
-	if (chunk_header_read(trace, first + at, &header) || header.trace_id != trace->trace_id || chunk_header_read(trace, second + at, &behind))
+	if (chunk_header_read(trace, first + at, &header) || header.trace_id != trace->trace_id ||
+	    chunk_header_read(trace, second + at, &behind))
 		return false;
 	offset = entry_offset(trace, first);
 	next = entry_offset(trace, second);
 	/* a failed write may have left bytes between the chunks */
-	return next > offset && next - offset >= (uint64_t)header.header_bytes + header.packed_bytes && next - offset <= 2ull * TRACE_RAW_MAX;
+	return next > offset && next - offset >= (uint64_t)header.header_bytes + header.packed_bytes &&
+	       next - offset <= 2ull * TRACE_RAW_MAX;
 }
 
 static bool index_begins(const struct trace *trace, uint64_t entry_at)
 {
 	struct trace_chunk_header header;
 
-	return entry_at >= sizeof(header) && !chunk_header_read(trace, entry_at - sizeof(header), &header) && header.kind == TRACE_CHUNK_INDEX &&
-	       header.header_bytes == sizeof(header) && header.trace_id == trace->trace_id;
+	return entry_at >= sizeof(header) && !chunk_header_read(trace, entry_at - sizeof(header), &header) &&
+	       header.kind == TRACE_CHUNK_INDEX && header.header_bytes == sizeof(header) &&
+	       header.trace_id == trace->trace_id;
 }
 
 /*
@@ -212,12 +221,14 @@ static bool index_begins(const struct trace *trace, uint64_t entry_at)
  */
 static bool is_copy_in_index(const struct trace *trace, uint64_t at, const struct trace_chunk_header *header)
 {
-	uint64_t entry_at = at - offsetof(struct trace_index_entry, header), stride = sizeof(struct trace_index_entry), original;
+	uint64_t entry_at = at - offsetof(struct trace_index_entry, header), stride = sizeof(struct trace_index_entry),
+		 original;
 
 	if (at < sizeof(original) || header->kind == TRACE_CHUNK_INDEX)
 		return false;
 	original = entry_offset(trace, entry_at);
-	return (original < at && memcmp(trace->data + original, header, sizeof(*header)) == 0) || are_entries(trace, entry_at, entry_at + stride) ||
+	return (original < at && memcmp(trace->data + original, header, sizeof(*header)) == 0) ||
+	       are_entries(trace, entry_at, entry_at + stride) ||
 	       (entry_at >= stride && are_entries(trace, entry_at - stride, entry_at)) || index_begins(trace, entry_at);
 }
 
@@ -231,7 +242,8 @@ static uint64_t resync(const struct trace *trace, uint64_t at, uint64_t stop)
 		if (!found)
 			break;
 		at = (uint64_t)(found - trace->data);
-		if (!chunk_header_read(trace, at, &header) && header.trace_id == trace->trace_id && !is_copy_in_index(trace, at, &header))
+		if (!chunk_header_read(trace, at, &header) && header.trace_id == trace->trace_id &&
+		    !is_copy_in_index(trace, at, &header))
 			return at;
 		at++;
 	}
@@ -251,13 +263,14 @@ static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const
 
 static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const char *reason)
 {
-	return trace_add_damage(trace, at, next - at, "offset %llu: %llu bytes cannot be used: %s", (unsigned long long)at,
-				(unsigned long long)(next - at), reason);
+	return trace_add_damage(trace, at, next - at, "offset %llu: %llu bytes cannot be used: %s",
+				(unsigned long long)at, (unsigned long long)(next - at), reason);
 }
 
 static bool is_small_index(const struct trace_chunk_header *header)
 {
-	return header->kind == TRACE_CHUNK_INDEX && header->packed_bytes <= TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);
+	return header->kind == TRACE_CHUNK_INDEX &&
+	       header->packed_bytes <= TRACE_INDEX_ENTRIES * sizeof(struct trace_index_entry);
 }
 
 /*
@@ -283,7 +296,8 @@ static bool is_whole(const struct trace *trace, uint64_t at, const struct trace_
 	end = payload + header->packed_bytes;
 	if (end == stop || !chunk_header_read(trace, end, &next))
 		return true;
-	return (is_small_index(header) || resync(trace, payload, end) == end) && XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
+	return (is_small_index(header) || resync(trace, payload, end) == end) &&
+	       XXH3_64bits(trace->data + payload, header->packed_bytes) == header->payload_checksum;
 }
 
 static int walk(struct trace *trace, uint64_t at)
@@ -330,7 +344,8 @@ static int walk(struct trace *trace, uint64_t at)
 static void adopt_trace_id(struct trace *trace, uint64_t at)
 {
 	while (at < trace->bytes) {
-		const unsigned char *found = memmem(trace->data + at, trace->bytes - at, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES);
+		const unsigned char *found = memmem(trace->data + at, trace->bytes - at, TRACE_CHUNK_MAGIC,
+						    TRACE_MAGIC_BYTES);
 		struct trace_chunk_header header;
 
 		if (!found)
@@ -351,8 +366,8 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 
 	if (!header_is_good)
 		adopt_trace_id(trace, first);
-	if (trace->bytes >= sizeof(mark) && end_mark_read(trace, trace->bytes - sizeof(mark), &mark) && mark.trace_id == trace->trace_id &&
-	    mark.index_offset <= trace->bytes - sizeof(mark)) {
+	if (trace->bytes >= sizeof(mark) && end_mark_read(trace, trace->bytes - sizeof(mark), &mark) &&
+	    mark.trace_id == trace->trace_id && mark.index_offset <= trace->bytes - sizeof(mark)) {
 		size_t nr_damages = trace->nr_damages;
 
 		trace->info.clean_end = trace->has_index = true;
@@ -364,9 +379,10 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 		if (error != -EBADMSG)
 			return error;
 		forget_chunks(trace, nr_damages);
-		error = trace_add_damage(trace, mark.index_offset, trace->bytes - sizeof(mark) - mark.index_offset,
-					 "offset %llu: the index of the trace is damaged; it was rebuilt from the chunks",
-					 (unsigned long long)mark.index_offset);
+		error = trace_add_damage(
+			trace, mark.index_offset, trace->bytes - sizeof(mark) - mark.index_offset,
+			"offset %llu: the index of the trace is damaged; it was rebuilt from the chunks",
+			(unsigned long long)mark.index_offset);
 		if (error)
 			return error;
 	}

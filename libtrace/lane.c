@@ -33,7 +33,8 @@ static uint8_t table_bits(uint32_t nr_rows)
 
 size_t lane_bytes(const struct lane *lane, size_t string_bytes)
 {
-	size_t nr = lane->nr_events, bytes = 8 * nr * lane->nr_words + round_up_8(4 * nr) + ((size_t)4 << table_bits(lane->nr_events));
+	size_t nr = lane->nr_events,
+	       bytes = 8 * nr * lane->nr_words + round_up_8(4 * nr) + ((size_t)4 << table_bits(lane->nr_events));
 
 	return bytes + (lane->has_string ? 16 * nr + round_up_8(string_bytes) : 0);
 }
@@ -73,8 +74,8 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 
 /* ---- rows ---- */
 
-static const uint64_t hash_keys[8] = { 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
-				       0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3 };
+static const uint64_t hash_keys[8] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93,
+				      0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3};
 
 /*
  * Hashes two words: the XOR of both halves of their 128-bit product, which depends on each bit of
@@ -115,10 +116,14 @@ static inline __attribute__((always_inline)) bool row_is(const uint64_t *row, co
 /* four words of a system call, or masks for them */
 typedef uint64_t words4 __attribute__((vector_size(32)));
 
-#define MASK(bits, bit) (-(uint64_t)((bits) >> (bit) & 1))
-#define MASKS(bits) { MASK(bits, 0), MASK(bits, 1), MASK(bits, 2), MASK(bits, 3) }
-static const words4 masks_of[16] = { MASKS(0), MASKS(1), MASKS(2),  MASKS(3),  MASKS(4),  MASKS(5),  MASKS(6),	MASKS(7),
-				     MASKS(8), MASKS(9), MASKS(10), MASKS(11), MASKS(12), MASKS(13), MASKS(14), MASKS(15) };
+#define MASK(bits, bit) (-(uint64_t)((bits) >> (bit)&1))
+#define MASKS(bits)                                                        \
+	{                                                                  \
+		MASK(bits, 0), MASK(bits, 1), MASK(bits, 2), MASK(bits, 3) \
+	}
+static const words4 masks_of[16] = {MASKS(0),  MASKS(1),  MASKS(2),  MASKS(3), MASKS(4),  MASKS(5),
+				    MASKS(6),  MASKS(7),  MASKS(8),  MASKS(9), MASKS(10), MASKS(11),
+				    MASKS(12), MASKS(13), MASKS(14), MASKS(15)};
 
 typedef uint64_t words2 __attribute__((vector_size(16)));
 typedef uint32_t halves8 __attribute__((vector_size(32)));
@@ -130,7 +135,8 @@ typedef uint32_t halves8 __attribute__((vector_size(32)));
  * Writes the four words from number @first on in the form that is kept: a kept word as it is, an
  * address only as NULL or not NULL, any other word as 0.
  */
-static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first, struct syscall_form form, words4 *ret_words)
+static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first,
+							     struct syscall_form form, words4 *ret_words)
 {
 	words4 words, are_there;
 
@@ -139,7 +145,8 @@ static inline __attribute__((always_inline)) void call_words(const unsigned char
 	*ret_words = (words & masks_of[form.kept >> first & 15]) | (are_there & masks_of[form.addresses >> first & 15]);
 }
 
-static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, size_t nr_words, const words4 *lower, const words4 *upper)
+static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, size_t nr_words, const words4 *lower,
+							  const words4 *upper)
 {
 	words4 row_lower, row_upper, differ;
 	words2 any;
@@ -151,14 +158,16 @@ static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, s
 	return !(any[0] | any[1]);
 }
 
-static const halves8 call_keys[2] = { { 0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xbf58476d, 0x94d049bb, 0xd6e8feb9 },
-				      { 0xa0761d65, 0xe7037ed1, 0x8ebc6af1, 0x589965cd, 0x133111eb, 0x1ce4e5b9, 0x4f2cdbb5, 0x2545f491 } };
+static const halves8 call_keys[2] = {
+	{0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1, 0xbf58476d, 0x94d049bb, 0xd6e8feb9},
+	{0xa0761d65, 0xe7037ed1, 0x8ebc6af1, 0x589965cd, 0x133111eb, 0x1ce4e5b9, 0x4f2cdbb5, 0x2545f491}};
 
 /*
  * Hashes a call: the sum of the products of both halves of each word, computed in vector registers.
  * The uppermost bits depend on each bit of the call.
  */
-static inline __attribute__((always_inline)) uint64_t call_hash(size_t nr_words, const words4 *lower, const words4 *upper)
+static inline __attribute__((always_inline)) uint64_t call_hash(size_t nr_words, const words4 *lower,
+								const words4 *upper)
 {
 	words4 products = (words4)((halves8)*lower * call_keys[0]);
 	words2 half;
@@ -215,7 +224,8 @@ static inline __attribute__((always_inline)) uint32_t row_added(struct lane *lan
 	return lane->nr_rows;
 }
 
-static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words, size_t nr_words)
+static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane, uint32_t slot, const uint64_t *words,
+							      size_t nr_words)
 {
 	memcpy(lane->rows + lane->nr_rows * nr_words, words, 8 * nr_words);
 	return row_added(lane, slot);
@@ -238,7 +248,8 @@ static inline __attribute__((always_inline)) void ask_early(const unsigned char 
  * time. That saves the hash, but is right for only half of the payloads in a real mix, and the
  * mispredictions cost more than it saves.
  */
-static inline __attribute__((always_inline)) void add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words)
+static inline __attribute__((always_inline)) void add(struct lane *lane, const unsigned char *records,
+						      const uint32_t *payloads, size_t nr, size_t nr_words)
 {
 	const uint64_t *rows = lane->rows;
 	uint32_t *table = lane->table, *next_row_of = lane->next_row_of, shift = 64u - lane->table_bits;
@@ -265,7 +276,8 @@ static inline __attribute__((always_inline)) void add(struct lane *lane, const u
  * Adds calls: sys_enter3 with four words, sys_enter6 with seven. A call is handled as two vectors
  * of four words, which overlap, and stays in registers.
  */
-static inline __attribute__((always_inline)) void add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, size_t nr_words,
+static inline __attribute__((always_inline)) void add_calls(struct lane *lane, const unsigned char *records,
+							    const uint32_t *payloads, size_t nr, size_t nr_words,
 							    const struct syscall_args *args)
 {
 	const uint64_t *rows = lane->rows;
@@ -298,10 +310,11 @@ static inline __attribute__((always_inline)) void add_calls(struct lane *lane, c
 }
 
 /* Each size has a function of its own, so that it can use all registers. */
-#define ADD(nr_words) \
-	TRACE_CLONES static void add_##nr_words(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr) \
-	{ \
-		add(lane, records, payloads, nr, nr_words); \
+#define ADD(nr_words)                                                                            \
+	TRACE_CLONES static void add_##nr_words(struct lane *lane, const unsigned char *records, \
+						const uint32_t *payloads, size_t nr)             \
+	{                                                                                        \
+		add(lane, records, payloads, nr, nr_words);                                      \
 	}
 ADD(1)
 ADD(2)
@@ -315,33 +328,38 @@ TRACE_CLONES static void add_any(struct lane *lane, const unsigned char *records
 	add(lane, records, payloads, nr, lane->nr_words);
 }
 
-TRACE_CLONES static void add_calls3(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
+TRACE_CLONES static void add_calls3(struct lane *lane, const unsigned char *records, const uint32_t *payloads,
+				    size_t nr, const struct syscall_args *args)
 {
 	add_calls(lane, records, payloads, nr, 4, args);
 }
 
-TRACE_CLONES static void add_calls6(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
+TRACE_CLONES static void add_calls6(struct lane *lane, const unsigned char *records, const uint32_t *payloads,
+				    size_t nr, const struct syscall_args *args)
 {
 	add_calls(lane, records, payloads, nr, 7, args);
 }
 
-_Static_assert(sizeof(struct trace_sys_enter3) == 4 * 8 && sizeof(struct trace_sys_enter6) == 7 * 8, "as add_calls() has it");
+_Static_assert(sizeof(struct trace_sys_enter3) == 4 * 8 && sizeof(struct trace_sys_enter6) == 7 * 8,
+	       "as add_calls() has it");
 
 void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr)
 {
-	static void (*const adds[])(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr) = { add_any, add_1, add_2, add_3,
-															      add_4, add_5, add_any, add_7 };
+	static void (*const adds[])(struct lane * lane, const unsigned char *records, const uint32_t *payloads,
+				    size_t nr) = {add_any, add_1, add_2, add_3, add_4, add_5, add_any, add_7};
 
 	(lane->nr_words < sizeof(adds) / sizeof(adds[0]) ? adds[lane->nr_words] : add_any)(lane, records, payloads, nr);
 }
 
-void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args)
+void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr,
+		    const struct syscall_args *args)
 {
 	lane->has_calls = true;
 	(lane->nr_words == 4 ? add_calls3 : add_calls6)(lane, records, payloads, nr, args);
 }
 
-static inline __attribute__((always_inline)) void add_string(struct lane *lane, const unsigned char *payload, size_t nr_words, size_t length, uint64_t hash)
+static inline __attribute__((always_inline)) void add_string(struct lane *lane, const unsigned char *payload,
+							     size_t nr_words, size_t length, uint64_t hash)
 {
 	uint64_t words[LANE_WORDS_MAX];
 	uint32_t mask = (1u << lane->table_bits) - 1, slot, row, upper;
@@ -350,7 +368,8 @@ static inline __attribute__((always_inline)) void add_string(struct lane *lane, 
 	hash += row_hash(words, nr_words);
 	upper = (uint32_t)(hash >> 32);
 	for (slot = (uint32_t)(hash >> (64 - lane->table_bits)); (row = lane->table[slot]); slot = (slot + 1) & mask)
-		if (lane->hashes[row - 1] == upper && row_is(lane->rows + (row - 1) * nr_words, words, nr_words) && lane->lengths[row - 1] == length &&
+		if (lane->hashes[row - 1] == upper && row_is(lane->rows + (row - 1) * nr_words, words, nr_words) &&
+		    lane->lengths[row - 1] == length &&
 		    !memcmp(lane->texts + lane->starts[row - 1], lane->next_text, length))
 			break;
 	if (!row) {
@@ -388,7 +407,8 @@ void lane_add_string(struct lane *lane, const unsigned char *payload, size_t len
 
 size_t lane_bound(const struct lane *lane)
 {
-	return (lane->nr_words + 1u) * column_bound(lane->nr_rows) + (size_t)lane_index_planes(lane->nr_rows) * lane->nr_events;
+	return (lane->nr_words + 1u) * column_bound(lane->nr_rows) +
+	       (size_t)lane_index_planes(lane->nr_rows) * lane->nr_events;
 }
 
 static void put_plane(unsigned char *restrict out, const uint32_t *restrict rows_of, size_t nr, unsigned int shift)

@@ -73,7 +73,8 @@ void lane_add(struct lane *lane, const unsigned char *records, const uint32_t *p
  * lane_add_calls() - the same for sys_enter3 or sys_enter6; keeps their arguments as syscall_args.h
  * says
  */
-void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr, const struct syscall_args *args);
+void lane_add_calls(struct lane *lane, const unsigned char *records, const uint32_t *payloads, size_t nr,
+		    const struct syscall_args *args);
 
 /**
  * lane_add_string() - add one event of a type with strings

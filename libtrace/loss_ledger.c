@@ -73,7 +73,7 @@ static struct ledger *ledger_find(struct follower *books, uint16_t kind, uint32_
 	if (!trace_array_grow((void **)&books->ledgers, books->nr, &books->room, sizeof(*books->ledgers)) ||
 	    !stream_map_put(&books->map, kind, stream, (uint32_t)books->nr))
 		return NULL;
-	books->ledgers[books->nr] = (struct ledger){ .stream = stream, .cpu = cpu, .kind = kind };
+	books->ledgers[books->nr] = (struct ledger){.stream = stream, .cpu = cpu, .kind = kind};
 	return &books->ledgers[books->nr++];
 }
 
@@ -86,20 +86,20 @@ static inline struct ledger *ledger_near(const struct follower *books, const str
 	return ledger && ledger->stream == entry->of.stream && ledger->kind == entry->of.kind ? ledger : NULL;
 }
 
-static int add_gap(struct follower *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns, uint64_t lost,
-		   enum trace_gap_cause cause)
+static int add_gap(struct follower *books, const struct ledger *ledger, uint64_t start_ns, uint64_t end_ns,
+		   uint64_t lost, enum trace_gap_cause cause)
 {
 	const struct trace *trace = books->trace;
 	bool is_of_cpu = !stream_is_of_program(ledger->stream) || ledger->cpu < trace->limit_cpus;
 
 	end_ns = end_ns < trace->limit_ns ? end_ns : trace->limit_ns;
 	start_ns = start_ns < trace->limit_ns ? start_ns : trace->limit_ns;
-	return trace_add_gap(books->trace, &(struct trace_gap){ .stream = ledger->stream,
-								 .cpu = is_of_cpu ? ledger->cpu : UINT32_MAX,
-								 .start_ns = start_ns,
-								 .end_ns = end_ns > start_ns ? end_ns : start_ns,
-								 .lost = lost,
-								 .cause = cause });
+	return trace_add_gap(books->trace, &(struct trace_gap){.stream = ledger->stream,
+							       .cpu = is_of_cpu ? ledger->cpu : UINT32_MAX,
+							       .start_ns = start_ns,
+							       .end_ns = end_ns > start_ns ? end_ns : start_ns,
+							       .lost = lost,
+							       .cause = cause});
 }
 
 static uint64_t positive(uint64_t a, uint64_t b)
@@ -111,8 +111,9 @@ static uint64_t positive(uint64_t a, uint64_t b)
 
 static enum trace_gap_cause declared_cause(const struct trace_chunk_header *header)
 {
-	return header->lost_cause == TRACE_GAP_OVERWRITTEN || header->lost_cause == TRACE_GAP_SUSPECT ?
-		       (enum trace_gap_cause)header->lost_cause : TRACE_GAP_DISCARDED;
+	return header->lost_cause == TRACE_GAP_OVERWRITTEN || header->lost_cause == TRACE_GAP_SUSPECT
+		       ? (enum trace_gap_cause)header->lost_cause
+		       : TRACE_GAP_DISCARDED;
 }
 
 static int gaps_before(struct follower *books, const struct ledger *ledger, const struct trace_chunk_header *header)
@@ -140,7 +141,8 @@ static int gaps_before(struct follower *books, const struct ledger *ledger, cons
 	return error;
 }
 
-static int gaps_within(struct follower *books, struct ledger *ledger, const struct chunk *chunk, const struct trace_chunk_header *header)
+static int gaps_within(struct follower *books, struct ledger *ledger, const struct chunk *chunk,
+		       const struct trace_chunk_header *header)
 {
 	const struct trace *trace = books->trace;
 	uint64_t missed_from = ledger->missed_ns ? ledger->missed_ns : trace->info.start_ns;
@@ -148,10 +150,11 @@ static int gaps_within(struct follower *books, struct ledger *ledger, const stru
 	int error = 0;
 
 	if (chunk->public.damaged)
-		error = add_gap(books, ledger, header->first_ns, header->last_ns, header->events, is_cut ? TRACE_GAP_CUT : TRACE_GAP_DAMAGED);
+		error = add_gap(books, ledger, header->first_ns, header->last_ns, header->events,
+				is_cut ? TRACE_GAP_CUT : TRACE_GAP_DAMAGED);
 	if (!error && header->missed) {
-		error = add_gap(books, ledger, missed_from < header->last_ns ? missed_from : header->last_ns, header->last_ns,
-				header->missed, TRACE_GAP_MISSED);
+		error = add_gap(books, ledger, missed_from < header->last_ns ? missed_from : header->last_ns,
+				header->last_ns, header->missed, TRACE_GAP_MISSED);
 		ledger->missed_ns = header->last_ns;
 	}
 	return error;
@@ -163,10 +166,12 @@ static int gaps_within(struct follower *books, struct ledger *ledger, const stru
  */
 static int gap_inside(struct follower *books, const struct ledger *ledger, uint64_t end_ns)
 {
-	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT) : 0;
+	return ledger->inside ? add_gap(books, ledger, ledger->inside_ns, end_ns, ledger->inside, TRACE_GAP_SUSPECT)
+			      : 0;
 }
 
-static uint64_t inside_begin(const struct follower *books, const struct ledger *ledger, const struct trace_chunk_header *header)
+static uint64_t inside_begin(const struct follower *books, const struct ledger *ledger,
+			     const struct trace_chunk_header *header)
 {
 	uint64_t before = ledger->started ? ledger->last_ns : books->trace->info.start_ns;
 
@@ -177,8 +182,11 @@ static int books_copy_found(struct follower *books, size_t idx, const struct chu
 {
 	int error = trace_spoil_chunk(books->trace, idx);
 
-	return error ? error : trace_add_damage(books->trace, chunk->public.offset, (uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
-				"offset %llu: this chunk repeats events of another chunk", (unsigned long long)chunk->public.offset);
+	return error ? error
+		     : trace_add_damage(books->trace, chunk->public.offset,
+					(uint64_t)chunk->public.packed_bytes + sizeof(struct trace_chunk_header),
+					"offset %llu: this chunk repeats events of another chunk",
+					(unsigned long long)chunk->public.offset);
 }
 
 /*
@@ -193,9 +201,10 @@ static int books_impossible_chunk(struct follower *books, size_t idx, const stru
 	if (chunk_is_spoiled(books->trace, idx))
 		return 0;
 	error = trace_spoil_chunk(books->trace, idx);
-	return error ? error : trace_add_damage(books->trace, chunk->public.offset, chunk->public.packed_bytes,
-						"offset %llu: stream %u declares more lost events than possible",
-						(unsigned long long)chunk->public.offset, chunk->public.stream);
+	return error ? error
+		     : trace_add_damage(books->trace, chunk->public.offset, chunk->public.packed_bytes,
+					"offset %llu: stream %u declares more lost events than possible",
+					(unsigned long long)chunk->public.offset, chunk->public.stream);
 }
 
 /*
@@ -204,8 +213,8 @@ static int books_impossible_chunk(struct follower *books, size_t idx, const stru
  */
 static inline bool books_chunk_follows(struct ledger *ledger, const struct table_entry *entry, bool is_spoiled)
 {
-	if (entry->of.flags & TRACE_TABLE_LOSS || is_spoiled || ledger->inside || entry->of.events_before != ledger->number ||
-	    entry->of.last_ns < entry->of.first_ns)
+	if (entry->of.flags & TRACE_TABLE_LOSS || is_spoiled || ledger->inside ||
+	    entry->of.events_before != ledger->number || entry->of.last_ns < entry->of.first_ns)
 		return false;
 	ledger->started = true;
 	ledger->cpu = entry->of.cpu;
@@ -252,12 +261,14 @@ static int books_chunk(struct follower *books, const struct table_entry *entry, 
 
 	if (!ledger)
 		return -ENOMEM;
-	return books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, idx)) ? 0 : books_odd_chunk(books, ledger, idx);
+	return books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, idx))
+		       ? 0
+		       : books_odd_chunk(books, ledger, idx);
 }
 
 /* ---- after the last chunk ---- */
 
-static const uint16_t stream_kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS };
+static const uint16_t stream_kinds[] = {TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS};
 
 /*
  * Adds the losses of one stream that its statistics declare and its chunks, of both kinds together,
@@ -265,7 +276,7 @@ static const uint16_t stream_kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EV
  */
 static int gaps_behind(struct follower *books, const struct trace_statistics_stream *disk)
 {
-	struct ledger sum = { .stream = disk->stream, .cpu = disk->cpu, .last_ns = books->trace->info.start_ns };
+	struct ledger sum = {.stream = disk->stream, .cpu = disk->cpu, .last_ns = books->trace->info.start_ns};
 	uint64_t end = books->trace->info.end_ns, declared, unwritten, inside, total, lost;
 	int error = 0;
 
@@ -294,13 +305,15 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 	inside = positive(disk->undecodable, sum.seen_undecodable);
 	lost = positive(disk->discarded + disk->overwritten, sum.seen_lost_before);
 	if (lost)
-		error = add_gap(books, &sum, sum.last_ns, end, lost, disk->discarded ? TRACE_GAP_DISCARDED : TRACE_GAP_OVERWRITTEN);
+		error = add_gap(books, &sum, sum.last_ns, end, lost,
+				disk->discarded ? TRACE_GAP_DISCARDED : TRACE_GAP_OVERWRITTEN);
 	if (!error && unwritten)
 		error = add_gap(books, &sum, sum.last_ns, end, unwritten, TRACE_GAP_UNWRITTEN);
 	if (!error && inside)
 		error = add_gap(books, &sum, sum.last_ns, end, inside, TRACE_GAP_SUSPECT);
 	if (!error && positive(total, declared + unwritten + inside))
-		error = add_gap(books, &sum, sum.last_ns, end, total - declared - unwritten - inside, TRACE_GAP_DAMAGED);
+		error = add_gap(books, &sum, sum.last_ns, end, total - declared - unwritten - inside,
+				TRACE_GAP_DAMAGED);
 	return error;
 }
 
@@ -311,7 +324,7 @@ static int gaps_behind(struct follower *books, const struct trace_statistics_str
 static int gaps_unknown(struct follower *books, enum trace_gap_cause cause)
 {
 	const struct trace *trace = books->trace;
-	struct ledger no_stream = { .stream = UINT32_MAX, .cpu = UINT32_MAX };
+	struct ledger no_stream = {.stream = UINT32_MAX, .cpu = UINT32_MAX};
 	int error = 0;
 
 	if (!books->nr)
@@ -351,7 +364,7 @@ static int streams_from_chunks(struct follower *books)
 	for (size_t i = 0; i < books->nr; i++) {
 		struct trace_stream_stats *stats = &trace->streams[trace->nr_streams++];
 
-		*stats = (struct trace_stream_stats){ .stream = books->ledgers[i].stream, .cpu = books->ledgers[i].cpu };
+		*stats = (struct trace_stream_stats){.stream = books->ledgers[i].stream, .cpu = books->ledgers[i].cpu};
 		stats->discarded = books->ledgers[i].seen_lost_before;
 		stats->attempted = books->ledgers[i].number;
 		stats->stored = stats->attempted - stats->discarded;
@@ -396,7 +409,9 @@ static struct order *books_order(const struct trace *trace, size_t *ret_nr)
 		const struct table_entry *entry = chunk_entry(trace, i);
 
 		if (is_of_stream(entry))
-			orders[nr++] = (struct order){ .number = entry->of.events_before, .stream = entry->of.stream, .idx = (uint32_t)i };
+			orders[nr++] = (struct order){.number = entry->of.events_before,
+						      .stream = entry->of.stream,
+						      .idx = (uint32_t)i};
 	}
 	if (orders)
 		qsort(orders, nr, sizeof(*orders), compare_order);
@@ -413,7 +428,8 @@ static int books_entries(struct follower *books, struct entries entries, size_t 
 
 		struct ledger *ledger = ledger_near(books, entry);
 
-		if (ledger && is_of_stream(entry) && books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, from + i)))
+		if (ledger && is_of_stream(entry) &&
+		    books_chunk_follows(ledger, entry, chunk_is_spoiled(books->trace, from + i)))
 			continue;
 		if (is_of_stream(entry))
 			error = books_chunk(books, entry, from + i);
@@ -441,7 +457,7 @@ void books_follow_again(struct trace *trace)
 {
 	free(trace->follower->ledgers);
 	stream_map_release(&trace->follower->map);
-	*trace->follower = (struct follower){ .trace = trace };
+	*trace->follower = (struct follower){.trace = trace};
 	trace->nr_followed = 0;
 	trace->nr_gaps = 0;
 }

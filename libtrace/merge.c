@@ -29,7 +29,8 @@ static size_t place_of(const struct merging *merging, size_t run)
 /* A run between @begin and @end, exclusive, that divides the keys about equally. */
 static size_t middle_of(const struct merging *merging, size_t begin, size_t end)
 {
-	size_t half = first_key(merging, begin) + (first_key(merging, end) - first_key(merging, begin)) / 2, low = begin + 1, high = end - 1;
+	size_t half = first_key(merging, begin) + (first_key(merging, end) - first_key(merging, begin)) / 2,
+	       low = begin + 1, high = end - 1;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -98,7 +99,8 @@ static void merge_two(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t 
  */
 static void merge_into(const struct merging *merging, size_t begin, size_t end, uint64_t *to, uint64_t *other)
 {
-	size_t first = first_key(merging, begin), nr = first_key(merging, end) - first, place = place_of(merging, begin), middle, nr_before;
+	size_t first = first_key(merging, begin), nr = first_key(merging, end) - first,
+	       place = place_of(merging, begin), middle, nr_before;
 
 	if (end - begin == 1) {
 		merging->write(merging->context, begin, to + place);
@@ -126,9 +128,10 @@ static bool grow(struct merge *merge, size_t room)
 	return true;
 }
 
-const uint64_t *merge_runs(struct merge *merge, const size_t *ends, size_t nr, merge_write_fn write, const void *context)
+const uint64_t *merge_runs(struct merge *merge, const size_t *ends, size_t nr, merge_write_fn write,
+			   const void *context)
 {
-	struct merging merging = { ends, write, context };
+	struct merging merging = {ends, write, context};
 
 	if (!grow(merge, ends[nr - 1] + nr))
 		return NULL;
@@ -140,5 +143,5 @@ void merge_release(struct merge *merge)
 {
 	free(merge->keys[0]);
 	free(merge->keys[1]);
-	*merge = (struct merge){ 0 };
+	*merge = (struct merge){0};
 }

@@ -34,7 +34,8 @@ typedef void (*merge_write_fn)(const void *context, size_t run, uint64_t *ret_ke
  * Returns ends[nr - 1] keys, followed by UINT64_MAX, borrowed until the next call. NULL: out of
  * memory.
  */
-const uint64_t *merge_runs(struct merge *merge, const size_t *ends, size_t nr, merge_write_fn write, const void *context);
+const uint64_t *merge_runs(struct merge *merge, const size_t *ends, size_t nr, merge_write_fn write,
+			   const void *context);
 
 void merge_release(struct merge *merge);
 

@@ -15,7 +15,7 @@ void output_init(struct output_stream *output, int fd)
 	struct stat stat;
 	bool append = fcntl(fd, F_GETFL) & O_APPEND;
 
-	*output = (struct output_stream){ .fd = fd, .begin = -1 };
+	*output = (struct output_stream){.fd = fd, .begin = -1};
 	if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
 		output->begin = append ? stat.st_size : lseek(fd, 0, SEEK_CUR);
 }
@@ -59,7 +59,7 @@ int output_write(struct output_stream *output, struct iovec *parts, int nr_parts
 			done += (uint64_t)bytes;
 			parts_advance(&parts, &nr_parts, (size_t)bytes);
 		} else if (errno == EAGAIN) {
-			poll(&(struct pollfd){ .fd = output->fd, .events = POLLOUT }, 1, -1);
+			poll(&(struct pollfd){.fd = output->fd, .events = POLLOUT}, 1, -1);
 		} else if (errno != EINTR) {
 			error = -errno;
 			output->bytes += output_take_back(output, done);

@@ -38,7 +38,7 @@
 #include <string.h>
 
 enum {
-	LANES_USUALLY = 2, /* bytes of lanes per byte of records, usually */
+	LANES_USUALLY = 2,  /* bytes of lanes per byte of records, usually */
 	PACKED_USUALLY = 3, /* bytes of records per byte of columns, usually */
 };
 
@@ -48,7 +48,7 @@ static void memory_release(struct packer_buffer *memory)
 {
 	if (!memory->is_ready)
 		free(memory->data);
-	*memory = (struct packer_buffer){ 0 };
+	*memory = (struct packer_buffer){0};
 }
 
 void *packer_memory(struct packer *packer, unsigned int which, size_t bytes)
@@ -89,7 +89,8 @@ static size_t texts_bytes(const struct packer *packer)
 
 static size_t block_bound(const struct packer *packer)
 {
-	size_t bytes = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) + packer->nr + times_bound(packer->nr);
+	size_t bytes = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) + packer->nr +
+		       times_bound(packer->nr);
 
 	for (uint32_t i = 0; i < packer->nr_types; i++)
 		bytes += sizeof(struct trace_columns_type) + lane_bound(lane_at(packer, i));
@@ -101,11 +102,12 @@ static unsigned char *put_types(unsigned char *at, const struct packer *packer)
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
 		const struct lane *lane = lane_at(packer, i);
 		bool repeats = lane->nr_rows < lane->nr_events;
-		struct trace_columns_type type = { .id = packer->found[i].type->id,
-						   .words = lane->nr_words,
-						   .flags = (lane->has_string ? TRACE_COLUMNS_STRING : 0) | (repeats ? TRACE_COLUMNS_INDEXES : 0),
-						   .events = lane->nr_events,
-						   .payloads = lane->nr_rows };
+		struct trace_columns_type type = {.id = packer->found[i].type->id,
+						  .words = lane->nr_words,
+						  .flags = (lane->has_string ? TRACE_COLUMNS_STRING : 0) |
+							   (repeats ? TRACE_COLUMNS_INDEXES : 0),
+						  .events = lane->nr_events,
+						  .payloads = lane->nr_rows};
 
 		at = mempcpy(at, &type, sizeof(type));
 	}
@@ -154,7 +156,7 @@ static struct trace_packed *packed_new(struct packing *packing, size_t most)
 		packed = malloc(sizeof(*packed) + room);
 	}
 	if (packed)
-		*packed = (struct trace_packed){ .room = room };
+		*packed = (struct trace_packed){.room = room};
 	return packed;
 }
 
@@ -178,8 +180,15 @@ void packing_recycle(struct packing *packing, struct trace_packed *packed)
 
 static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 {
-	struct trace_columns_header head = { .events = (uint32_t)packer->nr, .nr_types = packer->nr_types, .first_ns = first_ns, .string_bytes = (uint32_t)texts_bytes(packer) };
-	struct times_block times_block = { .times = packer->times, .places = packer->ids, .n = packer->nr, .nr_types = packer->nr_types, .scratch = packer->scratch };
+	struct trace_columns_header head = {.events = (uint32_t)packer->nr,
+					    .nr_types = packer->nr_types,
+					    .first_ns = first_ns,
+					    .string_bytes = (uint32_t)texts_bytes(packer)};
+	struct times_block times_block = {.times = packer->times,
+					  .places = packer->ids,
+					  .n = packer->nr,
+					  .nr_types = packer->nr_types,
+					  .scratch = packer->scratch};
 	struct trace_packed *packed = packed_new(packer->packing, block_bound(packer));
 	unsigned char *times_at, *codes_at, *end;
 	struct trace_columns_times times;
@@ -227,7 +236,8 @@ static struct trace_packed *pack_empty(void)
 static struct trace_packed *pack_columns(struct packer *packer)
 {
 	struct trace_packed *packed;
-	uint64_t first_ns = packer->source->base_ns + packer->times[0], last_ns = packer->source->base_ns + packer->times[packer->nr - 1];
+	uint64_t first_ns = packer->source->base_ns + packer->times[0],
+		 last_ns = packer->source->base_ns + packer->times[packer->nr - 1];
 
 	if (!packer_deal(packer))
 		return NULL;
@@ -308,7 +318,7 @@ static struct trace_packed *pack_all(struct packer *packer)
 
 void packing_init(struct packing *packing)
 {
-	*packing = (struct packing){ 0 };
+	*packing = (struct packing){0};
 	syscall_args_init(&packing->args);
 	pthread_mutex_init(&packing->lock, NULL);
 	pthread_mutex_init(&packing->clock.lock, NULL);
@@ -372,7 +382,7 @@ static bool packer_reserve(struct packer *packer)
  */
 static void packer_prepare(struct packing *packing, struct packer *packer, size_t block_bytes)
 {
-	struct trace_source source = { .bytes = block_bytes };
+	struct trace_source source = {.bytes = block_bytes};
 	size_t bytes = 0;
 	unsigned char *at;
 
@@ -387,7 +397,7 @@ static void packer_prepare(struct packing *packing, struct packer *packer, size_
 		size_t room = packer->memory[i].room;
 
 		memory_release(&packer->memory[i]);
-		packer->memory[i] = (struct packer_buffer){ .data = at, .room = room, .is_ready = true };
+		packer->memory[i] = (struct packer_buffer){.data = at, .room = room, .is_ready = true};
 		at += (room + 63) & ~(size_t)63;
 	}
 }
@@ -410,15 +420,18 @@ void packing_prepare(struct packing *packing, size_t block_bytes)
 		packing_recycle(packing, spares[i]);
 }
 
-struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema, const struct trace_source *source,
-				  struct trace_error *ret_error)
+struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema,
+				  const struct trace_source *source, struct trace_error *ret_error)
 {
 	struct packer *packer;
 	struct trace_packed *packed = NULL;
 
-	if (source->bytes > TRACE_RAW_MAX || (source->kind != TRACE_CHUNK_EVENTS && source->kind != TRACE_CHUNK_START_STATE)) {
-		error_set(ret_error, -EINVAL, "a block of %zu bytes and kind %u cannot be packed: at most %u bytes of events or start state",
-			  source->bytes, source->kind, TRACE_RAW_MAX);
+	if (source->bytes > TRACE_RAW_MAX ||
+	    (source->kind != TRACE_CHUNK_EVENTS && source->kind != TRACE_CHUNK_START_STATE)) {
+		error_set(
+			ret_error, -EINVAL,
+			"a block of %zu bytes and kind %u cannot be packed: at most %u bytes of events or start state",
+			source->bytes, source->kind, TRACE_RAW_MAX);
 		return NULL;
 	}
 	packer = packer_take(packing);

@@ -43,11 +43,11 @@ enum {
 struct packing {
 	struct clock_model clock;
 	struct syscall_args args;
-	pthread_mutex_t lock; /* guards the fields below */
+	pthread_mutex_t lock;	     /* guards the fields below */
 	struct trace_packed *spares; /* owned */
 	unsigned int nr_spares;
 	struct packer *free; /* owned; as many as threads have ever packed concurrently */
-	void *ready; /* owned; memory of the first packer, if packing_prepare() was called */
+	void *ready;	     /* owned; memory of the first packer, if packing_prepare() was called */
 };
 void packing_init(struct packing *packing);
 void packing_release(struct packing *packing);
@@ -65,7 +65,7 @@ void packing_recycle(struct packing *packing, struct trace_packed *packed);
  * packing_pack() - trace_writer_pack(), without the writer. Any thread
  * @schema: the types of programs, for schema_type()
  */
-struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema, const struct trace_source *source,
-				  struct trace_error *ret_error);
+struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema,
+				  const struct trace_source *source, struct trace_error *ret_error);
 
 #endif

@@ -19,10 +19,10 @@ static bool deal_prepare(struct packer *packer)
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
 		const struct found *found = &packer->found[i];
 
-		packer->lanes[found->slot] = (struct lane){ .nr_events = found->count,
-							    .nr_rows = packer->lanes[found->slot].nr_rows,
-							    .nr_words = (uint8_t)(found->type->fixed_bytes / 8),
-							    .has_string = found->type->has_string };
+		packer->lanes[found->slot] = (struct lane){.nr_events = found->count,
+							   .nr_rows = packer->lanes[found->slot].nr_rows,
+							   .nr_words = (uint8_t)(found->type->fixed_bytes / 8),
+							   .has_string = found->type->has_string};
 		bytes += lane_bytes(&packer->lanes[found->slot], found->string_room);
 	}
 	at = packer_memory(packer, MEMORY_LANES, bytes);
@@ -42,7 +42,8 @@ static bool deal_prepare(struct packer *packer)
  * SECURITY: a hostile program may have changed the text since the scan. Only the copied bytes
  * count, and they fit the room that the scan computed, which is a multiple of a word.
  */
-static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end, uint64_t *ret_hash)
+static size_t deal_text(const struct lane *lane, const unsigned char *text, const unsigned char *end,
+			uint64_t *ret_hash)
 {
 	size_t room = (size_t)(lane->end_text - lane->next_text);
 	uint64_t hash = 0, factor = 0x9e3779b97f4a7c15, word, nul; /* like row_hash(): no product depends on another */
@@ -65,7 +66,8 @@ static size_t deal_text(const struct lane *lane, const unsigned char *text, cons
 }
 
 /* The same for the data that the fields of a program's record refer to. */
-static size_t deal_tail(const struct lane *lane, const struct user_slot *user, const unsigned char *payload, const unsigned char *end, uint64_t *ret_hash)
+static size_t deal_tail(const struct lane *lane, const struct user_slot *user, const unsigned char *payload,
+			const unsigned char *end, uint64_t *ret_hash)
 {
 	const unsigned char *tail = payload + 8 * (size_t)lane->nr_words;
 	size_t room = (size_t)(lane->end_text - lane->next_text);
@@ -78,12 +80,15 @@ static size_t deal_tail(const struct lane *lane, const struct user_slot *user, c
 	return (size_t)length;
 }
 
-static void deal_strings(struct lane *lane, const struct user_slot *user, const unsigned char *records, const unsigned char *end, const uint32_t *payloads, size_t nr)
+static void deal_strings(struct lane *lane, const struct user_slot *user, const unsigned char *records,
+			 const unsigned char *end, const uint32_t *payloads, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		const unsigned char *payload = records + 8 * (size_t)payloads[i], *ahead = records + 8 * (size_t)payloads[i + TEXTS_AHEAD < nr ? i + TEXTS_AHEAD : i];
+		const unsigned char *payload = records + 8 * (size_t)payloads[i],
+				    *ahead = records + 8 * (size_t)payloads[i + TEXTS_AHEAD < nr ? i + TEXTS_AHEAD : i];
 		uint64_t hash;
-		size_t length = user ? deal_tail(lane, user, payload, end, &hash) : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end, &hash);
+		size_t length = user ? deal_tail(lane, user, payload, end, &hash)
+				     : deal_text(lane, payload + 8 * (size_t)lane->nr_words, end, &hash);
 
 		__builtin_prefetch(ahead); /* like lane_add() */
 		__builtin_prefetch(ahead + 64);

@@ -7,7 +7,7 @@
 #include <trace/user_memory.h>
 
 enum {
-	NEXT_CHUNK = 256, /* instead of a place */
+	NEXT_CHUNK = 256,   /* instead of a place */
 	AHEAD_BYTES = 2048, /* prefetch distance: another CPU has written the records */
 	NR_CALL_KINDS = TRACE_EV_sys_enter6 - TRACE_EV_sys_enter + 1,
 	/*
@@ -22,7 +22,7 @@ enum {
 
 static void user_slot_init(struct user_slot *user, const struct trace_event_type *type)
 {
-	*user = (struct user_slot){ .type = type };
+	*user = (struct user_slot){.type = type};
 	for (size_t i = 0; i < type->nr_fields && user->nr_references < MAX_REFERENCES; i++)
 		if (field_is_reference(&type->fields[i]))
 			user->references[user->nr_references++] = type->fields[i].offset;
@@ -82,8 +82,8 @@ int packer_tail_length(const struct user_slot *user, const unsigned char *payloa
 	return (int)(end - user->type->fixed_bytes);
 }
 
-static bool record_is_good(const struct packer *packer, uint32_t slot, const struct trace_event_type *type, const unsigned char *payload,
-			   size_t bytes)
+static bool record_is_good(const struct packer *packer, uint32_t slot, const struct trace_event_type *type,
+			   const unsigned char *payload, size_t bytes)
 {
 	if (!type || bytes < type->fixed_bytes)
 		return false;
@@ -107,7 +107,7 @@ static uint32_t place_add(struct packer *packer, uint32_t slot, const struct tra
 {
 	struct found *found = &packer->found[packer->nr_types];
 
-	*found = (struct found){ .slot = slot, .type = type, .list = packer->nr_lists };
+	*found = (struct found){.slot = slot, .type = type, .list = packer->nr_lists};
 	packer->list_ends[packer->nr_types] = list_new(packer);
 	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
 		found->user = &packer->user[slot - TRACE_EV_MAX];
@@ -163,12 +163,15 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
 	size_t before = (words - 1) * sizeof(uint64_t), path_bytes = sizeof(struct trace_sys_path);
 	bool has_path = is_path_call(id);
 
-	if (has_path ? bytes < before + path_bytes || !string_ends(payload + before + path_bytes, bytes - before - path_bytes) : bytes < before) {
+	if (has_path ? bytes < before + path_bytes ||
+			       !string_ends(payload + before + path_bytes, bytes - before - path_bytes)
+		     : bytes < before) {
 		packer->undecodable += 1 + has_path + call_has_exit(id);
 		return NO_PLACE;
 	}
 	if (has_path)
-		packer->found[place_of(packer, TRACE_EV_sys_path)].string_room += (uint32_t)(bytes - before - path_bytes);
+		packer->found[place_of(packer, TRACE_EV_sys_path)].string_room +=
+			(uint32_t)(bytes - before - path_bytes);
 	else
 		packer->min_words[id] = (uint16_t)words;
 	if (call_has_exit(id))
@@ -180,7 +183,8 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
  * The place of a record that may be the first of its type, have a string, be padding or be bad.
  * Returns NO_PLACE when the record has none, NEXT_CHUNK when it does not fit this chunk.
  */
-static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint32_t id, const unsigned char *payload,
+						     size_t bytes)
 {
 	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id), place;
 	const struct trace_event_type *type;
@@ -234,10 +238,12 @@ static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t
  * Add the events of a record with a path, which begins at word @at. They may be earlier than other
  * events. Returns the new number of events.
  */
-static __attribute__((noinline)) size_t scan_path_call(struct packer *packer, size_t nr, size_t at, uint32_t id, uint32_t time, uint32_t latest)
+static __attribute__((noinline)) size_t scan_path_call(struct packer *packer, size_t nr, size_t at, uint32_t id,
+						       uint32_t time, uint32_t latest)
 {
 	const unsigned char *record = packer->source->records + at * 8;
-	const uint32_t events[] = { call_event(id), TRACE_EV_sys_path, TRACE_EV_sys_exit }, words[] = { CALL_ENTRY_WORD, call_path_word(id), CALL_EXIT_WORD };
+	const uint32_t events[] = {call_event(id), TRACE_EV_sys_path, TRACE_EV_sys_exit},
+		       words[] = {CALL_ENTRY_WORD, call_path_word(id), CALL_EXIT_WORD};
 	uint32_t elapsed;
 
 	memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));

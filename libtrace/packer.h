@@ -14,7 +14,7 @@
 
 enum {
 	NR_SLOTS = 512,
-	MAX_TYPES = 255,	/* per chunk */
+	MAX_TYPES = 255, /* per chunk */
 	NO_PLACE = 255,
 	LIST_ENTRIES = 128,	/* per piece of a list */
 	MAX_REFERENCES = 32,	/* per type; more are not followed */

@@ -27,9 +27,9 @@ bool plausible_chunk(const struct trace_chunk_header *header)
 
 bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t end_ns, uint32_t nr_cpus)
 {
-	const uint64_t recorded[] = { stream->stored, stream->discarded, stream->overwritten, stream->missed,
-				      stream->filtered };
-	const uint64_t written[] = { stream->written, stream->lost_write, stream->undecodable, stream->lost_before };
+	const uint64_t recorded[] = {stream->stored, stream->discarded, stream->overwritten, stream->missed,
+				     stream->filtered};
+	const uint64_t written[] = {stream->written, stream->lost_write, stream->undecodable, stream->lost_before};
 	uint64_t most = plausible_max(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
 
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
@@ -78,11 +78,13 @@ static int refuse_chunk(struct trace *trace, size_t idx, const struct trace_tabl
 		return error;
 	if (of->last_ns > end_ns)
 		return trace_add_damage(trace, of->offset, of->packed_bytes,
-					"offset %llu: stream %u, of a program, has events at %llu ns, but the recording ended at %llu ns", (ull)of->offset,
-					of->stream, (ull)of->last_ns, (ull)end_ns);
-	return trace_add_damage(trace, of->offset, of->packed_bytes,
-				"offset %llu: stream %u, of a program, has events of CPU %u, which the machine does not have",
-				(ull)of->offset, of->stream, of->cpu);
+					"offset %llu: stream %u, of a program, has events at %llu ns, but the "
+					"recording ended at %llu ns",
+					(ull)of->offset, of->stream, (ull)of->last_ns, (ull)end_ns);
+	return trace_add_damage(
+		trace, of->offset, of->packed_bytes,
+		"offset %llu: stream %u, of a program, has events of CPU %u, which the machine does not have",
+		(ull)of->offset, of->stream, of->cpu);
 }
 
 /* Rarely needed: walk all chunks, refuse the impossible ones and sum up the others again. */
@@ -117,9 +119,10 @@ static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
 		if (!stream_is_of_program(stream->stream) || stream->cpu >= TRACE_CPUS_MAX)
 			continue;
 		if (stream->cpu >= nr_cpus)
-			error = trace_add_damage(trace, trace->statistics_at, 0,
-						 "offset %llu: stream %u, of a program, is of CPU %u, which the machine does not have",
-						 (unsigned long long)trace->statistics_at, stream->stream, stream->cpu);
+			error = trace_add_damage(
+				trace, trace->statistics_at, 0,
+				"offset %llu: stream %u, of a program, is of CPU %u, which the machine does not have",
+				(unsigned long long)trace->statistics_at, stream->stream, stream->cpu);
 		else if (stream->cpu >= trace->user_nr_cpus)
 			trace->user_nr_cpus = stream->cpu + 1;
 	}

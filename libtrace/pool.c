@@ -88,7 +88,8 @@ static size_t size_bytes(unsigned int size)
 
 static unsigned int size_of(size_t bytes)
 {
-	unsigned int bits = bytes >> MIN_BITS ? 63u - (unsigned int)__builtin_clzll(bytes) - MIN_BITS : 0, size = bits * STEPS;
+	unsigned int bits = bytes >> MIN_BITS ? 63u - (unsigned int)__builtin_clzll(bytes) - MIN_BITS : 0,
+		     size = bits * STEPS;
 
 	while (size_bytes(size) < bytes)
 		size++;

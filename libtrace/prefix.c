@@ -94,7 +94,7 @@ void prefix_lengths(const uint32_t *counts, size_t nr_symbols, uint8_t *ret_leng
 {
 	uint64_t sorted[PREFIX_SYMBOLS];
 	struct node nodes[2 * PREFIX_SYMBOLS];
-	uint32_t of_length[PREFIX_MAX_BITS + 1] = { 0 };
+	uint32_t of_length[PREFIX_MAX_BITS + 1] = {0};
 	size_t nr = sort_symbols(counts, nr_symbols, sorted), at;
 
 	memset(ret_lengths, 0, nr_symbols);
@@ -112,7 +112,7 @@ void prefix_lengths(const uint32_t *counts, size_t nr_symbols, uint8_t *ret_leng
 
 void prefix_codes(const uint8_t *lengths, size_t nr_symbols, uint16_t *ret_codes)
 {
-	uint32_t of_length[PREFIX_MAX_BITS + 2] = { 0 }, next[PREFIX_MAX_BITS + 2] = { 0 };
+	uint32_t of_length[PREFIX_MAX_BITS + 2] = {0}, next[PREFIX_MAX_BITS + 2] = {0};
 
 	for (size_t symbol = 0; symbol < nr_symbols; symbol++)
 		of_length[lengths[symbol]]++;

@@ -71,7 +71,8 @@ static int file_header_damaged(struct trace *trace, uint64_t *ret_first, struct 
 	if (!has_chunk_somewhere(trace, ret_first))
 		return error_set(ret_error, -EINVAL, "%s: is not a trace of this toolkit", trace->path);
 	trace->info.version_major = TRACE_FORMAT_MAJOR;
-	return trace_add_damage(trace, 0, *ret_first, "offset 0: the header of the file is damaged; the recording's start is unknown");
+	return trace_add_damage(trace, 0, *ret_first,
+				"offset 0: the header of the file is damaged; the recording's start is unknown");
 }
 
 static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_good, struct trace_error *ret_error)
@@ -90,9 +91,11 @@ static int file_header_read(struct trace *trace, uint64_t *ret_first, bool *ret_
 	if (XXH3_64bits(trace->data, header.header_bytes - sizeof(checksum)) != checksum)
 		return file_header_damaged(trace, ret_first, ret_error);
 	if (header.version_major != TRACE_FORMAT_MAJOR)
-		return error_set(ret_error, -ENOTSUP, "%s: is a trace of format %u.%u, this program reads %u: use %s version of it, or record again",
-				 trace->path, header.version_major, header.version_minor, TRACE_FORMAT_MAJOR,
-				 header.version_major > TRACE_FORMAT_MAJOR ? "a newer" : "an earlier");
+		return error_set(
+			ret_error, -ENOTSUP,
+			"%s: is a trace of format %u.%u, this program reads %u: use %s version of it, or record again",
+			trace->path, header.version_major, header.version_minor, TRACE_FORMAT_MAJOR,
+			header.version_major > TRACE_FORMAT_MAJOR ? "a newer" : "an earlier");
 	trace->info.version_major = header.version_major;
 	trace->info.version_minor = header.version_minor;
 	trace->info.start_ns = header.start_ns;
@@ -118,17 +121,16 @@ static int load_clocks(struct trace *trace, const unsigned char *raw, size_t byt
 		struct trace_clock_entry entry;
 
 		memcpy(&entry, raw + i * sizeof(entry), sizeof(entry));
-		clocks[trace->nr_clocks++] = (struct trace_clock){ entry.monotonic_ns, entry.realtime_ns, entry.tsc };
+		clocks[trace->nr_clocks++] = (struct trace_clock){entry.monotonic_ns, entry.realtime_ns, entry.tsc};
 	}
 	return 0;
 }
 
 /* The file's statistics of a stream begin with those of the recorder; the writer's follow. */
-#define SAME_PLACE(field)                                                                              \
-	static_assert(offsetof(struct trace_statistics_stream, field) ==                               \
-				      offsetof(struct trace_stream_stats, field) &&                    \
-			      sizeof(((struct trace_statistics_stream *)0)->field) ==                  \
-				      sizeof(((struct trace_stream_stats *)0)->field),                 \
+#define SAME_PLACE(field)                                                                                              \
+	static_assert(offsetof(struct trace_statistics_stream, field) == offsetof(struct trace_stream_stats, field) && \
+			      sizeof(((struct trace_statistics_stream *)0)->field) ==                                  \
+				      sizeof(((struct trace_stream_stats *)0)->field),                                 \
 		      "the file and the reader have " #field " at the same place")
 SAME_PLACE(stream);
 SAME_PLACE(cpu);
@@ -144,14 +146,14 @@ static_assert(offsetof(struct trace_statistics_stream, written) == sizeof(struct
 
 static struct trace_stream_stats stats_from_disk(const struct trace_statistics_stream *disk)
 {
-	return (struct trace_stream_stats){ .stream = disk->stream,
-					    .cpu = disk->cpu,
-					    .stored = disk->stored,
-					    .discarded = disk->discarded,
-					    .overwritten = disk->overwritten,
-					    .missed = disk->missed,
-					    .filtered = disk->filtered,
-					    .attempted = disk->attempted };
+	return (struct trace_stream_stats){.stream = disk->stream,
+					   .cpu = disk->cpu,
+					   .stored = disk->stored,
+					   .discarded = disk->discarded,
+					   .overwritten = disk->overwritten,
+					   .missed = disk->missed,
+					   .filtered = disk->filtered,
+					   .attempted = disk->attempted};
 }
 
 /**
@@ -184,7 +186,7 @@ static int statistics_finish(struct trace *trace, struct statistics *statistics,
 	trace->streams = streams;
 	trace->nr_streams = statistics->nr;
 	trace->info.end_ns = end_ns;
-	*statistics = (struct statistics){ 0 };
+	*statistics = (struct statistics){0};
 	return 0;
 }
 
@@ -209,7 +211,8 @@ static bool statistics_reserve(struct statistics *statistics, size_t more)
  * SECURITY: a chunk with a continued list must be uncompressed, so a small file cannot have an
  * unlimited number of streams.
  */
-static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk, const unsigned char *raw)
+static int load_statistics(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *chunk,
+			   const unsigned char *raw)
 {
 	bool has_more = chunk->flags & TRACE_CHUNK_FLAG_MORE;
 	struct trace_statistics_header header;
@@ -217,20 +220,24 @@ static int load_statistics(struct trace *trace, struct statistics *statistics, c
 
 	if (!chunk->seq)
 		statistics->nr = 0;
-	if (chunk->seq != statistics->nr || chunk->raw_bytes < sizeof(header) || (has_more && chunk->compression != TRACE_COMPRESSION_NONE))
+	if (chunk->seq != statistics->nr || chunk->raw_bytes < sizeof(header) ||
+	    (has_more && chunk->compression != TRACE_COMPRESSION_NONE))
 		return -EBADMSG;
 	memcpy(&header, raw, sizeof(header));
-	if (header.stream_bytes < sizeof(*statistics->streams) || __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
+	if (header.stream_bytes < sizeof(*statistics->streams) ||
+	    __builtin_mul_overflow((size_t)header.nr_streams, header.stream_bytes, &needed) ||
 	    needed > chunk->raw_bytes - sizeof(header))
 		return -EBADMSG;
 	if (!statistics_reserve(statistics, header.nr_streams))
 		return -ENOMEM;
 	for (size_t i = 0; i < header.nr_streams; i++)
-		memcpy(&statistics->streams[statistics->nr++], raw + sizeof(header) + i * header.stream_bytes, sizeof(*statistics->streams));
+		memcpy(&statistics->streams[statistics->nr++], raw + sizeof(header) + i * header.stream_bytes,
+		       sizeof(*statistics->streams));
 	return has_more ? 0 : statistics_finish(trace, statistics, header.end_ns);
 }
 
-static int load_one(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *header, const unsigned char *raw)
+static int load_one(struct trace *trace, struct statistics *statistics, const struct trace_chunk_header *header,
+		    const unsigned char *raw)
 {
 	switch (header->kind) {
 	case TRACE_CHUNK_SCHEMA:
@@ -250,14 +257,16 @@ static int metadata_damaged(struct trace *trace, size_t idx, const struct trace_
 {
 	int error = trace_spoil_chunk(trace, idx);
 
-	return error ? error : trace_add_damage(trace, chunk->offset, chunk->packed_bytes, "offset %llu: a chunk of kind %u is damaged: %s",
-						(unsigned long long)chunk->offset, chunk->kind, reason);
+	return error ? error
+		     : trace_add_damage(trace, chunk->offset, chunk->packed_bytes,
+					"offset %llu: a chunk of kind %u is damaged: %s",
+					(unsigned long long)chunk->offset, chunk->kind, reason);
 }
 
 static int load_metadata(struct trace *trace)
 {
-	struct unpacker unpacker = { 0 };
-	struct statistics statistics = { 0 };
+	struct unpacker unpacker = {0};
+	struct statistics statistics = {0};
 	uint64_t bytes = 0;
 	int error = 0;
 
@@ -272,7 +281,9 @@ static int load_metadata(struct trace *trace)
 			continue;
 		bytes += chunk.public.raw_bytes;
 		reason = "with it the file has more names and types than a recorder can write into a file of its size";
-		error = is_beyond(&limit_metadata, trace, bytes) ? -EBADMSG : chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
+		error = is_beyond(&limit_metadata, trace, bytes)
+				? -EBADMSG
+				: chunk_payload(trace, &chunk, &unpacker, &header, &raw, &reason);
 		if (!error) {
 			reason = "its content is invalid";
 			error = load_one(trace, &statistics, &header, raw);
@@ -283,7 +294,9 @@ static int load_metadata(struct trace *trace)
 			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
 	}
 	if (!error && statistics.nr && !trace->books)
-		error = trace_add_damage(trace, trace->bytes, 0, "the statistics of its streams are incomplete: the number of events lost after the last chunks is unknown");
+		error = trace_add_damage(trace, trace->bytes, 0,
+					 "the statistics of its streams are incomplete: the number of events lost "
+					 "after the last chunks is unknown");
 	free(statistics.streams);
 	unpacker_release(&unpacker);
 	return error ? error : string_table_sort(&trace->strings);
@@ -367,7 +380,8 @@ static void whole_load(struct trace *trace)
 		const struct trace_gap *gap = &trace->gaps[i];
 		bool is_of_cpu = gap->stream < 2 * info->nr_cpus && gap->stream % 2 == 0;
 
-		if (gap->cause == TRACE_GAP_OVERWRITTEN && is_of_cpu && gap->start_ns <= info->start_ns && gap->end_ns < info->end_ns && gap->end_ns > info->complete_from_ns)
+		if (gap->cause == TRACE_GAP_OVERWRITTEN && is_of_cpu && gap->start_ns <= info->start_ns &&
+		    gap->end_ns < info->end_ns && gap->end_ns > info->complete_from_ns)
 			info->complete_from_ns = gap->end_ns;
 	}
 }
@@ -534,7 +548,8 @@ const struct trace_gap *trace_get_gap(const struct trace *trace, size_t idx)
 
 bool trace_gap_is_older(const struct trace *trace, const struct trace_gap *gap)
 {
-	return gap->end_ns <= trace->info.complete_from_ns && (gap->cause == TRACE_GAP_OVERWRITTEN || trace->info.complete_from_ns > trace->info.start_ns);
+	return gap->end_ns <= trace->info.complete_from_ns &&
+	       (gap->cause == TRACE_GAP_OVERWRITTEN || trace->info.complete_from_ns > trace->info.start_ns);
 }
 
 size_t trace_nr_damages(const struct trace *trace)

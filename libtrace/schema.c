@@ -10,10 +10,10 @@
 
 static const char *const kind_names[TRACE_NR_KINDS] = {
 #define KIND(name) [TRACE_KIND_##name] = #name
-	KIND(DEC), KIND(HEX), KIND(NS), KIND(TID), KIND(CPU), KIND(BOOL), KIND(SYSCALL), KIND(RESULT),
-	KIND(IRQ), KIND(SOFTIRQ), KIND(VECTOR), KIND(STATE), KIND(CONTEXT), KIND(DEV), KIND(MODE), KIND(SIGNAL),
-	KIND(FAMILY), KIND(PORT), KIND(ADDR), KIND(EVENT), KIND(COMM), KIND(PATH), KIND(TEXT), KIND(PAD),
-	KIND(FLOAT), KIND(CHAR), KIND(STRING), KIND(BYTES),
+	KIND(DEC),    KIND(HEX),    KIND(NS),	   KIND(TID),	 KIND(CPU),   KIND(BOOL),    KIND(SYSCALL),
+	KIND(RESULT), KIND(IRQ),    KIND(SOFTIRQ), KIND(VECTOR), KIND(STATE), KIND(CONTEXT), KIND(DEV),
+	KIND(MODE),   KIND(SIGNAL), KIND(FAMILY),  KIND(PORT),	 KIND(ADDR),  KIND(EVENT),   KIND(COMM),
+	KIND(PATH),   KIND(TEXT),   KIND(PAD),	   KIND(FLOAT),	 KIND(CHAR),  KIND(STRING),  KIND(BYTES),
 #undef KIND
 };
 
@@ -53,7 +53,8 @@ static uint32_t texts_add(struct texts *texts, const char *text)
 	return (uint32_t)at;
 }
 
-static struct trace_schema_type type_to_disk(const struct trace_event_type *type, uint32_t first_field, struct texts *texts)
+static struct trace_schema_type type_to_disk(const struct trace_event_type *type, uint32_t first_field,
+					     struct texts *texts)
 {
 	return (struct trace_schema_type){
 		.id = type->id,
@@ -86,10 +87,10 @@ static struct trace_schema_field field_to_disk(const struct trace_field *field, 
 
 unsigned char *schema_serialize(const struct trace_event_type *const *from, size_t nr, size_t *ret_bytes)
 {
-	struct trace_schema_header header = { .nr_types = (uint32_t)nr,
-					      .type_bytes = sizeof(struct trace_schema_type),
-					      .field_bytes = sizeof(struct trace_schema_field) };
-	struct texts texts = { 0 };
+	struct trace_schema_header header = {.nr_types = (uint32_t)nr,
+					     .type_bytes = sizeof(struct trace_schema_type),
+					     .field_bytes = sizeof(struct trace_schema_field)};
+	struct texts texts = {0};
 	struct trace_schema_type *types;
 	struct trace_schema_field *fields;
 	unsigned char *payload = NULL, *at;
@@ -157,8 +158,8 @@ static bool view_init(struct view *view, const unsigned char *payload, size_t by
 	size_t types_bytes, fields_bytes, total;
 
 	memcpy(header, payload, sizeof(*header));
-	if (header->type_bytes < offsetof(struct trace_schema_type, source) || header->field_bytes < sizeof(struct trace_schema_field) ||
-	    header->text_bytes == 0 ||
+	if (header->type_bytes < offsetof(struct trace_schema_type, source) ||
+	    header->field_bytes < sizeof(struct trace_schema_field) || header->text_bytes == 0 ||
 	    __builtin_mul_overflow((size_t)header->nr_types, header->type_bytes, &types_bytes) ||
 	    __builtin_mul_overflow((size_t)header->nr_fields, header->field_bytes, &fields_bytes) ||
 	    __builtin_add_overflow(sizeof(*header) + (size_t)header->text_bytes, types_bytes, &total) ||
@@ -200,15 +201,17 @@ static enum trace_category category_by_name(const char *name)
 	return TRACE_CATEGORY_USER;
 }
 
-static bool field_from_disk(struct view *view, size_t idx, const struct trace_schema_type *owner, struct trace_field *ret_field)
+static bool field_from_disk(struct view *view, size_t idx, const struct trace_schema_type *owner,
+			    struct trace_field *ret_field)
 {
 	struct trace_schema_field disk;
 	bool is_string;
 
 	memcpy(&disk, view->fields + idx * view->header.field_bytes, sizeof(disk));
 	is_string = disk.bytes == 0;
-	if (is_string ? !owner->has_string || disk.offset != owner->fixed_bytes :
-			(disk.bytes & (disk.bytes - 1)) || disk.bytes > 8 || disk.offset + disk.bytes > owner->fixed_bytes)
+	if (is_string ? !owner->has_string || disk.offset != owner->fixed_bytes
+		      : (disk.bytes & (disk.bytes - 1)) || disk.bytes > 8 ||
+				disk.offset + disk.bytes > owner->fixed_bytes)
 		return false;
 	*ret_field = (struct trace_field){
 		.name = view_text(view, disk.name),
@@ -252,10 +255,12 @@ static bool type_is_good(const struct trace_event_type *type)
 
 static bool type_from_disk(struct view *view, size_t idx, struct trace_field *fields, struct trace_event_type *ret_type)
 {
-	struct trace_schema_type disk = { .source = UINT32_MAX };
-	size_t stride = view->header.type_bytes, room = view->left < SCHEMA_TYPE_MAX_BYTES ? view->left : SCHEMA_TYPE_MAX_BYTES;
+	struct trace_schema_type disk = {.source = UINT32_MAX};
+	size_t stride = view->header.type_bytes,
+	       room = view->left < SCHEMA_TYPE_MAX_BYTES ? view->left : SCHEMA_TYPE_MAX_BYTES;
 
-	memcpy(&disk, view->types + idx * stride, stride < sizeof(disk) ? offsetof(struct trace_schema_type, source) : sizeof(disk));
+	memcpy(&disk, view->types + idx * stride,
+	       stride < sizeof(disk) ? offsetof(struct trace_schema_type, source) : sizeof(disk));
 	if (!id_is_good(disk.id) || disk.fixed_bytes % 8 || disk.fixed_bytes > TRACE_RECORD_MAX_BYTES - 8 ||
 	    disk.first_field > view->header.nr_fields || disk.nr_fields > view->header.nr_fields - disk.first_field)
 		return false;
@@ -405,7 +410,7 @@ void schema_release(struct schema *schema)
 	free(schema->memory);
 	free(schema->types);
 	free(schema->later);
-	*schema = (struct schema){ 0 };
+	*schema = (struct schema){0};
 }
 
 const struct trace_field *trace_type_field(const struct trace_event_type *type, const char *name)

@@ -7,7 +7,7 @@
 
 enum {
 	SCHEMA_NR_IDS = 65536,
-	SCHEMA_MAX_BYTES = 256 << 20, /* all schema chunks of a trace together */
+	SCHEMA_MAX_BYTES = 256 << 20,	  /* all schema chunks of a trace together */
 	SCHEMA_TYPE_MAX_BYTES = 64 << 10, /* one type with its fields and texts */
 };
 

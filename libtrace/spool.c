@@ -104,22 +104,26 @@ static int spool(int from, const char *name, struct trace_error *ret_error)
 	bool is_read = true;
 
 	if (fd < 0)
-		return error_set(ret_error, fd, "%s: cannot make a temporary file to hold the trace: %s; set TMPDIR to a folder with room",
-				 name, strerror(-fd));
+		return error_set(
+			ret_error, fd,
+			"%s: cannot make a temporary file to hold the trace: %s; set TMPDIR to a folder with room",
+			name, strerror(-fd));
 	error = copy_all(from, fd, &is_read);
 	if (!error)
 		return fd;
 	close(fd);
 	if (!is_read)
 		return error_set(ret_error, error, "%s: cannot read the trace: %s", name, strerror(-error));
-	return error_set(ret_error, error, "%s: cannot copy the trace to a temporary file: %s; set TMPDIR to a folder with room", name,
+	return error_set(ret_error, error,
+			 "%s: cannot copy the trace to a temporary file: %s; set TMPDIR to a folder with room", name,
 			 strerror(-error));
 }
 
 int spool_open(const char *path, struct trace_error *ret_error)
 {
 	bool is_stdin = !strcmp(path, "-");
-	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), spooled;
+	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC),
+	    spooled;
 	struct stat stat;
 
 	if (fd < 0 || fstat(fd, &stat) < 0) {
@@ -127,7 +131,8 @@ int spool_open(const char *path, struct trace_error *ret_error)
 
 		if (fd >= 0)
 			close(fd);
-		return error_set(ret_error, error, "%s: cannot open the trace: %s", is_stdin ? "standard input" : path, strerror(-error));
+		return error_set(ret_error, error, "%s: cannot open the trace: %s", is_stdin ? "standard input" : path,
+				 strerror(-error));
 	}
 	if (S_ISDIR(stat.st_mode)) {
 		close(fd);

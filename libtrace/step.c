@@ -17,8 +17,8 @@ enum {
 	SEARCH_NS = 1024, /* only differences below this are used */
 	/* first pass, if enough are below this: less work; then all, near its multiples */
 	SEARCH_SHORT_NS = 512,
-	STEP_MIN_NS = 4, /* a finer step gains nothing */
-	STEP_MAX_NS = 64, /* no known clock has a coarser step */
+	STEP_MIN_NS = 4,	/* a finer step gains nothing */
+	STEP_MAX_NS = 64,	/* no known clock has a coarser step */
 	SEARCH_MIN_VALUES = 32, /* distinct differences: a few regular intervals say nothing about the clock */
 };
 
@@ -58,7 +58,7 @@ static void differences_list(struct differences *differences, const uint32_t *co
 	differences->longest = longest;
 	for (uint32_t ns = 1; ns < longest; ns++)
 		if (count[ns])
-			differences->list[differences->nr++] = (struct difference){ .ns = ns, .count = (float)count[ns] };
+			differences->list[differences->nr++] = (struct difference){.ns = ns, .count = (float)count[ns]};
 	qsort(differences->list, differences->nr, sizeof(differences->list[0]), by_count);
 	for (size_t i = differences->nr; i-- > 0;)
 		differences->list[i].rest = rest += differences->list[i].count;
@@ -97,13 +97,14 @@ struct candidate {
 	float fit;
 };
 
-static void differences_search(const struct differences *differences, double begin, double end, const float *cosines, struct candidate *best)
+static void differences_search(const struct differences *differences, double begin, double end, const float *cosines,
+			       struct candidate *best)
 {
 	for (double period = begin; period < end; period += period * period / (8 * differences->longest)) {
 		float fit = differences_fit(differences, period, best->fit, cosines);
 
 		if (fit > best->fit)
-			*best = (struct candidate){ period, fit };
+			*best = (struct candidate){period, fit};
 	}
 }
 
@@ -125,7 +126,7 @@ static double step_within(const uint32_t *times, size_t n, double step, double l
 
 double step_search(const uint32_t *times, size_t n)
 {
-	struct candidate first = { .fit = SEARCH_MIN_FIT }, best = first;
+	struct candidate first = {.fit = SEARCH_MIN_FIT}, best = first;
 	struct differences differences, shorter;
 	uint32_t count[SEARCH_NS];
 	float cosines[256];

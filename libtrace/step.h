@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-	STEP_MIN_EVENTS = 512,   /* fewer are not enough */
+	STEP_MIN_EVENTS = 512,	    /* fewer are not enough */
 	STEP_INTERVAL_NS = 1 << 20, /* in a longer interval an error of the step would give a wrong number of steps */
 };
 

@@ -5,7 +5,7 @@
 
 static bool grow(struct stream_map *map)
 {
-	struct stream_map larger = { .nr_slots = map->nr_slots ? 2 * map->nr_slots : 64, .nr = map->nr };
+	struct stream_map larger = {.nr_slots = map->nr_slots ? 2 * map->nr_slots : 64, .nr = map->nr};
 
 	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
 	if (!larger.slots)
@@ -29,7 +29,7 @@ bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint
 
 	if (2 * (map->nr + 1) > map->nr_slots && !grow(map) && map->nr + 1 >= map->nr_slots - map->nr_slots / 8)
 		return false;
-	*stream_map_slot(map, key) = (struct stream_slot){ key, idx + 1 };
+	*stream_map_slot(map, key) = (struct stream_slot){key, idx + 1};
 	map->nr++;
 	return true;
 }
@@ -37,5 +37,5 @@ bool stream_map_put(struct stream_map *map, uint32_t kind, uint32_t stream, uint
 void stream_map_release(struct stream_map *map)
 {
 	free(map->slots);
-	*map = (struct stream_map){ 0 };
+	*map = (struct stream_map){0};
 }

@@ -18,7 +18,8 @@ static int string_table_put(struct string_table *strings, uint32_t space, uint64
 		strings->entries = entries;
 		strings->room = room;
 	}
-	strings->entries[strings->nr] = (struct string_table_entry){ .key = key, .space = space, .nr = (uint32_t)strings->nr, .text = text };
+	strings->entries[strings->nr] =
+		(struct string_table_entry){.key = key, .space = space, .nr = (uint32_t)strings->nr, .text = text};
 	strings->nr++;
 	return 0;
 }
@@ -92,13 +93,14 @@ int string_table_sort(struct string_table *strings)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		if (is_dense(strings->entries[i].space, strings->entries[i].key))
-			strings->dense[strings->entries[i].space * STRING_TABLE_DENSE + strings->entries[i].key] = strings->entries[i].text;
+			strings->dense[strings->entries[i].space * STRING_TABLE_DENSE + strings->entries[i].key] =
+				strings->entries[i].text;
 	return 0;
 }
 
 const char *string_table_get(const struct string_table *strings, uint32_t space, uint64_t key)
 {
-	struct string_table_entry wanted = { .space = space, .key = key };
+	struct string_table_entry wanted = {.space = space, .key = key};
 	size_t low = 0, high = strings->nr;
 
 	if (strings->dense && is_dense(space, key))
@@ -124,5 +126,5 @@ void string_table_release(struct string_table *strings)
 	free(strings->memory);
 	free(strings->dense);
 	free(strings->entries);
-	*strings = (struct string_table){ 0 };
+	*strings = (struct string_table){0};
 }

@@ -121,8 +121,9 @@ static bool send_answer(struct symbol_reading *reading, enum symbol_answer_kind 
 		.address = found->address,
 		.offset = found->offset,
 	};
-	struct iovec parts[] = {
-		{&head, sizeof(head)}, {(void *)function, head.function_bytes}, {(void *)source, head.source_bytes}};
+	struct iovec parts[] = {{&head, sizeof(head)},
+				{(void *)function, head.function_bytes},
+				{(void *)source, head.source_bytes}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
 
 	return sendmsg(JAIL_SOCKET, &message, MSG_NOSIGNAL) ==

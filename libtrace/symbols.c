@@ -21,11 +21,11 @@
 #include "regular.h"
 #include "symbol_reader.h"
 
-#define MAX_READERS 16 /* processes at a time */
+#define MAX_READERS 16		 /* processes at a time */
 #define MAX_OFFSET  (1ull << 62) /* no file is that long */
 
 #define CLONE_THREAD 0x00010000
-#define NO_OBJECT SIZE_MAX
+#define NO_OBJECT    SIZE_MAX
 
 /**
  * struct symbol_kept - an answer about a byte of a file
@@ -47,7 +47,7 @@ enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, O
  * @used_at: number of the query that asked last
  */
 struct symbol_object {
-	char *path; /* owned */
+	char *path;   /* owned */
 	uint64_t ino; /* 0: unknown */
 	int fd;
 	enum symbol_object_state state;
@@ -86,9 +86,9 @@ struct trace_symbols {
 	size_t nr_mappings, room_mappings;
 	struct symbol_step *steps;
 	size_t nr_steps, room_steps;
-	struct strings strings; /* names and source lines */
+	struct strings strings;	     /* names and source lines */
 	struct symbol_answer answer; /* the last one of a reader */
-	struct trace_error unread; /* the first file that cannot be read; code 0: none */
+	struct trace_error unread;   /* the first file that cannot be read; code 0: none */
 	uint64_t nr_unread;
 	uint64_t nr_queries;
 	unsigned int nr_readers;
@@ -124,7 +124,8 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 		symbols->failed = true;
 		return NO_OBJECT;
 	}
-	symbols->objects[symbols->nr_objects] = (struct symbol_object){ .path = strndup(path, chars), .ino = ino, .fd = -1 };
+	symbols->objects[symbols->nr_objects] =
+		(struct symbol_object){.path = strndup(path, chars), .ino = ino, .fd = -1};
 	if (!symbols->objects[symbols->nr_objects].path) {
 		symbols->failed = true;
 		return NO_OBJECT;
@@ -134,7 +135,8 @@ static size_t object_of(struct trace_symbols *symbols, const char *path, size_t 
 
 static void add_mapping(struct trace_symbols *symbols, const struct symbol_mapping *mapping)
 {
-	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings, sizeof(*symbols->mappings)))
+	if (!grow((void **)&symbols->mappings, symbols->nr_mappings, &symbols->room_mappings,
+		  sizeof(*symbols->mappings)))
 		symbols->failed = true;
 	else if (!symbols->failed)
 		symbols->mappings[symbols->nr_mappings++] = *mapping;
@@ -161,16 +163,21 @@ static void collect_start(struct trace_symbols *symbols, const struct trace_even
 	if (event->id == TRACE_EV_start_thread && has_room(event, sizeof(struct trace_start_thread))) {
 		const struct trace_start_thread *thread = event->payload;
 
-		add_step(symbols, &(struct symbol_step){ .tid = thread->tid, .pid = thread->tgid });
+		add_step(symbols, &(struct symbol_step){.tid = thread->tid, .pid = thread->tgid});
 	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
 		const struct trace_start_map *map = event->payload;
 
-		add_mapping(symbols, &(struct symbol_mapping){ .pid = map->tgid, .object = object_of(symbols, path, strlen(path), map->ino),
-							.start = map->start, .end = map->end, .offset = map->offset });
+		add_mapping(symbols,
+			    &(struct symbol_mapping){.pid = map->tgid,
+						     .object = object_of(symbols, path, strlen(path), map->ino),
+						     .start = map->start,
+						     .end = map->end,
+						     .offset = map->offset});
 	}
 }
 
-static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only);
+static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
+					     bool exec_only);
 
 /* A program reports where its code is mapped. The process is that of the reporting thread. */
 static void collect_told(struct trace_symbols *symbols, const struct trace_event *event)
@@ -186,13 +193,13 @@ static void collect_told(struct trace_symbols *symbols, const struct trace_event
 	memcpy(&tid, event->payload, sizeof(tid));
 	step = latest_step(symbols, tid, event->ts_ns, false);
 	add_mapping(symbols, &(struct symbol_mapping){
-		.pid = step ? step->pid : tid,
-		.since_ns = event->ts_ns,
-		.object = object_of(symbols, path, chars, 0),
-		.start = trace_event_u64(event, trace_type_field(type, "start")),
-		.end = trace_event_u64(event, trace_type_field(type, "end")),
-		.offset = trace_event_u64(event, trace_type_field(type, "offset")),
-	});
+				     .pid = step ? step->pid : tid,
+				     .since_ns = event->ts_ns,
+				     .object = object_of(symbols, path, chars, 0),
+				     .start = trace_event_u64(event, trace_type_field(type, "start")),
+				     .end = trace_event_u64(event, trace_type_field(type, "end")),
+				     .offset = trace_event_u64(event, trace_type_field(type, "offset")),
+			     });
 }
 
 static void collect(struct trace_symbols *symbols, const struct trace_event *event)
@@ -200,21 +207,27 @@ static void collect(struct trace_symbols *symbols, const struct trace_event *eve
 	if (event->id == TRACE_EV_sched_fork && has_room(event, sizeof(struct trace_sched_fork))) {
 		const struct trace_sched_fork *fork = event->payload;
 
-		add_step(symbols, &(struct symbol_step){ .tid = fork->tid, .pid = fork->tgid, .parent = fork->parent_tid, .ts_ns = event->ts_ns });
+		add_step(symbols, &(struct symbol_step){.tid = fork->tid,
+							.pid = fork->tgid,
+							.parent = fork->parent_tid,
+							.ts_ns = event->ts_ns});
 	} else if (event->id == TRACE_EV_sched_exec && has_room(event, sizeof(struct trace_sched_exec))) {
 		const struct trace_sched_exec *exec = event->payload;
 
-		add_step(symbols, &(struct symbol_step){ .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns });
+		add_step(symbols, &(struct symbol_step){
+					  .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns});
 	} else if (event->type && !strcmp(event->type->name, "program:map")) {
 		collect_told(symbols, event);
 	}
 }
 
-static int run_through(struct trace_symbols *symbols, const struct trace *trace, bool start_state, struct trace_error *ret_error)
+static int run_through(struct trace_symbols *symbols, const struct trace *trace, bool start_state,
+		       struct trace_error *ret_error)
 {
-	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
-	struct trace_cursor_options options = { .size = sizeof(options), .start_state = start_state, .mask = mask };
-	static const uint32_t wanted[] = { TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_USER };
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state, .mask = mask};
+	static const uint32_t wanted[] = {TRACE_EV_start_thread, TRACE_EV_start_map, TRACE_EV_sched_fork,
+					  TRACE_EV_sched_exec, TRACE_EV_USER};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	int error;
@@ -234,7 +247,8 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 {
 	struct trace_symbols *symbols = calloc(1, sizeof(*symbols));
 
-	if (!symbols || run_through(symbols, trace, true, ret_error) || run_through(symbols, trace, false, ret_error) || symbols->failed) {
+	if (!symbols || run_through(symbols, trace, true, ret_error) || run_through(symbols, trace, false, ret_error) ||
+	    symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
 	}
@@ -270,10 +284,12 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
 /* ---- mappings of a thread ---- */
 
 /* Steps are in time order. */
-static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, bool exec_only)
+static const struct symbol_step *latest_step(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
+					     bool exec_only)
 {
 	for (size_t i = symbols->nr_steps; i-- > 0;)
-		if (symbols->steps[i].tid == tid && symbols->steps[i].ts_ns <= ts_ns && (!exec_only || symbols->steps[i].exec))
+		if (symbols->steps[i].tid == tid && symbols->steps[i].ts_ns <= ts_ns &&
+		    (!exec_only || symbols->steps[i].exec))
 			return &symbols->steps[i];
 	return NULL;
 }
@@ -295,7 +311,8 @@ static uint64_t next_exec(const struct trace_symbols *symbols, uint32_t pid, uin
 	return UINT64_MAX;
 }
 
-static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address)
+static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns,
+					       uint64_t address)
 {
 	for (int generation = 0; generation < 64; generation++) {
 		const struct symbol_step *now = latest_step(symbols, tid, ts_ns, false), *exec, *born;
@@ -308,8 +325,8 @@ static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbo
 		for (size_t i = symbols->nr_mappings; i-- > 0;) {
 			const struct symbol_mapping *mapping = &symbols->mappings[i];
 
-			if (mapping->pid == pid && mapping->since_ns >= from_ns && mapping->since_ns < to_ns && address >= mapping->start &&
-			    address < mapping->end)
+			if (mapping->pid == pid && mapping->since_ns >= from_ns && mapping->since_ns < to_ns &&
+			    address >= mapping->start && address < mapping->end)
 				return mapping;
 		}
 		if ((exec && (!born || exec->ts_ns >= born->ts_ns)) || !born || !born->parent)
@@ -352,10 +369,12 @@ static void limit_readers(struct trace_symbols *symbols)
 }
 
 /* The reader of @object failed. It is asked for less from now on. */
-static void restrict_object(struct trace_symbols *symbols, struct symbol_object *object, bool had_source, const struct trace_error *error)
+static void restrict_object(struct trace_symbols *symbols, struct symbol_object *object, bool had_source,
+			    const struct trace_error *error)
 {
 	if (object->state == OBJECT_READABLE && !symbols->nr_unread++)
-		error_set(&symbols->unread, -EBADMSG, "%.250s: names of functions or their source lines are missing: %s", object->path,
+		error_set(&symbols->unread, -EBADMSG,
+			  "%.250s: names of functions or their source lines are missing: %s", object->path,
 			  error->message);
 	object->state = had_source ? OBJECT_WITHOUT_SOURCE : OBJECT_UNREADABLE;
 }
@@ -412,11 +431,13 @@ int trace_symbols_error(const struct trace_symbols *symbols, struct trace_error 
 	if (symbols->failed)
 		return error_set(ret_error, -ENOMEM, "no memory to read the names of functions from their files");
 	if (symbols->nr_unread > 1)
-		return error_set(ret_error, unread->code, "%s (and %" PRIu64 " more such files)", unread->message, symbols->nr_unread - 1);
+		return error_set(ret_error, unread->code, "%s (and %" PRIu64 " more such files)", unread->message,
+				 symbols->nr_unread - 1);
 	return unread->code ? error_set(ret_error, unread->code, "%s", unread->message) : 0;
 }
 
-bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol)
+bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
+			struct trace_symbol *ret_symbol)
 {
 	const struct symbol_mapping *mapping = mapping_of(symbols, tid, ts_ns, address);
 	const struct symbol_kept *kept = NULL;

@@ -9,13 +9,15 @@ static const struct {
 	const char *name;
 	const char *arguments;
 } known[] = {
-#define SYSCALL(name, class, arguments) { #name, arguments },
+#define SYSCALL(name, class, arguments) {#name, arguments},
 #include <trace/syscalls.def>
 #undef SYSCALL
 };
 
-static_assert(offsetof(struct trace_sys_enter3, nr) == 0 && offsetof(struct trace_sys_enter3, abi) == 4, "as syscall_args_of() has it");
-static_assert(offsetof(struct trace_sys_enter6, nr) == 0 && offsetof(struct trace_sys_enter6, abi) == 4, "as syscall_args_of() has it");
+static_assert(offsetof(struct trace_sys_enter3, nr) == 0 && offsetof(struct trace_sys_enter3, abi) == 4,
+	      "as syscall_args_of() has it");
+static_assert(offsetof(struct trace_sys_enter6, nr) == 0 && offsetof(struct trace_sys_enter6, abi) == 4,
+	      "as syscall_args_of() has it");
 
 void syscall_args_init(struct syscall_args *args)
 {
@@ -25,7 +27,7 @@ void syscall_args_init(struct syscall_args *args)
 
 static struct syscall_form form_of(const char *arguments)
 {
-	struct syscall_form form = { .kept = 1 };
+	struct syscall_form form = {.kept = 1};
 
 	for (unsigned int word = 1; *arguments; arguments++, word++) {
 		if (*arguments == '-')

@@ -28,7 +28,7 @@ struct syscall_form {
 	uint8_t addresses;
 };
 
-static const struct syscall_form syscall_args_all = { .kept = 0xff };
+static const struct syscall_form syscall_args_all = {.kept = 0xff};
 
 /**
  * struct syscall_args - forms by ABI and number; syscall_args_all for an unknown call. One thread

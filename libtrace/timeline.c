@@ -17,8 +17,8 @@
 #include <string.h>
 
 enum {
-	TIMELINE_GROUP = 64,	/* chunks */
-	MOVES_PER_CHUNK = 64,	/* above this sorting is cheaper */
+	TIMELINE_GROUP = 64,  /* chunks */
+	MOVES_PER_CHUNK = 64, /* above this sorting is cheaper */
 };
 
 static inline bool is_after(const struct span *x, const struct span *y)
@@ -55,7 +55,8 @@ struct making {
 static inline void making_add(struct making *making, const struct table_entry *entry, uint32_t idx)
 {
 	struct span *spans = making->timeline->spans;
-	struct span span = { entry->of.first_ns, entry->of.last_ns, idx, entry->of.events, entry->of.stream, entry->of.cpu };
+	struct span span = {entry->of.first_ns, entry->of.last_ns, idx,
+			    entry->of.events,	entry->of.stream,  entry->of.cpu};
 	size_t nr = making->timeline->nr++, at = nr;
 
 	making->events += span.events;
@@ -112,14 +113,17 @@ static struct timeline *timeline_new(size_t room)
 
 static struct timeline *timeline_make(const struct trace *trace, uint16_t kind, struct trace_error *ret_error)
 {
-	struct making making = { .timeline = timeline_new(trace->nr_of_kind[kind]), .room = trace->nr_of_kind[kind], .is_sorted = true };
+	struct making making = {.timeline = timeline_new(trace->nr_of_kind[kind]),
+				.room = trace->nr_of_kind[kind],
+				.is_sorted = true};
 
 	if (!making.timeline) {
 		error_set(ret_error, -ENOMEM, "%s: no memory for the order of its chunks", trace->path);
 		return NULL;
 	}
 	if (!trace_is_there(trace) || !making_collect(&making, trace, kind)) {
-		error_set(ret_error, -EBADMSG, "%s: the file was truncated or replaced after it was opened", trace->path);
+		error_set(ret_error, -EBADMSG, "%s: the file was truncated or replaced after it was opened",
+			  trace->path);
 		return timeline_free(making.timeline);
 	}
 	if (!making.is_sorted)
@@ -141,13 +145,15 @@ struct timeline *timeline_free(struct timeline *timeline)
 /* Two threads may both make it; the first one's is kept. */
 const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, struct trace_error *ret_error)
 {
-	struct timeline **place = (struct timeline **)&trace->timelines[kind == TRACE_CHUNK_START_STATE], *others = NULL;
+	struct timeline **place = (struct timeline **)&trace->timelines[kind == TRACE_CHUNK_START_STATE],
+			*others = NULL;
 	struct timeline *timeline = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 
 	if (timeline)
 		return timeline;
 	timeline = timeline_make(trace, kind, ret_error);
-	if (!timeline || __atomic_compare_exchange_n(place, &others, timeline, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!timeline ||
+	    __atomic_compare_exchange_n(place, &others, timeline, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return timeline;
 	timeline_free(timeline);
 	return others;

@@ -51,9 +51,9 @@ enum {
 	PAUSE_NS = 100000,
 	LEARN_NS = 100000000, /* until this much time was seen, the model learns from all events of a block, */
 	LEARN_EVENTS = 2048,  /* then from this many, which is enough to follow a drifting clock */
-	ODD_MIN_EVENTS = 64, /* consecutive, without a pause, to learn from */
-	ODD_MIN = 5000,      /* 0.08 ns, times 2^16; less may be chance */
-	PARITY_EVENTS = 64,    /* events after a pause that show whether odd and even have swapped */
+	ODD_MIN_EVENTS = 64,  /* consecutive, without a pause, to learn from */
+	ODD_MIN = 5000,	      /* 0.08 ns, times 2^16; less may be chance */
+	PARITY_EVENTS = 64,   /* events after a pause that show whether odd and even have swapped */
 	PARITY_MIN_EVENTS = 16,
 	CONTEXT_MIN_EVENTS = 128,
 	NR_SYMBOLS = 124, /* 4 for each bit of a number below 2^32, from the value 4 on */
@@ -102,7 +102,7 @@ struct scale {
 
 static struct scale scale_of(uint64_t step)
 {
-	return (struct scale){ .step = step, .inverse = step == TIMES_NS ? TIMES_NS : (uint64_t)(0x1p64 / (double)step) };
+	return (struct scale){.step = step, .inverse = step == TIMES_NS ? TIMES_NS : (uint64_t)(0x1p64 / (double)step)};
 }
 
 static inline uint32_t scale_count(const struct scale *scale, uint32_t ns)
@@ -146,8 +146,8 @@ static void sums_add_odd(struct times_sums *sums, const struct parity *parity)
 static struct times_sums sums_of(const uint32_t *times, size_t n, uint64_t step)
 {
 	struct scale scale = scale_of(step);
-	struct times_sums sums = { 0 };
-	struct parity parity = { 0 };
+	struct times_sums sums = {0};
+	struct parity parity = {0};
 
 	for (size_t i = 1; i < n; i++) {
 		uint32_t ns = times[i] - times[i - 1], count = scale_count(&scale, ns);
@@ -159,7 +159,7 @@ static struct times_sums sums_of(const uint32_t *times, size_t n, uint64_t step)
 		parity_add(&parity, &scale, ns, count);
 		if (ns >= PAUSE_NS) {
 			sums_add_odd(&sums, &parity);
-			parity = (struct parity){ 0 };
+			parity = (struct parity){0};
 		}
 	}
 	sums_add_odd(&sums, &parity);
@@ -175,7 +175,8 @@ static void model_learn(struct clock_model *model, uint64_t step, const struct t
 		return;
 	pthread_mutex_lock(&model->lock);
 	if (model->step) {
-		model->step = (uint64_t)(((double)model->step * model->seen_ns + seen * (double)sums->ns) / (model->seen_ns + (double)sums->ns));
+		model->step = (uint64_t)(((double)model->step * model->seen_ns + seen * (double)sums->ns) /
+					 (model->seen_ns + (double)sums->ns));
 		model->seen_ns = fmin(model->seen_ns + (double)sums->ns, 1e9);
 		if (sums->nr_odd) {
 			double odd = (double)sums->odd / (double)sums->nr_odd;
@@ -198,7 +199,7 @@ static void model_judge(struct clock_model *model, bool fits)
 /* Make the clock's fields of the block's head. */
 static struct trace_columns_times model_code(struct clock_model *model, const uint32_t *times, size_t n)
 {
-	struct trace_columns_times code = { .step = model_step(model, times, n) };
+	struct trace_columns_times code = {.step = model_step(model, times, n)};
 	struct times_sums sums;
 	bool is_young;
 
@@ -232,7 +233,9 @@ struct position {
 /* The position at the first event, @first_ns after the origin of times. */
 static struct position position_first(const struct trace_columns_times *times, uint32_t first_ns)
 {
-	return (struct position){ .phase = first_ns * TIMES_NS + TIMES_NS / 2, .step = times->step, .odd = (uint64_t)((int64_t)times->odd * 65536) };
+	return (struct position){.phase = first_ns * TIMES_NS + TIMES_NS / 2,
+				 .step = times->step,
+				 .odd = (uint64_t)((int64_t)times->odd * 65536)};
 }
 
 static inline uint64_t position_now(const struct position *position)
@@ -291,7 +294,7 @@ static inline uint32_t symbol_of(uint32_t count)
 	union {
 		float number;
 		int32_t bits;
-	} half = { .number = (float)(int32_t)(count >> 1 & ~(count >> 9)) };
+	} half = {.number = (float)(int32_t)(count >> 1 & ~(count >> 9))};
 	int32_t large = (half.bits >> 21) - 4 * 127, small = (int32_t)(count < 8 ? count : 8);
 
 	return (uint32_t)(large > small ? large : small);
@@ -365,9 +368,10 @@ enum {
  * Have odd and even swapped after event @at? In a pause the kernel may adjust its clock by half a
  * step.
  */
-static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, size_t at, size_t n, const struct scale *scale, uint64_t steps, int32_t odd)
+static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, size_t at, size_t n,
+						      const struct scale *scale, uint64_t steps, int32_t odd)
 {
-	struct parity parity = { .now = steps & 1 };
+	struct parity parity = {.now = steps & 1};
 
 	n = n - at > PARITY_EVENTS ? at + PARITY_EVENTS : n;
 	for (size_t i = at + 1; i < n && times[i] - times[i - 1] < PAUSE_NS; i++)
@@ -377,7 +381,8 @@ static __attribute__((noinline)) bool parity_is_wrong(const uint32_t *times, siz
 }
 
 /* The steps between the times. */
-static inline void count_tile(const uint32_t *times, size_t begin, size_t end, const struct scale *scale, uint32_t *counts)
+static inline void count_tile(const uint32_t *times, size_t begin, size_t end, const struct scale *scale,
+			      uint32_t *counts)
 {
 	uint32_t inverse = (uint32_t)scale->inverse;
 
@@ -402,8 +407,8 @@ struct clock {
  * Compare the computed times with the real ones, and add corrections where they differ. Returns
  * false when there are so many corrections that steps do not pay.
  */
-static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end, const struct trace_columns_times *code, const struct scale *scale, uint32_t pause,
-			      struct clock *clock)
+static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end, const struct trace_columns_times *code,
+			      const struct scale *scale, uint32_t pause, struct clock *clock)
 {
 	const uint32_t *times = encoder->block->times;
 	uint32_t *counts = encoder->counts;
@@ -416,12 +421,13 @@ static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end,
 
 		/* one step more swaps odd and even; the correction below makes up for it */
 		if (__builtin_expect(count >= pause, 0))
-			count = counts[i] += parity_is_wrong(times, i, encoder->block->n, scale, now.steps + count, code->odd);
+			count = counts[i] += parity_is_wrong(times, i, encoder->block->n, scale, now.steps + count,
+							     code->odd);
 		now.steps += count;
 		at = now.phases[now.steps & 1] + now.steps * step;
 		if (__builtin_expect((uint32_t)(at >> 32) != times[i], 0)) {
 			int64_t by = (int64_t)times[i] - (int64_t)(at >> 32);
-			struct position position = { 0 };
+			struct position position = {0};
 
 			if (!corrections_add(&encoder->corrections, i, by))
 				return false;
@@ -444,7 +450,8 @@ static inline void symbols_tile(struct encoder *encoder, size_t begin, size_t en
 	for (size_t i = begin; i < end; i++)
 		symbols[i] = (uint16_t)symbol_of(counts[i]);
 	for (; begin + 1 < end; begin += 2) {
-		uint32_t symbol = symbols[begin] + firsts[places[begin]], next = symbols[begin + 1] + firsts[places[begin + 1]];
+		uint32_t symbol = symbols[begin] + firsts[places[begin]],
+			 next = symbols[begin + 1] + firsts[places[begin + 1]];
 
 		symbols[begin] = (uint16_t)symbol;
 		symbols[begin + 1] = (uint16_t)next;
@@ -464,7 +471,7 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 	const struct position first = position_first(code, encoder->block->times[0]);
 	const struct scale scale = scale_of(code->step);
 	uint32_t pause = code->odd ? scale_count(&scale, PAUSE_NS) : UINT32_MAX;
-	struct clock clock = { .phases = { first.phase, first.phase + first.odd } };
+	struct clock clock = {.phases = {first.phase, first.phase + first.odd}};
 	uint16_t firsts[256];
 	size_t n = encoder->block->n, nr_symbols = encoder->contexts.nr * PREFIX_SYMBOLS;
 
@@ -568,7 +575,7 @@ TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct e
 {
 	const uint32_t *counts = encoder->counts + begin;
 	const uint16_t *symbols = encoder->symbols + begin;
-	struct bits bits = { .out = out };
+	struct bits bits = {.out = out};
 	size_t i = 0;
 
 	for (; i + 1 < n; i += 2) {
@@ -584,13 +591,14 @@ TRACE_CLONES static unsigned char *put_events(unsigned char *out, const struct e
 		}
 	}
 	if (i < n)
-		bits_put(&bits, code_bits(encoder->codes[symbols[i]], counts[i]), (uint8_t)(encoder->codes[symbols[i]] >> 8));
+		bits_put(&bits, code_bits(encoder->codes[symbols[i]], counts[i]),
+			 (uint8_t)(encoder->codes[symbols[i]] >> 8));
 	*bits.out = (unsigned char)bits.bits;
 	return bits.out + (bits.nr ? 1 : 0);
 }
 
-unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model, struct trace_columns_times *ret_times,
-			    unsigned char **ret_codes)
+unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model,
+			    struct trace_columns_times *ret_times, unsigned char **ret_codes)
 {
 	struct trace_columns_times code = model_code(model, block->times, block->n);
 	struct encoder encoder; /* large; only a part of it is used */
@@ -600,13 +608,14 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 	encoder.block = block;
 	encoder.counts = block->scratch;
 	encoder.symbols = (uint16_t *)(encoder.counts + block->n);
-	encoder.corrections = (struct corrections){ .skips = out, .amounts = (signed char *)out + block->n / 4, .most = block->n / 4 };
+	encoder.corrections =
+		(struct corrections){.skips = out, .amounts = (signed char *)out + block->n / 4, .most = block->n / 4};
 	contexts_deal(&encoder.contexts, block->events, block->nr_types);
 	fits = count_steps(&encoder, &code);
 	if (code.step != TIMES_NS && block->n >= STEP_MIN_EVENTS)
 		model_judge(model, fits);
 	if (!fits) {
-		code = (struct trace_columns_times){ .step = TIMES_NS };
+		code = (struct trace_columns_times){.step = TIMES_NS};
 		encoder.corrections.nr = 0;
 		count_steps(&encoder, &code);
 	}
@@ -617,7 +626,8 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 	code.code_bytes = (uint32_t)(out - *ret_codes);
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
 		begin = out;
-		out = put_events(out, &encoder, stream_begin(block->n, i), stream_begin(block->n, i + 1) - stream_begin(block->n, i));
+		out = put_events(out, &encoder, stream_begin(block->n, i),
+				 stream_begin(block->n, i + 1) - stream_begin(block->n, i));
 		code.bit_bytes[i] = (uint32_t)(out - begin);
 	}
 	memset(out, 0, TIMES_PADDING); /* a reader may load 8 bytes at once */
@@ -668,11 +678,15 @@ static struct times_code code_of(unsigned int symbol, unsigned int length)
 {
 	unsigned int more = symbol_bits(symbol);
 
-	return (struct times_code){ .base = (uint8_t)(symbol - 4 * more), .more = (uint8_t)more, .length = (uint8_t)length, .bits = (uint8_t)(length + more) };
+	return (struct times_code){.base = (uint8_t)(symbol - 4 * more),
+				   .more = (uint8_t)more,
+				   .length = (uint8_t)length,
+				   .bits = (uint8_t)(length + more)};
 }
 
 /* Read the code lengths of a context. Returns their end; NULL: they are invalid. */
-static const unsigned char *take_lengths(const unsigned char *in, const unsigned char *end, uint8_t *ret_lengths, unsigned int *ret_first)
+static const unsigned char *take_lengths(const unsigned char *in, const unsigned char *end, uint8_t *ret_lengths,
+					 unsigned int *ret_first)
 {
 	unsigned int first, last;
 
@@ -716,7 +730,8 @@ static unsigned int table_fill(struct times_code *table, const uint8_t *lengths,
 	return 1u << longest;
 }
 
-static bool take_codes(struct times_decoder *decoder, const unsigned char *in, const unsigned char *end, struct times_code *table)
+static bool take_codes(struct times_decoder *decoder, const unsigned char *in, const unsigned char *end,
+		       struct times_code *table)
 {
 	const struct times_block *block = decoder->block;
 	struct code_table tables[TIMES_CONTEXTS];
@@ -730,7 +745,7 @@ static bool take_codes(struct times_decoder *decoder, const unsigned char *in, c
 		if (!in)
 			return false;
 		nr = table_fill(table, lengths, first);
-		tables[i] = (struct code_table){ table, nr - 1 };
+		tables[i] = (struct code_table){table, nr - 1};
 		table += nr;
 	}
 	for (uint32_t i = 0; i < block->nr_types; i++)
@@ -742,7 +757,8 @@ static bool take_codes(struct times_decoder *decoder, const unsigned char *in, c
  * Decode the step count of the stream's next event. Reads at most 8 bytes beyond the last one,
  * which are in the padding.
  */
-static inline bool take_count(const struct code_table *tables, const unsigned char *places, struct times_stream *stream, uint64_t *ret_ns)
+static inline bool take_count(const struct code_table *tables, const unsigned char *places, struct times_stream *stream,
+			      uint64_t *ret_ns)
 {
 	const struct code_table *table = &tables[places[stream->event]];
 	struct times_code code;
@@ -753,7 +769,8 @@ static inline bool take_count(const struct code_table *tables, const unsigned ch
 	memcpy(&bits, stream->data + stream->at / 8, 8);
 	bits >>= stream->at % 8;
 	code = table->codes[bits & table->mask];
-	ret_ns[stream->event++] = ((uint32_t)code.base << code.more) + (uint32_t)(bits >> code.length & ((1u << code.more) - 1));
+	ret_ns[stream->event++] = ((uint32_t)code.base << code.more) +
+				  (uint32_t)(bits >> code.length & ((1u << code.more) - 1));
 	stream->at += code.bits;
 	return true;
 }
@@ -762,19 +779,23 @@ static inline bool take_count(const struct code_table *tables, const unsigned ch
 TRACE_CLONES static bool take_counts(struct times_decoder *decoder, uint64_t *ret_ns)
 {
 	const unsigned char *places = decoder->block->places;
-	struct times_stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2], d = decoder->streams[3];
+	struct times_stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2],
+			    d = decoder->streams[3];
 	bool good = true;
 
 	while (good && d.event < d.last)
-		good = take_count(decoder->tables, places, &a, ret_ns) && take_count(decoder->tables, places, &b, ret_ns) &&
-		       take_count(decoder->tables, places, &c, ret_ns) && take_count(decoder->tables, places, &d, ret_ns);
+		good = take_count(decoder->tables, places, &a, ret_ns) &&
+		       take_count(decoder->tables, places, &b, ret_ns) &&
+		       take_count(decoder->tables, places, &c, ret_ns) &&
+		       take_count(decoder->tables, places, &d, ret_ns);
 	while (good && a.event < a.last)
 		good = take_count(decoder->tables, places, &a, ret_ns);
 	while (good && b.event < b.last)
 		good = take_count(decoder->tables, places, &b, ret_ns);
 	while (good && c.event < c.last)
 		good = take_count(decoder->tables, places, &c, ret_ns);
-	return good && (a.at + 7) / 8 * 8 == a.end && (b.at + 7) / 8 * 8 == b.end && (c.at + 7) / 8 * 8 == c.end && (d.at + 7) / 8 * 8 == d.end;
+	return good && (a.at + 7) / 8 * 8 == a.end && (b.at + 7) / 8 * 8 == b.end && (c.at + 7) / 8 * 8 == c.end &&
+	       (d.at + 7) / 8 * 8 == d.end;
 }
 
 /*
@@ -793,7 +814,8 @@ static uint64_t decode_run(struct position *position, uint64_t *ns, size_t n, ui
 	return now;
 }
 
-TRACE_CLONES static bool decode_positions(const struct trace_columns_times *times, const unsigned char *skips, uint64_t first_ns, size_t n, uint64_t *ns)
+TRACE_CLONES static bool decode_positions(const struct trace_columns_times *times, const unsigned char *skips,
+					  uint64_t first_ns, size_t n, uint64_t *ns)
 {
 	const signed char *amounts = (const signed char *)skips + times->nr_corrections;
 	struct position position = position_first(times, 0);
@@ -833,17 +855,22 @@ uint64_t times_bytes(const struct trace_columns_times *times)
 	return bytes;
 }
 
-bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times, const struct times_block *block,
-		  uint64_t first_ns, uint64_t *ret_ns)
+bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times,
+		  const struct times_block *block, uint64_t first_ns, uint64_t *ret_ns)
 {
 	const unsigned char *codes = in + 2 * (size_t)times->nr_corrections, *bits = codes + times->code_bytes;
-	struct times_decoder decoder = { .block = block };
+	struct times_decoder decoder = {.block = block};
 
-	if (times_bytes(times) != (uint64_t)(end - in) || !take_codes(&decoder, codes, bits, (struct times_code *)block->scratch))
+	if (times_bytes(times) != (uint64_t)(end - in) ||
+	    !take_codes(&decoder, codes, bits, (struct times_code *)block->scratch))
 		return false;
 	for (unsigned int i = 0; i < TIMES_STREAMS; i++) {
-		decoder.streams[i] = (struct times_stream){ .data = bits, .end = 8 * (size_t)times->bit_bytes[i], .event = stream_begin(block->n, i), .last = stream_begin(block->n, i + 1) };
+		decoder.streams[i] = (struct times_stream){.data = bits,
+							   .end = 8 * (size_t)times->bit_bytes[i],
+							   .event = stream_begin(block->n, i),
+							   .last = stream_begin(block->n, i + 1)};
 		bits += times->bit_bytes[i];
 	}
-	return take_counts(&decoder, ret_ns) && decode_positions(times, in, first_ns, block->n, ret_ns) && ret_ns[0] == first_ns && never_back(ret_ns, block->n);
+	return take_counts(&decoder, ret_ns) && decode_positions(times, in, first_ns, block->n, ret_ns) &&
+	       ret_ns[0] == first_ns && never_back(ret_ns, block->n);
 }

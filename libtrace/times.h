@@ -75,8 +75,8 @@ static inline size_t times_bound(size_t n)
  * @ret_codes: start of the coded part, which compression cannot shrink
  * Returns the end of what it wrote.
  */
-unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model, struct trace_columns_times *ret_times,
-			    unsigned char **ret_codes);
+unsigned char *times_encode(unsigned char *out, const struct times_block *block, struct clock_model *model,
+			    struct trace_columns_times *ret_times, unsigned char **ret_codes);
 
 /** times_bytes() - the encoded size of the times, from the head of the block */
 uint64_t times_bytes(const struct trace_columns_times *times);
@@ -88,7 +88,7 @@ uint64_t times_bytes(const struct trace_columns_times *times);
  * Returns false, with @ret_ns undefined, when the encoded times do not end at @end, do not begin
  * with @first_ns, or decrease.
  */
-bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times, const struct times_block *block,
-		  uint64_t first_ns, uint64_t *ret_ns);
+bool times_decode(const unsigned char *in, const unsigned char *end, const struct trace_columns_times *times,
+		  const struct times_block *block, uint64_t first_ns, uint64_t *ret_ns);
 
 #endif

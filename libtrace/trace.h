@@ -101,13 +101,13 @@ struct span {
  */
 struct timeline {
 	size_t nr;
-	struct span *spans; /* owned */
+	struct span *spans;  /* owned */
 	uint64_t *latest_ns; /* owned */
 };
 
 struct trace {
-	char *path; /* owned */
-	int fd;	    /* owned */
+	char *path;		   /* owned */
+	int fd;			   /* owned */
 	const unsigned char *data; /* mapped */
 	size_t bytes;
 	uint64_t window; /* part of the file that was last read from; written by all threads */
@@ -117,8 +117,8 @@ struct trace {
 	struct chunk_table table;
 	size_t nr_chunks;
 	size_t nr_of_kind[TRACE_NR_CHUNK_KINDS]; /* chunks of each kind */
-	uint64_t *spoiled; /* owned; one bit per chunk, set: its content cannot be used */
-	size_t spoiled_room; /* in units of 64 chunks */
+	uint64_t *spoiled;			 /* owned; one bit per chunk, set: its content cannot be used */
+	size_t spoiled_room;			 /* in units of 64 chunks */
 	size_t nr_spoiled;
 	uint32_t *metadata; /* owned; the chunks that opening reads: schema, strings ... */
 	size_t nr_metadata;
@@ -130,14 +130,14 @@ struct trace {
 	 */
 	uint64_t user_last_ns;
 	uint32_t user_nr_cpus;
-	uint32_t limit_cpus;	 /* every CPU number is below it */
-	uint64_t limit_ns;	 /* no gap ends later */
-	uint64_t statistics_at; /* offset of the last statistics chunk */
-	struct timeline *timelines[2]; /* owned; NULL until trace_timeline() makes it */
+	uint32_t limit_cpus;		   /* every CPU number is below it */
+	uint64_t limit_ns;		   /* no gap ends later */
+	uint64_t statistics_at;		   /* offset of the last statistics chunk */
+	struct timeline *timelines[2];	   /* owned; NULL until trace_timeline() makes it */
 	struct trace_chunk *public_chunks; /* owned; NULL until trace_public_chunks() makes it */
-	struct follower *follower; /* owned; only while opening */
-	size_t nr_followed;	   /* chunks in the loss ledger */
-	struct trace_gap *gaps; /* owned; sorted by start */
+	struct follower *follower;	   /* owned; only while opening */
+	size_t nr_followed;		   /* chunks in the loss ledger */
+	struct trace_gap *gaps;		   /* owned; sorted by start */
 	size_t nr_gaps;
 	size_t gaps_room;
 	uint32_t *gaps_by_end; /* owned; without cause MISSED: the trace has events for those */
@@ -145,7 +145,7 @@ struct trace {
 	struct trace_damage *damages; /* owned, with their messages */
 	size_t nr_damages;
 	size_t damages_room;
-	struct trace_stream_stats *streams; /* owned */
+	struct trace_stream_stats *streams;    /* owned */
 	struct trace_statistics_stream *books; /* owned; streams of the last statistics chunk; NULL: none */
 	size_t nr_streams;
 	struct schema schema;
@@ -230,12 +230,14 @@ static inline bool chunk_is_spoiled(const struct trace *trace, size_t idx)
  * file
  * Returns 0, -ENOMEM, or -EBADMSG with @ret_reason.
  */
-int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct trace_chunk_header *ret_header,
-		  const unsigned char **ret_raw, const char **ret_reason);
+int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker,
+		  struct trace_chunk_header *ret_header, const unsigned char **ret_raw, const char **ret_reason);
 
 /** chunk_block() - decode a chunk of events; span_block() - the same for a span of a timeline */
-int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block, const char **ret_reason);
-int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block, const char **ret_reason);
+int chunk_block(const struct trace *trace, const struct chunk *chunk, struct unpacker *unpacker, struct block *block,
+		const char **ret_reason);
+int span_block(const struct trace *trace, const struct span *span, struct unpacker *unpacker, struct block *block,
+	       const char **ret_reason);
 
 /**
  * struct limit - how many bytes decoded chunks may need: @bytes plus @times the size of the file
@@ -247,10 +249,10 @@ struct limit {
 	uint64_t bytes;
 	uint64_t times;
 };
-static const struct limit limit_metadata = { 64u << 20, 256 };	    /* names, types, clocks, statistics */
-static const struct limit limit_at_a_time = { 256u << 20, 128 };    /* chunks of events that overlap in time */
+static const struct limit limit_metadata = {64u << 20, 256};   /* names, types, clocks, statistics */
+static const struct limit limit_at_a_time = {256u << 20, 128}; /* chunks of events that overlap in time */
 /* events of all chunks: costs time (some s), not memory; 100 M events are below it in any file */
-static const struct limit limit_in_a_pass = { 4ull << 30, 1024 };
+static const struct limit limit_in_a_pass = {4ull << 30, 1024};
 static inline bool is_beyond(const struct limit *limit, const struct trace *trace, uint64_t bytes)
 {
 	return bytes > limit->bytes && (bytes - limit->bytes) / limit->times > trace->bytes;
@@ -270,7 +272,7 @@ struct chunk_run {
 	uint32_t user_nr_cpus; /* CPUs in streams of programs */
 	uint64_t events;
 	uint64_t first_ns;
-	uint64_t last_ns;      /* kernel and daemon only */
+	uint64_t last_ns; /* kernel and daemon only */
 	uint64_t user_last_ns;
 };
 static inline void chunk_run_extend(struct chunk_run *run, uint32_t stream, uint32_t cpu, uint64_t last_ns)
@@ -292,7 +294,8 @@ int trace_spoil_chunk(struct trace *trace, size_t idx);
  * Returns NULL when there is no memory or the file has become shorter.
  */
 const struct trace_chunk *trace_public_chunks(const struct trace *trace);
-int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...) __attribute__((format(printf, 4, 5)));
+int trace_add_damage(struct trace *trace, uint64_t offset, uint64_t bytes, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /**
  * trace_add_unfinished() - report the bytes of a failed write between two chunks: damage, but the
  * writer has already counted the events that are missing

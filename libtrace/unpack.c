@@ -24,8 +24,8 @@ bool scratch_grow(struct unpack_scratch *scratch, size_t bytes)
  * The output buffer has the size that the header declares, at most TRACE_RAW_MAX. For a frame that
  * needs more, zstd returns an error.
  */
-int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed, const unsigned char **ret_raw,
-	   const char **ret_reason)
+int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed,
+	   const unsigned char **ret_raw, const char **ret_reason)
 {
 	size_t bytes;
 
@@ -40,7 +40,8 @@ int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, c
 		unpacker->zstd = ZSTD_createDCtx();
 	if (!unpacker->zstd || !scratch_grow(&unpacker->payload, header->raw_bytes))
 		return -ENOMEM;
-	bytes = ZSTD_decompressDCtx(unpacker->zstd, unpacker->payload.memory, header->raw_bytes, packed, header->packed_bytes);
+	bytes = ZSTD_decompressDCtx(unpacker->zstd, unpacker->payload.memory, header->raw_bytes, packed,
+				    header->packed_bytes);
 	*ret_reason = "its payload cannot be decompressed";
 	if (ZSTD_isError(bytes) || bytes != header->raw_bytes)
 		return -EBADMSG;
@@ -53,5 +54,5 @@ void unpacker_release(struct unpacker *unpacker)
 	ZSTD_freeDCtx(unpacker->zstd);
 	free(unpacker->payload.memory);
 	free(unpacker->tables.memory);
-	*unpacker = (struct unpacker){ 0 };
+	*unpacker = (struct unpacker){0};
 }

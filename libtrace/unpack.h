@@ -33,8 +33,8 @@ struct unpacker {
  * Returns 0 with the payload, borrowed from @unpacker until its next one, or from @packed itself;
  * -ENOMEM; -EBADMSG with @ret_reason (static string).
  */
-int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed, const unsigned char **ret_raw,
-	   const char **ret_reason);
+int unpack(struct unpacker *unpacker, const struct trace_chunk_header *header, const unsigned char *packed,
+	   const unsigned char **ret_raw, const char **ret_reason);
 
 void unpacker_release(struct unpacker *unpacker);
 

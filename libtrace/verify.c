@@ -37,17 +37,18 @@ struct verification {
 
 static int violated_chunk(const struct verification *verification, const struct trace_chunk *chunk, const char *reason)
 {
-	return error_set(verification->ret_error, -EBADMSG, "%s: the chunk at offset %llu is damaged: %s", verification->trace->path,
-			 (ull)chunk->offset, reason);
+	return error_set(verification->ret_error, -EBADMSG, "%s: the chunk at offset %llu is damaged: %s",
+			 verification->trace->path, (ull)chunk->offset, reason);
 }
 
 /* ---- chunks ---- */
 
 /* Compare the header's summary of its events with the events; readers use it to skip chunks. */
-static int check_contents(struct verification *verification, const struct chunk *chunk, const struct trace_chunk_header *header)
+static int check_contents(struct verification *verification, const struct chunk *chunk,
+			  const struct trace_chunk_header *header)
 {
 	struct block *block = &verification->block;
-	uint64_t ids[TRACE_MASK_WORDS] = { 0 }, missed = 0;
+	uint64_t ids[TRACE_MASK_WORDS] = {0}, missed = 0;
 
 	for (uint32_t i = 0; i < block->nr; i++) {
 		struct block_type *type = &block->types[block->places[i]];
@@ -62,7 +63,8 @@ static int check_contents(struct verification *verification, const struct chunk 
 	if (memcmp(ids, header->ids, sizeof(ids)) != 0)
 		return violated_chunk(verification, &chunk->public, "its header lists other events than it contains");
 	if (missed != header->missed)
-		return violated_chunk(verification, &chunk->public, "its header counts other missed events than it contains");
+		return violated_chunk(verification, &chunk->public,
+				      "its header counts other missed events than it contains");
 	return 0;
 }
 
@@ -82,11 +84,13 @@ static int check_chunk(struct verification *verification, const struct chunk *ch
 		return violated_chunk(verification, &chunk->public, "its header and the index differ");
 	if (!chunk_header_is_of(&header, chunk))
 		return violated_chunk(verification, &chunk->public, "its header and the table of chunks differ");
-	error = is_of_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason) :
-			       chunk_payload(trace, chunk, &verification->unpacker, &header, &raw, &reason);
+	error = is_of_events ? chunk_block(trace, chunk, &verification->unpacker, block, &reason)
+			     : chunk_payload(trace, chunk, &verification->unpacker, &header, &raw, &reason);
 	verification->decoded_bytes += is_of_events ? block->decoded_bytes : 0;
 	if (!error && is_beyond(&limit_in_a_pass, trace, verification->decoded_bytes))
-		return violated_chunk(verification, &chunk->public, "with it the file has more events than a recorder can write into a file of its size");
+		return violated_chunk(
+			verification, &chunk->public,
+			"with it the file has more events than a recorder can write into a file of its size");
 	if (!error)
 		return is_of_events ? check_contents(verification, chunk, &header) : 0;
 	if (error == -ENOMEM)
@@ -103,8 +107,9 @@ static int check_chunks(struct verification *verification)
 	for (size_t i = 0; !error && i < trace->nr_chunks; i++) {
 		const char *reason = chunk_get(trace, i, &chunk);
 
-		error = reason ? error_set(verification->ret_error, -EBADMSG, "%s: chunk %zu cannot be read: %s", trace->path, i, reason) :
-				 check_chunk(verification, &chunk);
+		error = reason ? error_set(verification->ret_error, -EBADMSG, "%s: chunk %zu cannot be read: %s",
+					   trace->path, i, reason)
+			       : check_chunk(verification, &chunk);
 	}
 	block_release(&verification->block);
 	unpacker_release(&verification->unpacker);
@@ -135,10 +140,11 @@ static int check_begin(const struct verification *verification, const struct tra
 
 	if (event->ts_ns >= trace->info.start_ns || event->id < TRACE_EV_MAX || !stream_is_of_program(event->stream))
 		return 0;
-	return error_set(verification->ret_error, -EBADMSG,
-			 "%s: offset %llu: stream %u, of a program, has an event at %llu ns, but the recording began at %llu ns",
-			 trace->path, (ull)offset_of(trace, event->stream, event->ts_ns), event->stream, (ull)event->ts_ns,
-			 (ull)trace->info.start_ns);
+	return error_set(
+		verification->ret_error, -EBADMSG,
+		"%s: offset %llu: stream %u, of a program, has an event at %llu ns, but the recording began at %llu ns",
+		trace->path, (ull)offset_of(trace, event->stream, event->ts_ns), event->stream, (ull)event->ts_ns,
+		(ull)trace->info.start_ns);
 }
 
 static int check_order(struct verification *verification)
@@ -151,8 +157,8 @@ static int check_order(struct verification *verification)
 	while (!error && (event = trace_cursor_next(cursor))) {
 		if (event->ts_ns < before)
 			error = error_set(verification->ret_error, -EBADMSG,
-					  "%s: an event at %llu ns of CPU %u comes after one at %llu ns", verification->trace->path,
-					  (ull)event->ts_ns, event->cpu, (ull)before);
+					  "%s: an event at %llu ns of CPU %u comes after one at %llu ns",
+					  verification->trace->path, (ull)event->ts_ns, event->cpu, (ull)before);
 		if (!error)
 			error = check_begin(verification, event);
 		before = event->ts_ns;
@@ -168,10 +174,11 @@ static int check_order(struct verification *verification)
 /* Count the events in the chunks, of all kinds, of each stream in the statistics. */
 static int count_events(const struct trace *trace, struct stream_map *map, uint64_t *events)
 {
-	static const uint16_t kinds[] = { TRACE_CHUNK_EVENTS, TRACE_CHUNK_START_STATE };
+	static const uint16_t kinds[] = {TRACE_CHUNK_EVENTS, TRACE_CHUNK_START_STATE};
 
 	for (size_t i = 0; i < trace->nr_streams; i++)
-		if (stream_map_find(map, 0, trace->books[i].stream) == STREAM_NONE && !stream_map_put(map, 0, trace->books[i].stream, (uint32_t)i))
+		if (stream_map_find(map, 0, trace->books[i].stream) == STREAM_NONE &&
+		    !stream_map_put(map, 0, trace->books[i].stream, (uint32_t)i))
 			return -ENOMEM;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		const struct timeline *timeline = trace_timeline(trace, kinds[k], NULL);
@@ -190,25 +197,33 @@ static int count_events(const struct trace *trace, struct stream_map *map, uint6
 	return 0;
 }
 
-static int check_stream(const struct verification *verification, const struct trace_statistics_stream *stream, uint64_t events)
+static int check_stream(const struct verification *verification, const struct trace_statistics_stream *stream,
+			uint64_t events)
 {
 	const struct trace *trace = verification->trace;
 	uint64_t sum = stream->stored + stream->discarded + stream->overwritten + stream->missed + stream->filtered;
 
 	if (stream->attempted != sum)
 		return error_set(verification->ret_error, -EBADMSG,
-				 "%s: stream %u: %llu events attempted, but %llu stored + %llu discarded + %llu overwritten + %llu missed + %llu filtered",
-				 trace->path, stream->stream, (ull)stream->attempted, (ull)stream->stored, (ull)stream->discarded,
-				 (ull)stream->overwritten, (ull)stream->missed, (ull)stream->filtered);
+				 "%s: stream %u: %llu events attempted, but %llu stored + %llu discarded + %llu "
+				 "overwritten + %llu missed + %llu filtered",
+				 trace->path, stream->stream, (ull)stream->attempted, (ull)stream->stored,
+				 (ull)stream->discarded, (ull)stream->overwritten, (ull)stream->missed,
+				 (ull)stream->filtered);
 	if (stream->stored != stream->written + stream->lost_write + stream->undecodable)
 		return error_set(verification->ret_error, -EBADMSG,
-				 "%s: stream %u: %llu events stored, but %llu written + %llu in failed writes + %llu undecodable", trace->path,
-				 stream->stream, (ull)stream->stored, (ull)stream->written, (ull)stream->lost_write, (ull)stream->undecodable);
+				 "%s: stream %u: %llu events stored, but %llu written + %llu in failed writes + %llu "
+				 "undecodable",
+				 trace->path, stream->stream, (ull)stream->stored, (ull)stream->written,
+				 (ull)stream->lost_write, (ull)stream->undecodable);
 	if (stream->lost_before > stream->discarded + stream->overwritten)
-		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: its chunks declare %llu events lost, its counters only %llu",
-				 trace->path, stream->stream, (ull)stream->lost_before, (ull)(stream->discarded + stream->overwritten));
+		return error_set(verification->ret_error, -EBADMSG,
+				 "%s: stream %u: its chunks declare %llu events lost, its counters only %llu",
+				 trace->path, stream->stream, (ull)stream->lost_before,
+				 (ull)(stream->discarded + stream->overwritten));
 	if (trace->info.clean_end ? events != stream->written : events < stream->written)
-		return error_set(verification->ret_error, -EBADMSG, "%s: stream %u: %llu events were written, the file has %llu", trace->path,
+		return error_set(verification->ret_error, -EBADMSG,
+				 "%s: stream %u: %llu events were written, the file has %llu", trace->path,
 				 stream->stream, (ull)stream->written, (ull)events);
 	return 0;
 }
@@ -217,7 +232,7 @@ static int check_streams(struct verification *verification)
 {
 	const struct trace *trace = verification->trace;
 	uint64_t *events = calloc(trace->nr_streams + 1, sizeof(*events));
-	struct stream_map map = { 0 };
+	struct stream_map map = {0};
 	int error = events ? count_events(trace, &map, events) : -ENOMEM;
 
 	if (error)
@@ -234,7 +249,7 @@ static int check_streams(struct verification *verification)
 
 int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 {
-	struct verification verification = { .trace = trace, .ret_error = ret_error };
+	struct verification verification = {.trace = trace, .ret_error = ret_error};
 	const char *reason;
 	int error;
 
@@ -244,8 +259,10 @@ int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 		return error_set(ret_error, -EBADMSG, "%s: the file was truncated after it was opened", trace->path);
 	reason = index_verify(trace);
 	if (reason)
-		return error_set(ret_error, -EBADMSG, "%s: its index is damaged (reading needs it only if the table of chunks is damaged, too): %s", trace->path,
-				 reason);
+		return error_set(
+			ret_error, -EBADMSG,
+			"%s: its index is damaged (reading needs it only if the table of chunks is damaged, too): %s",
+			trace->path, reason);
 	error = check_chunks(&verification);
 	if (!error)
 		error = check_order(&verification);

@@ -24,8 +24,8 @@
 
 /* ---- begin ---- */
 
-static int header_write(struct trace_writer *writer, const struct trace_writer_options *options, uint64_t schema_checksum,
-			struct trace_error *ret_error)
+static int header_write(struct trace_writer *writer, const struct trace_writer_options *options,
+			uint64_t schema_checksum, struct trace_error *ret_error)
 {
 	struct trace_file_header header = {
 		.version_major = TRACE_FORMAT_MAJOR,
@@ -36,7 +36,7 @@ static int header_write(struct trace_writer *writer, const struct trace_writer_o
 		.schema_checksum = schema_checksum,
 		.trace_id = writer->trace_id,
 	};
-	struct iovec part = { &header, sizeof(header) };
+	struct iovec part = {&header, sizeof(header)};
 
 	memcpy(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES);
 	header.checksum = XXH3_64bits(&header, offsetof(struct trace_file_header, checksum));
@@ -54,7 +54,8 @@ static uint32_t make_trace_id(void)
 	return (uint32_t)now.tv_nsec ^ (uint32_t)now.tv_sec;
 }
 
-static int writer_begin(struct trace_writer *writer, const struct trace_writer_options *options, struct trace_error *ret_error)
+static int writer_begin(struct trace_writer *writer, const struct trace_writer_options *options,
+			struct trace_error *ret_error)
 {
 	size_t bytes;
 	unsigned char *schema = schema_serialize_catalogue(&bytes);
@@ -71,7 +72,7 @@ static int writer_begin(struct trace_writer *writer, const struct trace_writer_o
 
 struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error)
 {
-	struct trace_writer_options all = { 0 };
+	struct trace_writer_options all = {0};
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
 
 	if (options)
@@ -101,7 +102,8 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
 
 /* ---- blocks ---- */
 
-struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error)
+struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source,
+				       struct trace_error *ret_error)
 {
 	return packing_pack(&writer->packing, &writer->types, source, ret_error);
 }
@@ -111,7 +113,8 @@ static bool holds_user_events(const struct trace_chunk_header *header)
 	return header->ids[TRACE_EV_USER / 64] >> TRACE_EV_USER % 64 & 1;
 }
 
-static int packed_write(struct trace_writer *writer, struct writer_stream *stream, struct trace_packed *packed, struct trace_error *ret_error)
+static int packed_write(struct trace_writer *writer, struct writer_stream *stream, struct trace_packed *packed,
+			struct trace_error *ret_error)
 {
 	struct trace_chunk_header *header = &packed->header;
 	uint32_t undecodable = header->undecodable;
@@ -125,7 +128,9 @@ static int packed_write(struct trace_writer *writer, struct writer_stream *strea
 	error = holds_user_events(header) ? writer_types_write(writer, ret_error) : 0;
 	if (!error) {
 		writer_stream_fill_header(header, stream);
-		error = writer_chunk_write(writer, header, &(struct raw_payload){ packed->raw, packed->texts_at, packed->codes_at }, ret_error);
+		error = writer_chunk_write(writer, header,
+					   &(struct raw_payload){packed->raw, packed->texts_at, packed->codes_at},
+					   ret_error);
 	}
 	if (!error)
 		writer_stream_account_written(writer, stream, header, undecodable);
@@ -143,7 +148,8 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 		for (const struct trace_packed *part = packed; part; part = part->next)
 			writer->totals.lost_write += (uint64_t)part->header.events + part->header.undecodable;
 		packing_recycle(&writer->packing, packed);
-		return error_set(ret_error, -ENOMEM, "no memory for the statistics of one more stream: its block is lost");
+		return error_set(ret_error, -ENOMEM,
+				 "no memory for the statistics of one more stream: its block is lost");
 	}
 	writer_stream_account_before(stream, packed);
 	for (struct trace_packed *part = packed; part; part = part->next) {
@@ -159,9 +165,10 @@ int trace_writer_write(struct trace_writer *writer, struct trace_packed *packed,
 
 /* ---- clock, totals ---- */
 
-int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc, struct trace_error *ret_error)
+int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc,
+		       struct trace_error *ret_error)
 {
-	struct trace_clock_entry entry = { .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns, .tsc = tsc };
+	struct trace_clock_entry entry = {.monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns, .tsc = tsc};
 
 	return writer_chunk_write_plain(writer, TRACE_CHUNK_CLOCK, &entry, sizeof(entry), ret_error);
 }

@@ -40,9 +40,9 @@ void *writer_buffer_add(struct writer_buffer *buffer, const void *data, size_t b
 /* ---- chunks ---- */
 
 enum {
-	PARTS_MIN_BYTES = 1024,  /* for less, another frame is not worth its header */
-	TEXTS_MIN_BYTES = 4096,  /* for less, it is not worth its own table of letters either */
-	STORED_HEAD = 0xa0, /* frame header: size in 4 bytes, single segment, no checksum, no dictionary */
+	PARTS_MIN_BYTES = 1024, /* for less, another frame is not worth its header */
+	TEXTS_MIN_BYTES = 4096, /* for less, it is not worth its own table of letters either */
+	STORED_HEAD = 0xa0,	/* frame header: size in 4 bytes, single segment, no checksum, no dictionary */
 	STORED_HEAD_BYTES = 4 + 1 + 4 + 3, /* with the header of the first block */
 	STORED_BLOCK_BYTES = 128 << 10,
 	PREPARE_BYTES = 256 << 10, /* more than zstd processes at once */
@@ -57,7 +57,9 @@ enum {
 static bool frame_put(struct trace_writer *writer, ZSTD_CCtx *zstd, const unsigned char *data, size_t bytes)
 {
 	struct writer_buffer *packed = &writer->packed;
-	size_t added = bytes ? ZSTD_compress2(zstd, packed->data + packed->bytes, packed->room - packed->bytes, data, bytes) : 0;
+	size_t added = bytes ? ZSTD_compress2(zstd, packed->data + packed->bytes, packed->room - packed->bytes, data,
+					      bytes)
+			     : 0;
 
 	if (ZSTD_isError(added))
 		return false;
@@ -84,7 +86,8 @@ static bool stored_frame_put(struct trace_writer *writer, const unsigned char *d
 	at = mempcpy(at, &bytes, sizeof(bytes));
 	while (bytes) {
 		/* block type 0: raw */
-		uint32_t part = bytes < STORED_BLOCK_BYTES ? bytes : STORED_BLOCK_BYTES, head = part << 3 | (part == bytes);
+		uint32_t part = bytes < STORED_BLOCK_BYTES ? bytes : STORED_BLOCK_BYTES,
+			 head = part << 3 | (part == bytes);
 
 		at = mempcpy(mempcpy(at, &head, 3), data, part);
 		data += part;
@@ -98,13 +101,17 @@ static bool frames_put(struct trace_writer *writer, const struct raw_payload *ra
 {
 	uint32_t codes_at = !raw->codes_at || bytes < PARTS_MIN_BYTES ? bytes : raw->codes_at;
 
-	uint32_t texts_at = raw->texts_at < TEXTS_MIN_BYTES || codes_at - raw->texts_at < TEXTS_MIN_BYTES ? codes_at : raw->texts_at;
+	uint32_t texts_at = raw->texts_at < TEXTS_MIN_BYTES || codes_at - raw->texts_at < TEXTS_MIN_BYTES
+				    ? codes_at
+				    : raw->texts_at;
 
-	return frame_put(writer, writer->zstd, raw->data, texts_at) && frame_put(writer, writer->zstd, raw->data + texts_at, codes_at - texts_at) &&
+	return frame_put(writer, writer->zstd, raw->data, texts_at) &&
+	       frame_put(writer, writer->zstd, raw->data + texts_at, codes_at - texts_at) &&
 	       stored_frame_put(writer, raw->data + codes_at, bytes - codes_at);
 }
 
-static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw)
+static const void *chunk_compress(struct trace_writer *writer, struct trace_chunk_header *header,
+				  const struct raw_payload *raw)
 {
 	writer->packed.bytes = 0;
 	header->compression = TRACE_COMPRESSION_NONE;
@@ -120,11 +127,12 @@ static const void *chunk_compress(struct trace_writer *writer, struct trace_chun
 	return writer->packed.data;
 }
 
-int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw, struct trace_error *ret_error)
+int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw,
+		       struct trace_error *ret_error)
 {
 	const void *payload = chunk_compress(writer, header, raw);
 	struct trace_index_entry *entry = writer_buffer_reserve(&writer->index, sizeof(*entry));
-	struct iovec parts[2] = { { header, sizeof(*header) }, { (void *)payload, header->packed_bytes } };
+	struct iovec parts[2] = {{header, sizeof(*header)}, {(void *)payload, header->packed_bytes}};
 	uint64_t begin_ns;
 	int error;
 
@@ -135,7 +143,7 @@ int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *h
 	header->trace_id = writer->trace_id;
 	header->payload_checksum = XXH3_64bits(payload, header->packed_bytes);
 	header->checksum = XXH3_64bits(header, offsetof(struct trace_chunk_header, checksum));
-	*entry = (struct trace_index_entry){ .offset = writer->output.bytes, .header = *header };
+	*entry = (struct trace_index_entry){.offset = writer->output.bytes, .header = *header};
 	begin_ns = clock_monotonic_ns();
 	error = output_write(&writer->output, parts, 2, ret_error);
 	writer->totals.write_ns += clock_monotonic_ns() - begin_ns;
@@ -151,9 +159,9 @@ int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *h
 int writer_chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind kind, const void *raw, size_t bytes,
 			     struct trace_error *ret_error)
 {
-	struct trace_chunk_header header = { .kind = (uint16_t)kind, .raw_bytes = (uint32_t)bytes };
+	struct trace_chunk_header header = {.kind = (uint16_t)kind, .raw_bytes = (uint32_t)bytes};
 
-	return writer_chunk_write(writer, &header, &(struct raw_payload){ .data = raw }, ret_error);
+	return writer_chunk_write(writer, &header, &(struct raw_payload){.data = raw}, ret_error);
 }
 
 /* ---- the compressor ---- */

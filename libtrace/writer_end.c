@@ -13,15 +13,14 @@
 
 /* ---- statistics ---- */
 
-
-
 /*
  * Combine the recorder's statistics of a stream with what this writer did with its blocks, of all
  * kinds.
  */
-static struct trace_statistics_stream statistics_stream(const struct trace_writer *writer, const struct trace_stream_stats *stats)
+static struct trace_statistics_stream statistics_stream(const struct trace_writer *writer,
+							const struct trace_stream_stats *stats)
 {
-	static const uint32_t kinds[] = { TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS };
+	static const uint32_t kinds[] = {TRACE_CHUNK_START_STATE, TRACE_CHUNK_EVENTS};
 	struct trace_statistics_stream disk = {
 		.stream = stats->stream,
 		.cpu = stats->cpu,
@@ -48,14 +47,21 @@ static struct trace_statistics_stream statistics_stream(const struct trace_write
 }
 
 /* per chunk */
-enum { STATISTICS_MAX = (TRACE_RAW_MAX - sizeof(struct trace_statistics_header)) / sizeof(struct trace_statistics_stream) };
+enum {
+	STATISTICS_MAX = (TRACE_RAW_MAX - sizeof(struct trace_statistics_header)) /
+			 sizeof(struct trace_statistics_stream)
+};
 
 /* @before: streams in the previous chunks of this list */
-static int statistics_write(struct trace_writer *writer, const struct trace_stream_stats *streams, struct trace_statistics_header header, uint64_t before,
-			    bool has_more, struct trace_error *ret_error)
+static int statistics_write(struct trace_writer *writer, const struct trace_stream_stats *streams,
+			    struct trace_statistics_header header, uint64_t before, bool has_more,
+			    struct trace_error *ret_error)
 {
 	size_t bytes = sizeof(header) + header.nr_streams * sizeof(struct trace_statistics_stream);
-	struct trace_chunk_header chunk = { .kind = TRACE_CHUNK_STATISTICS, .flags = has_more ? TRACE_CHUNK_FLAG_MORE : 0, .seq = before, .raw_bytes = (uint32_t)bytes };
+	struct trace_chunk_header chunk = {.kind = TRACE_CHUNK_STATISTICS,
+					   .flags = has_more ? TRACE_CHUNK_FLAG_MORE : 0,
+					   .seq = before,
+					   .raw_bytes = (uint32_t)bytes};
 	unsigned char *raw = malloc(bytes), *at = raw;
 	int error;
 
@@ -67,15 +73,16 @@ static int statistics_write(struct trace_writer *writer, const struct trace_stre
 
 		at = mempcpy(at, &stream, sizeof(stream));
 	}
-	error = writer_chunk_write(writer, &chunk, &(struct raw_payload){ .data = raw }, ret_error);
+	error = writer_chunk_write(writer, &chunk, &(struct raw_payload){.data = raw}, ret_error);
 	free(raw);
 	return error;
 }
 
-int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
-			    struct trace_error *ret_error)
+int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams,
+			    uint64_t end_ns, struct trace_error *ret_error)
 {
-	struct trace_statistics_header header = { .stream_bytes = sizeof(struct trace_statistics_stream), .end_ns = end_ns };
+	struct trace_statistics_header header = {.stream_bytes = sizeof(struct trace_statistics_stream),
+						 .end_ns = end_ns};
 	size_t done = 0;
 	int error;
 
@@ -84,7 +91,8 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 
 		header.nr_streams = left < STATISTICS_MAX ? (uint32_t)left : STATISTICS_MAX;
 		/* NULL has no elements */
-		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, done, left > header.nr_streams, ret_error);
+		error = statistics_write(writer, nr_streams ? streams + done : NULL, header, done,
+					 left > header.nr_streams, ret_error);
 		done += header.nr_streams;
 	} while (!error && done < nr_streams);
 	return error;
@@ -99,11 +107,11 @@ int trace_writer_statistics(struct trace_writer *writer, const struct trace_stre
 static int table_write(struct trace_writer *writer, struct trace_error *ret_error)
 {
 	struct trace_table_entry *entries = malloc(TRACE_TABLE_ENTRIES * sizeof(*entries));
-	struct trace_table_root root = { .offset = writer->output.bytes,
-					 .nr_entries = writer->index.bytes / sizeof(struct trace_index_entry),
-					 .entry_bytes = sizeof(*entries),
-					 .header_bytes = sizeof(struct trace_chunk_header),
-					 .index_entries = TRACE_INDEX_ENTRIES };
+	struct trace_table_root root = {.offset = writer->output.bytes,
+					.nr_entries = writer->index.bytes / sizeof(struct trace_index_entry),
+					.entry_bytes = sizeof(*entries),
+					.header_bytes = sizeof(struct trace_chunk_header),
+					.index_entries = TRACE_INDEX_ENTRIES};
 	int error = entries ? 0 : error_set(ret_error, -ENOMEM, "no memory for the table of the trace's chunks");
 
 	for (size_t at = 0; !error && at < root.nr_entries; root.nr_chunks++) {
@@ -128,10 +136,10 @@ static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, str
 	uint32_t nr_chunks = 0;
 	int error = 0;
 
-	writer->index = (struct writer_buffer){ 0 };
+	writer->index = (struct writer_buffer){0};
 	for (size_t at = 0; !error && at < index.bytes; at += portion, nr_chunks++)
 		error = writer_chunk_write_plain(writer, TRACE_CHUNK_INDEX, index.data + at,
-					  index.bytes - at < portion ? index.bytes - at : portion, ret_error);
+						 index.bytes - at < portion ? index.bytes - at : portion, ret_error);
 	free(writer->index.data);
 	writer->index = index;
 	*ret_nr_chunks = nr_chunks;
@@ -140,8 +148,8 @@ static int index_write(struct trace_writer *writer, uint32_t *ret_nr_chunks, str
 
 int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_error)
 {
-	struct trace_end_mark mark = { .trace_id = writer->trace_id };
-	struct iovec part = { &mark, sizeof(mark) };
+	struct trace_end_mark mark = {.trace_id = writer->trace_id};
+	struct iovec part = {&mark, sizeof(mark)};
 	int error = trace_writer_flush_strings(writer, ret_error);
 
 	if (!error)
@@ -159,4 +167,3 @@ int trace_writer_finish(struct trace_writer *writer, struct trace_error *ret_err
 	writer->totals.file_bytes = writer->output.bytes;
 	return error;
 }
-

@@ -13,7 +13,8 @@ enum { STREAMS_BEGIN = 16 }; /* writer_buffer_reserve() doubles it */
 /* Without accounting a stream's losses would be unknown: allocate that of the first streams now. */
 bool writer_streams_begin(struct trace_writer *writer)
 {
-	return writer_buffer_reserve(&writer->streams, STREAMS_BEGIN * sizeof(struct writer_stream)) && stream_map_begin(&writer->stream_map);
+	return writer_buffer_reserve(&writer->streams, STREAMS_BEGIN * sizeof(struct writer_stream)) &&
+	       stream_map_begin(&writer->stream_map);
 }
 
 struct writer_stream *writer_stream_find(const struct trace_writer *writer, uint32_t kind, uint32_t stream)
@@ -25,7 +26,7 @@ struct writer_stream *writer_stream_find(const struct trace_writer *writer, uint
 
 struct writer_stream *writer_stream_of(struct trace_writer *writer, const struct trace_chunk_header *header)
 {
-	struct writer_stream new = { .kind = header->kind, .stream = header->stream, .cpu = header->cpu };
+	struct writer_stream new = {.kind = header->kind, .stream = header->stream, .cpu = header->cpu};
 	struct writer_stream *stream = writer_stream_find(writer, header->kind, header->stream);
 
 	if (stream)
@@ -64,7 +65,8 @@ void writer_stream_account_inside(struct trace_writer *writer, struct writer_str
 	writer->totals.undecodable += undecodable;
 }
 
-void writer_stream_account_written(struct trace_writer *writer, struct writer_stream *stream, const struct trace_chunk_header *header, uint32_t undecodable)
+void writer_stream_account_written(struct trace_writer *writer, struct writer_stream *stream,
+				   const struct trace_chunk_header *header, uint32_t undecodable)
 {
 	stream->number = trace_add_saturated(header->events_before, (uint64_t)header->events + header->undecodable);
 	stream->lost_before = 0;
@@ -77,7 +79,8 @@ void writer_stream_account_written(struct trace_writer *writer, struct writer_st
 	writer_stream_account_inside(writer, stream, undecodable);
 }
 
-void writer_stream_account_dropped(struct trace_writer *writer, struct writer_stream *stream, const struct trace_chunk_header *header, uint32_t undecodable)
+void writer_stream_account_dropped(struct trace_writer *writer, struct writer_stream *stream,
+				   const struct trace_chunk_header *header, uint32_t undecodable)
 {
 	uint64_t lost = (uint64_t)header->events + undecodable;
 
@@ -97,6 +100,6 @@ void writer_stream_fill_header(struct trace_chunk_header *header, const struct w
 	header->events_before = trace_add_saturated(header->events_before, stream->lost_write);
 	/* the rest goes to the next chunk */
 	header->undecodable += (uint32_t)(stream->undecodable < room ? stream->undecodable : room);
-	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) | (stream->undecodable ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
+	header->flags = (stream->jump ? TRACE_CHUNK_FLAG_JUMP : 0) |
+			(stream->undecodable ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0);
 }
-

@@ -12,7 +12,7 @@
 int trace_writer_string(struct trace_writer *writer, enum trace_string_space space, uint64_t key, const char *text)
 {
 	size_t bytes = strnlen(text, TRACE_STRING_MAX_BYTES);
-	struct trace_string_entry entry = { .space = (uint16_t)space, .text_bytes = (uint16_t)bytes, .key = key };
+	struct trace_string_entry entry = {.space = (uint16_t)space, .text_bytes = (uint16_t)bytes, .key = key};
 	unsigned char *place;
 
 	syscall_args_name(&writer->packing.args, space, key, text);
@@ -55,7 +55,7 @@ static bool strings_take(struct trace_writer *writer)
 	free(writer->unwritten.data);
 	pthread_mutex_lock(&writer->strings_lock);
 	writer->unwritten = writer->strings;
-	writer->strings = (struct writer_buffer){ 0 };
+	writer->strings = (struct writer_buffer){0};
 	pthread_mutex_unlock(&writer->strings_lock);
 	writer->unwritten_at = 0;
 	return writer->unwritten.bytes;
@@ -64,7 +64,8 @@ static bool strings_take(struct trace_writer *writer)
 static int strings_write(struct trace_writer *writer, struct trace_error *ret_error)
 {
 	size_t bytes = strings_portion(&writer->unwritten, writer->unwritten_at);
-	int error = writer_chunk_write_plain(writer, TRACE_CHUNK_STRINGS, writer->unwritten.data + writer->unwritten_at, bytes, ret_error);
+	int error = writer_chunk_write_plain(writer, TRACE_CHUNK_STRINGS, writer->unwritten.data + writer->unwritten_at,
+					     bytes, ret_error);
 
 	if (!error)
 		writer->unwritten_at += bytes;

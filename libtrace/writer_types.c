@@ -22,8 +22,6 @@ struct type_key {
 
 enum { TYPES_PER_CHUNK = TRACE_RAW_MAX / SCHEMA_TYPE_MAX_BYTES };
 
-
-
 /* The key's entry in the table, or the free entry where it belongs. */
 static struct type_key *type_key_find(const struct writer_buffer *table, const struct type_key *key)
 {
@@ -40,7 +38,7 @@ static bool type_keys_reserve(struct trace_writer *writer)
 {
 	size_t nr = writer->type_keys.bytes / sizeof(struct type_key);
 	const struct type_key *keys = (const struct type_key *)writer->type_keys.data;
-	struct writer_buffer larger = { .room = (nr ? 2 * nr : 64) * sizeof(struct type_key) };
+	struct writer_buffer larger = {.room = (nr ? 2 * nr : 64) * sizeof(struct type_key)};
 
 	if (nr >= 2 * (writer->types.nr_types + 1))
 		return true;
@@ -57,7 +55,8 @@ static bool type_keys_reserve(struct trace_writer *writer)
 }
 
 /* The entry of the type in the table of known types, free if it is new. NULL: no memory. */
-static struct type_key *type_place(struct trace_writer *writer, const struct trace_event_type *type, struct type_key *key)
+static struct type_key *type_place(struct trace_writer *writer, const struct trace_event_type *type,
+				   struct type_key *key)
 {
 	struct trace_event_type numbered = *type;
 	const struct trace_event_type *list = &numbered;
@@ -78,11 +77,13 @@ static struct type_key *type_place(struct trace_writer *writer, const struct tra
 	return type_key_find(&writer->type_keys, key);
 }
 
-static int type_add(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error)
+static int type_add(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id,
+		    struct trace_error *ret_error)
 {
 	struct trace_event_type numbered = *type;
 	const struct trace_event_type *list = &numbered;
-	struct type_key key = { .id = (uint16_t)(TRACE_EV_MAX + writer->types.nr_types) }, *place = type_place(writer, type, &key);
+	struct type_key key = {.id = (uint16_t)(TRACE_EV_MAX + writer->types.nr_types)},
+			*place = type_place(writer, type, &key);
 	unsigned char *payload;
 	size_t bytes = 0;
 	int error;
@@ -94,20 +95,25 @@ static int type_add(struct trace_writer *writer, const struct trace_event_type *
 		return 0;
 	}
 	if (TRACE_EV_MAX + writer->types.nr_types >= SCHEMA_NR_IDS)
-		return error_set(ret_error, -ENOSPC, "programs have more event types than a trace can hold: %d", SCHEMA_NR_IDS - TRACE_EV_MAX);
+		return error_set(ret_error, -ENOSPC, "programs have more event types than a trace can hold: %d",
+				 SCHEMA_NR_IDS - TRACE_EV_MAX);
 	numbered.id = key.id;
 	payload = schema_serialize(&list, 1, &bytes);
-	error = !payload ? -ENOMEM : bytes > SCHEMA_TYPE_MAX_BYTES ? -EBADMSG : schema_add(&writer->types, payload, bytes);
+	error = !payload			? -ENOMEM
+		: bytes > SCHEMA_TYPE_MAX_BYTES ? -EBADMSG
+						: schema_add(&writer->types, payload, bytes);
 	free(payload);
 	if (error)
-		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error, error == -EBADMSG ? "the description of an event is invalid" :
-												     "no memory for the description of an event");
+		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error,
+				 error == -EBADMSG ? "the description of an event is invalid"
+						   : "no memory for the description of an event");
 	*place = key;
 	*ret_id = key.id;
 	return 0;
 }
 
-int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error)
+int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id,
+			    struct trace_error *ret_error)
 {
 	int error;
 
@@ -159,8 +165,8 @@ int writer_types_write(struct trace_writer *writer, struct trace_error *ret_erro
 
 		if (!nr)
 			break;
-		error = payload ? writer_chunk_write_plain(writer, TRACE_CHUNK_SCHEMA, payload, bytes, ret_error) :
-				  error_set(ret_error, -ENOMEM, "no memory for the schema of the trace");
+		error = payload ? writer_chunk_write_plain(writer, TRACE_CHUNK_SCHEMA, payload, bytes, ret_error)
+				: error_set(ret_error, -ENOMEM, "no memory for the schema of the trace");
 		free(payload);
 		if (!error)
 			writer->nr_types_written += nr;

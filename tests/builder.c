@@ -26,7 +26,7 @@ struct tb_block {
 		uint32_t id;
 		size_t bytes;
 		unsigned char payload[];
-	} *records, **end;
+	} * records, **end;
 };
 
 struct tb {
@@ -37,7 +37,7 @@ struct tb {
 		enum trace_string_space space;
 		uint64_t key;
 		char text[];
-	} *strings;
+	} * strings;
 	struct trace_event_type *types; /* owned; the strings in it are borrowed */
 	struct trace_writer *typist;	/* owned; assigns the ids of event types */
 	size_t nr_types;
@@ -118,7 +118,7 @@ void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const
 {
 	struct tb_string *string = need(malloc(sizeof(*string) + strlen(text) + 1));
 
-	*string = (struct tb_string){ .next = tb->strings, .space = space, .key = key };
+	*string = (struct tb_string){.next = tb->strings, .space = space, .key = key};
 	memcpy(string->text, text, strlen(text) + 1);
 	tb->strings = string;
 }
@@ -156,7 +156,8 @@ static struct tb_block *block_begin(struct tb *tb, uint32_t ring)
 	return block;
 }
 
-static void block_add(struct tb_block *block, uint64_t ts_ns, uint32_t id, const void *payload, size_t bytes, const char *string)
+static void block_add(struct tb_block *block, uint64_t ts_ns, uint32_t id, const void *payload, size_t bytes,
+		      const char *string)
 {
 	size_t text_bytes = string ? strlen(string) + 1 : 0, all = (bytes + text_bytes + 7) & ~(size_t)7;
 	struct tb_record *record;
@@ -189,12 +190,14 @@ static struct tb_block *block_for(struct tb *tb, uint32_t ring, uint64_t ts_ns)
 	return block->records && last_ns - base_ns > UINT32_MAX ? block_begin(tb, ring) : block;
 }
 
-void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string)
+void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes,
+	      const char *string)
 {
 	block_add(block_for(tb, cpu, ts_ns), ts_ns, id, payload, payload_bytes, string);
 }
 
-void tb_structural_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string)
+void tb_structural_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload,
+			 size_t payload_bytes, const char *string)
 {
 	tb->has_structural = true;
 	block_add(block_for(tb, STRUCTURAL_RINGS + cpu, ts_ns), ts_ns, id, payload, payload_bytes, string);
@@ -287,9 +290,9 @@ static size_t block_records(const struct tb_block *block, unsigned char **ret_re
 		bytes += 8 + record->bytes;
 	at = records = need(malloc(bytes + 8));
 	for (const struct tb_record *record = block->records; record; record = record->next, ++*ret_nr) {
-		struct trace_record header = { .time = (uint32_t)record->ts_ns,
-					       .id = (uint16_t)record->id,
-					       .words = (uint8_t)((8 + record->bytes) / 8) };
+		struct trace_record header = {.time = (uint32_t)record->ts_ns,
+					      .id = (uint16_t)record->id,
+					      .words = (uint8_t)((8 + record->bytes) / 8)};
 
 		at = mempcpy(at, &header, sizeof(header));
 		at = mempcpy(at, record->payload, record->bytes);
@@ -333,9 +336,9 @@ static void blocks_write(const struct tb *tb, struct trace_writer *writer, uint6
 
 	if (tb->start)
 		block_write(tb->start, writer,
-			    &(struct trace_source){ .kind = TRACE_CHUNK_START_STATE, .stream = START_STREAM, .seq = 1 });
+			    &(struct trace_source){.kind = TRACE_CHUNK_START_STATE, .stream = START_STREAM, .seq = 1});
 	for (const struct tb_block *block = tb->blocks; block; block = block->next) {
-		struct trace_source source = { .kind = TRACE_CHUNK_EVENTS, .stream = ring_stream(tb, block->ring) };
+		struct trace_source source = {.kind = TRACE_CHUNK_EVENTS, .stream = ring_stream(tb, block->ring)};
 
 		if (block->ring >= MAX_RINGS)
 			fail("event", "a test that needs so many CPUs needs another builder");
@@ -357,7 +360,9 @@ static void statistics_write(const struct tb *tb, struct trace_writer *writer, c
 
 		if (!last)
 			continue;
-		stats[nr] = (struct trace_stream_stats){ .stream = ring_stream(tb, ring), .cpu = ring % USER_RINGS, .stored = stored[ring] };
+		stats[nr] = (struct trace_stream_stats){.stream = ring_stream(tb, ring),
+							.cpu = ring % USER_RINGS,
+							.stored = stored[ring]};
 		*(tb->overwrites ? &stats[nr].overwritten : &stats[nr].discarded) = last->lost_total + last->lost_after;
 		stats[nr].attempted = stats[nr].stored + last->lost_total + last->lost_after;
 		nr++;
@@ -385,12 +390,13 @@ void tb_clock(struct tb *tb, uint64_t monotonic_ns, uint64_t realtime_ns, uint64
 {
 	if (tb->nr_clocks == sizeof(tb->clocks) / sizeof(tb->clocks[0]))
 		fail("clock", "there are too many");
-	tb->clocks[tb->nr_clocks++] = (struct trace_clock){ .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns, .tsc = tsc };
+	tb->clocks[tb->nr_clocks++] =
+		(struct trace_clock){.monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns, .tsc = tsc};
 }
 
 void tb_write(struct tb *tb, int fd, bool finish)
 {
-	struct trace_writer_options options = { .size = sizeof(options), .start_realtime_ns = 1700000000000000000 };
+	struct trace_writer_options options = {.size = sizeof(options), .start_realtime_ns = 1700000000000000000};
 	uint64_t *stored = need(calloc(MAX_RINGS, sizeof(*stored))), end_ns;
 	uint16_t id;
 	struct trace_writer *writer;
@@ -407,7 +413,8 @@ void tb_write(struct tb *tb, int fd, bool finish)
 		if (trace_writer_event_type(writer, &tb->types[i], &id, &error) < 0 || id != TRACE_EV_MAX + i)
 			fail("type", "it gets another number than before");
 	for (size_t i = 0; i < tb->nr_clocks; i++)
-		if (trace_writer_clock(writer, tb->clocks[i].monotonic_ns, tb->clocks[i].realtime_ns, tb->clocks[i].tsc, &error) < 0)
+		if (trace_writer_clock(writer, tb->clocks[i].monotonic_ns, tb->clocks[i].realtime_ns, tb->clocks[i].tsc,
+				       &error) < 0)
 			fail("clock", error.message);
 	blocks_write(tb, writer, stored);
 	if (finish) {
@@ -439,25 +446,28 @@ struct trace *tb_open_trace(struct tb *tb)
 
 /* ---- events ---- */
 
-#define EVENT(tb, cpu, ts_ns, name, string, ...) \
-	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
+#define EVENT(tb, cpu, ts_ns, name, string, ...)                                                                    \
+	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), \
+		 string)
 #define START(tb, name, string, ...) \
-	tb_start(tb, 0, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
+	tb_start(tb, 0, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), string)
 
 void tb_switch(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t prev_tid, uint32_t next_tid, uint32_t prev_state)
 {
-	EVENT(tb, cpu, ts_ns, sched_switch, NULL, .prev_tid = prev_tid, .next_tid = next_tid, .prev_state = prev_state, .next_prio = 120);
+	EVENT(tb, cpu, ts_ns, sched_switch, NULL, .prev_tid = prev_tid, .next_tid = next_tid, .prev_state = prev_state,
+	      .next_prio = 120);
 }
 
 void tb_waking(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, enum trace_context context)
 {
-	EVENT(tb, cpu, ts_ns, sched_waking, NULL, .tid = tid, .target_cpu = (uint16_t)cpu, .context = (uint16_t)context);
+	EVENT(tb, cpu, ts_ns, sched_waking, NULL, .tid = tid, .target_cpu = (uint16_t)cpu,
+	      .context = (uint16_t)context);
 }
 
 void tb_sys_enter_args(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const uint64_t *args, size_t nr_args)
 {
-	struct trace_sys_enter6 all = { .nr = nr };
-	uint64_t *places[6] = { &all.arg0, &all.arg1, &all.arg2, &all.arg3, &all.arg4, &all.arg5 };
+	struct trace_sys_enter6 all = {.nr = nr};
+	uint64_t *places[6] = {&all.arg0, &all.arg1, &all.arg2, &all.arg3, &all.arg4, &all.arg5};
 
 	for (size_t i = 0; i < nr_args && i < 6; i++)
 		*places[i] = args[i];
@@ -479,11 +489,13 @@ void tb_sys_path(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const
 	EVENT(tb, cpu, ts_ns, sys_path, path, .nr = nr);
 }
 
-void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid, const char *comm)
+void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid,
+	     const char *comm)
 {
 	uint64_t flags = tid == tgid ? 0 : CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
 
-	EVENT(tb, cpu, ts_ns, sched_fork, comm, .parent_tid = parent_tid, .tid = tid, .tgid = tgid, .ns_tid = tid, .clone_flags = flags);
+	EVENT(tb, cpu, ts_ns, sched_fork, comm, .parent_tid = parent_tid, .tid = tid, .tgid = tgid, .ns_tid = tid,
+	      .clone_flags = flags);
 }
 
 void tb_exec(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *path)
@@ -508,7 +520,8 @@ void tb_comm(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const ch
 
 void tb_fault(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint64_t address, bool user)
 {
-	EVENT(tb, cpu, ts_ns, fault_entry, NULL, .address = address, .ip = 0x401000, .error = user ? 4 : 0, .user = user);
+	EVENT(tb, cpu, ts_ns, fault_entry, NULL, .address = address, .ip = 0x401000, .error = user ? 4 : 0,
+	      .user = user);
 }
 
 void tb_fault_end(struct tb *tb, uint32_t cpu, uint64_t ts_ns, bool major)
@@ -546,7 +559,8 @@ void tb_vector_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vector
 	EVENT(tb, cpu, ts_ns, vector_exit, NULL, .vector = vector);
 }
 
-void tb_open(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path)
+void tb_open(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, uint32_t dev, uint64_t ino, uint32_t mode,
+	     const char *path)
 {
 	EVENT(tb, cpu, ts_ns, fs_open, path, .fd = fd, .dev = dev, .mode = mode, .ino = ino);
 }
@@ -556,10 +570,12 @@ void tb_thread(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const 
 	tb_thread_in(tb, tid, tgid, ppid, comm, cpu, running, -1);
 }
 
-void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu, bool running, int nr)
+void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu,
+		  bool running, int nr)
 {
-	START(tb, start_thread, comm, .tid = tid, .tgid = tgid, .ppid = ppid, .pgrp = tgid, .ns_tid = tid, .ns_tgid = tgid,
-	      .state = running ? TRACE_TASK_RUNNING : TRACE_TASK_INTERRUPTIBLE, .nr = nr, .prio = 120, .cpu = cpu, .running = running);
+	START(tb, start_thread, comm, .tid = tid, .tgid = tgid, .ppid = ppid, .pgrp = tgid, .ns_tid = tid,
+	      .ns_tgid = tgid, .state = running ? TRACE_TASK_RUNNING : TRACE_TASK_INTERRUPTIBLE, .nr = nr, .prio = 120,
+	      .cpu = cpu, .running = running);
 }
 
 void tb_fd(struct tb *tb, uint32_t tgid, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path)
@@ -574,7 +590,8 @@ void tb_order_text(const struct trace *trace, char *text)
 
 	*text = '\0';
 	while ((event = trace_cursor_next(cursor)))
-		text += sprintf(text, "%s%u@%u ", event->id == TRACE_EV_trace_lost ? "lost:" : "", event->cpu, (unsigned int)event->ts_ns);
+		text += sprintf(text, "%s%u@%u ", event->id == TRACE_EV_trace_lost ? "lost:" : "", event->cpu,
+				(unsigned int)event->ts_ns);
 	if (trace_cursor_end(cursor, NULL) == -ENOMEM)
 		strcpy(text, "(no memory)"); /* nothing that a test expects */
 }

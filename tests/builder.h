@@ -40,18 +40,21 @@ void tb_string(struct tb *tb, enum trace_string_space space, uint64_t key, const
  * @payload: a struct trace_<event>
  * @string: the event's string, or NULL
  */
-void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+void tb_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes,
+	      const char *string);
 /**
  * tb_add() - add an event by its name, with the fields of its payload as in an initializer
  */
-#define tb_add(tb, cpu, ts_ns, name, string, ...) \
-	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){ __VA_ARGS__ }, sizeof(struct trace_##name), string)
+#define tb_add(tb, cpu, ts_ns, name, string, ...)                                                                   \
+	tb_event(tb, cpu, ts_ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, sizeof(struct trace_##name), \
+		 string)
 
 /**
  * tb_structural_event() - add an event to the CPU's second stream, that of fork, exec and exit
  * tb_event() adds all events to the first stream.
  */
-void tb_structural_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+void tb_structural_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t id, const void *payload,
+			 size_t payload_bytes, const char *string);
 
 /** tb_random() - 64 bits that do not compress */
 static inline uint64_t tb_random(void)
@@ -75,7 +78,8 @@ enum { TB_USER_STREAM = 0x10000 };
 /**
  * tb_start() - add an event of the start state
  */
-void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes, const char *string);
+void tb_start(struct tb *tb, uint64_t ts_ns, uint32_t id, const void *payload, size_t payload_bytes,
+	      const char *string);
 /**
  * tb_lost() - lose @nr events of @cpu between its events so far and those that follow
  */
@@ -131,15 +135,16 @@ void tb_waking(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, enum t
  * or sys_enter6
  */
 void tb_sys_enter_args(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const uint64_t *args, size_t nr_args);
-#define tb_sys_enter(tb, cpu, ts_ns, nr, ...)                                                     \
-	tb_sys_enter_args(tb, cpu, ts_ns, nr, (const uint64_t[]){ 0, ##__VA_ARGS__ } + 1,          \
-			  sizeof((const uint64_t[]){ 0, ##__VA_ARGS__ }) / sizeof(uint64_t) - 1)
+#define tb_sys_enter(tb, cpu, ts_ns, nr, ...)                                           \
+	tb_sys_enter_args(tb, cpu, ts_ns, nr, (const uint64_t[]){0, ##__VA_ARGS__} + 1, \
+			  sizeof((const uint64_t[]){0, ##__VA_ARGS__}) / sizeof(uint64_t) - 1)
 void tb_sys_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int64_t ret);
 void tb_sys_path(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const char *path);
 /**
  * tb_fork() - create a process (@tgid == @tid) or a thread, with clone flags to match
  */
-void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid, const char *comm);
+void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid,
+	     const char *comm);
 void tb_exec(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *path);
 void tb_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint32_t tgid, bool group_dead);
 void tb_free_thread(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid);
@@ -152,7 +157,8 @@ void tb_softirq(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vec);
 void tb_softirq_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vec);
 void tb_vector(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vector);
 void tb_vector_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t vector);
-void tb_open(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path);
+void tb_open(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, uint32_t dev, uint64_t ino, uint32_t mode,
+	     const char *path);
 
 /* Start state. */
 /**
@@ -163,7 +169,8 @@ void tb_thread(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const 
 /**
  * tb_thread_in() - a thread of the start state that is in system call @nr
  */
-void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu, bool running, int nr);
+void tb_thread_in(struct tb *tb, uint32_t tid, uint32_t tgid, uint32_t ppid, const char *comm, uint32_t cpu,
+		  bool running, int nr);
 void tb_fd(struct tb *tb, uint32_t tgid, int fd, uint32_t dev, uint64_t ino, uint32_t mode, const char *path);
 
 #endif

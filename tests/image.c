@@ -11,7 +11,7 @@
 
 static struct image image_map(int fd)
 {
-	struct image image = { .fd = fd };
+	struct image image = {.fd = fd};
 	struct stat stat;
 
 	if (fstat(fd, &stat) < 0)
@@ -62,7 +62,8 @@ long image_chunk(const struct image *image, size_t idx, struct trace_chunk_heade
 	return -1;
 }
 
-long image_find(const struct image *image, enum trace_chunk_kind kind, size_t nth, struct trace_chunk_header *ret_header)
+long image_find(const struct image *image, enum trace_chunk_kind kind, size_t nth,
+		struct trace_chunk_header *ret_header)
 {
 	long at;
 
@@ -96,7 +97,8 @@ struct image image_with_pieces(const struct image *image)
 		const unsigned char *chunk = image->data + at, *payload = chunk + header.header_bytes;
 		size_t chunk_bytes = header.header_bytes + header.packed_bytes;
 
-		chunk_bytes -= header.kind == TRACE_CHUNK_EVENTS && XXH3_64bits(payload, header.packed_bytes) != header.payload_checksum;
+		chunk_bytes -= header.kind == TRACE_CHUNK_EVENTS &&
+			       XXH3_64bits(payload, header.packed_bytes) != header.payload_checksum;
 		memcpy(data + bytes, chunk, chunk_bytes);
 		bytes += chunk_bytes;
 	}
@@ -116,11 +118,11 @@ struct seen seen_of(const struct trace *trace, const struct trace_cursor_options
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, options, NULL);
 	const struct trace_event *event;
-	struct seen seen = { 0 };
+	struct seen seen = {0};
 	size_t room = 0;
 
 	while ((event = trace_cursor_next(cursor))) {
-		uint64_t head[4] = { event->ts_ns, event->cpu, event->stream, event->id };
+		uint64_t head[4] = {event->ts_ns, event->cpu, event->stream, event->id};
 
 		if (event->id == TRACE_EV_trace_lost) {
 			seen.lost += ((const struct trace_trace_lost *)event->payload)->lost;
@@ -131,7 +133,8 @@ struct seen seen_of(const struct trace *trace, const struct trace_cursor_options
 			room = room ? 2 * room : 256;
 			seen.events = realloc(seen.events, room * sizeof(*seen.events));
 		}
-		seen.events[seen.nr++] = XXH3_64bits_withSeed(event->payload, event->payload_bytes, XXH3_64bits(head, sizeof(head)));
+		seen.events[seen.nr++] = XXH3_64bits_withSeed(event->payload, event->payload_bytes,
+							      XXH3_64bits(head, sizeof(head)));
 	}
 	seen.error = trace_cursor_error(cursor, NULL);
 	trace_cursor_free(cursor);

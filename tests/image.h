@@ -32,7 +32,8 @@ long image_chunk(const struct image *image, size_t idx, struct trace_chunk_heade
 /**
  * image_find() - return the offset of the @nth chunk (from 0) of @kind
  */
-long image_find(const struct image *image, enum trace_chunk_kind kind, size_t nth, struct trace_chunk_header *ret_header);
+long image_find(const struct image *image, enum trace_chunk_kind kind, size_t nth,
+		struct trace_chunk_header *ret_header);
 /**
  * image_spoil() - damage the payload of the @nth chunk (from 0) of @kind; its header stays intact,
  * so it is found but cannot be read
@@ -56,9 +57,9 @@ void image_put_chunk(struct image *image, size_t at, struct trace_chunk_header *
 struct seen {
 	uint64_t *events; /* owned */
 	size_t nr;
-	uint64_t lost; /* sum over trace_lost events */
+	uint64_t lost;	/* sum over trace_lost events */
 	size_t nr_lost; /* number of such events */
-	int error;     /* of the cursor */
+	int error;	/* of the cursor */
 };
 struct seen seen_of(const struct trace *trace, const struct trace_cursor_options *options);
 void seen_free(struct seen *seen);

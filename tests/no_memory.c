@@ -22,7 +22,7 @@ void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
 static long nr_allocations; /* atomically */
-static long fails_at; /* 0: never */
+static long fails_at;	    /* 0: never */
 static bool fails_after;
 
 static void __attribute__((constructor)) begin(void)
@@ -58,7 +58,9 @@ static bool fails(void)
 
 	if (!fails_at || (nr != fails_at && (!fails_after || nr < fails_at)))
 		return false;
-	told = nr == fails_at && getenv("NO_MEMORY_TOLD") ? open(getenv("NO_MEMORY_TOLD"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+	told = nr == fails_at && getenv("NO_MEMORY_TOLD")
+		       ? open(getenv("NO_MEMORY_TOLD"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)
+		       : -1;
 	if (told >= 0)
 		close(told);
 	errno = ENOMEM;
@@ -93,5 +95,6 @@ void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t
 	return fails() ? MAP_FAILED : (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 }
 
-void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset) __attribute__((alias("mmap")));
+void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off64_t offset)
+	__attribute__((alias("mmap")));
 #pragma GCC visibility pop

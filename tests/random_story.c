@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NR_CPUS 3
+#define NR_CPUS	  3
 #define NR_EVENTS 4000
 
 /* A field's value: small, so that threads and descriptors meet; sometimes absurd. */
@@ -21,7 +21,7 @@ static uint64_t value(struct dice *dice, const struct trace_field *field)
 	case TRACE_KIND_SYSCALL:
 		return below(dice, 460);
 	case TRACE_KIND_RESULT:
-		return below(dice, 4) ? below(dice, 20) : (uint64_t)-(int64_t)below(dice, 600);
+		return below(dice, 4) ? below(dice, 20) : (uint64_t) - (int64_t)below(dice, 600);
 	case TRACE_KIND_HEX:
 		return below(dice, 2) ? below(dice, 8) : below(dice, 1 << 20) << 12;
 	case TRACE_KIND_MODE:
@@ -33,12 +33,15 @@ static uint64_t value(struct dice *dice, const struct trace_field *field)
 
 static bool is_structural(uint32_t id)
 {
-	return id == TRACE_EV_sched_fork || id == TRACE_EV_sched_exec || id == TRACE_EV_sched_exit || id == TRACE_EV_fs_open;
+	return id == TRACE_EV_sched_fork || id == TRACE_EV_sched_exec || id == TRACE_EV_sched_exit ||
+	       id == TRACE_EV_fs_open;
 }
 
-static void random_event(struct tb *tb, struct dice *dice, const struct trace_event_type *type, uint32_t cpu, uint64_t ts_ns, bool start)
+static void random_event(struct tb *tb, struct dice *dice, const struct trace_event_type *type, uint32_t cpu,
+			 uint64_t ts_ns, bool start)
 {
-	static const char *const texts[] = {"", "a", "/usr/bin/make", "pipe:[7]", "socket:[3]", "\x01\xff\"\\", "anon_inode:[eventpoll]"};
+	static const char *const texts[] = {
+		"", "a", "/usr/bin/make", "pipe:[7]", "socket:[3]", "\x01\xff\"\\", "anon_inode:[eventpoll]"};
 	unsigned char payload[256] = {0};
 	const char *string = type->has_string ? texts[below(dice, sizeof(texts) / sizeof(texts[0]))] : NULL;
 
@@ -58,9 +61,10 @@ static void random_event(struct tb *tb, struct dice *dice, const struct trace_ev
 
 static const struct trace_event_type *random_type(struct dice *dice)
 {
-	static const uint16_t common[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit,
-					  TRACE_EV_fault_entry,	 TRACE_EV_fault_exit,	TRACE_EV_irq_entry,  TRACE_EV_irq_exit,	  TRACE_EV_fs_open,
-					  TRACE_EV_sched_fork,	 TRACE_EV_sched_exec};
+	static const uint16_t common[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter3,
+					  TRACE_EV_sys_enter6,	 TRACE_EV_sys_exit,	TRACE_EV_fault_entry,
+					  TRACE_EV_fault_exit,	 TRACE_EV_irq_entry,	TRACE_EV_irq_exit,
+					  TRACE_EV_fs_open,	 TRACE_EV_sched_fork,	TRACE_EV_sched_exec};
 	uint16_t wanted = common[below(dice, sizeof(common) / sizeof(common[0]))];
 
 	for (;;) {
@@ -97,7 +101,8 @@ static void plausible_event(struct tb *tb, struct dice *dice, struct machine *ma
 	if (below(dice, 100) < dice->mood->switches) {
 		quota(tb, dice, cpu, ts_ns, machine->running[cpu], false);
 		quota(tb, dice, cpu, ts_ns, next, true);
-		tb_switch(tb, cpu, ts_ns, machine->running[cpu], next, below(dice, 100) < dice->mood->sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+		tb_switch(tb, cpu, ts_ns, machine->running[cpu], next,
+			  below(dice, 100) < dice->mood->sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 		machine->running[cpu] = next;
 		return;
 	}
@@ -134,7 +139,8 @@ static void moving_event(struct tb *tb, struct dice *dice, const struct machine 
 
 	switch (below(dice, 8)) {
 	case 0:
-		tb_fork(tb, cpu, ts_ns, machine->running[cpu], tid, below(dice, 2) ? tid : machine->running[cpu], "child");
+		tb_fork(tb, cpu, ts_ns, machine->running[cpu], tid, below(dice, 2) ? tid : machine->running[cpu],
+			"child");
 		break;
 	case 1:
 		tb_event(tb, cpu, ts_ns, TRACE_EV_sched_wakeup_new, &new, sizeof(new), NULL);
@@ -159,7 +165,11 @@ static void hidden_threads(struct tb *tb, struct dice *dice)
 {
 	for (uint64_t nr = below(dice, 4); nr; nr--) {
 		uint32_t tid = 1 + (uint32_t)below(dice, dice->mood->nr_tids - 1);
-		struct trace_start_thread start = {.tid = tid, .tgid = tid, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread start = {.tid = tid,
+						   .tgid = tid,
+						   .nr = -1,
+						   .flags = TRACE_THREAD_HIDDEN,
+						   .state = TRACE_TASK_INTERRUPTIBLE};
 		struct trace_thread_runs runs = {.tid = tid, .state = TRACE_TASK_INTERRUPTIBLE, .switches = 7};
 		uint64_t ts_ns = 1000 + below(dice, 50000);
 
@@ -172,8 +182,15 @@ static void hidden_threads(struct tb *tb, struct dice *dice)
 static uint16_t order_paid(struct tb *tb)
 {
 	static const struct trace_field fields[] = {{.name = "id", .bytes = 8}};
-	static const struct trace_event_type type = {.name = "shop:order_paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
-						     .fields = fields, .nr_fields = 1, .fixed_bytes = 8};
+	static const struct trace_event_type type = {.name = "shop:order_paid",
+						     .classic = "NONE",
+						     .text = "",
+						     .doc = "",
+						     .program = "NONE",
+						     .source = "",
+						     .fields = fields,
+						     .nr_fields = 1,
+						     .fixed_bytes = 8};
 
 	return tb_user_type(tb, &type);
 }
@@ -189,17 +206,30 @@ static struct told told_types(struct tb *tb)
 		const char *name;
 		enum trace_event_role role;
 	} kinds[] = {
-		{"shop:a.begin", TRACE_ROLE_BEGIN},	    {"shop:a.end", TRACE_ROLE_END},	       {"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN},
-		{"shop:order.end", TRACE_ROLE_REQUEST_END}, {"shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF}, {"shop:met", TRACE_ROLE_EVENT},
+		{"shop:a.begin", TRACE_ROLE_BEGIN},
+		{"shop:a.end", TRACE_ROLE_END},
+		{"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN},
+		{"shop:order.end", TRACE_ROLE_REQUEST_END},
+		{"shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF},
+		{"shop:met", TRACE_ROLE_EVENT},
 		{"shop:depth", TRACE_ROLE_COUNTER},
 	};
 	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC};
 	struct told told;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct trace_event_type type = {.name = kinds[i].name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "", .fields = &value,
-						.nr_fields = 1, .fixed_bytes = 16, .category = TRACE_CATEGORY_USER,
-						.flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = kinds[i].role};
+		struct trace_event_type type = {.name = kinds[i].name,
+						.classic = "NONE",
+						.text = "",
+						.doc = "",
+						.program = "NONE",
+						.source = "",
+						.fields = &value,
+						.nr_fields = 1,
+						.fixed_bytes = 16,
+						.category = TRACE_CATEGORY_USER,
+						.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+						.role = kinds[i].role};
 
 		told.ids[i] = tb_user_type(tb, &type);
 	}
@@ -207,10 +237,13 @@ static struct told told_types(struct tb *tb)
 }
 
 /* Mostly by the thread on the CPU; sometimes by another thread, or from a container. */
-static void told_event(struct tb *tb, struct dice *dice, const struct machine *machine, const struct told *told, uint32_t cpu, uint64_t ts_ns)
+static void told_event(struct tb *tb, struct dice *dice, const struct machine *machine, const struct told *told,
+		       uint32_t cpu, uint64_t ts_ns)
 {
 	uint32_t tid = below(dice, 8) ? machine->running[cpu] : (uint32_t)below(dice, dice->mood->nr_tids);
-	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu, .pid = 1 + (uint32_t)below(dice, 3), .cpu = cpu};
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + cpu,
+					   .pid = 1 + (uint32_t)below(dice, 3),
+					   .cpu = cpu};
 	struct {
 		uint32_t tid, pad;
 		uint64_t value;
@@ -247,8 +280,10 @@ static void random_cut(struct tb *tb, struct dice *dice, struct machine *machine
 /* Events outside the mask may follow: a new mask takes some time to reach all CPUs. */
 static void random_mask(struct tb *tb, struct dice *dice, uint32_t cpu, uint64_t ts_ns)
 {
-	static const uint32_t ids[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,
-				       TRACE_EV_sys_exit, TRACE_EV_fault_entry, TRACE_EV_fault_exit, TRACE_EV_sock_recv, TRACE_EV_softirq_exit};
+	static const uint32_t ids[] = {TRACE_EV_sched_switch, TRACE_EV_sched_waking, TRACE_EV_sys_enter,
+				       TRACE_EV_sys_enter3,   TRACE_EV_sys_enter6,   TRACE_EV_sys_exit,
+				       TRACE_EV_fault_entry,  TRACE_EV_fault_exit,   TRACE_EV_sock_recv,
+				       TRACE_EV_softirq_exit};
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
@@ -268,8 +303,10 @@ struct tb *random_story(uint64_t seed, const struct mood *mood)
 
 	for (unsigned int i = 0; i < 40; i++)
 		tb_string(tb, TRACE_STRING_SYSCALL, below(&dice, 460),
-			  (const char *[]){"read", "write", "openat", "close", "mmap", "munmap", "clone", "execve", "poll", "futex", "wait4",
-					   "dup2", "fcntl", "exit", "nanosleep", "epoll_wait", "accept", "close_range", "splice", "mremap"}[i % 20]);
+			  (const char *[]){"read",	 "write",  "openat",	  "close",  "mmap",
+					   "munmap",	 "clone",  "execve",	  "poll",   "futex",
+					   "wait4",	 "dup2",   "fcntl",	  "exit",   "nanosleep",
+					   "epoll_wait", "accept", "close_range", "splice", "mremap"}[i % 20]);
 	for (unsigned int i = 0; i < below(&dice, 30); i++) {
 		const struct trace_event_type *type = trace_catalogue_type(below(&dice, trace_catalogue_size()));
 

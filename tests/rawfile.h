@@ -35,9 +35,10 @@ static inline struct rawfile *rawfile_new(void)
 	return file;
 }
 
-static inline void rawfile_record(struct rawfile *file, uint32_t time, uint32_t id, uint32_t words, const void *payload, size_t bytes)
+static inline void rawfile_record(struct rawfile *file, uint32_t time, uint32_t id, uint32_t words, const void *payload,
+				  size_t bytes)
 {
-	struct trace_record record = { .time = time, .id = (uint16_t)id, .words = (uint8_t)words };
+	struct trace_record record = {.time = time, .id = (uint16_t)id, .words = (uint8_t)words};
 
 	memcpy(&file->words[file->nr_words], &record, 8);
 	memcpy(&file->words[file->nr_words + 1], payload, bytes);
@@ -52,16 +53,16 @@ static inline void rawfile_exit(struct rawfile *file, uint32_t time, int64_t ret
 
 static inline int rawfile_block(struct rawfile *file, uint64_t base_ns, uint64_t lost_total, uint16_t cause)
 {
-	struct trace_source source = { .records = file->words,
-				       .bytes = file->nr_words * 8,
-				       .base_ns = base_ns,
-				       .seq = ++file->seq,
-				       .lost_total = lost_total,
-				       .stream = 9,
-				       .cpu = 2,
-				       .nr_records = file->nr_records,
-				       .kind = TRACE_CHUNK_EVENTS,
-				       .lost_cause = cause };
+	struct trace_source source = {.records = file->words,
+				      .bytes = file->nr_words * 8,
+				      .base_ns = base_ns,
+				      .seq = ++file->seq,
+				      .lost_total = lost_total,
+				      .stream = 9,
+				      .cpu = 2,
+				      .nr_records = file->nr_records,
+				      .kind = TRACE_CHUNK_EVENTS,
+				      .lost_cause = cause};
 
 	file->nr_words = file->nr_records = 0;
 	return trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL);
@@ -103,7 +104,8 @@ static inline struct trace *rawfile_open(struct rawfile *file, const struct trac
 }
 
 /* Gap @idx is one made by rawfile_nonsense(). */
-static inline void rawfile_check_gap(const struct trace *trace, size_t idx, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
+static inline void rawfile_check_gap(const struct trace *trace, size_t idx, uint64_t start_ns, uint64_t end_ns,
+				     uint64_t lost)
 {
 	const struct trace_gap *gap = trace_get_gap(trace, idx);
 

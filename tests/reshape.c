@@ -37,7 +37,8 @@ static void take_copy(struct reader *in, void *to, size_t bytes)
 }
 
 /* Decodes planes 0 to @nr_planes - 1 into numbers that are @stride apart. */
-static void take_planes(struct reader *in, uint64_t *out, size_t stride, size_t n, unsigned int constant, unsigned int nr_planes)
+static void take_planes(struct reader *in, uint64_t *out, size_t stride, size_t n, unsigned int constant,
+			unsigned int nr_planes)
 {
 	for (unsigned int plane = 0; plane < nr_planes; plane++) {
 		bool same = constant >> plane & 1;
@@ -176,12 +177,14 @@ struct reshape *reshape_new(const unsigned char *data, size_t bytes)
 	memcpy(&r->header, data, sizeof(r->header));
 	r->complete = r->has_table = true;
 	r->stride = sizeof(struct trace_table_entry);
-	for (size_t at = r->header.header_bytes; at + sizeof(header) <= bytes; at += header.header_bytes + header.packed_bytes) {
+	for (size_t at = r->header.header_bytes; at + sizeof(header) <= bytes;
+	     at += header.header_bytes + header.packed_bytes) {
 		memcpy(&header, data + at, sizeof(header));
 		if (memcmp(header.magic, TRACE_CHUNK_MAGIC, TRACE_MAGIC_BYTES) != 0 || header.kind >= TRACE_CHUNK_INDEX)
 			break;
 		r->chunks = reallocarray(r->chunks, r->nr + 1, sizeof(*r->chunks));
-		r->chunks[r->nr] = (struct reshape_chunk){.header = header, .frame = {.compression = header.compression, .times = 1}};
+		r->chunks[r->nr] = (struct reshape_chunk){.header = header,
+							  .frame = {.compression = header.compression, .times = 1}};
 		unpack(&r->chunks[r->nr++], data + at + header.header_bytes);
 	}
 	return r;
@@ -288,7 +291,8 @@ static void put_frame(struct bytes *out, size_t at, const struct reshape_frame *
 }
 
 /* The payload is at the end of @out, after the space for its header. It had @raw_bytes bytes. */
-static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *header, uint32_t trace_id, size_t raw_bytes)
+static void put_header(struct bytes *out, size_t at, struct trace_chunk_header *header, uint32_t trace_id,
+		       size_t raw_bytes)
 {
 	const unsigned char *payload = out->data + at + sizeof(*header);
 	size_t bytes = out->nr - at - sizeof(*header);
@@ -317,7 +321,8 @@ static void put_entry(struct bytes *index, struct trace_index_entry entry, const
 	put(index, &entry, sizeof(entry));
 }
 
-static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint32_t trace_id, struct bytes *index, const struct reshape_lie *lie)
+static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint32_t trace_id, struct bytes *index,
+		      const struct reshape_lie *lie)
 {
 	struct trace_index_entry entry = {.offset = out->nr, .header = chunk->header};
 	size_t raw_bytes;
@@ -335,7 +340,8 @@ static void put_chunk(struct bytes *out, const struct reshape_chunk *chunk, uint
 }
 
 /* Adds a chunk of these @bytes, unchanged, and its entry in the @index, if there is one. */
-static void put_plain(struct bytes *out, uint16_t kind, const void *payload, size_t bytes, uint32_t trace_id, struct bytes *index)
+static void put_plain(struct bytes *out, uint16_t kind, const void *payload, size_t bytes, uint32_t trace_id,
+		      struct bytes *index)
 {
 	struct trace_index_entry entry = {.offset = out->nr, .header = {.kind = kind}};
 
@@ -349,26 +355,40 @@ static void put_plain(struct bytes *out, uint16_t kind, const void *payload, siz
 static struct trace_table_entry table_entry(const struct trace_index_entry *index)
 {
 	const struct trace_chunk_header *header = &index->header;
-	bool lost = header->lost_before || header->lost_write || header->missed || header->undecodable || (header->flags & TRACE_CHUNK_FLAG_JUMP);
+	bool lost = header->lost_before || header->lost_write || header->missed || header->undecodable ||
+		    (header->flags & TRACE_CHUNK_FLAG_JUMP);
 
-	return (struct trace_table_entry){.offset = index->offset, .seq = header->seq, .first_ns = header->first_ns, .last_ns = header->last_ns,
-					  .events_before = header->events_before, .events = header->events, .stream = header->stream, .cpu = header->cpu,
-					  .raw_bytes = header->raw_bytes, .packed_bytes = header->packed_bytes, .kind = header->kind,
-					  .encoding = header->encoding, .flags = lost ? TRACE_TABLE_LOSS : 0};
+	return (struct trace_table_entry){.offset = index->offset,
+					  .seq = header->seq,
+					  .first_ns = header->first_ns,
+					  .last_ns = header->last_ns,
+					  .events_before = header->events_before,
+					  .events = header->events,
+					  .stream = header->stream,
+					  .cpu = header->cpu,
+					  .raw_bytes = header->raw_bytes,
+					  .packed_bytes = header->packed_bytes,
+					  .kind = header->kind,
+					  .encoding = header->encoding,
+					  .flags = lost ? TRACE_TABLE_LOSS : 0};
 }
 
 /* Adds the table of the chunks that are in the @index so far. */
 static void put_table(struct bytes *out, const struct reshape *r, struct bytes *index)
 {
 	size_t nr = index->nr / sizeof(struct trace_index_entry), done = 0;
-	struct trace_table_root root = {.offset = out->nr, .nr_entries = nr, .entry_bytes = (uint32_t)r->stride, .header_bytes = sizeof(struct trace_chunk_header),
+	struct trace_table_root root = {.offset = out->nr,
+					.nr_entries = nr,
+					.entry_bytes = (uint32_t)r->stride,
+					.header_bytes = sizeof(struct trace_chunk_header),
 					.index_entries = TRACE_INDEX_ENTRIES};
 
 	for (; done < nr; root.nr_chunks++) {
 		struct bytes entries = {0};
 
 		for (size_t end = done + TRACE_TABLE_ENTRIES; done < nr && done < end; done++) {
-			struct trace_table_entry entry = table_entry((const struct trace_index_entry *)index->data + done);
+			struct trace_table_entry entry =
+				table_entry((const struct trace_index_entry *)index->data + done);
 
 			if (r->table_lie.is_told && r->table_lie.chunk == done)
 				lie_about(&r->table_lie, &entry, sizeof(entry));
@@ -421,7 +441,8 @@ unsigned char *reshape_put(const struct reshape *r, size_t *ret_bytes)
 /* ---- event types ---- */
 
 /* Number @nr of the types in this chunk. */
-static struct trace_schema_type *type_in(const struct reshape_chunk *chunk, size_t nr, struct trace_schema_field **ret_fields)
+static struct trace_schema_type *type_in(const struct reshape_chunk *chunk, size_t nr,
+					 struct trace_schema_field **ret_fields)
 {
 	struct trace_schema_header head;
 	struct trace_schema_type *type;
@@ -429,11 +450,13 @@ static struct trace_schema_type *type_in(const struct reshape_chunk *chunk, size
 
 	memcpy(&head, chunk->raw, sizeof(head));
 	fields = sizeof(head) + (size_t)head.nr_types * sizeof(*type);
-	if (nr >= head.nr_types || head.type_bytes != sizeof(*type) || fields + (size_t)head.nr_fields * sizeof(**ret_fields) > chunk->raw_bytes)
+	if (nr >= head.nr_types || head.type_bytes != sizeof(*type) ||
+	    fields + (size_t)head.nr_fields * sizeof(**ret_fields) > chunk->raw_bytes)
 		return NULL;
 	type = (struct trace_schema_type *)(chunk->raw + sizeof(head)) + nr;
 	*ret_fields = NULL;
-	if (type->nr_fields && type->first_field <= head.nr_fields && type->nr_fields <= head.nr_fields - type->first_field)
+	if (type->nr_fields && type->first_field <= head.nr_fields &&
+	    type->nr_fields <= head.nr_fields - type->first_field)
 		*ret_fields = (struct trace_schema_field *)(chunk->raw + fields) + type->first_field;
 	return type;
 }
@@ -453,7 +476,8 @@ struct trace_schema_type *reshape_type(const struct reshape *r, size_t nr, struc
 	return NULL;
 }
 
-struct trace_schema_type *reshape_type_by_id(const struct reshape *r, uint32_t id, struct trace_schema_field **ret_fields)
+struct trace_schema_type *reshape_type_by_id(const struct reshape *r, uint32_t id,
+					     struct trace_schema_field **ret_fields)
 {
 	struct trace_schema_type *type;
 

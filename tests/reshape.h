@@ -63,7 +63,7 @@ struct reshape_chunk {
 	struct reshape_events *events; /* owned; NULL: the chunk is of another kind, or damaged */
 	struct trace_columns_header head;
 	struct trace_columns_times clock;
-	unsigned char *ids;   /* borrowed from raw, as the following ones */
+	unsigned char *ids; /* borrowed from raw, as the following ones */
 	unsigned char *times;
 	size_t times_bytes;
 };
@@ -72,9 +72,9 @@ struct reshape {
 	struct trace_file_header header;
 	struct reshape_chunk *chunks; /* owned */
 	size_t nr;
-	bool complete; /* with an index and an end mark, as at first */
-	bool has_table; /* likewise */
-	size_t stride;	/* of its entries */
+	bool complete;		      /* with an index and an end mark, as at first */
+	bool has_table;		      /* likewise */
+	size_t stride;		      /* of its entries */
 	struct reshape_lie lie;	      /* replaces these 8 bytes of that chunk's index entry */
 	struct reshape_lie table_lie; /* replaces 8 bytes of the table */
 	struct reshape_lie root_lie;  /* replaces 8 bytes of the root; @chunk is not used */
@@ -103,7 +103,8 @@ struct trace_schema_type *reshape_type(const struct reshape *r, size_t nr, struc
 /**
  * reshape_type_by_id() - find the event type with this id
  */
-struct trace_schema_type *reshape_type_by_id(const struct reshape *r, uint32_t id, struct trace_schema_field **ret_fields);
+struct trace_schema_type *reshape_type_by_id(const struct reshape *r, uint32_t id,
+					     struct trace_schema_field **ret_fields);
 /**
  * reshape_resize() - give events of @id @words of 8 bytes, and a string or none, in the schema and
  * in all chunks

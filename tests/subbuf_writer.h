@@ -70,23 +70,23 @@ static inline trace_u64 writer_now(enum subbuf_clock clock)
 #ifndef WRITER_OWN_POINT
 #define WRITER_OWN_POINT() WRITER_POINT()
 #endif
-#define SUBBUF_LOAD(p) (WRITER_POINT(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
-#define SUBBUF_STORE(p, v) (WRITER_POINT(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
-#define SUBBUF_ADD(p, v) (WRITER_POINT(), __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL))
+#define SUBBUF_LOAD(p)		(WRITER_POINT(), __atomic_load_n(p, __ATOMIC_ACQUIRE))
+#define SUBBUF_STORE(p, v)	(WRITER_POINT(), __atomic_store_n(p, v, __ATOMIC_RELEASE))
+#define SUBBUF_ADD(p, v)	(WRITER_POINT(), __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL))
 #define SUBBUF_CAS(p, old, new) (WRITER_POINT(), __sync_val_compare_and_swap(p, old, new))
 #ifndef SUBBUF_CLOCK
 #define SUBBUF_CLOCK() (WRITER_POINT(), writer_now((enum subbuf_clock)w->clock))
 #endif
-#define SUBBUF_OVERWRITES(w) ((w)->overwrites ? SUBBUF_LOAD((w)->overwrites) : (w)->overwrite)
+#define SUBBUF_OVERWRITES(w)  ((w)->overwrites ? SUBBUF_LOAD((w)->overwrites) : (w)->overwrite)
 #define SUBBUF_HEADER(w, seq) ((struct subbuf_header *)writer_slot(w, seq))
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	(WRITER_OWN_POINT(), __atomic_store_n((trace_u64 *)(writer_slot(w, seq) + (offset)), word, __ATOMIC_RELAXED))
 #ifndef SUBBUF_PRELIMINARY /* as programs do; the kernel's writers define it as ((void)0) */
-#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                             \
-	do {                                                                                 \
-		if ((w)->place)                                                              \
-			*(w)->place = (trace_u32 *)(writer_slot(w, seq) + (offset));         \
-		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));  \
+#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                            \
+	do {                                                                                \
+		if ((w)->place)                                                             \
+			*(w)->place = (trace_u32 *)(writer_slot(w, seq) + (offset));        \
+		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size)); \
 	} while (0)
 #endif
 

@@ -19,7 +19,10 @@ struct unit_case {
 	const char *name; /* the claim */
 	void (*run)(void);
 };
-#define CASE(name) {#name, name}
+#define CASE(name)          \
+	{                   \
+#name, name \
+	}
 
 /**
  * unit_step() - the distance between two tested points of a search

@@ -60,7 +60,8 @@
 #endif
 
 /* A record's header, as one word for a single store. */
-static __attribute__((always_inline)) inline trace_u64 subbuf_record_word(trace_u32 time, trace_u32 id, trace_u32 size, trace_u8 lap)
+static __attribute__((always_inline)) inline trace_u64 subbuf_record_word(trace_u32 time, trace_u32 id, trace_u32 size,
+									  trace_u8 lap)
 {
 	return (trace_u64)lap << 56 | (trace_u64)(size / 8) << 48 | (trace_u64)id << 32 | time;
 }
@@ -72,7 +73,8 @@ static __attribute__((always_inline)) inline trace_u8 subbuf_lap(const struct su
 
 /* The preliminary header: it is in the record's place until the record's own header is. It holds
  * the size, so that salvage can step over the record if its writer dies. */
-static __attribute__((always_inline)) inline trace_u64 subbuf_preliminary_word(const struct subbuf_writer *w, trace_u64 seq, trace_u32 size)
+static __attribute__((always_inline)) inline trace_u64 subbuf_preliminary_word(const struct subbuf_writer *w,
+									       trace_u64 seq, trace_u32 size)
 {
 	return subbuf_record_word(SUBBUF_TIME_PRELIMINARY, 0, size, subbuf_lap(w, seq));
 }
@@ -105,7 +107,8 @@ SUBBUF_INLINE trace_u64 subbuf_slot_base(const struct subbuf_writer *w, trace_u6
 /* Add to commit; returns true if that completed the sub-buffer. [W2] pairs with [R1] in
  * subbuf_complete(): a consumer that reads the complete sum sees every record, because each
  * writer's add comes after its record, and the adds are ordered. */
-SUBBUF_INLINE int subbuf_commit_add(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 amount)
+SUBBUF_INLINE int subbuf_commit_add(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq,
+				    trace_u64 amount)
 {
 	trace_u64 commit = SUBBUF_ADD(&header->commit, amount) + amount; /* [W2] */
 
@@ -131,7 +134,7 @@ SUBBUF_INLINE int subbuf_slot_free(const struct subbuf_writer *w, trace_u64 comm
 	if (((commit - subbuf_slot_base(w, seq)) & SUBBUF_COMMIT_MASK) != 0)
 		return 0; /* a writer is still inside */
 	if (seq >> (64 - SUBBUF_OFFSET_BITS))
-		return 0; /* position has no bits for the number: the ring ends here, after at least 4 PiB */
+		return 0;	  /* position has no bits for the number: the ring ends here, after at least 4 PiB */
 	if (SUBBUF_OVERWRITES(w)) /* [R5] after the position; pairs with [W5] before subbuf_keep() */
 		return 1;
 	return seq - SUBBUF_LOAD(&w->control->consumed) <= (1ULL << w->nr_subbufs_log2); /* [R4] pairs with [W4] */
@@ -142,8 +145,8 @@ SUBBUF_INLINE int subbuf_slot_free(const struct subbuf_writer *w, trace_u64 comm
  * to the next, however late we run. No other writer stores to these fields. Other writers may
  * already add records after ours; these need none of the fields, and cannot complete the sub-buffer
  * before our own record is committed. */
-SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u64 base, trace_u64 base_ns,
-			       trace_u64 commit, trace_u64 lost)
+SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq,
+			       trace_u64 base, trace_u64 base_ns, trace_u64 commit, trace_u64 lost)
 {
 	trace_u64 records = (commit - subbuf_slot_base(w, seq)) >> 40;
 
@@ -170,8 +173,8 @@ SUBBUF_INLINE void subbuf_open(const struct subbuf_writer *w, struct subbuf_head
  * sub-buffer, so that the next try opens one with a new base. Do not close it if other writers have
  * done so, or have just moved the position. This is a compare-and-swap, not an add: several late
  * writers that all reach this point could otherwise push the offset over its 26 bits. */
-SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq, trace_u32 offset,
-				trace_u32 size)
+SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_header *header, trace_u64 seq,
+				trace_u32 offset, trace_u32 size)
 {
 	trace_u64 position, closed;
 	int completed;
@@ -186,7 +189,8 @@ SUBBUF_INLINE int subbuf_expire(const struct subbuf_writer *w, struct subbuf_hea
 	return completed;
 }
 
-SUBBUF_INLINE int subbuf_reserved(trace_u64 position, trace_u32 size, trace_u64 now, struct subbuf_reservation *ret_reservation)
+SUBBUF_INLINE int subbuf_reserved(trace_u64 position, trace_u32 size, trace_u64 now,
+				  struct subbuf_reservation *ret_reservation)
 {
 	ret_reservation->position = position;
 	ret_reservation->size = (trace_u16)size;
@@ -202,7 +206,8 @@ SUBBUF_INLINE int subbuf_reserved(trace_u64 position, trace_u32 size, trace_u64 
  * Returns 1 with @ret_reservation filled in; 0 if all sub-buffers are full; -1 if another writer
  * moved the position meanwhile: the next try sees the change.
  */
-SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 size, trace_u64 position, struct subbuf_reservation *ret_reservation)
+SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 size, trace_u64 position,
+				     struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_header *header;
@@ -265,7 +270,8 @@ SUBBUF_INLINE int subbuf_reserve_try(const struct subbuf_writer *w, trace_u32 si
 
 /* Reserve in all cases; count the record if it is discarded. @position: as for
  * subbuf_reserve_try(). Programs call it out of line: it runs once per sub-buffer. */
-SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 size, trace_u64 position, struct subbuf_reservation *ret_reservation)
+SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 size, trace_u64 position,
+				      struct subbuf_reservation *ret_reservation)
 {
 	int reserved = -1;
 
@@ -292,7 +298,8 @@ SUBBUF_INLINE int subbuf_reserve_slow(const struct subbuf_writer *w, trace_u32 s
  * became complete.
  * This function has only the common case, a record in the middle of an open sub-buffer.
  */
-SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size, struct subbuf_reservation *ret_reservation)
+SUBBUF_INLINE int subbuf_reserve(const struct subbuf_writer *w, trace_u32 size,
+				 struct subbuf_reservation *ret_reservation)
 {
 	trace_u64 position = SUBBUF_NO_POSITION, seq, now;
 	struct subbuf_header *header;
@@ -327,7 +334,8 @@ SUBBUF_INLINE int subbuf_commit(const struct subbuf_writer *w, struct subbuf_res
 {
 	trace_u64 seq = r->position >> SUBBUF_OFFSET_BITS;
 
-	SUBBUF_WRITE_HEADER(w, seq, r->position & SUBBUF_OFFSET_MASK, subbuf_record_word(r->time, id, r->size, subbuf_lap(w, seq)));
+	SUBBUF_WRITE_HEADER(w, seq, r->position & SUBBUF_OFFSET_MASK,
+			    subbuf_record_word(r->time, id, r->size, subbuf_lap(w, seq)));
 	return r->completed | subbuf_commit_add(w, SUBBUF_HEADER(w, seq), seq, r->size + SUBBUF_COMMIT_RECORD);
 }
 
@@ -340,7 +348,8 @@ SUBBUF_INLINE int subbuf_cancel(const struct subbuf_writer *w, struct subbuf_res
 {
 	trace_u64 seq = r->position >> SUBBUF_OFFSET_BITS;
 
-	SUBBUF_WRITE_HEADER(w, seq, r->position & SUBBUF_OFFSET_MASK, subbuf_record_word(0, 0, r->size, subbuf_lap(w, seq)));
+	SUBBUF_WRITE_HEADER(w, seq, r->position & SUBBUF_OFFSET_MASK,
+			    subbuf_record_word(0, 0, r->size, subbuf_lap(w, seq)));
 	return r->completed | subbuf_commit_add(w, SUBBUF_HEADER(w, seq), seq, r->size);
 }
 #endif

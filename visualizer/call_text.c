@@ -6,8 +6,8 @@
 #include "call_text.h"
 #include "value_text.h"
 
-#define NR_CALLS 512u
-#define SMALL (1u << 16)
+#define NR_CALLS   512u
+#define SMALL	   (1u << 16)
 #define PATH_BYTES 512u
 #define NAME_BYTES 40u
 
@@ -19,10 +19,11 @@ static const struct {
 	const char *class;
 	const char *arguments;
 } classes[] = {
-	{"ACCEPT", "f"},   {"BIND", "f"},     {"CLOSE", "f"},	   {"CLOSE_RANGE", "f"}, {"CONNECT", "f"}, {"DUP", "f"},      {"DUP2", "ff"},
-	{"EPOLL_CTL", "f-f"}, {"EPOLL_WAIT", "f"}, {"FCNTL", "f"},	   {"FD_META", "f"},	 {"GETDENTS", "f"}, {"IOCTL", "fx"},    {"MMAP", "-n--f"},
-	{"MUNMAP", "-n"},  {"READ", "f-n"},   {"RECV", "f-n"},	   {"SEEK", "fn"},	 {"SEND", "f-n"},  {"SENDFILE", "ff-n"}, {"SPLICE", "f-f-n"},
-	{"SYNC", "f"},	   {"URING_ENTER", "f"}, {"WRITE", "f-n"},
+	{"ACCEPT", "f"},     {"BIND", "f"},	{"CLOSE", "f"},	      {"CLOSE_RANGE", "f"}, {"CONNECT", "f"},
+	{"DUP", "f"},	     {"DUP2", "ff"},	{"EPOLL_CTL", "f-f"}, {"EPOLL_WAIT", "f"},  {"FCNTL", "f"},
+	{"FD_META", "f"},    {"GETDENTS", "f"}, {"IOCTL", "fx"},      {"MMAP", "-n--f"},    {"MUNMAP", "-n"},
+	{"READ", "f-n"},     {"RECV", "f-n"},	{"SEEK", "fn"},	      {"SEND", "f-n"},	    {"SENDFILE", "ff-n"},
+	{"SPLICE", "f-f-n"}, {"SYNC", "f"},	{"URING_ENTER", "f"}, {"WRITE", "f-n"},
 };
 
 static const struct {
@@ -45,7 +46,7 @@ struct call_format {
 
 struct call_texts {
 	struct call_format calls[2][NR_CALLS]; /* native and 32-bit */
-	struct {			/* cache by the address of a call's name */
+	struct {			       /* cache by the address of a call's name */
 		const char *name;
 		bool makes_fd;
 	} makers[256];
@@ -68,7 +69,8 @@ static void call_format_init(struct call_format *call, const char *name)
 
 	if (!name)
 		return;
-	call->bytes = (uint8_t)snprintf(call->name, sizeof(call->name), "SYSCALL : %s(", text_name(name, harmless, sizeof(harmless)));
+	call->bytes = (uint8_t)snprintf(call->name, sizeof(call->name), "SYSCALL : %s(",
+					text_name(name, harmless, sizeof(harmless)));
 	call->nr_args = 6;
 	memset(call->arguments, '-', sizeof(call->arguments));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -79,7 +81,8 @@ static void call_format_init(struct call_format *call, const char *name)
 		for (size_t j = 0; j < sizeof(classes) / sizeof(classes[0]); j++)
 			if (strcmp(classes[j].class, known[i].class) == 0)
 				fill_from_class(call, classes[j].arguments);
-		if (call->arguments[1] == 'p' && strlen(name) > 2 && strcmp(name, "mount") != 0 && strcmp(name, "symlink") != 0)
+		if (call->arguments[1] == 'p' && strlen(name) > 2 && strcmp(name, "mount") != 0 &&
+		    strcmp(name, "symlink") != 0)
 			call->arguments[0] = 'f'; /* the directory descriptor of a relative path */
 		return;
 	}
@@ -181,7 +184,8 @@ static char *put_fd(char *at, int fd, call_path_fn path, void *data)
 
 /* ---- events ---- */
 
-static size_t enter_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path, void *data)
+static size_t enter_text(const struct call_texts *texts, const struct trace_event *event, char *buffer,
+			 call_path_fn path, void *data)
 {
 	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms are prefixes */
 	unsigned int recorded = event->id == TRACE_EV_sys_enter6 ? 6 : event->id == TRACE_EV_sys_enter3 ? 3 : 0;
@@ -190,7 +194,8 @@ static size_t enter_text(const struct call_texts *texts, const struct trace_even
 	uint64_t args[6];
 	char *at = buffer;
 
-	if (nr >= NR_CALLS || event->type->fixed_bytes < offsetof(struct trace_sys_enter6, arg0) + recorded * sizeof(args[0]))
+	if (nr >= NR_CALLS ||
+	    event->type->fixed_bytes < offsetof(struct trace_sys_enter6, arg0) + recorded * sizeof(args[0]))
 		return 0;
 	call = &texts->calls[enter->abi == TRACE_ABI_32][nr];
 	if (!call->bytes)
@@ -235,7 +240,8 @@ static size_t exit_text(const struct trace_event *event, char *buffer, call_path
 	return (size_t)(at - buffer);
 }
 
-size_t call_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path, void *data, bool new_fd)
+size_t call_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path,
+		 void *data, bool new_fd)
 {
 	switch (event->id) {
 	case TRACE_EV_sys_enter:

@@ -23,7 +23,8 @@ struct call_texts *call_texts_free(struct call_texts *texts); /* NULL is fine; r
  * @new_fd: the sys_exit returns a descriptor
  * Returns the length; 0 if the event or system call is unknown: use trace_event_format().
  */
-size_t call_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path, void *data, bool new_fd);
+size_t call_text(const struct call_texts *texts, const struct trace_event *event, char *buffer, call_path_fn path,
+		 void *data, bool new_fd);
 /**
  * call_text_makes_fd() - true if the call @name returns a new descriptor; @name must not change
  * while @texts is in use

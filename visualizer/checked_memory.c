@@ -11,7 +11,7 @@
 
 #include "report_file.h"
 
-#define FIRST_ROOM 16u
+#define FIRST_ROOM  16u
 #define FIRST_BYTES 256u
 
 /* Does not use stdio: flushing a buffer now could complete what looks like a whole report. */

@@ -16,7 +16,9 @@
 #include "hash_table.h"
 
 /** OUT_OF_MEMORY - the line, without the program's name */
-#define OUT_OF_MEMORY "out of memory: the output is not complete; give the program more memory (ulimit -v), or ask for less with --from, --to or --pid"
+#define OUT_OF_MEMORY                                                                                                \
+	"out of memory: the output is not complete; give the program more memory (ulimit -v), or ask for less with " \
+	"--from, --to or --pid"
 
 /**
  * memory_end() - end the program for lack of memory: a line on stderr, exit status 1. Allocates
@@ -29,7 +31,8 @@ void *memory_take(size_t nr, size_t bytes) __attribute__((returns_nonnull, warn_
  * memory_grow() - make room in @array for one more than @nr elements of @bytes each; @array: from
  * malloc() or NULL
  */
-void *memory_grow(void *array, size_t nr, size_t *room, size_t bytes) __attribute__((returns_nonnull, warn_unused_result));
+void *memory_grow(void *array, size_t nr, size_t *room, size_t bytes)
+	__attribute__((returns_nonnull, warn_unused_result));
 /** memory_copy() - a copy of the first @bytes of @text, with a NUL; the caller frees it */
 char *memory_copy(const char *text, size_t bytes) __attribute__((returns_nonnull, warn_unused_result));
 /** memory_sort() - like sort_stable() */

@@ -21,11 +21,11 @@
 #include "value_text.h"
 
 #define BUFFER_BYTES (1u << 20)
-#define LINE_BYTES 8192u
-#define NAME_BYTES 32u /* "Syscall entry          \t" is copied as one block */
-#define NAME_WIDTH 23u
-#define NO_CPU UINT32_MAX /* for a gap on an unknown CPU */
-#define ID_WORDS (65536 / 64)
+#define LINE_BYTES   8192u
+#define NAME_BYTES   32u /* "Syscall entry          \t" is copied as one block */
+#define NAME_WIDTH   23u
+#define NO_CPU	     UINT32_MAX /* for a gap on an unknown CPU */
+#define ID_WORDS     (65536 / 64)
 
 _Static_assert(CALL_TEXT_BYTES <= LINE_BYTES / 2, "a line has room for the text of a call");
 
@@ -40,17 +40,17 @@ struct event_list {
 	char *buffer; /* owned */
 	size_t used;
 	struct running_threads threads;
-	uint64_t mask[ID_WORDS]; /* events to show, also of programs */
+	uint64_t mask[ID_WORDS];		/* events to show, also of programs */
 	struct padded_name names[TRACE_EV_MAX]; /* by event id */
 	/* "000," to "999,"; one more, because a copy may read two bytes too many */
 	char thousands[1001][4];
-	uint64_t second;		 /* the millions in time_text */
-	char time_text[40];		 /* the first digits of times in that second */
-	size_t time_bytes;		 /* of time_text; 0: none yet */
-	int64_t offset_ns;		 /* CLOCK_MONOTONIC to the time shown */
-	struct call_texts *calls;	 /* owned */
-	struct trace_symbols *symbols;	 /* owned; created for the first address */
-	struct trace_analysis *state;	 /* owned; NULL without -y */
+	uint64_t second;		   /* the millions in time_text */
+	char time_text[40];		   /* the first digits of times in that second */
+	size_t time_bytes;		   /* of time_text; 0: none yet */
+	int64_t offset_ns;		   /* CLOCK_MONOTONIC to the time shown */
+	struct call_texts *calls;	   /* owned */
+	struct trace_symbols *symbols;	   /* owned; created for the first address */
+	struct trace_analysis *state;	   /* owned; NULL without -y */
 	const struct trace_thread *thread; /* of the current line, with -y */
 	bool any;			   /* line was written */
 };
@@ -61,11 +61,26 @@ static const struct {
 	const char *class;
 	const char *shown;
 } classic_names[] = {
-	{"START", "Trace start"}, {"SYS_ENTRY", "Syscall entry"}, {"SYS_EXIT", "Syscall exit"}, {"TRAP_ENTRY", "Trap entry"},
-	{"TRAP_EXIT", "Trap exit"}, {"IRQ_ENTRY", "IRQ entry"}, {"IRQ_EXIT", "IRQ exit"}, {"SCHED", "Sched change"},
-	{"KTIMER", "Kernel timer"}, {"SIRQ", "Soft IRQ"}, {"PROCESS", "Process"}, {"FS", "File system"}, {"TIMER", "Timer"},
-	{"MEM", "Memory"}, {"SOCKET", "Socket"}, {"IPC", "IPC"}, {"NET", "Network"}, {"NEWEV", "Event creation"},
-	{"CHMSK", "Change trace mask"}, {"HEARTBEAT", "Heartbeat"},
+	{"START", "Trace start"},
+	{"SYS_ENTRY", "Syscall entry"},
+	{"SYS_EXIT", "Syscall exit"},
+	{"TRAP_ENTRY", "Trap entry"},
+	{"TRAP_EXIT", "Trap exit"},
+	{"IRQ_ENTRY", "IRQ entry"},
+	{"IRQ_EXIT", "IRQ exit"},
+	{"SCHED", "Sched change"},
+	{"KTIMER", "Kernel timer"},
+	{"SIRQ", "Soft IRQ"},
+	{"PROCESS", "Process"},
+	{"FS", "File system"},
+	{"TIMER", "Timer"},
+	{"MEM", "Memory"},
+	{"SOCKET", "Socket"},
+	{"IPC", "IPC"},
+	{"NET", "Network"},
+	{"NEWEV", "Event creation"},
+	{"CHMSK", "Change trace mask"},
+	{"HEARTBEAT", "Heartbeat"},
 };
 
 static const char *shown_name(const struct trace_event_type *type)
@@ -79,7 +94,8 @@ static const char *shown_name(const struct trace_event_type *type)
 /* CORE of the original: the minimum of events for an analysis. */
 static bool is_core(const char *classic)
 {
-	static const char *const core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT", "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
+	static const char *const core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY", "TRAP_EXIT",
+					   "IRQ_ENTRY", "IRQ_EXIT", "SCHED"};
 
 	for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++)
 		if (strcmp(core[i], classic) == 0)
@@ -106,7 +122,8 @@ static bool pattern_matches(const struct trace_event_type *type, const char *pat
  */
 static bool is_entry(const char *name)
 {
-	return strcasecmp(name, "sys_enter") == 0 || strcasecmp(name, "sys_enter3") == 0 || strcasecmp(name, "sys_enter6") == 0;
+	return strcasecmp(name, "sys_enter") == 0 || strcasecmp(name, "sys_enter3") == 0 ||
+	       strcasecmp(name, "sys_enter6") == 0;
 }
 
 static bool name_matches(const struct trace_event_type *type, const char *name)
@@ -137,8 +154,8 @@ static int mask_names(const struct event_list *list, const char **names, size_t 
 		if (found)
 			continue;
 		return complain(2,
-				"'%s' is not an event, class or category of this trace; examples: sched_switch, "
-				"SCHED, sched, and 'shop:*' for programs",
+				"'%s' is not an event, class or category of this trace; examples: sched_switch, SCHED, "
+				"sched, and 'shop:*' for programs",
 				names[i]);
 	}
 	return 0;
@@ -162,9 +179,12 @@ static bool names_start_state(const struct event_list *list)
 static void report_empty(const struct event_list *list)
 {
 	if (names_start_state(list))
-		fputs("tracevisualizer: start_thread and the other types of the start state are not events; lists do not show them\n", stderr);
+		fputs("tracevisualizer: start_thread and the other types of the start state are not events; lists do "
+		      "not show them\n",
+		      stderr);
 	else
-		fputs("tracevisualizer: the trace has no events of the requested kinds; tracevisualizer -s shows their numbers, and what was not recorded\n",
+		fputs("tracevisualizer: the trace has no events of the requested kinds; tracevisualizer -s shows their "
+		      "numbers, and what was not recorded\n",
 		      stderr);
 }
 
@@ -279,7 +299,8 @@ static void prepare_names(struct event_list *list)
 		if (type->id >= TRACE_EV_MAX)
 			continue;
 		name = &list->names[type->id];
-		name->bytes = (size_t)snprintf(name->text, sizeof(name->text), "%-*s\t", (int)NAME_WIDTH, text_name(shown_name(type), text, sizeof(text)));
+		name->bytes = (size_t)snprintf(name->text, sizeof(name->text), "%-*s\t", (int)NAME_WIDTH,
+					       text_name(shown_name(type), text, sizeof(text)));
 	}
 	for (unsigned int i = 0; i < 1000; i++) {
 		char text[8];
@@ -341,9 +362,12 @@ static void put_symbol(struct event_list *list, const char *field, const struct 
 	const char *base = strrchr(symbol->file, '/') ? strrchr(symbol->file, '/') + 1 : symbol->file;
 	char name[61], function[301], file[101];
 
-	list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %s = %s+0x%llx (%s)", text_name(field, name, sizeof(name)),
-				       *symbol->function ? text_name(symbol->function, function, sizeof(function)) : "?",
-				       (unsigned long long)(*symbol->function ? symbol->offset : symbol->file_address), text_name(base, file, sizeof(file)));
+	list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %s = %s+0x%llx (%s)",
+				       text_name(field, name, sizeof(name)),
+				       *symbol->function ? text_name(symbol->function, function, sizeof(function))
+							 : "?",
+				       (unsigned long long)(*symbol->function ? symbol->offset : symbol->file_address),
+				       text_name(base, file, sizeof(file)));
 }
 
 /* After an event of a program: the symbols of its addresses. */
@@ -353,7 +377,8 @@ static void put_symbols(struct event_list *list, const struct trace_event *event
 
 	for (size_t i = 0; i < event->type->nr_fields; i++) {
 		const struct trace_field *field = &event->type->fields[i];
-		uint64_t address = field->kind == TRACE_KIND_HEX && field->bytes == 8 ? trace_event_u64(event, field) : 0;
+		uint64_t address = field->kind == TRACE_KIND_HEX && field->bytes == 8 ? trace_event_u64(event, field)
+										      : 0;
 
 		if (!address || list->used > BUFFER_BYTES - 1024)
 			continue;
@@ -370,7 +395,8 @@ static void put_symbols(struct event_list *list, const struct trace_event *event
 
 static void put_text(struct event_list *list, const struct trace_event *event, uint32_t pid)
 {
-	size_t room = LINE_BYTES / 2, known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
+	size_t room = LINE_BYTES / 2,
+	       known = event->id >= TRACE_EV_sys_enter && event->id <= TRACE_EV_sys_exit ? put_call(list, event) : 0;
 	int bytes;
 
 	list->used += known;
@@ -426,9 +452,11 @@ static void put_header(struct event_list *list)
 		fprintf(out, "Tracing CPU %lld only\n", (long long)options->events.cpu);
 	if (options->processes.pid >= 0)
 		fprintf(out, "Tracing process %lld only\n", (long long)options->processes.pid);
-	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->events.hidden_columns & COLUMN_CPU ? "" : "CPU-ID\t", "Event",
-		options->events.hidden_columns & COLUMN_TIME ? "" : "Time\t", options->events.hidden_columns & COLUMN_PID ? "" : "PID\t",
-		options->events.hidden_columns & COLUMN_LENGTH ? "" : "Length\t", options->events.hidden_columns & COLUMN_TEXT ? "" : "Description", rule);
+	fprintf(out, "\n%s%s%-23s\t%s%s%s%s\n%s", rule, options->events.hidden_columns & COLUMN_CPU ? "" : "CPU-ID\t",
+		"Event", options->events.hidden_columns & COLUMN_TIME ? "" : "Time\t",
+		options->events.hidden_columns & COLUMN_PID ? "" : "PID\t",
+		options->events.hidden_columns & COLUMN_LENGTH ? "" : "Length\t",
+		options->events.hidden_columns & COLUMN_TEXT ? "" : "Description", rule);
 }
 
 static bool of_process(const struct event_list *list, uint32_t tid)
@@ -485,7 +513,8 @@ static int list_with_state(struct event_list *list)
 	list->state = trace_analysis_new(list->report->trace, NULL, NULL);
 	if (!list->state)
 		return -ENOMEM;
-	running_threads_begin(&list->threads, time_of_second(list->report->trace, list->report->options->window.from_s));
+	running_threads_begin(&list->threads,
+			      time_of_second(list->report->trace, list->report->options->window.from_s));
 	error = trace_analysis_on_event(list->state, NULL, list_hook, list);
 	if (!error)
 		error = trace_analysis_on_late_gap(list->state, list_late_gap, list);
@@ -504,8 +533,11 @@ static int list_events(struct event_list *list)
 {
 	const struct visualizer_options *options = list->report->options;
 	uint32_t cpu = (uint32_t)options->events.cpu;
-	struct trace_cursor_options window = {
-		.size = sizeof(window), .from_ns = time_of_second(list->report->trace, options->window.from_s), .decode_ahead = 4, .damaged = running_threads_note_gap, .damaged_data = &list->threads};
+	struct trace_cursor_options window = {.size = sizeof(window),
+					      .from_ns = time_of_second(list->report->trace, options->window.from_s),
+					      .decode_ahead = 4,
+					      .damaged = running_threads_note_gap,
+					      .damaged_data = &list->threads};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -535,8 +567,8 @@ static int check_window(const struct report *report)
 	const struct trace_info *info = trace_get_info(report->trace);
 
 	if (options->events.cpu >= info->nr_cpus)
-		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0", (long long)options->events.cpu,
-				info->nr_cpus);
+		return complain(2, "the trace has no CPU %lld: it has %u, counted from 0",
+				(long long)options->events.cpu, info->nr_cpus);
 	return time_choice_check(report->trace, &report->options->window);
 }
 

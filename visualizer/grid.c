@@ -9,11 +9,11 @@
 #include "grid.h"
 #include "value_text.h"
 
-#define MAX_COLUMNS 16
-#define ELASTIC_WIDTH 8     /* minimum of an elastic column while other columns can be dropped */
-#define ELASTIC_WIDTH_MIN 3 /* the same when none is left */
-#define EXTRA_WIDTH 20	    /* minimum of an extra column, else it is dropped */
-#define NAME_BYTES 512
+#define MAX_COLUMNS	  16
+#define ELASTIC_WIDTH	  8  /* minimum of an elastic column while other columns can be dropped */
+#define ELASTIC_WIDTH_MIN 3  /* the same when none is left */
+#define EXTRA_WIDTH	  20 /* minimum of an extra column, else it is dropped */
+#define NAME_BYTES	  512
 
 struct grid {
 	const struct text_output *output;
@@ -23,7 +23,8 @@ struct grid {
 	struct pointers cells; /* owned strings, row by row */
 };
 
-struct grid *grid_new(const struct text_output *output, const char *indent, const struct grid_column *columns, size_t nr)
+struct grid *grid_new(const struct text_output *output, const char *indent, const struct grid_column *columns,
+		      size_t nr)
 {
 	struct grid *grid = memory_take(1, sizeof(*grid));
 
@@ -137,7 +138,8 @@ static void narrow(const struct grid *grid, size_t *widths, size_t min)
 		size_t widest = grid->nr;
 
 		for (size_t i = 0; i < grid->nr; i++)
-			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > min && (widest == grid->nr || widths[i] > widths[widest]))
+			if (grid->columns[i].kind == GRID_ELASTIC && widths[i] > min &&
+			    (widest == grid->nr || widths[i] > widths[widest]))
 				widest = i;
 		if (widest == grid->nr)
 			break;
@@ -159,7 +161,9 @@ static void fit(const struct grid *grid, size_t *widths)
 			widths[i] = 0;
 	for (size_t i = 0; i < grid->nr; i++)
 		if (grid->columns[i].kind == GRID_EXTRA && total(grid, widths) > room)
-			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA_WIDTH ? widths[i] + room - total(grid, widths) : 0;
+			widths[i] = widths[i] + room >= total(grid, widths) + EXTRA_WIDTH
+					    ? widths[i] + room - total(grid, widths)
+					    : 0;
 	narrow(grid, widths, ELASTIC_WIDTH);
 	/* the first column is the subject of the row */
 	for (size_t i = grid->nr; i-- > 1 && total(grid, widths) > room;)

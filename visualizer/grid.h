@@ -35,7 +35,8 @@ struct grid_column {
 };
 struct grid;
 
-struct grid *grid_new(const struct text_output *output, const char *indent, const struct grid_column *columns, size_t nr);
+struct grid *grid_new(const struct text_output *output, const char *indent, const struct grid_column *columns,
+		      size_t nr);
 void grid_text(struct grid *grid, const char *text); /* unchanged */
 void grid_name(struct grid *grid, const char *name); /* by text_name() */
 void grid_ns(struct grid *grid, uint64_t ns);

@@ -8,7 +8,8 @@
 /* Names come from the kernel and from programs: invalid UTF-8 becomes U+FFFD. */
 void json_string(struct json *json, const char *text)
 {
-	static const char escapes[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+	static const char escapes[] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
 	FILE *out = json->out;
 
 	putc('"', out);

@@ -30,7 +30,9 @@ struct losses losses_of(const struct trace *trace)
 uint64_t losses_older(const struct trace *trace)
 {
 	const struct trace_info *info = trace_get_info(trace);
-	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = info->complete_from_ns, .no_lost = true};
+	struct trace_cursor_options options = {.size = sizeof(options),
+					       .to_ns = info->complete_from_ns,
+					       .no_lost = true};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	uint64_t nr = 0;
@@ -71,19 +73,20 @@ void losses_warn_late(const struct trace_analysis *analysis)
 	char line[4 * sizeof(((struct trace_error *)0)->message)];
 
 	if (start_damage)
-		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s of the start state cannot be read: %s\n", start_lost, start_lost == 1 ? "" : "s",
-			text_name(start_damage, line, sizeof(line)));
+		fprintf(stderr, "tracevisualizer: warning: %" PRIu64 " event%s of the start state cannot be read: %s\n",
+			start_lost, start_lost == 1 ? "" : "s", text_name(start_damage, line, sizeof(line)));
 
 	for (size_t i = 0; i < nr && i < MAX_WARNINGS; i++)
 		fprintf(stderr,
-			"tracevisualizer: warning: a damaged chunk of CPU %u loses %" PRIu64 " event%s; the affected times are "
-			"shown as unknown (details: --verify)\n",
+			"tracevisualizer: warning: a damaged chunk of CPU %u loses %" PRIu64
+			" event%s; the affected times are shown as unknown (details: --verify)\n",
 			trace_analysis_get_late_gap(analysis, i)->cpu, trace_analysis_get_late_gap(analysis, i)->lost,
 			trace_analysis_get_late_gap(analysis, i)->lost == 1 ? "" : "s");
 	for (size_t i = MAX_WARNINGS; i < nr; i++)
 		lost = trace_add_saturated(lost, trace_analysis_get_late_gap(analysis, i)->lost);
 	if (lost)
-		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks lose %" PRIu64 " events\n", nr - MAX_WARNINGS, lost);
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged chunks lose %" PRIu64 " events\n",
+			nr - MAX_WARNINGS, lost);
 }
 
 const char *losses_text(const struct trace *trace, const struct trace_analysis *analysis, struct value_text *text)
@@ -94,8 +97,8 @@ const char *losses_text(const struct trace *trace, const struct trace_analysis *
 	if (gaps && !lost)
 		snprintf(text->bytes, sizeof(text->bytes), "an unknown number of events");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s", losses_of(trace).is_minimum ? "at least " : "", lost,
-			 lost == 1 ? "" : "s");
+		snprintf(text->bytes, sizeof(text->bytes), "%s%" PRIu64 " event%s",
+			 losses_of(trace).is_minimum ? "at least " : "", lost, lost == 1 ? "" : "s");
 	return text->bytes;
 }
 
@@ -103,21 +106,23 @@ void losses_sentence(struct string *s, const struct trace *trace, const struct t
 {
 	struct value_text text;
 	size_t gaps;
-	uint64_t lost = losses_lost(trace, analysis, &gaps), overwritten = losses_of(trace).overwritten, older = losses_older(trace);
+	uint64_t lost = losses_lost(trace, analysis, &gaps), overwritten = losses_of(trace).overwritten,
+		 older = losses_older(trace);
 
 	if (overwritten)
 		string_addf(s,
-			    " %" PRIu64 " older event%s overwritten: the report covers the time for which the flight recorder "
-			    "had the events of all CPUs.",
+			    " %" PRIu64 " older event%s overwritten: the report covers the time for which the flight "
+			    "recorder had the events of all CPUs.",
 			    overwritten, overwritten == 1 ? " was" : "s were");
 	if (older)
-		string_addf(s, " Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older, older == 1 ? "" : "s");
+		string_addf(s, " Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older,
+			    older == 1 ? "" : "s");
 	if (!gaps)
 		return;
 	losses_text(trace, analysis, &text);
 	if (lost)
-		string_addf(s, " %c%s %s lost: the affected times are unknown.", g_ascii_toupper(*text.bytes), text.bytes + 1,
-				       lost == 1 ? "was" : "were");
+		string_addf(s, " %c%s %s lost: the affected times are unknown.", g_ascii_toupper(*text.bytes),
+			    text.bytes + 1, lost == 1 ? "was" : "were");
 	else
 		string_add(s, " Events may have been lost (count unknown): the affected times are unknown.");
 }

@@ -22,7 +22,8 @@ static const struct trace_process *process_of_thread(const struct trace_analysis
 
 		if (trace_process_pid(process) == tid)
 			return NULL;
-		for (const struct trace_thread *thread = trace_next_thread(process, NULL); thread; thread = trace_next_thread(process, thread))
+		for (const struct trace_thread *thread = trace_next_thread(process, NULL); thread;
+		     thread = trace_next_thread(process, thread))
 			if (trace_thread_tid(thread) == tid)
 				found = process;
 	}
@@ -33,7 +34,9 @@ static void add_chosen(struct string *s, const struct report *report)
 {
 	char name[NAME_BYTES];
 	const struct visualizer_options *options = report->options;
-	const struct trace_process *process = options->processes.pid >= 0 ? process_of_thread(report->analysis, options->processes.pid) : NULL;
+	const struct trace_process *process = options->processes.pid >= 0
+						      ? process_of_thread(report->analysis, options->processes.pid)
+						      : NULL;
 
 	if (options->processes.pid >= 0)
 		string_addf(s, " number %lld,", (long long)options->processes.pid);
@@ -45,7 +48,8 @@ static void add_chosen(struct string *s, const struct report *report)
 		string_add(s, ",");
 	}
 	if (options->processes.cgroup) {
-		string_add(s, options->processes.pid >= 0 || options->processes.comm ? " and in the control group " : " in the control group ");
+		string_add(s, options->processes.pid >= 0 || options->processes.comm ? " and in the control group "
+										     : " in the control group ");
 		string_add(s, text_name(options->processes.cgroup, name, sizeof(name)));
 		string_add(s, ",");
 	}
@@ -77,8 +81,9 @@ bool report_finds_no_process(const struct report *sides, int nr_sides)
 		if (finds_any(&sides[side]))
 			return false;
 	string_add(&s, "tracevisualizer: no ");
-	string_add(&s, is_left_out(sides[0].trace, TRACE_LEFT_OUT_KERNEL) ? "program that has events here is" :
-			nr_sides > 1 ? "process of either trace is" : "process of this trace is");
+	string_add(&s, is_left_out(sides[0].trace, TRACE_LEFT_OUT_KERNEL) ? "program that has events here is"
+		       : nr_sides > 1					  ? "process of either trace is"
+									  : "process of this trace is");
 	add_chosen(&s, &sides[0]);
 	fprintf(stderr, "%s\n", string_text(&s));
 	string_free(&s);

@@ -22,7 +22,8 @@ static enum sort_key sort_key_of(const struct report *report)
 {
 	enum sort_key key = report->options->rows.sort;
 
-	return (key == SORT_USER || key == SORT_SYSTEM) && !trace_analysis_sees_calls(report->analysis) ? SORT_CPU : key;
+	return (key == SORT_USER || key == SORT_SYSTEM) && !trace_analysis_sees_calls(report->analysis) ? SORT_CPU
+													: key;
 }
 
 int process_rows_compare(const void *left, const void *right, void *data)
@@ -73,8 +74,9 @@ static uint64_t weight_ns(const struct trace_figures *f)
 	uint64_t ns = f->user_ns + f->syscall_ns + f->trap_ns + f->wait_cpu_ns;
 
 	for (size_t i = 0; i < f->nr_waits; i++)
-		if (!f->waits[i].idle && (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
-					  f->waits[i].kind == TRACE_WAIT_MEMORY))
+		if (!f->waits[i].idle &&
+		    (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
+		     f->waits[i].kind == TRACE_WAIT_MEMORY))
 			ns += f->waits[i].ns;
 	return ns;
 }
@@ -95,7 +97,8 @@ static void find_worst(const struct trace_figures *f, struct process_row *row)
 	row->only_own = true;
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		ns[f->waits[i].kind] += f->waits[i].idle ? 0 : f->waits[i].ns;
-		row->only_own &= f->waits[i].kind != TRACE_WAIT_PROCESS || f->waits[i].pid == trace_process_pid(row->process);
+		row->only_own &= f->waits[i].kind != TRACE_WAIT_PROCESS ||
+				 f->waits[i].pid == trace_process_pid(row->process);
 	}
 	for (int kind = 0; kind < TRACE_NR_WAIT_KINDS; kind++) {
 		if (ns[kind] <= row->worst_kind_ns)
@@ -135,7 +138,8 @@ bool command_comes_first(const struct report *report)
 {
 	const struct visualizer_options *options = report->options;
 
-	return report->command.process && !options->rows.sorted && !options->reports.json && !has_process_choice(&options->processes);
+	return report->command.process && !options->rows.sorted && !options->reports.json &&
+	       !has_process_choice(&options->processes);
 }
 
 static void mark_command(const struct report *report, struct process_row *rows, size_t nr)

@@ -19,7 +19,8 @@ bool has_scheduling(const struct trace_analysis *analysis)
 
 bool has_interrupts(const struct trace_analysis *analysis)
 {
-	return has_recorded(analysis, TRACE_EV_irq_entry) || has_recorded(analysis, TRACE_EV_softirq_entry) || has_recorded(analysis, TRACE_EV_vector_entry);
+	return has_recorded(analysis, TRACE_EV_irq_entry) || has_recorded(analysis, TRACE_EV_softirq_entry) ||
+	       has_recorded(analysis, TRACE_EV_vector_entry);
 }
 
 bool is_left_out(const struct trace *trace, const char *what)

@@ -64,15 +64,19 @@ static struct recorder_wait *recorder_wait_get(struct report_command *command, c
  */
 static void on_blocked(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
 {
-	struct trace_wait wait = {.kind = interval->kind, .pid = interval->other ? trace_process_pid(interval->other) : 0, .via = interval->via};
+	struct trace_wait wait = {.kind = interval->kind,
+				  .pid = interval->other ? trace_process_pid(interval->other) : 0,
+				  .via = interval->via};
 	const struct trace_process *process = trace_thread_process(interval->thread);
 	struct report_command *command = data;
 	struct recorder_wait *row;
 
-	if ((command->is_sure && interval->from_ns >= command->exec_ns) || !is_child_of_recorder(analysis, interval->thread))
+	if ((command->is_sure && interval->from_ns >= command->exec_ns) ||
+	    !is_child_of_recorder(analysis, interval->thread))
 		return;
 	row = recorder_wait_get(command, process);
-	if (!is_recorder_wait(process, &wait, false) && (!is_recorder_wait(process, &wait, true) || (row->until_ns && interval->from_ns != row->until_ns)))
+	if (!is_recorder_wait(process, &wait, false) &&
+	    (!is_recorder_wait(process, &wait, true) || (row->until_ns && interval->from_ns != row->until_ns)))
 		return;
 	row->ns += interval->to_ns - interval->from_ns;
 	row->until_ns = row->until_ns > interval->to_ns ? row->until_ns : interval->to_ns;
@@ -86,7 +90,8 @@ static void on_exec(struct report_command *command, struct trace_analysis *analy
 		return;
 	/* an exec may have changed the thread's id already */
 	thread = trace_event_thread(analysis, event);
-	if (!thread || !runs_command(thread, trace_event_string(event), trace_string(command->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
+	if (!thread || !runs_command(thread, trace_event_string(event),
+				     trace_string(command->trace, TRACE_STRING_INFO, TRACE_INFO_COMMAND)))
 		return;
 	command->is_sure = is_child_of_recorder(analysis, thread);
 	command->exec_ns = event->ts_ns;
@@ -138,7 +143,9 @@ const char *command_words(const struct report_command *command)
 /* All 0 if the command did not wait for the recorder, or was found by its name only. */
 static struct recorder_wait recorder_wait_of_command(const struct report_command *command)
 {
-	const struct recorder_wait *row = command->is_sure ? table_find(&command->recorder_waits, sizeof(*row), (uintptr_t)command->process) : NULL;
+	const struct recorder_wait *row = command->is_sure ? table_find(&command->recorder_waits, sizeof(*row),
+									(uintptr_t)command->process)
+							   : NULL;
 
 	return row ? *row : (struct recorder_wait){0};
 }
@@ -171,7 +178,8 @@ const char *command_not_ended(const struct report_command *command)
 {
 	size_t gaps;
 
-	return losses_lost(command->trace, command->analysis, &gaps) || gaps ? "its end was not recorded" : "had not ended";
+	return losses_lost(command->trace, command->analysis, &gaps) || gaps ? "its end was not recorded"
+									     : "had not ended";
 }
 
 /* Subtracts up to *@left from *@time, and from *@whole, which includes it. */
@@ -185,7 +193,8 @@ static uint64_t take(uint64_t *time, uint64_t *whole, uint64_t *left)
 	return taken;
 }
 
-static void take_recorder_wait(const struct report_command *command, struct trace_figures *figures, bool lost, uint64_t *left)
+static void take_recorder_wait(const struct report_command *command, struct trace_figures *figures, bool lost,
+			       uint64_t *left)
 {
 	for (size_t i = 0; i < figures->nr_waits; i++)
 		if (is_recorder_wait(command->process, &figures->waits[i], lost))
@@ -194,7 +203,8 @@ static void take_recorder_wait(const struct report_command *command, struct trac
 
 void command_subtract_recorder_wait(const struct report_command *command, struct trace_figures *figures)
 {
-	uint64_t held = recorder_wait_of_command(command).ns, before = command_from_ns(command) - trace_process_start_ns(command->process) - held;
+	uint64_t held = recorder_wait_of_command(command).ns,
+		 before = command_from_ns(command) - trace_process_start_ns(command->process) - held;
 
 	take_recorder_wait(command, figures, false, &held);
 	take_recorder_wait(command, figures, true, &held);
@@ -211,7 +221,7 @@ struct pointers command_family(const struct report_command *command)
 {
 	const struct trace_process *root = command->process;
 	struct pointers list = {0};
-	struct hash_table pids = {0}; /* rows are keys: the pid + 1 */
+	struct hash_table pids = {0};			  /* rows are keys: the pid + 1 */
 	uint64_t start_ns = trace_process_start_ns(root); /* computed over all threads: keep it */
 
 	pointers_add(&list, root);

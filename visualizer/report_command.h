@@ -16,7 +16,7 @@
  *   command
  */
 struct report_command {
-	const struct trace *trace;	  /* borrowed */
+	const struct trace *trace;	 /* borrowed */
 	struct trace_analysis *analysis; /* borrowed */
 	const struct trace_process *process;
 	bool is_sure;

@@ -26,11 +26,20 @@ struct cpu_total cpu_total(const struct trace_analysis *analysis)
 void report_cpus(const struct report *report)
 {
 	bool calls = trace_analysis_sees_calls(report->analysis);
-	enum grid_kind irqs = has_recorded(report->analysis, TRACE_EV_irq_entry) || has_recorded(report->analysis, TRACE_EV_vector_entry) ? GRID_RIGHT : GRID_HIDDEN;
+	enum grid_kind irqs = has_recorded(report->analysis, TRACE_EV_irq_entry) ||
+					      has_recorded(report->analysis, TRACE_EV_vector_entry)
+				      ? GRID_RIGHT
+				      : GRID_HIDDEN;
 	enum grid_kind softirqs = has_recorded(report->analysis, TRACE_EV_softirq_entry) ? GRID_RIGHT : GRID_HIDDEN;
-	const struct grid_column columns[] = {{"CPU", GRID_RIGHT}, {"busy %", GRID_RIGHT}, {calls ? "programs" : "threads", GRID_RIGHT},
-					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN}, {"irq", irqs}, {"softirq", softirqs},
-					      {"idle", trace_analysis_is_filtered(report->analysis) ? GRID_HIDDEN : GRID_RIGHT}, {"unknown", GRID_OPTIONAL}};
+	const struct grid_column columns[] = {{"CPU", GRID_RIGHT},
+					      {"busy %", GRID_RIGHT},
+					      {calls ? "programs" : "threads", GRID_RIGHT},
+					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN},
+					      {"irq", irqs},
+					      {"softirq", softirqs},
+					      {"idle",
+					       trace_analysis_is_filtered(report->analysis) ? GRID_HIDDEN : GRID_RIGHT},
+					      {"unknown", GRID_OPTIONAL}};
 	struct grid *grid = grid_new(&report->output, "  ", columns, 8);
 	struct trace_cpu_figures f;
 	struct value_text cpu;

@@ -20,10 +20,10 @@
 #include "row_limit.h"
 #include "time_choice.h"
 
-#define NAME_BYTES 256
-#define ROWS_SHOWN 10  /* in each table, unless --top is given */
+#define NAME_BYTES	  256
+#define ROWS_SHOWN	  10 /* in each table, unless --top is given */
 #define NAMED_IN_SENTENCE 3
-#define WORTH_NAMING 0.5 /* percent */
+#define WORTH_NAMING	  0.5 /* percent */
 
 /* ---- the thread ---- */
 
@@ -36,7 +36,8 @@ static uint64_t from_ns(const struct report *report)
 
 static uint64_t to_ns(const struct report *report)
 {
-	return report->options->window.to_s >= 0 ? time_of_second(report->trace, report->options->window.to_s) : UINT64_MAX;
+	return report->options->window.to_s >= 0 ? time_of_second(report->trace, report->options->window.to_s)
+						 : UINT64_MAX;
 }
 
 int critical_path_begin(struct report *report)
@@ -45,8 +46,8 @@ int critical_path_begin(struct report *report)
 	struct trace_error error = {0};
 
 	if (is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
-		return complain(1, "the kernel was not recorded, only events of programs: what threads "
-				   "waited for is unknown; record as root");
+		return complain(1, "the kernel was not recorded, only events of programs: what threads waited for is "
+				   "unknown; record as root");
 	if (time_choice_check(report->trace, &report->options->window))
 		return 2;
 	if (report->options->window.from_s > 0)
@@ -98,7 +99,8 @@ static const struct trace_thread *find(const struct report *report, const char *
 	tid = *end || tid > UINT32_MAX ? 0 : tid;
 	*ret_nr = 0;
 	for (size_t i = 0; i < trace_nr_processes(report->analysis); i++)
-		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));) {
+		for (const struct trace_thread *thread = NULL;
+		     (thread = trace_next_thread(trace_get_process(report->analysis, i), thread));) {
 			int matched = match(thread, task, (uint32_t)tid);
 
 			if (!matched || matched < best_match || !overlap(report, thread))
@@ -121,7 +123,8 @@ static const struct trace_thread *thread_after_exec(const struct report *report,
 	const struct trace_thread *best = command;
 
 	for (const struct trace_thread *thread = NULL; process && (thread = trace_next_thread(process, thread));)
-		if (trace_thread_tid(thread) == trace_process_pid(process) && overlap(report, thread) > overlap(report, best))
+		if (trace_thread_tid(thread) == trace_process_pid(process) &&
+		    overlap(report, thread) > overlap(report, best))
 			best = thread;
 	return best;
 }
@@ -133,7 +136,8 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 	uint64_t from = from_ns(report), begun = 0;
 	size_t nr = 1;
 
-	thread = task ? find(report, task, &nr) : thread_after_exec(report, trace_history_command(report->history, &begun));
+	thread = task ? find(report, task, &nr)
+		      : thread_after_exec(report, trace_history_command(report->history, &begun));
 	if (!thread) {
 		if (task)
 			complain(1, "no thread %s in this window; tracevisualizer -a lists the processes", task);
@@ -142,8 +146,10 @@ static struct trace_critical_path *choose(const struct report *report, struct tr
 		return NULL;
 	}
 	if (nr > 1)
-		fprintf(stderr, "tracevisualizer: %zu threads match %s; using %u, the longest-lived; choose another with --critical-path=PID\n", nr, task,
-			trace_thread_tid(thread));
+		fprintf(stderr,
+			"tracevisualizer: %zu threads match %s; using %u, the longest-lived; choose another with "
+			"--critical-path=PID\n",
+			nr, task, trace_thread_tid(thread));
 	/* the path begins where the reports let the command's run begin */
 	if (trace_thread_process(thread) == report->command.process)
 		begun = command_from_ns(&report->command);
@@ -159,8 +165,11 @@ static const char *state_name(enum trace_state state)
 
 static const char *state_word(const struct trace_contributor *row)
 {
-	static const char *const words[] = {[TRACE_STATE_USER] = "user mode",	 [TRACE_STATE_SYSCALL] = "system calls", [TRACE_STATE_TRAP] = "traps",
-					    [TRACE_STATE_INTERRUPTED] = "interrupted", [TRACE_STATE_WAIT_CPU] = "waiting for a CPU",
+	static const char *const words[] = {[TRACE_STATE_USER] = "user mode",
+					    [TRACE_STATE_SYSCALL] = "system calls",
+					    [TRACE_STATE_TRAP] = "traps",
+					    [TRACE_STATE_INTERRUPTED] = "interrupted",
+					    [TRACE_STATE_WAIT_CPU] = "waiting for a CPU",
 					    [TRACE_STATE_RUNNING] = "CPU"};
 
 	return row->state == TRACE_STATE_BLOCKED ? trace_wait_kind_name(row->kind) : words[row->state];
@@ -190,7 +199,8 @@ static void row_text(const struct trace_contributor *row, char *text, size_t siz
 	case TRACE_BY_LOCK:
 		text_name(row->target, path, sizeof(path));
 		if (row->address)
-			snprintf(path, sizeof(path), strcmp(row->via, "semaphore") == 0 ? "%" PRIu64 : "0x%" PRIx64, row->address);
+			snprintf(path, sizeof(path), strcmp(row->via, "semaphore") == 0 ? "%" PRIu64 : "0x%" PRIx64,
+				 row->address);
 		snprintf(text, size, "%s%s via %s%s%s", name, pid, row->via, *path ? " " : "", path);
 		break;
 	default:
@@ -214,16 +224,23 @@ static bool is_own(const struct path_report *t, const struct trace_contributor *
 
 static void reason(const struct path_report *t, const struct trace_contributor *row, char *text, size_t size)
 {
-	static const char *const own_waits[TRACE_NR_WAIT_KINDS] = {
-		[TRACE_WAIT_FILE] = "for files",	 [TRACE_WAIT_PROCESS] = "for other processes", [TRACE_WAIT_NETWORK] = "for the network",
-		[TRACE_WAIT_TIMEOUT] = "for timeouts",	 [TRACE_WAIT_DEVICE] = "for devices",	       [TRACE_WAIT_MEMORY] = "for memory",
-		[TRACE_WAIT_STOPPED] = "while stopped", [TRACE_WAIT_OTHER] = "in system calls",       [TRACE_WAIT_UNKNOWN] = "for something unknown",
-		[TRACE_WAIT_KERNEL] = "for the kernel",	 [TRACE_WAIT_QUOTA] = "for its CPU quota"};
+	static const char *const own_waits[TRACE_NR_WAIT_KINDS] = {[TRACE_WAIT_FILE] = "for files",
+								   [TRACE_WAIT_PROCESS] = "for other processes",
+								   [TRACE_WAIT_NETWORK] = "for the network",
+								   [TRACE_WAIT_TIMEOUT] = "for timeouts",
+								   [TRACE_WAIT_DEVICE] = "for devices",
+								   [TRACE_WAIT_MEMORY] = "for memory",
+								   [TRACE_WAIT_STOPPED] = "while stopped",
+								   [TRACE_WAIT_OTHER] = "in system calls",
+								   [TRACE_WAIT_UNKNOWN] = "for something unknown",
+								   [TRACE_WAIT_KERNEL] = "for the kernel",
+								   [TRACE_WAIT_QUOTA] = "for its CPU quota"};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	char name[NAME_BYTES];
 
 	if (!is_own(t, row))
-		snprintf(text, size, "for %s (%s)", text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
+		snprintf(text, size, "for %s (%s)",
+			 text_process(row->comm, *row->comm ? 0 : row->pid, name, sizeof(name)), state_word(row));
 	else if (row->state == TRACE_STATE_WAIT_CPU)
 		snprintf(text, size, "for a CPU");
 	else if (row->state == TRACE_STATE_INTERRUPTED)
@@ -268,13 +285,15 @@ static void add_own(struct string *s, const struct path_report *t)
 	char name[NAME_BYTES];
 
 	if (trace_thread_tid(thread) != trace_process_pid(t->own))
-		string_addf(s, "Thread %s of ", text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
+		string_addf(s, "Thread %s of ",
+			    text_process(trace_thread_comm(thread), trace_thread_tid(thread), name, sizeof(name)));
 	string_addf(s, "%s", text_process(comm, *comm ? 0 : trace_process_pid(t->own), name, sizeof(name)));
 }
 
 static void put_sentence(const struct path_report *t)
 {
-	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET), *taker = greatest(t, TRACE_BY_COMPETITOR);
+	const struct trace_contributor *row, *target = greatest(t, TRACE_BY_TARGET),
+					     *taker = greatest(t, TRACE_BY_COMPETITOR);
 	char text[2 * NAME_BYTES];
 	uint64_t window = t->to - t->from, own_cpu = 0;
 	struct value_text time;
@@ -293,7 +312,8 @@ static void put_sentence(const struct path_report *t)
 		if (named++)
 			string_addf(&s, ", %.1f %% %s", percent(row->ns, window), text);
 		else
-			string_addf(&s, " waited %.1f %% of its %s %s", percent(row->ns, window), text_ns(&t->report->output, window, &time), text);
+			string_addf(&s, " waited %.1f %% of its %s %s", percent(row->ns, window),
+				    text_ns(&t->report->output, window, &time), text);
 	}
 	if (named)
 		string_addf(&s, "; it ran on a CPU for %.1f %%.", percent(own_cpu, window));
@@ -301,19 +321,23 @@ static void put_sentence(const struct path_report *t)
 		string_addf(&s, " ran on a CPU for all of its %s.", text_ns(&t->report->output, window, &time));
 	if (target && percent(target->ns, window) >= WORTH_NAMING) {
 		row_text(target, text, sizeof(text));
-		string_addf(&s, is_most(t, target) ? " Waits that no other thread ended were mostly for %s: %s." :
-						     " Waits that no other thread ended were longest for %s: %s.",
-				       text, text_ns(&t->report->output, target->ns, &time));
+		string_addf(&s,
+			    is_most(t, target) ? " Waits that no other thread ended were mostly for %s: %s."
+					       : " Waits that no other thread ended were longest for %s: %s.",
+			    text, text_ns(&t->report->output, target->ns, &time));
 	}
 	if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_without_process(taker, "idle CPU")) {
 		string_addf(&s, " It waited %s for idle CPUs to wake up.",
-				       text_ns(&t->report->output, taker->ns, &time));
+			    text_ns(&t->report->output, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING && is_without_process(taker, "unknown")) {
-		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.", text_ns(&t->report->output, taker->ns, &time));
+		string_addf(&s, " It waited %s for CPUs that unrecorded threads may have used.",
+			    text_ns(&t->report->output, taker->ns, &time));
 	} else if (taker && percent(taker->ns, window) >= WORTH_NAMING) {
 		row_text(taker, text, sizeof(text));
-		string_addf(&s, is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s." : " The CPU that it waited for was taken the longest by %s: %s.",
-				       text, text_ns(&t->report->output, taker->ns, &time));
+		string_addf(&s,
+			    is_most(t, taker) ? " The CPU that it waited for was mostly taken by %s: %s."
+					      : " The CPU that it waited for was taken the longest by %s: %s.",
+			    text, text_ns(&t->report->output, taker->ns, &time));
 	}
 	losses_sentence(&s, t->report->trace, t->report->analysis);
 	output_paragraph(&t->report->output, string_text(&s));
@@ -322,10 +346,14 @@ static void put_sentence(const struct path_report *t)
 
 static size_t put_contributors(const struct path_report *t, size_t first)
 {
-	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {
-		"Time by command and state:", "Time by thread and state:", "Waits that no other thread ended, by target:", "Waits for locks, by holder:",
-		"Waits for other processes, by process:", "Waits for a CPU, by the thread that had it:"};
-	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
+	static const char *const titles[TRACE_NR_CONTRIBUTORS_BY] = {"Time by command and state:",
+								     "Time by thread and state:",
+								     "Waits that no other thread ended, by target:",
+								     "Waits for locks, by holder:",
+								     "Waits for other processes, by process:",
+								     "Waits for a CPU, by the thread that had it:"};
+	static const struct grid_column columns[] = {
+		{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"segments", GRID_RIGHT}, {"", GRID_ELASTIC}};
 	const struct trace_contributor *row = trace_critical_path_contributor(t->path, first);
 	enum trace_contributor_by by = row->by;
 	struct row_limit limit = row_limit_new(&t->report->options->rows, ROWS_SHOWN);
@@ -366,8 +394,8 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
 		snprintf(text, size, "wait-cpu, taken by %s", text_name(s->holder_name, name, sizeof(name)));
 	else if (s->state == TRACE_STATE_BLOCKED)
 		snprintf(text, size, "blocked: %s%s%s%s%s%s%s%s", trace_wait_kind_name(s->kind), *s->target ? " " : "",
-			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via, s->idle ? " (idle)" : "",
-			 *s->name ? " in " : "", name);
+			 text_name(s->target, target, sizeof(target)), *s->via ? " via " : "", s->via,
+			 s->idle ? " (idle)" : "", *s->name ? " in " : "", name);
 	else
 		snprintf(text, size, "%s%s%s", state_name(s->state), *s->name ? " " : "", name);
 }
@@ -377,7 +405,7 @@ static void segment_text(const struct trace_path_segment *s, char *text, size_t 
  * terminal loses the column of thread ids first, and then the start times.
  */
 #define TIME_WIDTH 14
-#define TID_WIDTH 8
+#define TID_WIDTH  8
 #define TEXT_WIDTH 20
 struct segment_columns {
 	bool at, tid;
@@ -395,7 +423,8 @@ static struct segment_columns segment_columns_of(const struct text_output *outpu
 	return columns;
 }
 
-static void segment_row(const struct text_output *output, const struct segment_columns *columns, const char *at, const char *ns, const char *tid, const char *text)
+static void segment_row(const struct text_output *output, const struct segment_columns *columns, const char *at,
+			const char *ns, const char *tid, const char *text)
 {
 	char *shown = output_cut(output, columns->before, text);
 
@@ -409,16 +438,19 @@ static void segment_row(const struct text_output *output, const struct segment_c
 }
 
 /* Indented by the number of threads between this one and the chosen one. */
-static void segment_line(const struct path_report *t, const struct segment_columns *columns, const struct trace_path_segment *s)
+static void segment_line(const struct path_report *t, const struct segment_columns *columns,
+			 const struct trace_path_segment *s)
 {
 	char text[3 * NAME_BYTES], name[NAME_BYTES], line[5 * NAME_BYTES];
 	struct value_text at, ns, tid;
 
 	segment_text(s, text, sizeof(text));
-	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "", text_comm(trace_thread_comm(s->thread), name, sizeof(name)),
-		 text, s->waiter ? "  <- " : "", s->waited_via);
+	snprintf(line, sizeof(line), "%*s%s: %s%s%s", (int)(s->depth < 20 ? s->depth * 2 : 40), "",
+		 text_comm(trace_thread_comm(s->thread), name, sizeof(name)), text, s->waiter ? "  <- " : "",
+		 s->waited_via);
 	snprintf(tid.bytes, sizeof(tid.bytes), "%u", trace_thread_tid(s->thread));
-	segment_row(&t->report->output, columns, text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
+	segment_row(&t->report->output, columns,
+		    text_ns(&t->report->output, s->from_ns - time_of_second(t->report->trace, 0), &at),
 		    text_ns(&t->report->output, s->to_ns - s->from_ns, &ns), tid.bytes, line);
 }
 
@@ -428,7 +460,8 @@ static void segment_lines(const struct path_report *t)
 	struct trace_path_segment s;
 
 	fputs("\n", t->report->output.out);
-	output_title(&t->report->output, "", "Segments (indented by the depth of waits; <-: the means that ended the wait):");
+	output_title(&t->report->output, "",
+		     "Segments (indented by the depth of waits; <-: the means that ended the wait):");
 	segment_row(&t->report->output, &columns, "start", "time", "TID", "thread: state");
 	for (size_t i = 0; i < trace_critical_path_nr_segments(t->path); i++) {
 		trace_critical_path_segment(t->path, i, &s);
@@ -440,7 +473,9 @@ static void segment_lines(const struct path_report *t)
 
 static void put_text(const struct report *report, const struct trace_critical_path *path)
 {
-	struct path_report t = {.report = report, .path = path, .own = trace_thread_process(trace_critical_path_thread(path))};
+	struct path_report t = {.report = report,
+				.path = path,
+				.own = trace_thread_process(trace_critical_path_thread(path))};
 
 	trace_critical_path_window(path, &t.from, &t.to);
 	put_sentence(&t);
@@ -553,8 +588,8 @@ int report_critical_path(const struct report *report)
 	if (!path)
 		return error.code ? complain(1, "--critical-path: %s", error.message) : 1;
 	if (trace_history_is_coarse(report->history))
-		fputs("tracevisualizer: warning: the window is too long to divide CPU time into user mode, system calls, traps and interrupts; "
-		      "--from and --to choose a shorter one\n",
+		fputs("tracevisualizer: warning: the window is too long to divide CPU time into user mode, system "
+		      "calls, traps and interrupts; --from and --to choose a shorter one\n",
 		      stderr);
 	if (trace_critical_path_verify(path, &error) < 0) {
 		trace_critical_path_free(path);

@@ -27,8 +27,15 @@
 
 enum quantity {
 	/* one per kind of wait */
-	Q_ELAPSED, Q_CPU, Q_USER, Q_SYSTEM, Q_INTERRUPTED, Q_WAIT_CPU, Q_WAITS,
-	Q_IDLE = Q_WAITS + TRACE_NR_WAIT_KINDS, NR_QUANTITIES,
+	Q_ELAPSED,
+	Q_CPU,
+	Q_USER,
+	Q_SYSTEM,
+	Q_INTERRUPTED,
+	Q_WAIT_CPU,
+	Q_WAITS,
+	Q_IDLE = Q_WAITS + TRACE_NR_WAIT_KINDS,
+	NR_QUANTITIES,
 };
 static const struct {
 	const char *key;
@@ -65,12 +72,12 @@ struct diff_name {
 struct diff {
 	const struct report *sides; /* both */
 	struct strings comms;
-	struct hash_table by_comm;	/* struct diff_name_row */
-	struct pointers names;	/* owned struct diff_name */
+	struct hash_table by_comm; /* struct diff_name_row */
+	struct pointers names;	   /* owned struct diff_name */
 };
 
 struct diff_name_row {
-	uint64_t key; /* string in @comms */
+	uint64_t key;		/* string in @comms */
 	struct diff_name *name; /* borrowed */
 };
 
@@ -113,8 +120,8 @@ static bool of_commands(const struct diff *diff)
 {
 	const struct visualizer_options *options = diff->sides[0].options;
 
-	return diff->sides[0].command.process && diff->sides[1].command.process && !options->rows.all && options->processes.pid < 0 && !options->processes.comm &&
-	       !options->processes.cgroup;
+	return diff->sides[0].command.process && diff->sides[1].command.process && !options->rows.all &&
+	       options->processes.pid < 0 && !options->processes.comm && !options->processes.cgroup;
 }
 
 static void add_process(struct diff *diff, int side, const struct trace_process *process)
@@ -176,7 +183,8 @@ static bool are_alike(const struct diff *diff)
 
 static int order(const void *left, const void *right, void *diff)
 {
-	const struct diff_name *l = *(const struct diff_name *const *)left, *r = *(const struct diff_name *const *)right;
+	const struct diff_name *l = *(const struct diff_name *const *)left,
+			       *r = *(const struct diff_name *const *)right;
 	uint64_t one = weight(diff, l), two = weight(diff, r);
 
 	return one > two ? -1 : one < two ? 1 : strcmp(l->comm, r->comm);
@@ -222,7 +230,8 @@ static const char *text_difference(const struct text_output *output, uint64_t a,
 	if (a == b)
 		snprintf(text->bytes, sizeof(text->bytes), output->exact ? "0" : "-");
 	else
-		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-', text_ns(output, distance(a, b), &ns));
+		snprintf(text->bytes, sizeof(text->bytes), "%c%.40s", b > a ? '+' : '-',
+			 text_ns(output, distance(a, b), &ns));
 	return text->bytes;
 }
 
@@ -259,8 +268,10 @@ static void put_side(const struct report *report, const struct report *side, cha
 	size_t gaps;
 
 	losses_lost(side->trace, side->analysis, &gaps);
-	output_line(&report->output, "", "%c: %s, %s%s%s", letter, text_name(trace_get_info(side->trace)->file, name, sizeof(name)), text_ns(&side->output, elapsed_ns(side->analysis), &t[0]),
-		  gaps ? "; lost: " : "", gaps ? losses_text(side->trace, side->analysis, &t[1]) : "");
+	output_line(&report->output, "", "%c: %s, %s%s%s", letter,
+		    text_name(trace_get_info(side->trace)->file, name, sizeof(name)),
+		    text_ns(&side->output, elapsed_ns(side->analysis), &t[0]), gaps ? "; lost: " : "",
+		    gaps ? losses_text(side->trace, side->analysis, &t[1]) : "");
 }
 
 static const char *where(bool in_a, bool in_b)
@@ -274,7 +285,10 @@ static bool put_left_out(const struct diff *diff)
 
 	for (int i = 0; i < 2; i++)
 		if (is_left_out(diff->sides[i].trace, TRACE_LEFT_OUT_KERNEL)) {
-			output_line(&diff->sides[0].output, "", "The kernel was not recorded in %c, only events of programs: it has no processes to compare.", "AB"[i]);
+			output_line(&diff->sides[0].output, "",
+				    "The kernel was not recorded in %c, only events of programs: it has no processes "
+				    "to compare.",
+				    "AB"[i]);
 			any = true;
 		}
 	return any;
@@ -286,13 +300,14 @@ static void put_unknown(const struct diff *diff)
 	struct string s = {0};
 
 	if (!is_compared(diff, Q_USER)) {
-		string_addf(&s, "Not all system calls were recorded %s: the time in the kernel is unknown.", where(is_known(a, Q_USER), is_known(b, Q_USER)));
+		string_addf(&s, "Not all system calls were recorded %s: the time in the kernel is unknown.",
+			    where(is_known(a, Q_USER), is_known(b, Q_USER)));
 		output_line(&a->output, "", "%s", string_text(&s));
 	}
 	if (!is_compared(diff, Q_INTERRUPTED)) {
 		string_free(&s);
 		string_addf(&s, "Interrupts were not recorded %s: they count there as time on a CPU.",
-				where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
+			    where(is_known(a, Q_INTERRUPTED), is_known(b, Q_INTERRUPTED)));
 		output_line(&a->output, "", "%s", string_text(&s));
 	}
 	string_free(&s);
@@ -308,7 +323,8 @@ static void add_run(struct string *s, const struct report *side, char letter)
 	if (command_has_ended(&side->command))
 		string_addf(s, " ran for %s in %c", t.bytes, letter);
 	else
-		string_addf(s, " had run for %s when %c ended, and %s", t.bytes, letter, command_not_ended(&side->command));
+		string_addf(s, " had run for %s when %c ended, and %s", t.bytes, letter,
+			    command_not_ended(&side->command));
 }
 
 /* The two run times. Their ratio is unknown if a command had not ended. */
@@ -327,8 +343,8 @@ static void put_runs(const struct diff *diff)
 	add_run(&s, a, 'A');
 	if (command_has_ended(&a->command) && command_has_ended(&b->command)) {
 		string_addf(&s, ", %s%s%s for %s in B: %.2f times as long.", also, *also ? " " : "",
-				       text_comm(trace_process_comm(b->command.process), name, sizeof(name)), text_ns(&b->output, spans[1], &t),
-				       (double)spans[1] / (double)spans[0]);
+			    text_comm(trace_process_comm(b->command.process), name, sizeof(name)),
+			    text_ns(&b->output, spans[1], &t), (double)spans[1] / (double)spans[0]);
 	} else {
 		string_addf(&s, "; %s%s", also, *also ? " " : "");
 		add_run(&s, b, 'B');
@@ -348,7 +364,8 @@ static void put_heading(const struct diff *diff)
 	if (a->command.process && b->command.process)
 		put_runs(diff);
 	if (of_commands(diff))
-		output_line(&a->output, "", "Only %s and the processes that they started; --all compares everything.", are_sure(diff) ? "the commands" : "these processes");
+		output_line(&a->output, "", "Only %s and the processes that they started; --all compares everything.",
+			    are_sure(diff) ? "the commands" : "these processes");
 	output_line(&a->output, "", "Processes of one name are added up; the greatest differences come first.");
 	if (!put_left_out(diff))
 		put_unknown(diff);
@@ -364,14 +381,16 @@ static void put_name(const struct diff *diff, const struct diff_name *name)
 	struct row_limit limit = row_limit_new(&report->options->rows, NR_QUANTITIES);
 	char comm[64], title[128];
 
-	snprintf(title, sizeof(title), "%s: %" PRIu64 " process%s in A, %" PRIu64 " in B", text_comm(name->comm, comm, sizeof(comm)), name->nr[0],
-		 name->nr[0] == 1 ? "" : "es", name->nr[1]);
+	snprintf(title, sizeof(title), "%s: %" PRIu64 " process%s in A, %" PRIu64 " in B",
+		 text_comm(name->comm, comm, sizeof(comm)), name->nr[0], name->nr[0] == 1 ? "" : "es", name->nr[1]);
 	output_title(&report->output, "", title);
 	limit.max = NR_QUANTITIES; /* --top limits names */
 	for (int i = 0; i < NR_QUANTITIES; i++) {
 		uint64_t a = name->ns[0][i], b = name->ns[1][i];
 
-		if ((a || b) && is_compared(diff, i) && (i == Q_ELAPSED || row_limit_shows(&limit, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
+		if ((a || b) && is_compared(diff, i) &&
+		    (i == Q_ELAPSED ||
+		     row_limit_shows(&limit, a > b ? a : b, MAX(name->ns[0][Q_ELAPSED], name->ns[1][Q_ELAPSED]))))
 			put_line(grid, &report->output, quantities[i].text, a, b);
 	}
 	grid_end(grid, NULL);
@@ -386,7 +405,9 @@ static void put_text(const struct diff *diff)
 
 	put_heading(diff);
 	if (diff->names.nr && are_alike(diff)) {
-		output_line(&report->output, "", "No differences: %zu name%s, with the same times in both to the nanosecond.", diff->names.nr, diff->names.nr == 1 ? "" : "s");
+		output_line(&report->output, "",
+			    "No differences: %zu name%s, with the same times in both to the nanosecond.",
+			    diff->names.nr, diff->names.nr == 1 ? "" : "s");
 		if (!report->options->rows.all && !report->options->rows.top)
 			return;
 		fputs("\n", report->output.out);
@@ -395,7 +416,8 @@ static void put_text(const struct diff *diff)
 		if (row_limit_shows(&limit, weight(diff, diff->names.at[i]), whole))
 			put_name(diff, diff->names.at[i]);
 	if (limit.left)
-		output_line(&report->output, "", "(%zu more name%s less; --all shows them)", limit.left, limit.left == 1 ? " differs" : "s differ");
+		output_line(&report->output, "", "(%zu more name%s less; --all shows them)", limit.left,
+			    limit.left == 1 ? " differs" : "s differ");
 }
 
 /* ---- JSON ---- */
@@ -423,7 +445,8 @@ static void put_json(const struct diff *diff)
 {
 	struct json json = {.out = diff->sides[0].output.out, .first = true};
 	size_t max = diff->sides[0].options->rows.top ? (size_t)diff->sides[0].options->rows.top : SIZE_MAX, gaps[2];
-	uint64_t lost[2] = {losses_lost(diff->sides[0].trace, diff->sides[0].analysis, &gaps[0]), losses_lost(diff->sides[1].trace, diff->sides[1].analysis, &gaps[1])};
+	uint64_t lost[2] = {losses_lost(diff->sides[0].trace, diff->sides[0].analysis, &gaps[0]),
+			    losses_lost(diff->sides[1].trace, diff->sides[1].analysis, &gaps[1])};
 
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-diff/1");

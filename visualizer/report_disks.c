@@ -25,8 +25,8 @@ struct disk {
 
 struct disk_figures {
 	const struct trace *trace; /* borrowed */
-	struct hash_table issued; /* struct issued_row */
-	struct hash_table disks;  /* struct disk */
+	struct hash_table issued;  /* struct issued_row */
+	struct hash_table disks;   /* struct disk */
 };
 
 struct issued_row {
@@ -177,9 +177,10 @@ void json_disks(struct json *json, const struct disk_figures *figures)
 
 void report_disks(const struct text_output *output, const struct disk_figures *figures)
 {
-	static const struct grid_column columns[] = {
-		{"reads", GRID_RIGHT},	  {"read", GRID_RIGHT}, {"writes", GRID_RIGHT}, {"written", GRID_RIGHT}, {"others", GRID_OPTIONAL},
-		{"mean time", GRID_RIGHT}, {"longest", GRID_RIGHT}, {"disk", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"reads", GRID_RIGHT},	{"read", GRID_RIGHT},
+						     {"writes", GRID_RIGHT},	{"written", GRID_RIGHT},
+						     {"others", GRID_OPTIONAL}, {"mean time", GRID_RIGHT},
+						     {"longest", GRID_RIGHT},	{"disk", GRID_ELASTIC}};
 	struct disk *list;
 	struct grid *grid;
 

@@ -5,10 +5,13 @@
 #include "row_limit.h"
 #include "wait_text.h"
 
-void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns, size_t max)
+void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns,
+		  size_t max)
 {
-	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},	 {"reads", GRID_OPTIONAL}, {"read", GRID_RIGHT},
-						     {"writes", GRID_OPTIONAL}, {"written", GRID_RIGHT},   {"disk", GRID_EXTRA}, {"path", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},  {"reads", GRID_OPTIONAL},
+						     {"read", GRID_RIGHT},    {"writes", GRID_OPTIONAL},
+						     {"written", GRID_RIGHT}, {"disk", GRID_EXTRA},
+						     {"path", GRID_ELASTIC}};
 	struct grid *grid = grid_new(&report->output, indent, columns, sizeof(columns) / sizeof(columns[0]));
 	uint64_t bytes = f->read_bytes + f->written_bytes;
 	struct row_limit limit = row_limit_new(&report->options->rows, max);

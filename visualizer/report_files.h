@@ -9,5 +9,6 @@
  * @whole_ns: 100 % for the time waited for a file
  * @max: maximum of rows, unless --top or --all choose another one
  */
-void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns, size_t max);
+void report_files(const struct report *report, const char *indent, const struct trace_figures *f, uint64_t whole_ns,
+		  size_t max);
 #endif

@@ -103,7 +103,8 @@ static void put_trace(struct json *json, const struct report *report)
 static void put_cpus(struct json *json, const struct trace_analysis *analysis)
 {
 	bool switches = has_scheduling(analysis), calls = switches && trace_analysis_sees_calls(analysis);
-	bool irqs = switches && (has_recorded(analysis, TRACE_EV_irq_entry) || has_recorded(analysis, TRACE_EV_vector_entry));
+	bool irqs = switches &&
+		    (has_recorded(analysis, TRACE_EV_irq_entry) || has_recorded(analysis, TRACE_EV_vector_entry));
 	struct trace_cpu_figures f;
 
 	json_open(json, "cpus", "[");
@@ -115,7 +116,8 @@ static void put_cpus(struct json *json, const struct trace_analysis *analysis)
 		json_known(json, "user_ns", f.user_ns, calls);
 		json_known(json, "system_ns", f.system_ns, calls);
 		json_known(json, "irq_ns", f.irq_ns, irqs);
-		json_known(json, "softirq_ns", f.softirq_ns, switches && has_recorded(analysis, TRACE_EV_softirq_entry));
+		json_known(json, "softirq_ns", f.softirq_ns,
+			   switches && has_recorded(analysis, TRACE_EV_softirq_entry));
 		json_known(json, "idle_ns", f.idle_ns, switches && !trace_analysis_is_filtered(analysis));
 		json_u64(json, "unknown_ns", f.unknown_ns);
 		json_close(json, "}");
@@ -125,13 +127,15 @@ static void put_cpus(struct json *json, const struct trace_analysis *analysis)
 
 /* ---- figures ---- */
 
-static void put_waits(struct json *json, const struct trace_analysis *analysis, const char *key, const struct trace_wait *waits, size_t nr)
+static void put_waits(struct json *json, const struct trace_analysis *analysis, const char *key,
+		      const struct trace_wait *waits, size_t nr)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
 		json_open(json, NULL, "{");
 		json_wait_keys(json, &waits[i]);
-		json_text(json, "device", waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(analysis, waits[i].target) : "");
+		json_text(json, "device",
+			  waits[i].kind == TRACE_WAIT_FILE ? trace_file_device(analysis, waits[i].target) : "");
 		json_close(json, "}");
 	}
 	json_close(json, "]");
@@ -150,7 +154,8 @@ static void put_cpu_waits(struct json *json, const char *key, const struct trace
 	json_close(json, "]");
 }
 
-static void put_calls(struct json *json, const struct trace_analysis *analysis, const char *key, const struct trace_call *calls, size_t nr, bool traps)
+static void put_calls(struct json *json, const struct trace_analysis *analysis, const char *key,
+		      const struct trace_call *calls, size_t nr, bool traps)
 {
 	json_open(json, key, "[");
 	for (size_t i = 0; i < nr; i++) {
@@ -205,7 +210,8 @@ static void put_files(struct json *json, const struct trace_analysis *analysis, 
 
 static void put_figures(struct json *json, const struct report *report, const struct trace_figures *f)
 {
-	bool scheduling = has_scheduling(report->analysis), calls = scheduling && trace_analysis_sees_calls(report->analysis);
+	bool scheduling = has_scheduling(report->analysis),
+	     calls = scheduling && trace_analysis_sees_calls(report->analysis);
 
 	json_u64(json, "elapsed_ns", f->elapsed_ns);
 	json_known(json, "cpu_ns", f->user_ns + f->syscall_ns + f->trap_ns, scheduling);
@@ -218,7 +224,9 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
 	put_cpu_waits(json, "wait_cpu_for", f->wait_cpu_for, f->nr_wait_cpu_for);
 	put_waits(json, report->analysis, "waits", f->waits, f->nr_waits);
-	put_calls(json, report->analysis, "syscalls", f->syscalls, is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows, false);
+	put_calls(json, report->analysis, "syscalls", f->syscalls,
+		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
+		  false);
 	put_calls(json, report->analysis, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);
@@ -262,7 +270,8 @@ static void put_process(struct json *json, const struct report *report, const st
 	json_close(json, "}");
 }
 
-static void put_client(struct json *json, const struct trace_analysis *analysis, const struct trace_server_client *client)
+static void put_client(struct json *json, const struct trace_analysis *analysis,
+		       const struct trace_server_client *client)
 {
 	json_open(json, NULL, "{");
 	json_u64(json, "pid", client->pid);
@@ -290,7 +299,8 @@ static void put_servers(struct json *json, const struct report *report)
 		json_u64(json, "exact_ns", server->exact_ns);
 		json_u64(json, "shared_ns", server->shared_ns);
 		json_u64(json, "background_ns", server->background_ns);
-		json_known(json, "softirq_ns", server->softirq_ns, has_recorded(report->analysis, TRACE_EV_softirq_entry));
+		json_known(json, "softirq_ns", server->softirq_ns,
+			   has_recorded(report->analysis, TRACE_EV_softirq_entry));
 		json_open(json, "clients", "[");
 		for (size_t j = 0; j < server->nr_clients; j++)
 			put_client(json, report->analysis, &server->clients[j]);
@@ -409,7 +419,8 @@ void report_json(const struct report *report)
 	size_t nr, limit;
 	struct process_row *rows = process_rows(report, &nr);
 
-	limit = report->options->rows.top && (size_t)report->options->rows.top < nr ? (size_t)report->options->rows.top : nr;
+	limit = report->options->rows.top && (size_t)report->options->rows.top < nr ? (size_t)report->options->rows.top
+										    : nr;
 	json_open(&json, NULL, "{");
 	json_text(&json, "schema", "trace-summary/1");
 	put_trace(&json, report);

@@ -20,9 +20,9 @@
 #include "report_overview.h"
 #include "wait_text.h"
 
-#define NAME_BYTES 256
-#define NAMED 2		/* waits that a sentence names */
-#define WORTH_NAMING 1	/* percent */
+#define NAME_BYTES   256
+#define NAMED	     2 /* waits that a sentence names */
+#define WORTH_NAMING 1 /* percent */
 
 /* ---- words ---- */
 
@@ -68,13 +68,21 @@ static bool is_unidentified(const char *comm)
 	return strcmp(comm, "several") == 0 || strcmp(comm, "unknown") == 0;
 }
 
-static void add_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid)
+static void add_wait(struct string *s, const struct trace_analysis *analysis, const struct trace_wait *wait,
+		     uint32_t own_pid)
 {
 	static const char *const plain[TRACE_NR_WAIT_KINDS] = {
-		[TRACE_WAIT_FILE] = "the file ",     [TRACE_WAIT_PROCESS] = "process ", [TRACE_WAIT_NETWORK] = "the network, ",
-		[TRACE_WAIT_TIMEOUT] = "a timer",    [TRACE_WAIT_DEVICE] = "the device ", [TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "being continued after a stop", [TRACE_WAIT_OTHER] = "the system call ", [TRACE_WAIT_UNKNOWN] = "something unknown",
-		[TRACE_WAIT_KERNEL] = "the kernel: ", [TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
+		[TRACE_WAIT_FILE] = "the file ",
+		[TRACE_WAIT_PROCESS] = "process ",
+		[TRACE_WAIT_NETWORK] = "the network, ",
+		[TRACE_WAIT_TIMEOUT] = "a timer",
+		[TRACE_WAIT_DEVICE] = "the device ",
+		[TRACE_WAIT_MEMORY] = "memory",
+		[TRACE_WAIT_STOPPED] = "being continued after a stop",
+		[TRACE_WAIT_OTHER] = "the system call ",
+		[TRACE_WAIT_UNKNOWN] = "something unknown",
+		[TRACE_WAIT_KERNEL] = "the kernel: ",
+		[TRACE_WAIT_QUOTA] = "the CPU quota of its control group",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 
@@ -132,7 +140,8 @@ static void add_holders(struct string *s, const struct report *report, const str
  * The longest waits. Waits below WORTH_NAMING percent of @reference_ns are left out. If @whole_ns
  * is not 0, the sentence has percentages of it instead of times.
  */
-static void add_waits(struct string *s, const struct report *report, const struct process_sum *sum, uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
+static void add_waits(struct string *s, const struct report *report, const struct process_sum *sum,
+		      uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
 {
 	bool is_largest_part;
 	size_t named = 0;
@@ -166,8 +175,8 @@ static const struct trace_wait *only_wait(const struct process_sum *sum)
 }
 
 /* @others: words for several targets together; @reference_ns and @whole_ns as in add_waits() */
-static void add_only_or_waits(struct string *s, const struct report *report, const struct process_sum *sum, const char *others, uint64_t reference_ns,
-			      uint64_t whole_ns, uint32_t own_pid)
+static void add_only_or_waits(struct string *s, const struct report *report, const struct process_sum *sum,
+			      const char *others, uint64_t reference_ns, uint64_t whole_ns, uint32_t own_pid)
 {
 	const struct trace_wait *only = only_wait(sum);
 
@@ -181,7 +190,8 @@ static void add_only_or_waits(struct string *s, const struct report *report, con
 }
 
 /* A sentence about one process: shares of its elapsed time. */
-static void about_one(struct string *s, const struct report *report, const struct trace_process *process, const struct process_sum *sum)
+static void about_one(struct string *s, const struct report *report, const struct trace_process *process,
+		      const struct process_sum *sum)
 {
 	add_process(s, trace_process_comm(process), trace_process_pid(process));
 	if (!has_scheduling(report->analysis)) {
@@ -197,7 +207,8 @@ static void about_one(struct string *s, const struct report *report, const struc
 	if (sum->threads > 1)
 		string_addf(s, " (%zu threads, added up)", sum->threads);
 	if (sum->blocked_ns) {
-		add_only_or_waits(s, report, sum, "something", sum->elapsed_ns, sum->elapsed_ns, trace_process_pid(process));
+		add_only_or_waits(s, report, sum, "something", sum->elapsed_ns, sum->elapsed_ns,
+				  trace_process_pid(process));
 		string_add(s, "; it waited ");
 		add_percent(s, sum->wait_cpu_ns, sum->elapsed_ns);
 	}
@@ -222,13 +233,14 @@ static void about_one(struct string *s, const struct report *report, const struc
  * A process of the name that used the most CPU time.
  * @ret_ns, @ret_nr: CPU time and number of all processes of that name
  */
-static const struct trace_process *busiest(const struct trace_analysis *analysis, const struct pointers *processes, uint64_t *ret_ns, unsigned int *ret_nr)
+static const struct trace_process *busiest(const struct trace_analysis *analysis, const struct pointers *processes,
+					   uint64_t *ret_ns, unsigned int *ret_nr)
 {
 	struct name_share {
 		uint64_t key;
 		uint64_t ns;
 		unsigned int nr;
-	} *share, *largest;
+	} * share, *largest;
 	struct strings names = {0};
 	struct hash_table shares = {0};
 	const struct trace_process *best = NULL;
@@ -254,15 +266,18 @@ static const struct trace_process *busiest(const struct trace_analysis *analysis
 }
 
 /* A sentence about several processes: their CPU time, and their waits for others. */
-static void about_several(struct string *s, const struct report *report, const struct pointers *processes, const struct process_sum *sum, uint64_t span)
+static void about_several(struct string *s, const struct report *report, const struct pointers *processes,
+			  const struct process_sum *sum, uint64_t span)
 {
-	uint64_t others = sum->blocked_ns - sum->among_ns, busy_ns, whole = sum->user_ns + sum->system_ns + sum->interrupted_ns + sum->wait_cpu_ns + others;
+	uint64_t others = sum->blocked_ns - sum->among_ns, busy_ns,
+		 whole = sum->user_ns + sum->system_ns + sum->interrupted_ns + sum->wait_cpu_ns + others;
 	unsigned int nr;
 	const struct trace_process *busy = busiest(report->analysis, processes, &busy_ns, &nr);
 
 	string_add(s, " used ");
 	add_ns(s, &report->output, sum->user_ns + sum->system_ns);
-	string_addf(s, " of CPU, %.2f CPUs on average", span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
+	string_addf(s, " of CPU, %.2f CPUs on average",
+		    span ? (double)(sum->user_ns + sum->system_ns) / (double)span : 0);
 	if (busy) {
 		string_add(s, busy_ns < sum->user_ns + sum->system_ns ? ", most by " : ", all by ");
 		add_process(s, trace_process_comm(busy), nr == 1 ? trace_process_pid(busy) : 0);
@@ -361,14 +376,16 @@ static const struct process_row *most_cpu_time(const struct process_row *rows, s
 static const struct trace_wait *worst_wait(const struct trace_figures *f)
 {
 	for (size_t i = 0; i < f->nr_waits; i++)
-		if (!f->waits[i].idle && (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
-					  f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_MEMORY))
+		if (!f->waits[i].idle &&
+		    (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_NETWORK ||
+		     f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_MEMORY))
 			return &f->waits[i];
 	return NULL;
 }
 
 /* The parts of busy time, as far as the recorded events tell them apart. */
-static void add_modes(struct string *s, const struct trace_analysis *analysis, const struct cpu_total *sum, uint64_t all)
+static void add_modes(struct string *s, const struct trace_analysis *analysis, const struct cpu_total *sum,
+		      uint64_t all)
 {
 	bool calls = trace_analysis_sees_calls(analysis), interrupts = has_interrupts(analysis);
 
@@ -388,7 +405,8 @@ static void add_modes(struct string *s, const struct trace_analysis *analysis, c
 	}
 	if (interrupts) {
 		add_percent(s, sum->interrupts_ns, all);
-		string_add(s, trace_analysis_sees_interrupts(analysis) ? " in interrupts" : " in interrupts (not all were recorded)");
+		string_add(s, trace_analysis_sees_interrupts(analysis) ? " in interrupts"
+								       : " in interrupts (not all were recorded)");
 	} else {
 		string_add(s, "including interrupts, which were not recorded");
 	}
@@ -427,7 +445,8 @@ static void about_cpus(struct string *s, const struct report *report)
 		string_add(s, nr == 1 ? " that was recorded" : " that were recorded");
 	string_add(s, nr == 1 ? " was " : " were ");
 	add_percent(s, sum.user_ns + sum.system_ns + sum.interrupts_ns, all);
-	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with processes that the filter selects" : " busy");
+	string_add(s, trace_analysis_is_filtered(report->analysis) ? " busy with processes that the filter selects"
+								   : " busy");
 	add_modes(s, report->analysis, &sum, all);
 	if (percent(sum.unknown_ns, all) >= WORTH_NAMING) {
 		string_add(s, ", and ");
@@ -453,7 +472,8 @@ static void about_host(struct string *s, const struct text_output *output, const
 	string_add(s, ") of their CPU time for others.");
 }
 
-static void about_machine(struct string *s, const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+static void about_machine(struct string *s, const struct report *report, const struct process_row *rows, size_t nr,
+			  const struct trace_figures *system)
 {
 	const struct process_row *busiest = most_cpu_time(rows, nr), *waiting = longest_waiting(rows, nr);
 	const struct trace_wait *wait = worst_wait(system);
@@ -486,7 +506,8 @@ static void about_machine(struct string *s, const struct report *report, const s
 
 /* ---- the paragraph ---- */
 
-void report_overview(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system)
+void report_overview(const struct report *report, const struct process_row *rows, size_t nr,
+		     const struct trace_figures *system)
 {
 	bool chosen = has_process_choice(&report->options->processes);
 	const struct trace_process *command = chosen ? NULL : report->command.process;
@@ -513,8 +534,8 @@ void report_overview_of_programs(const struct report *report, bool any)
 {
 	struct string s = {0};
 
-	string_add(&s, "The kernel was not recorded, only events of programs: the processes, the other activity of their threads "
-		       "and the causes of waits are unknown.");
+	string_add(&s, "The kernel was not recorded, only events of programs: the processes, the other activity of "
+		       "their threads and the causes of waits are unknown.");
 	if (!any)
 		string_add(&s, " The trace has no such events.");
 	losses_sentence(&s, report->trace, report->analysis);

@@ -7,7 +7,8 @@
 /**
  * report_overview() - about the chosen processes or the command, and about the machine
  */
-void report_overview(const struct report *report, const struct process_row *rows, size_t nr, const struct trace_figures *system);
+void report_overview(const struct report *report, const struct process_row *rows, size_t nr,
+		     const struct trace_figures *system);
 /**
  * report_overview_of_programs() - the same for a trace without kernel events; @any: programs
  * recorded some events

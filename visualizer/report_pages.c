@@ -12,18 +12,20 @@
 #include "row_limit.h"
 #include "wait_text.h"
 
-#define NAME_BYTES 256
+#define NAME_BYTES  256
 #define PAGE_INDENT "\t\t  "
-#define PAGES 10
-#define ROWS 15 /* in each table of a page */
+#define PAGES	    10
+#define ROWS	    15 /* in each table of a page */
 
 static void share(const struct text_output *output, const char *label, uint64_t ns, uint64_t whole)
 {
-	output_line(output, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000, ns / 1000 % 1000000, percent(ns, whole));
+	output_line(output, "\t\t", "%s: (%" PRIu64 ", %" PRIu64 ") => %2.2f %%", label, ns / 1000000000,
+		    ns / 1000 % 1000000, percent(ns, whole));
 }
 
 /* The same for a figure that needs the events @without: without them it is unknown. */
-static void share_if(const struct report *report, bool is_recorded, const char *without, const char *label, uint64_t ns, uint64_t whole)
+static void share_if(const struct report *report, bool is_recorded, const char *without, const char *label, uint64_t ns,
+		     uint64_t whole)
 {
 	if (!has_scheduling(report->analysis))
 		output_line(&report->output, "\t\t", "%s: unknown without scheduling changes", label);
@@ -38,16 +40,24 @@ static void share_if_calls(const struct report *report, const char *label, uint6
 	share_if(report, trace_analysis_sees_calls(report->analysis), "system calls", label, ns, whole);
 }
 
-static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr, const char *counted, const char *errors,
-		       uint64_t whole)
+static void call_table(const struct report *report, const char *title, const struct trace_call *calls, size_t nr,
+		       const char *counted, const char *errors, uint64_t whole)
 {
 	bool scheduling = has_scheduling(report->analysis);
 	enum grid_kind figure = scheduling ? GRID_OPTIONAL : GRID_HIDDEN;
-	const struct grid_column columns[] = {
-		{counted, GRID_RIGHT},	  {errors, GRID_RIGHT},	       {"elapsed", GRID_RIGHT},	 {"%", GRID_RIGHT},
-		{"CPU", scheduling ? GRID_RIGHT : GRID_HIDDEN}, {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN}, {"CPU wait", figure}, {"blocked", figure},
-		{"shortest", GRID_OPTIONAL}, {"median", GRID_OPTIONAL},   {"99th %", GRID_OPTIONAL},	 {"longest", GRID_OPTIONAL},
-		{"name", GRID_ELASTIC}};
+	const struct grid_column columns[] = {{counted, GRID_RIGHT},
+					      {errors, GRID_RIGHT},
+					      {"elapsed", GRID_RIGHT},
+					      {"%", GRID_RIGHT},
+					      {"CPU", scheduling ? GRID_RIGHT : GRID_HIDDEN},
+					      {"interrupted", has_interrupts(report->analysis) ? figure : GRID_HIDDEN},
+					      {"CPU wait", figure},
+					      {"blocked", figure},
+					      {"shortest", GRID_OPTIONAL},
+					      {"median", GRID_OPTIONAL},
+					      {"99th %", GRID_OPTIONAL},
+					      {"longest", GRID_OPTIONAL},
+					      {"name", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct value_text rest;
 	struct grid *grid;
@@ -83,12 +93,14 @@ static void call_table(const struct report *report, const char *title, const str
 static void system_call_table(const struct report *report, const struct trace_figures *f)
 {
 	if (!is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL))
-		call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "calls", "errors", f->elapsed_ns);
+		call_table(report, "System call usage:", f->syscalls, f->nr_syscalls_rows, "calls", "errors",
+			   f->elapsed_ns);
 }
 
 static struct grid *time_grid(const struct text_output *output, const char *title)
 {
-	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"count", GRID_RIGHT}, {"", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {
+		{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"count", GRID_RIGHT}, {"", GRID_ELASTIC}};
 
 	output_title(output, "\t\t", title);
 	return grid_new(output, PAGE_INDENT, columns, 4);
@@ -118,9 +130,11 @@ static void put_cpu_lines(const struct trace_analysis *analysis, struct grid *gr
 	bool traps = has_recorded(analysis, TRACE_EV_fault_entry);
 
 	if (!trace_analysis_sees_calls(analysis)) {
-		time_line(grid, f->user_ns + f->syscall_ns + f->trap_ns, f->elapsed_ns, 0, "on a CPU, in its own code or in the kernel");
+		time_line(grid, f->user_ns + f->syscall_ns + f->trap_ns, f->elapsed_ns, 0,
+			  "on a CPU, in its own code or in the kernel");
 	} else {
-		time_line(grid, f->user_ns, f->elapsed_ns, 0, traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
+		time_line(grid, f->user_ns, f->elapsed_ns, 0,
+			  traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
 		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
 		if (traps)
 			time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
@@ -131,14 +145,16 @@ static void put_cpu_lines(const struct trace_analysis *analysis, struct grid *gr
 
 static void mode_table(const struct report *report, const struct trace_figures *f)
 {
-	struct grid *grid = time_grid(&report->output, "Where the time went (% of the elapsed time of all its threads):");
+	struct grid *grid = time_grid(&report->output,
+				      "Where the time went (% of the elapsed time of all its threads):");
 	uint64_t unknown_ns = unknown_wait_ns(f);
 
 	time_line(grid, f->elapsed_ns, f->elapsed_ns, 0, "elapsed, of all threads");
 	if (has_scheduling(report->analysis)) {
 		put_cpu_lines(report->analysis, grid, f);
 		if (f->stolen_ns)
-			time_line(grid, f->stolen_ns, f->elapsed_ns, 0, "(of that, taken by the virtual machine's host)");
+			time_line(grid, f->stolen_ns, f->elapsed_ns, 0,
+				  "(of that, taken by the virtual machine's host)");
 		time_line(grid, f->wait_cpu_ns, f->elapsed_ns, 0, "waiting for a CPU");
 		time_line(grid, f->blocked_ns - unknown_ns, f->elapsed_ns, 0, "waiting for something else");
 	}
@@ -162,7 +178,8 @@ static void interrupt_table(const struct report *report, const struct trace_figu
 
 		if (!row_limit_shows(&limit, f->interrupts[i].ns, f->interrupted_ns))
 			continue;
-		snprintf(text, sizeof(text), "%s %s", f->interrupts[i].type, text_name(f->interrupts[i].name, name, sizeof(name)));
+		snprintf(text, sizeof(text), "%s %s", f->interrupts[i].type,
+			 text_name(f->interrupts[i].name, name, sizeof(name)));
 		time_line(grid, f->interrupts[i].ns, f->elapsed_ns, f->interrupts[i].count, text);
 	}
 	end_time_grid(grid, &report->output, &limit);
@@ -207,7 +224,8 @@ static void wait_table(const struct report *report, const struct trace_figures *
 		char text[2 * NAME_BYTES];
 
 		if (row_limit_shows(&limit, f->waits[i].ns, f->elapsed_ns))
-			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count, text_wait(report->analysis, &f->waits[i], own_pid, text, sizeof(text)));
+			time_line(grid, f->waits[i].ns, f->elapsed_ns, f->waits[i].count,
+				  text_wait(report->analysis, &f->waits[i], own_pid, text, sizeof(text)));
 	}
 	end_time_grid(grid, &report->output, &limit);
 }
@@ -225,7 +243,8 @@ static uint64_t io_ns(const struct trace_figures *f)
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < f->nr_waits; i++)
-		if (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_DEVICE || f->waits[i].kind == TRACE_WAIT_NETWORK)
+		if (f->waits[i].kind == TRACE_WAIT_FILE || f->waits[i].kind == TRACE_WAIT_DEVICE ||
+		    f->waits[i].kind == TRACE_WAIT_NETWORK)
 			ns += f->waits[i].ns;
 	return ns;
 }
@@ -233,15 +252,18 @@ static uint64_t io_ns(const struct trace_figures *f)
 /* The lines of the original, in its words. Percentages are of the trace's duration, as there. */
 static void classic_lines(const struct report *report, const struct trace_figures *f, uint64_t trace_ns)
 {
-	bool calls = !is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL), traps = !is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_TRAP);
+	bool calls = !is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL),
+	     traps = !is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_TRAP);
 	struct value_text t[2];
 
 	snprintf(t[0].bytes, sizeof(t[0].bytes), "%" PRIu64, f->nr_syscalls);
 	snprintf(t[1].bytes, sizeof(t[1].bytes), "%" PRIu64, f->nr_traps);
 	output_line(&report->output, "\t\t", "Number of system calls: %s", calls ? t[0].bytes : "not recorded");
 	output_line(&report->output, "\t\t", "Number of traps: %s", traps ? t[1].bytes : "not recorded");
-	output_line(&report->output, "\t\t", "Quantity of data read from files: %s", calls ? text_bytes(&report->output, f->read_bytes, &t[0]) : "not recorded");
-	output_line(&report->output, "\t\t", "Quantity of data written to files: %s", calls ? text_bytes(&report->output, f->written_bytes, &t[0]) : "not recorded");
+	output_line(&report->output, "\t\t", "Quantity of data read from files: %s",
+		    calls ? text_bytes(&report->output, f->read_bytes, &t[0]) : "not recorded");
+	output_line(&report->output, "\t\t", "Quantity of data written to files: %s",
+		    calls ? text_bytes(&report->output, f->written_bytes, &t[0]) : "not recorded");
 	share_if_calls(report, "Time executing process code", f->user_ns, trace_ns);
 	share_if(report, true, "", "Time running", f->user_ns + f->syscall_ns + f->trap_ns, trace_ns);
 	if (trace_analysis_sees_wakeups(report->analysis))
@@ -272,8 +294,8 @@ static void process_page(const struct report *report, const struct process_row *
 
 	text_comm(trace_process_comm(row->process), name, sizeof(name));
 	text_name(trace_process_exe(row->process), exe, sizeof(exe));
-	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process), trace_process_ppid(row->process), name,
-		 *exe ? "  " : "", exe);
+	snprintf(title, sizeof(title), "Process (%u, %u): %s%s%s:", trace_process_pid(row->process),
+		 trace_process_ppid(row->process), name, *exe ? "  " : "", exe);
 	output_title(&report->output, "\t", title);
 	container_lines(&report->output, row->process);
 	classic_lines(report, f, trace_ns);
@@ -303,7 +325,8 @@ void report_system_page(const struct report *report, const struct trace_figures 
 	share_if_calls(report, "Total process time", cpus.user_ns, whole);
 	share_if_calls(report, "Total system time", cpus.system_ns + cpus.interrupts_ns, whole);
 	if (trace_analysis_is_filtered(report->analysis))
-		output_line(&report->output, "\t\t", "System idle: unknown, because processes excluded by the filter may have run");
+		output_line(&report->output, "\t\t",
+			    "System idle: unknown, because processes excluded by the filter may have run");
 	else
 		share(&report->output, "System idle", cpus.idle_ns, whole);
 	system_call_table(report, f);
@@ -325,7 +348,8 @@ void report_pages(const struct report *report, const struct process_row *rows, s
 			process_page(report, &rows[i], end - start);
 	}
 	if (left) {
-		output_line(&report->output, "\t", "(%zu more process%s no page here; --all shows all, --pid=N one)", left, left == 1 ? " has" : "es have");
+		output_line(&report->output, "\t", "(%zu more process%s no page here; --all shows all, --pid=N one)",
+			    left, left == 1 ? " has" : "es have");
 		fputs("\n", report->output.out);
 	}
 }

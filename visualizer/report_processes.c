@@ -10,8 +10,8 @@
 #include "wait_text.h"
 
 #define NAME_BYTES 256
-#define PROCESSES 40 /* in the table, unless --top or --all choose another number */
-#define GROUPS 10    /* lines for groups of small processes with one name */
+#define PROCESSES  40 /* in the table, unless --top or --all choose another number */
+#define GROUPS	   10 /* lines for groups of small processes with one name */
 
 /*
  * Without system calls user and system time cannot be told apart: the first column has both, and
@@ -32,13 +32,21 @@ static void times_cells(struct grid *grid, const struct trace_analysis *analysis
  * The target of the longest wait if it is half of the blocked time. Else a kind of waits that is
  * half of it. Else the longest wait with its percentage.
  */
-static const char *blocked_on(const struct trace_analysis *analysis, const struct process_row *row, char *text, size_t size)
+static const char *blocked_on(const struct trace_analysis *analysis, const struct process_row *row, char *text,
+			      size_t size)
 {
 	static const char *const kinds[TRACE_NR_WAIT_KINDS] = {
-		[TRACE_WAIT_FILE] = "files",	      [TRACE_WAIT_PROCESS] = "several processes", [TRACE_WAIT_NETWORK] = "the network",
-		[TRACE_WAIT_TIMEOUT] = "timeout",     [TRACE_WAIT_DEVICE] = "devices",		  [TRACE_WAIT_MEMORY] = "memory",
-		[TRACE_WAIT_STOPPED] = "stopped",     [TRACE_WAIT_OTHER] = "system calls",	  [TRACE_WAIT_UNKNOWN] = "something unknown",
-		[TRACE_WAIT_KERNEL] = "the kernel",   [TRACE_WAIT_QUOTA] = "quota",
+		[TRACE_WAIT_FILE] = "files",
+		[TRACE_WAIT_PROCESS] = "several processes",
+		[TRACE_WAIT_NETWORK] = "the network",
+		[TRACE_WAIT_TIMEOUT] = "timeout",
+		[TRACE_WAIT_DEVICE] = "devices",
+		[TRACE_WAIT_MEMORY] = "memory",
+		[TRACE_WAIT_STOPPED] = "stopped",
+		[TRACE_WAIT_OTHER] = "system calls",
+		[TRACE_WAIT_UNKNOWN] = "something unknown",
+		[TRACE_WAIT_KERNEL] = "the kernel",
+		[TRACE_WAIT_QUOTA] = "quota",
 	};
 	_Static_assert(TRACE_NR_WAIT_KINDS == 11, "each kind has its words");
 	int used = 0;
@@ -46,7 +54,8 @@ static const char *blocked_on(const struct trace_analysis *analysis, const struc
 	if (!row->worst.ns)
 		return "";
 	if (row->worst.ns < row->blocked_ns / 2 && row->worst_kind_ns >= row->blocked_ns / 2)
-		return row->worst_kind == TRACE_WAIT_PROCESS && row->only_own ? "other threads of its own" : kinds[row->worst_kind];
+		return row->worst_kind == TRACE_WAIT_PROCESS && row->only_own ? "other threads of its own"
+									      : kinds[row->worst_kind];
 	if (row->worst.ns < row->blocked_ns / 2)
 		used = snprintf(text, size, "%.0f %%: ", percent(row->worst.ns, row->blocked_ns));
 	text_wait(analysis, &row->worst, trace_process_pid(row->process), text + used, size - (size_t)used);
@@ -69,7 +78,7 @@ static void process_line(struct grid *grid, const struct trace_analysis *analysi
 
 /* Processes of one name, each below WORTH_A_ROW. Together they may be most of the work. */
 struct name_group {
-	uint64_t key; /* the name */
+	uint64_t key;		/* the name */
 	struct process_row sum; /* process: the first one */
 	size_t nr;
 };
@@ -100,7 +109,8 @@ struct name_groups {
 
 static void group_add(struct name_groups *groups, const struct process_row *row)
 {
-	struct name_group *group = memory_row(&groups->by_name, sizeof(*group), memory_key(&groups->names, trace_process_comm(row->process)));
+	struct name_group *group = memory_row(&groups->by_name, sizeof(*group),
+					      memory_key(&groups->names, trace_process_comm(row->process)));
 
 	if (!group->nr)
 		group->sum.process = row->process;
@@ -120,13 +130,15 @@ static void group_line(struct grid *grid, const struct trace_analysis *analysis,
 	grid_text(grid, "");
 	grid_text(grid, "");
 	times_cells(grid, analysis, &group->sum);
-	snprintf(text, sizeof(text), "%s (%zu more)", text_comm(trace_process_comm(group->sum.process), name, sizeof(name)), group->nr);
+	snprintf(text, sizeof(text), "%s (%zu more)",
+		 text_comm(trace_process_comm(group->sum.process), name, sizeof(name)), group->nr);
 	grid_text(grid, text);
 	grid_text(grid, "");
 }
 
 /* Returns the sum of the processes that got no line. */
-static struct name_group put_groups(const struct report *report, struct grid *grid, const struct name_groups *groups, size_t *ret_kernel)
+static struct name_group put_groups(const struct report *report, struct grid *grid, const struct name_groups *groups,
+				    size_t *ret_kernel)
 {
 	struct name_group *list = memory_take(groups->by_name.used, sizeof(*list)), rest = {0};
 	const struct name_group *row = NULL;
@@ -157,11 +169,18 @@ static struct name_group put_groups(const struct report *report, struct grid *gr
 void report_processes(const struct report *report, const struct process_row *rows, size_t nr)
 {
 	bool calls = trace_analysis_sees_calls(report->analysis);
-	const struct grid_column columns[] = {
-		{"PID", GRID_RIGHT}, {"parent", GRID_OPTIONAL}, {"elapsed", GRID_RIGHT}, {"CPU %", GRID_OPTIONAL},
-		{calls ? "own code" : "on a CPU", GRID_RIGHT}, {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN},
-		{"interrupted", has_interrupts(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN}, {"CPU wait", GRID_RIGHT}, {"blocked", GRID_RIGHT},
-		{"command", GRID_ELASTIC}, {"blocked mostly on", GRID_EXTRA}};
+	const struct grid_column columns[] = {{"PID", GRID_RIGHT},
+					      {"parent", GRID_OPTIONAL},
+					      {"elapsed", GRID_RIGHT},
+					      {"CPU %", GRID_OPTIONAL},
+					      {calls ? "own code" : "on a CPU", GRID_RIGHT},
+					      {"kernel", calls ? GRID_RIGHT : GRID_HIDDEN},
+					      {"interrupted",
+					       has_interrupts(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN},
+					      {"CPU wait", GRID_RIGHT},
+					      {"blocked", GRID_RIGHT},
+					      {"command", GRID_ELASTIC},
+					      {"blocked mostly on", GRID_EXTRA}};
 	size_t max = row_limit_max(&report->options->rows, nr, PROCESSES), shown = 0, kernel = 0;
 	struct grid *grid = grid_new(&report->output, "  ", columns, sizeof(columns) / sizeof(columns[0]));
 	struct name_groups groups = {0};
@@ -170,7 +189,8 @@ void report_processes(const struct report *report, const struct process_row *row
 	char rest[128] = "", title[128];
 	struct value_text t;
 
-	snprintf(title, sizeof(title), "Processes%s (%s; off the CPU: CPU wait, blocked):", command_comes_first(report) ? ", the command's first" : "",
+	snprintf(title, sizeof(title), "Processes%s (%s; off the CPU: CPU wait, blocked):",
+		 command_comes_first(report) ? ", the command's first" : "",
 		 calls ? "on a CPU: own code, kernel" : "on a CPU");
 	output_title(&report->output, "", title);
 	for (size_t i = 0; i < nr; i++) {
@@ -186,8 +206,8 @@ void report_processes(const struct report *report, const struct process_row *row
 	if (left.nr && !cpu_ns && trace_analysis_is_filtered(report->analysis))
 		snprintf(rest, sizeof(rest), "%zu more, not recorded because of the filter; --all shows them", left.nr);
 	else if (left.nr)
-		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s%sCPU; --all shows them", left.nr, kernel,
-			 cpu_ns ? text_ns(&report->output, cpu_ns, &t) : "no", cpu_ns ? " of " : " ");
+		snprintf(rest, sizeof(rest), "%zu more, %zu of them kernel threads, used %.30s%sCPU; --all shows them",
+			 left.nr, kernel, cpu_ns ? text_ns(&report->output, cpu_ns, &t) : "no", cpu_ns ? " of " : " ");
 	grid_end(grid, rest);
 	table_clear(&groups.by_name);
 	strings_clear(&groups.names);

@@ -15,7 +15,7 @@
 #include "row_limit.h"
 #include "wait_text.h"
 
-#define ROWS 15 /* in each table, unless --top or --all choose another number */
+#define ROWS   15 /* in each table, unless --top or --all choose another number */
 #define INDENT "  "
 
 static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
@@ -30,7 +30,8 @@ static void end(struct grid *grid, const struct text_output *output, const struc
 
 static void by_kind(const struct text_output *output, const struct trace_figures *f)
 {
-	static const struct grid_column columns[] = {{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {
+		{"time", GRID_RIGHT}, {"%", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
 	enum { AT_REST = TRACE_NR_WAIT_KINDS, NEXT_JOB, HIDDEN, ASLEEP, NR_ROWS };
 	static const char *const words[NR_ROWS] = {
 		[TRACE_WAIT_FILE] = "files",
@@ -94,7 +95,8 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 		return;
 	for (size_t i = 0; i < f->nr_files; i++)
 		wait_ns += f->files[i].wait_ns;
-	output_title(&report->output, "", "Files (waited: time that threads were blocked on them; reads, writes: number of calls):");
+	output_title(&report->output, "",
+		     "Files (waited: time that threads were blocked on them; reads, writes: number of calls):");
 	report_files(report, INDENT, f, wait_ns, ROWS);
 	fputs("\n", report->output.out);
 }
@@ -121,8 +123,11 @@ static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 
 static void by_lock(const struct report *report)
 {
-	static const struct grid_column columns[] = {
-		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"waiter", GRID_ELASTIC}, {"released by", GRID_ELASTIC}, {"lock", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
+						     {"waits", GRID_RIGHT},
+						     {"waiter", GRID_ELASTIC},
+						     {"released by", GRID_ELASTIC},
+						     {"lock", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct trace_lock_wait *locks;
 	uint64_t whole = 0;
@@ -135,7 +140,8 @@ static void by_lock(const struct report *report)
 	for (size_t i = 0; i < nr; i++)
 		whole += locks[i].ns;
 	if (nr) {
-		output_title(&report->output, "", "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
+		output_title(&report->output, "",
+			     "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
 		grid = grid_new(&report->output, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++)
 			if (row_limit_shows(&limit, locks[i].ns, whole))
@@ -149,8 +155,11 @@ static void by_lock(const struct report *report)
 
 static void by_pair(const struct report *report)
 {
-	static const struct grid_column columns[] = {
-		{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"waiter", GRID_ELASTIC}, {"waited for", GRID_ELASTIC}, {"via", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
+						     {"waits", GRID_RIGHT},
+						     {"waiter", GRID_ELASTIC},
+						     {"waited for", GRID_ELASTIC},
+						     {"via", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid;
 	uint64_t whole = 0;
@@ -185,8 +194,11 @@ static void by_pair(const struct report *report)
 
 static void by_interrupt(const struct report *report)
 {
-	static const struct grid_column columns[] = {
-		{"time", GRID_RIGHT}, {"count", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"kind", GRID_ELASTIC}, {"name", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"time", GRID_RIGHT},
+						     {"count", GRID_RIGHT},
+						     {"mean", GRID_RIGHT},
+						     {"kind", GRID_ELASTIC},
+						     {"name", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct trace_interrupt *list;
 	struct grid *grid;
@@ -217,7 +229,9 @@ static void by_interrupt(const struct report *report)
 
 static void by_device(const struct report *report, const struct trace_figures *f)
 {
-	static const struct grid_column columns[] = {{"waited", GRID_RIGHT}, {"waits", GRID_RIGHT}, {"for", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
+						     {"waits", GRID_RIGHT},
+						     {"for", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 	uint64_t whole = 0;
@@ -227,12 +241,14 @@ static void by_device(const struct report *report, const struct trace_figures *f
 			whole += f->waits[i].ns;
 	if (!whole)
 		return;
-	output_title(&report->output, "", "Devices and hosts of the network (waited: time that threads were blocked on them):");
+	output_title(&report->output, "",
+		     "Devices and hosts of the network (waited: time that threads were blocked on them):");
 	grid = grid_new(&report->output, INDENT, columns, 3);
 	for (size_t i = 0; i < f->nr_waits; i++) {
 		char text[512];
 
-		if ((f->waits[i].kind != TRACE_WAIT_DEVICE && f->waits[i].kind != TRACE_WAIT_NETWORK) || !row_limit_shows(&limit, f->waits[i].ns, whole))
+		if ((f->waits[i].kind != TRACE_WAIT_DEVICE && f->waits[i].kind != TRACE_WAIT_NETWORK) ||
+		    !row_limit_shows(&limit, f->waits[i].ns, whole))
 			continue;
 		grid_ns(grid, f->waits[i].ns);
 		grid_count(grid, f->waits[i].count);

@@ -21,7 +21,8 @@
 static bool client_wanted(const struct report *report, const struct trace_server *server)
 {
 	for (size_t i = 0; i < server->nr_clients; i++)
-		if (server->clients[i].process && process_is_chosen(&report->options->processes, server->clients[i].process))
+		if (server->clients[i].process &&
+		    process_is_chosen(&report->options->processes, server->clients[i].process))
 			return true;
 	return process_is_chosen(&report->options->processes, server->process);
 }
@@ -34,8 +35,13 @@ static bool sees_receiving(const struct trace_analysis *analysis)
 
 static void client_table(const struct report *report, const struct trace_server *server)
 {
-	const struct grid_column columns[] = {{"CPU time", GRID_RIGHT}, {"exact", GRID_RIGHT}, {"shared", GRID_RIGHT}, {"requests", GRID_RIGHT},
-					      {"receiving", sees_receiving(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN}, {"for client", GRID_ELASTIC}};
+	const struct grid_column columns[] = {{"CPU time", GRID_RIGHT},
+					      {"exact", GRID_RIGHT},
+					      {"shared", GRID_RIGHT},
+					      {"requests", GRID_RIGHT},
+					      {"receiving",
+					       sees_receiving(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN},
+					      {"for client", GRID_ELASTIC}};
 	struct grid *grid = grid_new(&report->output, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct value_text rest;
@@ -76,16 +82,20 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			output_title(&report->output, "", sees_receiving(report->analysis) ? "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, "
-				     "not included):" :
-				     "Servers: CPU time by client (exact: while one request was open; shared: several):");
+			output_title(&report->output, "",
+				     sees_receiving(report->analysis)
+					     ? "Servers: CPU time by client (exact: while one request was open; "
+					       "shared: several; receiving: softirq, not included):"
+					     : "Servers: CPU time by client (exact: while one request was open; "
+					       "shared: several):");
 		any = true;
 		if (!row_limit_shows(&limit, server->cpu_ns, greatest))
 			continue;
-		output_line(&report->output, "\t", "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
-			  text_process(server->comm, server->pid, name, sizeof(name)), text_ns(&report->output, server->cpu_ns, &t),
-			percent(server->exact_ns, server->cpu_ns), percent(server->shared_ns, server->cpu_ns),
-			percent(server->background_ns, server->cpu_ns));
+		output_line(&report->output, "\t",
+			    "%s: %s of CPU time, %.1f %% exact, %.1f %% shared, %.1f %% background",
+			    text_process(server->comm, server->pid, name, sizeof(name)),
+			    text_ns(&report->output, server->cpu_ns, &t), percent(server->exact_ns, server->cpu_ns),
+			    percent(server->shared_ns, server->cpu_ns), percent(server->background_ns, server->cpu_ns));
 		client_table(report, server);
 	}
 	if (limit.left)
@@ -124,7 +134,8 @@ static void blocked_lines(struct grid *grid, const struct report *report, const 
 	for (size_t i = 0; i < wait->nr_waits; i++)
 		if (row_limit_shows(&limit, wait->waits[i].ns, wait->wait_ns))
 			part_line(grid, wait->waits[i].ns, "the server waited for ",
-				  text_wait(report->analysis, &wait->waits[i], trace_process_pid(wait->server), text, sizeof(text)));
+				  text_wait(report->analysis, &wait->waits[i], trace_process_pid(wait->server), text,
+					    sizeof(text)));
 	left_line(grid, &limit, " more waits of the server");
 }
 
@@ -155,10 +166,12 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 	char client[NAME_BYTES], server[NAME_BYTES];
 	struct value_text t;
 
-	output_line(&report->output, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
-		  text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
-		  text_ns(&report->output, wait->wait_ns, &t),
-		  text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)), wait->count, wait->count == 1 ? "" : "s");
+	output_line(
+		&report->output, "\t", "%s waited %s for %s, %" PRIu64 " time%s:",
+		text_process(trace_process_comm(wait->client), trace_process_pid(wait->client), client, sizeof(client)),
+		text_ns(&report->output, wait->wait_ns, &t),
+		text_process(trace_process_comm(wait->server), trace_process_pid(wait->server), server, sizeof(server)),
+		wait->count, wait->count == 1 ? "" : "s");
 	if (wait->for_client_ns)
 		part_line(grid, wait->for_client_ns, "the server worked for this client", "");
 	if (wait->for_others_ns)
@@ -173,14 +186,16 @@ static void wait_block(const struct report *report, const struct trace_server_wa
 static void wait_table(const struct report *report)
 {
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
-	uint64_t longest = trace_nr_server_waits(report->servers) ? trace_get_server_wait(report->servers, 0)->wait_ns : 0;
+	uint64_t longest = trace_nr_server_waits(report->servers) ? trace_get_server_wait(report->servers, 0)->wait_ns
+								  : 0;
 	bool any = false;
 	struct value_text t;
 
 	for (size_t i = 0; i < trace_nr_server_waits(report->servers); i++) {
 		const struct trace_server_wait *wait = trace_get_server_wait(report->servers, i);
 
-		if (!process_is_chosen(&report->options->processes, wait->client) && !process_is_chosen(&report->options->processes, wait->server))
+		if (!process_is_chosen(&report->options->processes, wait->client) &&
+		    !process_is_chosen(&report->options->processes, wait->server))
 			continue;
 		if (!any)
 			output_title(&report->output, "", "Waits for servers, and what the server did meanwhile:");
@@ -198,8 +213,10 @@ static void wait_table(const struct report *report)
 
 static void receiver_table(const struct report *report)
 {
-	static const struct grid_column columns[] = {
-		{"softirq", GRID_RIGHT}, {"%", GRID_RIGHT}, {"deliveries", GRID_RIGHT}, {"for the sockets of", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"softirq", GRID_RIGHT},
+						     {"%", GRID_RIGHT},
+						     {"deliveries", GRID_RIGHT},
+						     {"for the sockets of", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	uint64_t whole = 0;
 	struct grid *grid;
@@ -209,7 +226,9 @@ static void receiver_table(const struct report *report)
 		whole += trace_get_receiver(report->servers, i)->softirq_ns;
 	if (!whole)
 		return;
-	output_title(&report->output, "", "Receiving from the network (softirq time by receiving process; other tables count it for the interrupted thread):");
+	output_title(&report->output, "",
+		     "Receiving from the network (softirq time by receiving process; other tables count it for the "
+		     "interrupted thread):");
 	grid = grid_new(&report->output, "  ", columns, 4);
 	for (size_t i = 0; i < trace_nr_receivers(report->servers); i++) {
 		const struct trace_receiver *receiver = trace_get_receiver(report->servers, i);

@@ -46,22 +46,24 @@ static void put_unrecorded(const struct report *report)
 	struct string names = {0};
 
 	if (scheduling && !trace_analysis_sees_wakeups(report->analysis))
-		put_note(report,
-			 "Wakeups were not recorded, or not all of the time: while a thread was not on a CPU, it is unknown "
-			 "whether it waited for a CPU or for something else.");
+		put_note(report, "Wakeups were not recorded, or not all of the time: while a thread was not on a CPU, "
+				 "it is unknown whether it waited for a CPU or for something else.");
 	if (scheduling && !trace_analysis_sees_calls(report->analysis))
-		put_note(report,
-			 "System calls were not recorded, or not all of the time, or without their entries or exits: for time on "
-			 "a CPU it is unknown which part was in a thread's own code, and which in the kernel.");
+		put_note(report, "System calls were not recorded, or not all of the time, or without their entries or "
+				 "exits: for time on a CPU it is unknown which part was in a thread's own code, and "
+				 "which in the kernel.");
 	if (scheduling && !trace_analysis_sees_traps(report->analysis))
-		put_note(report, "Page faults were not recorded, or not all of the time: their time counts as that of the code in which they occurred.");
+		put_note(report, "Page faults were not recorded, or not all of the time: their time counts as that of "
+				 "the code in which they occurred.");
 	if (scheduling && !trace_analysis_sees_interrupts(report->analysis))
-		put_note(report, "Interrupts were not recorded, or not all of them: their time counts as that of the running thread.");
+		put_note(report, "Interrupts were not recorded, or not all of them: their time counts as that of the "
+				 "running thread.");
 	for (enum trace_category category = 0; category < TRACE_NR_CATEGORIES; category++)
 		if (is_unrecorded(report->trace, report->analysis, category))
 			string_addf(&names, "%s%s", names.len ? ", " : "", trace_category_name(category));
 	if (names.len)
-		put_note(report, "Not recorded, and so not in this report (categories of events): %s.", string_text(&names));
+		put_note(report, "Not recorded, and so not in this report (categories of events): %s.",
+			 string_text(&names));
 	string_free(&names);
 }
 
@@ -78,7 +80,8 @@ static void put_not_traced(const struct text_output *output, const char *what, b
 
 static void put_losses(const struct report *report)
 {
-	uint64_t contradictions = trace_analysis_contradictions(report->analysis), halted = trace_analysis_halted_ns(report->analysis);
+	uint64_t contradictions = trace_analysis_contradictions(report->analysis),
+		 halted = trace_analysis_halted_ns(report->analysis);
 	uint64_t overwritten = losses_of(report->trace).overwritten, older = losses_older(report->trace);
 	struct value_text t;
 	size_t gaps;
@@ -86,21 +89,25 @@ static void put_losses(const struct report *report)
 	losses_lost(report->trace, report->analysis, &gaps);
 	if (overwritten)
 		put_note(report,
-			 "%" PRIu64 " older event%s overwritten: the report covers the time for which the flight recorder "
-			 "had the events of all CPUs.",
+			 "%" PRIu64 " older event%s overwritten: the report covers the time for which the flight "
+			 "recorder had the events of all CPUs.",
 			 overwritten, overwritten == 1 ? " was" : "s were");
 	if (older)
-		put_note(report, "Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older, older == 1 ? "" : "s");
+		put_note(report, "Only -d shows the %" PRIu64 " older event%s of some CPUs and of programs.", older,
+			 older == 1 ? "" : "s");
 	if (contradictions)
-		put_note(report, "%" PRIu64 " inconsistenc%s: an event contradicts the state of its thread, because events before it "
-			 "are missing without a gap, or were filtered.",
+		put_note(report,
+			 "%" PRIu64 " inconsistenc%s: an event contradicts the state of its thread, because events "
+			 "before it are missing without a gap, or were filtered.",
 			 contradictions, contradictions == 1 ? "y" : "ies");
 	if (gaps)
-		put_note(report, "Lost: %s in %zu gap%s; the affected times are counted as unknown.", losses_text(report->trace, report->analysis, &t), gaps, gaps == 1 ? "" : "s");
+		put_note(report, "Lost: %s in %zu gap%s; the affected times are counted as unknown.",
+			 losses_text(report->trace, report->analysis, &t), gaps, gaps == 1 ? "" : "s");
 	if (halted && !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		put_note(report,
-			 "For %s no scheduling changes were recorded, because recording was halted or the event was not enabled: "
-			 "that time is unknown.", text_ns(&report->output, halted, &t));
+			 "For %s no scheduling changes were recorded, because recording was halted or the event was "
+			 "not enabled: that time is unknown.",
+			 text_ns(&report->output, halted, &t));
 	put_unrecorded(report);
 	for (size_t i = 0; trace_not_traced(report->trace, i); i++)
 		put_not_traced(&report->output, trace_not_traced(report->trace, i), !i);
@@ -119,7 +126,8 @@ static void put_count(const struct report *report, const char *label, const uint
 	if (!nr && recorded == TRACE_RECORDED_NEVER)
 		output_line(&report->output, "\t", "%s: not recorded", label);
 	else
-		output_line(&report->output, "\t", "%s: %" PRIu64 "%s", label, nr, recorded == TRACE_RECORDED_PARTLY ? ", not recorded all the time" : "");
+		output_line(&report->output, "\t", "%s: %" PRIu64 "%s", label, nr,
+			    recorded == TRACE_RECORDED_PARTLY ? ", not recorded all the time" : "");
 }
 
 void report_summary(const struct report *report)
@@ -144,7 +152,8 @@ void report_summary(const struct report *report)
 	}
 	fputs("\nNumber of occurences of:\n", report->output.out);
 	if (own)
-		output_line(&report->output, "\t", "Events: %" PRIu64 ", %" PRIu64 " of them about the recording", events, own);
+		output_line(&report->output, "\t", "Events: %" PRIu64 ", %" PRIu64 " of them about the recording",
+			    events, own);
 	else
 		output_line(&report->output, "\t", "Events: %" PRIu64, events);
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)

@@ -28,7 +28,7 @@
 #include "report_timeline.h"
 #include "time_choice.h"
 
-#define CPU_TRACKS 0 /* the "process" of the CPU tracks: no process has this pid */
+#define CPU_TRACKS 0	/* the "process" of the CPU tracks: no process has this pid */
 #define NAME_BYTES 4352 /* a path and some words */
 
 #define SHORT_NAME_BYTES 64 /* a system call or an interrupt */
@@ -73,7 +73,8 @@ static void event_begin(struct timeline_output *t, const char *phase, uint32_t p
 	json_u64(&t->json, "tid", tid);
 }
 
-static void slice_begin(struct timeline_output *t, uint32_t pid, uint32_t tid, uint64_t from_ns, uint64_t to_ns, const char *category, const char *name)
+static void slice_begin(struct timeline_output *t, uint32_t pid, uint32_t tid, uint64_t from_ns, uint64_t to_ns,
+			const char *category, const char *name)
 {
 	event_begin(t, "X", pid, tid);
 	micros(&t->json, "ts", from_ns - t->start_ns);
@@ -105,9 +106,11 @@ static void wait_name(const struct trace_interval *interval, char *name)
 	const char *kind = trace_wait_kind_name(interval->kind), *via = *interval->via ? " via " : "";
 
 	if (interval->kind == TRACE_WAIT_PROCESS && interval->other)
-		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_comm(interval->other), trace_process_pid(interval->other), via, interval->via);
+		snprintf(name, NAME_BYTES, "%s %s (%u)%s%s", kind, trace_process_comm(interval->other),
+			 trace_process_pid(interval->other), via, interval->via);
 	else
-		snprintf(name, NAME_BYTES, "%s%s%s%s%s", kind, *interval->target ? " " : "", interval->target, via, interval->via);
+		snprintf(name, NAME_BYTES, "%s%s%s%s%s", kind, *interval->target ? " " : "", interval->target, via,
+			 interval->via);
 }
 
 static const char *on_cpu_name(const struct trace_interval *interval)
@@ -130,8 +133,8 @@ static void state_end(struct timeline_output *t, uint32_t cpu)
 {
 	const struct cpu_slice *slice = &t->slices[cpu];
 
-	slice_begin(t, trace_process_pid(trace_thread_process(slice->thread)), trace_thread_tid(slice->thread), slice->state_from_ns, slice->to_ns,
-		    trace_state_name(slice->state), slice->name);
+	slice_begin(t, trace_process_pid(trace_thread_process(slice->thread)), trace_thread_tid(slice->thread),
+		    slice->state_from_ns, slice->to_ns, trace_state_name(slice->state), slice->name);
 	json_open(&t->json, "args", "{");
 	json_u64(&t->json, "cpu", cpu);
 	json_close(&t->json, "}");
@@ -162,7 +165,8 @@ static void make_room(struct timeline_output *t, uint32_t cpu)
 	}
 }
 
-static void cpu_slice_continue(struct timeline_output *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
+static void cpu_slice_continue(struct timeline_output *t, const struct trace_interval *interval, uint64_t from_ns,
+			       uint64_t to_ns)
 {
 	uint32_t cpu = (uint32_t)interval->cpu;
 	const char *name = on_cpu_name(interval);
@@ -172,7 +176,10 @@ static void cpu_slice_continue(struct timeline_output *t, const struct trace_int
 	slice = &t->slices[cpu];
 	if (slice->thread != interval->thread || slice->to_ns != from_ns) {
 		cpu_slice_end(t, cpu);
-		*slice = (struct cpu_slice){.thread = interval->thread, .from_ns = from_ns, .state = interval->state, .state_from_ns = from_ns};
+		*slice = (struct cpu_slice){.thread = interval->thread,
+					    .from_ns = from_ns,
+					    .state = interval->state,
+					    .state_from_ns = from_ns};
 	} else if (slice->state != interval->state || strncmp(slice->name, name, sizeof(slice->name) - 1) != 0) {
 		state_end(t, cpu);
 		slice->state = interval->state;
@@ -199,7 +206,8 @@ static void arrow_end(struct timeline_output *t, const char *phase, const struct
 
 static void arrow(struct timeline_output *t, const struct trace_interval *interval)
 {
-	if (!interval->waker || interval->to_ns > t->to_ns || !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->waker)))
+	if (!interval->waker || interval->to_ns > t->to_ns ||
+	    !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->waker)))
 		return;
 	t->nr_arrows++;
 	arrow_end(t, "s", interval->waker, interval->to_ns);
@@ -225,9 +233,11 @@ static void wait_arguments(struct timeline_output *t, const struct trace_interva
 	json_close(json, "}");
 }
 
-static void wait_slice(struct timeline_output *t, const struct trace_interval *interval, uint64_t from_ns, uint64_t to_ns)
+static void wait_slice(struct timeline_output *t, const struct trace_interval *interval, uint64_t from_ns,
+		       uint64_t to_ns)
 {
-	uint32_t pid = trace_process_pid(trace_thread_process(interval->thread)), tid = trace_thread_tid(interval->thread);
+	uint32_t pid = trace_process_pid(trace_thread_process(interval->thread)),
+		 tid = trace_thread_tid(interval->thread);
 	const char *category = trace_state_name(interval->state);
 	char name[NAME_BYTES];
 
@@ -245,7 +255,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	struct timeline_output *t = data;
 	uint64_t from_ns = MAX(interval->from_ns, t->from_ns), to_ns = MIN(interval->to_ns, t->to_ns);
 
-	if (from_ns >= to_ns || !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->thread)))
+	if (from_ns >= to_ns ||
+	    !process_is_chosen(&t->report->options->processes, trace_thread_process(interval->thread)))
 		return;
 	if (is_on_cpu(interval))
 		cpu_slice_continue(t, interval, from_ns, to_ns);
@@ -267,7 +278,8 @@ int timeline_check(const struct report *report)
 {
 	if (!is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL))
 		return time_choice_check(report->trace, &report->options->window);
-	return complain(1, "the kernel was not recorded, only events of programs: what threads did is unknown; record as root");
+	return complain(
+		1, "the kernel was not recorded, only events of programs: what threads did is unknown; record as root");
 }
 
 void timeline_begin(struct report *report)

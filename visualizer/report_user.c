@@ -15,10 +15,10 @@
 #include "wait_json.h"
 #include "wait_text.h"
 
-#define ROWS 20 /* in each table, unless --top or --all choose another number */
+#define ROWS	   20 /* in each table, unless --top or --all choose another number */
 #define WAIT_LINES 10 /* spans with a line about their waits */
-#define WAITS 5 /* in each such line */
-#define INDENT "  "
+#define WAITS	   5  /* in each such line */
+#define INDENT	   "  "
 #define TEXT_BYTES 512
 
 static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
@@ -33,7 +33,8 @@ static void end(struct grid *grid, const struct text_output *output, const struc
  * The name of a process. Without kernel events: the file that it executes, or "" if that is
  * unknown.
  */
-static void owner_name(const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid, char name[static COMM_BYTES])
+static void owner_name(const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid,
+		       char name[static COMM_BYTES])
 {
 	const char *exe = process ? "" : trace_stream_exe(analysis, pid), *slash = strrchr(exe, '/');
 
@@ -48,10 +49,12 @@ static bool owner_wanted(const struct report *report, const struct trace_process
 	if (process)
 		return process_is_chosen(&report->options->processes, process);
 	owner_name(report->analysis, process, pid, name);
-	return !options->processes.cgroup && (options->processes.pid < 0 || (uint32_t)options->processes.pid == pid) && (!options->processes.comm || comm_is(name, options->processes.comm));
+	return !options->processes.cgroup && (options->processes.pid < 0 || (uint32_t)options->processes.pid == pid) &&
+	       (!options->processes.comm || comm_is(name, options->processes.comm));
 }
 
-static void put_owner(struct grid *grid, const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid)
+static void put_owner(struct grid *grid, const struct trace_analysis *analysis, const struct trace_process *process,
+		      uint32_t pid)
 {
 	char name[COMM_BYTES];
 
@@ -68,7 +71,8 @@ static void put_rate(struct grid *grid, uint64_t count, uint64_t ns)
 {
 	struct value_text text;
 
-	snprintf(text.bytes, sizeof(text.bytes), "%.*f", count * 1e9 < 100.0 * (double)ns ? 2 : 0, ns ? (double)count * 1e9 / (double)ns : 0);
+	snprintf(text.bytes, sizeof(text.bytes), "%.*f", count * 1e9 < 100.0 * (double)ns ? 2 : 0,
+		 ns ? (double)count * 1e9 / (double)ns : 0);
 	grid_text(grid, text.bytes);
 }
 
@@ -85,8 +89,9 @@ static void put_median(struct grid *grid, const struct trace_latency *latency)
 
 static void by_event(const struct report *report)
 {
-	static const struct grid_column columns[] = {{"count", GRID_RIGHT}, {"per s", GRID_RIGHT}, {"median gap", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL},
-						     {"event", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"count", GRID_RIGHT},	    {"per s", GRID_RIGHT},
+						     {"median gap", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL},
+						     {"event", GRID_ELASTIC},	    {"process", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 	uint64_t start, finish;
@@ -103,7 +108,8 @@ static void by_event(const struct report *report)
 		if (!row_limit_shows_if(&limit, true, 0))
 			continue;
 		if (!grid) {
-			output_title(&report->output, "", "Events of programs (gap: time between two of the same thread):");
+			output_title(&report->output, "",
+				     "Events of programs (gap: time between two of the same thread):");
 			grid = grid_new(&report->output, INDENT, columns, 6);
 		}
 		grid_count(grid, event->count);
@@ -126,15 +132,18 @@ static void put_value(struct grid *grid, double value)
 
 static void by_counter(const struct report *report)
 {
-	static const struct grid_column columns[] = {{"samples", GRID_RIGHT}, {"lowest", GRID_RIGHT}, {"mean", GRID_RIGHT}, {"highest", GRID_RIGHT},
-						     {"last", GRID_RIGHT}, {"counter", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	static const struct grid_column columns[] = {{"samples", GRID_RIGHT},  {"lowest", GRID_RIGHT},
+						     {"mean", GRID_RIGHT},     {"highest", GRID_RIGHT},
+						     {"last", GRID_RIGHT},     {"counter", GRID_ELASTIC},
+						     {"process", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct grid *grid = NULL;
 
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++) {
 		const struct trace_user_event *event = trace_get_user_event(report->user, i);
 
-		if (!event->is_counter || !owner_wanted(report, event->process, event->pid) || !row_limit_shows_if(&limit, true, 0))
+		if (!event->is_counter || !owner_wanted(report, event->process, event->pid) ||
+		    !row_limit_shows_if(&limit, true, 0))
 			continue;
 		if (!grid) {
 			output_title(&report->output, "", "Counters of programs (mean: of the samples):");
@@ -196,7 +205,8 @@ static bool shares_its_name(const struct report *report, const struct trace_span
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
 		const struct trace_span *other = trace_get_span(report->user, i);
 
-		if (other != span && span_shows(report, other, span->kind) && strcmp(span_name(other, other_name, sizeof(other_name)), name) == 0)
+		if (other != span && span_shows(report, other, span->kind) &&
+		    strcmp(span_name(other, other_name, sizeof(other_name)), name) == 0)
 			return true;
 	}
 	return false;
@@ -215,12 +225,13 @@ static void put_waits_of_span(const struct report *report, const struct trace_sp
 	string_add(&line, text_name(span_name(span, name, sizeof(name)), text, sizeof(text)));
 	if (shares_its_name(report, span)) {
 		owner_name(report->analysis, span->process, span->pid, owner);
-		string_addf(&line, " of %s (%u)", text_name(owner, text, sizeof(text)), span->process ? trace_process_pid(span->process) : span->pid);
+		string_addf(&line, " of %s (%u)", text_name(owner, text, sizeof(text)),
+			    span->process ? trace_process_pid(span->process) : span->pid);
 	}
 	string_add(&line, " waited");
 	for (size_t i = 0; i < span->nr_waits && (i < WAITS || report->options->rows.all); i++)
 		string_addf(&line, "%s %s for %s", i ? "," : "", text_ns(&report->output, span->waits[i].ns, &ns),
-				       text_wait(report->analysis, &span->waits[i], span->pid, text, sizeof(text)));
+			    text_wait(report->analysis, &span->waits[i], span->pid, text, sizeof(text)));
 	if (span->nr_waits > WAITS && !report->options->rows.all)
 		string_addf(&line, ", and for %zu more", span->nr_waits - WAITS);
 	output_line(&report->output, INDENT, "%s", string_text(&line));
@@ -282,11 +293,18 @@ static struct grid *span_grid(const struct report *report, enum trace_span_kind 
 	bool kernel = !is_left_out(report->trace, TRACE_LEFT_OUT_KERNEL);
 	enum grid_kind figure = kernel ? GRID_RIGHT : GRID_HIDDEN, rare = kernel ? GRID_RARE : GRID_HIDDEN;
 	enum grid_kind interrupts = has_interrupts(report->analysis) ? GRID_RARE : GRID_HIDDEN;
-	const struct grid_column columns[] = {
-		{"count", GRID_RIGHT}, {"time", GRID_RIGHT}, {"median", GRID_OPTIONAL}, {"99th %", GRID_OPTIONAL}, {"CPU", figure},
-		{"interrupted", interrupts}, {"CPU wait", figure}, {"blocked", figure},
-		{"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN}, {"unknown", rare},
-		{"name", GRID_ELASTIC}, {"process", GRID_ELASTIC}};
+	const struct grid_column columns[] = {{"count", GRID_RIGHT},
+					      {"time", GRID_RIGHT},
+					      {"median", GRID_OPTIONAL},
+					      {"99th %", GRID_OPTIONAL},
+					      {"CPU", figure},
+					      {"interrupted", interrupts},
+					      {"CPU wait", figure},
+					      {"blocked", figure},
+					      {"queued", kind == TRACE_SPAN_REQUEST ? GRID_RIGHT : GRID_HIDDEN},
+					      {"unknown", rare},
+					      {"name", GRID_ELASTIC},
+					      {"process", GRID_ELASTIC}};
 
 	return grid_new(&report->output, INDENT, columns, sizeof(columns) / sizeof(columns[0]));
 }
@@ -309,7 +327,8 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 	for (size_t i = 0; i < trace_nr_spans(report->user); i++) {
 		const struct trace_span *span = trace_get_span(report->user, i);
 
-		if (span_shows(report, span, kind) && span->elapsed.count && row_limit_shows(&limit, span->elapsed.sum_ns, sums.ns))
+		if (span_shows(report, span, kind) && span->elapsed.count &&
+		    row_limit_shows(&limit, span->elapsed.sum_ns, sums.ns))
 			put_span(grid, report->analysis, span);
 	}
 	if (limit.shown || limit.left)
@@ -323,7 +342,8 @@ static void by_span(const struct report *report, enum trace_span_kind kind)
 bool report_user_has_any(const struct report *report)
 {
 	for (size_t i = 0; i < trace_nr_user_events(report->user); i++)
-		if (owner_wanted(report, trace_get_user_event(report->user, i)->process, trace_get_user_event(report->user, i)->pid))
+		if (owner_wanted(report, trace_get_user_event(report->user, i)->process,
+				 trace_get_user_event(report->user, i)->pid))
 			return true;
 	return false;
 }
@@ -349,7 +369,8 @@ static void json_latency(struct json *json, const struct trace_latency *latency)
 	json_u64(json, "max_ns", latency->max_ns);
 }
 
-static void json_owner(struct json *json, const struct trace_analysis *analysis, const struct trace_process *process, uint32_t pid)
+static void json_owner(struct json *json, const struct trace_analysis *analysis, const struct trace_process *process,
+		       uint32_t pid)
 {
 	char name[COMM_BYTES];
 

@@ -38,7 +38,8 @@ const char *row_limit_rest(const struct row_limit *limit, const struct text_outp
 
 	text->bytes[0] = 0;
 	if (limit->left)
-		snprintf(text->bytes, sizeof(text->bytes), "%zu more row%s%s%.30s", limit->left, limit->left == 1 ? "" : "s", limit->left_ns ? ", " : "",
+		snprintf(text->bytes, sizeof(text->bytes), "%zu more row%s%s%.30s", limit->left,
+			 limit->left == 1 ? "" : "s", limit->left_ns ? ", " : "",
 			 limit->left_ns ? text_ns(output, limit->left_ns, &ns) : "");
 	return text->bytes;
 }

@@ -67,7 +67,8 @@ static void pass_gaps(struct running_threads *threads)
 static uint32_t first_running(const struct trace *trace, uint32_t cpu, uint64_t from_ns)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .from_ns = from_ns, .mask = mask, .cpus = &cpu, .nr_cpus = 1};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 	uint32_t tid = NO_THREAD;
@@ -95,8 +96,9 @@ static bool is_own(const struct trace_event *event)
 		return false;
 	if (event->id >= TRACE_EV_MAX)
 		return !(event->type->flags & TRACE_EVENT_TID); /* an event of a probe */
-	return event->id == TRACE_EV_sched_exec || (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
-						    event->type->category != TRACE_CATEGORY_USER);
+	return event->id == TRACE_EV_sched_exec ||
+	       (event->type->category != TRACE_CATEGORY_SCHED && event->type->category != TRACE_CATEGORY_IPC &&
+		event->type->category != TRACE_CATEGORY_USER);
 }
 
 static bool has_bit(const uint8_t *bits, uint32_t tid)
@@ -118,7 +120,8 @@ static void set_bit(uint8_t *bits, uint32_t tid)
  * left the CPU, an unrecorded one may have left as well, and another one may have woken the
  * recorded thread. So the thread on the CPU is unknown.
  */
-static uint32_t thread_of_event(struct running_threads *threads, const struct trace_event *event, const struct running_cpu *cpu)
+static uint32_t thread_of_event(struct running_threads *threads, const struct trace_event *event,
+				const struct running_cpu *cpu)
 {
 	uint32_t running = cpu ? cpu->running : NO_THREAD, tid;
 
@@ -141,12 +144,14 @@ static uint32_t thread_of_event(struct running_threads *threads, const struct tr
  * Peek at the next switch, which usually is in the same, already decoded chunk. Returns false if it
  * is not, or if anything was lost until then.
  */
-static bool peek_switch(const struct running_threads *threads, const struct running_cpu *cpu, uint64_t *ret_ns, uint32_t *ret_prev)
+static bool peek_switch(const struct running_threads *threads, const struct running_cpu *cpu, uint64_t *ret_ns,
+			uint32_t *ret_prev)
 {
 	const struct trace_sched_switch *next = threads->cursor ? trace_cursor_peek(threads->cursor, 1) : NULL;
 	uint64_t next_ns = next ? trace_cursor_peek_ns(threads->cursor) : 0;
 
-	if (!next_ns || next_ns < threads->now_ns || next_ns >= threads->next_gap_ns || cpu->lost_to_ns >= threads->now_ns)
+	if (!next_ns || next_ns < threads->now_ns || next_ns >= threads->next_gap_ns ||
+	    cpu->lost_to_ns >= threads->now_ns)
 		return false;
 	*ret_ns = next_ns;
 	*ret_prev = next->prev_tid;
@@ -157,7 +162,8 @@ static bool peek_switch(const struct running_threads *threads, const struct runn
  * The thread that leaves the CPU at the switch after @event, itself a switch. Returns false if it
  * is unknown, or if switches between them may not have been recorded.
  */
-static bool next_leaves(struct running_threads *threads, struct running_cpu *cpu, const struct trace_event *event, uint32_t *ret_prev)
+static bool next_leaves(struct running_threads *threads, struct running_cpu *cpu, const struct trace_event *event,
+			uint32_t *ret_prev)
 {
 	uint32_t prev;
 	uint64_t ns;
@@ -213,7 +219,8 @@ static void switch_in(struct running_threads *threads, struct running_cpu *cpu, 
 static int find_hidden(struct running_threads *threads, bool is_reported)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
-	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
+	struct trace_cursor_options options = {
+		.size = sizeof(options), .mask = mask, .start_state = true, .no_lost = true};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -229,7 +236,8 @@ static int find_hidden(struct running_threads *threads, bool is_reported)
 	while ((event = trace_cursor_next(cursor))) {
 		const struct trace_start_thread *thread = event->payload;
 
-		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) && thread->flags & TRACE_THREAD_HIDDEN)
+		if (event->id == TRACE_EV_start_thread && event->type->fixed_bytes >= sizeof(*thread) &&
+		    thread->flags & TRACE_THREAD_HIDDEN)
 			set_bit(threads->hidden, thread->tid);
 	}
 	/* an analysis reports damage itself */
@@ -248,7 +256,9 @@ int running_threads_init(struct running_threads *threads, const struct trace *tr
 	if (is_filtered)
 		threads->passed = calloc(TIDS / 8, 1);
 	set_next_gap(threads);
-	return threads->cpus && threads->visible && threads->hidden && (threads->passed || !is_filtered) ? find_hidden(threads, is_reported) : -ENOMEM;
+	return threads->cpus && threads->visible && threads->hidden && (threads->passed || !is_filtered)
+		       ? find_hidden(threads, is_reported)
+		       : -ENOMEM;
 }
 
 void running_threads_release(struct running_threads *threads)

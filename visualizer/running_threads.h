@@ -13,7 +13,7 @@
 #include "lookahead.h"
 
 #define NO_THREAD UINT32_MAX
-#define TIDS (1u << 22) /* limit of Linux */
+#define TIDS	  (1u << 22) /* limit of Linux */
 
 /**
  * struct running_cpu - scheduling of one CPU
@@ -80,7 +80,8 @@ void running_threads_note_gap(void *threads, const struct trace_gap *gap);
 /** switch_of() - NULL if @event is no switch, or its type in this trace is too short */
 static inline const struct trace_sched_switch *switch_of(const struct trace_event *event)
 {
-	bool is_one = event->id == TRACE_EV_sched_switch && event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
+	bool is_one = event->id == TRACE_EV_sched_switch &&
+		      event->type->fixed_bytes >= sizeof(struct trace_sched_switch);
 
 	return is_one ? (const struct trace_sched_switch *)event->payload : NULL;
 }

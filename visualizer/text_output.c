@@ -7,8 +7,8 @@
 #include "checked_memory.h"
 #include "text_output.h"
 
-#define WIDTH_MIN 8	/* a line is not cut to fewer columns */
-#define LINE_WIDTH 100	/* of a paragraph; a narrower terminal has its own */
+#define WIDTH_MIN  8   /* a line is not cut to fewer columns */
+#define LINE_WIDTH 100 /* of a paragraph; a narrower terminal has its own */
 
 size_t text_width(const char *text)
 {
@@ -50,7 +50,8 @@ char *text_cut(const char *text, size_t width)
 
 char *output_cut(const struct text_output *output, size_t before, const char *text)
 {
-	return output->width && output->width > before + WIDTH_MIN ? text_cut(text, output->width - before) : memory_copy(text, strlen(text));
+	return output->width && output->width > before + WIDTH_MIN ? text_cut(text, output->width - before)
+								   : memory_copy(text, strlen(text));
 }
 
 /* Writes @text, wrapped at the width of the terminal. */

@@ -25,7 +25,8 @@ struct text_output {
 /** output_title() - a line above a table, bold on a terminal, wrapped and indented there */
 void output_title(const struct text_output *output, const char *indent, const char *text);
 /** output_line() - the same, not bold */
-void output_line(const struct text_output *output, const char *indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void output_line(const struct text_output *output, const char *indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /**
  * output_paragraph() - write a paragraph and an empty line; modifies @text
  * UNBROKEN_BLANK in @text is a blank at which no line breaks.

@@ -12,7 +12,8 @@ int time_choice_check(const struct trace *trace, const struct time_choice *windo
 {
 	const struct trace_info *info = trace_get_info(trace);
 
-	if (info->end_ns <= info->complete_from_ns || window->from_s * 1e9 <= (double)(info->end_ns - info->complete_from_ns))
+	if (info->end_ns <= info->complete_from_ns ||
+	    window->from_s * 1e9 <= (double)(info->end_ns - info->complete_from_ns))
 		return 0;
 	return complain(2, "--from is after the end of the trace, which is %.3f s long",
 			(double)(info->end_ns - info->complete_from_ns) / 1e9);

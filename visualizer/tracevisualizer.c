@@ -70,14 +70,20 @@ static void warn_gaps(const struct trace *trace)
 	struct losses losses = losses_of(trace);
 
 	if (losses.overwritten)
-		fprintf(stderr, "tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n", losses.overwritten,
-			losses.overwritten == 1 ? " was" : "s were");
+		fprintf(stderr,
+			"tracevisualizer: %" PRIu64 " older event%s overwritten before the flight recorder was saved\n",
+			losses.overwritten, losses.overwritten == 1 ? " was" : "s were");
 	if (losses.gaps && !losses.lost)
-		fprintf(stderr, "tracevisualizer: warning: events may have been lost in %zu gap%s (count unknown); the affected times are shown as unknown\n",
+		fprintf(stderr,
+			"tracevisualizer: warning: events may have been lost in %zu gap%s (count unknown); the "
+			"affected times are shown as unknown\n",
 			losses.gaps, losses.gaps == 1 ? "" : "s");
 	else if (losses.gaps)
-		fprintf(stderr, "tracevisualizer: warning: %s%" PRIu64 " event%s lost in %zu gap%s; the affected times are shown as unknown\n",
-			losses.is_minimum ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were", losses.gaps, losses.gaps == 1 ? "" : "s");
+		fprintf(stderr,
+			"tracevisualizer: warning: %s%" PRIu64
+			" event%s lost in %zu gap%s; the affected times are shown as unknown\n",
+			losses.is_minimum ? "at least " : "", losses.lost, losses.lost == 1 ? " was" : "s were",
+			losses.gaps, losses.gaps == 1 ? "" : "s");
 }
 
 static void warn_losses(const struct trace *trace)
@@ -88,9 +94,11 @@ static void warn_losses(const struct trace *trace)
 	for (size_t i = 0; i < trace_nr_damages(trace) && i < MAX_WARNINGS; i++)
 		warn(trace_get_damage(trace, i)->message);
 	if (trace_nr_damages(trace) > MAX_WARNINGS)
-		fprintf(stderr, "tracevisualizer: warning: %zu more damaged places like these\n", trace_nr_damages(trace) - MAX_WARNINGS);
+		fprintf(stderr, "tracevisualizer: warning: %zu more damaged places like these\n",
+			trace_nr_damages(trace) - MAX_WARNINGS);
 	if (!info->clean_end)
-		fputs("tracevisualizer: warning: the recording was not finished; the last events may be missing\n", stderr);
+		fputs("tracevisualizer: warning: the recording was not finished; the last events may be missing\n",
+		      stderr);
 }
 
 /*
@@ -112,9 +120,10 @@ static int verify(const struct report *report)
 		return complain_of_error(&error);
 	string_addf(&line, "%s, and the times of %zu process%s and %zu CPU%s add up to the nanosecond",
 		    is_all_accounted_for(report->trace) ? "verified: every event is accounted for"
-							     : "verified in part: every recorded event is accounted for, but the number of lost events is uncertain",
-		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es", trace_nr_cpus(report->analysis),
-		    trace_nr_cpus(report->analysis) == 1 ? "" : "s");
+							: "verified in part: every recorded event is accounted for, "
+							  "but the number of lost events is uncertain",
+		    trace_nr_processes(report->analysis), trace_nr_processes(report->analysis) == 1 ? "" : "es",
+		    trace_nr_cpus(report->analysis), trace_nr_cpus(report->analysis) == 1 ? "" : "s");
 	/* after JSON, the output would not be JSON */
 	if (report->options->reports.json || report->options->reports.timeline)
 		fprintf(stderr, "%s\n", string_text(&line));
@@ -152,10 +161,12 @@ static int analyze(struct report *report, double *since)
 {
 	const struct visualizer_options *options = report->options;
 	struct trace_error error = {0};
-	bool with_servers = options->reports.analyze || options->reports.verify || (options->reports.json && !options->reports.critical_path);
+	bool with_servers = options->reports.analyze || options->reports.verify ||
+			    (options->reports.json && !options->reports.critical_path);
 	int failed;
 
-	if (!options->reports.analyze && !options->reports.json && !options->reports.summary && !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
+	if (!options->reports.analyze && !options->reports.json && !options->reports.summary &&
+	    !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
 		return 0;
 	report->analysis = trace_analysis_new(report->trace, NULL, &error);
 	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
@@ -250,7 +261,8 @@ static int close_output(struct report *report, bool is_kept)
 	if (is_kept || report->output.out == stdout)
 		result = flush_output(report->output.out, report->options->output);
 	errno = 0;
-	if (report->output.out != stdout && report_file_close(report->output.out, report->file, is_kept) != 0 && !result)
+	if (report->output.out != stdout && report_file_close(report->output.out, report->file, is_kept) != 0 &&
+	    !result)
 		result = complain_of_output(report->options->output, errno);
 	return result;
 }
@@ -258,7 +270,8 @@ static int close_output(struct report *report, bool is_kept)
 /* True for reports that may lack the chosen processes. The event list has threads. */
 static bool is_of_processes(const struct visualizer_options *options)
 {
-	return options->reports.timeline || ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
+	return options->reports.timeline ||
+	       ((options->reports.analyze || options->reports.json) && !options->reports.critical_path);
 }
 
 /*
@@ -284,7 +297,8 @@ static void release(struct report *report)
 /* True if there is a report besides the line of --verify, which is not written if it fails. */
 static bool has_report(const struct visualizer_options *options)
 {
-	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary || options->reports.critical_path || options->reports.timeline;
+	return options->reports.analyze || options->reports.json || options->reports.list || options->reports.summary ||
+	       options->reports.critical_path || options->reports.timeline;
 }
 
 static int run(const struct visualizer_options *options)

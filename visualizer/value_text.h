@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include "text_output.h"
 
-struct value_text { /* room for one formatted value */
+/* room for one formatted value */
+struct value_text {
 	char bytes[64];
 };
 

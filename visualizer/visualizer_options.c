@@ -147,7 +147,8 @@ static const char *set_forgotten(struct visualizer_options *options, const char 
 	static const struct {
 		char letter;
 		enum list_column column;
-	} columns[] = {{'c', COLUMN_CPU}, {'t', COLUMN_TIME}, {'p', COLUMN_PID}, {'l', COLUMN_LENGTH}, {'s', COLUMN_TEXT}};
+	} columns[] = {
+		{'c', COLUMN_CPU}, {'t', COLUMN_TIME}, {'p', COLUMN_PID}, {'l', COLUMN_LENGTH}, {'s', COLUMN_TEXT}};
 	bool known = *value;
 
 	for (; *value && known; value++) {
@@ -237,13 +238,13 @@ static size_t help_words(const struct option_row *row, char *words, size_t size)
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	return (size_t)snprintf(words, size, "%s--%s%s%s", letter, row->name, row->value && !is_optional(row) ? "=" : "", row->value ? row->value : "");
+	return (size_t)snprintf(words, size, "%s--%s%s%s", letter, row->name,
+				row->value && !is_optional(row) ? "=" : "", row->value ? row->value : "");
 }
 
 void options_help(FILE *out)
 {
-	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]    (TRACE may be -)\n",
-	      out);
+	fputs("Usage: tracevisualizer [OPTION]... TRACE [PROC] [OUT]    (TRACE may be -)\n", out);
 	for (size_t i = 0; i < NR_ROWS; i++) {
 		const char *help = rows[i].help;
 		char words[64];
@@ -339,10 +340,14 @@ static int check_together(const struct visualizer_options *options)
 {
 	if (options->window.to_s >= 0 && options->window.from_s >= options->window.to_s)
 		return complain_of_word("option", "--from", "has to be before --to");
-	if (options->reports.diff && (options->reports.list || options->reports.verify || options->reports.critical_path))
+	if (options->reports.diff &&
+	    (options->reports.list || options->reports.verify || options->reports.critical_path))
 		return complain_of_word("option", "--diff", "cannot be combined with -d, --verify or --critical-path");
-	if (options->reports.timeline && (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary || options->reports.critical_path || options->reports.diff))
-		return complain_of_word("option", "--timeline", "writes its own file and cannot be combined with another report");
+	if (options->reports.timeline &&
+	    (options->reports.list || options->reports.analyze || options->reports.json || options->reports.summary ||
+	     options->reports.critical_path || options->reports.diff))
+		return complain_of_word("option", "--timeline",
+					"writes its own file and cannot be combined with another report");
 	return 0;
 }
 
@@ -352,31 +357,40 @@ static int check_together(const struct visualizer_options *options)
  */
 static void warn_without_effect(const struct visualizer_options *o)
 {
-	bool listed = o->reports.list && !o->reports.summary, processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
+	bool listed = o->reports.list && !o->reports.summary,
+	     processes = o->reports.diff || ((o->reports.analyze || o->reports.json) && !o->reports.critical_path);
 	bool timed = listed || o->reports.critical_path || o->reports.timeline;
 	const struct {
 		bool given, used;
 		const char *option, *what;
 	} choices[] = {
-		{o->reports.analyze, !o->reports.critical_path && !o->reports.diff, "-a", "--critical-path and --diff are reports of their own"},
+		{o->reports.analyze, !o->reports.critical_path && !o->reports.diff, "-a",
+		 "--critical-path and --diff are reports of their own"},
 		{o->reports.list, listed, "-d", "-s leaves the list out"},
 		{o->rows.sorted, processes && !o->reports.diff, "--sort", "it orders processes for -a and --json"},
-		{o->rows.top, processes || o->reports.critical_path, "--top", "it chooses how many rows -a, --json, --diff and --critical-path have"},
+		{o->rows.top, processes || o->reports.critical_path, "--top",
+		 "it chooses how many rows -a, --json, --diff and --critical-path have"},
 		{o->events.cpu >= 0, listed, "--cpu", "it chooses a CPU for lists (-d)"},
 		{o->events.nr_traced, listed, "--trace", "it chooses events for lists (-d)"},
 		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
 		{o->events.paths, listed, "--paths", "it chooses what lists (-d) show"},
 		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
-		{o->window.from_s > 0, timed, "--from", "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->window.to_s >= 0, timed, "--to", "it chooses a time for lists (-d), --critical-path and --timeline"},
-		{o->processes.pid >= 0, listed || processes || o->reports.timeline, "--pid", "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
-		{o->processes.comm, processes || o->reports.timeline, "--comm", "it chooses processes for -a, --json, --diff and --timeline"},
-		{o->processes.cgroup, processes || o->reports.timeline, "--cgroup", "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->window.from_s > 0, timed, "--from",
+		 "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->window.to_s >= 0, timed, "--to",
+		 "it chooses a time for lists (-d), --critical-path and --timeline"},
+		{o->processes.pid >= 0, listed || processes || o->reports.timeline, "--pid",
+		 "it chooses a process for -a, --json, --diff, --timeline and lists (-d)"},
+		{o->processes.comm, processes || o->reports.timeline, "--comm",
+		 "it chooses processes for -a, --json, --diff and --timeline"},
+		{o->processes.cgroup, processes || o->reports.timeline, "--cgroup",
+		 "it chooses processes for -a, --json, --diff and --timeline"},
 	};
 
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		if (choices[i].given && !choices[i].used)
-			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option, choices[i].what);
+			fprintf(stderr, "tracevisualizer: warning: %s has no effect here: %s\n", choices[i].option,
+				choices[i].what);
 }
 
 /*
@@ -405,9 +419,9 @@ static int take_positionals(struct visualizer_options *options, const char **wor
 		return nr > 1 ? 0 : complain_of_word("option", "--diff", "needs two traces");
 	}
 	options->proc = nr > 1 ? words[1] : NULL;
-	if (options->proc && options->reports.critical_path && !options->reports.critical_task && access(words[0], F_OK) != 0)
-		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0],
-				words[0]);
+	if (options->proc && options->reports.critical_path && !options->reports.critical_task &&
+	    access(words[0], F_OK) != 0)
+		return complain(2, "'%s' is not a trace; to choose a task use --critical-path=%s", words[0], words[0]);
 	if (options->proc && options_is_trace(options->proc))
 		return complain(2, "'%s' is another trace; one at a time, or --diff %s %s", words[1], words[0],
 				words[1]);
@@ -439,8 +453,8 @@ int options_parse(struct visualizer_options *options, int argc, char **argv)
 		error = take_positionals(options, words, nr);
 	if (!error)
 		error = check_together(options);
-	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify && !options->reports.critical_path &&
-	    !options->reports.diff && !options->reports.timeline)
+	if (!options->reports.analyze && !options->reports.list && !options->reports.json && !options->reports.verify &&
+	    !options->reports.critical_path && !options->reports.diff && !options->reports.timeline)
 		options->reports.summary = true;
 	if (!error)
 		warn_without_effect(options);

@@ -36,7 +36,7 @@ struct process_choice {
 
 /** struct event_choice - the events of a list, and its columns */
 struct event_choice {
-	int64_t cpu;	      /* -1: all */
+	int64_t cpu;	     /* -1: all */
 	const char **traced; /* owned array; -t */
 	size_t nr_traced;
 	const char **omitted; /* owned array; -o */

@@ -9,9 +9,10 @@
 static const struct {
 	const char *path, *text;
 } socket_paths[] = {
-	{"MPTCP", "(sockets, MPTCP)"},	 {"NETLINK", "(sockets, netlink)"}, {"PACKET", "(sockets, packets)"}, {"PING", "(sockets, ping)"},
-	{"RAW", "(sockets, raw)"},	 {"RAWv6", "(sockets, raw)"},	    {"TCP", "(sockets, TCP)"},	      {"TCPv6", "(sockets, TCPv6)"},
-	{"UDP", "(sockets, UDP)"},	 {"UDPv6", "(sockets, UDPv6)"},	    {"UNIX", "(sockets, unix)"},      {"UNIX-STREAM", "(sockets, unix)"},
+	{"MPTCP", "(sockets, MPTCP)"}, {"NETLINK", "(sockets, netlink)"}, {"PACKET", "(sockets, packets)"},
+	{"PING", "(sockets, ping)"},   {"RAW", "(sockets, raw)"},	  {"RAWv6", "(sockets, raw)"},
+	{"TCP", "(sockets, TCP)"},     {"TCPv6", "(sockets, TCPv6)"},	  {"UDP", "(sockets, UDP)"},
+	{"UDPv6", "(sockets, UDPv6)"}, {"UNIX", "(sockets, unix)"},	  {"UNIX-STREAM", "(sockets, unix)"},
 };
 
 /*
@@ -38,7 +39,8 @@ bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_
 	return wait->kind == TRACE_WAIT_FILE && is_disk(analysis, wait->target);
 }
 
-const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size)
+const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid,
+		      char *buffer, size_t size)
 {
 	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
 	char name[256];
@@ -59,6 +61,7 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 	else if (wait->kind == TRACE_WAIT_OTHER)
 		snprintf(buffer, size, "system call %s%s%s%s", name, via, wait->via, idle);
 	else
-		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via, wait->via, idle);
+		snprintf(buffer, size, "%s%s%s%s%s%s", trace_wait_kind_name(wait->kind), *name ? " " : "", name, via,
+			 wait->via, idle);
 	return buffer;
 }

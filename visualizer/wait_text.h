@@ -22,5 +22,6 @@ bool wait_is_for_disk(const struct trace_analysis *analysis, const struct trace_
  * text_wait() - the target of a wait: "file /etc/passwd", "process 4711 cc1 via waitpid", "timeout"
  * @own_pid: the process that waited; 0: several
  */
-const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid, char *buffer, size_t size);
+const char *text_wait(const struct trace_analysis *analysis, const struct trace_wait *wait, uint32_t own_pid,
+		      char *buffer, size_t size);
 #endif

@@ -43,7 +43,10 @@ static const struct {
 	uint32_t bytes; /* size of the struct that the handler reads */
 	servers_handler_fn handler;
 } wanted_events[] = {
-#define WANTED(event, handler) {TRACE_EV_##event, sizeof(struct trace_##event), handler}
+#define WANTED(event, handler)                                          \
+	{                                                               \
+		TRACE_EV_##event, sizeof(struct trace_##event), handler \
+	}
 	WANTED(sys_enter, call_on_enter),
 	WANTED(sys_enter3, call_on_enter),
 	WANTED(sys_enter6, call_on_enter),
@@ -121,7 +124,8 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		s->handlers[event->id](s, event);
 }
 
-struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error)
+struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_analysis *analysis,
+					struct trace_error *ret_error)
 {
 	struct trace_servers *s = calloc(1, sizeof(*s));
 	uint64_t mask[TRACE_MASK_WORDS];

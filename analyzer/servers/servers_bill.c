@@ -31,7 +31,8 @@ struct bill *bill_of(struct trace_servers *s, struct servers_process *process, u
 	return bill;
 }
 
-static void bill_share(struct trace_servers *s, struct servers_process *process, uint32_t origin, const struct cpu_time *part, bool shared)
+static void bill_share(struct trace_servers *s, struct servers_process *process, uint32_t origin,
+		       const struct cpu_time *part, bool shared)
 {
 	struct bill *bill = bill_of(s, process, origin);
 
@@ -50,7 +51,8 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
 		bill->receiving += ns;
 }
 
-static void bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set, const struct cpu_time *time)
+static void bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
+		     const struct cpu_time *time)
 {
 	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
 	struct cpu_time each, odd;
@@ -70,7 +72,8 @@ static void bill_set(struct trace_servers *s, struct servers_process *process, c
 	 */
 	at = (uint32_t)((nr - process->odd_ns_turn % nr) % nr);
 	for (uint64_t i = 0; i < nr_parts; i++, at = at + 1 < nr ? at + 1 : 0) {
-		struct cpu_time part = {.cpu = each.cpu + (i < odd.cpu), .interrupted = each.interrupted + (i < odd.interrupted)};
+		struct cpu_time part = {.cpu = each.cpu + (i < odd.cpu),
+					.interrupted = each.interrupted + (i < odd.interrupted)};
 
 		bill_share(s, process, origins[at], &part, nr > 1);
 	}
@@ -99,7 +102,8 @@ void bill_now(struct trace_servers *s, struct servers_thread *thread)
 	bill_until(s, thread, &now);
 }
 
-void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set, const struct cpu_time *until)
+void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set,
+		      const struct cpu_time *until)
 {
 	bool changes = thread->set != set;
 

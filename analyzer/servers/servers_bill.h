@@ -15,7 +15,8 @@ struct servers_thread;
 struct cpu_time;
 struct set;
 
-struct bill {	      /* row: what a process did for an origin; times in ns */
+/* row: what a process did for an origin; times in ns */
+struct bill {
 	uint64_t key; /* index of the origin + 1 */
 	uint64_t exact;
 	uint64_t shared;
@@ -35,7 +36,8 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
 void bill_now(struct trace_servers *s, struct servers_thread *thread);
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until);
 /** bill_replace_set() - bill until @until, then let @thread work on @set */
-void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set, const struct cpu_time *until);
+void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set,
+		      const struct cpu_time *until);
 /**
  * bill_drop_replied() - at a rest: bill until now, and remove answered requests from the thread's
  * set

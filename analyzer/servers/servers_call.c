@@ -182,7 +182,8 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 	if (!(form & FORM_FUTEX))
 		thread->call.lock = false;
 	else if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI)
-		thread->call.lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) || futexes_have(&thread->process->locks, args[0]);
+		thread->call.lock = (command == FUTEX_WAIT && (uint32_t)args[2] == FUTEX_LOCK_CONTENDED) ||
+				    futexes_have(&thread->process->locks, args[0]);
 	else if (nr >= 3 && signal_is_wake(args[1]) && !signal_is_private(args[1]))
 		thread->call.role = CALL_SIGNAL;
 	else
@@ -208,7 +209,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		listener = nr ? endpoint_of_fd(s, thread, args[0]) : NULL;
 		if (listener)
 			listener->owner = thread->process; /* its parent may have made it */
-		/* fall through */
+							   /* fall through */
 	case CALL_POLL:
 		bill_replace_set(s, thread, NULL, &thread->call.enter);
 		break;
@@ -271,7 +272,8 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.answer = NULL;
 	thread->call.waker = NULL;
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
-	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock = thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = false;
+	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
+		thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = false;
 }
 
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
@@ -293,7 +295,8 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 	thread->call.enter = servers_cpu_time(s, thread);
 	thread->call.enter_ns = trace_analysis_now(s->analysis);
 	args = event_args(event, &nr_args);
-	if (nr_args || thread->call.role == CALL_POLL || thread->call.role == CALL_REST || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_RING)
+	if (nr_args || thread->call.role == CALL_POLL || thread->call.role == CALL_REST ||
+	    thread->call.role == CALL_ACCEPT || thread->call.role == CALL_RING)
 		call_begin(s, thread, s->calls.forms[abi][nr], args, nr_args);
 }
 
@@ -347,7 +350,8 @@ static bool is_pipe(const struct endpoint *endpoint)
  */
 void call_wakes_reader(struct trace_servers *s, struct servers_thread *writer, const struct servers_thread *woken)
 {
-	if (writer->call.role != CALL_SEND || !is_pipe(writer->call.endpoint) || writer->call.bytes_written || !writer->call.bytes_asked || writer->call.bytes_asked > PIPE_BUF)
+	if (writer->call.role != CALL_SEND || !is_pipe(writer->call.endpoint) || writer->call.bytes_written ||
+	    !writer->call.bytes_asked || writer->call.bytes_asked > PIPE_BUF)
 		return;
 	if (woken->call.role == CALL_SEND && woken->call.endpoint == writer->call.endpoint)
 		return; /* the next writer */
@@ -384,7 +388,8 @@ static void pipe_read(struct trace_servers *s, struct servers_thread *thread, st
  */
 static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 {
-	bool woken = thread->call.role == CALL_FUTEX || thread->call.role == CALL_POLL || (thread->call.role == CALL_RECEIVE && !thread->call.endpoint);
+	bool woken = thread->call.role == CALL_FUTEX || thread->call.role == CALL_POLL ||
+		     (thread->call.role == CALL_RECEIVE && !thread->call.endpoint);
 
 	if (woken && thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);

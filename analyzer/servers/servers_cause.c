@@ -11,8 +11,8 @@ struct cause_row {
 
 static bool cause_equal(const struct server_cause *one, const struct server_cause *two)
 {
-	return one->other == two->other && one->target == two->target && one->via == two->via && one->kind == two->kind &&
-	       one->idle == two->idle;
+	return one->other == two->other && one->target == two->target && one->via == two->via &&
+	       one->kind == two->kind && one->idle == two->idle;
 }
 
 uint32_t cause_intern(struct trace_servers *s, const struct server_cause *wanted)

@@ -129,8 +129,10 @@ uint64_t channel_unwrap(const struct channel *channel, uint32_t position)
 void channel_send(struct trace_servers *s, struct channel *channel, struct servers_thread *thread, uint64_t amount,
 		  uint32_t position)
 {
-	struct range range = {
-		.ns = trace_analysis_now(s->analysis), .set = thread->call.outgoing, .sender = thread->process, .thread = thread};
+	struct range range = {.ns = trace_analysis_now(s->analysis),
+			      .set = thread->call.outgoing,
+			      .sender = thread->process,
+			      .thread = thread};
 	struct range hole = {.ns = range.ns};
 
 	channel_check(&s->channels, channel);

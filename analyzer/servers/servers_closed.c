@@ -22,7 +22,7 @@
  * The other end may have shut down one direction only. If it has not received the data on its way
  * within this time, it never will.
  */
-#define UNREAD_NS   10000000000u
+#define UNREAD_NS 10000000000u
 
 static void retire(struct trace_servers *s, struct endpoint *endpoint)
 {
@@ -31,7 +31,8 @@ static void retire(struct trace_servers *s, struct endpoint *endpoint)
 	if (endpoint->retired)
 		return;
 	if (s->closed.nr == s->closed.max) {
-		bigger = reallocarray(s->closed.items, s->closed.max ? s->closed.max * 2 : SWEEP_MIN, sizeof(struct endpoint *));
+		bigger = reallocarray(s->closed.items, s->closed.max ? s->closed.max * 2 : SWEEP_MIN,
+				      sizeof(struct endpoint *));
 		if (!bigger) {
 			s->failed = -ENOMEM;
 			return;
@@ -51,7 +52,8 @@ static void pin(struct endpoint *endpoint)
 
 static bool is_over(const struct trace_servers *s, const struct endpoint *endpoint)
 {
-	if (!endpoint->closed_ns || endpoint->pinned || endpoint->at_port || endpoint->ring_ops.nr || endpoint->channel.nr_sending)
+	if (!endpoint->closed_ns || endpoint->pinned || endpoint->at_port || endpoint->ring_ops.nr ||
+	    endpoint->channel.nr_sending)
 		return false;
 	if (!endpoint->channel.nr || !endpoint->peer || endpoint->peer->gone)
 		return true;
@@ -86,7 +88,8 @@ static void sweep(struct trace_servers *s)
 
 		if (!endpoint->closed_ns) /* it was connected again */
 			endpoint->retired = false;
-		else if (is_over(s, endpoint) && !endpoint->requests && (!peer || (is_over(s, peer) && !peer->requests)))
+		else if (is_over(s, endpoint) && !endpoint->requests &&
+			 (!peer || (is_over(s, peer) && !peer->requests)))
 			endpoint_remove(&s->endpoints, endpoint);
 		else
 			s->closed.items[left++] = endpoint;
@@ -118,7 +121,8 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool go
 void endpoint_gone(void *data, const struct trace_file_id *id)
 {
 	struct trace_servers *s = data;
-	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino) : endpoint_find(&s->endpoints, id->ino);
+	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino)
+						       : endpoint_find(&s->endpoints, id->ino);
 
 	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
 		return; /* TCP connections are released by their states */

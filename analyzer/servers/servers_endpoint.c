@@ -48,14 +48,18 @@ static struct endpoint *endpoint_at(struct trace_servers *s, uint64_t key, uint6
 
 static bool is_udp(uint16_t family, uint16_t type, uint16_t protocol)
 {
-	return (family == AF_INET || family == AF_INET6) && (protocol == PROTOCOL_UDP || (!protocol && type == SOCK_DGRAM));
+	return (family == AF_INET || family == AF_INET6) &&
+	       (protocol == PROTOCOL_UDP || (!protocol && type == SOCK_DGRAM));
 }
 
 static enum endpoint_kind kind_of(uint16_t family, uint16_t type, uint16_t protocol)
 {
 	if (family == AF_UNIX)
-		return type == SOCK_DGRAM ? ENDPOINT_DATAGRAM : type == SOCK_SEQPACKET ? ENDPOINT_SEQPACKET : ENDPOINT_STREAM;
-	if ((family == AF_INET || family == AF_INET6) && (protocol == PROTOCOL_TCP || (!protocol && type == SOCK_STREAM)))
+		return type == SOCK_DGRAM	? ENDPOINT_DATAGRAM
+		       : type == SOCK_SEQPACKET ? ENDPOINT_SEQPACKET
+						: ENDPOINT_STREAM;
+	if ((family == AF_INET || family == AF_INET6) &&
+	    (protocol == PROTOCOL_TCP || (!protocol && type == SOCK_STREAM)))
 		return ENDPOINT_TCP;
 	return is_udp(family, type, protocol) ? ENDPOINT_DATAGRAM : ENDPOINT_OTHER;
 }
@@ -115,11 +119,13 @@ struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_th
  */
 bool brings_nothing(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd)
 {
-	static const char *const paths[] = {"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "anon_inode:[perf_event]", "[perf_event]"};
+	static const char *const paths[] = {
+		"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "anon_inode:[perf_event]", "[perf_event]"};
 	const char *path;
 	struct trace_file_id id;
 
-	if (trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) && (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode)))
+	if (trace_thread_file_id(s->analysis, thread->thread, (int)fd, &id) &&
+	    (S_ISREG(id.mode) || S_ISDIR(id.mode) || S_ISBLK(id.mode)))
 		return true;
 	path = trace_thread_file(s->analysis, thread->thread, (int)fd);
 	for (size_t i = 0; path && i < sizeof(paths) / sizeof(paths[0]); i++)
@@ -172,12 +178,14 @@ static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, c
 
 static struct endpoint *listener_here(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
-	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net, endpoint->ends.local_port, false);
+	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net,
+						       endpoint->ends.local_port, false);
 }
 
 struct endpoint *listener_there(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
-	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net, endpoint->ends.remote_port, true);
+	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net,
+						       endpoint->ends.remote_port, true);
 }
 
 /*
@@ -196,7 +204,8 @@ static void link_ends(struct endpoint *one, struct endpoint *two)
 	two->peer = one;
 }
 
-void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct servers_process *owner, bool is_new)
+void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct servers_process *owner,
+		    bool is_new)
 {
 	struct endpoint *endpoint = endpoint_get(s, ends->ino, ends->family, ends->type, (uint16_t)ends->protocol);
 
@@ -240,14 +249,16 @@ struct channel *channel_in(struct endpoint *endpoint)
 
 struct channel *channel_out(struct endpoint *endpoint)
 {
-	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel : NULL;
+	return endpoint && endpoint->kind != ENDPOINT_DATAGRAM && endpoint->kind != ENDPOINT_OTHER ? &endpoint->channel
+												   : NULL;
 }
 
 /* ---- roles ---- */
 
 static bool is_stream(const struct endpoint *endpoint)
 {
-	return endpoint->kind == ENDPOINT_STREAM || endpoint->kind == ENDPOINT_SEQPACKET || endpoint->kind == ENDPOINT_TCP;
+	return endpoint->kind == ENDPOINT_STREAM || endpoint->kind == ENDPOINT_SEQPACKET ||
+	       endpoint->kind == ENDPOINT_TCP;
 }
 
 bool is_queue(const struct endpoint *endpoint)

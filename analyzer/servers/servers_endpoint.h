@@ -21,29 +21,25 @@ enum endpoint_kind {
 	ENDPOINT_PIPE,
 	ENDPOINT_OTHER
 };
-enum endpoint_role {
-	ROLE_UNKNOWN,
-	ROLE_SERVER,
-	ROLE_CLIENT
-};
+enum endpoint_role { ROLE_UNKNOWN, ROLE_SERVER, ROLE_CLIENT };
 
 struct endpoint {
 	uint64_t key; /* in servers_endpoints.by_key */
 	uint64_t ino;
-	uint8_t kind;	/* enum endpoint_kind */
-	uint8_t role;	/* enum endpoint_role */
-	bool is_new;	/* made during the trace */
-	bool is_old;	/* a pipe that was open at the start */
-	bool guessed;	/* the role comes from the first transfer on a connection older than the trace */
-	bool accepted;	/* accepted by a server, not one of a pair */
+	uint8_t kind;  /* enum endpoint_kind */
+	uint8_t role;  /* enum endpoint_role */
+	bool is_new;   /* made during the trace */
+	bool is_old;   /* a pipe that was open at the start */
+	bool guessed;  /* the role comes from the first transfer on a connection older than the trace */
+	bool accepted; /* accepted by a server, not one of a pair */
 	bool listening;
 	/*
 	 * in servers_endpoints.listeners, for good. A socket of another kind may have its inode
 	 * number by now.
 	 */
 	bool at_port;
-	bool shared;  /* several processes write to it, so it is a queue of messages, not a conversation */
-	bool signal;  /* not a pipe, but a futex word or eventfd at which its owner waits: servers_signal.c */
+	bool shared; /* several processes write to it, so it is a queue of messages, not a conversation */
+	bool signal; /* not a pipe, but a futex word or eventfd at which its owner waits: servers_signal.c */
 
 	/* servers_closed.c */
 	uint64_t closed_ns; /* 0: it is not closed */
@@ -51,10 +47,10 @@ struct endpoint {
 	bool retired;	    /* both ends are closed; it is in servers_closed.items */
 	bool pinned;	    /* used by sweep() only: a thread or packet refers to it */
 
-	struct tuple ends;		/* TCP */
-	struct endpoint *peer;		/* streams: the other end */
-	struct servers_process *owner;	/* the process that used it last; of a pipe: the reader */
-	struct servers_process *sender; /* the sender of the last request */
+	struct tuple ends;				   /* TCP */
+	struct endpoint *peer;				   /* streams: the other end */
+	struct servers_process *owner;			   /* the process that used it last; of a pipe: the reader */
+	struct servers_process *sender;			   /* the sender of the last request */
 	const struct servers_process *last_from, *last_to; /* the last pair given to pair_sent() */
 
 	/* the list of requests that came in here and are still alive, newest first */
@@ -100,7 +96,8 @@ struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_th
 /** brings_nothing() - true if no process can send through @fd */
 bool brings_nothing(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd);
 /** endpoint_learn() - an event contains both addresses of a socket, its state and its peer */
-void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct servers_process *owner, bool is_new);
+void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct servers_process *owner,
+		    bool is_new);
 /**
  * listener_there() - the socket that listens, or listened, at the port of the other end; NULL: not
  * known

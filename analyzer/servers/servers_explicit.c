@@ -26,7 +26,7 @@ struct naming {
 	struct servers_thread *thread; /* the thread that works on it; NULL: none */
 	struct set *others;	       /* the other requests that the thread worked on when it began this one */
 	struct naming *next_same_hash;
-	struct naming *next, *prev;    /* in the list of the process */
+	struct naming *next, *prev; /* in the list of the process */
 };
 
 struct naming_row {
@@ -39,7 +39,8 @@ static uint64_t naming_key(const struct servers_process *process, string_id name
 	return hash_u64(hash_u64(hash_u64((uintptr_t)process) ^ name) ^ id) | 1;
 }
 
-static struct naming **naming_find(struct servers_explicit *explicit, const struct servers_process *process, string_id name, uint64_t id)
+static struct naming **naming_find(struct servers_explicit *explicit, const struct servers_process *process,
+				   string_id name, uint64_t id)
 {
 	struct naming_row *row = table_find(&explicit->namings, sizeof(*row), naming_key(process, name, id));
 	struct naming **at = row ? &row->first : NULL;

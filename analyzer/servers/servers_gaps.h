@@ -12,16 +12,16 @@ struct trace_event;
 struct trace_gap;
 
 struct servers_gaps {
-	uint64_t until_ns;   /* 0: not in a gap; else the gap ends before this time */
-	uint64_t next_ns;    /* the beginning of the next gap in the kernel's events; UINT64_MAX: none */
+	uint64_t until_ns; /* 0: not in a gap; else the gap ends before this time */
+	uint64_t next_ns;  /* the beginning of the next gap in the kernel's events; UINT64_MAX: none */
 	uint64_t next_end_ns;
-	size_t next;	     /* the index of the gap after that */
+	size_t next;	       /* the index of the gap after that */
 	uint64_t next_user_ns; /* the beginning of the next gap in a program's events; UINT64_MAX: none */
 	size_t next_user;      /* the index of the next known gap in a program's events, */
 	size_t next_late;      /* and of the next late gap */
 	/* the needed event types that are recorded now; valid once @masked */
 	uint64_t recorded[TRACE_MASK_WORDS];
-	bool masked;			     /* a trace_mask has come */
+	bool masked; /* a trace_mask has come */
 };
 
 void gaps_prepare(struct trace_servers *s);

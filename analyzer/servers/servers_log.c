@@ -121,7 +121,8 @@ void log_set(struct trace_servers *s, struct servers_thread *thread)
 	if (thread->charged.cpu == thread->call.enter.cpu && last <= thread->call.enter_ns)
 		log_put(s, thread, thread->call.enter_ns, thread->call.enter.cpu, LOG_SAME);
 	else
-		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread), LOG_SAME);
+		log_put(s, thread, trace_analysis_now(s->analysis), trace_thread_cpu_ns(s->analysis, thread->thread),
+			LOG_SAME);
 }
 
 /* Release the references of all runs of equal sets that begin at entry @from or later. */
@@ -192,10 +193,10 @@ void log_interval(void *data, struct trace_analysis *analysis, const struct trac
 	struct servers_thread *thread = servers_find_thread(&s->threads, interval->thread);
 	uint64_t nr = thread && thread->log ? thread->log->nr : 0, oldest = nr ? log_oldest(thread) : 0;
 	struct server_cause cause = {.other = interval->other,
-			      .target = interval->target,
-			      .via = interval->via,
-			      .kind = (uint8_t)interval->kind,
-			      .idle = interval->idle};
+				     .target = interval->target,
+				     .via = interval->via,
+				     .kind = (uint8_t)interval->kind,
+				     .idle = interval->idle};
 
 	/* more than one entry if its set changed meanwhile */
 	for (uint64_t i = nr; i > oldest && log_at(thread, i - 1)->ns >= interval->from_ns; i--) {

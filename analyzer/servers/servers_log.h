@@ -15,13 +15,9 @@ struct trace_interval;
 struct servers_thread;
 struct set;
 
-enum log_state {
-	LOG_CPU,
-	LOG_QUEUED,
-	LOG_BLOCKED,
-	LOG_SAME
-};
-struct log_entry { /* the state from @ns on */
+enum log_state { LOG_CPU, LOG_QUEUED, LOG_BLOCKED, LOG_SAME };
+/* the state from @ns on */
+struct log_entry {
 	uint64_t ns;
 	uint64_t cpu_ns; /* the thread's CPU time until then */
 	struct set *set;
@@ -47,7 +43,8 @@ struct servers_logs {
  */
 void log_set(struct trace_servers *s, struct servers_thread *thread);
 /** log_put() - log a change of state; LOG_SAME: only the set changed */
-void log_put(struct trace_servers *s, struct servers_thread *thread, uint64_t ns, uint64_t cpu_ns, enum log_state state);
+void log_put(struct trace_servers *s, struct servers_thread *thread, uint64_t ns, uint64_t cpu_ns,
+	     enum log_state state);
 /**
  * log_correct_set() - the set of @thread since its last bill was wrong: its current set takes that
  * place

@@ -76,7 +76,7 @@ uint32_t origin_address(struct trace_servers *s, const struct endpoint *endpoint
 }
 
 uint32_t origin_link(struct trace_servers *s, uint32_t of, const struct servers_process *sender,
-			    const struct servers_process *receiver)
+		     const struct servers_process *receiver)
 {
 	struct origin origin;
 

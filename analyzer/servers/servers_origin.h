@@ -14,11 +14,7 @@ struct endpoint;
  * The place where a request came from first. A LINK is decided after the pass: data from a pipe is
  * a request only if the reader also sent data back.
  */
-enum origin_kind {
-	ORIGIN_PROCESS,
-	ORIGIN_ADDRESS,
-	ORIGIN_LINK
-};
+enum origin_kind { ORIGIN_PROCESS, ORIGIN_ADDRESS, ORIGIN_LINK };
 struct origin {
 	uint8_t kind;
 	/* PROCESS: servers_process.idx; ADDRESS: string_id; LINK: the origin of the data */

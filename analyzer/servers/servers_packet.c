@@ -226,7 +226,8 @@ void packet_sent(struct trace_servers *s, const struct trace_event *event)
 
 /* ---- time ---- */
 
-static void bill_requests(struct trace_servers *s, struct servers_process *owner, const struct set *set, uint32_t origin, uint64_t ns)
+static void bill_requests(struct trace_servers *s, struct servers_process *owner, const struct set *set,
+			  uint32_t origin, uint64_t ns)
 {
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		bill_receiving(s, owner, set->items[i]->origin, ns / set->nr + (i < ns % set->nr));
@@ -237,7 +238,9 @@ static void bill_requests(struct trace_servers *s, struct servers_process *owner
 static void charge(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
 	const struct packet *packet = &backlog->current;
-	struct servers_process *owner = backlog->target ? backlog->target->owner : backlog->in_packet ? packet->to : NULL;
+	struct servers_process *owner = backlog->target	     ? backlog->target->owner
+					: backlog->in_packet ? packet->to
+							     : NULL;
 
 	if (!ns)
 		return;
@@ -273,8 +276,9 @@ static void defer_connect(struct trace_servers *s, struct packet_backlog *backlo
 /* The end of a softirq was not recorded, so it ended earlier than it seemed. */
 static void return_excess(struct trace_servers *s, struct packet_backlog *backlog, uint64_t ns)
 {
-	uint64_t nothing = 0, *sums[] = {&backlog->pending_ns, &backlog->connect_ns, backlog->last_owner ? &backlog->last_owner->receiving : &nothing,
-					   &s->packets.unclaimed_ns};
+	uint64_t nothing = 0,
+		 *sums[] = {&backlog->pending_ns, &backlog->connect_ns,
+			    backlog->last_owner ? &backlog->last_owner->receiving : &nothing, &s->packets.unclaimed_ns};
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
 		uint64_t part = *sums[i] < ns ? *sums[i] : ns;
@@ -360,11 +364,13 @@ static void take_handed_over(struct trace_servers *s, struct packet_backlog *bac
 
 	packet_clear(&backlog->current);
 	for (uint32_t i = 0; i < s->packets.nr_backlogs && !other; i++)
-		if (&s->packets.backlogs[i] != backlog && receives_udp(&s->packets.backlogs[i]) && !s->packets.backlogs[i].is_ready)
+		if (&s->packets.backlogs[i] != backlog && receives_udp(&s->packets.backlogs[i]) &&
+		    !s->packets.backlogs[i].is_ready)
 			other = &s->packets.backlogs[i];
 	if (s->packets.nr_handed_over) {
 		backlog->current = s->packets.handed_over[0];
-		memmove(&s->packets.handed_over[0], &s->packets.handed_over[1], --s->packets.nr_handed_over * sizeof(s->packets.handed_over[0]));
+		memmove(&s->packets.handed_over[0], &s->packets.handed_over[1],
+			--s->packets.nr_handed_over * sizeof(s->packets.handed_over[0]));
 	} else if (other) {
 		backlog->current = other->current;
 		set_ref(backlog->current.set);
@@ -470,7 +476,8 @@ static void udp_arrives(struct trace_servers *s, struct packet_backlog *backlog,
 		range.thread = thread;
 		range.from_ino = packet->from_ino;
 		range.set = packet->set;
-		if (thread->call.role == CALL_SEND && thread->call.endpoint && thread->call.endpoint->ino == packet->from_ino) {
+		if (thread->call.role == CALL_SEND && thread->call.endpoint &&
+		    thread->call.endpoint->ino == packet->from_ino) {
 			thread->destination = target->ino;
 			request_prepare(s, thread, thread->call.endpoint);
 			range.set = thread->call.outgoing;
@@ -501,7 +508,8 @@ void packet_ready(struct trace_servers *s, const struct trace_event *event)
 			target->owner->deliveries++;
 			find_requests(s, backlog, target);
 		}
-		if (target && target->listening && backlog->connecting && backlog->connecting == backlog->current.thread) {
+		if (target && target->listening && backlog->connecting &&
+		    backlog->connecting == backlog->current.thread) {
 			charge(s, backlog, backlog->connect_ns);
 			backlog->connect_ns = 0;
 		}

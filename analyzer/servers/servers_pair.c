@@ -25,14 +25,16 @@ static const struct pair_row *pair_find(const struct servers_pairs *pairs, const
 	return table_find(&pairs->rows, sizeof(struct pair_row), pair_key(from, to));
 }
 
-bool pair_asked_first(const struct servers_pairs *pairs, const struct servers_process *one, const struct servers_process *other)
+bool pair_asked_first(const struct servers_pairs *pairs, const struct servers_process *one,
+		      const struct servers_process *other)
 {
 	const struct pair_row *there = pair_find(pairs, one, other), *back = pair_find(pairs, other, one);
 
 	return there && back && there->order < back->order;
 }
 
-bool pair_answered(const struct servers_pairs *pairs, const struct servers_process *client, const struct servers_process *server)
+bool pair_answered(const struct servers_pairs *pairs, const struct servers_process *client,
+		   const struct servers_process *server)
 {
 	const struct pair_row *there = pair_find(pairs, client, server), *back = pair_find(pairs, server, client);
 
@@ -44,8 +46,8 @@ bool pair_answered(const struct servers_pairs *pairs, const struct servers_proce
  * @from woke @to. The process that woke the other first is the client. It must wait for an answer
  * before it asks again, and no answer may come without a request.
  */
-static void check_turns(struct servers_pairs *pairs, struct pair_row *row, const struct servers_process *to, const struct servers_process *from,
-		       const struct endpoint *through)
+static void check_turns(struct servers_pairs *pairs, struct pair_row *row, const struct servers_process *to,
+			const struct servers_process *from, const struct endpoint *through)
 {
 	struct pair_row *back = table_find(&pairs->rows, sizeof(*back), pair_key(to, from));
 
@@ -60,7 +62,8 @@ static void check_turns(struct servers_pairs *pairs, struct pair_row *row, const
 	}
 }
 
-void pair_sent(struct trace_servers *s, struct servers_process *from, struct servers_process *to, const struct endpoint *through)
+void pair_sent(struct trace_servers *s, struct servers_process *from, struct servers_process *to,
+	       const struct endpoint *through)
 {
 	struct pair_row *row = table_add(&s->pairs.rows, sizeof(*row), pair_key(from, to));
 	const struct pair_row *there;

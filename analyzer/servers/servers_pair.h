@@ -21,12 +21,14 @@ struct servers_pairs {
 void pair_sent(struct trace_servers *s, struct servers_process *from, struct servers_process *to,
 	       const struct endpoint *through);
 /** pair_asked_first() - true if data went both ways, from @one to @other first */
-bool pair_asked_first(const struct servers_pairs *pairs, const struct servers_process *one, const struct servers_process *other);
+bool pair_asked_first(const struct servers_pairs *pairs, const struct servers_process *one,
+		      const struct servers_process *other);
 /**
  * pair_answered() - true if @server answered @client: data went both ways, and not only through one
  * pipe
  *
  * Many processes write to and read from one pipe alike.
  */
-bool pair_answered(const struct servers_pairs *pairs, const struct servers_process *client, const struct servers_process *server);
+bool pair_answered(const struct servers_pairs *pairs, const struct servers_process *client,
+		   const struct servers_process *server);
 #endif

@@ -16,15 +16,15 @@ struct servers_process {
 	struct recent_futexes locks; /* futexes at which its threads wait in turn: they are locks */
 	const struct trace_process *process;
 	uint32_t idx;
-	bool accepted;	    /* it served a connection that it had accepted, or a queue that others send to */
-	bool answered;	    /* it sent to a process that had sent to it first */
+	bool accepted; /* it served a connection that it had accepted, or a queue that others send to */
+	bool answered; /* it sent to a process that had sent to it first */
 	bool listens;
-	uint64_t stamp;	    /* request_sets.stamp when it was last counted as a client */
+	uint64_t stamp; /* request_sets.stamp when it was last counted as a client */
 
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */
 	uint64_t billed;	 /* exact and shared, of all bills */
-	uint64_t odd_ns_turn;		 /* number of bills; rotates which origin gets the odd ns */
+	uint64_t odd_ns_turn;	 /* number of bills; rotates which origin gets the odd ns */
 
 	/* servers_packet.c */
 	uint64_t receiving; /* softirq time in ns that received for its sockets */
@@ -36,7 +36,7 @@ struct servers_process {
 	struct naming *namings; /* the numbers of its requests */
 
 	/* servers_signal.c */
-	struct set *pending;			/* requests announced to it by a wakeup, and not answered */
+	struct set *pending; /* requests announced to it by a wakeup, and not answered */
 	/* it is in the list servers_signals.announced: @pending may not be empty */
 	bool announced;
 	struct servers_process *next_announced; /* in that list */

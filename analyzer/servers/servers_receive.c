@@ -35,7 +35,10 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 	op = ring_sending(sends); /* the oldest */
 	if (op)
 		request_receive(s, thread, endpoint,
-				&(struct range){.set = op->outgoing, .sender = op->user->process, .thread = op->user, .from_ino = sends->ino});
+				&(struct range){.set = op->outgoing,
+						.sender = op->user->process,
+						.thread = op->user,
+						.from_ino = sends->ino});
 	return op;
 }
 
@@ -60,8 +63,8 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 		channel->received = to;
 }
 
-void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct servers_thread *thread,
-		     uint64_t amount, uint32_t position)
+void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+		     struct servers_thread *thread, uint64_t amount, uint32_t position)
 {
 	uint64_t to, begin;
 	bool all = thread->call.bytes_asked && amount < thread->call.bytes_asked;

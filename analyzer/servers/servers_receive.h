@@ -14,8 +14,8 @@ struct channel;
  * sender
  * @position: TCP: the sequence number after them
  */
-void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel, struct servers_thread *thread,
-		     uint64_t amount, uint32_t position);
+void channel_receive(struct trace_servers *s, struct endpoint *endpoint, struct channel *channel,
+		     struct servers_thread *thread, uint64_t amount, uint32_t position);
 /** receive_unknown() - data came in, but its sender is not known */
 void receive_unknown(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint);
 #endif

@@ -39,7 +39,7 @@
  * it.
  */
 #define MAX_CARRIED 256u
-#define MAX_OPEN  64u /* unanswered requests of one connection; if there are more, it never answers */
+#define MAX_OPEN    64u /* unanswered requests of one connection; if there are more, it never answers */
 
 /* ---- requests come in ---- */
 
@@ -63,7 +63,8 @@ static void endpoint_enter(struct endpoint *endpoint, struct server_request *req
 }
 
 static struct server_request *request_new(struct trace_servers *s, struct endpoint *endpoint, uint32_t origin,
-				   struct servers_process *sender, struct server_request *parent, uint64_t from_ino)
+					  struct servers_process *sender, struct server_request *parent,
+					  uint64_t from_ino)
 {
 	struct server_request *request = malloc(sizeof(*request) + sizeof(request->only.items[0]));
 
@@ -88,7 +89,8 @@ static struct server_request *request_new(struct trace_servers *s, struct endpoi
  * Find an open request that this data continues. A request on a stream may have several pieces; a
  * message is always a request of its own.
  */
-static struct server_request *request_continued(const struct endpoint *endpoint, uint32_t origin, const struct server_request *parent)
+static struct server_request *request_continued(const struct endpoint *endpoint, uint32_t origin,
+						const struct server_request *parent)
 {
 	if ((endpoint->kind != ENDPOINT_STREAM && endpoint->kind != ENDPOINT_TCP) || endpoint->shared)
 		return NULL;
@@ -101,8 +103,9 @@ static struct server_request *request_continued(const struct endpoint *endpoint,
 	return NULL;
 }
 
-static struct server_request *request_open(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
-				    uint32_t origin, struct servers_process *sender, struct server_request *parent, uint64_t from_ino)
+static struct server_request *request_open(struct trace_servers *s, struct servers_thread *thread,
+					   struct endpoint *endpoint, uint32_t origin, struct servers_process *sender,
+					   struct server_request *parent, uint64_t from_ino)
 {
 	struct server_request *request;
 
@@ -136,7 +139,8 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
  * parent's set, reports to its parent. If each such message were a request, each child would add
  * one, and children created later would inherit them all: their number would double each time.
  */
-static bool continues_own_request(struct trace_servers *s, struct servers_thread *thread, struct server_request *carried)
+static bool continues_own_request(struct trace_servers *s, struct servers_thread *thread,
+				  struct server_request *carried)
 {
 	if (!carried || carried->replied || !set_has(thread->set, carried))
 		return false;
@@ -154,8 +158,8 @@ static void open_all(struct trace_servers *s, struct servers_thread *thread, str
 
 		if (continues_own_request(s, thread, parent))
 			continue;
-		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender, parent,
-				       from_ino);
+		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender,
+				       parent, from_ino);
 		if (request && counted)
 			count_request(s, thread->process, request);
 	}
@@ -206,7 +210,8 @@ static bool is_answer(struct trace_servers *s, const struct servers_thread *thre
 	return pair_asked_first(&s->pairs, thread->process, sender);
 }
 
-void request_receive(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, const struct range *range)
+void request_receive(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		     const struct range *range)
 {
 	struct servers_process *sender = range->sender;
 	bool restored;
@@ -275,10 +280,12 @@ void request_accept(struct trace_servers *s, struct servers_thread *thread, stru
 
 /* ---- requests are answered ---- */
 
-static bool is_answered_at(const struct server_request *request, const struct servers_thread *thread, const struct endpoint *endpoint)
+static bool is_answered_at(const struct server_request *request, const struct servers_thread *thread,
+			   const struct endpoint *endpoint)
 {
 	if (endpoint->kind == ENDPOINT_PIPE)
-		return request->endpoint->kind == ENDPOINT_PIPE && endpoint->owner && endpoint->owner == request->sender;
+		return request->endpoint->kind == ENDPOINT_PIPE && endpoint->owner &&
+		       endpoint->owner == request->sender;
 	if (request->endpoint != endpoint)
 		return false;
 	return endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination || !request->peer_ino ||
@@ -291,7 +298,8 @@ static bool has_many_requests(const struct endpoint *endpoint)
 {
 	uint32_t nr = 0;
 
-	for (const struct server_request *request = endpoint->requests; request && nr <= FEW_REQUESTS; request = request->next)
+	for (const struct server_request *request = endpoint->requests; request && nr <= FEW_REQUESTS;
+	     request = request->next)
 		nr++;
 	return nr > FEW_REQUESTS;
 }
@@ -300,7 +308,8 @@ static bool has_many_requests(const struct endpoint *endpoint)
  * Find the only request that came in at @endpoint and that data sent there answers, in whichever
  * set it is. Returns NULL if there is none, or if *@ret_several.
  */
-static struct server_request *only_answered(const struct servers_thread *thread, const struct endpoint *endpoint, bool replied, bool *ret_several)
+static struct server_request *only_answered(const struct servers_thread *thread, const struct endpoint *endpoint,
+					    bool replied, bool *ret_several)
 {
 	struct server_request *only = NULL;
 
@@ -314,8 +323,8 @@ static struct server_request *only_answered(const struct servers_thread *thread,
 }
 
 /* Few requests of a large set came in at one endpoint: search those of the endpoint first. */
-static struct server_request *find_answered(const struct set *set, const struct servers_thread *thread, const struct endpoint *endpoint,
-				     bool replied)
+static struct server_request *find_answered(const struct set *set, const struct servers_thread *thread,
+					    const struct endpoint *endpoint, bool replied)
 {
 	struct server_request *only;
 	bool several = true;
@@ -359,8 +368,9 @@ static struct server_request *find_mistaken(const struct set *set, const struct 
 
 		if (request->replied || !request->sender || !request->peer_ino)
 			continue;
-		if (endpoint->kind == ENDPOINT_PIPE ? request->endpoint->kind == ENDPOINT_PIPE && request->sender != endpoint->owner
-						    : request->endpoint == endpoint && request->peer_ino != other_ino)
+		if (endpoint->kind == ENDPOINT_PIPE
+			    ? request->endpoint->kind == ENDPOINT_PIPE && request->sender != endpoint->owner
+			    : request->endpoint == endpoint && request->peer_ino != other_ino)
 			return request;
 	}
 	return NULL;
@@ -373,14 +383,16 @@ static struct server_request *find_mistaken(const struct set *set, const struct 
  * in the opposite order. If an answer goes to a sender with a message that still seems to be in the
  * queue, then that message came out, and the one that seemed to come out is still in the queue.
  */
-static struct server_request *correct_order(struct trace_servers *s, struct servers_thread *thread, struct endpoint *answered)
+static struct server_request *correct_order(struct trace_servers *s, struct servers_thread *thread,
+					    struct endpoint *answered)
 {
 	struct server_request *mistaken = find_mistaken(thread->set, answered, thread->destination);
 	struct endpoint *endpoint = mistaken ? mistaken->endpoint : NULL; /* the queue */
-	struct range *queued = !mistaken				       ? NULL
-			      : answered->kind == ENDPOINT_PIPE ? channel_unsure_of(&endpoint->channel, answered->owner)
-			      : thread->destination		? channel_message_of(&endpoint->channel, thread->destination)
-								: NULL;
+	struct range *queued = !mistaken ? NULL
+			       : answered->kind == ENDPOINT_PIPE
+				       ? channel_unsure_of(&endpoint->channel, answered->owner)
+			       : thread->destination ? channel_message_of(&endpoint->channel, thread->destination)
+						     : NULL;
 	struct range received;
 	struct bill *bill;
 
@@ -414,7 +426,8 @@ static void resume_connected(struct trace_servers *s, struct servers_thread *thr
 {
 	struct set *resumed = NULL;
 
-	if (thread->set || endpoint->kind != ENDPOINT_TCP || endpoint->role != ROLE_CLIENT || endpoint->channel.has_position || !endpoint->connect_set)
+	if (thread->set || endpoint->kind != ENDPOINT_TCP || endpoint->role != ROLE_CLIENT ||
+	    endpoint->channel.has_position || !endpoint->connect_set)
 		return;
 	set_put_all(&s->sets, &resumed, endpoint->connect_set);
 	if (resumed)
@@ -427,7 +440,8 @@ static void resume_connected(struct trace_servers *s, struct servers_thread *thr
  * waiting. If this thread has answered that client before (@again), only a request with data
  * counts, not an accepted connection.
  */
-static struct server_request *taken_without_wait(const struct servers_thread *thread, const struct endpoint *endpoint, const struct server_request *again)
+static struct server_request *taken_without_wait(const struct servers_thread *thread, const struct endpoint *endpoint,
+						 const struct server_request *again)
 {
 	if ((set_any_unanswered(thread->set) && !thread->tentative) || endpoint->role != ROLE_SERVER || !endpoint->open)
 		return NULL;
@@ -448,7 +462,8 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 		attribute_to_answer(s, thread, answer = taken_without_wait(thread, endpoint, again));
 	else if (answer && thread->tentative)
 		attribute_to_answer(s, thread, answer);
-	else if (!answer && endpoint->signal && !set_any_unanswered(thread->set) && (answer = find_answered(thread->process->pending, thread, endpoint, false)))
+	else if (!answer && endpoint->signal && !set_any_unanswered(thread->set) &&
+		 (answer = find_answered(thread->process->pending, thread, endpoint, false)))
 		attribute_to_answer(s, thread, answer);
 	thread->call.answer = answer;
 	set_assign(&thread->call.outgoing, NULL);
@@ -466,7 +481,8 @@ void request_prepare_queued(struct trace_servers *s, struct servers_thread *thre
 		answer = find_answered(thread->ring.arrived, thread, endpoint, false);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true);
-	for (uint32_t i = 0; !answer && !again && endpoint->role == ROLE_SERVER && endpoint->open && i < endpoint->open->nr; i++)
+	for (uint32_t i = 0;
+	     !answer && !again && endpoint->role == ROLE_SERVER && endpoint->open && i < endpoint->open->nr; i++)
 		if (endpoint->open->items[i]->counted || i + 1 == endpoint->open->nr)
 			answer = endpoint->open->items[i]; /* the first with data, not only accepted */
 	thread->call.answer = answer;

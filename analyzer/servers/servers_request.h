@@ -12,7 +12,8 @@ struct range;
  * request_receive() - @thread received data through @endpoint
  * @range: the data with its sender; @range->sender NULL: not known
  */
-void request_receive(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, const struct range *range);
+void request_receive(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		     const struct range *range);
 /** request_accept() - @thread accepted @endpoint */
 void request_accept(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint);
 /**

@@ -117,7 +117,8 @@ static int by_softirq(const void *left, const void *right)
 
 	if (l->softirq_ns != r->softirq_ns)
 		return l->softirq_ns > r->softirq_ns ? -1 : 1;
-	return !l->process || !r->process ? !l->process - !r->process : (int)trace_process_pid(l->process) - (int)trace_process_pid(r->process);
+	return !l->process || !r->process ? !l->process - !r->process
+					  : (int)trace_process_pid(l->process) - (int)trace_process_pid(r->process);
 }
 
 static void receivers_finish(struct trace_servers *s)
@@ -130,9 +131,10 @@ static void receivers_finish(struct trace_servers *s)
 	}
 	for (uint32_t i = 0; i < s->processes.nr; i++)
 		if (s->processes.by_idx[i]->receiving)
-			s->results.receivers[s->results.nr_receivers++] = (struct trace_receiver){.process = s->processes.by_idx[i]->process,
-										  .softirq_ns = s->processes.by_idx[i]->receiving,
-										  .deliveries = s->processes.by_idx[i]->deliveries};
+			s->results.receivers[s->results.nr_receivers++] =
+				(struct trace_receiver){.process = s->processes.by_idx[i]->process,
+							.softirq_ns = s->processes.by_idx[i]->receiving,
+							.deliveries = s->processes.by_idx[i]->deliveries};
 	if (s->packets.unclaimed_ns)
 		s->results.receivers[s->results.nr_receivers++].softirq_ns = s->packets.unclaimed_ns;
 	if (!sort_rows(s->results.receivers, s->results.nr_receivers, sizeof(*s->results.receivers), by_softirq))
@@ -166,7 +168,8 @@ static void finish(struct trace_servers *s)
 	}
 	waits_finish(s);
 	receivers_finish(s);
-	if (s->strings.failed || (!s->failed && !sort_rows(s->results.servers, s->results.nr_servers, sizeof(*s->results.servers), by_server)))
+	if (s->strings.failed || (!s->failed && !sort_rows(s->results.servers, s->results.nr_servers,
+							   sizeof(*s->results.servers), by_server)))
 		s->failed = -ENOMEM;
 }
 
@@ -203,7 +206,8 @@ const struct trace_server_wait *trace_get_server_wait(struct trace_servers *s, s
 	return idx < trace_nr_server_waits(s) ? &s->waits.results[idx] : NULL;
 }
 
-static int server_verify(const struct trace_servers *s, const struct trace_server *server, struct trace_error *ret_error)
+static int server_verify(const struct trace_servers *s, const struct trace_server *server,
+			 struct trace_error *ret_error)
 {
 	struct trace_figures *f = trace_process_figures(s->analysis, server->process);
 	uint64_t exact = 0, shared = 0, cpu_ns;

@@ -35,7 +35,8 @@ static void prepare(struct trace_servers *s, struct ring_op *op)
 void ring_submit(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_submit *submit = event->payload;
-	struct servers_thread *thread = servers_current_thread(s, event), *user = thread ? ring_user_of(s, thread) : NULL;
+	struct servers_thread *thread = servers_current_thread(s, event),
+			      *user = thread ? ring_user_of(s, thread) : NULL;
 	unsigned int purpose = ring_opcode_purpose(submit->opcode);
 	bool has_fd = (purpose & (SENDS | RECEIVES)) || submit->opcode == OP_CONNECT || submit->opcode == OP_ACCEPT;
 	bool fixed = submit->flags & URING_FIXED_FILE;
@@ -46,7 +47,8 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	if (thread && !thread->call.role)
 		call_recover(s, thread);
 	if (user && has_fd)
-		endpoint = fixed ? ring_slot_find(s, user, (uint32_t)submit->fd) : endpoint_of_fd(s, user, (uint64_t)submit->fd);
+		endpoint = fixed ? ring_slot_find(s, user, (uint32_t)submit->fd)
+				 : endpoint_of_fd(s, user, (uint64_t)submit->fd);
 	if (user && submit->seen && !user->ring.several)
 		ring_taken(s, user, submit->seen);
 	/* Reading a file brings back what it was read for. */
@@ -82,12 +84,17 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 
 static bool is_of_call(const struct servers_thread *thread, const struct endpoint *endpoint)
 {
-	return (thread->call.role == CALL_SEND || thread->call.role == CALL_RECEIVE || thread->call.role == CALL_SPLICE) && thread->call.endpoint == endpoint;
+	return (thread->call.role == CALL_SEND || thread->call.role == CALL_RECEIVE ||
+		thread->call.role == CALL_SPLICE) &&
+	       thread->call.endpoint == endpoint;
 }
 
-bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, int64_t ret, uint32_t position)
+bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, int64_t ret,
+		uint32_t position)
 {
-	struct ring_op *op = s->rings.ops.used && !is_of_call(thread, endpoint) ? ring_op_of(ring_user_of(s, thread), endpoint, SENDS) : NULL;
+	struct ring_op *op = s->rings.ops.used && !is_of_call(thread, endpoint)
+				     ? ring_op_of(ring_user_of(s, thread), endpoint, SENDS)
+				     : NULL;
 	struct servers_thread *user = op ? op->user : NULL;
 	struct endpoint *before;
 	struct set *outgoing;
@@ -106,7 +113,8 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	user->call.outgoing = op->outgoing;
 	user->call.answer = op->answer;
 	if (channel_out(endpoint))
-		channel_send(s, channel_out(endpoint), user, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)ret, position);
+		channel_send(s, channel_out(endpoint), user, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)ret,
+			     position);
 	request_send(s, user, endpoint);
 	if (endpoint->role == ROLE_CLIENT && !op->answer) {
 		set_assign(&endpoint->awaiting, op->set);
@@ -124,8 +132,8 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	return true;
 }
 
-bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, struct channel *channel, int64_t amount,
-		   uint32_t position)
+bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		   struct channel *channel, int64_t amount, uint32_t position)
 {
 	struct servers_thread *user = is_of_call(thread, endpoint) ? NULL : ring_user_of(s, thread);
 	struct ring_op *op = user && s->rings.ops.used ? ring_op_of(user, endpoint, RECEIVES) : NULL;
@@ -195,7 +203,8 @@ static void pipe_transfer(struct trace_servers *s, struct servers_thread *thread
 void ring_complete(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_complete *complete = event->payload;
-	struct servers_thread *thread = trace_cpu_interrupt(s->analysis, event->cpu) ? NULL : servers_current_thread(s, event);
+	struct servers_thread *thread = trace_cpu_interrupt(s->analysis, event->cpu) ? NULL
+										     : servers_current_thread(s, event);
 	struct ring_op *op = complete->req ? ring_op_find(&s->rings, complete->req) : NULL;
 	struct endpoint *made = thread ? thread->ring.made : NULL;
 	struct servers_thread *user;
@@ -253,7 +262,8 @@ void ring_file(struct trace_servers *s, const struct trace_event *event)
 void ring_open(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_open *open = event->payload;
-	struct servers_thread *thread = S_ISSOCK(open->mode) ? servers_current_thread(s, event) : NULL, *user = thread ? ring_user_of(s, thread) : NULL;
+	struct servers_thread *thread = S_ISSOCK(open->mode) ? servers_current_thread(s, event) : NULL,
+			      *user = thread ? ring_user_of(s, thread) : NULL;
 
 	if (user)
 		ring_slot_learn(s, user, open->slot, open->ino);
@@ -263,7 +273,8 @@ bool ring_datagram(struct trace_servers *s, struct servers_thread *thread, uint6
 {
 	struct ring_op *op = thread->call.role == CALL_RING ? thread->ring.submitting : NULL;
 
-	if (!op || !(ring_opcode_purpose(op->opcode) & SENDS) || !op->endpoint || op->endpoint->kind != ENDPOINT_DATAGRAM)
+	if (!op || !(ring_opcode_purpose(op->opcode) & SENDS) || !op->endpoint ||
+	    op->endpoint->kind != ENDPOINT_DATAGRAM)
 		return false;
 	thread->destination = destination;
 	prepare(s, op);

@@ -16,14 +16,15 @@ void ring_complete(struct trace_servers *s, const struct trace_event *event);
 void ring_file(struct trace_servers *s, const struct trace_event *event);
 void ring_open(struct trace_servers *s, const struct trace_event *event);
 /** ring_sends() - a send in the context of @thread; returns true if a ring operation sent it */
-bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, int64_t ret, uint32_t position);
+bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, int64_t ret,
+		uint32_t position);
 /**
  * ring_receives() - the same for a receive
  * @amount: bytes or messages
  * @channel: channel_in(@endpoint)
  */
-bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint, struct channel *channel,
-		   int64_t amount, uint32_t position);
+bool ring_receives(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		   struct channel *channel, int64_t amount, uint32_t position);
 /**
  * ring_datagram() - @thread puts a message into the queue of the socket @destination
  *

@@ -43,7 +43,8 @@ static const uint8_t purposes[64] = {
 	[61] = SENDS,	 /* WRITEV_FIXED */
 };
 
-struct slot_row { /* the socket that is a registered file */
+/* the socket that is a registered file */
+struct slot_row {
 	uint64_t key;
 	uint64_t ino;
 };
@@ -134,7 +135,8 @@ void ring_op_free(struct servers_rings *rings, struct ring_op *op)
 	free(op);
 }
 
-struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct servers_thread *user, struct endpoint *endpoint, uint32_t slot, uint32_t opcode)
+struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct servers_thread *user,
+			    struct endpoint *endpoint, uint32_t slot, uint32_t opcode)
 {
 	struct ring_op *op = ring_op_find(&s->rings, req);
 	struct servers_row *row;

@@ -49,8 +49,8 @@ struct servers_rings {
 
 /** ring_opcode_purpose() - a mask of SENDS, RECEIVES and WAITS */
 unsigned int ring_opcode_purpose(uint32_t opcode);
-struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct servers_thread *user, struct endpoint *endpoint,
-			    uint32_t slot, uint32_t opcode);
+struct ring_op *ring_op_new(struct trace_servers *s, uint64_t req, struct servers_thread *user,
+			    struct endpoint *endpoint, uint32_t slot, uint32_t opcode);
 struct ring_op *ring_op_find(const struct servers_rings *rings, uint64_t req);
 void ring_op_free(struct servers_rings *rings, struct ring_op *op);
 /** ring_op_move() - move @op into the list of @endpoint */

@@ -71,7 +71,8 @@ struct servers_thread *ring_user_of(struct trace_servers *s, struct servers_thre
 
 /* ---- the user's set ---- */
 
-static void bill_for_set(struct trace_servers *s, struct servers_thread *user, struct set *set, const struct cpu_time *until)
+static void bill_for_set(struct trace_servers *s, struct servers_thread *user, struct set *set,
+			 const struct cpu_time *until)
 {
 	struct set *before = set_ref(user->set);
 
@@ -92,7 +93,8 @@ static void bill_for_set(struct trace_servers *s, struct servers_thread *user, s
  */
 static void bill_until_submission(struct trace_servers *s, struct servers_thread *user, const struct cpu_time *until)
 {
-	struct set *answered = set_ref(user->ring.answered), *before = set_ref(user->ring.answered), *meanwhile = set_ref(user->ring.answered);
+	struct set *answered = set_ref(user->ring.answered), *before = set_ref(user->ring.answered),
+		   *meanwhile = set_ref(user->ring.answered);
 
 	set_keep(&s->sets, &before, user->set);
 	set_keep(&s->sets, &meanwhile, user->ring.arrived);
@@ -178,7 +180,8 @@ static bool is_taken(const struct server_request *request, const void *data)
 
 	if (request->ring_user == results->user && request->position_follows)
 		return false;
-	return request->ring_user != results->user || !request->ring_position || (int32_t)(results->seen - request->ring_position) >= 0;
+	return request->ring_user != results->user || !request->ring_position ||
+	       (int32_t)(results->seen - request->ring_position) >= 0;
 }
 
 static bool is_not_taken(const struct server_request *request, const void *data)

@@ -39,7 +39,8 @@ void ring_taken(struct trace_servers *s, struct servers_thread *user, uint32_t s
  * ring_bill_worker() - bill a worker's time since its last bill to @set. Does nothing for other
  * threads.
  */
-void ring_bill_worker(struct trace_servers *s, struct servers_thread *worker, const struct ring_op *op, struct set *set);
+void ring_bill_worker(struct trace_servers *s, struct servers_thread *worker, const struct ring_op *op,
+		      struct set *set);
 /** ring_bill_user() - bill a user that makes no call to submit */
 void ring_bill_user(struct trace_servers *s, struct servers_thread *user);
 /** ring_enter() - at the entry of io_uring_enter(), with the known arguments */

@@ -20,15 +20,16 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 		sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
 	if (sw->prev_state && thread->call.role == CALL_RING)
 		ring_sleeps(s, thread);
-	else if (!sw->prev_state || (thread->call.role != CALL_RECEIVE && thread->call.role != CALL_POLL && (thread->call.role != CALL_FUTEX || thread->call.lock)))
+	else if (!sw->prev_state || (thread->call.role != CALL_RECEIVE && thread->call.role != CALL_POLL &&
+				     (thread->call.role != CALL_FUTEX || thread->call.lock)))
 		return;
 	thread->call.slept = true;
 	thread->sleep.from_ns = event->ts_ns;
 	if (thread->call.role != CALL_FUTEX)
 		thread->sleep.last_ns = event->ts_ns;
 	thread->sleep.to_ns = 0;
-	if (thread->call.role == CALL_RECEIVE && thread->set && thread->call.endpoint && thread->call.endpoint->role == ROLE_SERVER &&
-	    !has_request_from(thread->set, thread->call.endpoint))
+	if (thread->call.role == CALL_RECEIVE && thread->set && thread->call.endpoint &&
+	    thread->call.endpoint->role == ROLE_SERVER && !has_request_from(thread->set, thread->call.endpoint))
 		thread->call.idle_read = true;
 }
 
@@ -37,7 +38,9 @@ void sched_on_switch(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sched_switch *sw = event->payload;
 	const struct trace_thread *previous = trace_thread_on_cpu(s->analysis, event->cpu),
 				  *next = trace_find_thread(s->analysis, sw->next_tid);
-	struct servers_thread *thread = previous && trace_thread_tid(previous) == sw->prev_tid ? servers_touch_thread(s, previous) : NULL;
+	struct servers_thread *thread = previous && trace_thread_tid(previous) == sw->prev_tid
+						? servers_touch_thread(s, previous)
+						: NULL;
 
 	if (thread)
 		leave_cpu(s, event, thread);
@@ -53,7 +56,8 @@ static bool receives_job(const struct servers_thread *thread)
 {
 	switch (thread->call.role) {
 	case CALL_FUTEX:
-		return !thread->call.lock && (!thread->call.futex || !set_any_unanswered(thread->set) || futexes_have(&thread->waited_idle, thread->call.futex));
+		return !thread->call.lock && (!thread->call.futex || !set_any_unanswered(thread->set) ||
+					      futexes_have(&thread->waited_idle, thread->call.futex));
 	case CALL_POLL:
 		return !thread->set;
 	case CALL_RECEIVE:
@@ -124,8 +128,9 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	struct servers_thread *known = parent ? servers_find_thread(&s->threads, parent) : NULL;
 	struct thread_birth *birth;
 
-	birth = known && (known->set || known->ring.used || known->call.role == CALL_MAKE || known->log) ? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)
-										     : table_find(&s->threads.births, sizeof(*birth), fork->tid + 1ull);
+	birth = known && (known->set || known->ring.used || known->call.role == CALL_MAKE || known->log)
+			? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)
+			: table_find(&s->threads.births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth)
 		return;
 	/* a ring's worker is made for more than one request */

@@ -250,7 +250,8 @@ static uint32_t set_compact(struct set *set, uint32_t first, request_fn drop, co
  * Make a set of the @kept requests that stay; @old has other references. Returns NULL if out of
  * memory.
  */
-static struct set *set_kept(struct request_sets *sets, const struct set *old, uint32_t first, uint32_t kept, request_fn drop, const void *data)
+static struct set *set_kept(struct request_sets *sets, const struct set *old, uint32_t first, uint32_t kept,
+			    request_fn drop, const void *data)
 {
 	struct set *set = kept > 1 ? set_new(sets, kept) : NULL;
 
@@ -269,7 +270,8 @@ static struct set *set_kept(struct request_sets *sets, const struct set *old, ui
 }
 
 /* @first is the index of the first request that is removed. */
-static void set_filter_from(struct request_sets *sets, struct set **place, uint32_t first, request_fn drop, const void *data)
+static void set_filter_from(struct request_sets *sets, struct set **place, uint32_t first, request_fn drop,
+			    const void *data)
 {
 	struct set *old = *place;
 	uint32_t kept = first;
@@ -286,7 +288,8 @@ static void set_filter_from(struct request_sets *sets, struct set **place, uint3
  * Inline, as is a @drop known at compile time: in most calls no request of a set of thousands is
  * removed.
  */
-static inline __attribute__((always_inline)) void set_filter_inline(struct request_sets *sets, struct set **place, request_fn drop, const void *data)
+static inline __attribute__((always_inline)) void set_filter_inline(struct request_sets *sets, struct set **place,
+								    request_fn drop, const void *data)
 {
 	const struct set *set = *place;
 

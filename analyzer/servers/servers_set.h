@@ -27,7 +27,7 @@ struct set {
 	uint32_t nr;
 	/* request_sets.replies + 1 when none of the requests was answered; 0: not known */
 	uint64_t unreplied;
-	bool all_counted;   /* each of them has server_request.counted; false: not known */
+	bool all_counted; /* each of them has server_request.counted; false: not known */
 	struct server_request *items[];
 };
 
@@ -38,19 +38,19 @@ struct set {
 struct server_request {
 	uint32_t refs;
 	uint32_t origin;
-	struct servers_process *sender;	      /* NULL: another host */
-	struct server_request *parent;	      /* the request that the sender worked on; holds a reference */
-	struct endpoint *endpoint;	      /* where it came in */
-	struct server_request *next, **link;  /* in endpoint.requests */
-	uint64_t peer_ino;		      /* datagrams: the socket that sent it */
-	struct servers_thread *ring_user;     /* the thread with the ring that announced it last */
-	uint32_t ring_position;		      /* the position of that result in the ring; 0: not known */
-	bool position_follows;		      /* the event with the position has not come yet */
+	struct servers_process *sender;	     /* NULL: another host */
+	struct server_request *parent;	     /* the request that the sender worked on; holds a reference */
+	struct endpoint *endpoint;	     /* where it came in */
+	struct server_request *next, **link; /* in endpoint.requests */
+	uint64_t peer_ino;		     /* datagrams: the socket that sent it */
+	struct servers_thread *ring_user;    /* the thread with the ring that announced it last */
+	uint32_t ring_position;		     /* the position of that result in the ring; 0: not known */
+	bool position_follows;		     /* the event with the position has not come yet */
 	uint16_t depth;
 	bool replied;
-	bool counted;	   /* in bill.requests; false: the connection was accepted, but no data came yet */
-	bool has_number;   /* a number of the program stands for it: servers_explicit.c */
-	uint64_t stamp;	   /* request_sets.stamp of the last set_stamp() of a set that had it */
+	bool counted;	 /* in bill.requests; false: the connection was accepted, but no data came yet */
+	bool has_number; /* a number of the program stands for it: servers_explicit.c */
+	uint64_t stamp;	 /* request_sets.stamp of the last set_stamp() of a set that had it */
 	/*
 	 * A set of this request alone. It is the last member, because its item follows it. While
 	 * that set has references, it holds one reference to the request.

@@ -78,7 +78,8 @@ static uint64_t address_of(const struct servers_thread *thread)
 
 	if (thread->call.role == CALL_POLL)
 		return IS_ANY_EVENT;
-	return thread->call.role == CALL_FUTEX || thread->call.role == CALL_SIGNAL ? address : IS_EVENTFD | (uint32_t)address;
+	return thread->call.role == CALL_FUTEX || thread->call.role == CALL_SIGNAL ? address
+										   : IS_EVENTFD | (uint32_t)address;
 }
 
 /* Returns the word at which @thread sleeps. */
@@ -93,7 +94,8 @@ static struct endpoint *word_of(struct trace_servers *s, const struct servers_th
 	return word;
 }
 
-static void word_learn(struct trace_servers *s, const struct servers_thread *waker, const struct servers_thread *woken, struct endpoint *word)
+static void word_learn(struct trace_servers *s, const struct servers_thread *waker, const struct servers_thread *woken,
+		       struct endpoint *word)
 {
 	uint64_t address = address_of(waker);
 	struct servers_row *row = word_row(s, waker->process, address);
@@ -128,7 +130,8 @@ void signal_wakes(struct trace_servers *s, struct servers_thread *waker, struct 
 		return;
 	word_learn(s, waker, woken, word);
 	request_prepare(s, waker, word);
-	request_receive(s, woken, word, &(struct range){.set = waker->call.outgoing, .sender = waker->process, .thread = waker});
+	request_receive(s, woken, word,
+			&(struct range){.set = waker->call.outgoing, .sender = waker->process, .thread = waker});
 	announce(s, woken->process, woken->call.incoming);
 	request_send(s, waker, word);
 	waker->call.signalled = true;
@@ -151,7 +154,8 @@ void signal_without_waiter(struct trace_servers *s, struct servers_thread *threa
 	owner.process = word->owner;
 	request_prepare(s, thread, word);
 	if (!thread->call.answer) {
-		request_receive(s, &owner, word, &(struct range){.set = thread->call.outgoing, .sender = thread->process});
+		request_receive(s, &owner, word,
+				&(struct range){.set = thread->call.outgoing, .sender = thread->process});
 		announce(s, word->owner, owner.call.incoming);
 		set_assign(&owner.call.incoming, NULL);
 	}

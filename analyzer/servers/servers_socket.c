@@ -62,7 +62,8 @@ void socket_on_send(struct trace_servers *s, const struct trace_event *event)
 	struct endpoint *endpoint = NULL;
 
 	if (thread) /* a failed send must not make a closed connection known again */
-		endpoint = send->ret > 0 ? endpoint_get(s, send->ino, send->family, 0, send->protocol) : endpoint_find(&s->endpoints, send->ino);
+		endpoint = send->ret > 0 ? endpoint_get(s, send->ino, send->family, 0, send->protocol)
+					 : endpoint_find(&s->endpoints, send->ino);
 	if (!endpoint)
 		return;
 	endpoint->owner = thread->process;
@@ -78,8 +79,8 @@ void socket_on_send(struct trace_servers *s, const struct trace_event *event)
 	if (send->ret < 0 || (!send->ret && endpoint->kind != ENDPOINT_DATAGRAM))
 		return;
 	if (channel_out(endpoint))
-		channel_send(s, channel_out(endpoint), thread, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret,
-			     (uint32_t)send->position);
+		channel_send(s, channel_out(endpoint), thread,
+			     endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)send->ret, (uint32_t)send->position);
 	request_send(s, thread, endpoint);
 	request_prepare(s, thread, endpoint); /* sendmmsg: the next message */
 }
@@ -102,7 +103,8 @@ void socket_on_ready(struct trace_servers *s, const struct trace_event *event)
 	if (!target || target->kind != ENDPOINT_DATAGRAM)
 		return;
 	thread = transferring(s, event);
-	if (!thread || (thread->call.role != CALL_SEND && thread->call.role != CALL_SPLICE && !ring_datagram(s, thread, ready->ino)))
+	if (!thread || (thread->call.role != CALL_SEND && thread->call.role != CALL_SPLICE &&
+			!ring_datagram(s, thread, ready->ino)))
 		return;
 	thread->destination = ready->ino;
 	if (thread->call.endpoint && thread->call.role != CALL_RING)
@@ -121,8 +123,9 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sock_recv *receive = event->payload;
 	struct servers_thread *thread = transferring(s, event);
 	struct endpoint *endpoint = !thread ? NULL
-				    : receive->ret > 0 || receive->ret == -EAGAIN ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol)
-									      : endpoint_find(&s->endpoints, receive->ino);
+				    : receive->ret > 0 || receive->ret == -EAGAIN
+					    ? endpoint_get(s, receive->ino, receive->family, 0, receive->protocol)
+					    : endpoint_find(&s->endpoints, receive->ino);
 	struct channel *channel = endpoint ? channel_in(endpoint) : NULL;
 	bool messages = endpoint && (endpoint->kind == ENDPOINT_DATAGRAM || endpoint->kind == ENDPOINT_SEQPACKET);
 
@@ -139,7 +142,8 @@ void socket_on_receive(struct trace_servers *s, const struct trace_event *event)
 	if (messages)
 		thread->call.bytes_asked = 0; /* a short message says nothing about the next one */
 	if (channel)
-		channel_receive(s, endpoint, channel, thread, messages ? 1 : (uint64_t)receive->ret, (uint32_t)receive->position);
+		channel_receive(s, endpoint, channel, thread, messages ? 1 : (uint64_t)receive->ret,
+				(uint32_t)receive->position);
 	else
 		receive_unknown(s, thread, endpoint);
 }
@@ -152,7 +156,8 @@ void socket_on_state(struct trace_servers *s, const struct trace_event *event)
 	const struct trace_sock_state *state = event->payload;
 	bool closes = state->new_state == TCP_FIN_WAIT1 || state->new_state == TCP_LAST_ACK;
 	struct servers_thread *thread = closes ? transferring(s, event) : NULL;
-	struct endpoint *endpoint = closes || state->new_state == TCP_CLOSE ? endpoint_find(&s->endpoints, state->ino) : NULL;
+	struct endpoint *endpoint = closes || state->new_state == TCP_CLOSE ? endpoint_find(&s->endpoints, state->ino)
+									    : NULL;
 
 	const char *call = thread ? trace_thread_syscall(s->analysis, thread->thread) : NULL;
 
@@ -170,7 +175,8 @@ void socket_on_open(struct trace_servers *s, const struct trace_event *event)
 
 	if (!pipe)
 		return;
-	if (!pipe->is_new && (thread->call.role == CALL_MAKE || thread->call.role == CALL_OPEN) && !pipe->is_old && !s->gaps.until_ns) {
+	if (!pipe->is_new && (thread->call.role == CALL_MAKE || thread->call.role == CALL_OPEN) && !pipe->is_old &&
+	    !s->gaps.until_ns) {
 		pipe->is_new = true;
 		if (!pipe->channel.sent && !pipe->channel.received)
 			pipe->channel.in_step = true;

@@ -103,7 +103,8 @@ struct cpu_time servers_cpu_time(const struct trace_servers *s, const struct ser
 	struct trace_times times;
 
 	trace_thread_times(s->analysis, thread->thread, &times);
-	return (struct cpu_time){.cpu = times.user_ns + times.syscall_ns + times.trap_ns, .interrupted = times.interrupted_ns};
+	return (struct cpu_time){.cpu = times.user_ns + times.syscall_ns + times.trap_ns,
+				 .interrupted = times.interrupted_ns};
 }
 
 static void thread_free(struct servers_thread *thread)

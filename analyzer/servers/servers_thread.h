@@ -35,8 +35,8 @@ enum call_role {
 	CALL_CONNECT,
 	CALL_POLL,
 	CALL_FUTEX,
-	CALL_REST,   /* another call in which a thread may wait for work */
-	CALL_MAKE,   /* makes a socket, a pipe or a ring */
+	CALL_REST, /* another call in which a thread may wait for work */
+	CALL_MAKE, /* makes a socket, a pipe or a ring */
 	CALL_OPEN,
 	CALL_SIGNAL, /* wakes waiters of a futex word in shared memory */
 	CALL_RING,   /* io_uring_enter */
@@ -44,8 +44,8 @@ enum call_role {
 
 /* The system call in progress: servers_call.c. */
 struct thread_call {
-	uint8_t role;		       /* enum call_role */
-	struct cpu_time enter;	       /* the thread's CPU time at the entry */
+	uint8_t role;	       /* enum call_role */
+	struct cpu_time enter; /* the thread's CPU time at the entry */
 	uint64_t enter_ns;
 	uint64_t bytes_asked;	       /* bytes that the call may transfer; 0: not known */
 	uint64_t bytes_written;	       /* bytes already in the pipe, although the call has not returned */
@@ -89,12 +89,12 @@ struct ring_ops {
 
 /* The use of io_uring: servers_ring_user.c. */
 struct thread_ring {
-	bool used;	/* the thread has entered a ring */
-	bool several;	/* it uses several rings: a position in one says nothing about the others */
-	bool is_worker; /* the kernel made the thread for a ring */
-	bool waits;	/* the call in progress also waits for completions */
-	bool billed;	/* the call in progress is already billed until its last submission */
-	bool knows_seen; /* in the call in progress, an event told how many results the thread has taken */
+	bool used;		    /* the thread has entered a ring */
+	bool several;		    /* it uses several rings: a position in one says nothing about the others */
+	bool is_worker;		    /* the kernel made the thread for a ring */
+	bool waits;		    /* the call in progress also waits for completions */
+	bool billed;		    /* the call in progress is already billed until its last submission */
+	bool knows_seen;	    /* in the call in progress, an event told how many results the thread has taken */
 	uint64_t address;	    /* of the ring that it entered last; 0: not known */
 	struct ring_ops ops;	    /* its operations on files that are not known yet */
 	struct ring_op *submitting; /* the last operation submitted in its context */
@@ -125,11 +125,11 @@ struct servers_thread {
 
 	struct thread_call call;
 	struct thread_sleep sleep;
-	struct recent_futexes waited;	   /* futexes at which it waited last, except for locks */
+	struct recent_futexes waited; /* futexes at which it waited last, except for locks */
 	/* those at which it waited with all requests answered, so for jobs */
 	struct recent_futexes waited_idle;
-	uint64_t destination;		   /* datagrams: inode number of the socket to which it sent last */
-	struct thread_log *log;		   /* owned; threads of servers only */
+	uint64_t destination;	/* datagrams: inode number of the socket to which it sent last */
+	struct thread_log *log; /* owned; threads of servers only */
 	struct thread_ring ring;
 };
 

@@ -35,13 +35,15 @@
 #include "error_set.h"
 #include "servers_state.h"
 
-struct wait_part { /* row: the waits for one cause, or for one process that had the CPU */
+/* row: the waits for one cause, or for one process that had the CPU */
+struct wait_part {
 	uint64_t key; /* index of the cause + 1, or the address of a process */
 	uint64_t ns;
 	uint64_t count;
 };
 
-struct pair_wait { /* row: the waits of one client for one server */
+/* row: the waits of one client for one server */
+struct pair_wait {
 	uint64_t key;
 	struct trace_server_wait wait;
 	struct hash_table blocked, queued; /* rows: struct wait_part */
@@ -130,7 +132,9 @@ static uint32_t cause_undecided(struct trace_servers *s, const struct servers_th
 	const char *call = trace_thread_syscall(s->analysis, server->thread);
 	bool is_known = call && strcmp(call, TRACE_CALL_NOT_SEEN) != 0;
 
-	return cause_intern(s, &(struct server_cause){.target = is_known ? call : "", .via = "", .kind = is_known ? TRACE_WAIT_OTHER : TRACE_WAIT_UNKNOWN});
+	return cause_intern(s, &(struct server_cause){.target = is_known ? call : "",
+						      .via = "",
+						      .kind = is_known ? TRACE_WAIT_OTHER : TRACE_WAIT_UNKNOWN});
 }
 
 static void add_blocked(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
@@ -145,7 +149,8 @@ static void add_blocked(struct trace_servers *s, struct pair_wait *row, const st
 
 /* The piece from @from to @from + @ns, with @cpu_ns of CPU time. */
 static void add_piece(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
-		      const struct log_entry *entry, struct client_share *share, uint64_t from, uint64_t ns, uint64_t cpu_ns)
+		      const struct log_entry *entry, struct client_share *share, uint64_t from, uint64_t ns,
+		      uint64_t cpu_ns)
 {
 	struct trace_server_wait *wait = &row->wait;
 	uint64_t for_client;
@@ -163,7 +168,8 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 		break;
 	default:
 		wait->server_wait_cpu_ns += ns;
-		trace_cpu_holders(s->analysis, entry->cpu, from, from + ns, add_holder, &(struct holder_visit){s, &row->queued});
+		trace_cpu_holders(s->analysis, entry->cpu, from, from + ns, add_holder,
+				  &(struct holder_visit){s, &row->queued});
 	}
 }
 
@@ -202,7 +208,8 @@ static const struct servers_thread *parent_until(const struct servers_thread *se
 	return parent && parent->process == server->process && to <= server->born_ns ? parent : NULL;
 }
 
-void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server, const struct set *asked)
+void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server,
+		   const struct set *asked)
 {
 	uint64_t from = thread->sleep.from_ns, to = thread->sleep.to_ns;
 	struct client_share share = {.client = thread->process};
@@ -210,7 +217,8 @@ void wait_answered(struct trace_servers *s, struct servers_thread *thread, struc
 
 	if (!server || !to || to <= from || server->process == thread->process)
 		return;
-	row = table_add(&s->waits.rows, sizeof(*row), (uint64_t)(thread->process->idx + 1) << 32 | (server->process->idx + 1));
+	row = table_add(&s->waits.rows, sizeof(*row),
+			(uint64_t)(thread->process->idx + 1) << 32 | (server->process->idx + 1));
 	if (!row) {
 		s->failed = -ENOMEM;
 		return;
@@ -268,7 +276,8 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 		waits[wait->nr_waits++] = (struct trace_wait){.kind = cause->kind,
 							      .target = cause->target,
 							      .pid = cause->other ? trace_process_pid(cause->other) : 0,
-							      .comm = cause->other ? trace_process_comm(cause->other) : "",
+							      .comm = cause->other ? trace_process_comm(cause->other)
+										   : "",
 							      .via = cause->via ? cause->via : "",
 							      .idle = cause->idle,
 							      .ns = part->ns,
@@ -277,10 +286,12 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 	for (const struct wait_part *part = NULL; (part = table_next(&row->queued, sizeof(*part), part));) {
 		const struct trace_process *process = (const struct trace_process *)(uintptr_t)part->key;
 
-		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){
-			.pid = trace_process_pid(process), .comm = trace_process_comm(process), .ns = part->ns};
+		holders[wait->nr_wait_cpu_for++] = (struct trace_cpu_wait){.pid = trace_process_pid(process),
+									   .comm = trace_process_comm(process),
+									   .ns = part->ns};
 	}
-	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) || !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))
+	if (!sort_rows(waits, wait->nr_waits, sizeof(*waits), by_ns) ||
+	    !sort_rows(holders, wait->nr_wait_cpu_for, sizeof(*holders), by_holder))
 		s->failed = -ENOMEM;
 }
 
@@ -315,8 +326,8 @@ void waits_free(struct servers_waits *waits)
 
 int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error)
 {
-	uint64_t sum =
-		wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns;
+	uint64_t sum = wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns +
+		       wait->rest_ns;
 	uint64_t blocked = 0, queued = 0;
 
 	for (size_t i = 0; i < wait->nr_waits; i++)

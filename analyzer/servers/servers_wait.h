@@ -21,7 +21,8 @@ struct servers_waits {
  * wait_answered() - the last sleep of @thread ended with the answer that @server sent
  * @asked: the set of @thread when it asked; NULL: its current set
  */
-void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server, const struct set *asked);
+void wait_answered(struct trace_servers *s, struct servers_thread *thread, struct servers_thread *server,
+		   const struct set *asked);
 void waits_finish(struct trace_servers *s);
 /** wait_verify() - verify that the pieces of a wait add up to it */
 int wait_verify(const struct trace_server_wait *wait, struct trace_error *ret_error);

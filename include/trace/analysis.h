@@ -63,7 +63,8 @@ enum trace_state {
 	TRACE_STATE_RUNNING = 6,
 };
 
-enum trace_wait_kind { /* what a blocked thread waits for: docs/WAITS.md */
+/* what a blocked thread waits for: docs/WAITS.md */
+enum trace_wait_kind {
 	TRACE_WAIT_FILE = 0,
 	TRACE_WAIT_PROCESS = 1,
 	TRACE_WAIT_NETWORK = 2,
@@ -113,7 +114,8 @@ typedef void (*trace_event_fn)(void *data, struct trace_analysis *analysis, cons
  *     copied
  * Hooks run in the order they were added. Returns 0, -ENOMEM, or -EBUSY after the pass began.
  */
-int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data) TRACE_NODISCARD;
+int trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn,
+			    void *data) TRACE_NODISCARD;
 
 /**
  * trace_late_gap_fn - called for each late gap: the pass found a damaged chunk that
@@ -164,7 +166,8 @@ int trace_analysis_on_interval(struct trace_analysis *analysis, trace_interval_f
  * trace_analysis_on_interval_of() - the same, for intervals of some states only (bit 1 << enum
  * trace_state); the others cost nothing
  */
-int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn, void *data) TRACE_NODISCARD;
+int trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
+				  void *data) TRACE_NODISCARD;
 
 /**
  * trace_analysis_run() - the pass over the whole trace; once
@@ -218,7 +221,8 @@ typedef void (*trace_holder_fn)(void *data, const struct trace_process *process,
  * CPU is "several". The times add up to @to_ns - @from_ns. If only part of a time slice is in the
  * window, the interrupts inside the slice are counted in proportion.
  */
-void trace_cpu_holders(const struct trace_analysis *analysis, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, trace_holder_fn fn, void *data);
+void trace_cpu_holders(const struct trace_analysis *analysis, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
+		       trace_holder_fn fn, void *data);
 /**
  * trace_find_thread() - the living thread with this id, or NULL. Ids are reused: do
  * not keep ids, keep threads.
@@ -289,7 +293,8 @@ struct trace_file_id {
  * trace_thread_file_id() - the identity of the file behind descriptor @fd of
  * @thread; false: not known
  */
-bool trace_thread_file_id(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd, struct trace_file_id *ret_id);
+bool trace_thread_file_id(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd,
+			  struct trace_file_id *ret_id);
 
 /**
  * trace_release_fn - the pipe or socket @id was released: a hook can drop what it keeps for it
@@ -322,7 +327,8 @@ struct trace_times {
  * The difference of two results is the time between them. Time on a CPU that is not yet known to be
  * user mode or a system call (a thread without an event since the start) counts as user time here.
  */
-void trace_thread_times(const struct trace_analysis *analysis, const struct trace_thread *thread, struct trace_times *ret_times);
+void trace_thread_times(const struct trace_analysis *analysis, const struct trace_thread *thread,
+			struct trace_times *ret_times);
 
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
@@ -452,7 +458,7 @@ size_t trace_nr_processes(const struct trace_analysis *analysis);
 const struct trace_process *trace_get_process(const struct trace_analysis *analysis, size_t idx);
 /* of its first thread; see trace_thread_start_ns() */
 uint64_t trace_process_start_ns(const struct trace_process *process);
-uint64_t trace_process_end_ns(const struct trace_process *process);   /* of its last thread */
+uint64_t trace_process_end_ns(const struct trace_process *process); /* of its last thread */
 bool trace_process_is_kernel(const struct trace_process *process);
 size_t trace_nr_threads(const struct trace_process *process);
 /**
@@ -468,7 +474,7 @@ const struct trace_thread *trace_next_thread(const struct trace_process *process
 struct trace_figures *trace_thread_figures(const struct trace_analysis *analysis, const struct trace_thread *thread);
 struct trace_figures *trace_process_figures(const struct trace_analysis *analysis, const struct trace_process *process);
 struct trace_figures *trace_system_figures(const struct trace_analysis *analysis); /* all processes together */
-struct trace_figures *trace_figures_free(struct trace_figures *figures);	      /* NULL is fine; returns NULL */
+struct trace_figures *trace_figures_free(struct trace_figures *figures);	   /* NULL is fine; returns NULL */
 
 /**
  * struct trace_cpu_figures - elapsed = user + system + irq + softirq + idle +

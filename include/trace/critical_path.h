@@ -183,8 +183,8 @@ struct trace_contributor {
  * Returns the path, to be released before @history; NULL with -ENOMEM, -E2BIG (the history gave up)
  * or -EINVAL (the thread has no time in the window).
  */
-struct trace_critical_path *trace_critical_path_new(struct trace_history *history, const struct trace_thread *thread, uint64_t from_ns,
-						    uint64_t to_ns, struct trace_error *ret_error);
+struct trace_critical_path *trace_critical_path_new(struct trace_history *history, const struct trace_thread *thread,
+						    uint64_t from_ns, uint64_t to_ns, struct trace_error *ret_error);
 struct trace_critical_path *trace_critical_path_free(struct trace_critical_path *path); /* NULL is fine; returns NULL */
 
 const struct trace_thread *trace_critical_path_thread(const struct trace_critical_path *path);
@@ -194,7 +194,8 @@ void trace_critical_path_window(const struct trace_critical_path *path, uint64_t
  * trace_critical_path_segment() - the segments cover the window in order, without hole or overlap
  */
 size_t trace_critical_path_nr_segments(const struct trace_critical_path *path);
-void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx, struct trace_path_segment *ret_segment);
+void trace_critical_path_segment(const struct trace_critical_path *path, size_t idx,
+				 struct trace_path_segment *ret_segment);
 
 /** trace_critical_path_contributor() - by sort, then greatest first; borrowed from @path */
 size_t trace_critical_path_nr_contributors(const struct trace_critical_path *path);

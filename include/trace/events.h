@@ -56,7 +56,7 @@ struct trace_record {
  * event mask. The recorder assigns the ids above, to the events of programs; in masks the bit
  * TRACE_EV_USER, which the catalogue never uses, selects all of these.
  */
-#define TRACE_EV_MAX 256
+#define TRACE_EV_MAX  256
 #define TRACE_EV_USER 255
 /*
  * Numbers that are not events: the ids of records for several events, struct trace_record_call. The
@@ -66,7 +66,7 @@ struct trace_record {
 #define TRACE_RECORD_PATH_ENTRY 246 /* an entry and its path */
 #define TRACE_RECORD_PATH_CALL	249 /* an entry, its path and the exit */
 #define TRACE_RECORD_CALL	252 /* an entry and the exit */
-#define TRACE_MASK_WORDS (TRACE_EV_MAX / 64)
+#define TRACE_MASK_WORDS	(TRACE_EV_MAX / 64)
 enum trace_event_id {
 	TRACE_EV_padding = 0,
 #define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc) TRACE_EV_##name = (id),
@@ -111,14 +111,16 @@ struct trace_record_call {
 	struct trace_sys_exit exit;
 };
 
-enum trace_context { /* kind CONTEXT: where a wakeup came from */
+/* kind CONTEXT: where a wakeup came from */
+enum trace_context {
 	TRACE_CONTEXT_TASK = 0,
 	TRACE_CONTEXT_SOFTIRQ = 1,
 	TRACE_CONTEXT_HARDIRQ = 2,
 	TRACE_CONTEXT_NMI = 3,
 };
 
-enum trace_abi { /* the ABI of system-call numbers */
+/* the ABI of system-call numbers */
+enum trace_abi {
 	TRACE_ABI_NATIVE = 0,
 	TRACE_ABI_32 = 1,
 	TRACE_ABI_X32 = 2,
@@ -128,7 +130,8 @@ enum trace_abi { /* the ABI of system-call numbers */
  * says which). NULL stays 0. */
 #define TRACE_ARG_ADDRESS 1
 
-enum trace_thread_flag { /* start_thread.flags */
+/* start_thread.flags */
+enum trace_thread_flag {
 	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
 	TRACE_THREAD_HIDDEN = 4, /* the kernel shows it only in /proc: do not expect its events */
 };
@@ -151,17 +154,17 @@ enum trace_vector {
 };
 
 /* Task state bits (Linux), for code that interprets the state fields of events. */
-#define TRACE_TASK_RUNNING 0x0
-#define TRACE_TASK_INTERRUPTIBLE 0x1
+#define TRACE_TASK_RUNNING	   0x0
+#define TRACE_TASK_INTERRUPTIBLE   0x1
 #define TRACE_TASK_UNINTERRUPTIBLE 0x2
-#define TRACE_TASK_STOPPED 0x4
-#define TRACE_TASK_TRACED 0x8
-#define TRACE_TASK_EXIT_DEAD 0x10
-#define TRACE_TASK_EXIT_ZOMBIE 0x20
-#define TRACE_TASK_PARKED 0x40
-#define TRACE_TASK_DEAD 0x80
-#define TRACE_TASK_NOLOAD 0x400
-#define TRACE_TASK_FROZEN 0x8000
+#define TRACE_TASK_STOPPED	   0x4
+#define TRACE_TASK_TRACED	   0x8
+#define TRACE_TASK_EXIT_DEAD	   0x10
+#define TRACE_TASK_EXIT_ZOMBIE	   0x20
+#define TRACE_TASK_PARKED	   0x40
+#define TRACE_TASK_DEAD		   0x80
+#define TRACE_TASK_NOLOAD	   0x400
+#define TRACE_TASK_FROZEN	   0x8000
 
 #ifdef __cplusplus
 }

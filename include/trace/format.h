@@ -34,15 +34,15 @@ extern "C" {
 #define TRACE_MAGIC_BYTES 8
 
 /* bytes of a payload before compression, and of the records that it represents */
-#define TRACE_RAW_MAX (16u << 20)
-#define TRACE_CPUS_MAX 8192u		    /* CPU numbers are below this, as in Linux */
-#define TRACE_CHUNK_EVENTS_MAX (2u << 20)   /* records of 8 bytes in TRACE_RAW_MAX */
-#define TRACE_CHUNK_HEADER_MAX_BYTES 4096u  /* limit for newer minor versions */
+#define TRACE_RAW_MAX		     (16u << 20)
+#define TRACE_CPUS_MAX		     8192u	/* CPU numbers are below this, as in Linux */
+#define TRACE_CHUNK_EVENTS_MAX	     (2u << 20) /* records of 8 bytes in TRACE_RAW_MAX */
+#define TRACE_CHUNK_HEADER_MAX_BYTES 4096u	/* limit for newer minor versions */
 /* per index chunk of a recorder: few enough to stay in the cache after a reader
  * has computed their checksum */
-#define TRACE_INDEX_ENTRIES 1024
-#define TRACE_TABLE_ENTRIES 2048	    /* the same, per table chunk */
-#define TRACE_STRING_MAX_BYTES (63u << 10)  /* of one text in a strings chunk */
+#define TRACE_INDEX_ENTRIES    1024
+#define TRACE_TABLE_ENTRIES    2048	   /* the same, per table chunk */
+#define TRACE_STRING_MAX_BYTES (63u << 10) /* of one text in a strings chunk */
 
 /**
  * struct trace_file_header - the first bytes of the file. @checksum: XXH3-64 of all bytes
@@ -62,7 +62,8 @@ struct trace_file_header {
 	uint64_t checksum;
 };
 
-enum trace_chunk_encoding { /* of the payload before compression */
+/* of the payload before compression */
+enum trace_chunk_encoding {
 	TRACE_ENCODING_PLAIN = 0,   /* the structs of the kind */
 	TRACE_ENCODING_COLUMNS = 3, /* events and start state; 1 and 2 were earlier codings in version 1 */
 };
@@ -155,8 +156,8 @@ struct trace_columns_header {
  * clock. docs/FORMAT.md, "Times"
  */
 struct trace_columns_times {
-	uint64_t step;	  /* ns, times 2^32 */
-	int32_t odd;	  /* ns, times 2^16: added to times after an odd number of steps */
+	uint64_t step; /* ns, times 2^32 */
+	int32_t odd;   /* ns, times 2^16: added to times after an odd number of steps */
 	uint32_t nr_corrections;
 	uint32_t code_bytes;
 	uint32_t bit_bytes[TRACE_TIMES_STREAMS];
@@ -180,7 +181,8 @@ struct trace_columns_type {
 	uint32_t payloads;
 };
 
-enum trace_column_coding { /* the first byte of a column */
+/* the first byte of a column */
+enum trace_column_coding {
 	TRACE_COLUMN_PLAIN = 0,	     /* byte planes */
 	TRACE_COLUMN_DICTIONARY = 1, /* the upper bytes are an index into a table of at most 256 entries */
 	TRACE_NR_COLUMN_CODINGS,
@@ -267,11 +269,11 @@ struct trace_statistics_stream {
 	uint64_t missed;
 	uint64_t filtered;
 	uint64_t attempted;
-	uint64_t written;      /* events in chunks of the file */
-	uint64_t lost_write;   /* in blocks that could not be written */
-	uint64_t undecodable;  /* undecodable */
-	uint64_t lost_before;  /* sum of the events that the producer declared lost */
-	uint64_t last_ns;      /* of the last chunk written, 0 none */
+	uint64_t written;     /* events in chunks of the file */
+	uint64_t lost_write;  /* in blocks that could not be written */
+	uint64_t undecodable; /* undecodable */
+	uint64_t lost_before; /* sum of the events that the producer declared lost */
+	uint64_t last_ns;     /* of the last chunk written, 0 none */
 };
 
 /** struct trace_index_entry - index: where a chunk is, and its whole header */
@@ -317,7 +319,8 @@ struct trace_table_root {
 	uint32_t index_entries; /* in each index chunk except the last */
 };
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian and its structs are used as they are");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "the file is little-endian and its structs are used as they are");
 static_assert(sizeof(struct trace_file_header) == 64, "no padding");
 static_assert(sizeof(struct trace_chunk_header) == 152, "no padding");
 static_assert(sizeof(struct trace_end_mark) == 40, "no padding");

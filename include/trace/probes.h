@@ -23,10 +23,10 @@ extern "C" {
 #define TRACE_PROBE_MAX_ARGUMENTS 12
 #define TRACE_PROBE_MAX_LOADS	  7 /* memory accesses to reach one argument: a->b->c is three */
 /* name of a function, event or argument as the user writes it; C++ names are long */
-#define TRACE_PROBE_NAME_BYTES	  256
-#define TRACE_PROBE_STRING_BYTES  256 /* size of a string without string[N] */
+#define TRACE_PROBE_NAME_BYTES	     256
+#define TRACE_PROBE_STRING_BYTES     256 /* size of a string without string[N] */
 #define TRACE_PROBE_MAX_STRING_BYTES 1000
-#define TRACE_PROBE_MAX_PLACES	  4096 /* per recording */
+#define TRACE_PROBE_MAX_PLACES	     4096 /* per recording */
 
 /* The start value of an argument's computation. */
 enum trace_probe_start {

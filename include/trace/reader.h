@@ -211,29 +211,61 @@ const struct trace_clock *trace_get_clock(const struct trace *trace, size_t idx)
 /* ---- schema: events and fields ---- */
 
 enum trace_field_kind {
-	TRACE_KIND_DEC, TRACE_KIND_HEX, TRACE_KIND_NS, TRACE_KIND_TID, TRACE_KIND_CPU, TRACE_KIND_BOOL,
-	TRACE_KIND_SYSCALL, TRACE_KIND_RESULT, TRACE_KIND_IRQ, TRACE_KIND_SOFTIRQ, TRACE_KIND_VECTOR,
-	TRACE_KIND_STATE, TRACE_KIND_CONTEXT, TRACE_KIND_DEV, TRACE_KIND_MODE, TRACE_KIND_SIGNAL,
-	TRACE_KIND_FAMILY, TRACE_KIND_PORT, TRACE_KIND_ADDR, TRACE_KIND_EVENT, TRACE_KIND_COMM,
-	TRACE_KIND_PATH, TRACE_KIND_TEXT, TRACE_KIND_PAD,
+	TRACE_KIND_DEC,
+	TRACE_KIND_HEX,
+	TRACE_KIND_NS,
+	TRACE_KIND_TID,
+	TRACE_KIND_CPU,
+	TRACE_KIND_BOOL,
+	TRACE_KIND_SYSCALL,
+	TRACE_KIND_RESULT,
+	TRACE_KIND_IRQ,
+	TRACE_KIND_SOFTIRQ,
+	TRACE_KIND_VECTOR,
+	TRACE_KIND_STATE,
+	TRACE_KIND_CONTEXT,
+	TRACE_KIND_DEV,
+	TRACE_KIND_MODE,
+	TRACE_KIND_SIGNAL,
+	TRACE_KIND_FAMILY,
+	TRACE_KIND_PORT,
+	TRACE_KIND_ADDR,
+	TRACE_KIND_EVENT,
+	TRACE_KIND_COMM,
+	TRACE_KIND_PATH,
+	TRACE_KIND_TEXT,
+	TRACE_KIND_PAD,
 	/* in the events of programs: */
 	TRACE_KIND_FLOAT,  /* 4 or 8 bytes, IEEE 754: trace_event_double() */
 	TRACE_KIND_CHAR,   /* a character */
 	TRACE_KIND_STRING, /* 4 bytes, struct user_reference: trace_event_bytes() returns the text, in any encoding */
 	TRACE_KIND_BYTES,  /* the same, for an array of bytes */
-	TRACE_NR_KINDS, /* a kind of a newer writer reads as DEC, or as TEXT for a string */
+	TRACE_NR_KINDS,	   /* a kind of a newer writer reads as DEC, or as TEXT for a string */
 };
 
 enum trace_category {
-	TRACE_CATEGORY_TRACE, TRACE_CATEGORY_START, TRACE_CATEGORY_SYSCALL, TRACE_CATEGORY_TRAP, TRACE_CATEGORY_IRQ,
-	TRACE_CATEGORY_SCHED, TRACE_CATEGORY_FS, TRACE_CATEGORY_BLOCK, TRACE_CATEGORY_TIMER, TRACE_CATEGORY_MEMORY,
-	TRACE_CATEGORY_SOCKET, TRACE_CATEGORY_IPC, TRACE_CATEGORY_NETWORK, TRACE_CATEGORY_WORK, TRACE_CATEGORY_USER,
+	TRACE_CATEGORY_TRACE,
+	TRACE_CATEGORY_START,
+	TRACE_CATEGORY_SYSCALL,
+	TRACE_CATEGORY_TRAP,
+	TRACE_CATEGORY_IRQ,
+	TRACE_CATEGORY_SCHED,
+	TRACE_CATEGORY_FS,
+	TRACE_CATEGORY_BLOCK,
+	TRACE_CATEGORY_TIMER,
+	TRACE_CATEGORY_MEMORY,
+	TRACE_CATEGORY_SOCKET,
+	TRACE_CATEGORY_IPC,
+	TRACE_CATEGORY_NETWORK,
+	TRACE_CATEGORY_WORK,
+	TRACE_CATEGORY_USER,
 	TRACE_NR_CATEGORIES,
 };
 /** trace_category_name() - "sched" ...; static */
 const char *trace_category_name(enum trace_category category);
 
-enum trace_event_flag { /* flags of struct trace_event_type; the catalogue writes ON, OFF, STRUCTURAL */
+/* flags of struct trace_event_type; the catalogue writes ON, OFF, STRUCTURAL */
+enum trace_event_flag {
 	TRACE_EVENT_ON = 1,
 	TRACE_EVENT_STRUCTURAL = 2,
 	/* The payload begins with trace_u32 tid, the thread that made the event. Without this flag:
@@ -241,7 +273,8 @@ enum trace_event_flag { /* flags of struct trace_event_type; the catalogue write
 	TRACE_EVENT_TID = 4,
 };
 
-enum trace_event_role { /* the meaning of an event for analyses; the numbers of enum user_event_role */
+/* the meaning of an event for analyses; the numbers of enum user_event_role */
+enum trace_event_role {
 	TRACE_ROLE_EVENT = 0,
 	TRACE_ROLE_BEGIN = 1, /* BEGIN and END of one name enclose a scope; they nest within a thread */
 	TRACE_ROLE_END = 2,
@@ -249,7 +282,7 @@ enum trace_event_role { /* the meaning of an event for analyses; the numbers of 
 	TRACE_ROLE_REQUEST_BEGIN = 4,	/* the first field names a request that the thread works for from now on ... */
 	TRACE_ROLE_REQUEST_END = 5,	/* ... and not any more */
 	TRACE_ROLE_REQUEST_HANDOFF = 6, /* the thread passes the request on, to the thread that begins it next */
-	TRACE_NR_ROLES, /* a role of a newer writer reads as EVENT */
+	TRACE_NR_ROLES,			/* a role of a newer writer reads as EVENT */
 };
 /** trace_role_name() - "event", "begin", "request-begin" ...; static */
 const char *trace_role_name(enum trace_event_role role);
@@ -325,11 +358,11 @@ enum trace_string_space {
 	TRACE_STRING_IRQ = 3,
 	TRACE_STRING_SOFTIRQ = 4,
 	TRACE_STRING_VECTOR = 5,
-	TRACE_STRING_INFO = 6, /* key: enum trace_info_key */
+	TRACE_STRING_INFO = 6,	     /* key: enum trace_info_key */
 	TRACE_STRING_NOT_TRACED = 7, /* key: 0, 1, 2 ... */
-	TRACE_STRING_DEVICE = 8, /* key: kernel dev number; value: "vda1" */
-	TRACE_STRING_NETDEV = 9, /* key: ifindex */
-	TRACE_STRING_SYMBOL = 10, /* key: kernel address of a function */
+	TRACE_STRING_DEVICE = 8,     /* key: kernel dev number; value: "vda1" */
+	TRACE_STRING_NETDEV = 9,     /* key: ifindex */
+	TRACE_STRING_SYMBOL = 10,    /* key: kernel address of a function */
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,

@@ -49,20 +49,20 @@
 extern "C" {
 #endif
 
-#define SUBBUF_OFFSET_BITS 26
-#define SUBBUF_OFFSET_MASK ((1ULL << SUBBUF_OFFSET_BITS) - 1)
-#define SUBBUF_MIN_BYTES (16u << 10)
-#define SUBBUF_MAX_BYTES (16u << 20)
+#define SUBBUF_OFFSET_BITS   26
+#define SUBBUF_OFFSET_MASK   ((1ULL << SUBBUF_OFFSET_BITS) - 1)
+#define SUBBUF_MIN_BYTES     (16u << 10)
+#define SUBBUF_MAX_BYTES     (16u << 20)
 #define SUBBUF_COMMIT_RECORD (1ULL << 40) /* one record in the upper bits of commit */
-#define SUBBUF_COMMIT_MASK (SUBBUF_COMMIT_RECORD - 1)
+#define SUBBUF_COMMIT_MASK   (SUBBUF_COMMIT_RECORD - 1)
 #define SUBBUF_CONTROL_BYTES 4096u
 /* The fields of control.block: the offset of the next record in its sub-buffer, the low bits of the
  * sub-buffer's number (enough, because a ring has fewer sub-buffers), and the number of records in
  * the block. */
-#define SUBBUF_BLOCK_SEQ_SHIFT 32
-#define SUBBUF_BLOCK_SEQ_MASK 0xfffu
+#define SUBBUF_BLOCK_SEQ_SHIFT	   32
+#define SUBBUF_BLOCK_SEQ_MASK	   0xfffu
 #define SUBBUF_BLOCK_RECORDS_SHIFT 44
-#define SUBBUF_BLOCK_NONE (1ULL << 31) /* no sub-buffer has this offset, even after additions */
+#define SUBBUF_BLOCK_NONE	   (1ULL << 31) /* no sub-buffer has this offset, even after additions */
 #define SUBBUF_DEFERRED_PATH_BYTES 1920
 /* A preliminary header has id 0 and this time: the bytes are reserved, but the record is not
  * written yet. Padding has time 0. */
@@ -122,7 +122,7 @@ struct subbuf_header {
  */
 struct subbuf_control {
 	/* producers */
-	trace_u64 position;    /* (seq << 26) | offset; atomic add and compare-and-swap */
+	trace_u64 position; /* (seq << 26) | offset; atomic add and compare-and-swap */
 	/* The kernel's rings: the deferred entry of a system call, and the record that a call's
 	 * exit is writing (tracer/kernel/deferred.h). */
 	/* its time; 0: none is deferred; DEFERRED_BUSY, DEFERRED_TAKEN: a program records it */
@@ -133,7 +133,8 @@ struct subbuf_control {
 	trace_u64 deferred_kind;
 	trace_u64 tail_reserved; /* bytes that an exit is reserving at the position; 0: none */
 	trace_u64 shadow;	 /* the position for programs that interrupted that exit; 0: none did */
-	trace_u64 uncommitted;	 /* of records of calls: bytes, events << 26, low bits of the sub-buffer's number << 50 */
+	/* of records of calls: bytes, events << 26, low bits of the sub-buffer's number << 50 */
+	trace_u64 uncommitted;
 	trace_u64 deferred_args[6];
 	trace_u64 nr_flushed;	/* deferred entries that another program than their exit recorded */
 	trace_u64 shadow_begin; /* first value of @shadow */
@@ -256,7 +257,7 @@ struct subbuf_count {
 static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring *ring, trace_u64 seq)
 {
 	trace_u64 nr = ring->nr_subbufs;
-	struct subbuf_count count = { 0, true };
+	struct subbuf_count count = {0, true};
 
 	for (trace_u64 use = seq > nr ? seq - nr : 1; use < seq; use++) {
 		const struct subbuf_header *header = subbuf_slot(ring, use);
@@ -269,7 +270,9 @@ static inline struct subbuf_count subbuf_records_before(const struct subbuf_ring
 		if (now > use) /* @ever was stored by a later opening of the slot, so it includes this use */
 			continue;
 		count.records += (((commit - use / nr * ring->subbuf_bytes) >> 40) - ever) & 0xffffff;
-		count.exact &= now == use && ((commit - subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, use)) & SUBBUF_COMMIT_MASK) == 0;
+		count.exact &= now == use &&
+			       ((commit - subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, use)) &
+				SUBBUF_COMMIT_MASK) == 0;
 	}
 	count.exact &= (__atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE) >> SUBBUF_OFFSET_BITS) < seq + nr;
 	return count;
@@ -321,7 +324,8 @@ static inline trace_u64 subbuf_block_in_use(const struct subbuf_ring *ring)
 {
 	/* Load in this order: a block that is being opened is in block_moving until it is in
 	 * block. */
-	trace_u64 moving = __atomic_load_n(&ring->control->block_moving, __ATOMIC_ACQUIRE), block = __atomic_load_n(&ring->control->block, __ATOMIC_ACQUIRE);
+	trace_u64 moving = __atomic_load_n(&ring->control->block_moving, __ATOMIC_ACQUIRE),
+		  block = __atomic_load_n(&ring->control->block, __ATOMIC_ACQUIRE);
 
 	if (!subbuf_block_is_open(block))
 		block = moving;
@@ -351,7 +355,8 @@ static inline bool subbuf_flush(const struct subbuf_ring *ring)
 		}
 		*flushing = position;
 		closed = (position & ~SUBBUF_OFFSET_MASK) | ring->subbuf_bytes;
-	} while (!__atomic_compare_exchange_n(&control->position, &position, closed, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&control->position, &position, closed, false, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
 	header = subbuf_slot(ring, position >> SUBBUF_OFFSET_BITS);
 	__atomic_store_n(&header->end, (trace_u32)offset, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&header->commit, ring->subbuf_bytes - offset, __ATOMIC_RELEASE); /* [W2] */
@@ -376,7 +381,8 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 {
 	struct subbuf_control *control = ring->control;
 	volatile trace_u64 *flushing = &control->flushing;
-	trace_u64 from = *flushing, position = __atomic_load_n(&control->position, __ATOMIC_ACQUIRE), seq = from >> SUBBUF_OFFSET_BITS, missing;
+	trace_u64 from = *flushing, position = __atomic_load_n(&control->position, __ATOMIC_ACQUIRE),
+		  seq = from >> SUBBUF_OFFSET_BITS, missing;
 	trace_u32 offset = (trace_u32)(from & SUBBUF_OFFSET_MASK);
 	struct subbuf_header *header = subbuf_slot(ring, seq);
 	struct trace_record record;
@@ -387,11 +393,15 @@ static inline bool subbuf_finish_flush(const struct subbuf_ring *ring, bool sure
 		*flushing = 0;
 		return true;
 	}
-	missing = (subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE)) & SUBBUF_COMMIT_MASK;
-	if (offset >= sizeof(*header) && offset < ring->subbuf_bytes && position >= from && missing != 0 && missing <= ring->subbuf_bytes &&
+	missing = (subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) -
+		   __atomic_load_n(&header->commit, __ATOMIC_ACQUIRE)) &
+		  SUBBUF_COMMIT_MASK;
+	if (offset >= sizeof(*header) && offset < ring->subbuf_bytes && position >= from && missing != 0 &&
+	    missing <= ring->subbuf_bytes &&
 	    !(position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes)) {
 		memcpy(&record, (const unsigned char *)header + offset, sizeof(record));
-		if (missing != ring->subbuf_bytes - offset || (record.words != 0 && record.lap == (trace_u8)(seq / ring->nr_subbufs)) || !sure)
+		if (missing != ring->subbuf_bytes - offset ||
+		    (record.words != 0 && record.lap == (trace_u8)(seq / ring->nr_subbufs)) || !sure)
 			return false;
 		__atomic_store_n(&header->end, offset, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&header->commit, missing, __ATOMIC_RELEASE); /* [W2] */
@@ -407,7 +417,8 @@ static inline bool subbuf_block_is_sane(const struct subbuf_ring *ring, trace_u6
 {
 	trace_u32 end = (trace_u32)block;
 
-	return begin >= sizeof(struct subbuf_header) && begin <= end && end <= ring->subbuf_bytes && begin % 8 == 0 && end % 8 == 0;
+	return begin >= sizeof(struct subbuf_header) && begin <= end && end <= ring->subbuf_bytes && begin % 8 == 0 &&
+	       end % 8 == 0;
 }
 
 /**
@@ -425,7 +436,10 @@ static inline void subbuf_block_close(const struct subbuf_ring *ring, trace_u64 
 	if (end < ring->subbuf_bytes)
 		__atomic_store_n((trace_u64 *)(void *)((unsigned char *)header + end), 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->end, end, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&header->commit, ring->subbuf_bytes - begin + (block >> SUBBUF_BLOCK_RECORDS_SHIFT) * SUBBUF_COMMIT_RECORD, __ATOMIC_RELEASE); /* [W2] */
+	/* [W2] */
+	__atomic_fetch_add(&header->commit,
+			   ring->subbuf_bytes - begin + (block >> SUBBUF_BLOCK_RECORDS_SHIFT) * SUBBUF_COMMIT_RECORD,
+			   __ATOMIC_RELEASE);
 }
 
 /**
@@ -449,7 +463,8 @@ static inline bool subbuf_flush_block(const struct subbuf_ring *ring)
 		control->flushing_block_begin = begin;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		*flushing = block;
-	} while (!__atomic_compare_exchange_n(&control->block, &block, SUBBUF_BLOCK_NONE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	} while (!__atomic_compare_exchange_n(&control->block, &block, SUBBUF_BLOCK_NONE, false, __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
 	subbuf_block_close(ring, block, begin);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	*flushing = 0;
@@ -463,7 +478,8 @@ static inline bool subbuf_block_is_missing(const struct subbuf_ring *ring, trace
 	trace_u64 commit = __atomic_load_n(&subbuf_slot(ring, seq)->commit, __ATOMIC_ACQUIRE);
 
 	return subbuf_block_is_sane(ring, block, begin) && seq > 0 &&
-	       ((subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - commit) & SUBBUF_COMMIT_MASK) == ring->subbuf_bytes - begin;
+	       ((subbuf_commit_target(ring->subbuf_bytes, ring->nr_subbufs, seq) - commit) & SUBBUF_COMMIT_MASK) ==
+		       ring->subbuf_bytes - begin;
 }
 
 /**
@@ -527,7 +543,8 @@ static inline void subbuf_reap_block(const struct subbuf_ring *ring)
  */
 static inline trace_u64 subbuf_newest_closed(const struct subbuf_ring *ring)
 {
-	trace_u64 position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE), in_use = subbuf_block_in_use(ring);
+	trace_u64 position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE),
+		  in_use = subbuf_block_in_use(ring);
 	trace_u64 closed = (position >> SUBBUF_OFFSET_BITS) - ((position & SUBBUF_OFFSET_MASK) < ring->subbuf_bytes);
 
 	return in_use > 0 && in_use <= closed ? in_use - 1 : closed;
@@ -555,8 +572,9 @@ static inline void subbuf_keep(const struct subbuf_ring *ring)
  * Several threads may do this at once with the same arguments. All store the same constants, and
  * move the three words that change later only from 0. So no thread has to wait for another.
  */
-static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs,
-				    trace_u32 cpu, enum subbuf_producer producer, enum subbuf_clock clock, bool overwrite)
+static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trace_u32 subbuf_bytes,
+				    trace_u32 nr_subbufs, trace_u32 cpu, enum subbuf_producer producer,
+				    enum subbuf_clock clock, bool overwrite)
 {
 	struct subbuf_control *control = (struct subbuf_control *)memory;
 	trace_u64 none = 0;
@@ -571,12 +589,15 @@ static inline void subbuf_ring_init(struct subbuf_ring *ring, void *memory, trac
 	__atomic_store_n(&control->cpu, cpu, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->producer, producer, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->clock, clock, __ATOMIC_RELAXED);
-	__atomic_compare_exchange_n(&control->block, &none, SUBBUF_BLOCK_NONE, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&control->block, &none, SUBBUF_BLOCK_NONE, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 	none = 0;
 	/* The imaginary sub-buffer 0 is complete. */
-	__atomic_compare_exchange_n(&subbuf_slot(ring, 0)->commit, &none, subbuf_bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&subbuf_slot(ring, 0)->commit, &none, subbuf_bytes, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 	none = 0;
-	__atomic_compare_exchange_n(&control->position, &none, (trace_u64)subbuf_bytes, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&control->position, &none, (trace_u64)subbuf_bytes, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
 }
 /**
  * struct subbuf_salvaged - what subbuf_salvage() found in a sub-buffer that its writers, now dead,
@@ -600,19 +621,19 @@ struct subbuf_salvaged {
 };
 
 /* Read the header at @offset. Returns true if it can be the header of a record of use @lap. */
-static inline bool subbuf_salvage_record(const unsigned char *copy, trace_u32 offset, trace_u32 limit, trace_u8 lap, trace_u32 max_ids,
-					 struct trace_record *ret_record)
+static inline bool subbuf_salvage_record(const unsigned char *copy, trace_u32 offset, trace_u32 limit, trace_u8 lap,
+					 trace_u32 max_ids, struct trace_record *ret_record)
 {
 	memcpy(ret_record, copy + offset, sizeof(*ret_record));
-	return ret_record->lap == lap && ret_record->words != 0 && ret_record->words * 8u <= limit - offset && ret_record->id < max_ids &&
-	       (ret_record->id != 0 || ret_record->time <= SUBBUF_TIME_PRELIMINARY);
+	return ret_record->lap == lap && ret_record->words != 0 && ret_record->words * 8u <= limit - offset &&
+	       ret_record->id < max_ids && (ret_record->id != 0 || ret_record->time <= SUBBUF_TIME_PRELIMINARY);
 }
 
 static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, trace_u32 end, trace_u8 lap)
 {
 	while (offset < end) {
 		trace_u32 words = (end - offset) / 8 < 255 ? (end - offset) / 8 : 255;
-		struct trace_record padding = { 0, 0, (trace_u8)words, lap };
+		struct trace_record padding = {0, 0, (trace_u8)words, lap};
 
 		memcpy(copy + offset, &padding, sizeof(padding));
 		offset += words * 8;
@@ -627,8 +648,9 @@ static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, tra
  * fits.
  * The hole may contain bytes that look like records, such as the dead writer's payload; but one
  * record too many makes the sums wrong. */
-static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_u32 offset, trace_u32 missing, trace_u32 end, trace_u8 lap,
-					       trace_u32 max_ids, trace_u64 bytes, trace_u32 records, bool is_open_end, trace_u32 *budget)
+static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_u32 offset, trace_u32 missing,
+					       trace_u32 end, trace_u8 lap, trace_u32 max_ids, trace_u64 bytes,
+					       trace_u32 records, bool is_open_end, trace_u32 *budget)
 {
 	trace_u32 last = missing < end - offset ? offset + missing : end;
 	struct trace_record record;
@@ -636,7 +658,8 @@ static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_
 	for (trace_u32 at = offset + 8; at <= last; at += 8) {
 		trace_u32 next = at, whole = 0, nr = 0;
 
-		for (; next < end && *budget && subbuf_salvage_record(copy, next, end, lap, max_ids, &record); --*budget) {
+		for (; next < end && *budget && subbuf_salvage_record(copy, next, end, lap, max_ids, &record);
+		     --*budget) {
 			if (record.id != 0 || record.time == 0)
 				whole += record.words * 8u;
 			nr += record.id != 0;
@@ -644,7 +667,8 @@ static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_
 		}
 		if (!*budget || !--*budget)
 			return 0;
-		if (whole == bytes && (nr == records || records == SUBBUF_ANY_NUMBER) && (next == end || (is_open_end && whole)))
+		if (whole == bytes && (nr == records || records == SUBBUF_ANY_NUMBER) &&
+		    (next == end || (is_open_end && whole)))
 			return at;
 	}
 	return 0;
@@ -668,16 +692,17 @@ static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_
  * and before it committed, these sums are not enough. Then salvage counts the records after the
  * first hole as lost.
  */
-static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, trace_u64 seq, trace_u64 position, trace_u32 max_ids,
-				  struct subbuf_salvaged *ret_salvaged)
+static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, trace_u64 seq,
+				  trace_u64 position, trace_u32 max_ids, struct subbuf_salvaged *ret_salvaged)
 {
 	struct subbuf_header *header = (struct subbuf_header *)copy;
 	unsigned char *bytes = (unsigned char *)copy;
 	trace_u64 committed = (header->commit - seq / nr_subbufs * subbuf_bytes) & SUBBUF_COMMIT_MASK;
-	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact, rest = 0, missing, nr, left;
+	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact, rest = 0, missing, nr,
+		  left;
 	/* bytes found of those that were committed; the opener commits the header */
 	trace_u32 found = header->seq == seq ? sizeof(*header) : 0;
-	struct subbuf_salvaged salvaged = { 0, 0, 0, 0, header->seq == seq };
+	struct subbuf_salvaged salvaged = {0, 0, 0, 0, header->seq == seq};
 	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
 	struct trace_record record;
 	bool is_closed, is_counted, opener_died = false; /* the opener commits the header, too */
@@ -693,7 +718,10 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 	/* The number of records is known for a slot that was never used before, too. Openers die
 	 * there most easily, because the kernel still has to allocate the memory. */
 	is_counted = salvaged.opened || header->seq == 0;
-	nr = is_counted ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) - header->records_before) & 0xffffff : SUBBUF_ANY_NUMBER;
+	nr = is_counted ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) -
+				      header->records_before) &
+				  0xffffff
+			: SUBBUF_ANY_NUMBER;
 	missing = committed < limit ? limit - (trace_u32)committed : 0;
 	/* The rest that the closer committed in one piece. If it died before that, the sums below
 	 * will not match. */
@@ -725,13 +753,16 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 		if (is_closed && left == 0 && salvaged.records > nr && committed < found + (trace_u64)(limit - offset))
 			break; /* complete records; their writers died before they committed them */
 		if (is_closed && (left == 0 || left == SUBBUF_ANY_NUMBER) &&
-		    (committed == found + (trace_u64)(limit - offset) || (opener_died && committed + sizeof(*header) == found + (trace_u64)(limit - offset))))
+		    (committed == found + (trace_u64)(limit - offset) ||
+		     (opener_died && committed + sizeof(*header) == found + (trace_u64)(limit - offset))))
 			break;
 		exact = 0;
 		if (missing && committed >= found + rest && offset < limit - rest)
-			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids, committed - found - rest, left, false, &budget);
+			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids,
+						       committed - found - rest, left, false, &budget);
 		if (missing && committed >= found && !exact && is_closed) /* the closer died, too */
-			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found, left, true, &budget);
+			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found,
+						       left, true, &budget);
 		if (!exact) {
 			/* If nothing after the hole was committed, it is the rest that the closer
 			 * did not commit, or the end, which may hold one unfinished record. */

@@ -62,7 +62,8 @@ void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
  * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns
  * Returns false, with nothing written, if no file is known to have been mapped there.
  */
-bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address, struct trace_symbol *ret_symbol);
+bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, uint64_t address,
+			struct trace_symbol *ret_symbol);
 
 /**
  * trace_symbols_error() - were all answers until now complete?

@@ -119,7 +119,8 @@ void trace_tracepoint_record(struct trace_tracepoint *tracepoint, const void *im
 __attribute__((cold)) void trace_tracepoint_record_again(struct trace_tracepoint *tracepoint, const void *image);
 /* The same for events with texts: @texts has an entry for each field in order; entries of other
  * types are ignored. A text's length is at most @length. */
-void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image, const struct trace_bytes_value *texts);
+void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, const void *image,
+	const struct trace_bytes_value *texts);
 /* The time, in ns, for records not timed by the time stamp counter. */
 uint64_t trace_tracepoint_clock(void);
 extern __thread struct trace_tp_thread trace_tp_thread __attribute__((tls_model("initial-exec")));
@@ -159,7 +160,8 @@ static inline __attribute__((always_inline, unused)) void trace_now_(uint32_t *r
  * number. Returns false if trace_tracepoint_record_again() is to be called, with a copy of the
  * words: a variable with an address that another function knows does not stay in registers.
  */
-static inline __attribute__((always_inline, unused)) bool trace_record_words_(const struct trace_tracepoint *tracepoint, size_t image_bytes, const uint64_t *words)
+static inline __attribute__((always_inline, unused)) bool trace_record_words_(const struct trace_tracepoint *tracepoint,
+	size_t image_bytes, const uint64_t *words)
 {
 	/* Load @cpu once, and first: a signal handler may set up what the
 	 * thread does not have yet. */
@@ -237,10 +239,12 @@ template <class T> constexpr inline __attribute__((always_inline)) const T &name
  * (texts) take 4 bytes there. */
 template <class T, class = void> struct is_text_object : std::false_type {};
 template <class T>
-struct is_text_object<T, std::enable_if_t<std::is_class_v<T> && std::is_convertible_v<decltype(std::declval<const T &>().data()), const char *> &&
-					  std::is_integral_v<decltype(std::declval<const T &>().size())>>> : std::true_type {};
+struct is_text_object<T, std::enable_if_t<std::is_class_v<T> &&
+	std::is_convertible_v<decltype(std::declval<const T &>().data()), const char *> &&
+	std::is_integral_v<decltype(std::declval<const T &>().size())>>> : std::true_type {};
 
-template <class T> constexpr bool is_char_pointer = std::is_same_v<std::decay_t<T>, char *> || std::is_same_v<std::decay_t<T>, const char *>;
+template <class T> constexpr bool is_char_pointer =
+	std::is_same_v<std::decay_t<T>, char *> || std::is_same_v<std::decay_t<T>, const char *>;
 
 template <class T> constexpr unsigned type_of()
 {
@@ -267,7 +271,8 @@ template <class T> constexpr unsigned type_of()
 	}
 }
 
-template <class T> constexpr bool is_reference = type_of<T>() == TRACE_FIELD_STRING || type_of<T>() == TRACE_FIELD_BYTES;
+template <class T> constexpr bool is_reference =
+	type_of<T>() == TRACE_FIELD_STRING || type_of<T>() == TRACE_FIELD_BYTES;
 
 template <class T> constexpr unsigned bytes_of()
 {
@@ -299,7 +304,8 @@ template <class... T> struct layout {
 			unsigned align = bytes[i] < 4 ? bytes[i] : 4;
 
 			offset = (offset + align - 1) / align * align;
-			made.field[i] = { static_cast<uint16_t>(types[i]), static_cast<uint16_t>(offset), static_cast<uint16_t>(bytes[i]), 0 };
+			made.field[i] = { static_cast<uint16_t>(types[i]), static_cast<uint16_t>(offset),
+				static_cast<uint16_t>(bytes[i]), 0 };
 			offset += bytes[i];
 		}
 		made.payload_bytes = (offset + 3) / 4 * 4;
@@ -322,13 +328,16 @@ template <class Place, class Layout> struct point {
 };
 template <class Place, class Layout>
 trace_tracepoint point<Place, Layout>::tracepoint = {
-	&point<Place, Layout>::tracepoint.off, 0, Place::provider(), Place::name(), Place::field_names(), Place::file(), Place::function(),
-	Layout::fields.field, Place::line(), 0, static_cast<uint16_t>(Layout::fields.payload_bytes), static_cast<uint8_t>(Layout::nr),
+	&point<Place, Layout>::tracepoint.off, 0, Place::provider(), Place::name(), Place::field_names(), Place::file(),
+		Place::function(),
+	Layout::fields.field, Place::line(), 0, static_cast<uint16_t>(Layout::fields.payload_bytes),
+		static_cast<uint8_t>(Layout::nr),
 	static_cast<uint8_t>(Layout::nr_texts), Place::role(), TRACE_TRACEPOINT_VERSION, 1, {}
 };
 template <class Place, class Layout> registrar point<Place, Layout>::registered{ &point<Place, Layout>::tracepoint };
 
-template <class T> inline __attribute__((always_inline)) void store(unsigned char *image, trace_bytes_value *text, const trace_tracepoint_field &field, const T &value)
+template <class T> inline __attribute__((always_inline)) void store(unsigned char *image, trace_bytes_value *text,
+	const trace_tracepoint_field &field, const T &value)
 {
 	using D = std::decay_t<T>;
 
@@ -351,7 +360,8 @@ template <class T> inline __attribute__((always_inline)) void store(unsigned cha
 	}
 }
 
-template <class T> inline __attribute__((always_inline)) void put(uint64_t *words, const trace_tracepoint_field &field, const T &value)
+template <class T> inline __attribute__((always_inline)) void put(uint64_t *words, const trace_tracepoint_field &field,
+	const T &value)
 {
 	using D = std::conditional_t<std::is_same_v<std::decay_t<T>, long double>, double, std::decay_t<T>>;
 	D copy = static_cast<D>(value);
@@ -363,7 +373,8 @@ template <class T> inline __attribute__((always_inline)) void put(uint64_t *word
 
 /* The values are arguments, so that temporaries that they refer to live
  * until the event is written. */
-template <class... T> inline __attribute__((always_inline)) void record(trace_tracepoint *tracepoint, const T &...values)
+template <class... T> inline __attribute__((always_inline)) void record(trace_tracepoint *tracepoint,
+	const T &...values)
 {
 	using L = layout<T...>;
 	unsigned i = 0;
@@ -424,62 +435,74 @@ struct scope {
 		static constexpr uint8_t role() { return role_; }             \
 	}
 
-#define TRACE_POINT_(role_, provider_, name_, names_, ...)                                                                 \
-	do {                                                                                                               \
-		TRACE_PLACE_(trace_place_, role_, provider_, name_, names_);                                               \
-		using trace_point_ = ::trace_detail::point<trace_place_, decltype(::trace_detail::describe(__VA_ARGS__))>; \
-		static_cast<void>(&trace_point_::registered);                                                              \
+#define TRACE_POINT_(role_, provider_, name_, names_, ...) \
+	do { \
+		TRACE_PLACE_(trace_place_, role_, provider_, name_, names_); \
+		using trace_point_ = ::trace_detail::point<trace_place_, \
+			decltype(::trace_detail::describe(__VA_ARGS__))>; \
+		static_cast<void>(&trace_point_::registered); \
 		if (TRACE_IS_ON_(trace_point_::tracepoint.flag))                                                   \
-			::trace_detail::record(&trace_point_::tracepoint, ##__VA_ARGS__);                                  \
+			::trace_detail::record(&trace_point_::tracepoint, ##__VA_ARGS__); \
 	} while (0)
 
-#define TRACE_SCOPE_(number, provider_, name_)                                                                                \
-	TRACE_PLACE_(TRACE_PASTE(trace_begin_place_, number), 1, provider_, name_, "");                                       \
-	TRACE_PLACE_(TRACE_PASTE(trace_end_place_, number), 2, provider_, name_, "");                                         \
-	using TRACE_PASTE(trace_begin_, number) = ::trace_detail::point<TRACE_PASTE(trace_begin_place_, number), ::trace_detail::layout<>>; \
-	using TRACE_PASTE(trace_end_, number) = ::trace_detail::point<TRACE_PASTE(trace_end_place_, number), ::trace_detail::layout<>>;     \
-	static_cast<void>(&TRACE_PASTE(trace_begin_, number)::registered);                                                    \
-	static_cast<void>(&TRACE_PASTE(trace_end_, number)::registered);                                                      \
-	const ::trace_detail::scope TRACE_PASTE(trace_scope_, number)                                                         \
-	{                                                                                                                     \
-		&TRACE_PASTE(trace_begin_, number)::tracepoint, &TRACE_PASTE(trace_end_, number)::tracepoint                  \
+#define TRACE_SCOPE_(number, provider_, name_) \
+	TRACE_PLACE_(TRACE_PASTE(trace_begin_place_, number), 1, provider_, name_, ""); \
+	TRACE_PLACE_(TRACE_PASTE(trace_end_place_, number), 2, provider_, name_, ""); \
+	using TRACE_PASTE(trace_begin_, number) = ::trace_detail::point<TRACE_PASTE(trace_begin_place_, number), \
+		::trace_detail::layout<>>; \
+	using TRACE_PASTE(trace_end_, number) = ::trace_detail::point<TRACE_PASTE(trace_end_place_, number), \
+		::trace_detail::layout<>>; \
+	static_cast<void>(&TRACE_PASTE(trace_begin_, number)::registered); \
+	static_cast<void>(&TRACE_PASTE(trace_end_, number)::registered); \
+	const ::trace_detail::scope TRACE_PASTE(trace_scope_, number) \
+	{ \
+		&TRACE_PASTE(trace_begin_, number)::tracepoint, &TRACE_PASTE(trace_end_, number)::tracepoint \
 	}
 
 #else /* C */
 
-extern struct trace_tracepoint trace_begin_of_section_[] __asm__("__start_trace_points") __attribute__((weak, visibility("hidden")));
-extern struct trace_tracepoint trace_end_of_section_[] __asm__("__stop_trace_points") __attribute__((weak, visibility("hidden")));
+extern struct trace_tracepoint trace_begin_of_section_[] __asm__("__start_trace_points")
+	__attribute__((weak, visibility("hidden")));
+extern struct trace_tracepoint trace_end_of_section_[] __asm__("__stop_trace_points")
+	__attribute__((weak, visibility("hidden")));
 
 static __attribute__((constructor(101), used)) void trace_register_section_(void)
 {
 	trace_tracepoint_register(trace_begin_of_section_, trace_end_of_section_);
 }
 
-#define TRACE_TYPE_(x)                                                                                                           \
-	_Generic((x), _Bool: TRACE_FIELD_BOOL, char: TRACE_FIELD_CHAR, signed char: TRACE_FIELD_SIGNED, short: TRACE_FIELD_SIGNED, \
-		int: TRACE_FIELD_SIGNED, long: TRACE_FIELD_SIGNED, long long: TRACE_FIELD_SIGNED, unsigned char: TRACE_FIELD_UNSIGNED, \
-		unsigned short: TRACE_FIELD_UNSIGNED, unsigned int: TRACE_FIELD_UNSIGNED, unsigned long: TRACE_FIELD_UNSIGNED,   \
-		unsigned long long: TRACE_FIELD_UNSIGNED, float: TRACE_FIELD_FLOAT, double: TRACE_FIELD_FLOAT,                   \
-		long double: TRACE_FIELD_FLOAT, char *: TRACE_FIELD_STRING, const char *: TRACE_FIELD_STRING,                    \
+#define TRACE_TYPE_(x) \
+	_Generic((x), _Bool: TRACE_FIELD_BOOL, char: TRACE_FIELD_CHAR, signed char: TRACE_FIELD_SIGNED, \
+		short: TRACE_FIELD_SIGNED, int: TRACE_FIELD_SIGNED, long: TRACE_FIELD_SIGNED, \
+		long long: TRACE_FIELD_SIGNED, unsigned char: TRACE_FIELD_UNSIGNED, \
+		unsigned short: TRACE_FIELD_UNSIGNED, unsigned int: TRACE_FIELD_UNSIGNED, \
+		unsigned long: TRACE_FIELD_UNSIGNED, unsigned long long: TRACE_FIELD_UNSIGNED, \
+		float: TRACE_FIELD_FLOAT, double: TRACE_FIELD_FLOAT, \
+		long double: TRACE_FIELD_FLOAT, char *: TRACE_FIELD_STRING, const char *: TRACE_FIELD_STRING, \
 		struct trace_bytes_value: TRACE_FIELD_BYTES, default: TRACE_FIELD_POINTER)
 
 /* A value of the type in which x is stored. References take 4 bytes. */
-#define TRACE_STORED_(x)                                                                                                    \
-	_Generic((x), _Bool: (unsigned char)0, char: (char)0, signed char: (signed char)0, short: (short)0, int: 0, long: 0L, \
-		long long: 0LL, unsigned char: (unsigned char)0, unsigned short: (unsigned short)0, unsigned int: 0U,       \
-		unsigned long: 0UL, unsigned long long: 0ULL, float: 0.0F, double: 0.0, long double: 0.0, char *: 0U,       \
+#define TRACE_STORED_(x) \
+	_Generic((x), _Bool: (unsigned char)0, char: (char)0, signed char: (signed char)0, short: (short)0, \
+		int: 0, long: 0L, long long: 0LL, unsigned char: (unsigned char)0, \
+		unsigned short: (unsigned short)0, unsigned int: 0U, \
+		unsigned long: 0UL, unsigned long long: 0ULL, float: 0.0F, double: 0.0, long double: 0.0, char *: 0U, \
 		const char *: 0U, struct trace_bytes_value: 0U, default: (const volatile void *)0)
 
 #define TRACE_VALUE_(i, x) _Generic((x), char *: 0, const char *: 0, struct trace_bytes_value: 0, default: (x)),
 #define TRACE_IS_TEXT_(i, x) +(TRACE_TYPE_(x) == TRACE_FIELD_STRING || TRACE_TYPE_(x) == TRACE_FIELD_BYTES)
-#define TRACE_LIMIT_(x)                                                                                                             \
-	(__builtin_types_compatible_p(__typeof__(x), char[]) || __builtin_types_compatible_p(__typeof__(x), const char[]) ? sizeof(x) : \
-															    ~(size_t)0)
+#define TRACE_LIMIT_(x) \
+	(__builtin_types_compatible_p(__typeof__(x), char[]) || \
+			 __builtin_types_compatible_p(__typeof__(x), const char[]) \
+		 ? sizeof(x) \
+		 : ~(size_t)0)
 #define TRACE_TEXT_(i, x)                                      \
 	_Generic((x), struct trace_bytes_value: (x),           \
-		default: trace_bytes(_Generic((x), char *: (x), const char *: (x), default: (const char *)0), TRACE_LIMIT_(x))),
+		default: trace_bytes(_Generic((x), char *: (x), const char *: (x), default: (const char *)0), \
+			TRACE_LIMIT_(x))),
 #define TRACE_MEMBER_(i, x) \
-	__typeof__(TRACE_STORED_(x)) field##i __attribute__((aligned(sizeof(TRACE_STORED_(x)) < 4 ? sizeof(TRACE_STORED_(x)) : 4)));
+	__typeof__(TRACE_STORED_(x)) field##i \
+		__attribute__((aligned(sizeof(TRACE_STORED_(x)) < 4 ? sizeof(TRACE_STORED_(x)) : 4)));
 #define TRACE_FIELD_(i, x) \
 	{ TRACE_TYPE_(x), offsetof(struct trace_image_, field##i), sizeof(TRACE_STORED_(x)), 0 },
 
@@ -501,74 +524,82 @@ static __attribute__((constructor(101), used)) void trace_register_section_(void
 #define TRACE_EACH_15(f, a, ...) f(15, a) TRACE_EACH_14(f, __VA_ARGS__)
 #define TRACE_EACH_16(f, a, ...) f(16, a) TRACE_EACH_15(f, __VA_ARGS__)
 #define TRACE_COUNT_(none, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) count
-#define TRACE_COUNT(place_, ...) TRACE_COUNT_(place_, ##__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define TRACE_COUNT(place_, ...) \
+	TRACE_COUNT_(place_, ##__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define TRACE_EACH(f, ...) TRACE_PASTE(TRACE_EACH_, TRACE_COUNT(~, ##__VA_ARGS__))(f, ##__VA_ARGS__)
 
 #define TRACE_DEFINE_(variable, role_, provider_, name_, names_, fields_, nr_fields_, nr_texts_, payload_bytes_)       \
 	static struct trace_tracepoint variable __attribute__((section("trace_points"), used)) = {                     \
 		.flag = &variable.off, .provider = provider_, .name = name_, .field_names = names_, .file = __FILE__,  \
 		.function = __func__, .fields = fields_, .line = __LINE__, .payload_bytes = payload_bytes_,            \
-		.nr_fields = nr_fields_, .nr_texts = nr_texts_, .role = role_, .version = TRACE_TRACEPOINT_VERSION, .off = 1 \
+		.nr_fields = nr_fields_, .nr_texts = nr_texts_, .role = role_, .version = TRACE_TRACEPOINT_VERSION, \
+			.off = 1 \
 	}
 
 /* Store field by field, each with one store of its size; the gaps between
  * and after fields are zero. */
-#define TRACE_STORE_(i, x)                                                                                                        \
-	if (sizeof(TRACE_STORED_(x)) < 4)                                                                                         \
-		__builtin_memset(trace_payload_ + (offsetof(struct trace_image_, field##i) & ~3U), 0,                             \
-				 offsetof(struct trace_image_, field##i) & 3U ? 0 : 4);                                           \
-	__builtin_memcpy(trace_payload_ + offsetof(struct trace_image_, field##i), &trace_image_.field##i, sizeof(TRACE_STORED_(x)));
+#define TRACE_STORE_(i, x) \
+	if (sizeof(TRACE_STORED_(x)) < 4) \
+		__builtin_memset(trace_payload_ + (offsetof(struct trace_image_, field##i) & ~3U), 0, \
+				 offsetof(struct trace_image_, field##i) & 3U ? 0 : 4); \
+	__builtin_memcpy(trace_payload_ + offsetof(struct trace_image_, field##i), &trace_image_.field##i, \
+		sizeof(TRACE_STORED_(x)));
 /* An image with an address. The code never takes the struct's own address, so its
  * fields stay in registers. */
 #define TRACE_IMAGE_(copy_, image_, ...)                                                       \
 	unsigned char copy_[sizeof(image_)] __attribute__((aligned(4))) = { 0 };               \
 	unsigned char *const trace_payload_ __attribute__((unused)) = copy_;                   \
 	TRACE_EACH(TRACE_STORE_, ##__VA_ARGS__)
-#define TRACE_PUT_(i, x)                                                                                                       \
-	{                                                                                                                      \
-		uint64_t trace_bits_ = 0;                                                                                      \
-		__builtin_memcpy(&trace_bits_, &trace_image_.field##i, sizeof(TRACE_STORED_(x)));                              \
-		trace_put(trace_words_, offsetof(struct trace_image_, field##i), sizeof(TRACE_STORED_(x)), trace_bits_);       \
+#define TRACE_PUT_(i, x) \
+	{ \
+		uint64_t trace_bits_ = 0; \
+		__builtin_memcpy(&trace_bits_, &trace_image_.field##i, sizeof(TRACE_STORED_(x))); \
+		trace_put(trace_words_, offsetof(struct trace_image_, field##i), sizeof(TRACE_STORED_(x)), \
+			trace_bits_); \
 	}
 #if TRACE_RECORD_INLINE_BYTES
 /* For an image that is too large for @trace_words_ the compiler drops the second branch. */
-#define TRACE_RECORD_(point_, image_, ...)                                                                                     \
-	if (sizeof(image_) > TRACE_RECORD_INLINE_BYTES) {                                                                      \
-		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                               \
-		trace_tracepoint_record(&point_, trace_copy_);                                                                 \
-	} else {                                                                                                               \
-		uint64_t trace_words_[sizeof(image_) > TRACE_RECORD_INLINE_BYTES ? sizeof(image_) / 8 + 1 : TRACE_RECORD_INLINE_BYTES / 8] = { 0 }; \
-		TRACE_EACH(TRACE_PUT_, ##__VA_ARGS__)                                                                          \
-		if (__builtin_expect(!trace_record_words_(&point_, sizeof(image_), trace_words_), 0)) {                        \
-			const uint64_t trace_copy_[] = { trace_words_[0], trace_words_[1], trace_words_[2] };                  \
-			trace_tracepoint_record_again(&point_, trace_copy_);                                                   \
-		}                                                                                                              \
+#define TRACE_RECORD_(point_, image_, ...) \
+	if (sizeof(image_) > TRACE_RECORD_INLINE_BYTES) { \
+		TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__) \
+		trace_tracepoint_record(&point_, trace_copy_); \
+	} else { \
+		uint64_t trace_words_[sizeof(image_) > TRACE_RECORD_INLINE_BYTES ? \
+			sizeof(image_) / 8 + 1 : TRACE_RECORD_INLINE_BYTES / 8] = { 0 }; \
+		TRACE_EACH(TRACE_PUT_, ##__VA_ARGS__) \
+		if (__builtin_expect(!trace_record_words_(&point_, sizeof(image_), trace_words_), 0)) { \
+			const uint64_t trace_copy_[] = { trace_words_[0], trace_words_[1], trace_words_[2] }; \
+			trace_tracepoint_record_again(&point_, trace_copy_); \
+		} \
 	}
 #else
-#define TRACE_RECORD_(point_, image_, ...)                                                                                     \
-	TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__)                                                                       \
+#define TRACE_RECORD_(point_, image_, ...) \
+	TRACE_IMAGE_(trace_copy_, image_, ##__VA_ARGS__) \
 	trace_tracepoint_record(&point_, trace_copy_);
 #endif
 
-#define TRACE_POINT_(role_, provider_, name_, names_, ...)                                                                                \
-	do {                                                                                                                              \
-		struct trace_image_ {                                                                                                     \
-			uint32_t tid;                                                                                                     \
-			TRACE_EACH(TRACE_MEMBER_, ##__VA_ARGS__)                                                                          \
+#define TRACE_POINT_(role_, provider_, name_, names_, ...) \
+	do { \
+		struct trace_image_ { \
+			uint32_t tid; \
+			TRACE_EACH(TRACE_MEMBER_, ##__VA_ARGS__) \
 		} __attribute__((packed, aligned(4)));\
-		static const struct trace_tracepoint_field trace_fields_[] = { TRACE_EACH(TRACE_FIELD_, ##__VA_ARGS__){ 0, 0, 0, 0 } };   \
-		TRACE_DEFINE_(trace_point_, role_, provider_, name_, names_, trace_fields_, TRACE_COUNT(~, ##__VA_ARGS__),                     \
-			      0 TRACE_EACH(TRACE_IS_TEXT_, ##__VA_ARGS__), sizeof(struct trace_image_));                                  \
-		if (TRACE_IS_ON_(trace_point_.flag)) {                                                                            \
-			const struct trace_image_ trace_image_ = { 0, TRACE_EACH(TRACE_VALUE_, ##__VA_ARGS__) };                          \
-			if (0 TRACE_EACH(TRACE_IS_TEXT_, ##__VA_ARGS__)) {                                                                \
-				const struct trace_bytes_value trace_texts_[] = { TRACE_EACH(TRACE_TEXT_, ##__VA_ARGS__){ 0, 0 } };       \
-				TRACE_IMAGE_(trace_copy_, trace_image_, ##__VA_ARGS__)                                                    \
-				trace_tracepoint_record_texts(&trace_point_, trace_copy_, trace_texts_);                                  \
-			} else {                                                                                                          \
-				TRACE_RECORD_(trace_point_, trace_image_, ##__VA_ARGS__)                                                          \
-			}                                                                                                                 \
-		}                                                                                                                         \
+		static const struct trace_tracepoint_field trace_fields_[] = { TRACE_EACH(TRACE_FIELD_, \
+			##__VA_ARGS__){ 0, 0, 0, 0 } }; \
+		TRACE_DEFINE_(trace_point_, role_, provider_, name_, names_, trace_fields_, TRACE_COUNT(~, \
+			##__VA_ARGS__), \
+			      0 TRACE_EACH(TRACE_IS_TEXT_, ##__VA_ARGS__), sizeof(struct trace_image_)); \
+		if (TRACE_IS_ON_(trace_point_.flag)) { \
+			const struct trace_image_ trace_image_ = { 0, TRACE_EACH(TRACE_VALUE_, ##__VA_ARGS__) }; \
+			if (0 TRACE_EACH(TRACE_IS_TEXT_, ##__VA_ARGS__)) { \
+				const struct trace_bytes_value trace_texts_[] = { TRACE_EACH(TRACE_TEXT_, \
+					##__VA_ARGS__){ 0, 0 } }; \
+				TRACE_IMAGE_(trace_copy_, trace_image_, ##__VA_ARGS__) \
+				trace_tracepoint_record_texts(&trace_point_, trace_copy_, trace_texts_); \
+			} else { \
+				TRACE_RECORD_(trace_point_, trace_image_, ##__VA_ARGS__) \
+			} \
+		} \
 	} while (0)
 
 static inline void trace_record_bare_(struct trace_tracepoint *tracepoint)
@@ -590,7 +621,8 @@ static inline __attribute__((unused)) void trace_scope_end_(struct trace_tracepo
 #define TRACE_SCOPE_(number, provider_, name_)                                                                         \
 	TRACE_DEFINE_(TRACE_PASTE(trace_begin_, number), 1, provider_, name_, "", 0, 0, 0, 4);                         \
 	TRACE_DEFINE_(TRACE_PASTE(trace_end_, number), 2, provider_, name_, "", 0, 0, 0, 4);                           \
-	struct trace_tracepoint *TRACE_PASTE(trace_scope_, number) __attribute__((cleanup(trace_scope_end_), unused)) = \
+	struct trace_tracepoint *TRACE_PASTE(trace_scope_, number) __attribute__((cleanup(trace_scope_end_), \
+		unused)) = \
 		(trace_record_bare_(&TRACE_PASTE(trace_begin_, number)), &TRACE_PASTE(trace_end_, number))
 
 #endif

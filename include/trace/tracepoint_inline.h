@@ -114,20 +114,25 @@ struct trace_tp_thread {
  * sequence uses others.
  */
 /* clang-format off */
-#define TRACE_APPEND_(length_, payload_, ...)                                                                                                     \
-	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") "movq %c[block](%[window]), %%r8\n\ttestq %%r8, %%r8\n\tjz %l[disturbed]\n\t"  \
-		     "cmpl %c[base](%[window]), %[low]\n\tmovl %[high], %%esi\n\tsbbl 4+%c[base](%[window]), %%esi\n\tjnz %l[disturbed]\n\t"   \
-		     "movq (%%r8), %%rcx\n\tmovl %%ecx, %%edi\n\taddq %c[record](%[window]), %%rcx\n\t" length_                            \
-		     "cmpl %c[bytes](%[window]), %%ecx\n\tja %l[disturbed]\n\taddq %c[subbuf](%[window]), %%rdi\n\t"                      \
-		     "movl %[low], %%esi\n\torq %c[lap](%[window]), %%rsi\n\torq %[word], %%rsi\n\tmovq %%rsi, (%%rdi)\n\t"                \
-		     payload_ "movq %%rcx, (%%r8)" TRACE_RSEQ_END_                                                                       \
-		     :                                                                                                                    \
+#define TRACE_APPEND_(length_, payload_, ...) \
+	__asm__ goto(TRACE_RSEQ_BEGIN_("%c[cpu](%[window])") \
+		     "movq %c[block](%[window]), %%r8\n\ttestq %%r8, %%r8\n\tjz %l[disturbed]\n\t" \
+		     "cmpl %c[base](%[window]), %[low]\n\tmovl %[high], %%esi\n\t" \
+		     "sbbl 4+%c[base](%[window]), %%esi\n\tjnz %l[disturbed]\n\t" \
+		     "movq (%%r8), %%rcx\n\tmovl %%ecx, %%edi\n\taddq %c[record](%[window]), %%rcx\n\t" length_ \
+		     "cmpl %c[bytes](%[window]), %%ecx\n\tja %l[disturbed]\n\taddq %c[subbuf](%[window]), %%rdi\n\t" \
+		     "movl %[low], %%esi\n\torq %c[lap](%[window]), %%rsi\n\torq %[word], %%rsi\n\t" \
+		     "movq %%rsi, (%%rdi)\n\t" \
+		     payload_ "movq %%rcx, (%%r8)" TRACE_RSEQ_END_ \
+		     : \
 		     : [where] "r"(where), [window] "r"(window), [low] "r"(low), [high] "r"(high), [word] "r"(word), \
-		       [record] "i"(offsetof(struct trace_window, record)), [block] "i"(offsetof(struct trace_window, block)),            \
-		       [base] "i"(offsetof(struct trace_window, base)), [lap] "i"(offsetof(struct trace_window, lap)),                    \
-		       [subbuf] "i"(offsetof(struct trace_window, subbuf)), [bytes] "i"(offsetof(struct trace_window, bytes)),            \
-		       [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__                                                        \
-		     : "rcx", "rsi", "rdi", "r8", "cc", "memory"                                                                         \
+		       [record] "i"(offsetof(struct trace_window, record)), \
+		       [block] "i"(offsetof(struct trace_window, block)), \
+		       [base] "i"(offsetof(struct trace_window, base)), [lap] "i"(offsetof(struct trace_window, lap)), \
+		       [subbuf] "i"(offsetof(struct trace_window, subbuf)), \
+		       [bytes] "i"(offsetof(struct trace_window, bytes)), \
+		       [cpu] "i"(offsetof(struct trace_window, cpu)), __VA_ARGS__ \
+		     : "rcx", "rsi", "rdi", "r8", "cc", "memory" \
 		     : disturbed)
 /* clang-format on */
 
@@ -137,15 +142,19 @@ struct trace_tp_thread {
  * @where: where the thread finds its CPU. @word: the header, without lap and time
  * Returns false if nothing was written: there is no room or no block, or the thread was disturbed.
  */
-static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window, const volatile uint32_t *where, uint32_t low,
-								       uint32_t high, uint64_t word, size_t nr_words, uint64_t first, uint64_t second, uint64_t third)
+static inline __attribute__((always_inline, unused)) bool trace_append(const struct trace_window *window,
+								       const volatile uint32_t *where, uint32_t low,
+								       uint32_t high, uint64_t word, size_t nr_words,
+								       uint64_t first, uint64_t second, uint64_t third)
 {
 	if (nr_words == 1)
 		TRACE_APPEND_("addq $16, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\t", [first] "r"(first));
 	else if (nr_words == 2)
-		TRACE_APPEND_("addq $24, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\t", [first] "r"(first), [second] "r"(second));
+		TRACE_APPEND_("addq $24, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\t",
+			      [first] "r"(first), [second] "r"(second));
 	else
-		TRACE_APPEND_("addq $32, %%rcx\n\t", "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\tmovq %[third], 24(%%rdi)\n\t",
+		TRACE_APPEND_("addq $32, %%rcx\n\t",
+			      "movq %[first], 8(%%rdi)\n\tmovq %[second], 16(%%rdi)\n\tmovq %[third], 24(%%rdi)\n\t",
 			      [first] "r"(first), [second] "r"(second), [third] "r"(third));
 	return true;
 disturbed:
@@ -155,7 +164,8 @@ disturbed:
 
 /* Put @bits, of @bytes bytes, at @offset in @words. If both sizes are constants, all
  * of it stays in registers. */
-static inline __attribute__((always_inline, unused)) void trace_put(uint64_t *words, size_t offset, size_t bytes, uint64_t bits)
+static inline __attribute__((always_inline, unused)) void trace_put(uint64_t *words, size_t offset, size_t bytes,
+								    uint64_t bits)
 {
 	unsigned int shift = (unsigned int)(offset % 8 * 8);
 

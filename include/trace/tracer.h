@@ -22,8 +22,8 @@ extern "C" {
 struct tracer;
 
 #define TRACER_DEFAULT_SUBBUF_BYTES (1u << 20) /* if there is enough memory */
-#define TRACER_DEFAULT_NR_SUBBUFS 8u
-#define TRACER_MAX_SUBBUFS 256u
+#define TRACER_DEFAULT_NR_SUBBUFS   8u
+#define TRACER_MAX_SUBBUFS	    256u
 /* Structural events (fork, exec, open ...) have rings of their own. Their sub-buffers have a
  * quarter of the others' size, within these limits. */
 #define TRACER_STRUCTURAL_SUBBUF_MIN (64u << 10)
@@ -166,7 +166,8 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id);
  * Returns 0; -ENOTSUP or -EPERM, with a sentence, if the kernel takes no probes at all; -ENOMEM.
  */
 struct trace_probes;
-int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error);
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids,
+		       struct trace_error *ret_error);
 /**
  * tracer_switch_probes() - record these probes and no others
  * @on: one for each probe; NULL: none
@@ -201,7 +202,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
  * Call it right after tracer_stop(), so that these reads are not recorded. Threads that
  * cannot be read are omitted.
  */
-int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context, struct trace_error *ret_error);
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context,
+		     struct trace_error *ret_error);
 
 /**
  * tracer_strings() - names of system calls, interrupts, softirqs, vectors, devices: the space

@@ -118,7 +118,8 @@ struct trace_span {
  * Call it before trace_analysis_run(). Returns NULL with -ENOMEM, or with -EBUSY after the pass
  * began. It costs nothing if the trace has no such events.
  */
-struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis, struct trace_error *ret_error);
+struct trace_user_events *trace_user_events_new(const struct trace *trace, struct trace_analysis *analysis,
+						struct trace_error *ret_error);
 struct trace_user_events *trace_user_events_free(struct trace_user_events *user); /* NULL is fine; returns NULL */
 
 /** trace_nr_user_events() - after the pass; 0 when out of memory, see trace_user_events_error() */

@@ -50,17 +50,17 @@
 extern "C" {
 #endif
 
-#define USER_MEMORY_NAME    "trace-program"
-#define USER_MEMORY_NAME_BYTES 32 /* with the suffix of user_memory_name() */
-#define USER_MEMORY_MAGIC   0x0a6d656d63617274ULL /* "tracmem\n" */
-#define USER_MEMORY_VERSION 2u
+#define USER_MEMORY_NAME       "trace-program"
+#define USER_MEMORY_NAME_BYTES 32		     /* with the suffix of user_memory_name() */
+#define USER_MEMORY_MAGIC      0x0a6d656d63617274ULL /* "tracmem\n" */
+#define USER_MEMORY_VERSION    2u
 
 /* Limits that both sides keep. */
-#define USER_MAX_EVENTS	    16384u
-#define USER_MAX_FIELDS	    32u
-#define USER_MAX_NAME_BYTES 128u /* of a provider, event or field, with its NUL; longer ones are cut */
-#define USER_MAX_RINGS	    8192u
-#define USER_MAX_BYTES	    (1ULL << 40) /* of the whole memory */
+#define USER_MAX_EVENTS		16384u
+#define USER_MAX_FIELDS		32u
+#define USER_MAX_NAME_BYTES	128u /* of a provider, event or field, with its NUL; longer ones are cut */
+#define USER_MAX_RINGS		8192u
+#define USER_MAX_BYTES		(1ULL << 40) /* of the whole memory */
 #define USER_MAX_REGISTRY_BYTES (4u << 20)
 
 /**

@@ -48,7 +48,8 @@ struct trace_writer_options {
  * Writes the file header and the schema of the catalogue. Returns NULL with the errno of
  * the write, or with -ENOMEM.
  */
-struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options, struct trace_error *ret_error);
+struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options *options,
+				      struct trace_error *ret_error);
 
 /**
  * trace_writer_event_type() - describe an event that the catalogue does not have,
@@ -62,7 +63,8 @@ struct trace_writer *trace_writer_new(int fd, const struct trace_writer_options 
  * Returns 0; -EINVAL: the description is not valid or is larger than 64 KiB; -ENOSPC:
  * all ids are in use; -ENOMEM.
  */
-int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id, struct trace_error *ret_error);
+int trace_writer_event_type(struct trace_writer *writer, const struct trace_event_type *type, uint16_t *ret_id,
+			    struct trace_error *ret_error);
 
 /**
  * trace_writer_known_type() - the id that trace_writer_event_type() gave to an identical
@@ -113,9 +115,10 @@ struct trace_source {
  * Returns the block for trace_writer_write() or trace_packed_free(); NULL with -ENOMEM, or with
  * -EINVAL for a block larger than 16 MiB or of another kind.
  */
-struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source, struct trace_error *ret_error);
+struct trace_packed *trace_writer_pack(struct trace_writer *writer, const struct trace_source *source,
+				       struct trace_error *ret_error);
 struct trace_packed *trace_packed_free(struct trace_packed *packed); /* NULL is fine; returns NULL */
-size_t trace_packed_bytes(const struct trace_packed *packed);	      /* memory in use, for a queue's limit */
+size_t trace_packed_bytes(const struct trace_packed *packed);	     /* memory in use, for a queue's limit */
 
 /**
  * trace_writer_write() - compress and append one block; consumes @packed
@@ -144,15 +147,16 @@ int trace_writer_flush_strings(struct trace_writer *writer, struct trace_error *
 /**
  * trace_writer_clock() - a clock correspondence: one instant on three clocks; @tsc 0 = not known
  */
-int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc, struct trace_error *ret_error);
+int trace_writer_clock(struct trace_writer *writer, uint64_t monotonic_ns, uint64_t realtime_ns, uint64_t tsc,
+		       struct trace_error *ret_error);
 
 /**
  * trace_writer_statistics() - the final (or intermediate) statistics of all streams; @end_ns:
  * end of the recording so far
  * Returns 0, the negative errno of the write, or -ENOMEM.
  */
-int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams, uint64_t end_ns,
-			    struct trace_error *ret_error);
+int trace_writer_statistics(struct trace_writer *writer, const struct trace_stream_stats *streams, size_t nr_streams,
+			    uint64_t end_ns, struct trace_error *ret_error);
 
 /**
  * trace_writer_set_level() - compress later blocks at another zstd level;

@@ -29,11 +29,14 @@ static inline struct analysis_case case_new(void)
 		const char *name;
 	} names[] = {
 #define NAME(name) {SYS_##name, #name}
-		NAME(getpid), NAME(read), NAME(write), NAME(open), NAME(openat), NAME(close), NAME(close_range), NAME(dup), NAME(dup2), NAME(fcntl),
-		NAME(nanosleep), NAME(pause), NAME(fork), NAME(vfork), NAME(execve), NAME(futex), NAME(poll), NAME(epoll_wait), NAME(select),
-		NAME(accept), NAME(connect), NAME(recvfrom), NAME(sendto), NAME(wait4), NAME(fsync), NAME(sync), NAME(flock), NAME(mmap),
-		NAME(munmap), NAME(kill), NAME(semop), NAME(exit_group), NAME(sendfile), NAME(ioctl), NAME(membarrier), NAME(stat),
-		NAME(io_uring_enter), NAME(listen),
+		NAME(getpid),	 NAME(read),	       NAME(write),	 NAME(open),   NAME(openat),
+		NAME(close),	 NAME(close_range),    NAME(dup),	 NAME(dup2),   NAME(fcntl),
+		NAME(nanosleep), NAME(pause),	       NAME(fork),	 NAME(vfork),  NAME(execve),
+		NAME(futex),	 NAME(poll),	       NAME(epoll_wait), NAME(select), NAME(accept),
+		NAME(connect),	 NAME(recvfrom),       NAME(sendto),	 NAME(wait4),  NAME(fsync),
+		NAME(sync),	 NAME(flock),	       NAME(mmap),	 NAME(munmap), NAME(kill),
+		NAME(semop),	 NAME(exit_group),     NAME(sendfile),	 NAME(ioctl),  NAME(membarrier),
+		NAME(stat),	 NAME(io_uring_enter), NAME(listen),
 #undef NAME
 	};
 	struct trace_trace_heartbeat heartbeat = {0};
@@ -119,15 +122,16 @@ static inline uint64_t case_taken_by(const struct trace_figures *f, uint32_t pid
 /**
  * case_wait() - the ns of the wait row that matches in every argument; 0 if no row does
  */
-static inline uint64_t case_wait(const struct trace_figures *f, enum trace_wait_kind kind, const char *target, uint32_t pid, const char *via)
+static inline uint64_t case_wait(const struct trace_figures *f, enum trace_wait_kind kind, const char *target,
+				 uint32_t pid, const char *via)
 {
 	for (size_t i = 0; i < f->nr_waits; i++)
 		if (f->waits[i].kind == kind && strcmp(f->waits[i].target, target) == 0 && f->waits[i].pid == pid &&
 		    strcmp(f->waits[i].via, via) == 0)
 			return f->waits[i].ns;
 	for (size_t i = 0; i < f->nr_waits; i++) /* print the rows, because the test is about to fail */
-		printf("\n    %s '%s' %u via '%s': %llu ns", trace_wait_kind_name(f->waits[i].kind), f->waits[i].target, f->waits[i].pid,
-		       f->waits[i].via, (unsigned long long)f->waits[i].ns);
+		printf("\n    %s '%s' %u via '%s': %llu ns", trace_wait_kind_name(f->waits[i].kind), f->waits[i].target,
+		       f->waits[i].pid, f->waits[i].via, (unsigned long long)f->waits[i].ns);
 	return 0;
 }
 #endif

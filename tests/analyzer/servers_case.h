@@ -35,12 +35,8 @@ static inline struct case_of_servers begin(void)
 	static const struct {
 		int nr;
 		const char *name;
-	} names[] = {{SYS_socket, "socket"},
-		     {SYS_socketpair, "socketpair"},
-		     {SYS_pipe, "pipe"},
-		     {SYS_sendmsg, "sendmsg"},
-		     {SYS_recvmsg, "recvmsg"},
-		     {SYS_io_uring_enter, "io_uring_enter"}};
+	} names[] = {{SYS_socket, "socket"},   {SYS_socketpair, "socketpair"}, {SYS_pipe, "pipe"},
+		     {SYS_sendmsg, "sendmsg"}, {SYS_recvmsg, "recvmsg"},       {SYS_io_uring_enter, "io_uring_enter"}};
 	struct case_of_servers k = {.c = case_new()};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -108,7 +104,8 @@ static inline struct trace_server_client bill(const struct case_of_servers *k, u
 
 /* ---- events ---- */
 
-struct end { /* of a connection */
+/* of a connection */
+struct end {
 	uint32_t cpu;
 	int fd;
 	uint64_t ino;
@@ -166,7 +163,8 @@ static inline void was_open(struct case_of_servers *k, const struct end *e, uint
 	tb_start(k->c.tb, 1000, TRACE_EV_start_socket, &start, sizeof(start), NULL);
 }
 
-static inline void transfer(struct case_of_servers *k, const struct end *e, uint64_t ns, bool out, int32_t bytes, uint32_t position)
+static inline void transfer(struct case_of_servers *k, const struct end *e, uint64_t ns, bool out, int32_t bytes,
+			    uint32_t position)
 {
 	struct trace_sock_send event = {.ino = e->ino,
 					.position = position,

@@ -15,7 +15,7 @@
 #include "analysis_case.h"
 
 #define BLOCKED_NS 3000
-#define PIPE_MODE (S_IFIFO | 0600)
+#define PIPE_MODE  (S_IFIFO | 0600)
 
 static inline struct analysis_case begin(void)
 {
@@ -44,7 +44,8 @@ static inline void finish(struct analysis_case *c)
 	case_run(c);
 }
 
-static inline void expect(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid, const char *via)
+static inline void expect(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid,
+			  const char *via)
 {
 	CU_ASSERT_EQUAL(case_wait(c->one, kind, target, pid, via), BLOCKED_NS);
 	case_free(c);
@@ -59,7 +60,8 @@ static inline void signal_to(struct analysis_case *c, uint64_t ts_ns, uint32_t t
 
 static inline void pipe_fd(struct analysis_case *c, uint32_t tgid, int fd, uint64_t ino, uint32_t flags)
 {
-	struct trace_start_fd start = {.tgid = tgid, .fd = fd, .dev = 12, .mode = PIPE_MODE, .ino = ino, .flags = flags};
+	struct trace_start_fd start = {
+		.tgid = tgid, .fd = fd, .dev = 12, .mode = PIPE_MODE, .ino = ino, .flags = flags};
 
 	tb_start(c->tb, 1000, TRACE_EV_start_fd, &start, sizeof(start), "pipe:");
 }

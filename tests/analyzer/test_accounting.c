@@ -47,7 +47,8 @@ static void block_done(struct tb *tb, uint64_t ts_ns)
 	tb_event(tb, 0, ts_ns + 1, TRACE_EV_block_complete, &done, sizeof(done), NULL);
 }
 
-static void expect(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid, const char *via)
+static void expect(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid,
+		   const char *via)
 {
 	CU_ASSERT_EQUAL(case_wait(c->one, kind, target, pid, via), BLOCKED_NS);
 	case_free(c);
@@ -264,12 +265,20 @@ static void vfork_waits_for_the_child(void)
 
 /* ---- sockets ---- */
 
-static void put_socket(struct tb *tb, uint32_t tgid, int fd, uint64_t ino, uint64_t peer_ino, uint16_t family, uint16_t local, uint16_t remote,
-		       const unsigned char *remote_host)
+static void put_socket(struct tb *tb, uint32_t tgid, int fd, uint64_t ino, uint64_t peer_ino, uint16_t family,
+		       uint16_t local, uint16_t remote, const unsigned char *remote_host)
 {
 	static const unsigned char localhost[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
-	struct trace_start_socket socket = {.tgid = tgid, .fd = fd, .ino = ino, .peer_ino = peer_ino, .family = family, .type = SOCK_STREAM,
-					    .local_port = local, .remote_port = remote, .protocol = 6, .state = 1};
+	struct trace_start_socket socket = {.tgid = tgid,
+					    .fd = fd,
+					    .ino = ino,
+					    .peer_ino = peer_ino,
+					    .family = family,
+					    .type = SOCK_STREAM,
+					    .local_port = local,
+					    .remote_port = remote,
+					    .protocol = 6,
+					    .state = 1};
 	char path[32];
 
 	memcpy(&socket.local_hi, localhost, 16);
@@ -341,7 +350,8 @@ static void a_poll_is_charged_to_the_socket_that_became_ready(void)
 static void an_event_loop_of_a_listener_is_idle(void)
 {
 	struct analysis_case c = begin();
-	struct trace_start_socket listening = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct trace_start_socket listening = {
+		.tgid = 10, .fd = 3, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 
 	tb_fd(c.tb, 10, 3, 8, 500, S_IFSOCK | 0777, "socket:[500]");
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &listening, sizeof(listening), NULL);
@@ -428,7 +438,8 @@ static void a_grace_period_is_no_wait_for_the_file(void)
 
 	for (int i = 0; i < 2; i++) {
 		struct analysis_case c = begin();
-		struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL};
+		struct trace_start_thread kernel = {
+			.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL};
 
 		tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), names[i]);
 		tb_fd(c.tb, 10, 3, 31, 7, S_IFREG | 0644, "/sys/fs/cgroup/it/cgroup.procs");
@@ -449,7 +460,8 @@ static void a_grace_period_is_no_wait_for_the_file(void)
 static void a_kernel_thread_waits_for_the_kernel(void)
 {
 	struct analysis_case c = case_new();
-	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct trace_start_thread kernel = {
+		.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
 
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:1");
 	block(&c, TRACE_TASK_INTERRUPTIBLE);
@@ -519,7 +531,8 @@ static void see_event(void *data, struct trace_analysis *analysis, const struct 
 	if (event->id != TRACE_EV_sys_exit || !thread || trace_thread_tid(thread) != 10)
 		return;
 	seen->in_read += strcmp(trace_thread_syscall(analysis, thread), "read") == 0;
-	CU_ASSERT_STRING_EQUAL(trace_thread_file(analysis, thread, (int)trace_thread_syscall_arg(thread, 0)), "pipe:[100]");
+	CU_ASSERT_STRING_EQUAL(trace_thread_file(analysis, thread, (int)trace_thread_syscall_arg(thread, 0)),
+			       "pipe:[100]");
 }
 
 static void hooks_see_the_state_and_the_intervals(void)
@@ -567,7 +580,8 @@ static void a_hook_may_want_waits_for_a_cpu_only(void)
 	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
 	c.trace = tb_open_trace(c.tb);
 	c.analysis = trace_analysis_new(c.trace, NULL, &error);
-	CU_ASSERT_EQUAL(trace_analysis_on_interval_of(c.analysis, 1u << TRACE_STATE_WAIT_CPU, see_queued, &queued_ns), 0);
+	CU_ASSERT_EQUAL(trace_analysis_on_interval_of(c.analysis, 1u << TRACE_STATE_WAIT_CPU, see_queued, &queued_ns),
+			0);
 	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
 	CU_ASSERT_EQUAL(queued_ns, 100);
 	case_free(&c);

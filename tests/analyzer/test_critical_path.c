@@ -18,7 +18,8 @@
 static const struct trace_thread *thread_of(const struct path_case *p, uint32_t tid, int nth)
 {
 	for (size_t i = 0; i < trace_nr_processes(p->c.analysis); i++)
-		for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
+		for (const struct trace_thread *t = NULL;
+		     (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
 			if (trace_thread_tid(t) == tid && nth-- == 0)
 				return t;
 	return NULL;
@@ -46,8 +47,9 @@ static const char *path_text(struct path_case *p)
 	for (size_t i = 0; i < trace_critical_path_nr_segments(p->path); i++) {
 		trace_critical_path_segment(p->path, i, &s);
 		describe(&s, what, sizeof(what));
-		used += (size_t)snprintf(p->text + used, sizeof(p->text) - used, "%llu %u %s%s%s\n", (unsigned long long)s.from_ns,
-					 trace_thread_tid(s.thread), what, s.waiter ? " <" : "", s.waited_via);
+		used += (size_t)snprintf(p->text + used, sizeof(p->text) - used, "%llu %u %s%s%s\n",
+					 (unsigned long long)s.from_ns, trace_thread_tid(s.thread), what,
+					 s.waiter ? " <" : "", s.waited_via);
 	}
 	trace_critical_path_window(p->path, &from, &to);
 	snprintf(p->text + used, sizeof(p->text) - used, "%llu\n", (unsigned long long)to);
@@ -73,7 +75,8 @@ static void path_is(struct path_case *p, uint32_t tid, const char *expected)
 	CU_ASSERT_STRING_EQUAL(p->text, expected);
 }
 
-static uint64_t contributed(const struct path_case *p, enum trace_contributor_by by, uint32_t pid, enum trace_state state, const char *target)
+static uint64_t contributed(const struct path_case *p, enum trace_contributor_by by, uint32_t pid,
+			    enum trace_state state, const char *target)
 {
 	const struct trace_contributor *row;
 
@@ -198,7 +201,8 @@ static void a_kernel_thread_that_handled_a_file_is_not_followed(void)
 static struct path_case through_a_kworker(void)
 {
 	struct path_case p = path_new();
-	struct trace_start_thread kworker = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_start_thread kworker = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct trace_work_queue queue = {.work = 0xabc0};
 	struct trace_work_start start = {.work = 0xabc0};
 	struct trace_work_end end = {.work = 0xabc0};
@@ -245,7 +249,8 @@ static void a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work(vo
 static void an_idle_kernel_thread_is_not_on_the_path(void)
 {
 	struct path_case p = path_new();
-	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_start_thread kernel = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 
 	tb_thread(p.c.tb, 10, 10, 1, "one", 0, true);
 	tb_start(p.c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "rcu_preempt");
@@ -489,7 +494,13 @@ static void a_number_used_again_is_another_thread(void)
 
 static void endpoints(struct tb *tb, uint32_t cpu, uint64_t ns, uint64_t ino, uint16_t local_port, uint16_t remote_port)
 {
-	struct trace_sock_endpoints ends = {.fd = 3, .state = 1, .ino = ino, .family = 2, .type = 1, .local_port = local_port, .remote_port = remote_port,
+	struct trace_sock_endpoints ends = {.fd = 3,
+					    .state = 1,
+					    .ino = ino,
+					    .family = 2,
+					    .type = 1,
+					    .local_port = local_port,
+					    .remote_port = remote_port,
 					    .protocol = 6};
 
 	tb_event(tb, cpu, ns, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
@@ -556,13 +567,12 @@ static void a_waker_that_is_not_the_peer_is_not_followed(void)
 	tb_switch(p.c.tb, 0, 6200, 0, 10, TRACE_TASK_RUNNING);
 	path_analyze(&p);
 	path_find(&p, thread_of(&p, 10, 0), 1900, 6300);
-	CU_ASSERT_STRING_EQUAL(path_text(&p),
-			       "1900 10 syscall read\n"
-			       "2000 20 running <tcp\n"
-			       "5000 20 wait-cpu 30 <tcp\n"
-			       "6000 10 wait-cpu 30\n"
-			       "6200 10 syscall read\n"
-			       "6300\n");
+	CU_ASSERT_STRING_EQUAL(path_text(&p), "1900 10 syscall read\n"
+					      "2000 20 running <tcp\n"
+					      "5000 20 wait-cpu 30 <tcp\n"
+					      "6000 10 wait-cpu 30\n"
+					      "6200 10 syscall read\n"
+					      "6300\n");
 	path_free(&p);
 }
 
@@ -708,7 +718,8 @@ static void an_unfinished_wait_stays_a_wait(void)
 	path_find(&p, thread_of(&p, 10, 0), 1960, 5000);
 	CU_ASSERT_STRING_EQUAL(path_text(&p), "1960 10 syscall read\n2000 10 process two\n5000\n");
 	path_find(&p, thread_of(&p, 10, 0), 3000, 6050);
-	CU_ASSERT_STRING_EQUAL(path_text(&p), "3000 20 running <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
+	CU_ASSERT_STRING_EQUAL(path_text(&p),
+			       "3000 20 running <pipe\n6000 10 wait-cpu 20\n6010 10 syscall read\n6050\n");
 	path_free(&p);
 }
 
@@ -869,7 +880,8 @@ static const struct unit_case cases[] = {
 	{"a_sleep_stays_a_sleep", a_sleep_stays_a_sleep},
 	{"a_file_stays_a_file", a_file_stays_a_file},
 	{"a_kernel_thread_that_handled_a_file_is_not_followed", a_kernel_thread_that_handled_a_file_is_not_followed},
-	{"a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work", a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work},
+	{"a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work",
+	 a_kworker_as_waker_is_followed_to_the_thread_that_queued_its_work},
 	{"an_idle_kernel_thread_is_not_on_the_path", an_idle_kernel_thread_is_not_on_the_path},
 	{"a_wait_for_a_child_is_the_childs_work", a_wait_for_a_child_is_the_childs_work},
 	{"a_chain_is_followed_to_its_end", a_chain_is_followed_to_its_end},

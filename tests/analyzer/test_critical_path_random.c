@@ -7,8 +7,8 @@
 #include "critical_path_case.h"
 #include "unit.h"
 
-#define NR_TIDS 10
-#define NR_CPUS 3
+#define NR_TIDS	  10
+#define NR_CPUS	  3
 #define NR_EVENTS 3000
 
 static uint64_t dice;
@@ -42,7 +42,8 @@ static void random_trace(struct tb *tb, uint32_t noise, bool losses)
 		switch (below(9)) {
 		case 0:
 		case 1:
-			tb_switch(tb, cpu, ns, running[cpu], tid, below(3) ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+			tb_switch(tb, cpu, ns, running[cpu], tid,
+				  below(3) ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 			running[cpu] = tid;
 			break;
 		case 2:
@@ -77,11 +78,14 @@ static void check_all_paths(struct path_case *p)
 
 	trace_analysis_window(p->c.analysis, &start, &end);
 	for (size_t i = 0; i < trace_nr_processes(p->c.analysis); i++)
-		for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
+		for (const struct trace_thread *t = NULL;
+		     (t = trace_next_thread(trace_get_process(p->c.analysis, i), t));)
 			for (int window = 0; window < 3; window++) {
-				uint64_t from = window ? start + below((uint32_t)(end - start)) : 0, to = window ? from + below(20000) : UINT64_MAX;
+				uint64_t from = window ? start + below((uint32_t)(end - start)) : 0,
+					 to = window ? from + below(20000) : UINT64_MAX;
 				struct trace_error error = {0};
-				struct trace_critical_path *path = trace_critical_path_new(p->history, t, from, to, &error);
+				struct trace_critical_path *path = trace_critical_path_new(p->history, t, from, to,
+											   &error);
 
 				CU_ASSERT(path || error.code == -EINVAL);
 				CU_ASSERT_NOT_EQUAL(error.code, -E2BIG);
@@ -139,8 +143,8 @@ static bool next_stretch(const struct trace_critical_path *path, size_t *at, str
 		trace_critical_path_segment(path, *at, &s);
 		if (s.state != TRACE_STATE_WAIT_CPU && s.state != TRACE_STATE_BLOCKED)
 			s.state = TRACE_STATE_RUNNING;
-		if (s.thread != ret_stretch->thread || s.state != ret_stretch->state || s.waiter != ret_stretch->waiter ||
-		    s.state == TRACE_STATE_BLOCKED)
+		if (s.thread != ret_stretch->thread || s.state != ret_stretch->state ||
+		    s.waiter != ret_stretch->waiter || s.state == TRACE_STATE_BLOCKED)
 			break;
 		ret_stretch->to_ns = s.to_ns;
 	}
@@ -182,9 +186,12 @@ static void a_coarse_path_is_the_same_path(void)
 		CU_ASSERT_FALSE(trace_history_is_coarse(p.history));
 		CU_ASSERT(trace_history_is_coarse(coarse));
 		for (size_t i = 0; i < trace_nr_processes(p.c.analysis); i++)
-			for (const struct trace_thread *t = NULL; (t = trace_next_thread(trace_get_process(p.c.analysis, i), t));) {
-				struct trace_critical_path *one = trace_critical_path_new(p.history, t, 0, UINT64_MAX, NULL);
-				struct trace_critical_path *two = trace_critical_path_new(coarse, t, 0, UINT64_MAX, NULL);
+			for (const struct trace_thread *t = NULL;
+			     (t = trace_next_thread(trace_get_process(p.c.analysis, i), t));) {
+				struct trace_critical_path *one = trace_critical_path_new(p.history, t, 0, UINT64_MAX,
+											  NULL);
+				struct trace_critical_path *two = trace_critical_path_new(coarse, t, 0, UINT64_MAX,
+											  NULL);
 
 				CU_ASSERT_EQUAL(one != NULL, two != NULL);
 				if (one && two)

@@ -15,7 +15,8 @@ static void path_of_one(struct path_case *p)
 	CU_ASSERT_EQUAL(trace_critical_path_verify(p->path, &error), 0);
 }
 
-static struct trace_contributor contributor(const struct path_case *p, enum trace_contributor_by by, uint32_t pid, enum trace_state state)
+static struct trace_contributor contributor(const struct path_case *p, enum trace_contributor_by by, uint32_t pid,
+					    enum trace_state state)
 {
 	const struct trace_contributor *row;
 
@@ -48,7 +49,8 @@ static void locks_are_distinguished_from_other_links(void)
 		uint32_t call;
 		const char *via;
 		enum trace_contributor_by by, not_by;
-	} links[] = {{SYS_semop, "semaphore", TRACE_BY_LOCK, TRACE_BY_LINK}, {SYS_read, "pipe", TRACE_BY_LINK, TRACE_BY_LOCK}};
+	} links[] = {{SYS_semop, "semaphore", TRACE_BY_LOCK, TRACE_BY_LINK},
+		     {SYS_read, "pipe", TRACE_BY_LINK, TRACE_BY_LOCK}};
 
 	for (size_t i = 0; i < 2; i++) {
 		struct path_case p = waits_for_two(links[i].call);

@@ -126,12 +126,9 @@ static void no_times_make_an_empty_list(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(each_time_is_counted_in_its_bucket),
-		CASE(a_count_is_exact_however_large),
-		CASE(the_longest_time_has_a_bucket),
-		CASE(histograms_are_added),
-		CASE(no_times_make_an_empty_list),
-		{NULL, NULL},
+		CASE(each_time_is_counted_in_its_bucket), CASE(a_count_is_exact_however_large),
+		CASE(the_longest_time_has_a_bucket),	  CASE(histograms_are_added),
+		CASE(no_times_make_an_empty_list),	  {NULL, NULL},
 	};
 
 	return unit_main("histogram", cases, argc, argv);

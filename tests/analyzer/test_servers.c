@@ -165,7 +165,8 @@ static void a_read_that_sleeps_for_a_new_request_ends_the_old_one(void)
 
 static void closes(struct case_of_servers *k, const struct end *e, uint64_t ns, uint32_t state)
 {
-	struct trace_sock_state event = {.ino = e->ino, .family = AF_INET, .protocol = 6, .old_state = 1, .new_state = state};
+	struct trace_sock_state event = {
+		.ino = e->ino, .family = AF_INET, .protocol = 6, .old_state = 1, .new_state = state};
 
 	tb_sys_enter(k->c.tb, e->cpu, ns, SYS_close, (uint64_t)e->fd, 0, 0);
 	tb_event(k->c.tb, e->cpu, ns + 1, TRACE_EV_sock_state, &event, sizeof(event), NULL);
@@ -177,8 +178,22 @@ static void closes(struct case_of_servers *k, const struct end *e, uint64_t ns, 
 static void short_connection(struct case_of_servers *k, uint32_t nr, uint64_t ns)
 {
 	uint16_t port = (uint16_t)(1024 + nr % 60000);
-	struct end client = {.cpu = 0, .fd = 3, .ino = 1000 + 2 * nr, .family = AF_INET, .local_port = port, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
-		   server = {.cpu = 2, .fd = 4, .ino = 1001 + 2 * nr, .family = AF_INET, .local_port = 80, .remote_port = port, .local = LOCALHOST, .remote = LOCALHOST};
+	struct end client = {.cpu = 0,
+			     .fd = 3,
+			     .ino = 1000 + 2 * nr,
+			     .family = AF_INET,
+			     .local_port = port,
+			     .remote_port = 80,
+			     .local = LOCALHOST,
+			     .remote = LOCALHOST},
+		   server = {.cpu = 2,
+			     .fd = 4,
+			     .ino = 1001 + 2 * nr,
+			     .family = AF_INET,
+			     .local_port = 80,
+			     .remote_port = port,
+			     .local = LOCALHOST,
+			     .remote = LOCALHOST};
 
 	make(k, &client, ns, SYS_connect, 0);
 	make(k, &server, ns + 20, SYS_accept, 0);
@@ -226,8 +241,22 @@ static void closed_connections_are_forgotten(void)
  * forgotten, neither port may lead to it. */
 static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
 {
-	struct end client = {.cpu = 0, .fd = 3, .ino = 900, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
-		   server = {.cpu = 2, .fd = 4, .ino = 901, .family = AF_INET, .local_port = 80, .remote_port = 701, .local = LOCALHOST, .remote = LOCALHOST};
+	struct end client = {.cpu = 0,
+			     .fd = 3,
+			     .ino = 900,
+			     .family = AF_INET,
+			     .local_port = 700,
+			     .remote_port = 80,
+			     .local = LOCALHOST,
+			     .remote = LOCALHOST},
+		   server = {.cpu = 2,
+			     .fd = 4,
+			     .ino = 901,
+			     .family = AF_INET,
+			     .local_port = 80,
+			     .remote_port = 701,
+			     .local = LOCALHOST,
+			     .remote = LOCALHOST};
 	struct case_of_servers k = begin();
 
 	make(&k, &client, 2000, SYS_connect, 0);
@@ -252,8 +281,16 @@ static void a_forgotten_socket_is_not_found_by_its_first_connection(void)
  * later. */
 static void a_listener_is_not_forgotten_with_its_inode_number(void)
 {
-	struct end listener = {.cpu = 2, .fd = 9, .ino = 901, .family = AF_INET, .local_port = 80}, other = {.cpu = 2, .fd = 9, .ino = 901},
-		   client = {.cpu = 0, .fd = 3, .ino = 903, .family = AF_INET, .local_port = 700, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST};
+	struct end listener = {.cpu = 2, .fd = 9, .ino = 901, .family = AF_INET, .local_port = 80},
+		   other = {.cpu = 2, .fd = 9, .ino = 901},
+		   client = {.cpu = 0,
+			     .fd = 3,
+			     .ino = 903,
+			     .family = AF_INET,
+			     .local_port = 700,
+			     .remote_port = 80,
+			     .local = LOCALHOST,
+			     .remote = LOCALHOST};
 	struct trace_net_tx packet = {.ifindex = 1, .bytes = 82, .protocol = 0x800};
 	struct case_of_servers k = begin();
 	uint64_t ns = 10000;
@@ -283,8 +320,22 @@ static void a_listener_is_not_forgotten_with_its_inode_number(void)
 /* The server looks for other work until its connection to the next server is made. */
 static void a_connection_made_for_a_request_carries_it(void)
 {
-	static const struct end next = {.cpu = 2, .fd = 6, .ino = 103, .family = AF_INET, .local_port = 5000, .remote_port = 80, .local = LOCALHOST, .remote = LOCALHOST},
-				next_server = {.cpu = 3, .fd = 4, .ino = 203, .family = AF_INET, .local_port = 80, .remote_port = 5000, .local = LOCALHOST, .remote = LOCALHOST};
+	static const struct end next = {.cpu = 2,
+					.fd = 6,
+					.ino = 103,
+					.family = AF_INET,
+					.local_port = 5000,
+					.remote_port = 80,
+					.local = LOCALHOST,
+					.remote = LOCALHOST},
+				next_server = {.cpu = 3,
+					       .fd = 4,
+					       .ino = 203,
+					       .family = AF_INET,
+					       .local_port = 80,
+					       .remote_port = 5000,
+					       .local = LOCALHOST,
+					       .remote = LOCALHOST};
 	struct case_of_servers k = begin();
 
 	connects(&k, &one, &one_server, 1200);
@@ -338,10 +389,14 @@ static void a_connection_of_several_senders_is_a_queue(void)
 static void time_after_an_idle_wait_is_background(void)
 {
 	/* clang-format off */
-	static const char *const rests[] = { "clock_nanosleep", "clock_nanosleep_time64", "epoll_pwait2", "futex", "futex_time64", "io_getevents", "io_pgetevents",
-					     "io_pgetevents_time64", "mq_timedreceive", "mq_timedreceive_time64", "msgrcv", "nanosleep", "pause", "poll", "ppoll",
-					     "ppoll_time64", "pselect6", "pselect6_time64", "recvmmsg", "recvmmsg_time64", "rt_sigsuspend", "rt_sigtimedwait",
-					     "rt_sigtimedwait_time64", "select", "_newselect", "semop", "semtimedop", "semtimedop_time64", "sigsuspend", "wait4", "waitid" };
+	static const char *const rests[] = { "clock_nanosleep", "clock_nanosleep_time64", "epoll_pwait2", "futex",
+	"futex_time64", "io_getevents", "io_pgetevents",
+					     "io_pgetevents_time64", "mq_timedreceive", "mq_timedreceive_time64",
+					     "msgrcv", "nanosleep", "pause", "poll", "ppoll",
+					     "ppoll_time64", "pselect6", "pselect6_time64", "recvmmsg",
+					     "recvmmsg_time64", "rt_sigsuspend", "rt_sigtimedwait",
+					     "rt_sigtimedwait_time64", "select", "_newselect", "semop", "semtimedop",
+					     "semtimedop_time64", "sigsuspend", "wait4", "waitid" };
 	/* clang-format on */
 	enum { SOME_NUMBER = 700 };
 
@@ -370,8 +425,9 @@ static void a_wakeup_passes_a_job_on(void)
 	struct case_of_servers k = begin();
 
 	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
-	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
-		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new,
+		 &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4}, sizeof(struct trace_sched_wakeup_new),
+		 NULL);
 	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
 	tb_sys_enter(k.c.tb, 4, 1110, SYS_futex, 0x1000, FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 0, 0);
 	tb_switch(k.c.tb, 4, 1120, 31, 0, TRACE_TASK_INTERRUPTIBLE);
@@ -397,14 +453,16 @@ static void a_wakeup_passes_a_job_on(void)
 
 /* A thread of the server's process waits in a call. Another thread, which works on a request, wakes
  * it. That thread has waited at the futex @word before; 0: at none. */
-static struct case_of_servers woken_in_after(uint64_t word, uint32_t nr, uint64_t first, uint64_t second, uint64_t third)
+static struct case_of_servers woken_in_after(uint64_t word, uint32_t nr, uint64_t first, uint64_t second,
+					     uint64_t third)
 {
 	struct case_of_servers k = begin();
 
 	tb_fd(k.c.tb, 30, 7, 8, 77, S_IFREG | 0644, "/data");
 	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
-	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
-		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new,
+		 &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4}, sizeof(struct trace_sched_wakeup_new),
+		 NULL);
 	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
 	tb_sys_enter(k.c.tb, 4, 1110, nr, first, second, third, 0, 0, 0);
 	tb_switch(k.c.tb, 4, 1120, 31, 0, TRACE_TASK_INTERRUPTIBLE);
@@ -431,7 +489,9 @@ static struct case_of_servers woken_in(uint32_t nr, uint64_t first, uint64_t sec
 
 static void a_lock_passes_no_work_on(void)
 {
-	static const uint64_t operations[][2] = { { FUTEX_WAIT_PRIVATE, 2 }, { FUTEX_LOCK_PI_PRIVATE, 0 }, { FUTEX_LOCK_PI2_PRIVATE, 0 } };
+	static const uint64_t operations[][2] = {{FUTEX_WAIT_PRIVATE, 2},
+						 {FUTEX_LOCK_PI_PRIVATE, 0},
+						 {FUTEX_LOCK_PI2_PRIVATE, 0}};
 
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
 		struct case_of_servers k = woken_in(SYS_futex, 0x1000, operations[i][0], operations[i][1]);
@@ -472,8 +532,9 @@ static void a_job_taken_without_waiting_is_attributed_by_its_answer(void)
 	struct case_of_servers k = begin();
 
 	tb_fork(k.c.tb, 2, 1050, 30, 31, 30, "worker");
-	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4},
-		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_event(k.c.tb, 2, 1060, TRACE_EV_sched_wakeup_new,
+		 &(struct trace_sched_wakeup_new){.tid = 31, .target_cpu = 4}, sizeof(struct trace_sched_wakeup_new),
+		 NULL);
 	tb_switch(k.c.tb, 4, 1100, 0, 31, TRACE_TASK_RUNNING);
 	polls(&k, 4, 1400); /* its last idle wait */
 	connects(&k, &one, &one_server, 1200);
@@ -493,8 +554,9 @@ static void a_forked_child_inherits(void)
 
 	connects(&k, &one, &one_server, 1200);
 	tb_fork(k.c.tb, 2, 1300, 30, 50, 50, "server");
-	tb_event(k.c.tb, 2, 1305, TRACE_EV_sched_wakeup_new, &(struct trace_sched_wakeup_new){.tid = 50, .target_cpu = 4},
-		 sizeof(struct trace_sched_wakeup_new), NULL);
+	tb_event(k.c.tb, 2, 1305, TRACE_EV_sched_wakeup_new,
+		 &(struct trace_sched_wakeup_new){.tid = 50, .target_cpu = 4}, sizeof(struct trace_sched_wakeup_new),
+		 NULL);
 	tb_switch(k.c.tb, 4, 1400, 0, 50, TRACE_TASK_RUNNING);
 	sends(&k, &one, 1450);
 	receives(&k, &(struct end){.cpu = 4, .fd = 4, .ino = 201}, 1500);
@@ -663,7 +725,8 @@ static void an_unrecorded_local_client_is_no_address(void)
 {
 	static const struct {
 		uint64_t local, remote;
-	} hosts[] = {{OTHER_HOST, OTHER_HOST}, {LOCALHOST, 0x0200007fffff0000ull}}; /* 10.0.0.2 to itself, 127.0.0.2 to 127.0.0.1 */
+	} hosts[] = {{OTHER_HOST, OTHER_HOST},
+		     {LOCALHOST, 0x0200007fffff0000ull}}; /* 10.0.0.2 to itself, 127.0.0.2 to 127.0.0.1 */
 
 	for (size_t i = 0; i < 2; i++) {
 		struct case_of_servers k = begin();
@@ -760,13 +823,17 @@ static void random_event(struct tb *tb, uint32_t cpu, uint64_t ns)
 		(any(2) ? tb_softirq : tb_softirq_exit)(tb, cpu, ns, any(4) ? NET_RX : 1);
 		break;
 	case 13:
-		tb_event(tb, cpu, ns, any(2) ? TRACE_EV_net_tx : TRACE_EV_net_rx,
-			 &(struct trace_net_tx){.ifindex = any(5) ? 1 : 2, .bytes = 60 + any(2) * 14, .protocol = 0x800}, sizeof(struct trace_net_tx),
-			 NULL);
+		tb_event(
+			tb, cpu, ns, any(2) ? TRACE_EV_net_tx : TRACE_EV_net_rx,
+			&(struct trace_net_tx){.ifindex = any(5) ? 1 : 2, .bytes = 60 + any(2) * 14, .protocol = 0x800},
+			sizeof(struct trace_net_tx), NULL);
 		break;
 	case 14:
 		tb_event(tb, cpu, ns, TRACE_EV_sock_state,
-			 &(struct trace_sock_state){.ino = 100 + any(6), .family = AF_INET, .protocol = 6, .new_state = (uint16_t)(1 + any(11))},
+			 &(struct trace_sock_state){.ino = 100 + any(6),
+						    .family = AF_INET,
+						    .protocol = 6,
+						    .new_state = (uint16_t)(1 + any(11))},
 			 sizeof(struct trace_sock_state), NULL);
 		break;
 	default:
@@ -814,17 +881,21 @@ static const struct unit_case cases[] = {
 	{"pieces_are_one_request", pieces_are_one_request},
 	{"several_requests_share_evenly", several_requests_share_evenly},
 	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
-	{"a_read_that_sleeps_for_a_new_request_ends_the_old_one", a_read_that_sleeps_for_a_new_request_ends_the_old_one},
+	{"a_read_that_sleeps_for_a_new_request_ends_the_old_one",
+	 a_read_that_sleeps_for_a_new_request_ends_the_old_one},
 	{"a_connection_of_several_senders_is_a_queue", a_connection_of_several_senders_is_a_queue},
 	{"time_after_an_idle_wait_is_background", time_after_an_idle_wait_is_background},
 	{"a_wakeup_passes_a_job_on", a_wakeup_passes_a_job_on},
 	{"a_lock_passes_no_work_on", a_lock_passes_no_work_on},
-	{"a_condition_where_both_wait_alternately_passes_no_work_on", a_condition_where_both_wait_alternately_passes_no_work_on},
+	{"a_condition_where_both_wait_alternately_passes_no_work_on",
+	 a_condition_where_both_wait_alternately_passes_no_work_on},
 	{"a_file_passes_no_work_on", a_file_passes_no_work_on},
-	{"a_job_taken_without_waiting_is_attributed_by_its_answer", a_job_taken_without_waiting_is_attributed_by_its_answer},
+	{"a_job_taken_without_waiting_is_attributed_by_its_answer",
+	 a_job_taken_without_waiting_is_attributed_by_its_answer},
 	{"a_forked_child_inherits", a_forked_child_inherits},
 	{"the_origin_follows_the_request", the_origin_follows_the_request},
-	{"a_request_passed_on_leaves_the_set_when_a_new_one_arrives", a_request_passed_on_leaves_the_set_when_a_new_one_arrives},
+	{"a_request_passed_on_leaves_the_set_when_a_new_one_arrives",
+	 a_request_passed_on_leaves_the_set_when_a_new_one_arrives},
 	{"tcp_positions_may_wrap", tcp_positions_may_wrap},
 	{"the_last_byte_of_a_connection_may_come_with_its_end", the_last_byte_of_a_connection_may_come_with_its_end},
 	{"data_in_flight_on_tcp_at_the_start_is_background", data_in_flight_on_tcp_at_the_start_is_background},
@@ -832,7 +903,8 @@ static const struct unit_case cases[] = {
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
 	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
 	{"a_listener_is_not_forgotten_with_its_inode_number", a_listener_is_not_forgotten_with_its_inode_number},
-	{"a_forgotten_socket_is_not_found_by_its_first_connection", a_forgotten_socket_is_not_found_by_its_first_connection},
+	{"a_forgotten_socket_is_not_found_by_its_first_connection",
+	 a_forgotten_socket_is_not_found_by_its_first_connection},
 	{"the_servers_have_to_be_created_before_the_pass", the_servers_have_to_be_created_before_the_pass},
 	{"bills_add_up_whatever_happens", bills_add_up_whatever_happens},
 	{"an_unrecorded_local_client_is_no_address", an_unrecorded_local_client_is_no_address},

@@ -70,7 +70,8 @@ static void a_listener_is_the_server_even_if_it_speaks_first(void)
 	static const uint16_t types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct end client = one, server = one_server, listener = {.cpu = 2, .fd = 9, .ino = 300, .type = types[i]};
+		struct end client = one, server = one_server,
+			   listener = {.cpu = 2, .fd = 9, .ino = 300, .type = types[i]};
 		struct case_of_servers k = begin();
 
 		client.type = server.type = types[i];
@@ -94,7 +95,8 @@ static void a_listener_is_the_server_even_if_it_speaks_first(void)
 
 static void a_time_without_some_events_makes_background(void)
 {
-	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, some[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull},
+		 some[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct case_of_servers k = begin();
 
 	some[TRACE_EV_sock_recv / 64] &= ~(1ull << TRACE_EV_sock_recv % 64);
@@ -194,11 +196,14 @@ static char *bills_of(struct image *image)
 	for (size_t i = 0; i < trace_nr_servers(k.servers); i++) {
 		const struct trace_server *server = trace_get_server(k.servers, i);
 
-		fprintf(out, "%u: %llu %llu %llu %llu\n", server->pid, (unsigned long long)server->cpu_ns, (unsigned long long)server->exact_ns,
-			(unsigned long long)server->shared_ns, (unsigned long long)server->background_ns);
+		fprintf(out, "%u: %llu %llu %llu %llu\n", server->pid, (unsigned long long)server->cpu_ns,
+			(unsigned long long)server->exact_ns, (unsigned long long)server->shared_ns,
+			(unsigned long long)server->background_ns);
 		for (size_t j = 0; j < server->nr_clients; j++)
-			fprintf(out, "  %u %s: %llu %llu %llu\n", server->clients[j].pid, server->clients[j].comm, (unsigned long long)server->clients[j].exact_ns,
-				(unsigned long long)server->clients[j].shared_ns, (unsigned long long)server->clients[j].requests);
+			fprintf(out, "  %u %s: %llu %llu %llu\n", server->clients[j].pid, server->clients[j].comm,
+				(unsigned long long)server->clients[j].exact_ns,
+				(unsigned long long)server->clients[j].shared_ns,
+				(unsigned long long)server->clients[j].requests);
 	}
 	trace_servers_free(k.servers);
 	trace_analysis_free(k.c.analysis);

@@ -144,7 +144,9 @@ static void many_clients_sleep_until_their_answers(void)
 		const struct trace_server_wait *wait = trace_get_server_wait(k.servers, i);
 
 		CU_ASSERT(wait->count == 1 && wait->for_others_ns > 0);
-		CU_ASSERT_EQUAL(wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns + wait->server_wait_cpu_ns + wait->rest_ns, wait->wait_ns);
+		CU_ASSERT_EQUAL(wait->for_client_ns + wait->for_others_ns + wait->server_waited_ns +
+					wait->server_wait_cpu_ns + wait->rest_ns,
+				wait->wait_ns);
 		told += wait->wait_ns;
 		served += wait->for_client_ns;
 	}

@@ -11,14 +11,24 @@ static uint16_t naming_type(struct case_of_servers *k, const char *name, enum tr
 {
 	static const struct trace_field fields[] = {{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID},
 						    {.name = "id", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC}};
-	struct trace_event_type type = {.name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = fields, .nr_fields = 2,
-					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = role,
+	struct trace_event_type type = {.name = name,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = fields,
+					.nr_fields = 2,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = role,
 					.source = ""};
 
 	return tb_user_type(k->c.tb, &type);
 }
 
-static void name_request(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint16_t event, uint32_t tid, uint64_t id)
+static void name_request(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint16_t event, uint32_t tid,
+			 uint64_t id)
 {
 	struct {
 		uint32_t tid, pad;
@@ -39,7 +49,8 @@ static void announce(struct case_of_servers *k, uint32_t cpu, uint64_t ns)
 static void a_named_request_is_worked_on_alone(void)
 {
 	struct case_of_servers k = begin();
-	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
 
 	announce(&k, 2, 1010);
 	connects(&k, &one, &one_server, 1200);
@@ -67,7 +78,8 @@ static void a_named_request_is_worked_on_alone(void)
 static void a_named_request_does_not_extend_across_a_loss(void)
 {
 	struct case_of_servers k = begin();
-	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2};
 
 	tb_event(k.c.tb, 2, 1010, TRACE_EV_user_stream, &stream, sizeof(stream), "server");
@@ -98,8 +110,10 @@ static void a_named_request_does_not_extend_across_a_loss(void)
 static void nor_across_damage_in_a_buffer_that_is_named_later(void)
 {
 	struct case_of_servers k = begin();
-	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
-	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2}, other = {.stream = TB_USER_STREAM + 3, .pid = 30, .cpu = 3};
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2},
+				 other = {.stream = TB_USER_STREAM + 3, .pid = 30, .cpu = 3};
 	struct trace_chunk_header header = {0};
 	struct image image;
 	long at = 0;
@@ -137,9 +151,11 @@ static void nor_across_damage_in_a_buffer_that_is_named_later(void)
  * background. Then the answer names the client. */
 static void a_clients_wait_agrees_with_the_bill(void)
 {
-	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX}, got = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX},
+					    got = {.ino = 101, .ret = 16, .family = AF_UNIX};
 	struct case_of_servers k = begin();
-	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2};
 
 	tb_event(k.c.tb, 2, 1010, TRACE_EV_user_stream, &stream, sizeof(stream), "server");
@@ -171,7 +187,8 @@ static void a_clients_wait_agrees_with_the_bill(void)
 static void a_named_request_goes_from_thread_to_thread_through_memory(void)
 {
 	struct case_of_servers k = begin();
-	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = naming_type(&k, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	uint16_t pass = naming_type(&k, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
 
 	tb_thread(k.c.tb, 31, 30, 1, "server", 3, false);

@@ -37,12 +37,9 @@ static void a_read_that_brings_no_request_is_no_idle_wait(void)
 		uint32_t mode;
 		const char *path;
 		bool rest;
-	} files[] = {{S_IFREG | 0600, "/data", false},
-		     {S_IFCHR | 0600, "/dev/urandom", false},
-		     {0600, "anon_inode:[perf_event]", false},
-		     {0600, "[perf_event]", false},
-		     {S_IFCHR | 0600, "/dev/pts/0", true},
-		     {0600, "anon_inode:[timerfd]", true}};
+	} files[] = {{S_IFREG | 0600, "/data", false},	       {S_IFCHR | 0600, "/dev/urandom", false},
+		     {0600, "anon_inode:[perf_event]", false}, {0600, "[perf_event]", false},
+		     {S_IFCHR | 0600, "/dev/pts/0", true},     {0600, "anon_inode:[timerfd]", true}};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		struct case_of_servers k = begin();
@@ -333,7 +330,8 @@ static void an_idle_cpu_has_an_empty_backlog(void)
 	udp(&k, &(struct end){.cpu = 0, .fd = 3, .ino = 102, .family = AF_INET}, 103, 1500);
 	tb_waking(k.c.tb, 0, 1511, 30, TRACE_CONTEXT_TASK);
 	tb_switch(k.c.tb, 2, 1600, 0, 30, TRACE_TASK_RUNNING);
-	tb_event(k.c.tb, 2, 1605, TRACE_EV_sock_recv, &(struct trace_sock_recv){.ino = 103, .ret = 16, .family = AF_INET, .protocol = 17},
+	tb_event(k.c.tb, 2, 1605, TRACE_EV_sock_recv,
+		 &(struct trace_sock_recv){.ino = 103, .ret = 16, .family = AF_INET, .protocol = 17},
 		 sizeof(struct trace_sock_recv), NULL);
 	tb_sys_exit(k.c.tb, 2, 1610, 16);
 	udp(&k, &udp_server, 102, 2000);

@@ -98,7 +98,8 @@ static void one_pipe_for_both_directions_and_another_are_a_conversation(void)
 	}
 }
 
-static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint64_t ino, uint32_t flags)
+static void fifo_open(struct case_of_servers *k, uint32_t cpu, uint64_t ns, uint32_t call, int fd, uint64_t ino,
+		      uint32_t flags)
 {
 	struct trace_fs_open open = {.fd = fd, .dev = 9, .ino = ino, .mode = S_IFIFO | 0600, .flags = flags};
 
@@ -113,7 +114,10 @@ static void two_fifos_make_a_server_however_they_were_opened(void)
 	static const struct {
 		const char *name;
 		uint32_t nr, for_writing;
-	} calls[] = {{"open", SYS_open, SYS_open}, {"openat", SYS_openat, SYS_openat}, {"openat2", 437, 437}, {"open_by_handle_at", SYS_open_by_handle_at, SYS_open_by_handle_at},
+	} calls[] = {{"open", SYS_open, SYS_open},
+		     {"openat", SYS_openat, SYS_openat},
+		     {"openat2", 437, 437},
+		     {"open_by_handle_at", SYS_open_by_handle_at, SYS_open_by_handle_at},
 		     {"creat", SYS_open, SYS_creat}};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -398,7 +402,7 @@ static void an_empty_datagram_counts_as_one(void)
 /* A read with MSG_PEEK, or of the error queue, takes nothing out of the queue. */
 static void peeking_takes_nothing_out_of_the_queue(void)
 {
-	static const uint64_t flags[] = { MSG_PEEK, MSG_ERRQUEUE };
+	static const uint64_t flags[] = {MSG_PEEK, MSG_ERRQUEUE};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		struct case_of_servers k = begin();
@@ -431,7 +435,8 @@ static void peeking_takes_nothing_out_of_the_queue(void)
  * them has. */
 static void a_client_of_two_connections_is_one(void)
 {
-	static const struct end second = {.cpu = 0, .fd = 7, .ino = 104, .peer = 204}, second_server = {.cpu = 2, .fd = 8, .ino = 204, .peer = 104};
+	static const struct end second = {.cpu = 0, .fd = 7, .ino = 104, .peer = 204},
+				second_server = {.cpu = 2, .fd = 8, .ino = 204, .peer = 104};
 	struct case_of_servers k = begin();
 	struct trace_sock_send event = {.ino = 201, .ret = 16, .family = AF_UNIX};
 	const struct trace_server_wait *wait;
@@ -653,7 +658,8 @@ static void messages_from_children_add_no_requests_to_the_parent(void)
  * for that client, as before. */
 static void a_message_from_a_child_does_not_change_the_parents_client(void)
 {
-	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, ends = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
+	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302},
+				ends = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
 				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
 	struct trace_sock_send got = {.ino = 302, .ret = 16, .family = AF_UNIX};
 	struct case_of_servers k = begin();
@@ -700,11 +706,14 @@ static const struct unit_case cases[] = {
 	{"an_announced_request_without_an_answer_is_forgotten", an_announced_request_without_an_answer_is_forgotten},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
-	{"a_message_from_a_child_does_not_change_the_parents_client", a_message_from_a_child_does_not_change_the_parents_client},
+	{"a_message_from_a_child_does_not_change_the_parents_client",
+	 a_message_from_a_child_does_not_change_the_parents_client},
 	{"one_pipe_for_both_directions_is_no_conversation", one_pipe_for_both_directions_is_no_conversation},
-	{"two_pipes_are_a_conversation_with_fewer_answers_than_requests", two_pipes_are_a_conversation_with_fewer_answers_than_requests},
+	{"two_pipes_are_a_conversation_with_fewer_answers_than_requests",
+	 two_pipes_are_a_conversation_with_fewer_answers_than_requests},
 	{"data_returned_by_a_pipe_is_for_the_client_that_asked", data_returned_by_a_pipe_is_for_the_client_that_asked},
-	{"one_pipe_for_both_directions_and_another_are_a_conversation", one_pipe_for_both_directions_and_another_are_a_conversation},
+	{"one_pipe_for_both_directions_and_another_are_a_conversation",
+	 one_pipe_for_both_directions_and_another_are_a_conversation},
 	{NULL, NULL},
 };
 

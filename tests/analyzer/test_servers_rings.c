@@ -290,7 +290,9 @@ static void a_connection_accepted_by_a_ring_waits_for_its_request(void)
 
 	make(&k, &three, 1010, SYS_socket, 0);
 	make(&k, &three, 1030, SYS_connect, 0);
-	tb_event(k.c.tb, 2, 1500, TRACE_EV_uring_submit, &(struct trace_uring_submit){.req = 0x700, .opcode = 13, .fd = 99}, sizeof(struct trace_uring_submit), NULL);
+	tb_event(k.c.tb, 2, 1500, TRACE_EV_uring_submit,
+		 &(struct trace_uring_submit){.req = 0x700, .opcode = 13, .fd = 99}, sizeof(struct trace_uring_submit),
+		 NULL);
 	tb_event(k.c.tb, 2, 1600, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
 	ring_completes(&k, 2, 1605, 0x700, 3);
 	ring_looks(&k, 2000, 0, 3); /* the program saw both requests, and the connection */
@@ -360,9 +362,11 @@ static const struct unit_case cases[] = {
 	{"a_read_by_a_ring_continues_the_request", a_read_by_a_ring_continues_the_request},
 	{"each_call_reports_the_results_seen", each_call_reports_the_results_seen},
 	{"results_of_two_rings_are_not_distinguished", results_of_two_rings_are_not_distinguished},
-	{"an_answer_that_a_worker_sends_is_billed_with_the_call", an_answer_that_a_worker_sends_is_billed_with_the_call},
+	{"an_answer_that_a_worker_sends_is_billed_with_the_call",
+	 an_answer_that_a_worker_sends_is_billed_with_the_call},
 	{"a_later_request_divides_only_its_own_time", a_later_request_divides_only_its_own_time},
-	{"a_connection_accepted_by_a_ring_waits_for_its_request", a_connection_accepted_by_a_ring_waits_for_its_request},
+	{"a_connection_accepted_by_a_ring_waits_for_its_request",
+	 a_connection_accepted_by_a_ring_waits_for_its_request},
 	{"a_rings_worker_works_for_the_client", a_rings_worker_works_for_the_client},
 	{"a_thread_may_have_the_name_of_a_rings_worker", a_thread_may_have_the_name_of_a_rings_worker},
 	{NULL, NULL},

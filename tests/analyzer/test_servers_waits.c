@@ -179,11 +179,24 @@ static void a_servers_wait_outside_a_call_has_no_known_cause_yet(void)
  * known request. The cause of its wait stays the same. */
 static void a_server_s_wait_is_one_although_its_requests_change(void)
 {
-	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX}, got = {.ino = 101, .ret = 16, .family = AF_UNIX};
-	static const struct trace_field fields[] = {{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID}, {.name = "id", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC}};
-	struct trace_event_type type = {.name = "shop:order.begin", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = fields, .nr_fields = 2, .fixed_bytes = 16,
-					.category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = TRACE_ROLE_REQUEST_BEGIN, .source = ""};
-	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2}, other = {.stream = TB_USER_STREAM + 3, .pid = 30, .cpu = 3};
+	static const struct trace_sock_send sent = {.ino = 201, .ret = 16, .family = AF_UNIX},
+					    got = {.ino = 101, .ret = 16, .family = AF_UNIX};
+	static const struct trace_field fields[] = {{.name = "tid", .offset = 0, .bytes = 4, .kind = TRACE_KIND_TID},
+						    {.name = "id", .offset = 8, .bytes = 8, .kind = TRACE_KIND_DEC}};
+	struct trace_event_type type = {.name = "shop:order.begin",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = fields,
+					.nr_fields = 2,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = TRACE_ROLE_REQUEST_BEGIN,
+					.source = ""};
+	struct trace_user_stream stream = {.stream = TB_USER_STREAM + 2, .pid = 30, .cpu = 2},
+				 other = {.stream = TB_USER_STREAM + 3, .pid = 30, .cpu = 3};
 	uint64_t seventh[] = {30, 7}, of_another[] = {40, 8};
 	struct case_of_servers k = begin();
 	const struct trace_server_wait *wait;
@@ -265,7 +278,8 @@ static void a_thread_created_for_the_request_waits_for_its_creator_first(void)
  * waits. */
 static void a_child_created_for_a_request_works_for_its_creator(void)
 {
-	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302}, child_s = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
+	static const struct end child = {.cpu = 4, .fd = 7, .ino = 301, .peer = 302},
+				child_s = {.cpu = 2, .fd = 7, .ino = 301, .peer = 302},
 				parent = {.cpu = 2, .fd = 8, .ino = 302, .peer = 301};
 	struct trace_sock_send event = {.ino = 301, .ret = 16, .family = AF_UNIX};
 	struct trace_sched_wakeup_new wakeup = {.tid = 50, .target_cpu = 4};

@@ -14,13 +14,13 @@
 #include "builder.h"
 #include "unit.h"
 
-#define MAX_CPUS 4
+#define MAX_CPUS    4
 #define MAX_THREADS 1500
-#define FIRST_TID 100
-#define FIRST_PID 10000
-#define START_NS 1000
-#define NAMED 128 /* time slices of a wait that are all named */
-#define NOBODY (-1)
+#define FIRST_TID   100
+#define FIRST_PID   10000
+#define START_NS    1000
+#define NAMED	    128 /* time slices of a wait that are all named */
+#define NOBODY	    (-1)
 
 enum { IDLE, INTERRUPTS, FIRST_PROCESS }; /* columns of the times */
 
@@ -59,10 +59,10 @@ struct machine {
 	bool interrupted[MAX_CPUS];
 	uint64_t nr_turns[MAX_CPUS];
 	struct queue queues[MAX_CPUS], asleep;
-	uint64_t since[MAX_THREADS]; /* slice of its CPU in which its wait began */
+	uint64_t since[MAX_THREADS];   /* slice of its CPU in which its wait began */
 	uint64_t longest[MAX_THREADS]; /* wait, in slices */
 	bool seen[MAX_THREADS];	       /* in an event: an earlier wait is known only from its first slice */
-	uint64_t *had; /* [thread][column] */
+	uint64_t *had;		       /* [thread][column] */
 };
 
 static uint64_t below(struct machine *m, uint64_t n)
@@ -99,7 +99,9 @@ static void pass(struct machine *m, uint64_t ns)
 	m->now += ns;
 	for (uint32_t cpu = 0; cpu < m->kind->nr_cpus; cpu++) {
 		int current = m->current[cpu];
-		uint32_t column = m->interrupted[cpu] ? INTERRUPTS : current == NOBODY ? IDLE : FIRST_PROCESS + process_of(m, (uint32_t)current);
+		uint32_t column = m->interrupted[cpu] ? INTERRUPTS
+				  : current == NOBODY ? IDLE
+						      : FIRST_PROCESS + process_of(m, (uint32_t)current);
 
 		for (uint32_t i = 0; i < m->queues[cpu].nr; i++)
 			m->had[m->queues[cpu].threads[i] * nr_columns(m) + column] += ns;
@@ -144,7 +146,8 @@ static void take_turns(struct machine *m, uint32_t cpu)
 		waited(m, cpu, (uint32_t)next);
 	else if (!sleeps)
 		return; /* it is alone */
-	tb_switch(m->tb, cpu, m->now, prev == NOBODY ? 0 : FIRST_TID + (uint32_t)prev, next == NOBODY ? 0 : FIRST_TID + (uint32_t)next,
+	tb_switch(m->tb, cpu, m->now, prev == NOBODY ? 0 : FIRST_TID + (uint32_t)prev,
+		  next == NOBODY ? 0 : FIRST_TID + (uint32_t)next,
 		  sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 	m->nr_turns[cpu]++;
 	m->current[cpu] = next;
@@ -218,13 +221,21 @@ static struct machine *machine_run(const struct kind *kind, uint64_t seed)
 		struct trace_trace_heartbeat heartbeat = {0};
 
 		m->current[cpu] = NOBODY;
-		tb_event(m->tb, cpu ? cpu + kind->nr_idle : 0, START_NS, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+		tb_event(m->tb, cpu ? cpu + kind->nr_idle : 0, START_NS, TRACE_EV_trace_heartbeat, &heartbeat,
+			 sizeof(heartbeat), NULL);
 	}
 	for (uint32_t thread = 0; thread < kind->nr_threads; thread++) {
 		uint32_t pid = FIRST_PID + process_of(m, thread), cpu = (uint32_t)below(m, kind->nr_cpus);
 		bool sleeps = below(m, 100) < kind->sleep;
-		struct trace_start_thread start = {.tid = FIRST_TID + thread, .tgid = pid, .ppid = 1, .ns_tid = FIRST_TID + thread, .ns_tgid = pid,
-						   .state = sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING, .nr = -1, .prio = 120, .cpu = cpu};
+		struct trace_start_thread start = {.tid = FIRST_TID + thread,
+						   .tgid = pid,
+						   .ppid = 1,
+						   .ns_tid = FIRST_TID + thread,
+						   .ns_tgid = pid,
+						   .state = sleeps ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING,
+						   .nr = -1,
+						   .prio = 120,
+						   .cpu = cpu};
 
 		tb_start(m->tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
 		if (sleeps)
@@ -313,7 +324,8 @@ static uint64_t compare(const struct machine *m, uint32_t thread, const struct t
 			++*ret_wrong;
 		at_most += column == NOBODY ? 0 : had[column];
 	}
-	*ret_wrong += named != whole || f->wait_cpu_ns != whole || (m->longest[thread] < NAMED && (several || at_most != whole));
+	*ret_wrong += named != whole || f->wait_cpu_ns != whole ||
+		      (m->longest[thread] < NAMED && (several || at_most != whole));
 	return several;
 }
 
@@ -339,7 +351,8 @@ static struct outcome machine_check(struct machine *m)
 	CU_ASSERT_EQUAL_FATAL(trace_analysis_run(analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
 	for (uint32_t thread = 0; thread < m->kind->nr_threads; thread++) {
-		struct trace_figures *f = trace_thread_figures(analysis, trace_find_thread(analysis, FIRST_TID + thread));
+		struct trace_figures *f = trace_thread_figures(analysis,
+							       trace_find_thread(analysis, FIRST_TID + thread));
 		uint64_t several = compare(m, thread, f, &outcome.wrong);
 
 		*(m->longest[thread] < NAMED ? &outcome.exact_ns : &outcome.long_ns) += f->wait_cpu_ns;
@@ -361,7 +374,8 @@ static struct outcome check(const struct kind *kind)
 		struct outcome outcome = machine_check(m);
 
 		if (outcome.wrong)
-			printf("\n    %s, seed %llu: %u rows are wrong", kind->name, (unsigned long long)seed, outcome.wrong);
+			printf("\n    %s, seed %llu: %u rows are wrong", kind->name, (unsigned long long)seed,
+			       outcome.wrong);
 		CU_ASSERT_EQUAL(outcome.wrong, 0);
 		CU_ASSERT_EQUAL(outcome.nr, kind->nr_threads);
 		sum.exact_ns += outcome.exact_ns;
@@ -466,7 +480,13 @@ static void check_other_cpu(bool moved)
 	uint64_t now = START_NS;
 
 	for (uint32_t tid = 1; tid <= NR; tid++) {
-		struct trace_start_thread start = {.tid = tid, .tgid = tid, .ns_tid = tid, .ns_tgid = tid, .state = TRACE_TASK_RUNNING, .nr = -1, .prio = 120};
+		struct trace_start_thread start = {.tid = tid,
+						   .tgid = tid,
+						   .ns_tid = tid,
+						   .ns_tgid = tid,
+						   .state = TRACE_TASK_RUNNING,
+						   .nr = -1,
+						   .prio = 120};
 
 		tb_start(tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
 	}
@@ -520,7 +540,8 @@ static void a_hidden_thread_may_come_last(void)
 	enum { WAITS = 1, TURNS = 2, HIDDEN = 4, FIRST = 250, LAST = 550 };
 
 	for (uint32_t nr = FIRST; nr <= LAST; nr++) {
-		struct trace_start_thread start = {.ns_tid = 1, .ns_tgid = 1, .state = TRACE_TASK_RUNNING, .nr = -1, .prio = 120};
+		struct trace_start_thread start = {
+			.ns_tid = 1, .ns_tgid = 1, .state = TRACE_TASK_RUNNING, .nr = -1, .prio = 120};
 		struct trace_error error = {0};
 		struct trace_analysis *analysis;
 		struct tb *tb = tb_new();
@@ -533,7 +554,9 @@ static void a_hidden_thread_may_come_last(void)
 			tb_start(tb, START_NS, TRACE_EV_start_thread, &start, sizeof(start), "worker");
 		}
 		for (uint32_t turn = 0; turn < nr; turn++) {
-			uint32_t next = turn == nr - 1 ? (uint32_t)HIDDEN : turn % 20 == 19 ? (uint32_t)WAITS : TURNS + turn % 2;
+			uint32_t next = turn == nr - 1	  ? (uint32_t)HIDDEN
+					: turn % 20 == 19 ? (uint32_t)WAITS
+							  : TURNS + turn % 2;
 
 			tb_switch(tb, 0, START_NS + 10 * turn, prev, next, TRACE_TASK_RUNNING);
 			prev = next;
@@ -554,8 +577,10 @@ static const struct unit_case cases[] = {
 	{"no_thread_is_charged_with_more_than_it_had", no_thread_is_charged_with_more_than_it_had},
 	{"long_waits_name_the_latest_threads", long_waits_name_the_latest_threads},
 	{"long_waits_for_few_processes_are_completely_named", long_waits_for_few_processes_are_completely_named},
-	{"a_thread_that_appears_on_another_cpu_is_charged_on_both", a_thread_that_appears_on_another_cpu_is_charged_on_both},
-	{"a_thread_migrated_before_it_waited_is_charged_on_both", a_thread_migrated_before_it_waited_is_charged_on_both},
+	{"a_thread_that_appears_on_another_cpu_is_charged_on_both",
+	 a_thread_that_appears_on_another_cpu_is_charged_on_both},
+	{"a_thread_migrated_before_it_waited_is_charged_on_both",
+	 a_thread_migrated_before_it_waited_is_charged_on_both},
 	{"a_hidden_thread_may_come_last", a_hidden_thread_may_come_last},
 	{NULL, NULL},
 };

@@ -217,11 +217,13 @@ struct asked {
 static void ask(void *data, struct trace_analysis *analysis, const struct trace_event *event)
 {
 	const struct trace_thread *thread = trace_thread_on_cpu(analysis, 0);
-	struct trace_figures *f = thread && event->id == TRACE_EV_sched_comm ? trace_thread_figures(analysis, thread) : NULL;
+	struct trace_figures *f = thread && event->id == TRACE_EV_sched_comm ? trace_thread_figures(analysis, thread)
+									     : NULL;
 	struct asked *asked = data;
 
 	if (f)
-		*asked = (struct asked){case_call(f, "getpid")->calls, case_call(f, "getpid")->p50_ns, case_call(f, "getpid")->p99_ns};
+		*asked = (struct asked){case_call(f, "getpid")->calls, case_call(f, "getpid")->p50_ns,
+					case_call(f, "getpid")->p99_ns};
 	trace_figures_free(f);
 }
 
@@ -413,7 +415,8 @@ static void an_interrupt_in_progress_at_the_start_began_with_the_trace(void)
 static void softirqs_are_ksoftirqds_own_work(void)
 {
 	struct analysis_case c = case_new();
-	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct trace_start_thread kernel = {
+		.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
 
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "ksoftirqd/0");
 	tb_softirq(c.tb, 0, 2000, 3);
@@ -430,7 +433,8 @@ static void softirqs_are_ksoftirqds_own_work(void)
 static void softirqs_interrupt_other_kernel_threads(void)
 {
 	struct analysis_case c = case_new();
-	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct trace_start_thread kernel = {
+		.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
 
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:0");
 	tb_comm(c.tb, 0, 1500, 10, "kworker/0:0-events");
@@ -640,9 +644,24 @@ static void the_times_of_a_thread_are_known_at_any_time(void)
 		{.user_ns = 900, .syscall_ns = 500, .trap_ns = 100},
 		{.user_ns = 900, .syscall_ns = 600, .trap_ns = 400, .interrupted_ns = 200},
 		{.user_ns = 900, .syscall_ns = 700, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 200},
-		{.user_ns = 900, .syscall_ns = 900, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 400, .blocked_ns = 300},
-		{.user_ns = 1000, .syscall_ns = 1000, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 500, .blocked_ns = 900},
-		{.user_ns = 1000, .syscall_ns = 1000, .trap_ns = 400, .interrupted_ns = 400, .wait_cpu_ns = 500, .blocked_ns = 900},
+		{.user_ns = 900,
+		 .syscall_ns = 900,
+		 .trap_ns = 400,
+		 .interrupted_ns = 400,
+		 .wait_cpu_ns = 400,
+		 .blocked_ns = 300},
+		{.user_ns = 1000,
+		 .syscall_ns = 1000,
+		 .trap_ns = 400,
+		 .interrupted_ns = 400,
+		 .wait_cpu_ns = 500,
+		 .blocked_ns = 900},
+		{.user_ns = 1000,
+		 .syscall_ns = 1000,
+		 .trap_ns = 400,
+		 .interrupted_ns = 400,
+		 .wait_cpu_ns = 500,
+		 .blocked_ns = 900},
 	};
 	static const uint64_t asked_ns[] = {2000, 2500, 3100, 3600, 4300, 5300, 8000};
 	struct times_asked asked = {.want = want};

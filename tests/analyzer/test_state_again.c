@@ -6,7 +6,10 @@
 #include "analysis_case.h"
 #include "unit.h"
 
-#define ALL_OF_IT {~0ull, ~0ull, ~0ull, ~0ull}
+#define ALL_OF_IT                          \
+	{                                  \
+		~0ull, ~0ull, ~0ull, ~0ull \
+	}
 
 /* Nothing is recorded from @from to @to. Then start state records follow until tell_end(). */
 static void pause_recording(struct analysis_case *c, uint64_t from, uint64_t to)
@@ -19,9 +22,11 @@ static void pause_recording(struct analysis_case *c, uint64_t from, uint64_t to)
 	tb_add(c->tb, 0, to, start_again, NULL, .done = 0);
 }
 
-static void tell_thread(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t tgid, uint64_t born_ns, int nr, const char *comm)
+static void tell_thread(struct analysis_case *c, uint64_t ns, uint32_t tid, uint32_t tgid, uint64_t born_ns, int nr,
+			const char *comm)
 {
-	tb_add(c->tb, 0, ns, start_thread, comm, .tid = tid, .tgid = tgid, .ppid = 1, .nr = nr, .state = TRACE_TASK_INTERRUPTIBLE, .start_ns = born_ns);
+	tb_add(c->tb, 0, ns, start_thread, comm, .tid = tid, .tgid = tgid, .ppid = 1, .nr = nr,
+	       .state = TRACE_TASK_INTERRUPTIBLE, .start_ns = born_ns);
 }
 
 static void tell_fd(struct analysis_case *c, uint64_t ns, uint32_t tgid, int fd, uint64_t ino, const char *path)
@@ -218,7 +223,8 @@ static void a_thread_that_ends_while_it_is_read_has_ended(void)
 	tb_exit(c.tb, 0, 4010, 20, 20, true);
 	tb_switch(c.tb, 0, 4011, 20, 0, TRACE_TASK_DEAD);
 	tell_thread(&c, 4009, 10, 10, 1, SYS_pause, "one");
-	tb_add(c.tb, 0, 4012, start_thread, "two", .tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .running = 1, .start_ns = 4006);
+	tb_add(c.tb, 0, 4012, start_thread, "two", .tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .running = 1,
+	       .start_ns = 4006);
 	tell_end(&c, 4030);
 	case_run(&c);
 	CU_ASSERT_EQUAL(trace_nr_processes(c.analysis), 2);
@@ -235,7 +241,8 @@ static void a_thread_that_is_being_created_begins_at_its_fork(void)
 	pause_recording(&c, 2000, 4000);
 	tb_switch(c.tb, 0, 4005, 0, 10, TRACE_TASK_RUNNING);
 	tell_thread(&c, 4010, 10, 10, 1, -1, "one");
-	tb_add(c.tb, 0, 4011, start_thread, "one", .tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .state = 0x800, .start_ns = 4009);
+	tb_add(c.tb, 0, 4011, start_thread, "one", .tid = 20, .tgid = 20, .ppid = 10, .nr = -1, .state = 0x800,
+	       .start_ns = 4009);
 	tb_fork(c.tb, 0, 4020, 10, 20, 20, "two");
 	tell_end(&c, 4030);
 	case_run(&c);

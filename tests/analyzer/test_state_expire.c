@@ -123,13 +123,15 @@ static void a_file_by_which_a_thread_was_woken_is_not_forgotten(void)
 
 static void both_ends_of_a_connection_are_remembered_if_one_is_open(void)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
+	struct trace_start_socket sock = {
+		.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
 	struct analysis_case c = begin();
 
 	tb_fd(c.tb, 10, 3, 8, 500, S_IFSOCK | 0777, "");
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
 	tb_thread(c.tb, 30, 30, 1, "third", 0, false);
-	sock = (struct trace_start_socket){.tgid = 30, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
+	sock = (struct trace_start_socket){
+		.tgid = 30, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL); /* and no known descriptor */
 	strangers_come_and_go(&c, 2500);
 	tb_sys_enter(c.tb, 0, 2900, SYS_recvfrom, 3, 0, 10, 0, 0, 0);
@@ -199,7 +201,9 @@ static void hooks_are_called_once_for_each_released_pipe(void)
 	tb_fd(c.tb, 10, 3, 13, 70, PIPE_MODE, "pipe:[70]"); /* its other end is on another machine, or hidden */
 	for (uint32_t i = 0; i < NR_STRANGERS; i++) {
 		tb_open(c.tb, 1, 2500, 5, 13, FIRST_STRANGER + i, PIPE_MODE, "");
-		tb_event(c.tb, 1, 2500, TRACE_EV_fs_open, &(struct trace_fs_open){.fd = 6, .flags = O_WRONLY, .dev = 13, .ino = FIRST_STRANGER + i, .mode = PIPE_MODE},
+		tb_event(c.tb, 1, 2500, TRACE_EV_fs_open,
+			 &(struct trace_fs_open){
+				 .fd = 6, .flags = O_WRONLY, .dev = 13, .ino = FIRST_STRANGER + i, .mode = PIPE_MODE},
 			 sizeof(struct trace_fs_open), "");
 		if (i % 5000 == 0)
 			tb_cut(c.tb, 1);

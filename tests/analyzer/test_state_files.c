@@ -42,7 +42,7 @@ static void slow_read_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
 	tb_sys_exit(tb, 0, ts_ns + 200, bytes);
 }
 
-#define NR_USED 1100 /* files: with so many rows the sums are added later */
+#define NR_USED	    1100 /* files: with so many rows the sums are added later */
 #define ALL_USED_NS (2000 + 300 * NR_USED)
 
 /* How process 10 has used /3 and /4 so far, whichever is asked first. */
@@ -264,7 +264,7 @@ static void prefetched_calls_may_be_of_other_threads_or_invalid_files(void)
 	read_on(c.tb, 0, 2020, 2048, 10); /* the table ends there */
 	read_on(c.tb, 0, 2040, -1, 100);
 	read_on(c.tb, 0, 2060, INT32_MAX, 1000);
-	read_on(c.tb, 0, 2080, 2000, 10000); /* not open */
+	read_on(c.tb, 0, 2080, 2000, 10000);	      /* not open */
 	tb_sys_enter(c.tb, 0, 2100, 100000, 3, 0, 0); /* no call has this number */
 	tb_sys_exit(c.tb, 0, 2110, 0);
 	read_on(c.tb, 0, 2120, 1999, 2);
@@ -337,7 +337,8 @@ static void a_thread_may_have_had_its_own_descriptors_before(void)
 static void fork_copies_exec_closes_and_threads_share(void)
 {
 	struct analysis_case c = case_new();
-	struct trace_sched_fork thread = {.parent_tid = 10, .tid = 11, .tgid = 10, .clone_flags = CLONE_THREAD | CLONE_FILES | CLONE_VM};
+	struct trace_sched_fork thread = {
+		.parent_tid = 10, .tid = 11, .tgid = 10, .clone_flags = CLONE_THREAD | CLONE_FILES | CLONE_VM};
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_sys_enter(c.tb, 0, 2000, SYS_open, 0, O_CLOEXEC, 0);
@@ -380,7 +381,8 @@ static void call(struct tb *tb, uint64_t ts_ns, uint32_t nr, uint64_t arg0, uint
 
 static void exec_closes_what_any_call_set_close_on_exec(void)
 {
-	static const bool kept[] = {[3] = false, [4] = false, [5] = true, [6] = true, [7] = false, [8] = false, [9] = true, [10] = true};
+	static const bool kept[] = {
+		[3] = false, [4] = false, [5] = true, [6] = true, [7] = false, [8] = false, [9] = true, [10] = true};
 	struct analysis_case c = case_new();
 	char path[16];
 

@@ -24,7 +24,8 @@
 
 /* ---- the check ---- */
 
-struct life { /* of one thread, summed up from its intervals */
+/* of one thread, summed up from its intervals */
+struct life {
 	const struct trace_thread *thread;
 	uint64_t sum;
 	uint64_t by_state[TRACE_STATE_RUNNING + 1];
@@ -79,15 +80,18 @@ static void check_paths(struct trace_analysis *analysis, struct trace_history *h
 
 	trace_analysis_window(analysis, &start, &end);
 	for (size_t i = 0; i < trace_nr_processes(analysis) && i < 16; i++)
-		for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(trace_get_process(analysis, i), thread));) {
+		for (const struct trace_thread *thread = NULL;
+		     (thread = trace_next_thread(trace_get_process(analysis, i), thread));) {
 			uint64_t from = below(&dice, 2) ? 0 : start + below(&dice, end - start + 1);
-			struct trace_critical_path *path = trace_critical_path_new(history, thread, from, UINT64_MAX, NULL);
+			struct trace_critical_path *path = trace_critical_path_new(history, thread, from, UINT64_MAX,
+										   NULL);
 			struct trace_error error = {0};
 
 			if (path)
 				CU_ASSERT_EQUAL(trace_critical_path_verify(path, &error), 0);
 			if (error.code)
-				printf("seed %llu, thread %u: %s\n", (unsigned long long)seed, trace_thread_tid(thread), error.message);
+				printf("seed %llu, thread %u: %s\n", (unsigned long long)seed, trace_thread_tid(thread),
+				       error.message);
 			trace_critical_path_free(path);
 		}
 }
@@ -111,7 +115,8 @@ static void check_trace(struct trace *trace, uint64_t seed, const struct mood *m
 	if (!error.code)
 		CU_ASSERT_EQUAL(trace_user_events_verify(user, &error), 0);
 	if (error.code)
-		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood->nr_tids, mood->noise, mood->losses, error.message);
+		printf("seed %llu, %u threads, noise %u, losses %d: %s\n", (unsigned long long)seed, mood->nr_tids,
+		       mood->noise, mood->losses, error.message);
 	check_lives(analysis, &lives);
 	free(lives.life);
 	check_paths(analysis, history, seed);
@@ -140,13 +145,21 @@ static void noise_never_breaks_the_balance(void)
 static void plausible_traces_with_noise_balance(void)
 {
 	for (uint64_t seed = 100; seed < 100 + NR_TRACES; seed++)
-		check(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15), .nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1});
+		check(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15),
+					  .nr_tids = 12,
+					  .switches = 25,
+					  .sleeps = 50,
+					  .losses = seed & 1});
 }
 
 static void crowded_machines_balance(void)
 {
 	for (uint64_t seed = 200; seed < 200 + 2 * NR_TRACES; seed++)
-		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3), .nr_tids = seed & 1 ? 40 : 300, .switches = 80, .sleeps = (uint32_t)(seed / 2 % 8), .losses = seed % 4 == 0});
+		check(seed, (struct mood){.noise = (uint32_t)(seed / 2 % 3),
+					  .nr_tids = seed & 1 ? 40 : 300,
+					  .switches = 80,
+					  .sleeps = (uint32_t)(seed / 2 % 8),
+					  .losses = seed % 4 == 0});
 }
 
 /* ---- damage that is found when a chunk is read ---- */
@@ -170,22 +183,26 @@ static char *told(struct image *image)
 		const struct trace_process *process = trace_get_process(analysis, i);
 		struct trace_figures *f = trace_process_figures(analysis, process);
 
-		fprintf(out, "%u %s: %llu %llu %llu %llu %llu %llu\n", trace_process_pid(process), trace_process_comm(process), (unsigned long long)f->elapsed_ns,
-			(unsigned long long)f->user_ns, (unsigned long long)f->syscall_ns, (unsigned long long)f->trap_ns,
+		fprintf(out, "%u %s: %llu %llu %llu %llu %llu %llu\n", trace_process_pid(process),
+			trace_process_comm(process), (unsigned long long)f->elapsed_ns, (unsigned long long)f->user_ns,
+			(unsigned long long)f->syscall_ns, (unsigned long long)f->trap_ns,
 			(unsigned long long)f->interrupted_ns, (unsigned long long)f->wait_cpu_ns);
 		for (size_t j = 0; j < f->nr_waits; j++)
-			fprintf(out, "  %d %s %u %s %llu %llu\n", f->waits[j].kind, f->waits[j].target, f->waits[j].pid, f->waits[j].via,
-				(unsigned long long)f->waits[j].ns, (unsigned long long)f->waits[j].count);
+			fprintf(out, "  %d %s %u %s %llu %llu\n", f->waits[j].kind, f->waits[j].target, f->waits[j].pid,
+				f->waits[j].via, (unsigned long long)f->waits[j].ns,
+				(unsigned long long)f->waits[j].count);
 		for (size_t j = 0; j < f->nr_wait_cpu_for; j++)
-			fprintf(out, "  cpu %s %u %llu\n", f->wait_cpu_for[j].comm, f->wait_cpu_for[j].pid, (unsigned long long)f->wait_cpu_for[j].ns);
+			fprintf(out, "  cpu %s %u %llu\n", f->wait_cpu_for[j].comm, f->wait_cpu_for[j].pid,
+				(unsigned long long)f->wait_cpu_for[j].ns);
 		trace_figures_free(f);
 	}
 	for (size_t i = 0; i < trace_nr_cpus(analysis); i++) {
 		struct trace_cpu_figures f;
 
 		trace_cpu_figures(analysis, i, &f);
-		fprintf(out, "CPU %zu: %llu %llu %llu %llu %llu\n", i, (unsigned long long)f.user_ns, (unsigned long long)f.system_ns,
-			(unsigned long long)(f.irq_ns + f.softirq_ns), (unsigned long long)f.idle_ns, (unsigned long long)f.unknown_ns);
+		fprintf(out, "CPU %zu: %llu %llu %llu %llu %llu\n", i, (unsigned long long)f.user_ns,
+			(unsigned long long)f.system_ns, (unsigned long long)(f.irq_ns + f.softirq_ns),
+			(unsigned long long)f.idle_ns, (unsigned long long)f.unknown_ns);
 	}
 	fprintf(out, "%llu contradictions\n", (unsigned long long)trace_analysis_contradictions(analysis));
 	fclose(out);
@@ -212,7 +229,8 @@ static void check_found(uint64_t seed, struct mood mood)
 	known = told(&pieces);
 	CU_ASSERT_STRING_EQUAL(found, known);
 	if (strcmp(found, known) != 0)
-		printf("seed %llu, streams %d, %zu chunks damaged, found:\n%s\nknown:\n%s\n", (unsigned long long)seed, mood.streams, spoilt, found, known);
+		printf("seed %llu, streams %d, %zu chunks damaged, found:\n%s\nknown:\n%s\n", (unsigned long long)seed,
+		       mood.streams, spoilt, found, known);
 	free(found);
 	free(known);
 	image_free(&pieces);
@@ -222,7 +240,13 @@ static void check_found(uint64_t seed, struct mood mood)
 
 static void check_found_seed(uint64_t seed, bool streams)
 {
-	check_found(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15), .nr_tids = 12, .switches = 25, .sleeps = 50, .losses = seed & 1, .cuts = 1, .streams = streams});
+	check_found(seed, (struct mood){.noise = (uint32_t)(seed % 3 * 15),
+					.nr_tids = 12,
+					.switches = 25,
+					.sleeps = 50,
+					.losses = seed & 1,
+					.cuts = 1,
+					.streams = streams});
 }
 
 /*
@@ -235,7 +259,8 @@ static void check_found_seed(uint64_t seed, bool streams)
  */
 static void late_damage_that_once_changed_results_is_a_gap_like_others(void)
 {
-	static const uint64_t plain[] = {385, 412, 526, 598, 889, 981, 995, 1124, 1214, 1339}, streams[] = {301, 314, 905, 1484, 1495};
+	static const uint64_t plain[] = {385, 412, 526, 598, 889, 981, 995, 1124, 1214, 1339},
+			      streams[] = {301, 314, 905, 1484, 1495};
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		check_found_seed(plain[i], false);
@@ -253,7 +278,13 @@ static void damage_that_is_found_late_is_a_gap_like_others(void)
 
 static struct mood mixed_mood(uint64_t seed)
 {
-	return (struct mood){.noise = (uint32_t)(seed % 5 * 20), .nr_tids = seed % 7 ? 12 : 200, .switches = 25, .sleeps = 50, .losses = seed & 1, .streams = seed % 3 == 0, .masks = seed & 2};
+	return (struct mood){.noise = (uint32_t)(seed % 5 * 20),
+			     .nr_tids = seed % 7 ? 12 : 200,
+			     .switches = 25,
+			     .sleeps = 50,
+			     .losses = seed & 1,
+			     .streams = seed % 3 == 0,
+			     .masks = seed & 2};
 }
 
 static void accounting_adds_up_for_any_selection_of_events(void)
@@ -265,14 +296,24 @@ static void accounting_adds_up_for_any_selection_of_events(void)
 static void threads_that_come_and_go_balance(void)
 {
 	for (uint64_t seed = 600; seed < 600 + 2 * NR_TRACES; seed++)
-		check(seed, (struct mood){.noise = (uint32_t)(seed % 3), .nr_tids = seed & 1 ? 20 : 200, .switches = 70, .sleeps = (uint32_t)(seed % 5 * 10), .losses = seed % 4 == 0,
-					  .programs = seed & 2, .moves = true});
+		check(seed, (struct mood){.noise = (uint32_t)(seed % 3),
+					  .nr_tids = seed & 1 ? 20 : 200,
+					  .switches = 70,
+					  .sleeps = (uint32_t)(seed % 5 * 10),
+					  .losses = seed % 4 == 0,
+					  .programs = seed & 2,
+					  .moves = true});
 }
 
 static void program_events_add_up(void)
 {
 	for (uint64_t seed = 500; seed < 500 + 2 * NR_TRACES; seed++)
-		check(seed, (struct mood){.noise = (uint32_t)(seed % 5 * 10), .nr_tids = seed % 3 ? 8 : 40, .switches = 25, .sleeps = 60, .losses = seed & 1, .programs = true});
+		check(seed, (struct mood){.noise = (uint32_t)(seed % 5 * 10),
+					  .nr_tids = seed % 3 ? 8 : 40,
+					  .switches = 25,
+					  .sleeps = 60,
+					  .losses = seed & 1,
+					  .programs = true});
 }
 
 /* A wait of one thread was once added to another that reused its number. */
@@ -293,9 +334,11 @@ int main(int argc, char **argv)
 		{"accounting_adds_up_for_any_selection_of_events", accounting_adds_up_for_any_selection_of_events},
 		{"threads_that_come_and_go_balance", threads_that_come_and_go_balance},
 		{"program_events_add_up", program_events_add_up},
-		{"waits_of_an_earlier_thread_of_the_same_number_stay_its_own", waits_of_an_earlier_thread_of_the_same_number_stay_its_own},
+		{"waits_of_an_earlier_thread_of_the_same_number_stay_its_own",
+		 waits_of_an_earlier_thread_of_the_same_number_stay_its_own},
 		{"damage_that_is_found_late_is_a_gap_like_others", damage_that_is_found_late_is_a_gap_like_others},
-		{"late_damage_that_once_changed_results_is_a_gap_like_others", late_damage_that_once_changed_results_is_a_gap_like_others},
+		{"late_damage_that_once_changed_results_is_a_gap_like_others",
+		 late_damage_that_once_changed_results_is_a_gap_like_others},
 		{NULL, NULL},
 	};
 

@@ -140,8 +140,10 @@ static void accounting_of_a_flight_recorder_begins_when_all_cpus_are_known(void)
  * then: the state was read at the end. */
 static void events_before_the_accounting_begins_do_not_count(void)
 {
-	static const struct trace_gap missed = {.stream = 0, .cpu = 0, .start_ns = 4100, .end_ns = 4200, .lost = 9, .cause = TRACE_GAP_MISSED};
-	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0};
+	static const struct trace_gap missed = {
+		.stream = 0, .cpu = 0, .start_ns = 4100, .end_ns = 4200, .lost = 9, .cause = TRACE_GAP_MISSED};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull},
+		 less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {0};
 	struct analysis_case c = case_new();
 
 	less[TRACE_EV_irq_entry / 64] &= ~(1ull << TRACE_EV_irq_entry % 64);
@@ -201,8 +203,15 @@ static void a_recording_without_scheduling_changes_knows_nothing(void)
 
 static void nothing_is_known_about_an_unrecorded_kernel(void)
 {
-	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
-					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	struct trace_event_type type = {.name = "shop:paid",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.fixed_bytes = 8,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
 	struct trace_error error = {0};
 	uint32_t payload[2] = {10, 0};
 	struct tb *tb = tb_new();
@@ -335,7 +344,8 @@ static void without_interrupt_events_the_waker_is_not_known(void)
 
 static void without_system_calls_user_mode_is_not_known(void)
 {
-	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit, TRACE_EV_fs_open};
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit,
+				       TRACE_EV_fs_open};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		struct analysis_case c = case_new();
@@ -354,7 +364,8 @@ static void without_system_calls_user_mode_is_not_known(void)
 static void events_recorded_for_a_while_do_not_count_as_never_recorded(void)
 {
 	struct analysis_case c = case_new();
-	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull},
+		 less[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 
 	all[1] &= ~(1ull << (TRACE_EV_page_alloc - 64));
 	less[1] &= ~(1ull << (TRACE_EV_page_alloc - 64));
@@ -376,7 +387,8 @@ static void events_recorded_for_a_while_do_not_count_as_never_recorded(void)
 static void events_outside_the_mask_count_as_partly_recorded(void)
 {
 	struct analysis_case c = case_new();
-	uint64_t mask[TRACE_MASK_WORDS] = {~0ull & ~(1ull << TRACE_EV_irq_entry | 1ull << TRACE_EV_softirq_entry), ~0ull, ~0ull, ~0ull};
+	uint64_t mask[TRACE_MASK_WORDS] = {~0ull & ~(1ull << TRACE_EV_irq_entry | 1ull << TRACE_EV_softirq_entry),
+					   ~0ull, ~0ull, ~0ull};
 
 	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
 	tb_event(c.tb, 0, 1500, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
@@ -407,7 +419,8 @@ static void a_halt_says_nothing_about_system_calls(void)
 static void a_file_possibly_opened_while_not_recording_is_unknown(void)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, no_calls[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull},
+		 no_calls[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct analysis_case c = case_new();
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
@@ -433,7 +446,13 @@ static void a_file_possibly_opened_while_not_recording_is_unknown(void)
 static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
 {
 	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
-	struct trace_start_thread one = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .arg0 = 0x7f00, .arg1 = 128, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread one = {.tid = 10,
+					 .tgid = 10,
+					 .ppid = 1,
+					 .nr = SYS_futex,
+					 .arg0 = 0x7f00,
+					 .arg1 = 128,
+					 .state = TRACE_TASK_INTERRUPTIBLE};
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct analysis_case c = case_new();
 
@@ -690,7 +709,12 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 /* The times of the thread in /proc at the start and at the end. */
 static void hidden_thread(struct analysis_case *c, uint64_t before, uint64_t after, uint32_t state)
 {
-	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 0, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread start = {.tid = 10,
+					   .tgid = 10,
+					   .ppid = 0,
+					   .nr = -1,
+					   .flags = TRACE_THREAD_HIDDEN,
+					   .state = TRACE_TASK_INTERRUPTIBLE};
 	struct trace_thread_runs runs = {.tid = 10, .state = state, .switches = before};
 
 	tb_thread(c->tb, 20, 20, 1, "two", 1, true);
@@ -809,7 +833,8 @@ static void before_its_first_switch_a_cpu_may_have_had_a_hidden_thread(void)
 /* The start state shows it asleep in a call that then failed, without a recorded wakeup. */
 static void a_thread_asleep_at_the_start_did_not_wait_for_a_cpu(void)
 {
-	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread start = {
+		.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = case_new();
 
 	tb_start(c.tb, 1100, TRACE_EV_start_thread, &start, sizeof(start), "one");

@@ -40,7 +40,13 @@ static void a_child_begins_at_its_fork(void)
 
 static void start_ended(struct tb *tb, uint64_t read_ns, uint32_t tid, const char *comm)
 {
-	struct trace_start_thread start = {.tid = tid, .tgid = tid, .ns_tid = tid, .ns_tgid = tid, .ppid = 1, .state = TRACE_TASK_EXIT_ZOMBIE, .prio = 120};
+	struct trace_start_thread start = {.tid = tid,
+					   .tgid = tid,
+					   .ns_tid = tid,
+					   .ns_tgid = tid,
+					   .ppid = 1,
+					   .state = TRACE_TASK_EXIT_ZOMBIE,
+					   .prio = 120};
 
 	/* in call 0, as older recorders write */
 	tb_start(tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), comm);

@@ -120,7 +120,8 @@ static void a_signal_of_a_timer_is_of_no_process(void)
 
 static void a_kworker_wakes_for_the_thread_that_queued_its_work(void)
 {
-	struct trace_start_thread kworker = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_start_thread kworker = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct trace_work_queue queue = {.work = 0xabc0};
 	struct trace_work_start start = {.work = 0xabc0};
 	struct analysis_case c = begin();
@@ -278,7 +279,8 @@ static void a_ring_may_close_a_descriptor(void)
 
 static void a_listener_that_waits_in_a_ring_is_idle(void)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct trace_start_socket sock = {
+		.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 13, .fd = 4};
 	struct trace_uring_complete complete = {.req = 0xf00, .res = 5};
 	struct analysis_case c = begin();
@@ -300,7 +302,14 @@ static void a_listener_that_waits_in_a_ring_is_idle(void)
 
 static void a_listener_that_waits_in_a_ring_for_the_network_is_idle(void)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = 10, .local_port = 80};
+	struct trace_start_socket sock = {.tgid = 10,
+					  .fd = 4,
+					  .ino = 500,
+					  .family = AF_INET,
+					  .type = SOCK_STREAM,
+					  .protocol = 6,
+					  .state = 10,
+					  .local_port = 80};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 13, .fd = 4};
 	struct trace_uring_complete complete = {.req = 0xf00, .res = 5};
 	struct trace_net_rx rx = {.ifindex = 2};
@@ -352,7 +361,12 @@ static void a_poll_that_a_death_ends_names_the_socket_it_closed(void)
 	struct analysis_case c = begin();
 
 	for (uint32_t i = 0; i < 2; i++) {
-		struct trace_start_socket sock = {.tgid = 10 + 10 * i, .fd = 5, .ino = ends[i], .peer_ino = ends[!i], .family = AF_UNIX, .type = SOCK_STREAM};
+		struct trace_start_socket sock = {.tgid = 10 + 10 * i,
+						  .fd = 5,
+						  .ino = ends[i],
+						  .peer_ino = ends[!i],
+						  .family = AF_UNIX,
+						  .type = SOCK_STREAM};
 
 		tb_fd(c.tb, sock.tgid, 5, 9, ends[i], S_IFSOCK | 0777, "socket:");
 		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
@@ -424,7 +438,8 @@ static void a_semaphore_has_a_row_among_the_locks(void)
 
 static void a_signal_of_another_worker_is_no_idle_wait(void)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct trace_start_socket sock = {
+		.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 	struct analysis_case c = begin();
 
 	tb_fd(c.tb, 10, 4, 9, 500, S_IFSOCK, "socket:[500]");
@@ -443,7 +458,8 @@ static void a_signal_of_another_worker_is_no_idle_wait(void)
 
 static bool kernel_thread_is_idle(uint32_t state)
 {
-	struct trace_start_thread kernel = {.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct trace_start_thread kernel = {
+		.tid = 10, .tgid = 10, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
 	struct analysis_case c = case_new();
 	bool idle;
 
@@ -486,7 +502,8 @@ static void expect_kernel_thread_after_a_disk(uint32_t state, enum trace_wait_ki
 static void a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for(void)
 {
 	expect_kernel_thread_after_a_disk(TRACE_TASK_UNINTERRUPTIBLE, TRACE_WAIT_FILE, "vda");
-	expect_kernel_thread_after_a_disk(TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD, TRACE_WAIT_KERNEL, "next job");
+	expect_kernel_thread_after_a_disk(TRACE_TASK_UNINTERRUPTIBLE | TRACE_TASK_NOLOAD, TRACE_WAIT_KERNEL,
+					  "next job");
 }
 
 /* ---- containers, 32-bit programs ---- */
@@ -510,7 +527,8 @@ static void a_thread_frozen_by_its_control_group_is_stopped(void)
 
 static void children_are_born_into_the_cgroup_and_moved(void)
 {
-	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77};
+	struct trace_start_thread start = {
+		.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77};
 	struct trace_start_cgroup known = {.cgroup = 77};
 	struct trace_sched_fork fork = {.parent_tid = 10, .tid = 20, .tgid = 20, .ns_tid = 4};
 	struct trace_cgroup_attach attach = {.cgroup = 78, .tid = 30};

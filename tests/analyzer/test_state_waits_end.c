@@ -43,7 +43,8 @@ static void a_wait_until_the_end_names_the_child_that_was_asked_for(void)
 /* In a container children have other numbers. */
 static void a_child_may_be_waited_for_by_its_number_in_the_namespace(void)
 {
-	struct trace_start_thread child = {.tid = 41, .tgid = 41, .ppid = 10, .ns_tid = 2, .ns_tgid = 2, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread child = {
+		.tid = 41, .tgid = 41, .ppid = 10, .ns_tid = 2, .ns_tgid = 2, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = begin();
 
 	tb_thread(c.tb, 40, 40, 10, "first", 1, false);
@@ -155,7 +156,8 @@ static void share_memory(struct analysis_case *c)
 	static const uint32_t tgids[] = {10, 20};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct trace_start_map map = {.tgid = tgids[i], .dev = 1, .ino = 77, .start = 0x1000 << i, .end = 0x2000 << i};
+		struct trace_start_map map = {
+			.tgid = tgids[i], .dev = 1, .ino = 77, .start = 0x1000 << i, .end = 0x2000 << i};
 
 		tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/dev/shm/x");
 	}
@@ -227,9 +229,16 @@ static void memory_that_is_shared_by_fork_is_known(void)
 }
 
 /* The end state record of a thread. */
-static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint32_t holder, uint64_t arg0, uint64_t arg1)
+static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint32_t holder, uint64_t arg0,
+		     uint64_t arg1)
 {
-	struct trace_end_wait wait = {.tid = tid, .nr = nr, .fd = fd, .pid = holder, .arg0 = arg0, .arg1 = arg1, .complete = fd >= 0 || !arg1};
+	struct trace_end_wait wait = {.tid = tid,
+				      .nr = nr,
+				      .fd = fd,
+				      .pid = holder,
+				      .arg0 = arg0,
+				      .arg1 = arg1,
+				      .complete = fd >= 0 || !arg1};
 
 	tb_start(c->tb, 9000, TRACE_EV_end_wait, &wait, sizeof(wait), NULL);
 }
@@ -309,10 +318,17 @@ static void a_wait_that_only_processes_end_is_for_several(void)
 	static const struct {
 		uint32_t nr;
 		const char *name, *path, *via;
-	} waits[] = {{SYS_pause, "pause", "", "signal"},	   {SYS_mq_timedreceive, "mq_timedreceive", "", "mqueue"}, {SYS_semop, "semop", "", "semaphore"},
-		     {SYS_read, "read", "[eventfd]", "eventfd"},   {SYS_read, "read", "anon_inode:[signalfd]", "signal"}, {SYS_read, "read", "pidfd:[7]", "pidfd"},
-		     {SYS_read, "read", "[pidfd]", "pidfd"},	   {SYS_read, "read", "anon_inode:inotify", "inotify"},	  {SYS_read, "read", "[inotify]", "inotify"},
-		     {SYS_read, "read", "[fanotify]", "inotify"}, {SYS_read, "read", "pipe:[7]", "pipe"}};
+	} waits[] = {{SYS_pause, "pause", "", "signal"},
+		     {SYS_mq_timedreceive, "mq_timedreceive", "", "mqueue"},
+		     {SYS_semop, "semop", "", "semaphore"},
+		     {SYS_read, "read", "[eventfd]", "eventfd"},
+		     {SYS_read, "read", "anon_inode:[signalfd]", "signal"},
+		     {SYS_read, "read", "pidfd:[7]", "pidfd"},
+		     {SYS_read, "read", "[pidfd]", "pidfd"},
+		     {SYS_read, "read", "anon_inode:inotify", "inotify"},
+		     {SYS_read, "read", "[inotify]", "inotify"},
+		     {SYS_read, "read", "[fanotify]", "inotify"},
+		     {SYS_read, "read", "pipe:[7]", "pipe"}};
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		struct analysis_case c = begin();
@@ -441,7 +457,8 @@ static void an_end_state_read_after_the_call_does_not_count(void)
 	static const uint64_t read[] = {2000, 8000};
 
 	for (int i = 0; i < 2; i++) {
-		struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_nanosleep, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread start = {
+			.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_nanosleep, .state = TRACE_TASK_INTERRUPTIBLE};
 		struct analysis_case c = case_new();
 
 		tb_start(c.tb, read[i], TRACE_EV_start_thread, &start, sizeof(start), "one");
@@ -457,7 +474,8 @@ static void an_end_state_read_after_the_call_does_not_count(void)
 
 static void a_ring_until_the_end_waits_for_its_requests(void)
 {
-	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5}, done = {.req = 0xf10, .opcode = 22, .fd = 6};
+	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 5},
+				  done = {.req = 0xf10, .opcode = 22, .fd = 6};
 	struct trace_uring_complete complete = {.req = 0xf10, .res = 1};
 	struct analysis_case c = begin();
 
@@ -493,7 +511,8 @@ static void a_holder_of_the_same_end_of_a_pipe_is_no_potential_waker(void)
 	} twos[] = {{O_RDONLY, 12, "two", 20}, {O_WRONLY, 12, "several", 0}, {O_RDONLY, 11, "several", 0}};
 
 	for (size_t i = 0; i < sizeof(twos) / sizeof(twos[0]); i++) {
-		struct trace_start_fd start = {.tgid = 20, .fd = 1, .dev = twos[i].dev, .mode = PIPE_MODE, .ino = 90, .flags = twos[i].flags};
+		struct trace_start_fd start = {
+			.tgid = 20, .fd = 1, .dev = twos[i].dev, .mode = PIPE_MODE, .ino = 90, .flags = twos[i].flags};
 		struct analysis_case c = begin();
 
 		pipe_fd(&c, 10, 5, 90, O_WRONLY);
@@ -597,7 +616,8 @@ static void a_ring_wait_with_an_unrecorded_end_has_no_known_cause(void)
 
 static void a_wait_since_the_start_may_have_an_unrecorded_end(void)
 {
-	struct trace_start_thread start = {.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread start = {
+		.tid = 10, .tgid = 10, .ppid = 1, .nr = SYS_futex, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct analysis_case c = case_new();
 
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), "one");
@@ -712,7 +732,9 @@ static void each_of_many_waits_until_the_end_has_a_cause(void)
 	static const struct {
 		uint32_t call, arg0, pid;
 		const char *via;
-	} calls[] = {{SYS_read, 3, 100 + 4, "pipe"}, {SYS_futex, 0x1010, 100 + 4, "futex"}, {SYS_wait4, -1u, 100 + 6, "waitpid"}};
+	} calls[] = {{SYS_read, 3, 100 + 4, "pipe"},
+		     {SYS_futex, 0x1010, 100 + 4, "futex"},
+		     {SYS_wait4, -1u, 100 + 6, "waitpid"}};
 	struct analysis_case c;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {

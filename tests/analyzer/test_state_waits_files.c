@@ -70,8 +70,10 @@ static void calls_on_a_descriptor_wait_for_its_file(void)
 	static const struct {
 		uint32_t nr;
 		const char *name;
-	} calls[] = {{SYS_close, "close"}, {SYS_getdents64, "getdents64"}, {SYS_fstat, "fstat"}, {SYS_lseek, "lseek"}, {SYS_ftruncate, "ftruncate"},
-		     {SYS_pread64, "pread64"}, {SYS_pwrite64, "pwrite64"}, {SYS_fallocate, "fallocate"}, {SYS_fchmod, "fchmod"}, {SYS_ioctl, "ioctl"}};
+	} calls[] = {{SYS_close, "close"},	 {SYS_getdents64, "getdents64"}, {SYS_fstat, "fstat"},
+		     {SYS_lseek, "lseek"},	 {SYS_ftruncate, "ftruncate"},	 {SYS_pread64, "pread64"},
+		     {SYS_pwrite64, "pwrite64"}, {SYS_fallocate, "fallocate"},	 {SYS_fchmod, "fchmod"},
+		     {SYS_ioctl, "ioctl"}};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct analysis_case c = begin();
@@ -203,7 +205,8 @@ static void the_waker_decides_between_two_files(void)
 				by_disk(&c);
 			else
 				by_two(&c, SYS_read);
-			expect(&c, disk ? TRACE_WAIT_FILE : TRACE_WAIT_PROCESS, disk ? "/data" : "two", disk ? 0 : 20, disk ? "" : "pipe");
+			expect(&c, disk ? TRACE_WAIT_FILE : TRACE_WAIT_PROCESS, disk ? "/data" : "two", disk ? 0 : 20,
+			       disk ? "" : "pipe");
 		}
 	}
 }
@@ -282,7 +285,8 @@ static void close_range_closes_a_range(void)
 			tb_sys_exit(c.tb, 0, 1200, 0);
 			tb_sys_enter(c.tb, 0, 2000, SYS_read, (uint64_t)fd, 0, 1);
 			by_two(&c, SYS_getpid);
-			expect(&c, closed ? TRACE_WAIT_PROCESS : TRACE_WAIT_FILE, closed ? "two" : "/data", closed ? 20 : 0, "");
+			expect(&c, closed ? TRACE_WAIT_PROCESS : TRACE_WAIT_FILE, closed ? "two" : "/data",
+			       closed ? 20 : 0, "");
 		}
 }
 
@@ -305,8 +309,10 @@ static void a_call_that_populates_memory_waits_for_its_file(void)
 		uint32_t call, flags;
 		bool page;
 		enum trace_wait_kind kind;
-	} calls[] = {{SYS_madvise, 0, true, TRACE_WAIT_FILE}, {SYS_madvise, 0, false, TRACE_WAIT_MEMORY},
-		     {SYS_mmap, MAP_PRIVATE, false, TRACE_WAIT_FILE}, {SYS_mmap, MAP_PRIVATE | MAP_ANONYMOUS, false, TRACE_WAIT_MEMORY}};
+	} calls[] = {{SYS_madvise, 0, true, TRACE_WAIT_FILE},
+		     {SYS_madvise, 0, false, TRACE_WAIT_MEMORY},
+		     {SYS_mmap, MAP_PRIVATE, false, TRACE_WAIT_FILE},
+		     {SYS_mmap, MAP_PRIVATE | MAP_ANONYMOUS, false, TRACE_WAIT_MEMORY}};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct trace_fs_fault fault = {.dev = 9, .ino = 80};
@@ -326,8 +332,14 @@ static void a_call_that_populates_memory_waits_for_its_file(void)
 
 static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = family, .type = type, .protocol = 6,
-					  .remote_port = 80, .remote_lo = 0x0200000affff0000ull};
+	struct trace_start_socket sock = {.tgid = 10,
+					  .fd = 3,
+					  .ino = 500,
+					  .family = family,
+					  .type = type,
+					  .protocol = 6,
+					  .remote_port = 80,
+					  .remote_lo = 0x0200000affff0000ull};
 
 	tb_fd(c->tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
 	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
@@ -356,7 +368,10 @@ static void a_wait_for_a_socket_names_the_kind_of_socket(void)
 	static const struct {
 		uint16_t family, type;
 		const char *via;
-	} sockets[] = {{AF_UNIX, SOCK_STREAM, "unix"}, {AF_INET, SOCK_STREAM, "tcp"}, {AF_INET6, SOCK_DGRAM, "udp"}, {AF_NETLINK, SOCK_RAW, "socket"}};
+	} sockets[] = {{AF_UNIX, SOCK_STREAM, "unix"},
+		       {AF_INET, SOCK_STREAM, "tcp"},
+		       {AF_INET6, SOCK_DGRAM, "udp"},
+		       {AF_NETLINK, SOCK_RAW, "socket"}};
 
 	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
 		struct analysis_case c = begin();
@@ -388,8 +403,9 @@ static void a_wakeup_by_a_netlink_socket_is_no_packet(void)
 /* The other end belonged to another process; the waker has it now. */
 static void the_other_end_of_a_unix_socket_may_have_been_passed_on(void)
 {
-	struct trace_start_socket socks[2] = {{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
-					      {.tgid = 40, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
+	struct trace_start_socket socks[2] = {
+		{.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM},
+		{.tgid = 40, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM}};
 	struct analysis_case c = begin();
 
 	tb_thread(c.tb, 40, 40, 1, "had it", 1, false);
@@ -431,7 +447,8 @@ static void packets_from_a_tunnel_are_the_networks(void)
 		enum trace_wait_kind kind;
 		const char *target, *via;
 		uint32_t pid;
-	} files[] = {{S_IFCHR | 0600, TRACE_WAIT_NETWORK, "10.0.0.2:80", "", 0}, {S_IFREG | 0600, TRACE_WAIT_PROCESS, "two", "tcp", 20}};
+	} files[] = {{S_IFCHR | 0600, TRACE_WAIT_NETWORK, "10.0.0.2:80", "", 0},
+		     {S_IFREG | 0600, TRACE_WAIT_PROCESS, "two", "tcp", 20}};
 
 	for (size_t i = 0; i < 2; i++) {
 		struct analysis_case c = begin();
@@ -448,7 +465,12 @@ static void packets_from_a_tunnel_are_the_networks(void)
 static void only_a_listener_is_idle_in_a_poll(void)
 {
 	for (int listens = 0; listens < 2; listens++) {
-		struct trace_sock_endpoints ends = {.fd = 4, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = listens ? 10 : 1};
+		struct trace_sock_endpoints ends = {.fd = 4,
+						    .ino = 500,
+						    .family = AF_INET,
+						    .type = SOCK_STREAM,
+						    .protocol = 6,
+						    .state = listens ? 10 : 1};
 		struct analysis_case c = begin();
 
 		tb_sys_enter(c.tb, 0, 1100, listens ? SYS_listen : SYS_connect, 4, 1, 0);
@@ -503,7 +525,9 @@ static void semaphores_of_32_bit_programs_are_in_ipc(void)
 	static const struct {
 		uint64_t call;
 		const char *via, *lock;
-	} calls[] = {{0x10001 /* semop */, "semaphore", "semaphore 5"}, {4 /* semtimedop */, "semaphore", "semaphore 5"}, {11 /* msgsnd */, "mqueue", NULL}};
+	} calls[] = {{0x10001 /* semop */, "semaphore", "semaphore 5"},
+		     {4 /* semtimedop */, "semaphore", "semaphore 5"},
+		     {11 /* msgsnd */, "mqueue", NULL}};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct trace_sys_enter6 enter = {.nr = 117, .abi = TRACE_ABI_32, .arg0 = calls[i].call, .arg1 = 5};
@@ -523,7 +547,8 @@ static void semaphores_of_32_bit_programs_are_in_ipc(void)
 	}
 }
 
-static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uint32_t call, uint64_t arg0, uint64_t arg1)
+static void one_waits(struct analysis_case *c, uint64_t ns, uint64_t for_ns, uint32_t call, uint64_t arg0,
+		      uint64_t arg1)
 {
 	tb_sys_enter(c->tb, 0, ns, call, arg0, arg1, 0);
 	tb_switch(c->tb, 0, ns + 10, 10, 0, TRACE_TASK_INTERRUPTIBLE);
@@ -538,8 +563,9 @@ static void the_lock_that_was_waited_for_longest_comes_first(void)
 	static const struct {
 		const char *path;
 		uint64_t address, ns, count;
-	} rows[] = {{"/b", 0, 600, 1}, {"", 0x9000, 500, 2}, {"/a", 0, 300, 1}, {"/c", 0, 300, 1}, {"/d", 0, 300, 1},
-		    {"", 0x1000, 300, 1}, {"", 0x2000, 300, 1}, {"", 0x3000, 300, 1}, {"", 0x800, 200, 1}};
+	} rows[] = {{"/b", 0, 600, 1},	  {"", 0x9000, 500, 2}, {"/a", 0, 300, 1},
+		    {"/c", 0, 300, 1},	  {"/d", 0, 300, 1},	{"", 0x1000, 300, 1},
+		    {"", 0x2000, 300, 1}, {"", 0x3000, 300, 1}, {"", 0x800, 200, 1}};
 	struct analysis_case c = begin();
 	struct trace_lock_wait *locks;
 	size_t nr = 0;
@@ -591,7 +617,8 @@ static void a_ptraced_thread_waits_for_its_tracer(void)
 /* The worker waits on behalf of its process. It may be older than the trace. */
 static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 {
-	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread worker = {
+		.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
 	struct analysis_case c = begin();
 
@@ -618,7 +645,8 @@ static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 /* The worker waited for the disk, but the file of the request says more. */
 static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 {
-	struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread worker = {
+		.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
 	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
@@ -650,8 +678,13 @@ static void calls_on_memory_wait_for_the_releasing_thread(void)
 	static const struct {
 		uint32_t nr;
 		const char *name;
-	} calls[] = {{SYS_brk, "brk"}, {SYS_mremap, "mremap"}, {SYS_shmat, "shmat"}, {SYS_munmap, "munmap"}, {SYS_mprotect, "mprotect"}};
-	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	} calls[] = {{SYS_brk, "brk"},
+		     {SYS_mremap, "mremap"},
+		     {SYS_shmat, "shmat"},
+		     {SYS_munmap, "munmap"},
+		     {SYS_mprotect, "mprotect"}};
+	struct trace_start_thread kernel = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 
 	for (size_t i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]); i++) {
 		struct analysis_case c = begin();
@@ -688,11 +721,13 @@ static void fcntl_waits_for_a_lock(void)
 static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 {
 	for (int is_worker = 0; is_worker < 2; is_worker++) {
-		struct trace_start_thread other = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread other = {
+			.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
 		struct analysis_case c = begin();
 		uint64_t slept = is_worker ? 1200 : 3500;
 
-		tb_start(c.tb, 1000, TRACE_EV_start_thread, &other, sizeof(other), is_worker ? "iou-wrk-10" : "one too");
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &other, sizeof(other),
+			 is_worker ? "iou-wrk-10" : "one too");
 		tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 3, 1, 1);
 		block(&c);
 		tb_waking(c.tb, 1, 1050, 11, TRACE_CONTEXT_TASK);
@@ -720,7 +755,8 @@ static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 static void a_worker_of_a_ring_is_idle_until_its_process_wakes_it(void)
 {
 	for (uint32_t by = 0; by < 2; by++) {
-		struct trace_start_thread worker = {.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread worker = {
+			.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
 		struct analysis_case c = begin();
 
 		tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
@@ -728,14 +764,16 @@ static void a_worker_of_a_ring_is_idle_until_its_process_wakes_it(void)
 		tb_switch(c.tb, 1, 5100, 20, 11, TRACE_TASK_RUNNING);
 		case_run(&c);
 		CU_ASSERT_EQUAL(c.one->waits[0].idle, by == 0);
-		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, by ? "two" : "one", by ? 20 : 10, "io_uring"), 4000);
+		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, by ? "two" : "one", by ? 20 : 10, "io_uring"),
+				4000);
 		case_free(&c);
 	}
 }
 
 static void a_ring_woken_by_a_kernel_thread_waited_for_it(void)
 {
-	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_start_thread kernel = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
 	struct analysis_case c = begin();
 
 	tb_start(c.tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "md0_raid1");
@@ -753,7 +791,8 @@ static void a_ring_woken_by_a_kernel_thread_waited_for_it(void)
 static void a_listener_is_idle_in_asynchronous_io_unless_on_a_disk(void)
 {
 	for (int disk = 0; disk < 2; disk++) {
-		struct trace_start_socket sock = {.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+		struct trace_start_socket sock = {
+			.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 		struct analysis_case c = begin();
 
 		tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_io_getevents, "io_getevents");
@@ -767,14 +806,16 @@ static void a_listener_is_idle_in_asynchronous_io_unless_on_a_disk(void)
 		else
 			by_two(&c, SYS_write);
 		CU_ASSERT_EQUAL(c.one->waits[0].idle, !disk);
-		expect(&c, disk ? TRACE_WAIT_FILE : TRACE_WAIT_PROCESS, disk ? "vda" : "two", disk ? 0 : 20, disk ? "" : "pipe");
+		expect(&c, disk ? TRACE_WAIT_FILE : TRACE_WAIT_PROCESS, disk ? "vda" : "two", disk ? 0 : 20,
+		       disk ? "" : "pipe");
 	}
 }
 
 /* A database that listens has work as long as its disk has. */
 static void a_listener_that_waits_in_a_ring_for_a_disk_has_work(void)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
+	struct trace_start_socket sock = {
+		.tgid = 10, .fd = 5, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
 	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
 	struct analysis_case c = begin();

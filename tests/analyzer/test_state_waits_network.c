@@ -11,7 +11,13 @@
 
 static void receive_by(struct analysis_case *c, uint32_t ifindex, uint32_t call, int fd)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
+	struct trace_start_socket sock = {.tgid = 10,
+					  .fd = 3,
+					  .ino = 500,
+					  .family = AF_INET,
+					  .type = SOCK_DGRAM,
+					  .local_port = 53,
+					  .protocol = 17};
 	struct trace_net_rx rx = {.ifindex = ifindex, .bytes = 60};
 	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 17};
 
@@ -32,7 +38,8 @@ static void receive_by(struct analysis_case *c, uint32_t ifindex, uint32_t call,
 /* Also if the packet only acknowledges data, or makes or ends a connection. */
 static void a_packet_on_loopback_names_its_sender(void)
 {
-	static const uint32_t calls[] = {SYS_sendto, SYS_write, SYS_sendfile, SYS_read, SYS_recvfrom, SYS_accept, SYS_connect, SYS_close, SYS_exit_group, SYS_io_uring_enter};
+	static const uint32_t calls[] = {SYS_sendto, SYS_write,	  SYS_sendfile, SYS_read,	SYS_recvfrom,
+					 SYS_accept, SYS_connect, SYS_close,	SYS_exit_group, SYS_io_uring_enter};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct analysis_case c = begin();
@@ -78,8 +85,16 @@ static void a_local_connection_names_its_latest_user(void)
 	struct analysis_case c = begin();
 
 	for (uint16_t i = 0; i < 2; i++) {
-		struct trace_start_socket sock = {.tgid = 10, .fd = 3 + i, .ino = ends[i], .family = AF_INET, .type = SOCK_STREAM, .protocol = 6,
-						  .local_port = 80 + i, .remote_port = 81 - i, .local_lo = 1, .remote_lo = 1};
+		struct trace_start_socket sock = {.tgid = 10,
+						  .fd = 3 + i,
+						  .ino = ends[i],
+						  .family = AF_INET,
+						  .type = SOCK_STREAM,
+						  .protocol = 6,
+						  .local_port = 80 + i,
+						  .remote_port = 81 - i,
+						  .local_lo = 1,
+						  .remote_lo = 1};
 
 		tb_fd(c.tb, 10, 3 + i, 9, ends[i], S_IFSOCK, "socket:");
 		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
@@ -95,8 +110,17 @@ static void a_local_connection_names_its_latest_user(void)
 /* @tgid's end of the connection to the socket @ino ^ 1, in network namespace @netns. */
 static void tcp_end_in(struct analysis_case *c, uint32_t netns, uint32_t tgid, int fd, uint64_t ino)
 {
-	struct trace_start_socket sock = {.tgid = tgid, .fd = fd, .ino = ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .netns = netns,
-					  .local_port = (uint16_t)(80 + ino % 2), .remote_port = (uint16_t)(81 - ino % 2), .local_lo = 1, .remote_lo = 1};
+	struct trace_start_socket sock = {.tgid = tgid,
+					  .fd = fd,
+					  .ino = ino,
+					  .family = AF_INET,
+					  .type = SOCK_STREAM,
+					  .protocol = 6,
+					  .netns = netns,
+					  .local_port = (uint16_t)(80 + ino % 2),
+					  .remote_port = (uint16_t)(81 - ino % 2),
+					  .local_lo = 1,
+					  .remote_lo = 1};
 
 	tb_fd(c->tb, tgid, fd, 9, ino, S_IFSOCK, "socket:");
 	tb_start(c->tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
@@ -189,8 +213,15 @@ static void a_packet_for_an_unknown_socket_is_the_networks(void)
  * thread. */
 static void a_packet_received_by_a_kernel_thread_is_the_networks(void)
 {
-	struct trace_start_thread napi = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_DGRAM, .local_port = 53, .protocol = 17};
+	struct trace_start_thread napi = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .cpu = 1, .state = 1};
+	struct trace_start_socket sock = {.tgid = 10,
+					  .fd = 3,
+					  .ino = 500,
+					  .family = AF_INET,
+					  .type = SOCK_DGRAM,
+					  .local_port = 53,
+					  .protocol = 17};
 	struct trace_sock_ready ready = {.ino = 500, .family = AF_INET, .protocol = 17};
 	struct trace_net_rx rx = {.ifindex = 2};
 	struct analysis_case c = begin();
@@ -211,8 +242,10 @@ static void a_packet_received_by_a_kernel_thread_is_the_networks(void)
 
 static void a_failed_connection_names_the_address(void)
 {
-	struct trace_start_socket sock = {.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6};
-	struct trace_sock_asks asks = {.ino = 500, .remote_lo = 0x0202090affff0000ull, .remote_port = 4000, .family = AF_INET, .protocol = 6};
+	struct trace_start_socket sock = {
+		.tgid = 10, .fd = 3, .ino = 500, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6};
+	struct trace_sock_asks asks = {
+		.ino = 500, .remote_lo = 0x0202090affff0000ull, .remote_port = 4000, .family = AF_INET, .protocol = 6};
 	struct trace_net_rx packet = {.ifindex = 2};
 	struct analysis_case c = begin();
 

@@ -70,7 +70,8 @@ static void rows_of_a_small_table_are_at_its_front(void)
 			next += 1 + random % 99;
 		}
 		for (at = 0; at < table.used; at++)
-			if (((const struct row *)table.rows)[at].key != keys[at] || ((const struct row *)table.rows)[at].value != keys[at] * 3 ||
+			if (((const struct row *)table.rows)[at].key != keys[at] ||
+			    ((const struct row *)table.rows)[at].value != keys[at] * 3 ||
 			    table_find(&table, sizeof(struct row), keys[at]) != (const struct row *)table.rows + at)
 				CU_FAIL_FATAL("another row than came then");
 	}

@@ -7,9 +7,11 @@
 
 /* 127.0.0.1, ::1 */
 static const uint64_t here[2] = {0, 127ull << 32 | 0x0100000000000000 | 0xffff0000}, here6[2] = {0, 1ull << 56};
-static const uint64_t client_at[2] = {0, 0x0200000a00000000 | 0xffff0000}, server_at[2] = {0, 0x0300000a00000000 | 0xffff0000};
+static const uint64_t client_at[2] = {0, 0x0200000a00000000 | 0xffff0000},
+		      server_at[2] = {0, 0x0300000a00000000 | 0xffff0000};
 
-static struct tuple end_at(uint32_t net, const uint64_t local[2], uint16_t local_port, const uint64_t remote[2], uint16_t remote_port)
+static struct tuple end_at(uint32_t net, const uint64_t local[2], uint16_t local_port, const uint64_t remote[2],
+			   uint16_t remote_port)
 {
 	struct tuple tuple = {.local_port = local_port, .remote_port = remote_port, .protocol = 6, .net = net};
 
@@ -59,7 +61,8 @@ static void loopback_stays_in_its_namespace(void)
 static void connections_between_namespaces_are_matched(void)
 {
 	struct hash_table table = {0};
-	struct tuple client = end_at(1, client_at, 5000, server_at, 80), server = end_at(2, server_at, 80, client_at, 5000);
+	struct tuple client = end_at(1, client_at, 5000, server_at, 80),
+		     server = end_at(2, server_at, 80, client_at, 5000);
 	struct tuple client_too = client, server_too = server;
 
 	client_too.net = 3;

@@ -153,7 +153,8 @@ static void an_event_is_never_of_another_process_s_thread(void)
 static void a_scope_is_divided_by_its_threads_states(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
 	const struct trace_span *scope;
 
 	emit(s.tb, 0, 1500, open, 10, 0);
@@ -182,8 +183,10 @@ static void a_scope_is_divided_by_its_threads_states(void)
 static void scopes_nest_and_each_has_all_of_its_time(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:outer.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:outer.end", TRACE_ROLE_END);
-	uint16_t inner_open = event_type(s.tb, "shop:inner.begin", TRACE_ROLE_BEGIN), inner_close = event_type(s.tb, "shop:inner.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:outer.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:outer.end", TRACE_ROLE_END);
+	uint16_t inner_open = event_type(s.tb, "shop:inner.begin", TRACE_ROLE_BEGIN),
+		 inner_close = event_type(s.tb, "shop:inner.end", TRACE_ROLE_END);
 
 	emit(s.tb, 0, 1500, open, 10, 0);
 	emit(s.tb, 0, 1600, inner_open, 10, 0);
@@ -205,7 +208,8 @@ static void scopes_nest_and_each_has_all_of_its_time(void)
 static void scopes_without_begin_or_end_are_reported(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 	uint16_t b = event_type(s.tb, "shop:b.begin", TRACE_ROLE_BEGIN);
 
 	emit(s.tb, 0, 1500, close, 10, 0); /* begun before the trace */
@@ -226,7 +230,8 @@ static void scopes_without_begin_or_end_are_reported(void)
 static void scopes_deeper_than_can_be_followed_are_counted(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 
 	for (unsigned int i = 0; i < 70; i++)
 		emit(s.tb, 0, 2000 + i, open, 10, 0);
@@ -244,7 +249,8 @@ static void scopes_deeper_than_can_be_followed_are_counted(void)
 static void nothing_is_followed_across_a_change_of_the_mask(void)
 {
 	struct story s = begin();
-	uint16_t begins = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), ends = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t begins = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 ends = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 	uint16_t mark = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
 
 	emit(s.tb, 0, 2000, begins, 10, 0);
@@ -283,7 +289,8 @@ static struct image spoilt_at(struct tb *tb, uint64_t ns)
 static void nothing_is_followed_across_a_damaged_chunk(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
 	struct image image;
 
@@ -315,7 +322,8 @@ static void nothing_is_followed_across_a_damaged_chunk(void)
 static void damage_in_a_stream_is_of_its_program_even_if_named_later(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 	struct image image;
 
 	emit(s.tb, 2, 3000, open, 10, 0);
@@ -336,8 +344,10 @@ static void damage_in_a_stream_is_of_its_program_even_if_named_later(void)
 static void nothing_is_followed_across_lost_events(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
-	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
 
 	emit(s.tb, 0, 1500, open, 10, 0);
@@ -369,8 +379,14 @@ static void nothing_is_followed_across_lost_events(void)
  * event claims. */
 static void the_end_of_all_time_is_in_no_gap(void)
 {
-	struct trace_event_type type = {.name = "shop:paid", .classic = "NONE", .text = "", .doc = "", .program = "shop", .category = TRACE_CATEGORY_USER,
-					.flags = TRACE_EVENT_ON, .source = ""};
+	struct trace_event_type type = {.name = "shop:paid",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "shop",
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON,
+					.source = ""};
 	struct story s = begin();
 	uint16_t id = tb_user_type(s.tb, &type);
 
@@ -386,8 +402,17 @@ static void the_end_of_all_time_is_in_no_gap(void)
 static void probe_events_belong_to_the_running_thread_and_share_kernel_gaps(void)
 {
 	static const struct trace_field field = {.name = "size", .offset = 0, .bytes = 8, .kind = TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = "libc:malloc", .classic = "NONE", .text = "", .doc = "", .program = "probe", .fields = &field,
-					.nr_fields = 1, .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON, .source = ""};
+	struct trace_event_type type = {.name = "libc:malloc",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "probe",
+					.fields = &field,
+					.nr_fields = 1,
+					.fixed_bytes = 8,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON,
+					.source = ""};
 	struct story s = begin();
 	uint16_t id = tb_user_type(s.tb, &type);
 	uint64_t size = 24;
@@ -440,7 +465,8 @@ static void the_time_between_two_marks_is_divided_too(void)
 static void a_request_goes_from_thread_to_thread(void)
 {
 	struct story s = begin();
-	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	uint16_t pass = event_type(s.tb, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
 	const struct trace_span *request;
 
@@ -466,7 +492,8 @@ static void a_request_goes_from_thread_to_thread(void)
 static void requests_of_six_hundred_years_do_not_overflow(void)
 {
 	struct story s = begin();
-	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	uint16_t pass = event_type(s.tb, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF);
 	uint64_t later = (1ull << 63) + 5000;
 
@@ -485,7 +512,8 @@ static void requests_of_six_hundred_years_do_not_overflow(void)
 static void requests_that_ended_leave_no_trace_in_memory(void)
 {
 	struct story s = begin();
-	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 
 	emit(s.tb, 0, 1100, take, 10, -1); /* stays open through all releases of memory */
 	for (int i = 0; i < 5000; i++) {
@@ -536,7 +564,8 @@ static void a_request_that_begins_in_a_wait_has_the_rest_of_it(void)
 	struct story s = begin();
 	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN);
 	uint16_t done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 
 	emit(s.tb, 0, 1500, take, 10, 0);
 	read_orders(s.tb); /* it waits from 3000 to 6000 */
@@ -577,7 +606,8 @@ static void requests_of_more_names_than_can_be_followed_wait_for_something_unkno
 		snprintf(name, sizeof(name), "shop:order%u", i);
 		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->blocked_ns, 3000);
 		CU_ASSERT_EQUAL_FATAL(span(&s, TRACE_SPAN_REQUEST, "", name)->nr_waits, 1);
-		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->waits[0].kind, i < 64 ? TRACE_WAIT_FILE : TRACE_WAIT_UNKNOWN);
+		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->waits[0].kind,
+				i < 64 ? TRACE_WAIT_FILE : TRACE_WAIT_UNKNOWN);
 		CU_ASSERT_EQUAL(span(&s, TRACE_SPAN_REQUEST, "", name)->waits[0].ns, 3000);
 	}
 	end(&s);
@@ -588,7 +618,8 @@ static void requests_of_more_names_than_can_be_followed_wait_for_something_unkno
 static void a_request_does_not_pass_to_a_thread_that_reuses_the_number(void)
 {
 	struct story s = begin();
-	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
 	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
 	const struct trace_span *request;
 
@@ -621,7 +652,8 @@ static void a_request_does_not_pass_to_a_thread_that_reuses_the_number(void)
 static void without_system_calls_no_part_of_a_span_is_negative(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	const struct trace_span *scope;
 
@@ -648,7 +680,8 @@ static void without_system_calls_no_part_of_a_span_is_negative(void)
 static void a_thread_of_a_container_is_found_by_its_cpu(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 
 	tb_thread(s.tb, 2, 2, 1, "not it", 1, false);
 	emit(s.tb, 0, 1500, open, 2, 0); /* thread 10 has the number 2 inside the container */
@@ -663,7 +696,8 @@ static void a_thread_of_a_container_is_found_by_its_cpu(void)
 static void without_kernel_events_the_parts_are_unrecorded(void)
 {
 	struct story s = {.tb = tb_new()};
-	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:a.end", TRACE_ROLE_END);
 
 	stream(s.tb, 0, 10);
 	emit(s.tb, 0, 1500, open, 10, 0);

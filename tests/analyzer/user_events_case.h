@@ -13,7 +13,8 @@
 #include <trace/user_events.h>
 #include "builder.h"
 
-struct payload { /* tid, and one number */
+/* tid, and one number */
+struct payload {
 	uint32_t tid;
 	uint32_t pad;
 	uint64_t value;
@@ -28,9 +29,19 @@ struct story {
 
 static inline uint16_t event_type(struct tb *tb, const char *name, enum trace_event_role role)
 {
-	static const struct trace_field value = {.name = "value", .offset = 8, .bytes = 8, .is_signed = true, .kind = TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &value, .nr_fields = 1,
-					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = role,
+	static const struct trace_field value = {
+		.name = "value", .offset = 8, .bytes = 8, .is_signed = true, .kind = TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = name,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = &value,
+					.nr_fields = 1,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = role,
 					.source = "shop.c:1 main"};
 
 	return tb_user_type(tb, &type);

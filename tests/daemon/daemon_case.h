@@ -59,11 +59,11 @@ struct found {
 	uint64_t marks;
 	uint64_t masks;
 	uint64_t again[2]; /* events that begin and end a repeated start state */
-	uint64_t threads; /* in the start state */
+	uint64_t threads;  /* in the start state */
 	uint64_t selects;
 	uint64_t missed;
 	uint64_t lost;
-	uint64_t loss_end_ns;  /* end of the last loss */
+	uint64_t loss_end_ns; /* end of the last loss */
 	uint64_t last_mark_ns;
 	uint64_t waits; /* waits recorded at the end of the recording */
 	int verify;
@@ -116,7 +116,9 @@ static inline struct found read_back(const char *path)
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	found.lost = trace_get_info(trace)->lost;
 	for (size_t i = 0; i < trace_nr_gaps(trace); i++)
-		found.loss_end_ns = trace_get_gap(trace, i)->end_ns > found.loss_end_ns ? trace_get_gap(trace, i)->end_ns : found.loss_end_ns;
+		found.loss_end_ns = trace_get_gap(trace, i)->end_ns > found.loss_end_ns
+					    ? trace_get_gap(trace, i)->end_ns
+					    : found.loss_end_ns;
 	found.waits = waits_at_end(trace);
 	found.clean_end = trace_get_info(trace)->clean_end;
 	found.verify = trace_verify(trace, &error);

@@ -62,23 +62,37 @@ static uint32_t fake_cpus = FAKE_RINGS;
 static inline struct fake_program fake_program_new(enum subbuf_clock clock, int seals)
 {
 	char name[USER_MEMORY_NAME_BYTES];
-	struct fake_program program = { .fd = -1 };
-	uint64_t stride = 4096 + FAKE_SUBBUF * FAKE_SUBBUFS, rings = 4096 + 4096 + FAKE_REGISTRY, total = rings + FAKE_RINGS * stride;
+	struct fake_program program = {.fd = -1};
+	uint64_t stride = 4096 + FAKE_SUBBUF * FAKE_SUBBUFS, rings = 4096 + 4096 + FAKE_REGISTRY,
+		 total = rings + FAKE_RINGS * stride;
 
 	possible_cpus_pretend(fake_cpus);
 	user_memory_name(getenv("TRACER_SOCKET"), name);
 	program.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (program.fd < 0 || ftruncate(program.fd, (off_t)total) < 0 || (seals && fcntl(program.fd, F_ADD_SEALS, seals) < 0))
+	if (program.fd < 0 || ftruncate(program.fd, (off_t)total) < 0 ||
+	    (seals && fcntl(program.fd, F_ADD_SEALS, seals) < 0))
 		abort();
 	program.data = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, program.fd, 0);
 	if (program.data == MAP_FAILED)
 		abort();
 	program.memory = (struct user_memory *)program.data;
 	*program.memory = (struct user_memory){
-		.magic = USER_MEMORY_MAGIC, .version = USER_MEMORY_VERSION, .clock = clock, .total_bytes = total, .pid = (uint32_t)getpid(),
-		.max_events = FAKE_MAX_EVENTS, .nr_rings = FAKE_RINGS, .subbuf_bytes = FAKE_SUBBUF, .nr_subbufs = FAKE_SUBBUFS,
-		.registry_bytes = FAKE_REGISTRY, .flags_offset = 4096, .registry_offset = 8192, .ring_stride = stride, .rings_offset = rings,
-		.features = USER_FEATURE_OVERWRITE, .new_flag = 1,
+		.magic = USER_MEMORY_MAGIC,
+		.version = USER_MEMORY_VERSION,
+		.clock = clock,
+		.total_bytes = total,
+		.pid = (uint32_t)getpid(),
+		.max_events = FAKE_MAX_EVENTS,
+		.nr_rings = FAKE_RINGS,
+		.subbuf_bytes = FAKE_SUBBUF,
+		.nr_subbufs = FAKE_SUBBUFS,
+		.registry_bytes = FAKE_REGISTRY,
+		.flags_offset = 4096,
+		.registry_offset = 8192,
+		.ring_stride = stride,
+		.rings_offset = rings,
+		.features = USER_FEATURE_OVERWRITE,
+		.new_flag = 1,
 	};
 	return program;
 }
@@ -99,17 +113,21 @@ static inline bool fake_program_flag(const struct fake_program *program, uint16_
  * @types: enum user_field_type, 0 at the end
  * Returns the id of the event.
  */
-static inline uint16_t fake_program_event(struct fake_program *program, const char *provider, const char *name, enum user_event_role role,
-					  const uint16_t *types)
+static inline uint16_t fake_program_event(struct fake_program *program, const char *provider, const char *name,
+					  enum user_event_role role, const uint16_t *types)
 {
-	unsigned char entry[2048] = { 0 };
+	unsigned char entry[2048] = {0};
 	struct user_event *event = (struct user_event *)entry;
 	struct user_field *fields = (struct user_field *)(event + 1);
 	char text[1024], *at = text;
 	uint16_t offset = 4, nr = 0;
 
 	at += sprintf(at, "%s", provider) + 1;
-	*event = (struct user_event){ .id = ++program->nr_events, .role = (uint16_t)role, .line = 12, .provider = 0, .name = (uint16_t)(at - text) };
+	*event = (struct user_event){.id = ++program->nr_events,
+				     .role = (uint16_t)role,
+				     .line = 12,
+				     .provider = 0,
+				     .name = (uint16_t)(at - text)};
 	at += sprintf(at, "%s", name) + 1;
 	event->file = (uint16_t)(at - text);
 	at += sprintf(at, "fake.c") + 1;
@@ -119,7 +137,8 @@ static inline uint16_t fake_program_event(struct fake_program *program, const ch
 		uint16_t bytes = types[nr] == USER_FIELD_FLOAT || types[nr] == USER_FIELD_POINTER ? 8 : 4;
 
 		offset = (uint16_t)((offset + bytes - 1u) & ~(bytes - 1u));
-		fields[nr] = (struct user_field){ .offset = offset, .bytes = bytes, .type = types[nr], .name = (uint16_t)(at - text) };
+		fields[nr] = (struct user_field){
+			.offset = offset, .bytes = bytes, .type = types[nr], .name = (uint16_t)(at - text)};
 		at += sprintf(at, "field%u", nr) + 1;
 		offset = (uint16_t)(offset + bytes);
 	}
@@ -130,7 +149,8 @@ static inline uint16_t fake_program_event(struct fake_program *program, const ch
 	event->bytes = (uint32_t)((sizeof(*event) + nr * sizeof(*fields) + event->text_bytes + 7) & ~7u);
 	memcpy(program->data + 8192 + program->memory->registry_used, entry, event->bytes);
 	program->data[4096 + event->id] = (unsigned char)program->memory->new_flag;
-	__atomic_store_n(&program->memory->registry_used, program->memory->registry_used + event->bytes, __ATOMIC_RELEASE);
+	__atomic_store_n(&program->memory->registry_used, program->memory->registry_used + event->bytes,
+			 __ATOMIC_RELEASE);
 	return event->id;
 }
 
@@ -138,17 +158,19 @@ static inline struct subbuf_ring fake_program_ring(const struct fake_program *pr
 {
 	unsigned char *at = program->data + program->memory->rings_offset + cpu * program->memory->ring_stride;
 
-	return (struct subbuf_ring){ (struct subbuf_control *)at, at + SUBBUF_CONTROL_BYTES, FAKE_SUBBUF, FAKE_SUBBUFS };
+	return (struct subbuf_ring){(struct subbuf_control *)at, at + SUBBUF_CONTROL_BYTES, FAKE_SUBBUF, FAKE_SUBBUFS};
 }
 
 static inline struct subbuf_writer fake_program_writer(const struct fake_program *program, uint32_t cpu)
 {
 	static const trace_u32 never = 0;
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
-	const trace_u32 *overwrites = program->memory->features & USER_FEATURE_OVERWRITE ? &program->memory->overwrite : &never;
+	const trace_u32 *overwrites = program->memory->features & USER_FEATURE_OVERWRITE ? &program->memory->overwrite
+											 : &never;
 
 	if (!ring.control->position)
-		subbuf_ring_init(&ring, ring.control, FAKE_SUBBUF, FAKE_SUBBUFS, cpu, SUBBUF_PRODUCER_USER, (enum subbuf_clock)program->memory->clock, false);
+		subbuf_ring_init(&ring, ring.control, FAKE_SUBBUF, FAKE_SUBBUFS, cpu, SUBBUF_PRODUCER_USER,
+				 (enum subbuf_clock)program->memory->clock, false);
 	return (struct subbuf_writer){
 		.control = ring.control,
 		.data = ring.data,
@@ -166,7 +188,8 @@ static inline struct subbuf_writer fake_program_writer(const struct fake_program
  * @stop: die before the commit
  * Returns false if there was no room for it.
  */
-static inline bool fake_program_write(struct fake_program *program, uint32_t cpu, uint16_t id, const void *payload, size_t bytes, bool stop)
+static inline bool fake_program_write(struct fake_program *program, uint32_t cpu, uint16_t id, const void *payload,
+				      size_t bytes, bool stop)
 {
 	struct subbuf_writer writer = fake_program_writer(program, cpu);
 	struct subbuf_reservation reservation;
@@ -190,7 +213,11 @@ static inline bool fake_program_write(struct fake_program *program, uint32_t cpu
  */
 static inline bool fake_program_number(struct fake_program *program, uint32_t cpu, uint16_t id, int32_t n)
 {
-	return fake_program_write(program, cpu, id, &(struct { uint32_t tid; int32_t n; }){ 42, n }, 8, false);
+	return fake_program_write(program, cpu, id, &(struct {
+					  uint32_t tid;
+					  int32_t n;
+				  }){42, n},
+				  8, false);
 }
 
 /**
@@ -198,11 +225,12 @@ static inline bool fake_program_number(struct fake_program *program, uint32_t cp
  */
 static inline void fake_program_spoil(struct fake_program *program, size_t begin, size_t end, int nr)
 {
-	static const uint64_t values[] = { 0, 1, 8, 0xff, 0x7fffffff, UINT32_MAX, 1ull << 40, 1ull << 63, UINT64_MAX };
+	static const uint64_t values[] = {0, 1, 8, 0xff, 0x7fffffff, UINT32_MAX, 1ull << 40, 1ull << 63, UINT64_MAX};
 
 	for (int i = 0; i < nr; i++) {
 		size_t at = begin + (size_t)random() % (end - begin) / 8 * 8;
-		uint64_t value = random() % 2 ? values[(size_t)random() % 9] : (uint64_t)random() << 32 ^ (uint64_t)random();
+		uint64_t value = random() % 2 ? values[(size_t)random() % 9]
+					      : (uint64_t)random() << 32 ^ (uint64_t)random();
 
 		if (random() % 2)
 			memcpy(program->data + at, &value, 8);

@@ -144,7 +144,8 @@ static void check_geometry(uint32_t bytes, uint32_t nr, uint32_t expected_bytes,
 /* The real tracer's code computes the sizes, as the manual describes. */
 static void sizes_of_buffers_are_rounded_down_within_limits(void)
 {
-	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5}, largest = {.nr_subbufs = TRACER_MAX_SUBBUFS};
+	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = 100000, .nr_subbufs = 5},
+			      largest = {.nr_subbufs = TRACER_MAX_SUBBUFS};
 	struct trace_error error;
 	struct tracer *tracer = tracer_new(&options, &error);
 	const struct subbuf_ring *ring = &tracer_get_ring(tracer, 0)->ring;
@@ -242,7 +243,8 @@ static const char *not_traced(const struct trace *trace, uint64_t nr)
  * and events that could not be attached later. */
 static void unwanted_effects_of_a_filter_are_reported(void)
 {
-	struct tracer_options filter = {.size = sizeof(filter), .filter_pid = 4711, .follow = true, .filter_uid = -1, .filter_gid = -1};
+	struct tracer_options filter = {
+		.size = sizeof(filter), .filter_pid = 4711, .follow = true, .filter_uid = -1, .filter_gid = -1};
 	struct recording_options options = {.level = 1, .filter = &filter};
 	struct bench bench = bench_new(false);
 	struct recording *recording = recording_begin(bench.tracer, bench.fd, &options, &bench.error);
@@ -257,9 +259,12 @@ static void unwanted_effects_of_a_filter_are_reported(void)
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 0), "fault_exit: this is no kernel");
-	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1), "other processes: the recording has only events of process 4711 and its descendants");
+	CU_ASSERT_STRING_EQUAL(not_traced(trace, 1),
+			       "other processes: the recording has only events of process 4711 and its descendants");
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 2), "a:probe: no such place");
-	CU_ASSERT_PTR_NOT_NULL(strstr(not_traced(trace, 3), "while 4 processes were already followed, and their own descendants: 3, the first after 0."));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(not_traced(trace, 3),
+		       "while 4 processes were already followed, and their own descendants: 3, the first after 0."));
 	CU_ASSERT_STRING_EQUAL(not_traced(trace, 4), "");
 	trace_close(trace);
 	bench_free(&bench);
@@ -324,7 +329,9 @@ static void the_status_reports_threads_that_the_filter_lost(void)
 		requests_answer(&session, ends[1]);
 		memset(answer, 0, sizeof(answer));
 		CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, 0) > 0);
-		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were already followed, and their own descendants: 1, ") != NULL, i == 1);
+		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were already "
+					       "followed, and their own descendants: 1, ") != NULL,
+				i == 1);
 		close(ends[0]);
 		fake_unfollow(bench.tracer);
 	}
@@ -448,7 +455,8 @@ static void after_a_pause_the_state_is_read_again(void)
 {
 	struct bench bench = bench_new(false);
 	struct recording *recording = bench_record(&bench);
-	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {1}, other[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
+	uint64_t all[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull}, none[TRACE_MASK_WORDS] = {1},
+		 other[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct found found;
 
 	other[TRACE_EV_softirq_raise / 64] &= ~(1ull << TRACE_EV_softirq_raise % 64);
@@ -583,7 +591,8 @@ static void half_of_a_ring_wakes_if_flushes_are_often(void)
 	/* no sub-buffer is left that a drain would have taken before */
 	CU_ASSERT_FALSE(recording_wake_at(recording, true));
 	for (size_t i = 0; i < tracer_nr_rings(bench.tracer); i++)
-		CU_ASSERT_EQUAL(tracer_get_ring(bench.tracer, i)->ring.control->wake_at, tracer_get_ring(bench.tracer, i)->ring.nr_subbufs / 2);
+		CU_ASSERT_EQUAL(tracer_get_ring(bench.tracer, i)->ring.control->wake_at,
+				tracer_get_ring(bench.tracer, i)->ring.nr_subbufs / 2);
 	CU_ASSERT(recording_wake_at(recording, false)); /* a full sub-buffer may be left to drain */
 	CU_ASSERT_FALSE(recording_wake_at(recording, false));
 	CU_ASSERT_EQUAL(ring->control->wake_at, 1);
@@ -654,7 +663,8 @@ static const struct unit_case cases[] = {
 	{"every_event_is_stored_once", every_event_is_stored_once},
 	{"records_without_room_are_counted", records_without_room_are_counted},
 	{"nothing_is_lost_while_the_state_is_read", nothing_is_lost_while_the_state_is_read},
-	{"a_drain_that_finds_much_more_than_half_a_ring_is_late", a_drain_that_finds_much_more_than_half_a_ring_is_late},
+	{"a_drain_that_finds_much_more_than_half_a_ring_is_late",
+	 a_drain_that_finds_much_more_than_half_a_ring_is_late},
 	{"sizes_of_buffers_are_rounded_down_within_limits", sizes_of_buffers_are_rounded_down_within_limits},
 	{"events_before_the_start_do_not_count", events_before_the_start_do_not_count},
 	{"deferred_events_are_flushed_before_the_ring_is_read", deferred_events_are_flushed_before_the_ring_is_read},
@@ -674,7 +684,8 @@ static const struct unit_case cases[] = {
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
 	{"half_of_a_ring_wakes_if_flushes_are_often", half_of_a_ring_wakes_if_flushes_are_often},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
-	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush", a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
+	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush",
+	 a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
 	{"an_empty_ring_is_not_a_slow_ring", an_empty_ring_is_not_a_slow_ring},
 	{NULL, NULL},
 };

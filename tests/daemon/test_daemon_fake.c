@@ -97,7 +97,8 @@ void fake_hold(struct tracer *tracer, uint32_t cpu)
 
 	if (!subbuf_reserve(&tracer->writers[2 * cpu], sizeof(struct trace_record) + sizeof(payload), r))
 		abort();
-	memcpy(writer_at(&tracer->writers[2 * cpu], r->position) + sizeof(struct trace_record), &payload, sizeof(payload));
+	memcpy(writer_at(&tracer->writers[2 * cpu], r->position) + sizeof(struct trace_record), &payload,
+	       sizeof(payload));
 }
 
 void fake_release(struct tracer *tracer, uint32_t cpu)
@@ -132,7 +133,8 @@ static void *produce(void *context)
 	struct thread_start start = *(struct thread_start *)context;
 
 	free(context);
-	for (uint64_t i = 0; i < start.tracer->thread_events && __atomic_load_n(&start.tracer->running, __ATOMIC_ACQUIRE); i++) {
+	for (uint64_t i = 0;
+	     i < start.tracer->thread_events && __atomic_load_n(&start.tracer->running, __ATOMIC_ACQUIRE); i++) {
 		fake_switch(start.tracer, start.cpu);
 		if (i % 64 == 63 && start.tracer->thread_pause_us)
 			usleep(start.tracer->thread_pause_us);
@@ -212,8 +214,8 @@ struct tracer *tracer_new(const struct tracer_options *options, struct trace_err
 	memcpy(tracer->mask, options->mask, sizeof(tracer->mask));
 	tracer->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	for (size_t i = 0; i < 2 * FAKE_CPUS; i++)
-		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : tracer->options.subbuf_bytes, i % 2 ? 4 : tracer->options.nr_subbufs,
-			  i % 2 ? false : options->overwrite);
+		make_ring(tracer, i, i % 2 ? SUBBUF_MIN_BYTES : tracer->options.subbuf_bytes,
+			  i % 2 ? 4 : tracer->options.nr_subbufs, i % 2 ? false : options->overwrite);
 	tracer->thread_events = environment_number("TRACE_FAKE_EVENTS");
 	tracer->thread_pause_us = (unsigned int)environment_number("TRACE_FAKE_PAUSE_US");
 	return tracer;
@@ -234,7 +236,8 @@ struct tracer *tracer_free(struct tracer *tracer)
 int tracer_start(struct tracer *tracer, struct trace_error *ret_error)
 {
 	__atomic_store_n(&tracer->running, true, __ATOMIC_RELEASE);
-	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0, .message = "cannot start the threads that make events"};
+	*ret_error = (struct trace_error){.code = tracer->thread_events ? start_threads(tracer) : 0,
+					  .message = "cannot start the threads that make events"};
 	return ret_error->code;
 }
 
@@ -313,7 +316,8 @@ uint64_t tracer_missed(const struct tracer *tracer, uint32_t id)
 }
 
 /* Probes need a real kernel. */
-int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids,
+		       struct trace_error *ret_error)
 {
 	return 0;
 }
@@ -333,7 +337,8 @@ const char *tracer_unavailable(uint32_t id)
 	return NULL;
 }
 
-int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit_record, void *context, struct trace_error *ret_error)
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit_record, void *context,
+		     struct trace_error *ret_error)
 {
 	struct {
 		struct trace_record record;
@@ -355,7 +360,9 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *
 		struct trace_record record;
 		struct trace_start_irq irq;
 		char name[8];
-	} timer = {.record = {.id = TRACE_EV_start_irq, .words = sizeof(timer) / 8}, .irq = {.irq = 9}, .name = "timer"};
+	} timer = {.record = {.id = TRACE_EV_start_irq, .words = sizeof(timer) / 8},
+		   .irq = {.irq = 9},
+		   .name = "timer"};
 	uint64_t ts_ns = writer_now(SUBBUF_CLOCK_MONOTONIC);
 	int result;
 

@@ -26,7 +26,7 @@
 #include <trace/reader.h>
 #include "unit.h"
 
-#define MOST_CPUS 256
+#define MOST_CPUS   256
 #define MOST_POINTS 20000
 
 /**
@@ -160,7 +160,8 @@ static struct outcome record(const char *before)
 
 	snprintf(path, sizeof(path), "%s/t.trace", folder);
 	run("rm -f %s %s/strace", path, folder);
-	outcome.status = run("timeout -s KILL 60 %s %s --control %s/control %s %s 2>%s/stderr", before, TRACE_DAEMON, folder, TRACE_DAEMON_OPTIONS, path, folder);
+	outcome.status = run("timeout -s KILL 60 %s %s --control %s/control %s %s 2>%s/stderr", before, TRACE_DAEMON,
+			     folder, TRACE_DAEMON_OPTIONS, path, folder);
 	outcome.exists = stat(path, &status) == 0;
 	outcome.bytes = outcome.exists ? (uint64_t)status.st_size : 0;
 	outcome.written = bytes_written();
@@ -176,8 +177,8 @@ static struct outcome record_injected(const char *calls, const char *fault, unsi
 	const char *filter = strstr(fault, "signal=") ? "" : "--seccomp-bpf";
 	char before[256];
 
-	snprintf(before, sizeof(before), "strace -f %s -o %s/strace -e trace=writev,%.31s -e inject=%.31s:%s:when=%u", filter, folder, calls, calls, fault,
-		 when);
+	snprintf(before, sizeof(before), "strace -f %s -o %s/strace -e trace=writev,%.31s -e inject=%.31s:%s:when=%u",
+		 filter, folder, calls, calls, fault, when);
 	return record(before);
 }
 
@@ -271,8 +272,8 @@ static void check_killed(const struct outcome *outcome, const char *calls, unsig
 {
 	if (outcome->status == 128 + SIGKILL && outcome->bytes >= outcome->written)
 		return;
-	fprintf(stderr, "\n    killed at %s %u: status %d, %llu bytes in the file, %llu written\n", calls, when, outcome->status,
-		(unsigned long long)outcome->bytes, (unsigned long long)outcome->written);
+	fprintf(stderr, "\n    killed at %s %u: status %d, %llu bytes in the file, %llu written\n", calls, when,
+		outcome->status, (unsigned long long)outcome->bytes, (unsigned long long)outcome->written);
 	CU_FAIL("the file is not what was written");
 }
 
@@ -356,8 +357,8 @@ static void check_failed_write(const struct outcome *outcome, const char *text, 
 	bool removed = !outcome->exists && outcome->events == 0;
 
 	if (outcome->status != 1 || lines_saying(text) != 1 || !(removed || outcome->bytes)) {
-		fprintf(stderr, "\n    %s at writev %u: status %d, %d lines of it, %llu bytes\n", fault, when, outcome->status, lines_saying(text),
-			(unsigned long long)outcome->bytes);
+		fprintf(stderr, "\n    %s at writev %u: status %d, %d lines of it, %llu bytes\n", fault, when,
+			outcome->status, lines_saying(text), (unsigned long long)outcome->bytes);
 		run("cat %s/stderr", folder);
 		CU_FAIL("a failed write is told once, and is exit status 1");
 	}
@@ -369,7 +370,8 @@ static void a_failed_write_loses_its_block_and_is_reported_once(void)
 	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
 	struct outcome outcome;
 
-	for (unsigned int when = 1; spared < 2 && (is_long || struck < MOST_STRUCK); when += is_long ? 1 : (WRITE_STEP + 1) / 2) {
+	for (unsigned int when = 1; spared < 2 && (is_long || struck < MOST_STRUCK);
+	     when += is_long ? 1 : (WRITE_STEP + 1) / 2) {
 		/* a quiet machine writes rarely */
 		size_t i = when % (sizeof(errors) / sizeof(errors[0]));
 
@@ -384,7 +386,8 @@ static void a_failed_write_loses_its_block_and_is_reported_once(void)
 		if (outcome.unwritten > 0)
 			CU_ASSERT(said("lost because they could not be written"));
 	}
-	fprintf(stderr, "\n    %u writes failed: %u cost events, %u traces were finished all the same\n", struck, with_loss, finished);
+	fprintf(stderr, "\n    %u writes failed: %u cost events, %u traces were finished all the same\n", struck,
+		with_loss, finished);
 	CU_ASSERT(with_loss > 0 && finished > 0);
 }
 
@@ -409,8 +412,8 @@ static void a_file_size_limit_keeps_the_blocks_that_fit(void)
 		with_events += outcome.events > 0;
 		most = outcome.bytes > most ? outcome.bytes : most;
 	}
-	fprintf(stderr, "\n    %u limits, up to %llu of %llu bytes; %u of the files had events\n", limits, (unsigned long long)most,
-		(unsigned long long)bytes, with_events);
+	fprintf(stderr, "\n    %u limits, up to %llu of %llu bytes; %u of the files had events\n", limits,
+		(unsigned long long)most, (unsigned long long)bytes, with_events);
 	CU_ASSERT(with_events > 0);
 }
 
@@ -437,9 +440,12 @@ static bool may_fail(const char *name)
 {
 	/* clang-format off */
 	static const char *const names[] = {
-		"bind", "bpf", "close", "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd2", "fcntl", "fsync", "fdatasync", "ftruncate", "getdents64",
-		"getrandom", "ioctl", "listen", "lseek", "madvise", "mmap", "newfstatat", "openat", "perf_event_open", "pread64", "prlimit64", "read",
-		"readlink", "rename", "setpriority", "signalfd4", "socket", "timerfd_create", "timerfd_settime", "uname", "unlink", "write", "writev",
+		"bind", "bpf", "close", "epoll_create1", "epoll_ctl", "epoll_wait", "eventfd2", "fcntl", "fsync",
+		"fdatasync", "ftruncate", "getdents64",
+		"getrandom", "ioctl", "listen", "lseek", "madvise", "mmap", "newfstatat", "openat", "perf_event_open",
+		"pread64", "prlimit64", "read",
+		"readlink", "rename", "setpriority", "signalfd4", "socket", "timerfd_create", "timerfd_settime",
+		"uname", "unlink", "write", "writev",
 	};
 	/* clang-format on */
 
@@ -462,13 +468,15 @@ static void a_system_call_that_fails_is_no_crash(void)
 	for (size_t i = 0; i < nr_points; i++) {
 		const char *fault = faults[(i + points[i].nr) % 4];
 
-		if (points[i].loading || (points[i].early && !is_long) || !may_fail(points[i].name) || seen++ % (is_long ? LONG_STEP : FAIL_STEP))
+		if (points[i].loading || (points[i].early && !is_long) || !may_fail(points[i].name) ||
+		    seen++ % (is_long ? LONG_STEP : FAIL_STEP))
 			continue;
 		outcome = record_injected(points[i].name, fault, points[i].nr);
 		struck++;
 		gave_up += outcome.status != 0;
 		if (outcome.status >= 128) {
-			fprintf(stderr, "\n    %s at %s %u: status %d\n", fault, points[i].name, points[i].nr, outcome.status);
+			fprintf(stderr, "\n    %s at %s %u: status %d\n", fault, points[i].name, points[i].nr,
+				outcome.status);
 			CU_FAIL("it crashed, or hangs");
 		}
 		/* A daemon that reports no error must have recorded. */
@@ -495,7 +503,8 @@ static void a_signal_at_any_system_call_ends_the_recording_cleanly(void)
 		outcome = record_injected(points[i].name, signals[struck++ % 3], points[i].nr);
 		if (outcome.status == 0 && outcome.clean_end)
 			continue;
-		fprintf(stderr, "\n    %s at %s %u: status %d\n", signals[(struck - 1) % 3], points[i].name, points[i].nr, outcome.status);
+		fprintf(stderr, "\n    %s at %s %u: status %d\n", signals[(struck - 1) % 3], points[i].name,
+			points[i].nr, outcome.status);
 		CU_FAIL("the file is not whole");
 	}
 	fprintf(stderr, "\n    a signal at %u of %zu points\n", struck, seen);
@@ -512,11 +521,14 @@ static bool record_without_memory(unsigned int at, bool once)
 	struct outcome outcome;
 	char before[512];
 
-	snprintf(before, sizeof(before), "env LD_PRELOAD=%s NO_MEMORY_AT=%u NO_MEMORY_TOLD=%s/told %s", TRACE_NO_MEMORY, at, folder, once ? "" : "NO_MEMORY_AFTER=1");
+	snprintf(before, sizeof(before), "env LD_PRELOAD=%s NO_MEMORY_AT=%u NO_MEMORY_TOLD=%s/told %s", TRACE_NO_MEMORY,
+		 at, folder, once ? "" : "NO_MEMORY_AFTER=1");
 	run("rm -f %s/told", folder);
 	outcome = record(before);
-	if (outcome.status > 1 || (outcome.status == 1 && !said("memory") && !said("cannot")) || (outcome.status == 0 && !outcome.clean_end)) {
-		fprintf(stderr, "\n    no memory for allocation %u%s: status %d\n", at, once ? "" : " and after it", outcome.status);
+	if (outcome.status > 1 || (outcome.status == 1 && !said("memory") && !said("cannot")) ||
+	    (outcome.status == 0 && !outcome.clean_end)) {
+		fprintf(stderr, "\n    no memory for allocation %u%s: status %d\n", at, once ? "" : " and after it",
+			outcome.status);
 		CU_FAIL("it crashed, hangs or says nothing of it");
 	}
 	CU_ASSERT_FALSE(said("run as root") || said("boot one")); /* the cause is another one */
@@ -531,7 +543,8 @@ static void without_memory_the_daemon_reports_its_losses(void)
 
 		for (; record_without_memory(at, once); at += is_long ? LONG_STEP : MEMORY_STEP)
 			struck++;
-		fprintf(stderr, "\n    no memory for %u of %u allocations%s\n", struck, at, once ? "" : " and for all after it");
+		fprintf(stderr, "\n    no memory for %u of %u allocations%s\n", struck, at,
+			once ? "" : " and for all after it");
 		CU_ASSERT(struck >= 5);
 	}
 	check_next_recording();
@@ -544,7 +557,8 @@ static const struct unit_case cases[] = {
 	{"a_file_size_limit_keeps_the_blocks_that_fit", a_file_size_limit_keeps_the_blocks_that_fit},
 	{"a_failed_sync_or_close_is_reported", a_failed_sync_or_close_is_reported},
 	{"a_system_call_that_fails_is_no_crash", a_system_call_that_fails_is_no_crash},
-	{"a_signal_at_any_system_call_ends_the_recording_cleanly", a_signal_at_any_system_call_ends_the_recording_cleanly},
+	{"a_signal_at_any_system_call_ends_the_recording_cleanly",
+	 a_signal_at_any_system_call_ends_the_recording_cleanly},
 	{"without_memory_the_daemon_reports_its_losses", without_memory_the_daemon_reports_its_losses},
 	{NULL, NULL},
 };

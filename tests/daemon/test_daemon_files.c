@@ -68,7 +68,8 @@ static void output_is_private_and_follows_no_link(void)
 	CU_ASSERT_EQUAL(access("hard", F_OK), -1);
 	CU_ASSERT_EQUAL(access("victim", F_OK), 0);
 	close(victim);
-	for (const char *const *name = (const char *const[]){"new", "victim", "link", "dangling", "fifo", NULL}; *name; name++)
+	for (const char *const *name = (const char *const[]){"new", "victim", "link", "dangling", "fifo", NULL}; *name;
+	     name++)
 		unlink(*name);
 	CU_ASSERT_EQUAL(chdir("/"), 0);
 	rmdir(directory);
@@ -230,12 +231,13 @@ static void control_rejects_clients_when_no_descriptor_is_free(void)
 	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options};
 	struct pollfd waits = {.events = POLLIN};
-	struct iovec text = {(void *)(uintptr_t)"dump", 4};
+	struct iovec text = {(void *)(uintptr_t) "dump", 4};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} ancillary = {.bytes = {0}};
-	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	struct msghdr message = {
+		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
 	struct rlimit before, none;
 	int client = connect_silently(&place), next, ends[2];
 
@@ -354,7 +356,8 @@ static void an_answer_that_does_not_fit_is_reported_as_such(void)
 	CU_ASSERT_EQUAL(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &(int){1}, sizeof(int)), 0);
 	control_answer(ends[0], 0, text);
 	close(ends[0]);
-	snprintf(expected, sizeof(expected), "error\ncannot send the answer (%d bytes): %s", CONTROL_ANSWER_BYTES - 1, strerror(EMSGSIZE));
+	snprintf(expected, sizeof(expected), "error\ncannot send the answer (%d bytes): %s", CONTROL_ANSWER_BYTES - 1,
+		 strerror(EMSGSIZE));
 	expect_answer(ends[1], expected);
 }
 
@@ -365,7 +368,8 @@ static void a_client_rejected_before_its_request_learns_why(void)
 	struct conversation talk;
 	int next;
 
-	conversation_begin(&talk, false, -EREMOTEIO, "the daemon has no free file descriptor for the connection; try again");
+	conversation_begin(&talk, false, -EREMOTEIO,
+			   "the daemon has no free file descriptor for the connection; try again");
 	next = dup(STDERR_FILENO);
 	close(next);
 	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -381,7 +385,11 @@ static void a_client_rejected_before_its_request_learns_why(void)
 static pid_t hear(struct control *control, const int stay[2])
 {
 	struct daemon_options options = {.session.level = 1};
-	struct session session = {.options = &options, .control = control, .signal_fd = eventfd(0, 0), .flush_timer_fd = -1, .flush.period_ns = FLUSH_NEVER};
+	struct session session = {.options = &options,
+				  .control = control,
+				  .signal_fd = eventfd(0, 0),
+				  .flush_timer_fd = -1,
+				  .flush.period_ns = FLUSH_NEVER};
 	struct trace_error error;
 	pid_t child = fork();
 	char end;
@@ -444,7 +452,8 @@ static void silent_clients_do_not_block_others(void)
 /* The socket is in a directory open to others, as --control allows. */
 static void other_users_requests_are_refused(void)
 {
-	static const char *const requests[] = {"status", "mode", "begin", "halt", "mask", "mask all", "mark text", "reset", "dump", "stop", "nonsense", ""};
+	static const char *const requests[] = {"status",    "mode",  "begin", "halt", "mask",	  "mask all",
+					       "mark text", "reset", "dump",  "stop", "nonsense", ""};
 	struct place place = place_new();
 	char answer[CONTROL_ANSWER_BYTES];
 	struct trace_error error;
@@ -461,7 +470,8 @@ static void other_users_requests_are_refused(void)
 			if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
 				_exit(100);
 			for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-				if (control_ask(place.path, requests[i], i % 2 ? -1 : STDIN_FILENO, answer, &error) != -EREMOTEIO ||
+				if (control_ask(place.path, requests[i], i % 2 ? -1 : STDIN_FILENO, answer, &error) !=
+					    -EREMOTEIO ||
 				    strcmp(error.message, "only root and the user of this daemon may control it"))
 					_exit(1 + (int)i);
 			_exit(0);
@@ -538,12 +548,13 @@ static void unexpected_messages_leave_nothing_behind(void)
 {
 	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options};
-	struct iovec text = {(void *)(uintptr_t)"mode", 4};
+	struct iovec text = {(void *)(uintptr_t) "mode", 4};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(250 * sizeof(int))];
 	} ancillary = {.bytes = {0}};
-	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
+	struct msghdr message = {
+		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
 	int ends[2], before = nr_descriptors();
 
 	ancillary.header.cmsg_level = SOL_SOCKET;
@@ -565,7 +576,8 @@ static void unexpected_messages_leave_nothing_behind(void)
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	CU_ASSERT_EQUAL(send(ends[0], "", 0, 0), 0);
 	requests_answer(&session, ends[1]);
-	expect_answer(ends[0], "error\nthe daemon could not read the request: Resource temporarily unavailable; try again");
+	expect_answer(ends[0],
+		      "error\nthe daemon could not read the request: Resource temporarily unavailable; try again");
 	CU_ASSERT_EQUAL(nr_descriptors(), before);
 }
 
@@ -587,8 +599,8 @@ static void control_carries_a_request_and_a_file(void)
 	child = fork();
 	if (child == 0) {
 		for (int tries = 0; tries < 2; tries++)
-			if (control_ask(path, tries ? "verb" : "dump two words\n", tries ? -1 : STDIN_FILENO, answer, &error) !=
-			    (tries ? -EREMOTEIO : 0))
+			if (control_ask(path, tries ? "verb" : "dump two words\n", tries ? -1 : STDIN_FILENO, answer,
+					&error) != (tries ? -EREMOTEIO : 0))
 				_exit(1);
 		_exit(strcmp(error.message, "sorry"));
 	}

@@ -32,7 +32,7 @@ static int after(struct level *level, unsigned int blocks, uint64_t write_ns, si
 
 static void the_level_is_the_default_while_there_is_room(void)
 {
-	struct level level = { 0 };
+	struct level level = {0};
 
 	CU_ASSERT_EQUAL(after(&level, 1000, DISK, 0), LEVEL_USUAL);
 	CU_ASSERT_EQUAL(after(&level, 1000, CPU, LIMIT / 2 - 1), LEVEL_USUAL);
@@ -41,7 +41,7 @@ static void the_level_is_the_default_while_there_is_room(void)
 
 static void a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it(void)
 {
-	struct level level = { 0 };
+	struct level level = {0};
 	int before = LEVEL_USUAL;
 
 	for (int i = 0; i < 3; i++) {
@@ -58,7 +58,7 @@ static void a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it(void)
 
 static void the_level_changes_at_most_every_eighth_block(void)
 {
-	struct level level = { 0 };
+	struct level level = {0};
 
 	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, DISK, LIMIT), LEVEL_USUAL);
 	CU_ASSERT_EQUAL(after(&level, 1, DISK, LIMIT), 3);
@@ -69,7 +69,7 @@ static void the_level_changes_at_most_every_eighth_block(void)
 /* All blocks since the last decision count, not only the last one. */
 static void the_longer_total_time_decides(void)
 {
-	struct level level = { 0 };
+	struct level level = {0};
 
 	level_block(&level, 10000, 10100, LIMIT, LIMIT);
 	CU_ASSERT_EQUAL(after(&level, LEVEL_BLOCKS - 1, 0, LIMIT), 3);
@@ -79,7 +79,7 @@ static void the_longer_total_time_decides(void)
 
 static void the_level_returns_when_the_queue_is_empty(void)
 {
-	struct level level = { 0 };
+	struct level level = {0};
 
 	after(&level, 100 * LEVEL_BLOCKS, DISK, LIMIT);
 	CU_ASSERT_EQUAL(after(&level, 100 * LEVEL_BLOCKS, DISK, LIMIT / 8), 6); /* in between it stays */
@@ -101,15 +101,22 @@ static struct trace_packed *pack(struct trace_writer *writer, uint64_t seq)
 		struct trace_record head;
 		struct trace_sched_waking payload;
 	} *records = calloc(NR_RECORDS, sizeof(*records));
-	struct trace_source source = { .records = records, .bytes = NR_RECORDS * sizeof(*records), .base_ns = seq << 24, .seq = seq,
-				       .nr_records = NR_RECORDS, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {.records = records,
+				      .bytes = NR_RECORDS * sizeof(*records),
+				      .base_ns = seq << 24,
+				      .seq = seq,
+				      .nr_records = NR_RECORDS,
+				      .kind = TRACE_CHUNK_EVENTS};
 	unsigned int state = 1;
 	struct trace_packed *packed;
 
 	for (uint32_t i = 0; i < NR_RECORDS; i++) {
-		records[i].head = (struct trace_record){ .time = (uint32_t)(seq << 24) + i * 100, .id = TRACE_EV_sched_waking, .words = sizeof(*records) / 8 };
+		records[i].head = (struct trace_record){.time = (uint32_t)(seq << 24) + i * 100,
+							.id = TRACE_EV_sched_waking,
+							.words = sizeof(*records) / 8};
 		for (size_t byte = 0; byte < 4; byte++)
-			((unsigned char *)&records[i].payload)[byte] = (unsigned char)("etaoin shrdlu and so on "[rand_r(&state) % 24] + (i % 64 == 0));
+			((unsigned char *)&records[i].payload)[byte] =
+				(unsigned char)("etaoin shrdlu and so on "[rand_r(&state) % 24] + (i % 64 == 0));
 	}
 	packed = trace_writer_pack(writer, &source, NULL);
 	free(records);
@@ -128,9 +135,9 @@ struct sizes {
 /* Checks that the events of every chunk are in the file. */
 static struct sizes read_back(const char *path, size_t nr_blocks)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace *trace = trace_open(path, &error);
-	struct sizes sizes = { .smallest = UINT32_MAX };
+	struct sizes sizes = {.smallest = UINT32_MAX};
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->events, nr_blocks * NR_RECORDS);
@@ -150,7 +157,7 @@ static struct sizes read_back(const char *path, size_t nr_blocks)
 
 static void chunks_of_all_levels_read_alike(void)
 {
-	static const int levels[] = { -3, -1, 1, 3, 4, 6, 19 };
+	static const int levels[] = {-3, -1, 1, 3, 4, 6, 19};
 	int fd = memfd_create("levels", MFD_CLOEXEC);
 	struct trace_writer *writer = trace_writer_new(fd, NULL, NULL);
 	struct trace_error error;
@@ -196,10 +203,10 @@ static void *slow_disk_main(void *context)
 static void a_recording_on_a_slow_disk_is_compressed_more(void)
 {
 	enum { BLOCKS = 5 * LEVEL_BLOCKS };
-	struct slow_disk disk = { .fd = memfd_create("disk", MFD_CLOEXEC) };
+	struct slow_disk disk = {.fd = memfd_create("disk", MFD_CLOEXEC)};
 	struct trace_writer *writer;
 	struct writer_thread *thread;
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct sizes sizes;
 	pthread_t reader;
 	char path[64];
@@ -232,7 +239,7 @@ static struct sizes record_into_memory(void)
 {
 	enum { BLOCKS = 5 * LEVEL_BLOCKS };
 	int fd = memfd_create("memory", MFD_CLOEXEC);
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace_writer *writer = trace_writer_new(fd, NULL, &error);
 	struct writer_thread *thread = writer_thread_new(writer, fd, 1, &error);
 	struct trace_packed *packed[BLOCKS];
@@ -272,15 +279,17 @@ static void a_recording_that_waits_for_the_cpu_is_compressed_less(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "the_level_is_the_default_while_there_is_room", the_level_is_the_default_while_there_is_room },
-	{ "a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it", a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it },
-	{ "the_level_changes_at_most_every_eighth_block", the_level_changes_at_most_every_eighth_block },
-	{ "the_longer_total_time_decides", the_longer_total_time_decides },
-	{ "the_level_returns_when_the_queue_is_empty", the_level_returns_when_the_queue_is_empty },
-	{ "chunks_of_all_levels_read_alike", chunks_of_all_levels_read_alike },
-	{ "a_recording_on_a_slow_disk_is_compressed_more", a_recording_on_a_slow_disk_is_compressed_more },
-	{ "a_recording_that_waits_for_the_cpu_is_compressed_less", a_recording_that_waits_for_the_cpu_is_compressed_less },
-	{ NULL, NULL },
+	{"the_level_is_the_default_while_there_is_room", the_level_is_the_default_while_there_is_room},
+	{"a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it",
+	 a_slow_disk_raises_the_level_and_a_slow_cpu_lowers_it},
+	{"the_level_changes_at_most_every_eighth_block", the_level_changes_at_most_every_eighth_block},
+	{"the_longer_total_time_decides", the_longer_total_time_decides},
+	{"the_level_returns_when_the_queue_is_empty", the_level_returns_when_the_queue_is_empty},
+	{"chunks_of_all_levels_read_alike", chunks_of_all_levels_read_alike},
+	{"a_recording_on_a_slow_disk_is_compressed_more", a_recording_on_a_slow_disk_is_compressed_more},
+	{"a_recording_that_waits_for_the_cpu_is_compressed_less",
+	 a_recording_that_waits_for_the_cpu_is_compressed_less},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

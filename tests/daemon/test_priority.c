@@ -12,7 +12,7 @@
 #include "priority.h"
 #include "unit.h"
 
-#define SECOND 1000000000ull
+#define SECOND	    1000000000ull
 #define POLICY(tid) (sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK)
 
 /**
@@ -45,7 +45,7 @@ static void *worker_main(void *context)
 
 static int worker_start(struct worker *worker, enum priority_role role)
 {
-	*worker = (struct worker){ .role = role };
+	*worker = (struct worker){.role = role};
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&worker->thread, NULL, worker_main, worker), 0);
 	while (!worker->tid)
 		usleep(100);
@@ -67,7 +67,7 @@ static void worker_end(struct worker *worker)
 
 static int real_time_priority(int tid)
 {
-	struct sched_param param = { .sched_priority = -1 };
+	struct sched_param param = {.sched_priority = -1};
 
 	sched_getparam(tid, &param);
 	return param.sched_priority;
@@ -142,7 +142,7 @@ static void children_of_a_real_time_thread_are_not_real_time(void)
 
 static void a_thread_made_real_time_by_others_stays_so(void)
 {
-	struct sched_param param = { .sched_priority = 7 };
+	struct sched_param param = {.sched_priority = 7};
 
 	CU_ASSERT_EQUAL_FATAL(sched_setscheduler(0, SCHED_FIFO, &param), 0);
 	priority_enter(PRIORITY_DRAIN);
@@ -158,9 +158,9 @@ static void a_thread_made_real_time_by_others_stays_so(void)
 
 static void without_permission_nothing_changes(void)
 {
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { { 0 } };
-	struct rlimit zero = { 0, 0 };
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+	struct rlimit zero = {0, 0};
 	int status = -1, before = getpriority(PRIO_PROCESS, 0), child = fork();
 
 	if (child == 0) {
@@ -185,7 +185,7 @@ static void without_permission_nothing_changes(void)
 /* Neither for users other than root nor in a control group without real-time threads. */
 static bool is_allowed(void)
 {
-	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };
+	struct sched_param param = {.sched_priority = sched_get_priority_min(SCHED_RR)};
 	int status = -1, child = fork();
 
 	if (child == 0)

@@ -150,8 +150,7 @@ static void the_default_leaves_descriptors_for_others(void)
 	budget_default_limits(&limits);
 	CU_ASSERT_TRUE(limits.per_uid[BUDGET_PROGRAMS] * 2 <= files / 4);
 	CU_ASSERT_TRUE(limits.together[BUDGET_PROGRAMS] * 2 <= files * 3 / 4);
-	CU_ASSERT_TRUE(limits.per_uid[BUDGET_ADDRESS] <= 8ull << 40 &&
-		       limits.together[BUDGET_ADDRESS] <= 64ull << 40);
+	CU_ASSERT_TRUE(limits.per_uid[BUDGET_ADDRESS] <= 8ull << 40 && limits.together[BUDGET_ADDRESS] <= 64ull << 40);
 }
 
 /* ---- one program ---- */
@@ -496,7 +495,8 @@ static void event_types_of_a_program_are_bounded_and_its_user_keeps_the_rest(voi
 					    one_number);
 	same = fake_program_event(&other, "evil", "b", USER_ROLE_EVENT, one_number);
 	for (int i = 0; i < 2; i++)
-		others[i] = fake_program_event(&other, "good", (const char *[]){"a", "b"}[i], USER_ROLE_EVENT, one_number);
+		others[i] = fake_program_event(&other, "good", (const char *[]){"a", "b"}[i], USER_ROLE_EVENT,
+					       one_number);
 	CU_ASSERT_EQUAL(bench_take(bench, &program, true), 0);
 	first = bench->program;
 	CU_ASSERT_EQUAL(bench_take(bench, &other, true), 0);

@@ -16,9 +16,15 @@
 
 static void events_come_back_with_fields_thread_cpu_and_program(void)
 {
-	static const uint16_t types[] = { USER_FIELD_SIGNED, USER_FIELD_STRING, USER_FIELD_FLOAT, 0 };
-	struct { uint32_t tid; int32_t id; struct user_reference name; uint32_t pad; double price; char text[4]; } payload = {
-		77, -5, { 24, 3 }, 0, 1.5, "bob" };
+	static const uint16_t types[] = {USER_FIELD_SIGNED, USER_FIELD_STRING, USER_FIELD_FLOAT, 0};
+	struct {
+		uint32_t tid;
+		int32_t id;
+		struct user_reference name;
+		uint32_t pad;
+		double price;
+		char text[4];
+	} payload = {77, -5, {24, 3}, 0, 1.5, "bob"};
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
 	const struct trace_user_stream *stream;
@@ -72,8 +78,10 @@ static void scopes_are_two_events_of_one_name(void)
 	const struct trace_event_type *type;
 
 	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
-	fake_program_number(&program, 0, fake_program_event(&program, "shop", "checkout", USER_ROLE_BEGIN, one_number), 1);
-	fake_program_number(&program, 0, fake_program_event(&program, "shop", "checkout", USER_ROLE_END, one_number), 1);
+	fake_program_number(&program, 0, fake_program_event(&program, "shop", "checkout", USER_ROLE_BEGIN, one_number),
+			    1);
+	fake_program_number(&program, 0, fake_program_event(&program, "shop", "checkout", USER_ROLE_END, one_number),
+			    1);
 	bench_drain(bench);
 	bench_end(bench, false);
 	type = type_of_name(bench->trace, "shop:checkout.begin");
@@ -116,7 +124,9 @@ static void times_are_those_of_clock_monotonic(enum subbuf_clock clock)
 		if (event->id < TRACE_EV_MAX)
 			continue;
 		CU_ASSERT_EQUAL(trace_event_u64(event, &event->type->fields[0]), (uint64_t)n);
-		off = event->ts_ns < before[n] ? before[n] - event->ts_ns : event->ts_ns > after[n] ? event->ts_ns - after[n] : 0;
+		off = event->ts_ns < before[n]	? before[n] - event->ts_ns
+		      : event->ts_ns > after[n] ? event->ts_ns - after[n]
+						: 0;
 		worst = off > worst ? off : worst;
 		CU_ASSERT_TRUE(event->ts_ns >= last);
 		last = event->ts_ns;
@@ -267,7 +277,7 @@ static void patterns_switch_events_and_filter_earlier_ones(void)
 
 static bool wants(const char *names, const char *event)
 {
-	struct selection selection = { 0 };
+	struct selection selection = {0};
 	struct trace_error error;
 
 	if (names && select_add(&selection, names, &error))
@@ -307,7 +317,11 @@ static void a_program_that_dies_in_a_record_loses_that_record_only(void)
 	id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
 	for (int i = 0; i < 1500; i++)
 		fake_program_number(&program, 0, id, i);
-	fake_program_write(&program, 0, id, &(struct { uint32_t tid; int32_t n; }){ 42, 0 }, 8, true);
+	fake_program_write(&program, 0, id, &(struct {
+		uint32_t tid;
+		int32_t n;
+	}){42, 0},
+			   8, true);
 	for (int i = 0; i < 100; i++)
 		fake_program_number(&program, 0, id, i);
 	bench_end(bench, true);
@@ -343,7 +357,7 @@ static void the_program_of_a_stream_is_announced_again_after_a_failed_write(void
 	CU_ASSERT_EQUAL_FATAL(bench_take(bench, &program, true), 0);
 	CU_ASSERT_EQUAL_FATAL(fstat(bench->fd, &file) | getrlimit(RLIMIT_FSIZE, &limit), 0);
 	signal(SIGXFSZ, SIG_IGN);
-	full = (struct rlimit){ (rlim_t)file.st_size, limit.rlim_max };
+	full = (struct rlimit){(rlim_t)file.st_size, limit.rlim_max};
 	id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
 	setrlimit(RLIMIT_FSIZE, &full);
 	fake_program_number(&program, 0, id, 1);
@@ -363,18 +377,21 @@ static void the_program_of_a_stream_is_announced_again_after_a_failed_write(void
 }
 
 static const struct unit_case cases[] = {
-	{ "events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program },
-	{ "scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name },
-	{ "ticks_become_times_within_a_microsecond", ticks_become_times_within_a_microsecond },
-	{ "times_of_the_system_clock_stay_as_they_are", times_of_the_system_clock_stay_as_they_are },
-	{ "records_without_room_are_counted", records_without_room_are_counted },
-	{ "events_before_the_recording_are_not_part_of_it", events_before_the_recording_are_not_part_of_it },
-	{ "recordings_follow_one_another_and_leave_the_events_off", recordings_follow_one_another_and_leave_the_events_off },
-	{ "patterns_switch_events_and_filter_earlier_ones", patterns_switch_events_and_filter_earlier_ones },
-	{ "selections_say_which_events_of_programs", selections_say_which_events_of_programs },
-	{ "a_program_that_dies_in_a_record_loses_that_record_only", a_program_that_dies_in_a_record_loses_that_record_only },
-	{ "the_program_of_a_stream_is_announced_again_after_a_failed_write", the_program_of_a_stream_is_announced_again_after_a_failed_write },
-	{ NULL, NULL },
+	{"events_come_back_with_fields_thread_cpu_and_program", events_come_back_with_fields_thread_cpu_and_program},
+	{"scopes_are_two_events_of_one_name", scopes_are_two_events_of_one_name},
+	{"ticks_become_times_within_a_microsecond", ticks_become_times_within_a_microsecond},
+	{"times_of_the_system_clock_stay_as_they_are", times_of_the_system_clock_stay_as_they_are},
+	{"records_without_room_are_counted", records_without_room_are_counted},
+	{"events_before_the_recording_are_not_part_of_it", events_before_the_recording_are_not_part_of_it},
+	{"recordings_follow_one_another_and_leave_the_events_off",
+	 recordings_follow_one_another_and_leave_the_events_off},
+	{"patterns_switch_events_and_filter_earlier_ones", patterns_switch_events_and_filter_earlier_ones},
+	{"selections_say_which_events_of_programs", selections_say_which_events_of_programs},
+	{"a_program_that_dies_in_a_record_loses_that_record_only",
+	 a_program_that_dies_in_a_record_loses_that_record_only},
+	{"the_program_of_a_stream_is_announced_again_after_a_failed_write",
+	 the_program_of_a_stream_is_announced_again_after_a_failed_write},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -32,9 +32,9 @@ static bool everybody_hurries(void *context)
 
 static void journey_begin(struct journey *journey)
 {
-	struct clients_options options = { .selection = &journey->selection };
-	struct recording_options recording_options = { .level = 1 };
-	struct trace_error error = { 0 };
+	struct clients_options options = {.selection = &journey->selection};
+	struct recording_options recording_options = {.level = 1};
+	struct trace_error error = {0};
 
 	memset(journey, 0, sizeof(*journey));
 	possible_cpus_pretend(fake_cpus);
@@ -57,7 +57,7 @@ static struct fake_program journey_join(struct journey *journey, uint16_t *ret_i
 
 static void open_trace(struct journey *journey)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", journey->fd);
@@ -75,7 +75,7 @@ static void open_trace(struct journey *journey)
 static void journey_take(struct journey *journey, const struct fake_program *program, uint32_t cpu, uint64_t seq)
 {
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
-	struct pollfd ready = { .fd = clients_fd(journey->clients), .events = POLLIN };
+	struct pollfd ready = {.fd = clients_fd(journey->clients), .events = POLLIN};
 
 	while (__atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED) < seq) {
 		poll(&ready, 1, 1000);
@@ -86,7 +86,7 @@ static void journey_take(struct journey *journey, const struct fake_program *pro
 
 static void journey_end_by(struct journey *journey, bool (*hurry)(void *context))
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(recording_end(journey->recording, hurry, NULL, &error), 0);
 	journey->end_ns = clock_now();
@@ -140,9 +140,9 @@ static void check_doubted(const struct trace *trace, const char *number, const c
 /* Takes and opens a snapshot. */
 static struct trace *photo(struct plane *plane)
 {
-	struct journey journey = { .fd = memfd_create("snapshot", MFD_CLOEXEC) };
+	struct journey journey = {.fd = memfd_create("snapshot", MFD_CLOEXEC)};
 	struct flight_result result;
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(flight_snapshot(plane->flight, journey.fd, 1, &result, &error), 0);
 	open_trace(&journey);
@@ -423,7 +423,11 @@ static uint16_t write_unfinished(struct fake_program *program)
 	uint16_t id = fake_program_event(program, "shop", "stuck", USER_ROLE_EVENT, one_number);
 
 	record(program, 0, id, 0, 5);
-	fake_program_write(program, 0, id, &(struct { uint32_t tid; int32_t n; }){ 42, 0 }, 8, true);
+	fake_program_write(program, 0, id, &(struct {
+				   uint32_t tid;
+				   int32_t n;
+			   }){42, 0},
+			   8, true);
 	subbuf_slot(&ring, 1)->commit |= 0xffffffull << 40;
 	return id;
 }
@@ -509,7 +513,7 @@ static void programs_that_lie_are_named_up_to_a_bound(void)
 
 static void a_snapshot_has_no_event_of_the_future(void)
 {
-	static const uint64_t later[] = { 3600000000000ull, 60000000000ull, INT64_MAX / 2 };
+	static const uint64_t later[] = {3600000000000ull, 60000000000ull, INT64_MAX / 2};
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		struct fake_program program;
@@ -593,7 +597,7 @@ static void a_snapshot_has_no_ring_of_no_cpu(void)
 
 static void snapshots_keep_losses_of_programs_apart(void)
 {
-	static const uint64_t lies[] = { UINT64_MAX - 999, 1ull << 62, 1ull << 47 };
+	static const uint64_t lies[] = {UINT64_MAX - 999, 1ull << 62, 1ull << 47};
 
 	for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
 		struct fake_program liar, honest;

@@ -54,12 +54,15 @@ static void a_snapshot_holds_the_latest_events_of_programs(void)
 /* Does what the daemon does when a client asks for a dump into @file. Returns the client's end. */
 static int ask_for_dump(struct session *session, int file)
 {
-	struct iovec vector = { (void *)(uintptr_t)"dump", 4 };
+	struct iovec vector = {(void *)(uintptr_t) "dump", 4};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	} control = {.bytes = {0}};
+	struct msghdr header = {.msg_iov = &vector,
+				.msg_iovlen = 1,
+				.msg_control = control.bytes,
+				.msg_controllen = sizeof(control.bytes)};
 	int ends[2];
 
 	CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
@@ -85,15 +88,16 @@ static const char *answer_of(int client)
 /* A pipe may never be read. */
 static void a_snapshot_is_written_only_to_files_that_never_block(void)
 {
-	struct daemon_options options = { .session.level = 1 };
-	struct session session = { .options = &options };
+	struct daemon_options options = {.session.level = 1};
+	struct session session = {.options = &options};
 	struct plane plane;
 	int ends[2], memory;
 
 	plane_begin(&plane, NULL, 0, 0);
 	session.flight = plane.flight;
 	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, ends[1])), "error\nthis daemon writes snapshots to regular files only"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, ends[1])),
+				      "error\nthis daemon writes snapshots to regular files only"));
 	close(ends[0]);
 	close(ends[1]);
 	memory = memfd_create("snapshot", MFD_CLOEXEC);
@@ -256,12 +260,13 @@ static void times_are_right_after_a_second_without_a_look(void)
  * correct it, and pairs that contradict are ignored. */
 static void clock_pairs_of_a_program_correct_the_clock(void)
 {
-	struct user_clock_knot pairs[] = { { 9000, 50 }, { 5000, 9000 }, { 50, 500 }, { 20000, 30000 }, { 6000, 20000 }, { 7000, 8000 } };
+	struct user_clock_knot pairs[] = {{9000, 50},	  {5000, 9000},	 {50, 500},
+					  {20000, 30000}, {6000, 20000}, {7000, 8000}};
 	struct user_clock *clock = calloc(1, sizeof(*clock));
 	uint64_t ns = 0;
 
-	user_clock_add(clock, &(struct clock_sample){ .tsc = 1000, .monotonic_ns = 1000 });
-	user_clock_add(clock, &(struct clock_sample){ .tsc = 11000, .monotonic_ns = 11000 });
+	user_clock_add(clock, &(struct clock_sample){.tsc = 1000, .monotonic_ns = 1000});
+	user_clock_add(clock, &(struct clock_sample){.tsc = 11000, .monotonic_ns = 11000});
 	CU_ASSERT_TRUE(user_clock_ns(clock, 5000, &ns));
 	CU_ASSERT_EQUAL(ns, 5000);
 	user_clock_merge(clock, pairs, sizeof(pairs) / sizeof(pairs[0]));
@@ -289,7 +294,7 @@ static void full_rings_do_not_wake_the_daemon(void)
 	plane_begin(&plane, NULL, 0, 0);
 	program = board(&plane, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
-	ready = (struct pollfd){ .fd = clients_fd(plane.clients), .events = POLLIN };
+	ready = (struct pollfd){.fd = clients_fd(plane.clients), .events = POLLIN};
 	while (poll(&ready, 1, 3000) == 1) { /* the daemon looks after 5, 10, 20 ms ..., and one last time */
 		clients_dispatch(plane.clients);
 		clients_look(plane.clients);
@@ -343,7 +348,7 @@ static void snapshots_of_running_programs_are_exact(void)
 	struct plane plane;
 	struct fake_program program;
 	struct found found;
-	struct runner runner = { .program = &program };
+	struct runner runner = {.program = &program};
 	pthread_t thread;
 	uint64_t events = 0;
 	int whole = 0;
@@ -397,7 +402,7 @@ static void events_blocked_by_a_stopped_writer_are_counted(void)
 {
 	struct plane plane;
 	struct fake_program program;
-	struct subbuf_reservation reservation = { 0 };
+	struct subbuf_reservation reservation = {0};
 	struct subbuf_writer writer;
 	struct found found;
 	uint16_t id;
@@ -427,18 +432,18 @@ static void events_blocked_by_a_stopped_writer_are_counted(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs },
-	{ "a_snapshot_is_written_only_to_files_that_never_block", a_snapshot_is_written_only_to_files_that_never_block },
-	{ "a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there },
-	{ "events_before_the_flight_are_not_part_of_it", events_before_the_flight_are_not_part_of_it },
-	{ "events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered },
-	{ "events_not_selected_when_recorded_stay_out", events_not_selected_when_recorded_stay_out },
-	{ "times_are_right_after_a_second_without_a_look", times_are_right_after_a_second_without_a_look },
-	{ "clock_pairs_of_a_program_correct_the_clock", clock_pairs_of_a_program_correct_the_clock },
-	{ "full_rings_do_not_wake_the_daemon", full_rings_do_not_wake_the_daemon },
-	{ "snapshots_of_running_programs_are_exact", snapshots_of_running_programs_are_exact },
-	{ "events_blocked_by_a_stopped_writer_are_counted", events_blocked_by_a_stopped_writer_are_counted },
-	{ NULL, NULL },
+	{"a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs},
+	{"a_snapshot_is_written_only_to_files_that_never_block", a_snapshot_is_written_only_to_files_that_never_block},
+	{"a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there},
+	{"events_before_the_flight_are_not_part_of_it", events_before_the_flight_are_not_part_of_it},
+	{"events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered},
+	{"events_not_selected_when_recorded_stay_out", events_not_selected_when_recorded_stay_out},
+	{"times_are_right_after_a_second_without_a_look", times_are_right_after_a_second_without_a_look},
+	{"clock_pairs_of_a_program_correct_the_clock", clock_pairs_of_a_program_correct_the_clock},
+	{"full_rings_do_not_wake_the_daemon", full_rings_do_not_wake_the_daemon},
+	{"snapshots_of_running_programs_are_exact", snapshots_of_running_programs_are_exact},
+	{"events_blocked_by_a_stopped_writer_are_counted", events_blocked_by_a_stopped_writer_are_counted},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

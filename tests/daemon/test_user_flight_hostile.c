@@ -26,7 +26,11 @@ static void live_and_die(struct plane *plane, int nr, bool in_a_record)
 			usleep(100);
 		record(&program, 3, id, 0, nr);
 		if (in_a_record)
-			fake_program_write(&program, 3, id, &(struct { uint32_t tid; int32_t n; }){ 42, 0 }, 8, true);
+			fake_program_write(&program, 3, id, &(struct {
+				uint32_t tid;
+				int32_t n;
+			}){42, 0},
+					   8, true);
 		kill(getpid(), SIGKILL);
 	}
 	do {
@@ -130,11 +134,11 @@ static bool nobody_hurries(void *context)
  * recording's beginning on. */
 static void a_recording_follows(bool killed)
 {
-	struct recording_options options = { .level = 1 };
-	struct clients_options clients_options = { 0 };
+	struct recording_options options = {.level = 1};
+	struct clients_options clients_options = {0};
 	struct fake_program program;
 	struct recording *recording;
-	struct selection selection = { 0 };
+	struct selection selection = {0};
 	struct trace_error error;
 	struct clients *clients;
 	struct plane plane;
@@ -222,8 +226,11 @@ static void nonsense_damages_only_the_programs_own_events(void)
 	for (unsigned int seed = 0; seed < 60; seed++) {
 		const struct {
 			size_t begin, end;
-		} places[] = { { rings, rings + 256 }, { rings + 4096, rings + 4096 + 64 }, { rings, rings + 4096 + FAKE_SUBBUF }, { 8192, 8192 + 96 },
-			       { 4096 + 512, 8192 } };
+		} places[] = {{rings, rings + 256},
+			      {rings + 4096, rings + 4096 + 64},
+			      {rings, rings + 4096 + FAKE_SUBBUF},
+			      {8192, 8192 + 96},
+			      {4096 + 512, 8192}};
 		struct fake_program bad, good;
 		struct found found;
 		uint16_t bad_id, good_id;
@@ -237,7 +244,8 @@ static void nonsense_damages_only_the_programs_own_events(void)
 		record(&good, 0, good_id, 0, 2000);
 		record(&bad, 0, bad_id, 0, 300 << seed % 6);
 		for (int i = 0; i < 3; i++) {
-			fake_program_spoil(&bad, places[(seed + (unsigned)i) % 5].begin, places[(seed + (unsigned)i) % 5].end, 1 + (int)(seed % 7));
+			fake_program_spoil(&bad, places[(seed + (unsigned)i) % 5].begin,
+					   places[(seed + (unsigned)i) % 5].end, 1 + (int)(seed % 7));
 			found = snapshot(&plane);
 			CU_ASSERT_EQUAL(found.others, 2000);
 			if (i == 1 && seed % 3 == 0)

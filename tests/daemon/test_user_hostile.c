@@ -22,13 +22,18 @@ static void malformed_memories_are_refused(void)
 	} wrongs[] = {
 /* clang-format off */
 #define WRONG(field, value) { offsetof(struct user_memory, field), sizeof(((struct user_memory *)0)->field), value }
-		WRONG(magic, 7), WRONG(version, 1), WRONG(clock, 2), WRONG(total_bytes, 4096), WRONG(max_events, 0), WRONG(max_events, USER_MAX_EVENTS + 1),
-		WRONG(nr_rings, 0), WRONG(nr_rings, USER_MAX_RINGS + 1), WRONG(nr_rings, 1000), WRONG(subbuf_bytes, 0), WRONG(subbuf_bytes, 16385),
-		WRONG(subbuf_bytes, 8192), WRONG(subbuf_bytes, 32 << 20), WRONG(nr_subbufs, 0), WRONG(nr_subbufs, 1), WRONG(nr_subbufs, 3),
-		WRONG(nr_subbufs, 1u << 31), WRONG(registry_bytes, USER_MAX_REGISTRY_BYTES + 8), WRONG(flags_offset, 0), WRONG(flags_offset, 1ull << 40),
-		WRONG(flags_offset, UINT64_MAX), WRONG(registry_offset, UINT64_MAX - 8), WRONG(ring_stride, 0), WRONG(ring_stride, 4096), WRONG(ring_stride, UINT64_MAX - 63),
+		WRONG(magic, 7), WRONG(version, 1), WRONG(clock, 2), WRONG(total_bytes, 4096), WRONG(max_events, 0),
+		WRONG(max_events, USER_MAX_EVENTS + 1),
+		WRONG(nr_rings, 0), WRONG(nr_rings, USER_MAX_RINGS + 1), WRONG(nr_rings, 1000), WRONG(subbuf_bytes, 0),
+		WRONG(subbuf_bytes, 16385),
+		WRONG(subbuf_bytes, 8192), WRONG(subbuf_bytes, 32 << 20), WRONG(nr_subbufs, 0), WRONG(nr_subbufs, 1),
+		WRONG(nr_subbufs, 3),
+		WRONG(nr_subbufs, 1u << 31), WRONG(registry_bytes, USER_MAX_REGISTRY_BYTES + 8), WRONG(flags_offset, 0),
+		WRONG(flags_offset, 1ull << 40),
+		WRONG(flags_offset, UINT64_MAX), WRONG(registry_offset, UINT64_MAX - 8), WRONG(ring_stride, 0),
+		WRONG(ring_stride, 4096), WRONG(ring_stride, UINT64_MAX - 63),
 		WRONG(rings_offset, UINT64_MAX - 63), WRONG(rings_offset, 1ull << 30), WRONG(rings_offset, 4097),
-/* clang-format on */
+		/* clang-format on */
 	};
 
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
@@ -67,7 +72,7 @@ static void rings_of_impossible_cpus_are_not_looked_at(void)
 
 static void memories_that_could_shrink_are_refused(void)
 {
-	static const int seals[] = { 0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW | F_SEAL_SEAL };
+	static const int seals[] = {0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW | F_SEAL_SEAL};
 
 	for (size_t i = 0; i < sizeof(seals) / sizeof(seals[0]); i++) {
 		struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, seals[i]);
@@ -82,7 +87,7 @@ static void memories_that_could_shrink_are_refused(void)
 /* A process that touches a page of it for which the kernel has no huge page left is killed. */
 static void memories_of_huge_pages_are_refused(void)
 {
-	struct fake_program program = { .fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB) };
+	struct fake_program program = {.fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB)};
 	struct bench *bench = bench_new(NULL);
 
 	if (program.fd >= 0 && ftruncate(program.fd, 1 << 30) == 0 && fcntl(program.fd, F_ADD_SEALS, FAKE_SEALS) == 0)
@@ -94,7 +99,7 @@ static void memories_of_huge_pages_are_refused(void)
 
 static void files_that_are_no_program_memory_are_refused(void)
 {
-	struct fake_program program = { .fd = open("/dev/zero", O_RDWR | O_CLOEXEC) };
+	struct fake_program program = {.fd = open("/dev/zero", O_RDWR | O_CLOEXEC)};
 	struct bench *bench = bench_new(NULL);
 
 	CU_ASSERT_EQUAL(bench_take(bench, &program, true), -EINVAL);
@@ -122,8 +127,10 @@ static void a_program_belongs_to_one_daemon_at_a_time(void)
 static void spoil_blocks(const struct fake_program *bad, size_t rings)
 {
 	for (size_t i = 0; i < 2; i++) {
-		struct subbuf_control *control = (struct subbuf_control *)(void *)(bad->data + rings + i * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS));
-		trace_u64 block = (trace_u64)random() % 4 << SUBBUF_BLOCK_SEQ_SHIFT | (trace_u64)random() % 100 << SUBBUF_BLOCK_RECORDS_SHIFT |
+		struct subbuf_control *control =
+			(struct subbuf_control *)(void *)(bad->data + rings + i * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS));
+		trace_u64 block = (trace_u64)random() % 4 << SUBBUF_BLOCK_SEQ_SHIFT |
+				  (trace_u64)random() % 100 << SUBBUF_BLOCK_RECORDS_SHIFT |
 				  (trace_u64)random() % (FAKE_SUBBUF + 64) / 8 * 8;
 
 		control->block_begin = (trace_u64)random() % (FAKE_SUBBUF + 64) / 8 * 8;
@@ -190,8 +197,8 @@ static void nonsense_in_rings_stays_in_its_streams(void)
 	size_t rings = 4096 + 4096 + FAKE_REGISTRY;
 
 	for (unsigned int seed = 0; seed < 150; seed += (unsigned int)unit_step(7)) {
-		one_hostile_round(seed, rings, rings + 256, false);			       /* the control words */
-		one_hostile_round(seed, rings, rings, seed % 2);			       /* blocks */
+		one_hostile_round(seed, rings, rings + 256, false); /* the control words */
+		one_hostile_round(seed, rings, rings, seed % 2);    /* blocks */
 		/* the header of a sub-buffer */
 		one_hostile_round(seed, rings + 4096, rings + 4096 + 64, seed % 2);
 		one_hostile_round(seed, rings + 4096, rings + 4096 + FAKE_SUBBUF, seed % 2); /* records */
@@ -266,7 +273,7 @@ static void memory_that_changes_while_it_is_read_breaks_nothing(void)
 	for (int round = 0; round < 20; round++) {
 		struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 		uint16_t id = fake_program_event(&program, "a", "b", USER_ROLE_EVENT, one_number);
-		struct scribbler scribbler = { .program = &program };
+		struct scribbler scribbler = {.program = &program};
 		struct bench *bench = bench_new(NULL);
 		pthread_t thread;
 
@@ -286,17 +293,17 @@ static void memory_that_changes_while_it_is_read_breaks_nothing(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "malformed_memories_are_refused", malformed_memories_are_refused },
-	{ "rings_of_impossible_cpus_are_not_looked_at", rings_of_impossible_cpus_are_not_looked_at },
-	{ "memories_that_could_shrink_are_refused", memories_that_could_shrink_are_refused },
-	{ "memories_of_huge_pages_are_refused", memories_of_huge_pages_are_refused },
-	{ "files_that_are_no_program_memory_are_refused", files_that_are_no_program_memory_are_refused },
-	{ "a_program_belongs_to_one_daemon_at_a_time", a_program_belongs_to_one_daemon_at_a_time },
-	{ "nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams },
-	{ "invalid_records_are_a_loss_of_their_own_kind", invalid_records_are_a_loss_of_their_own_kind },
-	{ "nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program },
-	{ "memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing },
-	{ NULL, NULL },
+	{"malformed_memories_are_refused", malformed_memories_are_refused},
+	{"rings_of_impossible_cpus_are_not_looked_at", rings_of_impossible_cpus_are_not_looked_at},
+	{"memories_that_could_shrink_are_refused", memories_that_could_shrink_are_refused},
+	{"memories_of_huge_pages_are_refused", memories_of_huge_pages_are_refused},
+	{"files_that_are_no_program_memory_are_refused", files_that_are_no_program_memory_are_refused},
+	{"a_program_belongs_to_one_daemon_at_a_time", a_program_belongs_to_one_daemon_at_a_time},
+	{"nonsense_in_rings_stays_in_its_streams", nonsense_in_rings_stays_in_its_streams},
+	{"invalid_records_are_a_loss_of_their_own_kind", invalid_records_are_a_loss_of_their_own_kind},
+	{"nonsense_in_the_registry_stays_in_its_program", nonsense_in_the_registry_stays_in_its_program},
+	{"memory_that_changes_while_it_is_read_breaks_nothing", memory_that_changes_while_it_is_read_breaks_nothing},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -71,7 +71,7 @@ static pid_t offer_and(char what)
 
 static struct user_identity hear(struct user_socket *sock)
 {
-	struct user_identity identity = { .pid_fd = -1 };
+	struct user_identity identity = {.pid_fd = -1};
 	int connection = user_socket_accept(sock), fd;
 
 	CU_ASSERT_TRUE_FATAL(connection >= 0);
@@ -84,7 +84,7 @@ static struct user_identity hear(struct user_socket *sock)
 
 static struct user_socket *listen_here(void)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct user_socket *sock = user_socket_listen(&error);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(sock);
@@ -146,7 +146,7 @@ static void the_user_is_the_one_who_connected(void)
 /* A new process with the pid of a dead one. Returns -1 if we may not choose pids. */
 static pid_t fork_as(pid_t pid)
 {
-	struct clone_args args = { .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1 };
+	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
 	pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
 	if (!child)

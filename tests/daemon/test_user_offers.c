@@ -27,7 +27,7 @@
 
 static int connect_to(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
@@ -37,12 +37,15 @@ static int connect_to(const char *path)
 
 static void say(int connection, const void *text, size_t bytes, int memory_fd)
 {
-	struct iovec vector = { (void *)text, bytes };
+	struct iovec vector = {(void *)text, bytes};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	} control = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
 
 	control.header.cmsg_level = SOL_SOCKET;
 	control.header.cmsg_type = SCM_RIGHTS;
@@ -57,11 +60,12 @@ static void say(int connection, const void *text, size_t bytes, int memory_fd)
  */
 static void offer_among_silent_ones(int nr, size_t expected)
 {
-	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
-	struct fake_program first = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS), last = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
+	struct fake_program first = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS),
+			    last = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct clock_sample start = clock_take_sample();
 	struct bench *bench = bench_new(NULL);
-	struct clients_options options = { .selection = &bench->selection };
+	struct clients_options options = {.selection = &bench->selection};
 	struct clients_status status;
 	struct trace_error error;
 	int *others = calloc((size_t)nr, sizeof(*others)), slow, quick;
@@ -114,7 +118,7 @@ static void daemon_begin(struct daemon_of_users *daemon, const char *name)
 	snprintf(daemon->path, sizeof(daemon->path), "/tmp/trace-%s-%d", name, (int)getpid());
 	setenv("TRACER_SOCKET", daemon->path, 1);
 	daemon->bench = bench_new(NULL);
-	daemon->options = (struct clients_options){ .selection = &daemon->bench->selection };
+	daemon->options = (struct clients_options){.selection = &daemon->bench->selection};
 	daemon->clients = clients_new(&daemon->options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(daemon->clients);
 	clients_begin(daemon->clients, daemon->bench->recording->drain, daemon->bench->writer, &start);
@@ -181,7 +185,7 @@ static void count_found(void *context, int fd, struct user_identity *identity)
 static void the_memory_is_found_among_all_mappings_of_a_process(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
-	struct find find = { 0 };
+	struct find find = {0};
 	struct stat status;
 	char name[USER_MEMORY_NAME_BYTES + 8];
 	int fds[3];
@@ -200,7 +204,7 @@ static void the_memory_is_found_among_all_mappings_of_a_process(void)
 	CU_ASSERT_EQUAL(fstat(program.fd, &status), 0);
 	child = live_elsewhere(&program);
 	for (int text = 0; text < 2; text++) {
-		find = (struct find){ .ino = status.st_ino, .pid = child };
+		find = (struct find){.ino = status.st_ino, .pid = child};
 		user_find_use_text(text);
 		user_find_programs(count_found, &find);
 		CU_ASSERT_EQUAL(find.seen, 1);
@@ -234,7 +238,7 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 /* A short-lived program connected, sent its offer, and closed while the daemon looked. */
 static void an_offer_from_a_closed_connection_is_read(void)
 {
-	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct daemon_of_users daemon;
 	int connection;
@@ -253,7 +257,7 @@ static void an_offer_from_a_closed_connection_is_read(void)
 
 static void a_message_of_no_bytes_is_no_end(void)
 {
-	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	struct daemon_of_users daemon;
 	int connection;
@@ -308,7 +312,7 @@ static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 
 static void a_program_without_a_read_offer_is_found_at_the_end(void)
 {
-	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct daemon_of_users daemon;
 	struct clients_status status;
 	struct fake_program program;
@@ -370,7 +374,7 @@ static void take_over(bool keeps_socket, const char *missing, const char *missin
 		struct trace_error error;
 
 		first.bench = bench_new(NULL);
-		first.options = (struct clients_options){ .selection = &first.bench->selection };
+		first.options = (struct clients_options){.selection = &first.bench->selection};
 		first.clients = clients_new(&first.options, &error);
 		clients_begin(first.clients, first.bench->recording->drain, first.bench->writer, &start);
 		byte = (char)daemon_programs(&first);
@@ -414,14 +418,15 @@ static void a_second_daemon_takes_over_when_the_first_ends(void)
 {
 	take_over(true, "events of programs: they could not join, another daemon recorded them\n",
 		  "events of programs in the first * s: they could not join, another daemon recorded them\n");
-	take_over(false, "events of some programs: another daemon recorded them\n", "events of some programs: another daemon recorded them\n");
+	take_over(false, "events of some programs: another daemon recorded them\n",
+		  "events of some programs: another daemon recorded them\n");
 }
 
 /* Missing programs are reported only if the user asked for events of programs. */
 static void programs_that_cannot_join_are_reported_only_if_selected(void)
 {
 	struct daemon_of_users daemon;
-	struct selection wanted = { 0 };
+	struct selection wanted = {0};
 	struct clients *none;
 	char text[1000] = "";
 	struct trace_error error;
@@ -429,7 +434,7 @@ static void programs_that_cannot_join_are_reported_only_if_selected(void)
 
 	daemon_begin(&daemon, "asked");
 	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "sched,-user", &error), 0);
-	options = (struct clients_options){ .selection = &daemon.bench->selection };
+	options = (struct clients_options){.selection = &daemon.bench->selection};
 	none = clients_new(&options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(none);
 	clients_describe_missing(none, add_text, text);
@@ -453,14 +458,14 @@ static void silent_connections_do_not_block_others(void)
 
 static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
 {
-	return poll(&(struct pollfd){ .fd = clients_fd(daemon->clients), .events = POLLIN }, 1, timeout_ms) > 0;
+	return poll(&(struct pollfd){.fd = clients_fd(daemon->clients), .events = POLLIN}, 1, timeout_ms) > 0;
 }
 
 /* A connection waits at the socket that the daemon cannot accept: it must not keep the daemon
  * awake. */
 static void without_descriptors_the_daemon_pauses_and_accepts_later(void)
 {
-	static const struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
+	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct rlimit limit, before;
 	struct daemon_of_users daemon;
 	struct clients_status status;
@@ -525,9 +530,9 @@ static bool no_hurry(void *context)
 static void events_that_no_ring_can_count_are_in_the_trace(void)
 {
 	char path[80], trace_path[] = "/tmp/test_user_offers.XXXXXX";
-	struct selection selection = { 0 };
-	struct clients_options clients_options = { .selection = &selection };
-	struct recording_options options = { .level = 1 };
+	struct selection selection = {0};
+	struct clients_options clients_options = {.selection = &selection};
+	struct recording_options options = {.level = 1};
 	struct recording_status status;
 	struct recording *recording;
 	struct fake_program program;
@@ -580,7 +585,8 @@ static void patterns_that_match_nothing_are_reported(void)
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	program.memory->unregistered = 3;
-	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "shop:p*,x::,shop:nothing,-shop:debug*,shop:p?id", &error), 0);
+	CU_ASSERT_EQUAL(select_add(&daemon.bench->selection, "shop:p*,x::,shop:nothing,-shop:debug*,shop:p?id", &error),
+			0);
 	clients_select(daemon.clients, &daemon.bench->selection);
 	child = live_elsewhere(&program);
 	clients_switch_off(daemon.clients); /* it finds the program */
@@ -597,9 +603,17 @@ static void patterns_that_match_nothing_are_reported(void)
  * one. */
 static void events_that_the_trace_cannot_describe_are_reported(void)
 {
-	static struct trace_field field = { .name = "n", .offset = 4, .bytes = 4, .kind = TRACE_KIND_DEC };
-	struct trace_event_type type = { .fields = &field, .nr_fields = 1, .fixed_bytes = 8, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "",
-					 .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID };
+	static struct trace_field field = {.name = "n", .offset = 4, .bytes = 4, .kind = TRACE_KIND_DEC};
+	struct trace_event_type type = {.fields = &field,
+					.nr_fields = 1,
+					.fixed_bytes = 8,
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.source = "",
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
 	struct daemon_of_users daemon;
 	struct fake_program program;
 	char text[1000] = "", name[32];
@@ -608,7 +622,9 @@ static void events_that_the_trace_cannot_describe_are_reported(void)
 
 	daemon_begin(&daemon, "full");
 	type.name = name;
-	for (int i = 0; snprintf(name, sizeof(name), "many:%d", i) && trace_writer_event_type(daemon.bench->writer, &type, &id, NULL) == 0; i++)
+	for (int i = 0; snprintf(name, sizeof(name), "many:%d", i) &&
+			trace_writer_event_type(daemon.bench->writer, &type, &id, NULL) == 0;
+	     i++)
 		last = id;
 	CU_ASSERT_EQUAL(last, 65535);
 	program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -616,7 +632,8 @@ static void events_that_the_trace_cannot_describe_are_reported(void)
 	child = live_elsewhere(&program);
 	clients_switch_off(daemon.clients); /* it finds the program */
 	clients_describe_missing(daemon.clients, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs, whose events count as lost: programs have more event types than a trace can hold: 65280\n");
+	CU_ASSERT_STRING_EQUAL(text, "1 tracepoints of programs, whose events count as lost: programs have more event "
+				     "types than a trace can hold: 65280\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	daemon_free(&daemon);
@@ -683,7 +700,8 @@ static void a_failed_search_for_programs_is_reported(void)
 	setrlimit(RLIMIT_NOFILE, &before);
 	CU_ASSERT_EQUAL(daemon_programs(&daemon), 0);
 	clients_describe_missing(daemon.clients, add_text, text);
-	CU_ASSERT_STRING_EQUAL(text, "programs that already ran: the search for them failed (Too many open files), so some may be missing\n");
+	CU_ASSERT_STRING_EQUAL(text, "programs that already ran: the search for them failed (Too many open files), so "
+				     "some may be missing\n");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	daemon_free(&daemon);
@@ -698,24 +716,27 @@ static void a_search_that_took_too_long_names_its_cause(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "without_descriptors_the_daemon_pauses_and_accepts_later", without_descriptors_the_daemon_pauses_and_accepts_later },
-	{ "events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace },
-	{ "patterns_that_match_nothing_are_reported", patterns_that_match_nothing_are_reported },
-	{ "events_that_the_trace_cannot_describe_are_reported", events_that_the_trace_cannot_describe_are_reported },
-	{ "a_full_accept_queue_is_reported", a_full_accept_queue_is_reported },
-	{ "a_failed_search_for_programs_is_reported", a_failed_search_for_programs_is_reported },
-	{ "a_search_that_took_too_long_names_its_cause", a_search_that_took_too_long_names_its_cause },
-	{ "the_memory_is_found_among_all_mappings_of_a_process", the_memory_is_found_among_all_mappings_of_a_process },
-	{ "an_offer_from_a_closed_connection_is_read", an_offer_from_a_closed_connection_is_read },
-	{ "a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end },
-	{ "a_message_of_no_bytes_leaves_no_descriptors_behind", a_message_of_no_bytes_leaves_no_descriptors_behind },
-	{ "a_program_without_a_read_offer_is_found_at_the_end", a_program_without_a_read_offer_is_found_at_the_end },
-	{ "a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends },
-	{ "programs_that_cannot_join_are_reported_only_if_selected", programs_that_cannot_join_are_reported_only_if_selected },
-	{ "a_late_offer_is_read", a_late_offer_is_read },
-	{ "silent_connections_do_not_block_others", silent_connections_do_not_block_others },
-	{ "events_counted_in_a_memory_without_rings_are_reported", events_counted_in_a_memory_without_rings_are_reported },
-	{ NULL, NULL },
+	{"without_descriptors_the_daemon_pauses_and_accepts_later",
+	 without_descriptors_the_daemon_pauses_and_accepts_later},
+	{"events_that_no_ring_can_count_are_in_the_trace", events_that_no_ring_can_count_are_in_the_trace},
+	{"patterns_that_match_nothing_are_reported", patterns_that_match_nothing_are_reported},
+	{"events_that_the_trace_cannot_describe_are_reported", events_that_the_trace_cannot_describe_are_reported},
+	{"a_full_accept_queue_is_reported", a_full_accept_queue_is_reported},
+	{"a_failed_search_for_programs_is_reported", a_failed_search_for_programs_is_reported},
+	{"a_search_that_took_too_long_names_its_cause", a_search_that_took_too_long_names_its_cause},
+	{"the_memory_is_found_among_all_mappings_of_a_process", the_memory_is_found_among_all_mappings_of_a_process},
+	{"an_offer_from_a_closed_connection_is_read", an_offer_from_a_closed_connection_is_read},
+	{"a_message_of_no_bytes_is_no_end", a_message_of_no_bytes_is_no_end},
+	{"a_message_of_no_bytes_leaves_no_descriptors_behind", a_message_of_no_bytes_leaves_no_descriptors_behind},
+	{"a_program_without_a_read_offer_is_found_at_the_end", a_program_without_a_read_offer_is_found_at_the_end},
+	{"a_second_daemon_takes_over_when_the_first_ends", a_second_daemon_takes_over_when_the_first_ends},
+	{"programs_that_cannot_join_are_reported_only_if_selected",
+	 programs_that_cannot_join_are_reported_only_if_selected},
+	{"a_late_offer_is_read", a_late_offer_is_read},
+	{"silent_connections_do_not_block_others", silent_connections_do_not_block_others},
+	{"events_counted_in_a_memory_without_rings_are_reported",
+	 events_counted_in_a_memory_without_rings_are_reported},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

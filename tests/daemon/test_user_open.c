@@ -29,7 +29,7 @@ struct place {
 
 static struct place place_of(int fd)
 {
-	struct place place = { .fd = fd };
+	struct place place = {.fd = fd};
 	struct stat status;
 
 	CU_ASSERT_FATAL(fd >= 0);
@@ -87,7 +87,7 @@ static void a_file_of_another_tmpfs_is_not_opened(void)
  * it would end it for others that wait. */
 static void a_fifo_is_not_opened(void)
 {
-	struct pollfd end = { .events = POLLIN };
+	struct pollfd end = {.events = POLLIN};
 	int ends[2];
 	struct place place;
 
@@ -108,7 +108,8 @@ static void be_given_a_terminal(void)
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY), other;
 	char name[64];
 
-	if (setsid() < 0 || terminal < 0 || grantpt(terminal) || unlockpt(terminal) || ptsname_r(terminal, name, sizeof(name)))
+	if (setsid() < 0 || terminal < 0 || grantpt(terminal) || unlockpt(terminal) ||
+	    ptsname_r(terminal, name, sizeof(name)))
 		_exit(77);
 	place = place_of(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
 	if (user_find_open(place.path, place.ino) >= 0)
@@ -136,7 +137,7 @@ static const struct unit_case cases[] = {
 	CASE(a_file_of_another_tmpfs_is_not_opened),
 	CASE(a_fifo_is_not_opened),
 	CASE(a_terminal_is_neither_opened_nor_taken),
-	{ NULL, NULL },
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -33,7 +33,9 @@ static inline struct bench *bench_new(const char *events)
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 	struct clock_sample start = clock_take_sample();
-	struct trace_writer_options options = { .size = sizeof(options), .start_ns = start.monotonic_ns, .start_realtime_ns = start.realtime_ns };
+	struct trace_writer_options options = {.size = sizeof(options),
+					       .start_ns = start.monotonic_ns,
+					       .start_realtime_ns = start.realtime_ns};
 	struct trace_error error;
 
 	possible_cpus_pretend(FAKE_RINGS); /* the program is one of a machine with so many */
@@ -55,8 +57,8 @@ static inline struct bench *bench_new(const char *events)
 
 static inline int bench_take(struct bench *bench, const struct fake_program *program, bool whole)
 {
-	struct user_identity identity = { .pid = 11, .number = 4711, .uid = 12, .pid_fd = -1, .exe = "/usr/bin/fake" };
-	struct trace_error error = { 0 };
+	struct user_identity identity = {.pid = 11, .number = 4711, .uid = 12, .pid_fd = -1, .exe = "/usr/bin/fake"};
+	struct trace_error error = {0};
 
 	bench->program = user_program_new(program->fd, &identity, bench->recording, whole, &error);
 	return error.code;
@@ -75,7 +77,7 @@ static inline void bench_end(struct bench *bench, bool dead)
 {
 	struct drain *drain = bench->recording->drain;
 	struct trace_stream_stats stats[FAKE_RINGS];
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	char path[64];
 
 	user_program_look(bench->program);
@@ -91,7 +93,8 @@ static inline void bench_end(struct bench *bench, bool dead)
 	writer_thread_stop(bench->thread);
 	for (size_t i = 0; i < drain_nr_rings(drain); i++)
 		drain_statistics(drain, i, &stats[i]);
-	if (trace_writer_statistics(bench->writer, stats, drain_nr_rings(drain), clock_now(), &error) || trace_writer_finish(bench->writer, &error))
+	if (trace_writer_statistics(bench->writer, stats, drain_nr_rings(drain), clock_now(), &error) ||
+	    trace_writer_finish(bench->writer, &error))
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", bench->fd);
 	bench->trace = trace_open(path, &error);
@@ -130,7 +133,7 @@ static inline struct trace_counts counts_of(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 	const struct trace_event *event;
-	struct trace_counts counts = { .lost = trace_get_info(trace)->lost };
+	struct trace_counts counts = {.lost = trace_get_info(trace)->lost};
 
 	while ((event = trace_cursor_next(cursor))) {
 		counts.events += event->id >= TRACE_EV_MAX;
@@ -149,6 +152,6 @@ static inline struct trace_counts counts_of(const struct trace *trace)
 	return counts;
 }
 
-static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
+static const uint16_t one_number[] = {USER_FIELD_SIGNED, 0};
 
 #endif

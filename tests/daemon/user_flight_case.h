@@ -17,7 +17,7 @@
 #include "clients.h"
 #include "user_snapshot.h"
 
-static const uint16_t one_number[] = { USER_FIELD_SIGNED, 0 };
+static const uint16_t one_number[] = {USER_FIELD_SIGNED, 0};
 
 /**
  * struct plane - a flight recorder of programs only, with a socket of its own
@@ -38,7 +38,8 @@ static inline void plane_begin(struct plane *plane, const char *events, size_t d
 	possible_cpus_pretend(FAKE_RINGS); /* programs are played in processes that begin later */
 	if (events && select_add(&plane->selection, events, &error))
 		abort();
-	plane->options = (struct clients_options){ .selection = &plane->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max };
+	plane->options = (struct clients_options){
+		.selection = &plane->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max};
 	plane->clients = clients_new(&plane->options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(plane->clients);
 	plane->flight = flight_begin(NULL, plane->clients, &error);
@@ -54,7 +55,7 @@ static inline void plane_end(struct plane *plane)
 /* Runs the daemon's handlers until no descriptor is ready. */
 static inline void plane_look(struct plane *plane)
 {
-	struct pollfd ready = { .fd = clients_fd(plane->clients), .events = POLLIN };
+	struct pollfd ready = {.fd = clients_fd(plane->clients), .events = POLLIN};
 
 	while (poll(&ready, 1, 0) == 1) {
 		clients_dispatch(plane->clients);
@@ -72,14 +73,17 @@ static inline size_t plane_programs(const struct plane *plane)
 
 static inline void offer(const struct fake_program *program)
 {
-	static const struct user_offer message = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1 };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct iovec vector = { (void *)(uintptr_t)&message, sizeof(message) };
+	static const struct user_offer message = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct iovec vector = {(void *)(uintptr_t)&message, sizeof(message)};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct msghdr header = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	} control = {.bytes = {0}};
+	struct msghdr header = {.msg_iov = &vector,
+				.msg_iovlen = 1,
+				.msg_control = control.bytes,
+				.msg_controllen = sizeof(control.bytes)};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", getenv("TRACER_SOCKET"));
@@ -87,7 +91,8 @@ static inline void offer(const struct fake_program *program)
 	control.header.cmsg_type = SCM_RIGHTS;
 	control.header.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.header), &program->fd, sizeof(int));
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || sendmsg(fd, &header, MSG_NOSIGNAL) != (ssize_t)sizeof(message))
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    sendmsg(fd, &header, MSG_NOSIGNAL) != (ssize_t)sizeof(message))
 		abort();
 	close(fd);
 }
@@ -127,14 +132,15 @@ struct found {
 	/* in such gaps, beyond the overwritten ones: the daemon was preempted while it closed a
 	 * sub-buffer */
 	uint64_t late_discards;
-	int64_t worst;	    /* largest difference of a time from times[] */
+	int64_t worst; /* largest difference of a time from times[] */
 	struct flight_result result;
 };
 
 enum { MAX_STREAMS = 64, MAX_TIMES = 200000 };
 static uint64_t times[MAX_TIMES]; /* time before number n was recorded, if not 0 */
 
-static inline void look_at_event(struct found *found, const struct trace_event *event, int64_t last[MAX_STREAMS], uint64_t first_ns[MAX_STREAMS])
+static inline void look_at_event(struct found *found, const struct trace_event *event, int64_t last[MAX_STREAMS],
+				 uint64_t first_ns[MAX_STREAMS])
 {
 	uint32_t stream = event->stream - USER_FIRST_STREAM;
 	int64_t n;
@@ -165,11 +171,11 @@ static inline void look_at_event(struct found *found, const struct trace_event *
 
 static inline struct found read_trace(const char *path)
 {
-	struct found found = { 0 };
-	struct trace_error error = { 0 };
+	struct found found = {0};
+	struct trace_error error = {0};
 	struct trace *trace = trace_open(path, &error);
 	int64_t last[MAX_STREAMS];
-	uint64_t first_ns[MAX_STREAMS] = { 0 };
+	uint64_t first_ns[MAX_STREAMS] = {0};
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
 
@@ -208,7 +214,7 @@ static inline struct found read_trace(const char *path)
 static inline struct found snapshot(struct plane *plane)
 {
 	int fd = memfd_create("snapshot", MFD_CLOEXEC);
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct flight_result result;
 	struct found found;
 	char path[64];

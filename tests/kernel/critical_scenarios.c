@@ -17,9 +17,9 @@
 #include <unistd.h>
 #include "spend.h"
 
-#define ITEMS 60
+#define ITEMS	60
 #define WORKERS 4
-#define ROUNDS 10
+#define ROUNDS	10
 
 static FILE *truth;
 

@@ -103,8 +103,9 @@ json_t *json_process(const json_t *report, long long pid)
 	json_t *process;
 	size_t i;
 
-	json_array_foreach(json_object_get(report, "processes"), i,
-			   process) if (json_number(process, "pid") == pid) return process;
+	json_array_foreach(json_object_get(report, "processes"), i, process)
+		if (json_number(process, "pid") == pid)
+			return process;
 	return NULL;
 }
 
@@ -113,6 +114,8 @@ json_t *json_row(const json_t *object, const char *array, const char *key, const
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(object, array), i, row) if (strcmp(json_text(row, key), value) == 0) return row;
+	json_array_foreach(json_object_get(object, array), i, row)
+		if (strcmp(json_text(row, key), value) == 0)
+			return row;
 	return NULL;
 }

@@ -16,8 +16,8 @@ struct session {
 	char trace[96];
 	char truth[96];
 	long long stolen_before; /* reading of session_begin() */
-	json_t *report;	 /* owned; the test loads it */
-	json_t *process; /* of the program; borrowed from report */
+	json_t *report;		 /* owned; the test loads it */
+	json_t *process;	 /* of the program; borrowed from report */
 };
 
 /**

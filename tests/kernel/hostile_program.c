@@ -338,8 +338,7 @@ static void ids(unsigned long nr)
 		struct memory memory = make(&shape);
 
 		for (uint16_t id = 1; id < USER_MAX_EVENTS; id++) {
-			unsigned char *at =
-				memory.data + memory.header->registry_offset + memory.header->registry_used;
+			unsigned char *at = memory.data + memory.header->registry_offset + memory.header->registry_used;
 			struct user_event *event = (struct user_event *)(void *)at;
 			char *text = (char *)(event + 1);
 			int chars = snprintf(text, 40, "evil%lu%cevent%u%c", m, 0, id, 0);

@@ -160,4 +160,3 @@ void chain_event_loop(void)
 {
 	chain_with(first_event_loop);
 }
-

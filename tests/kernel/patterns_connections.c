@@ -314,10 +314,10 @@ void simple(int family, int type, void (*loop)(int))
 	end_processes();
 }
 
-#define SIMPLE(name, family, type, loop)                                                                                         \
-	void name(void)                                                                                                   \
-	{                                                                                                                        \
-		simple(family, type, loop);                                                                                      \
+#define SIMPLE(name, family, type, loop)    \
+	void name(void)                     \
+	{                                   \
+		simple(family, type, loop); \
 	}
 SIMPLE(unix_sequential, AF_UNIX, SOCK_STREAM, loop_sequential)
 SIMPLE(unix_poll, AF_UNIX, SOCK_STREAM, loop_poll)
@@ -491,4 +491,3 @@ void early(int family, int type)
 		nap(5);
 	nap(50); /* until the server is idle */
 }
-

@@ -223,4 +223,3 @@ void pipeline(void)
 	waitpid(board->server[0], NULL, 0);
 	fprintf(truth, "%s noserver %d 0 0 0\n", pattern, (int)board->server[0]);
 }
-

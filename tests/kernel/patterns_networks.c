@@ -33,7 +33,8 @@ static int bound(uint16_t port, union address *ret_address)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	*ret_address = (union address){.in = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+	*ret_address = (union address){
+		.in = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
 	if (fd < 0 || bind(fd, &ret_address->any, sizeof(ret_address->in)))
 		die("bind");
 	return fd;
@@ -56,7 +57,9 @@ static void serve(int slot, int listening)
 
 static void ask(int client, uint16_t port)
 {
-	union address own, server = {.in = {.sin_family = AF_INET, .sin_port = htons(SERVER_PORT), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+	union address own, server = {.in = {.sin_family = AF_INET,
+					    .sin_port = htons(SERVER_PORT),
+					    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
 	int fd = bound(port, &own);
 
 	if (connect(fd, &server.any, sizeof(server.in)))

@@ -34,9 +34,12 @@ static bool ring_make(struct ring *ring, unsigned int flags)
 	if (ring->fd < 0)
 		return false;
 	ring->polled = flags & IORING_SETUP_SQPOLL;
-	sq = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_SQ_RING);
-	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * 16, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_CQ_RING);
-	ring->entries = mmap(NULL, p.sq_entries * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_SQES);
+	sq = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+		  IORING_OFF_SQ_RING);
+	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * 16, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+		  IORING_OFF_CQ_RING);
+	ring->entries = mmap(NULL, p.sq_entries * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE, MAP_SHARED,
+			     ring->fd, IORING_OFF_SQES);
 	if (sq == MAP_FAILED || cq == MAP_FAILED || (void *)ring->entries == MAP_FAILED)
 		die("mmap of a ring");
 	ring->sq_tail = (uint32_t *)(sq + p.sq_off.tail);
@@ -104,19 +107,30 @@ static unsigned int extra; /* flags of each operation */
 
 static void put_accept(int listening)
 {
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_ACCEPT, .fd = listening, .ioprio = IORING_ACCEPT_MULTISHOT, .user_data = label(IS_ACCEPT, 0)});
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_ACCEPT,
+					      .fd = listening,
+					      .ioprio = IORING_ACCEPT_MULTISHOT,
+					      .user_data = label(IS_ACCEPT, 0)});
 }
 
 static void put_receive(int fd)
 {
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_RECV, .fd = fd, .flags = (uint8_t)extra, .addr = (uintptr_t)&messages[fd],
-					      .len = sizeof(struct message), .user_data = label(IS_RECEIVE, fd)});
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_RECV,
+					      .fd = fd,
+					      .flags = (uint8_t)extra,
+					      .addr = (uintptr_t)&messages[fd],
+					      .len = sizeof(struct message),
+					      .user_data = label(IS_RECEIVE, fd)});
 }
 
 static void put_send(int fd)
 {
 	ring.answers = true;
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND, .fd = fd, .flags = (uint8_t)extra, .addr = (uintptr_t)done, .len = sizeof(done),
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND,
+					      .fd = fd,
+					      .flags = (uint8_t)extra,
+					      .addr = (uintptr_t)done,
+					      .len = sizeof(done),
 					      .user_data = label(IS_SEND, fd)});
 }
 
@@ -209,7 +223,10 @@ static void loop_submit(int listening)
 /* The ring reports which descriptors are ready, and the server reads and writes itself. */
 static void put_poll(int fd)
 {
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_POLL_ADD, .fd = fd, .poll32_events = POLLIN, .user_data = label(IS_POLL, fd)});
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_POLL_ADD,
+					      .fd = fd,
+					      .poll32_events = POLLIN,
+					      .user_data = label(IS_POLL, fd)});
 }
 
 static void loop_ring_poll(int listening)
@@ -242,7 +259,11 @@ static int file_fd;
 
 static void put_file(int fd)
 {
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = file_fd, .flags = IOSQE_ASYNC, .addr = (uintptr_t)file_data, .len = sizeof(file_data),
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ,
+					      .fd = file_fd,
+					      .flags = IOSQE_ASYNC,
+					      .addr = (uintptr_t)file_data,
+					      .len = sizeof(file_data),
 					      .user_data = label(IS_FILE, fd)});
 }
 
@@ -287,13 +308,20 @@ static struct message buffers[NR_BUFFERS];
 
 static void put_buffers(int first, int nr)
 {
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_PROVIDE_BUFFERS, .fd = nr, .addr = (uintptr_t)&buffers[first], .len = sizeof(struct message),
-					      .off = (uint64_t)first, .user_data = label(IS_BUFFERS, 0)});
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_PROVIDE_BUFFERS,
+					      .fd = nr,
+					      .addr = (uintptr_t)&buffers[first],
+					      .len = sizeof(struct message),
+					      .off = (uint64_t)first,
+					      .user_data = label(IS_BUFFERS, 0)});
 }
 
 static void put_multishot(int fd)
 {
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_RECV, .fd = fd, .flags = IOSQE_BUFFER_SELECT, .ioprio = IORING_RECV_MULTISHOT,
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_RECV,
+					      .fd = fd,
+					      .flags = IOSQE_BUFFER_SELECT,
+					      .ioprio = IORING_RECV_MULTISHOT,
 					      .user_data = label(IS_RECEIVE, fd)});
 }
 
@@ -385,7 +413,11 @@ static void second_server(int listening)
 static void put_ask(int fd, const struct message *m)
 {
 	ring.answers = true; /* a request to another server counts the same */
-	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND, .fd = fd, .addr = (uintptr_t)m, .len = sizeof(*m), .user_data = label(IS_SEND, fd)});
+	ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_SEND,
+					      .fd = fd,
+					      .addr = (uintptr_t)m,
+					      .len = sizeof(*m),
+					      .user_data = label(IS_SEND, fd)});
 }
 
 static void first_server(int listening, int down)
@@ -476,10 +508,10 @@ static void run(int family, int type, void (*loop_)(int), unsigned int setup_fla
 	extra = 0;
 }
 
-#define RING(name, family, type, loop, setup_flags, operation_flags)                                                             \
-	void name(void)                                                                                                          \
-	{                                                                                                                        \
-		run(family, type, loop, setup_flags, operation_flags);                                                           \
+#define RING(name, family, type, loop, setup_flags, operation_flags)   \
+	void name(void)                                                \
+	{                                                              \
+		run(family, type, loop, setup_flags, operation_flags); \
 	}
 RING(ring_tcp4, AF_INET, SOCK_STREAM, loop_ring, 0, 0)
 RING(ring_unix, AF_UNIX, SOCK_STREAM, loop_ring, 0, 0)
@@ -559,8 +591,11 @@ void ring_pipes(void)
 		if (!ring_make(&ring, 0))
 			die("io_uring_setup");
 		for (int i = 0; i < NR_CLIENTS; i++)
-			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = there[i][0], .addr = (uintptr_t)&messages[i],
-							      .len = sizeof(struct message), .user_data = label(IS_RECEIVE, i)});
+			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ,
+							      .fd = there[i][0],
+							      .addr = (uintptr_t)&messages[i],
+							      .len = sizeof(struct message),
+							      .user_data = label(IS_RECEIVE, i)});
 		for (;;) {
 			struct io_uring_cqe result;
 			int i;
@@ -571,10 +606,16 @@ void ring_pipes(void)
 			charge_to_message();
 			work(0, &messages[i]);
 			ring.answers = true;
-			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = back[i][1], .addr = (uintptr_t)done, .len = sizeof(done),
+			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_WRITE,
+							      .fd = back[i][1],
+							      .addr = (uintptr_t)done,
+							      .len = sizeof(done),
 							      .user_data = label(IS_SEND, i)});
-			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = there[i][0], .addr = (uintptr_t)&messages[i],
-							      .len = sizeof(struct message), .user_data = label(IS_RECEIVE, i)});
+			ring_put(&ring, (struct io_uring_sqe){.opcode = IORING_OP_READ,
+							      .fd = there[i][0],
+							      .addr = (uintptr_t)&messages[i],
+							      .len = sizeof(struct message),
+							      .user_data = label(IS_RECEIVE, i)});
 		}
 	}
 	clients_of_pipes(there, back);

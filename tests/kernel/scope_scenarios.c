@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #define CHECKOUTS 20
-#define ORDERS 20
-#define MS 1000000ull
+#define ORDERS	  20
+#define MS	  1000000ull
 
 static uint64_t now(clockid_t clock)
 {
@@ -59,7 +59,8 @@ static uint64_t sleep_ns;
 
 static void tell(FILE *truth, const char *name, const struct span *s)
 {
-	fprintf(truth, "%s_ns %llu\n%s_within_ns %llu\n", name, (unsigned long long)s->without, name, (unsigned long long)s->within);
+	fprintf(truth, "%s_ns %llu\n%s_within_ns %llu\n", name, (unsigned long long)s->without, name,
+		(unsigned long long)s->within);
 }
 
 /* ---- checkouts ---- */

@@ -57,15 +57,17 @@ void nap(long ms)
 
 static __thread struct meter *now_for; /* NULL: background */
 static __thread struct meter message_meter;
-static __thread long long counted; /* reading of the thread's clock */
-static __thread int counter = -1;  /* descriptor of its clock */
+static __thread long long counted;   /* reading of the thread's clock */
+static __thread int counter = -1;    /* descriptor of its clock */
 static __thread long long uncounted; /* time before it was opened */
 bool with_workers;
 static struct meter meters[MAX_FDS];
 
 static void counter_open(void)
 {
-	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
+	struct perf_event_attr attributes = {.size = sizeof(attributes),
+					     .type = PERF_TYPE_SOFTWARE,
+					     .config = PERF_COUNT_SW_TASK_CLOCK,
 					     .inherit = with_workers};
 
 	uncounted = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -284,7 +286,6 @@ void client_ask(int fd, int client)
 	}
 }
 
-
 /* ---- processes ---- */
 
 pid_t begin_process(const char *name)
@@ -310,7 +311,7 @@ void end_processes(void)
 			waitpid(board->client[i], NULL, 0);
 	for (int i = 0; i < 2000 && __atomic_load_n(&board->ended, __ATOMIC_ACQUIRE) < board->children; i++)
 		nap(1); /* until the server's children are dead, too */
-	nap(10); /* until the servers are idle: then all time is counted */
+	nap(10);	/* until the servers are idle: then all time is counted */
 	for (int i = 0; i < MAX_SERVERS; i++)
 		if (board->server[i] > 0 && waitpid(board->server[i], NULL, WNOHANG) == 0) {
 			/* a child of this process, and alive */
@@ -432,7 +433,8 @@ static void run_early(void)
 	struct board *boards[3];
 
 	for (int i = 0; i < 3; i++) {
-		boards[i] = board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		boards[i] = board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+					 0);
 		pattern = kinds[i].name;
 		early(kinds[i].family, kinds[i].type);
 	}

@@ -57,7 +57,7 @@ struct board {
 	pid_t client[NR_CLIENTS];
 	long long background;
 	int ready;
-	int children, ended; /* of servers */
+	int children, ended;  /* of servers */
 	int done[NR_CLIENTS]; /* where they alternate */
 };
 
@@ -152,8 +152,8 @@ int connected(int type, const union address *address, socklen_t length);
 
 pid_t begin_process(const char *name);
 #define SERVER(slot) if (!(board->server[slot] = begin_process("server")) && (board->server[slot] = getpid()))
-#define CLIENTS(i)                                                                                                               \
-	for (int i = 0; i < NR_CLIENTS; i++)                                                                                     \
+#define CLIENTS(i)                           \
+	for (int i = 0; i < NR_CLIENTS; i++) \
 		if (!(board->client[i] = begin_process("client")) && (board->client[i] = getpid()))
 /**
  * end_processes() - wait for the clients to end, then end the servers

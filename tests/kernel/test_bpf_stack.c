@@ -38,10 +38,11 @@ static int depth_of(size_t at)
 	const struct bpf_insn *insn = &insns[at], *next = at + 1 < nr_insns ? &insns[at + 1] : insn;
 	int class = BPF_CLASS(insn->code);
 
-	if ((class == BPF_LDX && insn->src_reg == BPF_REG_10) || ((class == BPF_ST || class == BPF_STX) && insn->dst_reg == BPF_REG_10))
+	if ((class == BPF_LDX && insn->src_reg == BPF_REG_10) ||
+	    ((class == BPF_ST || class == BPF_STX) && insn->dst_reg == BPF_REG_10))
 		return -insn->off;
-	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 && next->code == (BPF_ALU64 | BPF_ADD | BPF_K) &&
-	    next->dst_reg == insn->dst_reg)
+	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 &&
+	    next->code == (BPF_ALU64 | BPF_ADD | BPF_K) && next->dst_reg == insn->dst_reg)
 		return -next->imm;
 	return 0;
 }
@@ -95,8 +96,8 @@ static void every_program_fits_the_stack_of_older_kernels(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_program_fits_the_stack_of_older_kernels", every_program_fits_the_stack_of_older_kernels },
-	{ NULL, NULL },
+	{"every_program_fits_the_stack_of_older_kernels", every_program_fits_the_stack_of_older_kernels},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -33,12 +33,12 @@ static long long wait_ns(json_t *process, const char *kind, const char *via, lon
 	json_t *wait;
 	size_t i;
 
-	json_array_foreach(json_object_get(process, "waits"), i, wait)
-	{
+	json_array_foreach(json_object_get(process, "waits"), i, wait) {
 		const char *its_kind = json_string_value(json_object_get(wait, "kind"));
 		const char *its_via = json_string_value(json_object_get(wait, "via"));
 
-		if (strcmp(its_kind, kind) == 0 && (!via || (its_via && strcmp(its_via, via) == 0)) && (!pid || json_number(wait, "pid") == pid))
+		if (strcmp(its_kind, kind) == 0 && (!via || (its_via && strcmp(its_via, via) == 0)) &&
+		    (!pid || json_number(wait, "pid") == pid))
 			ns += json_number(wait, "ns");
 	}
 	return ns;
@@ -48,11 +48,13 @@ static long long wait_ns(json_t *process, const char *kind, const char *via, lon
  * thread. */
 static void check_sums(json_t *one)
 {
-	long long sum = json_number(one, "user_ns") + json_number(one, "system_ns") + json_number(one, "interrupted_ns") + json_number(one, "wait_cpu_ns");
+	long long sum = json_number(one, "user_ns") + json_number(one, "system_ns") +
+			json_number(one, "interrupted_ns") + json_number(one, "wait_cpu_ns");
 	json_t *wait;
 	size_t i;
 
-	json_array_foreach(json_object_get(one, "waits"), i, wait) sum += json_number(wait, "ns");
+	json_array_foreach(json_object_get(one, "waits"), i, wait)
+		sum += json_number(wait, "ns");
 	CU_ASSERT_EQUAL(sum, json_number(one, "elapsed_ns"));
 }
 
@@ -61,18 +63,18 @@ static void check_all_sums(json_t *report)
 	json_t *process, *thread;
 	size_t i, j;
 
-	json_array_foreach(json_object_get(report, "processes"), i, process)
-	{
+	json_array_foreach(json_object_get(report, "processes"), i, process) {
 		check_sums(process);
-		json_array_foreach(json_object_get(process, "threads"), j, thread) check_sums(thread);
+		json_array_foreach(json_object_get(process, "threads"), j, thread)
+			check_sums(thread);
 	}
 }
 
 static void record_with(struct session *s, const char *options, const char *scenario)
 {
 	session_begin(s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s %s -- %s %s %s %s 2>%s/stderr", bin, options, s->trace, TRACE_WORKLOAD, scenario, s->truth,
-				  s->folder, s->folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s %s -- %s %s %s %s 2>%s/stderr", bin, options, s->trace,
+					  TRACE_WORKLOAD, scenario, s->truth, s->folder, s->folder),
 			      0);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >/dev/null", bin, s->trace), 0);
 	s->report = session_load(s, "");
@@ -96,7 +98,8 @@ static void check_near(const char *what, long long got, long long expected, long
 	if (allowed < slack)
 		allowed = slack;
 	if (off > allowed)
-		fprintf(stderr, "\n    %s: %lld, expected %lld (off by %.2f %%)\n", what, got, expected, 100.0 * off / expected);
+		fprintf(stderr, "\n    %s: %lld, expected %lld (off by %.2f %%)\n", what, got, expected,
+			100.0 * off / expected);
 	CU_ASSERT(off <= allowed);
 }
 
@@ -122,7 +125,8 @@ static long long wait_slack(const struct session *s)
  * however long the machine takes. */
 static long long way_slack(const struct session *s)
 {
-	return wait_slack(s) + json_number(s->process, "user_ns") + json_number(s->process, "system_ns") + json_number(s->process, "interrupted_ns");
+	return wait_slack(s) + json_number(s->process, "user_ns") + json_number(s->process, "system_ns") +
+	       json_number(s->process, "interrupted_ns");
 }
 
 static void sleeping_is_timeout(void)
@@ -149,7 +153,8 @@ static void waits_for_child(const char *scenario, const char *via)
 	struct session s;
 
 	record(&s, scenario);
-	check_near(via, wait_ns(s.process, "process", via, session_truth(&s, "child")), session_truth(&s, "waited_ns"), way_slack(&s));
+	check_near(via, wait_ns(s.process, "process", via, session_truth(&s, "child")), session_truth(&s, "waited_ns"),
+		   way_slack(&s));
 	session_end(&s);
 }
 
@@ -184,7 +189,8 @@ static void mutex_names_the_holder(void)
 
 	record(&s, "futex");
 	/* pthread_join, also on a futex, ends right after. */
-	check_near("futex", wait_ns(s.process, "process", "futex", session_truth(&s, "pid")), session_truth(&s, "waited_ns"), wait_slack(&s));
+	check_near("futex", wait_ns(s.process, "process", "futex", session_truth(&s, "pid")),
+		   session_truth(&s, "waited_ns"), wait_slack(&s));
 	session_end(&s);
 }
 
@@ -237,7 +243,8 @@ static void contention_names_the_competitor(void)
 	/* Both began together and got the same share: while one waited, the CPU time of the other
 	 * and of other programs passed. */
 	CU_ASSERT(json_number(second, "ns") * 100 >= session_truth(&s, "second_cpu_ns") * 80);
-	CU_ASSERT(json_number(second, "ns") * 100 <= session_truth(&s, "second_cpu_ns") * 101 + session_stolen_ns(&s) * 100);
+	CU_ASSERT(json_number(second, "ns") * 100 <=
+		  session_truth(&s, "second_cpu_ns") * 101 + session_stolen_ns(&s) * 100);
 	session_end(&s);
 }
 
@@ -249,7 +256,8 @@ static void cpu_time_agrees_with_getrusage(void)
 	long long cpu;
 
 	record(&s, "cpu");
-	cpu = json_number(s.process, "user_ns") + json_number(s.process, "system_ns") + json_number(s.process, "interrupted_ns");
+	cpu = json_number(s.process, "user_ns") + json_number(s.process, "system_ns") +
+	      json_number(s.process, "interrupted_ns");
 	check_cpu(&s, "CPU", cpu, session_truth(&s, "cpu_ns"), 1000000);
 	check_cpu(&s, "getrusage", cpu, session_truth(&s, "rusage_ns"), 5000000); /* its ticks are 4 ms */
 	session_end(&s);
@@ -263,7 +271,8 @@ static long long count_switches_from(const char *path, unsigned int tid, long lo
 	long long count = 0;
 
 	while (cursor && (event = trace_cursor_next(cursor)) && (long long)event->ts_ns <= until_ns)
-		if (event->id == TRACE_EV_sched_switch && (long long)event->ts_ns >= from_ns && ((const struct trace_sched_switch *)event->payload)->prev_tid == tid)
+		if (event->id == TRACE_EV_sched_switch && (long long)event->ts_ns >= from_ns &&
+		    ((const struct trace_sched_switch *)event->payload)->prev_tid == tid)
 			count++;
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
@@ -285,8 +294,10 @@ static void counts_are_exact(void)
 	CU_ASSERT_EQUAL(json_number(open_row, "errors"), 100);
 	pid = (unsigned int)session_truth(&s, "pid");
 	counted = session_truth(&s, "switches") - session_truth(&s, "switches_before");
-	CU_ASSERT(count_switches_from(s.trace, pid, session_truth(&s, "from_last_ns"), session_truth(&s, "until_first_ns")) <= counted);
-	CU_ASSERT(count_switches_from(s.trace, pid, session_truth(&s, "from_first_ns"), session_truth(&s, "until_last_ns")) >= counted);
+	CU_ASSERT(count_switches_from(s.trace, pid, session_truth(&s, "from_last_ns"),
+				      session_truth(&s, "until_first_ns")) <= counted);
+	CU_ASSERT(count_switches_from(s.trace, pid, session_truth(&s, "from_first_ns"),
+				      session_truth(&s, "until_last_ns")) >= counted);
 	session_end(&s);
 }
 
@@ -373,8 +384,7 @@ static void faults_agree_with_getrusage(void)
 	size_t i;
 
 	record(&s, "faults");
-	json_array_foreach(json_object_get(s.process, "traps"), i, trap)
-	{
+	json_array_foreach(json_object_get(s.process, "traps"), i, trap) {
 		count += json_number(trap, "count");
 		major += json_number(trap, "major");
 	}
@@ -457,16 +467,16 @@ static void a_uid_filter_keeps_other_users_out(void)
 	size_t i;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("chmod 777 %s; %s/tracedaemon -u65534 %s -- setpriv --reuid 65534 --clear-groups %s counts %s %s 2>/dev/null", s.folder,
-				  bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("chmod 777 %s; %s/tracedaemon -u65534 %s -- setpriv --reuid 65534 "
+					  "--clear-groups %s counts %s %s 2>/dev/null",
+					  s.folder, bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
 			      0);
 	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
 	s.process = json_process(s.report, session_truth(&s, "pid"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
 	CU_ASSERT_EQUAL(json_number(json_row(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
-	json_array_foreach(json_object_get(s.report, "processes"), i, process)
-	{
+	json_array_foreach(json_object_get(s.report, "processes"), i, process) {
 		long long in_progress = (long long)json_array_size(json_object_get(process, "threads"));
 
 		if (json_number(process, "uid") != 65534 && json_number(process, "ppid") != session_truth(&s, "pid"))
@@ -482,13 +492,17 @@ static void a_chosen_process_that_only_sleeps_is_known(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("sleep 60 & echo pid $! >%s; sleep 0.2; %s/tracedaemon --quiet -tu300000 -P$! %s; kill $!", s.truth, bin, s.trace), 0);
+	CU_ASSERT_EQUAL_FATAL(
+		session_run("sleep 60 & echo pid $! >%s; sleep 0.2; %s/tracedaemon --quiet -tu300000 -P$! %s; kill $!",
+			    s.truth, bin, s.trace),
+		0);
 	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
 	s.process = json_process(s.report, session_truth(&s, "pid"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
 	CU_ASSERT(json_number(s.process, "elapsed_ns") >= 300000000);
-	CU_ASSERT_EQUAL(json_number(json_row(s.process, "waits", "kind", "timeout"), "ns"), json_number(s.process, "elapsed_ns"));
+	CU_ASSERT_EQUAL(json_number(json_row(s.process, "waits", "kind", "timeout"), "ns"),
+			json_number(s.process, "elapsed_ns"));
 	session_end(&s);
 }
 
@@ -502,7 +516,8 @@ static void following_a_command_includes_its_descendants(void)
 	size_t i;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --follow %s -- sh -c '%s counts %s %s; :' 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --follow %s -- sh -c '%s counts %s %s; :' 2>/dev/null", bin,
+					  s.trace, TRACE_WORKLOAD, s.truth, s.folder),
 			      0);
 	s.report = session_load(&s, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.report);
@@ -510,10 +525,13 @@ static void following_a_command_includes_its_descendants(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s.process);
 	CU_ASSERT_EQUAL(json_number(json_row(s.process, "syscalls", "name", "getppid"), "calls"), 5000);
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
-		if (json_number(process, "ppid") == session_truth(&s, "pid") && json_row(process, "syscalls", "name", "exit_group"))
+		if (json_number(process, "ppid") == session_truth(&s, "pid") &&
+		    json_row(process, "syscalls", "name", "exit_group"))
 			children++;
-		else if (json_number(process, "pid") != json_number(s.process, "pid") && json_number(process, "pid") != json_number(s.process, "ppid"))
-			CU_ASSERT(calls_of(process) <= 2 * (long long)json_array_size(json_object_get(process, "threads")));
+		else if (json_number(process, "pid") != json_number(s.process, "pid") &&
+			 json_number(process, "pid") != json_number(s.process, "ppid"))
+			CU_ASSERT(calls_of(process) <=
+				  2 * (long long)json_array_size(json_object_get(process, "threads")));
 	CU_ASSERT_EQUAL(children, 20);
 	session_end(&s);
 }
@@ -530,7 +548,8 @@ static void the_daemon_does_not_record_itself(void)
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
 		if (json_number(process, "pid") == json_number(s.process, "ppid")) {
 			daemons++;
-			CU_ASSERT(calls_of(process) <= 2 * (long long)json_array_size(json_object_get(process, "threads")));
+			CU_ASSERT(calls_of(process) <=
+				  2 * (long long)json_array_size(json_object_get(process, "threads")));
 		}
 	CU_ASSERT_EQUAL(daemons, 1);
 	session_end(&s);
@@ -545,14 +564,17 @@ static void only_the_selected_events_are_recorded(void)
 	unsigned long long others = 0, switches = 0;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -esched_switch %s -- %s sleeps %s %s 2>/dev/null", bin, s.trace, TRACE_WORKLOAD, s.truth, s.folder), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -esched_switch %s -- %s sleeps %s %s 2>/dev/null", bin,
+					  s.trace, TRACE_WORKLOAD, s.truth, s.folder),
+			      0);
 	trace = trace_open(s.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))
 		if (event->id == TRACE_EV_sched_switch)
 			switches++;
-		else if (event->type->category != TRACE_CATEGORY_TRACE && !(event->type->flags & TRACE_EVENT_STRUCTURAL))
+		else if (event->type->category != TRACE_CATEGORY_TRACE &&
+			 !(event->type->flags & TRACE_EVENT_STRUCTURAL))
 			others++; /* the events of processes are recorded as well, so that events have an owner */
 	CU_ASSERT(switches > 0);
 	CU_ASSERT_EQUAL(others, 0);
@@ -579,10 +601,16 @@ static void a_low_limit_of_descriptors_is_raised(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("ulimit -Sn 30; %s/tracedaemon %s -- sh -c 'exec test $(ulimit -Sn) = 30' 2>/dev/null", bin, s.trace), 0);
+	CU_ASSERT_EQUAL(
+		session_run("ulimit -Sn 30; %s/tracedaemon %s -- sh -c 'exec test $(ulimit -Sn) = 30' 2>/dev/null", bin,
+			    s.trace),
+		0);
 	for (int limit = 26; limit <= 40; limit++) { /* so that each step in turn finds no free descriptor */
-		CU_ASSERT_EQUAL(session_run("ulimit -n %d; %s/tracedaemon %s -- true 2>%s/stderr", limit, bin, s.trace, s.folder), 1);
-		CU_ASSERT_EQUAL(session_run("grep -q 'too few open files are allowed .*ulimit -n' %s/stderr", s.folder), 0);
+		CU_ASSERT_EQUAL(session_run("ulimit -n %d; %s/tracedaemon %s -- true 2>%s/stderr", limit, bin, s.trace,
+					    s.folder),
+				1);
+		CU_ASSERT_EQUAL(session_run("grep -q 'too few open files are allowed .*ulimit -n' %s/stderr", s.folder),
+				0);
 	}
 	session_end(&s);
 }
@@ -593,7 +621,9 @@ static void without_memory_no_other_cause_is_reported(void)
 	struct session s;
 
 	session_begin(&s);
-	session_run("for v in 14000 16000 18000 20000 22000 24000 26000; do (ulimit -v $v; exec %s/tracedaemon %s -- true) 2>>%s/stderr; done", bin, s.trace, s.folder);
+	session_run("for v in 14000 16000 18000 20000 22000 24000 26000; do (ulimit -v $v; exec %s/tracedaemon %s -- "
+		    "true) 2>>%s/stderr; done",
+		    bin, s.trace, s.folder);
 	CU_ASSERT_EQUAL(session_run("grep -q 'No such process' %s/stderr", s.folder), 1);
 	session_end(&s);
 }
@@ -605,12 +635,16 @@ static void among_a_crowd_the_daemon_comes_first(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- sh -c 'chrt -ap $PPID >%s/before; pids=; "
-				    "for i in $(seq $((16 * $(getconf _NPROCESSORS_ONLN) + 20))); do yes >/dev/null & pids=\"$pids $!\"; done; "
-				    "sleep 1; chrt -ap $PPID >%s/after; chrt -p $$ >%s/command; kill $pids; wait' 2>/dev/null",
-				    bin, s.trace, s.folder, s.folder, s.folder),
+	CU_ASSERT_EQUAL(
+		session_run(
+			"%s/tracedaemon --quiet %s -- sh -c 'chrt -ap $PPID >%s/before; pids=; for i in $(seq $((16 * "
+			"$(getconf _NPROCESSORS_ONLN) + 20))); do yes >/dev/null & pids=\"$pids $!\"; done; sleep 1; "
+			"chrt -ap $PPID >%s/after; chrt -p $$ >%s/command; kill $pids; wait' 2>/dev/null",
+			bin, s.trace, s.folder, s.folder, s.folder),
+		0);
+	CU_ASSERT_EQUAL(session_run("test $(grep -c SCHED_RR %s/before) = 0 -a $(grep -c SCHED_OTHER %s/before) -ge 2",
+				    s.folder, s.folder),
 			0);
-	CU_ASSERT_EQUAL(session_run("test $(grep -c SCHED_RR %s/before) = 0 -a $(grep -c SCHED_OTHER %s/before) -ge 2", s.folder, s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("test $(grep -c SCHED_RR %s/after) = 2", s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("grep -q 'SCHED_OTHER$' %s/command", s.folder), 0);
 	session_end(&s);
@@ -621,7 +655,9 @@ static void a_pipe_carries_a_trace(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -ts1 - 2>/dev/null | %s/tracevisualizer --verify - >/dev/null", bin, bin), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -ts1 - 2>/dev/null | %s/tracevisualizer --verify - >/dev/null", bin,
+				    bin),
+			0);
 	session_end(&s);
 }
 

@@ -89,7 +89,7 @@ static void *seek(void *number)
 
 static int do_calls(const char *path)
 {
-	struct itimerval often = { { 0, 500 }, { 0, 500 } };
+	struct itimerval often = {{0, 500}, {0, 500}};
 	pthread_t threads[NR_THREADS];
 
 	truth = fopen(path, "a");
@@ -111,7 +111,7 @@ static int stay(const char *path)
 
 	truth = fopen(path, "a");
 	for (int i = 0; i < 128; i++)
-		pieces[i] = (struct iovec){ buffer, sizeof(buffer) };
+		pieces[i] = (struct iovec){buffer, sizeof(buffer)};
 	tell("pid", getpid());
 	for (;;)
 		if (readv(fd, pieces, 128) <= 0)
@@ -206,11 +206,13 @@ static void on_call(void *data, struct trace_analysis *analysis, const struct tr
 				own->faults += own->value != (uint64_t)(own->next++ * NR_THREADS + i);
 		} else if (own->inside || own->entries) { /* a thread begins with the exit of its creator's call */
 			own->faults += !own->inside;
-			own->faults += (own->nr == SYS_access || own->nr == SYS_openat) && own->inside && !own->has_path;
+			own->faults += (own->nr == SYS_access || own->nr == SYS_openat) && own->inside &&
+				       !own->has_path;
 			own->inside = false;
 			own->exits++;
 			if (own->nr == SYS_lseek)
-				own->faults += (uint64_t)((const struct trace_sys_exit *)event->payload)->ret != own->value;
+				own->faults += (uint64_t)((const struct trace_sys_exit *)event->payload)->ret !=
+					       own->value;
 		}
 	}
 }
@@ -219,7 +221,7 @@ static void read_calls(const struct session *s)
 {
 	struct trace *trace = trace_open(s->trace, NULL);
 	struct trace_analysis *analysis;
-	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
@@ -242,7 +244,9 @@ static void every_call_is_recorded_once_and_in_order(void)
 	char key[16];
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b2097152 %s -- %s do %s 2>%s/stderr", TRACE_BIN, s.trace, self, s.truth, s.folder), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b2097152 %s -- %s do %s 2>%s/stderr", TRACE_BIN, s.trace,
+					  self, s.truth, s.folder),
+			      0);
 	memset(calls, 0, sizeof(calls));
 	for (int i = 0; i < NR_THREADS; i++) {
 		snprintf(key, sizeof(key), "tid%d", i);
@@ -261,7 +265,7 @@ static void every_call_is_recorded_once_and_in_order(void)
 /* On a CPU that records no other event the daemon has to request the flush. */
 static void a_deferred_entry_on_another_cpu_can_be_flushed(void)
 {
-	struct tracer_options options = { .size = sizeof(options), .filter_uid = -1, .filter_gid = -1 };
+	struct tracer_options options = {.size = sizeof(options), .filter_uid = -1, .filter_gid = -1};
 	struct trace_error error;
 	struct tracer *tracer;
 	volatile trace_u64 none = 0, *deferred_ns = &none;
@@ -300,8 +304,10 @@ static void a_call_that_lasts_beyond_the_end_has_begun(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s stay %s & program=$!; %s/tracedaemon -ts1 -esyscall %s 2>%s/stderr; status=$?; kill $program; exit $status",
-					  self, s.truth, TRACE_BIN, s.trace, s.folder), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s stay %s & program=$!; %s/tracedaemon -ts1 -esyscall %s 2>%s/stderr; "
+					  "status=$?; kill $program; exit $status",
+					  self, s.truth, TRACE_BIN, s.trace, s.folder),
+			      0);
 	memset(calls, 0, sizeof(calls));
 	calls[0].tid = session_truth(&s, "pid");
 	calls[0].next = NR_CALLS + 1;
@@ -343,7 +349,8 @@ static void on_late(void *data, struct trace_analysis *analysis, const struct tr
 		if (!lates.inside || !path->late || strncmp((const char *)(path + 1), "/late/", 6) != 0)
 			break;
 		snprintf(text, sizeof(text), "/late/%d", lates.nr++);
-		lates.faults += strcmp((const char *)(path + 1), text) != 0 || lates.traps != 1 || lates.trap_exits != 1;
+		lates.faults += strcmp((const char *)(path + 1), text) != 0 || lates.traps != 1 ||
+				lates.trap_exits != 1;
 		break;
 	case TRACE_EV_fault_entry:
 		lates.traps++;
@@ -359,12 +366,14 @@ static void on_late(void *data, struct trace_analysis *analysis, const struct tr
 static void a_path_that_is_not_in_memory_is_recorded_at_the_exit(void)
 {
 	struct trace_analysis *analysis;
-	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace *trace;
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s late %s 2>%s/stderr", TRACE_BIN, s.trace, self, s.truth, s.folder), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s late %s 2>%s/stderr", TRACE_BIN, s.trace, self,
+					  s.truth, s.folder),
+			      0);
 	memset(&lates, 0, sizeof(lates));
 	lates.tid = session_truth(&s, "pid");
 	trace = trace_open(s.trace, NULL);
@@ -383,11 +392,11 @@ static void a_path_that_is_not_in_memory_is_recorded_at_the_exit(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_call_is_recorded_once_and_in_order", every_call_is_recorded_once_and_in_order },
-	{ "a_deferred_entry_on_another_cpu_can_be_flushed", a_deferred_entry_on_another_cpu_can_be_flushed },
-	{ "a_call_that_lasts_beyond_the_end_has_begun", a_call_that_lasts_beyond_the_end_has_begun },
-	{ "a_path_that_is_not_in_memory_is_recorded_at_the_exit", a_path_that_is_not_in_memory_is_recorded_at_the_exit },
-	{ NULL, NULL },
+	{"every_call_is_recorded_once_and_in_order", every_call_is_recorded_once_and_in_order},
+	{"a_deferred_entry_on_another_cpu_can_be_flushed", a_deferred_entry_on_another_cpu_can_be_flushed},
+	{"a_call_that_lasts_beyond_the_end_has_begun", a_call_that_lasts_beyond_the_end_has_begun},
+	{"a_path_that_is_not_in_memory_is_recorded_at_the_exit", a_path_that_is_not_in_memory_is_recorded_at_the_exit},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -17,7 +17,6 @@
 #include "spend.h"
 #include "unit.h"
 
-
 /* Every path reaches from one end of the window to the other, without hole or overlap. */
 static void check_segments(const json_t *report)
 {
@@ -27,8 +26,7 @@ static void check_segments(const json_t *report)
 	size_t i;
 
 	CU_ASSERT_STRING_EQUAL(json_text(report, "schema"), "trace-critical-path/1");
-	json_array_foreach(segments, i, segment)
-	{
+	json_array_foreach(segments, i, segment) {
 		CU_ASSERT_EQUAL(json_number(segment, "from_ns"), at);
 		at = json_number(segment, "to_ns");
 	}
@@ -41,8 +39,9 @@ static void record(struct session *s, const char *scenario)
 	for (int attempt = 0; attempt < 3; attempt++) {
 		/* an overloaded machine loses events; the unknown parts that result are not tested
 		 * here */
-		CU_ASSERT_EQUAL_FATAL(session_run("rm -f %s %s; %s/tracedaemon %s -- %s %s %s 2>%s/stderr", s->trace, s->truth, TRACE_BIN, s->trace,
-					  TRACE_SCENARIOS, scenario, s->truth, s->folder),
+		CU_ASSERT_EQUAL_FATAL(session_run("rm -f %s %s; %s/tracedaemon %s -- %s %s %s 2>%s/stderr", s->trace,
+						  s->truth, TRACE_BIN, s->trace, TRACE_SCENARIOS, scenario, s->truth,
+						  s->folder),
 				      0);
 		if (session_run("%s/tracevisualizer -s %s 2>/dev/null | grep -q '^Lost'", TRACE_BIN, s->trace) != 0)
 			break;
@@ -60,14 +59,14 @@ static long long share(const json_t *report, const char *by, long long pid, cons
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(report, "contributors"), i, row)
-	{
+	json_array_foreach(json_object_get(report, "contributors"), i, row) {
 		const char *its = json_text(row, "state");
 		int on_cpu = strcmp(its, "blocked") != 0 && strcmp(its, "wait-cpu") != 0;
 
 		if (strcmp(json_text(row, "by"), by) != 0 || (pid && json_number(row, "pid") != pid))
 			continue;
-		if ((strcmp(state, "cpu") == 0 ? on_cpu : strcmp(its, state) == 0) && (!*kind || strcmp(json_text(row, "kind"), kind) == 0))
+		if ((strcmp(state, "cpu") == 0 ? on_cpu : strcmp(its, state) == 0) &&
+		    (!*kind || strcmp(json_text(row, "kind"), kind) == 0))
 			ns += json_number(row, "ns");
 	}
 	return ns;
@@ -99,8 +98,10 @@ static void a_family_waits_for_the_grandchild(void)
 	/* the kernel hides some threads, and the threads that run after them */
 	unknown = share(s.report, "thread", 0, "blocked", "unknown");
 	CU_ASSERT(unknown < window / 20);
-	check_between("CPU of the grandchild", share(s.report, "thread", grandchild, "cpu", ""), cpu - unknown, cpu + session_stolen_ns(&s));
-	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS - unknown, session_truth(&s, "slept_ns"));
+	check_between("CPU of the grandchild", share(s.report, "thread", grandchild, "cpu", ""), cpu - unknown,
+		      cpu + session_stolen_ns(&s));
+	check_between("its sleep", share(s.report, "thread", grandchild, "blocked", "timeout"), 200 * MS - unknown,
+		      session_truth(&s, "slept_ns"));
 	CU_ASSERT_EQUAL(share(s.report, "thread", 0, "blocked", "process"), 0);
 	CU_ASSERT(share(s.report, "link", grandchild, "blocked", "") >= cpu + 200 * MS - unknown - BIRTH_AND_END);
 	CU_ASSERT(window >= session_truth(&s, "elapsed_ns"));
@@ -120,9 +121,11 @@ static void a_pipeline_waits_for_its_slowest_stage(void)
 	b_cpu = session_truth(&s, "b_cpu_ns");
 	/* While c does its own work, or waits for a CPU, b may continue off the path. Before a has
 	 * made its first item, b waits for it. */
-	beside = share(s.report, "thread", session_truth(&s, "c"), "cpu", "") + share(s.report, "thread", session_truth(&s, "c"), "wait-cpu", "") +
+	beside = share(s.report, "thread", session_truth(&s, "c"), "cpu", "") +
+		 share(s.report, "thread", session_truth(&s, "c"), "wait-cpu", "") +
 		 share(s.report, "thread", 0, "blocked", "unknown");
-	check_between("CPU of b", share(s.report, "thread", b, "cpu", ""), b_cpu - beside, b_cpu + session_stolen_ns(&s));
+	check_between("CPU of b", share(s.report, "thread", b, "cpu", ""), b_cpu - beside,
+		      b_cpu + session_stolen_ns(&s));
 	CU_ASSERT(share(s.report, "thread", session_truth(&s, "a"), "cpu", "") < b_cpu / 10);
 	CU_ASSERT(share(s.report, "link", b, "blocked", "") > b_cpu / 2);
 	session_end(&s);
@@ -139,7 +142,8 @@ static void a_convoy_is_the_work_under_the_lock(void)
 	/* A worker that was woken but finds the lock taken again, or has no CPU yet, is on the path
 	 * for a moment next to the holder. */
 	queued = share(s.report, "thread", pid, "wait-cpu", "") + share(s.report, "thread", 0, "blocked", "unknown");
-	check_between("CPU of all", share(s.report, "thread", pid, "cpu", ""), cpu - queued, cpu + 5 * MS + session_stolen_ns(&s));
+	check_between("CPU of all", share(s.report, "thread", pid, "cpu", ""), cpu - queued,
+		      cpu + 5 * MS + session_stolen_ns(&s));
 	CU_ASSERT(share(s.report, "lock", pid, "blocked", "") >= cpu / 2);
 	session_end(&s);
 }
@@ -165,15 +169,24 @@ static void a_process_and_a_window_can_be_chosen(void)
 	begin = (double)(start - json_number(json_object_get(chosen, "trace"), "start_ns")) / 1e9;
 	json_decref(chosen);
 	/* as the kernel truncates names */
-	snprintf(options, sizeof(options), "--from %.6f --to %.6f --critical-path=critical_scenar", begin + 0.05, begin + 0.15);
+	snprintf(options, sizeof(options), "--from %.6f --to %.6f --critical-path=critical_scenar", begin + 0.05,
+		 begin + 0.15);
 	chosen = session_load(&s, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(chosen);
 	check_segments(chosen);
 	CU_ASSERT(json_number(json_object_get(chosen, "window"), "ns") <= 100 * MS);
 	json_decref(chosen);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path=nobody.of.this.name %s 2>/dev/null", TRACE_BIN, s.trace), 1);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path %s | grep -q '^critical_scenar waited .* for [^ ]'", TRACE_BIN, s.trace), 0);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path --all %s | grep -q 'timeout in clock_nanosleep  <- waitpid'", TRACE_BIN, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path=nobody.of.this.name %s 2>/dev/null", TRACE_BIN,
+				    s.trace),
+			1);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracevisualizer --critical-path %s | grep -q '^critical_scenar waited .* for [^ ]'",
+			    TRACE_BIN, s.trace),
+		0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --critical-path --all %s | grep -q 'timeout in clock_nanosleep "
+				    " <- waitpid'",
+				    TRACE_BIN, s.trace),
+			0);
 	session_end(&s);
 }
 

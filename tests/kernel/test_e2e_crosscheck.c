@@ -46,15 +46,15 @@
 #include "e2e_session.h"
 #include "unit.h"
 
-#define NR_PROCESSES  50
-#define MAX_THREADS  100
-#define MAX_MOVES    1000 /* of one thread */
-#define MAX_CPUS     1024
-#define NR_RECORDINGS 5
-#define SLACK_NS      100000
-#define PER_WAKEUP_NS 2000
+#define NR_PROCESSES	  50
+#define MAX_THREADS	  100
+#define MAX_MOVES	  1000 /* of one thread */
+#define MAX_CPUS	  1024
+#define NR_RECORDINGS	  5
+#define SLACK_NS	  100000
+#define PER_WAKEUP_NS	  2000
 #define PER_PREEMPTION_NS 6000
-#define COMPUTE	      0 /* the kind that never blocks */
+#define COMPUTE		  0 /* the kind that never blocks */
 
 /**
  * struct figures - of one thread or process: the kernel's figures and ours
@@ -62,10 +62,10 @@
 struct figures {
 	long long cpu_ns, delay_ns;
 	long long our_cpu_ns, our_interrupted_ns, our_delay_ns, our_unknown_ns, nr_wakeups, nr_preemptions;
-	long long moved_asleep_ns; /* from a move during its sleep until its wakeup */
+	long long moved_asleep_ns;	      /* from a move during its sleep until its wakeup */
 	long long stolen_ns, stolen_after_ns; /* reported after the account was read */
-	long long either_ns;	   /* near preemptions: of one thread or the other */
-	long long late_ns;	   /* woken, but not in a queue yet */
+	long long either_ns;		      /* near preemptions: of one thread or the other */
+	long long late_ns;		      /* woken, but not in a queue yet */
 };
 
 /**
@@ -76,8 +76,8 @@ struct figures {
 struct thread {
 	int process, nr;
 	long long kind, tid, from_ns, to_ns, from_delay_ns, cpu_ns, run_ns, delay_ns;
-	long long ran_until_ns; /* end of the latest interval on a CPU */
-	long long waking_ns;	/* 0 = no wakeup has begun */
+	long long ran_until_ns;	    /* end of the latest interval on a CPU */
+	long long waking_ns;	    /* 0 = no wakeup has begun */
 	long long moves[MAX_MOVES]; /* to other CPUs */
 	int nr_moves;
 	struct figures begun, window;
@@ -91,13 +91,14 @@ struct recording {
 	struct thread threads[MAX_THREADS];
 	struct figures dead[NR_PROCESSES];
 	long long dead_main_delay_ns[NR_PROCESSES], our_main_delay_ns[NR_PROCESSES];
-	long long process_cpu_ns[NR_PROCESSES], rusage_ns[NR_PROCESSES], main_cpu_ns[NR_PROCESSES], nr_threads[NR_PROCESSES];
+	long long process_cpu_ns[NR_PROCESSES], rusage_ns[NR_PROCESSES], main_cpu_ns[NR_PROCESSES],
+		nr_threads[NR_PROCESSES];
 	int nr;
 	struct {
 		/* time at which it got another thread, if the program on it has not run since; 0:
 		 * otherwise */
 		long long another_ns;
-		bool preempts;	      /* the thread on it now */
+		bool preempts; /* the thread on it now */
 		struct thread *preempted;
 	} cpus[MAX_CPUS];
 };
@@ -112,7 +113,7 @@ struct truths {
 	struct {
 		char key[40];
 		long long value;
-	} *lines; /* owned */
+	} * lines; /* owned */
 	size_t nr;
 };
 
@@ -122,7 +123,8 @@ static struct truths read_truths(const char *path)
 	FILE *file = fopen(path, "r");
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-	while (truths.nr < 4096 && fscanf(file, "%39s %lld", truths.lines[truths.nr].key, &truths.lines[truths.nr].value) == 2)
+	while (truths.nr < 4096 &&
+	       fscanf(file, "%39s %lld", truths.lines[truths.nr].key, &truths.lines[truths.nr].value) == 2)
 		truths.nr++;
 	fclose(file);
 	return truths;
@@ -175,8 +177,8 @@ static long long proc_stat_ns(int column)
 	long long value[10] = {0};
 	FILE *file = fopen("/proc/stat", "r");
 
-	if (!file || fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &value[0], &value[1], &value[2], &value[3], &value[4], &value[5],
-			    &value[6], &value[7]) != 8)
+	if (!file || fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &value[0], &value[1], &value[2],
+			    &value[3], &value[4], &value[5], &value[6], &value[7]) != 8)
 		value[column] = 0;
 	if (file)
 		fclose(file);
@@ -194,7 +196,8 @@ static long long overlap(const struct trace_interval *interval, long long from_n
 }
 
 /* The time during which the kernel counts the thread as waiting for a CPU although it sleeps. */
-static long long moved_asleep(const struct thread *thread, const struct trace_interval *interval, long long from_ns, long long to_ns)
+static long long moved_asleep(const struct thread *thread, const struct trace_interval *interval, long long from_ns,
+			      long long to_ns)
 {
 	for (int i = 0; i < thread->nr_moves; i++) {
 		struct trace_interval rest = *interval;
@@ -207,8 +210,8 @@ static long long moved_asleep(const struct thread *thread, const struct trace_in
 	return 0;
 }
 
-static void add(struct figures *figures, const struct thread *thread, const struct trace_interval *interval, long long from_ns, long long to_ns,
-		bool preempted)
+static void add(struct figures *figures, const struct thread *thread, const struct trace_interval *interval,
+		long long from_ns, long long to_ns, bool preempted)
 {
 	long long ns = overlap(interval, from_ns, to_ns);
 
@@ -241,7 +244,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 
 		if (thread->tid != tid)
 			continue;
-		preempted = interval->state == TRACE_STATE_WAIT_CPU && (long long)interval->from_ns == thread->ran_until_ns;
+		preempted = interval->state == TRACE_STATE_WAIT_CPU &&
+			    (long long)interval->from_ns == thread->ran_until_ns;
 		add(&thread->begun, thread, interval, 0, thread->to_ns, preempted);
 		add(&thread->window, thread, interval, thread->from_ns, thread->to_ns, preempted);
 		add(&r->dead[thread->process], thread, interval, 0, INT64_MAX, preempted);
@@ -327,7 +331,9 @@ static void on_call(struct recording *r, const struct trace_event *event)
 {
 	const struct trace_sys_enter *call = event->payload;
 
-	r->cpus[event->cpu].another_ns = event->id == TRACE_EV_sys_enter && call->nr == SYS_sched_yield ? (long long)event->ts_ns : 0;
+	r->cpus[event->cpu].another_ns = event->id == TRACE_EV_sys_enter && call->nr == SYS_sched_yield
+						 ? (long long)event->ts_ns
+						 : 0;
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -366,8 +372,9 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 
 static void analyze(struct recording *r, const char *path)
 {
-	static const uint32_t events[] = {TRACE_EV_sched_migrate, TRACE_EV_sched_waking, TRACE_EV_sched_wakeup, TRACE_EV_sched_switch, TRACE_EV_cpu_stolen,
-					  TRACE_EV_sys_enter,	  TRACE_EV_sys_enter3,	 TRACE_EV_sys_enter6,	TRACE_EV_fault_entry};
+	static const uint32_t events[] = {TRACE_EV_sched_migrate, TRACE_EV_sched_waking, TRACE_EV_sched_wakeup,
+					  TRACE_EV_sched_switch,  TRACE_EV_cpu_stolen,	 TRACE_EV_sys_enter,
+					  TRACE_EV_sys_enter3,	  TRACE_EV_sys_enter6,	 TRACE_EV_fault_entry};
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_error error = {0};
 	struct trace *trace = trace_open(path, &error);
@@ -420,8 +427,8 @@ static void record_once(struct recording *r)
 
 	memset(r, 0, sizeof(*r));
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b4194304 -e+sched_wakeup %s -- %s %s %s 2>%s/stderr", TRACE_BIN, s.trace, TRACE_WORKLOAD_CROSSCHECK, s.truth,
-					  s.folder, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b4194304 -e+sched_wakeup %s -- %s %s %s 2>%s/stderr",
+					  TRACE_BIN, s.trace, TRACE_WORKLOAD_CROSSCHECK, s.truth, s.folder, s.folder),
 			      0);
 	irq_time_is_apart = irq_time_is_apart || proc_stat_ns(5) + proc_stat_ns(6) - irq > 100000000;
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, s.trace), 0);
@@ -484,7 +491,8 @@ static int by_ns(const void *a, const void *b)
 
 /* Compares the median, because the host may take the CPU between our reading of the clock and the
  * scheduler's. */
-static void judge(const char *what, int process, int thread, struct difference differences[NR_RECORDINGS], struct worst *worst)
+static void judge(const char *what, int process, int thread, struct difference differences[NR_RECORDINGS],
+		  struct worst *worst)
 {
 	const struct difference *one = &differences[NR_RECORDINGS / 2];
 	double share;
@@ -492,8 +500,9 @@ static void judge(const char *what, int process, int thread, struct difference d
 	qsort(differences, NR_RECORDINGS, sizeof(*differences), by_ns);
 	share = (double)llabs(one->ns) / (double)one->allowed_ns;
 	if (share > 1)
-		fprintf(stderr, "\n    %s of %d.%d: off by %lld of %lld ns, allowed %lld (with %lld about preemptions)\n", what, process, thread,
-			one->ns, one->expected_ns, one->allowed_ns, one->either_ns);
+		fprintf(stderr,
+			"\n    %s of %d.%d: off by %lld of %lld ns, allowed %lld (with %lld about preemptions)\n", what,
+			process, thread, one->ns, one->expected_ns, one->allowed_ns, one->either_ns);
 	CU_ASSERT(share <= 1);
 	if (share >= worst->share) {
 		worst->share = share;
@@ -504,7 +513,8 @@ static void judge(const char *what, int process, int thread, struct difference d
 
 static void tell_worst(const char *what, const struct worst *worst)
 {
-	fprintf(stderr, "\n    %s: worst %s, %lld ns = %.0f %% of what is allowed\n", what, worst->who, worst->ns, worst->share * 100);
+	fprintf(stderr, "\n    %s: worst %s, %lld ns = %.0f %% of what is allowed\n", what, worst->who, worst->ns,
+		worst->share * 100);
 }
 
 typedef struct difference (*compare_fn)(const struct recording *r, int thread);
@@ -549,7 +559,9 @@ static struct difference cpu_time(const struct recording *r, int i)
 {
 	const struct thread *thread = &r->threads[i];
 
-	return with_room_for_stolen(difference_of(our_cpu(&thread->begun) - thread->begun.stolen_ns, thread->cpu_ns, &thread->begun, true), &thread->begun);
+	return with_room_for_stolen(difference_of(our_cpu(&thread->begun) - thread->begun.stolen_ns, thread->cpu_ns,
+						  &thread->begun, true),
+				    &thread->begun);
 }
 
 static void cpu_time_agrees_with_each_threads_clock(void)
@@ -561,7 +573,8 @@ static struct difference run_delay(const struct recording *r, int i)
 {
 	const struct thread *thread = &r->threads[i];
 
-	return difference_of(our_delay(&thread->begun), thread->delay_ns - thread->begun.moved_asleep_ns, &thread->begun, true);
+	return difference_of(our_delay(&thread->begun), thread->delay_ns - thread->begun.moved_asleep_ns,
+			     &thread->begun, true);
 }
 
 static void waiting_for_a_cpu_agrees_with_run_delay(void)
@@ -574,9 +587,10 @@ static struct difference runnable(const struct recording *r, int i)
 {
 	const struct thread *thread = &r->threads[i];
 
-	return with_room_for_stolen(difference_of(our_cpu(&thread->begun) - thread->begun.stolen_ns + our_delay(&thread->begun),
-						  thread->cpu_ns + thread->delay_ns - thread->begun.moved_asleep_ns, &thread->begun, false),
-				    &thread->begun);
+	return with_room_for_stolen(
+		difference_of(our_cpu(&thread->begun) - thread->begun.stolen_ns + our_delay(&thread->begun),
+			      thread->cpu_ns + thread->delay_ns - thread->begun.moved_asleep_ns, &thread->begun, false),
+		&thread->begun);
 }
 
 static void running_and_waiting_for_a_cpu_agree_in_sum(void)
@@ -591,7 +605,8 @@ static struct difference wall_clock(const struct recording *r, int i)
 	const struct thread *thread = &r->threads[i];
 	long long delay = thread->delay_ns - thread->from_delay_ns - thread->window.moved_asleep_ns;
 
-	return difference_of(our_cpu(&thread->window) + thread->window.our_unknown_ns, thread->to_ns - thread->from_ns - delay, &thread->window, true);
+	return difference_of(our_cpu(&thread->window) + thread->window.our_unknown_ns,
+			     thread->to_ns - thread->from_ns - delay, &thread->window, true);
 }
 
 static void a_thread_that_never_sleeps_ran_for_the_rest_of_the_time(void)
@@ -618,9 +633,11 @@ static void whole_lives_agree_with_the_clocks_of_the_dead(void)
 		for (int j = 0; j < NR_RECORDINGS; j++) {
 			const struct figures *dead = &recordings[j].dead[i], *main = main_figures(&recordings[j], i);
 
-			cpu[j] = with_room_for_stolen(difference_of(our_cpu(dead) - dead->stolen_ns, dead->cpu_ns, dead, true), dead);
+			cpu[j] = with_room_for_stolen(
+				difference_of(our_cpu(dead) - dead->stolen_ns, dead->cpu_ns, dead, true), dead);
 			delay[j] = difference_of(recordings[j].our_main_delay_ns[i] - main->late_ns,
-						 recordings[j].dead_main_delay_ns[i] - main->moved_asleep_ns, dead, true);
+						 recordings[j].dead_main_delay_ns[i] - main->moved_asleep_ns, dead,
+						 true);
 			cpu[j].allowed_ns += main->either_ns;
 			delay[j].allowed_ns += main->either_ns;
 		}
@@ -650,8 +667,11 @@ static void the_sum_of_all_processes_agrees(void)
 			late += begun->late_ns;
 			unknown += begun->our_unknown_ns + begun->stolen_after_ns;
 		}
-		fprintf(stderr, "\n    all threads: CPU %.3f ms, ours %+.3f ms; delay %.3f ms, ours %+.3f ms; stolen %.3f ms, woken late %.3f ms, unknown %.3f ms\n",
-			kernel / 1e6, (ours - kernel) / 1e6, delay / 1e6, (ours_waiting - delay) / 1e6, stolen / 1e6, late / 1e6, unknown / 1e6);
+		fprintf(stderr,
+			"\n    all threads: CPU %.3f ms, ours %+.3f ms; delay %.3f ms, ours %+.3f ms; stolen %.3f ms, "
+			"woken late %.3f ms, unknown %.3f ms\n",
+			kernel / 1e6, (ours - kernel) / 1e6, delay / 1e6, (ours_waiting - delay) / 1e6, stolen / 1e6,
+			late / 1e6, unknown / 1e6);
 		CU_ASSERT(ours - kernel <= kernel / 100 + unknown);
 		CU_ASSERT(kernel - ours <= kernel / 100 + unknown + stolen);
 		CU_ASSERT(llabs(ours_waiting - delay) <= delay / 100 + unknown);
@@ -676,7 +696,8 @@ static void the_kernels_clocks_agree_among_each_other(void)
 
 				CU_ASSERT(llabs(r->rusage_ns[p] - r->process_cpu_ns[p]) < 1000000);
 				CU_ASSERT(r->dead[p].cpu_ns >= r->process_cpu_ns[p]);
-				CU_ASSERT(r->nr_threads[p] > 1 || llabs(r->main_cpu_ns[p] - r->process_cpu_ns[p]) < 1000000);
+				CU_ASSERT(r->nr_threads[p] > 1 ||
+					  llabs(r->main_cpu_ns[p] - r->process_cpu_ns[p]) < 1000000);
 			}
 		}
 	}
@@ -687,7 +708,8 @@ static const struct unit_case cases[] = {
 	{"cpu_time_agrees_with_each_threads_clock", cpu_time_agrees_with_each_threads_clock},
 	{"waiting_for_a_cpu_agrees_with_run_delay", waiting_for_a_cpu_agrees_with_run_delay},
 	{"running_and_waiting_for_a_cpu_agree_in_sum", running_and_waiting_for_a_cpu_agree_in_sum},
-	{"a_thread_that_never_sleeps_ran_for_the_rest_of_the_time", a_thread_that_never_sleeps_ran_for_the_rest_of_the_time},
+	{"a_thread_that_never_sleeps_ran_for_the_rest_of_the_time",
+	 a_thread_that_never_sleeps_ran_for_the_rest_of_the_time},
 	{"whole_lives_agree_with_the_clocks_of_the_dead", whole_lives_agree_with_the_clocks_of_the_dead},
 	{"the_sum_of_all_processes_agrees", the_sum_of_all_processes_agrees},
 	{NULL, NULL},

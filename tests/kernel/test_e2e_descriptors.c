@@ -43,7 +43,8 @@ static size_t nr_lines;
 static bool line_parse(const char *text, struct line *line)
 {
 	*line = (struct line){.kind = LINE_USE};
-	if (sscanf(text, "use %39s %u %llu %llu %255[^\n]", line->scene, &line->pid, &line->read_bytes, &line->written_bytes, line->link) == 5)
+	if (sscanf(text, "use %39s %u %llu %llu %255[^\n]", line->scene, &line->pid, &line->read_bytes,
+		   &line->written_bytes, line->link) == 5)
 		return true;
 	line->kind = LINE_MARK;
 	if (sscanf(text, "mark %39s %u %lld", line->scene, &line->pid, &line->number) == 3)
@@ -99,7 +100,7 @@ static struct trace_analysis *analysis;
 static struct {
 	char scene[40];
 	char text[640];
-} *wrong;
+} * wrong;
 static size_t nr_wrong;
 
 static void note_wrong(const char *scene, const char *text)
@@ -161,8 +162,8 @@ static void check_fd(const struct line *mark, const struct trace_thread *thread,
 		return;
 	if (path && link && trace_thread_file_id(analysis, thread, fd, &id) && same_file(link, path, &id))
 		return;
-	snprintf(text, sizeof(text), "process %u descriptor %d: '%s' (%o, %llu), and it is '%s'", mark->pid, fd, path ? path : "none", id.mode,
-		 (unsigned long long)id.ino, link ? link : "none");
+	snprintf(text, sizeof(text), "process %u descriptor %d: '%s' (%o, %llu), and it is '%s'", mark->pid, fd,
+		 path ? path : "none", id.mode, (unsigned long long)id.ino, link ? link : "none");
 	note_wrong(mark->scene, text);
 }
 
@@ -205,7 +206,8 @@ static void analyse(const struct session *s)
 
 	trace = trace_open(s->trace, &error);
 	analysis = trace ? trace_analysis_new(trace, NULL, &error) : NULL;
-	if (!analysis || trace_analysis_on_event(analysis, mask, on_enter, NULL) || trace_analysis_run(analysis, &error)) {
+	if (!analysis || trace_analysis_on_event(analysis, mask, on_enter, NULL) ||
+	    trace_analysis_run(analysis, &error)) {
 		fprintf(stderr, "test_e2e_descriptors: %s\n", error.message);
 		analysis = trace_analysis_free(analysis);
 	}
@@ -223,7 +225,9 @@ static void record(void)
 	recorded = true;
 	session_begin(&s);
 	early = start_early(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -b2097152 %s -- %s %s %s 2>%s/stderr", TRACE_BIN, s.trace, TRACE_WORKLOAD_DESCRIPTORS, s.truth, s.folder, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -b2097152 %s -- %s %s %s 2>%s/stderr", TRACE_BIN, s.trace,
+				    TRACE_WORKLOAD_DESCRIPTORS, s.truth, s.folder, s.folder),
+			0);
 	kill(early, SIGKILL); /* if it was not released */
 	waitpid(early, NULL, 0);
 	truth_load(s.truth);
@@ -285,8 +289,8 @@ static void check_use(const struct line *use)
 	found = found_bytes(use->pid, name);
 	if (wanted.read == found.read && wanted.written == found.written)
 		return;
-	snprintf(text, sizeof(text), "process %u, %s: %llu read and %llu written, of %llu and %llu", use->pid, use->link, found.read, found.written, wanted.read,
-		 wanted.written);
+	snprintf(text, sizeof(text), "process %u, %s: %llu read and %llu written, of %llu and %llu", use->pid,
+		 use->link, found.read, found.written, wanted.read, wanted.written);
 	note_wrong(use->scene, text);
 }
 
@@ -321,9 +325,9 @@ static void check_scene(const char *scene)
 		}
 }
 
-#define SCENE(scene, claim)         \
-	static void claim(void)     \
-	{                           \
+#define SCENE(scene, claim)          \
+	static void claim(void)      \
+	{                            \
 		check_scene(#scene); \
 	}
 #include "descriptors.h"

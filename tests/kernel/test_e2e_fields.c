@@ -32,17 +32,17 @@
 #include "e2e_session.h"
 #include "unit.h"
 
-#define RT_PRIORITY   10
-#define NR_LEAVING    200
-#define MANY_RIGHTS   253
-#define FILE_BYTES    (4 << 20)
-#define MAX_TIDS     (4 << 20)
-#define LABEL	      0x6c6162656cull /* of an io_uring request */
-#define DEEP	      60  /* nested folders; their names are all still recorded */
-#define TOO_DEEP      300 /* and too many of them */
-#define LONG_PATH     3000
-#define PIDFD	      100
-#define NUMBER	      101
+#define RT_PRIORITY 10
+#define NR_LEAVING  200
+#define MANY_RIGHTS 253
+#define FILE_BYTES  (4 << 20)
+#define MAX_TIDS    (4 << 20)
+#define LABEL	    0x6c6162656cull /* of an io_uring request */
+#define DEEP	    60		    /* nested folders; their names are all still recorded */
+#define TOO_DEEP    300		    /* and too many of them */
+#define LONG_PATH   3000
+#define PIDFD	    100
+#define NUMBER	    101
 
 /* ---- the program ---- */
 
@@ -66,7 +66,7 @@ static pthread_mutex_t lent;
 
 static void *borrow(void *unused)
 {
-	struct sched_param priority = { .sched_priority = RT_PRIORITY };
+	struct sched_param priority = {.sched_priority = RT_PRIORITY};
 
 	(void)unused;
 	tell("lends", sched_setscheduler(0, SCHED_FIFO, &priority) == 0);
@@ -99,7 +99,7 @@ static void nothing(int signal)
 
 static void get_signals(void)
 {
-	struct itimerval soon = { .it_value = { 0, 100000 } }; /* fires during pause() */
+	struct itimerval soon = {.it_value = {0, 100000}}; /* fires during pause() */
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -118,13 +118,18 @@ static void send_rights(int fd, size_t nr, int with_credentials)
 		struct cmsghdr header;
 	} control;
 	char byte = 'x';
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = CMSG_SPACE(nr * sizeof(int))};
 	int ends[2];
 
 	need(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
 	need(!setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &with_credentials, sizeof(with_credentials)), "SO_PASSCRED");
-	control.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(nr * sizeof(int)) };
+	control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+					  .cmsg_type = SCM_RIGHTS,
+					  .cmsg_len = CMSG_LEN(nr * sizeof(int))};
 	for (size_t i = 0; i < nr; i++)
 		memcpy(CMSG_DATA(&control.header) + i * sizeof(int), &fd, sizeof(fd));
 	need(sendmsg(ends[0], &message, 0) == 1, "sendmsg");
@@ -282,15 +287,19 @@ static bool ring_new(struct ring *ring)
 	ring->fd = (int)syscall(SYS_io_uring_setup, 8, &ring->params);
 	if (ring->fd < 0)
 		return false;
-	ring->submitted = ring_map(ring, ring->params.sq_off.array + ring->params.sq_entries * sizeof(uint32_t), IORING_OFF_SQ_RING);
-	ring->completed = ring_map(ring, ring->params.cq_off.cqes + ring->params.cq_entries * sizeof(struct io_uring_cqe), IORING_OFF_CQ_RING);
+	ring->submitted = ring_map(ring, ring->params.sq_off.array + ring->params.sq_entries * sizeof(uint32_t),
+				   IORING_OFF_SQ_RING);
+	ring->completed = ring_map(ring,
+				   ring->params.cq_off.cqes + ring->params.cq_entries * sizeof(struct io_uring_cqe),
+				   IORING_OFF_CQ_RING);
 	ring->entries = ring_map(ring, ring->params.sq_entries * sizeof(*ring->entries), IORING_OFF_SQES);
 	return true;
 }
 
 static void ring_submit(struct ring *ring, const struct io_uring_sqe *entry)
 {
-	uint32_t *tail = (uint32_t *)(ring->submitted + ring->params.sq_off.tail), idx = *tail & (ring->params.sq_entries - 1);
+	uint32_t *tail = (uint32_t *)(ring->submitted + ring->params.sq_off.tail),
+		 idx = *tail & (ring->params.sq_entries - 1);
 
 	((uint32_t *)(ring->submitted + ring->params.sq_off.array))[idx] = idx;
 	ring->entries[idx] = *entry;
@@ -300,12 +309,15 @@ static void ring_submit(struct ring *ring, const struct io_uring_sqe *entry)
 
 static int ring_take(struct ring *ring)
 {
-	uint32_t *head = (uint32_t *)(ring->completed + ring->params.cq_off.head), *tail = (uint32_t *)(ring->completed + ring->params.cq_off.tail);
+	uint32_t *head = (uint32_t *)(ring->completed + ring->params.cq_off.head),
+		 *tail = (uint32_t *)(ring->completed + ring->params.cq_off.tail);
 	int result;
 
 	while (__atomic_load_n(tail, __ATOMIC_ACQUIRE) == *head)
 		syscall(SYS_io_uring_enter, ring->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
-	result = ((struct io_uring_cqe *)(ring->completed + ring->params.cq_off.cqes))[*head & (ring->params.cq_entries - 1)].res;
+	result = ((struct io_uring_cqe *)(ring->completed +
+					  ring->params.cq_off.cqes))[*head & (ring->params.cq_entries - 1)]
+			 .res;
 	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 	return result;
 }
@@ -315,22 +327,31 @@ static int ring_take(struct ring *ring)
 static void use_a_label_again(void)
 {
 	static char buffer[64];
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t bytes = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), server;
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), server;
 	struct ring ring;
 
 	need(!bind(listener, (struct sockaddr *)&address, bytes) && !listen(listener, 5) &&
-	     !getsockname(listener, (struct sockaddr *)&address, &bytes) && !connect(client, (struct sockaddr *)&address, bytes), "connection");
+		     !getsockname(listener, (struct sockaddr *)&address, &bytes) &&
+		     !connect(client, (struct sockaddr *)&address, bytes),
+	     "connection");
 	if (!ring_new(&ring))
 		return;
-	ring_submit(&ring, &(struct io_uring_sqe){ .opcode = IORING_OP_ACCEPT, .fd = listener, .user_data = LABEL });
+	ring_submit(&ring, &(struct io_uring_sqe){.opcode = IORING_OP_ACCEPT, .fd = listener, .user_data = LABEL});
 	server = ring_take(&ring);
-	ring_submit(&ring, &(struct io_uring_sqe){ .opcode = IORING_OP_ACCEPT, .fd = listener, .user_data = LABEL + 1 });
-	ring_submit(&ring, &(struct io_uring_sqe){ .opcode = IORING_OP_PROVIDE_BUFFERS, .fd = 1, .addr = (uintptr_t)buffer, .len = sizeof(buffer) });
+	ring_submit(&ring, &(struct io_uring_sqe){.opcode = IORING_OP_ACCEPT, .fd = listener, .user_data = LABEL + 1});
+	ring_submit(&ring, &(struct io_uring_sqe){.opcode = IORING_OP_PROVIDE_BUFFERS,
+						  .fd = 1,
+						  .addr = (uintptr_t)buffer,
+						  .len = sizeof(buffer)});
 	need(ring_take(&ring) >= 0, "buffers");
-	ring_submit(&ring, &(struct io_uring_sqe){ .opcode = IORING_OP_RECV, .fd = server, .ioprio = IORING_RECV_MULTISHOT, .flags = IOSQE_BUFFER_SELECT,
-						   .user_data = LABEL });
+	ring_submit(&ring, &(struct io_uring_sqe){.opcode = IORING_OP_RECV,
+						  .fd = server,
+						  .ioprio = IORING_RECV_MULTISHOT,
+						  .flags = IOSQE_BUFFER_SELECT,
+						  .user_data = LABEL});
 	need(write(client, "hello", 5) == 5, "write");
 	tell("received", ring_take(&ring));
 	close(ring.fd);
@@ -366,8 +387,8 @@ static void name_files(const char *folder)
 /* Most commands of bpf() return 0, which then is no descriptor. */
 static void look_up_in_a_map(const char *folder)
 {
-	union bpf_attr map = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1 };
-	union bpf_attr look = { 0 };
+	union bpf_attr map = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1};
+	union bpf_attr look = {0};
 	uint64_t value = 1;
 	uint32_t key = 0;
 	char path[256];
@@ -459,10 +480,13 @@ struct search {
 
 static struct search search_for(uint32_t id)
 {
-	struct search search = { 0 };
+	struct search search = {0};
 
 	search.mask[id / 64] = 1ull << (id % 64);
-	search.cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .mask = search.mask, .no_lost = true },
+	search.cursor = trace_cursor_new(trace,
+					 &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options),
+									.mask = search.mask,
+									.no_lost = true},
 					 NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search.cursor);
 	return search;
@@ -488,8 +512,10 @@ static void record(void)
 	if (trace)
 		return;
 	session_begin(&session);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b2097152 -e default,fs_cache_add,fs_cache_delete %s -- %s do %s %s 2>%s/stderr", TRACE_BIN,
-					  session.trace, self, session.truth, session.folder, session.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon -b2097152 -e default,fs_cache_add,fs_cache_delete %s -- %s "
+					  "do %s %s 2>%s/stderr",
+					  TRACE_BIN, session.trace, self, session.truth, session.folder,
+					  session.folder),
 			      0);
 	trace = trace_open(session.trace, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -604,7 +630,7 @@ static void a_multishot_receive_is_no_accepted_connection(void)
 /* read_a_file() first writes one to its disk, and flushes the disk's cache. */
 static void a_flush_is_not_at_the_highest_sector(void)
 {
-	static const uint32_t ids[] = { TRACE_EV_block_issue, TRACE_EV_block_complete };
+	static const uint32_t ids[] = {TRACE_EV_block_issue, TRACE_EV_block_complete};
 	const struct trace_block_issue *request; /* block_complete begins with the same field */
 
 	record();
@@ -638,7 +664,8 @@ static void find_text(uint32_t id, const char *begin, const char *end, char text
 		const char *found = trace_event_string(event);
 		size_t bytes = strlen(found);
 
-		if (strncmp(found, begin, strlen(begin)) != 0 || bytes < strlen(end) || strcmp(found + bytes - strlen(end), end) != 0)
+		if (strncmp(found, begin, strlen(begin)) != 0 || bytes < strlen(end) ||
+		    strcmp(found + bytes - strlen(end), end) != 0)
 			continue;
 		snprintf(text, 2048, "%s", found);
 		nr++;
@@ -689,7 +716,7 @@ static void a_command_of_bpf_opens_nothing(void)
 /* A process without its first thread, which has exited, with a descriptor of a process. */
 static void a_process_without_its_leader_is_in_the_start_state(void)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	int nr_programs = 0, nr_maps = 0;
@@ -698,8 +725,9 @@ static void a_process_without_its_leader_is_in_the_start_state(void)
 	struct trace *start;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s be %s & while ! grep -q pid %s 2>/dev/null; do sleep 0.1; done; %s/tracedaemon %s -- true 2>%s/stderr", self, s.truth,
-					  s.truth, TRACE_BIN, s.trace, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s be %s & while ! grep -q pid %s 2>/dev/null; do sleep 0.1; done; "
+					  "%s/tracedaemon %s -- true 2>%s/stderr",
+					  self, s.truth, s.truth, TRACE_BIN, s.trace, s.folder),
 			      0);
 	start = trace_open(s.trace, NULL);
 	cursor = trace_cursor_new(start, &options, NULL);
@@ -707,7 +735,9 @@ static void a_process_without_its_leader_is_in_the_start_state(void)
 	while ((event = trace_cursor_next(cursor))) {
 		const struct trace_start_fd *fd = event->payload;
 
-		if ((event->id != TRACE_EV_start_exe && event->id != TRACE_EV_start_map && event->id != TRACE_EV_start_fd) || fd->tgid != session_truth(&s, "pid"))
+		if ((event->id != TRACE_EV_start_exe && event->id != TRACE_EV_start_map &&
+		     event->id != TRACE_EV_start_fd) ||
+		    fd->tgid != session_truth(&s, "pid"))
 			continue; /* all begin with tgid */
 		nr_programs += event->id == TRACE_EV_start_exe && strstr(trace_event_string(event), "test_e2e_fields");
 		nr_maps += event->id == TRACE_EV_start_map && strstr(trace_event_string(event), "test_e2e_fields");
@@ -724,7 +754,7 @@ static void a_process_without_its_leader_is_in_the_start_state(void)
 
 static void a_threads_own_descriptors_are_distinguished(void)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	int nr = 0, nr_own = 0;
@@ -732,8 +762,9 @@ static void a_threads_own_descriptors_are_distinguished(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s two %s & while ! grep -q pid %s 2>/dev/null; do sleep 0.1; done; %s/tracedaemon %s -- true 2>%s/stderr", self, s.truth,
-					  s.truth, TRACE_BIN, s.trace, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s two %s & while ! grep -q pid %s 2>/dev/null; do sleep 0.1; done; "
+					  "%s/tracedaemon %s -- true 2>%s/stderr",
+					  self, s.truth, s.truth, TRACE_BIN, s.trace, s.folder),
 			      0);
 	start = trace_open(s.trace, NULL);
 	cursor = trace_cursor_new(start, &options, NULL);
@@ -754,20 +785,20 @@ static void a_threads_own_descriptors_are_distinguished(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_lent_priority_is_returned", a_lent_priority_is_returned },
-	{ "a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it },
-	{ "all_descriptors_of_messages_are_recorded", all_descriptors_of_messages_are_recorded },
-	{ "one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process },
-	{ "the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up },
-	{ "a_multishot_receive_is_no_accepted_connection", a_multishot_receive_is_no_accepted_connection },
-	{ "a_flush_is_not_at_the_highest_sector", a_flush_is_not_at_the_highest_sector },
-	{ "groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none },
-	{ "a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not },
-	{ "files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root },
-	{ "a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing },
-	{ "a_process_without_its_leader_is_in_the_start_state", a_process_without_its_leader_is_in_the_start_state },
-	{ "a_threads_own_descriptors_are_distinguished", a_threads_own_descriptors_are_distinguished },
-	{ NULL, NULL },
+	{"a_lent_priority_is_returned", a_lent_priority_is_returned},
+	{"a_signal_says_whether_the_kernel_made_it", a_signal_says_whether_the_kernel_made_it},
+	{"all_descriptors_of_messages_are_recorded", all_descriptors_of_messages_are_recorded},
+	{"one_thread_is_the_last_of_its_process", one_thread_is_the_last_of_its_process},
+	{"the_orders_of_cached_pages_add_up", the_orders_of_cached_pages_add_up},
+	{"a_multishot_receive_is_no_accepted_connection", a_multishot_receive_is_no_accepted_connection},
+	{"a_flush_is_not_at_the_highest_sector", a_flush_is_not_at_the_highest_sector},
+	{"groups_of_other_hierarchies_are_none", groups_of_other_hierarchies_are_none},
+	{"a_path_is_whole_or_says_that_it_is_not", a_path_is_whole_or_says_that_it_is_not},
+	{"files_without_a_name_are_not_the_root", files_without_a_name_are_not_the_root},
+	{"a_command_of_bpf_opens_nothing", a_command_of_bpf_opens_nothing},
+	{"a_process_without_its_leader_is_in_the_start_state", a_process_without_its_leader_is_in_the_start_state},
+	{"a_threads_own_descriptors_are_distinguished", a_threads_own_descriptors_are_distinguished},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

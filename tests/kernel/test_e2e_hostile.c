@@ -116,9 +116,7 @@ static void read_trace(const char *path, struct outcome *outcome)
 			continue;
 		outcome->kernel_events += stats->stored;
 		/* the daemon's own small stream counts losses that belong to no ring */
-		outcome->kernel_lost += stats->stored > 1000
-						? stats->discarded
-						: 0;
+		outcome->kernel_lost += stats->stored > 1000 ? stats->discarded : 0;
 	}
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	while ((event = trace_cursor_next(cursor)))
@@ -173,10 +171,10 @@ static void attack(const char *command, unsigned long nr)
 	session_end(&s);
 }
 
-#define ATTACK(command, nr)                                                                                          \
-	static void command##_cost_little(void)                                                                      \
-	{                                                                                                            \
-		attack(#command, nr);                                                                                \
+#define ATTACK(command, nr)                     \
+	static void command##_cost_little(void) \
+	{                                       \
+		attack(#command, nr);           \
 	}
 ATTACK(blocks, 1)
 ATTACK(mapped, 600)
@@ -194,9 +192,9 @@ ATTACK(mute, 2000)
 ATTACK(offers, 1)
 ATTACK(nonsense, 200)
 
-#define COSTS(command)                                                                                               \
-	{                                                                                                            \
-#command "_cost_little", command##_cost_little                                                       \
+#define COSTS(command)                                         \
+	{                                                      \
+#command "_cost_little", command##_cost_little \
 	}
 
 static const struct unit_case cases[] = {

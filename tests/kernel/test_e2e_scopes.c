@@ -15,9 +15,9 @@ static json_t *span(const struct session *s, const char *kind, const char *name)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(s->report, "spans"), i, row)
-	{
-		if (strcmp(json_text(row, "kind"), kind) == 0 && strcmp(json_text(row, "name"), name) == 0 && json_number(row, "pid") == session_truth(s, "pid"))
+	json_array_foreach(json_object_get(s->report, "spans"), i, row) {
+		if (strcmp(json_text(row, "kind"), kind) == 0 && strcmp(json_text(row, "name"), name) == 0 &&
+		    json_number(row, "pid") == session_truth(s, "pid"))
 			return row;
 	}
 	fprintf(stderr, "\n    no %s %s\n", kind, name);
@@ -32,7 +32,8 @@ static void agrees(const char *what, long long got, long long least, long long m
 	long long slack = (most / 1000 > 100000 ? most / 1000 : 100000) + beside;
 
 	if (got < least - slack || got > most + slack)
-		fprintf(stderr, "\n    %s: %lld, the program says %lld to %lld, and %lld may be beside\n", what, got, least, most, beside);
+		fprintf(stderr, "\n    %s: %lld, the program says %lld to %lld, and %lld may be beside\n", what, got,
+			least, most, beside);
 	CU_ASSERT(got >= least - slack && got <= most + slack);
 }
 
@@ -67,14 +68,18 @@ static long long cpu_ns(const json_t *span)
  * time, which the kernel subtracts from a thread's clock. */
 static long long beside_ns(const struct session *s, const json_t *span)
 {
-	return json_number(span, "wait_cpu_ns") + json_number(span, "interrupted_ns") + wait_ns(span, "unknown", 0) + session_stolen_ns(s);
+	return json_number(span, "wait_cpu_ns") + json_number(span, "interrupted_ns") + wait_ns(span, "unknown", 0) +
+	       session_stolen_ns(s);
 }
 
 static void record_once(struct session *s)
 {
 	session_begin(s);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s 2>%s/stderr", TRACE_BIN, s->trace, TRACE_SCENARIOS, s->truth, s->folder), 0);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >%s/verify 2>&1", TRACE_BIN, s->trace, s->folder), 0);
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s 2>%s/stderr", TRACE_BIN, s->trace,
+					  TRACE_SCENARIOS, s->truth, s->folder),
+			      0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >%s/verify 2>&1", TRACE_BIN, s->trace, s->folder),
+			0);
 	s->report = session_load(s, "--json");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s->report);
 }
@@ -116,7 +121,8 @@ static void a_scope_is_divided_as_the_program_measured_it(void)
 	sleep = session_truth(&s, "sleep_ns");
 	agrees("sleep", wait_ns(checkout, "timeout", 0), sleep - sleep / 100, sleep, beside_ns(&s, checkout));
 	asked = session_truth(&s, "till_within_ns");
-	agrees("the wait for the till, and what asking took", wait_ns(checkout, "process", session_truth(&s, "till_pid")) + cpu_ns(till), asked - asked / 100, asked,
+	agrees("the wait for the till, and what asking took",
+	       wait_ns(checkout, "process", session_truth(&s, "till_pid")) + cpu_ns(till), asked - asked / 100, asked,
 	       beside_ns(&s, checkout));
 	CU_ASSERT_EQUAL(json_number(till, "count"), session_truth(&s, "checkouts"));
 	session_end(&s);

@@ -28,10 +28,10 @@
 #include "e2e_session.h"
 #include "unit.h"
 
-#define ALLOWED_NS 100000 /* or 1 %; each times price() */
+#define ALLOWED_NS	 100000 /* or 1 %; each times price() */
 #define BIRTH_AND_END_NS 3000000
-#define FREE_TRIES 4 /* caches and clock rates are shared with other programs; a wrong bill is wrong each time */
-#define MAX_TRIES 8 /* if the machine stood still meanwhile, or hid a thread */
+#define FREE_TRIES	 4 /* caches and clock rates are shared with other programs; a wrong bill is wrong each time */
+#define MAX_TRIES	 8 /* if the machine stood still meanwhile, or hid a thread */
 
 /*
  * A server makes a few system calls, page faults and switches between its readings of its own
@@ -82,8 +82,8 @@ static void record(struct recording *r)
 	struct session *s = &r->session;
 
 	session_begin(s);
-	if (session_run("timeout 130 %s/tracedaemon %s -- timeout 120 %s %s %s run %s 2>%s/stderr", TRACE_BIN, s->trace, TRACE_PATTERNS, s->truth,
-			s->folder, r->patterns, s->folder) == 0)
+	if (session_run("timeout 130 %s/tracedaemon %s -- timeout 120 %s %s %s run %s 2>%s/stderr", TRACE_BIN, s->trace,
+			TRACE_PATTERNS, s->truth, s->folder, r->patterns, s->folder) == 0)
 		load(s);
 	r->stolen_ns = session_stolen_ns(s);
 }
@@ -93,10 +93,11 @@ static void record_early(struct recording *r)
 	struct session *s = &r->session;
 
 	session_begin(s);
-	session_run("timeout 50 %s %s %s early & i=0; while [ ! -e %s/ready ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done", TRACE_PATTERNS,
-		    s->truth, s->folder, s->folder);
-	if (session_run("timeout 60 %s/tracedaemon %s -- timeout 50 %s %s/none %s go 2>%s/stderr", TRACE_BIN, s->trace, TRACE_PATTERNS, s->folder,
-			s->folder, s->folder) == 0)
+	session_run("timeout 50 %s %s %s early & i=0; while [ ! -e %s/ready ] && [ $i -lt 200 ]; do sleep 0.1; "
+		    "i=$((i+1)); done",
+		    TRACE_PATTERNS, s->truth, s->folder, s->folder);
+	if (session_run("timeout 60 %s/tracedaemon %s -- timeout 50 %s %s/none %s go 2>%s/stderr", TRACE_BIN, s->trace,
+			TRACE_PATTERNS, s->folder, s->folder, s->folder) == 0)
 		load(s);
 	r->stolen_ns = session_stolen_ns(s);
 }
@@ -106,7 +107,9 @@ static json_t *with_pid(const json_t *object, const char *array, long long pid)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(object, array), i, row) if (json_number(row, "pid") == pid) return row;
+	json_array_foreach(json_object_get(object, array), i, row)
+		if (json_number(row, "pid") == pid)
+			return row;
 	return NULL;
 }
 
@@ -121,7 +124,8 @@ struct truth {
 
 static bool next_truth(FILE *file, struct truth *t)
 {
-	return fscanf(file, "%63s %15s %lld %lld %lld %d", t->pattern, t->kind, &t->server, &t->client, &t->ns, &t->requests) == 6;
+	return fscanf(file, "%63s %15s %lld %lld %lld %d", t->pattern, t->kind, &t->server, &t->client, &t->ns,
+		      &t->requests) == 6;
 }
 
 static FILE *truth_open(const struct session *s)
@@ -129,13 +133,15 @@ static FILE *truth_open(const struct session *s)
 	return fopen(s->truth, "r");
 }
 
-static bool truth_find(const struct session *s, const char *kind, long long server, long long client, struct truth *ret_truth)
+static bool truth_find(const struct session *s, const char *kind, long long server, long long client,
+		       struct truth *ret_truth)
 {
 	FILE *file = truth_open(s);
 	bool found = false;
 
 	while (file && !found && next_truth(file, ret_truth))
-		found = strcmp(ret_truth->kind, kind) == 0 && ret_truth->server == server && (client < 0 || ret_truth->client == client);
+		found = strcmp(ret_truth->kind, kind) == 0 && ret_truth->server == server &&
+			(client < 0 || ret_truth->client == client);
 	if (file)
 		fclose(file);
 	return found;
@@ -153,8 +159,9 @@ static long long unknown(const struct session *s, long long server)
 	long long ns = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(json_process(s->report, server), "waits"), i, wait) if (strcmp(json_text(wait, "kind"), "unknown") == 0)
-		ns += json_number(wait, "ns");
+	json_array_foreach(json_object_get(json_process(s->report, server), "waits"), i, wait)
+		if (strcmp(json_text(wait, "kind"), "unknown") == 0)
+			ns += json_number(wait, "ns");
 	return ns;
 }
 
@@ -181,15 +188,19 @@ static void check_bill(const struct session *s, json_t *server, const struct tru
 {
 	json_t *client = with_pid(server, "clients", t->client);
 	bool shared = strcmp(t->kind, "shared") == 0;
-	long long bill = json_number(client, shared ? "shared_ns" : "exact_ns"), cpu = json_number(client, "cpu_ns"), end = end_of(s, t->server);
+	long long bill = json_number(client, shared ? "shared_ns" : "exact_ns"), cpu = json_number(client, "cpu_ns"),
+		  end = end_of(s, t->server);
 	/* shown for both kinds together */
 	long long got = bill + (cpu ? json_number(client, "interrupted_ns") * bill / cpu : 0);
 	struct truth other;
 
-	if (getenv("TRACE_VERBOSE") || got < t->ns - allowed(t->ns) - unknown(s, t->server) || got > t->ns + allowed(t->ns) + end)
-		fprintf(stderr, "\n    %s: %lld for %lld: %s %lld + %lld interrupted, expected %lld, end %lld, %lld unknown: %+.2f %%, %+lld us", t->pattern,
-			t->server, t->client, t->kind, bill, got - bill, t->ns, end, unknown(s, t->server), 100.0 * (double)(got - t->ns) / (double)t->ns,
-			(got - t->ns) / 1000);
+	if (getenv("TRACE_VERBOSE") || got < t->ns - allowed(t->ns) - unknown(s, t->server) ||
+	    got > t->ns + allowed(t->ns) + end)
+		fprintf(stderr,
+			"\n    %s: %lld for %lld: %s %lld + %lld interrupted, expected %lld, end %lld, %lld unknown: "
+			"%+.2f %%, %+lld us",
+			t->pattern, t->server, t->client, t->kind, bill, got - bill, t->ns, end, unknown(s, t->server),
+			100.0 * (double)(got - t->ns) / (double)t->ns, (got - t->ns) / 1000);
 	HOLDS(client != NULL);
 	HOLDS(got >= t->ns - allowed(t->ns) - unknown(s, t->server));
 	HOLDS(got <= t->ns + allowed(t->ns) + end);
@@ -205,8 +216,7 @@ static void check_sums(const struct session *s, json_t *server)
 	long long exact = 0, shared = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(server, "clients"), i, client)
-	{
+	json_array_foreach(json_object_get(server, "clients"), i, client) {
 		exact += json_number(client, "exact_ns");
 		shared += json_number(client, "shared_ns");
 	}
@@ -218,7 +228,8 @@ static void check_sums(const struct session *s, json_t *server)
 
 static void check_background(const struct session *s, json_t *server, const struct truth *t)
 {
-	long long ns = json_number(server, "background_ns"), interrupted = json_number(json_process(s->report, t->server), "interrupted_ns");
+	long long ns = json_number(server, "background_ns"),
+		  interrupted = json_number(json_process(s->report, t->server), "interrupted_ns");
 
 	/* The birth and the end of the process are in the bill, and a part of its interrupts hit
 	 * it. */
@@ -296,8 +307,10 @@ static void check_pattern(struct recording *first, void (*how)(struct recording 
 	if (!*first->session.folder) /* the first case that needs it records */
 		how(first);
 	check_recording(&first->session, pattern, lines);
-	for (int tries = 1; nr_wrong && tries < MAX_TRIES && (tries < FREE_TRIES || was_disturbed(&again, pattern)); tries++) {
-		fprintf(stderr, "\n    %.0f ms were stolen: again\n", (double)(tries > 1 ? &again : first)->stolen_ns / 1e6);
+	for (int tries = 1; nr_wrong && tries < MAX_TRIES && (tries < FREE_TRIES || was_disturbed(&again, pattern));
+	     tries++) {
+		fprintf(stderr, "\n    %.0f ms were stolen: again\n",
+			(double)(tries > 1 ? &again : first)->stolen_ns / 1e6);
 		if (tries > 1)
 			session_end(&again.session);
 		how(&again);
@@ -308,15 +321,15 @@ static void check_pattern(struct recording *first, void (*how)(struct recording 
 	CU_ASSERT_EQUAL(nr_wrong, 0);
 }
 
-#define PATTERN(name, lines)                                                                                                     \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		check_pattern(&now, record, #name, lines);                                                                         \
+#define PATTERN(name, lines)                               \
+	static void name(void)                             \
+	{                                                  \
+		check_pattern(&now, record, #name, lines); \
 	}
-#define EARLY(name)                                                                                                              \
-	static void name(void)                                                                                                   \
-	{                                                                                                                        \
-		check_pattern(&early, record_early, #name, 4);                                                                     \
+#define EARLY(name)                                            \
+	static void name(void)                                 \
+	{                                                      \
+		check_pattern(&early, record_early, #name, 4); \
 	}
 PATTERN(unix_sequential, 4)
 PATTERN(unix_poll, 4)

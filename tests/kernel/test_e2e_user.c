@@ -19,7 +19,7 @@
 #include "unit.h"
 
 #define WORKLOAD TRACE_TESTS "/workload_user"
-#define PLUGIN TRACE_TESTS "/libworkload_user_plugin.so"
+#define PLUGIN	 TRACE_TESTS "/libworkload_user_plugin.so"
 
 enum { MAX_CPUS = 1024 };
 
@@ -27,7 +27,7 @@ enum { MAX_CPUS = 1024 };
 
 static struct trace *open_verified(const char *path)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace *trace = trace_open(path, &error);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -72,7 +72,7 @@ static struct count count_events(const struct trace *trace, const char *name, bo
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 	uint64_t *next = calloc(1 << 22, sizeof(*next)); /* by thread */
 	const struct trace_event *event;
-	struct count count = { 0 };
+	struct count count = {0};
 
 	while ((event = trace_cursor_next(cursor))) {
 		uint64_t n, *expected;
@@ -110,7 +110,7 @@ struct totals {
 
 static struct totals user_totals(const struct trace *trace)
 {
-	struct totals totals = { 0 };
+	struct totals totals = {0};
 
 	for (size_t i = 0; i < trace_nr_streams(trace); i++) {
 		const struct trace_stream_stats *stats = trace_get_stream(trace, i);
@@ -142,7 +142,7 @@ static uint64_t announced(const struct trace *trace)
 
 static pid_t start(const char *program, ...)
 {
-	const char *arguments[16] = { program };
+	const char *arguments[16] = {program};
 	va_list list;
 	pid_t pid;
 
@@ -177,7 +177,9 @@ static void a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on
 	struct totals totals;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " count 20000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " count 20000 > %s", TRACE_BIN, s.trace,
+				    s.truth),
+			0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
 	totals = user_totals(trace);
@@ -199,7 +201,10 @@ static void in_a_namespace_of_processes_events_are_of_their_program(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("unshare --pid --fork --mount-proc %s/tracedaemon --quiet %s -- " WORKLOAD " count 20000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("unshare --pid --fork --mount-proc %s/tracedaemon --quiet %s -- " WORKLOAD
+				    " count 20000 > %s",
+				    TRACE_BIN, s.trace, s.truth),
+			0);
 	trace_close(open_verified(s.trace));
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a --all %s > %s/report", TRACE_BIN, s.trace, s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("grep -q '^ *20000 .* demo:count *workload_user (' %s/report", s.folder), 0);
@@ -213,7 +218,9 @@ static void threads_are_distinguished(void)
 	struct count count;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " threads 200 300 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " threads 200 300 > %s", TRACE_BIN,
+				    s.trace, s.truth),
+			0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
 	CU_ASSERT_EQUAL(count.events + user_totals(trace).lost, 200 * 300);
@@ -232,7 +239,9 @@ static void children_have_streams_of_their_own(void)
 	struct totals totals;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " forks 300 10 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " forks 300 10 > %s", TRACE_BIN, s.trace,
+				    s.truth),
+			0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "demo:count", true);
 	totals = user_totals(trace);
@@ -241,8 +250,9 @@ static void children_have_streams_of_their_own(void)
 	CU_ASSERT_EQUAL(count.breaks, 0);
 	CU_ASSERT_EQUAL(count.threads, 300);
 	if (count.events != 300 * 10)
-		fprintf(stderr, "%llu events of %llu children, %llu lost, %llu filtered\n", (unsigned long long)count.events,
-			(unsigned long long)count.threads, (unsigned long long)totals.lost, (unsigned long long)totals.filtered);
+		fprintf(stderr, "%llu events of %llu children, %llu lost, %llu filtered\n",
+			(unsigned long long)count.events, (unsigned long long)count.threads,
+			(unsigned long long)totals.lost, (unsigned long long)totals.filtered);
 	CU_ASSERT_TRUE(totals.streams >= 300);
 	CU_ASSERT_EQUAL(announced(trace), totals.streams);
 	trace_close(trace);
@@ -256,7 +266,9 @@ static void libraries_that_are_loaded_and_unloaded_are_recorded(void)
 	struct count count;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " plugin " PLUGIN " 500 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " plugin " PLUGIN " 500 > %s", TRACE_BIN,
+				    s.trace, s.truth),
+			0);
 	trace = open_verified(s.trace);
 	count = count_events(trace, "plugin:called", true);
 	CU_ASSERT_EQUAL(count.events, 1000);
@@ -272,7 +284,9 @@ static void patterns_choose_events_and_refused_ones_are_counted(void)
 	struct totals totals;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -e 'sched,demo:after' %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -e 'sched,demo:after' %s -- " WORKLOAD " clock 1000 > %s",
+				    TRACE_BIN, s.trace, s.truth),
+			0);
 	trace = open_verified(s.trace);
 	totals = user_totals(trace);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:after", true).events, 1000);
@@ -280,7 +294,9 @@ static void patterns_choose_events_and_refused_ones_are_counted(void)
 	/* filtered: before the daemon had looked */
 	CU_ASSERT_EQUAL(totals.attempted, 1000 + totals.streams + totals.filtered);
 	trace_close(trace);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --no-user %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN, s.trace, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --no-user %s -- " WORKLOAD " clock 1000 > %s", TRACE_BIN,
+				    s.trace, s.truth),
+			0);
 	trace = open_verified(s.trace);
 	CU_ASSERT_EQUAL(user_totals(trace).streams, 0);
 	trace_close(trace);
@@ -321,14 +337,16 @@ static void tracepoints_have_the_clocks_time_and_are_outside_system_calls(void)
 	struct turn *turns = calloc(MAX_CPUS, sizeof(*turns));
 	uint64_t nr_user = 0, nr_elsewhere = 0;
 	const struct trace_event *event;
-	struct axis axis = { 0 };
+	struct axis axis = {0};
 	struct trace_cursor *cursor;
 	struct trace *trace;
 	struct session s;
 	uint32_t tid;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " clock %d > %s", TRACE_BIN, s.trace, NR, s.truth), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet %s -- " WORKLOAD " clock %d > %s", TRACE_BIN, s.trace, NR,
+				    s.truth),
+			0);
 	trace = open_verified(s.trace);
 	tid = (uint32_t)session_truth(&s, "pid");
 	cursor = trace_cursor_new(trace, NULL, NULL);
@@ -340,7 +358,7 @@ static void tracepoints_have_the_clocks_time_and_are_outside_system_calls(void)
 
 			if (turns[cpu].tid != tid && change->prev_tid != tid)
 				nr_elsewhere += turns[cpu].nr_events;
-			turns[cpu] = (struct turn){ .tid = change->next_tid };
+			turns[cpu] = (struct turn){.tid = change->next_tid};
 		} else if (event->id == TRACE_EV_sys_enter && turns[cpu].tid == tid) {
 			axis.in_call |= ((const struct trace_sys_enter *)event->payload)->nr == SYS_getppid;
 		} else if (event->id == TRACE_EV_sys_exit && turns[cpu].tid == tid) {
@@ -366,8 +384,9 @@ static void tracepoints_have_the_clocks_time_and_are_outside_system_calls(void)
 	CU_ASSERT_EQUAL(axis.nr_wrong_order, 0);
 	CU_ASSERT_EQUAL(nr_elsewhere, 0);
 	if (axis.worst_ns >= 1000 || axis.nr_wrong_order || nr_elsewhere)
-		fprintf(stderr, "%llu ns off; %llu within getppid(), %llu on another thread's CPU\n", (unsigned long long)axis.worst_ns,
-			(unsigned long long)axis.nr_wrong_order, (unsigned long long)nr_elsewhere);
+		fprintf(stderr, "%llu ns off; %llu within getppid(), %llu on another thread's CPU\n",
+			(unsigned long long)axis.worst_ns, (unsigned long long)axis.nr_wrong_order,
+			(unsigned long long)nr_elsewhere);
 	free(turns);
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
 	trace_close(trace);
@@ -452,8 +471,9 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		uint64_t attempted, known;
 
 		unlink(file); /* on a busy machine it may die before it creates one */
-		session_run("%s/tracedaemon --quiet %s -- sh -c '" WORKLOAD " storm %s & sleep 0.%02d; kill -9 $!; wait' 2>/dev/null", TRACE_BIN, s.trace, file,
-			    3 + 2 * round);
+		session_run("%s/tracedaemon --quiet %s -- sh -c '" WORKLOAD
+			    " storm %s & sleep 0.%02d; kill -9 $!; wait' 2>/dev/null",
+			    TRACE_BIN, s.trace, file, 3 + 2 * round);
 		attempted = attempted_in(file);
 		trace = open_verified(s.trace);
 		count = count_events(trace, "demo:storm", true);
@@ -462,7 +482,8 @@ static void a_program_that_is_killed_loses_the_record_in_flight_only(void)
 		CU_ASSERT_TRUE(count.events > 0 || attempted == 0);
 		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
 		if (known != attempted && known + 1 != attempted)
-			fprintf(stderr, "attempted %llu; stored %llu, lost %llu, filtered %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
+			fprintf(stderr, "attempted %llu; stored %llu, lost %llu, filtered %llu\n",
+				(unsigned long long)attempted, (unsigned long long)count.events,
 				(unsigned long long)totals.lost, (unsigned long long)totals.filtered);
 		trace_close(trace);
 	}
@@ -496,7 +517,9 @@ static void the_flight_recorder_has_programs_too(void)
 		struct totals totals;
 
 		usleep(100000);
-		CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace), 0);
+		CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder,
+					    s.trace),
+				0);
 		trace = open_verified(s.trace);
 		totals = user_totals(trace);
 		count = count_events(trace, "demo:storm", false);
@@ -504,7 +527,8 @@ static void the_flight_recorder_has_programs_too(void)
 		CU_ASSERT_TRUE(count.events > 1000 && attempted > 1000);
 		CU_ASSERT_TRUE(known == attempted || known + 1 == attempted);
 		if (known != attempted && known + 1 != attempted)
-			fprintf(stderr, "attempted %llu; kept %llu, overwritten %llu, lost %llu\n", (unsigned long long)attempted, (unsigned long long)count.events,
+			fprintf(stderr, "attempted %llu; kept %llu, overwritten %llu, lost %llu\n",
+				(unsigned long long)attempted, (unsigned long long)count.events,
 				(unsigned long long)totals.overwritten, (unsigned long long)totals.lost);
 		CU_ASSERT_TRUE(!round || count.events == storm);
 		storm = count.events;
@@ -513,7 +537,8 @@ static void the_flight_recorder_has_programs_too(void)
 		 * leave a tick in the first ring that only the next snapshot contains. */
 		CU_ASSERT_TRUE(count.breaks == 0 || count.first_break + 100 > count.last);
 		if (count.breaks)
-			fprintf(stderr, "%llu breaks, the first before %llu of %llu\n", (unsigned long long)count.breaks, (unsigned long long)count.first_break,
+			fprintf(stderr, "%llu breaks, the first before %llu of %llu\n",
+				(unsigned long long)count.breaks, (unsigned long long)count.first_break,
 				(unsigned long long)count.last);
 		CU_ASSERT_TRUE(count.events > ticks + 20);
 		ticks = count.events;
@@ -533,7 +558,9 @@ static void programs_wait_for_room_if_both_sides_allow_it(void)
 	static const struct {
 		const char *program, *daemon;
 		bool all;
-	} cases[] = { { "TRACER_BLOCKING=10000", "--block-programs", true }, { "TRACER_BLOCKING=10000", "", false }, { "", "--block-programs", false } };
+	} cases[] = {{"TRACER_BLOCKING=10000", "--block-programs", true},
+		     {"TRACER_BLOCKING=10000", "", false},
+		     {"", "--block-programs", false}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct session s;
@@ -542,8 +569,9 @@ static void programs_wait_for_room_if_both_sides_allow_it(void)
 		struct totals totals;
 
 		session_begin(&s);
-		CU_ASSERT_EQUAL(session_run("env TRACER_BUFFERS=16Kx2 %s %s/tracedaemon --quiet -e 'sched,demo:*' %s %s -- " WORKLOAD " count 50000 > %s", cases[i].program,
-					    TRACE_BIN, cases[i].daemon, s.trace, s.truth),
+		CU_ASSERT_EQUAL(session_run("env TRACER_BUFFERS=16Kx2 %s %s/tracedaemon --quiet -e 'sched,demo:*' %s "
+					    "%s -- " WORKLOAD " count 50000 > %s",
+					    cases[i].program, TRACE_BIN, cases[i].daemon, s.trace, s.truth),
 				0);
 		trace = open_verified(s.trace);
 		count = count_events(trace, "demo:count", cases[i].all);
@@ -561,7 +589,8 @@ static void tracepoints_of_running_programs_are_listed(void)
 {
 	pid_t pid = start(WORKLOAD, "ticks", "100000", NULL);
 
-	CU_ASSERT_EQUAL(session_run("for i in $(seq 100); do %s/tracedaemon --list | grep -q '^demo:tick .*workload_user.c:.*(%d)$' && exit 0; sleep 0.1; done; exit 1",
+	CU_ASSERT_EQUAL(session_run("for i in $(seq 100); do %s/tracedaemon --list | grep -q '^demo:tick "
+				    ".*workload_user.c:.*(%d)$' && exit 0; sleep 0.1; done; exit 1",
 				    TRACE_BIN, (int)pid),
 			0);
 	end(pid, SIGKILL);
@@ -580,7 +609,8 @@ static void any_user_may_record_its_own_programs(void)
 
 	session_begin(&s);
 	session_run("chmod 0777 %s", s.folder);
-	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u XDG_RUNTIME_DIR -u TRACER_SOCKET %s/tracedaemon u.trace -- " WORKLOAD
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u "
+				    "XDG_RUNTIME_DIR -u TRACER_SOCKET %s/tracedaemon u.trace -- " WORKLOAD
 				    " count 5000 > truth 2> messages",
 				    s.folder, TRACE_BIN),
 			0);
@@ -597,16 +627,25 @@ static void any_user_may_record_its_own_programs(void)
 	CU_ASSERT_EQUAL(count.breaks, 0);
 	CU_ASSERT_PTR_NOT_NULL(trace_not_traced(trace, 0));
 	trace_close(trace);
-	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet v.trace -- sh -c 'exit 7'", s.folder, TRACE_BIN), 7);
-	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET %s/tracedaemon --quiet -tu100000 w.trace", s.folder, TRACE_BIN), 0);
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET "
+				    "%s/tracedaemon --quiet v.trace -- sh -c 'exit 7'",
+				    s.folder, TRACE_BIN),
+			7);
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env -u TRACER_SOCKET "
+				    "%s/tracedaemon --quiet -tu100000 w.trace",
+				    s.folder, TRACE_BIN),
+			0);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s/w.trace > /dev/null", TRACE_BIN, s.folder), 0);
-	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env TRACER_SOCKET=%s/p sh -c '%s/tracedaemon --quiet -k --control c && "
-				    WORKLOAD " count 3000 > /dev/null && %s/tracedaemon -p --control c > mask && %s/tracedaemon --quiet -j --control c f.trace; "
-				    "%s/tracedaemon -q --control c > /dev/null'",
+	CU_ASSERT_EQUAL(session_run("cd %s && setpriv --reuid 65534 --regid 65534 --clear-groups env "
+				    "TRACER_SOCKET=%s/p sh -c '%s/tracedaemon --quiet -k --control c && " WORKLOAD
+				    " count 3000 > /dev/null && %s/tracedaemon -p --control c > mask && %s/tracedaemon "
+				    "--quiet -j --control c f.trace; %s/tracedaemon -q --control c > /dev/null'",
 				    s.folder, s.folder, TRACE_BIN, TRACE_BIN, TRACE_BIN, TRACE_BIN),
 			0);
 	/* the selected events and no others */
-	CU_ASSERT_EQUAL(session_run("grep -q user_stream %s/mask && ! grep -q 'sched_switch\\|sys_enter' %s/mask", s.folder, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("grep -q user_stream %s/mask && ! grep -q 'sched_switch\\|sys_enter' %s/mask",
+				    s.folder, s.folder),
+			0);
 	snprintf(s.trace, sizeof(s.trace), "%s/f.trace", s.folder);
 	trace = open_verified(s.trace);
 	CU_ASSERT_EQUAL(count_events(trace, "demo:count", true).events, 3000);
@@ -617,21 +656,25 @@ static void any_user_may_record_its_own_programs(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on", a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on },
-	{ "in_a_namespace_of_processes_events_are_of_their_program", in_a_namespace_of_processes_events_are_of_their_program },
-	{ "threads_are_distinguished", threads_are_distinguished },
-	{ "children_have_streams_of_their_own", children_have_streams_of_their_own },
-	{ "libraries_that_are_loaded_and_unloaded_are_recorded", libraries_that_are_loaded_and_unloaded_are_recorded },
-	{ "patterns_choose_events_and_refused_ones_are_counted", patterns_choose_events_and_refused_ones_are_counted },
-	{ "tracepoints_have_the_clocks_time_and_are_outside_system_calls", tracepoints_have_the_clocks_time_and_are_outside_system_calls },
-	{ "a_program_that_runs_already_is_found", a_program_that_runs_already_is_found },
-	{ "a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next },
-	{ "a_program_that_is_killed_loses_the_record_in_flight_only", a_program_that_is_killed_loses_the_record_in_flight_only },
-	{ "programs_wait_for_room_if_both_sides_allow_it", programs_wait_for_room_if_both_sides_allow_it },
-	{ "the_flight_recorder_has_programs_too", the_flight_recorder_has_programs_too },
-	{ "tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed },
-	{ "any_user_may_record_its_own_programs", any_user_may_record_its_own_programs },
-	{ NULL, NULL },
+	{"a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on",
+	 a_program_that_the_daemon_starts_is_recorded_from_its_first_event_on},
+	{"in_a_namespace_of_processes_events_are_of_their_program",
+	 in_a_namespace_of_processes_events_are_of_their_program},
+	{"threads_are_distinguished", threads_are_distinguished},
+	{"children_have_streams_of_their_own", children_have_streams_of_their_own},
+	{"libraries_that_are_loaded_and_unloaded_are_recorded", libraries_that_are_loaded_and_unloaded_are_recorded},
+	{"patterns_choose_events_and_refused_ones_are_counted", patterns_choose_events_and_refused_ones_are_counted},
+	{"tracepoints_have_the_clocks_time_and_are_outside_system_calls",
+	 tracepoints_have_the_clocks_time_and_are_outside_system_calls},
+	{"a_program_that_runs_already_is_found", a_program_that_runs_already_is_found},
+	{"a_daemon_that_is_killed_is_followed_by_the_next", a_daemon_that_is_killed_is_followed_by_the_next},
+	{"a_program_that_is_killed_loses_the_record_in_flight_only",
+	 a_program_that_is_killed_loses_the_record_in_flight_only},
+	{"programs_wait_for_room_if_both_sides_allow_it", programs_wait_for_room_if_both_sides_allow_it},
+	{"the_flight_recorder_has_programs_too", the_flight_recorder_has_programs_too},
+	{"tracepoints_of_running_programs_are_listed", tracepoints_of_running_programs_are_listed},
+	{"any_user_may_record_its_own_programs", any_user_may_record_its_own_programs},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -19,7 +19,12 @@
 
 static struct tracer *follow(pid_t pid)
 {
-	struct tracer_options options = {.size = sizeof(options), .filter_pid = pid, .follow = true, .filter_uid = -1, .filter_gid = -1, .exclude_pid = 0x40000000};
+	struct tracer_options options = {.size = sizeof(options),
+					 .filter_pid = pid,
+					 .follow = true,
+					 .filter_uid = -1,
+					 .filter_gid = -1,
+					 .exclude_pid = 0x40000000};
 	struct trace_error error = {0};
 	struct tracer *tracer;
 
@@ -37,9 +42,11 @@ static uint64_t bytes_recorded(const struct tracer *tracer)
 
 	for (size_t i = 0; i < tracer_nr_rings(tracer); i++) {
 		const struct subbuf_ring *ring = &tracer_get_ring(tracer, i)->ring;
-		uint64_t position = __atomic_load_n(&ring->control->position, __ATOMIC_RELAXED), offset = position & SUBBUF_OFFSET_MASK;
+		uint64_t position = __atomic_load_n(&ring->control->position, __ATOMIC_RELAXED),
+			 offset = position & SUBBUF_OFFSET_MASK;
 
-		bytes += (position >> SUBBUF_OFFSET_BITS) * ring->subbuf_bytes + (offset < ring->subbuf_bytes ? offset : ring->subbuf_bytes);
+		bytes += (position >> SUBBUF_OFFSET_BITS) * ring->subbuf_bytes +
+			 (offset < ring->subbuf_bytes ? offset : ring->subbuf_bytes);
 	}
 	return bytes;
 }
@@ -202,7 +209,8 @@ static void existing_descendants_are_followed(void)
  * see. */
 static void follow_inside(void)
 {
-	struct tracer_options options = {.size = sizeof(options), .filter_uid = -1, .filter_gid = -1, .exclude_pid = getpid()};
+	struct tracer_options options = {
+		.size = sizeof(options), .filter_uid = -1, .filter_gid = -1, .exclude_pid = getpid()};
 	struct family family = family_begin();
 	struct tracer *tracer = follow(family.parent);
 	struct trace_error error = {0};
@@ -259,7 +267,8 @@ static void have_children(int nr)
 
 static void children_that_do_not_fit_the_table_are_counted(void)
 {
-	struct tracer_options options = {.size = sizeof(options), .filter_pid = getpid(), .follow = true, .filter_uid = -1, .filter_gid = -1};
+	struct tracer_options options = {
+		.size = sizeof(options), .filter_pid = getpid(), .follow = true, .filter_uid = -1, .filter_gid = -1};
 	struct tracer_unfollowed unfollowed;
 	struct trace_error error = {0};
 	struct tracer *tracer = tracer_new(&options, &error);
@@ -287,7 +296,8 @@ static const struct unit_case cases[] = {
 	{"a_number_that_is_used_again_at_once_is_followed", a_number_that_is_used_again_at_once_is_followed},
 	{"an_unrelated_process_with_a_followed_number_is_not", an_unrelated_process_with_a_followed_number_is_not},
 	{"existing_descendants_are_followed", existing_descendants_are_followed},
-	{"a_filter_in_a_namespace_of_processes_knows_its_numbers", a_filter_in_a_namespace_of_processes_knows_its_numbers},
+	{"a_filter_in_a_namespace_of_processes_knows_its_numbers",
+	 a_filter_in_a_namespace_of_processes_knows_its_numbers},
 	{"children_that_do_not_fit_the_table_are_counted", children_that_do_not_fit_the_table_are_counted},
 	{NULL, NULL},
 };

@@ -30,7 +30,8 @@ static void every_page_of_every_ring_is_touched(void)
 		for (int i = 0; i < 2; i++) {
 			const struct subbuf_ring *ring = &tracer_get_ring(tracer, i)->ring;
 
-			wanted += ((uint64_t)ring->subbuf_bytes * ring->nr_subbufs / 4096 + TRACER_READY_PAGES - 1) / TRACER_READY_PAGES;
+			wanted += ((uint64_t)ring->subbuf_bytes * ring->nr_subbufs / 4096 + TRACER_READY_PAGES - 1) /
+				  TRACER_READY_PAGES;
 		}
 	CU_ASSERT(wanted >= 4);
 	CU_ASSERT_EQUAL(runs_of(tracer->skeleton->progs.make_ready), wanted);
@@ -39,8 +40,8 @@ static void every_page_of_every_ring_is_touched(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_page_of_every_ring_is_touched", every_page_of_every_ring_is_touched },
-	{ NULL, NULL },
+	{"every_page_of_every_ring_is_touched", every_page_of_every_ring_is_touched},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

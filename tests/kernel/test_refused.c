@@ -12,7 +12,7 @@
 
 /* They are not even tried if their tracepoints have fewer arguments than they read; a program that
  * reads more is refused. */
-static const char *const for_older_kernels[] = { "uring_complete__values", "fs_throttle__limits" };
+static const char *const for_older_kernels[] = {"uring_complete__values", "fs_throttle__limits"};
 
 /* As @like, but not loaded. */
 static struct tracer *not_loaded(const struct tracer *like)
@@ -25,11 +25,13 @@ static struct tracer *not_loaded(const struct tracer *like)
 	tracer->types = btf__load_vmlinux_btf();
 	tracer->skeleton = tracer_open_programs();
 	CU_ASSERT_FATAL(tracer->types && tracer->skeleton);
-	memcpy((void *)tracer->skeleton->rodata, (const void *)like->skeleton->rodata, sizeof(*tracer->skeleton->rodata));
+	memcpy((void *)tracer->skeleton->rodata, (const void *)like->skeleton->rodata,
+	       sizeof(*tracer->skeleton->rodata));
 	bpf_map__set_max_entries(tracer->skeleton->maps.rings, like->nr_cpus);
 	bpf_map__set_value_size(tracer->skeleton->maps.rings, bpf_map__value_size(like->skeleton->maps.rings));
 	bpf_map__set_max_entries(tracer->skeleton->maps.structural_rings, like->nr_cpus);
-	bpf_map__set_value_size(tracer->skeleton->maps.structural_rings, bpf_map__value_size(like->skeleton->maps.structural_rings));
+	bpf_map__set_value_size(tracer->skeleton->maps.structural_rings,
+				bpf_map__value_size(like->skeleton->maps.structural_rings));
 	tracer_list_programs(tracer);
 	return tracer;
 }
@@ -76,15 +78,16 @@ static void refused_programs_are_left_out_and_no_others(void)
 	CU_ASSERT_EQUAL(tracer_load_programs(tracer, &error), 0);
 	CU_ASSERT_EQUAL(nr_loaded(tracer), nr_loaded(whole));
 	for (size_t i = 0; i < tracer->nr_programs; i++)
-		CU_ASSERT_EQUAL(strstr(tracer->programs[i].unavailable, "this kernel refuses the program") != NULL, refused[i]);
+		CU_ASSERT_EQUAL(strstr(tracer->programs[i].unavailable, "this kernel refuses the program") != NULL,
+				refused[i]);
 	free(refused);
 	tracer_free(tracer);
 	tracer_free(whole);
 }
 
 static const struct unit_case cases[] = {
-	{ "refused_programs_are_left_out_and_no_others", refused_programs_are_left_out_and_no_others },
-	{ NULL, NULL },
+	{"refused_programs_are_left_out_and_no_others", refused_programs_are_left_out_and_no_others},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

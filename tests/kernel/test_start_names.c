@@ -49,7 +49,8 @@ static bool names_in(const struct subbuf_header *header, uint32_t tid)
 		const struct trace_record *record = (const void *)(data + at);
 		const struct trace_sched_comm *comm = (const void *)(record + 1);
 
-		if (record->id == TRACE_EV_sched_comm && comm->tid == tid && strcmp((const char *)(comm + 1), NAME) == 0)
+		if (record->id == TRACE_EV_sched_comm && comm->tid == tid &&
+		    strcmp((const char *)(comm + 1), NAME) == 0)
 			return true;
 		at += 8u * (record->words ? record->words : 1);
 	}

@@ -14,8 +14,8 @@
 #include <trace/reader.h>
 #include "../../tracer/kernel/start_state.h"
 
-#define NAME  "a\n) S 1"
-#define DEPTH 9
+#define NAME		"a\n) S 1"
+#define DEPTH		9
 #define LONG_NAME_BYTES 200
 
 /**
@@ -135,7 +135,8 @@ static void a_path_is_whole_or_says_that_it_is_not(void)
 
 static enum trace_abi abi_of(const char *path, int class, int machine)
 {
-	Elf32_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (unsigned char)class}, .e_machine = (Elf32_Half)machine};
+	Elf32_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (unsigned char)class},
+			     .e_machine = (Elf32_Half)machine};
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 
 	CU_ASSERT_EQUAL_FATAL(write(fd, &header, sizeof(header)), sizeof(header));

@@ -21,10 +21,10 @@
 #include "e2e_session.h"
 #include "unit.h"
 
-#define SLACK_NS     100000
+#define SLACK_NS 100000
 /* between the switch to a thread in the trace and the start of its perf clock: 3 us here, with
  * recording */
-#define SWITCH_NS    5000
+#define SWITCH_NS 5000
 /* recordings of a wait if its length is wrong: the host may take the CPU between a wakeup and the
  * reading of the clock */
 #define MAX_ATTEMPTS 6
@@ -56,8 +56,8 @@ static void record(void)
 	if (session.report)
 		return;
 	session_begin(&session);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s %s 2>/dev/null", TRACE_BIN, session.trace, TRACE_WORKLOAD_WAITS,
-					  session.truth, session.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s %s 2>/dev/null", TRACE_BIN, session.trace,
+					  TRACE_WORKLOAD_WAITS, session.truth, session.folder),
 			      0);
 	verified = verifies(&session);
 	session.report = session_load(&session, "");
@@ -101,11 +101,11 @@ struct window {
 	uint64_t start_ns, end_ns;
 	const struct expected *expected;
 	long long who;
-	uint64_t wait_ns;	  /* of the expected wait */
-	uint64_t else_ns;	  /* blocked for another reason */
-	uint64_t queued_ns;	  /* for a CPU */
-	uint64_t ended_ns; /* end of the last expected wait */
-	long long nr;	   /* of waits */
+	uint64_t wait_ns;   /* of the expected wait */
+	uint64_t else_ns;   /* blocked for another reason */
+	uint64_t queued_ns; /* for a CPU */
+	uint64_t ended_ns;  /* end of the last expected wait */
+	long long nr;	    /* of waits */
 };
 
 static bool is_expected(const struct window *window, const struct trace_interval *interval)
@@ -141,7 +141,8 @@ static bool look_at(const struct session *s, struct window *window)
 	struct trace_error error = {0};
 	struct trace *trace = trace_open(s->trace, &error);
 	struct trace_analysis *analysis = trace ? trace_analysis_new(trace, NULL, &error) : NULL;
-	bool ok = analysis && !trace_analysis_on_interval(analysis, add_interval, window) && !trace_analysis_run(analysis, &error);
+	bool ok = analysis && !trace_analysis_on_interval(analysis, add_interval, window) &&
+		  !trace_analysis_run(analysis, &error);
 
 	trace_analysis_free(analysis);
 	trace_close(trace);
@@ -155,8 +156,11 @@ static bool look_at(const struct session *s, struct window *window)
  */
 static bool is_as_long(const struct session *s, const struct expected *e)
 {
-	struct window window = {.tid = (uint32_t)truth_in(s, e->scenario, "tid"), .start_ns = (uint64_t)truth_in(s, e->scenario, "start_ns"),
-				.end_ns = (uint64_t)truth_in(s, e->scenario, "end_ns"), .who = truth_in(s, e->scenario, "who"), .expected = e};
+	struct window window = {.tid = (uint32_t)truth_in(s, e->scenario, "tid"),
+				.start_ns = (uint64_t)truth_in(s, e->scenario, "start_ns"),
+				.end_ns = (uint64_t)truth_in(s, e->scenario, "end_ns"),
+				.who = truth_in(s, e->scenario, "who"),
+				.expected = e};
 	long long acts = truth_in(s, e->scenario, "acts_ns"), expected, off;
 
 	CU_ASSERT_FATAL(window.end_ns > window.start_ns);
@@ -165,9 +169,11 @@ static bool is_as_long(const struct session *s, const struct expected *e)
 	off = (long long)window.wait_ns - expected;
 	off = off > 0 ? off : off < -window.nr * SWITCH_NS ? -off - window.nr * SWITCH_NS : 0;
 	if (getenv("TRACE_VERBOSE"))
-		fprintf(stderr, "\n    %s: waited %llu ns, expected %lld; %llu for a CPU, %llu for something else ", e->scenario, (unsigned long long)window.wait_ns,
-			expected, (unsigned long long)window.queued_ns, (unsigned long long)window.else_ns);
-	return off <= (expected / 100 > SLACK_NS ? expected / 100 : SLACK_NS) && (acts < 0 || window.ended_ns > (uint64_t)acts);
+		fprintf(stderr, "\n    %s: waited %llu ns, expected %lld; %llu for a CPU, %llu for something else ",
+			e->scenario, (unsigned long long)window.wait_ns, expected, (unsigned long long)window.queued_ns,
+			(unsigned long long)window.else_ns);
+	return off <= (expected / 100 > SLACK_NS ? expected / 100 : SLACK_NS) &&
+	       (acts < 0 || window.ended_ns > (uint64_t)acts);
 }
 
 /* The report has the row, and its length matches the thread's own measurement. */
@@ -177,7 +183,10 @@ static bool is_right(const struct session *s, const struct expected *e)
 	long long ns = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(e->first_thread ? json_array_get(json_object_get(process, "threads"), 0) : process, "waits"), i, wait)
+	json_array_foreach(json_object_get(e->first_thread ? json_array_get(json_object_get(process, "threads"), 0)
+							   : process,
+					   "waits"),
+			   i, wait)
 		if (matches(s, wait, e))
 			ns += json_number(wait, "ns");
 	return ns > 0 && is_as_long(s, e);
@@ -190,8 +199,8 @@ static bool is_right_again(const struct expected *e)
 	bool right;
 
 	session_begin(&again);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s %s %s 2>/dev/null", TRACE_BIN, again.trace, TRACE_WORKLOAD_WAITS, again.truth, again.folder,
-					  e->scenario),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon %s -- %s %s %s %s 2>/dev/null", TRACE_BIN, again.trace,
+					  TRACE_WORKLOAD_WAITS, again.truth, again.folder, e->scenario),
 			      0);
 	again.report = session_load(&again, "");
 	right = is_right(&again, e);
@@ -351,8 +360,8 @@ static struct around around_begin(void)
 
 static void around_end(const struct around *around)
 {
-	const pid_t all[] = {around->child, around->parent, around->reader, around->poller, around->selecter, around->epoller, around->writer,
-			     around->holder, around->locker};
+	const pid_t all[] = {around->child,   around->parent, around->reader, around->poller, around->selecter,
+			     around->epoller, around->writer, around->holder, around->locker};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		kill(all[i], SIGKILL);
@@ -405,9 +414,11 @@ static void a_wait_around_a_snapshot_is_known_from_its_call(void)
 
 	session_begin(&s);
 	around = around_begin();
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -k -b4194304 --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracedaemon -k -b4194304 --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
 	usleep(300000);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -j %s --control %s/control 2>/dev/null", TRACE_BIN, s.trace, s.folder), 0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracedaemon -j %s --control %s/control 2>/dev/null", TRACE_BIN, s.trace, s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -q --control %s/control 2>/dev/null", TRACE_BIN, s.folder), 0);
 	around_end(&around);
 	check_around(&s, &around);
@@ -422,7 +433,9 @@ static void a_descriptor_closed_by_exec_does_not_count(void)
 	long long pid;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- %s %s %s held_across_exec 2>/dev/null", TRACE_BIN, s.trace, TRACE_WORKLOAD_WAITS, s.truth, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon %s -- %s %s %s held_across_exec 2>/dev/null", TRACE_BIN, s.trace,
+				    TRACE_WORKLOAD_WAITS, s.truth, s.folder),
+			0);
 	s.report = session_load(&s, "");
 	pid = session_truth(&s, "held_across_exec.pid");
 	process = json_process(s.report, pid);
@@ -489,7 +502,10 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 	if (session_run("test -e %s/cgroup.procs && mkdir %s 2>/dev/null", root, path) != 0)
 		return; /* the first generation only */
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --follow %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null", TRACE_BIN, s.trace, path), 0);
+	CU_ASSERT_EQUAL(
+		session_run("%s/tracedaemon --follow %s -- sh -c 'echo $$ > %s/cgroup.procs; sleep 0.1; :' 2>/dev/null",
+			    TRACE_BIN, s.trace, path),
+		0);
 	s.report = session_load(&s, "");
 	json_array_foreach(json_object_get(s.report, "processes"), i, process)
 		if (is_text(process, "comm", "sleep"))
@@ -509,7 +525,8 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 /* The kernel thread that polls for requests belongs to the process, and waits for the same. */
 static void a_polled_ring_names_the_pipes_writer(void)
 {
-	check(&(struct expected){.scenario = "uring_polled", .kind = "process", .via = "io_uring", .first_thread = true});
+	check(&(struct expected){
+		.scenario = "uring_polled", .kind = "process", .via = "io_uring", .first_thread = true});
 }
 
 static void all_accounting_adds_up(void)
@@ -523,145 +540,147 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	check(&(struct expected){.scenario = scenario, .kind = kind, .via = via, .path = path});
 }
 
-#define PROCESS(claim, scenario, via)                          \
-	static void claim(void)                                \
-	{                                                      \
-		check_row(#scenario, "process", via, NULL);    \
+#define PROCESS(claim, scenario, via)                       \
+	static void claim(void)                             \
+	{                                                   \
+		check_row(#scenario, "process", via, NULL); \
 	}
-#define KIND(claim, scenario, kind, path)                      \
-	static void claim(void)                                \
-	{                                                      \
-		check_row(#scenario, kind, "", path);          \
+#define KIND(claim, scenario, kind, path)             \
+	static void claim(void)                       \
+	{                                             \
+		check_row(#scenario, kind, "", path); \
 	}
-#define FILE_VIA(claim, scenario, via, path)                   \
-	static void claim(void)                                \
-	{                                                      \
-		check_row(#scenario, "file", via, path);       \
+#define FILE_VIA(claim, scenario, via, path)             \
+	static void claim(void)                          \
+	{                                                \
+		check_row(#scenario, "file", via, path); \
 	}
-#define CLAIMS                                                                     \
-	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                        \
-	PROCESS(a_unix_stream_names_its_peer, unix_stream, "unix")                 \
-	PROCESS(a_unix_datagram_names_its_sender, unix_dgram, "unix")              \
-	PROCESS(a_unix_seqpacket_names_its_sender, unix_seqpacket, "unix")         \
-	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                              \
-	PROCESS(local_udp_names_its_peer, udp, "udp")                              \
-	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")          \
-	PROCESS(an_eventfd_names_its_writer, read_eventfd, "eventfd")              \
-	PROCESS(poll_names_the_pipes_writer, poll_pipe, "pipe")                    \
-	PROCESS(poll_names_the_unix_peer, poll_unix, "unix")                       \
-	PROCESS(poll_names_the_tcp_peer, poll_tcp, "tcp")                          \
-	PROCESS(poll_names_the_eventfds_writer, poll_eventfd, "eventfd")           \
-	PROCESS(poll_of_many_names_the_one, poll_many_eventfd, "eventfd")          \
-	PROCESS(poll_of_many_names_the_pipe, poll_many_pipe, "pipe")               \
-	PROCESS(select_names_the_pipes_writer, select_pipe, "pipe")                \
-	PROCESS(epoll_names_the_pipes_writer, epoll_pipe, "pipe")                  \
-	PROCESS(epoll_names_the_unix_peer, epoll_unix, "unix")                     \
-	PROCESS(epoll_names_the_tcp_peer, epoll_tcp, "tcp")                        \
-	PROCESS(epoll_names_the_eventfds_writer, epoll_eventfd, "eventfd")         \
-	PROCESS(epoll_in_epoll_names_the_pipes_writer, epoll_in_epoll, "pipe")     \
-	PROCESS(a_full_pipe_names_its_reader, full_pipe, "pipe")                   \
-	PROCESS(a_full_unix_socket_names_its_reader, full_unix, "unix")            \
-	PROCESS(a_full_tcp_connection_names_its_reader, full_tcp, "tcp")           \
-	PROCESS(accept_names_who_connected, accept_tcp, "tcp")                     \
-	PROCESS(poll_of_a_listener_names_who_connected, poll_accept, "tcp")        \
-	PROCESS(accept_names_who_connected_by_unix, accept_unix, "unix")           \
-	PROCESS(connect_names_who_accepted, connect_full, "unix")                  \
-	PROCESS(a_condition_variable_names_who_signalled, condvar, "futex")        \
-	PROCESS(a_join_names_the_process_of_the_thread, join, "futex")             \
-	PROCESS(a_posix_semaphore_names_who_posted, posix_semaphore, "futex")      \
-	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")    \
-	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")    \
-	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")  \
-	PROCESS(flock_names_the_holder, file_lock, "lock")                         \
-	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")               \
-	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")               \
-	PROCESS(a_watched_file_names_who_lets_it_be_opened, watched_file, "inotify") \
-	PROCESS(waitpid_names_the_child_that_exits, waitpid_any, "waitpid")        \
-	PROCESS(vfork_names_the_child, vfork_waits, "vfork")                       \
-	PROCESS(a_polled_pidfd_names_the_child, pidfd, "pidfd")                    \
-	PROCESS(pause_names_who_signalled, pause_for_signal, "signal")             \
-	PROCESS(sigwait_names_who_signalled, sigwait_for_signal, "signal")         \
-	PROCESS(a_signalfd_names_who_signalled, signalfd_read, "signal")           \
-	PROCESS(a_polled_signalfd_names_who_signalled, poll_signalfd, "signal")    \
-	PROCESS(inotify_names_who_changed_the_folder, inotify, "inotify")          \
-	PROCESS(opening_a_fifo_names_who_opened_the_other_end, fifo, "pipe")       \
-	PROCESS(a_pseudo_terminal_names_who_typed, terminal_read, "tty")           \
-	PROCESS(a_passed_descriptor_is_known, passed_descriptor, "pipe")           \
-	PROCESS(a_duplicated_descriptor_is_known, duplicated_descriptor, "pipe")   \
-	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")             \
-	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                \
-	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")  \
-	PROCESS(accept_by_a_ring_names_who_connected, uring_accept, "io_uring")    \
-	PROCESS(what_a_ring_accepted_is_known, uring_accepted, "tcp")              \
-	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring") \
-	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")               \
-	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")   \
-	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")       \
-	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)         \
-	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data") \
-	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe") \
-	PROCESS(a_32_bit_poll_names_the_peer, poll_by_32_bit_call, "unix")         \
-	PROCESS(a_32_bit_wait_names_the_child, waitpid_by_32_bit_call, "waitpid")  \
-	KIND(a_32_bit_futex_that_times_out_is_a_timeout, futex_by_32_bit_call, "timeout", NULL) \
-	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")    \
-	PROCESS(sockets_of_a_32_bit_call_are_known, socketpair_by_socketcall, "unix") \
-	PROCESS(a_32_bit_accept_names_who_connected, accept_by_socketcall, "tcp")  \
-	PROCESS(what_a_32_bit_call_accepted_is_known, accepted_by_socketcall, "tcp") \
-	PROCESS(a_32_bit_semaphore_names_who_posted, semaphore_by_ipc, "semaphore") \
-	PROCESS(a_descriptor_passed_to_a_32_bit_call_is_known, passed_to_32_bit, "pipe") \
-	PROCESS(a_descriptor_taken_from_a_process_is_known, taken_descriptor, "pipe") \
-	PROCESS(threads_share_descriptors, shared_table, "pipe")                   \
-	PROCESS(a_thread_may_have_descriptors_of_its_own, unshared_table, "pipe")  \
-	PROCESS(two_processes_may_share_descriptors, table_of_two_processes, "pipe") \
-	PROCESS(a_number_that_is_used_again_is_the_new_file, number_used_again, "pipe") \
-	PROCESS(waiting_by_pidfd_names_the_child, pidfd_wait, "waitpid")           \
-	PROCESS(a_pidfd_in_epoll_names_the_child, epoll_pidfd, "pidfd")            \
-	PROCESS(a_signal_by_pidfd_names_its_sender, pidfd_signal, "signal")        \
-	KIND(a_timer_of_a_ring_is_a_timeout, uring_timeout, "timeout", NULL)       \
-	KIND(select_may_time_out, select_timeout, "timeout", NULL)                 \
-	KIND(epoll_may_time_out, epoll_timeout, "timeout", NULL)                   \
-	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)               \
-	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)         \
-	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)         \
-	KIND(a_frozen_process_is_stopped, frozen, "stopped", NULL)                 \
-	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)         \
-	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data") \
-	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data") \
-	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data") \
-	KIND(a_renamed_file_has_its_new_name, renamed_file, "file", "renamed_file-new") \
-	KIND(an_inode_that_is_used_again_is_the_new_file, inode_used_again, "file", "inode_used_again-data") \
-	KIND(a_file_in_another_root_has_its_whole_path, chroot_file, "file", "chroot_file-root/data") \
-	KIND(a_file_of_a_mount_namespace_is_known, mounted_file, "file", "mounted_file-mount/data") \
-	KIND(looking_for_a_cold_file_names_it, stat_cold, "file", "/cold")         \
-	KIND(opening_a_cold_file_names_it, open_cold, "file", "/cold")             \
-	KIND(deleting_a_cold_file_names_it, unlink_cold, "file", "/cold")          \
-	KIND(listing_a_cold_folder_names_it, list_cold, "file", "/big")            \
-	KIND(a_device_is_named, device_read, "device", "/dev/hwrng")               \
-	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000") \
-	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000") \
-	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000") \
-	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000") \
+#define CLAIMS                                                                                                    \
+	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                                                       \
+	PROCESS(a_unix_stream_names_its_peer, unix_stream, "unix")                                                \
+	PROCESS(a_unix_datagram_names_its_sender, unix_dgram, "unix")                                             \
+	PROCESS(a_unix_seqpacket_names_its_sender, unix_seqpacket, "unix")                                        \
+	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                                                             \
+	PROCESS(local_udp_names_its_peer, udp, "udp")                                                             \
+	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")                                         \
+	PROCESS(an_eventfd_names_its_writer, read_eventfd, "eventfd")                                             \
+	PROCESS(poll_names_the_pipes_writer, poll_pipe, "pipe")                                                   \
+	PROCESS(poll_names_the_unix_peer, poll_unix, "unix")                                                      \
+	PROCESS(poll_names_the_tcp_peer, poll_tcp, "tcp")                                                         \
+	PROCESS(poll_names_the_eventfds_writer, poll_eventfd, "eventfd")                                          \
+	PROCESS(poll_of_many_names_the_one, poll_many_eventfd, "eventfd")                                         \
+	PROCESS(poll_of_many_names_the_pipe, poll_many_pipe, "pipe")                                              \
+	PROCESS(select_names_the_pipes_writer, select_pipe, "pipe")                                               \
+	PROCESS(epoll_names_the_pipes_writer, epoll_pipe, "pipe")                                                 \
+	PROCESS(epoll_names_the_unix_peer, epoll_unix, "unix")                                                    \
+	PROCESS(epoll_names_the_tcp_peer, epoll_tcp, "tcp")                                                       \
+	PROCESS(epoll_names_the_eventfds_writer, epoll_eventfd, "eventfd")                                        \
+	PROCESS(epoll_in_epoll_names_the_pipes_writer, epoll_in_epoll, "pipe")                                    \
+	PROCESS(a_full_pipe_names_its_reader, full_pipe, "pipe")                                                  \
+	PROCESS(a_full_unix_socket_names_its_reader, full_unix, "unix")                                           \
+	PROCESS(a_full_tcp_connection_names_its_reader, full_tcp, "tcp")                                          \
+	PROCESS(accept_names_who_connected, accept_tcp, "tcp")                                                    \
+	PROCESS(poll_of_a_listener_names_who_connected, poll_accept, "tcp")                                       \
+	PROCESS(accept_names_who_connected_by_unix, accept_unix, "unix")                                          \
+	PROCESS(connect_names_who_accepted, connect_full, "unix")                                                 \
+	PROCESS(a_condition_variable_names_who_signalled, condvar, "futex")                                       \
+	PROCESS(a_join_names_the_process_of_the_thread, join, "futex")                                            \
+	PROCESS(a_posix_semaphore_names_who_posted, posix_semaphore, "futex")                                     \
+	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")                                   \
+	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")                                   \
+	PROCESS(a_posix_message_queue_names_its_sender, posix_messages, "mqueue")                                 \
+	PROCESS(flock_names_the_holder, file_lock, "lock")                                                        \
+	PROCESS(a_record_lock_names_the_holder, record_lock, "lock")                                              \
+	PROCESS(a_leased_file_names_who_has_it, leased_file, "lock")                                              \
+	PROCESS(a_watched_file_names_who_lets_it_be_opened, watched_file, "inotify")                              \
+	PROCESS(waitpid_names_the_child_that_exits, waitpid_any, "waitpid")                                       \
+	PROCESS(vfork_names_the_child, vfork_waits, "vfork")                                                      \
+	PROCESS(a_polled_pidfd_names_the_child, pidfd, "pidfd")                                                   \
+	PROCESS(pause_names_who_signalled, pause_for_signal, "signal")                                            \
+	PROCESS(sigwait_names_who_signalled, sigwait_for_signal, "signal")                                        \
+	PROCESS(a_signalfd_names_who_signalled, signalfd_read, "signal")                                          \
+	PROCESS(a_polled_signalfd_names_who_signalled, poll_signalfd, "signal")                                   \
+	PROCESS(inotify_names_who_changed_the_folder, inotify, "inotify")                                         \
+	PROCESS(opening_a_fifo_names_who_opened_the_other_end, fifo, "pipe")                                      \
+	PROCESS(a_pseudo_terminal_names_who_typed, terminal_read, "tty")                                          \
+	PROCESS(a_passed_descriptor_is_known, passed_descriptor, "pipe")                                          \
+	PROCESS(a_duplicated_descriptor_is_known, duplicated_descriptor, "pipe")                                  \
+	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")                                            \
+	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                                               \
+	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")                                 \
+	PROCESS(accept_by_a_ring_names_who_connected, uring_accept, "io_uring")                                   \
+	PROCESS(what_a_ring_accepted_is_known, uring_accepted, "tcp")                                             \
+	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring")                     \
+	PROCESS(what_a_ring_connected_is_known, uring_socket, "tcp")                                              \
+	KIND(what_a_ring_opened_is_known, uring_open, "file", "uring_open-data")                                  \
+	PROCESS(a_fault_that_a_process_serves_names_it, userfault, "memory")                                      \
+	KIND(pages_that_were_swapped_out_are_memory, swap, "memory", NULL)                                        \
+	FILE_VIA(a_32_bit_read_names_the_file, file_by_32_bit_calls, "", "file_by_32_bit_calls-data")             \
+	PROCESS(a_pipe_of_32_bit_calls_names_its_writer, pipe_by_32_bit_calls, "pipe")                            \
+	PROCESS(a_32_bit_poll_names_the_peer, poll_by_32_bit_call, "unix")                                        \
+	PROCESS(a_32_bit_wait_names_the_child, waitpid_by_32_bit_call, "waitpid")                                 \
+	KIND(a_32_bit_futex_that_times_out_is_a_timeout, futex_by_32_bit_call, "timeout", NULL)                   \
+	PROCESS(a_32_bit_receive_names_the_peer, receive_by_socketcall, "unix")                                   \
+	PROCESS(sockets_of_a_32_bit_call_are_known, socketpair_by_socketcall, "unix")                             \
+	PROCESS(a_32_bit_accept_names_who_connected, accept_by_socketcall, "tcp")                                 \
+	PROCESS(what_a_32_bit_call_accepted_is_known, accepted_by_socketcall, "tcp")                              \
+	PROCESS(a_32_bit_semaphore_names_who_posted, semaphore_by_ipc, "semaphore")                               \
+	PROCESS(a_descriptor_passed_to_a_32_bit_call_is_known, passed_to_32_bit, "pipe")                          \
+	PROCESS(a_descriptor_taken_from_a_process_is_known, taken_descriptor, "pipe")                             \
+	PROCESS(threads_share_descriptors, shared_table, "pipe")                                                  \
+	PROCESS(a_thread_may_have_descriptors_of_its_own, unshared_table, "pipe")                                 \
+	PROCESS(two_processes_may_share_descriptors, table_of_two_processes, "pipe")                              \
+	PROCESS(a_number_that_is_used_again_is_the_new_file, number_used_again, "pipe")                           \
+	PROCESS(waiting_by_pidfd_names_the_child, pidfd_wait, "waitpid")                                          \
+	PROCESS(a_pidfd_in_epoll_names_the_child, epoll_pidfd, "pidfd")                                           \
+	PROCESS(a_signal_by_pidfd_names_its_sender, pidfd_signal, "signal")                                       \
+	KIND(a_timer_of_a_ring_is_a_timeout, uring_timeout, "timeout", NULL)                                      \
+	KIND(select_may_time_out, select_timeout, "timeout", NULL)                                                \
+	KIND(epoll_may_time_out, epoll_timeout, "timeout", NULL)                                                  \
+	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)                                              \
+	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)                                        \
+	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)                                        \
+	KIND(a_frozen_process_is_stopped, frozen, "stopped", NULL)                                                \
+	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)                                        \
+	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data")                     \
+	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data")             \
+	KIND(a_deleted_file_has_the_name_it_was_opened_by, deleted_file, "file", "deleted_file-data")             \
+	KIND(a_renamed_file_has_its_new_name, renamed_file, "file", "renamed_file-new")                           \
+	KIND(an_inode_that_is_used_again_is_the_new_file, inode_used_again, "file", "inode_used_again-data")      \
+	KIND(a_file_in_another_root_has_its_whole_path, chroot_file, "file", "chroot_file-root/data")             \
+	KIND(a_file_of_a_mount_namespace_is_known, mounted_file, "file", "mounted_file-mount/data")               \
+	KIND(looking_for_a_cold_file_names_it, stat_cold, "file", "/cold")                                        \
+	KIND(opening_a_cold_file_names_it, open_cold, "file", "/cold")                                            \
+	KIND(deleting_a_cold_file_names_it, unlink_cold, "file", "/cold")                                         \
+	KIND(listing_a_cold_folder_names_it, list_cold, "file", "/big")                                           \
+	KIND(a_device_is_named, device_read, "device", "/dev/hwrng")                                              \
+	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000")               \
+	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000")                               \
+	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000")                              \
+	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000")         \
 	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000") \
-	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)               \
-	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                 \
-	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                \
-	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)         \
-	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)      \
-	KIND(a_futex_that_times_out_is_a_timeout, condvar_timeout, "timeout", NULL) \
-	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL) \
-	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)   \
-	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")      \
-	KIND(a_file_whose_pages_a_call_brings_in_is_named, populated_file, "file", "populated_file-data") \
-	KIND(so_is_one_that_is_mapped_with_its_pages, file_mapped_with_its_pages, "file", "file_mapped_with_its_pages-data") \
-	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")          \
-	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data") \
+	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)                                              \
+	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                                                \
+	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                                               \
+	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)                                        \
+	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)                                     \
+	KIND(a_futex_that_times_out_is_a_timeout, condvar_timeout, "timeout", NULL)                               \
+	KIND(a_receive_that_times_out_is_a_timeout, receive_timeout, "timeout", NULL)                             \
+	KIND(a_32_bit_sleep_is_a_timeout, sleep_by_32_bit_call, "timeout", NULL)                                  \
+	KIND(a_mapped_file_is_named, mapped_file, "file", "mapped_file-data")                                     \
+	KIND(a_file_whose_pages_a_call_brings_in_is_named, populated_file, "file", "populated_file-data")         \
+	KIND(so_is_one_that_is_mapped_with_its_pages, file_mapped_with_its_pages, "file",                         \
+	     "file_mapped_with_its_pages-data")                                                                   \
+	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")                                         \
+	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data")                                \
 	FILE_VIA(what_a_ring_opened_into_a_slot_is_known, uring_direct, "io_uring", "uring_direct-data")
 CLAIMS
 
 static const struct unit_case cases[] = {
 	{"all_accounting_adds_up", all_accounting_adds_up},
 	{"files_show_what_rings_read", files_show_what_rings_read},
-	{"a_process_that_moves_is_shown_in_its_new_control_group", a_process_that_moves_is_shown_in_its_new_control_group},
+	{"a_process_that_moves_is_shown_in_its_new_control_group",
+	 a_process_that_moves_is_shown_in_its_new_control_group},
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 	{"a_wait_around_a_snapshot_is_known_from_its_call", a_wait_around_a_snapshot_is_known_from_its_call},
 	{"a_descriptor_closed_by_exec_does_not_count", a_descriptor_closed_by_exec_does_not_count},
@@ -669,11 +688,11 @@ static const struct unit_case cases[] = {
 #undef PROCESS
 #undef KIND
 #undef FILE_VIA
-#define PROCESS(claim, scenario, via) {#claim, claim},
-#define KIND(claim, scenario, kind, path) {#claim, claim},
+#define PROCESS(claim, scenario, via)	     {#claim, claim},
+#define KIND(claim, scenario, kind, path)    {#claim, claim},
 #define FILE_VIA(claim, scenario, via, path) {#claim, claim},
 	{"a_process_in_a_container_has_two_numbers", a_process_in_a_container_has_two_numbers},
-	CLAIMS {NULL, NULL},
+	CLAIMS{NULL, NULL},
 };
 
 int main(int argc, char **argv)

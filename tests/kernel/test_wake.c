@@ -20,8 +20,13 @@ struct bench {
 
 static struct bench bench_new(bool overwrite)
 {
-	struct tracer_options options = {.size = sizeof(options), .subbuf_bytes = SUBBUF_MIN_BYTES, .nr_subbufs = NR_SUBBUFS, .overwrite = overwrite,
-					 .filter_pid = getpid(), .filter_uid = -1, .filter_gid = -1};
+	struct tracer_options options = {.size = sizeof(options),
+					 .subbuf_bytes = SUBBUF_MIN_BYTES,
+					 .nr_subbufs = NR_SUBBUFS,
+					 .overwrite = overwrite,
+					 .filter_pid = getpid(),
+					 .filter_uid = -1,
+					 .filter_gid = -1};
 	struct trace_error error = {0};
 	struct bench bench = {0};
 	cpu_set_t cpus;

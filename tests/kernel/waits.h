@@ -14,18 +14,22 @@
 #include <sys/types.h>
 #include "spend.h"
 
-#define MIB (1 << 20)
+#define MIB	 (1 << 20)
 #define PAUSE_NS (200 * MS)
 
 struct scenario {
 	const char *name;
 	void (*run)(void);
 };
-#define SCENARIO(name) {#name, name}
+#define SCENARIO(name)      \
+	{                   \
+#name, name \
+	}
 
 /* Each list ends with a NULL name. */
-extern const struct scenario channel_scenarios[], descriptor_scenarios[], ipc_scenarios[], process_scenarios[], file_scenarios[], memory_scenarios[], metadata_scenarios[],
-	network_scenarios[], uring_scenarios[], scenarios_32_bit[];
+extern const struct scenario channel_scenarios[], descriptor_scenarios[], ipc_scenarios[], process_scenarios[],
+	file_scenarios[], memory_scenarios[], metadata_scenarios[], network_scenarios[], uring_scenarios[],
+	scenarios_32_bit[];
 extern const struct scenario lasting_scenarios[]; /* longer than the recording: run only by name */
 
 extern int ready[2]; /* a pipe: a child that has to prepare first writes to it */

@@ -137,7 +137,8 @@ static void futex_32(void *memory)
 {
 	int32_t *word = memory;
 
-	require(call_32(CALL_FUTEX, low(word), 128 /* FUTEX_WAIT_PRIVATE */, 0, low(word + 4), 0) == -110 /* ETIMEDOUT */);
+	require(call_32(CALL_FUTEX, low(word), 128 /* FUTEX_WAIT_PRIVATE */, 0, low(word + 4), 0) ==
+		-110 /* ETIMEDOUT */);
 }
 
 static void futex_by_32_bit_call(void)
@@ -289,10 +290,12 @@ static void semaphore_by_ipc(void)
 
 /* ---- descriptors in messages ---- */
 
-struct message_32 { /* struct compat_msghdr */
+/* struct compat_msghdr */
+struct message_32 {
 	uint32_t name, name_bytes, parts, nr_parts, control, control_bytes, flags;
 };
-struct control_32 { /* struct compat_cmsghdr with one descriptor */
+/* struct compat_cmsghdr with one descriptor */
+struct control_32 {
 	uint32_t bytes;
 	int32_t level, type, fd;
 };
@@ -308,8 +311,10 @@ static int receive_descriptor_32(int by)
 
 	m->part[0] = (uint32_t)(uintptr_t)&m->byte;
 	m->part[1] = 1;
-	m->message = (struct message_32){.parts = (uint32_t)(uintptr_t)m->part, .nr_parts = 1,
-					 .control = (uint32_t)(uintptr_t)&m->control, .control_bytes = sizeof(m->control)};
+	m->message = (struct message_32){.parts = (uint32_t)(uintptr_t)m->part,
+					 .nr_parts = 1,
+					 .control = (uint32_t)(uintptr_t)&m->control,
+					 .control_bytes = sizeof(m->control)};
 	require(call_32(CALL_RECVMSG, by, low(&m->message), 0, 0, 0) == 1 && m->control.type == SCM_RIGHTS);
 	return m->control.fd;
 }
@@ -320,7 +325,17 @@ static void passed_to_32_bit(void)
 }
 
 const struct scenario scenarios_32_bit[] = {
-	SCENARIO(sleep_by_32_bit_call), SCENARIO(pipe_by_32_bit_calls), SCENARIO(poll_by_32_bit_call), SCENARIO(waitpid_by_32_bit_call),
-	SCENARIO(futex_by_32_bit_call), SCENARIO(file_by_32_bit_calls), SCENARIO(receive_by_socketcall), SCENARIO(socketpair_by_socketcall),
-	SCENARIO(accept_by_socketcall), SCENARIO(accepted_by_socketcall), SCENARIO(semaphore_by_ipc), SCENARIO(passed_to_32_bit), {NULL, NULL},
+	SCENARIO(sleep_by_32_bit_call),
+	SCENARIO(pipe_by_32_bit_calls),
+	SCENARIO(poll_by_32_bit_call),
+	SCENARIO(waitpid_by_32_bit_call),
+	SCENARIO(futex_by_32_bit_call),
+	SCENARIO(file_by_32_bit_calls),
+	SCENARIO(receive_by_socketcall),
+	SCENARIO(socketpair_by_socketcall),
+	SCENARIO(accept_by_socketcall),
+	SCENARIO(accepted_by_socketcall),
+	SCENARIO(semaphore_by_ipc),
+	SCENARIO(passed_to_32_bit),
+	{NULL, NULL},
 };

@@ -69,13 +69,13 @@ static void make_udp(int fds[2])
 	require(!connect(fds[1], (struct sockaddr *)&address, sizeof(address)));
 }
 
-#define CHANNEL(name, make, wait_for)                    \
-	static void name(void)                           \
-	{                                                \
-		int fds[2];                              \
-                                                         \
-		make(fds);                               \
-		wait_for_child(write_8, wait_for, fds);  \
+#define CHANNEL(name, make, wait_for)                   \
+	static void name(void)                          \
+	{                                               \
+		int fds[2];                             \
+                                                        \
+		make(fds);                              \
+		wait_for_child(write_8, wait_for, fds); \
 	}
 CHANNEL(pipe_read, make_pipe, read_8)
 CHANNEL(unix_stream, make_unix, read_8)
@@ -152,14 +152,14 @@ static void fill(int fd)
 	fcntl(fd, F_SETFL, 0);
 }
 
-#define FULL(name, make)                                   \
-	static void name(void)                             \
-	{                                                  \
-		int fds[2];                                \
-                                                           \
-		make(fds);                                 \
-		fill(fds[1]);                              \
-		wait_for_child(drain, write_16k, fds);     \
+#define FULL(name, make)                               \
+	static void name(void)                         \
+	{                                              \
+		int fds[2];                            \
+                                                       \
+		make(fds);                             \
+		fill(fds[1]);                          \
+		wait_for_child(drain, write_16k, fds); \
 	}
 FULL(full_pipe, make_pipe)
 FULL(full_unix, make_unix)
@@ -237,11 +237,32 @@ static void connect_full(void)
 }
 
 const struct scenario channel_scenarios[] = {
-	SCENARIO(pipe_read), SCENARIO(unix_stream), SCENARIO(unix_dgram), SCENARIO(unix_seqpacket), SCENARIO(tcp),
-	SCENARIO(udp), SCENARIO(read_eventfd), SCENARIO(poll_pipe), SCENARIO(poll_unix), SCENARIO(poll_tcp),
-	SCENARIO(poll_eventfd), SCENARIO(poll_many_eventfd), SCENARIO(poll_many_pipe), SCENARIO(select_pipe),
-	SCENARIO(epoll_pipe), SCENARIO(epoll_unix), SCENARIO(epoll_tcp), SCENARIO(epoll_eventfd), SCENARIO(epoll_in_epoll),
-	SCENARIO(udp_unconnected), SCENARIO(full_pipe), SCENARIO(full_unix), SCENARIO(full_tcp), SCENARIO(accept_tcp),
-	SCENARIO(poll_accept), SCENARIO(accept_unix), SCENARIO(connect_full), {NULL, NULL},
+	SCENARIO(pipe_read),
+	SCENARIO(unix_stream),
+	SCENARIO(unix_dgram),
+	SCENARIO(unix_seqpacket),
+	SCENARIO(tcp),
+	SCENARIO(udp),
+	SCENARIO(read_eventfd),
+	SCENARIO(poll_pipe),
+	SCENARIO(poll_unix),
+	SCENARIO(poll_tcp),
+	SCENARIO(poll_eventfd),
+	SCENARIO(poll_many_eventfd),
+	SCENARIO(poll_many_pipe),
+	SCENARIO(select_pipe),
+	SCENARIO(epoll_pipe),
+	SCENARIO(epoll_unix),
+	SCENARIO(epoll_tcp),
+	SCENARIO(epoll_eventfd),
+	SCENARIO(epoll_in_epoll),
+	SCENARIO(udp_unconnected),
+	SCENARIO(full_pipe),
+	SCENARIO(full_unix),
+	SCENARIO(full_tcp),
+	SCENARIO(accept_tcp),
+	SCENARIO(poll_accept),
+	SCENARIO(accept_unix),
+	SCENARIO(connect_full),
+	{NULL, NULL},
 };
-

@@ -18,7 +18,8 @@ void send_descriptor(int by, int fd)
 {
 	char byte = 'x', control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
 	header->cmsg_level = SOL_SOCKET;
@@ -32,7 +33,8 @@ static int receive_descriptor(int by)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	int fd;
 
 	require(recvmsg(by, &message, 0) == 1 && CMSG_FIRSTHDR(&message));
@@ -222,10 +224,13 @@ static void held_across_exec(void)
 }
 
 const struct scenario descriptor_scenarios[] = {
-	SCENARIO(passed_descriptor), SCENARIO(duplicated_descriptor), SCENARIO(taken_descriptor), SCENARIO(shared_table),
-	SCENARIO(unshared_table), SCENARIO(table_of_two_processes), SCENARIO(number_used_again), {NULL, NULL},
+	SCENARIO(passed_descriptor), SCENARIO(duplicated_descriptor),
+	SCENARIO(taken_descriptor),  SCENARIO(shared_table),
+	SCENARIO(unshared_table),    SCENARIO(table_of_two_processes),
+	SCENARIO(number_used_again), {NULL, NULL},
 };
 /* Scenarios that last longer than the recording: only by name. */
 const struct scenario lasting_scenarios[] = {
-	SCENARIO(held_across_exec), {NULL, NULL},
+	SCENARIO(held_across_exec),
+	{NULL, NULL},
 };

@@ -311,7 +311,8 @@ static void mounted_file(void)
 	int fds[1];
 
 	require(!mkdir(to, 0700));
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount(from, to, NULL, MS_BIND, NULL))
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(from, to, NULL, MS_BIND, NULL))
 		skip();
 	snprintf(path, sizeof(path), "%s/data", to);
 	fds[0] = open(path, O_RDONLY);
@@ -340,9 +341,13 @@ static void device_read(void)
 }
 
 const struct scenario file_scenarios[] = {
-	SCENARIO(inotify), SCENARIO(fifo), SCENARIO(terminal_read), SCENARIO(mapped_file), SCENARIO(populated_file), SCENARIO(file_mapped_with_its_pages), SCENARIO(fsync_file),
-	SCENARIO(watched_file), SCENARIO(leased_file), SCENARIO(read_by_two),
-	SCENARIO(written_by_kernel), SCENARIO(deleted_file), SCENARIO(renamed_file), SCENARIO(inode_used_again), SCENARIO(chroot_file),
-	SCENARIO(mounted_file), SCENARIO(device_read), {NULL, NULL},
+	SCENARIO(inotify),	     SCENARIO(fifo),
+	SCENARIO(terminal_read),     SCENARIO(mapped_file),
+	SCENARIO(populated_file),    SCENARIO(file_mapped_with_its_pages),
+	SCENARIO(fsync_file),	     SCENARIO(watched_file),
+	SCENARIO(leased_file),	     SCENARIO(read_by_two),
+	SCENARIO(written_by_kernel), SCENARIO(deleted_file),
+	SCENARIO(renamed_file),	     SCENARIO(inode_used_again),
+	SCENARIO(chroot_file),	     SCENARIO(mounted_file),
+	SCENARIO(device_read),	     {NULL, NULL},
 };
-

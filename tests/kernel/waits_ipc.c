@@ -228,7 +228,9 @@ static void record_lock(void)
 }
 
 const struct scenario ipc_scenarios[] = {
-	SCENARIO(condvar), SCENARIO(join), SCENARIO(posix_semaphore), SCENARIO(sysv_semaphore), SCENARIO(sysv_messages),
-	SCENARIO(posix_messages), SCENARIO(file_lock), SCENARIO(record_lock), SCENARIO(condvar_timeout), {NULL, NULL},
+	SCENARIO(condvar),	   SCENARIO(join),
+	SCENARIO(posix_semaphore), SCENARIO(sysv_semaphore),
+	SCENARIO(sysv_messages),   SCENARIO(posix_messages),
+	SCENARIO(file_lock),	   SCENARIO(record_lock),
+	SCENARIO(condvar_timeout), {NULL, NULL},
 };
-

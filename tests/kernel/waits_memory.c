@@ -27,7 +27,8 @@ static void serve_fault(void *context)
 	struct uffd_msg message;
 	struct uffdio_copy copy = {.src = (uint64_t)(uintptr_t)zeros, .len = sizeof(zeros)};
 
-	require(read(fds[0], &message, sizeof(message)) == (ssize_t)sizeof(message) && message.event == UFFD_EVENT_PAGEFAULT);
+	require(read(fds[0], &message, sizeof(message)) == (ssize_t)sizeof(message) &&
+		message.event == UFFD_EVENT_PAGEFAULT);
 	copy.dst = message.arg.pagefault.address & ~4095ull;
 	require(!ioctl(fds[0], UFFDIO_COPY, &copy));
 }
@@ -49,9 +50,9 @@ static void userfault(void)
 
 /* ---- a group with full memory: its pages go to a disk and return ---- */
 
-#define LIMIT	  (16ll * MIB)
-#define SWAP	  (64u * MIB)
-#define PAGE	  4096u
+#define LIMIT (16ll * MIB)
+#define SWAP  (64u * MIB)
+#define PAGE  4096u
 
 static char group[256];
 
@@ -137,6 +138,7 @@ static void swap(void)
 }
 
 const struct scenario memory_scenarios[] = {
-	SCENARIO(userfault), SCENARIO(swap),
+	SCENARIO(userfault),
+	SCENARIO(swap),
 	{NULL, NULL},
 };

@@ -85,10 +85,12 @@ static void cold_file_system(void)
 	char command[600];
 	int image = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
-	snprintf(command, sizeof(command), "PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -F -N 8192 %s >/dev/null 2>&1", path);
+	snprintf(command, sizeof(command), "PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -F -N 8192 %s >/dev/null 2>&1",
+		 path);
 	require(image >= 0 && !ftruncate(image, IMAGE_BYTES));
 	snprintf(place, sizeof(place), "%s", scratch_path("mount"));
-	if (system(command) || mkdir(place, 0700) || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (system(command) || mkdir(place, 0700) || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		skip();
 	mount_image(image);
 	fill();
@@ -144,12 +146,12 @@ static void list_folder(void *folder)
 		;
 }
 
-#define OF_COLD_FILES(name, act)              \
-	static void name(void)                \
-	{                                     \
-		cold_file_system();           \
-		measure(act, NULL);           \
-		umount(place);                \
+#define OF_COLD_FILES(name, act)    \
+	static void name(void)      \
+	{                           \
+		cold_file_system(); \
+		measure(act, NULL); \
+		umount(place);      \
 	}
 OF_COLD_FILES(stat_cold, stat_all)
 OF_COLD_FILES(open_cold, open_all)

@@ -78,8 +78,13 @@ static uint16_t checksum(uint32_t sum)
 
 static struct iphdr ip_header(uint8_t protocol, size_t bytes)
 {
-	struct iphdr ip = {.version = 4, .ihl = 5, .ttl = 64, .protocol = protocol, .tot_len = htons((uint16_t)(sizeof(ip) + bytes)),
-			   .saddr = htonl(THERE), .daddr = htonl(HERE)};
+	struct iphdr ip = {.version = 4,
+			   .ihl = 5,
+			   .ttl = 64,
+			   .protocol = protocol,
+			   .tot_len = htons((uint16_t)(sizeof(ip) + bytes)),
+			   .saddr = htonl(THERE),
+			   .daddr = htonl(HERE)};
 
 	ip.check = checksum(sum_of(&ip, sizeof(ip), 0));
 	return ip;
@@ -92,7 +97,10 @@ static void send_datagram(void *port)
 		struct udphdr udp;
 		char text[4];
 	} packet = {.ip = ip_header(IPPROTO_UDP, sizeof(packet) - sizeof(packet.ip)),
-		    .udp = {.source = htons(PORT), .dest = *(uint16_t *)port, .len = htons(sizeof(packet) - sizeof(packet.ip))}, .text = "hey"};
+		    .udp = {.source = htons(PORT),
+			    .dest = *(uint16_t *)port,
+			    .len = htons(sizeof(packet) - sizeof(packet.ip))},
+		    .text = "hey"};
 
 	require(write(wire, &packet, sizeof(packet)) == (ssize_t)sizeof(packet));
 	sleep_ns(10 * MS);
@@ -114,9 +122,16 @@ static void answer_connection(bool refuses)
 	do
 		require(read(wire, &asked, sizeof(asked)) > 0);
 	while (asked.ip.version != 4 || asked.ip.protocol != IPPROTO_TCP);
-	answer.tcp = (struct tcphdr){.source = asked.tcp.dest, .dest = asked.tcp.source, .ack_seq = htonl(ntohl(asked.tcp.seq) + 1), .doff = 5,
-				     .syn = !refuses, .rst = refuses, .ack = 1, .window = htons(1000)};
-	answer.tcp.check = checksum(sum_of(&answer.tcp, sizeof(answer.tcp), sum_of(&answer.ip.saddr, 8, IPPROTO_TCP + sizeof(answer.tcp))));
+	answer.tcp = (struct tcphdr){.source = asked.tcp.dest,
+				     .dest = asked.tcp.source,
+				     .ack_seq = htonl(ntohl(asked.tcp.seq) + 1),
+				     .doff = 5,
+				     .syn = !refuses,
+				     .rst = refuses,
+				     .ack = 1,
+				     .window = htons(1000)};
+	answer.tcp.check = checksum(
+		sum_of(&answer.tcp, sizeof(answer.tcp), sum_of(&answer.ip.saddr, 8, IPPROTO_TCP + sizeof(answer.tcp))));
 	require(write(wire, &answer, sizeof(answer)) == (ssize_t)sizeof(answer));
 	sleep_ns(10 * MS);
 }
@@ -214,6 +229,6 @@ static void unanswered_afar(void)
 }
 
 const struct scenario network_scenarios[] = {
-	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar), SCENARIO(connect_afar), SCENARIO(refused_afar), SCENARIO(unanswered_afar),
-	{NULL, NULL},
+	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar),	 SCENARIO(connect_afar),
+	SCENARIO(refused_afar),	      SCENARIO(unanswered_afar), {NULL, NULL},
 };

@@ -164,27 +164,27 @@ static void sigwait_for_signal(void)
 	wait_for_child(signal_parent, wait_signal, &set);
 }
 
-#define SIGNAL_DESCRIPTOR(name, wait_for)                                        \
-	static void name(void)                                                   \
-	{                                                                        \
-		sigset_t set = block_signal();                                   \
-		int fds[2] = {signalfd(-1, &set, 0), -1};                        \
-                                                                                 \
-		wait_for_child(signal_parent, wait_for, fds);                    \
+#define SIGNAL_DESCRIPTOR(name, wait_for)                     \
+	static void name(void)                                \
+	{                                                     \
+		sigset_t set = block_signal();                \
+		int fds[2] = {signalfd(-1, &set, 0), -1};     \
+                                                              \
+		wait_for_child(signal_parent, wait_for, fds); \
 	}
 SIGNAL_DESCRIPTOR(signalfd_read, read_8)
 SIGNAL_DESCRIPTOR(poll_signalfd, poll_one)
 
 /* ---- time ---- */
 
-#define TIMER_DESCRIPTOR(name, wait_for)                                         \
-	static void name(void)                                                   \
-	{                                                                        \
-		struct itimerspec once = {.it_value.tv_nsec = PAUSE_NS};         \
-		int fds[2] = {timerfd_create(CLOCK_MONOTONIC, 0), -1};           \
-                                                                                 \
-		require(!timerfd_settime(fds[0], 0, &once, NULL));               \
-		measure(wait_for, fds);                                          \
+#define TIMER_DESCRIPTOR(name, wait_for)                                 \
+	static void name(void)                                           \
+	{                                                                \
+		struct itimerspec once = {.it_value.tv_nsec = PAUSE_NS}; \
+		int fds[2] = {timerfd_create(CLOCK_MONOTONIC, 0), -1};   \
+                                                                         \
+		require(!timerfd_settime(fds[0], 0, &once, NULL));       \
+		measure(wait_for, fds);                                  \
 	}
 TIMER_DESCRIPTOR(timerfd_read, read_8)
 TIMER_DESCRIPTOR(poll_timerfd, poll_one)
@@ -436,10 +436,28 @@ static void quota(void)
 }
 
 const struct scenario process_scenarios[] = {
-	SCENARIO(waitpid_any), SCENARIO(vfork_waits), SCENARIO(pidfd), SCENARIO(stopped), SCENARIO(traced),
-	SCENARIO(pause_for_signal), SCENARIO(sigwait_for_signal), SCENARIO(signalfd_read), SCENARIO(poll_signalfd),
-	SCENARIO(timerfd_read), SCENARIO(poll_timerfd), SCENARIO(epoll_timerfd), SCENARIO(receive_timeout),
-	SCENARIO(select_timeout), SCENARIO(epoll_timeout), SCENARIO(sigwait_timeout), SCENARIO(semaphore_timeout), SCENARIO(queue_timeout),
-	SCENARIO(pidfd_wait), SCENARIO(pidfd_signal), SCENARIO(epoll_pidfd), SCENARIO(frozen), SCENARIO(quota), {NULL, NULL},
+	SCENARIO(waitpid_any),
+	SCENARIO(vfork_waits),
+	SCENARIO(pidfd),
+	SCENARIO(stopped),
+	SCENARIO(traced),
+	SCENARIO(pause_for_signal),
+	SCENARIO(sigwait_for_signal),
+	SCENARIO(signalfd_read),
+	SCENARIO(poll_signalfd),
+	SCENARIO(timerfd_read),
+	SCENARIO(poll_timerfd),
+	SCENARIO(epoll_timerfd),
+	SCENARIO(receive_timeout),
+	SCENARIO(select_timeout),
+	SCENARIO(epoll_timeout),
+	SCENARIO(sigwait_timeout),
+	SCENARIO(semaphore_timeout),
+	SCENARIO(queue_timeout),
+	SCENARIO(pidfd_wait),
+	SCENARIO(pidfd_signal),
+	SCENARIO(epoll_pidfd),
+	SCENARIO(frozen),
+	SCENARIO(quota),
+	{NULL, NULL},
 };
-

@@ -25,9 +25,12 @@ static struct ring ring_with(unsigned int flags)
 
 	if (ring.fd < 0)
 		skip();
-	sq = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
-	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * 16, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_CQ_RING);
-	ring.entries = mmap(NULL, p.sq_entries * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQES);
+	sq = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd,
+		  IORING_OFF_SQ_RING);
+	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * 16, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd,
+		  IORING_OFF_CQ_RING);
+	ring.entries = mmap(NULL, p.sq_entries * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    ring.fd, IORING_OFF_SQES);
 	require(sq != MAP_FAILED && cq != MAP_FAILED && (void *)ring.entries != MAP_FAILED);
 	ring.sq_tail = (uint32_t *)(sq + p.sq_off.tail);
 	ring.sq_mask = (uint32_t *)(sq + p.sq_off.ring_mask);
@@ -53,7 +56,8 @@ static int ring_do(struct ring *ring, struct io_uring_sqe request)
 	ring->entries[slot] = request;
 	ring->sq_array[slot] = slot;
 	__atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
-	require(syscall(SYS_io_uring_enter, ring->fd, 1, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_SQ_WAKEUP, NULL, 0) == 1);
+	require(syscall(SYS_io_uring_enter, ring->fd, 1, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_SQ_WAKEUP, NULL, 0) ==
+		1);
 	result = ring->results[head & *ring->cq_mask].res;
 	__atomic_store_n(ring->cq_head, head + 1, __ATOMIC_RELEASE);
 	return result;
@@ -63,8 +67,12 @@ static char ring_buffer[MIB];
 
 static void ring_read(struct ring *ring, int fd, uint64_t offset, unsigned int flags)
 {
-	struct io_uring_sqe request = {.opcode = IORING_OP_READ, .fd = fd, .addr = (uint64_t)(uintptr_t)ring_buffer, .off = offset,
-				       .len = sizeof(ring_buffer), .flags = (uint8_t)flags};
+	struct io_uring_sqe request = {.opcode = IORING_OP_READ,
+				       .fd = fd,
+				       .addr = (uint64_t)(uintptr_t)ring_buffer,
+				       .off = offset,
+				       .len = sizeof(ring_buffer),
+				       .flags = (uint8_t)flags};
 
 	require(ring_do(ring, request) > 0);
 }
@@ -98,14 +106,14 @@ static void uring_file(void)
 	measure(wait_ring_file, &c);
 }
 
-#define RING(name, make, its_flags)                                \
-	static void name(void)                                     \
-	{                                                          \
-		struct ring_context c = {.flags = its_flags};      \
-                                                                   \
-		c.ring = ring_new();                               \
-		make(c.fds);                                       \
-		wait_for_child(write_8, wait_ring, &c);            \
+#define RING(name, make, its_flags)                           \
+	static void name(void)                                \
+	{                                                     \
+		struct ring_context c = {.flags = its_flags}; \
+                                                              \
+		c.ring = ring_new();                          \
+		make(c.fds);                                  \
+		wait_for_child(write_8, wait_ring, &c);       \
 	}
 RING(uring_pipe, make_pipe, 0)
 RING(uring_unix, make_unix, 0)
@@ -148,7 +156,8 @@ static const char *cold_path(void)
 
 static struct io_uring_sqe open_request(const char *path)
 {
-	return (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uint64_t)(uintptr_t)path, .open_flags = O_RDONLY};
+	return (struct io_uring_sqe){
+		.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uint64_t)(uintptr_t)path, .open_flags = O_RDONLY};
 }
 
 /* Opened by the ring, read by system calls. */
@@ -274,14 +283,18 @@ static void uring_socket(void)
 	fds[0] = ring_do(&ring, request);
 	if (fds[0] < 0)
 		skip();
-	request = (struct io_uring_sqe){.opcode = IORING_OP_CONNECT, .fd = fds[0], .addr = (uint64_t)(uintptr_t)&address, .off = sizeof(address)};
+	request = (struct io_uring_sqe){.opcode = IORING_OP_CONNECT,
+					.fd = fds[0],
+					.addr = (uint64_t)(uintptr_t)&address,
+					.off = sizeof(address)};
 	require(ring_do(&ring, request) == 0);
 	measure(read_8, fds);
 }
 
 const struct scenario uring_scenarios[] = {
-	SCENARIO(uring_pipe), SCENARIO(uring_unix), SCENARIO(uring_worker), SCENARIO(uring_file), SCENARIO(uring_open), SCENARIO(uring_direct), SCENARIO(uring_accept),
-	SCENARIO(uring_accepted), SCENARIO(uring_accepted_direct), SCENARIO(uring_socket), SCENARIO(uring_polled),
-	SCENARIO(uring_timeout), {NULL, NULL},
+	SCENARIO(uring_pipe),	SCENARIO(uring_unix),	  SCENARIO(uring_worker),
+	SCENARIO(uring_file),	SCENARIO(uring_open),	  SCENARIO(uring_direct),
+	SCENARIO(uring_accept), SCENARIO(uring_accepted), SCENARIO(uring_accepted_direct),
+	SCENARIO(uring_socket), SCENARIO(uring_polled),	  SCENARIO(uring_timeout),
+	{NULL, NULL},
 };
-

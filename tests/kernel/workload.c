@@ -411,11 +411,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } scenarios[] = {
-	{"sleeps", sleeps},	{"timeouts", timeouts},	  {"waitpid", scenario_waitpid}, {"pipe", scenario_pipe},
-	{"unix", scenario_unix}, {"tcp", scenario_tcp},	  {"signal", scenario_signal},	 {"futex", scenario_futex},
-	{"contention", contention}, {"file", file_reads}, {"cpu", cpu_time},		 {"counts", counts},
-	{"faults", faults},	{"storm", storm},
-	{"switches", switches},
+	{"sleeps", sleeps},	     {"timeouts", timeouts},	{"waitpid", scenario_waitpid},
+	{"pipe", scenario_pipe},     {"unix", scenario_unix},	{"tcp", scenario_tcp},
+	{"signal", scenario_signal}, {"futex", scenario_futex}, {"contention", contention},
+	{"file", file_reads},	     {"cpu", cpu_time},		{"counts", counts},
+	{"faults", faults},	     {"storm", storm},		{"switches", switches},
 };
 
 int main(int argc, char **argv)

@@ -211,7 +211,8 @@ static long long rusage_ns(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll;
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll;
 }
 
 static void child_main(int nr)

@@ -107,7 +107,8 @@ static void table(void)
 
 	for (int fd = 0; fd < NR_FDS; fd++)
 		if (link_of(fd, link))
-			bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes, "open %lld %d %s\n", number, fd, link);
+			bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes, "open %lld %d %s\n", number, fd,
+					  link);
 	say_text(text, (size_t)bytes);
 	syscall(SYS_lseek, -1, number, MARK_WHENCE);
 }
@@ -167,7 +168,8 @@ static void take_spare(void)
 static void run_again(const int *fds)
 {
 	char numbers[8][12];
-	char *arguments[16] = {(char *)"workload_descriptors", (char *)truth, (char *)folder, (char *)"after", (char *)scene};
+	char *arguments[16] = {(char *)"workload_descriptors", (char *)truth, (char *)folder, (char *)"after",
+			       (char *)scene};
 
 	for (int i = 0; fds[i] >= 0; i++) {
 		snprintf(numbers[i], sizeof(numbers[i]), "%d", fds[i]);
@@ -256,10 +258,12 @@ static void by_symbolic_link(void)
 /* One request and its result; the ring has no room for more. */
 static int by_ring(int ring, const struct io_uring_params *p, struct io_uring_sqe request)
 {
-	size_t sq_bytes = p->sq_off.array + p->sq_entries * 4, cq_bytes = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
+	size_t sq_bytes = p->sq_off.array + p->sq_entries * 4,
+	       cq_bytes = p->cq_off.cqes + p->cq_entries * sizeof(struct io_uring_cqe);
 	char *sq = mmap(NULL, sq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
 	char *cq = mmap(NULL, cq_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_CQ_RING);
-	struct io_uring_sqe *entries = mmap(NULL, sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+	struct io_uring_sqe *entries = mmap(NULL, sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+					    IORING_OFF_SQES);
 	uint32_t head;
 
 	require(sq != MAP_FAILED && cq != MAP_FAILED && entries != MAP_FAILED);
@@ -279,15 +283,23 @@ static void opened_by_ring(void)
 
 	if (ring < 0)
 		skip();
-	fd = by_ring(ring, &p, (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uintptr_t)path_of("a"), .len = 0600,
-						     .open_flags = O_RDWR | O_CREAT | O_CLOEXEC});
+	fd = by_ring(ring, &p,
+		     (struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
+					   .fd = AT_FDCWD,
+					   .addr = (uintptr_t)path_of("a"),
+					   .len = 0600,
+					   .open_flags = O_RDWR | O_CREAT | O_CLOEXEC});
 	require(fd >= 0);
 	put(fd, 167);
 	table();
 	require(by_ring(ring, &p, (struct io_uring_sqe){.opcode = IORING_OP_CLOSE, .fd = fd}) == 0);
 	table();
-	require(by_ring(ring, &p, (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uintptr_t)path_of("b"), .len = 0600,
-							.open_flags = O_RDWR | O_CREAT}) == fd);
+	require(by_ring(ring, &p,
+			(struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
+					      .fd = AT_FDCWD,
+					      .addr = (uintptr_t)path_of("b"),
+					      .len = 0600,
+					      .open_flags = O_RDWR | O_CREAT}) == fd);
 	put(fd, 9);
 	AGAIN(fd);
 }
@@ -377,7 +389,8 @@ static void accepted(void)
 	socklen_t bytes = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), server;
 
-	require(!bind(listener, (struct sockaddr *)&address, bytes) && !getsockname(listener, (struct sockaddr *)&address, &bytes) && !listen(listener, 1));
+	require(!bind(listener, (struct sockaddr *)&address, bytes) &&
+		!getsockname(listener, (struct sockaddr *)&address, &bytes) && !listen(listener, 1));
 	require(!connect(client, (struct sockaddr *)&address, bytes));
 	server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	require(server >= 0);
@@ -416,7 +429,8 @@ static void polled(void)
 	struct epoll_event event = {.events = EPOLLIN};
 	int epoll = epoll_create1(EPOLL_CLOEXEC), fds[2];
 
-	require(epoll >= 0 && !pipe(fds) && !epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event) && !epoll_wait(epoll, &event, 1, 1));
+	require(epoll >= 0 && !pipe(fds) && !epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event) &&
+		!epoll_wait(epoll, &event, 1, 1));
 	table();
 	close(epoll);
 	require(file_of("a", 0) == epoll);
@@ -463,9 +477,14 @@ static void send_files(int by, int nr, int each)
 	struct iovec part = {.iov_base = buffer, .iov_len = 1};
 
 	for (int i = 0; i < nr; i++) {
-		struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE((size_t)each * sizeof(int))};
+		struct msghdr message = {.msg_iov = &part,
+					 .msg_iovlen = 1,
+					 .msg_control = &control,
+					 .msg_controllen = CMSG_SPACE((size_t)each * sizeof(int))};
 
-		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN((size_t)each * sizeof(int))};
+		control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						  .cmsg_type = SCM_RIGHTS,
+						  .cmsg_len = CMSG_LEN((size_t)each * sizeof(int))};
 		for (int j = 0; j < each; j++) {
 			char name[2] = {(char)('a' + i * each + j), 0};
 
@@ -496,7 +515,8 @@ static void by_message(void)
 		struct cmsghdr header;
 	} control;
 	struct iovec part = {.iov_base = buffer, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	int by[2], fds[2];
 
 	sent_by_child(by, 1, 2);
@@ -520,7 +540,10 @@ static void by_messages(void)
 	int by[2], fds[2];
 
 	for (int i = 0; i < NR_MESSAGES; i++)
-		messages[i].msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1, .msg_control = &controls[i], .msg_controllen = sizeof(controls[i])};
+		messages[i].msg_hdr = (struct msghdr){.msg_iov = &part,
+						      .msg_iovlen = 1,
+						      .msg_control = &controls[i],
+						      .msg_controllen = sizeof(controls[i])};
 	sent_by_child(by, NR_MESSAGES - 1, 2);
 	require(recvmmsg(by[0], messages, NR_MESSAGES, MSG_CMSG_CLOEXEC | MSG_DONTWAIT, NULL) == NR_MESSAGES - 1);
 	for (int i = 0; i < NR_MESSAGES - 1; i++) {
@@ -744,7 +767,8 @@ static void early(void)
 	fifo_path(ready, "ready");
 	require(!mkfifo(go, 0600) && !mkfifo(done, 0600));
 	a = file_of("a", 0);
-	require(dup3(a, 100, O_CLOEXEC) == 100 && !pipe2(fds, O_CLOEXEC) && !socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	require(dup3(a, 100, O_CLOEXEC) == 100 && !pipe2(fds, O_CLOEXEC) &&
+		!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
 	eventfd(0, 0);
 	epoll_create1(0);
 	require(memfd_create("early", 0) >= 0 && open(folder, O_TMPFILE | O_RDWR, 0600) >= 0);

@@ -87,8 +87,11 @@ void tell_window(long long start, long long end, long long cpu)
  * accounting, and CLOCK_THREAD_CPUTIME_ID does not. */
 static int clock_open(void)
 {
-	struct perf_event_attr attributes = {.size = sizeof(attributes), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
-	int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+	struct perf_event_attr attributes = {.size = sizeof(attributes),
+					     .type = PERF_TYPE_SOFTWARE,
+					     .config = PERF_COUNT_SW_TASK_CLOCK};
+	int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC),
+	    high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
 
 	require(high >= 0); /* a number that no scenario expects */
 	close(fd);
@@ -175,7 +178,8 @@ int bound(int type, struct sockaddr_in *address)
 	int fd = socket(AF_INET, type, 0);
 
 	*address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	require(fd >= 0 && !bind(fd, (struct sockaddr *)address, bytes) && !getsockname(fd, (struct sockaddr *)address, &bytes));
+	require(fd >= 0 && !bind(fd, (struct sockaddr *)address, bytes) &&
+		!getsockname(fd, (struct sockaddr *)address, &bytes));
 	return fd;
 }
 
@@ -231,8 +235,10 @@ void read_all(void *fds)
 
 /* ---- all of them ---- */
 
-static const struct scenario *const lists[] = {channel_scenarios, descriptor_scenarios, ipc_scenarios, process_scenarios, file_scenarios, memory_scenarios, metadata_scenarios,
-					       network_scenarios, uring_scenarios, scenarios_32_bit, lasting_scenarios};
+static const struct scenario *const lists[] = {channel_scenarios,  descriptor_scenarios, ipc_scenarios,
+					       process_scenarios,  file_scenarios,	 memory_scenarios,
+					       metadata_scenarios, network_scenarios,	 uring_scenarios,
+					       scenarios_32_bit,   lasting_scenarios};
 
 static void run_one(const struct scenario *one)
 {

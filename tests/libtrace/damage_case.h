@@ -41,12 +41,13 @@ struct fixture {
 
 static inline struct fixture fixture_new(bool finish)
 {
-	struct fixture fixture = { .tb = small_trace() };
+	struct fixture fixture = {.tb = small_trace()};
 	struct trace *trace;
 
 	fixture.image = image_new(fixture.tb, finish);
 	trace = trace_open(fixture.image.path, NULL);
-	fixture.all = seen_of(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true });
+	fixture.all = seen_of(trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options),
+								    .no_lost = true});
 	trace_close(trace);
 	return fixture;
 }
@@ -63,7 +64,7 @@ static inline void fixture_free(struct fixture *fixture)
  */
 struct outcome {
 	bool opened;
-	bool exact;	/* the events read are the original ones, with some left out */
+	bool exact; /* the events read are the original ones, with some left out */
 	long missing;
 	uint64_t lost;
 	size_t nr_lost;
@@ -73,8 +74,8 @@ struct outcome {
 
 static inline struct outcome read_all(const struct fixture *fixture, const char *path)
 {
-	struct outcome outcome = { 0 };
-	struct trace_error error = { .code = 0 };
+	struct outcome outcome = {0};
+	struct trace_error error = {.code = 0};
 	struct trace *trace = trace_open(path, &error);
 	struct seen seen;
 

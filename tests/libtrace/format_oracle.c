@@ -66,7 +66,8 @@ static void print_lost(const struct trace_event *event)
 	const struct trace_trace_lost *lost = event->payload;
 
 	if (event->id == TRACE_EV_trace_lost)
-		printf("lost %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %u\n", event->ts_ns, event->cpu, lost->stream, lost->from_ns, lost->lost, lost->cause);
+		printf("lost %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %u\n", event->ts_ns, event->cpu, lost->stream,
+		       lost->from_ns, lost->lost, lost->cause);
 }
 
 /* The trace's own events contain these losses. */
@@ -76,11 +77,13 @@ static void print_missed(const struct trace *trace)
 		const struct trace_gap *gap = trace_get_gap(trace, i);
 
 		if (gap->cause == TRACE_GAP_MISSED)
-			printf("lost %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %u\n", gap->end_ns, gap->cpu, gap->stream, gap->start_ns, gap->lost, gap->cause);
+			printf("lost %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %u\n", gap->end_ns, gap->cpu,
+			       gap->stream, gap->start_ns, gap->lost, gap->cause);
 	}
 }
 
-static int print_all(const struct trace *trace, void (*print)(const struct trace_event *), struct trace_cursor_options options)
+static int print_all(const struct trace *trace, void (*print)(const struct trace_event *),
+		     struct trace_cursor_options options)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, &options, NULL);
 	const struct trace_event *event;
@@ -111,17 +114,21 @@ static void print_text(const char *name, const char *text)
 
 static void print_types(const struct trace *trace)
 {
-	static const char *const kinds[TRACE_NR_KINDS] = { "DEC", "HEX", "NS", "TID", "CPU", "BOOL", "SYSCALL", "RESULT", "IRQ", "SOFTIRQ", "VECTOR", "STATE",
-							   "CONTEXT", "DEV", "MODE", "SIGNAL", "FAMILY", "PORT", "ADDR", "EVENT", "COMM", "PATH", "TEXT", "PAD",
-							   "FLOAT", "CHAR", "STRING", "BYTES" };
+	static const char *const kinds[TRACE_NR_KINDS] = {"DEC",     "HEX",    "NS",	 "TID",	    "CPU",    "BOOL",
+							  "SYSCALL", "RESULT", "IRQ",	 "SOFTIRQ", "VECTOR", "STATE",
+							  "CONTEXT", "DEV",    "MODE",	 "SIGNAL",  "FAMILY", "PORT",
+							  "ADDR",    "EVENT",  "COMM",	 "PATH",    "TEXT",   "PAD",
+							  "FLOAT",   "CHAR",   "STRING", "BYTES"};
 
 	for (uint32_t id = 0; id < 65536; id++) {
 		const struct trace_event_type *type = trace_type_by_id(trace, id);
 
 		if (!type)
 			continue;
-		printf("type %u %u %u%s%s%s %s", id, type->fixed_bytes, type->has_string, type->flags & TRACE_EVENT_ON ? " on" : "",
-		       type->flags & TRACE_EVENT_STRUCTURAL ? " structural" : "", type->flags & TRACE_EVENT_TID ? " tid" : "", trace_role_name(type->role));
+		printf("type %u %u %u%s%s%s %s", id, type->fixed_bytes, type->has_string,
+		       type->flags & TRACE_EVENT_ON ? " on" : "",
+		       type->flags & TRACE_EVENT_STRUCTURAL ? " structural" : "",
+		       type->flags & TRACE_EVENT_TID ? " tid" : "", trace_role_name(type->role));
 		print_text("name", type->name);
 		print_text("category", trace_category_name(type->category));
 		print_text("classic", type->classic);
@@ -130,8 +137,8 @@ static void print_types(const struct trace *trace)
 		print_text("doc", type->doc);
 		print_text("source", type->source ? type->source : "");
 		for (size_t i = 0; i < type->nr_fields; i++)
-			printf(" %s:%s:%u:%u:%u", type->fields[i].name, kinds[type->fields[i].kind], type->fields[i].offset, type->fields[i].bytes,
-			       type->fields[i].is_signed);
+			printf(" %s:%s:%u:%u:%u", type->fields[i].name, kinds[type->fields[i].kind],
+			       type->fields[i].offset, type->fields[i].bytes, type->fields[i].is_signed);
 		putchar('\n');
 	}
 }
@@ -141,9 +148,16 @@ static void print_books(const struct trace *trace)
 	static const struct {
 		enum trace_info_key key;
 		const char *name;
-	} infos[] = { { TRACE_INFO_HOST, "host" }, { TRACE_INFO_KERNEL, "kernel" }, { TRACE_INFO_MACHINE, "machine" }, { TRACE_INFO_CLOCK, "clock" },
-		      { TRACE_INFO_COMMAND, "command" }, { TRACE_INFO_BOOT_ID, "boot id" }, { TRACE_INFO_LEFT_OUT, "what was left out" }, { TRACE_INFO_CHOSEN, "who was chosen" },
-		      { TRACE_INFO_CPUS, "CPUs" }, { TRACE_INFO_DOUBTED, "who is doubted" } };
+	} infos[] = {{TRACE_INFO_HOST, "host"},
+		     {TRACE_INFO_KERNEL, "kernel"},
+		     {TRACE_INFO_MACHINE, "machine"},
+		     {TRACE_INFO_CLOCK, "clock"},
+		     {TRACE_INFO_COMMAND, "command"},
+		     {TRACE_INFO_BOOT_ID, "boot id"},
+		     {TRACE_INFO_LEFT_OUT, "what was left out"},
+		     {TRACE_INFO_CHOSEN, "who was chosen"},
+		     {TRACE_INFO_CPUS, "CPUs"},
+		     {TRACE_INFO_DOUBTED, "who is doubted"}};
 	const struct trace_info *info = trace_get_info(trace);
 
 	for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
@@ -152,40 +166,47 @@ static void print_books(const struct trace *trace)
 		if (text)
 			printf("info %s %s\n", infos[i].name, text);
 	}
-	printf("trace %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", info->version_major, info->start_ns, info->end_ns, info->start_realtime_ns);
+	printf("trace %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", info->version_major, info->start_ns, info->end_ns,
+	       info->start_realtime_ns);
 	for (size_t i = 0; i < trace_nr_clocks(trace); i++) {
 		const struct trace_clock *clock = trace_get_clock(trace, i);
 
-		printf("clock %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock->monotonic_ns, clock->realtime_ns, clock->tsc);
+		printf("clock %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", clock->monotonic_ns, clock->realtime_ns,
+		       clock->tsc);
 	}
 	for (size_t i = 0; info->clean_end && i < trace_nr_streams(trace); i++) {
 		/* otherwise they are computed from the chunks */
 		const struct trace_stream_stats *of = trace_get_stream(trace, i);
 
-		printf("account %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", of->stream, of->cpu, of->stored, of->discarded,
-		       of->overwritten, of->missed, of->filtered, of->attempted);
+		printf("account %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		       of->stream, of->cpu, of->stored, of->discarded, of->overwritten, of->missed, of->filtered,
+		       of->attempted);
 	}
 	for (size_t i = 0; i < trace_nr_chunks(trace); i++) {
 		const struct trace_chunk *chunk = trace_get_chunk(trace, i);
 
-		if (chunk->kind != TRACE_CHUNK_INDEX && chunk->kind != TRACE_CHUNK_TABLE && chunk->kind != TRACE_CHUNK_ROOT)
-			printf("chunk %" PRIu64 " %u %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", chunk->offset, chunk->kind,
-			       chunk->encoding, chunk->stream, chunk->cpu, chunk->seq, chunk->first_ns, chunk->last_ns, chunk->events, chunk->lost_before,
-			       chunk->raw_bytes, chunk->packed_bytes);
+		if (chunk->kind != TRACE_CHUNK_INDEX && chunk->kind != TRACE_CHUNK_TABLE &&
+		    chunk->kind != TRACE_CHUNK_ROOT)
+			printf("chunk %" PRIu64 " %u %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+			       " %u %u\n",
+			       chunk->offset, chunk->kind, chunk->encoding, chunk->stream, chunk->cpu, chunk->seq,
+			       chunk->first_ns, chunk->last_ns, chunk->events, chunk->lost_before, chunk->raw_bytes,
+			       chunk->packed_bytes);
 	}
 }
 
 static int print_trace(const char *path)
 {
 	struct trace *trace = trace_open(path, NULL);
-	struct trace_cursor_options all = { .size = sizeof(all) }, start = all, events = all;
+	struct trace_cursor_options all = {.size = sizeof(all)}, start = all, events = all;
 	int error;
 
 	if (!trace)
 		return 1;
 	start.start_state = events.no_lost = true;
 	print_missed(trace);
-	error = print_all(trace, print_lost, all) || print_all(trace, print_event, start) || print_all(trace, print_event, events);
+	error = print_all(trace, print_lost, all) || print_all(trace, print_event, start) ||
+		print_all(trace, print_event, events);
 	print_strings(trace);
 	print_types(trace);
 	print_books(trace);
@@ -218,11 +239,21 @@ static void fill_payload(uint64_t *words, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		switch ((words[0] + i) % 5) {
-		case 0: words[i] = 7; break;
-		case 1: words[i] = below(3); break;
-		case 2: words[i] = below(500) << 20 | 1ull << 56; break;
-		case 3: words[i] = 0xffffffff00000000 + below(100000); break;
-		case 4: words[i] = random_bits(); break;
+		case 0:
+			words[i] = 7;
+			break;
+		case 1:
+			words[i] = below(3);
+			break;
+		case 2:
+			words[i] = below(500) << 20 | 1ull << 56;
+			break;
+		case 3:
+			words[i] = 0xffffffff00000000 + below(100000);
+			break;
+		case 4:
+			words[i] = random_bits();
+			break;
 		}
 }
 
@@ -237,7 +268,7 @@ static void fill_string(char *string)
 
 static void put_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, const struct trace_event_type *type)
 {
-	uint64_t words[MAX_FIXED / 8] = { type->id };
+	uint64_t words[MAX_FIXED / 8] = {type->id};
 	char string[MAX_STRING] = "";
 
 	fill_payload(words, type->fixed_bytes / 8);
@@ -270,21 +301,36 @@ struct paid {
 static uint16_t user_type(struct tb *tb)
 {
 	static const struct trace_field fields[] = {
-		{ "text", offsetof(struct paid, text_at), 4, false, TRACE_KIND_STRING }, { "bytes", offsetof(struct paid, bytes_at), 4, false, TRACE_KIND_BYTES },
-		{ "price", offsetof(struct paid, price), 4, true, TRACE_KIND_FLOAT },	 { "sum", offsetof(struct paid, sum), 8, true, TRACE_KIND_FLOAT },
-		{ "small", offsetof(struct paid, small), 1, true, TRACE_KIND_DEC },	 { "letter", offsetof(struct paid, letter), 1, false, TRACE_KIND_CHAR },
+		{"text", offsetof(struct paid, text_at), 4, false, TRACE_KIND_STRING},
+		{"bytes", offsetof(struct paid, bytes_at), 4, false, TRACE_KIND_BYTES},
+		{"price", offsetof(struct paid, price), 4, true, TRACE_KIND_FLOAT},
+		{"sum", offsetof(struct paid, sum), 8, true, TRACE_KIND_FLOAT},
+		{"small", offsetof(struct paid, small), 1, true, TRACE_KIND_DEC},
+		{"letter", offsetof(struct paid, letter), 1, false, TRACE_KIND_CHAR},
 	};
-	static const struct trace_event_type type = { .name = "shop:paid", .classic = "NONE", .program = "NONE", .text = "", .doc = "",
-						      .fields = fields, .nr_fields = 6, .fixed_bytes = offsetof(struct paid, behind),
-						      .has_string = true, .category = TRACE_CATEGORY_USER,
-						      .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .source = "shop.c:1" };
+	static const struct trace_event_type type = {.name = "shop:paid",
+						     .classic = "NONE",
+						     .program = "NONE",
+						     .text = "",
+						     .doc = "",
+						     .fields = fields,
+						     .nr_fields = 6,
+						     .fixed_bytes = offsetof(struct paid, behind),
+						     .has_string = true,
+						     .category = TRACE_CATEGORY_USER,
+						     .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+						     .source = "shop.c:1"};
 
 	return tb_user_type(tb, &type);
 }
 
 static void put_user_event(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint16_t id)
 {
-	struct paid paid = { .tid = 42, .price = (float)below(1000) / 7, .sum = -1.0 / (double)(1 + below(9)), .small = (int8_t)below(256), .letter = 'x' };
+	struct paid paid = {.tid = 42,
+			    .price = (float)below(1000) / 7,
+			    .sum = -1.0 / (double)(1 + below(9)),
+			    .small = (int8_t)below(256),
+			    .letter = 'x'};
 
 	paid.text_at = offsetof(struct paid, behind);
 	paid.text_bytes = (uint16_t)below(20);
@@ -311,7 +357,8 @@ static uint64_t clock_read(struct clock *clock)
 	clock->steps += below(1 << below(12));
 	if (below(500) == 0)
 		clock->steps += below(10000000); /* a long time without events */
-	ts_ns = 1000000000 + (uint64_t)(((unsigned __int128)clock->steps * 42938765432 + (clock->steps & 1 ? 2000000000 : 0)) >> 32);
+	ts_ns = 1000000000 +
+		(uint64_t)(((unsigned __int128)clock->steps * 42938765432 + (clock->steps & 1 ? 2000000000 : 0)) >> 32);
 	if (below(30) == 0)
 		ts_ns += 1 + below(100);
 	if (ts_ns > clock->ts_ns)
@@ -321,12 +368,13 @@ static uint64_t clock_read(struct clock *clock)
 
 static void make_events(struct tb *tb)
 {
-	struct clock clocks[NR_CPUS] = { 0 };
+	struct clock clocks[NR_CPUS] = {0};
 	uint16_t paid = user_type(tb);
 
 	for (int nr = 0; nr < NR_EVENTS; nr++) {
 		uint32_t cpu = (uint32_t)below(NR_CPUS);
-		const struct trace_event_type *type = trace_catalogue_type(below(4) ? 2 * below(40) : below(trace_catalogue_size()));
+		const struct trace_event_type *type = trace_catalogue_type(below(4) ? 2 * below(40)
+										    : below(trace_catalogue_size()));
 		uint64_t ts_ns = clock_read(&clocks[cpu]);
 
 		if (below(10) == 0)
@@ -380,7 +428,9 @@ static void make_runs(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
 		for (uint64_t i = 0; i <= run; i++) {
 			steps += 1 + below(60);
 			late = i == run ? 1 + below(3) : 0;
-			tb_sys_exit(tb, cpu, *ts_ns = first + (uint64_t)(((unsigned __int128)steps * 42938765432) >> 32) + late, 0);
+			tb_sys_exit(tb, cpu,
+				    *ts_ns = first + (uint64_t)(((unsigned __int128)steps * 42938765432) >> 32) + late,
+				    0);
 		}
 	tb_cut(tb, cpu);
 }
@@ -388,13 +438,22 @@ static void make_runs(struct tb *tb, uint32_t cpu, uint64_t *ts_ns)
 /* Every role that a program's event can have. */
 static void make_roles(struct tb *tb, uint64_t *ts_ns)
 {
-	static const struct trace_field field = { "number", 0, 8, false, TRACE_KIND_DEC };
+	static const struct trace_field field = {"number", 0, 8, false, TRACE_KIND_DEC};
 
 	for (int role = TRACE_ROLE_EVENT; role < TRACE_NR_ROLES; role++) {
 		char name[32];
-		struct trace_event_type type = { .name = name, .classic = "NONE", .program = "a program", .text = "text {number}", .doc = "doc", .fields = &field,
-						 .nr_fields = 1, .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON,
-						 .role = (enum trace_event_role)role, .source = "a.c:1" };
+		struct trace_event_type type = {.name = name,
+						.classic = "NONE",
+						.program = "a program",
+						.text = "text {number}",
+						.doc = "doc",
+						.fields = &field,
+						.nr_fields = 1,
+						.fixed_bytes = 8,
+						.category = TRACE_CATEGORY_USER,
+						.flags = TRACE_EVENT_ON,
+						.role = (enum trace_event_role)role,
+						.source = "a.c:1"};
 		uint64_t number = (uint64_t)role;
 
 		snprintf(name, sizeof(name), "roles:%d%s", role, trace_role_suffix(type.role));
@@ -451,7 +510,9 @@ static int make_trace(const char *path, bool finish, void (*make)(struct tb *tb)
 	if (fd < 0)
 		return 1;
 	for (int key = TRACE_INFO_HOST; key <= TRACE_INFO_DOUBTED; key++)
-		tb_string(tb, TRACE_STRING_INFO, (uint64_t)key, (const char *[]){ "host", "6.18", "x86_64", "tsc", "ls -l", "b007", "kernel", "10", "64", "1" }[key]);
+		tb_string(tb, TRACE_STRING_INFO, (uint64_t)key,
+			  (const char *[]){"host", "6.18", "x86_64", "tsc", "ls -l", "b007", "kernel", "10", "64",
+					   "1"}[key]);
 	tb_string(tb, TRACE_STRING_IRQ, 9, "acpi");
 	tb_clock(tb, 1000000000, 1700000000000000000, 3000000000);
 	tb_clock(tb, 2000000000, 1700000001000000007, 0);
@@ -467,7 +528,7 @@ static int make_losses(const char *path)
 {
 	struct trace_chunk_header header;
 	struct image image;
-	uint64_t more[4] = { 0 }; /* events before, by stream */
+	uint64_t more[4] = {0}; /* events before, by stream */
 	FILE *out = fopen(path, "w");
 	struct tb *tb = tb_new();
 	long at;
@@ -475,7 +536,8 @@ static int make_losses(const char *path)
 	make_events(tb);
 	image = image_new(tb, false);
 	for (size_t i = 0, nr = 0; out && (at = image_find(&image, TRACE_CHUNK_EVENTS, i, &header)) >= 0; i++) {
-		uint64_t *before = &more[header.stream < TB_USER_STREAM ? header.stream / 2 : 2 + (header.stream - TB_USER_STREAM) / 2];
+		uint64_t *before = &more[header.stream < TB_USER_STREAM ? header.stream / 2
+									: 2 + (header.stream - TB_USER_STREAM) / 2];
 
 		header.events_before += *before;
 		if (i % 2 == 0) {
@@ -484,7 +546,8 @@ static int make_losses(const char *path)
 			header.lost_before += nr & 2 ? 5 : 0;
 			header.lost_cause = nr & 2 ? TRACE_GAP_OVERWRITTEN : header.lost_cause;
 			header.undecodable = nr & 4 ? 7 : 0;
-			header.flags = (uint16_t)((nr & 8 ? TRACE_CHUNK_FLAG_JUMP : 0) | (nr % 8 == 5 ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0));
+			header.flags = (uint16_t)((nr & 8 ? TRACE_CHUNK_FLAG_JUMP : 0) |
+						  (nr % 8 == 5 ? TRACE_CHUNK_FLAG_INSIDE_BEFORE : 0));
 			/* 11: not counted by any loss */
 			*before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);
 			header.events_before += header.lost_write + (nr & 2 ? 5 : 0) + (nr % 7 == 0 ? 11 : 0);

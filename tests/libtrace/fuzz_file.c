@@ -118,12 +118,21 @@ static struct tb *seed_dictionary(void)
 /* Threads that wait for each other in most of the possible ways, and a program's own events. */
 static struct tb *seed_story(void)
 {
-	static const struct trace_field id = { "id", 4, 4, true, TRACE_KIND_DEC };
-	struct trace_event_type type = { .name = "shop:order", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
-					 .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
-					 .role = TRACE_ROLE_BEGIN, .source = "shop.c:1 main" };
+	static const struct trace_field id = {"id", 4, 4, true, TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = "shop:order",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = &id,
+					.nr_fields = 1,
+					.fixed_bytes = 8,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.role = TRACE_ROLE_BEGIN,
+					.source = "shop.c:1 main"};
 	struct tb *tb = tb_new();
-	uint32_t payload[2] = { 11, 5 };
+	uint32_t payload[2] = {11, 5};
 	uint16_t begin, end;
 
 	begin = tb_user_type(tb, &type);

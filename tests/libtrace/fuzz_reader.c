@@ -8,7 +8,7 @@ void fuzz_trace(const struct trace *trace)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, NULL, NULL);
 	const struct trace_event *event;
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	char text[512];
 
 	for (uint32_t i = 0; (event = trace_cursor_next(cursor)); i++) {

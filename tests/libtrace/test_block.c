@@ -31,7 +31,7 @@ struct fence {
 static struct fence fence_new(size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), all = (bytes + 2 * page - 1) / page * page;
-	struct fence fence = { .bytes = all };
+	struct fence fence = {.bytes = all};
 
 	fence.begin = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (fence.begin == MAP_FAILED || mprotect(fence.begin + all - page, page, PROT_NONE) < 0)
@@ -67,9 +67,9 @@ enum { NR_EVENTS = 300 };
 
 static size_t put_event(uint64_t *words, uint32_t i)
 {
-	static const uint8_t sizes[3] = { 2, 5, 4 };
-	static const uint16_t ids[3] = { TRACE_EV_sys_exit, TRACE_EV_sys_enter3, TRACE_EV_sched_comm };
-	struct trace_record record = { .time = i * i, .id = ids[i % 3], .words = sizes[i % 3] };
+	static const uint8_t sizes[3] = {2, 5, 4};
+	static const uint16_t ids[3] = {TRACE_EV_sys_exit, TRACE_EV_sys_enter3, TRACE_EV_sched_comm};
+	struct trace_record record = {.time = i * i, .id = ids[i % 3], .words = sizes[i % 3]};
 
 	memset(words, 0, sizes[i % 3] * 8);
 	memcpy(&words[0], &record, 8);
@@ -85,9 +85,10 @@ static size_t put_event(uint64_t *words, uint32_t i)
 
 static struct fixture fixture_new(void)
 {
-	struct fixture fixture = { 0 };
+	struct fixture fixture = {0};
 	uint64_t words[NR_EVENTS * 5];
-	struct trace_source source = { .records = words, .seq = 1, .base_ns = 1000, .nr_records = NR_EVENTS, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {
+		.records = words, .seq = 1, .base_ns = 1000, .nr_records = NR_EVENTS, .kind = TRACE_CHUNK_EVENTS};
 
 	for (uint32_t i = 0; i < NR_EVENTS; i++)
 		source.bytes += 8 * put_event(words + source.bytes / 8, i);
@@ -121,7 +122,8 @@ static int decode(struct fixture *fixture, const unsigned char *raw, size_t byte
 	free(block->memory); /* memory of exactly the size that is needed, to detect writes beyond it as well */
 	block->memory = NULL;
 	block->memory_room = 0;
-	error = block_decode(block, &fixture->tables, &fixture->schema, &fixture->header, fence_put(&fixture->fence, raw, bytes), &reason);
+	error = block_decode(block, &fixture->tables, &fixture->schema, &fixture->header,
+			     fence_put(&fixture->fence, raw, bytes), &reason);
 	CU_ASSERT_EQUAL(!error, !reason);
 	for (uint32_t i = 0; !error && i < block->nr; i++) {
 		struct block_type *type = &block->types[block->places[i]];
@@ -139,7 +141,8 @@ static int decode(struct fixture *fixture, const unsigned char *raw, size_t byte
 
 static struct trace_columns_type *raw_types(unsigned char *raw)
 {
-	return (struct trace_columns_type *)(raw + sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times));
+	return (struct trace_columns_type *)(raw + sizeof(struct trace_columns_header) +
+					     sizeof(struct trace_columns_times));
 }
 
 static unsigned char *raw_ids(unsigned char *raw)
@@ -245,7 +248,7 @@ static void times_other_than_the_headers_are_malformed(void)
 static void memory_of_a_pool_is_used_again(void)
 {
 	enum { NR = 60 };
-	static const size_t near[3] = { (size_t)-1, 0, 1 };
+	static const size_t near[3] = {(size_t)-1, 0, 1};
 	struct pool *pool = pool_new(false);
 	unsigned char *memory[3 * NR];
 	size_t rooms[3 * NR], nr = 0;
@@ -278,15 +281,15 @@ static void memory_of_a_pool_is_used_again(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "memory_of_a_pool_is_used_again", memory_of_a_pool_is_used_again },
-	{ "the_fixture_is_valid", the_fixture_is_valid },
-	{ "a_payload_of_any_shorter_length_is_malformed", a_payload_of_any_shorter_length_is_malformed },
-	{ "a_payload_that_is_too_long_is_malformed", a_payload_that_is_too_long_is_malformed },
-	{ "no_value_of_any_byte_breaks_anything", no_value_of_any_byte_breaks_anything },
-	{ "ids_beyond_the_types_are_malformed", ids_beyond_the_types_are_malformed },
-	{ "types_of_another_size_than_the_schema_are_malformed", types_of_another_size_than_the_schema_are_malformed },
-	{ "times_other_than_the_headers_are_malformed", times_other_than_the_headers_are_malformed },
-	{ NULL, NULL },
+	{"memory_of_a_pool_is_used_again", memory_of_a_pool_is_used_again},
+	{"the_fixture_is_valid", the_fixture_is_valid},
+	{"a_payload_of_any_shorter_length_is_malformed", a_payload_of_any_shorter_length_is_malformed},
+	{"a_payload_that_is_too_long_is_malformed", a_payload_that_is_too_long_is_malformed},
+	{"no_value_of_any_byte_breaks_anything", no_value_of_any_byte_breaks_anything},
+	{"ids_beyond_the_types_are_malformed", ids_beyond_the_types_are_malformed},
+	{"types_of_another_size_than_the_schema_are_malformed", types_of_another_size_than_the_schema_are_malformed},
+	{"times_other_than_the_headers_are_malformed", times_other_than_the_headers_are_malformed},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

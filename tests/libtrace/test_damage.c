@@ -70,7 +70,7 @@ static void tally_check(const struct tally *tally)
 static void flip_every_bit(bool finish)
 {
 	struct fixture fixture = fixture_new(finish);
-	struct tally tally = { 0 };
+	struct tally tally = {0};
 	size_t step = (size_t)unit_step(7);
 
 	for (size_t at = 0; at < fixture.image.bytes; at += step) {
@@ -85,7 +85,8 @@ static void flip_every_bit(bool finish)
 			outcome = read_all(&fixture, fixture.image.path);
 			fixture.image.data[at] ^= mask;
 			tally_add(&tally, &outcome, allowed,
-				  finish ? outcome.lost != (uint64_t)outcome.missing : outcome.missing && !outcome.nr_lost);
+				  finish ? outcome.lost != (uint64_t)outcome.missing
+					 : outcome.missing && !outcome.nr_lost);
 		}
 	}
 	tally_check(&tally);
@@ -111,7 +112,8 @@ static long events_within(const struct image *image, size_t bytes)
 	long at, events = 0;
 
 	for (size_t i = 0; (at = image_chunk(image, i, &header)) >= 0; i++)
-		if (header.kind == TRACE_CHUNK_EVENTS && (size_t)at + header.header_bytes + header.packed_bytes <= bytes)
+		if (header.kind == TRACE_CHUNK_EVENTS &&
+		    (size_t)at + header.header_bytes + header.packed_bytes <= bytes)
 			events += header.events;
 	return events;
 }
@@ -129,7 +131,8 @@ static void every_truncation_keeps_all_whole_chunks(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct image cut = image_of(fixture.image.data, fixture.image.bytes);
-	size_t nr_inexact = 0, nr_too_few = 0, nr_clean = 0, first_event_chunk, nr_closed = 0, step = (size_t)unit_step(11);
+	size_t nr_inexact = 0, nr_too_few = 0, nr_clean = 0, first_event_chunk, nr_closed = 0,
+	       step = (size_t)unit_step(11);
 	struct trace_chunk_header header;
 
 	first_event_chunk = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 0, &header);
@@ -169,7 +172,8 @@ static void events_missing_in_a_truncated_chunk_are_counted(void)
 	for (size_t i = 0; i < trace_nr_gaps(trace); i++) {
 		const struct trace_gap *gap = trace_get_gap(trace, i);
 
-		found |= gap->cause == TRACE_GAP_CUT && gap->lost == 5 && gap->cpu == 1 && gap->start_ns == header.first_ns;
+		found |= gap->cause == TRACE_GAP_CUT && gap->lost == 5 && gap->cpu == 1 &&
+			 gap->start_ns == header.first_ns;
 	}
 	CU_ASSERT_TRUE(found);
 	CU_ASSERT_FALSE(trace_get_info(trace)->clean_end);
@@ -199,10 +203,10 @@ static void swapped_chunks_are_found_and_lose_only_themselves(void)
 	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 1, &a);
 	size_t behind = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 2, &b), end = behind + chunk_bytes(&b);
 	struct image image = rearranged(&fixture.image,
-					(const size_t[][2]){ { 0, at },
-							     { behind, chunk_bytes(&b) },
-							     { at, chunk_bytes(&a) },
-							     { end, fixture.image.bytes - end } },
+					(const size_t[][2]){{0, at},
+							    {behind, chunk_bytes(&b)},
+							    {at, chunk_bytes(&a)},
+							    {end, fixture.image.bytes - end}},
 					4);
 	struct outcome outcome = read_all(&fixture, image.path);
 
@@ -222,11 +226,11 @@ static void swapped_chunks_without_an_index_lose_nothing(void)
 	size_t behind = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 2, &c);
 	size_t end = behind + chunk_bytes(&c), index = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &a);
 	struct image image = rearranged(&fixture.image,
-					(const size_t[][2]){ { 0, at },
-							     { behind, chunk_bytes(&c) },
-							     { middle, chunk_bytes(&b) },
-							     { at, middle - at },
-							     { end, index - end } },
+					(const size_t[][2]){{0, at},
+							    {behind, chunk_bytes(&c)},
+							    {middle, chunk_bytes(&b)},
+							    {at, middle - at},
+							    {end, index - end}},
 					5);
 	struct outcome outcome = read_all(&fixture, image.path);
 
@@ -243,7 +247,8 @@ static void a_doubled_chunk_counts_once(void)
 	struct trace_chunk_header a;
 	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 2, &a);
 	struct image image = rearranged(&fixture.image,
-					(const size_t[][2]){ { 0, at + chunk_bytes(&a) }, { at, fixture.image.bytes - at } }, 2);
+					(const size_t[][2]){{0, at + chunk_bytes(&a)}, {at, fixture.image.bytes - at}},
+					2);
 	struct outcome outcome = read_all(&fixture, image.path);
 
 	CU_ASSERT_TRUE(outcome.opened && outcome.exact && outcome.detected);
@@ -260,7 +265,7 @@ static void a_removed_chunk_is_counted_from_the_numbers(void)
 		struct trace_chunk_header a;
 		size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, nth, &a), end = at + chunk_bytes(&a);
 		struct image image = rearranged(&fixture.image,
-						(const size_t[][2]){ { 0, at }, { end, fixture.image.bytes - end } }, 2);
+						(const size_t[][2]){{0, at}, {end, fixture.image.bytes - end}}, 2);
 		struct outcome outcome = read_all(&fixture, image.path);
 
 		CU_ASSERT_TRUE(outcome.opened && outcome.exact && outcome.detected);
@@ -277,8 +282,8 @@ static void garbage_between_chunks_costs_nothing(void)
 	struct trace_chunk_header a;
 	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a);
 	/* part of another chunk: a magic without a valid header after it */
-	struct image image = rearranged(&fixture.image,
-					(const size_t[][2]){ { 0, at }, { at, 100 }, { at, 20 }, { at, fixture.image.bytes - at } }, 4);
+	struct image image = rearranged(
+		&fixture.image, (const size_t[][2]){{0, at}, {at, 100}, {at, 20}, {at, fixture.image.bytes - at}}, 4);
 	struct outcome outcome = read_all(&fixture, image.path);
 
 	CU_ASSERT_TRUE(outcome.opened && outcome.exact && outcome.detected);
@@ -304,16 +309,17 @@ static void copies_of_headers_in_the_index_are_no_chunks(void)
 	struct trace_chunk_header a, index;
 	size_t bytes = fixture.image.bytes, at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a);
 	size_t index_at = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &index);
-	struct image longer = rearranged(&fixture.image, (const size_t[][2]){ { 0, bytes }, { 500, 100 } }, 2);
-	struct image shorter = rearranged(&fixture.image, (const size_t[][2]){ { 0, at }, { at + chunk_bytes(&a), bytes - at - chunk_bytes(&a) } }, 2);
-	struct image cut = rearranged(&fixture.image, (const size_t[][2]){ { 0, index_at + 1000 } }, 1);
+	struct image longer = rearranged(&fixture.image, (const size_t[][2]){{0, bytes}, {500, 100}}, 2);
+	struct image shorter = rearranged(
+		&fixture.image, (const size_t[][2]){{0, at}, {at + chunk_bytes(&a), bytes - at - chunk_bytes(&a)}}, 2);
+	struct image cut = rearranged(&fixture.image, (const size_t[][2]){{0, index_at + 1000}}, 1);
 
 	check_damages(fixture.image.path, 0, 0);
-	check_damages(longer.path, 1, 0);		 /* the bytes after the end */
+	check_damages(longer.path, 1, 0); /* the bytes after the end */
 	CU_ASSERT_TRUE(is_clean_end(longer.path));
-	check_damages(shorter.path, 1, 1);		 /* the end is not where it should be */
+	check_damages(shorter.path, 1, 1); /* the end is not where it should be */
 	CU_ASSERT_FALSE(is_clean_end(shorter.path));
-	check_damages(cut.path, 1, 3);			 /* the index; each stream may lack events */
+	check_damages(cut.path, 1, 3); /* the index; each stream may lack events */
 	image_free(&cut);
 	image_free(&shorter);
 	image_free(&longer);
@@ -330,7 +336,9 @@ static void check_spoilt_index(const struct image *image, const size_t (*parts)[
 	struct seen seen, wanted;
 
 	for (size_t i = 0; i < nr; i++)
-		before += parts[i][0] >= index_at ? 0 : parts[i][0] + parts[i][1] > index_at ? index_at - parts[i][0] : parts[i][1];
+		before += parts[i][0] >= index_at		 ? 0
+			  : parts[i][0] + parts[i][1] > index_at ? index_at - parts[i][0]
+								 : parts[i][1];
 	without = image_of(spoilt.data, before);
 	twin = trace_open(without.path, NULL);
 	seen = seen_of(trace, NULL);
@@ -351,20 +359,26 @@ static void the_rest_of_an_index_is_no_chunk(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace_chunk_header a, index;
-	size_t bytes = fixture.image.bytes, at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a), behind = at + chunk_bytes(&a);
+	size_t bytes = fixture.image.bytes, at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 3, &a),
+	       behind = at + chunk_bytes(&a);
 	size_t index_at = (size_t)image_find(&fixture.image, TRACE_CHUNK_INDEX, 0, &index), step = (size_t)unit_step(5);
 
 	for (size_t stop = index_at + 1; stop < index_at + chunk_bytes(&index); stop += 7 * step) {
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, stop } }, 1, index_at);
+		check_spoilt_index(&fixture.image, (const size_t[][2]){{0, stop}}, 1, index_at);
 		/* a chunk is missing */
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, stop - behind } }, 2, index_at);
+		check_spoilt_index(&fixture.image, (const size_t[][2]){{0, at}, {behind, stop - behind}}, 2, index_at);
 		/* a few bytes */
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at + 200 }, { at + 210, stop - at - 210 } }, 2, index_at);
+		check_spoilt_index(&fixture.image, (const size_t[][2]){{0, at + 200}, {at + 210, stop - at - 210}}, 2,
+				   index_at);
 	}
 	for (size_t hole = index_at + sizeof(index) - 40; hole + 1000 < bytes; hole += 13 * step) {
 		/* and of the index */
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, hole }, { hole + 100, bytes - hole - 100 } }, 2, index_at);
-		check_spoilt_index(&fixture.image, (const size_t[][2]){ { 0, at }, { behind, hole - behind }, { hole + 100, bytes - hole - 300 } }, 3, index_at);
+		check_spoilt_index(&fixture.image, (const size_t[][2]){{0, hole}, {hole + 100, bytes - hole - 100}}, 2,
+				   index_at);
+		check_spoilt_index(
+			&fixture.image,
+			(const size_t[][2]){{0, at}, {behind, hole - behind}, {hole + 100, bytes - hole - 300}}, 3,
+			index_at);
 	}
 	fixture_free(&fixture);
 }
@@ -373,7 +387,7 @@ static void random_overwrites_cost_the_chunks_they_touch(void)
 {
 	struct fixture fixture = fixture_new(true);
 	unsigned char *saved = malloc(fixture.image.bytes);
-	struct tally tally = { 0 };
+	struct tally tally = {0};
 
 	srandom(7);
 	memcpy(saved, fixture.image.data, fixture.image.bytes);
@@ -439,7 +453,7 @@ static void a_header_that_lists_other_events_fails_to_verify(void)
 	struct fixture fixture = fixture_new(false);
 	struct trace_chunk_header header;
 	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_EVENTS, 1, &header);
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace *trace = trace_open(fixture.image.path, NULL);
 
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
@@ -512,7 +526,8 @@ static void a_newer_minor_version_with_longer_headers_is_read(void)
 }
 
 /* Changes an entry in the only chunk of a kind; its payload is an array of entries. */
-static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t entry_bytes, size_t kind_at, size_t cpu_at, uint32_t cpu)
+static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t entry_bytes, size_t kind_at,
+		       size_t cpu_at, uint32_t cpu)
 {
 	struct trace_chunk_header header;
 	size_t chunk = (size_t)image_find(image, kind, 0, &header), at = chunk + header.header_bytes;
@@ -530,7 +545,7 @@ static void change_cpu(struct image *image, enum trace_chunk_kind kind, size_t e
 /* In the chunk itself, and in a table and an index that list it. */
 static void a_chunk_of_an_impossible_cpu_is_refused(void)
 {
-	static const uint32_t cpus[] = { TRACE_CPUS_MAX, 0x57097957, UINT32_MAX - 1 };
+	static const uint32_t cpus[] = {TRACE_CPUS_MAX, 0x57097957, UINT32_MAX - 1};
 
 	for (int indexed = 0; indexed < 2; indexed++)
 		for (size_t i = 0; i < sizeof(cpus) / sizeof(*cpus); i++) {
@@ -544,9 +559,11 @@ static void a_chunk_of_an_impossible_cpu_is_refused(void)
 			image_put_chunk(&fixture.image, at, &header);
 			if (indexed) {
 				change_cpu(&fixture.image, TRACE_CHUNK_INDEX, sizeof(struct trace_index_entry),
-					   offsetof(struct trace_index_entry, header.kind), offsetof(struct trace_index_entry, header.cpu), cpus[i]);
+					   offsetof(struct trace_index_entry, header.kind),
+					   offsetof(struct trace_index_entry, header.cpu), cpus[i]);
 				change_cpu(&fixture.image, TRACE_CHUNK_TABLE, sizeof(struct trace_table_entry),
-					   offsetof(struct trace_table_entry, kind), offsetof(struct trace_table_entry, cpu), cpus[i]);
+					   offsetof(struct trace_table_entry, kind),
+					   offsetof(struct trace_table_entry, cpu), cpus[i]);
 			}
 			trace = trace_open(fixture.image.path, NULL);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -587,9 +604,10 @@ static struct image image_without_table(const struct image *image)
 
 static bool chunks_are_equal(const struct trace_chunk *a, const struct trace_chunk *b)
 {
-	return a->offset == b->offset && a->seq == b->seq && a->first_ns == b->first_ns && a->last_ns == b->last_ns && a->events == b->events &&
-	       a->lost_before == b->lost_before && a->stream == b->stream && a->cpu == b->cpu && a->raw_bytes == b->raw_bytes &&
-	       a->packed_bytes == b->packed_bytes && a->kind == b->kind && a->encoding == b->encoding && a->damaged == b->damaged;
+	return a->offset == b->offset && a->seq == b->seq && a->first_ns == b->first_ns && a->last_ns == b->last_ns &&
+	       a->events == b->events && a->lost_before == b->lost_before && a->stream == b->stream &&
+	       a->cpu == b->cpu && a->raw_bytes == b->raw_bytes && a->packed_bytes == b->packed_bytes &&
+	       a->kind == b->kind && a->encoding == b->encoding && a->damaged == b->damaged;
 }
 
 static void a_trace_of_the_version_before_the_table_is_whole(void)
@@ -625,8 +643,8 @@ static bool is_of_no_account(enum trace_chunk_kind kind, size_t at, unsigned cha
  * breaks, and reading the chunks finds the change. */
 static void a_false_table_is_found(void)
 {
-	static const enum trace_chunk_kind kinds[] = { TRACE_CHUNK_TABLE, TRACE_CHUNK_ROOT };
-	static const unsigned char values[] = { 1, 0x80, 0xff };
+	static const enum trace_chunk_kind kinds[] = {TRACE_CHUNK_TABLE, TRACE_CHUNK_ROOT};
+	static const unsigned char values[] = {1, 0x80, 0xff};
 	struct fixture fixture = fixture_new(true);
 	size_t nr = 0, nr_closed = 0, nr_undetected = 0;
 
@@ -659,7 +677,8 @@ static void a_false_table_is_found(void)
 static void other_files_are_refused_with_a_reason(void)
 {
 	struct trace_error error;
-	struct image image = image_of("#!/bin/sh\necho this is a script, not a trace, and longer than a trace's header must be\n", 86);
+	struct image image = image_of(
+		"#!/bin/sh\necho this is a script, not a trace, and longer than a trace's header must be\n", 86);
 
 	CU_ASSERT_PTR_NULL(trace_open(image.path, &error));
 	CU_ASSERT_EQUAL(error.code, -EINVAL);
@@ -674,28 +693,29 @@ static void other_files_are_refused_with_a_reason(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only },
-	{ "every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only", every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only },
-	{ "every_truncation_keeps_all_whole_chunks", every_truncation_keeps_all_whole_chunks },
-	{ "events_missing_in_a_truncated_chunk_are_counted", events_missing_in_a_truncated_chunk_are_counted },
-	{ "swapped_chunks_are_found_and_lose_only_themselves", swapped_chunks_are_found_and_lose_only_themselves },
-	{ "swapped_chunks_without_an_index_lose_nothing", swapped_chunks_without_an_index_lose_nothing },
-	{ "a_doubled_chunk_counts_once", a_doubled_chunk_counts_once },
-	{ "a_removed_chunk_is_counted_from_the_numbers", a_removed_chunk_is_counted_from_the_numbers },
-	{ "garbage_between_chunks_costs_nothing", garbage_between_chunks_costs_nothing },
-	{ "copies_of_headers_in_the_index_are_no_chunks", copies_of_headers_in_the_index_are_no_chunks },
-	{ "the_rest_of_an_index_is_no_chunk", the_rest_of_an_index_is_no_chunk },
-	{ "random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch },
-	{ "a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken },
-	{ "unknown_kinds_are_skipped", unknown_kinds_are_skipped },
-	{ "a_header_that_lists_other_events_fails_to_verify", a_header_that_lists_other_events_fails_to_verify },
-	{ "another_major_version_is_refused_clearly", another_major_version_is_refused_clearly },
-	{ "a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read },
-	{ "a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused },
-	{ "a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole },
-	{ "a_false_table_is_found", a_false_table_is_found },
-	{ "other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason },
-	{ NULL, NULL },
+	{"every_bit_flip_is_detected_and_costs_its_chunk_only", every_bit_flip_is_detected_and_costs_its_chunk_only},
+	{"every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only",
+	 every_bit_flip_of_an_unfinished_trace_costs_its_chunk_only},
+	{"every_truncation_keeps_all_whole_chunks", every_truncation_keeps_all_whole_chunks},
+	{"events_missing_in_a_truncated_chunk_are_counted", events_missing_in_a_truncated_chunk_are_counted},
+	{"swapped_chunks_are_found_and_lose_only_themselves", swapped_chunks_are_found_and_lose_only_themselves},
+	{"swapped_chunks_without_an_index_lose_nothing", swapped_chunks_without_an_index_lose_nothing},
+	{"a_doubled_chunk_counts_once", a_doubled_chunk_counts_once},
+	{"a_removed_chunk_is_counted_from_the_numbers", a_removed_chunk_is_counted_from_the_numbers},
+	{"garbage_between_chunks_costs_nothing", garbage_between_chunks_costs_nothing},
+	{"copies_of_headers_in_the_index_are_no_chunks", copies_of_headers_in_the_index_are_no_chunks},
+	{"the_rest_of_an_index_is_no_chunk", the_rest_of_an_index_is_no_chunk},
+	{"random_overwrites_cost_the_chunks_they_touch", random_overwrites_cost_the_chunks_they_touch},
+	{"a_chunk_of_another_trace_is_not_taken", a_chunk_of_another_trace_is_not_taken},
+	{"unknown_kinds_are_skipped", unknown_kinds_are_skipped},
+	{"a_header_that_lists_other_events_fails_to_verify", a_header_that_lists_other_events_fails_to_verify},
+	{"another_major_version_is_refused_clearly", another_major_version_is_refused_clearly},
+	{"a_newer_minor_version_with_longer_headers_is_read", a_newer_minor_version_with_longer_headers_is_read},
+	{"a_chunk_of_an_impossible_cpu_is_refused", a_chunk_of_an_impossible_cpu_is_refused},
+	{"a_trace_of_the_version_before_the_table_is_whole", a_trace_of_the_version_before_the_table_is_whole},
+	{"a_false_table_is_found", a_false_table_is_found},
+	{"other_files_are_refused_with_a_reason", other_files_are_refused_with_a_reason},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

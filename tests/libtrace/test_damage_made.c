@@ -17,11 +17,12 @@
 
 /* Replaces the payload of the first chunk of events by @payload, in a trace without an index.
  * @nr_events 0: as before. */
-static struct outcome with_payload(const struct fixture *fixture, const void *payload, size_t bytes, uint32_t raw_bytes, uint8_t compression,
-				   uint32_t nr_events)
+static struct outcome with_payload(const struct fixture *fixture, const void *payload, size_t bytes, uint32_t raw_bytes,
+				   uint8_t compression, uint32_t nr_events)
 {
 	struct trace_chunk_header header;
-	size_t at = (size_t)image_find(&fixture->image, TRACE_CHUNK_EVENTS, 0, &header), end = at + chunk_bytes(&header);
+	size_t at = (size_t)image_find(&fixture->image, TRACE_CHUNK_EVENTS, 0, &header),
+	       end = at + chunk_bytes(&header);
 	unsigned char *data = malloc(fixture->image.bytes + bytes), *out = data;
 	struct image image;
 	struct outcome outcome;
@@ -59,8 +60,10 @@ struct made {
 
 static void made_header(struct made *made, size_t header_bytes)
 {
-	struct trace_file_header header = { .version_major = TRACE_FORMAT_MAJOR, .version_minor = TRACE_FORMAT_MINOR, .header_bytes = (uint32_t)header_bytes,
-					    .trace_id = MADE_ID };
+	struct trace_file_header header = {.version_major = TRACE_FORMAT_MAJOR,
+					   .version_minor = TRACE_FORMAT_MINOR,
+					   .header_bytes = (uint32_t)header_bytes,
+					   .trace_id = MADE_ID};
 	uint64_t checksum;
 
 	memcpy(header.magic, TRACE_FILE_MAGIC, TRACE_MAGIC_BYTES);
@@ -99,15 +102,20 @@ static struct trace *made_open(const struct made *made, struct trace_error *ret_
 static void a_table_within_the_files_header_is_refused(void)
 {
 	struct made *made = calloc(1, sizeof(*made));
-	struct trace_table_entry entry = { .offset = 1ull << 40, .events_before = 5, .events = 1, .kind = TRACE_CHUNK_EVENTS };
-	struct trace_table_root root = { .offset = sizeof(struct trace_file_header), .nr_entries = 1, .nr_chunks = 1, .entry_bytes = sizeof(entry),
-					 .header_bytes = sizeof(struct trace_chunk_header) + 8, .index_entries = 1 };
-	struct trace_end_mark mark = { .trace_id = MADE_ID, .nr_index_chunks = 1 };
+	struct trace_table_entry entry = {
+		.offset = 1ull << 40, .events_before = 5, .events = 1, .kind = TRACE_CHUNK_EVENTS};
+	struct trace_table_root root = {.offset = sizeof(struct trace_file_header),
+					.nr_entries = 1,
+					.nr_chunks = 1,
+					.entry_bytes = sizeof(entry),
+					.header_bytes = sizeof(struct trace_chunk_header) + 8,
+					.index_entries = 1};
+	struct trace_end_mark mark = {.trace_id = MADE_ID, .nr_index_chunks = 1};
 	struct trace *trace;
 
 	made->bytes = root.offset;
-	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_TABLE }, &entry, sizeof(entry));
-	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_ROOT }, &root, sizeof(root));
+	made_chunk(made, (struct trace_chunk_header){.kind = TRACE_CHUNK_TABLE}, &entry, sizeof(entry));
+	made_chunk(made, (struct trace_chunk_header){.kind = TRACE_CHUNK_ROOT}, &root, sizeof(root));
 	mark.index_offset = made->bytes;
 	made_header(made, made->bytes + 8);
 	memcpy(mark.magic, TRACE_END_MAGIC, TRACE_MAGIC_BYTES);
@@ -127,20 +135,29 @@ static void a_table_within_the_files_header_is_refused(void)
 static size_t types_with_one_text_of(uint32_t nr, uint16_t nr_fields, const char *text, size_t chars)
 {
 	struct made *made = calloc(1, sizeof(*made));
-	struct trace_schema_header head = { .nr_types = nr, .nr_fields = nr_fields, .type_bytes = sizeof(struct trace_schema_type),
-					    .field_bytes = sizeof(struct trace_schema_field), .text_bytes = (uint32_t)chars + 2 };
+	struct trace_schema_header head = {.nr_types = nr,
+					   .nr_fields = nr_fields,
+					   .type_bytes = sizeof(struct trace_schema_type),
+					   .field_bytes = sizeof(struct trace_schema_field),
+					   .text_bytes = (uint32_t)chars + 2};
 	unsigned char *payload = calloc(1, MADE_MOST_BYTES / 2), *at = mempcpy(payload, &head, sizeof(head));
 	struct trace *trace;
 	size_t taken;
 
 	for (uint32_t i = 0; i < nr; i++)
-		at = mempcpy(at, &(struct trace_schema_type){ .id = (uint16_t)(TRACE_EV_MAX + i), .text = 1, .nr_fields = nr_fields, .fixed_bytes = 8 },
+		at = mempcpy(at,
+			     &(struct trace_schema_type){.id = (uint16_t)(TRACE_EV_MAX + i),
+							 .text = 1,
+							 .nr_fields = nr_fields,
+							 .fixed_bytes = 8},
 			     sizeof(struct trace_schema_type));
 	for (uint32_t i = 0; i < nr_fields; i++)
-		at = mempcpy(at, &(struct trace_schema_field){ .name = (uint32_t)chars - 7, .bytes = 8 }, sizeof(struct trace_schema_field));
+		at = mempcpy(at, &(struct trace_schema_field){.name = (uint32_t)chars - 7, .bytes = 8},
+			     sizeof(struct trace_schema_field));
 	memcpy(at + 1, text, chars);
 	made_header(made, sizeof(struct trace_file_header));
-	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, payload, (size_t)(at - payload) + head.text_bytes);
+	made_chunk(made, (struct trace_chunk_header){.kind = TRACE_CHUNK_SCHEMA}, payload,
+		   (size_t)(at - payload) + head.text_bytes);
 	trace = made_open(made, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	taken = trace_nr_types(trace);
@@ -195,23 +212,36 @@ static struct trace *trace_of_a_short_event(void)
 		struct trace_schema_header head;
 		struct trace_schema_type types[2];
 		char text[8];
-	} schema = { .head = { .nr_types = 2, .type_bytes = sizeof(struct trace_schema_type), .field_bytes = sizeof(struct trace_schema_field), .text_bytes = 8 },
-		     .types = { { .id = TRACE_EV_sched_fork }, { .id = TRACE_EV_trace_lost, .fixed_bytes = sizeof(struct trace_trace_lost), .has_string = 1 } } };
+	} schema = {.head = {.nr_types = 2,
+			     .type_bytes = sizeof(struct trace_schema_type),
+			     .field_bytes = sizeof(struct trace_schema_field),
+			     .text_bytes = 8},
+		    .types = {{.id = TRACE_EV_sched_fork},
+			      {.id = TRACE_EV_trace_lost,
+			       .fixed_bytes = sizeof(struct trace_trace_lost),
+			       .has_string = 1}}};
 	struct {
 		struct trace_columns_header head;
 		struct trace_columns_times times;
 		struct trace_columns_type type;
 		unsigned char id, codes[2], end[8];
-	} __attribute__((packed)) columns = { .head = { .events = 1, .nr_types = 1, .first_ns = 1000 },
-					      .times = { .step = 1ull << 32, .code_bytes = 2 },
-					      .type = { .id = TRACE_EV_sched_fork, .events = 1, .payloads = 1 } };
-	struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .events = 1, .first_ns = 1000, .last_ns = 1000,
-					     .events_before = 3, .lost_before = 3, .ids = { 1ull << TRACE_EV_sched_fork } };
+	} __attribute__((packed)) columns = {.head = {.events = 1, .nr_types = 1, .first_ns = 1000},
+					     .times = {.step = 1ull << 32, .code_bytes = 2},
+					     .type = {.id = TRACE_EV_sched_fork, .events = 1, .payloads = 1}};
+	struct trace_chunk_header header = {.kind = TRACE_CHUNK_EVENTS,
+					    .encoding = TRACE_ENCODING_COLUMNS,
+					    .events = 1,
+					    .first_ns = 1000,
+					    .last_ns = 1000,
+					    .events_before = 3,
+					    .lost_before = 3,
+					    .ids = {1ull << TRACE_EV_sched_fork}};
 	struct made *made = calloc(1, sizeof(*made));
 	struct trace *trace;
 
 	made_header(made, sizeof(struct trace_file_header));
-	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, &schema, offsetof(__typeof__(schema), text) + sizeof(schema.text));
+	made_chunk(made, (struct trace_chunk_header){.kind = TRACE_CHUNK_SCHEMA}, &schema,
+		   offsetof(__typeof__(schema), text) + sizeof(schema.text));
 	made_chunk(made, header, &columns, sizeof(columns));
 	trace = made_open(made, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -250,12 +280,21 @@ static void a_files_description_of_losses_is_ignored(void)
 		struct trace_schema_type type;
 		struct trace_schema_field field;
 		char text[24];
-	} schema = { .head = { .nr_types = 1, .nr_fields = 1, .type_bytes = sizeof(schema.type), .field_bytes = sizeof(schema.field), .text_bytes = sizeof(schema.text) },
-		     .type = { .id = TRACE_EV_trace_lost, .nr_fields = 1, .fixed_bytes = 1024, .text = 1 },
-		     .field = { .name = 7, .offset = 1016, .bytes = 8 },
-		     .text = "\0{far}\0far" };
-	struct trace_chunk_header lost = { .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .events = 1, .first_ns = 1000, .last_ns = 1000,
-					   .events_before = 3, .lost_before = 3 };
+	} schema = {.head = {.nr_types = 1,
+			     .nr_fields = 1,
+			     .type_bytes = sizeof(schema.type),
+			     .field_bytes = sizeof(schema.field),
+			     .text_bytes = sizeof(schema.text)},
+		    .type = {.id = TRACE_EV_trace_lost, .nr_fields = 1, .fixed_bytes = 1024, .text = 1},
+		    .field = {.name = 7, .offset = 1016, .bytes = 8},
+		    .text = "\0{far}\0far"};
+	struct trace_chunk_header lost = {.kind = TRACE_CHUNK_EVENTS,
+					  .encoding = TRACE_ENCODING_COLUMNS,
+					  .events = 1,
+					  .first_ns = 1000,
+					  .last_ns = 1000,
+					  .events_before = 3,
+					  .lost_before = 3};
 	struct made *made = calloc(1, sizeof(*made));
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
@@ -263,7 +302,8 @@ static void a_files_description_of_losses_is_ignored(void)
 	char text[100];
 
 	made_header(made, sizeof(struct trace_file_header));
-	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA }, &schema, offsetof(__typeof__(schema), text) + sizeof(schema.text));
+	made_chunk(made, (struct trace_chunk_header){.kind = TRACE_CHUNK_SCHEMA}, &schema,
+		   offsetof(__typeof__(schema), text) + sizeof(schema.text));
 	made_chunk(made, lost, "", 0);
 	trace = made_open(made, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -287,8 +327,8 @@ static void a_schema_that_unpacks_to_nothing_is_damage(void)
 	struct trace *trace;
 
 	made_header(made, sizeof(struct trace_file_header));
-	made_chunk(made, (struct trace_chunk_header){ .kind = TRACE_CHUNK_SCHEMA, .compression = TRACE_COMPRESSION_ZSTD }, frame,
-		   ZSTD_compress(frame, sizeof(frame), "", 0, 1));
+	made_chunk(made, (struct trace_chunk_header){.kind = TRACE_CHUNK_SCHEMA, .compression = TRACE_COMPRESSION_ZSTD},
+		   frame, ZSTD_compress(frame, sizeof(frame), "", 0, 1));
 	trace = made_open(made, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_nr_damages(trace), 1);
@@ -321,17 +361,19 @@ static void a_compression_bomb_is_refused(void)
 static void a_bomb_of_constant_columns_is_refused(void)
 {
 	struct fixture fixture = fixture_new(false);
-	size_t nr = TRACE_RAW_MAX / 64 + 1, heads = sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times) +
+	size_t nr = TRACE_RAW_MAX / 64 + 1, heads = sizeof(struct trace_columns_header) +
+						    sizeof(struct trace_columns_times) +
 						    sizeof(struct trace_columns_type);
 	size_t raw = heads + nr + 70 + 2 + 8; /* ids, columns, times */
-	struct trace_columns_type type = { .id = TRACE_EV_sys_enter6, .words = 7, .events = (uint32_t)nr, .payloads = (uint32_t)nr };
+	struct trace_columns_type type = {
+		.id = TRACE_EV_sys_enter6, .words = 7, .events = (uint32_t)nr, .payloads = (uint32_t)nr};
 	unsigned char *payload = calloc(1, raw), *at = payload;
 	struct outcome outcome;
 
-	at = mempcpy(at,
-		     &(struct trace_columns_header){ .events = (uint32_t)nr, .nr_types = 1, .first_ns = 1000 },
+	at = mempcpy(at, &(struct trace_columns_header){.events = (uint32_t)nr, .nr_types = 1, .first_ns = 1000},
 		     sizeof(struct trace_columns_header));
-	at = mempcpy(at, &(struct trace_columns_times){ .step = 1ULL << 32, .code_bytes = 2 }, sizeof(struct trace_columns_times));
+	at = mempcpy(at, &(struct trace_columns_times){.step = 1ULL << 32, .code_bytes = 2},
+		     sizeof(struct trace_columns_times));
 	at = mempcpy(at, &type, sizeof(type));
 	at += nr;
 	for (int column = 0; column < 7; column++, at += 10) /* all bytes are 0 */
@@ -359,7 +401,9 @@ enum { BOMB_RAW = 15 << 20 };
 
 static struct bombs bombs_new(void)
 {
-	struct bombs bombs = { .file = rawfile_new(), .payload = calloc(1, BOMB_RAW), .room = ZSTD_compressBound(BOMB_RAW) };
+	struct bombs bombs = {.file = rawfile_new(),
+			      .payload = calloc(1, BOMB_RAW),
+			      .room = ZSTD_compressBound(BOMB_RAW)};
 
 	bombs.packed = malloc(bombs.room);
 	CU_ASSERT_EQUAL(pread(bombs.file->fd, &bombs.trace_id, 4, offsetof(struct trace_file_header, trace_id)), 4);
@@ -388,12 +432,19 @@ enum { BOMB_EVENTS = TRACE_RAW_MAX / 64 };
 /* The maximum number of system calls that a chunk may have, all of them 0, at @ts_ns. */
 static void bombs_add_events(struct bombs *bombs, uint32_t stream, uint64_t ts_ns)
 {
-	struct trace_columns_type type = { .id = TRACE_EV_sys_enter6, .words = 7, .events = BOMB_EVENTS, .payloads = BOMB_EVENTS };
-	struct trace_columns_header head = { .events = BOMB_EVENTS, .nr_types = 1, .first_ns = ts_ns };
-	struct trace_columns_times times = { .step = 1ULL << 32, .code_bytes = 2 };
-	struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .encoding = TRACE_ENCODING_COLUMNS, .stream = stream, .seq = 1, .events = BOMB_EVENTS,
-					     .first_ns = ts_ns, .last_ns = ts_ns };
-	unsigned char *at = mempcpy(mempcpy(mempcpy(bombs->payload, &head, sizeof(head)), &times, sizeof(times)), &type, sizeof(type));
+	struct trace_columns_type type = {
+		.id = TRACE_EV_sys_enter6, .words = 7, .events = BOMB_EVENTS, .payloads = BOMB_EVENTS};
+	struct trace_columns_header head = {.events = BOMB_EVENTS, .nr_types = 1, .first_ns = ts_ns};
+	struct trace_columns_times times = {.step = 1ULL << 32, .code_bytes = 2};
+	struct trace_chunk_header header = {.kind = TRACE_CHUNK_EVENTS,
+					    .encoding = TRACE_ENCODING_COLUMNS,
+					    .stream = stream,
+					    .seq = 1,
+					    .events = BOMB_EVENTS,
+					    .first_ns = ts_ns,
+					    .last_ns = ts_ns};
+	unsigned char *at = mempcpy(mempcpy(mempcpy(bombs->payload, &head, sizeof(head)), &times, sizeof(times)), &type,
+				    sizeof(type));
 
 	header.ids[TRACE_EV_sys_enter6 / 64] = 1ull << TRACE_EV_sys_enter6 % 64;
 	at += BOMB_EVENTS;
@@ -419,7 +470,9 @@ static struct trace *bombs_open(struct bombs *bombs)
 /* Reads all events. Returns their number, and the number of lost ones. */
 static uint64_t go_through(const struct trace *trace, uint64_t *ret_lost, struct trace_error *ret_error)
 {
-	struct trace_cursor *cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .decode_ahead = 4 }, NULL);
+	struct trace_cursor *cursor = trace_cursor_new(
+		trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options), .decode_ahead = 4},
+		NULL);
 	const struct trace_event *event;
 	uint64_t nr = 0;
 
@@ -437,7 +490,7 @@ static uint64_t go_through(const struct trace *trace, uint64_t *ret_lost, struct
 static void chunks_that_overlap_too_much_are_refused(void)
 {
 	struct bombs bombs = bombs_new();
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace *trace;
 	uint64_t lost, nr;
 
@@ -464,7 +517,7 @@ static struct trace *bombs_behind_each_other(uint32_t nr)
 static void chunks_too_large_in_total_are_refused(void)
 {
 	uint32_t nr_chunks = 255; /* of 17 MiB each */
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace *trace;
 	uint64_t lost, nr;
 
@@ -483,7 +536,9 @@ static void many_events_in_a_small_file_are_read(void)
 {
 	uint32_t nr_chunks = unit_step(2) == 1 ? 70 : 3;
 	struct trace *trace = bombs_behind_each_other(nr_chunks);
-	struct trace_cursor *cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	struct trace_cursor *cursor = trace_cursor_new(
+		trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options), .no_lost = true},
+		NULL);
 	uint64_t nr = 0;
 
 	while (trace_cursor_next(cursor))
@@ -497,7 +552,7 @@ static void many_events_in_a_small_file_are_read(void)
 static void names_too_large_in_total_are_refused(void)
 {
 	enum { NAME = 60000 };
-	struct trace_string_entry entry = { .space = TRACE_STRING_SYSCALL, .text_bytes = NAME };
+	struct trace_string_entry entry = {.space = TRACE_STRING_SYSCALL, .text_bytes = NAME};
 	struct bombs bombs = bombs_new();
 	size_t raw = 0;
 	struct trace *trace;
@@ -505,10 +560,11 @@ static void names_too_large_in_total_are_refused(void)
 	for (; raw + sizeof(entry) + NAME <= BOMB_RAW; raw += sizeof(entry) + NAME)
 		memcpy(bombs.payload + raw, &entry, sizeof(entry));
 	for (uint32_t i = 0; i < 10; i++)
-		bombs_add(&bombs, (struct trace_chunk_header){ .kind = TRACE_CHUNK_STRINGS }, raw);
+		bombs_add(&bombs, (struct trace_chunk_header){.kind = TRACE_CHUNK_STRINGS}, raw);
 	trace = bombs_open(&bombs);
 	CU_ASSERT(trace_nr_damages(trace) >= 3 && trace_nr_damages(trace) <= 7);
-	CU_ASSERT_PTR_NOT_NULL(strstr(trace_get_damage(trace, 0)->message, "more names and types than a recorder can write"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(trace_get_damage(trace, 0)->message, "more names and types than a recorder can write"));
 	trace_close(trace);
 }
 
@@ -523,7 +579,8 @@ static void malformed_columns_break_nothing(void)
 	size_t nr_short = 0, step = (size_t)unit_step(3);
 
 	if (header.compression == TRACE_COMPRESSION_ZSTD)
-		ZSTD_decompress(raw, header.raw_bytes, fixture.image.data + at + header.header_bytes, header.packed_bytes);
+		ZSTD_decompress(raw, header.raw_bytes, fixture.image.data + at + header.header_bytes,
+				header.packed_bytes);
 	else
 		memcpy(raw, fixture.image.data + at + header.header_bytes, header.raw_bytes);
 	for (size_t i = 0; i < header.raw_bytes; i += step) {
@@ -533,7 +590,8 @@ static void malformed_columns_break_nothing(void)
 			struct outcome outcome;
 
 			raw[i] = (unsigned char)value;
-			outcome = with_payload(&fixture, raw, header.raw_bytes, header.raw_bytes, TRACE_COMPRESSION_NONE, 0);
+			outcome = with_payload(&fixture, raw, header.raw_bytes, header.raw_bytes,
+					       TRACE_COMPRESSION_NONE, 0);
 			nr_short += !outcome.opened;
 		}
 		raw[i] = before;
@@ -551,7 +609,7 @@ static void malformed_columns_break_nothing(void)
 /* A thread that decodes ahead finds the same damage. */
 static void damage_ahead_is_the_same(void)
 {
-	struct trace_cursor_options alone = { .size = sizeof(alone) }, both = { .size = sizeof(both), .decode_ahead = 3 };
+	struct trace_cursor_options alone = {.size = sizeof(alone)}, both = {.size = sizeof(both), .decode_ahead = 3};
 	struct tb *tb = tb_new();
 	struct image image;
 	struct trace *trace;
@@ -574,7 +632,8 @@ static void damage_ahead_is_the_same(void)
 	seen[0] = seen_of(trace, &alone);
 	seen[1] = seen_of(trace, &both);
 	CU_ASSERT_TRUE(seen[0].nr_lost == 9 && seen[0].error == -EBADMSG);
-	CU_ASSERT_TRUE(seen[1].nr == seen[0].nr && seen[1].lost == seen[0].lost && seen[1].nr_lost == seen[0].nr_lost && seen[1].error == seen[0].error);
+	CU_ASSERT_TRUE(seen[1].nr == seen[0].nr && seen[1].lost == seen[0].lost && seen[1].nr_lost == seen[0].nr_lost &&
+		       seen[1].error == seen[0].error);
 	CU_ASSERT_EQUAL(memcmp(seen[0].events, seen[1].events, seen[0].nr * sizeof(*seen[0].events)), 0);
 	seen_free(&seen[0]);
 	seen_free(&seen[1]);
@@ -584,21 +643,22 @@ static void damage_ahead_is_the_same(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused },
-	{ "a_text_of_braces_is_read_in_linear_time", a_text_of_braces_is_read_in_linear_time },
-	{ "types_that_share_more_than_a_schema_can_hold_are_refused", types_that_share_more_than_a_schema_can_hold_are_refused },
-	{ "no_bytes_beyond_short_events_are_read", no_bytes_beyond_short_events_are_read },
-	{ "a_files_description_of_losses_is_ignored", a_files_description_of_losses_is_ignored },
-	{ "a_schema_that_unpacks_to_nothing_is_damage", a_schema_that_unpacks_to_nothing_is_damage },
-	{ "a_compression_bomb_is_refused", a_compression_bomb_is_refused },
-	{ "a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused },
-	{ "chunks_that_overlap_too_much_are_refused", chunks_that_overlap_too_much_are_refused },
-	{ "many_events_in_a_small_file_are_read", many_events_in_a_small_file_are_read },
-	{ "chunks_too_large_in_total_are_refused", chunks_too_large_in_total_are_refused },
-	{ "names_too_large_in_total_are_refused", names_too_large_in_total_are_refused },
-	{ "damage_ahead_is_the_same", damage_ahead_is_the_same },
-	{ "malformed_columns_break_nothing", malformed_columns_break_nothing },
-	{ NULL, NULL },
+	{"a_table_within_the_files_header_is_refused", a_table_within_the_files_header_is_refused},
+	{"a_text_of_braces_is_read_in_linear_time", a_text_of_braces_is_read_in_linear_time},
+	{"types_that_share_more_than_a_schema_can_hold_are_refused",
+	 types_that_share_more_than_a_schema_can_hold_are_refused},
+	{"no_bytes_beyond_short_events_are_read", no_bytes_beyond_short_events_are_read},
+	{"a_files_description_of_losses_is_ignored", a_files_description_of_losses_is_ignored},
+	{"a_schema_that_unpacks_to_nothing_is_damage", a_schema_that_unpacks_to_nothing_is_damage},
+	{"a_compression_bomb_is_refused", a_compression_bomb_is_refused},
+	{"a_bomb_of_constant_columns_is_refused", a_bomb_of_constant_columns_is_refused},
+	{"chunks_that_overlap_too_much_are_refused", chunks_that_overlap_too_much_are_refused},
+	{"many_events_in_a_small_file_are_read", many_events_in_a_small_file_are_read},
+	{"chunks_too_large_in_total_are_refused", chunks_too_large_in_total_are_refused},
+	{"names_too_large_in_total_are_refused", names_too_large_in_total_are_refused},
+	{"damage_ahead_is_the_same", damage_ahead_is_the_same},
+	{"malformed_columns_break_nothing", malformed_columns_break_nothing},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

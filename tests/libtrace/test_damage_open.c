@@ -13,13 +13,13 @@
  * known. */
 static void a_file_that_shrinks_while_open_is_damage(void)
 {
-	static const bool finished[] = { true, false };
+	static const bool finished[] = {true, false};
 
 	for (size_t i = 0; i < 2; i++) {
 		struct fixture fixture = fixture_new(finished[i]);
 		struct trace *trace = trace_open(fixture.image.path, NULL);
-		uint64_t mask[TRACE_MASK_WORDS] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
-		struct trace_cursor_options options = { .size = sizeof(options) };
+		uint64_t mask[TRACE_MASK_WORDS] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+		struct trace_cursor_options options = {.size = sizeof(options)};
 		struct seen seen;
 
 		trace_cursor_free(trace_cursor_new(trace, NULL, NULL));
@@ -44,7 +44,7 @@ static void a_file_that_shrinks_before_the_first_cursor_has_none(void)
 {
 	struct fixture fixture = fixture_new(true);
 	struct trace *trace = trace_open(fixture.image.path, NULL);
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 
 	if (ftruncate(fixture.image.fd, 4096) < 0)
 		abort();
@@ -87,7 +87,7 @@ static void an_entry_that_changes_while_open_is_damage(void)
 	struct trace *trace = trace_open(fixture.image.path, NULL);
 	struct trace_table_entry entry;
 	struct trace_chunk_header header;
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	size_t at = (size_t)image_find(&fixture.image, TRACE_CHUNK_TABLE, 0, &header) + sizeof(header), nr_read = 0;
 
 	for (;; at += sizeof(entry)) {
@@ -144,8 +144,9 @@ static void note_damage(void *data, const struct trace_gap *gap)
 static void damage_is_reported_before_any_event_of_its_time(void)
 {
 	for (size_t ahead = 0; ahead <= 3; ahead += 3) {
-		struct told told = { 0 };
-		struct trace_cursor_options options = { .size = sizeof(options), .decode_ahead = ahead, .damaged = note_damage, .damaged_data = &told };
+		struct told told = {0};
+		struct trace_cursor_options options = {
+			.size = sizeof(options), .decode_ahead = ahead, .damaged = note_damage, .damaged_data = &told};
 		struct trace_chunk_header header;
 		struct tb *tb = tb_new();
 		const struct trace_event *event;
@@ -160,7 +161,8 @@ static void damage_is_reported_before_any_event_of_its_time(void)
 				tb_cut(tb, i % 2);
 		}
 		image = image_new(tb, true);
-		CU_ASSERT_TRUE_FATAL(image_find(&image, TRACE_CHUNK_EVENTS, 31, &header) > 0 && image_spoil(&image, TRACE_CHUNK_EVENTS, 31));
+		CU_ASSERT_TRUE_FATAL(image_find(&image, TRACE_CHUNK_EVENTS, 31, &header) > 0 &&
+				     image_spoil(&image, TRACE_CHUNK_EVENTS, 31));
 		trace = trace_open(image.path, NULL);
 		CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
 		cursor = trace_cursor_new(trace, &options, NULL);
@@ -171,7 +173,8 @@ static void damage_is_reported_before_any_event_of_its_time(void)
 				CU_ASSERT_EQUAL(told.nr, 1);
 		}
 		CU_ASSERT(told.nr == 1 && !told.late && nr_lost == 1 && told.gap.cause == TRACE_GAP_DAMAGED);
-		CU_ASSERT(told.gap.stream == header.stream && told.gap.cpu == header.cpu && told.gap.lost == header.events);
+		CU_ASSERT(told.gap.stream == header.stream && told.gap.cpu == header.cpu &&
+			  told.gap.lost == header.events);
 		CU_ASSERT(told.gap.start_ns == header.first_ns && told.gap.end_ns == header.last_ns);
 		CU_ASSERT_EQUAL(trace_cursor_seek(cursor, header.first_ns), 0);
 		CU_ASSERT_PTR_NOT_NULL(trace_cursor_next(cursor));
@@ -186,8 +189,8 @@ static void damage_is_reported_before_any_event_of_its_time(void)
 /* A chunk without selected events is not read, except to find damage. */
 static void a_reader_that_selects_losses_gets_all_damage(void)
 {
-	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch };
-	struct trace_cursor_options options = { .size = sizeof(options), .mask = mask };
+	uint64_t mask[TRACE_MASK_WORDS] = {1ull << TRACE_EV_sched_switch};
+	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask};
 	struct tb *tb = tb_new();
 	struct image image;
 	struct trace *trace;

@@ -9,7 +9,7 @@
 #include "demangle.h"
 #include "unit.h"
 
-#define NR_THREADS 8
+#define NR_THREADS   8
 #define NR_PROCESSES 50
 
 static pthread_barrier_t start;

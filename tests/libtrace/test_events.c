@@ -96,7 +96,8 @@ static void kernel_events_have_a_program(void)
 {
 	for (size_t i = 0; i < trace_catalogue_size(); i++) {
 		const struct trace_event_type *type = type_of(i);
-		bool own = type->category == TRACE_CATEGORY_TRACE || type->category == TRACE_CATEGORY_START || type->category == TRACE_CATEGORY_USER;
+		bool own = type->category == TRACE_CATEGORY_TRACE || type->category == TRACE_CATEGORY_START ||
+			   type->category == TRACE_CATEGORY_USER;
 
 		expect(own == (strcmp(type->program, "NONE") == 0), type);
 	}
@@ -110,15 +111,15 @@ static void classic_classes_are_spelt_as_they_were(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "more_than_the_classic_sixty", more_than_the_classic_sixty },
-	{ "ids_and_names_are_unique", ids_and_names_are_unique },
-	{ "payloads_have_no_hidden_padding", payloads_have_no_hidden_padding },
-	{ "only_the_last_field_is_a_string", only_the_last_field_is_a_string },
-	{ "texts_name_fields_that_exist", texts_name_fields_that_exist },
-	{ "every_event_says_where_it_comes_from", every_event_says_where_it_comes_from },
-	{ "kernel_events_have_a_program", kernel_events_have_a_program },
-	{ "classic_classes_are_spelt_as_they_were", classic_classes_are_spelt_as_they_were },
-	{ NULL, NULL },
+	{"more_than_the_classic_sixty", more_than_the_classic_sixty},
+	{"ids_and_names_are_unique", ids_and_names_are_unique},
+	{"payloads_have_no_hidden_padding", payloads_have_no_hidden_padding},
+	{"only_the_last_field_is_a_string", only_the_last_field_is_a_string},
+	{"texts_name_fields_that_exist", texts_name_fields_that_exist},
+	{"every_event_says_where_it_comes_from", every_event_says_where_it_comes_from},
+	{"kernel_events_have_a_program", kernel_events_have_a_program},
+	{"classic_classes_are_spelt_as_they_were", classic_classes_are_spelt_as_they_were},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

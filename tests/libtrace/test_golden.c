@@ -37,7 +37,7 @@ static uint32_t below(uint32_t n)
  * without a correction that fit into a byte, and that do not. */
 static bool is_late(size_t i)
 {
-	static const size_t skips[] = { 0, 253, 254, 255, 256, 510 };
+	static const size_t skips[] = {0, 253, 254, 255, 256, 510};
 	size_t late = 5;
 
 	for (size_t n = 0; n < sizeof(skips) / sizeof(skips[0]); n++) {
@@ -52,9 +52,18 @@ static bool is_late(size_t i)
  * loss and a second chunk. Programs, strings, a start state. */
 static struct tb *golden_trace(void)
 {
-	static const struct trace_field field = { "number", 0, 8, false, TRACE_KIND_DEC };
-	const struct trace_event_type type = { .name = "shop:paid", .classic = "NONE", .program = "a program", .text = "paid {number}", .doc = "doc", .fields = &field,
-					       .nr_fields = 1, .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON, .source = "a.c:1" };
+	static const struct trace_field field = {"number", 0, 8, false, TRACE_KIND_DEC};
+	const struct trace_event_type type = {.name = "shop:paid",
+					      .classic = "NONE",
+					      .program = "a program",
+					      .text = "paid {number}",
+					      .doc = "doc",
+					      .fields = &field,
+					      .nr_fields = 1,
+					      .fixed_bytes = 8,
+					      .category = TRACE_CATEGORY_USER,
+					      .flags = TRACE_EVENT_ON,
+					      .source = "a.c:1"};
 	struct tb *tb = tb_new();
 	uint64_t steps = 0, number;
 	uint16_t id;
@@ -76,15 +85,25 @@ static struct tb *golden_trace(void)
 		a = below(8); /* in separate statements, because the order of evaluation of arguments is unspecified */
 		b = below(1 << 20);
 		switch (i % 8) {
-		case 0: tb_switch(tb, 0, ts_ns, a < 6 ? 42 : 0, 40 + b % 300, a % 3); break;
-		case 1: tb_sys_enter(tb, 0, ts_ns, a, b % 5, 0x7ffe00000000 + b, 4096); break;
-		case 2: tb_sys_exit(tb, 0, ts_ns, a % 2 ? -11 : (int64_t)b); break;
+		case 0:
+			tb_switch(tb, 0, ts_ns, a < 6 ? 42 : 0, 40 + b % 300, a % 3);
+			break;
+		case 1:
+			tb_sys_enter(tb, 0, ts_ns, a, b % 5, 0x7ffe00000000 + b, 4096);
+			break;
+		case 2:
+			tb_sys_exit(tb, 0, ts_ns, a % 2 ? -11 : (int64_t)b);
+			break;
 		case 3:
 			snprintf(path, sizeof(path), "/tmp/file %u", a);
 			tb_sys_path(tb, 0, ts_ns, 2, path);
 			break;
-		case 4: tb_fault(tb, 0, ts_ns, 0x400000 + 4096ull * (b % 1000), true); break;
-		default: tb_sys_exit(tb, 0, ts_ns, 0); break;
+		case 4:
+			tb_fault(tb, 0, ts_ns, 0x400000 + 4096ull * (b % 1000), true);
+			break;
+		default:
+			tb_sys_exit(tb, 0, ts_ns, 0);
+			break;
 		}
 	}
 	for (uint64_t i = 0; i < 3; i++)
@@ -137,7 +156,7 @@ static void check_books(struct trace *kept, struct trace *made)
 
 static void check_events(struct trace *kept, struct trace *made, bool start_state)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .start_state = start_state };
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = start_state};
 	struct seen a = seen_of(kept, &options), b = seen_of(made, &options);
 
 	CU_ASSERT_EQUAL(a.error, 0);
@@ -176,10 +195,12 @@ static void the_kept_file_is_read_as_it_was(void)
  * list events or chunks grow with the catalogue. */
 static bool is_kept(uint16_t kind)
 {
-	return kind != TRACE_CHUNK_SCHEMA && kind != TRACE_CHUNK_INDEX && kind != TRACE_CHUNK_TABLE && kind != TRACE_CHUNK_ROOT;
+	return kind != TRACE_CHUNK_SCHEMA && kind != TRACE_CHUNK_INDEX && kind != TRACE_CHUNK_TABLE &&
+	       kind != TRACE_CHUNK_ROOT;
 }
 
-static size_t payload_of(const struct image *image, long at, const struct trace_chunk_header *header, unsigned char *ret_payload)
+static size_t payload_of(const struct image *image, long at, const struct trace_chunk_header *header,
+			 unsigned char *ret_payload)
 {
 	const unsigned char *packed = image->data + at + header->header_bytes;
 
@@ -190,7 +211,8 @@ static size_t payload_of(const struct image *image, long at, const struct trace_
 }
 
 /* Chunk @nr of those that are compared. Returns false after the last one. */
-static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_header *ret_header, unsigned char *ret_payload)
+static bool kept_chunk(const struct image *image, size_t nr, struct trace_chunk_header *ret_header,
+		       unsigned char *ret_payload)
 {
 	long at;
 
@@ -274,10 +296,10 @@ static int write_hex(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was },
-	{ "the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes },
-	{ "the_corrections_have_the_intended_distances", the_corrections_have_the_intended_distances },
-	{ NULL, NULL },
+	{"the_kept_file_is_read_as_it_was", the_kept_file_is_read_as_it_was},
+	{"the_writer_writes_the_kept_bytes", the_writer_writes_the_kept_bytes},
+	{"the_corrections_have_the_intended_distances", the_corrections_have_the_intended_distances},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -49,7 +49,7 @@ static void expect_merged(struct merge *merge, struct runs *runs)
  * different, and the maximum key is among them. */
 static void expect_runs(struct merge *merge, size_t nr, size_t most, size_t big)
 {
-	struct runs runs = { .nr = nr };
+	struct runs runs = {.nr = nr};
 	size_t all = 0;
 
 	for (size_t i = 0; i < nr; i++)
@@ -60,14 +60,15 @@ static void expect_runs(struct merge *merge, size_t nr, size_t most, size_t big)
 	runs.keys[all - 1] = UINT64_MAX - 1;
 	runs.keys[0] = 0;
 	for (size_t i = 0; i < nr; i++)
-		qsort(runs.keys + (i ? runs.ends[i - 1] : 0), runs.ends[i] - (i ? runs.ends[i - 1] : 0), sizeof(*runs.keys), compare_keys);
+		qsort(runs.keys + (i ? runs.ends[i - 1] : 0), runs.ends[i] - (i ? runs.ends[i - 1] : 0),
+		      sizeof(*runs.keys), compare_keys);
 	expect_merged(merge, &runs);
 	free(runs.keys);
 }
 
 static void runs_of_any_number_and_size_become_one(void)
 {
-	struct merge merge = { 0 };
+	struct merge merge = {0};
 
 	srandom(1);
 	for (size_t nr = 1; nr <= 20; nr++)
@@ -80,7 +81,7 @@ static void runs_of_any_number_and_size_become_one(void)
 
 static void a_long_run_among_short_ones_is_merged_at_any_position(void)
 {
-	struct merge merge = { 0 };
+	struct merge merge = {0};
 
 	srandom(2);
 	for (size_t nr = 2; nr <= 9; nr++)
@@ -92,9 +93,10 @@ static void a_long_run_among_short_ones_is_merged_at_any_position(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "runs_of_any_number_and_size_become_one", runs_of_any_number_and_size_become_one },
-	{ "a_long_run_among_short_ones_is_merged_at_any_position", a_long_run_among_short_ones_is_merged_at_any_position },
-	{ NULL, NULL },
+	{"runs_of_any_number_and_size_become_one", runs_of_any_number_and_size_become_one},
+	{"a_long_run_among_short_ones_is_merged_at_any_position",
+	 a_long_run_among_short_ones_is_merged_at_any_position},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -44,7 +44,7 @@ static struct trace *open_it(struct tb *tb)
 /* The first violation contains @one, @other and an offset. */
 static void check_refused(const struct trace *trace, const char *one, const char *other)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 
 	CU_ASSERT_EQUAL(trace_verify(trace, &error), -EBADMSG);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "offset "));
@@ -63,7 +63,8 @@ static uint64_t elapsed_of(const struct trace *trace)
 	CU_ASSERT_EQUAL(trace_nr_cpus(analysis), 2);
 	trace_cpu_figures(analysis, 0, &figures);
 	trace_analysis_free(analysis);
-	return figures.user_ns + figures.system_ns + figures.irq_ns + figures.softirq_ns + figures.idle_ns + figures.unknown_ns;
+	return figures.user_ns + figures.system_ns + figures.irq_ns + figures.softirq_ns + figures.idle_ns +
+	       figures.unknown_ns;
 }
 
 static uint64_t nr_of_program(const struct trace *trace)
@@ -92,7 +93,7 @@ static void a_program_s_events_up_to_the_end_are_fine(void)
 
 static void a_program_s_event_behind_the_end_is_refused(void)
 {
-	static const uint64_t times[] = { 9001, 9000 + 3600000000000ull, INT64_MAX };
+	static const uint64_t times[] = {9001, 9000 + 3600000000000ull, INT64_MAX};
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		struct trace *trace = open_it(recording(1, times[i]));
@@ -139,8 +140,11 @@ static void the_last_clock_correspondence_is_the_end_of_programs(void)
 		uint64_t event_ns;
 		uint64_t clock_ns;
 		bool good;
-	} ends[] = { { 50000, 60000, true }, { 60000, 60000, true }, { 60001, 60000, false }, { 9000 + 10000000000ull, INT64_MAX, true },
-		     { 9001 + 10000000000ull, INT64_MAX, false } };
+	} ends[] = {{50000, 60000, true},
+		    {60000, 60000, true},
+		    {60001, 60000, false},
+		    {9000 + 10000000000ull, INT64_MAX, true},
+		    {9001 + 10000000000ull, INT64_MAX, false}};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct tb *tb = recording(1, ends[i].event_ns);
@@ -265,12 +269,13 @@ static void a_cpu_that_is_only_in_the_statistics_is_refused(void)
 
 static void losses_that_cannot_be_are_not_in_the_sum(void)
 {
-	static const uint64_t losses[] = { 1ull << 62, UINT64_MAX - 999, UINT64_MAX, 1ull << 33 };
+	static const uint64_t losses[] = {1ull << 62, UINT64_MAX - 999, UINT64_MAX, 1ull << 33};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
 		struct rawfile *file = rawfile_new();
-		const struct trace_stream_stats stats[] = { { .stream = 9, .cpu = 2, .stored = 1, .discarded = 1000, .attempted = 1001 },
-							    { .stream = 0x10000, .cpu = 0, .discarded = losses[i], .attempted = losses[i] } };
+		const struct trace_stream_stats stats[] = {
+			{.stream = 9, .cpu = 2, .stored = 1, .discarded = 1000, .attempted = 1001},
+			{.stream = 0x10000, .cpu = 0, .discarded = losses[i], .attempted = losses[i]}};
 		struct trace *trace;
 
 		rawfile_exit(file, 1000, 0);
@@ -287,7 +292,8 @@ static void losses_that_cannot_be_are_not_in_the_sum(void)
 static void books_whose_sum_overflows_are_refused(void)
 {
 	struct rawfile *file = rawfile_new();
-	const struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 1, .discarded = 1ull << 63, .overwritten = 1ull << 63, .attempted = 1 };
+	const struct trace_stream_stats stats = {
+		.stream = 9, .cpu = 2, .stored = 1, .discarded = 1ull << 63, .overwritten = 1ull << 63, .attempted = 1};
 	struct trace *trace;
 
 	rawfile_exit(file, 1000, 0);
@@ -339,7 +345,8 @@ static void losses_that_can_be_are_as_they_were(void)
 
 	for (uint64_t more = 0; more < 2; more++) {
 		struct rawfile *file = rawfile_new();
-		struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 1, .discarded = ns - 1 + more, .attempted = ns + more };
+		struct trace_stream_stats stats = {
+			.stream = 9, .cpu = 2, .stored = 1, .discarded = ns - 1 + more, .attempted = ns + more};
 		struct trace *trace;
 
 		rawfile_exit(file, (uint32_t)ns, 0);
@@ -357,7 +364,7 @@ static void losses_that_can_be_are_as_they_were(void)
  */
 static void the_writer_s_sums_do_not_wrap(void)
 {
-	static const uint64_t totals[] = { 1000, 10, 2000, 0, UINT64_MAX, 5 };
+	static const uint64_t totals[] = {1000, 10, 2000, 0, UINT64_MAX, 5};
 	struct rawfile *file = rawfile_new();
 	struct trace_chunk_header header;
 	struct image image;

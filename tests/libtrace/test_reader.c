@@ -25,7 +25,8 @@ struct sample {
 	char string[64];
 };
 
-static void sample_make(struct sample *sample, const struct trace_event_type *type, uint64_t ts_ns, unsigned int variety)
+static void sample_make(struct sample *sample, const struct trace_event_type *type, uint64_t ts_ns,
+			unsigned int variety)
 {
 	sample->ts_ns = ts_ns;
 	sample->cpu = (uint32_t)random() % 3;
@@ -78,7 +79,8 @@ static void round_trip(size_t nr, unsigned int variety)
 	for (size_t i = 0; i < nr; i++) {
 		size_t idx = i < trace_catalogue_size() ? i : (size_t)random() % trace_catalogue_size();
 
-		while (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed || trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
+		while (trace_catalogue_type(idx)->id == TRACE_EV_trace_missed ||
+		       trace_catalogue_type(idx)->id == TRACE_EV_trace_lost)
 			idx++; /* the reader interprets these */
 		sample_make(&samples[i], trace_catalogue_type(idx), 1000 + 7 * i, variety);
 	}
@@ -104,7 +106,7 @@ static void every_event_of_the_catalogue_is_read_back(void)
 
 static void random_events_come_back(void)
 {
-	static const unsigned int varieties[] = { 0, 1, 2, 100, 255, 256, 257, 1000 };
+	static const unsigned int varieties[] = {0, 1, 2, 100, 255, 256, 257, 1000};
 
 	srandom(3);
 	for (size_t i = 0; i < sizeof(varieties) / sizeof(varieties[0]); i++)
@@ -165,7 +167,7 @@ static struct walk walk(const struct trace *trace, const struct trace_cursor_opt
 {
 	struct trace_cursor_options all = *options;
 	struct trace_cursor *cursor;
-	struct walk walk = { 0 };
+	struct walk walk = {0};
 
 	all.decode_ahead = ahead;
 	cursor = trace_cursor_new(trace, &all, NULL);
@@ -183,14 +185,14 @@ static struct walk walk(const struct trace *trace, const struct trace_cursor_opt
 
 static void decoding_ahead_changes_nothing(void)
 {
-	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	uint32_t cpu = 2;
 	const struct trace_cursor_options options[] = {
-		{ .size = sizeof(options[0]) },
-		{ .size = sizeof(options[0]), .from_ns = 15000, .to_ns = 35000 },
-		{ .size = sizeof(options[0]), .cpus = &cpu, .nr_cpus = 1 },
-		{ .size = sizeof(options[0]), .mask = mask },
-		{ .size = sizeof(options[0]), .no_lost = true },
+		{.size = sizeof(options[0])},
+		{.size = sizeof(options[0]), .from_ns = 15000, .to_ns = 35000},
+		{.size = sizeof(options[0]), .cpus = &cpu, .nr_cpus = 1},
+		{.size = sizeof(options[0]), .mask = mask},
+		{.size = sizeof(options[0]), .no_lost = true},
 	};
 	struct tb *tb = tb_new();
 	struct trace *trace;
@@ -240,13 +242,21 @@ static void arguments_that_a_call_does_not_have_are_zero(void)
 	tb_add(tb, 0, 1000, sys_enter3, NULL, .nr = 3, .arg0 = 11, .arg1 = 12, .arg2 = 13);
 	tb_add(tb, 0, 1001, sys_enter3, NULL, .nr = 3, .abi = TRACE_ABI_32, .arg0 = 11, .arg1 = 12, .arg2 = 13);
 	tb_add(tb, 0, 1002, sys_enter3, NULL, .nr = 4, .arg0 = 11, .arg1 = 12, .arg2 = 13);
-	tb_add(tb, 0, 1003, sys_enter6, NULL, .nr = 257, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
-	tb_add(tb, 0, 1004, sys_enter6, NULL, .nr = 257, .abi = TRACE_ABI_X32, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
-	tb_add(tb, 0, 1005, sys_enter6, NULL, .nr = 100000, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	tb_add(tb, 0, 1003, sys_enter6, NULL, .nr = 257, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5,
+	       .arg5 = 6);
+	tb_add(tb, 0, 1004, sys_enter6, NULL, .nr = 257, .abi = TRACE_ABI_X32, .arg0 = 1, .arg1 = 2, .arg2 = 3,
+	       .arg3 = 4, .arg4 = 5, .arg5 = 6);
+	tb_add(tb, 0, 1005, sys_enter6, NULL, .nr = 100000, .arg0 = 1, .arg1 = 2, .arg2 = 3, .arg3 = 4, .arg4 = 5,
+	       .arg5 = 6);
 	trace = tb_open_trace(tb);
 	cursor = trace_cursor_new(trace, NULL, NULL);
 	for (int i = 0; i < 6 && (event = trace_cursor_next(cursor)); i++) {
-		static const uint64_t expected[6][6] = { { 11 }, { 11, TRACE_ARG_ADDRESS, 13 }, { 11, 12, 13 }, { 1, TRACE_ARG_ADDRESS, 3, 4 }, { 1, 2, 3, 4, 5, 6 }, { 1, 2, 3, 4, 5, 6 } };
+		static const uint64_t expected[6][6] = {{11},
+							{11, TRACE_ARG_ADDRESS, 13},
+							{11, 12, 13},
+							{1, TRACE_ARG_ADDRESS, 3, 4},
+							{1, 2, 3, 4, 5, 6},
+							{1, 2, 3, 4, 5, 6}};
 		size_t nr = i < 3 ? 3 : 6;
 
 		CU_ASSERT_EQUAL(event->payload_bytes, 8 + 8 * nr);
@@ -266,12 +276,18 @@ static void addresses_are_kept_where_they_have_a_meaning(void)
 		uint32_t nr_args;
 		uint64_t given[6], kept[6];
 	} calls[] = {
-		{ "read", 3, { 3, 0x7f0000001000, 4096 }, { 3, TRACE_ARG_ADDRESS, 4096 } },
-		{ "wait4", 6, { 77, 0, 2, 0x7f0000001000, 5, 6 }, { 77, 0, 2, TRACE_ARG_ADDRESS } },
-		{ "mmap", 6, { 0x7f0000001000, 4096, 3, 1, 5, 8192 }, { 0x7f0000001000, 4096, 3, 1, 5, 8192 } },
-		{ "futex", 6, { 0x7f0000001000, 0, 2, 0x7f0000002000, 5, 6 }, { 0x7f0000001000, 0, 2, 0x7f0000002000, 5, 6 } },
-		{ "poll", 3, { 0x7f0000001000, 2, 1000 }, { 0x7f0000001000, 2, 1000 } },
-		{ "newfstatat", 6, { 4, 0x7f0000001000, 0x7f0000002000, 256, 5, 6 }, { 4, TRACE_ARG_ADDRESS, TRACE_ARG_ADDRESS, 256 } },
+		{"read", 3, {3, 0x7f0000001000, 4096}, {3, TRACE_ARG_ADDRESS, 4096}},
+		{"wait4", 6, {77, 0, 2, 0x7f0000001000, 5, 6}, {77, 0, 2, TRACE_ARG_ADDRESS}},
+		{"mmap", 6, {0x7f0000001000, 4096, 3, 1, 5, 8192}, {0x7f0000001000, 4096, 3, 1, 5, 8192}},
+		{"futex",
+		 6,
+		 {0x7f0000001000, 0, 2, 0x7f0000002000, 5, 6},
+		 {0x7f0000001000, 0, 2, 0x7f0000002000, 5, 6}},
+		{"poll", 3, {0x7f0000001000, 2, 1000}, {0x7f0000001000, 2, 1000}},
+		{"newfstatat",
+		 6,
+		 {4, 0x7f0000001000, 0x7f0000002000, 256, 5, 6},
+		 {4, TRACE_ARG_ADDRESS, TRACE_ARG_ADDRESS, 256}},
 	};
 	enum { NR = sizeof(calls) / sizeof(calls[0]) };
 	struct tb *tb = tb_new();
@@ -438,9 +454,10 @@ static void filters_return_the_selected_events(void)
 {
 	struct tb *tb = mixed_trace();
 	struct trace *trace = tb_open_trace(tb);
-	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_exec }, none[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_trace_mark };
-	const uint32_t cpus[] = { 0, 2, 77 };
-	struct trace_cursor_options options = { .size = sizeof(options) };
+	uint64_t mask[TRACE_MASK_WORDS] = {1ull << TRACE_EV_sched_exec},
+		 none[TRACE_MASK_WORDS] = {1ull << TRACE_EV_trace_mark};
+	const uint32_t cpus[] = {0, 2, 77};
+	struct trace_cursor_options options = {.size = sizeof(options)};
 
 	CU_ASSERT_EQUAL(nr_seen(trace, &options), 3000);
 	options.mask = mask;
@@ -516,7 +533,7 @@ static void a_peeked_time_never_passes_another_chunk(void)
 	struct trace *trace;
 	struct trace_cursor *cursor;
 	const struct trace_event *event;
-	uint64_t foreseen[2] = { 0, 0 };
+	uint64_t foreseen[2] = {0, 0};
 	size_t nr_told = 0;
 
 	for (uint64_t i = 0; i < 20; i++) {
@@ -585,20 +602,30 @@ static void check_found_by_time(uint32_t nr, uint32_t hops)
 	struct trace *trace;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t at = i / hops * hops + hops - 1 - i % hops, base_ns = 1000 + 10 * at, length = at % 7 == 3 ? 20000 : 15;
-		struct trace_source source = { .records = file->words, .base_ns = base_ns, .seq = 1, .stream = i, .cpu = i % 5, .nr_records = 2, .kind = TRACE_CHUNK_EVENTS };
+		uint64_t at = i / hops * hops + hops - 1 - i % hops, base_ns = 1000 + 10 * at,
+			 length = at % 7 == 3 ? 20000 : 15;
+		struct trace_source source = {.records = file->words,
+					      .base_ns = base_ns,
+					      .seq = 1,
+					      .stream = i,
+					      .cpu = i % 5,
+					      .nr_records = 2,
+					      .kind = TRACE_CHUNK_EVENTS};
 
 		rawfile_exit(file, (uint32_t)base_ns, 1);
 		rawfile_exit(file, (uint32_t)(base_ns + length), 1);
 		source.bytes = file->nr_words * 8;
 		file->nr_words = file->nr_records = 0;
-		CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL), 0);
+		CU_ASSERT_EQUAL(trace_writer_write(file->writer, trace_writer_pack(file->writer, &source, NULL), NULL),
+				0);
 		times[2 * i] = base_ns;
 		times[2 * i + 1] = base_ns + length;
 	}
 	qsort(times, 2 * nr, sizeof(*times), compare_u64);
 	trace = rawfile_open(file, NULL);
-	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	cursor = trace_cursor_new(
+		trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options), .no_lost = true},
+		NULL);
 	for (uint64_t ts_ns = 0; ts_ns <= times[2 * nr - 1]; ts_ns += 7) {
 		const struct trace_event *event;
 
@@ -626,9 +653,9 @@ static void chunks_in_any_order_are_found_by_time(void)
 static void gaps_obey_filters_and_positions(void)
 {
 	struct tb *tb = tb_new();
-	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_trace_lost };
-	const uint32_t cpus[] = { 0 };
-	struct trace_cursor_options options = { .size = sizeof(options) };
+	uint64_t mask[TRACE_MASK_WORDS] = {1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_trace_lost};
+	const uint32_t cpus[] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options)};
 	struct trace *trace;
 
 	tb_switch(tb, 0, 1000, 0, 1, 0);
@@ -660,7 +687,7 @@ static void gaps_obey_filters_and_positions(void)
 
 static void the_start_state_is_separate(void)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .start_state = true };
+	struct trace_cursor_options options = {.size = sizeof(options), .start_state = true};
 	struct tb *tb = tb_new();
 	struct trace *trace;
 
@@ -730,7 +757,7 @@ static void an_index_of_several_chunks_is_followed(void)
 	CU_ASSERT_FALSE(trace_get_info(trace)->index_rebuilt);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
 	CU_ASSERT_EQUAL(trace_nr_gaps(trace), 0);
-	all = walk(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options) }, 0);
+	all = walk(trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options)}, 0);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->events, 2 * TRACE_INDEX_ENTRIES + 100);
 	CU_ASSERT_EQUAL(all.nr, 2 * (2 * TRACE_INDEX_ENTRIES + 100)); /* the cursor returns to the begin once */
 	trace_close(trace);
@@ -738,27 +765,28 @@ static void an_index_of_several_chunks_is_followed(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "every_event_of_the_catalogue_is_read_back", every_event_of_the_catalogue_is_read_back },
-	{ "random_events_come_back", random_events_come_back },
-	{ "columns_of_any_length_come_back", columns_of_any_length_come_back },
-	{ "decoding_ahead_changes_nothing", decoding_ahead_changes_nothing },
-	{ "arguments_that_a_call_does_not_have_are_zero", arguments_that_a_call_does_not_have_are_zero },
-	{ "addresses_are_kept_where_they_have_a_meaning", addresses_are_kept_where_they_have_a_meaning },
-	{ "the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace },
-	{ "a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end },
-	{ "losses_before_the_first_and_after_the_last_event_are_gaps", losses_before_the_first_and_after_the_last_event_are_gaps },
-	{ "missed_programs_are_gaps_next_to_their_events", missed_programs_are_gaps_next_to_their_events },
-	{ "filters_return_the_selected_events", filters_return_the_selected_events },
-	{ "peeking_returns_the_next_payloads_within_a_chunk", peeking_returns_the_next_payloads_within_a_chunk },
-	{ "a_peeked_time_never_passes_another_chunk", a_peeked_time_never_passes_another_chunk },
-	{ "seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after },
-	{ "chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time },
-	{ "gaps_obey_filters_and_positions", gaps_obey_filters_and_positions },
-	{ "the_start_state_is_separate", the_start_state_is_separate },
-	{ "cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet },
-	{ "clocks_come_back", clocks_come_back },
-	{ "an_index_of_several_chunks_is_followed", an_index_of_several_chunks_is_followed },
-	{ NULL, NULL },
+	{"every_event_of_the_catalogue_is_read_back", every_event_of_the_catalogue_is_read_back},
+	{"random_events_come_back", random_events_come_back},
+	{"columns_of_any_length_come_back", columns_of_any_length_come_back},
+	{"decoding_ahead_changes_nothing", decoding_ahead_changes_nothing},
+	{"arguments_that_a_call_does_not_have_are_zero", arguments_that_a_call_does_not_have_are_zero},
+	{"addresses_are_kept_where_they_have_a_meaning", addresses_are_kept_where_they_have_a_meaning},
+	{"the_catalogue_is_in_the_trace", the_catalogue_is_in_the_trace},
+	{"a_loss_is_an_event_at_its_end", a_loss_is_an_event_at_its_end},
+	{"losses_before_the_first_and_after_the_last_event_are_gaps",
+	 losses_before_the_first_and_after_the_last_event_are_gaps},
+	{"missed_programs_are_gaps_next_to_their_events", missed_programs_are_gaps_next_to_their_events},
+	{"filters_return_the_selected_events", filters_return_the_selected_events},
+	{"peeking_returns_the_next_payloads_within_a_chunk", peeking_returns_the_next_payloads_within_a_chunk},
+	{"a_peeked_time_never_passes_another_chunk", a_peeked_time_never_passes_another_chunk},
+	{"seeking_gives_the_first_event_at_or_after", seeking_gives_the_first_event_at_or_after},
+	{"chunks_in_any_order_are_found_by_time", chunks_in_any_order_are_found_by_time},
+	{"gaps_obey_filters_and_positions", gaps_obey_filters_and_positions},
+	{"the_start_state_is_separate", the_start_state_is_separate},
+	{"cursors_of_several_threads_do_not_meet", cursors_of_several_threads_do_not_meet},
+	{"clocks_come_back", clocks_come_back},
+	{"an_index_of_several_chunks_is_followed", an_index_of_several_chunks_is_followed},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -104,7 +104,8 @@ static void expect_slight_disorder_is_sorted(uint32_t nr, uint32_t seldom, uint3
 	uint64_t before = 0, sum = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t late = i % seldom == seldom - 1 ? 10 * (1 + i / seldom % depth) + 5 : 0, ts_ns = 1000000 + 10 * i - late;
+		uint64_t late = i % seldom == seldom - 1 ? 10 * (1 + i / seldom % depth) + 5 : 0,
+			 ts_ns = 1000000 + 10 * i - late;
 
 		if (i % 3)
 			tb_switch(tb, 0, ts_ns, (uint32_t)late, i, 0);
@@ -116,7 +117,8 @@ static void expect_slight_disorder_is_sorted(uint32_t nr, uint32_t seldom, uint3
 	while ((event = trace_cursor_next(cursor))) {
 		const struct trace_sched_switch *change = event->payload;
 		uint64_t ret = (uint64_t)((const struct trace_sys_exit *)event->payload)->ret;
-		uint64_t number = event->id == TRACE_EV_sched_switch ? change->next_tid : (uint32_t)ret, late = event->id == TRACE_EV_sched_switch ? change->prev_tid : ret >> 32;
+		uint64_t number = event->id == TRACE_EV_sched_switch ? change->next_tid : (uint32_t)ret,
+			 late = event->id == TRACE_EV_sched_switch ? change->prev_tid : ret >> 32;
 
 		CU_ASSERT_TRUE(event->ts_ns > before);
 		CU_ASSERT_EQUAL(event->ts_ns, 1000000 + 10 * number - late);
@@ -141,7 +143,7 @@ static void slight_disorder_of_several_types_is_sorted(void)
 
 static void times_may_wrap_around_32_bits(void)
 {
-	static const uint64_t bases[] = { 0, 0xfffffff0, 0x1fffffff0, 0x7fffffffffffff00 };
+	static const uint64_t bases[] = {0, 0xfffffff0, 0x1fffffff0, 0x7fffffffffffff00};
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
 		struct tb *tb = tb_new();
@@ -215,8 +217,9 @@ static struct made *make_events(struct tb *tb, const struct shape *shape)
 	for (uint32_t i = 0; i < shape->events; i++) {
 		uint32_t cpu = (uint32_t)random() % shape->streams;
 
-		now[cpu] += ((uint64_t)random() << 31 | (uint64_t)random()) % shape->most_ns * (cpu ? shape->slower : 1);
-		made[i] = (struct made){ now[cpu], cpu, i, random() % 4 };
+		now[cpu] += ((uint64_t)random() << 31 | (uint64_t)random()) % shape->most_ns *
+			    (cpu ? shape->slower : 1);
+		made[i] = (struct made){now[cpu], cpu, i, random() % 4};
 		if (made[i].is_switch)
 			tb_switch(tb, cpu, now[cpu], 0, i, 0);
 		else
@@ -238,7 +241,8 @@ static uint64_t number_of(const struct trace_event *event)
 
 /* Reads all events, or those of one type, in a window: the cursor returns those of the sorted ones,
  * and no others. */
-static void expect_order(const struct trace *trace, const struct made *made, uint32_t nr, const struct trace_cursor_options *options)
+static void expect_order(const struct trace *trace, const struct made *made, uint32_t nr,
+			 const struct trace_cursor_options *options)
 {
 	struct trace_cursor *cursor = trace_cursor_new(trace, options, NULL);
 	uint32_t wrong = 0;
@@ -252,7 +256,8 @@ static void expect_order(const struct trace *trace, const struct made *made, uin
 		if (options->mask && !(options->mask[id / 64] >> (id % 64) & 1))
 			continue;
 		event = trace_cursor_next(cursor);
-		wrong += !event || event->ts_ns != made[i].ts_ns || event->cpu != made[i].cpu || event->id != id || number_of(event) != made[i].number;
+		wrong += !event || event->ts_ns != made[i].ts_ns || event->cpu != made[i].cpu || event->id != id ||
+			 number_of(event) != made[i].number;
 		if (!event)
 			break;
 	}
@@ -264,8 +269,8 @@ static void expect_order(const struct trace *trace, const struct made *made, uin
 
 static void expect_order_of(const struct shape *shape)
 {
-	uint64_t switches[TRACE_MASK_WORDS] = { 0 }, exits[TRACE_MASK_WORDS] = { 0 };
-	struct trace_cursor_options options = { .size = sizeof(options) };
+	uint64_t switches[TRACE_MASK_WORDS] = {0}, exits[TRACE_MASK_WORDS] = {0};
+	struct trace_cursor_options options = {.size = sizeof(options)};
 	struct tb *tb = tb_new();
 	struct made *made = make_events(tb, shape);
 	struct trace *trace = tb_open_trace(tb);
@@ -292,42 +297,43 @@ static void streams_of_any_number_are_merged(void)
 {
 	srandom(3);
 	for (uint32_t streams = 1; streams <= 20; streams++)
-		expect_order_of(&(struct shape){ streams, 3000, 100, 1, 200, 0 });
-	expect_order_of(&(struct shape){ 200, 20000, 1000, 1, 300, 0 });
+		expect_order_of(&(struct shape){streams, 3000, 100, 1, 200, 0});
+	expect_order_of(&(struct shape){200, 20000, 1000, 1, 300, 0});
 }
 
 static void streams_that_are_slow_do_not_hold_up_a_fast_one(void)
 {
 	srandom(4);
-	expect_order_of(&(struct shape){ 2, 20000, 100, 1000, 2000, 0 });
-	expect_order_of(&(struct shape){ 50, 20000, 100, 10000, 2000, 0 });
+	expect_order_of(&(struct shape){2, 20000, 100, 1000, 2000, 0});
+	expect_order_of(&(struct shape){50, 20000, 100, 10000, 2000, 0});
 }
 
 static void events_of_one_time_come_by_cpu_however_many_they_are(void)
 {
 	srandom(5);
-	expect_order_of(&(struct shape){ 3, 20000, 1, 1, 100000, 0 }); /* all events at one time */
-	expect_order_of(&(struct shape){ 40, 20000, 2, 1, 1000, 0 });
+	expect_order_of(&(struct shape){3, 20000, 1, 1, 100000, 0}); /* all events at one time */
+	expect_order_of(&(struct shape){40, 20000, 2, 1, 1000, 0});
 }
 
 static void streams_and_events_may_be_years_apart(void)
 {
 	srandom(6);
-	expect_order_of(&(struct shape){ 30, 3000, 100, 1, 100, 1ull << 58 });
-	expect_order_of(&(struct shape){ 30, 3000, 1ull << 55, 1, 1000, 1000 });
+	expect_order_of(&(struct shape){30, 3000, 100, 1, 100, 1ull << 58});
+	expect_order_of(&(struct shape){30, 3000, 1ull << 55, 1, 1000, 1000});
 }
 
 static const struct unit_case cases[] = {
-	{ "events_of_several_cpus_come_in_time_order", events_of_several_cpus_come_in_time_order },
-	{ "equal_times_come_by_cpu_and_chunks_that_overlap_are_merged", equal_times_come_by_cpu_and_chunks_that_overlap_are_merged },
-	{ "disorder_within_a_block_is_sorted_and_stays_stable", disorder_within_a_block_is_sorted_and_stays_stable },
-	{ "slight_disorder_of_several_types_is_sorted", slight_disorder_of_several_types_is_sorted },
-	{ "times_may_wrap_around_32_bits", times_may_wrap_around_32_bits },
-	{ "streams_of_any_number_are_merged", streams_of_any_number_are_merged },
-	{ "streams_that_are_slow_do_not_hold_up_a_fast_one", streams_that_are_slow_do_not_hold_up_a_fast_one },
-	{ "events_of_one_time_come_by_cpu_however_many_they_are", events_of_one_time_come_by_cpu_however_many_they_are },
-	{ "streams_and_events_may_be_years_apart", streams_and_events_may_be_years_apart },
-	{ NULL, NULL },
+	{"events_of_several_cpus_come_in_time_order", events_of_several_cpus_come_in_time_order},
+	{"equal_times_come_by_cpu_and_chunks_that_overlap_are_merged",
+	 equal_times_come_by_cpu_and_chunks_that_overlap_are_merged},
+	{"disorder_within_a_block_is_sorted_and_stays_stable", disorder_within_a_block_is_sorted_and_stays_stable},
+	{"slight_disorder_of_several_types_is_sorted", slight_disorder_of_several_types_is_sorted},
+	{"times_may_wrap_around_32_bits", times_may_wrap_around_32_bits},
+	{"streams_of_any_number_are_merged", streams_of_any_number_are_merged},
+	{"streams_that_are_slow_do_not_hold_up_a_fast_one", streams_that_are_slow_do_not_hold_up_a_fast_one},
+	{"events_of_one_time_come_by_cpu_however_many_they_are", events_of_one_time_come_by_cpu_however_many_they_are},
+	{"streams_and_events_may_be_years_apart", streams_and_events_may_be_years_apart},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

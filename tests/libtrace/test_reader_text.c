@@ -36,7 +36,7 @@ static void the_later_of_two_strings_counts(void)
 
 static void add_address(struct tb *tb, uint64_t ts_ns, const char *local, const char *remote)
 {
-	struct trace_sock_endpoints endpoints = { .fd = 3, .family = 10, .local_port = 80, .remote_port = 4000 };
+	struct trace_sock_endpoints endpoints = {.fd = 3, .family = 10, .local_port = 80, .remote_port = 4000};
 	struct in6_addr address;
 
 	inet_pton(AF_INET6, local, &address);
@@ -142,15 +142,18 @@ static void numbers_of_any_length_read_as_text(void)
 		char text[100], expected[100];
 
 		if (i % 3 == 2)
-			snprintf(expected, sizeof(expected), "TASKLET ACTION : 0x%llx", (unsigned long long)numbers[i / 3]);
+			snprintf(expected, sizeof(expected), "TASKLET ACTION : 0x%llx",
+				 (unsigned long long)numbers[i / 3]);
 		else
-			snprintf(expected, sizeof(expected), "THROTTLE : %lld ms", (long long)(i % 3 ? -numbers[i / 3] : numbers[i / 3]));
+			snprintf(expected, sizeof(expected), "THROTTLE : %lld ms",
+				 (long long)(i % 3 ? -numbers[i / 3] : numbers[i / 3]));
 		CU_ASSERT_EQUAL(trace_event_format(trace, event, text, sizeof(text)), (int)strlen(expected));
 		CU_ASSERT_STRING_EQUAL(text, expected);
 		for (size_t room = 1; room < strlen(expected); room++) {
 			memset(text, '#', sizeof(text));
 			CU_ASSERT_EQUAL(trace_event_format(trace, event, text, room), (int)strlen(expected));
-			CU_ASSERT_TRUE(strlen(text) == room - 1 && !memcmp(text, expected, room - 1) && text[room] == '#');
+			CU_ASSERT_TRUE(strlen(text) == room - 1 && !memcmp(text, expected, room - 1) &&
+				       text[room] == '#');
 		}
 	}
 	CU_ASSERT_EQUAL(trace_cursor_end(cursor, NULL), 0);
@@ -206,11 +209,11 @@ static void fields_read_by_name(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "the_later_of_two_strings_counts", the_later_of_two_strings_counts },
-	{ "numbers_of_any_length_read_as_text", numbers_of_any_length_read_as_text },
-	{ "events_read_as_text", events_read_as_text },
-	{ "fields_read_by_name", fields_read_by_name },
-	{ NULL, NULL },
+	{"the_later_of_two_strings_counts", the_later_of_two_strings_counts},
+	{"numbers_of_any_length_read_as_text", numbers_of_any_length_read_as_text},
+	{"events_read_as_text", events_read_as_text},
+	{"fields_read_by_name", fields_read_by_name},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -96,15 +96,20 @@ static void expect(struct story *story, uint64_t ts_ns, uint32_t id, const void 
 		story->payload_room = 2 * (story->payload_room + bytes);
 		story->payloads = realloc(story->payloads, story->payload_room);
 	}
-	story->expected[story->nr] = (struct expected){ .ts_ns = ts_ns, .payload = story->payload_bytes, .order = story->nr, .id = id, .bytes = (uint32_t)bytes };
+	story->expected[story->nr] = (struct expected){.ts_ns = ts_ns,
+						       .payload = story->payload_bytes,
+						       .order = story->nr,
+						       .id = id,
+						       .bytes = (uint32_t)bytes};
 	memcpy(story->payloads + story->payload_bytes, payload, bytes);
 	story->payload_bytes += bytes;
 	story->nr++;
 }
 
-static void record(struct story *story, uint64_t ts_ns, uint32_t id, const uint64_t *words, size_t nr_words, uint32_t nr_events)
+static void record(struct story *story, uint64_t ts_ns, uint32_t id, const uint64_t *words, size_t nr_words,
+		   uint32_t nr_events)
 {
-	struct trace_record record = { .time = (uint32_t)ts_ns, .id = (uint16_t)id, .words = (uint8_t)(1 + nr_words) };
+	struct trace_record record = {.time = (uint32_t)ts_ns, .id = (uint16_t)id, .words = (uint8_t)(1 + nr_words)};
 
 	memcpy(mempcpy(story->records + story->bytes, &record, sizeof(record)), words, 8 * nr_words);
 	story->bytes += 8 + 8 * nr_words;
@@ -147,13 +152,16 @@ static void record_call(struct story *story, const struct style *style, uint64_t
 {
 	bool has_path = id < TRACE_RECORD_CALL, has_exit = id >= TRACE_RECORD_PATH_CALL;
 	size_t entry_words = 1 + 3 * ((id - TRACE_RECORD_PATH_ENTRY) % 3), nr = 2 + entry_words, bytes;
-	uint64_t words[16 + MOST_TEXT / 8], elapsed = below(story, 3) ? below(story, 5000) : below(story, 2) ? roll(story) >> 32 : 0;
+	uint64_t words[16 + MOST_TEXT / 8], elapsed = below(story, 3)	? below(story, 5000)
+						      : below(story, 2) ? roll(story) >> 32
+									: 0;
 
 	elapsed = elapsed < LAST_OFFSET - offset ? elapsed : LAST_OFFSET - offset;
 	words[0] = elapsed;
 	for (size_t i = 1; i < nr; i++)
 		words[i] = random_word(story, style);
-	expect(story, base_ns + offset, TRACE_EV_sys_enter + (id - TRACE_RECORD_PATH_ENTRY) % 3, words + 2, 8 * entry_words);
+	expect(story, base_ns + offset, TRACE_EV_sys_enter + (id - TRACE_RECORD_PATH_ENTRY) % 3, words + 2,
+	       8 * entry_words);
 	if (has_path) {
 		words[nr] = random_word(story, style);
 		bytes = random_text(story, &words[nr + 1]);
@@ -168,11 +176,11 @@ static void record_call(struct story *story, const struct style *style, uint64_t
 /* A number, then two references to the bytes after it. */
 static void record_of_program(struct story *story, const struct style *style, uint64_t ts_ns)
 {
-	struct user_reference references[2] = { { .offset = 16, .bytes = (uint16_t)below(story, 20) } };
-	uint64_t words[8] = { random_word(story, style) };
+	struct user_reference references[2] = {{.offset = 16, .bytes = (uint16_t)below(story, 20)}};
+	uint64_t words[8] = {random_word(story, style)};
 	size_t bytes = 16;
 
-	references[1] = (struct user_reference){ .offset = 16 + references[0].bytes, .bytes = (uint16_t)below(story, 9) };
+	references[1] = (struct user_reference){.offset = 16 + references[0].bytes, .bytes = (uint16_t)below(story, 9)};
 	memcpy(&words[1], references, sizeof(references));
 	for (size_t i = 0; i < (size_t)references[0].bytes + references[1].bytes; i++)
 		((unsigned char *)words)[bytes++] = (unsigned char)below(story, 256);
@@ -181,7 +189,8 @@ static void record_of_program(struct story *story, const struct style *style, ui
 	expect(story, ts_ns, story->program_id, words, bytes + 1);
 }
 
-static void record_event(struct story *story, const struct style *style, uint64_t ts_ns, const struct trace_event_type *type)
+static void record_event(struct story *story, const struct style *style, uint64_t ts_ns,
+			 const struct trace_event_type *type)
 {
 	uint64_t words[40 + MOST_TEXT / 8];
 	size_t bytes = type->fixed_bytes;
@@ -260,8 +269,13 @@ static const struct trace_event_type *type_of(uint16_t id)
 static void block_write(struct story *story, uint64_t base_ns, uint64_t seq)
 {
 	unsigned char *records = malloc(story->bytes); /* no spare byte, for AddressSanitizer */
-	struct trace_source source = { .records = memcpy(records, story->records, story->bytes), .bytes = story->bytes, .base_ns = base_ns, .seq = seq, .stream = STREAM,
-				       .nr_records = story->nr_records, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {.records = memcpy(records, story->records, story->bytes),
+				      .bytes = story->bytes,
+				      .base_ns = base_ns,
+				      .seq = seq,
+				      .stream = STREAM,
+				      .nr_records = story->nr_records,
+				      .kind = TRACE_CHUNK_EVENTS};
 
 	CU_ASSERT_EQUAL(trace_writer_write(story->writer, trace_writer_pack(story->writer, &source, NULL), NULL), 0);
 	free(records);
@@ -270,8 +284,10 @@ static void block_write(struct story *story, uint64_t base_ns, uint64_t seq)
 
 static void block_tell(struct story *story, uint64_t base_ns, uint64_t seq)
 {
-	struct style style = { .distances = (unsigned int)below(story, 8), .disorder = (unsigned int)below(story, 5), .words = (unsigned int)below(story, 6),
-			       .nr_ids = 1 + (unsigned int)below(story, MOST_IDS) };
+	struct style style = {.distances = (unsigned int)below(story, 8),
+			      .disorder = (unsigned int)below(story, 5),
+			      .words = (unsigned int)below(story, 6),
+			      .nr_ids = 1 + (unsigned int)below(story, MOST_IDS)};
 	size_t nr = below(story, 8) ? 1 + below(story, 3000) : below(story, 3) ? 1 : 20000;
 	uint64_t offset = below(story, 3) ? 0 : below(story, 1000);
 
@@ -307,7 +323,7 @@ static int by_time(const void *left, const void *right)
 
 static size_t differences(const struct story *story, const struct trace *trace)
 {
-	struct trace_cursor_options options = { .size = sizeof(options), .decode_ahead = 4 };
+	struct trace_cursor_options options = {.size = sizeof(options), .decode_ahead = 4};
 	struct trace_cursor *cursor = trace_cursor_new(trace, &options, NULL);
 	const struct trace_event *event;
 	size_t at = 0, nr = 0;
@@ -315,7 +331,8 @@ static size_t differences(const struct story *story, const struct trace *trace)
 	for (; (event = trace_cursor_next(cursor)) && at < story->nr; at++) {
 		const struct expected *expected = &story->expected[at];
 
-		nr += event->ts_ns != expected->ts_ns || event->id != expected->id || event->payload_bytes != expected->bytes ||
+		nr += event->ts_ns != expected->ts_ns || event->id != expected->id ||
+		      event->payload_bytes != expected->bytes ||
 		      memcmp(event->payload, story->payloads + expected->payload, expected->bytes) != 0;
 	}
 	nr += event || at < story->nr || trace_cursor_error(cursor, NULL);
@@ -325,20 +342,32 @@ static size_t differences(const struct story *story, const struct trace *trace)
 
 static void describe_event(struct story *story)
 {
-	static const struct trace_field fields[] = { { .name = "number", .bytes = 8, .kind = TRACE_KIND_DEC }, { .name = "text", .offset = 8, .bytes = 4, .kind = TRACE_KIND_STRING },
-						     { .name = "bytes", .offset = 12, .bytes = 4, .kind = TRACE_KIND_BYTES } };
-	static const struct trace_event_type type = { .name = "test:event", .classic = "", .text = "", .doc = "", .program = "", .source = "", .fields = fields, .nr_fields = 3,
-						      .fixed_bytes = 16, .has_string = true, .category = TRACE_CATEGORY_USER };
+	static const struct trace_field fields[] = {
+		{.name = "number", .bytes = 8, .kind = TRACE_KIND_DEC},
+		{.name = "text", .offset = 8, .bytes = 4, .kind = TRACE_KIND_STRING},
+		{.name = "bytes", .offset = 12, .bytes = 4, .kind = TRACE_KIND_BYTES}};
+	static const struct trace_event_type type = {.name = "test:event",
+						     .classic = "",
+						     .text = "",
+						     .doc = "",
+						     .program = "",
+						     .source = "",
+						     .fields = fields,
+						     .nr_fields = 3,
+						     .fixed_bytes = 16,
+						     .has_string = true,
+						     .category = TRACE_CATEGORY_USER};
 
 	CU_ASSERT_EQUAL(trace_writer_event_type(story->writer, &type, &story->program_id, NULL), 0);
 }
 
 static void check(uint64_t seed)
 {
-	struct story story = { .seed = seed * 1000003, .records = malloc(MOST_BYTES + TRACE_RECORD_MAX_BYTES) };
-	struct trace_writer_options options = { .size = sizeof(options), .block_bytes = seed % 2 ? 65536 : 0 };
-	struct trace_stream_stats stats = { .stream = STREAM };
-	uint64_t base_ns = below(&story, 2) ? below(&story, 1u << 30) : roll(&story) >> 2, nr_blocks = 1 + below(&story, 5);
+	struct story story = {.seed = seed * 1000003, .records = malloc(MOST_BYTES + TRACE_RECORD_MAX_BYTES)};
+	struct trace_writer_options options = {.size = sizeof(options), .block_bytes = seed % 2 ? 65536 : 0};
+	struct trace_stream_stats stats = {.stream = STREAM};
+	uint64_t base_ns = below(&story, 2) ? below(&story, 1u << 30) : roll(&story) >> 2,
+		 nr_blocks = 1 + below(&story, 5);
 	int fd = memfd_create("round trip", MFD_CLOEXEC);
 	struct trace *trace;
 	char path[64];
@@ -361,7 +390,8 @@ static void check(uint64_t seed)
 	nr = differences(&story, trace);
 	CU_ASSERT_EQUAL(nr, 0);
 	if (nr)
-		printf("\n    seed %llu: %zu of %zu events are not as they were", (unsigned long long)seed, nr, story.nr);
+		printf("\n    seed %llu: %zu of %zu events are not as they were", (unsigned long long)seed, nr,
+		       story.nr);
 	trace_close(trace);
 	close(fd);
 	free(story.records);
@@ -378,8 +408,8 @@ static void records_are_read_back_bit_for_bit(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "records_are_read_back_bit_for_bit", records_are_read_back_bit_for_bit },
-	{ NULL, NULL },
+	{"records_are_read_back_bit_for_bit", records_are_read_back_bit_for_bit},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

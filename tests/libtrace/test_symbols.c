@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MAP_TEXT 512
-#define MAPPED 0x10000000u
+#define MAPPED	 0x10000000u
 
 int known_function(int number);
 
@@ -33,8 +33,8 @@ static struct trace_start_map own_mapping(const void *address, char path[PATH_MA
 
 	while (maps && fgets(line, sizeof(line), maps)) {
 		*path = '\0';
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &offset, path) < 3 || (uintptr_t)address < start ||
-		    (uintptr_t)address >= end)
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &offset, path) < 3 ||
+		    (uintptr_t)address < start || (uintptr_t)address >= end)
 			continue;
 		map = (struct trace_start_map){.start = start, .end = end, .offset = offset};
 		break;
@@ -77,7 +77,8 @@ static struct trace_symbol in_file(struct trace_symbols *symbols, uint32_t pid, 
 	return symbol;
 }
 
-static void expect(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, const void *address, const char *function, uint64_t offset)
+static void expect(struct trace_symbols *symbols, uint32_t tid, uint64_t ts_ns, const void *address,
+		   const char *function, uint64_t offset)
 {
 	struct trace_symbol symbol = {.function = "nothing"};
 	bool found = trace_symbols_find(symbols, tid, ts_ns, (uintptr_t)address, &symbol);
@@ -114,8 +115,18 @@ static uint16_t map_type(struct tb *tb)
 		{"offset", 24, 8, false, TRACE_KIND_HEX},
 	};
 	struct trace_event_type type = {
-		.name = "program:map", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "", .fields = fields, .nr_fields = 4,
-		.fixed_bytes = 32, .has_string = true, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+		.name = "program:map",
+		.classic = "NONE",
+		.text = "",
+		.doc = "",
+		.program = "NONE",
+		.source = "",
+		.fields = fields,
+		.nr_fields = 4,
+		.fixed_bytes = 32,
+		.has_string = true,
+		.category = TRACE_CATEGORY_USER,
+		.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
 	};
 
 	return tb_user_type(tb, &type);
@@ -188,7 +199,8 @@ static uint64_t offset_of(const char *file, uint64_t address)
 	CU_ASSERT_EQUAL_FATAL(fread(&header, sizeof(header), 1, elf), 1);
 	fseek(elf, (long)header.e_phoff, SEEK_SET);
 	for (int i = 0; i < header.e_phnum && fread(&segment, sizeof(segment), 1, elf) == 1; i++)
-		if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+		if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+		    address - segment.p_vaddr < segment.p_filesz)
 			offset = address - segment.p_vaddr + segment.p_offset;
 	fclose(elf);
 	return offset;
@@ -310,9 +322,11 @@ static void names_are_readable_and_lines_are_found(void)
 
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
-	{"children_have_their_parents_mappings_until_they_execute", children_have_their_parents_mappings_until_they_execute},
+	{"children_have_their_parents_mappings_until_they_execute",
+	 children_have_their_parents_mappings_until_they_execute},
 	{"only_regular_files_are_opened", only_regular_files_are_opened},
-	{"a_file_that_is_cut_after_its_functions_were_read_has_no_lines", a_file_that_is_cut_after_its_functions_were_read_has_no_lines},
+	{"a_file_that_is_cut_after_its_functions_were_read_has_no_lines",
+	 a_file_that_is_cut_after_its_functions_were_read_has_no_lines},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
 	{NULL, NULL},

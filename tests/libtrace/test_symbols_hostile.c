@@ -50,15 +50,7 @@ static const char *in_folder(const char *name)
 /* ---- replaced functions of libraries ---- */
 
 /** enum sabotage - what the reader does instead of reading the file */
-enum sabotage {
-	NONE,
-	CRASH,
-	LOOP,
-	EAT_MEMORY,
-	NO_MEMORY,
-	LEAVE,
-	LIE
-};
+enum sabotage { NONE, CRASH, LOOP, EAT_MEMORY, NO_MEMORY, LEAVE, LIE };
 
 static enum sabotage elf_sabotage, dwarf_sabotage;
 static bool refuse_fork, refuse_filter;

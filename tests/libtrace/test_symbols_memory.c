@@ -23,11 +23,7 @@
 #define LAST_ANSWERS 100 /* complete answers in a row: no more allocations are made */
 
 /** enum outcome - of one run, in a process of its own */
-enum outcome {
-	COMPLETE,
-	REFUSED,
-	WRONG
-};
+enum outcome { COMPLETE, REFUSED, WRONG };
 
 static struct tb *one_file(const char *path)
 {

@@ -63,7 +63,7 @@ static void clock_times(struct clock *clock, uint32_t *times, size_t n)
 
 static struct clock_model model_new(void)
 {
-	return (struct clock_model){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	return (struct clock_model){.lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
 /**
@@ -83,9 +83,11 @@ struct coded {
  * share a code. */
 static void coded_types(struct coded *coded, size_t n)
 {
-	*coded = (struct coded){ .places = malloc(n), .n = n };
+	*coded = (struct coded){.places = malloc(n), .n = n};
 	for (size_t i = 0; i < n; i++) {
-		coded->places[i] = i < NR_TYPES ? (unsigned char)i : (unsigned char)((unsigned int)__builtin_ctz((unsigned int)i | 1u << (NR_TYPES - 1)));
+		coded->places[i] = i < NR_TYPES ? (unsigned char)i
+						: (unsigned char)((unsigned int)__builtin_ctz((unsigned int)i |
+											      1u << (NR_TYPES - 1)));
 		coded->events[coded->places[i]]++;
 	}
 }
@@ -98,8 +100,12 @@ static void coded_free(struct coded *coded)
 
 static struct times_block block_of(const struct coded *coded, const uint32_t *times, void *scratch)
 {
-	return (struct times_block){ .times = times, .places = coded->places, .events = coded->events, .n = coded->n,
-				     .nr_types = coded->n < NR_TYPES ? (uint32_t)coded->n : NR_TYPES, .scratch = scratch };
+	return (struct times_block){.times = times,
+				    .places = coded->places,
+				    .events = coded->events,
+				    .n = coded->n,
+				    .nr_types = coded->n < NR_TYPES ? (uint32_t)coded->n : NR_TYPES,
+				    .scratch = scratch};
 }
 
 static struct coded code(const uint32_t *times, size_t n, struct clock_model *model)
@@ -150,7 +156,8 @@ static struct trace_columns_times round_trip(const uint32_t *times, size_t n, st
 
 static void few_and_distant_times_are_decoded_exactly(void)
 {
-	static const uint32_t times[][3] = { { 0, 0, 0 }, { 0, 1, UINT32_MAX }, { 0, UINT32_MAX, UINT32_MAX }, { 0, 15, 31 }, { 0, 0x7fffffff, 0x80000000 } };
+	static const uint32_t times[][3] = {
+		{0, 0, 0}, {0, 1, UINT32_MAX}, {0, UINT32_MAX, UINT32_MAX}, {0, 15, 31}, {0, 0x7fffffff, 0x80000000}};
 	struct clock_model model = model_new();
 
 	model.step = 43030000000; /* about 10 ns */
@@ -193,12 +200,12 @@ static void a_clock_that_goes_in_steps_is_recognized(void)
 {
 	static const struct {
 		double step_cycles, ns_per_cycle;
-	} clocks[] = { { 24.5, 0.408926 }, { 34, 0.29411 }, { 1, 41.6666 }, { 22.5, 0.44445 } };
+	} clocks[] = {{24.5, 0.408926}, {34, 0.29411}, {1, 41.6666}, {22.5, 0.44445}};
 	uint32_t *times = malloc(NR * sizeof(*times));
 
 	srandom(1);
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-		struct clock clock = { .step_cycles = clocks[i].step_cycles, .ns_per_cycle = clocks[i].ns_per_cycle };
+		struct clock clock = {.step_cycles = clocks[i].step_cycles, .ns_per_cycle = clocks[i].ns_per_cycle};
 		double step = clock.step_cycles * clock.ns_per_cycle;
 		struct clock_model model = model_new();
 
@@ -218,7 +225,7 @@ static void a_clock_that_goes_in_steps_is_recognized(void)
 static void a_clock_that_is_adjusted_is_followed(void)
 {
 	uint32_t *times = malloc(NR * sizeof(*times));
-	struct clock clock = { .step_cycles = 24.5, .ns_per_cycle = 0.408926, .drift = 2e-12 };
+	struct clock clock = {.step_cycles = 24.5, .ns_per_cycle = 0.408926, .drift = 2e-12};
 	struct clock_model model = model_new();
 
 	srandom(2);
@@ -238,7 +245,7 @@ static void a_clock_that_is_adjusted_is_followed(void)
 static void a_clock_that_is_moved_in_pauses_is_followed(void)
 {
 	uint32_t *times = malloc(NR * sizeof(*times));
-	struct clock clock = { .step_cycles = 24.5, .ns_per_cycle = 0.408926, .jump = 24.5 * 0.408926 };
+	struct clock clock = {.step_cycles = 24.5, .ns_per_cycle = 0.408926, .jump = 24.5 * 0.408926};
 	struct clock_model model = model_new();
 
 	srandom(6);
@@ -256,7 +263,7 @@ static void a_clock_that_is_moved_in_pauses_is_followed(void)
 static void a_clock_without_steps_is_left_alone(void)
 {
 	uint32_t *times = malloc(NR * sizeof(*times));
-	struct clock clock = { .step_cycles = 1, .ns_per_cycle = 1 };
+	struct clock clock = {.step_cycles = 1, .ns_per_cycle = 1};
 	struct clock_model model = model_new();
 
 	srandom(3);
@@ -274,7 +281,7 @@ static void a_clock_without_steps_is_left_alone(void)
 static void a_wrong_step_costs_no_ns_and_is_forgotten(void)
 {
 	uint32_t *times = malloc(NR * sizeof(*times));
-	struct clock clock = { .step_cycles = 1, .ns_per_cycle = 1 };
+	struct clock clock = {.step_cycles = 1, .ns_per_cycle = 1};
 	struct clock_model model = model_new();
 
 	srandom(4);
@@ -290,7 +297,7 @@ static void a_wrong_step_costs_no_ns_and_is_forgotten(void)
 /* Regular intervals that differ by type take few bits, because each type has a code of its own. */
 static void types_have_codes_of_their_own(void)
 {
-	static const uint32_t intervals[] = { 100, 3000, 7 };
+	static const uint32_t intervals[] = {100, 3000, 7};
 	uint32_t *times = malloc(NR * sizeof(*times));
 	struct coded coded;
 
@@ -310,7 +317,7 @@ static void types_have_codes_of_their_own(void)
  * decoder's lookup. */
 static void codes_are_complete_and_short(void)
 {
-	uint32_t counts[PREFIX_SYMBOLS] = { 0 };
+	uint32_t counts[PREFIX_SYMBOLS] = {0};
 	uint8_t lengths[PREFIX_SYMBOLS];
 	uint16_t codes[PREFIX_SYMBOLS];
 
@@ -324,21 +331,24 @@ static void codes_are_complete_and_short(void)
 		for (size_t i = 0; i < PREFIX_SYMBOLS; i++) {
 			CU_ASSERT_EQUAL(lengths[i] > 0, nr > 1 && counts[i] > 0);
 			for (size_t j = 0; j < i; j++)
-				if (lengths[i] && lengths[j] && !((codes[i] ^ codes[j]) & ((1u << (lengths[i] < lengths[j] ? lengths[i] : lengths[j])) - 1)))
+				if (lengths[i] && lengths[j] &&
+				    !((codes[i] ^ codes[j]) &
+				      ((1u << (lengths[i] < lengths[j] ? lengths[i] : lengths[j])) - 1)))
 					CU_FAIL("one code begins with another");
 		}
 	}
 	for (size_t i = 0; i < PREFIX_SYMBOLS; i++)
 		counts[i] = 1000;
 	prefix_lengths(counts, PREFIX_SYMBOLS, lengths);
-	CU_ASSERT_TRUE(lengths[0] == 7 && lengths[PREFIX_SYMBOLS - 1] == 7 && prefix_is_complete(lengths, PREFIX_SYMBOLS));
+	CU_ASSERT_TRUE(lengths[0] == 7 && lengths[PREFIX_SYMBOLS - 1] == 7 &&
+		       prefix_is_complete(lengths, PREFIX_SYMBOLS));
 	lengths[5] = 6;
 	CU_ASSERT_FALSE(prefix_is_complete(lengths, PREFIX_SYMBOLS));
 }
 
 static struct coded coded_small(uint32_t *times, size_t n)
 {
-	struct clock clock = { .step_cycles = 24.5, .ns_per_cycle = 0.408926 };
+	struct clock clock = {.step_cycles = 24.5, .ns_per_cycle = 0.408926};
 	struct clock_model model = model_new();
 	struct coded coded;
 
@@ -399,19 +409,19 @@ static void false_times_are_refused_or_ascend(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "few_and_distant_times_are_decoded_exactly", few_and_distant_times_are_decoded_exactly },
-	{ "every_distance_is_decoded_exactly", every_distance_is_decoded_exactly },
-	{ "long_distances_in_a_row_are_decoded_exactly", long_distances_in_a_row_are_decoded_exactly },
-	{ "a_clock_that_goes_in_steps_is_recognized", a_clock_that_goes_in_steps_is_recognized },
-	{ "a_clock_that_is_adjusted_is_followed", a_clock_that_is_adjusted_is_followed },
-	{ "a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed },
-	{ "a_clock_without_steps_is_left_alone", a_clock_without_steps_is_left_alone },
-	{ "a_wrong_step_costs_no_ns_and_is_forgotten", a_wrong_step_costs_no_ns_and_is_forgotten },
-	{ "types_have_codes_of_their_own", types_have_codes_of_their_own },
-	{ "codes_are_complete_and_short", codes_are_complete_and_short },
-	{ "times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused },
-	{ "false_times_are_refused_or_ascend", false_times_are_refused_or_ascend },
-	{ NULL, NULL },
+	{"few_and_distant_times_are_decoded_exactly", few_and_distant_times_are_decoded_exactly},
+	{"every_distance_is_decoded_exactly", every_distance_is_decoded_exactly},
+	{"long_distances_in_a_row_are_decoded_exactly", long_distances_in_a_row_are_decoded_exactly},
+	{"a_clock_that_goes_in_steps_is_recognized", a_clock_that_goes_in_steps_is_recognized},
+	{"a_clock_that_is_adjusted_is_followed", a_clock_that_is_adjusted_is_followed},
+	{"a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed},
+	{"a_clock_without_steps_is_left_alone", a_clock_without_steps_is_left_alone},
+	{"a_wrong_step_costs_no_ns_and_is_forgotten", a_wrong_step_costs_no_ns_and_is_forgotten},
+	{"types_have_codes_of_their_own", types_have_codes_of_their_own},
+	{"codes_are_complete_and_short", codes_are_complete_and_short},
+	{"times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused},
+	{"false_times_are_refused_or_ascend", false_times_are_refused_or_ascend},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -31,39 +31,66 @@ struct paid {
 };
 
 static const struct trace_field paid_fields[] = {
-	{ "id", offsetof(struct paid, id), 4, true, TRACE_KIND_DEC },
-	{ "price", offsetof(struct paid, price), 8, true, TRACE_KIND_FLOAT },
-	{ "rate", offsetof(struct paid, rate), 4, true, TRACE_KIND_FLOAT },
-	{ "express", offsetof(struct paid, express), 1, false, TRACE_KIND_BOOL },
-	{ "grade", offsetof(struct paid, grade), 1, true, TRACE_KIND_CHAR },
-	{ "count", offsetof(struct paid, count), 2, false, TRACE_KIND_DEC },
-	{ "where", offsetof(struct paid, where), 8, false, TRACE_KIND_HEX },
-	{ "name", offsetof(struct paid, name), 4, false, TRACE_KIND_STRING },
-	{ "key", offsetof(struct paid, key), 4, false, TRACE_KIND_BYTES },
+	{"id", offsetof(struct paid, id), 4, true, TRACE_KIND_DEC},
+	{"price", offsetof(struct paid, price), 8, true, TRACE_KIND_FLOAT},
+	{"rate", offsetof(struct paid, rate), 4, true, TRACE_KIND_FLOAT},
+	{"express", offsetof(struct paid, express), 1, false, TRACE_KIND_BOOL},
+	{"grade", offsetof(struct paid, grade), 1, true, TRACE_KIND_CHAR},
+	{"count", offsetof(struct paid, count), 2, false, TRACE_KIND_DEC},
+	{"where", offsetof(struct paid, where), 8, false, TRACE_KIND_HEX},
+	{"name", offsetof(struct paid, name), 4, false, TRACE_KIND_STRING},
+	{"key", offsetof(struct paid, key), 4, false, TRACE_KIND_BYTES},
 };
 
 static const struct trace_event_type paid_type = {
-	.name = "shop:order_paid", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = paid_fields,
-	.nr_fields = sizeof(paid_fields) / sizeof(paid_fields[0]), .fixed_bytes = sizeof(struct paid), .has_string = true,
-	.category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = TRACE_ROLE_BEGIN, .source = "shop.c:12 pay",
+	.name = "shop:order_paid",
+	.classic = "NONE",
+	.text = "",
+	.doc = "",
+	.program = "NONE",
+	.fields = paid_fields,
+	.nr_fields = sizeof(paid_fields) / sizeof(paid_fields[0]),
+	.fixed_bytes = sizeof(struct paid),
+	.has_string = true,
+	.category = TRACE_CATEGORY_USER,
+	.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+	.role = TRACE_ROLE_BEGIN,
+	.source = "shop.c:12 pay",
 };
 
-static const struct trace_field number_fields[] = { { "n", 4, 4, true, TRACE_KIND_DEC } };
+static const struct trace_field number_fields[] = {{"n", 4, 4, true, TRACE_KIND_DEC}};
 
 /* A type with one number and the given name. */
 static struct trace_event_type number_type(const char *name)
 {
-	return (struct trace_event_type){ .name = name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = number_fields,
-					  .nr_fields = 1, .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_TID, .source = "" };
+	return (struct trace_event_type){.name = name,
+					 .classic = "NONE",
+					 .text = "",
+					 .doc = "",
+					 .program = "NONE",
+					 .fields = number_fields,
+					 .nr_fields = 1,
+					 .fixed_bytes = 8,
+					 .category = TRACE_CATEGORY_USER,
+					 .flags = TRACE_EVENT_TID,
+					 .source = ""};
 }
 
-static void add_paid(struct tb *tb, uint16_t id, uint64_t ts_ns, const char *name, size_t name_bytes, const void *key, size_t key_bytes)
+static void add_paid(struct tb *tb, uint16_t id, uint64_t ts_ns, const char *name, size_t name_bytes, const void *key,
+		     size_t key_bytes)
 {
-	unsigned char payload[512] = { 0 };
-	struct paid paid = { .tid = 42, .id = -7, .price = 12.5, .rate = 0.1f, .express = 1, .grade = 'a', .count = 3, .where = 0xdead };
+	unsigned char payload[512] = {0};
+	struct paid paid = {.tid = 42,
+			    .id = -7,
+			    .price = 12.5,
+			    .rate = 0.1f,
+			    .express = 1,
+			    .grade = 'a',
+			    .count = 3,
+			    .where = 0xdead};
 
-	paid.name = (struct user_reference){ sizeof(paid), (uint16_t)name_bytes };
-	paid.key = (struct user_reference){ (uint16_t)(sizeof(paid) + name_bytes), (uint16_t)key_bytes };
+	paid.name = (struct user_reference){sizeof(paid), (uint16_t)name_bytes};
+	paid.key = (struct user_reference){(uint16_t)(sizeof(paid) + name_bytes), (uint16_t)key_bytes};
 	memcpy(payload, &paid, sizeof(paid));
 	memcpy(payload + sizeof(paid), name, name_bytes);
 	memcpy(payload + sizeof(paid) + name_bytes, key, key_bytes);
@@ -72,14 +99,18 @@ static void add_paid(struct tb *tb, uint16_t id, uint64_t ts_ns, const char *nam
 
 static void add_number(struct tb *tb, uint16_t id, uint64_t ts_ns, int32_t n)
 {
-	tb_user_event(tb, 1, ts_ns, id, &(struct { uint32_t tid; int32_t n; }){ 42, n }, 8);
+	tb_user_event(tb, 1, ts_ns, id, &(struct {
+			      uint32_t tid;
+			      int32_t n;
+		      }){42, n},
+		      8);
 }
 
 /* The first event of a program in @trace. The caller frees the cursor. */
 static const struct trace_event *first_user(struct trace_cursor **ret_cursor, const struct trace *trace)
 {
-	struct trace_cursor_options options = { .size = sizeof(options) };
-	uint64_t mask[TRACE_MASK_WORDS] = { 0 };
+	struct trace_cursor_options options = {.size = sizeof(options)};
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
 
 	mask[TRACE_EV_USER / 64] |= 1ull << TRACE_EV_USER % 64;
 	options.mask = mask;
@@ -176,7 +207,8 @@ static void the_text_has_all_fields_and_cannot_be_forged(void)
 	event = first_user(&cursor, trace);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(event);
 	trace_event_format(trace, event, text, sizeof(text));
-	CU_ASSERT_STRING_EQUAL(text, "id=-7 price=12.5 rate=0.1 express=1 grade='a' count=3 where=0xdead name=\"b\\\"o\\\\b\\n\\x1b\\xff\xc3\xa4\" key=01ab");
+	CU_ASSERT_STRING_EQUAL(text, "id=-7 price=12.5 rate=0.1 express=1 grade='a' count=3 where=0xdead "
+				     "name=\"b\\\"o\\\\b\\n\\x1b\\xff\xc3\xa4\" key=01ab");
 	trace_cursor_free(cursor);
 	trace_close(trace);
 	tb_free(tb);
@@ -219,7 +251,7 @@ static void a_block_of_a_thousand_types_loses_nothing(void)
 		char name[32];
 
 		snprintf(name, sizeof(name), "many:event%d", i);
-		tb_user_type(tb, &(struct trace_event_type[]){ number_type(name) }[0]);
+		tb_user_type(tb, &(struct trace_event_type[]){number_type(name)}[0]);
 	}
 	for (int i = 0; i < NR; i++) {
 		add_number(tb, (uint16_t)(TRACE_EV_MAX + i), 1000 + 10 * (uint64_t)i, i);
@@ -252,9 +284,9 @@ static void a_block_of_a_thousand_types_loses_nothing(void)
 static void a_mask_chooses_between_programs_and_the_kernel(void)
 {
 	struct tb *tb = tb_new();
-	uint16_t id = tb_user_type(tb, &(struct trace_event_type[]){ number_type("a:b") }[0]);
-	struct trace_cursor_options options = { .size = sizeof(options) };
-	uint64_t mask[TRACE_MASK_WORDS] = { 1ull << TRACE_EV_sched_switch };
+	uint16_t id = tb_user_type(tb, &(struct trace_event_type[]){number_type("a:b")}[0]);
+	struct trace_cursor_options options = {.size = sizeof(options)};
+	uint64_t mask[TRACE_MASK_WORDS] = {1ull << TRACE_EV_sched_switch};
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	struct trace *trace;
@@ -313,14 +345,14 @@ static void the_same_description_has_the_same_id(void)
 
 static void descriptions_that_make_no_sense_are_refused(void)
 {
-	struct trace_field outside = { "n", 8, 4, true, TRACE_KIND_DEC }, odd = { "n", 4, 3, true, TRACE_KIND_DEC };
-	struct trace_field half = { "f", 4, 2, true, TRACE_KIND_FLOAT }, wide = { "s", 0, 8, false, TRACE_KIND_STRING };
+	struct trace_field outside = {"n", 8, 4, true, TRACE_KIND_DEC}, odd = {"n", 4, 3, true, TRACE_KIND_DEC};
+	struct trace_field half = {"f", 4, 2, true, TRACE_KIND_FLOAT}, wide = {"s", 0, 8, false, TRACE_KIND_STRING};
 	struct trace_event_type type;
 	struct trace_error error;
 	uint16_t id = 0;
 	int fd;
 	struct trace_writer *writer = writer_on_memory(&fd);
-	const struct trace_field *bad[] = { &outside, &odd, &half, &wide };
+	const struct trace_field *bad[] = {&outside, &odd, &half, &wide};
 	char *name = malloc(100000);
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -352,12 +384,17 @@ static void all_ids_can_be_used_and_no_more(void)
 		char name[32];
 
 		snprintf(name, sizeof(name), "many:%d", i);
-		result = trace_writer_event_type(writer, &(struct trace_event_type[]){ number_type(name) }[0], &id, &error);
+		result = trace_writer_event_type(writer, &(struct trace_event_type[]){number_type(name)}[0], &id,
+						 &error);
 	}
 	CU_ASSERT_EQUAL(result, 0);
 	CU_ASSERT_EQUAL(id, 65535);
-	CU_ASSERT_EQUAL(trace_writer_event_type(writer, &(struct trace_event_type[]){ number_type("one:more") }[0], &id, &error), -ENOSPC);
-	CU_ASSERT_EQUAL(trace_writer_event_type(writer, &(struct trace_event_type[]){ number_type("many:7") }[0], &id, &error), 0);
+	CU_ASSERT_EQUAL(trace_writer_event_type(writer, &(struct trace_event_type[]){number_type("one:more")}[0], &id,
+						&error),
+			-ENOSPC);
+	CU_ASSERT_EQUAL(trace_writer_event_type(writer, &(struct trace_event_type[]){number_type("many:7")}[0], &id,
+						&error),
+			0);
 	CU_ASSERT_EQUAL(id, TRACE_EV_MAX + 7);
 	trace_writer_free(writer);
 	close(fd);
@@ -374,7 +411,8 @@ static void *describe(void *argument)
 		char name[32];
 
 		snprintf(name, sizeof(name), "beside:%d", i);
-		if (trace_writer_event_type(argument, &(struct trace_event_type[]){ number_type(name) }[0], &id, &error) < 0)
+		if (trace_writer_event_type(argument, &(struct trace_event_type[]){number_type(name)}[0], &id, &error) <
+		    0)
 			abort();
 	}
 	return NULL;
@@ -392,9 +430,14 @@ static void types_may_be_described_while_writing(void)
 
 	pthread_create(&thread, NULL, describe, writer);
 	for (uint32_t id = TRACE_EV_MAX; id < TRACE_EV_MAX + 2000; id++) {
-		uint64_t record[2] = { (uint64_t)2 << 48 | (uint64_t)id << 32, 5 };
-		struct trace_source source = { .records = record, .bytes = 16, .base_ns = 0, .seq = ++seq, .stream = 9, .nr_records = 1,
-					       .kind = TRACE_CHUNK_EVENTS };
+		uint64_t record[2] = {(uint64_t)2 << 48 | (uint64_t)id << 32, 5};
+		struct trace_source source = {.records = record,
+					      .bytes = 16,
+					      .base_ns = 0,
+					      .seq = ++seq,
+					      .stream = 9,
+					      .nr_records = 1,
+					      .kind = TRACE_CHUNK_EVENTS};
 
 		while (!trace_writer_type(writer, id))
 			usleep(10);
@@ -415,10 +458,16 @@ static void types_may_be_described_while_writing(void)
 }
 
 /* Packs one record of @words with @id. Returns what the trace then contains. */
-static struct seen seen_of_record(struct trace_writer *writer, int fd, uint64_t *words, size_t nr_words, uint16_t id, uint64_t *ret_lost)
+static struct seen seen_of_record(struct trace_writer *writer, int fd, uint64_t *words, size_t nr_words, uint16_t id,
+				  uint64_t *ret_lost)
 {
-	struct trace_source source = { .records = words, .bytes = nr_words * 8, .seq = 1, .stream = 9, .nr_records = 1, .kind = TRACE_CHUNK_EVENTS };
-	struct trace_stream_stats stats = { .stream = 9, .stored = 1, .attempted = 1 };
+	struct trace_source source = {.records = words,
+				      .bytes = nr_words * 8,
+				      .seq = 1,
+				      .stream = 9,
+				      .nr_records = 1,
+				      .kind = TRACE_CHUNK_EVENTS};
+	struct trace_stream_stats stats = {.stream = 9, .stored = 1, .attempted = 1};
 	struct trace_error error;
 	struct trace *trace;
 	struct seen seen;
@@ -433,7 +482,8 @@ static struct seen seen_of_record(struct trace_writer *writer, int fd, uint64_t 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
 	*ret_lost = trace_get_info(trace)->lost;
-	seen = seen_of(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true });
+	seen = seen_of(trace,
+		       &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options), .no_lost = true});
 	trace_close(trace);
 	return seen;
 }
@@ -446,13 +496,13 @@ static void records_that_their_type_does_not_allow_are_counted(void)
 		uint16_t offset, bytes, words;
 		bool good;
 	} cases[] = {
-		{ 48, 8, 8, true }, { 48, 9, 8, false }, { 56, 1, 8, false }, { 65535, 65535, 8, false }, { 0, 40, 6, true },
-		{ 0, 0, 5, false }, { 0, 0, 6, true },	{ 48, 0, 6, false },  { 36, 4, 6, true },
+		{48, 8, 8, true}, {48, 9, 8, false}, {56, 1, 8, false}, {65535, 65535, 8, false}, {0, 40, 6, true},
+		{0, 0, 5, false}, {0, 0, 6, true},   {48, 0, 6, false}, {36, 4, 6, true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint64_t words[16] = { 0 }, lost;
-		struct paid paid = { .name = { cases[i].offset, cases[i].bytes } };
+		uint64_t words[16] = {0}, lost;
+		struct paid paid = {.name = {cases[i].offset, cases[i].bytes}};
 		struct trace_error error;
 		struct seen seen;
 		uint16_t id;
@@ -477,7 +527,8 @@ static void records_that_their_type_does_not_allow_are_counted(void)
 static struct tb *two_types(void)
 {
 	struct tb *tb = tb_new();
-	uint16_t a = tb_user_type(tb, &paid_type), b = tb_user_type(tb, &(struct trace_event_type[]){ number_type("a:b") }[0]);
+	uint16_t a = tb_user_type(tb, &paid_type),
+		 b = tb_user_type(tb, &(struct trace_event_type[]){number_type("a:b")}[0]);
 
 	tb_switch(tb, 0, 900, 0, 42, 0);
 	for (int i = 0; i < 4; i++) {
@@ -551,7 +602,7 @@ static void hostile_schema_chunks_break_nothing(void)
 
 	CU_ASSERT_EQUAL_FATAL(header.compression, TRACE_COMPRESSION_NONE);
 	for (size_t i = 0; i < header.packed_bytes; i += step) {
-		static const unsigned char values[] = { 0, 1, 2, 4, 8, 0x7f, 0x80, 0xfe, 0xff };
+		static const unsigned char values[] = {0, 1, 2, 4, 8, 0x7f, 0x80, 0xfe, 0xff};
 		unsigned char before = payload[i];
 
 		for (size_t j = 0; j < sizeof(values); j++, nr++) {
@@ -618,21 +669,22 @@ static void every_truncation_keeps_the_described_events(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_type_comes_back_as_it_was_described", a_type_comes_back_as_it_was_described },
-	{ "fields_of_every_kind_come_back", fields_of_every_kind_come_back },
-	{ "the_text_has_all_fields_and_cannot_be_forged", the_text_has_all_fields_and_cannot_be_forged },
-	{ "bytes_of_a_catalogue_event_are_its_string", bytes_of_a_catalogue_event_are_its_string },
-	{ "a_block_of_a_thousand_types_loses_nothing", a_block_of_a_thousand_types_loses_nothing },
-	{ "a_mask_chooses_between_programs_and_the_kernel", a_mask_chooses_between_programs_and_the_kernel },
-	{ "the_same_description_has_the_same_id", the_same_description_has_the_same_id },
-	{ "descriptions_that_make_no_sense_are_refused", descriptions_that_make_no_sense_are_refused },
-	{ "all_ids_can_be_used_and_no_more", all_ids_can_be_used_and_no_more },
-	{ "types_may_be_described_while_writing", types_may_be_described_while_writing },
-	{ "records_that_their_type_does_not_allow_are_counted", records_that_their_type_does_not_allow_are_counted },
-	{ "hostile_schema_chunks_break_nothing", hostile_schema_chunks_break_nothing },
-	{ "a_damaged_description_costs_the_events_of_programs_only", a_damaged_description_costs_the_events_of_programs_only },
-	{ "every_truncation_keeps_the_described_events", every_truncation_keeps_the_described_events },
-	{ NULL, NULL },
+	{"a_type_comes_back_as_it_was_described", a_type_comes_back_as_it_was_described},
+	{"fields_of_every_kind_come_back", fields_of_every_kind_come_back},
+	{"the_text_has_all_fields_and_cannot_be_forged", the_text_has_all_fields_and_cannot_be_forged},
+	{"bytes_of_a_catalogue_event_are_its_string", bytes_of_a_catalogue_event_are_its_string},
+	{"a_block_of_a_thousand_types_loses_nothing", a_block_of_a_thousand_types_loses_nothing},
+	{"a_mask_chooses_between_programs_and_the_kernel", a_mask_chooses_between_programs_and_the_kernel},
+	{"the_same_description_has_the_same_id", the_same_description_has_the_same_id},
+	{"descriptions_that_make_no_sense_are_refused", descriptions_that_make_no_sense_are_refused},
+	{"all_ids_can_be_used_and_no_more", all_ids_can_be_used_and_no_more},
+	{"types_may_be_described_while_writing", types_may_be_described_while_writing},
+	{"records_that_their_type_does_not_allow_are_counted", records_that_their_type_does_not_allow_are_counted},
+	{"hostile_schema_chunks_break_nothing", hostile_schema_chunks_break_nothing},
+	{"a_damaged_description_costs_the_events_of_programs_only",
+	 a_damaged_description_costs_the_events_of_programs_only},
+	{"every_truncation_keeps_the_described_events", every_truncation_keeps_the_described_events},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

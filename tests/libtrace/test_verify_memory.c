@@ -25,7 +25,15 @@ struct verified {
  * waits are added up only on demand. */
 static struct trace *a_trace(void)
 {
-	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 40, .sleeps = 20, .cuts = 2, .nr_events = 600, .losses = true, .programs = true, .moves = true};
+	static const struct mood mood = {.noise = 5,
+					 .nr_tids = 12,
+					 .switches = 40,
+					 .sleeps = 20,
+					 .cuts = 2,
+					 .nr_events = 600,
+					 .losses = true,
+					 .programs = true,
+					 .moves = true};
 	struct tb *tb = random_story(3, &mood);
 	struct trace *trace = tb_open_trace(tb);
 
@@ -74,7 +82,8 @@ static int verify_trace(struct verified *v, struct trace_error *ret_error)
 
 /* Returns false if the check makes fewer than @at allocations. @ret_refused: it reported that there
  * is no memory */
-static bool without_memory(int (*verify)(struct verified *, struct trace_error *), long at, bool and_after, bool *ret_refused)
+static bool without_memory(int (*verify)(struct verified *, struct trace_error *), long at, bool and_after,
+			   bool *ret_refused)
 {
 	struct verified v = verified_new();
 	struct trace_error error = {0};
@@ -85,7 +94,8 @@ static bool without_memory(int (*verify)(struct verified *, struct trace_error *
 	result = verify(&v, &error);
 	struck = no_memory_struck();
 	no_memory_at(0, false);
-	CU_ASSERT(result == 0 || (struck && result == -ENOMEM && error.code == -ENOMEM && strstr(error.message, "memory")));
+	CU_ASSERT(result == 0 ||
+		  (struck && result == -ENOMEM && error.code == -ENOMEM && strstr(error.message, "memory")));
 	if (result && result != -ENOMEM)
 		printf("\n    no memory for allocation %ld: %d: %s\n", at, result, error.message);
 	*ret_refused = result != 0;

@@ -30,10 +30,17 @@ static void blocks_that_wait_keep_their_content(void)
 	for (uint32_t round = 0; round < 6; round++) {
 		for (uint32_t i = 0; i < 5; i++) {
 			uint32_t nr_records = (i + round) % 3 ? 2000 : 5;
-			struct trace_source source = { .records = words, .bytes = nr_records * 16, .base_ns = 1000 * nr, .seq = ++file->seq, .nr_records = nr_records, .kind = TRACE_CHUNK_EVENTS };
+			struct trace_source source = {.records = words,
+						      .bytes = nr_records * 16,
+						      .base_ns = 1000 * nr,
+						      .seq = ++file->seq,
+						      .nr_records = nr_records,
+						      .kind = TRACE_CHUNK_EVENTS};
 
 			for (uint32_t j = 0; j < nr_records; j++, nr++) {
-				struct trace_record record = { .time = (uint32_t)(1000 * nr), .id = TRACE_EV_sys_exit, .words = 2 };
+				struct trace_record record = {.time = (uint32_t)(1000 * nr),
+							      .id = TRACE_EV_sys_exit,
+							      .words = 2};
 
 				memcpy(&words[2 * j], &record, 8);
 				words[2 * j + 1] = nr;
@@ -46,7 +53,9 @@ static void blocks_that_wait_keep_their_content(void)
 			CU_ASSERT_TRUE(!packed[i] || !trace_writer_write(file->writer, packed[i], NULL));
 	}
 	trace = rawfile_open(file, NULL);
-	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	cursor = trace_cursor_new(
+		trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options), .no_lost = true},
+		NULL);
 	for (; (event = trace_cursor_next(cursor)); found++)
 		CU_ASSERT_EQUAL(event->ts_ns, 1000 * (uint64_t)((const struct trace_sys_exit *)event->payload)->ret);
 	CU_ASSERT_TRUE(found == nr - 2000 || found == nr - 5);
@@ -69,7 +78,7 @@ static long page_faults(void)
 static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared_bytes)
 {
 	struct rawfile *file = rawfile_new();
-	struct trace_writer_options options = { .size = sizeof(options), .block_bytes = prepared_bytes };
+	struct trace_writer_options options = {.size = sizeof(options), .block_bytes = prepared_bytes};
 	struct trace *trace;
 	long faults = 0;
 
@@ -80,7 +89,11 @@ static long faults_of_first_block(uint64_t *words, size_t bytes, size_t prepared
 	file->writer = trace_writer_new(file->fd, &options, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file->writer);
 	for (size_t i = 1; i <= 2; i++) {
-		struct trace_source source = { .records = words, .bytes = i * bytes, .seq = i, .nr_records = (uint32_t)(i * bytes / 16), .kind = TRACE_CHUNK_EVENTS };
+		struct trace_source source = {.records = words,
+					      .bytes = i * bytes,
+					      .seq = i,
+					      .nr_records = (uint32_t)(i * bytes / 16),
+					      .kind = TRACE_CHUNK_EVENTS};
 		struct trace_packed *packed;
 		long before = page_faults();
 
@@ -102,7 +115,7 @@ static void a_prepared_block_causes_no_page_faults(void)
 	long fresh, ready;
 
 	for (uint32_t i = 0; i < 2 * BYTES / 16; i++) {
-		struct trace_record record = { .time = 500 * i, .id = TRACE_EV_sys_exit, .words = 2 };
+		struct trace_record record = {.time = 500 * i, .id = TRACE_EV_sys_exit, .words = 2};
 
 		memcpy(&words[2 * i], &record, 8);
 		words[2 * i + 1] = i / 16;
@@ -124,14 +137,15 @@ static void times_larger_than_one_stored_piece_are_read_back(void)
 	enum { NR = 300000 };
 	struct rawfile *file = rawfile_new();
 	uint64_t *words = malloc(16 * NR), *times = malloc(8 * NR), now = 0, nr = 0, nr_wrong = 0;
-	struct trace_source source = { .records = words, .bytes = 16 * NR, .seq = 1, .nr_records = NR, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {
+		.records = words, .bytes = 16 * NR, .seq = 1, .nr_records = NR, .kind = TRACE_CHUNK_EVENTS};
 	struct trace_writer_totals before, after;
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	struct trace *trace;
 
 	for (uint32_t i = 0; i < NR; i++) {
-		struct trace_record record = { .time = (uint32_t)now, .id = TRACE_EV_sys_exit, .words = 2 };
+		struct trace_record record = {.time = (uint32_t)now, .id = TRACE_EV_sys_exit, .words = 2};
 
 		memcpy(&words[2 * i], &record, 8);
 		words[2 * i + 1] = 0;
@@ -143,7 +157,9 @@ static void times_larger_than_one_stored_piece_are_read_back(void)
 	trace_writer_totals(file->writer, &after);
 	CU_ASSERT_TRUE(after.file_bytes - before.file_bytes > 3 * (128 << 10));
 	trace = rawfile_open(file, NULL);
-	cursor = trace_cursor_new(trace, &(struct trace_cursor_options){ .size = sizeof(struct trace_cursor_options), .no_lost = true }, NULL);
+	cursor = trace_cursor_new(
+		trace, &(struct trace_cursor_options){.size = sizeof(struct trace_cursor_options), .no_lost = true},
+		NULL);
 	for (; (event = trace_cursor_next(cursor)); nr++)
 		nr_wrong += nr >= NR || event->ts_ns != times[nr];
 	CU_ASSERT_EQUAL(nr, NR);
@@ -159,12 +175,16 @@ static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, 
 {
 	struct rawfile *file = rawfile_new();
 	uint64_t *words = calloc(nr, 8 * nr_words);
-	struct trace_source source = { .records = words, .bytes = 8ull * nr_words * nr, .seq = 1, .nr_records = nr, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {.records = words,
+				      .bytes = 8ull * nr_words * nr,
+				      .seq = 1,
+				      .nr_records = nr,
+				      .kind = TRACE_CHUNK_EVENTS};
 	struct trace_writer_totals before, after;
 	struct trace *trace;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		struct trace_record record = { .time = 500 * i, .id = id, .words = (uint8_t)nr_words };
+		struct trace_record record = {.time = 500 * i, .id = id, .words = (uint8_t)nr_words};
 
 		memcpy(&words[nr_words * i], &record, 8);
 		for (uint32_t word = 2; word < nr_words; word++)
@@ -185,29 +205,31 @@ static uint64_t bytes_of_calls(uint32_t nr, uint32_t nr_different, uint16_t id, 
 /* The number of an earlier, equal call takes less room than three or six arguments. */
 static void repeated_calls_are_stored_once_however_many_there_are(void)
 {
-	static const uint32_t different[] = { 30, 300, 3000 };
+	static const uint32_t different[] = {30, 300, 3000};
 
 	for (size_t i = 0; i < sizeof(different) / sizeof(different[0]); i++) {
 		uint32_t nr = 2 * different[i];
 
-		CU_ASSERT_TRUE(bytes_of_calls(nr, different[i], TRACE_EV_sys_enter3, 5) + different[i] <= bytes_of_calls(nr, nr, TRACE_EV_sys_enter3, 5));
-		CU_ASSERT_TRUE(bytes_of_calls(nr, different[i], TRACE_EV_sys_enter6, 8) + 6 * different[i] <= bytes_of_calls(nr, nr, TRACE_EV_sys_enter6, 8));
+		CU_ASSERT_TRUE(bytes_of_calls(nr, different[i], TRACE_EV_sys_enter3, 5) + different[i] <=
+			       bytes_of_calls(nr, nr, TRACE_EV_sys_enter3, 5));
+		CU_ASSERT_TRUE(bytes_of_calls(nr, different[i], TRACE_EV_sys_enter6, 8) + 6 * different[i] <=
+			       bytes_of_calls(nr, nr, TRACE_EV_sys_enter6, 8));
 	}
 }
 
 static void invalid_records_are_left_out_and_counted(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 9, .attempted = 9 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 9, .attempted = 9};
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 	char text[256];
 
 	rawfile_exit(file, 1000, 1);
-	rawfile_record(file, 1100, 245, 2, "8 bytes.", 8);			   /* no event has this id */
-	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);			   /* nor this one */
-	rawfile_record(file, 1300, TRACE_EV_sys_enter3, 2, "8 bytes.", 8);	   /* too small */
-	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8);	   /* its string has no end */
-	rawfile_record(file, 1450, TRACE_EV_sched_comm, 2, "8 bytes.", 8);	   /* its string is missing */
+	rawfile_record(file, 1100, 245, 2, "8 bytes.", 8);		   /* no event has this id */
+	rawfile_record(file, 1200, 60000, 2, "8 bytes.", 8);		   /* nor this one */
+	rawfile_record(file, 1300, TRACE_EV_sys_enter3, 2, "8 bytes.", 8); /* too small */
+	rawfile_record(file, 1400, TRACE_EV_trace_mark, 2, "no NUL..", 8); /* its string has no end */
+	rawfile_record(file, 1450, TRACE_EV_sched_comm, 2, "8 bytes.", 8); /* its string is missing */
 	rawfile_exit(file, 1500, 2);
 	rawfile_record(file, 0, TRACE_EV_padding, 3, "sixteen bytes...", 16);
 	rawfile_record(file, 1600, TRACE_EV_sys_exit, 0, "8 bytes.", 8); /* size 0: the end */
@@ -225,9 +247,10 @@ static void invalid_records_are_left_out_and_counted(void)
 }
 
 /* @entry: its payload, a struct trace_sys_enter or a larger variant. */
-static void rawfile_call(struct rawfile *file, uint32_t time, uint32_t kind, uint32_t words, uint64_t elapsed, int64_t ret, uint64_t entry)
+static void rawfile_call(struct rawfile *file, uint32_t time, uint32_t kind, uint32_t words, uint64_t elapsed,
+			 int64_t ret, uint64_t entry)
 {
-	uint64_t payload[9] = { elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6 };
+	uint64_t payload[9] = {elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6};
 
 	rawfile_record(file, time, TRACE_RECORD_CALL + kind, words, payload, (words - 1) * 8);
 	file->nr_records++;
@@ -236,7 +259,7 @@ static void rawfile_call(struct rawfile *file, uint32_t time, uint32_t kind, uin
 /* In order of time, whatever lies between the reservation of their record and its end. */
 static void a_record_for_two_events_is_read_as_two(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 10, .attempted = 10 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 10, .attempted = 10};
 	struct rawfile *file = rawfile_new();
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
@@ -271,7 +294,7 @@ static void a_record_for_two_events_is_read_as_two(void)
 
 static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 12, .attempted = 12 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 12, .attempted = 12};
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 	char text[256];
@@ -295,7 +318,7 @@ static void a_record_for_two_events_that_is_too_short_is_two_lost(void)
  * in the record the payload of the exit comes first. */
 static void a_call_that_takes_no_time_begins_before_it_ends(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 202, .attempted = 202 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 202, .attempted = 202};
 	struct rawfile *file = rawfile_new();
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
@@ -323,10 +346,10 @@ static void a_call_that_takes_no_time_begins_before_it_ends(void)
 
 /* @first: TRACE_RECORD_PATH_ENTRY or TRACE_RECORD_PATH_CALL. @text: the @text_bytes of it in the
  *   record */
-static void rawfile_path_call(struct rawfile *file, uint32_t time, uint16_t first, uint32_t kind, uint64_t elapsed, int64_t ret, uint64_t entry, const char *text,
-			      size_t text_bytes)
+static void rawfile_path_call(struct rawfile *file, uint32_t time, uint16_t first, uint32_t kind, uint64_t elapsed,
+			      int64_t ret, uint64_t entry, const char *text, size_t text_bytes)
 {
-	uint64_t payload[16] = { elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6 };
+	uint64_t payload[16] = {elapsed, (uint64_t)ret, entry, 1, 2, 3, 4, 5, 6};
 	size_t words = 3 + 3 * kind;
 
 	payload[words++] = entry;
@@ -350,15 +373,17 @@ static void check_next(struct trace_cursor *cursor, uint32_t id, uint64_t ns, ui
 
 static void a_path_shares_the_record_of_its_call(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 18, .attempted = 18 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 18, .attempted = 18};
 	struct rawfile *file = rawfile_new();
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
 	struct trace *trace;
 
 	for (uint32_t kind = 0; kind < 3; kind++) {
-		rawfile_path_call(file, 1000 + 100 * kind, TRACE_RECORD_PATH_CALL, kind, 50, 7 + kind, 40 + kind, "/a/path\0", 8);
-		rawfile_path_call(file, 1060 + 100 * kind, TRACE_RECORD_PATH_ENTRY, kind, 0, 0, 50 + kind, "/its/own/name\0\0\0", 16);
+		rawfile_path_call(file, 1000 + 100 * kind, TRACE_RECORD_PATH_CALL, kind, 50, 7 + kind, 40 + kind,
+				  "/a/path\0", 8);
+		rawfile_path_call(file, 1060 + 100 * kind, TRACE_RECORD_PATH_ENTRY, kind, 0, 0, 50 + kind,
+				  "/its/own/name\0\0\0", 16);
 		rawfile_exit(file, 1080 + 100 * kind, 1);
 	}
 	CU_ASSERT_EQUAL(rawfile_block(file, 1000, 0, 0), 0);
@@ -389,7 +414,7 @@ static void a_path_shares_the_record_of_its_call(void)
 /* The record was reserved after an interrupt's: all its events come before that one's. */
 static void a_path_comes_before_later_events(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 7, .attempted = 7};
 	struct rawfile *file = rawfile_new();
 	struct trace_cursor *cursor;
 	struct trace *trace;
@@ -415,7 +440,7 @@ static void a_path_comes_before_later_events(void)
 
 static void a_path_without_an_end_loses_its_call(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 13, .attempted = 13 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 13, .attempted = 13};
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 	char text[256];
@@ -437,7 +462,7 @@ static void a_path_without_an_end_loses_its_call(void)
 /* No write failed: it is a loss of another kind. */
 static void an_undecodable_block_is_no_failed_write(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 23, .attempted = 23 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 23, .attempted = 23};
 	struct rawfile *file = rawfile_new();
 	struct trace_writer_totals totals;
 	struct trace *trace;
@@ -468,7 +493,7 @@ static void an_undecodable_block_is_no_failed_write(void)
  * are counted in that block. */
 static void a_stream_that_begins_undecodable_has_a_gap(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 7, .attempted = 7 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 7, .attempted = 7};
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 
@@ -505,7 +530,7 @@ static void a_record_that_reaches_beyond_the_block_ends_it(void)
 
 static void events_at_the_first_and_the_last_time_are_read_back(void)
 {
-	static const uint64_t begins[] = { 0, UINT64_MAX - 6 };
+	static const uint64_t begins[] = {0, UINT64_MAX - 6};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
 		struct rawfile *file = rawfile_new();
@@ -567,8 +592,14 @@ static void a_missing_subbuffer_without_a_count_is_a_gap(void)
 /* One event at 1000 ns on @cpu, in its own @stream. */
 static void rawfile_single(struct rawfile *file, uint32_t stream, uint32_t cpu)
 {
-	struct trace_source source = { .records = file->words, .bytes = 16, .base_ns = 1000, .seq = 1, .stream = stream, .cpu = cpu,
-				       .nr_records = 1, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {.records = file->words,
+				      .bytes = 16,
+				      .base_ns = 1000,
+				      .seq = 1,
+				      .stream = stream,
+				      .cpu = cpu,
+				      .nr_records = 1,
+				      .kind = TRACE_CHUNK_EVENTS};
 
 	file->nr_words = 0;
 	rawfile_exit(file, 1000, 0);
@@ -585,12 +616,14 @@ static void each_of_many_streams_has_its_own_counts(void)
 	struct trace *trace;
 	uint64_t lost = 0;
 
-	trace_writer_string(file->writer, TRACE_STRING_INFO, TRACE_INFO_CPUS, "7"); /* of the kernel there is one stream only */
+	/* of the kernel there is one stream only */
+	trace_writer_string(file->writer, TRACE_STRING_INFO, TRACE_INFO_CPUS, "7");
 	for (uint32_t i = 0; i < NR; i++) {
 		uint32_t stream = i * 0x10001; /* equal in the lower half and in the upper half */
 
 		rawfile_single(file, stream, i % 7);
-		stats[i] = (struct trace_stream_stats){ .stream = stream, .cpu = i % 7, .stored = 1, .discarded = i, .attempted = 1 + i };
+		stats[i] = (struct trace_stream_stats){
+			.stream = stream, .cpu = i % 7, .stored = 1, .discarded = i, .attempted = 1 + i};
 	}
 	trace = rawfile_open_with(file, stats, NR);
 	CU_ASSERT_EQUAL(trace_verify(trace, NULL), 0);
@@ -616,7 +649,7 @@ static struct trace *trace_of_many_streams(size_t nr)
 	struct trace *trace;
 
 	for (uint32_t i = 0; i < nr; i++)
-		stats[i] = (struct trace_stream_stats){ .stream = i, .discarded = i, .attempted = i };
+		stats[i] = (struct trace_stream_stats){.stream = i, .discarded = i, .attempted = i};
 	trace = rawfile_open_with(file, stats, nr);
 	free(stats);
 	return trace;
@@ -667,7 +700,8 @@ static void incomplete_statistics_do_not_count(void)
 
 static void a_cpu_without_events_belongs_to_the_machine(void)
 {
-	const struct trace_stream_stats stats[] = { { .cpu = 0 }, { .stream = 6, .cpu = 3 }, { .stream = 8, .cpu = 8192 }, { .stream = 10, .cpu = UINT32_MAX } };
+	const struct trace_stream_stats stats[] = {
+		{.cpu = 0}, {.stream = 6, .cpu = 3}, {.stream = 8, .cpu = 8192}, {.stream = 10, .cpu = UINT32_MAX}};
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 
@@ -729,16 +763,16 @@ static void equal_times_come_by_cpu_before_stream(void)
 static void counts_that_do_not_add_up_fail_to_verify(void)
 {
 	static const struct trace_stream_stats wrong[] = {
-		{ .stream = 9, .stored = 2, .attempted = 3 },
-		{ .stream = 9, .stored = 3, .attempted = 3 },
-		{ .stream = 9, .stored = 2, .discarded = 3, .attempted = 5 },
+		{.stream = 9, .stored = 2, .attempted = 3},
+		{.stream = 9, .stored = 3, .attempted = 3},
+		{.stream = 9, .stored = 2, .discarded = 3, .attempted = 5},
 	};
-	static const struct trace_stream_stats right = { .stream = 9, .stored = 2, .discarded = 4, .attempted = 6 };
+	static const struct trace_stream_stats right = {.stream = 9, .stored = 2, .discarded = 4, .attempted = 6};
 
 	for (size_t i = 0; i <= sizeof(wrong) / sizeof(wrong[0]); i++) {
 		bool is_right = i == sizeof(wrong) / sizeof(wrong[0]);
 		struct rawfile *file = rawfile_new();
-		struct trace_error error = { 0 };
+		struct trace_error error = {0};
 		struct trace *trace;
 
 		rawfile_exit(file, 1000, 1);
@@ -754,7 +788,7 @@ static void counts_that_do_not_add_up_fail_to_verify(void)
 
 static void blocks_that_are_too_large_are_refused(void)
 {
-	struct trace_source source = { .records = "", .bytes = (16u << 20) + 8, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {.records = "", .bytes = (16u << 20) + 8, .kind = TRACE_CHUNK_EVENTS};
 	struct rawfile *file = rawfile_new();
 	struct trace_error error;
 
@@ -771,13 +805,14 @@ static void the_largest_block_fits(void)
 {
 	size_t bytes = 16u << 20, nr = bytes / 16;
 	uint64_t *words = malloc(bytes);
-	struct trace_source source = { .records = words, .bytes = bytes, .nr_records = (uint32_t)nr, .seq = 1, .kind = TRACE_CHUNK_EVENTS };
+	struct trace_source source = {
+		.records = words, .bytes = bytes, .nr_records = (uint32_t)nr, .seq = 1, .kind = TRACE_CHUNK_EVENTS};
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
 	struct seen seen;
 
 	for (size_t i = 0; i < nr; i++) {
-		struct trace_record record = { .time = (uint32_t)(i * 4096), .id = TRACE_EV_sys_exit, .words = 2 };
+		struct trace_record record = {.time = (uint32_t)(i * 4096), .id = TRACE_EV_sys_exit, .words = 2};
 
 		memcpy(&words[2 * i], &record, 8);
 		words[2 * i + 1] = tb_random();
@@ -793,33 +828,35 @@ static void the_largest_block_fits(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content },
-	{ "a_prepared_block_causes_no_page_faults", a_prepared_block_causes_no_page_faults },
-	{ "times_larger_than_one_stored_piece_are_read_back", times_larger_than_one_stored_piece_are_read_back },
-	{ "repeated_calls_are_stored_once_however_many_there_are", repeated_calls_are_stored_once_however_many_there_are },
-	{ "invalid_records_are_left_out_and_counted", invalid_records_are_left_out_and_counted },
-	{ "a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two },
-	{ "a_record_for_two_events_that_is_too_short_is_two_lost", a_record_for_two_events_that_is_too_short_is_two_lost },
-	{ "a_path_shares_the_record_of_its_call", a_path_shares_the_record_of_its_call },
-	{ "a_path_comes_before_later_events", a_path_comes_before_later_events },
-	{ "a_path_without_an_end_loses_its_call", a_path_without_an_end_loses_its_call },
-	{ "a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends },
-	{ "an_undecodable_block_is_no_failed_write", an_undecodable_block_is_no_failed_write },
-	{ "a_stream_that_begins_undecodable_has_a_gap", a_stream_that_begins_undecodable_has_a_gap },
-	{ "a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it },
-	{ "events_at_the_first_and_the_last_time_are_read_back", events_at_the_first_and_the_last_time_are_read_back },
-	{ "causes_of_losses_are_kept", causes_of_losses_are_kept },
-	{ "a_missing_subbuffer_without_a_count_is_a_gap", a_missing_subbuffer_without_a_count_is_a_gap },
-	{ "each_of_many_streams_has_its_own_counts", each_of_many_streams_has_its_own_counts },
-	{ "a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds },
-	{ "incomplete_statistics_do_not_count", incomplete_statistics_do_not_count },
-	{ "a_cpu_without_events_belongs_to_the_machine", a_cpu_without_events_belongs_to_the_machine },
-	{ "statistics_that_end_too_early_are_marked", statistics_that_end_too_early_are_marked },
-	{ "equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream },
-	{ "counts_that_do_not_add_up_fail_to_verify", counts_that_do_not_add_up_fail_to_verify },
-	{ "blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused },
-	{ "the_largest_block_fits", the_largest_block_fits },
-	{ NULL, NULL },
+	{"blocks_that_wait_keep_their_content", blocks_that_wait_keep_their_content},
+	{"a_prepared_block_causes_no_page_faults", a_prepared_block_causes_no_page_faults},
+	{"times_larger_than_one_stored_piece_are_read_back", times_larger_than_one_stored_piece_are_read_back},
+	{"repeated_calls_are_stored_once_however_many_there_are",
+	 repeated_calls_are_stored_once_however_many_there_are},
+	{"invalid_records_are_left_out_and_counted", invalid_records_are_left_out_and_counted},
+	{"a_record_for_two_events_is_read_as_two", a_record_for_two_events_is_read_as_two},
+	{"a_record_for_two_events_that_is_too_short_is_two_lost",
+	 a_record_for_two_events_that_is_too_short_is_two_lost},
+	{"a_path_shares_the_record_of_its_call", a_path_shares_the_record_of_its_call},
+	{"a_path_comes_before_later_events", a_path_comes_before_later_events},
+	{"a_path_without_an_end_loses_its_call", a_path_without_an_end_loses_its_call},
+	{"a_call_that_takes_no_time_begins_before_it_ends", a_call_that_takes_no_time_begins_before_it_ends},
+	{"an_undecodable_block_is_no_failed_write", an_undecodable_block_is_no_failed_write},
+	{"a_stream_that_begins_undecodable_has_a_gap", a_stream_that_begins_undecodable_has_a_gap},
+	{"a_record_that_reaches_beyond_the_block_ends_it", a_record_that_reaches_beyond_the_block_ends_it},
+	{"events_at_the_first_and_the_last_time_are_read_back", events_at_the_first_and_the_last_time_are_read_back},
+	{"causes_of_losses_are_kept", causes_of_losses_are_kept},
+	{"a_missing_subbuffer_without_a_count_is_a_gap", a_missing_subbuffer_without_a_count_is_a_gap},
+	{"each_of_many_streams_has_its_own_counts", each_of_many_streams_has_its_own_counts},
+	{"a_trace_may_have_more_streams_than_a_chunk_holds", a_trace_may_have_more_streams_than_a_chunk_holds},
+	{"incomplete_statistics_do_not_count", incomplete_statistics_do_not_count},
+	{"a_cpu_without_events_belongs_to_the_machine", a_cpu_without_events_belongs_to_the_machine},
+	{"statistics_that_end_too_early_are_marked", statistics_that_end_too_early_are_marked},
+	{"equal_times_come_by_cpu_before_stream", equal_times_come_by_cpu_before_stream},
+	{"counts_that_do_not_add_up_fail_to_verify", counts_that_do_not_add_up_fail_to_verify},
+	{"blocks_that_are_too_large_are_refused", blocks_that_are_too_large_are_refused},
+	{"the_largest_block_fits", the_largest_block_fits},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -42,8 +42,8 @@ static void on_alarm(int number)
 /* Interrupts every write that waits, before its first byte or after some. */
 static void be_interrupted(void)
 {
-	struct sigaction action = { .sa_handler = on_alarm }; /* without SA_RESTART */
-	struct itimerval often = { { 0, 100 }, { 0, 100 } };
+	struct sigaction action = {.sa_handler = on_alarm}; /* without SA_RESTART */
+	struct itimerval often = {{0, 100}, {0, 100}};
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
@@ -104,7 +104,7 @@ static void a_full_disk_loses_only_the_failed_writes(void)
 {
 	char path[] = "/tmp/test_reader-XXXXXX";
 	struct rawfile *file = rawfile_new();
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 2000, .attempted = 2000 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 2000, .attempted = 2000};
 	struct rlimit limit, unlimited;
 	struct trace_writer_totals totals;
 	struct stat stat;
@@ -152,7 +152,7 @@ static void losses_at_the_end_of_a_full_disk_are_in_the_statistics(void)
 {
 	char path[] = "/tmp/test_reader-XXXXXX";
 	struct rawfile *file = rawfile_new();
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 200, .attempted = 200 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 200, .attempted = 200};
 	struct rlimit limit, unlimited;
 	struct trace *trace;
 	struct seen seen;
@@ -202,7 +202,10 @@ static void unwritten_names_come_with_the_next_block(void)
 	trace_writer_free(file->writer);
 	trace = trace_open(file->path, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	CU_ASSERT_STRING_EQUAL_FATAL(trace_string(trace, TRACE_STRING_SYSCALL, 7) ? trace_string(trace, TRACE_STRING_SYSCALL, 7) : "", "poll");
+	CU_ASSERT_STRING_EQUAL_FATAL(trace_string(trace, TRACE_STRING_SYSCALL, 7)
+					     ? trace_string(trace, TRACE_STRING_SYSCALL, 7)
+					     : "",
+				     "poll");
 	trace_close(trace);
 	close(file->fd);
 	free(file);
@@ -229,8 +232,8 @@ static void *flush_strings(void *context)
 static void a_name_whose_write_failed_does_not_follow_a_newer_one(void)
 {
 	struct rawfile *file = rawfile_new();
-	struct flushing flushing = { 0 };
-	char junk[32768] = { 0 };
+	struct flushing flushing = {0};
+	char junk[32768] = {0};
 	struct trace *trace;
 	pthread_t thread;
 	int ends[2];
@@ -278,7 +281,7 @@ static void a_device_that_is_always_full_is_an_error_at_the_begin(void)
 static void a_partial_chunk_in_a_pipe_loses_only_that_chunk(void)
 {
 	struct rawfile *file = rawfile_new();
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 300, .attempted = 300 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 300, .attempted = 300};
 	struct image whole, broken;
 	struct trace_chunk_header header;
 	struct trace *trace;
@@ -295,7 +298,8 @@ static void a_partial_chunk_in_a_pipe_loses_only_that_chunk(void)
 	end = (size_t)read(file->fd, data, 1 << 20);
 	whole = image_of(data, end);
 	at = (size_t)image_find(&whole, TRACE_CHUNK_EVENTS, 1, &header);
-	memmove(data + at + 500, data + at + header.header_bytes + header.packed_bytes, end - at - header.header_bytes - header.packed_bytes);
+	memmove(data + at + 500, data + at + header.header_bytes + header.packed_bytes,
+		end - at - header.header_bytes - header.packed_bytes);
 	broken = image_of(data, end + 500 - header.header_bytes - header.packed_bytes);
 	trace = trace_open(broken.path, NULL);
 	seen = seen_of(trace, NULL);
@@ -315,7 +319,7 @@ static void a_partial_chunk_in_a_pipe_loses_only_that_chunk(void)
  * separately from the events of that chunk. */
 static void losses_by_failed_writes_and_by_undecodable_records_are_separate(void)
 {
-	struct trace_stream_stats stats = { .stream = 9, .cpu = 2, .stored = 305, .attempted = 305 };
+	struct trace_stream_stats stats = {.stream = 9, .cpu = 2, .stored = 305, .attempted = 305};
 	struct rlimit limit, unlimited;
 	struct rawfile *file = rawfile_new();
 	struct trace_writer_totals totals;
@@ -344,16 +348,20 @@ static void losses_by_failed_writes_and_by_undecodable_records_are_separate(void
 }
 
 static const struct unit_case cases[] = {
-	{ "a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace },
-	{ "a_storm_of_signals_changes_nothing", a_storm_of_signals_changes_nothing },
-	{ "a_full_disk_loses_only_the_failed_writes", a_full_disk_loses_only_the_failed_writes },
-	{ "losses_at_the_end_of_a_full_disk_are_in_the_statistics", losses_at_the_end_of_a_full_disk_are_in_the_statistics },
-	{ "losses_by_failed_writes_and_by_undecodable_records_are_separate", losses_by_failed_writes_and_by_undecodable_records_are_separate },
-	{ "unwritten_names_come_with_the_next_block", unwritten_names_come_with_the_next_block },
-	{ "a_name_whose_write_failed_does_not_follow_a_newer_one", a_name_whose_write_failed_does_not_follow_a_newer_one },
-	{ "a_device_that_is_always_full_is_an_error_at_the_begin", a_device_that_is_always_full_is_an_error_at_the_begin },
-	{ "a_partial_chunk_in_a_pipe_loses_only_that_chunk", a_partial_chunk_in_a_pipe_loses_only_that_chunk },
-	{ NULL, NULL },
+	{"a_pipe_carries_a_whole_trace", a_pipe_carries_a_whole_trace},
+	{"a_storm_of_signals_changes_nothing", a_storm_of_signals_changes_nothing},
+	{"a_full_disk_loses_only_the_failed_writes", a_full_disk_loses_only_the_failed_writes},
+	{"losses_at_the_end_of_a_full_disk_are_in_the_statistics",
+	 losses_at_the_end_of_a_full_disk_are_in_the_statistics},
+	{"losses_by_failed_writes_and_by_undecodable_records_are_separate",
+	 losses_by_failed_writes_and_by_undecodable_records_are_separate},
+	{"unwritten_names_come_with_the_next_block", unwritten_names_come_with_the_next_block},
+	{"a_name_whose_write_failed_does_not_follow_a_newer_one",
+	 a_name_whose_write_failed_does_not_follow_a_newer_one},
+	{"a_device_that_is_always_full_is_an_error_at_the_begin",
+	 a_device_that_is_always_full_is_an_error_at_the_begin},
+	{"a_partial_chunk_in_a_pipe_loses_only_that_chunk", a_partial_chunk_in_a_pipe_loses_only_that_chunk},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -87,7 +87,8 @@ static int look_at_static(void *context, const struct probe_sdt *sdt)
 	const char *at = sdt->arguments;
 	struct probe_field field;
 
-	for (int i = 0; i < TRACE_PROBE_MAX_ARGUMENTS && probe_sdt_argument(context, &at, sdt->address, &field, NULL); i++)
+	for (int i = 0; i < TRACE_PROBE_MAX_ARGUMENTS && probe_sdt_argument(context, &at, sdt->address, &field, NULL);
+	     i++)
 		;
 	return 0;
 }

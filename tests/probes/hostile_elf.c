@@ -11,10 +11,13 @@
 static const unsigned char abbreviations[] = {
 	HE_UNIT, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
 	HE_NAMESPACE, DW_TAG_namespace, 1, 0, 0,
-	HE_FUNCTION, DW_TAG_subprogram, 1, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
-	HE_PARAMETER, DW_TAG_formal_parameter, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, DW_AT_location, DW_FORM_exprloc, 0, 0,
+	HE_FUNCTION, DW_TAG_subprogram, 1, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+	DW_FORM_data8, 0, 0,
+	HE_PARAMETER, DW_TAG_formal_parameter, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, DW_AT_location,
+	DW_FORM_exprloc, 0, 0,
 	HE_STRUCT, DW_TAG_structure_type, 1, DW_AT_name, DW_FORM_string, DW_AT_byte_size, DW_FORM_data1, 0, 0,
-	HE_MEMBER, DW_TAG_member, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, DW_AT_data_member_location, DW_FORM_data1, 0, 0,
+	HE_MEMBER, DW_TAG_member, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, DW_AT_data_member_location,
+	DW_FORM_data1, 0, 0,
 	HE_NAMELESS, DW_TAG_member, 0, DW_AT_type, DW_FORM_ref4, DW_AT_data_member_location, DW_FORM_data1, 0, 0,
 	HE_TYPEDEF, DW_TAG_typedef, 0, DW_AT_type, DW_FORM_ref4, 0, 0,
 	HE_BLOCK, DW_TAG_lexical_block, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
@@ -112,7 +115,8 @@ struct image {
 static void add_section(struct image *image, int idx, uint32_t name, uint32_t type, const void *content, size_t bytes)
 {
 	image->used = (image->used + 15) & ~15ul;
-	image->sections[idx] = (Elf64_Shdr){.sh_name = name, .sh_type = type, .sh_offset = image->used, .sh_size = bytes, .sh_addralign = 1};
+	image->sections[idx] = (Elf64_Shdr){
+		.sh_name = name, .sh_type = type, .sh_offset = image->used, .sh_size = bytes, .sh_addralign = 1};
 	memcpy(image->bytes + image->used, content, bytes);
 	image->used += bytes;
 }
@@ -135,9 +139,15 @@ static void add_links(struct image *image, const struct he *he)
 
 static void add_sections(struct image *image, const struct he *he)
 {
-	static const char names[] = "\0.text\0.symtab\0.strtab\0.debug_abbrev\0.debug_info\0.gnu_debuglink\0.gnu_debugaltlink\0.shstrtab";
+	static const char names[] =
+		"\0.text\0.symtab\0.strtab\0.debug_abbrev\0.debug_info\0.gnu_debuglink\0.gnu_debugaltlink\0.shstrtab";
 	static const unsigned char code[HE_BYTES] = {0x55, 0x90, 0x90, 0x90, 0x5d, 0xc3};
-	Elf64_Sym symbols[2] = {{0}, {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = TEXT, .st_value = HE_ADDRESS, .st_size = HE_BYTES}};
+	Elf64_Sym symbols[2] = {{0},
+				{.st_name = 1,
+				 .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				 .st_shndx = TEXT,
+				 .st_value = HE_ADDRESS,
+				 .st_size = HE_BYTES}};
 
 	add_section(image, TEXT, 1, SHT_PROGBITS, code, sizeof(code));
 	image->sections[TEXT].sh_addr = HE_ADDRESS;
@@ -158,9 +168,17 @@ static void add_sections(struct image *image, const struct he *he)
 void he_write(struct he *he, const char *path)
 {
 	struct image image = {.bytes = calloc(1, he->used + 65536), .used = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr)};
-	Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_EXEC, .e_machine = EM_X86_64,
-			     .e_version = EV_CURRENT, .e_phoff = sizeof(header), .e_ehsize = sizeof(header), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
-			     .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = NR_SECTIONS, .e_shstrndx = NAMES};
+	Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			     .e_type = ET_EXEC,
+			     .e_machine = EM_X86_64,
+			     .e_version = EV_CURRENT,
+			     .e_phoff = sizeof(header),
+			     .e_ehsize = sizeof(header),
+			     .e_phentsize = sizeof(Elf64_Phdr),
+			     .e_phnum = 1,
+			     .e_shentsize = sizeof(Elf64_Shdr),
+			     .e_shnum = NR_SECTIONS,
+			     .e_shstrndx = NAMES};
 	Elf64_Phdr segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = HE_ADDRESS, .p_align = 1};
 	uint32_t unit_bytes;
 	FILE *file;
@@ -176,7 +194,10 @@ void he_write(struct he *he, const char *path)
 	memcpy(image.bytes + sizeof(header), &segment, sizeof(segment));
 	memcpy(image.bytes + header.e_shoff, image.sections, sizeof(image.sections));
 	file = fopen(path, "we");
-	if (!file || fwrite(image.bytes, 1, header.e_shoff + sizeof(image.sections), file) != header.e_shoff + sizeof(image.sections) || fclose(file))
+	if (!file ||
+	    fwrite(image.bytes, 1, header.e_shoff + sizeof(image.sections), file) !=
+		    header.e_shoff + sizeof(image.sections) ||
+	    fclose(file))
 		abort();
 	free(image.bytes);
 	free(he->info);

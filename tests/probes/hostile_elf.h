@@ -16,14 +16,14 @@
 
 enum he_abbreviation {
 	HE_UNIT = 1,
-	HE_NAMESPACE,	/* has children */
-	HE_FUNCTION,	/* has children; name, then he_address() twice */
-	HE_PARAMETER,	/* name, type, location */
-	HE_STRUCT,	/* has children; name, size (1 byte) */
-	HE_MEMBER,	/* name, type, offset (1 byte) */
-	HE_NAMELESS,	/* a member without a name: type, offset (1 byte) */
-	HE_TYPEDEF,	/* type */
-	HE_BLOCK,	/* has children; the addresses of f(), written by he_entry() */
+	HE_NAMESPACE, /* has children */
+	HE_FUNCTION,  /* has children; name, then he_address() twice */
+	HE_PARAMETER, /* name, type, location */
+	HE_STRUCT,    /* has children; name, size (1 byte) */
+	HE_MEMBER,    /* name, type, offset (1 byte) */
+	HE_NAMELESS,  /* a member without a name: type, offset (1 byte) */
+	HE_TYPEDEF,   /* type */
+	HE_BLOCK,     /* has children; the addresses of f(), written by he_entry() */
 };
 
 struct he {

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	wait(&status);
-	fprintf(truth, "calls %d\nwatched %ld\nresults %ld\ngetppid %ld\nbreakpoint %d\n", counter, watched, result_sum, (calls + 15) / 16 * nr_threads,
-		*(volatile unsigned char *)(uintptr_t)pay == 0xcc);
+	fprintf(truth, "calls %d\nwatched %ld\nresults %ld\ngetppid %ld\nbreakpoint %d\n", counter, watched, result_sum,
+		(calls + 15) / 16 * nr_threads, *(volatile unsigned char *)(uintptr_t)pay == 0xcc);
 	return fclose(truth) != 0;
 }

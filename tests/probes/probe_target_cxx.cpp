@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <string>
 
-namespace shop {
+namespace shop
+{
 
 enum class Level : unsigned char { low, high = 200 };
 
@@ -13,13 +14,25 @@ struct Base {
 	Level level = Level::high;
 };
 
-class Order : public Base {
-public:
-	explicit Order(std::string text) : name(std::move(text)) {}
-	__attribute__((noinline)) int pay(int amount) const { return number + amount; }
-	__attribute__((noinline)) bool operator()(int x) const { return x > number; }
+class Order : public Base
+{
+      public:
+	explicit Order(std::string text) : name(std::move(text))
+	{
+	}
+	__attribute__((noinline)) int pay(int amount) const
+	{
+		return number + amount;
+	}
+	__attribute__((noinline)) bool operator()(int x) const
+	{
+		return x > number;
+	}
 
-	__attribute__((noinline)) int operator-() const { return -number; }
+	__attribute__((noinline)) int operator-() const
+	{
+		return -number;
+	}
 
 	std::string name;
 };

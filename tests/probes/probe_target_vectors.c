@@ -11,10 +11,12 @@
 #ifdef __x86_64__
 /* xmm0 is 0, xmm1 is @value in its lowest 32 bits. The instruction after the first one returns the
  * result. */
-#define FIRST(name, instruction)                                                                                                 \
-	uint32_t name(uint32_t *memory, uint32_t value);                                                                         \
-	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" instruction                                \
-		"\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n" /* the reach of a copy by the kernel */ \
+#define FIRST(name, instruction)                                                                                     \
+	uint32_t name(uint32_t *memory, uint32_t value);                                                             \
+	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" instruction                       \
+		"\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n.byte 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n" /* the reach of a \
+												      copy by the    \
+												      kernel */      \
 		"	vmovd %xmm0,%eax\n	ret\n.size " #name ",.-" #name "\n");
 
 FIRST(is_like_jo, "vpshufd $0,%xmm1,%xmm0")
@@ -34,9 +36,15 @@ static const struct {
 	uint32_t (*function)(uint32_t *memory, uint32_t value);
 	uint32_t result;
 } calls[] = {
-	{"is_like_jo", is_like_jo, ONE}, {"is_like_je", is_like_je, UINT32_MAX}, {"is_like_jg", is_like_jg, ONE}, {"is_like_popf", is_like_popf, ONE},
-	{"is_like_ret", is_like_ret, UINT32_MAX}, {"is_like_call", is_like_call, 0xc17f0000u}, {"is_like_jmp", is_like_jmp, ONE},
-	{"is_refused", is_refused, ONE}, {"is_probed", is_probed, ONE},
+	{"is_like_jo", is_like_jo, ONE},
+	{"is_like_je", is_like_je, UINT32_MAX},
+	{"is_like_jg", is_like_jg, ONE},
+	{"is_like_popf", is_like_popf, ONE},
+	{"is_like_ret", is_like_ret, UINT32_MAX},
+	{"is_like_call", is_like_call, 0xc17f0000u},
+	{"is_like_jmp", is_like_jmp, ONE},
+	{"is_refused", is_refused, ONE},
+	{"is_probed", is_probed, ONE},
 };
 
 int main(void)

@@ -41,7 +41,8 @@ static const struct trace_field *field(const struct trace_probe *probe, const ch
 	return NULL;
 }
 
-static void expect_field(const struct trace_probe *probe, const char *name, enum trace_field_kind kind, unsigned int bytes, bool is_signed)
+static void expect_field(const struct trace_probe *probe, const char *name, enum trace_field_kind kind,
+			 unsigned int bytes, bool is_signed)
 {
 	const struct trace_field *found = field(probe, name);
 
@@ -51,7 +52,8 @@ static void expect_field(const struct trace_probe *probe, const char *name, enum
 		return;
 	}
 	if (found->kind != kind || found->bytes != bytes || found->is_signed != is_signed)
-		fprintf(stderr, "%s: kind %d, %d bytes, signed %d\n", name, found->kind, found->bytes, found->is_signed);
+		fprintf(stderr, "%s: kind %d, %d bytes, signed %d\n", name, found->kind, found->bytes,
+			found->is_signed);
 	CU_ASSERT_EQUAL(found->kind, kind);
 	CU_ASSERT_EQUAL(found->bytes, bytes);
 	CU_ASSERT_EQUAL(found->is_signed, is_signed);
@@ -89,8 +91,10 @@ static void a_text_is_parsed(void)
 		{"paid=./prog:pay", PROBE_FUNCTION, PROBE_ENTRY, "paid", "./prog", "", "pay", 0, 0, 0},
 		{"shop:paid=./prog:pay x", PROBE_FUNCTION, PROBE_ENTRY, "shop:paid", "./prog", "", "pay", 0, 0, 1},
 		{"./p:a::f(int, char*) x", PROBE_FUNCTION, PROBE_ENTRY, "", "./p", "", "a::f(int, char*)", 0, 0, 1},
-		{"./p:std::map<int, long>::at x", PROBE_FUNCTION, PROBE_ENTRY, "", "./p", "", "std::map<int, long>::at", 0, 0, 1},
-		{"./p:\"operator new(unsigned long)\"%return", PROBE_FUNCTION, PROBE_RETURN, "", "./p", "", "operator new(unsigned long)", 0, 0, 0},
+		{"./p:std::map<int, long>::at x", PROBE_FUNCTION, PROBE_ENTRY, "", "./p", "", "std::map<int, long>::at",
+		 0, 0, 1},
+		{"./p:\"operator new(unsigned long)\"%return", PROBE_FUNCTION, PROBE_RETURN, "", "./p", "",
+		 "operator new(unsigned long)", 0, 0, 0},
 		{"./p:operator+", PROBE_FUNCTION, PROBE_ENTRY, "", "./p", "", "operator+", 0, 0, 0},
 	};
 
@@ -101,7 +105,8 @@ static void a_text_is_parsed(void)
 
 		CU_ASSERT_EQUAL(err, 0);
 		if (err || strcmp(spec.function, cases[i].function) || strcmp(spec.file, cases[i].file))
-			fprintf(stderr, "%s: %s; file %s, function %s\n", cases[i].text, error.message, spec.file, spec.function);
+			fprintf(stderr, "%s: %s; file %s, function %s\n", cases[i].text, error.message, spec.file,
+				spec.function);
 		CU_ASSERT_EQUAL(spec.kind, cases[i].kind);
 		CU_ASSERT_EQUAL(spec.moment, cases[i].moment);
 		CU_ASSERT_STRING_EQUAL(spec.event, cases[i].event);
@@ -119,7 +124,9 @@ static void arguments_are_parsed(void)
 	struct trace_error error = {0};
 	struct probe_spec spec;
 
-	CU_ASSERT_EQUAL(probe_spec_parse("./p:f a size=$arg1:u32, b->c[2].d:string[10] ns::x +8(%sp):s16", false, &spec, &error), 0);
+	CU_ASSERT_EQUAL(probe_spec_parse("./p:f a size=$arg1:u32, b->c[2].d:string[10] ns::x +8(%sp):s16", false, &spec,
+					 &error),
+			0);
 	CU_ASSERT_EQUAL_FATAL(spec.nr_arguments, 5);
 	CU_ASSERT_STRING_EQUAL(spec.arguments[0].expression, "a");
 	CU_ASSERT_STRING_EQUAL(spec.arguments[1].name, "size");
@@ -170,7 +177,8 @@ static void every_operand_of_a_static_probe_is_understood(void)
 		int result = probe_sdt_argument(NULL, &at, 0x1000, &found, &error);
 
 		CU_ASSERT_EQUAL(result, 1);
-		if (result != 1 || a->start != cases[i].start || a->base != cases[i].base || a->nr_loads != cases[i].nr_loads)
+		if (result != 1 || a->start != cases[i].start || a->base != cases[i].base ||
+		    a->nr_loads != cases[i].nr_loads)
 			fprintf(stderr, "%s: %s; start %d base %d\n", cases[i].text, error.message, a->start, a->base);
 		CU_ASSERT_EQUAL(*at, '\0');
 		CU_ASSERT_EQUAL(a->start, cases[i].start);
@@ -205,10 +213,12 @@ static void invalid_operands_are_refused(void)
 		const char *text;
 		int err;
 	} cases[] = {
-		{"8@%xmm0", -ENOTSUP}, {"8f@%xmm1", -ENOTSUP}, {"3@%rax", -EINVAL},	  {"8@", -EINVAL},	{"8@%foo", -EINVAL},
-		{"8@(%rax", -EINVAL},  {"8@4", -EINVAL},       {"8@(%rax,%rdx,3)", -EINVAL}, {"8@(%rax))", -EINVAL}, {"8@$5x", -EINVAL},
-		{"8@(,%rdx,8)", -EINVAL}, {"16@%rax", -EINVAL}, {"8@()", -EINVAL},	  {"8@-(%rax)", -EINVAL}, {"8@nosuch(%rip)", -ENOTSUP},
-		{"4@%ah", -EINVAL},    {"260@%rax", -EINVAL},  {"-9223372036854775808@%rax", -EINVAL},
+		{"8@%xmm0", -ENOTSUP}, {"8f@%xmm1", -ENOTSUP},	     {"3@%rax", -EINVAL},
+		{"8@", -EINVAL},       {"8@%foo", -EINVAL},	     {"8@(%rax", -EINVAL},
+		{"8@4", -EINVAL},      {"8@(%rax,%rdx,3)", -EINVAL}, {"8@(%rax))", -EINVAL},
+		{"8@$5x", -EINVAL},    {"8@(,%rdx,8)", -EINVAL},     {"16@%rax", -EINVAL},
+		{"8@()", -EINVAL},     {"8@-(%rax)", -EINVAL},	     {"8@nosuch(%rip)", -ENOTSUP},
+		{"4@%ah", -EINVAL},    {"260@%rax", -EINVAL},	     {"-9223372036854775808@%rax", -EINVAL},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -247,8 +257,10 @@ static void a_variable_of_the_file_is_found_from_the_probe(void)
 
 static void variables_have_the_types_of_the_source(void)
 {
-	struct trace_probes *probes = added("%s:pay order order->id price number who order->items[1].name order->items[2].id order->code order->low "
-					    "order->state order->urgent order->small", TARGET);
+	struct trace_probes *probes =
+		added("%s:pay order order->id price number who order->items[1].name order->items[2].id order->code "
+		      "order->low order->state order->urgent order->small",
+		      TARGET);
 	const struct trace_probe *probe = trace_probes_get(probes, 0);
 
 	expect_field(probe, "order", TRACE_KIND_HEX, 8, false);
@@ -271,7 +283,8 @@ static void variables_have_the_types_of_the_source(void)
 
 static void types_can_be_chosen(void)
 {
-	struct trace_probes *probes = added("%s:pay n=number:x64 order->code:bytes[3] who:ptr $arg1:x32 text=$arg4:string[7]", TARGET);
+	struct trace_probes *probes =
+		added("%s:pay n=number:x64 order->code:bytes[3] who:ptr $arg1:x32 text=$arg4:string[7]", TARGET);
 	const struct trace_probe *probe = trace_probes_get(probes, 0);
 
 	expect_field(probe, "n", TRACE_KIND_HEX, 8, false);
@@ -291,7 +304,9 @@ static void a_number_keeps_its_own_bits_in_a_type_of_another_width(void)
 	static const struct {
 		int load_bytes, shift_left, shift_right, is_signed;
 	} expected[] = {{4, 32, 32, 1}, {2, 54, 57, 0}, {1, 61, 61, 0}, {2, 48, 48, 1}, {1, 56, 56, 0}, {1, 56, 56, 1}};
-	struct trace_probes *probes = added("%s:pay number:x64 order->high:x64 order->low:u8 order->small:u32 order->id:u8 order->code[1]:s32", TARGET);
+	struct trace_probes *probes = added(
+		"%s:pay number:x64 order->high:x64 order->low:u8 order->small:u32 order->id:u8 order->code[1]:s32",
+		TARGET);
 	const struct trace_probe *probe = trace_probes_get(probes, 0);
 
 	for (size_t i = 0; probe && i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -372,7 +387,8 @@ static void an_enumeration_has_the_sign_of_its_numbers(void)
 
 static void cxx_names_and_strings_are_understood(void)
 {
-	struct trace_probes *probes = added("%s:shop::Order::pay this->number amount this->name", TARGET_CXX), *both, *one;
+	struct trace_probes *probes = added("%s:shop::Order::pay this->number amount this->name", TARGET_CXX), *both,
+			    *one;
 
 	CU_ASSERT_EQUAL(trace_probes_nr(probes), 1);
 	expect_field(trace_probes_get(probes, 0), "this_number", TRACE_KIND_DEC, 4, true); /* of the base class */
@@ -487,7 +503,8 @@ static void each_mistake_gets_one_line_with_the_way_out(void)
 		{"/etc:f", -EINVAL, "not a program"},
 		{"libc.so.6@999999999:f", -ENOENT, "no such process"},
 		{"libc.so.6@4294967297:f", -ENOENT, "process 4294967297: no such process"}, /* not process 1 */
-		{"libc.so.6@0:f", -ENOENT, "process 0: no such process"},			  /* not all processes */
+		/* not all processes */
+		{"libc.so.6@0:f", -ENOENT, "process 0: no such process"},
 		{TARGET ":nosuch", -ENOENT, "--list"},
 		{TARGET ":nosuch*", -ENOENT, "--list"},
 		{TARGET ":0x1", -ENOENT, "no code at 0x1"},
@@ -710,7 +727,8 @@ static void a_list_of_the_kernel_says_where_it_has_no_probes(void)
 	char *text = listed("kernel:*sys_sync*", &nr);
 
 	CU_ASSERT(nr > 0);
-	CU_ASSERT_EQUAL(!strstr(text, "\nNone of them can be probed here: "), !access("/sys/bus/event_source/devices/kprobe", F_OK));
+	CU_ASSERT_EQUAL(!strstr(text, "\nNone of them can be probed here: "),
+			!access("/sys/bus/event_source/devices/kprobe", F_OK));
 	free(text);
 }
 
@@ -769,10 +787,13 @@ static const struct unit_case cases[] = {
 	{"a_variable_of_the_file_is_found_from_the_probe", a_variable_of_the_file_is_found_from_the_probe},
 	{"variables_have_the_types_of_the_source", variables_have_the_types_of_the_source},
 	{"types_can_be_chosen", types_can_be_chosen},
-	{"a_number_keeps_its_own_bits_in_a_type_of_another_width", a_number_keeps_its_own_bits_in_a_type_of_another_width},
-	{"an_operand_keeps_its_own_bits_in_a_type_of_another_width", an_operand_keeps_its_own_bits_in_a_type_of_another_width},
+	{"a_number_keeps_its_own_bits_in_a_type_of_another_width",
+	 a_number_keeps_its_own_bits_in_a_type_of_another_width},
+	{"an_operand_keeps_its_own_bits_in_a_type_of_another_width",
+	 an_operand_keeps_its_own_bits_in_a_type_of_another_width},
 	{"all_parameters_are_found_by_name", all_parameters_are_found_by_name},
-	{"a_cxx_name_without_parameters_is_that_of_one_function", a_cxx_name_without_parameters_is_that_of_one_function},
+	{"a_cxx_name_without_parameters_is_that_of_one_function",
+	 a_cxx_name_without_parameters_is_that_of_one_function},
 	{"a_jump_target_is_no_function", a_jump_target_is_no_function},
 	{"an_enumeration_has_the_sign_of_its_numbers", an_enumeration_has_the_sign_of_its_numbers},
 	{"cxx_names_and_strings_are_understood", cxx_names_and_strings_are_understood},
@@ -783,7 +804,8 @@ static const struct unit_case cases[] = {
 	{"each_mistake_gets_one_line_with_the_way_out", each_mistake_gets_one_line_with_the_way_out},
 	{"instructions_end_where_the_next_begins", instructions_end_where_the_next_begins},
 	{"an_instruction_that_the_kernel_misreads_is_known", an_instruction_that_the_kernel_misreads_is_known},
-	{"every_instruction_of_a_function_can_be_probed_and_no_other_byte", every_instruction_of_a_function_can_be_probed_and_no_other_byte},
+	{"every_instruction_of_a_function_can_be_probed_and_no_other_byte",
+	 every_instruction_of_a_function_can_be_probed_and_no_other_byte},
 	{"lists_are_sorted_and_say_how_to_probe", lists_are_sorted_and_say_how_to_probe},
 	{"a_list_of_the_kernel_says_where_it_has_no_probes", a_list_of_the_kernel_says_where_it_has_no_probes},
 	{"lists_show_arguments_and_parameters", lists_show_arguments_and_parameters},

@@ -64,8 +64,8 @@ static struct tally tally(const struct session *s, const char *name, const char 
 static void record(struct session *s, const char *probes)
 {
 	session_begin(s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --follow %s %s -- %s %d %d %s 2> %s/messages", TRACE_BIN, probes, s->trace, PROBE_TARGET, CALLS,
-				    THREADS, s->truth, s->folder),
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --follow %s %s -- %s %d %d %s 2> %s/messages", TRACE_BIN,
+				    probes, s->trace, PROBE_TARGET, CALLS, THREADS, s->truth, s->folder),
 			0);
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s > /dev/null", TRACE_BIN, s->trace), 0);
 	CU_ASSERT_EQUAL(session_truth(s, "calls"), CALLS * THREADS);
@@ -79,7 +79,8 @@ static void every_call_is_an_event_with_its_arguments(void)
 
 	for (int i = 0; i < CALLS; i++)
 		sum += 1000 + i;
-	record(&s, "--probe '" PROBE_TARGET ":pay order->id number who order->low order->high order->next->id order->small counter'");
+	record(&s, "--probe '" PROBE_TARGET
+		   ":pay order->id number who order->low order->high order->next->id order->small counter'");
 	found = tally(&s, "probe_target:pay", "order_id", "who");
 	CU_ASSERT_EQUAL(found.nr, CALLS * THREADS);
 	CU_ASSERT_EQUAL(found.sum, sum * THREADS);
@@ -103,7 +104,8 @@ static void registers_and_memory_hold_the_arguments(void)
 	CU_ASSERT_EQUAL(found.nr, CALLS * THREADS);
 	CU_ASSERT_EQUAL(found.sum, (int64_t)CALLS * (CALLS - 1) / 2 * THREADS);
 	CU_ASSERT_EQUAL(found.odd, CALLS / 2 * THREADS);
-	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "id", NULL).sum, (1000LL * CALLS + (int64_t)CALLS * (CALLS - 1) / 2) * THREADS);
+	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "id", NULL).sum,
+			(1000LL * CALLS + (int64_t)CALLS * (CALLS - 1) / 2) * THREADS);
 	session_end(&s);
 }
 
@@ -204,9 +206,11 @@ static void no_program_is_broken_by_a_probe(void)
 		return;
 	session_begin(&s);
 	CU_ASSERT_EQUAL(session_run("cp %s %s/vectors", PROBE_TARGET_VECTORS, s.folder), 0);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --probe '%s/vectors:is_*' %s -- %s/vectors > /dev/null 2>%s/messages", TRACE_BIN, s.folder, s.trace,
-				    s.folder, s.folder),
-			0);
+	CU_ASSERT_EQUAL(
+		session_run(
+			"%s/tracedaemon --quiet --probe '%s/vectors:is_*' %s -- %s/vectors > /dev/null 2>%s/messages",
+			TRACE_BIN, s.folder, s.trace, s.folder, s.folder),
+		0);
 	CU_ASSERT_EQUAL(tally(&s, "vectors:is_probed", NULL, NULL).nr, 1);
 	trace = trace_open(s.trace, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -237,9 +241,13 @@ static void the_flight_recorder_has_probes_too(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -k --control %s/socket --probe '" PROBE_TARGET ":pay number'", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -k --control %s/socket --probe '" PROBE_TARGET
+				    ":pay number'",
+				    TRACE_BIN, s.folder),
+			0);
 	session_run("%s 500 1 %s", PROBE_TARGET, s.truth);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace),
+			0);
 	session_run("%s/tracedaemon --quiet -q --control %s/socket > /dev/null", TRACE_BIN, s.folder);
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "number", NULL).nr, 500);
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", "number", NULL).sum, 500 * 499 / 2);
@@ -251,7 +259,9 @@ static void a_wrong_probe_is_a_usage_error(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --probe '" PROBE_TARGET ":nosuch' %s -- true 2> %s/messages", TRACE_BIN, s.trace, s.folder), 2);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --probe '" PROBE_TARGET ":nosuch' %s -- true 2> %s/messages",
+				    TRACE_BIN, s.trace, s.folder),
+			2);
 	CU_ASSERT_EQUAL(session_run("test $(wc -l < %s/messages) = 1", s.folder), 0);
 	CU_ASSERT_EQUAL(session_run("test ! -e %s", s.trace), 0);
 	session_end(&s);
@@ -260,15 +270,23 @@ static void a_wrong_probe_is_a_usage_error(void)
 /* of the functions of a program: the main one, and those that it calls before it disables
  * preemption */
 #define PREEMPTIBLE 4
-#define SMALL_STACK 48	/* the kernel rounds up to 16, and 64 or more is too much */
+#define SMALL_STACK 48 /* the kernel rounds up to 16, and 64 or more is too much */
 
 /* Reason: see probes.bpf.c. The verifier prints the stack depths, that of the main program first;
  * functions that run with preemption off come last. */
 static void programs_that_may_be_preempted_have_small_stacks(void)
 {
-	const struct tracer_geometry geometry = {.subbuf_bytes = 1 << 14, .subbuf_bytes_log2 = 14, .nr_subbufs_log2 = 1, .slots_mask = (1 << 15) - 1};
-	const struct tracer_config config = {.ring = geometry, .structural = geometry, .exclude_tgid = 1, .filtering = 1, .filter_pid = 1, .follow = 1, .filter_pgrp = 1,
-					     .filter_by_uid = 1, .filter_by_gid = 1};
+	const struct tracer_geometry geometry = {
+		.subbuf_bytes = 1 << 14, .subbuf_bytes_log2 = 14, .nr_subbufs_log2 = 1, .slots_mask = (1 << 15) - 1};
+	const struct tracer_config config = {.ring = geometry,
+					     .structural = geometry,
+					     .exclude_tgid = 1,
+					     .filtering = 1,
+					     .filter_pid = 1,
+					     .follow = 1,
+					     .filter_pgrp = 1,
+					     .filter_by_uid = 1,
+					     .filter_by_gid = 1};
 	static char logs[2][1 << 16];
 	struct probes_bpf *skeleton = probes_bpf__open();
 	struct bpf_program *programs[2];
@@ -292,7 +310,9 @@ static void programs_that_may_be_preempted_have_small_stacks(void)
 
 		CU_ASSERT_PTR_NOT_NULL(found);
 		if (found)
-			CU_ASSERT_EQUAL(sscanf(found, "stack depth %d+%d+%d+%d", &depths[0], &depths[1], &depths[2], &depths[3]), PREEMPTIBLE);
+			CU_ASSERT_EQUAL(sscanf(found, "stack depth %d+%d+%d+%d", &depths[0], &depths[1], &depths[2],
+					       &depths[3]),
+					PREEMPTIBLE);
 		for (int j = 0; j < PREEMPTIBLE; j++)
 			CU_ASSERT(depths[j] <= SMALL_STACK);
 	}
@@ -325,7 +345,8 @@ static void both_ends_of_a_scope_go_together(void)
 {
 	struct session s;
 
-	record(&s, "-e 'sched,probe_target:pay.begin' --probe '" PROBE_TARGET ":pay%scope' --probe '" PROBE_TARGET ":recurse%scope'");
+	record(&s, "-e 'sched,probe_target:pay.begin' --probe '" PROBE_TARGET ":pay%scope' --probe '" PROBE_TARGET
+		   ":recurse%scope'");
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay.begin", NULL, NULL).nr, CALLS * THREADS);
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay.end", NULL, NULL).nr, CALLS * THREADS);
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:recurse.begin", NULL, NULL).nr, 0);
@@ -338,8 +359,12 @@ static void a_pattern_that_matches_no_probe_is_reported(void)
 	struct session s;
 
 	record(&s, "-e 'sched,probe_target:pay,probe_target:nothing*' --probe '" PROBE_TARGET ":pay'");
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s | tr -s '\\n ' '  ' | grep -q 'probe_target:nothing\\*: no program had such an event'", TRACE_BIN, s.trace), 0);
-	CU_ASSERT_NOT_EQUAL(session_run("%s/tracevisualizer -a %s | grep -q 'probe_target:pay: no'", TRACE_BIN, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s | tr -s '\\n ' '  ' | grep -q 'probe_target:nothing\\*: "
+				    "no program had such an event'",
+				    TRACE_BIN, s.trace),
+			0);
+	CU_ASSERT_NOT_EQUAL(
+		session_run("%s/tracevisualizer -a %s | grep -q 'probe_target:pay: no'", TRACE_BIN, s.trace), 0);
 	session_end(&s);
 }
 
@@ -348,12 +373,16 @@ static void a_pattern_that_matches_no_probe_is_reported(void)
 static void begin_in_background(struct session *s, const char *options)
 {
 	session_begin(s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --background -e sched --control %s/socket %s %s", TRACE_BIN, s->folder, options, s->trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --background -e sched --control %s/socket %s %s", TRACE_BIN,
+				    s->folder, options, s->trace),
+			0);
 }
 
 static void change_mask(const struct session *s, const char *mask)
 {
-	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket mask '%s' > %s/answer", TRACE_BIN, s->folder, mask, s->folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket mask '%s' > %s/answer", TRACE_BIN, s->folder, mask,
+				    s->folder),
+			0);
 }
 
 static bool answered(const struct session *s, const char *text)
@@ -388,7 +417,9 @@ static void probes_are_switched_while_programs_run(void)
 	change_mask(&s, "+probe_target:pay");
 	CU_ASSERT_TRUE(answered(&s, "Probes that are on: probe_target:pay probe_target:recurse$"));
 	run_target(&s, 20);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -m --control %s/socket -e 'sched,probe_target:r*' > /dev/null", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon -m --control %s/socket -e 'sched,probe_target:r*' > /dev/null",
+				    TRACE_BIN, s.folder),
+			0);
 	run_target(&s, 1000);
 	CU_ASSERT_EQUAL(session_run("%s/tracectl --control %s/socket halt > /dev/null", TRACE_BIN, s.folder), 0);
 	change_mask(&s, "sched");
@@ -499,17 +530,23 @@ static void a_file_that_has_changed_is_not_probed_again(void)
 	session_begin(&s);
 	session_run("cp %s %s/target", PROBE_TARGET, s.folder);
 	snprintf(options, sizeof(options), "--probe %s/target:pay", s.folder);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --background -e sched --control %s/socket %s %s", TRACE_BIN, s.folder, options, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet --background -e sched --control %s/socket %s %s", TRACE_BIN,
+				    s.folder, options, s.trace),
+			0);
 	session_run("%s/target 5 1 %s", s.folder, s.truth);
 	change_mask(&s, "-target:*");
-	session_run("rm %s/target; { cat %s; echo; } > %s/target; chmod +x %s/target", s.folder, PROBE_TARGET, s.folder, s.folder);
+	session_run("rm %s/target; { cat %s; echo; } > %s/target; chmod +x %s/target", s.folder, PROBE_TARGET, s.folder,
+		    s.folder);
 	change_mask(&s, "+target:*");
 	CU_ASSERT_TRUE(answered(&s, "not traced: target:pay: the file has changed since the recording began"));
 	session_run("%s/target 7 1 %s", s.folder, s.truth);
 	CU_ASSERT_EQUAL(session_truth(&s, "breakpoint"), 0);
 	end_in_background(&s);
 	CU_ASSERT_EQUAL(tally(&s, "target:pay", NULL, NULL).nr, 5);
-	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s | tr -s '\\n ' '  ' | grep -q 'the file has changed since the recording began'", TRACE_BIN, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer -a %s | tr -s '\\n ' '  ' | grep -q 'the file has changed "
+				    "since the recording began'",
+				    TRACE_BIN, s.trace),
+			0);
 	session_end(&s);
 }
 
@@ -548,7 +585,8 @@ static void hold(const struct session *s, int nr)
 {
 	if (nr > 1)
 		session_run("printf . > %s/in", s->folder);
-	CU_ASSERT_EQUAL(session_run("for i in $(seq 500); do test $(wc -l < %s/out) -ge %d && grep -q ' read\\|pipe' /proc/$(cat %s/pid)/wchan && exit 0; sleep 0.02; done; exit 1",
+	CU_ASSERT_EQUAL(session_run("for i in $(seq 500); do test $(wc -l < %s/out) -ge %d && grep -q ' read\\|pipe' "
+				    "/proc/$(cat %s/pid)/wchan && exit 0; sleep 0.02; done; exit 1",
 				    s->folder, nr, s->folder),
 			0);
 }
@@ -564,8 +602,9 @@ static void a_scope_that_is_open_while_its_probe_is_off_has_no_duration(void)
 	struct session s;
 
 	begin_in_background(&s, "--probe '" PROBE_TARGET ":[hp][oa][ly]*%scope'");
-	session_run("mkfifo %s/in; touch %s/out; { sleep 60 & echo $! > %s/keeper; } > %s/in < /dev/null & %s hold < %s/in > %s/out & echo $! > %s/pid", s.folder, s.folder, s.folder, s.folder,
-		    PROBE_TARGET, s.folder, s.folder, s.folder);
+	session_run("mkfifo %s/in; touch %s/out; { sleep 60 & echo $! > %s/keeper; } > %s/in < /dev/null & %s hold < "
+		    "%s/in > %s/out & echo $! > %s/pid",
+		    s.folder, s.folder, s.folder, s.folder, PROBE_TARGET, s.folder, s.folder, s.folder);
 	hold(&s, 1);
 	change_mask(&s, "-probe_target:hold");
 	CU_ASSERT_TRUE(answered(&s, "Probes that are off: probe_target:hold"));
@@ -589,13 +628,19 @@ static void a_flight_recorder_notes_switched_probes(void)
 	struct session s;
 
 	session_begin(&s);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -k --control %s/socket -e 'sched,probe_target:*' --probe '" PROBE_TARGET ":pay number'", TRACE_BIN, s.folder), 0);
+	CU_ASSERT_EQUAL(
+		session_run(
+			"%s/tracedaemon --quiet -k --control %s/socket -e 'sched,probe_target:*' --probe '" PROBE_TARGET
+			":pay number'",
+			TRACE_BIN, s.folder),
+		0);
 	run_target(&s, 50);
 	change_mask(&s, "-probe_target:pay");
 	run_target(&s, 500);
 	change_mask(&s, "+probe_target:pay");
 	run_target(&s, 7);
-	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace), 0);
+	CU_ASSERT_EQUAL(session_run("%s/tracedaemon --quiet -j --control %s/socket %s", TRACE_BIN, s.folder, s.trace),
+			0);
 	session_run("%s/tracedaemon --quiet -q --control %s/socket > /dev/null", TRACE_BIN, s.folder);
 	CU_ASSERT_EQUAL(tally(&s, "probe_target:pay", NULL, NULL).nr, 57);
 	CU_ASSERT_EQUAL(tally(&s, "trace_select", NULL, NULL).nr, 3);
@@ -621,9 +666,11 @@ static const struct unit_case cases[] = {
 	{"a_pattern_that_matches_no_probe_is_reported", a_pattern_that_matches_no_probe_is_reported},
 	{"probes_are_switched_while_programs_run", probes_are_switched_while_programs_run},
 	{"a_probe_that_is_off_leaves_no_breakpoint", a_probe_that_is_off_leaves_no_breakpoint},
-	{"a_probe_that_is_switched_repeatedly_records_each_call_once", a_probe_that_is_switched_repeatedly_records_each_call_once},
+	{"a_probe_that_is_switched_repeatedly_records_each_call_once",
+	 a_probe_that_is_switched_repeatedly_records_each_call_once},
 	{"a_file_that_has_changed_is_not_probed_again", a_file_that_has_changed_is_not_probed_again},
-	{"a_scope_that_is_open_while_its_probe_is_off_has_no_duration", a_scope_that_is_open_while_its_probe_is_off_has_no_duration},
+	{"a_scope_that_is_open_while_its_probe_is_off_has_no_duration",
+	 a_scope_that_is_open_while_its_probe_is_off_has_no_duration},
 	{"a_flight_recorder_notes_switched_probes", a_flight_recorder_notes_switched_probes},
 	{NULL, NULL},
 };

@@ -245,9 +245,17 @@ static void names_of_debug_files_lead_to_no_other_folder(void)
 		enum probe_related which;
 		const char *name;
 	} refused[] = {
-		{PROBE_FILE_DEBUG_LINK, "../../etc/passwd"}, {PROBE_FILE_DEBUG_LINK, "/etc/passwd"}, {PROBE_FILE_DEBUG_LINK, ".."}, {PROBE_FILE_DEBUG_LINK, ""},
-		{PROBE_FILE_DEBUG_ID, "../../../etc/passwd"}, {PROBE_FILE_DEBUG_ID, "ab/../cd"}, {PROBE_FILE_DEBUG_ID, "abc"}, {PROBE_FILE_DEBUG_ID, ""},
-		{PROBE_FILE_ALT_PATH, "/etc/passwd"}, {PROBE_FILE_ALT_PATH, "../../etc/passwd"}, {PROBE_FILE_ALT_PATH, "/usr/lib/debug/../../../etc/passwd"},
+		{PROBE_FILE_DEBUG_LINK, "../../etc/passwd"},
+		{PROBE_FILE_DEBUG_LINK, "/etc/passwd"},
+		{PROBE_FILE_DEBUG_LINK, ".."},
+		{PROBE_FILE_DEBUG_LINK, ""},
+		{PROBE_FILE_DEBUG_ID, "../../../etc/passwd"},
+		{PROBE_FILE_DEBUG_ID, "ab/../cd"},
+		{PROBE_FILE_DEBUG_ID, "abc"},
+		{PROBE_FILE_DEBUG_ID, ""},
+		{PROBE_FILE_ALT_PATH, "/etc/passwd"},
+		{PROBE_FILE_ALT_PATH, "../../etc/passwd"},
+		{PROBE_FILE_ALT_PATH, "/usr/lib/debug/../../../etc/passwd"},
 		{PROBE_FILE_ALT_ID, "/etc/passwd"},
 	};
 	struct probe_files files = {.path = in_folder("linked")};
@@ -391,7 +399,8 @@ static void a_symbol_with_any_character_gets_a_valid_event_name(void)
 
 	copy_file(PROBE_TARGET, in_folder("characters"));
 	for (int value = 1; value < 256; value++) {
-		damage_text(in_folder("characters"), value == 1 ? "pay" : (char[]){(char)(value - 1), 'a', 'y', '\0'}, (char)value);
+		damage_text(in_folder("characters"), value == 1 ? "pay" : (char[]){(char)(value - 1), 'a', 'y', '\0'},
+			    (char)value);
 		expect(ask(in_folder("characters"), "*", &error), 0, &error);
 	}
 }
@@ -403,9 +412,11 @@ static int take_nothing(void *context, struct probe_record *record, uint64_t fil
 	return 0;
 }
 
-static int run_reader(int (*read)(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error),
-		      int (*take)(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error), void *context,
-		      struct trace_error *ret_error)
+static int run_reader(int (*read)(void *context, struct probe_opener *opener, struct probe_answer *answer,
+				  struct trace_error *ret_error),
+		      int (*take)(void *context, struct probe_record *record, uint64_t file_bytes,
+				  struct trace_error *ret_error),
+		      void *context, struct trace_error *ret_error)
 {
 	const struct probe_reading reading = {.read = read, .take = take, .context = context};
 
@@ -417,7 +428,8 @@ static int run_reader(int (*read)(void *context, struct probe_opener *opener, st
  * Answers with the pid of the reader, and then asks for a file. The caller inspects the process
  * before it replies, so the reader is still alive.
  */
-static int tell_pid(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+static int tell_pid(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		    struct trace_error *ret_error)
 {
 	char pid[16];
 
@@ -452,7 +464,8 @@ static void read_proc(const char *pid, const char *name, char *text, size_t size
 	close(fd);
 }
 
-static int look_at_status(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error)
+static int look_at_status(void *context, struct probe_record *record, uint64_t file_bytes,
+			  struct trace_error *ret_error)
 {
 	char pid[16], rest[16], text[8192];
 
@@ -500,7 +513,8 @@ static void tell_refusal(struct probe_answer *answer, const char *name, long res
 }
 
 /* Answers with each system call that the filter does not refuse. */
-static int try_calls(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+static int try_calls(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		     struct trace_error *ret_error)
 {
 	char *const arguments[] = {NULL};
 	char bytes[8] = "";
@@ -517,8 +531,10 @@ static int try_calls(void *context, struct probe_opener *opener, struct probe_an
 	tell_refusal(answer, "kill", syscall(SYS_kill, getppid(), 0));
 	tell_refusal(answer, "tgkill", syscall(SYS_tgkill, 1, 1, 0));
 	tell_refusal(answer, "mmap of a file", (long)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, JAIL_SOCKET, 0));
-	tell_refusal(answer, "mmap of code", (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-	tell_refusal(answer, "mprotect of code", mprotect((void *)((uintptr_t)bytes & ~4095ul), 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
+	tell_refusal(answer, "mmap of code",
+		     (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	tell_refusal(answer, "mprotect of code",
+		     mprotect((void *)((uintptr_t)bytes & ~4095ul), 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
 	tell_refusal(answer, "stat", syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", bytes, 0));
 	tell_refusal(answer, "x32", syscall(0x40000000 | SYS_getpid));
 	return 0;
@@ -566,7 +582,8 @@ static int quit(void *context, struct probe_opener *opener, struct probe_answer 
 	_exit(0);
 }
 
-static void expect_stop(int (*read)(void *, struct probe_opener *, struct probe_answer *, struct trace_error *), const char *reason)
+static void expect_stop(int (*read)(void *, struct probe_opener *, struct probe_answer *, struct trace_error *),
+			const char *reason)
 {
 	struct trace_error error;
 
@@ -692,7 +709,7 @@ static int take_entry(const struct lie *lie)
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Winitializer-overrides"
 #endif
-#define HONEST .nr = 1, .kind = TRACE_KIND_DEC, .bytes = 8, .at = -1, .name = "p:f"
+#define HONEST	   .nr = 1, .kind = TRACE_KIND_DEC, .bytes = 8, .at = -1, .name = "p:f"
 #define AT(member) (int)offsetof(struct trace_probe_argument, member)
 
 static void every_number_of_an_answer_is_checked(void)
@@ -700,14 +717,22 @@ static void every_number_of_an_answer_is_checked(void)
 	static const struct lie honest_one = {HONEST};
 	/* clang-format off */
 	static const struct lie lies[] = {
-		{HONEST, .offset = 1000}, {HONEST, .offset = UINT64_MAX}, {HONEST, .semaphore = 1000}, {HONEST, .at_return = 1}, {HONEST, .at_return = 2},
-		{HONEST, .role = TRACE_ROLE_BEGIN}, {HONEST, .role = 200}, {HONEST, .nr = 13}, {HONEST, .nr = UINT64_MAX}, {HONEST, .kind = TRACE_KIND_STRING},
-		{HONEST, .kind = TRACE_KIND_COMM}, {HONEST, .kind = 255}, {HONEST, .kind = 1u << 20}, {HONEST, .is_signed = 2}, {HONEST, .bytes = 0},
-		{HONEST, .bytes = 3}, {HONEST, .bytes = 9}, {HONEST, .bytes = 255}, {HONEST, .name = "nocolon"}, {HONEST, .name = ""}, {HONEST, .name = "p:a b"},
-		{HONEST, .at = AT(start), .value = 4}, {HONEST, .at = AT(shape), .value = 3}, {HONEST, .at = AT(shape), .value = TRACE_PROBE_STRING},
-		{HONEST, .at = AT(base), .value = 21}, {HONEST, .at = AT(index), .value = 31}, {HONEST, .at = AT(scale), .value = 4},
-		{HONEST, .at = AT(nr_loads), .value = 8}, {HONEST, .at = AT(load_bytes), .value = 0}, {HONEST, .at = AT(load_bytes), .value = 16},
-		{HONEST, .at = AT(is_signed), .value = 2}, {HONEST, .at = AT(shift_left), .value = 64}, {HONEST, .at = AT(shift_right), .value = 255},
+		{HONEST, .offset = 1000}, {HONEST, .offset = UINT64_MAX}, {HONEST, .semaphore = 1000},
+		{HONEST, .at_return = 1}, {HONEST, .at_return = 2},
+		{HONEST, .role = TRACE_ROLE_BEGIN}, {HONEST, .role = 200}, {HONEST, .nr = 13},
+		{HONEST, .nr = UINT64_MAX}, {HONEST, .kind = TRACE_KIND_STRING},
+		{HONEST, .kind = TRACE_KIND_COMM}, {HONEST, .kind = 255}, {HONEST, .kind = 1u << 20},
+		{HONEST, .is_signed = 2}, {HONEST, .bytes = 0},
+		{HONEST, .bytes = 3}, {HONEST, .bytes = 9}, {HONEST, .bytes = 255}, {HONEST, .name = "nocolon"},
+		{HONEST, .name = ""}, {HONEST, .name = "p:a b"},
+		{HONEST, .at = AT(start), .value = 4}, {HONEST, .at = AT(shape), .value = 3},
+		{HONEST, .at = AT(shape), .value = TRACE_PROBE_STRING},
+		{HONEST, .at = AT(base), .value = 21}, {HONEST, .at = AT(index), .value = 31},
+		{HONEST, .at = AT(scale), .value = 4},
+		{HONEST, .at = AT(nr_loads), .value = 8}, {HONEST, .at = AT(load_bytes), .value = 0},
+		{HONEST, .at = AT(load_bytes), .value = 16},
+		{HONEST, .at = AT(is_signed), .value = 2}, {HONEST, .at = AT(shift_left), .value = 64},
+		{HONEST, .at = AT(shift_right), .value = 255},
 		{HONEST, .at = AT(max_bytes) + 1, .value = 255},
 	};
 	/* clang-format on */
@@ -769,7 +794,8 @@ static void a_text_of_an_answer_has_no_control_characters(void)
 	CU_ASSERT_EQUAL(probe_record_row(&record, left, 4, right, sizeof(right)), -EBADMSG);
 }
 
-static int send_raw(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+static int send_raw(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		    struct trace_error *ret_error)
 {
 	memcpy(answer->packet, context, 8);
 	answer->used = 8;
@@ -788,7 +814,8 @@ static int flood(void *context, struct probe_opener *opener, struct probe_answer
 	return 0;
 }
 
-static int ask_without_end(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+static int ask_without_end(void *context, struct probe_opener *opener, struct probe_answer *answer,
+			   struct trace_error *ret_error)
 {
 	while (opener->open(opener, PROBE_FILE_DEBUG_LINK, "nosuch") == -ENOENT)
 		;
@@ -797,7 +824,11 @@ static int ask_without_end(void *context, struct probe_opener *opener, struct pr
 
 static void an_answer_without_end_or_form_is_refused(void)
 {
-	static uint32_t kinds[][2] = {{0, 0}, {99, 0}, {PROBE_RECORD_ROW, 1000}, {PROBE_RECORD_ERROR, 0}, {PROBE_RECORD_FILE, 0},
+	static uint32_t kinds[][2] = {{0, 0},
+				      {99, 0},
+				      {PROBE_RECORD_ROW, 1000},
+				      {PROBE_RECORD_ERROR, 0},
+				      {PROBE_RECORD_FILE, 0},
 				      {PROBE_RECORD_ENTRY, 0xffffffff}};
 	struct trace_error error;
 

@@ -34,9 +34,9 @@ static void count(void)
 	__atomic_fetch_add(attempted, 1, __ATOMIC_RELAXED);
 }
 
-#define EVENT(name, ...)                               \
-	do {                                           \
-		count();                               \
+#define EVENT(name, ...)                                  \
+	do {                                              \
+		count();                                  \
 		tracepoint(program, name, ##__VA_ARGS__); \
 	} while (0)
 
@@ -124,7 +124,7 @@ static int raw_forks(const char *argument)
 
 static int vforks(const char *argument)
 {
-	char *const none[] = { (char *)"true", NULL };
+	char *const none[] = {(char *)"true", NULL};
 
 	for (volatile int i = 0; i < 20; i++) {
 		pid_t child;
@@ -148,7 +148,10 @@ static int vforks(const char *argument)
 static int execs(const char *argument)
 {
 	EVENT(before_exec);
-	execl("/bin/sh", "sh", "-c", "n=0; for f in /proc/$$/fd/*; do case $(readlink $f) in *trace-program*) n=$((n+1));; esac; done; exit $n", NULL);
+	execl("/bin/sh", "sh", "-c",
+	      "n=0; for f in /proc/$$/fd/*; do case $(readlink $f) in *trace-program*) n=$((n+1));; esac; done; exit "
+	      "$n",
+	      NULL);
 	return 99;
 }
 
@@ -173,7 +176,7 @@ static int closes_all(const char *argument)
 				_exit(2);
 		_exit(0);
 	}
-	waitpid(child, &(int){ 0 }, 0);
+	waitpid(child, &(int){0}, 0);
 	return 0;
 }
 
@@ -196,7 +199,7 @@ __attribute__((visibility("default"))) ssize_t sendmsg(int fd, const struct msgh
  * the trouble that the children have. */
 static int poor_children(const char *argument)
 {
-	struct rlimit none = { 0, 0 };
+	struct rlimit none = {0, 0};
 
 	for (int i = 0; i < 10; i++)
 		EVENT(parent, i);
@@ -262,8 +265,8 @@ static void on_signal(int number)
  * ms. */
 static void *stormy(void *argument)
 {
-	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct itimerspec often = { { 0, 50000 }, { 0, 50000 } };
+	struct sigevent to_me = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
+	struct itimerspec often = {{0, 50000}, {0, 50000}};
 	pthread_t self = pthread_self(), bouncer;
 	timer_t timer;
 
@@ -283,7 +286,7 @@ static void *stormy(void *argument)
 
 static int storm(const char *argument)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	pthread_t threads[3];
 
 	sigaction(SIGUSR1, &action, NULL);
@@ -291,7 +294,8 @@ static int storm(const char *argument)
 		pthread_create(&threads[i], NULL, stormy, NULL);
 	if (!argument)
 		pause();
-	for (struct timespec left = { atoi(argument) / 1000, atoi(argument) % 1000 * 1000000L }; nanosleep(&left, &left) != 0;)
+	for (struct timespec left = {atoi(argument) / 1000, atoi(argument) % 1000 * 1000000L};
+	     nanosleep(&left, &left) != 0;)
 		;
 	stop = true;
 	for (int i = 0; i < 3; i++)
@@ -331,11 +335,11 @@ static int vforks_beside(const char *argument)
 
 /* Begin and end are counted in a line of the thread's own, so the difference after a death is the
  * number of events in flight. */
-#define SOAK(name, count, ...)                                             \
-	do {                                                               \
-		__atomic_fetch_add(&(count)->begun, 1, __ATOMIC_RELAXED);  \
-		tracepoint(program, name, ##__VA_ARGS__);                    \
-		__atomic_fetch_add(&(count)->done, 1, __ATOMIC_RELAXED);   \
+#define SOAK(name, count, ...)                                            \
+	do {                                                              \
+		__atomic_fetch_add(&(count)->begun, 1, __ATOMIC_RELAXED); \
+		tracepoint(program, name, ##__VA_ARGS__);                 \
+		__atomic_fetch_add(&(count)->done, 1, __ATOMIC_RELAXED);  \
 	} while (0)
 
 static struct user_count *counts;
@@ -364,8 +368,8 @@ static void *bounce_gently(void *thread)
 
 static void *soak_thread(void *slot)
 {
-	struct sigevent to_me = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
+	struct sigevent to_me = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
+	struct itimerspec often = {{0, 100000}, {0, 100000}};
 	pthread_t self = pthread_self(), bouncer;
 	timer_t timer;
 
@@ -386,7 +390,7 @@ static void *soak_thread(void *slot)
  * every third of which is killed. */
 static int soak(const char *argument)
 {
-	struct sigaction action = { .sa_handler = on_soak_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = {.sa_handler = on_soak_signal, .sa_flags = SA_RESTART};
 	pthread_t threads[USER_SOAK_THREADS];
 
 	counts = (struct user_count *)attempted;
@@ -456,9 +460,19 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(const char *argument);
 	} cases[] = {
-		{ "plain", plain }, { "forks", forks }, { "raw_forks", raw_forks }, { "vforks", vforks }, { "vforks_beside", vforks_beside }, { "execs", execs },
-		{ "closes_all", closes_all }, { "no_memory", no_memory }, { "poor_children", poor_children }, { "storm", storm }, { "stepped", stepped },
-		{ "loads", loads }, { "soak", soak },
+		{"plain", plain},
+		{"forks", forks},
+		{"raw_forks", raw_forks},
+		{"vforks", vforks},
+		{"vforks_beside", vforks_beside},
+		{"execs", execs},
+		{"closes_all", closes_all},
+		{"no_memory", no_memory},
+		{"poor_children", poor_children},
+		{"storm", storm},
+		{"stepped", stepped},
+		{"loads", loads},
+		{"soak", soak},
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)

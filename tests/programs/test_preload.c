@@ -23,7 +23,8 @@
 struct seen {
 	unsigned long long mallocs, callocs, reallocs, frees, aligned, all_frees;
 	unsigned long long pointers; /* sum of the pointers of those mallocs */
-	unsigned long long contended, acquired, released, locked, rw_contended, rw_acquired, rw_released, waits, woken, signals;
+	unsigned long long contended, acquired, released, locked, rw_contended, rw_acquired, rw_released, waits, woken,
+		signals;
 	unsigned long long shortest_wait_ns, shortest_hold_ns, mutex, wrong_results;
 	unsigned long long enters, exits, function;
 	unsigned long long no_caller;
@@ -99,7 +100,8 @@ static void see_map(const struct user_record *record, struct seen *seen)
 	size_t bytes;
 	const char *path = user_record_field(record, "path", &bytes);
 
-	if (path && bytes >= sizeof(own) - 1 && *path == '/' && !memcmp(path + bytes - (sizeof(own) - 1), own, sizeof(own) - 1))
+	if (path && bytes >= sizeof(own) - 1 && *path == '/' &&
+	    !memcmp(path + bytes - (sizeof(own) - 1), own, sizeof(own) - 1))
 		seen->own_maps++;
 }
 
@@ -279,8 +281,9 @@ static void common_programs_run_unchanged(void)
 	char command[1024];
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		snprintf(command, sizeof(command), "LD_PRELOAD=%s/libtracer-malloc.so:%s/libtracer-pthread.so; export LD_PRELOAD; %s", TRACE_LIB, TRACE_LIB,
-			 commands[i]);
+		snprintf(command, sizeof(command),
+			 "LD_PRELOAD=%s/libtracer-malloc.so:%s/libtracer-pthread.so; export LD_PRELOAD; %s", TRACE_LIB,
+			 TRACE_LIB, commands[i]);
 		CU_ASSERT_EQUAL(system(command), 0);
 	}
 }

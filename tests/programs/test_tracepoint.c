@@ -75,12 +75,12 @@ static const struct user_field *field_of(const struct user_event *event, const c
 	return NULL;
 }
 
-#define EXPECT_FIELD(name_, type_, bytes_)                                     \
-	do {                                                                   \
+#define EXPECT_FIELD(name_, type_, bytes_)                                       \
+	do {                                                                     \
 		const struct user_field *field = field_of(seen[0].event, name_); \
-		CU_ASSERT_PTR_NOT_NULL_FATAL(field);                           \
-		CU_ASSERT_EQUAL(field->type, type_);                           \
-		CU_ASSERT_EQUAL(field->bytes, bytes_);                         \
+		CU_ASSERT_PTR_NOT_NULL_FATAL(field);                             \
+		CU_ASSERT_EQUAL(field->type, type_);                             \
+		CU_ASSERT_EQUAL(field->bytes, bytes_);                           \
 	} while (0)
 
 enum color { RED, GREEN = 7 };
@@ -134,14 +134,15 @@ static void other_numbers_arrive(void)
 	char c = 'x';
 	enum color color = GREEN;
 	enum depth depth = BELOW;
-	int *pointer = &(int){ 0 };
+	int *pointer = &(int){0};
 	const volatile void *any = &f;
 	void (*function)(void) = other_numbers_arrive;
 	size_t bytes;
 	double read;
 
 	all_on();
-	tracepoint(types, others, f, d, ld, yes, c, color, depth, pointer, any, trace_field(function, (void *)function));
+	tracepoint(types, others, f, d, ld, yes, c, color, depth, pointer, any,
+		   trace_field(function, (void *)function));
 	CU_ASSERT_EQUAL_FATAL(drain(), 1);
 	EXPECT_FIELD("f", USER_FIELD_FLOAT, 4);
 	EXPECT_FIELD("d", USER_FIELD_FLOAT, 8);
@@ -169,19 +170,21 @@ static void texts_arrive_bounded_and_null_safe(void)
 {
 	static char large[5000], longer[TRACE_TEXT_MAX + 1];
 	const char *text = "hello", *none = NULL;
-	char array[4] = { 'a', 'b', 'c', 'd' }; /* no NUL */
+	char array[4] = {'a', 'b', 'c', 'd'}; /* no NUL */
 	char padded[16] = "short";
-	unsigned char raw[3] = { 1, 0, 255 };
+	unsigned char raw[3] = {1, 0, 255};
 	const void *at;
 	size_t bytes;
 
 	memset(large, 'L', sizeof(large) - 1);
 	memset(longer, 'x', TRACE_TEXT_MAX);
 	all_on();
-	tracepoint(types, texts, text, none, array, padded, "a literal", trace_bytes(raw, sizeof(raw)), trace_field(nothing, trace_bytes(NULL, 5)));
+	tracepoint(types, texts, text, none, array, padded, "a literal", trace_bytes(raw, sizeof(raw)),
+		   trace_field(nothing, trace_bytes(NULL, 5)));
 	tracepoint(types, large, large, trace_field(after, text));
 	tracepoint(types, exact, trace_field(text, longer));
-	tracepoint(types, two, trace_field(first, large), trace_field(second, large), trace_field(third, large), trace_field(n, 42));
+	tracepoint(types, two, trace_field(first, large), trace_field(second, large), trace_field(third, large),
+		   trace_field(n, 42));
 	tracepoint(types, bytes, trace_field(b, trace_bytes(large, sizeof(large))));
 	CU_ASSERT_EQUAL_FATAL(drain(), 5);
 	EXPECT_FIELD("text", USER_FIELD_STRING, 4);
@@ -218,11 +221,12 @@ struct order {
 
 static void names_come_from_the_expressions(void)
 {
-	struct order order = { 7, { 9.5 }, 1 }, *o = &order;
-	int values[3] = { 1, 2, 3 }, i = 1;
+	struct order order = {7, {9.5}, 1}, *o = &order;
+	int values[3] = {1, 2, 3}, i = 1;
 
 	all_on();
-	tracepoint(names, all, o->id, order.bill.total, values[i], *values, i + 1, (long)i, i, +o->paid, strlen("a, b"), ')', trace_field(sum, i + 4), -i);
+	tracepoint(names, all, o->id, order.bill.total, values[i], *values, i + 1, (long)i, i, +o->paid, strlen("a, b"),
+		   ')', trace_field(sum, i + 4), -i);
 	CU_ASSERT_EQUAL_FATAL(drain(), 1);
 	EXPECT_FIELD("o_id", USER_FIELD_SIGNED, 4);
 	EXPECT_FIELD("order_bill_total", USER_FIELD_FLOAT, 8);
@@ -242,17 +246,19 @@ static void names_come_from_the_expressions(void)
 }
 
 #define LOG(event, ...) tracepoint(wrapped, event, ##__VA_ARGS__)
-#define LOG_FIELDS(event, ...) tracepoint(wrapped, event, __VA_ARGS__) /* without ## the fields are expanded first */
+/* without ## the fields are expanded first */
+#define LOG_FIELDS(event, ...)	     tracepoint(wrapped, event, __VA_ARGS__)
 #define LOG_ORDER(event, order, ...) LOG(event, (order)->id, trace_field(total, (order)->bill.total), ##__VA_ARGS__)
 
 static void names_come_through_macros_around_tracepoint(void)
 {
-	struct order order = { 7, { 9.5 }, 1 }, *o = &order;
-	char array[3] = { 'a', 'b', 'c' };
+	struct order order = {7, {9.5}, 1}, *o = &order;
+	char array[3] = {'a', 'b', 'c'};
 	int i = 1;
 
 	all_on();
-	LOG_FIELDS(some, i + 1, trace_field(sum, i + 4), trace_field(letters, array), trace_field(bytes, trace_bytes(array, 2)), trace_field(comma, &"\",\""[i]), trace_bytes(array, 1));
+	LOG_FIELDS(some, i + 1, trace_field(sum, i + 4), trace_field(letters, array),
+		   trace_field(bytes, trace_bytes(array, 2)), trace_field(comma, &"\",\""[i]), trace_bytes(array, 1));
 	LOG_ORDER(nested, o, trace_field(paid, +o->paid), trace_field(sum, i), o->bill.total);
 	LOG(none);
 	CU_ASSERT_EQUAL_FATAL(drain(), 3);
@@ -285,7 +291,7 @@ static int call(void)
 
 static void fields_are_evaluated_once_and_only_when_enabled(void)
 {
-	const char *texts[] = { "first", "second" }, **next = texts;
+	const char *texts[] = {"first", "second"}, **next = texts;
 
 	all_on();
 	for (int on = 1; on >= 0; on--) {
@@ -340,8 +346,8 @@ static int leave_early(int how)
 
 static void scopes_end_however_they_are_left(void)
 {
-	static const char *const expected[] = { "outer", "outer", "outer", "inner", "inner", "inner", "inner", "outer" };
-	static const int roles[] = { 1, 2, 1, 1, 2, 1, 2, 2 };
+	static const char *const expected[] = {"outer", "outer", "outer", "inner", "inner", "inner", "inner", "outer"};
+	static const int roles[] = {1, 2, 1, 1, 2, 1, 2, 2};
 
 	all_on();
 	leave_early(0);
@@ -389,7 +395,9 @@ extern int cpp_events(void); /* user_cpp.cpp */
 
 static void cpp_events_arrive_from_templates_inlines_and_lambdas(void)
 {
-	static const char *const names[] = { "plain", "inlined", "templated", "templated", "lambda", "member", "text", "view", "scoped", "scoped", "none", "wrapped", "wrapped_none" };
+	static const char *const names[] = {"plain",  "inlined", "templated",	"templated", "lambda",
+					    "member", "text",	 "view",	"scoped",    "scoped",
+					    "none",   "wrapped", "wrapped_none"};
 
 	all_on();
 	CU_ASSERT_EQUAL(cpp_events(), 13);
@@ -449,7 +457,8 @@ static void thousands_of_short_threads_have_their_own_numbers(void)
 	}
 	CU_ASSERT_EQUAL(count, 3000);
 	if (count != 3000)
-		printf("(%d found, %llu lost, %llu of them unready) ", count, (unsigned long long)user_consumer_lost(&consumer), (unsigned long long)consumer.memory->unready);
+		printf("(%d found, %llu lost, %llu of them unready) ", count,
+		       (unsigned long long)user_consumer_lost(&consumer), (unsigned long long)consumer.memory->unready);
 	CU_ASSERT_EQUAL(wrong_tids, 0);
 	CU_ASSERT_EQUAL(user_consumer_lost(&consumer), 0);
 }
@@ -489,9 +498,9 @@ static void count_each(const struct user_record *record, void *argument)
 
 static void signal_handlers_trace_in_the_middle_of_records(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = {.sa_handler = on_signal};
 	pthread_t self = pthread_self(), kicker;
-	struct counts counts = { 0, 0 };
+	struct counts counts = {0, 0};
 	trace_u64 lost;
 	int outer = 0;
 
@@ -533,7 +542,8 @@ static void *produce(void *argument)
 	struct producer *producer = argument;
 
 	for (int i = 0; i < producer_records; i++, producer->attempted++)
-		tracepoint(storm, number, trace_field(writer, producer->n), trace_field(i, i), trace_field(check, (long)i * 3 + producer->n));
+		tracepoint(storm, number, trace_field(writer, producer->n), trace_field(i, i),
+			   trace_field(check, (long)i * 3 + producer->n));
 	producers_running--;
 	return NULL;
 }
@@ -549,7 +559,7 @@ static void check_number(const struct user_record *record, void *argument)
 
 static void threads_with_a_consumer_lose_nothing_uncounted(void)
 {
-	struct producer producers[4] = { 0 };
+	struct producer producers[4] = {0};
 	trace_u64 count = 0, lost, attempted = 0;
 
 	all_on();
@@ -593,8 +603,15 @@ static void a_full_ring_discards_and_counts_exactly(void)
  * whatever recordings select. */
 static void tracepoints_of_another_version_are_switched_off(void)
 {
-	static struct trace_tracepoint place = { .flag = &place.off, .provider = "versions", .name = "older", .field_names = "", .file = __FILE__,
-						 .function = "", .payload_bytes = 4, .version = TRACE_TRACEPOINT_VERSION - 1, .off = 1 };
+	static struct trace_tracepoint place = {.flag = &place.off,
+						.provider = "versions",
+						.name = "older",
+						.field_names = "",
+						.file = __FILE__,
+						.function = "",
+						.payload_bytes = 4,
+						.version = TRACE_TRACEPOINT_VERSION - 1,
+						.off = 1};
 
 	trace_tracepoint_register(&place, &place + 1);
 	all_on();
@@ -618,19 +635,23 @@ static void images_of_all_sizes_arrive_complete(void)
 		tracepoint(sizes, event, c, d);
 		tracepoint(sizes, event, d, a, c);
 		tracepoint(sizes, event, a, d, b, trace_field(e, d), c);
-		tracepoint(sizes, event, d, a, b, c, trace_field(e, d), trace_field(f, d), trace_field(g, d), trace_field(h, d));
-		tracepoint(sizes, event, d, a, b, c, trace_field(e, d), trace_field(f, d), trace_field(g, d), trace_field(h, d), trace_field(i, d),
-			   trace_field(j, d));
+		tracepoint(sizes, event, d, a, b, c, trace_field(e, d), trace_field(f, d), trace_field(g, d),
+			   trace_field(h, d));
+		tracepoint(sizes, event, d, a, b, c, trace_field(e, d), trace_field(f, d), trace_field(g, d),
+			   trace_field(h, d), trace_field(i, d), trace_field(j, d));
 		CU_ASSERT_EQUAL_FATAL(drain(), 8);
 		for (int i = 0; i < 8; i++) {
 			const struct user_field *fields = (const struct user_field *)(seen[i].event + 1);
-			trace_u32 payload[TRACE_RECORD_MAX_BYTES / 4], expected[TRACE_RECORD_MAX_BYTES / 4] = { 0 };
+			trace_u32 payload[TRACE_RECORD_MAX_BYTES / 4], expected[TRACE_RECORD_MAX_BYTES / 4] = {0};
 
 			memcpy(payload, seen[i].payload, seen[i].payload_bytes);
 			expected[0] = seen[i].tid;
 			for (int f = 0; f < seen[i].event->nr_fields; f++) {
 				const char *name = user_event_text(seen[i].event, fields[f].name);
-				long value = fields[f].bytes == 1 ? a : fields[f].bytes == 2 ? b : fields[f].bytes == 4 ? c : d;
+				long value = fields[f].bytes == 1   ? a
+					     : fields[f].bytes == 2 ? b
+					     : fields[f].bytes == 4 ? c
+								    : d;
 
 				CU_ASSERT_TRUE(*name != '\0');
 				memcpy((char *)expected + fields[f].offset, &value, fields[f].bytes);
@@ -647,8 +668,14 @@ static void tracepoints_that_do_not_fit_the_registry_are_counted(void)
 	trace_u32 max_events = consumer.memory->max_events;
 
 	for (int i = 0; i < 2; i++)
-		places[i] = (struct trace_tracepoint){ .flag = &places[i].off, .provider = "test", .name = i ? "fits_not" : "fits_yet", .field_names = "",
-						       .file = "", .function = "", .payload_bytes = 4, .version = TRACE_TRACEPOINT_VERSION };
+		places[i] = (struct trace_tracepoint){.flag = &places[i].off,
+						      .provider = "test",
+						      .name = i ? "fits_not" : "fits_yet",
+						      .field_names = "",
+						      .file = "",
+						      .function = "",
+						      .payload_bytes = 4,
+						      .version = TRACE_TRACEPOINT_VERSION};
 	trace_tracepoint_register(&places[0], &places[1]);
 	CU_ASSERT_NOT_EQUAL(places[0].id, 0);
 	CU_ASSERT_EQUAL(consumer.memory->unregistered, 0);
@@ -661,26 +688,26 @@ static void tracepoints_that_do_not_fit_the_registry_are_counted(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "tracepoints_that_do_not_fit_the_registry_are_counted", tracepoints_that_do_not_fit_the_registry_are_counted },
-	{ "tracepoints_of_another_version_are_switched_off", tracepoints_of_another_version_are_switched_off },
-	{ "images_of_all_sizes_arrive_complete", images_of_all_sizes_arrive_complete },
-	{ "integers_of_all_sizes_arrive", integers_of_all_sizes_arrive },
-	{ "other_numbers_arrive", other_numbers_arrive },
-	{ "texts_arrive_bounded_and_null_safe", texts_arrive_bounded_and_null_safe },
-	{ "names_come_from_the_expressions", names_come_from_the_expressions },
-	{ "names_come_through_macros_around_tracepoint", names_come_through_macros_around_tracepoint },
-	{ "fields_are_evaluated_once_and_only_when_enabled", fields_are_evaluated_once_and_only_when_enabled },
-	{ "an_event_without_fields_is_sixteen_bytes", an_event_without_fields_is_sixteen_bytes },
-	{ "one_event_is_switched_alone", one_event_is_switched_alone },
-	{ "scopes_end_however_they_are_left", scopes_end_however_they_are_left },
-	{ "counters_and_requests_have_their_roles", counters_and_requests_have_their_roles },
-	{ "errno_is_left_alone", errno_is_left_alone },
-	{ "cpp_events_arrive_from_templates_inlines_and_lambdas", cpp_events_arrive_from_templates_inlines_and_lambdas },
-	{ "thousands_of_short_threads_have_their_own_numbers", thousands_of_short_threads_have_their_own_numbers },
-	{ "signal_handlers_trace_in_the_middle_of_records", signal_handlers_trace_in_the_middle_of_records },
-	{ "threads_with_a_consumer_lose_nothing_uncounted", threads_with_a_consumer_lose_nothing_uncounted },
-	{ "a_full_ring_discards_and_counts_exactly", a_full_ring_discards_and_counts_exactly },
-	{ NULL, NULL },
+	{"tracepoints_that_do_not_fit_the_registry_are_counted", tracepoints_that_do_not_fit_the_registry_are_counted},
+	{"tracepoints_of_another_version_are_switched_off", tracepoints_of_another_version_are_switched_off},
+	{"images_of_all_sizes_arrive_complete", images_of_all_sizes_arrive_complete},
+	{"integers_of_all_sizes_arrive", integers_of_all_sizes_arrive},
+	{"other_numbers_arrive", other_numbers_arrive},
+	{"texts_arrive_bounded_and_null_safe", texts_arrive_bounded_and_null_safe},
+	{"names_come_from_the_expressions", names_come_from_the_expressions},
+	{"names_come_through_macros_around_tracepoint", names_come_through_macros_around_tracepoint},
+	{"fields_are_evaluated_once_and_only_when_enabled", fields_are_evaluated_once_and_only_when_enabled},
+	{"an_event_without_fields_is_sixteen_bytes", an_event_without_fields_is_sixteen_bytes},
+	{"one_event_is_switched_alone", one_event_is_switched_alone},
+	{"scopes_end_however_they_are_left", scopes_end_however_they_are_left},
+	{"counters_and_requests_have_their_roles", counters_and_requests_have_their_roles},
+	{"errno_is_left_alone", errno_is_left_alone},
+	{"cpp_events_arrive_from_templates_inlines_and_lambdas", cpp_events_arrive_from_templates_inlines_and_lambdas},
+	{"thousands_of_short_threads_have_their_own_numbers", thousands_of_short_threads_have_their_own_numbers},
+	{"signal_handlers_trace_in_the_middle_of_records", signal_handlers_trace_in_the_middle_of_records},
+	{"threads_with_a_consumer_lose_nothing_uncounted", threads_with_a_consumer_lose_nothing_uncounted},
+	{"a_full_ring_discards_and_counts_exactly", a_full_ring_discards_and_counts_exactly},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

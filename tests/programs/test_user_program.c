@@ -136,12 +136,12 @@ static bool has_event(int memory, const char *name)
 	return user_consumer_event(&memories[memory], "program", name) != NULL;
 }
 
-#define EXPECT_EXACT_LEDGER()                                        \
-	do {                                                         \
-		CU_ASSERT_EQUAL(stored() + lost(), *attempted);      \
-		if (stored() + lost() != *attempted)                 \
+#define EXPECT_EXACT_LEDGER()                                                                              \
+	do {                                                                                               \
+		CU_ASSERT_EQUAL(stored() + lost(), *attempted);                                            \
+		if (stored() + lost() != *attempted)                                                       \
 			printf("(%llu stored, %llu lost, %llu attempted) ", stored(), lost(), *attempted); \
-		CU_ASSERT_EQUAL(wrong, 0);                           \
+		CU_ASSERT_EQUAL(wrong, 0);                                                                 \
 	} while (0)
 
 static void set_early(void)
@@ -222,14 +222,14 @@ static void closing_all_descriptors_changes_nothing(void)
 
 static void limit_address_space(void)
 {
-	struct rlimit limit = { 12 << 20, 12 << 20 };
+	struct rlimit limit = {12 << 20, 12 << 20};
 
 	setrlimit(RLIMIT_AS, &limit);
 }
 
 static void limit_file_size(void)
 {
-	struct rlimit limit = { 1 << 20, 1 << 20 };
+	struct rlimit limit = {1 << 20, 1 << 20};
 
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
@@ -246,7 +246,7 @@ static void unlisten(void)
 
 static void without_memory_or_daemon_programs_run_undisturbed(void)
 {
-	static void (*const setups[])(void) = { limit_address_space, limit_file_size, turn_off, unlisten };
+	static void (*const setups[])(void) = {limit_address_space, limit_file_size, turn_off, unlisten};
 
 	for (size_t i = 0; i < sizeof(setups) / sizeof(*setups); i++) {
 		CU_ASSERT_EQUAL(run_to_end(start_program(USER_PROGRAM, "no_memory", NULL, setups[i])), 0);
@@ -258,7 +258,7 @@ static void without_memory_or_daemon_programs_run_undisturbed(void)
  * @path. */
 static int listen_full(char *path, size_t bytes, int fillers[static 4])
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(path, bytes, "/tmp/user-consumer-full-%d", (int)getpid());
@@ -282,7 +282,7 @@ static void close_fillers(int fillers[static 4])
 /* Each of their events is counted where the daemon looks for it: in their parent's memory. */
 static void children_without_a_memory_are_counted_in_their_parents(void)
 {
-	static const char *const ways[] = { "no_descriptors", "no_file_size", "unsent" };
+	static const char *const ways[] = {"no_descriptors", "no_file_size", "unsent"};
 	int fillers[4], full;
 	char path[64];
 
@@ -466,7 +466,11 @@ static void a_soak_keeps_exact_counts(void)
 
 	soak_stored = soak_lost = soak_from_children = 0;
 	memset(soak_next, 0, sizeof(soak_next));
-	child = start_program(USER_PROGRAM, "soak", events ? events : getenv("TRACE_TEST_LONG") ? "100000000" : "3000000", NULL);
+	child = start_program(USER_PROGRAM, "soak",
+			      events			  ? events
+			      : getenv("TRACE_TEST_LONG") ? "100000000"
+							  : "3000000",
+			      NULL);
 	for (unsigned int round = 1; waitpid(child, &status, WNOHANG) == 0; round++) {
 		take_soak();
 		if (round % 512 == 0)
@@ -482,8 +486,8 @@ static void a_soak_keeps_exact_counts(void)
 	}
 	kills = counts[0].begun;
 	known = soak_stored + soak_lost;
-	printf("(%llu events, %llu stored, %llu lost, %llu in flight at %llu kills, of which %llu were stored) ", begun, soak_stored, soak_lost,
-	       begun - done, kills, known - done);
+	printf("(%llu events, %llu stored, %llu lost, %llu in flight at %llu kills, of which %llu were stored) ", begun,
+	       soak_stored, soak_lost, begun - done, kills, known - done);
 	CU_ASSERT_TRUE(done <= known && known <= begun);
 	CU_ASSERT_TRUE(begun - done <= kills);
 	CU_ASSERT_TRUE(soak_stored > 0 && soak_lost > 0 && soak_from_children > 0 && kills > 0);
@@ -494,7 +498,8 @@ static void a_soak_keeps_exact_counts(void)
 
 static bool step(pid_t child, int *status)
 {
-	return ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && waitpid(child, status, 0) == child && WIFSTOPPED(*status);
+	return ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && waitpid(child, status, 0) == child &&
+	       WIFSTOPPED(*status);
 }
 
 static void trace_me(void)
@@ -605,28 +610,31 @@ static void death_in_the_first_event_costs_that_event(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "events_before_main_and_after_exit_are_recorded", events_before_main_and_after_exit_are_recorded },
-	{ "a_statically_linked_library_records_the_same_events", a_statically_linked_library_records_the_same_events },
-	{ "without_rseq_the_counts_add_up_too", without_rseq_the_counts_add_up_too },
-	{ "forked_children_have_memories_of_their_own", forked_children_have_memories_of_their_own },
-	{ "children_of_a_bare_clone_have_memories_too", children_of_a_bare_clone_have_memories_too },
-	{ "vfork_and_spawn_disturb_nothing", vfork_and_spawn_disturb_nothing },
-	{ "events_of_a_vforked_child_among_threads_are_complete", events_of_a_vforked_child_among_threads_are_complete },
-	{ "exec_leaves_no_descriptor", exec_leaves_no_descriptor },
-	{ "closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing },
-	{ "without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed },
-	{ "children_without_a_memory_are_counted_in_their_parents", children_without_a_memory_are_counted_in_their_parents },
-	{ "an_offer_that_fails_is_tried_again", an_offer_that_fails_is_tried_again },
-	{ "a_last_offer_at_the_end_of_a_program_is_accepted", a_last_offer_at_the_end_of_a_program_is_accepted },
-	{ "a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number },
-	{ "migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted },
-	{ "a_kill_in_a_storm_loses_only_records_in_flight", a_kill_in_a_storm_loses_only_records_in_flight },
-	{ "a_soak_keeps_exact_counts", a_soak_keeps_exact_counts },
-	{ "death_at_any_instruction_of_a_record_costs_that_record", death_at_any_instruction_of_a_record_costs_that_record },
-	{ "death_at_any_instruction_of_a_switch_costs_that_record", death_at_any_instruction_of_a_switch_costs_that_record },
-	{ "death_in_a_full_ring_costs_that_record", death_in_a_full_ring_costs_that_record },
-	{ "death_in_the_first_event_costs_that_event", death_in_the_first_event_costs_that_event },
-	{ NULL, NULL },
+	{"events_before_main_and_after_exit_are_recorded", events_before_main_and_after_exit_are_recorded},
+	{"a_statically_linked_library_records_the_same_events", a_statically_linked_library_records_the_same_events},
+	{"without_rseq_the_counts_add_up_too", without_rseq_the_counts_add_up_too},
+	{"forked_children_have_memories_of_their_own", forked_children_have_memories_of_their_own},
+	{"children_of_a_bare_clone_have_memories_too", children_of_a_bare_clone_have_memories_too},
+	{"vfork_and_spawn_disturb_nothing", vfork_and_spawn_disturb_nothing},
+	{"events_of_a_vforked_child_among_threads_are_complete", events_of_a_vforked_child_among_threads_are_complete},
+	{"exec_leaves_no_descriptor", exec_leaves_no_descriptor},
+	{"closing_all_descriptors_changes_nothing", closing_all_descriptors_changes_nothing},
+	{"without_memory_or_daemon_programs_run_undisturbed", without_memory_or_daemon_programs_run_undisturbed},
+	{"children_without_a_memory_are_counted_in_their_parents",
+	 children_without_a_memory_are_counted_in_their_parents},
+	{"an_offer_that_fails_is_tried_again", an_offer_that_fails_is_tried_again},
+	{"a_last_offer_at_the_end_of_a_program_is_accepted", a_last_offer_at_the_end_of_a_program_is_accepted},
+	{"a_library_loaded_again_keeps_its_events_number", a_library_loaded_again_keeps_its_events_number},
+	{"migrations_and_signals_lose_nothing_uncounted", migrations_and_signals_lose_nothing_uncounted},
+	{"a_kill_in_a_storm_loses_only_records_in_flight", a_kill_in_a_storm_loses_only_records_in_flight},
+	{"a_soak_keeps_exact_counts", a_soak_keeps_exact_counts},
+	{"death_at_any_instruction_of_a_record_costs_that_record",
+	 death_at_any_instruction_of_a_record_costs_that_record},
+	{"death_at_any_instruction_of_a_switch_costs_that_record",
+	 death_at_any_instruction_of_a_switch_costs_that_record},
+	{"death_in_a_full_ring_costs_that_record", death_in_a_full_ring_costs_that_record},
+	{"death_in_the_first_event_costs_that_event", death_in_the_first_event_costs_that_event},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

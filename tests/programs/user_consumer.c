@@ -88,7 +88,8 @@ static const struct user_event *next_event(const struct user_consumer *c, const 
 const struct user_event *user_consumer_event(struct user_consumer *c, const char *provider, const char *name)
 {
 	for (const struct user_event *event = next_event(c, NULL); event; event = next_event(c, event))
-		if (strcmp(user_event_text(event, event->provider), provider) == 0 && strcmp(user_event_text(event, event->name), name) == 0)
+		if (strcmp(user_event_text(event, event->provider), provider) == 0 &&
+		    strcmp(user_event_text(event, event->name), name) == 0)
 			return event;
 	return NULL;
 }
@@ -108,7 +109,8 @@ void user_consumer_switch(struct user_consumer *c, bool on)
 void user_consumer_switch_one(struct user_consumer *c, const char *provider, const char *name, bool on)
 {
 	for (const struct user_event *event = next_event(c, NULL); event; event = next_event(c, event))
-		if (strcmp(user_event_text(event, event->provider), provider) == 0 && strcmp(user_event_text(event, event->name), name) == 0)
+		if (strcmp(user_event_text(event, event->provider), provider) == 0 &&
+		    strcmp(user_event_text(event, event->name), name) == 0)
 			__atomic_store_n(&flags(c)[event->id], on, __ATOMIC_RELAXED);
 }
 
@@ -121,16 +123,20 @@ static const struct user_event *event_of_id(struct user_consumer *c, trace_u16 i
 	return c->last;
 }
 
-static void read_records(struct user_consumer *c, const struct subbuf_header *header, trace_u64 seq, trace_u32 nr_subbufs, trace_u32 cpu, trace_u32 expected)
+static void read_records(struct user_consumer *c, const struct subbuf_header *header, trace_u64 seq,
+			 trace_u32 nr_subbufs, trace_u32 cpu, trace_u32 expected)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	trace_u32 offset = sizeof(*header), records = 0;
 
 	while (offset < header->end) {
 		const struct trace_record *record = (const struct trace_record *)(bytes + offset);
-		struct user_record r = { .payload = bytes + offset + sizeof(*record), .cpu = cpu, .pid = (pid_t)c->memory->pid };
+		struct user_record r = {.payload = bytes + offset + sizeof(*record),
+					.cpu = cpu,
+					.pid = (pid_t)c->memory->pid};
 
-		if (record->words == 0 || record->words * 8u > header->end - offset || record->lap != (trace_u8)(seq / nr_subbufs)) {
+		if (record->words == 0 || record->words * 8u > header->end - offset ||
+		    record->lap != (trace_u8)(seq / nr_subbufs)) {
 			fault(c, "a record is torn");
 			return;
 		}
@@ -161,7 +167,8 @@ static bool ring_of(const struct user_consumer *c, trace_u32 n, struct subbuf_ri
 	unsigned char *memory = (unsigned char *)c->memory + c->memory->rings_offset + n * c->memory->ring_stride;
 	struct subbuf_control *control = (struct subbuf_control *)memory;
 
-	*ret_ring = (struct subbuf_ring){ control, memory + SUBBUF_CONTROL_BYTES, c->memory->subbuf_bytes, c->memory->nr_subbufs };
+	*ret_ring = (struct subbuf_ring){control, memory + SUBBUF_CONTROL_BYTES, c->memory->subbuf_bytes,
+					 c->memory->nr_subbufs};
 	return __atomic_load_n(&control->position, __ATOMIC_ACQUIRE) != 0;
 }
 
@@ -178,7 +185,8 @@ trace_u64 user_consumer_drain(struct user_consumer *c, bool flush)
 		if (flush)
 			ring_flush(&ring);
 		for (trace_u32 i = 0; i < ring.nr_subbufs && (header = subbuf_take(&ring)); i++) {
-			if (header->seq != ring.control->consumed + 1 || header->cpu != n || header->producer != SUBBUF_PRODUCER_USER)
+			if (header->seq != ring.control->consumed + 1 || header->cpu != n ||
+			    header->producer != SUBBUF_PRODUCER_USER)
 				fault(c, "a header is not of its sub-buffer");
 			read_records(c, header, header->seq, ring.nr_subbufs, n, subbuf_records(&ring, header));
 			subbuf_release(&ring);
@@ -207,7 +215,8 @@ trace_u64 user_consumer_salvage(struct user_consumer *c)
 			memcpy(copy, subbuf_slot(&ring, seq), ring.subbuf_bytes);
 			if (subbuf_complete(&ring, seq)) {
 				read_records(c, copy, seq, ring.nr_subbufs, n, subbuf_records(&ring, copy));
-			} else if (subbuf_salvage(copy, ring.subbuf_bytes, ring.nr_subbufs, seq, position, USER_MAX_EVENTS, &salvaged)) {
+			} else if (subbuf_salvage(copy, ring.subbuf_bytes, ring.nr_subbufs, seq, position,
+						  USER_MAX_EVENTS, &salvaged)) {
 				read_records(c, copy, seq, ring.nr_subbufs, n, salvaged.records);
 				c->in_flight += salvaged.in_flight;
 				c->given_up += salvaged.lost;
@@ -269,7 +278,7 @@ long long user_record_integer(const struct user_record *record, const char *fiel
 
 int user_listen(void)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/user-consumer-%d", (int)getpid());
@@ -282,20 +291,24 @@ int user_listen(void)
 
 int user_accept(int listener, int ms)
 {
-	struct pollfd wait = { listener, POLLIN, 0 };
+	struct pollfd wait = {listener, POLLIN, 0};
 	struct user_offer offer;
-	struct iovec vector = { &offer, sizeof(offer) };
+	struct iovec vector = {&offer, sizeof(offer)};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	struct msghdr message = {.msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
 	int fd, memory = -2;
 
 	if (poll(&wait, 1, ms) <= 0)
 		return -1;
 	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	if (recvmsg(fd, &message, MSG_CMSG_CLOEXEC) == sizeof(offer) && offer.magic == USER_MEMORY_MAGIC && CMSG_FIRSTHDR(&message))
+	if (recvmsg(fd, &message, MSG_CMSG_CLOEXEC) == sizeof(offer) && offer.magic == USER_MEMORY_MAGIC &&
+	    CMSG_FIRSTHDR(&message))
 		memcpy(&memory, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(memory));
 	close(fd);
 	return memory;

@@ -35,7 +35,7 @@ struct user_consumer {
 	trace_u32 nr_rings;
 	trace_u64 found;     /* records read, of all kinds */
 	trace_u64 in_flight; /* that salvage found */
-	trace_u64 given_up; /* committed, but not distinguishable within several holes */
+	trace_u64 given_up;  /* committed, but not distinguishable within several holes */
 	trace_u64 faults;    /* broken rules */
 	const char *fault;   /* the first */
 	void (*each)(const struct user_record *record, void *argument);

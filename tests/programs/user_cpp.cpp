@@ -5,8 +5,8 @@
 #include <string_view>
 #include <trace/tracepoint.h>
 
-#define LOG(event, ...) tracepoint(cpp, event, ##__VA_ARGS__)
-#define LOG_FIELDS(event, ...) tracepoint(cpp, event, __VA_ARGS__)
+#define LOG(event, ...)		     tracepoint(cpp, event, ##__VA_ARGS__)
+#define LOG_FIELDS(event, ...)	     tracepoint(cpp, event, __VA_ARGS__)
 #define LOG_ORDER(event, order, ...) LOG_FIELDS(event, trace_field(order, (order).id), ##__VA_ARGS__)
 
 enum class kind : unsigned char { small, large };
@@ -15,23 +15,36 @@ struct order {
 	int id;
 };
 
-static inline void inlined(int n) { tracepoint(cpp, inlined, n); }
+static inline void inlined(int n)
+{
+	tracepoint(cpp, inlined, n);
+}
 
-template <class T> static void templated(T value) { tracepoint(cpp, templated, value); }
+template <class T>
+static void templated(T value)
+{
+	tracepoint(cpp, templated, value);
+}
 
 struct shop {
 	double total = 1.5;
-	void member() const { tracepoint(cpp, member, total, this); }
+	void member() const
+	{
+		tracepoint(cpp, member, total, this);
+	}
 };
 
-static std::string make() { return "a temporary string"; }
+static std::string make()
+{
+	return "a temporary string";
+}
 
 extern "C" int cpp_events(void);
 extern "C" int cpp_events(void)
 {
-	const order order{ 5 };
+	const order order{5};
 	kind kind = kind::large;
-	char array[3] = { 'a', 'b', 'c' };
+	char array[3] = {'a', 'b', 'c'};
 	std::string_view view("view");
 
 	tracepoint(cpp, plain, order.id, kind, nullptr, true, 'c', 1.0L);
@@ -48,7 +61,8 @@ extern "C" int cpp_events(void)
 	} catch (int) {
 	}
 	tracepoint(cpp, none);
-	LOG_ORDER(wrapped, order, trace_field(total, order.id * 1.5), trace_field(text, make()), trace_field(letters, array), trace_field(bytes, trace_bytes(array, 2)), kind);
+	LOG_ORDER(wrapped, order, trace_field(total, order.id * 1.5), trace_field(text, make()),
+		  trace_field(letters, array), trace_field(bytes, trace_bytes(array, 2)), kind);
 	LOG(wrapped_none);
 	return 13;
 }

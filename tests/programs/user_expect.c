@@ -101,9 +101,9 @@ static void enter_time_namespace(void)
 
 static void deny(void)
 {
-	static const int calls[] = { SYS_memfd_create, SYS_socket, SYS_madvise, SYS_sched_getaffinity };
+	static const int calls[] = {SYS_memfd_create, SYS_socket, SYS_madvise, SYS_sched_getaffinity};
 	struct sock_filter filter[2 + 2 * sizeof(calls) / sizeof(*calls)];
-	struct sock_fprog program = { 0, filter };
+	struct sock_fprog program = {0, filter};
 	unsigned short n = 0;
 
 	filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
@@ -136,14 +136,15 @@ static void become_program(char **argv)
 
 static void check_time(const struct user_record *record, void *memory)
 {
-	if (((const struct user_memory *)memory)->clock == SUBBUF_CLOCK_MONOTONIC && (record->time < begin_ns || record->time > now_ns()))
+	if (((const struct user_memory *)memory)->clock == SUBBUF_CLOCK_MONOTONIC &&
+	    (record->time < begin_ns || record->time > now_ns()))
 		out_of_time++;
 }
 
 /* The socket, which also exists under @root. */
 static int listen_somewhere(void)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd;
 
 	if (!root)
@@ -224,7 +225,8 @@ int main(int argc, char **argv)
 	good = WIFEXITED(status) && WEXITSTATUS(status) == 0 && nr == expected_memories && found + lost == expected &&
 	       (lost > 0) == losing && out_of_time == 0;
 	if (!good)
-		fprintf(stderr, "user_expect: status %x, %d memories, %llu events of %llu, %llu lost, %d out of time\n", status, nr,
-			(unsigned long long)found, (unsigned long long)expected, (unsigned long long)lost, out_of_time);
+		fprintf(stderr, "user_expect: status %x, %d memories, %llu events of %llu, %llu lost, %d out of time\n",
+			status, nr, (unsigned long long)found, (unsigned long long)expected, (unsigned long long)lost,
+			out_of_time);
 	return !good;
 }

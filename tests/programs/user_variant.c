@@ -46,7 +46,7 @@ static int enter_sandbox(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+	struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
 }
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 		_exit(unshare_time() ? 77 : events(1000));
 	}
 	if (strcmp(what, "full") == 0) { /* more than a ring holds, once its reader has had time for one look */
-		struct timespec moment = { 0, 200000000 };
+		struct timespec moment = {0, 200000000};
 
 		events(1);
 		nanosleep(&moment, NULL);

@@ -22,13 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WRITER_POINT() LEDGER_POINT()
+#define WRITER_POINT()	   LEDGER_POINT()
 #define WRITER_OWN_POINT() LEDGER_OWN_POINT()
-#define SUBBUF_CLOCK() (LEDGER_POINT(), LEDGER_NOW())
+#define SUBBUF_CLOCK()	   (LEDGER_POINT(), LEDGER_NOW())
 #include "subbuf_writer.h"
 
 #define LEDGER_MAX_WRITERS 64
-#define LEDGER_ID 200
+#define LEDGER_ID	   200
 
 /* The payload, followed by filler words that repeat the check. */
 struct ledger_payload {
@@ -58,9 +58,9 @@ struct ledger {
 	bool any_order; /* a writer's later records may be in earlier sub-buffers; the writer makes at most 64 */
 	trace_u64 seen[LEDGER_MAX_WRITERS];
 	trace_u64 salvage_lost; /* committed, but no longer recognisable */
-	bool salvage_unknown; /* their number is unknown: each case counts once */
-	trace_u64 last_preset; /* the number that ledger_preset() set */
-	const char *fault; /* the first broken rule */
+	bool salvage_unknown;	/* their number is unknown: each case counts once */
+	trace_u64 last_preset;	/* the number that ledger_preset() set */
+	const char *fault;	/* the first broken rule */
 };
 
 static inline void ledger_fault(struct ledger *l, const char *fault)
@@ -69,10 +69,12 @@ static inline void ledger_fault(struct ledger *l, const char *fault)
 		l->fault = fault;
 }
 
-static inline void ledger_init(struct ledger *l, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs, bool overwrite)
+static inline void ledger_init(struct ledger *l, void *memory, trace_u32 subbuf_bytes, trace_u32 nr_subbufs,
+			       bool overwrite)
 {
 	memset(l, 0, sizeof(*l));
-	subbuf_ring_init(&l->ring, memory, subbuf_bytes, nr_subbufs, 7, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, overwrite);
+	subbuf_ring_init(&l->ring, memory, subbuf_bytes, nr_subbufs, 7, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC,
+			 overwrite);
 	l->cpu = 7;
 	l->writer = (struct subbuf_writer){
 		.control = l->ring.control,
@@ -114,9 +116,10 @@ static inline trace_u64 ledger_check_word(trace_u32 writer, trace_u32 n)
  *   opener's time is the first of its two
  * @ret_wake: the daemon has to be woken
  * Returns what subbuf_reserve() returned. */
-static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size, const trace_u64 clock[2], int *ret_wake)
+static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size, const trace_u64 clock[2],
+			       int *ret_wake)
 {
-	struct subbuf_reservation r = { 0 };
+	struct subbuf_reservation r = {0};
 	struct ledger_payload *payload;
 	trace_u32 n = l->attempted[id]++;
 	trace_u64 *filler;
@@ -127,8 +130,8 @@ static inline int ledger_write(struct ledger *l, unsigned int id, trace_u32 size
 	}
 	LEDGER_OWN_POINT();
 	payload = (struct ledger_payload *)(writer_at(&l->writer, r.position) + sizeof(struct trace_record));
-	*payload = (struct ledger_payload){ (trace_u16)id, (trace_u16)((size - LEDGER_MIN_BYTES) / 8), n,
-					     clock[(r.position & SUBBUF_OFFSET_MASK) == sizeof(struct subbuf_header)] };
+	*payload = (struct ledger_payload){(trace_u16)id, (trace_u16)((size - LEDGER_MIN_BYTES) / 8), n,
+					   clock[(r.position & SUBBUF_OFFSET_MASK) == sizeof(struct subbuf_header)]};
 	filler = (trace_u64 *)(payload + 1);
 	for (unsigned int i = 0; i < payload->filler; i++)
 		filler[i] = ledger_check_word(id, n);
@@ -144,7 +147,8 @@ static inline trace_u64 ledger_time(const struct subbuf_header *header, trace_u3
 }
 
 /* Checks the records between header and end, byte for byte. Returns their number. */
-static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbuf_header *header, trace_u64 seq, bool times)
+static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbuf_header *header, trace_u64 seq,
+					    bool times)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	trace_u32 offset = sizeof(*header), records = 0;
@@ -153,7 +157,8 @@ static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbu
 
 	while (!l->fault && offset < header->end) {
 		memcpy(&record, bytes + offset, sizeof(record));
-		if (record.words == 0 || record.words * 8u > header->end - offset || record.lap != (trace_u8)(seq / l->ring.nr_subbufs)) {
+		if (record.words == 0 || record.words * 8u > header->end - offset ||
+		    record.lap != (trace_u8)(seq / l->ring.nr_subbufs)) {
 			ledger_fault(l, "a record is torn");
 			break;
 		}
@@ -177,7 +182,8 @@ static inline trace_u32 ledger_read_records(struct ledger *l, const struct subbu
 			ledger_fault(l, "a record is doubled or out of its writer's order");
 		l->next[payload->writer] = payload->n + 1;
 		l->seen[payload->writer] |= l->any_order ? 1ULL << payload->n : 0;
-		if (times && !(header->flags & SUBBUF_FLAG_TIME_SUSPECT) && !LEDGER_TIME_IS_RIGHT(payload, ledger_time(header, record.time)))
+		if (times && !(header->flags & SUBBUF_FLAG_TIME_SUSPECT) &&
+		    !LEDGER_TIME_IS_RIGHT(payload, ledger_time(header, record.time)))
 			ledger_fault(l, "a time is wrong");
 	}
 	if (!l->fault && offset != header->end)
@@ -192,11 +198,13 @@ static inline trace_u32 ledger_read(struct ledger *l, const struct subbuf_header
 {
 	trace_u32 records;
 
-	if (header->seq != seq || header->cpu != l->cpu || header->producer != SUBBUF_PRODUCER_USER || header->clock != SUBBUF_CLOCK_TSC)
+	if (header->seq != seq || header->cpu != l->cpu || header->producer != SUBBUF_PRODUCER_USER ||
+	    header->clock != SUBBUF_CLOCK_TSC)
 		ledger_fault(l, "header is not of this sub-buffer");
 	if (seq <= l->last_seq)
 		ledger_fault(l, "sub-buffer delivered twice");
-	if (header->lost < l->last_lost || header->lost > __atomic_load_n(&l->ring.control->discarded, __ATOMIC_RELAXED))
+	if (header->lost < l->last_lost ||
+	    header->lost > __atomic_load_n(&l->ring.control->discarded, __ATOMIC_RELAXED))
 		ledger_fault(l, "lost went back, or counts what was not discarded");
 	if (header->base < l->last_base)
 		ledger_fault(l, "base went back");
@@ -227,10 +235,12 @@ static inline void ledger_drain(struct ledger *l)
  * flight. */
 static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger *l)
 {
-	trace_u64 position = (subbuf_reap_block(&l->ring), l->ring.control->position), last = position >> SUBBUF_OFFSET_BITS;
+	trace_u64 position = (subbuf_reap_block(&l->ring), l->ring.control->position),
+		  last = position >> SUBBUF_OFFSET_BITS;
 	void *copy = malloc(l->ring.subbuf_bytes);
 	struct subbuf_salvaged salvaged;
-	trace_u64 kept = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1, seq = l->ring.control->consumed + 1;
+	trace_u64 kept = last >= l->ring.nr_subbufs ? last - l->ring.nr_subbufs + 1 : 1,
+		  seq = l->ring.control->consumed + 1;
 	trace_u32 in_flight = 0;
 
 	if (l->writer.overwrites && seq < kept)
@@ -239,7 +249,8 @@ static __attribute__((noinline, unused)) trace_u32 ledger_salvage(struct ledger 
 		memcpy(copy, subbuf_slot(&l->ring, seq), l->ring.subbuf_bytes);
 		if (subbuf_complete(&l->ring, seq)) {
 			ledger_read(l, copy, seq);
-		} else if (subbuf_salvage(copy, l->ring.subbuf_bytes, l->ring.nr_subbufs, seq, position, LEDGER_ID + 1, &salvaged)) {
+		} else if (subbuf_salvage(copy, l->ring.subbuf_bytes, l->ring.nr_subbufs, seq, position, LEDGER_ID + 1,
+					  &salvaged)) {
 			if (ledger_read_records(l, copy, seq, salvaged.opened) != salvaged.records)
 				ledger_fault(l, "salvaged records were not counted");
 			in_flight += salvaged.in_flight;

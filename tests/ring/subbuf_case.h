@@ -29,9 +29,9 @@ static inline trace_u64 ledger_now(void)
 	return now_read[0] = atomic_fetch_add(&now_ns, now_step);
 }
 
-#define LEDGER_POINT() ledger_point()
+#define LEDGER_POINT()	   ledger_point()
 #define LEDGER_OWN_POINT() ledger_point()
-#define LEDGER_NOW() ledger_now()
+#define LEDGER_NOW()	   ledger_now()
 #include "ring_ledger.h"
 
 #define HEADER sizeof(struct subbuf_header)

@@ -13,10 +13,10 @@ extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
 #define NO_CPU 0x7fffffffu
-#define WORD (7ULL << 32 | 2ULL << 48) /* of a header */
-#define LAP (5ULL << 56)
-#define BASE 0x12345fffff000ULL /* an addition between the halves carries on the way to the last time */
-#define BEGIN 64u
+#define WORD   (7ULL << 32 | 2ULL << 48) /* of a header */
+#define LAP    (5ULL << 56)
+#define BASE   0x12345fffff000ULL /* an addition between the halves carries on the way to the last time */
+#define BEGIN  64u
 
 static struct {
 	struct trace_window window;
@@ -33,7 +33,12 @@ static void block_begin(void)
 {
 	memset(&own, 0, sizeof(own));
 	own.block = BEGIN;
-	own.window = (struct trace_window){ .block = &own.block, .base = BASE, .lap = LAP, .subbuf = (unsigned char *)own.subbuf, .bytes = sizeof(own.subbuf), .record = 1ULL << TRACE_BLOCK_RECORD_SHIFT };
+	own.window = (struct trace_window){.block = &own.block,
+					   .base = BASE,
+					   .lap = LAP,
+					   .subbuf = (unsigned char *)own.subbuf,
+					   .bytes = sizeof(own.subbuf),
+					   .record = 1ULL << TRACE_BLOCK_RECORD_SHIFT};
 }
 
 /* On this CPU, repeated as often as the thread is preempted; @elsewhere: on another CPU. */
@@ -43,7 +48,8 @@ static bool append(uint64_t now, size_t nr_words, bool elsewhere)
 
 	for (int i = 0; i < 100 && !done; i++) {
 		own.window.cpu = elsewhere ? NO_CPU : where()[1];
-		done = trace_append(&own.window, where(), (uint32_t)now, (uint32_t)(now >> 32), WORD, nr_words, 11, 12, 13);
+		done = trace_append(&own.window, where(), (uint32_t)now, (uint32_t)(now >> 32), WORD, nr_words, 11, 12,
+				    13);
 	}
 	/* no sequence is registered, because its code may be unloaded; otherwise the slow path
 	 * clears it */
@@ -74,7 +80,8 @@ static void a_record_follows_the_others(void)
 
 static void times_of_another_block_are_refused(void)
 {
-	static const uint64_t good[] = { 0, 1, UINT32_MAX - 1, UINT32_MAX }, bad[] = { -1ULL, -1000ULL, -(1ULL << 32), 1ULL << 32, (1ULL << 32) + 1, 1ULL << 63, -BASE };
+	static const uint64_t good[] = {0, 1, UINT32_MAX - 1, UINT32_MAX},
+			      bad[] = {-1ULL, -1000ULL, -(1ULL << 32), 1ULL << 32, (1ULL << 32) + 1, 1ULL << 63, -BASE};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		block_begin();
@@ -115,7 +122,7 @@ int main(int argc, char **argv)
 		CASE(times_of_another_block_are_refused),
 		CASE(the_last_byte_is_filled_and_no_more),
 		CASE(a_missing_block_is_left_alone),
-		{ NULL, NULL },
+		{NULL, NULL},
 	};
 
 	if (!&__rseq_offset || __rseq_size == 0 || (int32_t)where()[1] < 0) {

@@ -22,10 +22,10 @@ static void point(void)
 		at_point();
 }
 
-#define WRITER_POINT() point()
-#define SUBBUF_CLOCK() (point(), ++now_ns)
-#define SUBBUF_NOW(w) ((w)->at ? (w)->at : SUBBUF_CLOCK())
-#define SUBBUF_POSITION(w) ((w)->position)
+#define WRITER_POINT()				 point()
+#define SUBBUF_CLOCK()				 (point(), ++now_ns)
+#define SUBBUF_NOW(w)				 ((w)->at ? (w)->at : SUBBUF_CLOCK())
+#define SUBBUF_POSITION(w)			 ((w)->position)
 #define SUBBUF_PRELIMINARY(w, seq, offset, size) ((void)0)
 #include "subbuf_writer.h"
 
@@ -53,14 +53,16 @@ static void *record_emplace(struct open_record *r, struct subbuf_control *contro
 static trace_u64 *position_of(struct subbuf_control *control);
 static void add_up_uninterrupted(struct subbuf_control *control);
 
-static bool reserve_slow(struct subbuf_writer *w, trace_u32 bytes, trace_u64 position, struct subbuf_reservation *ret_reservation)
+static bool reserve_slow(struct subbuf_writer *w, trace_u32 bytes, trace_u64 position,
+			 struct subbuf_reservation *ret_reservation)
 {
 	w->position = position_of(w->control);
 	add_up_uninterrupted(w->control);
 	return subbuf_reserve_slow(w, bytes, position, ret_reservation);
 }
 
-static void *record_reserve(struct open_record *r, struct subbuf_control *control, trace_u32 cpu, bool structural, trace_u32 bytes, trace_u64 at, bool interrupts)
+static void *record_reserve(struct open_record *r, struct subbuf_control *control, trace_u32 cpu, bool structural,
+			    trace_u32 bytes, trace_u64 at, bool interrupts)
 {
 	struct subbuf_writer w = writer;
 	struct subbuf_reservation reservation;
@@ -102,12 +104,12 @@ static void put_text(void *to, const char *text, trace_u32 bytes)
 	memcpy(to, text, bytes);
 }
 
-#define DEFERRED_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
-#define DEFERRED_SUBBUF_BYTES (writer.subbuf_bytes)
-#define DEFERRED_SWAP(p, v) (point(), __atomic_exchange_n(p, v, __ATOMIC_RELAXED))
-#define DEFERRED_HEADER(control, seq) ((struct subbuf_header *)writer_slot(&writer, seq))
+#define DEFERRED_PUT_TEXT(to, text, bytes)		    put_text(to, text, bytes)
+#define DEFERRED_SUBBUF_BYTES				    (writer.subbuf_bytes)
+#define DEFERRED_SWAP(p, v)				    (point(), __atomic_exchange_n(p, v, __ATOMIC_RELAXED))
+#define DEFERRED_HEADER(control, seq)			    ((struct subbuf_header *)writer_slot(&writer, seq))
 #define DEFERRED_SYNC_SHADOW(control, cpu, position, bytes) deferred_sync_shadow(control, position, bytes)
-#define DEFERRED_ADD_UP(control, cpu) deferred_add_up(control)
+#define DEFERRED_ADD_UP(control, cpu)			    deferred_add_up(control)
 #ifndef TEST_DEFERRED_H /* tests/ring/mutants defines this as its broken copy */
 #define TEST_DEFERRED_H "../../tracer/kernel/deferred.h"
 #endif
@@ -164,13 +166,13 @@ static trace_u32 path_bytes; /* of each later call, NUL included; 0: calls have 
 /* a flush may be interrupted: an entry that is written late then has the time at which its
  * sub-buffer was opened */
 static bool interrupted;
-static bool preempted;	 /* an entry may then follow its exit */
+static bool preempted; /* an entry may then follow its exit */
 
 static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 {
 	if (nr_done == MAX_EVENTS)
 		abort();
-	done[nr_done] = (struct done){ .what = what, .thread = thread, .kind = kind, .from = now_ns };
+	done[nr_done] = (struct done){.what = what, .thread = thread, .kind = kind, .from = now_ns};
 	return nr_done++;
 }
 
@@ -184,7 +186,8 @@ static void record_event(trace_u64 n, trace_u32 id)
 
 	if (SUBBUF_LOAD(&writer.control->deferred_ns))
 		deferred_flush(writer.control, 0);
-	payload = record_reserve(&recording, writer.control, 0, false, bytes, 0, deferred_is_interrupted(writer.control));
+	payload = record_reserve(&recording, writer.control, 0, false, bytes, 0,
+				 deferred_is_interrupted(writer.control));
 	if (payload) {
 		for (trace_u32 i = 0; i < bytes / 8; i++)
 			payload[i] = is_entry && i == 0 ? NR | n << 32 : n;
@@ -204,7 +207,8 @@ static void path_of(trace_u64 n, char *text)
 static void record_path(trace_u64 n)
 {
 	struct open_record recording;
-	trace_u64 *payload = record_reserve(&recording, writer.control, 0, false, 8 + (path_bytes + 7) / 8 * 8, 0, deferred_is_interrupted(writer.control));
+	trace_u64 *payload = record_reserve(&recording, writer.control, 0, false, 8 + (path_bytes + 7) / 8 * 8, 0,
+					    deferred_is_interrupted(writer.control));
 
 	if (payload) {
 		payload[0] = NR | n << 32;
@@ -244,7 +248,8 @@ static void leave(trace_u64 thread)
 {
 	trace_u64 n = event_begin(EXIT, thread, 0);
 
-	if (deferred_is_plain(writer.control) ? deferred_end(writer.control, 0, true, thread, NR, n) : deferred_end(writer.control, 0, false, thread, NR, n))
+	if (deferred_is_plain(writer.control) ? deferred_end(writer.control, 0, true, thread, NR, n)
+					      : deferred_end(writer.control, 0, false, thread, NR, n))
 		done[n].to = now_ns;
 	else
 		record_event(n, TRACE_EV_sys_exit);
@@ -264,7 +269,8 @@ static void found(trace_u64 n, int what, trace_u32 kind, trace_u64 time, trace_u
 		fault = "an event twice";
 	else if (time < base)
 		fault = "a time before its sub-buffer's base";
-	else if (!suspect && (time <= done[n].from || time > done[n].to) && !(time == base && time > done[n].from && what <= PATH && interrupted))
+	else if (!suspect && (time <= done[n].from || time > done[n].to) &&
+		 !(time == base && time > done[n].from && what <= PATH && interrupted))
 		fault = "a time at which the event was not";
 	if (n < nr_done) {
 		done[n].found_ns = time;
@@ -359,7 +365,8 @@ static bool order_is_wrong(trace_u64 exit)
 
 	while (entry-- > 0)
 		if (done[entry].what == ENTRY && done[entry].thread == done[exit].thread)
-			return done[entry].found && !done[entry].suspect && !done[exit].suspect && done[entry].found_ns > done[exit].found_ns;
+			return done[entry].found && !done[entry].suspect && !done[exit].suspect &&
+			       done[entry].found_ns > done[exit].found_ns;
 	return false;
 }
 
@@ -372,7 +379,8 @@ static void check_rule(void)
 	for (trace_u64 seq = ring.control->consumed + 1; !preempted && seq <= subbuf_newest_closed(&ring); seq++)
 		if (!subbuf_complete(&ring, seq))
 			fault = "a closed sub-buffer waits for a writer";
-	if (!flush() || writer.control->deferred_ns || writer.control->tail_reserved || writer.control->shadow || writer.control->uncommitted)
+	if (!flush() || writer.control->deferred_ns || writer.control->tail_reserved || writer.control->shadow ||
+	    writer.control->uncommitted)
 		fault = "an entry stays deferred";
 	take_all();
 	for (trace_u64 n = 0; n < nr_done; n++) {
@@ -391,9 +399,12 @@ static void check_rule(void)
 static void begin(trace_u32 subbuf_bytes, trace_u32 nr_subbufs)
 {
 	memset(memory, 0, sizeof(memory));
-	subbuf_ring_init(&ring, memory, subbuf_bytes, nr_subbufs, 0, SUBBUF_PRODUCER_KERNEL, SUBBUF_CLOCK_MONOTONIC, false);
-	writer = (struct subbuf_writer){ .control = ring.control, .data = ring.data, .subbuf_bytes = subbuf_bytes,
-					 .nr_subbufs_log2 = (trace_u32)__builtin_ctz(nr_subbufs) };
+	subbuf_ring_init(&ring, memory, subbuf_bytes, nr_subbufs, 0, SUBBUF_PRODUCER_KERNEL, SUBBUF_CLOCK_MONOTONIC,
+			 false);
+	writer = (struct subbuf_writer){.control = ring.control,
+					.data = ring.data,
+					.subbuf_bytes = subbuf_bytes,
+					.nr_subbufs_log2 = (trace_u32)__builtin_ctz(nr_subbufs)};
 	now_ns = 1000;
 	nr_done = 0;
 	fault = NULL;
@@ -417,7 +428,8 @@ static void an_exit_that_comes_next_shares_the_record(void)
 			CU_ASSERT_NOT_EQUAL(ring.control->deferred_ns, 0);
 			leave(1);
 			CU_ASSERT_EQUAL(ring.control->deferred_ns, 0);
-			CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK, HEADER + 16 + 32 + 24 * kind + (path ? 8 + path : 0));
+			CU_ASSERT_EQUAL(ring.control->position & SUBBUF_OFFSET_MASK,
+					HEADER + 16 + 32 + 24 * kind + (path ? 8 + path : 0));
 			check_rule();
 			CU_ASSERT_PTR_NULL(fault);
 		}
@@ -653,16 +665,17 @@ static int run_all(const struct run *run)
 		first++;
 	} while (reached_now & 2 && !fault);
 	if (fault)
-		printf("(%s: before %u, nr %u, kind %u, path %u, records %d, flushes %d, gap %llu, points %d %d) ", fault, run->before, run->nr_subbufs,
-		       run->kind, run->path, run->records, run->flushes, (unsigned long long)run->gap, first - 1, second - 1);
+		printf("(%s: before %u, nr %u, kind %u, path %u, records %d, flushes %d, gap %llu, points %d %d) ",
+		       fault, run->before, run->nr_subbufs, run->kind, run->path, run->records, run->flushes,
+		       (unsigned long long)run->gap, first - 1, second - 1);
 	CU_ASSERT_PTR_NULL(fault);
 	return runs;
 }
 
 static void interrupts_at_every_point(void)
 {
-	static const trace_u64 gaps[] = { 0, 1ULL << 31, 1ULL << 32 };
-	struct run run = { .main = calls, .interrupt = interrupt };
+	static const trace_u64 gaps[] = {0, 1ULL << 31, 1ULL << 32};
+	struct run run = {.main = calls, .interrupt = interrupt};
 	int runs = 0, nr = 0;
 
 	for (run.nr_subbufs = 2; run.nr_subbufs <= 16; run.nr_subbufs *= 8)
@@ -687,7 +700,7 @@ static void interrupts_at_every_point(void)
 
 static void a_preempted_program_flushes_once(void)
 {
-	struct run run = { .main = preemptible, .interrupt = others_run, .nr_subbufs = 64 };
+	struct run run = {.main = preemptible, .interrupt = others_run, .nr_subbufs = 64};
 	int runs = 0;
 
 	for (run.before = 0; run.before <= 12; run.before++)
@@ -700,16 +713,17 @@ static void a_preempted_program_flushes_once(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record },
-	{ "a_flushed_entry_keeps_its_path", a_flushed_entry_keeps_its_path },
-	{ "any_other_record_flushes_the_entry_first", any_other_record_flushes_the_entry_first },
-	{ "only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined },
-	{ "a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records", a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records },
-	{ "a_clock_that_steps_back_makes_a_call_of_no_time", a_clock_that_steps_back_makes_a_call_of_no_time },
-	{ "a_full_ring_counts_both", a_full_ring_counts_both },
-	{ "interrupts_at_every_point", interrupts_at_every_point },
-	{ "a_preempted_program_flushes_once", a_preempted_program_flushes_once },
-	{ NULL, NULL },
+	{"an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record},
+	{"a_flushed_entry_keeps_its_path", a_flushed_entry_keeps_its_path},
+	{"any_other_record_flushes_the_entry_first", any_other_record_flushes_the_entry_first},
+	{"only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined},
+	{"a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records",
+	 a_call_that_fills_a_subbuffer_or_lasts_long_is_two_records},
+	{"a_clock_that_steps_back_makes_a_call_of_no_time", a_clock_that_steps_back_makes_a_call_of_no_time},
+	{"a_full_ring_counts_both", a_full_ring_counts_both},
+	{"interrupts_at_every_point", interrupts_at_every_point},
+	{"a_preempted_program_flushes_once", a_preempted_program_flushes_once},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -35,9 +35,9 @@ static void point(void);
 static void point_of_death(void);
 
 /* The consumer's code has its points in the builtins that it uses. */
-#define __atomic_load_n(p, order) (point(), __atomic_load_n(p, order))
-#define __atomic_store_n(p, v, order) (point(), __atomic_store_n(p, v, order))
-#define __atomic_fetch_add(p, v, order) (point(), __atomic_fetch_add(p, v, order))
+#define __atomic_load_n(p, order)			 (point(), __atomic_load_n(p, order))
+#define __atomic_store_n(p, v, order)			 (point(), __atomic_store_n(p, v, order))
+#define __atomic_fetch_add(p, v, order)			 (point(), __atomic_fetch_add(p, v, order))
 #define __atomic_compare_exchange_n(p, o, n, weak, s, f) (point(), __atomic_compare_exchange_n(p, o, n, weak, s, f))
 #include <trace/subbuf.h>
 #undef __atomic_load_n
@@ -45,9 +45,9 @@ static void point_of_death(void);
 #undef __atomic_fetch_add
 #undef __atomic_compare_exchange_n
 
-#define LEDGER_POINT() point()
-#define LEDGER_OWN_POINT() point_of_death()
-#define LEDGER_NOW() read_clock()
+#define LEDGER_POINT()			    point()
+#define LEDGER_OWN_POINT()		    point_of_death()
+#define LEDGER_NOW()			    read_clock()
 #define LEDGER_TIME_IS_RIGHT(payload, time) is_time_right(payload, time)
 struct ledger_payload;
 static trace_u64 read_clock(void);
@@ -56,18 +56,19 @@ static bool is_time_right(const struct ledger_payload *payload, trace_u64 time);
 
 struct trace_window;
 struct user_payload;
-static bool append(const struct trace_window *window, trace_u64 now, trace_u64 word, const struct user_payload *payload);
+static bool append(const struct trace_window *window, trace_u64 now, trace_u64 word,
+		   const struct user_payload *payload);
 static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to);
 #define USER_APPEND(window, where, now, word, payload) append(window, now, word, payload)
-#define USER_SWAP(where, cpu, at, from, to) swap(cpu, at, from, to)
-#define USER_BLOCK_ROOM 24u
+#define USER_SWAP(where, cpu, at, from, to)	       swap(cpu, at, from, to)
+#define USER_BLOCK_ROOM				       24u
 #ifndef LEDGER_USER_RING_H /* as WRITER_SUBBUF_WRITE_H */
 #define LEDGER_USER_RING_H "../../tracer/user/ring.h"
 #endif
 #include LEDGER_USER_RING_H
 
 #define MAX_ACTORS 6
-#define MAX_TRAIL 512
+#define MAX_TRAIL  512
 
 struct plan {
 	const char *name;
@@ -79,9 +80,9 @@ struct plan {
 	int kills;
 	bool flusher_dies; /* instead of a writer */
 	bool overwrite;
-	bool program; /* records through ring.h, into rings that are not set up yet */
-	bool switched; /* of a program: a flight recorder ends, and a recording begins, at the flusher's step */
-	int moves;    /* to the other CPU */
+	bool program;	/* records through ring.h, into rings that are not set up yet */
+	bool switched;	/* of a program: a flight recorder ends, and a recording begins, at the flusher's step */
+	int moves;	/* to the other CPU */
 	trace_u64 step; /* of the clock */
 };
 
@@ -124,7 +125,7 @@ static trace_u32 overwrites; /* of programs, as user_memory.overwrite */
 /* For programs: the clock's readings during each record, because the test cannot know which of them
  * the record uses. */
 #define MAX_RECORDS 4
-#define MAX_LOOKS 16
+#define MAX_LOOKS   16
 static struct {
 	trace_u64 looks[MAX_LOOKS];
 	int nr_looks;
@@ -362,8 +363,8 @@ static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to)
 static void write_of_program(int id, trace_u32 n)
 {
 	trace_u32 image[6], *place = NULL, cpu = actors[id].where[0];
-	struct ledger_payload head = { (trace_u16)id, n & 1, n, 0 };
-	struct user_payload payload = { n & 1 ? 6 : 4, 0, image };
+	struct ledger_payload head = {(trace_u16)id, n & 1, n, 0};
+	struct user_payload payload = {n & 1 ? 6 : 4, 0, image};
 	struct subbuf_writer w = ledgers[cpu].writer;
 	trace_u64 check = ledger_check_word((trace_u32)id, n);
 	struct subbuf_ring ring;
@@ -449,7 +450,8 @@ static void stop_overwriting(struct ledger *ledger)
 	subbuf_keep(&ledger->ring);
 	current = -1; /* at once */
 	past = subbuf_records_before(&ledger->ring, ledger->ring.control->consumed + 1);
-	if (subbuf_block_is_open(ledger->ring.control->block) && subbuf_block_seq(&ledger->ring, ledger->ring.control->block) <= ledger->ring.control->consumed)
+	if (subbuf_block_is_open(ledger->ring.control->block) &&
+	    subbuf_block_seq(&ledger->ring, ledger->ring.control->block) <= ledger->ring.control->consumed)
 		ledger_fault(ledger, "what is past can grow");
 	current = self;
 	ledger->last_seq = ledger->ring.control->consumed;
@@ -509,7 +511,9 @@ static trace_u64 read_after_switch(struct ledger *ledger)
 	before = subbuf_records_before(&ledger->ring, kept_from);
 	if (past.exact && before.exact && before.records != past.records)
 		ledger_fault(ledger, "what is past has grown");
-	return before.exact ? before.records : ledger_sum(ledger->attempted) + attempted_by_programs() - ledger->found - ledger->ring.control->discarded;
+	return before.exact ? before.records
+			    : ledger_sum(ledger->attempted) + attempted_by_programs() - ledger->found -
+				      ledger->ring.control->discarded;
 }
 
 static void read_all(struct ledger *ledger)
@@ -529,8 +533,8 @@ static void check_program(struct ledger *ledger, trace_u32 cpu)
 {
 	const struct subbuf_control *control = ledger->ring.control;
 
-	if (control->subbuf_bytes != RING_BYTES || control->nr_subbufs != 2 || control->overwrite || control->cpu != cpu ||
-	    control->producer != SUBBUF_PRODUCER_USER || control->clock != SUBBUF_CLOCK_TSC)
+	if (control->subbuf_bytes != RING_BYTES || control->nr_subbufs != 2 || control->overwrite ||
+	    control->cpu != cpu || control->producer != SUBBUF_PRODUCER_USER || control->clock != SUBBUF_CLOCK_TSC)
 		ledger_fault(ledger, "a ring is not set up");
 }
 
@@ -549,8 +553,10 @@ static void check_ledgers(void)
 			continue;
 		if (plan->switched)
 			accounted += read_after_switch(ledger);
-		else if (plan->flusher_dies && ((!subbuf_finish_flush_block(&ledger->ring, false) && !subbuf_finish_flush_block(&ledger->ring, true)) ||
-						(!subbuf_finish_flush(&ledger->ring, false) && !subbuf_finish_flush(&ledger->ring, true))))
+		else if (plan->flusher_dies &&
+			 ((!subbuf_finish_flush_block(&ledger->ring, false) &&
+			   !subbuf_finish_flush_block(&ledger->ring, true)) ||
+			  (!subbuf_finish_flush(&ledger->ring, false) && !subbuf_finish_flush(&ledger->ring, true))))
 			ledger_fault(ledger, "a flush is not finished");
 		else if (killed < 0 || plan->flusher_dies)
 			read_all(ledger);
@@ -559,13 +565,15 @@ static void check_ledgers(void)
 		attempted += ledger_sum(ledger->attempted);
 		accounted += ledger->found + ledger->ring.control->discarded;
 		if (!plan->switched)
-			accounted += plan->program && plan->overwrite ? ledger_overwritten(ledger) : ledger->ring.control->overwritten;
+			accounted += plan->program && plan->overwrite ? ledger_overwritten(ledger)
+								      : ledger->ring.control->overwritten;
 	}
 	attempted += attempted_by_programs();
 	/* The record that a dead writer was writing is lost, and need not be counted; every other
 	 * record must be. */
 	if (accounted + (killed >= 0 && !plan->flusher_dies) < attempted || accounted > attempted)
-		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost" : "a death cost more than the record in progress");
+		ledger_fault(&ledgers[0], killed < 0 ? "attempted != found + lost"
+						     : "a death cost more than the record in progress");
 	if (in_flight > 1 || accounted + in_flight > attempted)
 		ledger_fault(&ledgers[0], "more records in flight than dead writers");
 }
@@ -667,128 +675,178 @@ static void explore_plan(struct plan with)
 
 static void writers_and_consumer(void)
 {
-	explore_plan((struct plan){ .writers = 3, .records = 2, .takes = 2, .bound = 3, .step = 1 });
+	explore_plan((struct plan){.writers = 3, .records = 2, .takes = 2, .bound = 3, .step = 1});
 }
 
 static void writers_consumer_and_flusher(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 2, .flushes = 2, .bound = 3, .step = 1 });
+	explore_plan((struct plan){.writers = 2, .records = 2, .takes = 2, .flushes = 2, .bound = 3, .step = 1});
 }
 
 static void three_writers_and_flusher(void)
 {
-	explore_plan((struct plan){ .writers = 3, .records = 2, .flushes = 1, .bound = 3, .step = 1 });
+	explore_plan((struct plan){.writers = 3, .records = 2, .flushes = 1, .bound = 3, .step = 1});
 }
 
 static void flight_recorder(void)
 {
-	explore_plan((struct plan){ .writers = 3, .records = 2, .bound = 3, .overwrite = true, .step = 1 });
+	explore_plan((struct plan){.writers = 3, .records = 2, .bound = 3, .overwrite = true, .step = 1});
 }
 
 static void flight_recorder_of_two_that_laps(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 5, .bound = 3, .overwrite = true, .step = 1 });
+	explore_plan((struct plan){.writers = 2, .records = 5, .bound = 3, .overwrite = true, .step = 1});
 }
 
 static void times_that_expire(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 2, .bound = 3, .step = (1ULL << 31) + 5 });
+	explore_plan((struct plan){.writers = 2, .records = 2, .takes = 2, .bound = 3, .step = (1ULL << 31) + 5});
 }
 
 static void times_that_expire_at_every_look(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 1, .bound = 2, .step = (1ULL << 32) + 5 });
+	explore_plan((struct plan){.writers = 2, .records = 2, .takes = 1, .bound = 2, .step = (1ULL << 32) + 5});
 }
 
 static void a_writer_dies(void)
 {
-	explore_plan((struct plan){ .writers = 3, .records = 2, .takes = 1, .bound = 2, .kills = 1, .step = 1 });
+	explore_plan((struct plan){.writers = 3, .records = 2, .takes = 1, .bound = 2, .kills = 1, .step = 1});
 }
 
 static void programs_set_up_a_ring_at_once(void)
 {
-	explore_plan((struct plan){ .writers = 3, .records = 1, .takes = 1, .flushes = 1, .bound = 2, .program = true, .step = 1 });
+	explore_plan((struct plan){
+		.writers = 3, .records = 1, .takes = 1, .flushes = 1, .bound = 2, .program = true, .step = 1});
 }
 
 static void programs_writers_and_consumer(void)
 {
-	explore_plan((struct plan){ .writers = 3, .records = 2, .takes = 2, .bound = 2, .program = true, .step = 1 });
-	explore_plan((struct plan){ .writers = 2, .records = 4, .takes = 2, .bound = 3, .program = true, .step = 1 });
+	explore_plan((struct plan){.writers = 3, .records = 2, .takes = 2, .bound = 2, .program = true, .step = 1});
+	explore_plan((struct plan){.writers = 2, .records = 4, .takes = 2, .bound = 3, .program = true, .step = 1});
 }
 
 static void programs_are_moved(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .bound = 2, .program = true, .moves = 2, .step = 1 });
+	explore_plan((struct plan){
+		.writers = 2, .records = 3, .takes = 2, .bound = 2, .program = true, .moves = 2, .step = 1});
 }
 
 static void programs_times_expire(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .bound = 2, .program = true, .step = (1ULL << 31) + 5 });
+	explore_plan((struct plan){
+		.writers = 2, .records = 3, .takes = 2, .bound = 2, .program = true, .step = (1ULL << 31) + 5});
 }
 
 static void a_program_dies(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 2, .takes = 1, .bound = 2, .kills = 1, .program = true, .moves = 1, .step = 1 });
+	explore_plan((struct plan){.writers = 2,
+				   .records = 2,
+				   .takes = 1,
+				   .bound = 2,
+				   .kills = 1,
+				   .program = true,
+				   .moves = 1,
+				   .step = 1});
 }
 
 /* The next flusher finishes the flush, whether or not the dead one closed the sub-buffer and
  * announced that. */
 static void a_flusher_dies(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 2, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
-	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 1, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1 });
+	explore_plan((struct plan){
+		.writers = 2, .records = 2, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .step = 1});
+	explore_plan((struct plan){.writers = 2,
+				   .records = 3,
+				   .takes = 1,
+				   .flushes = 1,
+				   .bound = 2,
+				   .kills = 1,
+				   .flusher_dies = true,
+				   .step = 1});
 }
 
 /* Also in the middle of closing a block. */
 static void a_programs_flusher_dies(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 3, .flushes = 2, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
-	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .flushes = 1, .bound = 2, .kills = 1, .flusher_dies = true, .program = true, .step = 1 });
+	explore_plan((struct plan){.writers = 2,
+				   .records = 3,
+				   .flushes = 2,
+				   .bound = 2,
+				   .kills = 1,
+				   .flusher_dies = true,
+				   .program = true,
+				   .step = 1});
+	explore_plan((struct plan){.writers = 2,
+				   .records = 3,
+				   .takes = 2,
+				   .flushes = 1,
+				   .bound = 2,
+				   .kills = 1,
+				   .flusher_dies = true,
+				   .program = true,
+				   .step = 1});
 }
 
 static void programs_writers_and_flusher(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 4, .flushes = 2, .bound = 3, .program = true, .step = 1 });
-	explore_plan((struct plan){ .writers = 2, .records = 3, .takes = 2, .flushes = 1, .bound = 2, .program = true, .moves = 1, .step = 1 });
+	explore_plan((struct plan){.writers = 2, .records = 4, .flushes = 2, .bound = 3, .program = true, .step = 1});
+	explore_plan((struct plan){.writers = 2,
+				   .records = 3,
+				   .takes = 2,
+				   .flushes = 1,
+				   .bound = 2,
+				   .program = true,
+				   .moves = 1,
+				   .step = 1});
 }
 
 static void programs_flight_recorder(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 5, .bound = 2, .program = true, .overwrite = true, .step = 1 });
-	explore_plan((struct plan){ .writers = 3, .records = 2, .bound = 2, .program = true, .overwrite = true, .step = 1 });
+	explore_plan(
+		(struct plan){.writers = 2, .records = 5, .bound = 2, .program = true, .overwrite = true, .step = 1});
+	explore_plan(
+		(struct plan){.writers = 3, .records = 2, .bound = 2, .program = true, .overwrite = true, .step = 1});
 }
 
 static void a_program_dies_in_flight(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 3, .bound = 2, .kills = 1, .program = true, .overwrite = true, .step = 1 });
+	explore_plan((struct plan){
+		.writers = 2, .records = 3, .bound = 2, .kills = 1, .program = true, .overwrite = true, .step = 1});
 }
 
 static void a_recording_follows_a_flight(void)
 {
-	explore_plan((struct plan){ .writers = 2, .records = 4, .flushes = 1, .bound = 2, .program = true, .overwrite = true, .switched = true, .step = 1 });
+	explore_plan((struct plan){.writers = 2,
+				   .records = 4,
+				   .flushes = 1,
+				   .bound = 2,
+				   .program = true,
+				   .overwrite = true,
+				   .switched = true,
+				   .step = 1});
 }
 
 static const struct unit_case cases[] = {
-	{ "writers_and_consumer", writers_and_consumer },
-	{ "writers_consumer_and_flusher", writers_consumer_and_flusher },
-	{ "three_writers_and_flusher", three_writers_and_flusher },
-	{ "flight_recorder", flight_recorder },
-	{ "flight_recorder_of_two_that_laps", flight_recorder_of_two_that_laps },
-	{ "times_that_expire", times_that_expire },
-	{ "times_that_expire_at_every_look", times_that_expire_at_every_look },
-	{ "a_writer_dies", a_writer_dies },
-	{ "programs_set_up_a_ring_at_once", programs_set_up_a_ring_at_once },
-	{ "programs_writers_and_consumer", programs_writers_and_consumer },
-	{ "programs_are_moved", programs_are_moved },
-	{ "programs_times_expire", programs_times_expire },
-	{ "a_program_dies", a_program_dies },
-	{ "programs_writers_and_flusher", programs_writers_and_flusher },
-	{ "a_flusher_dies", a_flusher_dies },
-	{ "a_programs_flusher_dies", a_programs_flusher_dies },
-	{ "programs_flight_recorder", programs_flight_recorder },
-	{ "a_program_dies_in_flight", a_program_dies_in_flight },
-	{ "a_recording_follows_a_flight", a_recording_follows_a_flight },
-	{ NULL, NULL },
+	{"writers_and_consumer", writers_and_consumer},
+	{"writers_consumer_and_flusher", writers_consumer_and_flusher},
+	{"three_writers_and_flusher", three_writers_and_flusher},
+	{"flight_recorder", flight_recorder},
+	{"flight_recorder_of_two_that_laps", flight_recorder_of_two_that_laps},
+	{"times_that_expire", times_that_expire},
+	{"times_that_expire_at_every_look", times_that_expire_at_every_look},
+	{"a_writer_dies", a_writer_dies},
+	{"programs_set_up_a_ring_at_once", programs_set_up_a_ring_at_once},
+	{"programs_writers_and_consumer", programs_writers_and_consumer},
+	{"programs_are_moved", programs_are_moved},
+	{"programs_times_expire", programs_times_expire},
+	{"a_program_dies", a_program_dies},
+	{"programs_writers_and_flusher", programs_writers_and_flusher},
+	{"a_flusher_dies", a_flusher_dies},
+	{"a_programs_flusher_dies", a_programs_flusher_dies},
+	{"programs_flight_recorder", programs_flight_recorder},
+	{"a_program_dies_in_flight", a_program_dies_in_flight},
+	{"a_recording_follows_a_flight", a_recording_follows_a_flight},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

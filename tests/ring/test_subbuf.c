@@ -21,7 +21,7 @@ static void stuck_reserve(void)
 
 static bool stuck_leave(void)
 {
-	memcpy(writer_at(&ledger.writer, stuck.position) + 8, &(struct ledger_payload){ 1, 0, 0, stuck.time }, 16);
+	memcpy(writer_at(&ledger.writer, stuck.position) + 8, &(struct ledger_payload){1, 0, 0, stuck.time}, 16);
 	ledger.attempted[1] = ledger.stored[1] = 1;
 	return subbuf_commit(&ledger.writer, &stuck, LEDGER_ID);
 }
@@ -155,7 +155,7 @@ static void a_waiting_subbuffer_does_not_stop_the_others(void)
 	stuck_reserve();
 	for (int i = 0; i < 39; i++)
 		CU_ASSERT_EQUAL(write_record(0, 24), 1); /* in slots 1 2 3 0 */
-	CU_ASSERT_PTR_NULL(subbuf_take(&ledger.ring)); /* in order, so none before the first */
+	CU_ASSERT_PTR_NULL(subbuf_take(&ledger.ring));	 /* in order, so none before the first */
 	CU_ASSERT_EQUAL(write_record(0, 24), 0);
 	stuck_commit();
 	expect_complete_ledger();
@@ -168,7 +168,8 @@ static void a_time_beyond_32_bits_opens_a_new_base(void)
 		trace_u64 step;
 		trace_u64 subbufs;
 	} cases[] = {
-		{ 0, 1 }, { 1, 1 }, { (1ULL << 32) - 1, 1 }, { 1ULL << 32, 2 }, { (1ULL << 32) + 1, 2 }, { 1ULL << 33, 2 }, { 1ULL << 62, 2 },
+		{0, 1},		 {1, 1},	  {(1ULL << 32) - 1, 1}, {1ULL << 32, 2}, {(1ULL << 32) + 1, 2},
+		{1ULL << 33, 2}, {1ULL << 62, 2},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -241,7 +242,8 @@ static void late_writers_that_all_expire_close_once(void)
 		CU_ASSERT_EQUAL(subbuf_records(&ledger.ring, subbuf_slot(&ledger.ring, 1)), 1);
 		subbuf_flush(&ledger.ring);
 		CU_ASSERT_TRUE(subbuf_complete(&ledger.ring, 2));
-		CU_ASSERT_EQUAL(subbuf_records(&ledger.ring, subbuf_slot(&ledger.ring, 2)), ledger_sum(ledger.attempted) - 1);
+		CU_ASSERT_EQUAL(subbuf_records(&ledger.ring, subbuf_slot(&ledger.ring, 2)),
+				ledger_sum(ledger.attempted) - 1);
 	}
 	free(large);
 }
@@ -433,7 +435,7 @@ static trace_u64 signal_time;
 
 static void maybe_signal(void)
 {
-	trace_u64 interrupted[2] = { now_read[0], now_read[1] };
+	trace_u64 interrupted[2] = {now_read[0], now_read[1]};
 
 	if (depth >= 2 || points_left[depth]-- != 0)
 		return;
@@ -483,8 +485,8 @@ static int nest(const struct nesting *n, int first, int second)
 
 static void writers_nest_at_every_point(void)
 {
-	static const trace_u64 gaps[] = { 0, 1ULL << 31, 1ULL << 32 };
-	struct nesting n = { 0 };
+	static const trace_u64 gaps[] = {0, 1ULL << 31, 1ULL << 32};
+	struct nesting n = {0};
 	int runs = 0, nr = 0, first, second, reached;
 
 	for (n.nr_subbufs = 2; n.nr_subbufs <= 4; n.nr_subbufs *= 2)
@@ -508,8 +510,10 @@ static void writers_nest_at_every_point(void)
 								first++;
 							} while (reached & 2 && !ledger.fault);
 							if (ledger.fault) {
-								printf("(before %u, nr %u, records %d, mode %d, flushes %d, gap %d, points %d %d) ",
-								       n.before, n.nr_subbufs, n.records, mode, n.flushes, gap, first - 1, second - 1);
+								printf("(before %u, nr %u, records %d, mode %d, "
+								       "flushes %d, gap %d, points %d %d) ",
+								       n.before, n.nr_subbufs, n.records, mode,
+								       n.flushes, gap, first - 1, second - 1);
 								return;
 							}
 						}
@@ -546,10 +550,12 @@ static void *flush_in_thread(void *argument)
 {
 	(void)argument;
 	while (atomic_load(&writers_running) > 0) {
-		trace_u64 open = __atomic_load_n(&ledger.ring.control->position, __ATOMIC_RELAXED) >> SUBBUF_OFFSET_BITS;
+		trace_u64 open = __atomic_load_n(&ledger.ring.control->position, __ATOMIC_RELAXED) >>
+				 SUBBUF_OFFSET_BITS;
 
 		/* Not while the consumer is late: flushes alone would fill the ring. */
-		if (open - __atomic_load_n(&ledger.ring.control->consumed, __ATOMIC_RELAXED) <= (ledger.ring.nr_subbufs + 1) / 2)
+		if (open - __atomic_load_n(&ledger.ring.control->consumed, __ATOMIC_RELAXED) <=
+		    (ledger.ring.nr_subbufs + 1) / 2)
 			subbuf_flush(&ledger.ring);
 		usleep(200);
 	}
@@ -565,7 +571,7 @@ static void run_threads(int writers, int records, bool drain, trace_u64 clock_st
 	now_step = clock_step;
 	writers_running = writers;
 	for (int i = 0; i < writers; i++) {
-		plans[i] = (struct thread_plan){ .id = (unsigned int)i, .records = records };
+		plans[i] = (struct thread_plan){.id = (unsigned int)i, .records = records};
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&plans[i].thread, NULL, write_in_thread, &plans[i]), 0);
 	}
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&flusher, NULL, flush_in_thread, NULL), 0);
@@ -586,7 +592,8 @@ static void threads_lose_nothing_uncounted(void)
 {
 	begin(1024, 2, false);
 	run_threads(4, thread_records, true, 1);
-	printf("(%llu found, %llu discarded) ", (unsigned long long)ledger.found, (unsigned long long)ledger.ring.control->discarded);
+	printf("(%llu found, %llu discarded) ", (unsigned long long)ledger.found,
+	       (unsigned long long)ledger.ring.control->discarded);
 }
 
 static void threads_with_room_lose_nothing(void)
@@ -610,34 +617,37 @@ static void threads_overwriting_lose_nothing_uncounted(void)
 }
 
 static const struct unit_case cases[] = {
-	{ "a_new_ring_is_empty", a_new_ring_is_empty },
-	{ "a_filled_subbuffer_is_complete_and_wakes", a_filled_subbuffer_is_complete_and_wakes },
-	{ "a_record_that_does_not_fit_closes_and_wakes", a_record_that_does_not_fit_closes_and_wakes },
-	{ "many_laps_lose_nothing", many_laps_lose_nothing },
-	{ "full_discards_and_counts_exactly", full_discards_and_counts_exactly },
-	{ "overwriting_counts_exactly", overwriting_counts_exactly },
-	{ "overwriting_never_touches_a_writer_inside", overwriting_never_touches_a_writer_inside },
-	{ "a_waiting_subbuffer_does_not_stop_the_others", a_waiting_subbuffer_does_not_stop_the_others },
-	{ "a_time_beyond_32_bits_opens_a_new_base", a_time_beyond_32_bits_opens_a_new_base },
-	{ "a_new_base_in_a_full_ring_is_a_counted_loss", a_new_base_in_a_full_ring_is_a_counted_loss },
-	{ "a_filling_record_that_expires_closes_once", a_filling_record_that_expires_closes_once },
-	{ "late_writers_that_all_expire_close_once", late_writers_that_all_expire_close_once },
-	{ "a_clock_that_steps_back_keeps_the_base", a_clock_that_steps_back_keeps_the_base },
-	{ "longest_records_fit", longest_records_fit },
-	{ "commit_carries_over_its_40_bits", commit_carries_over_its_40_bits },
-	{ "the_count_of_records_wraps_at_24_bits", the_count_of_records_wraps_at_24_bits },
-	{ "overwritten_is_exact_when_the_count_of_records_wraps", overwritten_is_exact_when_the_count_of_records_wraps },
-	{ "the_last_subbuffer_number_ends_the_ring_with_exact_counts", the_last_subbuffer_number_ends_the_ring_with_exact_counts },
-	{ "a_flush_waits_for_the_writer_inside", a_flush_waits_for_the_writer_inside },
-	{ "an_interrupted_flush_is_finished_after_the_writer_commits", an_interrupted_flush_is_finished_after_the_writer_commits },
-	{ "a_block_that_its_program_closes_is_not_finished_twice", a_block_that_its_program_closes_is_not_finished_twice },
-	{ "a_flush_before_each_record_loses_nothing", a_flush_before_each_record_loses_nothing },
-	{ "writers_nest_at_every_point", writers_nest_at_every_point },
-	{ "threads_lose_nothing_uncounted", threads_lose_nothing_uncounted },
-	{ "threads_with_room_lose_nothing", threads_with_room_lose_nothing },
-	{ "threads_with_expiring_times_lose_nothing_uncounted", threads_with_expiring_times_lose_nothing_uncounted },
-	{ "threads_overwriting_lose_nothing_uncounted", threads_overwriting_lose_nothing_uncounted },
-	{ NULL, NULL },
+	{"a_new_ring_is_empty", a_new_ring_is_empty},
+	{"a_filled_subbuffer_is_complete_and_wakes", a_filled_subbuffer_is_complete_and_wakes},
+	{"a_record_that_does_not_fit_closes_and_wakes", a_record_that_does_not_fit_closes_and_wakes},
+	{"many_laps_lose_nothing", many_laps_lose_nothing},
+	{"full_discards_and_counts_exactly", full_discards_and_counts_exactly},
+	{"overwriting_counts_exactly", overwriting_counts_exactly},
+	{"overwriting_never_touches_a_writer_inside", overwriting_never_touches_a_writer_inside},
+	{"a_waiting_subbuffer_does_not_stop_the_others", a_waiting_subbuffer_does_not_stop_the_others},
+	{"a_time_beyond_32_bits_opens_a_new_base", a_time_beyond_32_bits_opens_a_new_base},
+	{"a_new_base_in_a_full_ring_is_a_counted_loss", a_new_base_in_a_full_ring_is_a_counted_loss},
+	{"a_filling_record_that_expires_closes_once", a_filling_record_that_expires_closes_once},
+	{"late_writers_that_all_expire_close_once", late_writers_that_all_expire_close_once},
+	{"a_clock_that_steps_back_keeps_the_base", a_clock_that_steps_back_keeps_the_base},
+	{"longest_records_fit", longest_records_fit},
+	{"commit_carries_over_its_40_bits", commit_carries_over_its_40_bits},
+	{"the_count_of_records_wraps_at_24_bits", the_count_of_records_wraps_at_24_bits},
+	{"overwritten_is_exact_when_the_count_of_records_wraps", overwritten_is_exact_when_the_count_of_records_wraps},
+	{"the_last_subbuffer_number_ends_the_ring_with_exact_counts",
+	 the_last_subbuffer_number_ends_the_ring_with_exact_counts},
+	{"a_flush_waits_for_the_writer_inside", a_flush_waits_for_the_writer_inside},
+	{"an_interrupted_flush_is_finished_after_the_writer_commits",
+	 an_interrupted_flush_is_finished_after_the_writer_commits},
+	{"a_block_that_its_program_closes_is_not_finished_twice",
+	 a_block_that_its_program_closes_is_not_finished_twice},
+	{"a_flush_before_each_record_loses_nothing", a_flush_before_each_record_loses_nothing},
+	{"writers_nest_at_every_point", writers_nest_at_every_point},
+	{"threads_lose_nothing_uncounted", threads_lose_nothing_uncounted},
+	{"threads_with_room_lose_nothing", threads_with_room_lose_nothing},
+	{"threads_with_expiring_times_lose_nothing_uncounted", threads_with_expiring_times_lose_nothing_uncounted},
+	{"threads_overwriting_lose_nothing_uncounted", threads_overwriting_lose_nothing_uncounted},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -69,7 +69,8 @@ static void die_everywhere(unsigned int seed, int before, int after, trace_u32 d
 	for (int point = 0; !ledger.fault && die_once(seed, before, point, after, dead_size, gap); point++)
 		++*runs;
 	if (ledger.fault)
-		printf("\n    %s: seed %u, before %d, after %d, size %u ", ledger.fault, seed, before, after, dead_size);
+		printf("\n    %s: seed %u, before %d, after %d, size %u ", ledger.fault, seed, before, after,
+		       dead_size);
 	CU_ASSERT_PTR_NULL_FATAL(ledger.fault);
 }
 
@@ -98,7 +99,7 @@ static void a_death_among_old_records_is_salvaged(void)
 /* The handler of a signal dies, and with it the thread that it interrupted: two records. */
 static void signal_that_dies(void)
 {
-	trace_u64 interrupted[2] = { now_read[0], now_read[1] };
+	trace_u64 interrupted[2] = {now_read[0], now_read[1]};
 
 	if (points_to_signal-- == 0) {
 		at_point = maybe_die;
@@ -133,11 +134,14 @@ static void a_handler_that_dies_in_a_writer_costs_two_records(void)
 					write_record(0, some_size(&random));
 				CU_ASSERT_TRUE(ledger_salvage(&ledger) <= 2);
 				CU_ASSERT_PTR_NULL_FATAL(ledger.fault);
-				CU_ASSERT_TRUE_FATAL(ledger.found + ledger.ring.control->discarded + ledger.salvage_lost + (died ? 2 : 0) >=
+				CU_ASSERT_TRUE_FATAL(ledger.found + ledger.ring.control->discarded +
+								     ledger.salvage_lost + (died ? 2 : 0) >=
 							     ledger_sum(ledger.attempted) ||
 						     ledger.salvage_unknown);
 				unknown += ledger.salvage_unknown;
-				CU_ASSERT_TRUE_FATAL(ledger.found + ledger.ring.control->discarded + ledger.salvage_lost <= ledger_sum(ledger.attempted));
+				CU_ASSERT_TRUE_FATAL(ledger.found + ledger.ring.control->discarded +
+							     ledger.salvage_lost <=
+						     ledger_sum(ledger.attempted));
 				lost += ledger.salvage_lost;
 				runs++;
 			}
@@ -158,7 +162,7 @@ static void a_payload_that_looks_like_records_is_none(void)
 		for (int after = 0; after < 60; after++)
 			for (trace_u32 words = 1; words * 8 <= size; words++) {
 				/* a thread's number where a time would be */
-				struct trace_record false_record = { 123456789, LEDGER_ID, (trace_u8)words, 0 };
+				struct trace_record false_record = {123456789, LEDGER_ID, (trace_u8)words, 0};
 				trace_u64 position;
 				trace_u32 in_flight;
 
@@ -168,14 +172,17 @@ static void a_payload_that_looks_like_records_is_none(void)
 					write_record(0, 24);
 				position = __atomic_fetch_add(&ledger.ring.control->position, size, __ATOMIC_RELAXED);
 				for (trace_u32 at = 8; at < size; at += words * 8)
-					memcpy(writer_at(&ledger.writer, position) + at, &false_record, sizeof(false_record));
+					memcpy(writer_at(&ledger.writer, position) + at, &false_record,
+					       sizeof(false_record));
 				for (int i = 0; i < after; i++)
 					write_record(0, i & 1 ? 24 : 40);
 				in_flight = ledger_salvage(&ledger);
-				if (ledger.found + ledger.ring.control->discarded != ledger_sum(ledger.attempted) || in_flight != 1)
+				if (ledger.found + ledger.ring.control->discarded != ledger_sum(ledger.attempted) ||
+				    in_flight != 1)
 					ledger_fault(&ledger, "a hole was taken for records, or records for a hole");
 				if (ledger.fault)
-					printf("\n    %s: size %u, words %u, after %d ", ledger.fault, size, words, after);
+					printf("\n    %s: size %u, words %u, after %d ", ledger.fault, size, words,
+					       after);
 				CU_ASSERT_PTR_NULL_FATAL(ledger.fault);
 				runs++;
 			}
@@ -203,7 +210,9 @@ static void salvage_skips_many_deaths_in_one_subbuffer(void)
 			write_record(0, some_size(&random));
 		}
 		ledger_salvage(&ledger);
-		if (ledger.found + ledger.ring.control->discarded + ledger.salvage_lost + dead < ledger_sum(ledger.attempted) && !ledger.salvage_unknown)
+		if (ledger.found + ledger.ring.control->discarded + ledger.salvage_lost + dead <
+			    ledger_sum(ledger.attempted) &&
+		    !ledger.salvage_unknown)
 			ledger_fault(&ledger, "deaths cost more than their records");
 		if (ledger.found + ledger.ring.control->discarded + ledger.salvage_lost > ledger_sum(ledger.attempted))
 			ledger_fault(&ledger, "a record is both there and lost");
@@ -211,7 +220,8 @@ static void salvage_skips_many_deaths_in_one_subbuffer(void)
 		found += ledger.found;
 		unknown += ledger.salvage_unknown;
 	}
-	printf("(%llu found, %llu given up, %d of an unknown number) ", (unsigned long long)found, (unsigned long long)lost, unknown);
+	printf("(%llu found, %llu given up, %d of an unknown number) ", (unsigned long long)found,
+	       (unsigned long long)lost, unknown);
 	if (ledger.fault)
 		printf("\n    %s ", ledger.fault);
 	CU_ASSERT_PTR_NULL(ledger.fault);
@@ -221,7 +231,7 @@ static void salvage_skips_many_deaths_in_one_subbuffer(void)
  * @at of it. */
 static void leave_hole(trace_u32 size, trace_u32 at, trace_u8 words)
 {
-	struct trace_record false_record = { 123456789, LEDGER_ID, words, 0 };
+	struct trace_record false_record = {123456789, LEDGER_ID, words, 0};
 	trace_u64 position = __atomic_fetch_add(&ledger.ring.control->position, size, __ATOMIC_RELAXED);
 
 	memset(writer_at(&ledger.writer, position), 0xee, size);
@@ -245,7 +255,8 @@ static void with_several_holes_nothing_is_guessed(void)
 			for (trace_u32 n = some_size(&random) % 6; n > 0; n--)
 				write_record(0, some_size(&random));
 			if ((ledger.ring.control->position & SUBBUF_OFFSET_MASK) < 3800)
-				leave_hole(some_size(&random) + 40, some_size(&random) & ~7u, (trace_u8)(some_size(&random) / 8));
+				leave_hole(some_size(&random) + 40, some_size(&random) & ~7u,
+					   (trace_u8)(some_size(&random) / 8));
 			else
 				holes = i;
 		}
@@ -290,7 +301,8 @@ static void a_dying_opener_of_a_fresh_slot_loses_only_its_own_record(void)
 		if (known + died < attempted || known > attempted)
 			ledger_fault(&ledger, "a death cost more than the record in flight");
 		if (ledger.fault)
-			printf("\n    %s: step %d, %llu known of %llu ", ledger.fault, point, (unsigned long long)known, (unsigned long long)attempted);
+			printf("\n    %s: step %d, %llu known of %llu ", ledger.fault, point, (unsigned long long)known,
+			       (unsigned long long)attempted);
 		CU_ASSERT_PTR_NULL_FATAL(ledger.fault);
 	}
 	printf("(%d deaths, %d before it was open) ", runs, unopened);
@@ -324,10 +336,12 @@ static void salvage_of_noise_stays_inside_and_ends(void)
 			CU_ASSERT_TRUE((position & SUBBUF_OFFSET_MASK) < sizeof(*header));
 			continue;
 		}
-		CU_ASSERT_TRUE_FATAL(header->end >= sizeof(*header) && header->end <= sizeof(copy) && header->seq == seq);
+		CU_ASSERT_TRUE_FATAL(header->end >= sizeof(*header) && header->end <= sizeof(copy) &&
+				     header->seq == seq);
 		for (trace_u32 offset = sizeof(*header), words; offset < header->end; offset += words * 8) {
 			words = copy[offset + 6];
-			CU_ASSERT_TRUE_FATAL(words != 0 && offset + words * 8 <= header->end && copy[offset + 7] == (unsigned char)(seq / 2));
+			CU_ASSERT_TRUE_FATAL(words != 0 && offset + words * 8 <= header->end &&
+					     copy[offset + 7] == (unsigned char)(seq / 2));
 		}
 	}
 	CU_ASSERT_FALSE(subbuf_salvage(copy, sizeof(copy), 2, 5, 4ULL << SUBBUF_OFFSET_BITS | 100, 256, &salvaged));

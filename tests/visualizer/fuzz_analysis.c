@@ -27,14 +27,16 @@ static void expect(int result, const struct trace_error *error)
 
 static void follow_paths(struct trace_history *history, const struct trace_analysis *analysis)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	int left = MOST_PATHS;
 
 	for (size_t i = 0; i < trace_nr_processes(analysis); i++) {
 		const struct trace_process *process = trace_get_process(analysis, i);
 
-		for (const struct trace_thread *thread = trace_next_thread(process, NULL); thread && left > 0; thread = trace_next_thread(process, thread), left--) {
-			struct trace_critical_path *path = trace_critical_path_new(history, thread, 0, UINT64_MAX, &error);
+		for (const struct trace_thread *thread = trace_next_thread(process, NULL); thread && left > 0;
+		     thread = trace_next_thread(process, thread), left--) {
+			struct trace_critical_path *path = trace_critical_path_new(history, thread, 0, UINT64_MAX,
+										   &error);
 
 			if (path)
 				expect(trace_critical_path_verify(path, &error), &error);
@@ -54,7 +56,7 @@ const bool fuzz_behind_schema = true;
 
 void fuzz_trace(const struct trace *trace)
 {
-	struct trace_error error = { 0 };
+	struct trace_error error = {0};
 	struct trace_analysis *analysis = trace_analysis_new(trace, NULL, &error);
 	struct trace_servers *servers = trace_servers_new(trace, analysis, &error);
 	struct trace_user_events *user = trace_user_events_new(trace, analysis, &error);

@@ -86,10 +86,33 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	base_add_story(1, (struct mood){.noise = 30, .nr_tids = 12, .switches = 25, .sleeps = 50, .nr_events = 60});
-	base_add_story(2, (struct mood){.noise = 10, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 300, .losses = true, .programs = true});
+	base_add_story(2, (struct mood){.noise = 10,
+					.nr_tids = 12,
+					.switches = 25,
+					.sleeps = 50,
+					.cuts = 2,
+					.nr_events = 300,
+					.losses = true,
+					.programs = true});
 	base_add_story(3, (struct mood){.noise = 100, .nr_tids = 8, .nr_events = 400});
-	base_add_story(4, (struct mood){.noise = 5, .nr_tids = 20, .switches = 60, .sleeps = 30, .cuts = 1, .nr_events = 400, .streams = true, .programs = true, .moves = true});
-	base_add_story(5, (struct mood){.noise = 20, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 3, .nr_events = 300, .losses = true, .masks = true, .streams = true});
+	base_add_story(4, (struct mood){.noise = 5,
+					.nr_tids = 20,
+					.switches = 60,
+					.sleeps = 30,
+					.cuts = 1,
+					.nr_events = 400,
+					.streams = true,
+					.programs = true,
+					.moves = true});
+	base_add_story(5, (struct mood){.noise = 20,
+					.nr_tids = 12,
+					.switches = 25,
+					.sleeps = 50,
+					.cuts = 3,
+					.nr_events = 300,
+					.losses = true,
+					.masks = true,
+					.streams = true});
 	if (getenv("TRACE_FUZZ_TRACES"))
 		bases_recorded(getenv("TRACE_FUZZ_TRACES"));
 	return 0;
@@ -117,7 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	r = reshape_new(bases[data[0] % nr_bases].data, bases[data[0] % nr_bases].bytes);
-	for (size_t i = 0, at = 2; i < MOST_EDITS && at + sizeof(struct shape_edit) <= size; i++, at += sizeof(struct shape_edit)) {
+	for (size_t i = 0, at = 2; i < MOST_EDITS && at + sizeof(struct shape_edit) <= size;
+	     i++, at += sizeof(struct shape_edit)) {
 		struct shape_edit change;
 
 		memcpy(&change, data + at, sizeof(change));

@@ -46,7 +46,9 @@ static void edit_field(struct reshape *r, const struct shape_edit *edit)
 		return;
 	field = &fields[edit->which % type->nr_fields];
 	if (field->offset + field->bytes <= bytes && field->bytes <= 8)
-		memcpy((unsigned char *)events->words + (edit->which >> 8) % events->head.payloads * bytes + field->offset, &edit->value, field->bytes);
+		memcpy((unsigned char *)events->words + (edit->which >> 8) % events->head.payloads * bytes +
+			       field->offset,
+		       &edit->value, field->bytes);
 }
 
 /* Changes a field in all payloads of the chunk: another thread or file throughout. */
@@ -55,7 +57,8 @@ static void edit_all(struct reshape *r, const struct shape_edit *edit)
 	struct reshape_events *events = events_of(r, edit);
 
 	if (events && events->head.words)
-		for (size_t i = edit->which % events->head.words; i < (size_t)events->head.words * events->head.payloads; i += events->head.words)
+		for (size_t i = edit->which % events->head.words;
+		     i < (size_t)events->head.words * events->head.payloads; i += events->head.words)
 			events->words[i] ^= edit->value;
 }
 
@@ -110,12 +113,14 @@ static void edit_schema_field(struct reshape *r, const struct shape_edit *edit)
 static void edit_schema_type(struct reshape *r, const struct shape_edit *edit)
 {
 	struct trace_schema_field *fields, *others;
-	struct trace_schema_type *type = type_of(r, edit->where, &fields), *other = type_of(r, edit->which & 0xff, &others);
+	struct trace_schema_type *type = type_of(r, edit->where, &fields),
+				 *other = type_of(r, edit->which & 0xff, &others);
 	uint32_t *text;
 
 	if (!type || !other)
 		return;
-	text = (uint32_t *[]){&type->name, &type->category, &type->classic, &type->program, &type->text, &type->doc, &type->source}[edit->field % 7];
+	text = (uint32_t *[]){&type->name, &type->category, &type->classic, &type->program,
+			      &type->text, &type->doc,	    &type->source}[edit->field % 7];
 	switch (edit->which >> 8 & 7) {
 	case 0:
 		type->id = (uint16_t)edit->value;
@@ -181,7 +186,8 @@ static void edit_time(struct reshape *r, const struct shape_edit *edit)
 static void edit_header(struct reshape *r, const struct shape_edit *edit)
 {
 	struct trace_chunk_header *header = &chunk_of(r, edit)->header;
-	uint64_t *const longs[] = {&header->seq, &header->first_ns, &header->last_ns, &header->events_before, &header->lost_before, &header->lost_write, &header->missed};
+	uint64_t *const longs[] = {&header->seq,	 &header->first_ns,   &header->last_ns, &header->events_before,
+				   &header->lost_before, &header->lost_write, &header->missed};
 	uint32_t *const words[] = {&header->stream, &header->cpu, &header->undecodable};
 	uint16_t *const halves[] = {&header->flags, &header->lost_cause, &header->kind};
 	uint32_t nr = edit->field % 13;
@@ -214,7 +220,8 @@ static void edit_file(struct reshape *r, const struct shape_edit *edit)
 
 static void edit_index(struct reshape *r, const struct shape_edit *edit)
 {
-	r->lie = (struct reshape_lie){.is_told = true, .chunk = edit->where % r->nr, .at = edit->field, .value = edit->value};
+	r->lie = (struct reshape_lie){
+		.is_told = true, .chunk = edit->where % r->nr, .at = edit->field, .value = edit->value};
 }
 
 /* Changes a frame that was compressed, or is declared so. */
@@ -247,7 +254,8 @@ static void edit_frame(struct reshape *r, const struct shape_edit *edit)
 
 static void edit_table(struct reshape *r, const struct shape_edit *edit)
 {
-	struct reshape_lie lie = {.is_told = true, .chunk = edit->where % r->nr, .at = edit->field >> 2, .value = edit->value};
+	struct reshape_lie lie = {
+		.is_told = true, .chunk = edit->where % r->nr, .at = edit->field >> 2, .value = edit->value};
 
 	switch (edit->field % 4) {
 	case 0:
@@ -274,9 +282,9 @@ static void edit_places(struct reshape *r, const struct shape_edit *edit)
 
 /* Likely edits appear more than once. */
 static void (*const edits[])(struct reshape *r, const struct shape_edit *edit) = {
-	edit_word, edit_field, edit_field, edit_all,  edit_text,   edit_size, edit_schema_field, edit_schema_type,
-	edit_event, edit_order, edit_time, edit_header, edit_raw, edit_file, edit_places, edit_index,
-	edit_frame, edit_table, edit_table,
+	edit_word,	  edit_field, edit_field, edit_all,   edit_text,   edit_size, edit_schema_field,
+	edit_schema_type, edit_event, edit_order, edit_time,  edit_header, edit_raw,  edit_file,
+	edit_places,	  edit_index, edit_frame, edit_table, edit_table,
 };
 enum { NR_EDITS = sizeof(edits) / sizeof(edits[0]) };
 
@@ -289,8 +297,10 @@ void shape_edit(struct reshape *r, const struct shape_edit *edit)
 static uint64_t likely_value(struct dice *dice)
 {
 	/* clang-format off */
-	static const uint64_t values[] = {0, 1, 2, 3, 7, 10, 11, 255, 256, 1000, 4096, 8191, 8192, 0xffff, 1u << 20, 1u << 22, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-					  1ull << 32, 1ull << 62, INT64_MAX, 1ull << 63, UINT64_MAX - 4095, UINT64_MAX - 1, UINT64_MAX};
+	static const uint64_t values[] = {0, 1, 2, 3, 7, 10, 11, 255, 256, 1000, 4096, 8191, 8192, 0xffff, 1u << 20,
+	1u << 22, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+					  1ull << 32, 1ull << 62, INT64_MAX, 1ull << 63, UINT64_MAX - 4095,
+					  UINT64_MAX - 1, UINT64_MAX};
 	/* clang-format on */
 
 	switch (below(dice, 4)) {
@@ -307,6 +317,9 @@ static uint64_t likely_value(struct dice *dice)
 
 struct shape_edit shape_edit_random(struct dice *dice)
 {
-	return (struct shape_edit){.what = (uint8_t)below(dice, NR_EDITS), .field = (uint8_t)roll(dice), .where = (uint16_t)below(dice, 256), .which = (uint32_t)roll(dice),
+	return (struct shape_edit){.what = (uint8_t)below(dice, NR_EDITS),
+				   .field = (uint8_t)roll(dice),
+				   .where = (uint16_t)below(dice, 256),
+				   .which = (uint32_t)roll(dice),
 				   .value = likely_value(dice)};
 }

@@ -65,17 +65,21 @@ static void check_life(const json_t *row)
 	size_t i;
 	json_t *call;
 
-	adds_up(row, "elapsed_ns", parts_of(row, "cpu_ns interrupted_ns wait_cpu_ns") + sum_of(json_object_get(row, "waits"), "ns"), number(row, "elapsed_ns"));
+	adds_up(row, "elapsed_ns",
+		parts_of(row, "cpu_ns interrupted_ns wait_cpu_ns") + sum_of(json_object_get(row, "waits"), "ns"),
+		number(row, "elapsed_ns"));
 	adds_up(row, "wait_cpu_ns", sum_of(json_object_get(row, "wait_cpu_for"), "ns"), number(row, "wait_cpu_ns"));
 	if (json_is_integer(json_object_get(row, "user_ns")))
 		adds_up(row, "cpu_ns", parts_of(row, "user_ns system_ns"), number(row, "cpu_ns"));
 	json_array_foreach(calls, i, call)
-		adds_up(call, "a call", parts_of(call, "cpu_ns interrupted_ns wait_cpu_ns wait_ns"), number(call, "elapsed_ns"));
+		adds_up(call, "a call", parts_of(call, "cpu_ns interrupted_ns wait_cpu_ns wait_ns"),
+			number(call, "elapsed_ns"));
 }
 
 static void check_process(const json_t *process)
 {
-	static const char *const keys[] = {"elapsed_ns", "cpu_ns", "user_ns", "system_ns", "interrupted_ns", "wait_cpu_ns"};
+	static const char *const keys[] = {"elapsed_ns", "cpu_ns",	   "user_ns",
+					   "system_ns",	 "interrupted_ns", "wait_cpu_ns"};
 	const json_t *threads = json_object_get(process, "threads");
 	size_t i;
 	json_t *thread;
@@ -92,17 +96,21 @@ static void check_server(const json_t *server)
 	const json_t *clients = json_object_get(server, "clients");
 
 	adds_up(server, "a server", parts_of(server, "exact_ns shared_ns background_ns"), number(server, "cpu_ns"));
-	adds_up(server, "its clients", sum_of(clients, "exact_ns") + sum_of(clients, "shared_ns"), parts_of(server, "exact_ns shared_ns"));
+	adds_up(server, "its clients", sum_of(clients, "exact_ns") + sum_of(clients, "shared_ns"),
+		parts_of(server, "exact_ns shared_ns"));
 }
 
 static void check_server_wait(const json_t *row)
 {
-	adds_up(row, "a server wait", parts_of(row, "for_client_ns for_others_ns server_waited_ns server_wait_cpu_ns rest_ns"), number(row, "wait_ns"));
+	adds_up(row, "a server wait",
+		parts_of(row, "for_client_ns for_others_ns server_waited_ns server_wait_cpu_ns rest_ns"),
+		number(row, "wait_ns"));
 }
 
 static void check_span(const json_t *span)
 {
-	adds_up(span, "a span", parts_of(span, "cpu_ns interrupted_ns wait_cpu_ns blocked_ns queued_ns unseen_ns"), number(span, "sum_ns"));
+	adds_up(span, "a span", parts_of(span, "cpu_ns interrupted_ns wait_cpu_ns blocked_ns queued_ns unseen_ns"),
+		number(span, "sum_ns"));
 	adds_up(span, "its waits", sum_of(json_object_get(span, "waits"), "ns"), number(span, "blocked_ns"));
 }
 
@@ -122,7 +130,8 @@ static void check_summary(const json_t *json)
 
 	json_array_foreach(json_object_get(json, "cpus"), i, cpu)
 		if (json_is_integer(json_object_get(cpu, "idle_ns")))
-			adds_up(cpu, "a CPU", parts_of(cpu, "cpu_ns irq_ns softirq_ns idle_ns unknown_ns"), number(json_object_get(json, "trace"), "elapsed_ns"));
+			adds_up(cpu, "a CPU", parts_of(cpu, "cpu_ns irq_ns softirq_ns idle_ns unknown_ns"),
+				number(json_object_get(json, "trace"), "elapsed_ns"));
 	check_rows(json, "processes", check_process);
 	check_rows(json, "servers", check_server);
 	check_rows(json, "server_waits", check_server_wait);
@@ -195,10 +204,29 @@ static void check_report(const char *path, const char *const *options)
 }
 
 static const char *const reports[][6] = {
-	{"-a"}, {"--json"}, {"-a", "--all", "--ns"}, {"--json", "--all"}, {"-d"}, {"-d", "-y"}, {"-s"}, {"--verify"}, {"--critical-path"},
-	{"--critical-path=10"}, {"--critical-path", "--json"}, {"--critical-path=11", "--json", "--from=0.000001"}, {"-a", "--pid=10"}, {"--json", "--pid=11"},
-	{"-a", "--comm=sh*", "--sort=wait", "--top=3"}, {"-d", "-c0", "--ns"}, {"-d", "-p11", "-fp"}, {"-d", "-tsched", "--from=0.000001", "--to=0.00001"},
-	{"-d", "-osched_switch"}, {"-a", "--cgroup=/"}, {"--diff"}, {"--diff", "--json"}, {"--diff", "--all", "--ns"},
+	{"-a"},
+	{"--json"},
+	{"-a", "--all", "--ns"},
+	{"--json", "--all"},
+	{"-d"},
+	{"-d", "-y"},
+	{"-s"},
+	{"--verify"},
+	{"--critical-path"},
+	{"--critical-path=10"},
+	{"--critical-path", "--json"},
+	{"--critical-path=11", "--json", "--from=0.000001"},
+	{"-a", "--pid=10"},
+	{"--json", "--pid=11"},
+	{"-a", "--comm=sh*", "--sort=wait", "--top=3"},
+	{"-d", "-c0", "--ns"},
+	{"-d", "-p11", "-fp"},
+	{"-d", "-tsched", "--from=0.000001", "--to=0.00001"},
+	{"-d", "-osched_switch"},
+	{"-a", "--cgroup=/"},
+	{"--diff"},
+	{"--diff", "--json"},
+	{"--diff", "--all", "--ns"},
 };
 
 void shape_look(const unsigned char *data, size_t bytes, uint32_t nr)

@@ -8,9 +8,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-enum {
-	BLOCK_BYTES = 1 << 20
-};
+enum { BLOCK_BYTES = 1 << 20 };
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
 /* the compiler inserts calls */

@@ -47,12 +47,12 @@ void add(struct story *story, struct trace_source *stream, uint64_t ns, uint16_t
 	 const char *text);
 
 /* Adds an event on CPU @of, one ns after the last event of all. */
-#define EVENT(story, of, name, text, ...)                                                                              \
-	add(story, &(story)->streams[of], ++(story)->ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__},         \
+#define EVENT(story, of, name, text, ...)                                                                      \
+	add(story, &(story)->streams[of], ++(story)->ns, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, \
 	    sizeof(struct trace_##name), text)
 /* Adds an event of the start state. */
-#define BEFORE(story, name, text, ...)                                                                                 \
-	add(story, &(story)->streams[START], 1000, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__},               \
+#define BEFORE(story, name, text, ...)                                                                   \
+	add(story, &(story)->streams[START], 1000, TRACE_EV_##name, &(struct trace_##name){__VA_ARGS__}, \
 	    sizeof(struct trace_##name), text)
 
 void thread(struct story *story, uint32_t tid, uint32_t tgid, int32_t call);

@@ -150,7 +150,8 @@ static struct trace_start_map map_of_known_function(uint32_t pid, char *ret_path
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
 	while (fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &offset, ret_path) == 4 && address >= start && address < end) {
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &offset, ret_path) == 4 &&
+		    address >= start && address < end) {
 			map.start = start;
 			map.end = end;
 			map.offset = offset;
@@ -193,7 +194,8 @@ static void faults_are_counted_by_function(void)
 
 static void a_log_becomes_a_trace(void)
 {
-	static const char command[] = "printf '1000 begin\\n5000000000 five seconds later\\n' | " TRACE_EXAMPLES "/log_to_trace >%s";
+	static const char command[] = "printf '1000 begin\\n5000000000 five seconds later\\n' | " TRACE_EXAMPLES
+				      "/log_to_trace >%s";
 	static const char *const texts[] = {"begin", "five seconds later"};
 	static const uint64_t times[] = {1000, 5000000000};
 	char path[] = "/tmp/trace-examples-XXXXXX", line[512];
@@ -249,8 +251,8 @@ static void servers_have_their_clients(void)
 static void scopes_have_their_times(void)
 {
 	says_of(write_scope_trace, "scope_times", "",
-		"scope shop:checkout: 1 times, 5.500 us; on a CPU 2.400 us, for a CPU 0.100 us, blocked 3.000 us, "
-		"most of it for file\n");
+		"scope shop:checkout: 1 times, 5.500 us; on a CPU 2.400 us, for a CPU 0.100 us, blocked 3.000 us, most "
+		"of it for file\n");
 }
 
 static void a_wrong_trace_is_told(void)

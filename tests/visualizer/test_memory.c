@@ -70,9 +70,13 @@ static void name_calls(struct trace_writer *writer)
 		const char *name;
 	} names[] = {
 #define CALL(name) {SYS_##name, #name}
-		CALL(accept), CALL(access), CALL(arch_prctl), CALL(connect), CALL(brk), CALL(clone), CALL(close), CALL(execve), CALL(exit_group), CALL(fstat), CALL(futex),
-		CALL(getrandom), CALL(ioctl), CALL(mmap), CALL(mprotect), CALL(munmap), CALL(newfstatat), CALL(openat), CALL(pipe2), CALL(pread64),
-		CALL(prlimit64), CALL(read), CALL(rseq), CALL(set_tid_address), CALL(socketpair), CALL(statfs), CALL(wait4), CALL(write),
+		CALL(accept),	  CALL(access), CALL(arch_prctl), CALL(connect),
+		CALL(brk),	  CALL(clone),	CALL(close),	  CALL(execve),
+		CALL(exit_group), CALL(fstat),	CALL(futex),	  CALL(getrandom),
+		CALL(ioctl),	  CALL(mmap),	CALL(mprotect),	  CALL(munmap),
+		CALL(newfstatat), CALL(openat), CALL(pipe2),	  CALL(pread64),
+		CALL(prlimit64),  CALL(read),	CALL(rseq),	  CALL(set_tid_address),
+		CALL(socketpair), CALL(statfs), CALL(wait4),	  CALL(write),
 #undef CALL
 	};
 
@@ -125,10 +129,15 @@ static uint32_t tid_of(const struct stream *stream, uint32_t idx)
  * from one. Returns the number of events. */
 static uint64_t add_turn(struct stream *stream)
 {
-	uint32_t next = (stream->running + 1 + next_random(stream) % (NR_THREADS - 1)) % NR_THREADS, calls = 2 + next_random(stream) % 6;
-	struct trace_sched_waking waking = {.tid = tid_of(stream, next), .target_cpu = (uint16_t)stream->cpu, .context = TRACE_CONTEXT_TASK};
-	struct trace_sched_switch sw = {
-		.prev_tid = tid_of(stream, stream->running), .next_tid = tid_of(stream, next), .prev_state = STATE_S, .next_prio = 120};
+	uint32_t next = (stream->running + 1 + next_random(stream) % (NR_THREADS - 1)) % NR_THREADS,
+		 calls = 2 + next_random(stream) % 6;
+	struct trace_sched_waking waking = {.tid = tid_of(stream, next),
+					    .target_cpu = (uint16_t)stream->cpu,
+					    .context = TRACE_CONTEXT_TASK};
+	struct trace_sched_switch sw = {.prev_tid = tid_of(stream, stream->running),
+					.next_tid = tid_of(stream, next),
+					.prev_state = STATE_S,
+					.next_prio = 120};
 	struct trace_sys_enter3 call = {.arg2 = 4096};
 	struct trace_sys_exit result = {.ret = 4096};
 
@@ -169,7 +178,9 @@ static void write_start_state(struct trace_writer *writer, struct stream *start)
 static uint64_t write_trace(const char *path, uint64_t nr_events)
 {
 	static struct stream streams[NR_CPUS], start;
-	struct trace_writer_options options = {.size = sizeof(options), .start_ns = START_NS, .start_realtime_ns = START_NS};
+	struct trace_writer_options options = {.size = sizeof(options),
+					       .start_ns = START_NS,
+					       .start_realtime_ns = START_NS};
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	struct trace_stream_stats stats[NR_CPUS + 1];
 	uint64_t written = 0, end_ns = 0, made[NR_CPUS] = {0};
@@ -198,7 +209,9 @@ static uint64_t write_trace(const char *path, uint64_t nr_events)
 	}
 	for (uint32_t i = 0; i < NR_CPUS; i++)
 		stats[i] = (struct trace_stream_stats){.stream = i, .cpu = i, .stored = made[i], .attempted = made[i]};
-	stats[NR_CPUS] = (struct trace_stream_stats){.stream = 1000, .stored = NR_CPUS * NR_THREADS, .attempted = NR_CPUS * NR_THREADS};
+	stats[NR_CPUS] = (struct trace_stream_stats){.stream = 1000,
+						     .stored = NR_CPUS * NR_THREADS,
+						     .attempted = NR_CPUS * NR_THREADS};
 	CU_ASSERT_EQUAL(trace_writer_statistics(writer, stats, NR_CPUS + 1, end_ns, NULL), 0);
 	CU_ASSERT_EQUAL_FATAL(trace_writer_finish(writer, NULL), 0);
 	trace_writer_free(writer);
@@ -245,7 +258,8 @@ static struct usage measure(uint64_t nr_events, bool verify)
 		usage.verify = run_analysis("--verify", path);
 		CU_ASSERT(usage.verify > 0);
 	}
-	fprintf(stderr, "\n    %.1f M events: -a %.1f MiB, --verify %.1f MiB\n", usage.events / 1e6, usage.analysis / (double)MIB, usage.verify / (double)MIB);
+	fprintf(stderr, "\n    %.1f M events: -a %.1f MiB, --verify %.1f MiB\n", usage.events / 1e6,
+		usage.analysis / (double)MIB, usage.verify / (double)MIB);
 	unlink(path);
 	return usage;
 }
@@ -318,7 +332,8 @@ static void gives_path(struct object_life *life, uint32_t nr, const char *path)
 	add_in(life, TRACE_EV_sys_path, &event, sizeof(event.path) + strlen(path) + 1);
 }
 
-static void gets_file(struct object_life *life, int fd, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags, const char *path)
+static void gets_file(struct object_life *life, int fd, uint32_t dev, uint64_t ino, uint32_t mode, uint32_t flags,
+		      const char *path)
 {
 	struct {
 		struct trace_fs_open open;
@@ -370,7 +385,8 @@ static void socket_pair_lives(struct object_life *life, uint32_t i)
 
 static void changes_state(struct object_life *life, uint64_t ino, uint16_t from, uint16_t to)
 {
-	struct trace_sock_state state = {.ino = ino, .family = AF_INET, .protocol = 6, .old_state = from, .new_state = to};
+	struct trace_sock_state state = {
+		.ino = ino, .family = AF_INET, .protocol = 6, .old_state = from, .new_state = to};
 
 	add_in(life, TRACE_EV_sock_state, &state, sizeof(state));
 }
@@ -383,8 +399,14 @@ static void connection_lives(struct object_life *life, uint32_t i)
 	struct trace_sock_send transfer = {.ret = 1, .family = AF_INET, .protocol = 6};
 
 	for (int end = 0; end < 2; end++) {
-		ends[end] = (struct trace_sock_endpoints){.fd = 3 + end, .ino = ++life->ino, .family = AF_INET, .type = SOCK_STREAM, .protocol = 6, .state = 1,
-							  .local_lo = localhost, .remote_lo = localhost};
+		ends[end] = (struct trace_sock_endpoints){.fd = 3 + end,
+							  .ino = ++life->ino,
+							  .family = AF_INET,
+							  .type = SOCK_STREAM,
+							  .protocol = 6,
+							  .state = 1,
+							  .local_lo = localhost,
+							  .remote_lo = localhost};
 		ends[end].local_port = end ? 80 : (uint16_t)(1024 + i % 60000);
 		ends[end].remote_port = end ? (uint16_t)(1024 + i % 60000) : 80;
 		enters(life, end ? SYS_accept : SYS_connect, end ? 5 : 3, 0);
@@ -445,13 +467,16 @@ static void turns_to(struct object_life *life, uint32_t prev, uint32_t next, uin
 /* As many calls, descriptors and mappings as a small command makes. */
 static void command_runs(struct object_life *life, uint32_t i)
 {
-	static const uint32_t some_calls[] = {SYS_brk, SYS_access, SYS_fstat, SYS_pread64, SYS_mprotect, SYS_munmap, SYS_prlimit64, SYS_getrandom,
-					      SYS_ioctl, SYS_statfs, SYS_set_tid_address, SYS_rseq, SYS_arch_prctl, SYS_futex};
+	static const uint32_t some_calls[] = {SYS_brk,	      SYS_access, SYS_fstat,	       SYS_pread64,
+					      SYS_mprotect,   SYS_munmap, SYS_prlimit64,       SYS_getrandom,
+					      SYS_ioctl,      SYS_statfs, SYS_set_tid_address, SYS_rseq,
+					      SYS_arch_prctl, SYS_futex};
 	uint32_t tid = TREE_TID + 1 + i % TREE_TIDS;
 	struct {
 		struct trace_sched_fork fork;
 		char comm[16];
-	} fork = {.fork = {.parent_tid = TREE_TID, .tid = tid, .tgid = tid, .ns_tid = tid, .clone_flags = 17}, .comm = "make"};
+	} fork = {.fork = {.parent_tid = TREE_TID, .tid = tid, .tgid = tid, .ns_tid = tid, .clone_flags = 17},
+		  .comm = "make"};
 	struct {
 		struct trace_sched_exec exec;
 		char path[32];
@@ -495,7 +520,9 @@ static void command_runs(struct object_life *life, uint32_t i)
 static void write_life(const char *path, uint32_t nr, void (*lives)(struct object_life *, uint32_t))
 {
 	static struct object_life life;
-	struct trace_writer_options options = {.size = sizeof(options), .start_ns = START_NS, .start_realtime_ns = START_NS};
+	struct trace_writer_options options = {.size = sizeof(options),
+					       .start_ns = START_NS,
+					       .start_realtime_ns = START_NS};
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	struct trace_stream_stats stats;
 
@@ -556,12 +583,15 @@ static long long held_for(uint32_t nr, void (*lives)(struct object_life *, uint3
 }
 
 /* Bytes for each object beyond @few, with four times as many. TRACE_TEST_LONG: with a million. */
-static double price_beyond(uint32_t few, const char *what, void (*lives)(struct object_life *, uint32_t), bool with_servers)
+static double price_beyond(uint32_t few, const char *what, void (*lives)(struct object_life *, uint32_t),
+			   bool with_servers)
 {
 	uint32_t many = getenv("TRACE_TEST_LONG") ? 1000000 : 4 * few;
-	double price = (double)(held_for(many, lives, with_servers) - held_for(few, lives, with_servers)) / (many - few);
+	double price = (double)(held_for(many, lives, with_servers) - held_for(few, lives, with_servers)) /
+		       (many - few);
 
-	fprintf(stderr, "\n    %.0f bytes for each %s%s ", price, what, with_servers ? ", with its part of the bills of servers" : "");
+	fprintf(stderr, "\n    %.0f bytes for each %s%s ", price, what,
+		with_servers ? ", with its part of the bills of servers" : "");
 	return price;
 }
 

@@ -25,13 +25,13 @@
 #include "unit.h"
 
 #define MOST_ARGUMENTS 12
-#define TIMEOUT_S 60
-#define ONCE_STEP 29 /* without TRACE_TEST_LONG; both are primes */
-#define FOREVER_STEP 71
-#define VDA (254u << 20)
+#define TIMEOUT_S      60
+#define ONCE_STEP      29 /* without TRACE_TEST_LONG; both are primes */
+#define FOREVER_STEP   71
+#define VDA	       (254u << 20)
 
 int visualizer_main(int argc, char **argv); /* main() of tracevisualizer */
-int named_function(int number); /* a trace contains its address */
+int named_function(int number);		    /* a trace contains its address */
 
 __attribute__((noinline)) int named_function(int number)
 {
@@ -77,8 +77,12 @@ static void tell_of_itself(struct tb *tb)
 		enum trace_event_role role;
 		uint64_t ns;
 	} told[] = {
-		{"shop:pay.begin", TRACE_ROLE_BEGIN, 1150}, {"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN, 1160}, {"shop:depth", TRACE_ROLE_COUNTER, 1170},
-		{"shop:met", TRACE_ROLE_EVENT, 1180}, {"shop:order.end", TRACE_ROLE_REQUEST_END, 3300}, {"shop:pay.end", TRACE_ROLE_END, 3400},
+		{"shop:pay.begin", TRACE_ROLE_BEGIN, 1150},
+		{"shop:order.begin", TRACE_ROLE_REQUEST_BEGIN, 1160},
+		{"shop:depth", TRACE_ROLE_COUNTER, 1170},
+		{"shop:met", TRACE_ROLE_EVENT, 1180},
+		{"shop:order.end", TRACE_ROLE_REQUEST_END, 3300},
+		{"shop:pay.end", TRACE_ROLE_END, 3400},
 		{"shop:call", TRACE_ROLE_EVENT, 3410},
 	};
 	struct trace_user_stream stream = {.stream = TB_USER_STREAM, .pid = 10};
@@ -86,9 +90,18 @@ static void tell_of_itself(struct tb *tb)
 	tb_event(tb, 0, 1100, TRACE_EV_user_stream, &stream, sizeof(stream), "/bin/shop");
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		bool calls = strcmp(told[i].name, "shop:call") == 0;
-		struct trace_event_type type = {.name = told[i].name, .classic = "NONE", .text = "", .doc = "", .program = "NONE", .source = "a.c:1",
-						.fields = calls ? &address : &value, .nr_fields = 1, .fixed_bytes = 16, .category = TRACE_CATEGORY_USER,
-						.flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .role = told[i].role};
+		struct trace_event_type type = {.name = told[i].name,
+						.classic = "NONE",
+						.text = "",
+						.doc = "",
+						.program = "NONE",
+						.source = "a.c:1",
+						.fields = calls ? &address : &value,
+						.nr_fields = 1,
+						.fixed_bytes = 16,
+						.category = TRACE_CATEGORY_USER,
+						.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+						.role = told[i].role};
 		struct {
 			uint32_t tid, pad;
 			uint64_t value;
@@ -158,8 +171,17 @@ static struct tb *whole_story(void)
  */
 static struct tb *random_trace(void)
 {
-	static const struct mood mood = {.noise = 10, .nr_tids = 12, .switches = 40, .sleeps = 20, .cuts = 2, .nr_events = 500, .losses = true, .streams = true,
-					 .masks = true, .programs = true, .moves = true};
+	static const struct mood mood = {.noise = 10,
+					 .nr_tids = 12,
+					 .switches = 40,
+					 .sleeps = 20,
+					 .cuts = 2,
+					 .nr_events = 500,
+					 .losses = true,
+					 .streams = true,
+					 .masks = true,
+					 .programs = true,
+					 .moves = true};
 
 	return random_story(3, &mood);
 }
@@ -246,8 +268,9 @@ static unsigned int lines_of(const char *text)
 
 static bool is_same(const struct run *run, const struct run *reference)
 {
-	return run->status == reference->status && run->bytes == reference->bytes && memcmp(run->text, reference->text, run->bytes) == 0 &&
-	       run->error_bytes == reference->error_bytes && memcmp(run->error_text, reference->error_text, run->error_bytes) == 0;
+	return run->status == reference->status && run->bytes == reference->bytes &&
+	       memcmp(run->text, reference->text, run->bytes) == 0 && run->error_bytes == reference->error_bytes &&
+	       memcmp(run->error_text, reference->error_text, run->error_bytes) == 0;
 }
 
 /* True if the last line names the cause. Warnings of the reference may precede it. */
@@ -261,7 +284,8 @@ static bool is_refusal(const struct run *run, const struct run *reference)
 	for (begin = bytes - 1; begin && run->error_text[begin - 1] != '\n'; begin--)
 		;
 	snprintf(last, sizeof(last), "%s", run->error_text + begin);
-	return strncmp(last, "tracevisualizer: ", 17) == 0 && strstr(last, "memory") && lines_of(run->error_text) <= lines_of(reference->error_text) + 1;
+	return strncmp(last, "tracevisualizer: ", 17) == 0 && strstr(last, "memory") &&
+	       lines_of(run->error_text) <= lines_of(reference->error_text) + 1;
 }
 
 static bool check_output_file(const struct run *run, const char *wanted, size_t wanted_bytes)
@@ -269,7 +293,9 @@ static bool check_output_file(const struct run *run, const char *wanted, size_t 
 	int fd = open(output_path, O_RDONLY | O_CLOEXEC);
 	size_t bytes;
 	char *text = content_of(fd, &bytes);
-	bool ok = WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0 ? bytes == wanted_bytes && memcmp(text, wanted, bytes) == 0 : fd < 0;
+	bool ok = WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0
+			  ? bytes == wanted_bytes && memcmp(text, wanted, bytes) == 0
+			  : fd < 0;
 
 	free(text);
 	if (fd >= 0)
@@ -283,8 +309,8 @@ static void tell(const char *const *mode, long at, bool and_after, const struct 
 	printf("\n    ");
 	for (; *mode; mode++)
 		printf("%s ", *mode);
-	printf("without memory for allocation %ld%s: %s, status %#x, %zu bytes; %s", at, and_after ? " and all after it" : "", what, (unsigned int)run->status,
-	       run->bytes, run->error_text);
+	printf("without memory for allocation %ld%s: %s, status %#x, %zu bytes; %s", at,
+	       and_after ? " and all after it" : "", what, (unsigned int)run->status, run->bytes, run->error_text);
 }
 
 static void fails_at_any(const char *const *mode, const char *path, bool and_after, bool to_file)
@@ -298,7 +324,8 @@ static void fails_at_any(const char *const *mode, const char *path, bool and_aft
 
 	close(fd);
 	unlink(output_path);
-	CU_ASSERT(WIFEXITED(reference.status) && WEXITSTATUS(reference.status) == 0 && reference.bytes + file_bytes > 0);
+	CU_ASSERT(WIFEXITED(reference.status) && WEXITSTATUS(reference.status) == 0 &&
+		  reference.bytes + file_bytes > 0);
 	for (long at = nr_to_open > 0 && nr > nr_to_open ? nr_to_open : 1; at <= nr; at += step) {
 		struct run now = run_mode(mode, path, at, and_after);
 		bool ok = is_same(&now, &reference) || is_refusal(&now, &reference);
@@ -343,7 +370,9 @@ static void a_trace_opens_without_memory_whole_or_not_at_all(void)
 static void a_report_without_memory_is_whole_or_refused(void)
 {
 	static mode_words modes[] = {{"-a", "TRACE"}, {"-a", "--all", "--ns", "TRACE"}, {NULL}};
-	static mode_words chosen[] = {{"-a", "--top=3", "--sort=wait", "--comm=client", "TRACE"}, {"-a", "--pid=10", "TRACE"}, {NULL}};
+	static mode_words chosen[] = {{"-a", "--top=3", "--sort=wait", "--comm=client", "TRACE"},
+				      {"-a", "--pid=10", "TRACE"},
+				      {NULL}};
 
 	fails_in_modes(modes, story_path);
 	fails_in_modes(modes, random_path);
@@ -360,7 +389,10 @@ static void json_without_memory_is_whole_or_refused(void)
 
 static void a_list_without_memory_is_whole_or_refused(void)
 {
-	static mode_words modes[] = {{"-d", "TRACE"}, {"-d", "-y", "--ns", "TRACE"}, {"-d", "-c0", "-tsched", "-tshop:*", "-oirq", "--from=0.0000001", "TRACE"}, {NULL}};
+	static mode_words modes[] = {{"-d", "TRACE"},
+				     {"-d", "-y", "--ns", "TRACE"},
+				     {"-d", "-c0", "-tsched", "-tshop:*", "-oirq", "--from=0.0000001", "TRACE"},
+				     {NULL}};
 
 	fails_in_modes(modes, story_path);
 	fails_in_modes(modes, random_path);
@@ -383,7 +415,10 @@ static void a_time_line_without_memory_is_whole_or_refused(void)
 
 static void a_comparison_without_memory_is_whole_or_refused(void)
 {
-	mode_words modes[] = {{"--diff", "TRACE", random_path}, {"--diff", "--json", "--all", "TRACE", random_path}, {"--diff", "TRACE", story_path}, {NULL}};
+	mode_words modes[] = {{"--diff", "TRACE", random_path},
+			      {"--diff", "--json", "--all", "TRACE", random_path},
+			      {"--diff", "TRACE", story_path},
+			      {NULL}};
 
 	fails_in_modes(modes, story_path);
 }
@@ -405,8 +440,11 @@ static void all_else_without_memory_is_whole_or_refused(void)
 
 static void a_file_written_without_memory_is_whole_or_not_there(void)
 {
-	mode_words modes[] = {{"-a", "--output", output_path, "TRACE"}, {"--json", "--output", output_path, "TRACE"}, {"-d", "--output", output_path, "TRACE"},
-			      {"--timeline", "--output", output_path, "TRACE"}, {NULL}};
+	mode_words modes[] = {{"-a", "--output", output_path, "TRACE"},
+			      {"--json", "--output", output_path, "TRACE"},
+			      {"-d", "--output", output_path, "TRACE"},
+			      {"--timeline", "--output", output_path, "TRACE"},
+			      {NULL}};
 
 	for (mode_words *mode = modes; **mode; mode++) {
 		fails_at_any(*mode, story_path, false, true);

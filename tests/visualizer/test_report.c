@@ -18,47 +18,53 @@ static void the_summary_has_the_labels_of_the_original(void)
 	char *text;
 
 	CU_ASSERT_EQUAL(run_on_trace("-s", &text), 0);
-	contains(text, "Trace duration: (0, 40)\n\nNumber of occurences of:\n\tEvents: 11\n\tScheduling changes: 3\n\tKernel timer tics: 0\n"
-		       "\tSystem call entries: 1\n\tSystem call exits: 1\n\tTrap entries: 1\n\tTrap exits: 1\n\tIRQ entries: 1\n\tIRQ exits: 1\n"
-		       "\tBottom halves: 0\n\tTimer expiries: 0\n\tPage allocations: 0\n\tPage frees: 0\n\tPackets Out: 0\n\tPackets In: 0\n");
+	contains(text, "Trace duration: (0, 40)\n\nNumber of occurences of:\n\tEvents: 11\n\tScheduling changes: "
+		       "3\n\tKernel timer tics: 0\n"
+		       "\tSystem call entries: 1\n\tSystem call exits: 1\n\tTrap entries: 1\n\tTrap exits: 1\n\tIRQ "
+		       "entries: 1\n\tIRQ exits: 1\n"
+		       "\tBottom halves: 0\n\tTimer expiries: 0\n\tPage allocations: 0\n\tPage frees: 0\n\tPackets "
+		       "Out: 0\n\tPackets In: 0\n");
 	free(text);
 }
 
-static const char golden_page[] =
-	"\tProcess (10, 1): one:\n"
-	"\t\tNumber of system calls: 1\n"
-	"\t\tNumber of traps: 1\n"
-	"\t\tQuantity of data read from files: 4096\n"
-	"\t\tQuantity of data written to files: 0\n"
-	"\t\tTime executing process code: (0, 6) => 16.25 %\n"
-	"\t\tTime running: (0, 10) => 25.00 %\n"
-	"\t\tTime waiting for I/O: (0, 10) => 25.50 %\n"
-	"\t\tWhere the time went (% of the elapsed time of all its threads):\n"
-	"\t\t   time       %  count\n"
-	"\t\t  40000  100.00         elapsed, of all threads\n"
-	"\t\t   6500   16.25         on a CPU, in its own code\n"
-	"\t\t   3000    7.50      1  on a CPU, in system calls\n"
-	"\t\t    500    1.25      1  on a CPU, in traps (page faults)\n"
-	"\t\t      0    0.00         interrupted\n"
-	"\t\t  19800   49.50         waiting for a CPU\n"
-	"\t\t  10200   25.50         waiting for something else\n"
-	"\t\tSystem call usage:\n"
-	"\t\t  calls  errors  elapsed      %   CPU  interrupted  CPU wait  blocked  shortest  median  99th %  longest  name\n"
-	"\t\t      1       0    23000  57.50  3000            0      9800    10200     23000   23000   23000    23000  read\n"
-	"\t\tTraps:\n"
-	"\t\t  count  major  elapsed     %  CPU  interrupted  CPU wait  blocked  shortest  median  99th %  longest  name\n"
-	"\t\t      1      0      500  1.25  500            0         0        0       500     500     500      500  page fault\n"
-	"\t\tWaiting for a CPU that was taken by:\n"
-	"\t\t   time      %  count\n"
-	"\t\t  10000  25.00         (idle CPU waking up)\n"
-	"\t\t   9500  23.75         process 20 t\"wo\\x01\\xff\n"
-	"\t\t    300   0.75         (interrupts)\n"
-	"\t\tWaiting for:\n"
-	"\t\t   time      %  count\n"
-	"\t\t  10200  25.50      1  file /da\\x0ata\n"
-	"\t\tFiles:\n"
-	"\t\t  waited  reads  read  writes  written  path\n"
-	"\t\t   10200      1  4096       0        0  /da\\x0ata\n";
+static const char golden_page[] = "\tProcess (10, 1): one:\n"
+				  "\t\tNumber of system calls: 1\n"
+				  "\t\tNumber of traps: 1\n"
+				  "\t\tQuantity of data read from files: 4096\n"
+				  "\t\tQuantity of data written to files: 0\n"
+				  "\t\tTime executing process code: (0, 6) => 16.25 %\n"
+				  "\t\tTime running: (0, 10) => 25.00 %\n"
+				  "\t\tTime waiting for I/O: (0, 10) => 25.50 %\n"
+				  "\t\tWhere the time went (% of the elapsed time of all its threads):\n"
+				  "\t\t   time       %  count\n"
+				  "\t\t  40000  100.00         elapsed, of all threads\n"
+				  "\t\t   6500   16.25         on a CPU, in its own code\n"
+				  "\t\t   3000    7.50      1  on a CPU, in system calls\n"
+				  "\t\t    500    1.25      1  on a CPU, in traps (page faults)\n"
+				  "\t\t      0    0.00         interrupted\n"
+				  "\t\t  19800   49.50         waiting for a CPU\n"
+				  "\t\t  10200   25.50         waiting for something else\n"
+				  "\t\tSystem call usage:\n"
+				  "\t\t  calls  errors  elapsed      %   CPU  interrupted  CPU wait  blocked  shortest "
+				  " median  99th %  longest  name\n"
+				  "\t\t      1       0    23000  57.50  3000            0      9800    10200     23000 "
+				  "  23000   23000    23000  read\n"
+				  "\t\tTraps:\n"
+				  "\t\t  count  major  elapsed     %  CPU  interrupted  CPU wait  blocked  shortest  "
+				  "median  99th %  longest  name\n"
+				  "\t\t      1      0      500  1.25  500            0         0        0       500    "
+				  " 500     500      500  page fault\n"
+				  "\t\tWaiting for a CPU that was taken by:\n"
+				  "\t\t   time      %  count\n"
+				  "\t\t  10000  25.00         (idle CPU waking up)\n"
+				  "\t\t   9500  23.75         process 20 t\"wo\\x01\\xff\n"
+				  "\t\t    300   0.75         (interrupts)\n"
+				  "\t\tWaiting for:\n"
+				  "\t\t   time      %  count\n"
+				  "\t\t  10200  25.50      1  file /da\\x0ata\n"
+				  "\t\tFiles:\n"
+				  "\t\t  waited  reads  read  writes  written  path\n"
+				  "\t\t   10200      1  4096       0        0  /da\\x0ata\n";
 
 static void a_process_page_is_as_expected(void)
 {
@@ -222,7 +228,8 @@ static void the_summary_shows_the_time_of_day(void)
 	tb_window(tb, 5001000000, 7002000000); /* it begins at 1 700 000 000 s: see builder.c */
 	tb_switch(tb, 0, 6000000000, 0, 10, TRACE_TASK_RUNNING);
 	text = report_of(tb, "-s");
-	contains(text, "Trace start time: (1700000000, 0)\nTrace end time: (1700000002, 1000)\nTrace duration: (2, 1000)\n");
+	contains(text,
+		 "Trace start time: (1700000000, 0)\nTrace end time: (1700000002, 1000)\nTrace duration: (2, 1000)\n");
 	free(text);
 }
 
@@ -231,8 +238,8 @@ static void every_sort_key_sorts_by_its_column(void)
 {
 	static const struct {
 		const char *key, *order;
-	} keys[] = {{"elapsed", "edcb"}, {"cpu", "bedc"}, {"user", "ebdc"}, {"system", "bdce"},
-		    {"wait", "cdbe"}, {"wait-cpu", "debc"}, {"pid", "ecdb"}, {"name", "bcde"}};
+	} keys[] = {{"elapsed", "edcb"}, {"cpu", "bedc"},      {"user", "ebdc"}, {"system", "bdce"},
+		    {"wait", "cdbe"},	 {"wait-cpu", "debc"}, {"pid", "ecdb"},	 {"name", "bcde"}};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		char options[64], order[64] = "", *text;
@@ -270,7 +277,11 @@ static void folded_rows_are_sorted_too(void)
 	static const struct {
 		const char *options;
 		bool a_first;
-	} cases[] = {{"-a", false}, {"-a --sort=cpu", false}, {"-a --sort=elapsed", true}, {"-a --sort=name", true}, {"-a --sort=pid", true}};
+	} cases[] = {{"-a", false},
+		     {"-a --sort=cpu", false},
+		     {"-a --sort=elapsed", true},
+		     {"-a --sort=name", true},
+		     {"-a --sort=pid", true}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tb *tb = tb_new();
@@ -431,7 +442,8 @@ static void the_table_of_files_names_the_disk(void)
 /* A kernel thread's write names no file. */
 static void a_disk_is_no_file(void)
 {
-	struct trace_start_thread kernel = {.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
+	struct trace_start_thread kernel = {
+		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
 	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .op = 1, .request = 0xb10c};
 	struct tb *tb = tb_new();
 	char *text;

@@ -9,34 +9,33 @@
 #include "unit.h"
 #include "visualizer.h"
 
-static const char golden_diff[] =
-	"Processes of one name are added up; the greatest differences come first.\n"
-	"\n"
-	"esc\\x1b[31m\\x0alock: 0 processes in A, 1 in B\n"
-	"                             A       B    B - A   B / A\n"
-	"  elapsed, of all threads    0  120000  +120000  only B\n"
-	"  on a CPU, in its own code  0   26000   +26000  only B\n"
-	"  on a CPU, in the kernel    0   13000   +13000  only B\n"
-	"  interrupted                0    1000    +1000  only B\n"
-	"  waiting for a CPU          0   60000   +60000  only B\n"
-	"  waiting for processes      0   20000   +20000  only B\n"
-	"\n"
-	"one: 1 process in A, 1 in B\n"
-	"                                 A      B   B - A   B / A\n"
-	"  elapsed, of all threads    40000  60000  +20000    1.50\n"
-	"  on a CPU, in its own code   6500  11000   +4500    1.69\n"
-	"  on a CPU, in the kernel     3500   9000   +5500    2.57\n"
-	"  waiting for a CPU          19800   2000  -17800    0.10\n"
-	"  waiting for files          10200      0  -10200  only A\n"
-	"  waiting for processes          0  38000  +38000  only B\n"
-	"\n"
-	"t\"wo\\x01\\xff: 1 process in A, 0 in B\n"
-	"                                 A  B   B - A   B / A\n"
-	"  elapsed, of all threads    40000  0  -40000  only A\n"
-	"  on a CPU, in its own code  19500  0  -19500  only A\n"
-	"  interrupted                  500  0    -500  only A\n"
-	"  waiting for a CPU          20000  0  -20000  only A\n"
-	"\n";
+static const char golden_diff[] = "Processes of one name are added up; the greatest differences come first.\n"
+				  "\n"
+				  "esc\\x1b[31m\\x0alock: 0 processes in A, 1 in B\n"
+				  "                             A       B    B - A   B / A\n"
+				  "  elapsed, of all threads    0  120000  +120000  only B\n"
+				  "  on a CPU, in its own code  0   26000   +26000  only B\n"
+				  "  on a CPU, in the kernel    0   13000   +13000  only B\n"
+				  "  interrupted                0    1000    +1000  only B\n"
+				  "  waiting for a CPU          0   60000   +60000  only B\n"
+				  "  waiting for processes      0   20000   +20000  only B\n"
+				  "\n"
+				  "one: 1 process in A, 1 in B\n"
+				  "                                 A      B   B - A   B / A\n"
+				  "  elapsed, of all threads    40000  60000  +20000    1.50\n"
+				  "  on a CPU, in its own code   6500  11000   +4500    1.69\n"
+				  "  on a CPU, in the kernel     3500   9000   +5500    2.57\n"
+				  "  waiting for a CPU          19800   2000  -17800    0.10\n"
+				  "  waiting for files          10200      0  -10200  only A\n"
+				  "  waiting for processes          0  38000  +38000  only B\n"
+				  "\n"
+				  "t\"wo\\x01\\xff: 1 process in A, 0 in B\n"
+				  "                                 A  B   B - A   B / A\n"
+				  "  elapsed, of all threads    40000  0  -40000  only A\n"
+				  "  on a CPU, in its own code  19500  0  -19500  only A\n"
+				  "  interrupted                  500  0    -500  only A\n"
+				  "  waiting for a CPU          20000  0  -20000  only A\n"
+				  "\n";
 
 static void two_traces_are_compared_by_name(void)
 {
@@ -91,7 +90,8 @@ static void a_comparison_as_json_has_its_schema(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(report, "schema")), "trace-diff/1");
 	json_array_foreach(json_object_get(report, "names"), i, name) {
-		CU_ASSERT_EQUAL(member(name, "elapsed_ns", "difference"), member(name, "elapsed_ns", "b") - member(name, "elapsed_ns", "a"));
+		CU_ASSERT_EQUAL(member(name, "elapsed_ns", "difference"),
+				member(name, "elapsed_ns", "b") - member(name, "elapsed_ns", "a"));
 		if (strcmp(json_string_value(json_object_get(name, "comm")), "one") != 0)
 			continue;
 		found++;
@@ -137,12 +137,18 @@ static void a_comparison_marks_commands_identified_by_name_only(void)
 		bool sure[2];
 		const char *wanted;
 	} cases[] = {
-		{{true, true}, "The command make ran for 100.00 us in A, make for 100.00 us in B: 1.00 times as long.\nOnly the commands and"},
-		{{false, true}, "The first recorded process with the command's name make ran for 100.00 us in A, the command make for 100.00 us in B: "
-				"1.00 times as long.\nOnly these processes and the processes that they started;"},
-		{{true, false}, "The command make ran for 100.00 us in A, the first recorded process with the command's name make for 100.00 us in B: "},
-		{{false, false}, "The first recorded process with the command's name make ran for 100.00 us in A, the first recorded process with the "
-				 "command's name make for 100.00 us in B: "},
+		{{true, true},
+		 "The command make ran for 100.00 us in A, make for 100.00 us in B: 1.00 times as long.\nOnly the "
+		 "commands and"},
+		{{false, true},
+		 "The first recorded process with the command's name make ran for 100.00 us in A, the command make for "
+		 "100.00 us in B: 1.00 times as long.\nOnly these processes and the processes that they started;"},
+		{{true, false},
+		 "The command make ran for 100.00 us in A, the first recorded process with the command's name make for "
+		 "100.00 us in B: "},
+		{{false, false},
+		 "The first recorded process with the command's name make ran for 100.00 us in A, the first recorded "
+		 "process with the command's name make for 100.00 us in B: "},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -37,7 +37,15 @@ static void the_json_is_valid_and_has_the_schema(void)
  * The name of its process differs from that of its thread. */
 static struct tb *eventful_story(void)
 {
-	struct trace_start_thread one = {.tid = 10, .tgid = 10, .ppid = 1, .nr = -1, .running = 1, .ns_tid = 3, .ns_tgid = 3, .cgroup = 77, .uid = 1000};
+	struct trace_start_thread one = {.tid = 10,
+					 .tgid = 10,
+					 .ppid = 1,
+					 .nr = -1,
+					 .running = 1,
+					 .ns_tid = 3,
+					 .ns_tgid = 3,
+					 .cgroup = 77,
+					 .uid = 1000};
 	struct trace_start_fd pipe = {.tgid = 10, .fd = 4, .dev = 12, .mode = S_IFIFO | 0600, .ino = 90};
 	struct trace_start_cgroup cgroup = {.cgroup = 77};
 	struct trace_start_exe exe = {.tgid = 10};
@@ -87,39 +95,57 @@ static struct tb *eventful_story(void)
 
 /* Figures of the process, and of its only thread. */
 /* clang-format off */
-#define ITS_FIGURES                                                                                                                          \
-	"'elapsed_ns': 8000, 'cpu_ns': 6220, 'user_ns': 5550, 'system_ns': 670, 'syscall_ns': 520, 'trap_ns': 150, 'interrupted_ns': 30,"    \
-	"'stolen_ns': 0, 'wait_cpu_ns': 800,"                                                                                                \
-	"'wait_cpu_for': [{'pid': 30, 'comm': 'three', 'ns': 500}, {'pid': 20, 'comm': 'two', 'ns': 290},"                                   \
-	"                 {'pid': 0, 'comm': 'interrupts', 'ns': 10}],"                                                                      \
-	"'waits': [{'kind': 'process', 'target': 'two', 'pid': 20, 'comm': 'two', 'via': 'pipe', 'idle': false, 'ns': 600, 'count': 1,"      \
-	"           'device': ''},"                                                                                                          \
-	"          {'kind': 'memory', 'target': '', 'pid': 0, 'comm': '', 'via': '', 'idle': false, 'ns': 350, 'count': 1, 'device': ''}],"  \
-	"'syscalls': [{'name': 'read', 'calls': 2, 'errors': 0, 'elapsed_ns': 1200, 'cpu_ns': 370, 'interrupted_ns': 30,"                    \
-	"              'wait_cpu_ns': 200, 'wait_ns': 600, 'min_ns': 200, 'p50_ns': 202, 'p99_ns': 1000, 'max_ns': 1000},"                   \
-	"             {'name': 'write', 'calls': 2, 'errors': 1, 'elapsed_ns': 150, 'cpu_ns': 150, 'interrupted_ns': 0,"                     \
-	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100}],"                          \
-	"'traps': [{'name': 'page fault', 'count': 1, 'major': 1, 'elapsed_ns': 600, 'cpu_ns': 150, 'interrupted_ns': 0,"                    \
-	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}],"                       \
-	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}],"                                                             \
-	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0, 'device': 'vda'},"       \
-	"          {'path': 'pipe:', 'read_bytes': 1, 'written_bytes': 0, 'reads': 1, 'writes': 0, 'wait_ns': 0, 'device': ''}]"
+#define ITS_FIGURES \
+	"'elapsed_ns': 8000, 'cpu_ns': 6220, 'user_ns': 5550, 'system_ns': 670, 'syscall_ns': 520, 'trap_ns': 150," \
+		"'interrupted_ns': 30," \
+	"'stolen_ns': 0, 'wait_cpu_ns': 800," \
+	"'wait_cpu_for': [{'pid': 30, 'comm': 'three', 'ns': 500}, {'pid': 20, 'comm': 'two', 'ns': 290}," \
+	"                 {'pid': 0, 'comm': 'interrupts', 'ns': 10}]," \
+	"'waits': [{'kind': 'process', 'target': 'two', 'pid': 20, 'comm': 'two', 'via': 'pipe', 'idle': false," \
+		"'ns': 600, 'count': 1," \
+	"           'device': ''}," \
+	"          {'kind': 'memory', 'target': '', 'pid': 0, 'comm': '', 'via': '', 'idle': false, 'ns': 350," \
+		"'count': 1, 'device': ''}]," \
+	"'syscalls': [{'name': 'read', 'calls': 2, 'errors': 0, 'elapsed_ns': 1200, 'cpu_ns': 370," \
+		"'interrupted_ns': 30," \
+	"              'wait_cpu_ns': 200, 'wait_ns': 600, 'min_ns': 200, 'p50_ns': 202, 'p99_ns': 1000," \
+		"'max_ns': 1000}," \
+	"             {'name': 'write', 'calls': 2, 'errors': 1, 'elapsed_ns': 150, 'cpu_ns': 150," \
+		"'interrupted_ns': 0," \
+	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100}]," \
+	"'traps': [{'name': 'page fault', 'count': 1, 'major': 1, 'elapsed_ns': 600, 'cpu_ns': 150," \
+		"'interrupted_ns': 0," \
+	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \
+	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}]," \
+	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0," \
+		"'device': 'vda'}," \
+	"          {'path': 'pipe:', 'read_bytes': 1, 'written_bytes': 0, 'reads': 1, 'writes': 0, 'wait_ns': 0," \
+		"'device': ''}]"
 /* clang-format on */
 
 static void the_json_of_a_process_is_complete(void)
 {
 	char *text = report_of(eventful_story(), "--json --pid=10");
 
-	json_has(text, "processes", "[{'pid': 10, 'ppid': 1, 'ns_pid': 3, 'cgroup': '/box', 'comm': 'uno', 'exe': '/bin/one', 'uid': 1000, 'kernel': false,"
-				    "  'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES ","
-				    "  'threads': [{'tid': 10, 'comm': 'uno', 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES "}]}]");
-	json_has(text, "cpus", "[{'cpu': 0, 'cpu_ns': 6720, 'user_ns': 5550, 'system_ns': 1170, 'irq_ns': 30, 'softirq_ns': 0, 'idle_ns': 1250, 'unknown_ns': 0},"
-			       " {'cpu': 1, 'cpu_ns': 7890, 'user_ns': 7890, 'system_ns': 0, 'irq_ns': 110, 'softirq_ns': 0, 'idle_ns': 0, 'unknown_ns': 0}]");
-	json_has(text, "pairs", "[{'pid': 10, 'comm': 'uno', 'for_pid': 20, 'for_comm': 'two', 'via': 'pipe', 'idle': false, 'ns': 600, 'count': 1}]");
+	json_has(text, "processes",
+		 "[{'pid': 10, 'ppid': 1, 'ns_pid': 3, 'cgroup': '/box', 'comm': 'uno', 'exe': '/bin/one', 'uid': "
+		 "1000, 'kernel': false,"
+		 "  'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES ","
+		 "  'threads': [{'tid': 10, 'comm': 'uno', 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES "}]}]");
+	json_has(text, "cpus",
+		 "[{'cpu': 0, 'cpu_ns': 6720, 'user_ns': 5550, 'system_ns': 1170, 'irq_ns': 30, 'softirq_ns': 0, "
+		 "'idle_ns': 1250, 'unknown_ns': 0},"
+		 " {'cpu': 1, 'cpu_ns': 7890, 'user_ns': 7890, 'system_ns': 0, 'irq_ns': 110, 'softirq_ns': 0, "
+		 "'idle_ns': 0, 'unknown_ns': 0}]");
+	json_has(text, "pairs",
+		 "[{'pid': 10, 'comm': 'uno', 'for_pid': 20, 'for_comm': 'two', 'via': 'pipe', 'idle': false, 'ns': "
+		 "600, 'count': 1}]");
 	json_has(text, "interrupts", "[{'type': 'irq', 'name': 'disk', 'ns': 140, 'count': 2}]");
-	json_has(text, "trace", "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, 'events': 25, 'lost': 0, 'overwritten': 0, 'older': 0,"
-				" 'contradictions': 0, 'halted_ns': 0, 'sees_wakeups': true, 'sees_calls': true, 'sees_traps': true,"
-				" 'sees_interrupts': true, 'filtered': false, 'gaps': [], 'not_recorded': [], 'not_traced': []}");
+	json_has(text, "trace",
+		 "{'host': 'here', 'kernel': '', 'clock': '', 'start_ns': 1000, 'end_ns': 9000, 'elapsed_ns': 8000, "
+		 "'events': 25, 'lost': 0, 'overwritten': 0, 'older': 0,"
+		 " 'contradictions': 0, 'halted_ns': 0, 'sees_wakeups': true, 'sees_calls': true, 'sees_traps': true,"
+		 " 'sees_interrupts': true, 'filtered': false, 'gaps': [], 'not_recorded': [], 'not_traced': []}");
 	free(text);
 }
 
@@ -132,8 +158,9 @@ static void names_that_are_not_utf8_become_valid(void)
 	CU_ASSERT_EQUAL(run_on_trace("--json --pid=20", &text), 0);
 	report = json_loads(text, 0, &error); /* refuses invalid UTF-8 */
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
-	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(json_object_get(report, "processes"), 0), "comm")),
-			       "t\"wo\x01\xef\xbf\xbd");
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(json_array_get(json_object_get(report, "processes"), 0), "comm")),
+		"t\"wo\x01\xef\xbf\xbd");
 	json_decref(report);
 	free(text);
 }
@@ -148,8 +175,10 @@ static void the_json_of_locks_and_strange_names_is_valid(void)
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 0);
 	report = json_loads(text, 0, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
-	json_has(text, "locks", "[{'pid': 30, 'comm': 'esc\\u001b[31m\\nlock', 'holder_pid': 30, 'holder_comm': 'esc\\u001b[31m\\nlock', 'via': 'futex',"
-				"  'path': '', 'address': 32512, 'ns': 20000, 'count': 1}]");
+	json_has(text, "locks",
+		 "[{'pid': 30, 'comm': 'esc\\u001b[31m\\nlock', 'holder_pid': 30, 'holder_comm': "
+		 "'esc\\u001b[31m\\nlock', 'via': 'futex',"
+		 "  'path': '', 'address': 32512, 'ns': 20000, 'count': 1}]");
 	interrupt = json_array_get(json_object_get(report, "interrupts"), 0);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(interrupt, "name")), "local_timer");
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(interrupt, "ns")), 1000);
@@ -196,9 +225,12 @@ static void the_json_has_disks_and_the_disk_of_each_file(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
 	one = row_with(json_object_get(report, "processes"), "comm", "one");
 	files = json_object_get(one, "files");
-	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(files, "path", "/overlay/file"), "device")), "vda");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(files, "path", "/overlay/file"), "device")),
+			       "vda");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(files, "path", "/plain"), "device")), "vda");
-	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row_with(json_object_get(one, "waits"), "kind", "file"), "device")), "vda");
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_object_get(row_with(json_object_get(one, "waits"), "kind", "file"), "device")),
+		"vda");
 	disk = json_array_get(json_object_get(report, "disks"), 0);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(disk, "device")), "vda");
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(disk, "reads")), 1);
@@ -254,11 +286,13 @@ static void events_overwritten_by_a_flight_recorder_are_no_gap(void)
 {
 	char *text = report_of(flight_recorder(), "--json");
 
-	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"overwritten\":7,\"older\":0,");
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":2,\"lost\":0,\"overwritten\":"
+		       "7,\"older\":0,");
 	contains(text, "\"gaps\":[]");
 	free(text);
 	text = report_of(flight_recorder(), "-a");
-	contains(text, "7 older events were overwritten: the report covers the time for which the flight recorder had the events of all CPUs.");
+	contains(text, "7 older events were overwritten: the report covers the time for which the flight recorder had "
+		       "the events of all CPUs.");
 	CU_ASSERT_PTR_NULL(strstr(text, "Only -d shows"));
 	free(text);
 }
@@ -272,14 +306,18 @@ static void events_before_the_accounting_are_in_lists(void)
 		const char *arguments;
 		bool has_older;
 		bool has_newer;
-	} lists[] = {{"-d", true, true}, {"-d --from=0.000000001", false, true}, {"-d --to=0.000000001", true, false}, {"-d -y --from=0.000000001", false, true}};
+	} lists[] = {{"-d", true, true},
+		     {"-d --from=0.000000001", false, true},
+		     {"-d --to=0.000000001", true, false},
+		     {"-d -y --from=0.000000001", false, true}};
 	struct tb *tb = flight_recorder();
 	char *text;
 
 	tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);
 	tb_waking(tb, 1, 6000, 8, TRACE_CONTEXT_TASK);
 	text = report_of(tb, "--json");
-	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":4,\"lost\":0,\"overwritten\":7,\"older\":1,");
+	contains(text, "\"start_ns\":5000,\"end_ns\":9000,\"elapsed_ns\":4000,\"events\":4,\"lost\":0,\"overwritten\":"
+		       "7,\"older\":1,");
 	free(text);
 	tb = flight_recorder();
 	tb_waking(tb, 1, 4000, 7, TRACE_CONTEXT_TASK);

@@ -26,7 +26,8 @@ static unsigned int times_in(const char *text, const char *word)
 /* The threads and descriptors in it are not known, and no event is missing by it. */
 static void a_damaged_start_state_is_told_in_every_output(void)
 {
-	static const char *const outputs[] = {"-a", "--json", "-d", "-d -y", "-a -d", "-a -d -y", "--timeline", "--critical-path=1"};
+	static const char *const outputs[] = {"-a",    "--json",   "-d",	 "-d -y",
+					      "-a -d", "-a -d -y", "--timeline", "--critical-path=1"};
 	struct tb *tb = make_named(true);
 	struct image image = image_new(tb, true);
 	char path[64], arguments[256], *text;
@@ -65,8 +66,9 @@ static off_t first_events(const char *path)
 static void a_damaged_chunk_is_reported_in_every_output(void)
 {
 	static const char *const outputs[] = {"-s", "-a", "-d", "--json", "-d -y", "-a -d -y"};
-	static const char *const words[] = {"Lost: 11 events in 1 gap;", "Lost: 11 events in 1 gap;", "LOST : 11 events", "\"lost\":11", "LOST : 11 events",
-					    "LOST : 11 events"};
+	static const char *const words[] = {"Lost: 11 events in 1 gap;", "Lost: 11 events in 1 gap;",
+					    "LOST : 11 events",		 "\"lost\":11",
+					    "LOST : 11 events",		 "LOST : 11 events"};
 	char path[] = "/tmp/test_report_known_damage_XXXXXX", arguments[256], *text;
 	int fd = mkstemp(path);
 
@@ -106,8 +108,9 @@ static void a_damaged_chunk_is_reported_in_every_output(void)
 static void uncounted_losses_have_no_number(void)
 {
 	static const char *const outputs[] = {"-s", "-a", "--critical-path=one", "--diff"};
-	static const char *const words[] = {"Lost: an unknown number of events in 2 gaps;", "Events may have been lost (count unknown):",
-					    "Events may have been lost (count unknown):", "; lost: an unknown number of events\n"};
+	static const char *const words[] = {
+		"Lost: an unknown number of events in 2 gaps;", "Events may have been lost (count unknown):",
+		"Events may have been lost (count unknown):", "; lost: an unknown number of events\n"};
 	char path[] = "/tmp/test_report_known_killed_XXXXXX", arguments[256], *text, *c;
 	int fd = mkstemp(path);
 	struct tb *tb = tb_new();
@@ -178,7 +181,8 @@ static void unrecorded_figures_are_not_zero(void)
 	contains(text, "Number of system calls: not recorded");
 	contains(text, "Quantity of data read from files: not recorded");
 	contains(text, "Total process time: unknown without system calls");
-	contains(text, "(categories of events): syscall, trap, irq, fs, block, timer, memory, socket, ipc, network, work. ");
+	contains(text,
+		 "(categories of events): syscall, trap, irq, fs, block, timer, memory, socket, ipc, network, work. ");
 	free(text);
 	text = report_of(make_masked(mask), "--json --pid=10");
 	root = json_loads(text, 0, NULL);
@@ -188,8 +192,10 @@ static void unrecorded_figures_are_not_zero(void)
 		CU_ASSERT_TRUE(json_is_null(json_object_get(process, unknown[i])));
 	for (size_t i = 0; i < 2; i++)
 		CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, unknown[i])));
-	CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, "irq_ns")) && json_is_null(json_object_get(cpu, "softirq_ns")));
-	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")), json_integer_value(json_object_get(cpu, "cpu_ns")));
+	CU_ASSERT_TRUE(json_is_null(json_object_get(cpu, "irq_ns")) &&
+		       json_is_null(json_object_get(cpu, "softirq_ns")));
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")),
+			json_integer_value(json_object_get(cpu, "cpu_ns")));
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(process, "cpu_ns")), 6000);
 	CU_ASSERT_TRUE(json_is_false(json_object_get(json_object_get(root, "trace"), "sees_interrupts")));
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(json_object_get(root, "trace"), "not_recorded")), 11);
@@ -345,8 +351,10 @@ static void without_scheduling_no_time_is_shown(void)
 
 static void without_scheduling_a_page_says_what_is_unknown(void)
 {
-	static const char *const lines[] = {"Time executing process code: unknown without scheduling changes\n", "Time running: unknown without scheduling changes\n",
-					    "Time waiting for I/O: unknown without scheduling changes\n", "100.00         unknown: not recorded\n"};
+	static const char *const lines[] = {"Time executing process code: unknown without scheduling changes\n",
+					    "Time running: unknown without scheduling changes\n",
+					    "Time waiting for I/O: unknown without scheduling changes\n",
+					    "100.00         unknown: not recorded\n"};
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	struct tb *tb = tb_new();
 	char *text;
@@ -381,9 +389,10 @@ static void lost_time_is_not_shown_as_waiting(void)
 /* Scheduling events continue until the selected program ends: that makes no time known. */
 static void a_moment_of_scheduling_makes_no_time_known(void)
 {
-	static const char *const unknown[] = {"\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"irq_ns\":null,",
-					      "\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"syscall_ns\":null,\"trap_ns\":null,\"interrupted_ns\":null,"
-					      "\"stolen_ns\":null,\"wait_cpu_ns\":null,"};
+	static const char *const unknown[] = {
+		"\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"irq_ns\":null,",
+		"\"cpu_ns\":null,\"user_ns\":null,\"system_ns\":null,\"syscall_ns\":null,\"trap_ns\":null,"
+		"\"interrupted_ns\":null,\"stolen_ns\":null,\"wait_cpu_ns\":null,"};
 	uint64_t mask[TRACE_MASK_WORDS] = {~0ull, ~0ull, ~0ull, ~0ull};
 	char *text;
 
@@ -413,7 +422,8 @@ static void a_moment_of_scheduling_makes_no_time_known(void)
  * it, because no return is recorded. */
 static void rows_sorted_by_an_unknown_column_are_sorted_by_cpu(void)
 {
-	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking | 1ull << TRACE_EV_sched_fork};
+	uint64_t mask[TRACE_MASK_WORDS] = {0xfffe | 1ull << TRACE_EV_sched_switch | 1ull << TRACE_EV_sched_waking |
+					   1ull << TRACE_EV_sched_fork};
 	struct tb *tb = tb_new();
 	char *text, *ten, *eleven;
 
@@ -502,7 +512,8 @@ static void processes_excluded_by_a_filter_are_not_shown(void)
 	char *text = report_of(make_filtered(), "-a");
 
 	join_lines(text);
-	contains(text, " the 2 CPUs of the machine that were recorded were 12 % busy with processes that the filter selects: ");
+	contains(text, " the 2 CPUs of the machine that were recorded were 12 % busy with processes that the filter "
+		       "selects: ");
 	contains(text, "   1       ?         -  "); /* its load is unknown */
 	contains(text, " more, not recorded because of the filter; --all shows them)");
 	contains(text, "  CPU  busy %  programs  kernel  irq  softirq   unknown ");

@@ -50,16 +50,28 @@ static void calls_show_the_arguments_that_they_have(void)
  * terminal would obey control characters in them. */
 static void control_characters_of_names_and_texts_are_escaped(void)
 {
-	static const struct trace_field id = {"i\x1b" "d", 0, 8, true, TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = "shop:\x1b[2J\xff", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
-					.fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON, .source = ""};
+	static const struct trace_field id = {"i\x1b"
+					      "d",
+					      0, 8, true, TRACE_KIND_DEC};
+	struct trace_event_type type = {.name = "shop:\x1b[2J\xff",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = &id,
+					.nr_fields = 1,
+					.fixed_bytes = 8,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON,
+					.source = ""};
 	struct tb *tb = tb_new();
 	uint16_t plain = tb_user_type(tb, &type), templated;
 	uint64_t value = 5;
 	char *text;
 
 	type.name = "shop:t";
-	type.text = "\x1b]0;t\x07 \xc3\xa9 {i\x1b" "d}\n";
+	type.text = "\x1b]0;t\x07 \xc3\xa9 {i\x1b"
+		    "d}\n";
 	templated = tb_user_type(tb, &type);
 	tb_user_event(tb, 0, 1001000, plain, &value, sizeof(value));
 	tb_user_event(tb, 0, 1002000, templated, &value, sizeof(value));
@@ -124,8 +136,15 @@ static void a_list_of_some_processes_names_no_thread_that_may_have_left(void)
 /* Scheduling changes are missing from 2000 to 9000, and events of a program after that. */
 static struct tb *gap_story(void)
 {
-	static const struct trace_event_type type = {.name = "shop:sold", .classic = "NONE", .program = "NONE", .text = "", .doc = "", .source = "",
-						     .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	static const struct trace_event_type type = {.name = "shop:sold",
+						     .classic = "NONE",
+						     .program = "NONE",
+						     .text = "",
+						     .doc = "",
+						     .source = "",
+						     .fixed_bytes = 8,
+						     .category = TRACE_CATEGORY_USER,
+						     .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
 	struct trace_sched_exit exit = {.tid = 20, .tgid = 20};
 	struct tb *tb = tb_new();
 	uint16_t sold = tb_user_type(tb, &type);
@@ -187,7 +206,8 @@ static void lists_pids(struct tb *tb, const char *wanted)
 
 static struct tb *hidden_story(void)
 {
-	struct trace_start_thread hidden = {.tid = 75, .tgid = 75, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread hidden = {
+		.tid = 75, .tgid = 75, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct tb *tb = tb_new();
 
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
@@ -272,8 +292,15 @@ static void in_a_list_of_some_processes_hidden_threads_have_no_events(void)
 
 static struct tb *seller_story(uint64_t first, uint64_t second)
 {
-	static const struct trace_event_type type = {.name = "shop:sold", .classic = "NONE", .program = "NONE", .text = "", .doc = "", .source = "",
-						     .fixed_bytes = 8, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
+	static const struct trace_event_type type = {.name = "shop:sold",
+						     .classic = "NONE",
+						     .program = "NONE",
+						     .text = "",
+						     .doc = "",
+						     .source = "",
+						     .fixed_bytes = 8,
+						     .category = TRACE_CATEGORY_USER,
+						     .flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
 	struct tb *tb = tb_new();
 	uint16_t sold = tb_user_type(tb, &type);
 
@@ -371,7 +398,8 @@ static void a_list_that_would_be_empty_says_why(void)
 
 static void a_window_after_the_end_is_reported(void)
 {
-	static const char *const options[] = {"-d --from=5", "-d -y --from=5", "--critical-path --from=5", "--critical-path=one --from=5 --json", "--timeline --from=5"};
+	static const char *const options[] = {"-d --from=5", "-d -y --from=5", "--critical-path --from=5",
+					      "--critical-path=one --from=5 --json", "--timeline --from=5"};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		char *text;

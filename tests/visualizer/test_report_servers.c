@@ -48,7 +48,8 @@ static void a_server_and_its_clients_are_shown(void)
 {
 	char *text = report_of(server_story(NULL), "-a --ns");
 
-	contains(text, "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: softirq, not included):\n"
+	contains(text, "Servers: CPU time by client (exact: while one request was open; shared: several; receiving: "
+		       "softirq, not included):\n"
 		       "\tserver (30): 6700 of CPU time, 13.7 % exact, 0.0 % shared, 86.3 % background\n"
 		       "\t\tCPU time  exact  shared  requests  receiving  for client\n"
 		       "\t\t     920    920       0         1          0  client (10)\n");
@@ -65,15 +66,20 @@ static void the_json_has_servers_and_their_work_for_waiting_clients(void)
 {
 	char *text = report_of(server_story(NULL), "--json");
 
-	json_has(text, "servers", "[{'pid': 30, 'comm': 'server', 'cpu_ns': 6700, 'exact_ns': 920, 'shared_ns': 0, 'background_ns': 5780, 'softirq_ns': 0,"
-				  "  'clients': [{'pid': 10, 'comm': 'client', 'address': '', 'cpu_ns': 920, 'exact_ns': 920, 'shared_ns': 0,"
-				  "               'requests': 1, 'softirq_ns': 0, 'interrupted_ns': 0}]}]");
-	json_has(text, "server_waits", "[{'client_pid': 10, 'client_comm': 'client', 'server_pid': 30, 'server_comm': 'server', 'count': 1,"
-				       "  'wait_ns': 1752, 'for_client_ns': 402, 'for_others_ns': 50, 'server_waited_ns': 1000,"
-				       "  'server_wait_cpu_ns': 300, 'rest_ns': 0,"
-				       "  'server_waits': [{'kind': 'file', 'target': '/data', 'pid': 0, 'comm': '', 'via': '', 'idle': false,"
-				       "                    'ns': 1000, 'count': 1, 'device': ''}],"
-				       "  'server_wait_cpu_for': [{'pid': 0, 'comm': 'idle', 'ns': 300}]}]");
+	json_has(text, "servers",
+		 "[{'pid': 30, 'comm': 'server', 'cpu_ns': 6700, 'exact_ns': 920, 'shared_ns': 0, 'background_ns': "
+		 "5780, 'softirq_ns': 0,"
+		 "  'clients': [{'pid': 10, 'comm': 'client', 'address': '', 'cpu_ns': 920, 'exact_ns': 920, "
+		 "'shared_ns': 0,"
+		 "               'requests': 1, 'softirq_ns': 0, 'interrupted_ns': 0}]}]");
+	json_has(
+		text, "server_waits",
+		"[{'client_pid': 10, 'client_comm': 'client', 'server_pid': 30, 'server_comm': 'server', 'count': 1,"
+		"  'wait_ns': 1752, 'for_client_ns': 402, 'for_others_ns': 50, 'server_waited_ns': 1000,"
+		"  'server_wait_cpu_ns': 300, 'rest_ns': 0,"
+		"  'server_waits': [{'kind': 'file', 'target': '/data', 'pid': 0, 'comm': '', 'via': '', 'idle': false,"
+		"                    'ns': 1000, 'count': 1, 'device': ''}],"
+		"  'server_wait_cpu_for': [{'pid': 0, 'comm': 'idle', 'ns': 300}]}]");
 	free(text);
 }
 
@@ -109,8 +115,15 @@ static void is_not_wider(const char *options, const char *path, int columns)
 
 static void no_report_is_wider_than_the_terminal(void)
 {
-	static const char *const outputs[] = {"-a", "-a --all --ns", "-a --pid=10", "-s", "--verify", "--critical-path=10", "--critical-path=10 --all"};
-	char server_path[] = "/tmp/test_report_servers_XXXXXX", disk_path[] = "/tmp/test_report_servers_XXXXXX", diff[256];
+	static const char *const outputs[] = {"-a",
+					      "-a --all --ns",
+					      "-a --pid=10",
+					      "-s",
+					      "--verify",
+					      "--critical-path=10",
+					      "--critical-path=10 --all"};
+	char server_path[] = "/tmp/test_report_servers_XXXXXX", disk_path[] = "/tmp/test_report_servers_XXXXXX",
+	     diff[256];
 	const char *paths[] = {trace_path, story_path, server_path, disk_path};
 	struct tb *stories[] = {server_story(NULL), disk_story()};
 

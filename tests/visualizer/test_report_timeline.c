@@ -41,7 +41,8 @@ static long long ns_of(const json_t *event, const char *key)
 
 static bool is(const json_t *event, const char *phase, long long pid, long long tid)
 {
-	return strcmp(text_of(event, "ph"), phase) == 0 && number_of(event, "pid") == pid && number_of(event, "tid") == tid;
+	return strcmp(text_of(event, "ph"), phase) == 0 && number_of(event, "pid") == pid &&
+	       number_of(event, "tid") == tid;
 }
 
 /* The slice that begins at this time. */
@@ -67,7 +68,8 @@ static long long sum_of(const json_t *timeline, long long pid, long long tid)
 	return sum;
 }
 
-static void check_slice(const json_t *timeline, long long tid, long long from_ns, long long to_ns, const char *category, const char *name)
+static void check_slice(const json_t *timeline, long long tid, long long from_ns, long long to_ns, const char *category,
+			const char *name)
 {
 	const json_t *slice = slice_at(timeline, tid, tid, from_ns);
 
@@ -117,8 +119,10 @@ static void tracks_have_names(void)
 	json_array_foreach(json_object_get(timeline, "traceEvents"), i, event) {
 		const char *name = text_of(json_object_get(event, "args"), "name");
 
-		one |= is(event, "M", 10, 10) && strcmp(text_of(event, "name"), "process_name") == 0 && strcmp(name, "one") == 0;
-		thread |= is(event, "M", 30, 31) && strcmp(text_of(event, "name"), "thread_name") == 0 && strcmp(name, "esc\x1b[31m\nlock") == 0;
+		one |= is(event, "M", 10, 10) && strcmp(text_of(event, "name"), "process_name") == 0 &&
+		       strcmp(name, "one") == 0;
+		thread |= is(event, "M", 30, 31) && strcmp(text_of(event, "name"), "thread_name") == 0 &&
+			  strcmp(name, "esc\x1b[31m\nlock") == 0;
 		cpu |= is(event, "M", 0, 0) && strcmp(name, "CPU 0") == 0;
 	}
 	CU_ASSERT(one && thread && cpu);
@@ -142,7 +146,8 @@ static void an_arrow_leads_from_the_waker(void)
 	CU_ASSERT_EQUAL(ns_of(from, "ts"), 40000);
 	CU_ASSERT_EQUAL(ns_of(to, "ts"), 40000);
 	CU_ASSERT_EQUAL(number_of(from, "id"), number_of(to, "id"));
-	CU_ASSERT_STRING_EQUAL(text_of(slice_at(timeline, 10, 10, 2000), "name"), "process esc\x1b[31m\nlock (30) via pipe");
+	CU_ASSERT_STRING_EQUAL(text_of(slice_at(timeline, 10, 10, 2000), "name"),
+			       "process esc\x1b[31m\nlock (30) via pipe");
 	json_decref(timeline);
 }
 
@@ -175,7 +180,8 @@ static void without_kernel_events_there_is_no_timeline(void)
 	tb_free(tb);
 	snprintf(arguments, sizeof(arguments), "--timeline --output=%s.json %s", path, path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: the kernel was not recorded, only events of programs: what threads did is unknown; record as root\n");
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: the kernel was not recorded, only events of programs: what "
+				     "threads did is unknown; record as root\n");
 	free(text);
 	unlink(path);
 	snprintf(arguments, sizeof(arguments), "%s.json", path);

@@ -62,11 +62,13 @@ static void options_without_effect_are_reported(void)
 	} cases[] = {
 		{"-a -c0", "warning: --cpu has no effect here: it chooses a CPU for lists (-d)\n"},
 		{"-tsched", "warning: --trace has no effect here: "},
-		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d), --critical-path and --timeline\n"},
+		{"-a --from=0.00001", "warning: --from has no effect here: it chooses a time for lists (-d), "
+				      "--critical-path and --timeline\n"},
 		{"-s --pid=10", "warning: --pid has no effect here: "},
 		{"-d --comm=one", "warning: --comm has no effect here: "},
 		{"-d -s", "warning: -d has no effect here: -s leaves the list out\n"},
-		{"-a --critical-path=one", "warning: -a has no effect here: --critical-path and --diff are reports of their own\n"},
+		{"-a --critical-path=one",
+		 "warning: -a has no effect here: --critical-path and --diff are reports of their own\n"},
 		{"-a --critical-path=one --comm=one", "warning: --comm has no effect here: "},
 		{"-a -d -c0 --pid=10 --from=0.00001", NULL},
 		{"--critical-path=one --from=0.00001", NULL},
@@ -99,22 +101,32 @@ static void a_selection_that_matches_no_process_fails(void)
 		const char *options;
 		int status;
 	} cases[] = {
-		{"--json --comm=absent", 1}, {"--json --pid=4711", 1}, {"--json --cgroup=/none", 1}, {"-a --comm=absent", 1}, {"-a -d --pid=4711", 1},
-		{"--json --comm=one", 0},    {"--json", 0},	       {"-a --pid=10", 0},
+		{"--json --comm=absent", 1},
+		{"--json --pid=4711", 1},
+		{"--json --cgroup=/none", 1},
+		{"-a --comm=absent", 1},
+		{"-a -d --pid=4711", 1},
+		{"--json --comm=one", 0},
+		{"--json", 0},
+		{"-a --pid=10", 0},
 	};
 	char arguments[256], *text;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		CU_ASSERT_EQUAL(run_on_trace(cases[i].options, &text), cases[i].status);
-		CU_ASSERT_EQUAL(strncmp(text, "tracevisualizer: no process of this trace is ", 45) == 0, cases[i].status);
+		CU_ASSERT_EQUAL(strncmp(text, "tracevisualizer: no process of this trace is ", 45) == 0,
+				cases[i].status);
 		CU_ASSERT(!cases[i].status || strchr(text, '\n') == text + strlen(text) - 1);
 		free(text);
 	}
 	for (int status = 0; status < 2; status++) {
 		/* 30 is in the second trace */
-		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=absent" : "--pid=30", trace_path, story_path);
+		snprintf(arguments, sizeof(arguments), "--diff %s %s %s", status ? "--comm=absent" : "--pid=30",
+			 trace_path, story_path);
 		CU_ASSERT_EQUAL(visualizer_run(arguments, &text), status);
-		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called absent; without --pid, --comm and --cgroup all are listed\n") == 0, status);
+		CU_ASSERT_EQUAL(strcmp(text, "tracevisualizer: no process of either trace is called absent; without "
+					     "--pid, --comm and --cgroup all are listed\n") == 0,
+				status);
 		free(text);
 	}
 }
@@ -124,7 +136,8 @@ static void closed_standard_streams_are_not_reused_for_files(void)
 {
 	char arguments[512], path[64], *text;
 
-	snprintf(arguments, sizeof(arguments), "--version >/dev/null; cat %s | " TRACE_BIN "/tracevisualizer -a - 2>&1 >&-; exit $?; :",
+	snprintf(arguments, sizeof(arguments),
+		 "--version >/dev/null; cat %s | " TRACE_BIN "/tracevisualizer -a - 2>&1 >&-; exit $?; :",
 		 trace_path); /* the shell does nothing after exit */
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
 	contains(text, "standard output could not be written completely: Bad file descriptor");
@@ -155,8 +168,9 @@ static bool has_text(const char *path, const char *text)
 /* A command without a report keeps the old file, and leaves no empty file behind. */
 static void a_command_that_fails_leaves_the_old_file(void)
 {
-	static const char *const options[] = {"--critical-path=absent", "--critical-path --from=900", "-d -c99", "-d -tnothing", "-d --from=900", "--timeline --comm=absent",
-					      "-a --comm=absent"};
+	static const char *const options[] = {
+		"--critical-path=absent", "--critical-path --from=900", "-d -c99",	   "-d -tnothing",
+		"-d --from=900",	  "--timeline --comm=absent",	"-a --comm=absent"};
 	char path[64], arguments[512], *text;
 
 	snprintf(path, sizeof(path), "%s.out", trace_path);
@@ -185,14 +199,20 @@ static void a_size_limit_is_reported_like_a_full_disk(void)
 {
 	char arguments[512], *text;
 
-	snprintf(arguments, sizeof(arguments), "--version >/dev/null; ulimit -f 1; " TRACE_BIN "/tracevisualizer -d --output=%s.out %s 2>&1; status=$?; rm %s.out; exit $status; :",
+	snprintf(arguments, sizeof(arguments),
+		 "--version >/dev/null; ulimit -f 1; " TRACE_BIN
+		 "/tracevisualizer -d --output=%s.out %s 2>&1; status=$?; rm %s.out; exit $status; :",
 		 trace_path, story_path, trace_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
 	contains(text, ".out could not be written completely: File too large");
 	free(text);
-	snprintf(arguments, sizeof(arguments), "--version >/dev/null; ulimit -f 1; cat %s | TMPDIR=/tmp " TRACE_BIN "/tracevisualizer -a - 2>&1; exit $?; :", story_path);
+	snprintf(arguments, sizeof(arguments),
+		 "--version >/dev/null; ulimit -f 1; cat %s | TMPDIR=/tmp " TRACE_BIN
+		 "/tracevisualizer -a - 2>&1; exit $?; :",
+		 story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
-	contains(text, "standard input: cannot copy the trace to a temporary file: File too large; set TMPDIR to a folder with room");
+	contains(text, "standard input: cannot copy the trace to a temporary file: File too large; set TMPDIR to a "
+		       "folder with room");
 	free(text);
 }
 
@@ -256,7 +276,10 @@ static void failures_name_the_cause_and_status_is_1(void)
 	contains(text, "/dev/full could not be written completely: No space left on device");
 	free(text);
 	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_EQUAL(visualizer_run(i ? "--version 2>&1 >/dev/full; exit $?; :" : "--help 2>&1 >/dev/full; exit $?; :", &text), 1);
+		CU_ASSERT_EQUAL(visualizer_run(i ? "--version 2>&1 >/dev/full; exit $?; :"
+						 : "--help 2>&1 >/dev/full; exit $?; :",
+					       &text),
+				1);
 		contains(text, "standard output could not be written completely: No space left on device");
 		free(text);
 	}
@@ -298,18 +321,12 @@ static void a_trace_is_never_written_over(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(wrong_usage_is_one_line_and_status_2),
-		CASE(options_without_effect_are_reported),
-		CASE(a_selection_that_matches_no_process_fails),
-		CASE(closed_standard_streams_are_not_reused_for_files),
-		CASE(failures_name_the_cause_and_status_is_1),
-		CASE(a_trace_is_never_written_over),
-		CASE(a_command_that_fails_leaves_the_old_file),
-		CASE(a_size_limit_is_reported_like_a_full_disk),
-		CASE(nothing_to_read_is_no_full_disk),
-		CASE(help_fits_a_screen),
-		CASE(old_positionals_and_a_pipe_work),
-		{NULL, NULL},
+		CASE(wrong_usage_is_one_line_and_status_2),	 CASE(options_without_effect_are_reported),
+		CASE(a_selection_that_matches_no_process_fails), CASE(closed_standard_streams_are_not_reused_for_files),
+		CASE(failures_name_the_cause_and_status_is_1),	 CASE(a_trace_is_never_written_over),
+		CASE(a_command_that_fails_leaves_the_old_file),	 CASE(a_size_limit_is_reported_like_a_full_disk),
+		CASE(nothing_to_read_is_no_full_disk),		 CASE(help_fits_a_screen),
+		CASE(old_positionals_and_a_pipe_work),		 {NULL, NULL},
 	};
 
 	return report_main("report_usage", cases, argc, argv);

@@ -32,9 +32,12 @@ static char *report(struct tb *tb, const char *options)
 static struct tb *shop(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
-	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
-	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT), queue = event_type(s.tb, "shop:queue", TRACE_ROLE_COUNTER);
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t take = event_type(s.tb, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(s.tb, "shop:order.end", TRACE_ROLE_REQUEST_END);
+	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT),
+		 queue = event_type(s.tb, "shop:queue", TRACE_ROLE_COUNTER);
 
 	emit(s.tb, 0, 1400, paid, 10, 0);
 	emit(s.tb, 0, 1500, open, 10, 0);
@@ -73,7 +76,8 @@ static const char golden_between[] =
 static void waits_in_scopes_of_one_name_show_their_process(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
 	uint16_t paid = event_type(s.tb, "shop:paid", TRACE_ROLE_EVENT);
 	char *text;
 
@@ -102,7 +106,8 @@ static void waits_in_scopes_of_one_name_show_their_process(void)
 static void scopes_that_never_ended_are_shown(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
 	char *text;
 
 	emit(s.tb, 0, 1500, close, 10, 0);
@@ -139,7 +144,8 @@ static void the_report_divides_the_time_in_scopes(void)
 static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 {
 	struct story s = begin();
-	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN), close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
+	uint16_t open = event_type(s.tb, "shop:checkout.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(s.tb, "shop:checkout.end", TRACE_ROLE_END);
 	char *text;
 
 	emit(s.tb, 0, 1500, open, 10, 0);
@@ -148,8 +154,9 @@ static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 	tb_vector_exit(s.tb, 0, 6570, TRACE_VECTOR_LOCAL_TIMER);
 	emit(s.tb, 0, 7000, close, 10, 0);
 	text = report(s.tb, "-a --ns");
-	contains(text, "  count  time  median  99th %   CPU  interrupted  CPU wait  blocked  name           process\n"
-		       "      1  5500    5500    5500  2330           70       100     3000  shop:checkout  shop (10)\n");
+	contains(text,
+		 "  count  time  median  99th %   CPU  interrupted  CPU wait  blocked  name           process\n"
+		 "      1  5500    5500    5500  2330           70       100     3000  shop:checkout  shop (10)\n");
 	free(text);
 	tb_free(s.tb);
 }
@@ -157,8 +164,10 @@ static void interruptions_are_distinguished_from_waiting_for_a_cpu(void)
 static void the_report_shows_unrecorded_time_of_a_scope(void)
 {
 	struct tb *tb = tb_new();
-	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
-	uint16_t take = event_type(tb, "shop:b.begin", TRACE_ROLE_REQUEST_BEGIN), done = event_type(tb, "shop:b.end", TRACE_ROLE_REQUEST_END);
+	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t take = event_type(tb, "shop:b.begin", TRACE_ROLE_REQUEST_BEGIN),
+		 done = event_type(tb, "shop:b.end", TRACE_ROLE_REQUEST_END);
 	char *text;
 
 	stream(tb, 0, 10);
@@ -183,7 +192,8 @@ static void the_report_shows_unrecorded_time_of_a_scope(void)
 static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 {
 	struct tb *tb = tb_new();
-	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN), close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
+	uint16_t open = event_type(tb, "shop:a.begin", TRACE_ROLE_BEGIN),
+		 close = event_type(tb, "shop:a.end", TRACE_ROLE_END);
 	static const char *const theirs[] = {"-a --ns --comm=shop", "-a --ns --pid=10", "-a --ns"};
 	char *text;
 
@@ -203,7 +213,8 @@ static void without_the_kernel_programs_are_selected_by_name_and_number(void)
 		free(text);
 	}
 	text = report_as(tb, "-a --comm=absent", 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called absent; without --pid, --comm and --cgroup all are listed\n");
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no program that has events here is called absent; without "
+				     "--pid, --comm and --cgroup all are listed\n");
 	free(text);
 	text = report(tb, "--json");
 	contains(text, "\"sees_wakeups\":false,\"sees_calls\":false,\"sees_traps\":false,\"sees_interrupts\":false,");
@@ -232,15 +243,26 @@ static void the_list_has_the_selected_events_of_programs(void)
 	static const struct {
 		const char *options;
 		size_t nr; /* of eight */
-	} cases[] = {{"-d", 8}, {"-d -tsched", 0}, {"-d -tuser", 8}, {"-d -ouser", 0}, {"-d -tshop:paid", 2}, {"-d -oshop:paid", 6}, {"-d '-tshop:*'", 8},
-		     {"-d '-tshop:q*' -tsched", 1}, {"-d -tshop:checkout", 3}, {"-d -tshop:checkout.end", 1}, {"-d '-oshop:*'", 0}};
+	} cases[] = {{"-d", 8},
+		     {"-d -tsched", 0},
+		     {"-d -tuser", 8},
+		     {"-d -ouser", 0},
+		     {"-d -tshop:paid", 2},
+		     {"-d -oshop:paid", 6},
+		     {"-d '-tshop:*'", 8},
+		     {"-d '-tshop:q*' -tsched", 1},
+		     {"-d -tshop:checkout", 3},
+		     {"-d -tshop:checkout.end", 1},
+		     {"-d '-oshop:*'", 0}};
 	struct tb *tb = shop();
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = report(tb, cases[i].options);
 
 		CU_ASSERT_EQUAL(nr_lines(text, "\tshop:") + nr_lines(text, " shop:"), cases[i].nr);
-		CU_ASSERT_EQUAL(nr_lines(text, "Sched change") > 0, strcmp(cases[i].options, "-d") == 0 || strstr(cases[i].options, "sched") || strstr(cases[i].options, "-o"));
+		CU_ASSERT_EQUAL(nr_lines(text, "Sched change") > 0, strcmp(cases[i].options, "-d") == 0 ||
+									    strstr(cases[i].options, "sched") ||
+									    strstr(cases[i].options, "-o"));
 		if (nr_lines(text, "\tshop:") + nr_lines(text, " shop:") != cases[i].nr)
 			printf("\n%s\n%s\n", cases[i].options, text);
 		free(text);
@@ -253,23 +275,28 @@ static void the_json_has_all_program_events(void)
 	struct tb *tb = shop();
 	char *text = report(tb, "--json");
 	json_error_t error;
-	json_t *root = json_loads(text, 0, &error), *spans = json_object_get(root, "spans"), *first = json_array_get(spans, 0);
+	json_t *root = json_loads(text, 0, &error), *spans = json_object_get(root, "spans"),
+	       *first = json_array_get(spans, 0);
 	json_int_t sum = 0;
 
 	CU_ASSERT_EQUAL(json_array_size(spans), 3);
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(root, "user_events")), 6);
-	contains(text, "{\"name\":\"shop:checkout.begin\",\"role\":\"begin\",\"pid\":10,\"comm\":\"shop\",\"count\":2,\"first_ns\":1500,\"last_ns\":7500,"
-		       "\"interval\":{\"count\":1,\"sum_ns\":6000,\"min_ns\":6000,\"p50_ns\":6000,\"p99_ns\":6000,\"max_ns\":6000}}");
+	contains(text, "{\"name\":\"shop:checkout.begin\",\"role\":\"begin\",\"pid\":10,\"comm\":\"shop\",\"count\":2,"
+		       "\"first_ns\":1500,\"last_ns\":7500,\"interval\":{\"count\":1,\"sum_ns\":6000,\"min_ns\":6000,"
+		       "\"p50_ns\":6000,\"p99_ns\":6000,\"max_ns\":6000}}");
 	/* the counter has more fields */
 	contains(text, "\"max_ns\":0},\"last\":3,\"lowest\":3,\"highest\":3,\"mean\":3}");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "name")), "shop:checkout");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "kind")), "scope");
 	for (size_t i = 0; i < 7; i++)
-		sum += json_integer_value(json_object_get(first, (const char *const[]){"user_ns", "system_ns", "interrupted_ns", "wait_cpu_ns", "blocked_ns",
-										       "queued_ns", "unseen_ns"}[i]));
+		sum += json_integer_value(json_object_get(
+			first, (const char *const[]){"user_ns", "system_ns", "interrupted_ns", "wait_cpu_ns",
+						     "blocked_ns", "queued_ns", "unseen_ns"}[i]));
 	CU_ASSERT_EQUAL(sum, 5500);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(first, "sum_ns")), 5500);
-	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(json_object_get(first, "waits"), 0), "target")), "/orders.db");
+	CU_ASSERT_STRING_EQUAL(json_string_value(
+				       json_object_get(json_array_get(json_object_get(first, "waits"), 0), "target")),
+			       "/orders.db");
 	json_decref(root);
 	free(text);
 	tb_free(tb);
@@ -284,7 +311,8 @@ static void a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes(void)
 
 	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_DOUBTED, "1");
 	text = report(tb, "--verify");
-	contains(text, "verified in part: every recorded event is accounted for, but the number of lost events is uncertain");
+	contains(text,
+		 "verified in part: every recorded event is accounted for, but the number of lost events is uncertain");
 	free(text);
 	tb_free(tb);
 	tb = shop();
@@ -308,7 +336,8 @@ static void impossible_events_of_programs_change_no_report(void)
 		emit(s.tb, is_cpu ? 1700 : 1, is_cpu ? 2000 : 3600000000000ull, id, 10, 0);
 		text = report_as(s.tb, "--verify", 1);
 		contains(text, is_cpu ? "offset " : "but the recording ended at 20000 ns");
-		contains(text, is_cpu ? "stream 67236, of a program, has events of CPU 1700" : "stream 65537, of a program, has events at 3600000000000 ns");
+		contains(text, is_cpu ? "stream 67236, of a program, has events of CPU 1700"
+				      : "stream 65537, of a program, has events at 3600000000000 ns");
 		CU_ASSERT_PTR_NULL(strstr(text, "verified"));
 		free(text);
 		text = report(s.tb, "--json");

@@ -78,8 +78,10 @@ static void a_name_may_be_longer_than_the_kernel_keeps_it(void)
 	} cases[] = {
 		{"fifteen-letters", "-a --comm=fifteen-letters-and-more", "fifteen-letters (10) waited ", false},
 		{"fifteen-letters", "--critical-path=fifteen-letters-and-more", "fifteen-letters waited ", false},
-		{"fifteen-letter", "-a --comm=fifteen-letters-and-more", "tracevisualizer: no process of this trace is called fifteen-letters-and-more;", true},
-		{"fifteen-letters", "-a --comm=fifteen-letter", "tracevisualizer: no process of this trace is called fifteen-letter;", true},
+		{"fifteen-letter", "-a --comm=fifteen-letters-and-more",
+		 "tracevisualizer: no process of this trace is called fifteen-letters-and-more;", true},
+		{"fifteen-letters", "-a --comm=fifteen-letter",
+		 "tracevisualizer: no process of this trace is called fifteen-letter;", true},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -131,7 +133,8 @@ static void strange_rows_have_words(void)
 	tb_switch(tb, 0, 31000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 32000, 0);
 	text = report_of(tb, "-a --ns --pid=40");
-	contains(text, "for the system call futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke up, and used");
+	contains(text, "for the system call futex via futex; it waited 50 % for a CPU,\nmostly while an idle CPU woke "
+		       "up, and used");
 	contains(text, "20000  50.00         (idle CPU waking up)\n");
 	contains(text, "6000  15.00      1  system call futex via futex\n");
 	contains(text, "(sockets, TCP)\n");
@@ -141,7 +144,8 @@ static void strange_rows_have_words(void)
 /* The last kinds in the table, and the kinds after them. */
 static void waits_of_each_kind_have_words(void)
 {
-	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread hidden = {
+		.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct tb *tb = tb_new();
 	char *text;
 
@@ -160,7 +164,8 @@ static void waits_of_each_kind_have_words(void)
 
 static void the_wait_cause_of_a_hidden_thread_is_unknown(void)
 {
-	struct trace_start_thread hidden = {.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread hidden = {
+		.tid = 50, .tgid = 50, .nr = -1, .flags = TRACE_THREAD_HIDDEN, .state = TRACE_TASK_INTERRUPTIBLE};
 	struct tb *tb = tb_new();
 	char *text;
 
@@ -191,14 +196,17 @@ static void an_empty_trace_and_an_unused_name_are_reported(void)
 	CU_ASSERT_PTR_EQUAL(strstr(text, "No time passes in this trace.\n"), text);
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --comm=absent", &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is called absent; without --pid, --comm and --cgroup all are listed\n");
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is called absent; without --pid, "
+				     "--comm and --cgroup all are listed\n");
 	free(text);
 	CU_ASSERT_EQUAL(run_on_trace("-a --pid=4711", &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 4711; without --pid, --comm and --cgroup all are listed\n");
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 4711; without --pid, --comm "
+				     "and --cgroup all are listed\n");
 	free(text);
 	snprintf(arguments, sizeof(arguments), "-a --pid=31 %s", story_path);
 	CU_ASSERT_EQUAL(visualizer_run(arguments, &text), 1);
-	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 31, which is a thread of process 30; without --pid, --comm and --cgroup all are listed\n");
+	CU_ASSERT_STRING_EQUAL(text, "tracevisualizer: no process of this trace is number 31, which is a thread of "
+				     "process 30; without --pid, --comm and --cgroup all are listed\n");
 	free(text);
 }
 
@@ -288,7 +296,8 @@ static struct tb *make_thirds(void)
 	tb_thread(tb, 22, 22, 1, "third", 0, false);
 	tb_sys_enter(tb, 0, 1010000, SYS_nanosleep, 0, 0);
 	tb_switch(tb, 0, 1010000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_event(tb, 0, 1040000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+	tb_event(tb, 0, 1040000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0},
+		 sizeof(struct trace_hrtimer_expire), NULL);
 	tb_waking(tb, 0, 1040000, 10, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(tb, 0, 1040000, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 1040000, 0);
@@ -410,10 +419,11 @@ static void the_answer_is_about_the_command_and_its_descendants(void)
 	tb_sys_exit(tb, 0, 1095000, 41);
 	tb_exit(tb, 0, 1100000, 40, 40, true);
 	text = report_of(tb, "-a");
-	contains(text, "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
-		       "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
-		       "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs on average, most by\n"
-		       "cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
+	contains(text,
+		 "The command ran for 100.00 us: make (40) waited 70 % of its 100.00 us for process 41 cc1 via\n"
+		 "waitpid; it waited 0 % for a CPU, and used 30 % CPU (15.00 us in its own code, 15.00 us in the\n"
+		 "kernel). It and the 1 process that it started used 100.00 us of CPU, 1.00 CPUs on average, most by\n"
+		 "cc1 (41) with 70.00 us; they waited 15.00 us for a CPU.\n\nIn 100.00 us");
 	free(text);
 }
 
@@ -480,7 +490,8 @@ static struct tb *make_held_of(bool cold)
 	tb_exec(tb, 0, 1062000, 40, "/bin/sleep");
 	tb_sys_enter(tb, 0, 1070000, SYS_nanosleep, 0, 0);
 	tb_switch(tb, 0, 1070000, 40, 0, TRACE_TASK_INTERRUPTIBLE);
-	tb_event(tb, 0, 1090000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+	tb_event(tb, 0, 1090000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0},
+		 sizeof(struct trace_hrtimer_expire), NULL);
 	tb_waking(tb, 0, 1090000, 40, TRACE_CONTEXT_HARDIRQ);
 	tb_switch(tb, 0, 1090000, 0, 40, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 1090000, 0);
@@ -532,19 +543,22 @@ static void a_command_itself_waits_for_the_disk_of_its_program(void)
 /* The recording was shorter. Where events were lost, its end may be among them. */
 static void a_command_that_had_not_ended_is_reported_as_such(void)
 {
-	char path[] = "/tmp/test_report_words_ended_XXXXXX", options[64], *text = report_of(make_held_of(false), "-a --ns");
+	char path[] = "/tmp/test_report_words_ended_XXXXXX", options[64],
+	     *text = report_of(make_held_of(false), "-a --ns");
 	struct tb *tb = make_held_of(false);
 	int fd = mkstemp(path);
 
 	join_lines(text);
-	contains(text, "The command had run for 40000 ns when the recording ended, and had not ended: sleep (40) waited 50 % of its 40000 ns for");
+	contains(text, "The command had run for 40000 ns when the recording ended, and had not ended: sleep (40) "
+		       "waited 50 % of its 40000 ns for");
 	free(text);
 	tb_write(tb, fd, true);
 	close(fd);
 	tb_free(tb);
 	snprintf(options, sizeof(options), "--diff --ns %s", path);
 	text = report_of(make_held(), options);
-	contains(text, "\nThe command sleep had run for 40000 when A ended, and had not ended; sleep ran for 40000 in B.\n");
+	contains(text,
+		 "\nThe command sleep had run for 40000 when A ended, and had not ended; sleep ran for 40000 in B.\n");
 	free(text);
 	unlink(path);
 	tb = make_held_of(false);
@@ -561,7 +575,8 @@ static void a_command_that_had_not_ended_is_reported_as_such(void)
  * the path. Even if the user names the process, the time before its release is not shown. */
 static void the_path_of_a_command_begins_at_its_release(void)
 {
-	static const char *const options[] = {"--critical-path --ns --all", "--critical-path=sleep --ns --all", "--critical-path=40 --ns --all"};
+	static const char *const options[] = {"--critical-path --ns --all", "--critical-path=sleep --ns --all",
+					      "--critical-path=40 --ns --all"};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		char *text = report_of(make_cold(), options[i]);
@@ -772,7 +787,8 @@ static void a_common_wait_target_is_reported_once(void)
 	for (uint32_t i = 0; i < 2; i++) {
 		tb_sys_enter(tb, i, 2000, SYS_nanosleep, 0x1000, 0);
 		tb_switch(tb, i, 2000, 10 + 10 * i, 0, TRACE_TASK_INTERRUPTIBLE);
-		tb_event(tb, i, 12000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0}, sizeof(struct trace_hrtimer_expire), NULL);
+		tb_event(tb, i, 12000, TRACE_EV_hrtimer_expire, &(struct trace_hrtimer_expire){0},
+			 sizeof(struct trace_hrtimer_expire), NULL);
 		tb_waking(tb, i, 12000, 10 + 10 * i, TRACE_CONTEXT_HARDIRQ);
 		tb_switch(tb, i, 12000, 0, 10 + 10 * i, TRACE_TASK_RUNNING);
 		tb_sys_exit(tb, i, 12000, 0);
@@ -827,7 +843,8 @@ static void a_thread_with_less_than_a_tenth_is_not_named(void)
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
 	for (uint32_t i = 0; i < 11; i++) {
 		tb_thread(tb, 20 + i, 20 + i, 1, "eleventh", 0, false);
-		tb_switch(tb, 0, 11000 + 1000 * i, i ? 19 + i : 10, 20 + i, i ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
+		tb_switch(tb, 0, 11000 + 1000 * i, i ? 19 + i : 10, 20 + i,
+			  i ? TRACE_TASK_INTERRUPTIBLE : TRACE_TASK_RUNNING);
 	}
 	tb_switch(tb, 0, 22000, 30, 10, TRACE_TASK_INTERRUPTIBLE);
 	text = report_of(tb, "-a --pid=10");

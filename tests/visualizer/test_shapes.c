@@ -46,7 +46,8 @@ static struct image together(struct reshape *r)
  * table, and is compressed as before. */
 static void an_unedited_trace_is_intact(void)
 {
-	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400, .programs = true};
+	static const struct mood mood = {
+		.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400, .programs = true};
 	struct reshape *r = apart(random_story(1, &mood));
 	struct image image;
 	char *text;
@@ -63,12 +64,15 @@ static void an_unedited_trace_is_intact(void)
 /* The table says that the first chunk is longer, which does not match the chunk's position. */
 static void a_false_table_is_not_used(void)
 {
-	static const struct mood mood = {.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400};
+	static const struct mood mood = {
+		.noise = 5, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 400};
 	struct reshape *r = apart(random_story(1, &mood)), *lies = apart(random_story(1, &mood));
 	struct image image[2];
 	struct trace *trace[2];
 
-	lies->table_lie = (struct reshape_lie){.is_told = true, .at = offsetof(struct trace_table_entry, raw_bytes), .value = 1ull << 40 | 1};
+	lies->table_lie = (struct reshape_lie){.is_told = true,
+					       .at = offsetof(struct trace_table_entry, raw_bytes),
+					       .value = 1ull << 40 | 1};
 	image[0] = together(r);
 	image[1] = together(lies);
 	for (int i = 0; i < 2; i++)
@@ -148,8 +152,17 @@ static void a_short_event_gives_a_list_no_thread(void)
 static void three_hundred_years_between_two_program_events_add_up(void)
 {
 	static const struct trace_field id = {"id", 8, 8, true, TRACE_KIND_DEC};
-	struct trace_event_type type = {.name = "shop:met", .classic = "NONE", .text = "", .doc = "", .program = "NONE", .fields = &id, .nr_fields = 1,
-					.fixed_bytes = 16, .category = TRACE_CATEGORY_USER, .flags = TRACE_EVENT_ON | TRACE_EVENT_TID, .source = ""};
+	struct trace_event_type type = {.name = "shop:met",
+					.classic = "NONE",
+					.text = "",
+					.doc = "",
+					.program = "NONE",
+					.fields = &id,
+					.nr_fields = 1,
+					.fixed_bytes = 16,
+					.category = TRACE_CATEGORY_USER,
+					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID,
+					.source = ""};
 	uint64_t payload[2] = {10, 1}, later = (1ull << 63) + 5000;
 	struct tb *tb = tb_new();
 	uint16_t met = tb_user_type(tb, &type);
@@ -195,8 +208,22 @@ static void any_edit(struct reshape *r, struct dice *dice)
 static void every_report_works_on_any_shape(void)
 {
 	static const struct mood moods[] = {
-		{.noise = 30, .nr_tids = 12, .switches = 25, .sleeps = 50, .cuts = 2, .nr_events = 150, .losses = true, .programs = true},
-		{.noise = 5, .nr_tids = 20, .switches = 60, .sleeps = 30, .nr_events = 150, .streams = true, .programs = true, .moves = true},
+		{.noise = 30,
+		 .nr_tids = 12,
+		 .switches = 25,
+		 .sleeps = 50,
+		 .cuts = 2,
+		 .nr_events = 150,
+		 .losses = true,
+		 .programs = true},
+		{.noise = 5,
+		 .nr_tids = 20,
+		 .switches = 60,
+		 .sleeps = 30,
+		 .nr_events = 150,
+		 .streams = true,
+		 .programs = true,
+		 .moves = true},
 		{.noise = 100, .nr_tids = 8, .nr_events = 150, .masks = true},
 	};
 	struct dice dice = {.state = 1};
@@ -222,7 +249,8 @@ int main(int argc, char **argv)
 		CASE(a_false_table_is_not_used),
 		{"a_short_event_says_nothing_about_the_start", a_short_event_says_nothing_about_the_start},
 		{"a_short_event_gives_a_list_no_thread", a_short_event_gives_a_list_no_thread},
-		{"three_hundred_years_between_two_program_events_add_up", three_hundred_years_between_two_program_events_add_up},
+		{"three_hundred_years_between_two_program_events_add_up",
+		 three_hundred_years_between_two_program_events_add_up},
 		{"every_report_works_on_any_shape", every_report_works_on_any_shape},
 		{NULL, NULL},
 	};

@@ -29,11 +29,14 @@ static void tell_of_overlap(struct story *story, uint32_t nr)
 
 	thread(story, ONE, ONE, -1);
 	for (uint32_t i = 0; i < nr; i++) {
-		struct trace_source stream = {.records = records, .seq = 1, .stream = 1000 + i, .kind = TRACE_CHUNK_EVENTS};
+		struct trace_source stream = {
+			.records = records, .seq = 1, .stream = 1000 + i, .kind = TRACE_CHUNK_EVENTS};
 
 		for (uint32_t k = 0; k < 2; k++)
 			add(story, &stream, 2000 + 10 * (i + (uint64_t)k * nr), TRACE_EV_sched_switch,
-			    &(struct trace_sched_switch){.prev_tid = MANY + i + k * nr, .next_tid = MANY + 1 + i + k * nr, .next_prio = 120}, sizeof(struct trace_sched_switch), NULL);
+			    &(struct trace_sched_switch){
+				    .prev_tid = MANY + i + k * nr, .next_tid = MANY + 1 + i + k * nr, .next_prio = 120},
+			    sizeof(struct trace_sched_switch), NULL);
 		flush(story, &stream);
 	}
 	story->ns = 2000 + 20ull * nr;
@@ -64,7 +67,8 @@ static void tell_of_a_lock(struct story *story, uint32_t nr)
 	EVENT(story, 0, sched_switch, NULL, .prev_tid = ONE, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
 	for (uint32_t i = 0; i < nr; i++) {
 		thread(story, MANY + nr + i, MANY + nr + i, SYS_flock);
-		add(story, &story->streams[START], 1000, TRACE_EV_end_wait, &(struct trace_end_wait){.tid = MANY + nr + i, .nr = SYS_flock, .pid = ONE, .fd = -1},
+		add(story, &story->streams[START], 1000, TRACE_EV_end_wait,
+		    &(struct trace_end_wait){.tid = MANY + nr + i, .nr = SYS_flock, .pid = ONE, .fd = -1},
 		    sizeof(struct trace_end_wait), NULL);
 	}
 }
@@ -98,8 +102,10 @@ static void tell_of_pipes(struct story *story, uint32_t nr)
 	thread(story, ONE, ONE, -1);
 	thread(story, OTHER, OTHER, -1);
 	for (uint32_t i = 0; i < nr; i++) {
-		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = (int)i, .dev = 9, .ino = MANY + i, .mode = S_IFIFO | 0600);
-		BEFORE(story, start_fd, "pipe:[2]", .tgid = OTHER, .fd = (int)i, .dev = 9, .ino = MANY + nr + i, .mode = S_IFIFO | 0600);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = (int)i, .dev = 9, .ino = MANY + i,
+		       .mode = S_IFIFO | 0600);
+		BEFORE(story, start_fd, "pipe:[2]", .tgid = OTHER, .fd = (int)i, .dev = 9, .ino = MANY + nr + i,
+		       .mode = S_IFIFO | 0600);
 	}
 	run(story, 0, 0, ONE);
 	enter(story, 0, SYS_poll, 1);
@@ -120,7 +126,8 @@ static void a_polling_and_an_exiting_process_have_many_files(void)
 static void tell_of_cpus(struct story *story, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
-		BEFORE(story, start_thread, "busy", .tid = MANY + i, .tgid = MANY + i, .ppid = 1, .nr = -1, .cpu = nr - 1 - i, .running = 1);
+		BEFORE(story, start_thread, "busy", .tid = MANY + i, .tgid = MANY + i, .ppid = 1, .nr = -1,
+		       .cpu = nr - 1 - i, .running = 1);
 	story->streams[0].cpu = nr - 1;
 	EVENT(story, 0, trace_heartbeat, NULL, .realtime_ns = 0);
 }
@@ -138,12 +145,17 @@ static void tell_of_waits(struct story *story, uint32_t nr, uint32_t call, uint6
 		char path[32];
 
 		snprintf(path, sizeof(path), "/dev/shm/%u", i / 2);
-		BEFORE(story, start_thread, "many", .tid = MANY + i, .tgid = MANY + i, .ppid = MANY + i - 1, .nr = -1, .state = TRACE_TASK_INTERRUPTIBLE);
-		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 3, .dev = 9, .ino = i, .mode = S_IFIFO | 0600, .flags = O_RDONLY);
-		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 4, .dev = 9, .ino = (i + 1) % nr, .mode = S_IFIFO | 0600, .flags = O_WRONLY);
+		BEFORE(story, start_thread, "many", .tid = MANY + i, .tgid = MANY + i, .ppid = MANY + i - 1, .nr = -1,
+		       .state = TRACE_TASK_INTERRUPTIBLE);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 3, .dev = 9, .ino = i,
+		       .mode = S_IFIFO | 0600, .flags = O_RDONLY);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = MANY + i, .fd = 4, .dev = 9, .ino = (i + 1) % nr,
+		       .mode = S_IFIFO | 0600, .flags = O_WRONLY);
 		/* a large table of descriptors */
-		BEFORE(story, start_fd, "pipe:[2]", .tgid = MANY + i, .fd = 500, .dev = 9, .ino = nr, .mode = S_IFIFO | 0600, .flags = O_RDONLY);
-		BEFORE(story, start_map, path, .tgid = MANY + i, .dev = 1, .ino = i / 2, .start = 0x1000, .end = 0x2000);
+		BEFORE(story, start_fd, "pipe:[2]", .tgid = MANY + i, .fd = 500, .dev = 9, .ino = nr,
+		       .mode = S_IFIFO | 0600, .flags = O_RDONLY);
+		BEFORE(story, start_map, path, .tgid = MANY + i, .dev = 1, .ino = i / 2, .start = 0x1000,
+		       .end = 0x2000);
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		run(story, 0, i ? MANY + i - 1 : 0, MANY + i);
@@ -181,13 +193,15 @@ static void tell_of_gaps(struct story *story, uint32_t nr)
 	thread(story, ONE, ONE, SYS_poll);
 	for (uint32_t i = 0; i < nr; i++) {
 		thread(story, MANY + i, MANY + i, -1);
-		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = (int)i, .dev = 9, .ino = MANY + i, .mode = S_IFIFO | 0600);
+		BEFORE(story, start_fd, "pipe:[1]", .tgid = ONE, .fd = (int)i, .dev = 9, .ino = MANY + i,
+		       .mode = S_IFIFO | 0600);
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		run(story, 0, 0, MANY + i);
 		enter(story, 0, SYS_read, 3);
 		EVENT(story, 0, sched_exit, NULL, .tid = MANY + i, .tgid = MANY + i, .group_dead = 1);
-		EVENT(story, 0, sched_switch, NULL, .prev_tid = MANY + i, .prev_state = TRACE_TASK_DEAD, .next_prio = 120);
+		EVENT(story, 0, sched_switch, NULL, .prev_tid = MANY + i, .prev_state = TRACE_TASK_DEAD,
+		      .next_prio = 120);
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		for (int k = 0; k < 3; k++) /* the end of a gap, nothing, the begin of the next one */

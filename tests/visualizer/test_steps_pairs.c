@@ -35,14 +35,7 @@ enum {
 typedef void (*what_fn)(struct story *story, uint32_t i);
 
 /* Costs that grow by design in some pairs: see is_paid(). */
-enum cost {
-	NO_COST,
-	THREADS,
-	GAPS,
-	DESCRIPTORS,
-	EXECS,
-	REQUESTS
-};
+enum cost { NO_COST, THREADS, GAPS, DESCRIPTORS, EXECS, REQUESTS };
 
 /** struct repeated_step - a thing or happening; @before: called @nr times before the first @fn */
 struct repeated_step {
@@ -695,7 +688,8 @@ static void the_pieces_of_sleeps_through_gaps_are_bounded(void)
 /* 5000 requests: more than the maximum of a set. */
 static void the_requests_that_a_thread_works_on_are_bounded(void)
 {
-	thing = &(struct repeated_step){.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection};
+	thing = &(
+		struct repeated_step){.name = "remote requests", .fn = a_remote_request, .before = a_remote_connection};
 	happening = &(struct repeated_step){.name = "turns", .fn = a_turn};
 	each_costs_the_same(tell_of_both, 5000, "-a");
 }

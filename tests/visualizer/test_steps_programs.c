@@ -36,8 +36,8 @@ struct order_types {
 static struct order_types order(struct story *story)
 {
 	return (struct order_types){type(story, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
-			      type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
-			      type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
+				    type(story, "shop:order.end", TRACE_ROLE_REQUEST_END),
+				    type(story, "shop:order.handoff", TRACE_ROLE_REQUEST_HANDOFF)};
 }
 
 /* Thread @tid records event @id in the program stream @of. */

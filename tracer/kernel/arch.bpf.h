@@ -25,18 +25,18 @@ static __always_inline long syscall_nr(struct pt_regs *regs)
 }
 
 /* A macro: @n is a constant, and regs must remain the kernel pointer that the verifier knows. */
-#define SYSCALL_ARG(regs, abi, n)                                                                                                \
-	((abi) == TRACE_ABI_32 ? (u32)((n) == 0	  ? (regs)->bx                                                                   \
-				       : (n) == 1 ? (regs)->cx                                                                   \
-				       : (n) == 2 ? (regs)->dx                                                                   \
-				       : (n) == 3 ? (regs)->si                                                                   \
-				       : (n) == 4 ? (regs)->di                                                                   \
-						  : (regs)->bp)                                                                  \
-			       : ((n) == 0   ? (regs)->di                                                                        \
-				  : (n) == 1 ? (regs)->si                                                                        \
-				  : (n) == 2 ? (regs)->dx                                                                        \
-				  : (n) == 3 ? (regs)->r10                                                                       \
-				  : (n) == 4 ? (regs)->r8                                                                        \
+#define SYSCALL_ARG(regs, abi, n)                               \
+	((abi) == TRACE_ABI_32 ? (u32)((n) == 0	  ? (regs)->bx  \
+				       : (n) == 1 ? (regs)->cx  \
+				       : (n) == 2 ? (regs)->dx  \
+				       : (n) == 3 ? (regs)->si  \
+				       : (n) == 4 ? (regs)->di  \
+						  : (regs)->bp) \
+			       : ((n) == 0   ? (regs)->di       \
+				  : (n) == 1 ? (regs)->si       \
+				  : (n) == 2 ? (regs)->dx       \
+				  : (n) == 3 ? (regs)->r10      \
+				  : (n) == 4 ? (regs)->r8       \
 					     : (regs)->r9))
 #elif defined(__TARGET_ARCH_arm64)
 #define TIF_32BIT_MASK (1UL << 22)

@@ -118,7 +118,8 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 			int result = attach(tracer, p);
 
 			if (result)
-				snprintf(p->unavailable, sizeof(p->unavailable), "cannot be attached: %s", strerror(-result));
+				snprintf(p->unavailable, sizeof(p->unavailable), "cannot be attached: %s",
+					 strerror(-result));
 		}
 		if (needed && p->unavailable[0])
 			tracer_note_not_traced(tracer, p);
@@ -126,8 +127,8 @@ int tracer_set_mask(struct tracer *tracer, const uint64_t mask[TRACE_MASK_WORDS]
 	}
 	tracer_choose_deferring(tracer);
 	if (wanted && !attached)
-		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)", wanted,
-				   tracer->not_traced[0]);
+		return error_set(ret_error, -ENOTSUP, "none of the %zu programs could be attached (the first: %s)",
+				 wanted, tracer->not_traced[0]);
 	return 0;
 }
 

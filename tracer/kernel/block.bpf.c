@@ -20,22 +20,22 @@ static __always_inline u64 request_sector(struct request *rq)
 	return sector == ~0ULL ? 0 : sector;
 }
 
-#define REQUEST_PROGRAM(event, tracepoint)                                                                                       \
-	SEC("event/" #tracepoint)                                                                                               \
-	int BPF_PROG(event, struct request *rq)                                                                                  \
-	{                                                                                                                        \
-		if (!current_passes())                                                                                           \
-			return 0;                                                                                                \
-		RECORD(event) {                                                                                                  \
-			record->sector = request_sector(rq);                                                                     \
-			record->dev = request_dev(rq);                                                                           \
-			record->bytes = rq->__data_len;                                                                          \
-			record->op = rq->cmd_flags;                                                                              \
-			record->pad = 0;                                                                                         \
-			record->request = (u64)rq;                                                                               \
-			COMMIT(event);                                                                                           \
-		}                                                                                                                \
-		return 0;                                                                                                        \
+#define REQUEST_PROGRAM(event, tracepoint)                   \
+	SEC("event/" #tracepoint)                            \
+	int BPF_PROG(event, struct request *rq)              \
+	{                                                    \
+		if (!current_passes())                       \
+			return 0;                            \
+		RECORD(event) {                              \
+			record->sector = request_sector(rq); \
+			record->dev = request_dev(rq);       \
+			record->bytes = rq->__data_len;      \
+			record->op = rq->cmd_flags;          \
+			record->pad = 0;                     \
+			record->request = (u64)rq;           \
+			COMMIT(event);                       \
+		}                                            \
+		return 0;                                    \
 	}
 REQUEST_PROGRAM(block_issue, block_rq_issue)
 REQUEST_PROGRAM(block_insert, block_rq_insert)

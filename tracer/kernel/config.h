@@ -31,7 +31,7 @@ struct tracer_config {
 	unsigned int filter_by_gid;
 	unsigned int filter_gid;
 	unsigned int others_hidden;
-	unsigned int can_cast; /* the kernel has bpf_rdonly_cast() */
+	unsigned int can_cast;		  /* the kernel has bpf_rdonly_cast() */
 	long long preempt_count_distance; /* distance from a CPU's run queue to its preempt_count; 0 = unknown */
 	/* The same, to the pointer to its current thread; 0 also = programs
 	 * cannot load from any address. */
@@ -54,11 +54,11 @@ enum {
 	SYSCALL_RIGHTS = 1 << 10,    /* arg1 points to a message, which may carry descriptors */
 	/* socketcall() of 32-bit programs: arg0 is the call, arg1 points to its arguments */
 	SYSCALL_SOCKETCALL = 1 << 11,
-	SYSCALL_RING = 1 << 12,	      /* arg0 is an io_uring ring, arg3 describes the call */
-	SYSCALL_BPF = 1 << 13,	      /* arg0 is the command of bpf(); few commands return a descriptor */
+	SYSCALL_RING = 1 << 12, /* arg0 is an io_uring ring, arg3 describes the call */
+	SYSCALL_BPF = 1 << 13,	/* arg0 is the command of bpf(); few commands return a descriptor */
 	/* arg1 points to messages, as many as the call returns, which may carry descriptors */
 	SYSCALL_MESSAGES = 1 << 14,
-	SYSCALL_IOCTL = 1 << 15,      /* arg1 is the command of ioctl(); few commands return a descriptor */
+	SYSCALL_IOCTL = 1 << 15, /* arg1 is the command of ioctl(); few commands return a descriptor */
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };

@@ -58,7 +58,8 @@ static bool ends_use(const struct bpf_insn *insn, unsigned char reg)
 	/* An atomic operation may store the old value in its source or in r0. A load-acquire is a
 	 * load, except for its class. */
 	case BPF_STX:
-		return BPF_MODE(insn->code) != BPF_MEM && (insn->src_reg == reg || reg == BPF_REG_0 || (insn->imm == LOAD_ACQUIRE && insn->dst_reg == reg));
+		return BPF_MODE(insn->code) != BPF_MEM && (insn->src_reg == reg || reg == BPF_REG_0 ||
+							   (insn->imm == LOAD_ACQUIRE && insn->dst_reg == reg));
 	case BPF_JMP:
 	case BPF_JMP32:
 		return true;
@@ -85,13 +86,15 @@ static bool fold_load(struct bpf_insn *insn, const unsigned char *constant, size
 	if (bytes == 8 && value != (int)value)
 		return false;
 	*insn = (struct bpf_insn){.code = (bytes == 8 ? BPF_ALU64 : BPF_ALU) | BPF_MOV | BPF_K,
-				  .dst_reg = dst, .imm = (int)value};
+				  .dst_reg = dst,
+				  .imm = (int)value};
 	return true;
 }
 
 /* Instruction @at loads the address of our constants. Fold the loads that use this address before
  * anything else can happen. If no other instruction needs the address, remove @at, too. */
-static void fold_loads_by(struct bpf_insn *insns, size_t nr, const bool *targets, size_t at, const unsigned char *constants, size_t nr_bytes)
+static void fold_loads_by(struct bpf_insn *insns, size_t nr, const bool *targets, size_t at,
+			  const unsigned char *constants, size_t nr_bytes)
 {
 	static const struct bpf_insn nothing = {.code = BPF_JMP | BPF_JA}; /* the kernel drops it */
 	unsigned char base = insns[at].dst_reg;
@@ -102,8 +105,9 @@ static void fold_loads_by(struct bpf_insn *insns, size_t nr, const bool *targets
 		long from = (long)insns[at + 1].imm + insn->off;
 
 		is_kept = !ends_use(insn, base);
-		is_wanted |= BPF_CLASS(insn->code) != BPF_LDX || BPF_MODE(insn->code) != BPF_MEM || insn->src_reg != base || from < 0 ||
-			     (size_t)from + bytes_loaded(insn) > nr_bytes || !fold_load(insn, constants + from, bytes_loaded(insn));
+		is_wanted |= BPF_CLASS(insn->code) != BPF_LDX || BPF_MODE(insn->code) != BPF_MEM ||
+			     insn->src_reg != base || from < 0 || (size_t)from + bytes_loaded(insn) > nr_bytes ||
+			     !fold_load(insn, constants + from, bytes_loaded(insn));
 	}
 	if (!is_wanted && !is_kept)
 		insns[at] = insns[at + 1] = nothing;
@@ -116,7 +120,8 @@ int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void
 	if (!targets)
 		return -ENOMEM;
 	for (size_t i = 0; i + 1 < nr; i++)
-		if (insns[i].code == (BPF_LD | BPF_IMM | BPF_DW) && insns[i].src_reg == BPF_PSEUDO_MAP_VALUE && insns[i].imm == map)
+		if (insns[i].code == (BPF_LD | BPF_IMM | BPF_DW) && insns[i].src_reg == BPF_PSEUDO_MAP_VALUE &&
+		    insns[i].imm == map)
 			fold_loads_by(insns, nr, targets, i, constants, nr_bytes);
 	free(targets);
 	return 0;
@@ -131,7 +136,8 @@ static int fold_program(struct bpf_program *program, const struct tracer_bpf *sk
 	if (!insns)
 		return -ENOMEM;
 	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
-	result = tracer_fold_constants(insns, nr, bpf_map__fd(skeleton->maps.rodata), (const void *)skeleton->rodata, sizeof(*skeleton->rodata));
+	result = tracer_fold_constants(insns, nr, bpf_map__fd(skeleton->maps.rodata), (const void *)skeleton->rodata,
+				       sizeof(*skeleton->rodata));
 	if (!result)
 		result = bpf_program__set_insns(program, insns, nr);
 	free(insns);
@@ -162,10 +168,12 @@ static int attach_program(const struct bpf_program *program, long cookie, struct
 
 struct tracer_bpf *tracer_open_programs(void)
 {
-	LIBBPF_OPTS(libbpf_prog_handler_opts, handler, .prog_prepare_load_fn = prepare_program, .prog_attach_fn = attach_program);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, handler, .prog_prepare_load_fn = prepare_program,
+		    .prog_attach_fn = attach_program);
 	static bool registered; /* never unregistered: the programs point to the handler */
 
-	if (!registered && libbpf_register_prog_handler(EVENT_SECTION, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, &handler) < 0)
+	if (!registered &&
+	    libbpf_register_prog_handler(EVENT_SECTION, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, &handler) < 0)
 		return NULL;
 	registered = true;
 	return tracer_bpf__open();

@@ -19,7 +19,8 @@ static bool flush_on(const struct tracer *tracer, uint32_t cpu)
 	int program = bpf_program__fd(tracer->skeleton->progs.flush_ring), result;
 
 	for (int i = 0; i < INTERRUPTED_TRIES; i++) {
-		LIBBPF_OPTS(bpf_test_run_opts, there, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+		LIBBPF_OPTS(bpf_test_run_opts, there, .ctx_in = arguments, .ctx_size_in = sizeof(arguments),
+			    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 		LIBBPF_OPTS(bpf_test_run_opts, here, .ctx_in = arguments, .ctx_size_in = sizeof(arguments));
 
 		result = bpf_prog_test_run_opts(program, &there);
@@ -36,7 +37,8 @@ static bool flush_on(const struct tracer *tracer, uint32_t cpu)
 /* An idle CPU has nothing to flush, and is not woken. */
 static bool has_something(const struct subbuf_control *control)
 {
-	return __atomic_load_n(&control->deferred_ns, __ATOMIC_RELAXED) || __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
+	return __atomic_load_n(&control->deferred_ns, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
 	       (__atomic_load_n(&control->position, __ATOMIC_RELAXED) & SUBBUF_OFFSET_MASK) < control->subbuf_bytes;
 }
 
@@ -45,7 +47,8 @@ void tracer_flush_rings(struct tracer *tracer)
 	for (size_t i = 0; i < tracer->nr_rings; i++) {
 		struct tracer_ring *ring = &tracer->rings[i];
 
-		if (!ring->structural && __atomic_load_n(&ring->ring.control->defers, __ATOMIC_RELAXED) && has_something(ring->ring.control))
+		if (!ring->structural && __atomic_load_n(&ring->ring.control->defers, __ATOMIC_RELAXED) &&
+		    has_something(ring->ring.control))
 			flush_on(tracer, ring->cpu);
 	}
 }
@@ -76,8 +79,8 @@ void tracer_choose_deferring(struct tracer *tracer)
 	bool deferred = false;
 	int cpu = sched_getcpu();
 	bool defers = is_attached(tracer, TRACE_EV_sys_enter) && is_attached(tracer, TRACE_EV_sys_exit) &&
-		     (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) && entries_not_preempted(tracer) &&
-		     flush_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu);
+		      (!tracer->probing || is_attached(tracer, TRACE_EV_sched_switch)) &&
+		      entries_not_preempted(tracer) && flush_on(tracer, cpu < 0 ? 0 : (uint32_t)cpu);
 
 	for (size_t i = 0; i < tracer->nr_rings; i++) {
 		struct subbuf_control *control = tracer->rings[i].ring.control;

@@ -38,9 +38,9 @@
  */
 #include <trace/subbuf.h>
 
-#define DEFERRED_BUSY (1ULL << 63)
-#define DEFERRED_TAKEN (DEFERRED_BUSY | 1)
-#define DEFERRED_MORE 4u /* in deferred_kind: the call has a path, or its exit records more than the result */
+#define DEFERRED_BUSY	(1ULL << 63)
+#define DEFERRED_TAKEN	(DEFERRED_BUSY | 1)
+#define DEFERRED_MORE	4u /* in deferred_kind: the call has a path, or its exit records more than the result */
 #define DEFERRED_INLINE static __attribute__((always_inline)) inline
 
 /* Size of struct trace_sys_enter, or of its variants with arguments. */
@@ -77,7 +77,8 @@ DEFERRED_INLINE trace_u32 deferred_bytes(const struct subbuf_control *control, t
 
 /* Copy entry and path. The function reads its values again, because a BPF program has few
  * registers and a short stack. */
-DEFERRED_INLINE void deferred_put(const struct subbuf_control *control, trace_u32 path_bytes, struct trace_sys_enter6 *entry)
+DEFERRED_INLINE void deferred_put(const struct subbuf_control *control, trace_u32 path_bytes,
+				  struct trace_sys_enter6 *entry)
 {
 	trace_u32 kind = deferred_kind(control);
 	trace_u64 *path = (trace_u64 *)entry + deferred_entry_bytes(kind) / 8;
@@ -102,9 +103,9 @@ DEFERRED_INLINE void deferred_put(const struct subbuf_control *control, trace_u3
 /* ---- records of calls, without a lock ---- */
 
 #define DEFERRED_EVENTS_SHIFT 26
-#define DEFERRED_SEQ_SHIFT 50
-#define DEFERRED_SEQ_MASK 0x3fffULL /* more than a ring has sub-buffers */
-#define DEFERRED_TRIES 64 /* a try fails only if a program that records interrupted it */
+#define DEFERRED_SEQ_SHIFT    50
+#define DEFERRED_SEQ_MASK     0x3fffULL /* more than a ring has sub-buffers */
+#define DEFERRED_TRIES	      64	/* a try fails only if a program that records interrupted it */
 
 /* Did we interrupt an exit that is writing the record of its call? Then we
  * may not move the position. */
@@ -183,14 +184,19 @@ DEFERRED_INLINE int deferred_add_up(struct subbuf_control *control)
 	if (!uncommitted)
 		return 0;
 	newest = SUBBUF_LOAD(&control->position) >> SUBBUF_OFFSET_BITS;
-	header = DEFERRED_HEADER(control, newest - ((newest - (uncommitted >> DEFERRED_SEQ_SHIFT)) & DEFERRED_SEQ_MASK));
-	commit = SUBBUF_ADD(&header->commit, bytes + (uncommitted >> DEFERRED_EVENTS_SHIFT & 0xffffff) * SUBBUF_COMMIT_RECORD) + bytes; /* [W2] */
+	header = DEFERRED_HEADER(control,
+				 newest - ((newest - (uncommitted >> DEFERRED_SEQ_SHIFT)) & DEFERRED_SEQ_MASK));
+	/* [W2] */
+	commit = SUBBUF_ADD(&header->commit,
+			    bytes + (uncommitted >> DEFERRED_EVENTS_SHIFT & 0xffffff) * SUBBUF_COMMIT_RECORD) +
+		 bytes;
 	return (commit & (DEFERRED_SUBBUF_BYTES - 1)) == 0;
 }
 
 /* The record in sub-buffer @seq is written: add it to the uncommitted
  * sums. deferred_ns is DEFERRED_TAKEN. */
-DEFERRED_INLINE void deferred_commit(struct subbuf_control *control, trace_u32 cpu, trace_u64 seq, trace_u64 bytes, trace_u64 nr_events)
+DEFERRED_INLINE void deferred_commit(struct subbuf_control *control, trace_u32 cpu, trace_u64 seq, trace_u64 bytes,
+				     trace_u64 nr_events)
 {
 	trace_u64 uncommitted = SUBBUF_LOAD(&control->uncommitted);
 
@@ -206,11 +212,15 @@ DEFERRED_INLINE void deferred_record(struct subbuf_control *control, trace_u32 c
 {
 	trace_u32 head_bytes = deferred_path_bytes(control) ? sizeof(struct trace_record_call) : 0;
 	struct open_record recording;
-	void *payload = record_reserve(&recording, control, cpu, false, head_bytes + deferred_bytes(control, deferred_path_bytes(control)), deferred_ns, false);
+	void *payload = record_reserve(&recording, control, cpu, false,
+				       head_bytes + deferred_bytes(control, deferred_path_bytes(control)), deferred_ns,
+				       false);
 
 	if (payload) {
 		deferred_put(control, deferred_path_bytes(control), payload + head_bytes);
-		record_end_as(&recording, (head_bytes ? TRACE_RECORD_PATH_ENTRY : TRACE_EV_sys_enter) + deferred_kind(control), head_bytes ? 2 : 1);
+		record_end_as(&recording,
+			      (head_bytes ? TRACE_RECORD_PATH_ENTRY : TRACE_EV_sys_enter) + deferred_kind(control),
+			      head_bytes ? 2 : 1);
 	} else if (head_bytes) {
 		SUBBUF_ADD(&control->discarded, 1); /* two events are lost; only one was counted */
 	}
@@ -222,7 +232,8 @@ DEFERRED_INLINE void deferred_flush(struct subbuf_control *control, trace_u32 cp
 {
 	trace_u64 deferred_ns = SUBBUF_LOAD(&control->deferred_ns);
 
-	if (deferred_ns - 1 >= DEFERRED_BUSY - 1 || SUBBUF_CAS(&control->deferred_ns, deferred_ns, DEFERRED_BUSY) != deferred_ns)
+	if (deferred_ns - 1 >= DEFERRED_BUSY - 1 ||
+	    SUBBUF_CAS(&control->deferred_ns, deferred_ns, DEFERRED_BUSY) != deferred_ns)
 		return; /* 0, or busy */
 	/* for a deferred_take() that we interrupted */
 	SUBBUF_STORE(&control->nr_flushed, SUBBUF_LOAD(&control->nr_flushed) + 1);
@@ -236,7 +247,8 @@ DEFERRED_INLINE void deferred_flush(struct subbuf_control *control, trace_u32 cp
  * was 0 [H1], and the caller is not preempted: no other program writes here, and an interrupting
  * program reads nothing before deferred_ns is a time.
  */
-DEFERRED_INLINE void deferred_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind, trace_u32 path_bytes)
+DEFERRED_INLINE void deferred_begin(struct subbuf_control *control, trace_u64 thread, trace_u64 call, trace_u32 kind,
+				    trace_u32 path_bytes)
 {
 	control->deferred_thread = thread;
 	control->deferred_call = call;
@@ -272,7 +284,8 @@ DEFERRED_INLINE trace_u64 deferred_take(struct subbuf_control *control, trace_u3
 
 /* Write one record for the entry that was taken and the exit that returns @ret, in the middle of
  * the open sub-buffer. Returns 0 if the record does not fit there. */
-DEFERRED_INLINE int deferred_record_call(struct subbuf_control *control, trace_u32 cpu, int is_plain, trace_u64 deferred_ns, trace_u64 ret)
+DEFERRED_INLINE int deferred_record_call(struct subbuf_control *control, trace_u32 cpu, int is_plain,
+					 trace_u64 deferred_ns, trace_u64 ret)
 {
 	trace_u32 path_bytes = is_plain ? 0 : deferred_path_bytes(control);
 	trace_u64 position, now, base;
@@ -313,7 +326,8 @@ DEFERRED_INLINE int deferred_record_call(struct subbuf_control *control, trace_u
  * deferred, as any record does. The caller is not preempted. @is_plain: a compile-time constant; 1
  * only if deferred_is_plain().
  */
-DEFERRED_INLINE int deferred_end(struct subbuf_control *control, trace_u32 cpu, int is_plain, trace_u64 thread, trace_u32 nr, trace_u64 ret)
+DEFERRED_INLINE int deferred_end(struct subbuf_control *control, trace_u32 cpu, int is_plain, trace_u64 thread,
+				 trace_u32 nr, trace_u64 ret)
 {
 	trace_u64 deferred_ns = deferred_is(control, thread, nr) ? deferred_take(control, cpu) : 0;
 

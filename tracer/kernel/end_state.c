@@ -176,7 +176,8 @@ static void read_locks(struct end_reader *reader)
 static uint32_t holder_of(const struct end_reader *reader, const struct blocked *b)
 {
 	for (size_t i = 0; i < reader->nr_locks; i++)
-		if (b->abi == TRACE_ABI_NATIVE && (b->nr == SYS_flock || b->nr == SYS_fcntl) && reader->locks[i].waiter == b->tgid)
+		if (b->abi == TRACE_ABI_NATIVE && (b->nr == SYS_flock || b->nr == SYS_fcntl) &&
+		    reader->locks[i].waiter == b->tgid)
 			return reader->locks[i].holder;
 	return 0;
 }
@@ -185,17 +186,26 @@ static uint32_t holder_of(const struct end_reader *reader, const struct blocked 
 
 static int emit_blocked(struct end_reader *reader, const struct blocked *b)
 {
-	struct trace_end_wait wait = {.tid = b->tid, .nr = (int32_t)b->nr, .abi = b->abi, .fd = -1, .pid = holder_of(reader, b),
-				      .arg0 = b->args[0], .arg1 = b->args[1], .arg2 = b->args[2], .arg3 = b->args[3]};
+	struct trace_end_wait wait = {.tid = b->tid,
+				      .nr = (int32_t)b->nr,
+				      .abi = b->abi,
+				      .fd = -1,
+				      .pid = holder_of(reader, b),
+				      .arg0 = b->args[0],
+				      .arg1 = b->args[1],
+				      .arg2 = b->args[2],
+				      .arg3 = b->args[3]};
 	int fds[MAX_FDS], nr = fds_of(b, fds), result = 0;
 
 	wait.complete = nr >= 0;
 	for (int i = 0; i < nr && !result; i++) {
 		wait.fd = fds[i];
-		result = tracer_emit_record(reader->collector, TRACE_EV_end_wait, reader->ts_ns, &wait, sizeof(wait), NULL);
+		result = tracer_emit_record(reader->collector, TRACE_EV_end_wait, reader->ts_ns, &wait, sizeof(wait),
+					    NULL);
 	}
 	if (nr <= 0)
-		result = tracer_emit_record(reader->collector, TRACE_EV_end_wait, reader->ts_ns, &wait, sizeof(wait), NULL);
+		result = tracer_emit_record(reader->collector, TRACE_EV_end_wait, reader->ts_ns, &wait, sizeof(wait),
+					    NULL);
 	return result;
 }
 
@@ -209,15 +219,16 @@ static int visit_thread(struct end_reader *reader, uint32_t tgid, uint32_t tid)
 	/* hidden: record at least whether it ran */
 	if (!read_text(line, sizeof(line), path) && (errno == EPERM || errno == EACCES))
 		return tracer_emit_runs(reader->collector, tgid, tid, reader->ts_ns);
-	if (!*line ||
-	    sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &b.nr, &b.args[0], &b.args[1], &b.args[2], &b.args[3], &b.args[4], &b.args[5]) != 7)
+	if (!*line || sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &b.nr, &b.args[0], &b.args[1], &b.args[2], &b.args[3],
+			     &b.args[4], &b.args[5]) != 7)
 		return 0; /* running, exited, or a kernel thread */
 	return emit_blocked(reader, &b);
 }
 
 static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tgid);
 
-static int each_number(struct end_reader *reader, uint32_t tgid, const char *path, int (*visit)(struct end_reader *, uint32_t, uint32_t))
+static int each_number(struct end_reader *reader, uint32_t tgid, const char *path,
+		       int (*visit)(struct end_reader *, uint32_t, uint32_t))
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;
@@ -241,7 +252,8 @@ static int visit_process(struct end_reader *reader, uint32_t unused, uint32_t tg
 	return each_number(reader, tgid, path, visit_thread);
 }
 
-int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
+int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit, void *context,
+		     struct trace_error *ret_error)
 {
 	struct tracer_collector *collector = calloc(1, sizeof(*collector));
 	struct end_reader *reader = calloc(1, sizeof(*reader));

@@ -21,7 +21,7 @@
 #define FIRST_NAMESPACE 0xeffffffcu
 /* Processes may be forked during the scan; the programs follow the children of processes
  * that are followed already. */
-#define FOLLOW_ROUNDS	16
+#define FOLLOW_ROUNDS 16
 
 /** struct processes - all existing processes, sorted by tgid */
 struct processes {
@@ -34,7 +34,8 @@ bool tracer_in_first_namespace(void)
 {
 	struct stat status;
 
-	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino == FIRST_NAMESPACE : tracer_own_number() == getpid();
+	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino == FIRST_NAMESPACE
+						       : tracer_own_number() == getpid();
 }
 
 /* Found with a program of three instructions that the kernel runs for us. */
@@ -132,7 +133,8 @@ static int add(struct tracer *tracer, uint32_t number)
 {
 	uint8_t one = 1;
 
-	return bpf_map__update_elem(tracer->skeleton->maps.followed, &number, sizeof(number), &one, sizeof(one), BPF_ANY);
+	return bpf_map__update_elem(tracer->skeleton->maps.followed, &number, sizeof(number), &one, sizeof(one),
+				    BPF_ANY);
 }
 
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error)
@@ -149,7 +151,8 @@ static bool is_followed(struct tracer *tracer, uint32_t number)
 {
 	uint8_t value;
 
-	return bpf_map__lookup_elem(tracer->skeleton->maps.followed, &number, sizeof(number), &value, sizeof(value), 0) == 0;
+	return bpf_map__lookup_elem(tracer->skeleton->maps.followed, &number, sizeof(number), &value, sizeof(value),
+				    0) == 0;
 }
 
 static void count_unfollowed(struct tracer *tracer)
@@ -171,7 +174,9 @@ static void decide(struct tracer *tracer, const struct processes *processes, str
 		else
 			top = find(processes, top->ppid);
 	}
-	state = top && top->state == TRACER_PROCESS_FOLLOWED ? TRACER_PROCESS_DESCENDS : top && top->state ? top->state : TRACER_PROCESS_STRANGER;
+	state = top && top->state == TRACER_PROCESS_FOLLOWED ? TRACER_PROCESS_DESCENDS
+		: top && top->state			     ? top->state
+							     : TRACER_PROCESS_STRANGER;
 	for (; row && !row->state; row = find(processes, row->ppid))
 		row->state = state;
 }
@@ -203,7 +208,8 @@ void tracer_follow_descendants(struct tracer *tracer)
 	free(processes.rows);
 	if (!result)
 		return;
-	snprintf(text, sizeof(text), "descendants that began before the recording: the search for them failed: %s", strerror(-result));
+	snprintf(text, sizeof(text), "descendants that began before the recording: the search for them failed: %s",
+		 strerror(-result));
 	tracer_note(tracer, text);
 }
 
@@ -211,8 +217,8 @@ void tracer_get_unfollowed(const struct tracer *tracer, struct tracer_unfollowed
 {
 	const struct tracer_bpf *skeleton = tracer->skeleton;
 
-	*ret_unfollowed = (struct tracer_unfollowed){
-		.processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
-		.first_ns = skeleton->bss->unfollowed_ns,
-		.max_processes = bpf_map__max_entries(skeleton->maps.followed) };
+	*ret_unfollowed =
+		(struct tracer_unfollowed){.processes = __atomic_load_n(&skeleton->bss->unfollowed, __ATOMIC_RELAXED),
+					   .first_ns = skeleton->bss->unfollowed_ns,
+					   .max_processes = bpf_map__max_entries(skeleton->maps.followed)};
 }

@@ -33,16 +33,18 @@ static __always_inline void throttled(long pause)
  * right number of them, or none. */
 SEC("event/balance_dirty_pages")
 int BPF_PROG(fs_throttle, struct bdi_writeback *wb, struct dirty_throttle_control *dtc, unsigned long dirty_ratelimit,
-	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
+	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause,
+	     unsigned long start_time)
 {
 	throttled(pause);
 	return 0;
 }
 
 SEC("event/balance_dirty_pages")
-int BPF_PROG(fs_throttle__limits, struct bdi_writeback *wb, unsigned long thresh, unsigned long bg_thresh, unsigned long dirty,
-	     unsigned long bdi_thresh, unsigned long bdi_dirty, unsigned long dirty_ratelimit, unsigned long task_ratelimit,
-	     unsigned long dirtied, unsigned long period, long pause, unsigned long start_time)
+int BPF_PROG(fs_throttle__limits, struct bdi_writeback *wb, unsigned long thresh, unsigned long bg_thresh,
+	     unsigned long dirty, unsigned long bdi_thresh, unsigned long bdi_dirty, unsigned long dirty_ratelimit,
+	     unsigned long task_ratelimit, unsigned long dirtied, unsigned long period, long pause,
+	     unsigned long start_time)
 {
 	throttled(pause);
 	return 0;
@@ -80,23 +82,23 @@ static __always_inline u32 order_of(struct folio *folio)
 	return FIELD(folio, _flags_1) & 0xff;
 }
 
-#define CACHE_PROGRAM(event, tracepoint)                                                                                         \
-	SEC("event/" #tracepoint)                                                                                               \
-	int BPF_PROG(event, struct folio *folio)                                                                                 \
-	{                                                                                                                        \
-		struct inode *inode;                                                                                             \
-                                                                                                                                 \
-		if (!current_passes())                                                                                           \
-			return 0;                                                                                                \
-		inode = BPF_CORE_READ(folio, mapping, host);                                                                     \
-		RECORD(event) {                                                                                                  \
-			record->ino = FIELD(inode, i_ino);                                                               \
-			record->dev = BPF_CORE_READ(inode, i_sb, s_dev);                                                         \
-			record->order = order_of(folio);                                                                         \
-			record->index = FIELD(folio, index);                                                             \
-			COMMIT(event);                                                                                           \
-		}                                                                                                                \
-		return 0;                                                                                                        \
+#define CACHE_PROGRAM(event, tracepoint)                                 \
+	SEC("event/" #tracepoint)                                        \
+	int BPF_PROG(event, struct folio *folio)                         \
+	{                                                                \
+		struct inode *inode;                                     \
+                                                                         \
+		if (!current_passes())                                   \
+			return 0;                                        \
+		inode = BPF_CORE_READ(folio, mapping, host);             \
+		RECORD(event) {                                          \
+			record->ino = FIELD(inode, i_ino);               \
+			record->dev = BPF_CORE_READ(inode, i_sb, s_dev); \
+			record->order = order_of(folio);                 \
+			record->index = FIELD(folio, index);             \
+			COMMIT(event);                                   \
+		}                                                        \
+		return 0;                                                \
 	}
 CACHE_PROGRAM(fs_cache_add, mm_filemap_add_to_page_cache)
 CACHE_PROGRAM(fs_cache_delete, mm_filemap_delete_from_page_cache)

@@ -19,19 +19,15 @@ typedef _Bool bool;
 #define false 0
 #define NULL ((void *)0)
 
-enum { /* linux/bpf.h, which includes too much */
+/* linux/bpf.h, which includes too much */
+enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum {
-	BPF_F_NO_PREALLOC = 1,
-	BPF_F_MMAPABLE = 1024,
-	BPF_RB_FORCE_WAKEUP = 2,
-	BPF_ANY = 0
-};
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -50,7 +50,8 @@ static int emit_syscalls(struct name_sink *sink)
 	int result = 0;
 
 	for (unsigned int nr = 0; !result && nr < TRACER_NR_SYSCALLS; nr++) {
-		const char *native = tracer_syscall_name(TRACE_ABI_NATIVE, nr), *compat = tracer_syscall_name(TRACE_ABI_32, nr);
+		const char *native = tracer_syscall_name(TRACE_ABI_NATIVE, nr),
+			   *compat = tracer_syscall_name(TRACE_ABI_32, nr);
 
 		if (native)
 			result = sink->emit(sink->context, TRACE_STRING_SYSCALL, nr, native);
@@ -147,7 +148,8 @@ int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret
 	int result = emit_syscalls(&sink);
 
 	if (!result)
-		result = emit_table(&sink, TRACE_STRING_SOFTIRQ, softirq_names, sizeof(softirq_names) / sizeof(softirq_names[0]));
+		result = emit_table(&sink, TRACE_STRING_SOFTIRQ, softirq_names,
+				    sizeof(softirq_names) / sizeof(softirq_names[0]));
 	if (!result)
 		result = emit_table(&sink, TRACE_STRING_VECTOR, vector_names, TRACE_NR_VECTORS);
 	if (!result)

@@ -47,10 +47,10 @@ static int check_system(struct trace_error *ret_error)
 	bool perfmon = admin || (capabilities >> CAP_BIT_PERFMON & 1);
 
 	if (!bpf || !perfmon)
-		return error_set(
-			ret_error, -EPERM,
-			"recording the kernel needs %s%s%s: run as root (sudo); for a group without it see SECURITY in tracedaemon(1)",
-			bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+		return error_set(ret_error, -EPERM,
+				 "recording the kernel needs %s%s%s: run as root (sudo); for a group without it see "
+				 "SECURITY in tracedaemon(1)",
+				 bpf ? "" : "CAP_BPF", bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
 	return 0;
 }
 
@@ -60,24 +60,24 @@ static int load_types(struct tracer *tracer, struct trace_error *ret_error)
 	if (tracer->types)
 		return 0;
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
-		return error_set(ret_error, -ENOTSUP, "cannot read type information from /sys/kernel/btf/vmlinux: memory or file descriptors are exhausted, or its format is newer than this program");
-	return error_set(ret_error, -ENOTSUP, "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with CONFIG_DEBUG_INFO_BTF",
+		return error_set(ret_error, -ENOTSUP,
+				 "cannot read type information from /sys/kernel/btf/vmlinux: memory or file "
+				 "descriptors are exhausted, or its format is newer than this program");
+	return error_set(ret_error, -ENOTSUP,
+			 "/sys/kernel/btf/vmlinux: %s: the kernel has no type information; boot one built with "
+			 "CONFIG_DEBUG_INFO_BTF",
 			 strerror(errno));
 }
 
 static void default_mask(uint64_t mask[TRACE_MASK_WORDS])
 {
-	enum {
-		ON = 1,
-		STRUCTURAL = 2,
-		OFF = 0
-	};
+	enum { ON = 1, STRUCTURAL = 2, OFF = 0 };
 
 	for (int i = 0; i < TRACE_MASK_WORDS; i++)
 		if (mask[i])
 			return;
-#define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc)                                              \
-	if ((flags)&ON)                                                                                                          \
+#define TRACE_EVENT(id, name, category, classic, program, flags, fields, text, doc) \
+	if ((flags)&ON)                                                             \
 		mask[(id) / 64] |= 1ULL << ((id) % 64);
 #include <trace/events.def>
 #undef TRACE_EVENT
@@ -122,7 +122,8 @@ static void configure_constants(struct tracer *tracer)
 	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */
 	if (config->can_cast)
 		config->current_task_distance = tracer_percpu_distance(tracer->types, "current_task", "current_task");
-	configure_syscalls((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions, (bool *)tracer->skeleton->rodata->syscall_has_effects);
+	configure_syscalls((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions,
+			   (bool *)tracer->skeleton->rodata->syscall_has_effects);
 }
 
 /* The last page is slack: the verifier must allow a record of any length anywhere in the ring. */
@@ -152,8 +153,8 @@ static int map_rings(struct tracer *tracer, int which, struct bpf_map *map, uint
 	for (uint32_t cpu = 0; cpu < tracer->nr_cpus; cpu++) {
 		struct tracer_ring *ring = &tracer->rings[2 * cpu + (uint32_t)which];
 
-		subbuf_ring_init(&ring->ring, (unsigned char *)memory + cpu * value_bytes, subbuf_bytes, nr_subbufs, cpu,
-				 SUBBUF_PRODUCER_KERNEL, SUBBUF_CLOCK_MONOTONIC, overwrite);
+		subbuf_ring_init(&ring->ring, (unsigned char *)memory + cpu * value_bytes, subbuf_bytes, nr_subbufs,
+				 cpu, SUBBUF_PRODUCER_KERNEL, SUBBUF_CLOCK_MONOTONIC, overwrite);
 		ring->stream = 2 * cpu + (uint32_t)which;
 		ring->cpu = cpu;
 		ring->structural = which == 1;
@@ -173,11 +174,11 @@ static int make_rings(struct tracer *tracer, struct trace_error *ret_error)
 	result = map_rings(tracer, 0, tracer->skeleton->maps.rings, options->subbuf_bytes, options->nr_subbufs,
 			   options->overwrite);
 	if (!result)
-		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings, tracer_structural_subbuf_bytes(options),
-				   TRACER_STRUCTURAL_NR_SUBBUFS, false);
+		result = map_rings(tracer, 1, tracer->skeleton->maps.structural_rings,
+				   tracer_structural_subbuf_bytes(options), TRACER_STRUCTURAL_NR_SUBBUFS, false);
 	if (result)
-		return error_set(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s", tracer->nr_cpus,
-				   options->nr_subbufs, options->subbuf_bytes, strerror(-result));
+		return error_set(ret_error, result, "cannot map the buffers (%u CPUs x %u x %u bytes): %s",
+				 tracer->nr_cpus, options->nr_subbufs, options->subbuf_bytes, strerror(-result));
 	return 0;
 }
 
@@ -199,7 +200,9 @@ static int check_namespace(const struct tracer *tracer, struct trace_error *ret_
 {
 	if (!tracer->options.filter_pgrp || tracer_in_first_namespace())
 		return 0;
-	return error_set(ret_error, -ENOTSUP, "--pgrp does not work inside a PID namespace: use --pid, or record from outside of the namespace");
+	return error_set(
+		ret_error, -ENOTSUP,
+		"--pgrp does not work inside a PID namespace: use --pid, or record from outside of the namespace");
 }
 
 struct tracer *tracer_new(const struct tracer_options *options, struct trace_error *ret_error)

@@ -35,11 +35,11 @@ struct tracer_program {
 struct tracer_probing;
 
 struct tracer {
-	struct tracer_bpf *skeleton; /* owned */
+	struct tracer_bpf *skeleton;	/* owned */
 	struct tracer_probing *probing; /* owned; NULL = no probes */
-	struct btf *types;	     /* owned: the kernel's */
-	struct ring_buffer *wakeups; /* owned */
-	struct tracer_ring *rings;   /* owned array */
+	struct btf *types;		/* owned: the kernel's */
+	struct ring_buffer *wakeups;	/* owned */
+	struct tracer_ring *rings;	/* owned array */
 	size_t nr_rings;
 	void *maps[2]; /* owned mappings of the two ring maps */
 	size_t map_bytes[2];
@@ -53,14 +53,16 @@ struct tracer {
 };
 
 /* loader.c */
-int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 
 /* programs.c */
 void tracer_list_programs(struct tracer *tracer);
 int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error);
 bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
 /** tracer_program_wanted() - does @mask have an event of @program? */
-bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *program, const uint64_t mask[TRACE_MASK_WORDS]);
+bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *program,
+			   const uint64_t mask[TRACE_MASK_WORDS]);
 /** tracer_stem_length() - the length of NAME in NAME or NAME__variant */
 size_t tracer_stem_length(const char *program);
 
@@ -84,7 +86,8 @@ bool tracer_in_first_namespace(void);
 void tracer_follow_descendants(struct tracer *tracer);
 
 /* start_state.c */
-int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context);
+int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
+			void *context);
 
 /* deferred.c */
 void tracer_choose_deferring(struct tracer *tracer); /* after attaching or detaching programs or probes */

@@ -29,31 +29,31 @@ int BPF_PROG(page_free, struct page *page, unsigned int order)
 	return 0;
 }
 
-#define RECLAIM_PROGRAMS(name, tracepoint, of_memcg)                                                                             \
-	SEC("event/" #tracepoint "_begin")                                                                                      \
-	int BPF_PROG(reclaim_begin__##name, int order)                                                                           \
-	{                                                                                                                        \
-		if (!current_passes())                                                                                           \
-			return 0;                                                                                                \
-		RECORD(reclaim_begin) {                                                                                          \
-			record->order = order;                                                                                   \
-			record->memcg = of_memcg;                                                                                \
-			COMMIT(reclaim_begin);                                                                                   \
-		}                                                                                                                \
-		return 0;                                                                                                        \
-	}                                                                                                                        \
-	SEC("event/" #tracepoint "_end")                                                                                        \
-	int BPF_PROG(reclaim_end__##name, unsigned long reclaimed)                                                               \
-	{                                                                                                                        \
-		if (!current_passes())                                                                                           \
-			return 0;                                                                                                \
-		RECORD(reclaim_end) {                                                                                            \
-			record->reclaimed = reclaimed;                                                                           \
-			record->memcg = of_memcg;                                                                                \
-			record->pad = 0;                                                                                         \
-			COMMIT(reclaim_end);                                                                                     \
-		}                                                                                                                \
-		return 0;                                                                                                        \
+#define RECLAIM_PROGRAMS(name, tracepoint, of_memcg)               \
+	SEC("event/" #tracepoint "_begin")                         \
+	int BPF_PROG(reclaim_begin__##name, int order)             \
+	{                                                          \
+		if (!current_passes())                             \
+			return 0;                                  \
+		RECORD(reclaim_begin) {                            \
+			record->order = order;                     \
+			record->memcg = of_memcg;                  \
+			COMMIT(reclaim_begin);                     \
+		}                                                  \
+		return 0;                                          \
+	}                                                          \
+	SEC("event/" #tracepoint "_end")                           \
+	int BPF_PROG(reclaim_end__##name, unsigned long reclaimed) \
+	{                                                          \
+		if (!current_passes())                             \
+			return 0;                                  \
+		RECORD(reclaim_end) {                              \
+			record->reclaimed = reclaimed;             \
+			record->memcg = of_memcg;                  \
+			record->pad = 0;                           \
+			COMMIT(reclaim_end);                       \
+		}                                                  \
+		return 0;                                          \
 	}
 RECLAIM_PROGRAMS(direct, mm_vmscan_direct_reclaim, 0)
 RECLAIM_PROGRAMS(memcg, mm_vmscan_memcg_reclaim, 1)

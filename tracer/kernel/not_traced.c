@@ -16,7 +16,8 @@ bool tracer_has_sibling(const struct tracer *tracer, const struct tracer_program
 	for (size_t i = 0; i < tracer->nr_programs; i++) {
 		const char *other = bpf_program__name(tracer->programs[i].program);
 
-		if (!tracer->programs[i].unavailable[0] && tracer_stem_length(other) == length && strncmp(name, other, length) == 0)
+		if (!tracer->programs[i].unavailable[0] && tracer_stem_length(other) == length &&
+		    strncmp(name, other, length) == 0)
 			return true;
 	}
 	return false;

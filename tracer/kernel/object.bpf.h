@@ -35,12 +35,12 @@ struct path_text {
 		PATH_NAMELESS, /* the file is in no directory and has no name */
 	} kind;
 };
-#define PATH_SCRATCH(name)                                                                                                       \
-	struct {                                                                                                                 \
-		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                                         \
-		__uint(max_entries, 1);                                                                                          \
-		__type(key, u32);                                                                                                \
-		__type(value, struct path_text);                                                                                 \
+#define PATH_SCRATCH(name)                               \
+	struct {                                         \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); \
+		__uint(max_entries, 1);                  \
+		__type(key, u32);                        \
+		__type(value, struct path_text);         \
 	} name SEC(".maps")
 
 static __always_inline struct path_text *path_scratch(void *map)
@@ -170,42 +170,42 @@ static __always_inline u32 net_number(const struct sock *sk)
 }
 
 /* Fill in the members that trace_sock_endpoints and trace_start_socket have in common. */
-#define FILL_SOCKET(record, sk)                                                                                                  \
-	do {                                                                                                                     \
-		u16 family_ = FIELD(sk, __sk_common.skc_family);                                                         \
-		u64 words_[2] = {0, 0};                                                                                          \
-                                                                                                                                 \
-		(record)->family = family_;                                                                                      \
-		(record)->type = FIELD(sk, sk_type);                                                                     \
-		(record)->protocol = FIELD(sk, sk_protocol);                                                             \
-		(record)->state = FIELD(sk, __sk_common.skc_state);                                                      \
-		(record)->ino = sock_ino(sk);                                                                                    \
-		(record)->netns = net_number(sk);                                                                                \
-		(record)->peer_ino = 0;                                                                                          \
-		(record)->local_port = (record)->remote_port = 0;                                                                \
-		(record)->local_hi = (record)->local_lo = (record)->remote_hi = (record)->remote_lo = 0;                         \
-		if (family_ == AF_UNIX) {                                                                                        \
-			struct sock *peer_ = FIELD((struct unix_sock *)(sk), peer);                                      \
-                                                                                                                                 \
-			if (peer_)                                                                                               \
-				(record)->peer_ino = sock_ino(peer_);                                                            \
-		} else if (family_ == AF_INET || family_ == AF_INET6) {                                                          \
-			u16 port_ = FIELD(sk, __sk_common.skc_dport);                                                    \
-                                                                                                                                 \
-			(record)->local_port = FIELD(sk, __sk_common.skc_num);                                           \
-			(record)->remote_port = port_ << 8 | port_ >> 8;                                                         \
-			if (family_ == AF_INET) {                                                                                \
-				(record)->local_lo = v4_mapped(FIELD(sk, __sk_common.skc_rcv_saddr));                    \
-				(record)->remote_lo = v4_mapped(FIELD(sk, __sk_common.skc_daddr));                       \
-			} else {                                                                                                 \
-				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_rcv_saddr);                                  \
-				(record)->local_hi = words_[0];                                                                  \
-				(record)->local_lo = words_[1];                                                                  \
-				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_daddr);                                      \
-				(record)->remote_hi = words_[0];                                                                 \
-				(record)->remote_lo = words_[1];                                                                 \
-			}                                                                                                        \
-		}                                                                                                                \
+#define FILL_SOCKET(record, sk)                                                                          \
+	do {                                                                                             \
+		u16 family_ = FIELD(sk, __sk_common.skc_family);                                         \
+		u64 words_[2] = {0, 0};                                                                  \
+                                                                                                         \
+		(record)->family = family_;                                                              \
+		(record)->type = FIELD(sk, sk_type);                                                     \
+		(record)->protocol = FIELD(sk, sk_protocol);                                             \
+		(record)->state = FIELD(sk, __sk_common.skc_state);                                      \
+		(record)->ino = sock_ino(sk);                                                            \
+		(record)->netns = net_number(sk);                                                        \
+		(record)->peer_ino = 0;                                                                  \
+		(record)->local_port = (record)->remote_port = 0;                                        \
+		(record)->local_hi = (record)->local_lo = (record)->remote_hi = (record)->remote_lo = 0; \
+		if (family_ == AF_UNIX) {                                                                \
+			struct sock *peer_ = FIELD((struct unix_sock *)(sk), peer);                      \
+                                                                                                         \
+			if (peer_)                                                                       \
+				(record)->peer_ino = sock_ino(peer_);                                    \
+		} else if (family_ == AF_INET || family_ == AF_INET6) {                                  \
+			u16 port_ = FIELD(sk, __sk_common.skc_dport);                                    \
+                                                                                                         \
+			(record)->local_port = FIELD(sk, __sk_common.skc_num);                           \
+			(record)->remote_port = port_ << 8 | port_ >> 8;                                 \
+			if (family_ == AF_INET) {                                                        \
+				(record)->local_lo = v4_mapped(FIELD(sk, __sk_common.skc_rcv_saddr));    \
+				(record)->remote_lo = v4_mapped(FIELD(sk, __sk_common.skc_daddr));       \
+			} else {                                                                         \
+				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_rcv_saddr);          \
+				(record)->local_hi = words_[0];                                          \
+				(record)->local_lo = words_[1];                                          \
+				bpf_core_read(words_, 16, &(sk)->__sk_common.skc_v6_daddr);              \
+				(record)->remote_hi = words_[0];                                         \
+				(record)->remote_lo = words_[1];                                         \
+			}                                                                                \
+		}                                                                                        \
 	} while (0)
 
 /* ---- threads ---- */
@@ -215,7 +215,8 @@ static __always_inline u32 pid_at_level(struct pid *pid, u32 level)
 	u32 nr = 0;
 
 	bpf_probe_read_kernel(&nr, sizeof(nr),
-			      numbers + level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
+			      numbers + level * bpf_core_type_size(struct upid) +
+				      bpf_core_field_offset(struct upid, nr));
 	return nr;
 }
 

@@ -65,7 +65,8 @@ long long tracer_percpu_distance(const struct btf *btf, const char *variable, co
 	if (queue < 0)
 		return 0;
 	offset = variable_offset(btf, section, variable);
-	if (offset < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 && member_offset(btf, "pcpu_hot", hot_member) >= 0)
+	if (offset < 0 && variable_offset(btf, section, "pcpu_hot") >= 0 &&
+	    member_offset(btf, "pcpu_hot", hot_member) >= 0)
 		offset = variable_offset(btf, section, "pcpu_hot") + member_offset(btf, "pcpu_hot", hot_member);
 	return offset >= 0 ? offset - queue : 0;
 }

@@ -105,7 +105,7 @@ struct probe_elf {
 	Elf *alt; /* the supplementary file of dwz, or NULL */
 	Dwarf *alt_dwarf;
 	struct probe_opener *opener; /* borrowed */
-	Dwarf *dwarf; /* opened on first use */
+	Dwarf *dwarf;		     /* opened on first use */
 	bool dwarf_tried;
 	bool unit_is_shallow; /* result for @unit_looked_at: see probe_dwarf.c */
 	const void *unit_looked_at;
@@ -116,7 +116,8 @@ struct probe_opener;
  * probe_elf_open_by() - open the program at @path; for the reader of probe_reader.h
  * @opener: opens the program and its debug files; must outlive @ret_elf
  */
-int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener, struct trace_error *ret_error);
+int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener,
+		      struct trace_error *ret_error);
 void probe_elf_close(struct probe_elf *elf);
 /**
  * probe_elf_offset() - convert a virtual address to a file offset; false: the address is in no
@@ -200,7 +201,7 @@ int probe_register_dwarf(unsigned int number);
  * stack
  */
 int probe_register_argument(unsigned int n);
-#define PROBE_REGISTER_STACK 19
+#define PROBE_REGISTER_STACK  19
 #define PROBE_REGISTER_RESULT 10
 
 /**
@@ -223,7 +224,8 @@ struct probe_field {
  * probe_code_expression() - parse registers, memory, $argN and $retval. Returns 0; 1: not such an
  * expression; or -EINVAL
  */
-int probe_code_expression(const char *text, bool at_return, struct probe_field *ret_field, struct trace_error *ret_error);
+int probe_code_expression(const char *text, bool at_return, struct probe_field *ret_field,
+			  struct trace_error *ret_error);
 /** probe_code_type() - apply a type such as "u32" or "string[64]" to a field */
 int probe_code_type(const char *type, struct probe_field *field, struct trace_error *ret_error);
 
@@ -234,7 +236,8 @@ int probe_code_type(const char *type, struct probe_field *field, struct trace_er
  * @address: of the probe
  * Returns 1, 0 at the end, or -EINVAL / -ENOTSUP (a vector register) with a message.
  */
-int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address, struct probe_field *ret_field, struct trace_error *ret_error);
+int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address, struct probe_field *ret_field,
+		       struct trace_error *ret_error);
 
 /* ---- probe_dwarf.c ---- */
 
@@ -265,7 +268,8 @@ void probe_scope_source(const struct probe_scope *scope, char *text, size_t size
  * probe_scope_variable() - make a recipe for an expression such as "order->items[2].id", at
  * scope->address
  */
-int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field, struct trace_error *ret_error);
+int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field,
+			 struct trace_error *ret_error);
 /**
  * probe_scope_result() - apply the return type of the function to a field that holds the register;
  * 0 also if the type is unknown

@@ -89,7 +89,8 @@ void probe_answer_row(struct probe_answer *answer, const char *left, const char 
 	end(answer);
 }
 
-static void put_field(struct probe_answer *answer, const struct trace_field *field, const struct trace_probe_argument *argument)
+static void put_field(struct probe_answer *answer, const struct trace_field *field,
+		      const struct trace_probe_argument *argument)
 {
 	put_text(answer, field->name);
 	put_number(answer, field->kind);
@@ -118,7 +119,7 @@ void probe_answer_entry(struct probe_answer *answer, const struct probe_entry *e
 void probe_answer_error(struct probe_answer *answer, const struct trace_error *error)
 {
 	begin(answer, PROBE_RECORD_ERROR);
-	put_number(answer, (uint64_t)-(int64_t)error->code);
+	put_number(answer, (uint64_t) - (int64_t)error->code);
 	put_text(answer, error->message);
 	end(answer);
 }
@@ -200,12 +201,15 @@ bool probe_record_next(const unsigned char **at, const unsigned char *packet_end
 	memcpy(&head, *at, sizeof(head));
 	if (head.bytes > left - sizeof(head))
 		return false;
-	*ret_record = (struct probe_record){.kind = head.kind, .at = *at + sizeof(head), .end = *at + sizeof(head) + head.bytes};
+	*ret_record = (struct probe_record){.kind = head.kind,
+					    .at = *at + sizeof(head),
+					    .end = *at + sizeof(head) + head.bytes};
 	*at = ret_record->end;
 	return true;
 }
 
-int probe_record_row(struct probe_record *record, char *ret_left, size_t left_bytes, char *ret_right, size_t right_bytes)
+int probe_record_row(struct probe_record *record, char *ret_left, size_t left_bytes, char *ret_right,
+		     size_t right_bytes)
 {
 	take_text(record, ret_left, left_bytes);
 	take_text(record, ret_right, right_bytes);
@@ -221,7 +225,8 @@ int probe_record_error(struct probe_record *record, struct trace_error *ret_erro
 	return finish(record);
 }
 
-int probe_record_file(struct probe_record *record, enum probe_related *ret_which, char ret_name[PROBE_RELATED_NAME_BYTES])
+int probe_record_file(struct probe_record *record, enum probe_related *ret_which,
+		      char ret_name[PROBE_RELATED_NAME_BYTES])
 {
 	*ret_which = (enum probe_related)take_number(record, PROBE_FILE_ALT_PATH);
 	take_text(record, ret_name, PROBE_RELATED_NAME_BYTES);
@@ -240,9 +245,11 @@ static bool is_recipe(const struct trace_probe_argument *argument)
 {
 	const unsigned int nr_registers = 21; /* words of struct pt_regs */
 
-	return argument->start <= TRACE_PROBE_PLACE && argument->shape <= TRACE_PROBE_BYTES && argument->base < nr_registers &&
-	       argument->index < nr_registers && argument->scale <= 3 && argument->nr_loads <= TRACE_PROBE_MAX_LOADS && is_width(argument->load_bytes) &&
-	       argument->is_signed <= 1 && argument->shift_left < 64 && argument->shift_right < 64 && argument->max_bytes <= TRACE_PROBE_MAX_STRING_BYTES;
+	return argument->start <= TRACE_PROBE_PLACE && argument->shape <= TRACE_PROBE_BYTES &&
+	       argument->base < nr_registers && argument->index < nr_registers && argument->scale <= 3 &&
+	       argument->nr_loads <= TRACE_PROBE_MAX_LOADS && is_width(argument->load_bytes) &&
+	       argument->is_signed <= 1 && argument->shift_left < 64 && argument->shift_right < 64 &&
+	       argument->max_bytes <= TRACE_PROBE_MAX_STRING_BYTES;
 }
 
 static bool is_text(enum trace_field_kind kind)
@@ -253,10 +260,12 @@ static bool is_text(enum trace_field_kind kind)
 /* Does the field's kind match the shape of its argument? */
 static bool is_field(const struct trace_field *field, const struct trace_probe_argument *argument)
 {
-	static const enum trace_field_kind numbers[] = {TRACE_KIND_DEC, TRACE_KIND_HEX, TRACE_KIND_FLOAT, TRACE_KIND_BOOL, TRACE_KIND_CHAR};
+	static const enum trace_field_kind numbers[] = {TRACE_KIND_DEC, TRACE_KIND_HEX, TRACE_KIND_FLOAT,
+							TRACE_KIND_BOOL, TRACE_KIND_CHAR};
 
 	if (argument->shape != TRACE_PROBE_VALUE)
-		return field->bytes == 4 && field->kind == (argument->shape == TRACE_PROBE_STRING ? TRACE_KIND_STRING : TRACE_KIND_BYTES);
+		return field->bytes == 4 &&
+		       field->kind == (argument->shape == TRACE_PROBE_STRING ? TRACE_KIND_STRING : TRACE_KIND_BYTES);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (field->kind == numbers[i])
 			return is_width(field->bytes);
@@ -309,8 +318,8 @@ static void take_entry(struct probe_record *record, struct probe_entry *entry, u
 		take_field(record, entry, i);
 }
 
-int probe_record_entry(struct probe_record *record, struct trace_probes *probes, const struct probe_spec *spec, const char *path, uint64_t file_bytes,
-		       struct trace_error *ret_error)
+int probe_record_entry(struct probe_record *record, struct trace_probes *probes, const struct probe_spec *spec,
+		       const char *path, uint64_t file_bytes, struct trace_error *ret_error)
 {
 	struct probe_entry *entry = probe_entry_new(probes, path, ret_error);
 
@@ -318,7 +327,8 @@ int probe_record_entry(struct probe_record *record, struct trace_probes *probes,
 		return ret_error->code;
 	entry->probe.pid = spec->pid;
 	take_entry(record, entry, file_bytes);
-	if (finish(record) || !is_event_name(entry->name) || !is_asked_for(spec, entry->probe.at_return, entry->type.role))
+	if (finish(record) || !is_event_name(entry->name) ||
+	    !is_asked_for(spec, entry->probe.at_return, entry->type.role))
 		return -EBADMSG;
 	entry->type.nr_fields = (uint16_t)entry->probe.nr_arguments;
 	probe_entry_lay_out(entry);

@@ -31,10 +31,10 @@
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
 
-#define LINK_CREATE	     28 /* value of enum bpf_cmd */
-#define TRACE_UPROBE_MULTI   48 /* value of enum bpf_attach_type, Linux 6.6 */
-#define UPROBE_MULTI_RETURN  1u
-#define MAX_GROUP	     1024
+#define LINK_CREATE	    28 /* value of enum bpf_cmd */
+#define TRACE_UPROBE_MULTI  48 /* value of enum bpf_attach_type, Linux 6.6 */
+#define UPROBE_MULTI_RETURN 1u
+#define MAX_GROUP	    1024
 
 /*
  * The part of union bpf_attr (Linux 6.6) that is needed here; the build host's header may be older.
@@ -93,10 +93,10 @@ struct attach_place {
 };
 
 struct tracer_probing {
-	struct probes_bpf *skeleton;	  /* owned */
+	struct probes_bpf *skeleton;	   /* owned */
 	const struct trace_probes *probes; /* borrowed */
-	struct attach_place *places;		  /* owned; one per probe */
-	struct probe_link *links;	  /* owned */
+	struct attach_place *places;	   /* owned; one per probe */
+	struct probe_link *links;	   /* owned */
 	size_t nr;
 	bool multi;
 };
@@ -121,11 +121,12 @@ static int share_maps(struct tracer *tracer, struct probes_bpf *skeleton)
 	return result;
 }
 
-enum { /* ways to load, best first */
+/* ways to load, best first */
+enum {
 	LOAD_ALL,
-	LOAD_WITHOUT_MULTI, /* before 6.6 */
+	LOAD_WITHOUT_MULTI,  /* before 6.6 */
 	LOAD_WITHOUT_FAULTS, /* before 6.0: not sleepable */
-	LOAD_USER_ONLY,	    /* no kprobes */
+	LOAD_USER_ONLY,	     /* no kprobes */
 	NR_LOADS,
 };
 
@@ -137,11 +138,14 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bo
 		*ret_error = -errno;
 		return NULL;
 	}
-	memcpy((void *)&skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config, sizeof(skeleton->rodata->config));
+	memcpy((void *)&skeleton->rodata->config, (const void *)&tracer->skeleton->rodata->config,
+	       sizeof(skeleton->rodata->config));
 	skeleton->rodata->may_fault = way != LOAD_WITHOUT_FAULTS;
-	skeleton->rodata->may_disable_preemption = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable", BTF_KIND_FUNC) > 0;
+	skeleton->rodata->may_disable_preemption = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable",
+									  BTF_KIND_FUNC) > 0;
 	bpf_map__set_max_entries(skeleton->maps.recipes, (uint32_t)nr);
-	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi,
+					      (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.probe_user_multi, way == LOAD_ALL);
 	bpf_program__set_autoload(skeleton->progs.probe_kernel, kernel && way != LOAD_USER_ONLY);
 	if (way == LOAD_WITHOUT_FAULTS)
@@ -168,10 +172,13 @@ static int load(struct tracer *tracer, struct tracer_probing *probing, size_t nr
 
 static int write_recipe(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe, uint16_t id)
 {
-	struct probe_recipe recipe = {.id = id, .nr_arguments = probe->nr_arguments, .fixed_bytes = probe->type->fixed_bytes};
+	struct probe_recipe recipe = {.id = id,
+				      .nr_arguments = probe->nr_arguments,
+				      .fixed_bytes = probe->type->fixed_bytes};
 
 	memcpy(recipe.arguments, probe->arguments, sizeof(recipe.arguments));
-	return bpf_map__update_elem(probing->skeleton->maps.recipes, &idx, sizeof(idx), &recipe, sizeof(recipe), BPF_ANY);
+	return bpf_map__update_elem(probing->skeleton->maps.recipes, &idx, sizeof(idx), &recipe, sizeof(recipe),
+				    BPF_ANY);
 }
 
 /* ---- attach ---- */
@@ -205,8 +212,9 @@ static bool is_same_file(const char *path, const struct attach_place *place)
 {
 	struct attach_place now;
 
-	return look_at_file(path, &now) && now.file.dev == place->file.dev && now.file.ino == place->file.ino && now.file.bytes == place->file.bytes &&
-	       now.file.changed.tv_sec == place->file.changed.tv_sec && now.file.changed.tv_nsec == place->file.changed.tv_nsec;
+	return look_at_file(path, &now) && now.file.dev == place->file.dev && now.file.ino == place->file.ino &&
+	       now.file.bytes == place->file.bytes && now.file.changed.tv_sec == place->file.changed.tv_sec &&
+	       now.file.changed.tv_nsec == place->file.changed.tv_nsec;
 }
 
 static uint64_t cookie_of(const struct tracer_probing *probing, uint32_t idx)
@@ -216,15 +224,17 @@ static uint64_t cookie_of(const struct tracer_probing *probing, uint32_t idx)
 
 static struct bpf_link *attach_user(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return, .ref_ctr_offset = probe->semaphore);
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return,
+		    .ref_ctr_offset = probe->semaphore);
 
-	return bpf_program__attach_uprobe_opts(probing->skeleton->progs.probe_user, probe->pid ? probe->pid : -1, probe->file, probe->offset,
-					       &options);
+	return bpf_program__attach_uprobe_opts(probing->skeleton->progs.probe_user, probe->pid ? probe->pid : -1,
+					       probe->file, probe->offset, &options);
 }
 
 static struct bpf_link *attach_kernel(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
 {
-	LIBBPF_OPTS(bpf_kprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return, .offset = probe->offset);
+	LIBBPF_OPTS(bpf_kprobe_opts, options, .bpf_cookie = cookie_of(probing, idx), .retprobe = probe->at_return,
+		    .offset = probe->offset);
 	char function[256];
 
 	snprintf(function, sizeof(function), "%.*s", (int)strcspn(probe->function, "+"), probe->function);
@@ -240,7 +250,8 @@ static const char *kernel_reason(int err)
 	if (probe_kernel_missing())
 		return probe_kernel_missing();
 	if (err == -ENOENT || err == -EINVAL || err == -EADDRNOTAVAIL)
-		return "the kernel has no such function, or does not permit probes in it; tracedaemon --list 'kernel:*' lists them";
+		return "the kernel has no such function, or does not permit probes in it; tracedaemon --list "
+		       "'kernel:*' lists them";
 	return strerror(-err);
 }
 
@@ -253,7 +264,8 @@ static const char *user_reason(int err)
 	case -524:
 		return "the kernel cannot probe the instruction there; choose another address, +OFFSET after it";
 	case -EILSEQ:
-		return "the kernel decodes the instruction there wrongly, and a probe would break programs; choose another address, +OFFSET after it";
+		return "the kernel decodes the instruction there wrongly, and a probe would break programs; choose "
+		       "another address, +OFFSET after it";
 	case -EPERM:
 	case -EACCES:
 		return "not permitted: CAP_PERFMON is needed";
@@ -262,7 +274,8 @@ static const char *user_reason(int err)
 	case -ESTALE:
 		return "the file has changed since the recording began";
 	case -EIO:
-		return "the kernel cannot map the file: it must be on a file system that supports it, and must not be open for writing";
+		return "the kernel cannot map the file: it must be on a file system that supports it, and must not be "
+		       "open for writing";
 	default:
 		return strerror(-err);
 	}
@@ -272,7 +285,8 @@ static void note(struct tracer *tracer, const struct trace_probe *probe, int err
 {
 	char text[TRACER_NOTE_BYTES];
 
-	snprintf(text, sizeof(text), "%s: %s", probe->type->name, probe->in_kernel ? kernel_reason(err) : user_reason(err));
+	snprintf(text, sizeof(text), "%s: %s", probe->type->name,
+		 probe->in_kernel ? kernel_reason(err) : user_reason(err));
 	tracer_note(tracer, text);
 }
 
@@ -297,7 +311,8 @@ static void give_link(struct tracer_probing *probing, uint32_t idx, struct probe
 static void attach_one(struct tracer *tracer, struct tracer_probing *probing, uint32_t idx)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
-	struct bpf_link *attached = probe->in_kernel ? attach_kernel(probing, idx, probe) : attach_user(probing, idx, probe);
+	struct bpf_link *attached = probe->in_kernel ? attach_kernel(probing, idx, probe)
+						     : attach_user(probing, idx, probe);
 	struct probe_link *link = attached ? new_link(probing) : NULL;
 
 	if (link) {
@@ -312,7 +327,8 @@ static void attach_one(struct tracer *tracer, struct tracer_probing *probing, ui
 /* Can one link hold both? */
 static bool go_together(const struct trace_probe *a, const struct trace_probe *b)
 {
-	return a->option == b->option && !a->in_kernel && !b->in_kernel && a->at_return == b->at_return && a->pid == b->pid && !strcmp(a->file, b->file);
+	return a->option == b->option && !a->in_kernel && !b->in_kernel && a->at_return == b->at_return &&
+	       a->pid == b->pid && !strcmp(a->file, b->file);
 }
 
 static bool attach_group(struct tracer_probing *probing, const uint32_t *idxs, uint32_t nr)
@@ -405,8 +421,10 @@ static void attach_with(struct tracer *tracer, struct tracer_probing *probing, u
 		note(tracer, probe, -EILSEQ);
 		return;
 	}
-	for (uint32_t i = first + 1; probing->multi && probing->places[first].is_plain && i < probing->nr && nr < MAX_GROUP; i++)
-		if (on[i] && !probing->places[i].link && probing->places[i].is_plain && go_together(probe, trace_probes_get(probing->probes, i)))
+	for (uint32_t i = first + 1;
+	     probing->multi && probing->places[first].is_plain && i < probing->nr && nr < MAX_GROUP; i++)
+		if (on[i] && !probing->places[i].link && probing->places[i].is_plain &&
+		    go_together(probe, trace_probes_get(probing->probes, i)))
 			idxs[nr++] = i;
 	attach_mapped(tracer, probing, idxs, nr);
 }
@@ -454,7 +472,8 @@ static void forget_closed(struct tracer_probing *probing, bool wait)
 	struct probe_link **at = &probing->links, *link;
 
 	while ((link = *at)) {
-		bool closed = link->closing ? (wait ? pthread_join(link->closer, NULL) : pthread_tryjoin_np(link->closer, NULL)) == 0
+		bool closed = link->closing ? (wait ? pthread_join(link->closer, NULL)
+						    : pthread_tryjoin_np(link->closer, NULL)) == 0
 					    : !link->link && link->fd < 0;
 
 		if (closed) {
@@ -521,7 +540,8 @@ static bool any_in_kernel(const struct trace_probes *probes)
 	return false;
 }
 
-int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids, struct trace_error *ret_error)
+int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids,
+		       struct trace_error *ret_error)
 {
 	struct tracer_probing *probing = calloc(1, sizeof(*probing));
 	int result;
@@ -547,8 +567,9 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);
-	return error_set(ret_error, result, "the kernel refuses the BPF programs of probes: %s (TRACER_DEBUG=1 shows the kernel's log)",
-			   strerror(-result));
+	return error_set(ret_error, result,
+			 "the kernel refuses the BPF programs of probes: %s (TRACER_DEBUG=1 shows the kernel's log)",
+			 strerror(-result));
 }
 
 void tracer_unlink_probes(struct tracer *tracer)
@@ -578,7 +599,8 @@ uint64_t tracer_probes_unread(const struct tracer *tracer)
 	uint64_t unread = 0;
 
 	for (uint32_t i = 0; tracer->probing && i < tracer->probing->nr; i++)
-		if (bpf_map__lookup_elem(tracer->probing->skeleton->maps.recipes, &i, sizeof(i), &recipe, sizeof(recipe), 0) == 0)
+		if (bpf_map__lookup_elem(tracer->probing->skeleton->maps.recipes, &i, sizeof(i), &recipe,
+					 sizeof(recipe), 0) == 0)
 			unread += recipe.unread;
 	return unread;
 }
@@ -598,6 +620,7 @@ uint64_t tracer_probes_missed(const struct tracer *tracer)
 
 	if (!probing)
 		return 0;
-	return program_missed(probing->skeleton->progs.probe_user) + program_missed(probing->skeleton->progs.probe_user_multi) +
+	return program_missed(probing->skeleton->progs.probe_user) +
+	       program_missed(probing->skeleton->progs.probe_user_multi) +
 	       program_missed(probing->skeleton->progs.probe_kernel);
 }

@@ -26,10 +26,10 @@
  * themselves, endlessly nested namespaces. No compiler's output comes near them. A walk that
  * reaches a limit finds nothing.
  */
-#define MAX_DEPTH	  64		/* nested namespaces, types in types */
-#define MAX_SCOPES	  1024		/* nested blocks and inlined calls */
-#define MAX_STEPS	  (1u << 24)	/* entries per search */
-#define MAX_MEMBERS	  (1u << 16)	/* per struct, including its bases and anonymous members */
+#define MAX_DEPTH   64	       /* nested namespaces, types in types */
+#define MAX_SCOPES  1024       /* nested blocks and inlined calls */
+#define MAX_STEPS   (1u << 24) /* entries per search */
+#define MAX_MEMBERS (1u << 16) /* per struct, including its bases and anonymous members */
 
 /* ---- the function ---- */
 
@@ -52,13 +52,15 @@ static bool unit_of_address(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret_unit)
  * dwarf_getscopes() would do, but up to 0.188 it fails for some output of clang 14: it requires an
  * address for blocks that have ranges.
  */
-static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned int depth, unsigned int *steps, Dwarf_Die *ret_function)
+static bool function_of_address(Dwarf_Die *parent, uint64_t address, unsigned int depth, unsigned int *steps,
+				Dwarf_Die *ret_function)
 {
 	Dwarf_Die child;
 
 	if (depth == MAX_DEPTH)
 		return false;
-	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MAX_STEPS; left = dwarf_siblingof(&child, &child)) {
+	for (int left = dwarf_child(parent, &child); left == 0 && ++*steps < MAX_STEPS;
+	     left = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
@@ -154,8 +156,8 @@ static bool lives_in_frame(Dwarf_Die *parameter)
 	Dwarf_Op *ops;
 	size_t nr;
 
-	if (!dwarf_attr_integrate(parameter, DW_AT_location, &attribute) || dwarf_whatform(&attribute) != DW_FORM_exprloc ||
-	    dwarf_getlocation(&attribute, &ops, &nr) || !nr)
+	if (!dwarf_attr_integrate(parameter, DW_AT_location, &attribute) ||
+	    dwarf_whatform(&attribute) != DW_FORM_exprloc || dwarf_getlocation(&attribute, &ops, &nr) || !nr)
 		return false;
 	return ops[0].atom == DW_OP_fbreg || (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31);
 }
@@ -167,7 +169,8 @@ uint64_t probe_scope_body(const struct probe_scope *scope)
 
 	if (!scope->found || !next_parameter(scope, &parameter, true) || !lives_in_frame(&parameter))
 		return body;
-	if (dwarf_entry_breakpoints((Dwarf_Die *)&scope->function, &places) > 0 && dwarf_haspc((Dwarf_Die *)&scope->function, places[0]) > 0)
+	if (dwarf_entry_breakpoints((Dwarf_Die *)&scope->function, &places) > 0 &&
+	    dwarf_haspc((Dwarf_Die *)&scope->function, places[0]) > 0)
 		body = places[0];
 	free(places);
 	return body;
@@ -186,7 +189,8 @@ static const char *file_of(Dwarf_Die *die)
 
 	if (file || !dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &idx) || idx)
 		return file;
-	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwarf_cu_info(unit.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) || version < 5)
+	if (!dwarf_diecu(die, &unit, NULL, NULL) ||
+	    dwarf_cu_info(unit.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) || version < 5)
 		return NULL;
 	return dwarf_getsrcfiles(&unit, &files, &nr) == 0 && nr ? dwarf_filesrc(files, 0, NULL, NULL) : NULL;
 }
@@ -234,7 +238,8 @@ static void add_sum(struct dwarf_place *place, uint64_t offset)
 static int add_load(struct dwarf_place *place, struct trace_error *ret_error)
 {
 	if (place->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
-		return error_set(ret_error, -EINVAL, "an argument takes at most %d steps through memory", TRACE_PROBE_MAX_LOADS);
+		return error_set(ret_error, -EINVAL, "an argument takes at most %d steps through memory",
+				 TRACE_PROBE_MAX_LOADS);
 	place->argument.offsets[place->argument.nr_loads++] = place->sum;
 	place->sum = 0;
 	return 0;
@@ -244,7 +249,8 @@ static int add_load(struct dwarf_place *place, struct trace_error *ret_error)
 static int begin(struct dwarf_place *place, struct trace_error *ret_error)
 {
 	if (place->begun)
-		return error_set(ret_error, -ENOTSUP, "it is computed from several values there; name those, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP,
+				 "it is computed from several values there; name those, or compile with -O0");
 	place->begun = true;
 	return 0;
 }
@@ -254,14 +260,17 @@ static int begin_register(struct dwarf_place *place, unsigned int number, int64_
 	int word = probe_register_dwarf(number);
 
 	if (word < 0)
-		return error_set(ret_error, -ENOTSUP, "it is in a vector register there, which the kernel does not hand to probes; choose an address where it is in memory, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP,
+				 "it is in a vector register there, which the kernel does not hand to probes; choose "
+				 "an address where it is in memory, or compile with -O0");
 	place->argument.start = TRACE_PROBE_REGISTER;
 	place->argument.base = (uint8_t)word;
 	place->sum = sum;
 	return begin(place, ret_error);
 }
 
-static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place, struct trace_error *ret_error);
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place,
+		struct trace_error *ret_error);
 
 static int walk_cfa(struct probe_scope *scope, int depth, struct dwarf_place *place, struct trace_error *ret_error)
 {
@@ -274,12 +283,14 @@ static int walk_cfa(struct probe_scope *scope, int depth, struct dwarf_place *pl
 	    (!scope->cfi_section || dwarf_cfi_addrframe(scope->cfi_section, scope->address, &frame)))
 		return error_set(ret_error, -ENOTSUP, "its stack frame is not described in the file (no .eh_frame)");
 	err = dwarf_frame_cfa(frame, &ops, &nr) ? -ENOTSUP : 0;
-	err = err ? error_set(ret_error, err, "its stack frame cannot be computed") : walk(scope, ops, nr, depth, place, ret_error);
+	err = err ? error_set(ret_error, err, "its stack frame cannot be computed")
+		  : walk(scope, ops, nr, depth, place, ret_error);
 	free(frame);
 	return err;
 }
 
-static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct dwarf_place *place, struct trace_error *ret_error)
+static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct dwarf_place *place,
+			   struct trace_error *ret_error)
 {
 	Dwarf_Attribute attribute, *location = place->location;
 	bool in_memory = place->in_memory;
@@ -298,12 +309,14 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	return err;
 }
 
-static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place, struct trace_error *ret_error)
+static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place,
+			struct trace_error *ret_error)
 {
 	Dwarf_Addr address = op->number;
 	Dwarf_Attribute indirect;
 
-	if (op->atom == DW_OP_addrx && (!place->location || dwarf_getlocation_attr(place->location, op, &indirect) || dwarf_formaddr(&indirect, &address)))
+	if (op->atom == DW_OP_addrx && (!place->location || dwarf_getlocation_attr(place->location, op, &indirect) ||
+					dwarf_formaddr(&indirect, &address)))
 		return error_set(ret_error, -ENOTSUP, "the debug information does not contain its address");
 	place->argument.start = TRACE_PROBE_PLACE;
 	place->sum = (int64_t)(address - scope->address);
@@ -314,7 +327,8 @@ static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct dw
  * DW_OP_entry_value(register): the register's value at the function's entry. It is still there if
  * the probe is at the entry.
  */
-static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place, struct trace_error *ret_error)
+static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place,
+			    struct trace_error *ret_error)
 {
 	Dwarf_Attribute inner;
 	Dwarf_Addr entry;
@@ -324,7 +338,8 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struc
 	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !place->location ||
 	    dwarf_getlocation_attr(place->location, op, &inner) || dwarf_getlocation(&inner, &ops, &nr) || nr != 1 ||
 	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
-		return error_set(ret_error, -ENOTSUP, "it is not available there: the compiler kept it only at the function's entry");
+		return error_set(ret_error, -ENOTSUP,
+				 "it is not available there: the compiler kept it only at the function's entry");
 	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
 }
 
@@ -340,7 +355,8 @@ static int walk_constant(struct dwarf_place *place, int64_t value)
 	return 0;
 }
 
-static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct dwarf_place *place, struct trace_error *ret_error)
+static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct dwarf_place *place,
+		   struct trace_error *ret_error)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
 		place->in_memory = false;
@@ -360,27 +376,42 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 		return walk_frame_base(scope, (int64_t)op->number, depth + 1, place, ret_error);
 	case DW_OP_call_frame_cfa:
 		return walk_cfa(scope, depth + 1, place, ret_error);
-	case DW_OP_entry_value: case DW_OP_GNU_entry_value:
+	case DW_OP_entry_value:
+	case DW_OP_GNU_entry_value:
 		return walk_entry_value(scope, op, place, ret_error);
-	case DW_OP_addr: case DW_OP_addrx:
+	case DW_OP_addr:
+	case DW_OP_addrx:
 		return walk_address(scope, op, place, ret_error);
 	case DW_OP_plus_uconst:
 		add_sum(place, op->number);
 		return 0;
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s: case DW_OP_const4u: case DW_OP_const4s:
-	case DW_OP_const8u: case DW_OP_const8s: case DW_OP_constu: case DW_OP_consts:
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts:
 		return walk_constant(place, (int64_t)op->number);
-	case DW_OP_plus: case DW_OP_nop:
+	case DW_OP_plus:
+	case DW_OP_nop:
 		return 0;
 	case DW_OP_deref:
 		return add_load(place, ret_error);
 	case DW_OP_stack_value:
 		place->in_memory = false;
 		return 0;
-	case DW_OP_form_tls_address: case DW_OP_GNU_push_tls_address:
+	case DW_OP_form_tls_address:
+	case DW_OP_GNU_push_tls_address:
 		return error_set(ret_error, -ENOTSUP, "it is a thread-local variable, which a probe cannot read");
 	default:
-		return error_set(ret_error, -ENOTSUP, "its location is too complex (DW_OP 0x%x); try the register that holds it, or compile with -O0", op->atom);
+		return error_set(
+			ret_error, -ENOTSUP,
+			"its location is too complex (DW_OP 0x%x); try the register that holds it, or compile with -O0",
+			op->atom);
 	}
 }
 
@@ -388,7 +419,8 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
  * A constant is added to the sum at once. That is right only if a DW_OP_plus follows directly, so
  * check that.
  */
-static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place, struct trace_error *ret_error)
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place,
+		struct trace_error *ret_error)
 {
 	int err = 0;
 
@@ -399,13 +431,16 @@ static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int d
 						 (ops[i].atom >= DW_OP_const1u && ops[i].atom <= DW_OP_consts));
 
 		if (constant && (i + 1 == nr || ops[i + 1].atom != DW_OP_plus))
-			return error_set(ret_error, -ENOTSUP, "its location is too complex; try the register that holds it, or compile with -O0");
+			return error_set(
+				ret_error, -ENOTSUP,
+				"its location is too complex; try the register that holds it, or compile with -O0");
 		err = walk_op(scope, &ops[i], depth, place, ret_error);
 	}
 	return err;
 }
 
-static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct dwarf_place *place, struct trace_error *ret_error)
+static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct dwarf_place *place,
+			     struct trace_error *ret_error)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Sword constant;
@@ -417,7 +452,9 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 		return walk_constant(place, constant);
 	if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1 || !nr)
-		return error_set(ret_error, -ENOTSUP, "the compiler stores it nowhere at this address; try another address in the function, or compile with -O0");
+		return error_set(ret_error, -ENOTSUP,
+				 "the compiler stores it nowhere at this address; try another address in the function, "
+				 "or compile with -O0");
 	place->in_memory = true;
 	place->location = &attribute;
 	err = walk(scope, ops, nr, 0, place, ret_error);
@@ -430,8 +467,9 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 /* typedef, const and so on: the underlying type is used instead. */
 static bool is_other_name(Dwarf_Die *type)
 {
-	static const int tags[] = {DW_TAG_typedef, DW_TAG_const_type, DW_TAG_volatile_type, DW_TAG_restrict_type, DW_TAG_atomic_type, DW_TAG_immutable_type,
-				   DW_TAG_packed_type, DW_TAG_shared_type};
+	static const int tags[] = {DW_TAG_typedef,	 DW_TAG_const_type,  DW_TAG_volatile_type,
+				   DW_TAG_restrict_type, DW_TAG_atomic_type, DW_TAG_immutable_type,
+				   DW_TAG_packed_type,	 DW_TAG_shared_type};
 	int tag = dwarf_tag(type);
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
@@ -489,7 +527,9 @@ static unsigned int encoding_of(Dwarf_Die *type)
 {
 	Dwarf_Word encoding;
 
-	return dwarf_tag(type) == DW_TAG_base_type && unsigned_attribute(type, DW_AT_encoding, &encoding) ? (unsigned int)encoding : 0;
+	return dwarf_tag(type) == DW_TAG_base_type && unsigned_attribute(type, DW_AT_encoding, &encoding)
+		       ? (unsigned int)encoding
+		       : 0;
 }
 
 static bool is_character(Dwarf_Die *type)
@@ -536,13 +576,15 @@ static void bit_field(Dwarf_Die *die, struct member *member)
 		member->bit = bit % 8;
 	} else if (unsigned_attribute(die, DW_AT_bit_offset, &bit)) {
 		/* DWARF 3: counted from the most significant bit of the type */
-		bytes = unsigned_attribute(die, DW_AT_byte_size, &bytes) ? bytes : (Dwarf_Word)dwarf_bytesize(&member->type);
+		bytes = unsigned_attribute(die, DW_AT_byte_size, &bytes) ? bytes
+									 : (Dwarf_Word)dwarf_bytesize(&member->type);
 		member->bit = (unsigned int)(8 * bytes - bit - bits);
 	}
 	member->bits = (unsigned int)bits;
 }
 
-static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int depth, unsigned int *steps, struct member *ret_member)
+static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int depth, unsigned int *steps,
+			struct member *ret_member)
 {
 	Dwarf_Die die, inner;
 	int result = depth < 8 ? dwarf_child(type, &die) : 1;
@@ -560,7 +602,8 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t chars, int dep
 			bit_field(&die, ret_member);
 			return true;
 		}
-		if ((base || !here) && is_struct(&inner) && find_member(&inner, name, chars, depth + 1, steps, ret_member)) {
+		if ((base || !here) && is_struct(&inner) &&
+		    find_member(&inner, name, chars, depth + 1, steps, ret_member)) {
 			ret_member->offset += offset;
 			return true;
 		}
@@ -593,7 +636,8 @@ struct dwarf_path {
 	unsigned int bits;
 };
 
-static int step_member(struct dwarf_path *path, const char *name, size_t chars, const char *whole, struct trace_error *ret_error)
+static int step_member(struct dwarf_path *path, const char *name, size_t chars, const char *whole,
+		       struct trace_error *ret_error)
 {
 	struct member member;
 	unsigned int steps = 0;
@@ -605,13 +649,15 @@ static int step_member(struct dwarf_path *path, const char *name, size_t chars, 
 	if (err)
 		return err;
 	if (!is_struct(&path->type))
-		return error_set(ret_error, -EINVAL, "%s: the expression before %.*s is not a struct", whole, (int)chars, name);
+		return error_set(ret_error, -EINVAL, "%s: the expression before %.*s is not a struct", whole,
+				 (int)chars, name);
 	if (!path->place.in_memory)
-		return error_set(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...", whole);
+		return error_set(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...",
+				 whole);
 	if (!find_member(&path->type, name, chars, 0, &steps, &member)) {
 		list_members(&path->type, members, sizeof(members));
-		return error_set(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars, name,
-				  *members ? members : "unknown here, the struct is only declared");
+		return error_set(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars,
+				 name, *members ? members : "unknown here, the struct is only declared");
 	}
 	add_sum(&path->place, member.offset);
 	path->type = member.type;
@@ -638,12 +684,14 @@ static int step_index(struct dwarf_path *path, long index, const char *whole, st
 		if (err)
 			return err;
 	} else {
-		return error_set(ret_error, -EINVAL, "%s: the expression before [%ld] is neither array nor pointer", whole, index);
+		return error_set(ret_error, -EINVAL, "%s: the expression before [%ld] is neither array nor pointer",
+				 whole, index);
 	}
 	if (dwarf_aggregate_size(&path->type, &bytes))
 		return error_set(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
 	if (bytes > INT_MAX || __builtin_mul_overflow(index, (int64_t)bytes, &distance) ||
-	    __builtin_add_overflow(path->place.sum, distance, &path->place.sum) || path->place.sum > SUM_MAX || path->place.sum < -SUM_MAX)
+	    __builtin_add_overflow(path->place.sum, distance, &path->place.sum) || path->place.sum > SUM_MAX ||
+	    path->place.sum < -SUM_MAX)
 		return error_set(ret_error, -EINVAL, "%s: the index [%ld] is too large", whole, index);
 	return 0;
 }
@@ -668,7 +716,10 @@ static int walk_path(struct dwarf_path *path, const char *at, const char *whole,
 			continue;
 		}
 		if (strncmp(at, "->", 2) && *at != '.')
-			return error_set(ret_error, -EINVAL, "%s: \"%s\" is not understood; variables go on with ->member, .member or [index]", whole, at);
+			return error_set(
+				ret_error, -EINVAL,
+				"%s: \"%s\" is not understood; variables go on with ->member, .member or [index]",
+				whole, at);
 		at += *at == '.' ? 1 : 2;
 		chars = strcspn(at, "-.[");
 		err = step_member(path, at, chars, whole, ret_error);
@@ -686,32 +737,40 @@ static void take_place(const struct dwarf_place *place, struct probe_field *fiel
 	field->argument.offsets[field->argument.nr_loads] = place->sum;
 }
 
-static int finish_number(struct dwarf_path *path, struct probe_field *field, const char *type, struct trace_error *ret_error)
+static int finish_number(struct dwarf_path *path, struct probe_field *field, const char *type,
+			 struct trace_error *ret_error)
 {
 	int err = path->place.in_memory ? add_load(&path->place, ret_error) : 0, bytes = dwarf_bytesize(&path->type);
 
 	if (err)
 		return err;
 	if (path->bit > 64 - path->bits)
-		return error_set(ret_error, -ENOTSUP, "this bit field spans nine bytes, and a probe can load at most eight at once");
+		return error_set(ret_error, -ENOTSUP,
+				 "this bit field spans nine bytes, and a probe can load at most eight at once");
 	take_place(&path->place, field);
 	field->source_bit = (uint8_t)path->bit;
-	field->source_bits = (uint8_t)(path->bits ? path->bits : bytes > 0 && bytes < 8 ? 8u * (unsigned int)bytes : 64);
-	field->source_signed = (type[0] == 's' && strcmp(type, "string") != 0) || encoding_of(&path->type) == DW_ATE_signed_char;
+	field->source_bits = (uint8_t)(path->bits		? path->bits
+				       : bytes > 0 && bytes < 8 ? 8u * (unsigned int)bytes
+								: 64);
+	field->source_signed = (type[0] == 's' && strcmp(type, "string") != 0) ||
+			       encoding_of(&path->type) == DW_ATE_signed_char;
 	return probe_code_type(type, field, ret_error);
 }
 
-static int finish_base(struct dwarf_path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+static int finish_base(struct dwarf_path *path, struct probe_field *field, const char *whole,
+		       struct trace_error *ret_error)
 {
 	bool is_enum = dwarf_tag(&path->type) == DW_TAG_enumeration_type;
 	Dwarf_Die number;
-	unsigned int encoding = is_enum && type_of(&path->type, &number) ? encoding_of(&number) : encoding_of(&path->type);
+	unsigned int encoding = is_enum && type_of(&path->type, &number) ? encoding_of(&number)
+									 : encoding_of(&path->type);
 	int bytes = dwarf_bytesize(&path->type);
 	bool is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char || (is_enum && !encoding);
 	char type[16];
 
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-		return error_set(ret_error, -ENOTSUP, "%s has %d bytes: numbers of 1, 2, 4 and 8 bytes can be recorded", whole, bytes);
+		return error_set(ret_error, -ENOTSUP, "%s has %d bytes: numbers of 1, 2, 4 and 8 bytes can be recorded",
+				 whole, bytes);
 	snprintf(type, sizeof(type), "%c%d", encoding == DW_ATE_float ? 'f' : is_signed ? 's' : 'u', 8 * bytes);
 	if (encoding == DW_ATE_boolean)
 		snprintf(type, sizeof(type), "bool");
@@ -728,14 +787,17 @@ static bool is_text_pointer(Dwarf_Die *type)
 }
 
 /* An array of characters becomes a string; others are recorded as bytes. */
-static int finish_array(struct dwarf_path *path, struct probe_field *field, const char *whole, struct trace_error *ret_error)
+static int finish_array(struct dwarf_path *path, struct probe_field *field, const char *whole,
+			struct trace_error *ret_error)
 {
 	Dwarf_Die element;
 	Dwarf_Word bytes;
 	char type[24];
 
-	if (!path->place.in_memory || !type_of(&path->type, &element) || dwarf_aggregate_size(&path->type, &bytes) || !bytes)
-		return error_set(ret_error, -EINVAL, "%s: the size of the array is not known; name an element: %s[0]", whole, whole);
+	if (!path->place.in_memory || !type_of(&path->type, &element) || dwarf_aggregate_size(&path->type, &bytes) ||
+	    !bytes)
+		return error_set(ret_error, -EINVAL, "%s: the size of the array is not known; name an element: %s[0]",
+				 whole, whole);
 	if (bytes > TRACE_PROBE_MAX_STRING_BYTES)
 		bytes = TRACE_PROBE_MAX_STRING_BYTES;
 	take_place(&path->place, field);
@@ -743,7 +805,8 @@ static int finish_array(struct dwarf_path *path, struct probe_field *field, cons
 	return probe_code_type(type, field, ret_error);
 }
 
-static int finish(struct dwarf_path *path, struct probe_field *field, const char *whole, unsigned int depth, struct trace_error *ret_error)
+static int finish(struct dwarf_path *path, struct probe_field *field, const char *whole, unsigned int depth,
+		  struct trace_error *ret_error)
 {
 	char members[256];
 	int err = 0;
@@ -756,9 +819,11 @@ static int finish(struct dwarf_path *path, struct probe_field *field, const char
 		const char *name = dwarf_diename(&path->type);
 
 		if (name && !strncmp(name, "basic_string<char", 17) && depth == 0) /* the string of the C++ library */
-			return walk_path(path, "._M_dataplus._M_p", whole, ret_error) ?: finish(path, field, whole, depth + 1, ret_error);
+			return walk_path(path, "._M_dataplus._M_p", whole, ret_error)
+				       ?: finish(path, field, whole, depth + 1, ret_error);
 		list_members(&path->type, members, sizeof(members));
-		return error_set(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole, *members ? members : "(none is known here)");
+		return error_set(ret_error, -EINVAL, "%s is a struct; name a member: %s", whole,
+				 *members ? members : "(none is known here)");
 	}
 	if (dwarf_tag(&path->type) == DW_TAG_array_type)
 		return finish_array(path, field, whole, ret_error);
@@ -810,7 +875,7 @@ static int unknown_variable(struct probe_scope *scope, const char *name, struct 
 		if (strlen(parameter) < 48)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", n ? ", " : "", parameter);
 	return error_set(ret_error, -EINVAL, "%s: there is no such variable at this place; parameters of %s: %s", name,
-			  dwarf_diename(&scope->function) ?: "the function", *names ? names : "none");
+			 dwarf_diename(&scope->function) ?: "the function", *names ? names : "none");
 }
 
 /* Prefix the error with the variable's name. */
@@ -824,7 +889,8 @@ static int about(const char *expression, int err, struct trace_error *ret_error)
 	return error_set(ret_error, err, "%s: %.*s", expression, (int)sizeof(reason) - TRACE_PROBE_NAME_BYTES, reason);
 }
 
-int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field, struct trace_error *ret_error)
+int probe_scope_variable(struct probe_scope *scope, const char *expression, struct probe_field *ret_field,
+			 struct trace_error *ret_error)
 {
 	size_t stars = strspn(expression, "*"), chars = strcspn(expression + stars, "-.[");
 	struct dwarf_path path = {0};
@@ -841,8 +907,9 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 	if (!err)
 		err = walk_path(&path, expression + stars + chars, expression, ret_error);
 	for (; !err && stars; stars--)
-		err = is_pointer(&path.type) ? follow_pointer(&path.place, &path.type, expression, ret_error)
-					     : error_set(ret_error, -EINVAL, "%s: the operand of * is not a pointer", expression);
+		err = is_pointer(&path.type)
+			      ? follow_pointer(&path.place, &path.type, expression, ret_error)
+			      : error_set(ret_error, -EINVAL, "%s: the operand of * is not a pointer", expression);
 	*ret_field = (struct probe_field){.kind = TRACE_KIND_DEC};
 	if (!err)
 		err = finish(&path, ret_field, expression, 0, ret_error);
@@ -857,8 +924,10 @@ int probe_scope_result(struct probe_scope *scope, struct probe_field *field, str
 	if (!scope->found || !type_of(&scope->function, &path.type))
 		return 0;
 	if (encoding_of(&path.type) == DW_ATE_float)
-		return error_set(ret_error, -ENOTSUP, "$retval: the result of %s is a floating point number in a vector register, which the kernel does not hand to probes",
-				  dwarf_diename(&scope->function));
+		return error_set(ret_error, -ENOTSUP,
+				 "$retval: the result of %s is a floating point number in a vector register, which the "
+				 "kernel does not hand to probes",
+				 dwarf_diename(&scope->function));
 	if (is_struct(&path.type) || dwarf_tag(&path.type) == DW_TAG_array_type || is_reference(&path.type))
 		return 0; /* the register has its address, or a part of it */
 	path.place.argument = field->argument;

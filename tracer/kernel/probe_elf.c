@@ -51,7 +51,8 @@ static Elf_Scn *section_of_name(Elf *elf, const char *name, GElf_Shdr *ret_heade
 	if (elf_getshdrstrndx(elf, &names))
 		return NULL;
 	while ((section = elf_nextscn(elf, section))) {
-		const char *here = gelf_getshdr(section, ret_header) ? elf_strptr(elf, names, ret_header->sh_name) : NULL;
+		const char *here = gelf_getshdr(section, ret_header) ? elf_strptr(elf, names, ret_header->sh_name)
+								     : NULL;
 
 		if (here && !strcmp(here, name))
 			return section;
@@ -107,7 +108,8 @@ static int check_machine(Elf *elf, const char *path, int *ret_machine, struct tr
 	return 0;
 }
 
-int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener, struct trace_error *ret_error)
+int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_opener *opener,
+		      struct trace_error *ret_error)
 {
 	struct probe_elf elf = {.fd = -1, .debug_fd = -1, .alt_fd = -1, .opener = opener};
 	struct stat status;
@@ -116,7 +118,8 @@ int probe_elf_open_by(struct probe_elf *ret_elf, const char *path, struct probe_
 	elf_version(EV_CURRENT);
 	elf.elf = open_elf(opener, PROBE_FILE_SELF, "", &elf.fd);
 	if (!elf.elf)
-		return error_set(ret_error, elf.fd, "%s: %s", path, elf.fd == -ENOEXEC ? "not an ELF program or library" : strerror(-elf.fd));
+		return error_set(ret_error, elf.fd, "%s: %s", path,
+				 elf.fd == -ENOEXEC ? "not an ELF program or library" : strerror(-elf.fd));
 	elf.file_bytes = fstat(elf.fd, &status) < 0 ? 0 : (uint64_t)status.st_size;
 	result = check_machine(elf.elf, path, &elf.machine, ret_error);
 	elf.path = result ? NULL : strdup(path);
@@ -190,7 +193,8 @@ bool probe_elf_offset(const struct probe_elf *elf, uint64_t address, bool execut
 	if (elf_getphdrnum(elf->elf, &nr))
 		return false;
 	for (size_t i = 0; i < nr; i++) {
-		if (!gelf_getphdr(elf->elf, (int)i, &segment) || segment.p_type != PT_LOAD || (executable && !(segment.p_flags & PF_X)))
+		if (!gelf_getphdr(elf->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    (executable && !(segment.p_flags & PF_X)))
 			continue;
 		if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)
 			continue;
@@ -249,7 +253,8 @@ static void cut_parameters(char *name)
 bool probe_symbol_matches(const struct probe_symbol *symbol, const char *pattern)
 {
 	if (probe_is_glob(pattern))
-		return !fnmatch(pattern, symbol->name, 0) || !fnmatch(pattern, symbol->plain, 0) || !fnmatch(pattern, symbol->full, 0);
+		return !fnmatch(pattern, symbol->name, 0) || !fnmatch(pattern, symbol->plain, 0) ||
+		       !fnmatch(pattern, symbol->full, 0);
 	return !strcmp(pattern, symbol->name) || !strcmp(pattern, symbol->plain) || !strcmp(pattern, symbol->full);
 }
 
@@ -268,11 +273,13 @@ static bool is_cold_part(const char *name)
 static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn visit, void *context)
 {
 	unsigned int type = GELF_ST_TYPE(entry->st_info);
-	struct probe_symbol symbol = {.name = name, .plain = name, .full = name, .address = entry->st_value, .bytes = entry->st_size};
+	struct probe_symbol symbol = {
+		.name = name, .plain = name, .full = name, .address = entry->st_value, .bytes = entry->st_size};
 	char *full, *plain;
 	int result;
 
-	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC) || is_cold_part(name))
+	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
+	    is_cold_part(name))
 		return 0;
 	symbol.chooser = type == STT_GNU_IFUNC;
 	full = demangle(name);
@@ -299,7 +306,8 @@ static int visit_table(Elf *elf, unsigned int type, probe_symbol_fn visit, void 
 		return 0;
 	for (size_t i = 0; !result && i < header.sh_size / header.sh_entsize; i++) {
 		GElf_Sym entry;
-		const char *name = gelf_getsym(data, (int)i, &entry) ? elf_strptr(elf, header.sh_link, entry.st_name) : NULL;
+		const char *name = gelf_getsym(data, (int)i, &entry) ? elf_strptr(elf, header.sh_link, entry.st_name)
+								     : NULL;
 
 		if (name)
 			result = visit_symbol(name, &entry, visit, context);

@@ -60,7 +60,8 @@ static bool library_matches(const char *library, const char *name)
 		return true;
 	if (!strncmp(library, name, chars) && !strncmp(library + chars, ".so", 3))
 		return true;
-	return !strncmp(library, "lib", 3) && !strncmp(library + 3, name, chars) && !strncmp(library + 3 + chars, ".so", 3);
+	return !strncmp(library, "lib", 3) && !strncmp(library + 3, name, chars) &&
+	       !strncmp(library + 3 + chars, ".so", 3);
 }
 
 /* ---- ld.so's cache ---- */
@@ -82,7 +83,8 @@ static bool search_entries(const char *cache, size_t bytes, const char *name, bo
 		memcpy(&entry, cache + sizeof(header) + i * sizeof(entry), sizeof(entry));
 		library = cache_string(cache, bytes, entry.name);
 		path = cache_string(cache, bytes, entry.path);
-		if (entry.flags != CACHE_FLAGS || (exact ? strcmp(library, name) != 0 : !library_matches(library, name)) || !is_file(path))
+		if (entry.flags != CACHE_FLAGS ||
+		    (exact ? strcmp(library, name) != 0 : !library_matches(library, name)) || !is_file(path))
 			continue;
 		snprintf(ret_path, 4096, "%s", path);
 		return true;
@@ -99,7 +101,9 @@ static bool search_cache(const char *name, char ret_path[4096])
 
 	if (fd < 0)
 		return false;
-	cache = fstat(fd, &status) == 0 && status.st_size > 0 ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	cache = fstat(fd, &status) == 0 && status.st_size > 0
+			? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+			: MAP_FAILED;
 	close(fd);
 	if (cache == MAP_FAILED)
 		return false;
@@ -107,7 +111,8 @@ static bool search_cache(const char *name, char ret_path[4096])
 	if (header && (size_t)status.st_size - (size_t)(header - cache) >= sizeof(struct cache_header)) {
 		size_t bytes = (size_t)status.st_size - (size_t)(header - cache);
 
-		found = search_entries(header, bytes, name, true, ret_path) || search_entries(header, bytes, name, false, ret_path);
+		found = search_entries(header, bytes, name, true, ret_path) ||
+			search_entries(header, bytes, name, false, ret_path);
 	}
 	munmap((void *)cache, (size_t)status.st_size);
 	return found;
@@ -165,7 +170,7 @@ static int search_process(const char *name, pid_t pid, char ret_path[4096], stru
 	maps = fopen(line, "re");
 	if (!maps)
 		return error_set(ret_error, errno == ENOENT || errno == ESRCH ? -ENOENT : -errno, "process %d: %s", pid,
-				  errno == ENOENT || errno == ESRCH ? "no such process" : strerror(errno));
+				 errno == ENOENT || errno == ESRCH ? "no such process" : strerror(errno));
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	chars = readlink(link, line, sizeof(line) - 1);
 	line[chars > 0 ? chars : 0] = '\0';
@@ -198,9 +203,12 @@ int probe_find_file(const char *name, pid_t pid, char ret_path[4096], struct tra
 		return search_process(name, pid, ret_path, ret_error);
 	if (!strchr(name, '/')) {
 		if (search_system(name, path))
-			return realpath(path, ret_path) ? 0 : error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
-		return error_set(ret_error, -ENOENT, "%s: there is no library of this name, and no program in PATH; give a path, or %s@PID for a library of a process",
-				  name, name);
+			return realpath(path, ret_path) ? 0
+							: error_set(ret_error, -errno, "%s: %s", path, strerror(errno));
+		return error_set(ret_error, -ENOENT,
+				 "%s: there is no library of this name, and no program in PATH; give a path, or %s@PID "
+				 "for a library of a process",
+				 name, name);
 	}
 	if (pid)
 		snprintf(path, sizeof(path), "/proc/%d/%s%s", pid, *name == '/' ? "root" : "cwd/", name);

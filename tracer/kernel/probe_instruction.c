@@ -42,7 +42,8 @@ static unsigned int shape_of_byte(uint8_t op)
 {
 	if (op < 0x40)
 		return (op & 7) < 4 ? 0 : (op & 7) == 4 ? NO_MODRM | IMM8 : (op & 7) == 5 ? NO_MODRM | IMM_Z : UNKNOWN;
-	if (op < 0x60 || (op >= 0x6c && op < 0x70) || (op >= 0x90 && op < 0xa0 && op != 0x9a) || (op >= 0xa4 && op < 0xb0 && op != 0xa8 && op != 0xa9))
+	if (op < 0x60 || (op >= 0x6c && op < 0x70) || (op >= 0x90 && op < 0xa0 && op != 0x9a) ||
+	    (op >= 0xa4 && op < 0xb0 && op != 0xa8 && op != 0xa9))
 		return NO_MODRM;
 	if ((op >= 0x70 && op < 0x80) || (op >= 0xb0 && op < 0xb8) || (op >= 0xe0 && op < 0xe8))
 		return NO_MODRM | IMM8;
@@ -72,7 +73,8 @@ static unsigned int shape_of_0f(uint8_t op, bool vex)
 		return 0;
 	if (op >= 0x80 && op < 0x90)
 		return NO_MODRM | IMM_Z;
-	if (memchr("\x05\x06\x07\x08\x09\x0b\x0e\xa0\xa1\xa2\xa8\xa9\xaa", op, 13) || (op >= 0x30 && op < 0x38) || (op >= 0xc8 && op < 0xd0))
+	if (memchr("\x05\x06\x07\x08\x09\x0b\x0e\xa0\xa1\xa2\xa8\xa9\xaa", op, 13) || (op >= 0x30 && op < 0x38) ||
+	    (op >= 0xc8 && op < 0xd0))
 		return NO_MODRM;
 	if (memchr("\x0f\xa4\xac\xba", op, 4))
 		return IMM8;
@@ -244,7 +246,8 @@ bool probe_instruction_is_plain(const uint8_t *bytes, size_t size)
 		at++;
 	if (at < end && *at == 0x0f)
 		return end - at > 1 && at[1] >= 0x10 && (at[1] & 0xf8) != 0x20 && (at[1] & 0xf0) != 0x30;
-	return at < end && !is_vex(*at) && !memchr("\x6c\x6d\x6e\x6f\xcc\xcd\xce\xcf\xe4\xe5\xe6\xe7\xec\xed\xee\xef\xf0\xf1\xf4\xfa\xfb", *at, 21);
+	return at < end && !is_vex(*at) &&
+	       !memchr("\x6c\x6d\x6e\x6f\xcc\xcd\xce\xcf\xe4\xe5\xe6\xe7\xec\xed\xee\xef\xf0\xf1\xf4\xfa\xfb", *at, 21);
 }
 
 /* ---- in a function of a file ---- */
@@ -274,14 +277,19 @@ int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trac
 
 	probe_elf_functions(elf, look_around, &around);
 	for (at = around.begin; at < address; at += length) {
-		got = probe_elf_offset(elf, at, true, &offset) ? pread(elf->fd, bytes, sizeof(bytes), (off_t)offset) : 0;
+		got = probe_elf_offset(elf, at, true, &offset) ? pread(elf->fd, bytes, sizeof(bytes), (off_t)offset)
+							       : 0;
 		length = got > 0 ? probe_instruction_bytes(bytes, (size_t)got) : 0;
 		if (!length)
 			return 0; /* data in the code, or a newer instruction: let the kernel decide */
 		if (at + length > address)
-			return error_set(ret_error, -EINVAL, "0x%llx is inside an instruction, and a probe there would break all programs that run it: the instruction begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
-					 (unsigned long long)address, (unsigned long long)at, (unsigned long long)(at - around.begin),
-					 (unsigned long long)(at + length), (unsigned long long)(at + length - around.begin));
+			return error_set(
+				ret_error, -EINVAL,
+				"0x%llx is inside an instruction, and a probe there would break all programs that run "
+				"it: the instruction begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
+				(unsigned long long)address, (unsigned long long)at,
+				(unsigned long long)(at - around.begin), (unsigned long long)(at + length),
+				(unsigned long long)(at + length - around.begin));
 	}
 	return 0;
 }

@@ -116,7 +116,8 @@ static int list_static(void *context, const struct probe_sdt *sdt)
 		return 0;
 	short_name(finder->spec, file, sizeof(file));
 	snprintf(left, sizeof(left), "usdt:%s:%.300s:%.300s", file, sdt->provider, sdt->name);
-	snprintf(right, sizeof(right), "%s%s", sdt->arguments, sdt->semaphore ? *sdt->arguments ? "  (has a semaphore)" : "(has a semaphore)" : "");
+	snprintf(right, sizeof(right), "%s%s", sdt->arguments,
+		 sdt->semaphore ? *sdt->arguments ? "  (has a semaphore)" : "(has a semaphore)" : "");
 	probe_answer_row(finder->answer, left, right);
 	return 0;
 }
@@ -162,7 +163,8 @@ struct list_reading {
 };
 
 /* Runs in the reader. */
-static int find_lines(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+static int find_lines(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		      struct trace_error *ret_error)
 {
 	const struct list_reading *reading = context;
 	struct probe_elf elf;
@@ -218,14 +220,16 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
 	maps = fopen(line, "re");
 	if (!maps)
-		return error_set(ret_error, -errno, "process %d: %s", pid, errno == ENOENT ? "no such process" : strerror(errno));
+		return error_set(ret_error, -errno, "process %d: %s", pid,
+				 errno == ENOENT ? "no such process" : strerror(errno));
 	spec.pid = pid;
 	while (err != -EBADMSG && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/'), found[4096];
 		struct rows part = *rows;
 
 		line[strcspn(line, "\n")] = '\0';
-		if (!path || sscanf(line, "%*s %7s", permissions) != 1 || !strchr(permissions, 'x') || !strcmp(path, last))
+		if (!path || sscanf(line, "%*s %7s", permissions) != 1 || !strchr(permissions, 'x') ||
+		    !strcmp(path, last))
 			continue;
 		snprintf(last, sizeof(last), "%s", path);
 		snprintf(spec.file, sizeof(spec.file), "%s", strrchr(path, '/') + 1);
@@ -244,9 +248,11 @@ static int list_process(struct rows *rows, pid_t pid, struct trace_error *ret_er
 
 const char *probe_kernel_missing(void)
 {
-	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0 && access("/sys/kernel/tracing/kprobe_events", F_OK) < 0 &&
+	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0 &&
+	    access("/sys/kernel/tracing/kprobe_events", F_OK) < 0 &&
 	    access("/sys/kernel/debug/tracing/kprobe_events", F_OK) < 0)
-		return "this kernel has no kprobes (CONFIG_KPROBE_EVENTS is off); its events are listed by tracedaemon --list";
+		return "this kernel has no kprobes (CONFIG_KPROBE_EVENTS is off); its events are listed by tracedaemon "
+		       "--list";
 	return NULL;
 }
 
@@ -271,7 +277,8 @@ static int list_kernel(struct rows *rows, struct trace_error *ret_error)
 /* "usdt:1234" means a process, unless a file has that name. */
 static bool is_process(const struct probe_spec *spec)
 {
-	return !spec->pid && *spec->file && strspn(spec->file, "0123456789") == strlen(spec->file) && access(spec->file, F_OK) < 0;
+	return !spec->pid && *spec->file && strspn(spec->file, "0123456789") == strlen(spec->file) &&
+	       access(spec->file, F_OK) < 0;
 }
 
 static int list_numbered(struct rows *rows, const char *digits, struct trace_error *ret_error)
@@ -304,6 +311,7 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 		fprintf(out, "\nNone of them can be probed here: %s\n", probe_kernel_missing());
 	if (!result)
 		return error_set(ret_error, -ENOENT, "%s: there is %s", target,
-				  spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>) of this name" : "no function of this name (is the file stripped?)");
+				 spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>) of this name"
+							 : "no function of this name (is the file stripped?)");
 	return result;
 }

@@ -114,7 +114,8 @@ static void provider_of_file(const char *file, char *text, size_t size)
 
 static void name_event(struct probe_entry *entry, const struct probe_spec *spec, const char *provider, const char *name)
 {
-	static const char *const suffixes[] = {[TRACE_ROLE_EVENT] = "", [TRACE_ROLE_BEGIN] = ".begin", [TRACE_ROLE_END] = ".end"};
+	static const char *const suffixes[] = {
+		[TRACE_ROLE_EVENT] = "", [TRACE_ROLE_BEGIN] = ".begin", [TRACE_ROLE_END] = ".end"};
 	const char *suffix = suffixes[entry->type.role];
 
 	if (entry->probe.at_return && entry->type.role == TRACE_ROLE_EVENT && !*spec->event)
@@ -122,8 +123,8 @@ static void name_event(struct probe_entry *entry, const struct probe_spec *spec,
 	if (strchr(spec->event, ':'))
 		snprintf(entry->name, sizeof(entry->name), "%.*s%s", TRACE_PROBE_NAME_BYTES - 1, spec->event, suffix);
 	else
-		snprintf(entry->name, sizeof(entry->name), "%.*s:%.*s%s", TRACE_PROBE_NAME_BYTES - 8, provider, TRACE_PROBE_NAME_BYTES - 8,
-			 *spec->event ? spec->event : name, suffix);
+		snprintf(entry->name, sizeof(entry->name), "%.*s:%.*s%s", TRACE_PROBE_NAME_BYTES - 8, provider,
+			 TRACE_PROBE_NAME_BYTES - 8, *spec->event ? spec->event : name, suffix);
 	for (char *at = entry->name; *at; at++)
 		if (is_separator(*at, " ,*?[]"))
 			*at = '_';
@@ -157,14 +158,16 @@ static void name_field(struct probe_entry *entry, uint32_t idx, const char *expr
 		}
 }
 
-static int add_field(struct probe_entry *entry, const char *name, const struct probe_field *field, struct trace_error *ret_error)
+static int add_field(struct probe_entry *entry, const char *name, const struct probe_field *field,
+		     struct trace_error *ret_error)
 {
 	uint32_t idx = entry->probe.nr_arguments;
 	unsigned int at = entry->type.fixed_bytes;
 	struct trace_probe_argument *argument = &entry->probe.arguments[idx];
 
 	if (idx == TRACE_PROBE_MAX_ARGUMENTS)
-		return error_set(ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name, TRACE_PROBE_MAX_ARGUMENTS);
+		return error_set(ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name,
+				 TRACE_PROBE_MAX_ARGUMENTS);
 	at = (at + field->bytes - 1u) & ~(field->bytes - 1u);
 	*argument = field->argument;
 	argument->field_offset = (uint16_t)at;
@@ -187,7 +190,6 @@ static void finish_fields(struct probe_entry *entry)
 {
 	entry->type.fixed_bytes = (uint16_t)((entry->type.fixed_bytes + 7u) & ~7u);
 }
-
 
 /* ---- arguments of functions ---- */
 
@@ -215,13 +217,18 @@ static struct probe_scope *scope_of(struct function_place *place)
 static int no_scope(const struct function_place *place, const char *expression, struct trace_error *ret_error)
 {
 	if (!place->elf)
-		return error_set(ret_error, -ENOTSUP, "%s: variables of the kernel cannot be found by name; $arg1, $arg2 ... are its arguments", expression);
-	return error_set(ret_error, -ENOTSUP, "%s: %s has no debug information for this address; compile it with -g, install its -dbgsym package, or use $arg1, $arg2 ...",
-			  expression, place->elf->path);
+		return error_set(
+			ret_error, -ENOTSUP,
+			"%s: variables of the kernel cannot be found by name; $arg1, $arg2 ... are its arguments",
+			expression);
+	return error_set(ret_error, -ENOTSUP,
+			 "%s: %s has no debug information for this address; compile it with -g, install its -dbgsym "
+			 "package, or use $arg1, $arg2 ...",
+			 expression, place->elf->path);
 }
 
-static int add_variable(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text, const char *expression,
-			const char *name, struct trace_error *ret_error)
+static int add_variable(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text,
+			const char *expression, const char *name, struct trace_error *ret_error)
 {
 	struct probe_scope *scope = scope_of(place);
 	struct probe_field field;
@@ -230,8 +237,10 @@ static int add_variable(struct probe_entry *entry, struct function_place *place,
 	if (!scope->found)
 		return no_scope(place, expression, ret_error);
 	if (entry->probe.at_return)
-		return error_set(ret_error, -EINVAL, "%s: variables are not available when a function returns; use $retval, or record both with %%scope",
-				  expression);
+		return error_set(ret_error, -EINVAL,
+				 "%s: variables are not available when a function returns; use $retval, or record both "
+				 "with %%scope",
+				 expression);
 	err = probe_scope_variable(scope, expression, &field, ret_error);
 	if (!err && *text->type)
 		err = probe_code_type(text->type, &field, ret_error);
@@ -239,7 +248,8 @@ static int add_variable(struct probe_entry *entry, struct function_place *place,
 }
 
 /* Add all parameters that can be recorded; the event's documentation names one that is left out. */
-static int add_parameters(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
+static int add_parameters(struct probe_entry *entry, struct function_place *place,
+			  const struct probe_argument_text *text, struct trace_error *ret_error)
 {
 	struct probe_scope *scope = scope_of(place);
 	struct trace_error error;
@@ -249,11 +259,13 @@ static int add_parameters(struct probe_entry *entry, struct function_place *plac
 		return no_scope(place, text->expression, ret_error);
 	for (unsigned int n = 0; (name = probe_scope_parameter(scope, n)); n++)
 		if (add_variable(entry, place, text, name, name, &error))
-			snprintf(entry->doc, sizeof(entry->doc), "without %.*s", TRACE_PROBE_NAME_BYTES - 16, error.message);
+			snprintf(entry->doc, sizeof(entry->doc), "without %.*s", TRACE_PROBE_NAME_BYTES - 16,
+				 error.message);
 	return 0;
 }
 
-static int add_argument(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text, struct trace_error *ret_error)
+static int add_argument(struct probe_entry *entry, struct function_place *place, const struct probe_argument_text *text,
+			struct trace_error *ret_error)
 {
 	struct probe_field field;
 	int err;
@@ -262,10 +274,14 @@ static int add_argument(struct probe_entry *entry, struct function_place *place,
 		return add_parameters(entry, place, text, ret_error);
 	err = probe_code_expression(text->expression, entry->probe.at_return, &field, ret_error);
 	if (err > 0)
-		return add_variable(entry, place, text, text->expression, *text->name ? text->name : text->expression, ret_error);
-	if (!err && place->moved && field.argument.start == TRACE_PROBE_REGISTER && field.argument.base == PROBE_REGISTER_STACK)
-		return error_set(ret_error, -EINVAL, "%s: this probe reads variables after the function's prologue, where the stack pointer differs; name the variable, or use a separate probe",
-				  text->expression);
+		return add_variable(entry, place, text, text->expression, *text->name ? text->name : text->expression,
+				    ret_error);
+	if (!err && place->moved && field.argument.start == TRACE_PROBE_REGISTER &&
+	    field.argument.base == PROBE_REGISTER_STACK)
+		return error_set(ret_error, -EINVAL,
+				 "%s: this probe reads variables after the function's prologue, where the stack "
+				 "pointer differs; name the variable, or use a separate probe",
+				 text->expression);
 	if (!err && *text->type)
 		err = probe_code_type(text->type, &field, ret_error);
 	else if (!err && !strcmp(text->expression, "$retval"))
@@ -304,7 +320,8 @@ static bool wants_variables(const struct probe_spec *spec)
 	struct probe_field field;
 
 	for (uint32_t i = 0; i < spec->nr_arguments; i++)
-		if (!strcmp(spec->arguments[i].expression, "$params") || probe_code_expression(spec->arguments[i].expression, true, &field, NULL) > 0)
+		if (!strcmp(spec->arguments[i].expression, "$params") ||
+		    probe_code_expression(spec->arguments[i].expression, true, &field, NULL) > 0)
 			return true;
 	return false;
 }
@@ -312,8 +329,9 @@ static bool wants_variables(const struct probe_spec *spec)
 /* ---- functions ---- */
 
 /* Add one end of a function, or an address. */
-static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, const char *file, const char *name,
-		      uint64_t address, bool at_return, struct trace_error *ret_error)
+static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec,
+		      const char *file, const char *name, uint64_t address, bool at_return,
+		      struct trace_error *ret_error)
 {
 	struct function_place place = {.elf = elf, .spec = spec, .address = address};
 	struct probe_entry *entry = probe_entry_new(probes, file, ret_error);
@@ -339,23 +357,27 @@ static int add_moment(struct trace_probes *probes, struct probe_elf *elf, const 
 	probe_scope_source(scope_of(&place), entry->source, sizeof(entry->source));
 	err = add_arguments(entry, &place, ret_error);
 	if (!err && elf && !probe_elf_offset(elf, place.address, true, &entry->probe.offset))
-		err = error_set(ret_error, -ENOENT, "%s has no code at 0x%llx; addresses are those that nm and objdump print", file,
-				 (unsigned long long)place.address);
+		err = error_set(ret_error, -ENOENT,
+				"%s has no code at 0x%llx; addresses are those that nm and objdump print", file,
+				(unsigned long long)place.address);
 	if (!elf)
 		entry->probe.offset = spec->offset;
 	probe_scope_close(&place.scope);
 	return err;
 }
 
-static int add_function(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, const char *file, const char *name,
-			uint64_t address, struct trace_error *ret_error)
+static int add_function(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec,
+			const char *file, const char *name, uint64_t address, struct trace_error *ret_error)
 {
 	char text[TRACE_PROBE_NAME_BYTES];
 	int err = 0;
 
-	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", TRACE_PROBE_NAME_BYTES - 24, name, (unsigned long long)spec->offset);
+	snprintf(text, sizeof(text), spec->offset ? "%.*s+0x%llx" : "%.*s", TRACE_PROBE_NAME_BYTES - 24, name,
+		 (unsigned long long)spec->offset);
 	if (spec->offset && spec->moment != PROBE_ENTRY)
-		return error_set(ret_error, -EINVAL, "%s: a return belongs to a function, not to an address inside it: leave out the offset", text);
+		return error_set(
+			ret_error, -EINVAL,
+			"%s: a return belongs to a function, not to an address inside it: leave out the offset", text);
 	if (elf && (spec->offset || spec->has_address)) /* here no symbol proves that an instruction begins */
 		err = probe_instruction_check(elf, address + spec->offset, ret_error);
 	if (!err && spec->moment != PROBE_RETURN)
@@ -426,7 +448,8 @@ static int find_matching(void *context, const struct probe_symbol *symbol)
 	return name_found(&found[search->nr++], symbol->plain);
 }
 
-static int add_functions(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+static int add_functions(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec,
+			 struct trace_error *ret_error)
 {
 	struct function_search search = {.spec = spec};
 	int err = probe_elf_functions(elf, find_matching, &search);
@@ -436,20 +459,24 @@ static int add_functions(struct trace_probes *probes, struct probe_elf *elf, con
 	else if (err)
 		error_set(ret_error, err, "out of memory");
 	for (size_t i = 0; i < search.nr && !err; i++)
-		err = add_function(probes, elf, spec, elf->path, search.found[i].name, search.found[i].address, ret_error);
+		err = add_function(probes, elf, spec, elf->path, search.found[i].name, search.found[i].address,
+				   ret_error);
 	for (size_t i = 0; i < search.nr; i++)
 		free(search.found[i].name);
 	free(search.found);
 	if (err || search.nr)
 		return err;
 	if (search.chooser)
-		return error_set(ret_error, -ENOTSUP, "%s:%s only selects an implementation, once (ifunc); probe an implementation that the file names: tracedaemon --list '%s:*%s*'",
-				  spec->file, spec->function, spec->file, spec->function);
-	return error_set(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' lists them", elf->path, spec->function,
-			  spec->file, probe_is_glob(spec->function) ? "" : spec->function);
+		return error_set(ret_error, -ENOTSUP,
+				 "%s:%s only selects an implementation, once (ifunc); probe an implementation that the "
+				 "file names: tracedaemon --list '%s:*%s*'",
+				 spec->file, spec->function, spec->file, spec->function);
+	return error_set(ret_error, -ENOENT, "%s has no function %s; tracedaemon --list '%s:%.20s*' lists them",
+			 elf->path, spec->function, spec->file, probe_is_glob(spec->function) ? "" : spec->function);
 }
 
-static int add_address(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+static int add_address(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec,
+		       struct trace_error *ret_error)
 {
 	char name[32];
 
@@ -472,11 +499,13 @@ static bool static_matches(const struct probe_spec *spec, const struct probe_sdt
 	struct probe_symbol provider = {.name = sdt->provider, .plain = sdt->provider, .full = sdt->provider};
 	struct probe_symbol name = {.name = sdt->name, .plain = sdt->name, .full = sdt->name};
 
-	return (!*spec->provider || probe_symbol_matches(&provider, spec->provider)) && (!*spec->function || probe_symbol_matches(&name, spec->function));
+	return (!*spec->provider || probe_symbol_matches(&provider, spec->provider)) &&
+	       (!*spec->function || probe_symbol_matches(&name, spec->function));
 }
 
 /* The nth operand (from 1) of a static probe. */
-static int operand(struct probe_elf *elf, const struct probe_sdt *sdt, unsigned int n, struct probe_field *ret_field, struct trace_error *ret_error)
+static int operand(struct probe_elf *elf, const struct probe_sdt *sdt, unsigned int n, struct probe_field *ret_field,
+		   struct trace_error *ret_error)
 {
 	const char *at = sdt->arguments;
 	int result = 0;
@@ -499,19 +528,22 @@ static int add_all_operands(struct probe_entry *entry, struct static_search *sea
 
 	for (unsigned int n = 1; (result = operand(search->elf, sdt, n, &field, &error)); n++) {
 		if (n > TRACE_PROBE_MAX_ARGUMENTS)
-			return error_set(search->ret_error, -EINVAL, "%s: a probe has at most %d arguments", entry->name, TRACE_PROBE_MAX_ARGUMENTS);
+			return error_set(search->ret_error, -EINVAL, "%s: a probe has at most %d arguments",
+					 entry->name, TRACE_PROBE_MAX_ARGUMENTS);
 		if (result == -EINVAL)
 			return error_set(search->ret_error, -EINVAL, "%s: %s", entry->name, error.message);
 		snprintf(name, sizeof(name), "arg%u", n);
 		if (result < 0)
-			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name, TRACE_PROBE_NAME_BYTES - 64, error.message);
+			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name,
+				 TRACE_PROBE_NAME_BYTES - 64, error.message);
 		else if (add_field(entry, name, &field, search->ret_error))
 			return -EINVAL;
 	}
 	return 0;
 }
 
-static int add_operand(struct probe_entry *entry, struct static_search *search, const struct probe_sdt *sdt, const struct probe_argument_text *text)
+static int add_operand(struct probe_entry *entry, struct static_search *search, const struct probe_sdt *sdt,
+		       const struct probe_argument_text *text)
 {
 	struct trace_error *ret_error = search->ret_error;
 	struct probe_field field;
@@ -522,12 +554,15 @@ static int add_operand(struct probe_entry *entry, struct static_search *search, 
 	if (sscanf(text->expression, "$arg%u%c", &number, &rest) == 1 && number > 0) {
 		result = operand(search->elf, sdt, number, &field, ret_error);
 		if (!result)
-			return error_set(ret_error, -EINVAL, "%s: the static probe has fewer arguments: \"%s\"", text->expression, sdt->arguments);
+			return error_set(ret_error, -EINVAL, "%s: the static probe has fewer arguments: \"%s\"",
+					 text->expression, sdt->arguments);
 		result = result < 0 ? result : 0;
 	} else {
 		result = probe_code_expression(text->expression, false, &field, ret_error);
 		if (result > 0)
-			result = error_set(ret_error, -EINVAL, "%s: arguments of static probes have no names: $arg1, $arg2 ...", text->expression);
+			result = error_set(ret_error, -EINVAL,
+					   "%s: arguments of static probes have no names: $arg1, $arg2 ...",
+					   text->expression);
 	}
 	if (!result && *text->type)
 		result = probe_code_type(text->type, &field, ret_error);
@@ -554,7 +589,9 @@ static int add_static(void *context, const struct probe_sdt *sdt)
 	name_event(entry, spec, sdt->provider, sdt->name);
 	if (!probe_elf_offset(search->elf, sdt->address, true, &entry->probe.offset) ||
 	    (sdt->semaphore && !probe_elf_offset(search->elf, sdt->semaphore, false, &entry->probe.semaphore)))
-		return error_set(ret_error, -EINVAL, "%s: the note of %s is wrong: there is no such address in the file", search->elf->path, entry->function);
+		return error_set(ret_error, -EINVAL,
+				 "%s: the note of %s is wrong: there is no such address in the file", search->elf->path,
+				 entry->function);
 	if (!spec->nr_arguments)
 		err = add_all_operands(entry, search, sdt);
 	for (uint32_t i = 0; !err && i < spec->nr_arguments; i++)
@@ -604,7 +641,8 @@ void probe_entry_lay_out(struct probe_entry *entry)
 	entry->type.fixed_bytes = (uint16_t)((at + 7u) & ~7u);
 }
 
-static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec,
+		       struct trace_error *ret_error)
 {
 	struct static_search search = {.probes = probes, .elf = elf, .spec = spec, .ret_error = ret_error};
 	size_t from = probes->nr;
@@ -613,11 +651,15 @@ static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const
 	if (err)
 		return err;
 	if (!search.nr && !*spec->provider && !*spec->function)
-		return error_set(ret_error, -ENOENT, "%s has no static probes (of <sys/sdt.h>); its functions can be probed: tracedaemon --list '%s:*'",
-				  elf->path, spec->file);
+		return error_set(ret_error, -ENOENT,
+				 "%s has no static probes (of <sys/sdt.h>); its functions can be probed: tracedaemon "
+				 "--list '%s:*'",
+				 elf->path, spec->file);
 	if (!search.nr)
-		return error_set(ret_error, -ENOENT, "%s has no static probe %s:%s; tracedaemon --list usdt:%s lists them", elf->path,
-				  *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*", spec->file);
+		return error_set(ret_error, -ENOENT,
+				 "%s has no static probe %s:%s; tracedaemon --list usdt:%s lists them", elf->path,
+				 *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*",
+				 spec->file);
 	unify(probes, from);
 	for (size_t i = from; i < probes->nr; i++)
 		probe_entry_lay_out(probes->entries[i]);
@@ -633,15 +675,18 @@ struct file_reading {
 	const char *path;
 };
 
-static int add_of_elf(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec, struct trace_error *ret_error)
+static int add_of_elf(struct trace_probes *probes, struct probe_elf *elf, const struct probe_spec *spec,
+		      struct trace_error *ret_error)
 {
 	if (spec->kind == PROBE_USDT)
 		return add_statics(probes, elf, spec, ret_error);
-	return spec->has_address ? add_address(probes, elf, spec, ret_error) : add_functions(probes, elf, spec, ret_error);
+	return spec->has_address ? add_address(probes, elf, spec, ret_error)
+				 : add_functions(probes, elf, spec, ret_error);
 }
 
 /* Runs in the reader. */
-static int read_file(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error)
+static int read_file(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		     struct trace_error *ret_error)
 {
 	const struct file_reading *reading = context;
 	struct trace_probes *probes = trace_probes_new();
@@ -683,8 +728,9 @@ static int add_in_file(struct trace_probes *probes, const struct probe_spec *spe
 static int add_in_kernel(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
 {
 	if (spec->has_address || probe_is_glob(spec->function))
-		return error_set(ret_error, -EINVAL, "kernel:%s: give the name of one function; tracedaemon --list 'kernel:*' lists them",
-				  spec->has_address ? "0x..." : spec->function);
+		return error_set(ret_error, -EINVAL,
+				 "kernel:%s: give the name of one function; tracedaemon --list 'kernel:*' lists them",
+				 spec->has_address ? "0x..." : spec->function);
 	return add_function(probes, NULL, spec, "", spec->function, 0, ret_error);
 }
 
@@ -700,7 +746,8 @@ int trace_probes_add(struct trace_probes *probes, const char *text, struct trace
 		err = error_set(&error, -ENOTSUP, "probes support only x86-64");
 #endif
 	if (!err)
-		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error) : add_in_file(probes, &spec, &error);
+		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error)
+						: add_in_file(probes, &spec, &error);
 	if (!err) {
 		probes->nr_options++;
 		return 0;

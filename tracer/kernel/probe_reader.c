@@ -30,10 +30,10 @@
 #include "probe.h"
 #include "probe_reader.h"
 
-#define MAX_SECONDS	   120 /* from fork to end, including waits for the disk */
-#define MAX_FILES_ASKED   16
-#define CPU_SECONDS	   20
-#define MEMORY_BYTES	   (2ull << 30)
+#define MAX_SECONDS	120 /* from fork to end, including waits for the disk */
+#define MAX_FILES_ASKED 16
+#define CPU_SECONDS	20
+#define MEMORY_BYTES	(2ull << 30)
 
 /* ---- the reader ---- */
 
@@ -51,7 +51,8 @@ static int receive_file(int socket)
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = {0};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *rights;
 
 	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(result))
@@ -75,7 +76,9 @@ static struct probe_answer answer_of_reader; /* too large for the stack; each re
 
 static void __attribute__((noreturn)) run_reader(void *context)
 {
-	static const struct jail jail = {.cpu_seconds = CPU_SECONDS, .memory_bytes = MEMORY_BYTES, .dies_with_thread = true};
+	static const struct jail jail = {.cpu_seconds = CPU_SECONDS,
+					 .memory_bytes = MEMORY_BYTES,
+					 .dies_with_thread = true};
 	const struct probe_reading *reading = context;
 	struct probe_answer *answer = &answer_of_reader;
 	struct asking_opener asking = {.opener = {ask_for_file}, .answer = answer};
@@ -86,7 +89,8 @@ static void __attribute__((noreturn)) run_reader(void *context)
 	answer->fd = JAIL_SOCKET;
 	result = jail_enter(&jail);
 	if (result)
-		error_set(&error, result, "the process that reads programs cannot drop its privileges: %s", strerror(-result));
+		error_set(&error, result, "the process that reads programs cannot drop its privileges: %s",
+			  strerror(-result));
 	else
 		result = reading->read(reading->context, &asking.opener, answer, &error);
 	if (result)
@@ -119,7 +123,9 @@ struct reader {
 
 static int impossible(struct reader *reader)
 {
-	return error_set(&reader->error, -EBADMSG, "%s: its debug information cannot be read (the reader's answer is invalid); probe a copy without it: objcopy --strip-debug",
+	return error_set(&reader->error, -EBADMSG,
+			 "%s: its debug information cannot be read (the reader's answer is invalid); probe a copy "
+			 "without it: objcopy --strip-debug",
 			 reader->files.path);
 }
 
@@ -170,7 +176,8 @@ static int take_record(struct reader *reader, struct probe_record *record)
 		return probe_record_error(record, &reader->error) ? impossible(reader) : reader->error.code;
 	case PROBE_RECORD_FILE:
 		return take_file(reader, record);
-	case PROBE_RECORD_ENTRY: case PROBE_RECORD_ROW:
+	case PROBE_RECORD_ENTRY:
+	case PROBE_RECORD_ROW:
 		result = reader->reading->take(reader->reading->context, record, reader->file_bytes, &reader->error);
 		return result == -EBADMSG ? impossible(reader) : result;
 	default:
@@ -186,8 +193,9 @@ static int take_packet(struct reader *reader, const unsigned char *packet, size_
 
 	reader->taken_bytes += bytes;
 	if (reader->taken_bytes > PROBE_ANSWER_BYTES)
-		return error_set(&reader->error, -E2BIG, "%s: its description is larger than %llu MiB; use a narrower pattern", reader->files.path,
-				 PROBE_ANSWER_BYTES >> 20);
+		return error_set(&reader->error, -E2BIG,
+				 "%s: its description is larger than %llu MiB; use a narrower pattern",
+				 reader->files.path, PROBE_ANSWER_BYTES >> 20);
 	while (!result && !reader->ended && probe_record_next(&at, packet + bytes, &record))
 		result = take_record(reader, &record);
 	if (!result && !reader->ended && record.bad)
@@ -217,14 +225,17 @@ static int converse(struct reader *reader)
 		bytes = recv(reader->child.socket, packet, sizeof(packet), MSG_TRUNC);
 		if (bytes <= 0)
 			return 1;
-		result = (size_t)bytes > sizeof(packet) ? impossible(reader) : take_packet(reader, packet, (size_t)bytes);
+		result = (size_t)bytes > sizeof(packet) ? impossible(reader)
+							: take_packet(reader, packet, (size_t)bytes);
 	}
 	return result;
 }
 
 static int stopped(struct reader *reader, const char *reason)
 {
-	return error_set(&reader->error, -EBADMSG, "%s: its debug information cannot be read (the reader stopped: %s); probe a copy without it: objcopy --strip-debug",
+	return error_set(&reader->error, -EBADMSG,
+			 "%s: its debug information cannot be read (the reader stopped: %s); probe a copy without it: "
+			 "objcopy --strip-debug",
 			 reader->files.path, reason);
 }
 
@@ -241,12 +252,16 @@ static int finish(struct reader *reader, int result)
 static int open_failed(const char *path, int err, struct trace_error *ret_error)
 {
 	return error_set(ret_error, err, "%s: %s", path,
-			 err == -EINVAL ? "not a program or library, which is a regular file" : err == -EFBIG ? "larger than 4 GiB" : strerror(-err));
+			 err == -EINVAL	 ? "not a program or library, which is a regular file"
+			 : err == -EFBIG ? "larger than 4 GiB"
+					 : strerror(-err));
 }
 
 static int start(struct reader *reader)
 {
-	const struct jail_role role = {.run = run_reader, .context = (void *)reader->reading, .cpu_seconds = CPU_SECONDS};
+	const struct jail_role role = {.run = run_reader,
+				       .context = (void *)reader->reading,
+				       .cpu_seconds = CPU_SECONDS};
 
 	reader->deadline_ns = clock_monotonic_ns() + MAX_SECONDS * 1000000000ull;
 	return jail_child_start(&role, &reader->child);
@@ -266,7 +281,8 @@ int probe_reader_run(const char *path, const struct probe_reading *reading, stru
 	if (!result)
 		result = start(&reader);
 	if (result)
-		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path, strerror(-result));
+		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path,
+			  strerror(-result));
 	else
 		result = finish(&reader, converse(&reader));
 	close(reader.self);

@@ -75,7 +75,7 @@ enum probe_record_kind {
 	PROBE_RECORD_ROW,     /* a line of a list */
 };
 
-#define PROBE_PACKET_BYTES (64u << 10) /* of one message, which contains whole records */
+#define PROBE_PACKET_BYTES (64u << 10)	  /* of one message, which contains whole records */
 #define PROBE_ANSWER_BYTES (256ull << 20) /* of all messages of one reader */
 
 /** struct probe_answer - the reader's side. @failed: the caller no longer receives */
@@ -112,15 +112,17 @@ bool probe_record_next(const unsigned char **at, const unsigned char *end, struc
  * Each takes the content of a record of its kind; -EBADMSG when it is impossible. Texts have no
  * control characters and end with a NUL.
  */
-int probe_record_row(struct probe_record *record, char *ret_left, size_t left_bytes, char *ret_right, size_t right_bytes);
+int probe_record_row(struct probe_record *record, char *ret_left, size_t left_bytes, char *ret_right,
+		     size_t right_bytes);
 int probe_record_error(struct probe_record *record, struct trace_error *ret_error);
-int probe_record_file(struct probe_record *record, enum probe_related *ret_which, char ret_name[PROBE_RELATED_NAME_BYTES]);
+int probe_record_file(struct probe_record *record, enum probe_related *ret_which,
+		      char ret_name[PROBE_RELATED_NAME_BYTES]);
 /**
  * probe_record_entry() - append a probe of @spec in the file @path, which has @file_bytes bytes
  * Returns 0, -EBADMSG, or the error of the list (-E2BIG, -ENOMEM).
  */
-int probe_record_entry(struct probe_record *record, struct trace_probes *probes, const struct probe_spec *spec, const char *path, uint64_t file_bytes,
-		       struct trace_error *ret_error);
+int probe_record_entry(struct probe_record *record, struct trace_probes *probes, const struct probe_spec *spec,
+		       const char *path, uint64_t file_bytes, struct trace_error *ret_error);
 
 /* ---- probe_reader.c ---- */
 
@@ -132,7 +134,8 @@ int probe_record_entry(struct probe_record *record, struct trace_probes *probes,
  *        @file_bytes: size of the file
  */
 struct probe_reading {
-	int (*read)(void *context, struct probe_opener *opener, struct probe_answer *answer, struct trace_error *ret_error);
+	int (*read)(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		    struct trace_error *ret_error);
 	int (*take)(void *context, struct probe_record *record, uint64_t file_bytes, struct trace_error *ret_error);
 	void *context;
 };

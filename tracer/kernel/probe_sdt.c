@@ -109,7 +109,7 @@ struct operand {
 static int bad_operand(const struct operand *operand, struct trace_error *ret_error)
 {
 	return error_set(ret_error, -EINVAL, "an argument of the probe has the unknown operand \"%.*s\"",
-			  (int)(operand->end - operand->begin), operand->begin);
+			 (int)(operand->end - operand->begin), operand->begin);
 }
 
 static bool find_symbol(Elf *elf, const char *name, size_t chars, uint64_t *ret_address)
@@ -121,11 +121,14 @@ static bool find_symbol(Elf *elf, const char *name, size_t chars, uint64_t *ret_
 	while ((section = elf_nextscn(elf, section))) {
 		Elf_Data *data;
 
-		if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) || !header.sh_entsize)
+		if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+		    !header.sh_entsize)
 			continue;
 		data = elf_getdata(section, NULL);
 		for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
-			const char *here = gelf_getsym(data, (int)i, &entry) ? elf_strptr(elf, header.sh_link, entry.st_name) : NULL;
+			const char *here = gelf_getsym(data, (int)i, &entry)
+						   ? elf_strptr(elf, header.sh_link, entry.st_name)
+						   : NULL;
 
 			if (here && !strncmp(here, name, chars) && !here[chars] && entry.st_shndx != SHN_UNDEF) {
 				*ret_address = entry.st_value;
@@ -140,8 +143,8 @@ static bool find_symbol(Elf *elf, const char *name, size_t chars, uint64_t *ret_
  * DISPLACEMENT is a number, a symbol, or a symbol and numbers: 8, -16, counter, counter+8,
  * 4+counter.
  */
-static int parse_displacement(struct probe_elf *elf, const struct operand *operand, const char *end, int64_t *ret_value, bool *ret_symbol,
-			      struct trace_error *ret_error)
+static int parse_displacement(struct probe_elf *elf, const struct operand *operand, const char *end, int64_t *ret_value,
+			      bool *ret_symbol, struct trace_error *ret_error)
 {
 	const char *at = operand->begin;
 	uint64_t address;
@@ -164,9 +167,12 @@ static int parse_displacement(struct probe_elf *elf, const struct operand *opera
 		chars = strcspn(at, "+-( \t");
 		if (!chars || at + chars > end || *ret_symbol)
 			return bad_operand(operand, ret_error);
-		if (!elf || !(find_symbol(elf->elf, at, chars, &address) || find_symbol(elf->debug, at, chars, &address)))
-			return error_set(ret_error, -ENOTSUP, "an argument of the probe is the variable %.*s, which has no symbol: is the file stripped?",
-					  (int)chars, at);
+		if (!elf ||
+		    !(find_symbol(elf->elf, at, chars, &address) || find_symbol(elf->debug, at, chars, &address)))
+			return error_set(ret_error, -ENOTSUP,
+					 "an argument of the probe is the variable %.*s, which has no symbol: is the "
+					 "file stripped?",
+					 (int)chars, at);
 		*ret_value = (int64_t)((uint64_t)*ret_value + address);
 		*ret_symbol = true;
 		at += chars;
@@ -218,8 +224,8 @@ static int parse_address(const char *at, const char *end, struct trace_probe_arg
 	return at == end ? 0 : -EINVAL;
 }
 
-static int parse_memory(struct probe_elf *elf, const struct operand *operand, uint64_t address, struct trace_probe_argument *argument,
-			struct trace_error *ret_error)
+static int parse_memory(struct probe_elf *elf, const struct operand *operand, uint64_t address,
+			struct trace_probe_argument *argument, struct trace_error *ret_error)
 {
 	const char *open = memchr(operand->begin, '(', (size_t)(operand->end - operand->begin));
 	bool symbol, ip = false;
@@ -257,8 +263,10 @@ static int parse_register(const struct operand *operand, struct probe_field *fie
 	low[0] = *name;
 	word = probe_register(high ? low : name, chars, &width);
 	if (word < 0 && chars > 3 && (!strncmp(name, "xmm", 3) || !strncmp(name, "ymm", 3)))
-		return error_set(ret_error, -ENOTSUP, "an argument of the probe is in the vector register %%%.*s, which the kernel does not hand to probes",
-				  (int)chars, name);
+		return error_set(ret_error, -ENOTSUP,
+				 "an argument of the probe is in the vector register %%%.*s, which the kernel does not "
+				 "hand to probes",
+				 (int)chars, name);
 	if (word < 0)
 		return bad_operand(operand, ret_error);
 	argument->start = TRACE_PROBE_REGISTER;
@@ -272,7 +280,8 @@ static int parse_register(const struct operand *operand, struct probe_field *fie
 	return 0;
 }
 
-static int parse_operand(struct probe_elf *elf, const struct operand *operand, uint64_t address, struct probe_field *field, struct trace_error *ret_error)
+static int parse_operand(struct probe_elf *elf, const struct operand *operand, uint64_t address,
+			 struct probe_field *field, struct trace_error *ret_error)
 {
 	struct trace_probe_argument *argument = &field->argument;
 	char *rest;
@@ -302,7 +311,8 @@ static const char *parse_size(const char *at, struct probe_field *field)
 	return given ? rest + is_float + 1 : at;
 }
 
-int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address, struct probe_field *ret_field, struct trace_error *ret_error)
+int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address, struct probe_field *ret_field,
+		       struct trace_error *ret_error)
 {
 	struct probe_field field = {.kind = TRACE_KIND_DEC};
 	struct trace_probe_argument *argument = &field.argument;
@@ -315,7 +325,8 @@ int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address,
 	operand.begin = parse_size(*at, &field);
 	operand.end = operand.begin + strcspn(operand.begin, " \t");
 	*at = operand.end;
-	if ((field.bytes != 1 && field.bytes != 2 && field.bytes != 4 && field.bytes != 8) || operand.begin == operand.end)
+	if ((field.bytes != 1 && field.bytes != 2 && field.bytes != 4 && field.bytes != 8) ||
+	    operand.begin == operand.end)
 		return bad_operand(&operand, ret_error);
 	argument->field_bytes = argument->load_bytes = field.bytes;
 	argument->is_signed = field.source_signed = field.is_signed;
@@ -325,7 +336,9 @@ int probe_sdt_argument(struct probe_elf *elf, const char **at, uint64_t address,
 	if (err)
 		return err;
 	if (field.kind == TRACE_KIND_FLOAT && !argument->nr_loads)
-		return error_set(ret_error, -ENOTSUP, "an argument of the probe is a floating point number in a register, which the kernel does not hand to probes");
+		return error_set(ret_error, -ENOTSUP,
+				 "an argument of the probe is a floating point number in a register, which the kernel "
+				 "does not hand to probes");
 	*ret_field = field;
 	return 1;
 }

@@ -113,8 +113,10 @@ static int parse_moment(char *text, struct probe_spec *spec, struct trace_error 
 	else if (cut_suffix(text, "%scope"))
 		spec->moment = PROBE_SCOPE;
 	else
-		return error_set(ret_error, -EINVAL, "\"%s\": only %%return (when it returns) or %%scope (both) can follow a function; put a blank before arguments",
-				  percent);
+		return error_set(ret_error, -EINVAL,
+				 "\"%s\": only %%return (when it returns) or %%scope (both) can follow a function; put "
+				 "a blank before arguments",
+				 percent);
 	return 0;
 }
 
@@ -145,23 +147,29 @@ static int parse_function(const char **at, struct probe_spec *spec, struct trace
 		if (!end)
 			return error_set(ret_error, -EINVAL, "the quotation mark before %.40s is not closed", begin);
 		if (!take(spec->function, sizeof(spec->function), begin, end))
-			return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
+			return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob",
+					 begin, sizeof(text) - 1);
 		begin = end + 1;
 	}
 	end = function_end(begin);
 	if (!take(text, sizeof(text), begin, end))
-		return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin, sizeof(text) - 1);
+		return error_set(ret_error, -EINVAL, "%.40s...: a name has at most %zu characters; use a glob", begin,
+				 sizeof(text) - 1);
 	*at = end;
 	if (parse_moment(text, spec, ret_error))
 		return -EINVAL;
 	parse_offset(text, spec);
 	if (quoted)
-		return *text ? error_set(ret_error, -EINVAL, "\"%s\" after a quoted name: only +OFFSET, %%return or %%scope may follow", text) : 0;
+		return *text ? error_set(ret_error, -EINVAL,
+					 "\"%s\" after a quoted name: only +OFFSET, %%return or %%scope may follow",
+					 text)
+			     : 0;
 	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
 		spec->address = strtoull(text, &rest, 16);
 		spec->has_address = true;
 		if (*rest)
-			return error_set(ret_error, -EINVAL, "\"%s\" is not an address: 0x and hexadecimal digits, as nm prints it", text);
+			return error_set(ret_error, -EINVAL,
+					 "\"%s\" is not an address: 0x and hexadecimal digits, as nm prints it", text);
 	}
 	memcpy(spec->function, text, sizeof(text));
 	return 0;
@@ -170,14 +178,17 @@ static int parse_function(const char **at, struct probe_spec *spec, struct trace
 /* Parse provider:name of a static probe; each is optional. */
 static int parse_static(const char **at, struct probe_spec *spec, struct trace_error *ret_error)
 {
-	const char *begin = *at, *end = begin + strcspn(begin, " \t\n"), *colon = memchr(begin, ':', (size_t)(end - begin));
+	const char *begin = *at, *end = begin + strcspn(begin, " \t\n"),
+		   *colon = memchr(begin, ':', (size_t)(end - begin));
 
 	if (!take(spec->provider, sizeof(spec->provider), begin, colon ? colon : end) ||
 	    (colon && !take(spec->function, sizeof(spec->function), colon + 1, end)))
-		return error_set(ret_error, -EINVAL, "%.40s...: names of static probes have at most %zu characters", begin,
-				  sizeof(spec->function) - 1);
+		return error_set(ret_error, -EINVAL, "%.40s...: names of static probes have at most %zu characters",
+				 begin, sizeof(spec->function) - 1);
 	if (strchr(spec->function, '%') || strchr(spec->function, ':'))
-		return error_set(ret_error, -EINVAL, "\"%s\": a static probe is usdt:FILE:PROVIDER:NAME, without %%return and %%scope", spec->function);
+		return error_set(ret_error, -EINVAL,
+				 "\"%s\": a static probe is usdt:FILE:PROVIDER:NAME, without %%return and %%scope",
+				 spec->function);
 	*at = end;
 	return 0;
 }
@@ -193,17 +204,20 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 	long pid;
 
 	if (end == begin)
-		return error_set(ret_error, -EINVAL, "a probe is FILE:FUNCTION, usdt:FILE:PROVIDER:NAME or kernel:FUNCTION: the file is missing before \"%.20s\"",
-				  begin);
+		return error_set(ret_error, -EINVAL,
+				 "a probe is FILE:FUNCTION, usdt:FILE:PROVIDER:NAME or kernel:FUNCTION: the file is "
+				 "missing before \"%.20s\"",
+				 begin);
 	if (!take(spec->file, sizeof(spec->file), begin, end))
-		return error_set(ret_error, -ENAMETOOLONG, "%.40s...: a path has at most %zu characters", begin, sizeof(spec->file) - 1);
+		return error_set(ret_error, -ENAMETOOLONG, "%.40s...: a path has at most %zu characters", begin,
+				 sizeof(spec->file) - 1);
 	*at = end;
 	sign = strrchr(spec->file, '@');
 	if (!sign || !isdigit((unsigned char)sign[1]))
 		return 0;
 	pid = strtol(sign + 1, &rest, 10);
 	if (*rest)
-		return 0; /* a file name with an @ */
+		return 0;	      /* a file name with an @ */
 	if (pid < 1 || pid > INT_MAX) /* 0 would mean all processes */
 		return error_set(ret_error, -ENOENT, "process %.40s: no such process", sign + 1);
 	spec->pid = (pid_t)pid;
@@ -234,8 +248,10 @@ static int parse_place(const char **at, bool listing, struct probe_spec *spec, s
 		if (**at != ':')
 			return spec->kind == PROBE_USDT || listing
 				       ? 0
-				       : error_set(ret_error, -EINVAL, "%s: the function is missing; give %s:FUNCTION, or usdt:%s for its static probes", spec->file,
-						    spec->file, spec->file);
+				       : error_set(ret_error, -EINVAL,
+						   "%s: the function is missing; give %s:FUNCTION, or usdt:%s for its "
+						   "static probes",
+						   spec->file, spec->file, spec->file);
 		++*at;
 	}
 	spec->has_function = true;
@@ -243,7 +259,7 @@ static int parse_place(const char **at, bool listing, struct probe_spec *spec, s
 	if (err || listing || spec->kind == PROBE_USDT || *spec->function)
 		return err;
 	return error_set(ret_error, -EINVAL, "the name of a function is missing; tracedaemon --list %s lists them",
-			  spec->kind == PROBE_KERNEL ? "kernel:" : spec->file);
+			 spec->kind == PROBE_KERNEL ? "kernel:" : spec->file);
 }
 
 /* ---- arguments ---- */
@@ -258,9 +274,11 @@ static bool is_identifier(const char *from, const char *to)
 	return true;
 }
 
-static int parse_argument(const char *begin, const char *end, struct probe_argument_text *argument, struct trace_error *ret_error)
+static int parse_argument(const char *begin, const char *end, struct probe_argument_text *argument,
+			  struct trace_error *ret_error)
 {
-	const char *equal = memchr(begin, '=', (size_t)(end - begin)), *colon = memrchr(begin, ':', (size_t)(end - begin));
+	const char *equal = memchr(begin, '=', (size_t)(end - begin)),
+		   *colon = memrchr(begin, ':', (size_t)(end - begin));
 	const char *expression = begin;
 
 	if (equal && is_identifier(begin, equal)) {
@@ -271,13 +289,19 @@ static int parse_argument(const char *begin, const char *end, struct probe_argum
 	if (colon && (colon < expression || colon == expression || colon[-1] == ':'))
 		colon = NULL; /* C++: ns::variable */
 	if (colon && !take(argument->type, sizeof(argument->type), colon + 1, end))
-		return error_set(ret_error, -EINVAL, "\"%.40s\" is not a type: s32, u64, x64, ptr, bool, char, string, string[64], bytes[16]", colon + 1);
+		return error_set(
+			ret_error, -EINVAL,
+			"\"%.40s\" is not a type: s32, u64, x64, ptr, bool, char, string, string[64], bytes[16]",
+			colon + 1);
 	if (!take(argument->expression, sizeof(argument->expression), expression, colon ? colon : end))
-		return error_set(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin, TRACE_PROBE_NAME_BYTES - 1);
+		return error_set(ret_error, -EINVAL, "%.40s...: an argument has at most %d characters", begin,
+				 TRACE_PROBE_NAME_BYTES - 1);
 	if (!*argument->expression)
-		return error_set(ret_error, -EINVAL, "\"%.*s\": the argument is missing; give [NAME=]EXPRESSION[:TYPE]", (int)(end - begin), begin);
+		return error_set(ret_error, -EINVAL, "\"%.*s\": the argument is missing; give [NAME=]EXPRESSION[:TYPE]",
+				 (int)(end - begin), begin);
 	if (colon && !*argument->type)
-		return error_set(ret_error, -EINVAL, "\"%.*s\": a type is missing after the colon", (int)(end - begin), begin);
+		return error_set(ret_error, -EINVAL, "\"%.*s\": a type is missing after the colon", (int)(end - begin),
+				 begin);
 	return 0;
 }
 
@@ -291,7 +315,8 @@ static int parse_arguments(const char *at, struct probe_spec *spec, struct trace
 		if (end == at)
 			return error_set(ret_error, -EINVAL, "an argument is missing before \"%.20s\"", at);
 		if (spec->nr_arguments == TRACE_PROBE_MAX_ARGUMENTS)
-			return error_set(ret_error, -EINVAL, "a probe has at most %d arguments", TRACE_PROBE_MAX_ARGUMENTS);
+			return error_set(ret_error, -EINVAL, "a probe has at most %d arguments",
+					 TRACE_PROBE_MAX_ARGUMENTS);
 		err = parse_argument(at, end, &spec->arguments[spec->nr_arguments++], ret_error);
 		if (err)
 			return err;

@@ -30,7 +30,7 @@
 extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
 const volatile bool may_disable_preemption; /* the kernel has these two functions: since 6.10 */
-const volatile bool may_fault; /* the programs are sleepable: they can fetch memory that is not present */
+const volatile bool may_fault;		    /* the programs are sleepable: they can fetch memory that is not present */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -155,7 +155,8 @@ static __always_inline void store(struct probe_run *run, const struct trace_prob
 }
 
 /* Append text or bytes; the field says where they are. Text has no NUL in the trace. */
-static __always_inline void store_text(bool in_kernel, struct probe_run *run, const struct trace_probe_argument *argument, u64 address)
+static __always_inline void store_text(bool in_kernel, struct probe_run *run,
+				       const struct trace_probe_argument *argument, u64 address)
 {
 	u32 at = run->scratch->at, room = argument->max_bytes, offset = argument->field_offset & 124;
 	bool text = argument->shape == TRACE_PROBE_STRING;
@@ -221,7 +222,8 @@ static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *r
 	for (u32 i = 0; i < TRACE_PROBE_MAX_LOADS && !no_memory; i++) {
 		if (i >= last)
 			break;
-		value = load(in_kernel, run->scratch, value + argument->offsets[i], i + 1 == last ? argument->load_bytes : 8, &no_memory);
+		value = load(in_kernel, run->scratch, value + argument->offsets[i],
+			     i + 1 == last ? argument->load_bytes : 8, &no_memory);
 	}
 	if (no_memory)
 		failed(run);
@@ -232,7 +234,8 @@ static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *r
 		return 0;
 	}
 	value <<= argument->shift_left & 63;
-	value = argument->is_signed ? (u64)((s64)value >> (argument->shift_right & 63)) : value >> (argument->shift_right & 63);
+	value = argument->is_signed ? (u64)((s64)value >> (argument->shift_right & 63))
+				    : value >> (argument->shift_right & 63);
 	store(run, argument, value);
 	return 0;
 }

@@ -74,7 +74,7 @@ static const struct {
 	{"sched_exit", 2},	       /* since 6.13 */
 	{"sched_exit__task", 1},       /* 6.1 */
 	{"fs_throttle", 8},	       /* 6.18 */
-	{"fs_throttle__limits", 12},    /* 6.1 */
+	{"fs_throttle__limits", 12},   /* 6.1 */
 	{"fault_exit__counted", 3},    /* 6.18 */
 	{"oom_kill", 2},	       /* earlier only a number */
 	{"compact_begin", 4},	       /* before 5.19 without struct compact_control, but with two more page numbers */
@@ -160,12 +160,14 @@ static bool mask_has(const uint64_t *mask, uint32_t event)
 	return mask[event / 64] >> (event % 64) & 1;
 }
 
-bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *p, const uint64_t mask[TRACE_MASK_WORDS])
+bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *p,
+			   const uint64_t mask[TRACE_MASK_WORDS])
 {
 	if (strcmp(bpf_program__name(p->program), other_faults) == 0 && faults_are_counted(tracer))
 		return false;
 	for (size_t i = 0; i < NR_ROWS && !is_iterator(p->program); i++)
-		if (mask_has(mask, catalogue[i].event) && same_stem(bpf_program__name(p->program), catalogue[i].program))
+		if (mask_has(mask, catalogue[i].event) &&
+		    same_stem(bpf_program__name(p->program), catalogue[i].program))
 			return true;
 	return false;
 }
@@ -174,8 +176,7 @@ void tracer_list_programs(struct tracer *tracer)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, tracer->skeleton->obj)
-	{
+	bpf_object__for_each_program(program, tracer->skeleton->obj) {
 		const char *section = bpf_program__section_name(program), *tracepoint = strchr(section, '/');
 		struct tracer_program *p = &tracer->programs[tracer->nr_programs];
 		char type[128];
@@ -192,10 +193,12 @@ void tracer_list_programs(struct tracer *tracer)
 		id = btf__find_by_name_kind(tracer->types, type, BTF_KIND_TYPEDEF);
 		if (id < 0) {
 			p->is_elsewhere = true;
-			snprintf(p->unavailable, sizeof(p->unavailable), "this kernel has no tracepoint %s", tracepoint + 1);
+			snprintf(p->unavailable, sizeof(p->unavailable), "this kernel has no tracepoint %s",
+				 tracepoint + 1);
 		} else if (has_other_arguments(tracer->types, id, bpf_program__name(program))) {
 			p->is_elsewhere = true;
-			snprintf(p->unavailable, sizeof(p->unavailable), "tracepoint %s has other arguments here", tracepoint + 1);
+			snprintf(p->unavailable, sizeof(p->unavailable), "tracepoint %s has other arguments here",
+				 tracepoint + 1);
 		}
 		if (strcmp(bpf_program__name(program), counted_faults) == 0)
 			list_counted_faults(tracer, p);
@@ -214,9 +217,11 @@ static bool loads_alone(const struct tracer *tracer, const char *name)
 
 	if (!trial)
 		return false;
-	memcpy((void *)&trial->rodata->config, (void *)&tracer->skeleton->rodata->config, sizeof(trial->rodata->config));
+	memcpy((void *)&trial->rodata->config, (void *)&tracer->skeleton->rodata->config,
+	       sizeof(trial->rodata->config));
 	bpf_map__set_value_size(trial->maps.rings, bpf_map__value_size(tracer->skeleton->maps.rings));
-	bpf_map__set_value_size(trial->maps.structural_rings, bpf_map__value_size(tracer->skeleton->maps.structural_rings));
+	bpf_map__set_value_size(trial->maps.structural_rings,
+				bpf_map__value_size(tracer->skeleton->maps.structural_rings));
 	bpf_object__for_each_program(program, trial->obj)
 		bpf_program__set_autoload(program, strcmp(bpf_program__name(program), name) == 0);
 	loads = tracer_load_skeleton(trial, tracer->types) == 0;
@@ -253,25 +258,28 @@ static int reopen(struct tracer *tracer)
 static int hopeless(const struct tracer *tracer, int result, struct trace_error *ret_error)
 {
 	if (result == -ENOMEM)
-		return error_set(
-			ret_error, result,
-			"the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller ones (-b, -n)",
-			tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
+		return error_set(ret_error, result,
+				 "the kernel has no memory for the buffers (%u CPUs x %u x %u bytes): choose smaller "
+				 "ones (-b, -n)",
+				 tracer->nr_cpus, tracer->options.nr_subbufs, tracer->options.subbuf_bytes);
 	/* libbpf's error if it cannot read the kernel's type information once more,
 	 * which we have read already */
 	if (result == -ESRCH)
-		return error_set(ret_error, -ENOMEM, "no memory for the BPF programs: raise the limit of this process (ulimit -v)");
+		return error_set(ret_error, -ENOMEM,
+				 "no memory for the BPF programs: raise the limit of this process (ulimit -v)");
 	if (result == -EMFILE || result == -EBADF) /* libbpf's error if it has no descriptor left for a copy */
-		return error_set(ret_error, result, "too few open files are allowed for the BPF programs: raise the limit (ulimit -n)");
+		return error_set(ret_error, result,
+				 "too few open files are allowed for the BPF programs: raise the limit (ulimit -n)");
 	if (result == -EPERM)
-		return error_set(
-			ret_error, result,
-			"the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown must allow them");
+		return error_set(ret_error, result,
+				 "the kernel refuses BPF programs: CAP_BPF and CAP_PERFMON are needed, and lockdown "
+				 "must allow them");
 	/* Few programs would load, and their records would show little: the trace would look
 	 * as if nothing had happened. */
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_probe_read_kernel, NULL) == 0)
 		return error_set(ret_error, -EPERM,
-				   "the kernel does not let BPF programs read its memory: it was booted with lockdown=confidentiality, or is older than 5.5");
+				 "the kernel does not let BPF programs read its memory: it was booted with "
+				 "lockdown=confidentiality, or is older than 5.5");
 	return 0;
 }
 
@@ -310,7 +318,9 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 		if (reason)
 			return reason;
 		if (!leave_out_refused(tracer) || reopen(tracer))
-			return error_set(ret_error, result, "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)", strerror(-result));
+			return error_set(ret_error, result,
+					 "cannot load the BPF programs: %s (TRACER_DEBUG=1 shows the kernel's log)",
+					 strerror(-result));
 	}
 	return 0;
 }

@@ -15,8 +15,8 @@ static bool run(const struct tracer *tracer, const struct tracer_ring *ring, uin
 {
 	uint64_t arguments[] = {ring->structural, ring->cpu, page};
 	/* The first pages run on the ring's CPU; the call fails if that CPU is offline. */
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments, .ctx_size_in = sizeof(arguments), .flags = page ? 0 : BPF_F_TEST_RUN_ON_CPU,
-		    .cpu = page ? 0 : ring->cpu);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments, .ctx_size_in = sizeof(arguments),
+		    .flags = page ? 0 : BPF_F_TEST_RUN_ON_CPU, .cpu = page ? 0 : ring->cpu);
 
 	return bpf_prog_test_run_opts(bpf_program__fd(tracer->skeleton->progs.make_ready), &options) == 0;
 }

@@ -108,8 +108,9 @@ int reserve_try(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservati
 int reserve_try_structural(u32 cpu, u32 size, u64 position, struct subbuf_reservation *ret_reservation);
 int reserve_slow(u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation);
 int reserve_slow_structural(u32 cpu, u32 size, u64 position, struct subbuf_reservation *ret_reservation);
-#define SUBBUF_RESERVE_TRY(w, size, position, ret_reservation)                                                                  \
-	((w)->structural ? reserve_try_structural((w)->cpu, size, position, ret_reservation) : reserve_try((w)->cpu, size, position, (w)->at, ret_reservation))
+#define SUBBUF_RESERVE_TRY(w, size, position, ret_reservation)                               \
+	((w)->structural ? reserve_try_structural((w)->cpu, size, position, ret_reservation) \
+			 : reserve_try((w)->cpu, size, position, (w)->at, ret_reservation))
 
 #include "../subbuf_write.h"
 
@@ -174,7 +175,8 @@ __noinline int wake_daemon(u32 structural)
 
 static __always_inline void add_up_uninterrupted(struct subbuf_control *control);
 
-static __always_inline int reserve_try_in(bool structural, u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+static __always_inline int reserve_try_in(bool structural, u32 cpu, u32 size, u64 position, u64 at,
+					  struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
 
@@ -194,7 +196,8 @@ __noinline int reserve_try_structural(u32 cpu, u32 size, u64 position, struct su
 	return reserve_try_in(true, cpu, size, position, 0, ret_reservation);
 }
 
-static __always_inline int reserve_slow_in(bool structural, u32 cpu, u32 size, u64 position, u64 at, struct subbuf_reservation *ret_reservation)
+static __always_inline int reserve_slow_in(bool structural, u32 cpu, u32 size, u64 position, u64 at,
+					   struct subbuf_reservation *ret_reservation)
 {
 	struct subbuf_writer w;
 	int reserved;
@@ -257,7 +260,8 @@ static __always_inline void *record_emplace(struct open_record *r, struct subbuf
  * @at: the time of the record, not before the last record's; 0: now.
  *     @interrupts: deferred_is_interrupted()
  */
-static __always_inline void *record_reserve(struct open_record *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes, u64 at, bool interrupts)
+static __always_inline void *record_reserve(struct open_record *r, struct subbuf_control *control, u32 cpu,
+					    bool structural, u32 bytes, u64 at, bool interrupts)
 {
 	struct subbuf_reservation slow = {0};
 	u64 position = SUBBUF_NO_POSITION, now;
@@ -281,7 +285,8 @@ static __always_inline void *record_reserve(struct open_record *r, struct subbuf
 		if ((now - SUBBUF_LOAD(&r->header->base)) >> 32 == 0)
 			return payload;
 	}
-	if (!(structural ? reserve_slow_structural(cpu, bytes, position, &slow) : reserve_slow(cpu, bytes, position, at, &slow)))
+	if (!(structural ? reserve_slow_structural(cpu, bytes, position, &slow)
+			 : reserve_slow(cpu, bytes, position, at, &slow)))
 		return NULL;
 	control = control_of_cpu(structural, cpu); /* looked up again, because it is rarely needed here */
 	if (!control)
@@ -327,7 +332,7 @@ static __always_inline void put_text(void *to, const char *text, u32 bytes)
 {
 	barrier_var(bytes); /* otherwise the compiler checks one copy and uses another */
 	bytes &= 2047;
-	#pragma unroll
+#pragma unroll
 	for (u32 at = 0; at < SHORT_TEXT; at += sizeof(u64))
 		if (at < bytes)
 			*(u64 *)(to + at) = *(const u64 *)(text + at);
@@ -339,15 +344,16 @@ static __always_inline void put_text(void *to, const char *text, u32 bytes)
 
 /* ---- events that happen now ---- */
 #define DEFERRED_PUT_TEXT(to, text, bytes) put_text(to, text, bytes)
-#define DEFERRED_SUBBUF_BYTES (geometry_of(false)->subbuf_bytes)
-#define DEFERRED_SWAP(p, v) __sync_lock_test_and_set(p, v)
-#define DEFERRED_HEADER(control, seq) \
-	((struct subbuf_header *)((void *)(control) + SUBBUF_CONTROL_BYTES + ((seq) << geometry_of(false)->subbuf_bytes_log2 & geometry_of(false)->slots_mask)))
+#define DEFERRED_SUBBUF_BYTES		   (geometry_of(false)->subbuf_bytes)
+#define DEFERRED_SWAP(p, v)		   __sync_lock_test_and_set(p, v)
+#define DEFERRED_HEADER(control, seq)                                        \
+	((struct subbuf_header *)((void *)(control) + SUBBUF_CONTROL_BYTES + \
+				  ((seq) << geometry_of(false)->subbuf_bytes_log2 & geometry_of(false)->slots_mask)))
 /* Rare, so out of line. The results have no meaning; global functions must have one. */
 int sync_shadow(u32 cpu, u64 position, u32 bytes);
 int add_up(u32 cpu);
 #define DEFERRED_SYNC_SHADOW(control, cpu, position, bytes) sync_shadow(cpu, position, bytes)
-#define DEFERRED_ADD_UP(control, cpu) add_up(cpu)
+#define DEFERRED_ADD_UP(control, cpu)			    add_up(cpu)
 #include "deferred.h"
 
 static __always_inline u64 *position_of(struct subbuf_control *control)
@@ -404,7 +410,8 @@ static __always_inline bool flush_deferred(struct subbuf_control *control, u32 c
 /* Reserve room for the payload of an event that happens now, in @control, the ring of @cpu, which
  * is the current one. A deferred entry gets its record first, because no later record may precede
  * it. */
-static __always_inline void *record_begin_in(struct open_record *r, struct subbuf_control *control, u32 cpu, bool structural, u32 bytes)
+static __always_inline void *record_begin_in(struct open_record *r, struct subbuf_control *control, u32 cpu,
+					     bool structural, u32 bytes)
 {
 	if (!control)
 		return NULL;
@@ -429,8 +436,10 @@ extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
 
 /* A member of a kernel object, as BPF_CORE_READ() of one step, by a plain load where the kernel
  * allows it. A load from a wrong address gives 0. */
-#define FIELD(object, member)                                                                                                    \
-	(config.can_cast ? ((typeof(object))bpf_rdonly_cast(object, bpf_core_type_id_kernel(typeof(*(object)))))->member : BPF_CORE_READ(object, member))
+#define FIELD(object, member)                                                                                    \
+	(config.can_cast                                                                                         \
+		 ? ((typeof(object))bpf_rdonly_cast(object, bpf_core_type_id_kernel(typeof(*(object)))))->member \
+		 : BPF_CORE_READ(object, member))
 
 #if defined(__TARGET_ARCH_x86)
 /*
@@ -511,8 +520,10 @@ static __always_inline bool is_shown(struct task_struct *task)
 		return true;
 	cred = BPF_CORE_READ(task, cred);
 	gid = BPF_CORE_READ(cred, gid.val);
-	return BPF_CORE_READ(cred, uid.val) == config.filter_uid && BPF_CORE_READ(cred, euid.val) == config.filter_uid &&
-	       BPF_CORE_READ(cred, suid.val) == config.filter_uid && BPF_CORE_READ(cred, egid.val) == gid && BPF_CORE_READ(cred, sgid.val) == gid;
+	return BPF_CORE_READ(cred, uid.val) == config.filter_uid &&
+	       BPF_CORE_READ(cred, euid.val) == config.filter_uid &&
+	       BPF_CORE_READ(cred, suid.val) == config.filter_uid && BPF_CORE_READ(cred, egid.val) == gid &&
+	       BPF_CORE_READ(cred, sgid.val) == gid;
 }
 
 /* All filters must match, as in the original toolkit. */
@@ -571,24 +582,26 @@ static __always_inline bool event_wanted(u32 id)
 }
 
 /* ---- the body of a program: see the top of this file ---- */
-#define RECORD_IN(event, structural, extra)                                                                                      \
-	struct open_record recording;                                                                                              \
-	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra));             \
+#define RECORD_IN(event, structural, extra)                                                                          \
+	struct open_record recording;                                                                                \
+	struct trace_##event *record = record_begin(&recording, structural, sizeof(struct trace_##event) + (extra)); \
 	if (record)
-#define RECORD(event)			RECORD_IN(event, false, 0)
+#define RECORD(event) RECORD_IN(event, false, 0)
 /* For a program that has looked up @control, the ring of @cpu, and @cpu already. */
-#define RECORD_ON(control, cpu, event)                                                                                           \
-	struct open_record recording;                                                                                              \
-	struct trace_##event *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_##event));           \
+#define RECORD_ON(control, cpu, event)                                                                                 \
+	struct open_record recording;                                                                                  \
+	struct trace_##event *record = record_begin_in(&recording, control, cpu, false, sizeof(struct trace_##event)); \
 	if (record)
 /* After flush_deferred(), or after another record of the same program: no entry can have been
  * deferred since. This saves one function on the stack, of which older kernels allow 512 bytes
  * in all. */
-#define RECORD_BEHIND(event, extra)                                                                                              \
-	struct open_record recording;                                                                                              \
-	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                                      \
-	struct trace_##event *record =                                                                                           \
-		control ? record_reserve(&recording, control, bpf_get_smp_processor_id(), false, sizeof(struct trace_##event) + (extra), 0, deferred_is_interrupted(control)) : NULL; \
+#define RECORD_BEHIND(event, extra)                                                                               \
+	struct open_record recording;                                                                             \
+	struct subbuf_control *control = control_of_cpu(false, bpf_get_smp_processor_id());                       \
+	struct trace_##event *record = control ? record_reserve(&recording, control, bpf_get_smp_processor_id(),  \
+								false, sizeof(struct trace_##event) + (extra), 0, \
+								deferred_is_interrupted(control))                 \
+					       : NULL;                                                            \
 	if (record)
 #define RECORD_STRUCTURAL(event, extra) RECORD_IN(event, true, extra)
 #define COMMIT(event)			record_end(&recording, TRACE_EV_##event)

@@ -18,7 +18,8 @@ static __always_inline u32 preempt_count(struct subbuf_control *control)
 		return 0;
 	if (queue)
 		return word_at(queue + config.preempt_count_distance);
-	bpf_probe_read_kernel(&count, sizeof(count), (void *)current_task()->se.cfs_rq->rq + config.preempt_count_distance);
+	bpf_probe_read_kernel(&count, sizeof(count),
+			      (void *)current_task()->se.cfs_rq->rq + config.preempt_count_distance);
 	return count;
 }
 #else
@@ -56,7 +57,8 @@ __noinline int record_stolen(u64 ns)
 
 /* The kernel has just updated the steal time, with the clock that the
  * scheduler read for this switch. */
-static __always_inline void look_for_stolen(struct subbuf_control *control, struct task_struct *prev, struct task_struct *next)
+static __always_inline void look_for_stolen(struct subbuf_control *control, struct task_struct *prev,
+					    struct task_struct *next)
 {
 	u64 stolen, before = control->stolen_before;
 
@@ -116,7 +118,8 @@ static __noinline void quota_wait_begins(struct task_struct *prev)
 
 	if (bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time)) {
 		since = prev->se.cfs_rq->throttled_clock_self;
-		wait.before = prev->se.cfs_rq->throttled_clock_self_time + (since ? prev->se.cfs_rq->rq->clock - since : 0);
+		wait.before = prev->se.cfs_rq->throttled_clock_self_time +
+			      (since ? prev->se.cfs_rq->rq->clock - since : 0);
 	}
 	if (!bpf_map_update_elem(&quota_waits, &tid, &wait, BPF_ANY))
 		__sync_fetch_and_add(&nr_quota_waits, 1);
@@ -414,7 +417,8 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 
 		record->tid = task->pid;
 		record->old_prio = task->prio;
-		record->new_prio = donor && BPF_CORE_READ(donor, prio) < own_prio ? BPF_CORE_READ(donor, prio) : own_prio;
+		record->new_prio = donor && BPF_CORE_READ(donor, prio) < own_prio ? BPF_CORE_READ(donor, prio)
+										  : own_prio;
 		COMMIT(sched_prio);
 	}
 	return 0;

@@ -50,26 +50,26 @@ int BPF_PROG(sock_state, const struct sock *sk, int old_state, int new_state)
 	return 0;
 }
 
-#define TRANSFER_PROGRAM(event, tracepoint, tcp_member)                                                                          \
-	SEC("event/" #tracepoint)                                                                                               \
-	int BPF_PROG(event, struct sock *sk, int ret, int flags)                                                                 \
-	{                                                                                                                        \
-		u16 family = sk->__sk_common.skc_family;                                                                         \
-		u16 protocol = sk->sk_protocol;                                                                                  \
-                                                                                                                                 \
-		if (!current_passes() || own_event(current_task()))                                                              \
-			return 0;                                                                                                \
-		RECORD(event) {                                                                                                  \
-			record->ino = TYPED_SOCK_INO(sk);                                                                        \
-			record->position = 0;                                                                                    \
-			if (protocol == IPPROTO_TCP && (family == AF_INET || family == AF_INET6))                                \
-				record->position = FIELD((struct tcp_sock *)sk, tcp_member);                             \
-			record->ret = ret;                                                                                       \
-			record->family = family;                                                                                 \
-			record->protocol = protocol;                                                                             \
-			COMMIT(event);                                                                                           \
-		}                                                                                                                \
-		return 0;                                                                                                        \
+#define TRANSFER_PROGRAM(event, tracepoint, tcp_member)                                           \
+	SEC("event/" #tracepoint)                                                                 \
+	int BPF_PROG(event, struct sock *sk, int ret, int flags)                                  \
+	{                                                                                         \
+		u16 family = sk->__sk_common.skc_family;                                          \
+		u16 protocol = sk->sk_protocol;                                                   \
+                                                                                                  \
+		if (!current_passes() || own_event(current_task()))                               \
+			return 0;                                                                 \
+		RECORD(event) {                                                                   \
+			record->ino = TYPED_SOCK_INO(sk);                                         \
+			record->position = 0;                                                     \
+			if (protocol == IPPROTO_TCP && (family == AF_INET || family == AF_INET6)) \
+				record->position = FIELD((struct tcp_sock *)sk, tcp_member);      \
+			record->ret = ret;                                                        \
+			record->family = family;                                                  \
+			record->protocol = protocol;                                              \
+			COMMIT(event);                                                            \
+		}                                                                                 \
+		return 0;                                                                         \
 	}
 TRANSFER_PROGRAM(sock_send, sock_send_length, write_seq)
 TRANSFER_PROGRAM(sock_recv, sock_recv_length, copied_seq)

@@ -22,7 +22,8 @@
 /* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that does
  * not exist any more has no entries. */
 static int each_number(struct tracer_collector *c, uint32_t tgid,
-		       int (*visit)(struct tracer_collector *c, uint32_t tgid, uint32_t number), const char *format, ...)
+		       int (*visit)(struct tracer_collector *c, uint32_t tgid, uint32_t number), const char *format,
+		       ...)
 {
 	char path[64];
 	va_list arguments;
@@ -98,9 +99,11 @@ enum trace_abi tracer_abi_of_program(const char *path)
 {
 	Elf32_Ehdr header; /* these fields are at the same offsets in the 64-bit header */
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	bool is_32 = fd >= 0 && pread(fd, &header, sizeof(header), 0) == sizeof(header) && !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
+	bool is_32 = fd >= 0 && pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+		     !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
 		     /* not x32 */
-		     header.e_ident[EI_CLASS] == ELFCLASS32 && (header.e_machine == EM_386 || header.e_machine == EM_ARM);
+		     header.e_ident[EI_CLASS] == ELFCLASS32 &&
+		     (header.e_machine == EM_386 || header.e_machine == EM_ARM);
 
 	if (fd >= 0)
 		close(fd);
@@ -140,7 +143,8 @@ static bool read_switches(struct trace_thread_runs *runs, const char *path)
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "State: %c", &letter) == 1)
 			runs->state = state_of_letter(letter);
-		if (sscanf(line, "voluntary_ctxt_switches: %llu", &number) == 1 || sscanf(line, "nonvoluntary_ctxt_switches: %llu", &number) == 1) {
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &number) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &number) == 1) {
 			runs->switches += number;
 			found++;
 		}
@@ -163,7 +167,7 @@ int tracer_emit_runs(struct tracer_collector *c, uint32_t tgid, uint32_t tid, ui
 	return tracer_emit_record(c, TRACE_EV_thread_runs, ts_ns, &runs, sizeof(runs), NULL);
 }
 
-#define PF_KTHREAD  0x00200000
+#define PF_KTHREAD	  0x00200000
 #define BORN_MEANWHILE_NS 20000000u /* /proc has birth times in ticks of 10 ms */
 
 /*
@@ -190,8 +194,8 @@ static int visit_thread(struct tracer_collector *c, uint32_t tgid, uint32_t tid)
 		return 0;
 	*close = '\0';
 	sscanf(close + 1,
-	       " %c %u %u %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*u %*u %ld %*d %*d %*d %lu %*u %*d %*u %*u %*u %*u %*u %*u "
-	       "%*u %*u %*u %*u %*u %*u %*u %*d %d",
+	       " %c %u %u %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*u %*u %ld %*d %*d %*d %lu %*u %*d %*u %*u %*u %*u "
+	       "%*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d",
 	       &letter, &thread.ppid, &thread.pgrp, &flags, &priority, &start_ticks, &cpu);
 	snprintf(path, sizeof(path), "/proc/%u", tgid);
 	if (stat(path, &owner) == 0) {

@@ -4,12 +4,13 @@
 #include <string.h>
 #include "start_state.h"
 
-int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
-		       const char *text)
+int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload,
+		       size_t payload_bytes, const char *text)
 {
 	uint64_t storage[TRACE_RECORD_MAX_BYTES / 8] = {0};
 	struct trace_record *record = (struct trace_record *)storage;
-	size_t room = sizeof(storage) - sizeof(*record) - payload_bytes, text_bytes = text ? strlen(text) + 1 : 0, bytes;
+	size_t room = sizeof(storage) - sizeof(*record) - payload_bytes, text_bytes = text ? strlen(text) + 1 : 0,
+	       bytes;
 	bool is_cut;
 
 	if (payload_bytes > 256)

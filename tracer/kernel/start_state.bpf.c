@@ -53,9 +53,9 @@ static __always_inline void iter_end(struct iter_buffer *b, void *seq, u32 id, u
 	iter_end_at(b, seq, id, payload_bytes, text, text_bytes, bpf_ktime_get_ns());
 }
 
-#define ITER_RECORD(event)                                                                                                       \
-	struct iter_buffer *buffer;                                                                                              \
-	struct trace_##event *record = iter_begin(&buffer);                                                                      \
+#define ITER_RECORD(event)                                  \
+	struct iter_buffer *buffer;                         \
+	struct trace_##event *record = iter_begin(&buffer); \
 	if (record)
 
 static __always_inline void fill_syscall(struct trace_start_thread *record, struct task_struct *task)
@@ -89,7 +89,8 @@ int list_processes(struct bpf_iter__task *ctx)
 		return 0;
 	process.tgid = task->tgid;
 	process.ppid = BPF_CORE_READ(task, real_parent, tgid);
-	process.number = pid_at_level(BPF_CORE_READ(task, thread_pid), BPF_CORE_READ(current_task(), thread_pid, level));
+	process.number = pid_at_level(BPF_CORE_READ(task, thread_pid),
+				      BPF_CORE_READ(current_task(), thread_pid, level));
 	bpf_seq_write(ctx->meta->seq, &process, sizeof(process));
 	return 0;
 }
@@ -209,7 +210,8 @@ int start_files(struct bpf_iter__task *ctx)
 
 /* Does @fd of @task still refer to @file? It may have been closed and
  * reopened since it was looked up. */
-static __always_inline bool is_still(struct task_struct *task, u32 fd, struct file *file, unsigned long *ret_cloexec_bits)
+static __always_inline bool is_still(struct task_struct *task, u32 fd, struct file *file,
+				     unsigned long *ret_cloexec_bits)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **files = FIELD(table, fd), *now = NULL;

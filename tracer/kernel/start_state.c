@@ -84,7 +84,8 @@ static size_t payload_bytes_of(uint32_t id)
 	}
 }
 
-static int emit_one(struct tracer_collector *c, const struct tracer_iter_record *head, const unsigned char *payload, size_t fixed)
+static int emit_one(struct tracer_collector *c, const struct tracer_iter_record *head, const unsigned char *payload,
+		    size_t fixed)
 {
 	struct tracer_iter_files files;
 	char text[TRACER_PATH_BYTES + 1];
@@ -192,7 +193,8 @@ static int run_iterator(struct tracer_collector *c, struct tracer *tracer, struc
 }
 
 /* The kernel writes complete rows; a short read ends between two. */
-int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process), void *context)
+int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
+			void *context)
 {
 	struct tracer_iter_process rows[256];
 	struct bpf_link *link;
@@ -201,7 +203,8 @@ int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const st
 
 	if (fd < 0)
 		return fd;
-	while (!result && ((got = read(fd, rows, sizeof(rows))) > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN))))
+	while (!result &&
+	       ((got = read(fd, rows, sizeof(rows))) > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN))))
 		for (ssize_t i = 0; !result && i < got / (ssize_t)sizeof(rows[0]); i++)
 			result = fn(context, &rows[i]);
 	if (!result && got < 0)

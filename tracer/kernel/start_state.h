@@ -18,7 +18,7 @@ struct tracer_collector {
 	uint64_t cgroups[TRACER_MAX_CGROUPS];
 	uint32_t cgroup_tids[TRACER_MAX_CGROUPS];
 	size_t nr_cgroups;
-	void *tables; /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
+	void *tables;	   /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
 	uint64_t begin_ns; /* when the iterators began; 0: they did not run */
 };
 
@@ -26,8 +26,8 @@ struct tracer_collector {
  * tracer_emit_record() - one record from a payload and a string; NULL: none. A string that
  * is too long ends with "..."
  */
-int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload, size_t payload_bytes,
-		       const char *text);
+int tracer_emit_record(struct tracer_collector *c, uint32_t id, uint64_t ts_ns, const void *payload,
+		       size_t payload_bytes, const char *text);
 
 /**
  * tracer_abi_of_program() - TRACE_ABI_32 if the file is a 32-bit program of this machine, which has

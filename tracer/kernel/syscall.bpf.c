@@ -90,7 +90,8 @@ static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, 
 	u32 tid = current_task()->pid;
 	u8 one = 1;
 
-	if (address && !record_path(address, nr, abi, false) && !bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY))
+	if (address && !record_path(address, nr, abi, false) &&
+	    !bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY))
 		__sync_fetch_and_add(&nr_unread_paths, 1);
 }
 
@@ -196,7 +197,9 @@ static __noinline void record_ring_entry(struct pt_regs *regs, u32 abi)
 		file = file_of_fd(fd, &cloexec);
 	} else if (fd < NR_REGISTERED_RINGS && bpf_core_field_exists(struct io_uring_task, registered_rings)) {
 		own = FIELD(current_task(), io_uring);
-		bpf_probe_read_kernel(&file, sizeof(file), (void *)own + bpf_core_field_offset(struct io_uring_task, registered_rings) + fd * sizeof(file));
+		bpf_probe_read_kernel(&file, sizeof(file),
+				      (void *)own + bpf_core_field_offset(struct io_uring_task, registered_rings) +
+					      fd * sizeof(file));
 	}
 	if (!file)
 		return;
@@ -220,14 +223,15 @@ static __noinline void record_entry_more(struct pt_regs *regs, u32 nr, u32 abi, 
 }
 
 /* The three are one record, with each step longer by 24 bytes: so one piece of code is enough. */
-_Static_assert(TRACE_EV_sys_enter3 == TRACE_EV_sys_enter + SYSCALL_ARGS_3, "the kind of arguments is the step from event to event");
+_Static_assert(TRACE_EV_sys_enter3 == TRACE_EV_sys_enter + SYSCALL_ARGS_3,
+	       "the kind of arguments is the step from event to event");
 _Static_assert(TRACE_EV_sys_enter6 == TRACE_EV_sys_enter + SYSCALL_ARGS_6, "the same");
 _Static_assert(sizeof(struct trace_sys_enter3) == sizeof(struct trace_sys_enter) + 24, "three arguments");
 _Static_assert(sizeof(struct trace_sys_enter6) == sizeof(struct trace_sys_enter) + 48, "six");
 
 /* The kernel runs our program for entries with preemption off, as deferred_begin() requires. */
 volatile bool entries_not_preempted;
-#define PREEMPT_MASK 0xff	     /* of preempt_count, include/linux/preempt.h */
+#define PREEMPT_MASK 0xff /* of preempt_count, include/linux/preempt.h */
 
 static __noinline void note_preemption(struct subbuf_control *control)
 {
@@ -237,7 +241,8 @@ static __noinline void note_preemption(struct subbuf_control *control)
 
 /* Calls with exits that record more than the result, mostly after other
  * events have come in between. */
-#define SYSCALL_NOT_DEFERRED (~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
+#define SYSCALL_NOT_DEFERRED \
+	(~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
 
 /* Is no entry deferred any more? An entry with no recorded exit gets its record first. */
 static __always_inline bool may_defer(struct subbuf_control *control, u32 cpu)
@@ -254,23 +259,27 @@ _Static_assert(TRACER_PATH_BYTES == SUBBUF_DEFERRED_PATH_BYTES, "any path can be
  * it has none, < 0: it could not be read. */
 static __noinline long defer_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
 {
-	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) : 0;
+	u64 address = event_wanted(TRACE_EV_sys_path)
+			      ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
+			      : 0;
 
-	return address ? mark_cut((char *)control->deferred_path, bpf_probe_read_user_str(control->deferred_path, TRACER_PATH_BYTES, (void *)address)) : 0;
+	return address ? mark_cut((char *)control->deferred_path,
+				  bpf_probe_read_user_str(control->deferred_path, TRACER_PATH_BYTES, (void *)address))
+		       : 0;
 }
 
-#define PUT_ARGUMENTS(args, regs, abi, kind)                    \
-	do {                                                    \
-		if ((kind) != SYSCALL_ARGS_0) {                 \
-			(args)[0] = SYSCALL_ARG(regs, abi, 0);  \
-			(args)[1] = SYSCALL_ARG(regs, abi, 1);  \
-			(args)[2] = SYSCALL_ARG(regs, abi, 2);  \
-			if ((kind) != SYSCALL_ARGS_3) {         \
+#define PUT_ARGUMENTS(args, regs, abi, kind)                           \
+	do {                                                           \
+		if ((kind) != SYSCALL_ARGS_0) {                        \
+			(args)[0] = SYSCALL_ARG(regs, abi, 0);         \
+			(args)[1] = SYSCALL_ARG(regs, abi, 1);         \
+			(args)[2] = SYSCALL_ARG(regs, abi, 2);         \
+			if ((kind) != SYSCALL_ARGS_3) {                \
 				(args)[3] = SYSCALL_ARG(regs, abi, 3); \
 				(args)[4] = SYSCALL_ARG(regs, abi, 4); \
 				(args)[5] = SYSCALL_ARG(regs, abi, 5); \
-			}                                       \
-		}                                               \
+			}                                              \
+		}                                                      \
 	} while (0)
 
 static __noinline void record_numbers(struct subbuf_control *control, u32 cpu, struct pt_regs *regs, u64 call, u32 kind)
@@ -323,7 +332,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		if (path_bytes >= 0) {
 			kind = action & SYSCALL_ARGS_MASK;
 			PUT_ARGUMENTS(control->deferred_args, regs, abi, kind);
-			deferred_begin(control, (u64)regs, nr | (u64)abi << 32, kind | (action >> SYSCALL_PATH_SHIFT ? DEFERRED_MORE : 0), path_bytes);
+			deferred_begin(control, (u64)regs, nr | (u64)abi << 32,
+				       kind | (action >> SYSCALL_PATH_SHIFT ? DEFERRED_MORE : 0), path_bytes);
 			return 0;
 		}
 	}
@@ -352,7 +362,8 @@ int flush_ring(u64 *arguments)
 	offset = position & SUBBUF_OFFSET_MASK;
 	if (offset >= config.ring.subbuf_bytes)
 		return 0;
-	if (SUBBUF_CAS(&control->position, position, (position & ~SUBBUF_OFFSET_MASK) | config.ring.subbuf_bytes) != position)
+	if (SUBBUF_CAS(&control->position, position, (position & ~SUBBUF_OFFSET_MASK) | config.ring.subbuf_bytes) !=
+	    position)
 		return 1;
 	header = DEFERRED_HEADER(control, position >> SUBBUF_OFFSET_BITS);
 	SUBBUF_STORE(&header->end, offset);
@@ -402,7 +413,7 @@ struct user_cmsghdr_32 {
 };
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
-#define MAX_RIGHTS 253	       /* SCM_MAX_FD */
+#define MAX_RIGHTS 253 /* SCM_MAX_FD */
 /* at most a few of other kinds precede the descriptors: times, the
  * sender's credentials, its label */
 #define MAX_CONTROL_MESSAGES 8
@@ -431,7 +442,7 @@ static __always_inline bool read_control(struct rights_text *s, u64 message, boo
 		return !bpf_probe_read_user(&s->control, sizeof(s->control), (void *)(message + MSGHDR_CONTROL));
 	if (bpf_probe_read_user(&s->short_control, sizeof(s->short_control), (void *)(message + MSGHDR_CONTROL_32)))
 		return false;
-	s->control = (struct user_control){ s->short_control.control, s->short_control.control_bytes };
+	s->control = (struct user_control){s->short_control.control, s->short_control.control_bytes};
 	return true;
 }
 
@@ -441,7 +452,7 @@ static __always_inline bool read_cmsghdr(struct rights_text *s, u64 at, bool is_
 		return !bpf_probe_read_user(&s->header, sizeof(s->header), (void *)at);
 	if (bpf_probe_read_user(&s->short_header, sizeof(s->short_header), (void *)at))
 		return false;
-	s->header = (struct user_cmsghdr){ s->short_header.bytes, s->short_header.level, s->short_header.type };
+	s->header = (struct user_cmsghdr){s->short_header.bytes, s->short_header.level, s->short_header.type};
 	return true;
 }
 
@@ -452,7 +463,8 @@ static __always_inline long find_rights_step(struct rights_text *s, bool is_32)
 {
 	u32 header_bytes = is_32 ? sizeof(struct user_cmsghdr_32) : sizeof(struct user_cmsghdr), word = is_32 ? 4 : 8;
 
-	if (s->at + header_bytes + sizeof(s32) > s->end || !read_cmsghdr(s, s->at, is_32) || s->header.bytes < header_bytes)
+	if (s->at + header_bytes + sizeof(s32) > s->end || !read_cmsghdr(s, s->at, is_32) ||
+	    s->header.bytes < header_bytes)
 		return 1;
 	if (s->header.level == SOL_SOCKET && s->header.type == SCM_RIGHTS) {
 		s->nr = (s->header.bytes - header_bytes) / sizeof(s32);
@@ -604,11 +616,12 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 
 /* enum bpf_cmd, linux/bpf.h, of Linux 6.18: the commands that return a descriptor. */
 #define COMMAND(nr) (1ull << (nr))
-#define BPF_FD_COMMANDS                                                                                                          \
-	(COMMAND(0 /* MAP_CREATE */) | COMMAND(5 /* PROG_LOAD */) | COMMAND(7 /* OBJ_GET */) | COMMAND(13 /* PROG_GET_FD_BY_ID */) |  \
-	 COMMAND(14 /* MAP_GET_FD_BY_ID */) | COMMAND(17 /* RAW_TRACEPOINT_OPEN */) | COMMAND(18 /* BTF_LOAD */) |                   \
-	 COMMAND(19 /* BTF_GET_FD_BY_ID */) | COMMAND(28 /* LINK_CREATE */) | COMMAND(30 /* LINK_GET_FD_BY_ID */) |                  \
-	 COMMAND(32 /* ENABLE_STATS */) | COMMAND(33 /* ITER_CREATE */) | COMMAND(36 /* TOKEN_CREATE */))
+#define BPF_FD_COMMANDS                                                                                            \
+	(COMMAND(0 /* MAP_CREATE */) | COMMAND(5 /* PROG_LOAD */) | COMMAND(7 /* OBJ_GET */) |                     \
+	 COMMAND(13 /* PROG_GET_FD_BY_ID */) | COMMAND(14 /* MAP_GET_FD_BY_ID */) |                                \
+	 COMMAND(17 /* RAW_TRACEPOINT_OPEN */) | COMMAND(18 /* BTF_LOAD */) | COMMAND(19 /* BTF_GET_FD_BY_ID */) | \
+	 COMMAND(28 /* LINK_CREATE */) | COMMAND(30 /* LINK_GET_FD_BY_ID */) | COMMAND(32 /* ENABLE_STATS */) |    \
+	 COMMAND(33 /* ITER_CREATE */) | COMMAND(36 /* TOKEN_CREATE */))
 
 /* Commands of ioctl(), Linux 6.18, that return a descriptor. A wrong number here does no harm: the
  * record describes the file that has that number. */
@@ -651,7 +664,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 
 		if (bpf_map_lookup_elem(&unread_paths, &tid) && !bpf_map_delete_elem(&unread_paths, &tid)) {
 			__sync_fetch_and_add(&nr_unread_paths, -1);
-			record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi, true);
+			record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi,
+				    true);
 		}
 	}
 	if ((action & SYSCALL_NEW_FDS) && ret >= 0 && is_descriptor(regs, abi, action))
@@ -729,7 +743,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	/* The address of its saved registers identifies the thread, so that nothing has to be
 	 * loaded. A deferred entry has passed the filters. */
-	if (!control || (deferred_is_plain(control) && deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
+	if (!control ||
+	    (deferred_is_plain(control) && deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
 		return 0;
 	kind = record_rest(control, cpu, regs, ret);
 	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_DEFERRED && end_deferred(control, cpu, regs, ret)))

@@ -25,10 +25,11 @@ static const struct {
 	const char *class;
 	unsigned short action;
 } class_actions[] = {
-	{"OPEN", SYSCALL_NEW_FD},	{"FD_NEW", SYSCALL_NEW_FD},	{"PIPE", SYSCALL_PIPE},
-	{"SOCKET", SYSCALL_NEW_SOCKET}, {"ACCEPT", SYSCALL_NEW_SOCKET}, {"SOCKETPAIR", SYSCALL_SOCKETPAIR},
-	{"BIND", SYSCALL_ENDPOINTS},	{"CONNECT", SYSCALL_ENDPOINTS},	{"URING_ENTER", SYSCALL_RING},
-	{"IOCTL", SYSCALL_NEW_FD | SYSCALL_IOCTL},
+	{"OPEN", SYSCALL_NEW_FD},	{"FD_NEW", SYSCALL_NEW_FD},
+	{"PIPE", SYSCALL_PIPE},		{"SOCKET", SYSCALL_NEW_SOCKET},
+	{"ACCEPT", SYSCALL_NEW_SOCKET}, {"SOCKETPAIR", SYSCALL_SOCKETPAIR},
+	{"BIND", SYSCALL_ENDPOINTS},	{"CONNECT", SYSCALL_ENDPOINTS},
+	{"URING_ENTER", SYSCALL_RING},	{"IOCTL", SYSCALL_NEW_FD | SYSCALL_IOCTL},
 };
 
 /* Messages can carry descriptors, too (SCM_RIGHTS). */
@@ -68,7 +69,8 @@ void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS])
 			const char *name = syscall_names[abi][nr];
 			const struct syscall_row *row = name ? find_row(name) : NULL;
 
-			actions[abi][nr] = row ? action_of(row) : SYSCALL_ARGS_6 | (name ? action_of_messages(name) : 0);
+			actions[abi][nr] = row ? action_of(row)
+					       : SYSCALL_ARGS_6 | (name ? action_of_messages(name) : 0);
 			if (name && strcmp(name, "socketcall") == 0)
 				actions[abi][nr] = SYSCALL_ARGS_3 | SYSCALL_SOCKETCALL;
 		}

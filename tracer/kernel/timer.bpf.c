@@ -87,9 +87,10 @@ int BPF_PROG(itimer_set, int which, struct itimerspec64 *value)
 	RECORD(itimer_set) {
 		record->which = which;
 		record->pad = 0;
-		record->value_ns = BPF_CORE_READ(value, it_value.tv_sec) * 1000000000ULL + BPF_CORE_READ(value, it_value.tv_nsec);
-		record->interval_ns =
-			BPF_CORE_READ(value, it_interval.tv_sec) * 1000000000ULL + BPF_CORE_READ(value, it_interval.tv_nsec);
+		record->value_ns = BPF_CORE_READ(value, it_value.tv_sec) * 1000000000ULL +
+				   BPF_CORE_READ(value, it_value.tv_nsec);
+		record->interval_ns = BPF_CORE_READ(value, it_interval.tv_sec) * 1000000000ULL +
+				      BPF_CORE_READ(value, it_interval.tv_nsec);
 		COMMIT(itimer_set);
 	}
 	return 0;

@@ -15,14 +15,16 @@ struct uring_label {
 	u64 ring;
 	u64 user_data;
 };
-struct { /* accept requests */
+/* accept requests */
+struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct uring_label);
 	__type(value, u64);
 } uring_accepts SEC(".maps");
 
-enum { /* enum io_uring_op, include/uapi/linux/io_uring.h */
+/* enum io_uring_op, include/uapi/linux/io_uring.h */
+enum {
 	URING_ACCEPT = 13,
 	URING_CONNECT = 16,
 	URING_OPENAT = 18,
@@ -32,9 +34,9 @@ enum { /* enum io_uring_op, include/uapi/linux/io_uring.h */
 	URING_BIND = 56,
 	URING_LISTEN = 57,
 };
-#define URING_FIXED_FILE 1 /* REQ_F_FIXED_FILE */
+#define URING_FIXED_FILE 1	     /* REQ_F_FIXED_FILE */
 #define URING_ANY_SLOT	 0xffffffffu /* IORING_FILE_INDEX_ALLOC: the result is the slot */
-#define URING_FILE_MASK	 (~7UL) /* FFS_MASK: flags in the low bits of a file's address */
+#define URING_FILE_MASK	 (~7UL)	     /* FFS_MASK: flags in the low bits of a file's address */
 
 /* Slot + 1 of the ring's table that the request opens or closes; 0: it uses a
  * descriptor of the process. */
@@ -214,7 +216,8 @@ int BPF_PROG(uring_submit__sqe, struct io_kiocb *req)
 }
 
 /* @request: NULL for a message from another ring, or one of several results */
-static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb *request, u64 user_data, s32 result, u32 flags)
+static __always_inline void completed(struct io_ring_ctx *ring, struct io_kiocb *request, u64 user_data, s32 result,
+				      u32 flags)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct subbuf_control *control = control_of_cpu(false, cpu);

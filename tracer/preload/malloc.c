@@ -62,7 +62,8 @@ static size_t arena_bytes(const void *pointer)
 
 /* ---- the next allocator ---- */
 
-#define FUNCTIONS(F) F(malloc) F(free) F(calloc) F(realloc) F(posix_memalign) F(aligned_alloc) F(memalign) F(valloc) F(pvalloc)
+#define FUNCTIONS(F) \
+	F(malloc) F(free) F(calloc) F(realloc) F(posix_memalign) F(aligned_alloc) F(memalign) F(valloc) F(pvalloc)
 
 #define MEMBER(name) __typeof__(&name) name;
 static struct {
@@ -187,7 +188,8 @@ PRELOAD_EXPORT int posix_memalign(void **ret_pointer, size_t alignment, size_t s
 
 PRELOAD_EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
-	return aligned(ready() && next.aligned_alloc ? next.aligned_alloc(alignment, size) : NULL, alignment, size, CALLER);
+	return aligned(ready() && next.aligned_alloc ? next.aligned_alloc(alignment, size) : NULL, alignment, size,
+		       CALLER);
 }
 
 PRELOAD_EXPORT void *memalign(size_t alignment, size_t size)

@@ -31,7 +31,8 @@ static int record_object(struct dl_phdr_info *info, size_t size, void *context)
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		const void *start = (const void *)((info->dlpi_addr + segment->p_vaddr) & ~page);
-		const void *end = (const void *)((info->dlpi_addr + segment->p_vaddr + segment->p_memsz + page) & ~page);
+		const void *end = (const void *)((info->dlpi_addr + segment->p_vaddr + segment->p_memsz + page) &
+						 ~page);
 		uint64_t offset = segment->p_offset & ~page;
 
 		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X))

@@ -30,10 +30,10 @@ static inline void *preload_next(void **known, const char *name, const char *ver
 }
 
 /* NEXT(malloc) is a pointer to the next malloc. */
-#define NEXT_VERSION(function, version)                                                               \
-	({                                                                                            \
-		static void *known_;                                                                  \
-		(__typeof__(&function))preload_next(&known_, #function, version);                     \
+#define NEXT_VERSION(function, version)                                           \
+	({                                                                        \
+		static void *known_;                                              \
+		(__typeof__(&function))preload_next(&known_, #function, version); \
 	})
 #define NEXT(function) NEXT_VERSION(function, NULL)
 

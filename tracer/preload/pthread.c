@@ -88,24 +88,24 @@ static void mutex_taken(const void *lock, const void *caller)
 
 /* @wait: how to take the lock, after the try failed. A macro, because the three
  * have different arguments. */
-#define MUTEX_LOCK(mutex, wait)                                                           \
-	({                                                                                \
-		const void *lock = (mutex), *caller = CALLER;                             \
-		int result = NEXT(pthread_mutex_trylock)(mutex);                          \
-                                                                                          \
-		if (result == EBUSY) {                                                    \
-			uint64_t begin_ns = now(), waited_ns;                             \
-                                                                                          \
-			tracepoint(pthread, mutex_contended, lock, caller);               \
-			result = (wait);                                                  \
-			waited_ns = now() - begin_ns;                                     \
-			if (is_taken(result))                                             \
-				hold(lock);                                               \
+#define MUTEX_LOCK(mutex, wait)                                                               \
+	({                                                                                    \
+		const void *lock = (mutex), *caller = CALLER;                                 \
+		int result = NEXT(pthread_mutex_trylock)(mutex);                              \
+                                                                                              \
+		if (result == EBUSY) {                                                        \
+			uint64_t begin_ns = now(), waited_ns;                                 \
+                                                                                              \
+			tracepoint(pthread, mutex_contended, lock, caller);                   \
+			result = (wait);                                                      \
+			waited_ns = now() - begin_ns;                                         \
+			if (is_taken(result))                                                 \
+				hold(lock);                                                   \
 			tracepoint(pthread, mutex_acquired, lock, result, waited_ns, caller); \
-		} else if (is_taken(result)) {                                            \
-			mutex_taken(lock, caller);                                        \
-		}                                                                         \
-		result;                                                                   \
+		} else if (is_taken(result)) {                                                \
+			mutex_taken(lock, caller);                                            \
+		}                                                                             \
+		result;                                                                       \
 	})
 
 PRELOAD_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
@@ -155,25 +155,25 @@ static void rwlock_taken(const void *lock, bool write, const void *caller)
 	tracepoint(pthread, rwlock_locked, lock, write, caller);
 }
 
-#define RWLOCK_LOCK(rwlock, is_write, try_first, wait)                                           \
-	({                                                                                       \
-		const void *lock = (rwlock), *caller = CALLER;                                   \
-		const bool write = (is_write);                                                   \
-		int result = (try_first);                                                        \
-                                                                                                 \
-		if (result == EBUSY || result == EAGAIN) {                                       \
-			uint64_t begin_ns = now(), waited_ns;                                    \
-                                                                                                 \
-			tracepoint(pthread, rwlock_contended, lock, write, caller);              \
-			result = (wait);                                                         \
-			waited_ns = now() - begin_ns;                                            \
-			if (!result)                                                             \
-				hold(lock);                                                      \
+#define RWLOCK_LOCK(rwlock, is_write, try_first, wait)                                                \
+	({                                                                                            \
+		const void *lock = (rwlock), *caller = CALLER;                                        \
+		const bool write = (is_write);                                                        \
+		int result = (try_first);                                                             \
+                                                                                                      \
+		if (result == EBUSY || result == EAGAIN) {                                            \
+			uint64_t begin_ns = now(), waited_ns;                                         \
+                                                                                                      \
+			tracepoint(pthread, rwlock_contended, lock, write, caller);                   \
+			result = (wait);                                                              \
+			waited_ns = now() - begin_ns;                                                 \
+			if (!result)                                                                  \
+				hold(lock);                                                           \
 			tracepoint(pthread, rwlock_acquired, lock, write, result, waited_ns, caller); \
-		} else if (!result) {                                                            \
-			rwlock_taken(lock, write, caller);                                       \
-		}                                                                                \
-		result;                                                                          \
+		} else if (!result) {                                                                 \
+			rwlock_taken(lock, write, caller);                                            \
+		}                                                                                     \
+		result;                                                                               \
 	})
 #define READ_LOCK(rwlock, wait)	 RWLOCK_LOCK(rwlock, false, NEXT(pthread_rwlock_tryrdlock)(rwlock), wait)
 #define WRITE_LOCK(rwlock, wait) RWLOCK_LOCK(rwlock, true, NEXT(pthread_rwlock_trywrlock)(rwlock), wait)
@@ -241,22 +241,23 @@ PRELOAD_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
 #define CONDITION_VERSION "GLIBC_2.3.2"
 
 /* The thread releases the mutex while it waits, and takes it again: its held time starts anew. */
-#define CONDITION_WAIT(condition_, mutex_, wait)                                                                  \
-	({                                                                                                        \
-		const void *condition = (condition_), *mutex_address = (mutex_), *caller = CALLER;                \
-		uint64_t begin_ns = now(), waited_ns, held_ns;                                                    \
-		bool was_held = release(mutex_address, &held_ns);                                                 \
-		int result;                                                                                       \
-                                                                                                                  \
-		if (was_held)                                                                                     \
-			tracepoint(pthread, mutex_released, trace_field(lock, mutex_address), held_ns, caller);   \
-		tracepoint(pthread, cond_wait, condition, trace_field(mutex, mutex_address), caller);             \
-		result = (wait);                                                                                  \
-		waited_ns = now() - begin_ns;                                                                     \
-		if (was_held)                                                                                     \
-			hold(mutex_address);                                                                      \
-		tracepoint(pthread, cond_woken, condition, trace_field(mutex, mutex_address), result, waited_ns, caller); \
-		result;                                                                                           \
+#define CONDITION_WAIT(condition_, mutex_, wait)                                                                 \
+	({                                                                                                       \
+		const void *condition = (condition_), *mutex_address = (mutex_), *caller = CALLER;               \
+		uint64_t begin_ns = now(), waited_ns, held_ns;                                                   \
+		bool was_held = release(mutex_address, &held_ns);                                                \
+		int result;                                                                                      \
+                                                                                                                 \
+		if (was_held)                                                                                    \
+			tracepoint(pthread, mutex_released, trace_field(lock, mutex_address), held_ns, caller);  \
+		tracepoint(pthread, cond_wait, condition, trace_field(mutex, mutex_address), caller);            \
+		result = (wait);                                                                                 \
+		waited_ns = now() - begin_ns;                                                                    \
+		if (was_held)                                                                                    \
+			hold(mutex_address);                                                                     \
+		tracepoint(pthread, cond_woken, condition, trace_field(mutex, mutex_address), result, waited_ns, \
+			   caller);                                                                              \
+		result;                                                                                          \
 	})
 
 PRELOAD_EXPORT int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
@@ -269,7 +270,8 @@ PRELOAD_EXPORT int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t 
 	return CONDITION_WAIT(cond, mutex, NEXT_VERSION(pthread_cond_timedwait, CONDITION_VERSION)(cond, mutex, until));
 }
 
-PRELOAD_EXPORT int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+PRELOAD_EXPORT int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+					  const struct timespec *until)
 {
 	return CONDITION_WAIT(cond, mutex, NEXT(pthread_cond_clockwait)(cond, mutex, clock, until));
 }

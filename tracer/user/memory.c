@@ -24,12 +24,12 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
-#define FD_MIN 200 /* our descriptor leaves small numbers to programs that expect to get them */
-#define OFFER_TRIES 4
-#define EXIT_TRIES 200
-#define UNCLAIMED_NAPS 10000 /* of 0.1 ms: 1 s */
+#define FD_MIN		     200 /* our descriptor leaves small numbers to programs that expect to get them */
+#define OFFER_TRIES	     4
+#define EXIT_TRIES	     200
+#define UNCLAIMED_NAPS	     10000 /* of 0.1 ms: 1 s */
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
-#define DEFAULT_NR_SUBBUFS 16u
+#define DEFAULT_NR_SUBBUFS   16u
 
 /* Where the kernel writes a thread's CPU: glibc's registration, from 2.35. A thread without one
  * has a negative number there. */
@@ -49,7 +49,7 @@ static struct {
 	ino_t ino;
 	uint64_t epoch;
 	uint64_t time_offset;
-} mine = { .fd = -1 };
+} mine = {.fd = -1};
 
 uint64_t user_time_offset(void)
 {
@@ -137,7 +137,8 @@ static uint32_t choose_clock(void)
 #ifdef __x86_64__
 	char text[32];
 
-	if (read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof(text)) && strncmp(text, "tsc\n", 4) == 0)
+	if (read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof(text)) &&
+	    strncmp(text, "tsc\n", 4) == 0)
 		return SUBBUF_CLOCK_TSC;
 #endif
 	return SUBBUF_CLOCK_MONOTONIC;
@@ -188,7 +189,8 @@ static int make_file(uint64_t bytes)
 		close(fd);
 		fd = high;
 	}
-	if (ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+	if (ftruncate(fd, (off_t)bytes) != 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
 		close(fd);
 		return -1;
 	}
@@ -238,7 +240,8 @@ static void inherit(struct user_memory *memory, const struct user_memory *from)
 }
 
 /* Make the new memory that of the process. */
-static void adopt(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
+static void adopt(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd,
+		  const struct stat *status)
 {
 	mine.memory = memory;
 	mine.bytes = bytes;
@@ -263,7 +266,8 @@ static void adopt(struct user_state *state, struct user_memory *memory, uint64_t
  * it, so a daemon must take it. If no daemon reads the offer, the child has no memory, and its
  * events are counted in its parent's.
  */
-static bool set_up_child(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
+static bool set_up_child(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd,
+			 const struct stat *status)
 {
 	struct user_memory *at = mine.memory;
 	bool made;
@@ -294,7 +298,8 @@ static void add_unready(struct user_state *state)
 /* Set up the memory of a program that starts. If a daemon listens, record everything from the
  * start; the daemon then selects what it wants. If none does, record nothing until a daemon finds
  * this memory. */
-static void set_up_fresh(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd, const struct stat *status)
+static void set_up_fresh(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd,
+			 const struct stat *status)
 {
 	enum user_offer_result result;
 
@@ -375,7 +380,8 @@ static __attribute__((destructor)) void at_exit(void)
 {
 	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
 
-	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) != 0 && __atomic_load_n(&state->offer_not_sent, __ATOMIC_RELAXED) != 0)
+	if (__atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE) != 0 &&
+	    __atomic_load_n(&state->offer_not_sent, __ATOMIC_RELAXED) != 0)
 		offer_again(state, EXIT_TRIES);
 }
 
@@ -452,7 +458,8 @@ void user_count_for_parent(void)
 void user_leave_to_parent(struct trace_tracepoint *tracepoint)
 {
 	/* new_flag is 0 or 1, so its first byte has the same value. */
-	const unsigned char *flag = mine.memory && !user_options.off ? (const unsigned char *)&mine.memory->new_flag : &user_never;
+	const unsigned char *flag = mine.memory && !user_options.off ? (const unsigned char *)&mine.memory->new_flag
+								     : &user_never;
 
 	__atomic_store_n(&tracepoint->flag, flag, __ATOMIC_RELEASE);
 }

@@ -42,8 +42,8 @@ static bool socket_path(unsigned int n, char *path, size_t bytes)
  * listens. */
 static int connect_to(unsigned int n)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct ucred peer = { 0, (uid_t)-1, (gid_t)-1 };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct ucred peer = {0, (uid_t)-1, (gid_t)-1};
 	socklen_t bytes = sizeof(peer);
 	int fd;
 
@@ -55,8 +55,8 @@ static int connect_to(unsigned int n)
 	if (fd < 0)
 		return -EAGAIN; /* no descriptor, no memory: a daemon may be listening */
 	errno = 0;
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
-	    (peer.uid != 0 && peer.uid != geteuid())) {
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || (peer.uid != 0 && peer.uid != geteuid())) {
 		bool is_full = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
 
 		close(fd);
@@ -67,13 +67,16 @@ static int connect_to(unsigned int n)
 
 static bool send_offer(int socket, int memory_fd)
 {
-	struct user_offer offer = { USER_MEMORY_MAGIC, USER_MEMORY_VERSION, (uint32_t)getpid() };
-	struct iovec vector = { &offer, sizeof(offer) };
+	struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, (uint32_t)getpid()};
+	struct iovec vector = {&offer, sizeof(offer)};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+	} control = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
 
 	if (memory_fd < 0) {
 		message.msg_control = NULL;
@@ -88,7 +91,7 @@ static bool send_offer(int socket, int memory_fd)
 
 enum user_offer_result user_offer(int memory_fd, int tries)
 {
-	const struct timespec nap = { 0, 500000 };
+	const struct timespec nap = {0, 500000};
 	enum user_offer_result result = USER_NO_DAEMON;
 
 	for (unsigned int n = 0;; n++) {

@@ -40,10 +40,10 @@ struct subbuf_writer {
  * @thread_epoch: a thread that never recorded differs from every epoch, 0 too.
  */
 /* laid out as the kernel's; the last two words are stored to */
-static uint32_t no_cpu[4] __attribute__((aligned(8))) = { 0, ~0U, 0, 0 };
-static struct trace_window no_window;	      /* has no block */
-__attribute__((visibility("default"))) __thread struct trace_tp_thread trace_tp_thread =
-	{ no_cpu, &no_window, 0, TRACE_CLOCK_TSC };
+static uint32_t no_cpu[4] __attribute__((aligned(8))) = {0, ~0U, 0, 0};
+static struct trace_window no_window; /* has no block */
+__attribute__((visibility("default"))) __thread struct trace_tp_thread trace_tp_thread = {no_cpu, &no_window, 0,
+											  TRACE_CLOCK_TSC};
 static __thread uint64_t thread_epoch __attribute__((tls_model("initial-exec"))) = ~0ULL;
 
 static __attribute__((noinline)) uint64_t clock_monotonic(void)
@@ -65,23 +65,23 @@ static inline uint64_t clock_now(uint32_t clock)
 
 static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, trace_u64 *ret_ns);
 
-#define SUBBUF_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define SUBBUF_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define SUBBUF_ADD(p, v) __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
-#define SUBBUF_CAS(p, old, new) __sync_val_compare_and_swap(p, old, new)
-#define SUBBUF_CLOCK() clock_now(w->clock)
+#define SUBBUF_LOAD(p)		     __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define SUBBUF_STORE(p, v)	     __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define SUBBUF_ADD(p, v)	     __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL)
+#define SUBBUF_CAS(p, old, new)	     __sync_val_compare_and_swap(p, old, new)
+#define SUBBUF_CLOCK()		     clock_now(w->clock)
 #define SUBBUF_OPEN_CLOCK(w, ret_ns) open_clock((w)->clock, (w)->overwrites, ret_ns)
-#define SUBBUF_OVERWRITES(w) SUBBUF_LOAD((w)->overwrites)
+#define SUBBUF_OVERWRITES(w)	     SUBBUF_LOAD((w)->overwrites)
 #define SUBBUF_HEADER(w, seq) \
 	((struct subbuf_header *)((w)->data + ((seq) & ((1ULL << (w)->nr_subbufs_log2) - 1)) * (w)->subbuf_bytes))
 /* Release: if the program is killed, everything stored before a header in program order is in
  * memory before the header. */
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	__atomic_store_n((trace_u64 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)), word, __ATOMIC_RELEASE)
-#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                                  \
-	do {                                                                                      \
-		*(w)->place = (trace_u32 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset));   \
-		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));       \
+#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                                \
+	do {                                                                                    \
+		*(w)->place = (trace_u32 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)); \
+		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));     \
 	} while (0)
 #include "../subbuf_write.h"
 
@@ -89,16 +89,18 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 /* trace_append() for any size, which is in the header: copies 8 bytes at
  * a time, the last 4 alone. */
 /* clang-format off */
-static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word, uint64_t first, const uint32_t *image,
-			 uint32_t words)
+static bool append_image(const struct trace_window *window, const volatile uint32_t *where, uint64_t now, uint64_t word,
+			 uint64_t first, const uint32_t *image, uint32_t words)
 {
 	const uint32_t low = (uint32_t)now, high = (uint32_t)(now >> 32);
 
 	TRACE_APPEND_("movq %[word], %%rsi\n\tshrq $45, %%rsi\n\tandl $-8, %%esi\n\taddq %%rsi, %%rcx\n\t",
 		      "movq %[first], 8(%%rdi)\n\tmovl $2, %%r8d\n"
-		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\tmovq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n\t"
+		      "5:\n\tleal 1(%%r8), %%esi\n\tcmpl %[words], %%esi\n\tjae 6f\n\t"
+		      "movq (%[image], %%r8, 4), %%rsi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n\t"
 		      "addl $2, %%r8d\n\tjmp 5b\n"
-		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\tmovq %%rsi, 8(%%rdi, %%r8, 4)\n"
+		      "6:\n\tcmpl %[words], %%r8d\n\tjae 7f\n\tmovl (%[image], %%r8, 4), %%esi\n\t"
+		      "movq %%rsi, 8(%%rdi, %%r8, 4)\n"
 		      "7:\n\tmovq (%[window]), %%r8\n\t", /* reload the block */
 		      [first] "r"(first), [image] "r"(image), [words] "r"(words));
 	return true;
@@ -109,21 +111,24 @@ disturbed:
 
 static bool swap_word(const volatile uint32_t *where, uint32_t cpu, uint64_t *at, uint64_t from, uint64_t to)
 {
-	__asm__ goto(TRACE_RSEQ_BEGIN_("%[cpu]") "cmpq %[from], (%[at])\n\tjne %l[disturbed]\n\tmovq %[to], (%[at])" TRACE_RSEQ_END_
-		     :
-		     : [where] "r"(where), [cpu] "r"(cpu), [at] "r"(at), [from] "r"(from), [to] "r"(to)
-		     : "rsi", "cc", "memory"
-		     : disturbed);
+	__asm__ goto(
+		TRACE_RSEQ_BEGIN_(
+			"%[cpu]") "cmpq %[from], (%[at])\n\tjne %l[disturbed]\n\tmovq %[to], (%[at])" TRACE_RSEQ_END_
+		:
+		: [where] "r"(where), [cpu] "r"(cpu), [at] "r"(at), [from] "r"(from), [to] "r"(to)
+		: "rsi", "cc", "memory"
+		: disturbed);
 	return true;
 disturbed:
 	return false;
 }
 
-#define USER_APPEND(window, where, now, word, payload) append_image(window, where, now, word, (payload)->first, (payload)->image, (payload)->words)
+#define USER_APPEND(window, where, now, word, payload) \
+	append_image(window, where, now, word, (payload)->first, (payload)->image, (payload)->words)
 #define USER_SWAP(where, cpu, at, from, to) swap_word(where, cpu, (uint64_t *)(at), from, to)
 #else
 #define USER_APPEND(window, where, now, word, payload) false
-#define USER_SWAP(where, cpu, at, from, to) false
+#define USER_SWAP(where, cpu, at, from, to)	       false
 #endif
 #include "ring.h"
 
@@ -152,7 +157,8 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 	return before;
 }
 
-static inline struct subbuf_writer writer_of(const struct user_state *state, unsigned char *ring, uint32_t cpu, uint32_t clock, trace_u32 **place)
+static inline struct subbuf_writer writer_of(const struct user_state *state, unsigned char *ring, uint32_t cpu,
+					     uint32_t clock, trace_u32 **place)
 {
 	return (struct subbuf_writer){
 		.control = (struct subbuf_control *)ring,
@@ -185,7 +191,7 @@ static bool may_block(struct user_state *state)
  * allow it; for a bounded time. */
 static void wait_for_room(struct user_state *state, const struct subbuf_writer *w, trace_u32 size)
 {
-	const struct timespec nap = { 0, 100000 };
+	const struct timespec nap = {0, 100000};
 
 	for (uint32_t naps = state->blocking_ms * 10; naps > 0; naps--) {
 		trace_u64 position = SUBBUF_LOAD(&w->control->position), seq = (position >> SUBBUF_OFFSET_BITS) + 1;
@@ -226,7 +232,8 @@ static void look_at_process(struct user_state *state)
 	if (is_vforked)
 		return;
 	if (state->rseq_offset)
-		trace_tp_thread.cpu = (const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
+		trace_tp_thread.cpu =
+			(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + state->rseq_offset);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread_epoch = state->epoch;
 }
@@ -292,7 +299,7 @@ static inline bool record_fast(const struct trace_tracepoint *tracepoint, struct
 {
 	const volatile uint32_t *where = __atomic_load_n(&trace_tp_thread.cpu, __ATOMIC_RELAXED);
 	const struct trace_window *window = &__atomic_load_n(&trace_tp_thread.windows, __ATOMIC_RELAXED)[where[0]];
-	struct subbuf_writer w = { .clock = (trace_u8)trace_tp_thread.clock };
+	struct subbuf_writer w = {.clock = (trace_u8)trace_tp_thread.clock};
 
 	payload->first = (payload->first & ~0xffffffffULL) | trace_tp_thread.tid;
 	return tracepoint->id != 0 && user_ring_write(&w, window, where, tracepoint->id, payload);
@@ -313,7 +320,7 @@ static void record_slow(struct trace_tracepoint *tracepoint, struct user_payload
 
 static inline struct user_payload payload_of(const uint32_t *image, uint32_t words)
 {
-	return (struct user_payload){ words, (uint64_t)(words > 1 ? image[1] : 0) << 32, image };
+	return (struct user_payload){words, (uint64_t)(words > 1 ? image[1] : 0) << 32, image};
 }
 
 #define API __attribute__((visibility("default")))
@@ -323,7 +330,8 @@ API uint64_t trace_tracepoint_clock(void)
 	return clock_monotonic();
 }
 
-API __attribute__((noinline, cold)) void trace_tracepoint_record_again(struct trace_tracepoint *tracepoint, const void *image)
+API __attribute__((noinline, cold)) void trace_tracepoint_record_again(struct trace_tracepoint *tracepoint,
+								       const void *image)
 {
 	struct user_payload payload = payload_of(image, tracepoint->payload_bytes / 4u);
 
@@ -355,7 +363,8 @@ API void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, cons
 	memcpy(bytes, image, used);
 	for (unsigned int i = 0; i < tracepoint->nr_fields; i++) {
 		const struct trace_tracepoint_field *field = &tracepoint->fields[i];
-		size_t limit = PAYLOAD_MAX - used < TRACE_TEXT_MAX ? PAYLOAD_MAX - used : TRACE_TEXT_MAX, length = texts[i].length;
+		size_t limit = PAYLOAD_MAX - used < TRACE_TEXT_MAX ? PAYLOAD_MAX - used : TRACE_TEXT_MAX,
+		       length = texts[i].length;
 		struct user_reference reference;
 
 		if (field->type != USER_FIELD_STRING && field->type != USER_FIELD_BYTES)
@@ -372,7 +381,7 @@ API void trace_tracepoint_record_texts(struct trace_tracepoint *tracepoint, cons
 		} else if (length) {
 			memcpy(bytes + used, texts[i].pointer, length);
 		}
-		reference = (struct user_reference){ (trace_u16)used, (trace_u16)length };
+		reference = (struct user_reference){(trace_u16)used, (trace_u16)length};
 		memcpy(bytes + field->offset, &reference, sizeof(reference));
 		used += length;
 	}

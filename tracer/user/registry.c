@@ -134,7 +134,8 @@ static void add_fields(struct registry_draft *entry, const struct trace_tracepoi
 
 		for (unsigned int n = 2; n < 100 && name_is_used(entry, i, name); n++)
 			snprintf(name + length, sizeof(name) - length, "_%u", n);
-		entry->fields[i] = (struct user_field){ .offset = from->offset, .bytes = from->bytes, .type = from->type };
+		entry->fields[i] =
+			(struct user_field){.offset = from->offset, .bytes = from->bytes, .type = from->type};
 		entry->fields[i].name = add_text(&entry->event, entry->text, name, strlen(name));
 		at = skip_blanks(*end ? end + 1 : end);
 	}
@@ -151,16 +152,22 @@ static void describe(struct registry_draft *entry, const struct trace_tracepoint
 	entry->event.payload_bytes = tracepoint->payload_bytes;
 	entry->event.nr_fields = tracepoint->nr_fields < MAX_FIELDS ? tracepoint->nr_fields : MAX_FIELDS;
 	entry->event.line = tracepoint->line;
-	entry->event.provider = add_text(&entry->event, entry->text, tracepoint->provider, strlen(tracepoint->provider));
+	entry->event.provider = add_text(&entry->event, entry->text, tracepoint->provider,
+					 strlen(tracepoint->provider));
 	entry->event.name = add_text(&entry->event, entry->text, tracepoint->name, strlen(tracepoint->name));
 	if (file > USER_MAX_NAME_BYTES - 1) /* the end of a path is more useful */
-		entry->event.file = add_text(&entry->event, entry->text, tracepoint->file + file - (USER_MAX_NAME_BYTES - 1), USER_MAX_NAME_BYTES - 1);
+		entry->event.file = add_text(&entry->event, entry->text,
+					     tracepoint->file + file - (USER_MAX_NAME_BYTES - 1),
+					     USER_MAX_NAME_BYTES - 1);
 	else
 		entry->event.file = add_text(&entry->event, entry->text, tracepoint->file, file);
-	entry->event.function = add_text(&entry->event, entry->text, tracepoint->function, strlen(tracepoint->function));
+	entry->event.function = add_text(&entry->event, entry->text, tracepoint->function,
+					 strlen(tracepoint->function));
 	add_fields(entry, tracepoint);
-	memmove((char *)entry + sizeof(entry->event) + entry->event.nr_fields * sizeof(struct user_field), entry->text, entry->event.text_bytes);
-	bytes = (uint32_t)(sizeof(entry->event) + entry->event.nr_fields * sizeof(struct user_field) + entry->event.text_bytes);
+	memmove((char *)entry + sizeof(entry->event) + entry->event.nr_fields * sizeof(struct user_field), entry->text,
+		entry->event.text_bytes);
+	bytes = (uint32_t)(sizeof(entry->event) + entry->event.nr_fields * sizeof(struct user_field) +
+			   entry->event.text_bytes);
 	memset((char *)entry + bytes, 0, -bytes & 7);
 	entry->event.bytes = (bytes + 7) & ~7u;
 }
@@ -186,14 +193,15 @@ static uint16_t number_of(struct user_state *state, struct registry_draft *entry
 		return 0;
 	entry->event.id = (uint16_t)(last + 1);
 	memcpy(registry + used, entry, entry->event.bytes);
-	__atomic_store_n(&state->flags[last + 1], (unsigned char)__atomic_load_n(&memory->new_flag, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	__atomic_store_n(&state->flags[last + 1], (unsigned char)__atomic_load_n(&memory->new_flag, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&memory->registry_used, used + entry->event.bytes, __ATOMIC_RELEASE); /* [U1] */
 	return (uint16_t)(last + 1);
 }
 
 static bool lock(struct user_state *state, bool wait)
 {
-	const struct timespec nap = { 0, 100000 };
+	const struct timespec nap = {0, 100000};
 
 	for (int naps = wait ? 20000 : 0;; naps--) {
 		if (__atomic_exchange_n(&state->registering, 1, __ATOMIC_ACQUIRE) == 0)
@@ -229,14 +237,14 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 	if (id) {
 		tracepoint->word = (uint64_t)id << 32 | (uint64_t)(1 + (tracepoint->payload_bytes + 7u) / 8) << 48;
 		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELEASE);
-	}
-	else
+	} else
 		__atomic_fetch_add(&state->memory->unregistered, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_never, __ATOMIC_RELEASE);
 	return true;
 }
 
-__attribute__((visibility("default"))) void trace_tracepoint_register(struct trace_tracepoint *begin, struct trace_tracepoint *end)
+__attribute__((visibility("default"))) void trace_tracepoint_register(struct trace_tracepoint *begin,
+								      struct trace_tracepoint *end)
 {
 	int saved_errno = errno;
 

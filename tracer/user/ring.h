@@ -17,7 +17,8 @@
  */
 #include <trace/tracepoint_inline.h>
 
-_Static_assert(SUBBUF_BLOCK_RECORDS_SHIFT == TRACE_BLOCK_RECORD_SHIFT && (int)SUBBUF_CLOCK_TSC == TRACE_CLOCK_TSC, "what programs were compiled with");
+_Static_assert(SUBBUF_BLOCK_RECORDS_SHIFT == TRACE_BLOCK_RECORD_SHIFT && (int)SUBBUF_CLOCK_TSC == TRACE_CLOCK_TSC,
+	       "what programs were compiled with");
 
 /**
  * struct user_payload - the payload of a record
@@ -51,8 +52,8 @@ SUBBUF_INLINE void user_payload_store(const struct user_payload *payload, void *
  * user_ring_write() - the common case of a record, by a thread that finds its CPU at @where
  * Returns false if the record is not written and must take the slow path.
  */
-SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, const struct trace_window *window, const volatile trace_u32 *where, trace_u32 id,
-				   const struct user_payload *payload)
+SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, const struct trace_window *window,
+				   const volatile trace_u32 *where, trace_u32 id, const struct user_payload *payload)
 {
 	trace_u64 now = SUBBUF_CLOCK();
 	trace_u32 size = (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload);
@@ -68,7 +69,7 @@ SUBBUF_INLINE bool user_ring_write(const struct subbuf_writer *w, const struct t
 
 SUBBUF_INLINE struct subbuf_ring user_ring_view(const struct subbuf_writer *w)
 {
-	return (struct subbuf_ring){ w->control, w->data, w->subbuf_bytes, 1u << w->nr_subbufs_log2 };
+	return (struct subbuf_ring){w->control, w->data, w->subbuf_bytes, 1u << w->nr_subbufs_log2};
 }
 
 /* One try: a thread that does not get the window leaves the block as it is. */
@@ -83,7 +84,8 @@ SUBBUF_INLINE bool user_window_lock(struct trace_window *window)
  * A thread that is disturbed here, or finds another thread at it, leaves the block open. Then later
  * records can be in earlier sub-buffers; readers sort them.
  */
-SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_window *window, const volatile trace_u32 *where)
+SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_window *window,
+				    const volatile trace_u32 *where)
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_ring ring = user_ring_view(w);
@@ -106,7 +108,8 @@ SUBBUF_INLINE void user_block_close(const struct subbuf_writer *w, struct trace_
 SUBBUF_INLINE bool user_block_reserve(const struct subbuf_writer *w, struct trace_window *window, trace_u64 *ret_block)
 {
 	struct subbuf_control *control = w->control;
-	trace_u64 position = SUBBUF_LOAD(&control->position), seq = position >> SUBBUF_OFFSET_BITS, begin = position & SUBBUF_OFFSET_MASK, base;
+	trace_u64 position = SUBBUF_LOAD(&control->position), seq = position >> SUBBUF_OFFSET_BITS,
+		  begin = position & SUBBUF_OFFSET_MASK, base;
 	struct subbuf_header *header = SUBBUF_HEADER(w, seq);
 
 	/* The load of seq is [R3]. */
@@ -133,7 +136,8 @@ SUBBUF_INLINE bool user_block_reserve(const struct subbuf_writer *w, struct trac
  * user_block_open() - reserve the rest of the open sub-buffer for the common case; after
  * each record on the slow path
  */
-SUBBUF_INLINE void user_block_open(const struct subbuf_writer *w, struct trace_window *window, const volatile trace_u32 *where)
+SUBBUF_INLINE void user_block_open(const struct subbuf_writer *w, struct trace_window *window,
+				   const volatile trace_u32 *where)
 {
 	struct subbuf_control *control = w->control;
 	struct subbuf_ring ring = user_ring_view(w);
@@ -159,7 +163,8 @@ SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32
 {
 	struct subbuf_reservation r;
 
-	if (!subbuf_reserve_slow(w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload), SUBBUF_NO_POSITION, &r))
+	if (!subbuf_reserve_slow(w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload),
+				 SUBBUF_NO_POSITION, &r))
 		return false;
 	user_payload_store(payload, *w->place + sizeof(struct trace_record) / sizeof(**w->place));
 	subbuf_commit(w, &r, id);

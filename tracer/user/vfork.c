@@ -14,7 +14,7 @@
 _Static_assert(offsetof(struct trace_tp_thread, cpu) == 0, "below");
 
 /* As no_cpu of record.c, which recognises it by its second word. */
-__attribute__((used)) static uint32_t trace_vforked_cpu[4] __attribute__((aligned(8))) = { 0, USER_CPU_VFORKED, 0, 0 };
+__attribute__((used)) static uint32_t trace_vforked_cpu[4] __attribute__((aligned(8))) = {0, USER_CPU_VFORKED, 0, 0};
 
 /*
  * The child returns over the stack that the parent later returns on. So the return address is kept
@@ -31,7 +31,8 @@ __asm__(".text\n\t.globl vfork\n\t.type vfork, @function\n\t.balign 16\n"
 	"testq %rax, %rax\n\tjnz 1f\n\tnotrack jmp *%rdi\n"
 	"1:\n\tmovq %rsi, %fs:(%rdx)\n\tpushq %rdi\n\t.cfi_adjust_cfa_offset 8\n\t.cfi_rel_offset %rip, 0\n\t"
 	"cmpq $-4095, %rax\n\tjae 2f\n\tret\n"
-	"2:\n\tpushq %rax\n\t.cfi_adjust_cfa_offset 8\n\tcall __errno_location@PLT\n\tpopq %rcx\n\t.cfi_adjust_cfa_offset -8\n\t"
+	"2:\n\tpushq %rax\n\t.cfi_adjust_cfa_offset 8\n\tcall __errno_location@PLT\n\tpopq "
+	"%rcx\n\t.cfi_adjust_cfa_offset -8\n\t"
 	"negl %ecx\n\tmovl %ecx, (%rax)\n\tmovq $-1, %rax\n\tret\n\t"
 	".cfi_endproc\n\t.size vfork, .-vfork\n\t");
 #endif
