@@ -331,7 +331,7 @@ void drain_hold(struct drain_ring *ring, bool hold)
 	ring->held = hold;
 }
 
-bool drain_is_doubted(const struct drain_ring *ring)
+bool drain_is_distrusted(const struct drain_ring *ring)
 {
 	return ring->counter.impossible;
 }

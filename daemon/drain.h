@@ -122,10 +122,10 @@ void drain_retire(struct drain *drain, struct drain_ring *ring);
 bool drain_is_broken(const struct drain_ring *ring);
 
 /**
- * drain_is_doubted() - did the ring's counter of discarded events show an impossible value? It is
- * not believed any more then
+ * drain_is_distrusted() - did the ring's counter of discarded events show an impossible value? It
+ * is not believed any more then
  */
-bool drain_is_doubted(const struct drain_ring *ring);
+bool drain_is_distrusted(const struct drain_ring *ring);
 
 /** drain_taken() - number of sub-buffers taken from the ring so far */
 uint64_t drain_taken(const struct drain_ring *ring);

@@ -16,11 +16,11 @@
  */
 uint64_t drain_ring_counted(struct drain_ring *ring)
 {
-	uint64_t max = ring->translate ? doubt_max_events(ring->start_ns, 1) : UINT64_MAX;
+	uint64_t max = ring->translate ? untrusted_max_events(ring->start_ns, 1) : UINT64_MAX;
 
 	if (!ring->retired)
-		doubt_counter_take(&ring->counter, drain_ring_counter(&ring->ring.control->discarded), max);
-	return doubt_counter_sum(&ring->counter);
+		untrusted_counter_take(&ring->counter, drain_ring_counter(&ring->ring.control->discarded), max);
+	return untrusted_counter_sum(&ring->counter);
 }
 
 uint64_t drain_ring_position(const struct drain_ring *ring)
@@ -155,7 +155,7 @@ void drain_ring_begin(struct drain_ring *ring, bool whole)
 	ring->consumed = drain_ring_counter(&ring->ring.control->consumed);
 	ring->first = ring->translate ? ring->consumed + 1 : ring_close(&ring->ring) + 1;
 	ring->last = UINT64_MAX;
-	doubt_counter_begin(&ring->counter, whole ? 0 : drain_ring_counter(&ring->ring.control->discarded));
+	untrusted_counter_begin(&ring->counter, whole ? 0 : drain_ring_counter(&ring->ring.control->discarded));
 	ring->filtered_before = ring->translate ? 0 : drain_ring_counter(&ring->ring.control->filtered);
 }
 

@@ -12,7 +12,7 @@
 #include <trace/subbuf.h>
 #include <trace/writer.h>
 
-#include "doubt.h"
+#include "untrusted.h"
 
 struct budget;
 struct drain_copy;
@@ -63,7 +63,7 @@ struct drain_ring {
 	uint64_t unqueued;
 	uint64_t first;
 	uint64_t last;
-	struct doubt_counter counter;
+	struct untrusted_counter counter;
 	uint64_t start_ns;
 	uint64_t filtered_before;
 	uint64_t discarded;

@@ -648,7 +648,7 @@ static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 	if (!snapshot->flight->clients)
 		return;
 	clients_describe_missing(snapshot->flight->clients, describe_one, &note);
-	tracefile_doubted(snapshot->writer, clients_nr_doubted(snapshot->flight->clients));
+	tracefile_distrusted(snapshot->writer, clients_nr_distrusted(snapshot->flight->clients));
 }
 
 /*

@@ -506,7 +506,7 @@ static void add_not_recorded_notes(struct recording *recording)
 	if (!recording->clients)
 		return;
 	clients_describe_missing(recording->clients, note_not_recorded, &note);
-	tracefile_doubted(recording->writer, clients_nr_doubted(recording->clients));
+	tracefile_distrusted(recording->writer, clients_nr_distrusted(recording->clients));
 }
 
 int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context,

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "doubt.h"
+#include "untrusted.h"
 #include "overwrite_reader.h"
 #include "ring_reader.h"
 
@@ -33,8 +33,8 @@ struct user_saved {
  * struct user_kept - a ring that a flight recorder reads
  * @last_dropped: sub-buffers up to this one do not count, nor the @records_before records in them
  * @since_ns: later events count
- * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was
- * impossible
+ * @counter: the ring's counter of discarded events. @impossible: a number of overwritten records
+ * was impossible
  * @is_saved: the program's memory has been released. @saved and @counts hold what it left; @dropped
  * records of @saved were released again
  */
@@ -43,8 +43,8 @@ struct user_kept {
 	uint64_t last_dropped;
 	uint64_t records_before;
 	uint64_t since_ns;
-	struct doubt_counter counter;
-	bool doubted;
+	struct untrusted_counter counter;
+	bool impossible;
 	bool broken;
 	bool is_saved;
 	struct user_saved *saved; /* owned; oldest first */
@@ -63,8 +63,8 @@ static uint64_t discarded(struct user_kept *kept)
 {
 	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
 
-	doubt_counter_take(&kept->counter, value, doubt_max_events(kept->since_ns, 1));
-	return doubt_counter_sum(&kept->counter);
+	untrusted_counter_take(&kept->counter, value, untrusted_max_events(kept->since_ns, 1));
+	return untrusted_counter_sum(&kept->counter);
 }
 
 /*
@@ -143,7 +143,7 @@ static void make_room(struct user_kept *kept)
 void user_kept_reset(struct user_kept *kept, int *patience)
 {
 	drop_saved(kept);
-	kept->doubted = kept->counter.impossible = false;
+	kept->impossible = kept->counter.impossible = false;
 	if (kept->is_saved || kept->broken)
 		return;
 	if (!is_there(kept)) {
@@ -151,7 +151,8 @@ void user_kept_reset(struct user_kept *kept, int *patience)
 		return;
 	}
 	kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
-	doubt_counter_begin(&kept->counter, __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
+	untrusted_counter_begin(&kept->counter,
+				__atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
 	kept->since_ns = clock_now();
 	make_room(kept);
 }
@@ -183,9 +184,9 @@ bool user_kept_is_broken(const struct user_kept *kept)
 	return kept->broken;
 }
 
-bool user_kept_is_doubted(const struct user_kept *kept)
+bool user_kept_is_distrusted(const struct user_kept *kept)
 {
-	return kept->doubted || kept->counter.impossible;
+	return kept->impossible || kept->counter.impossible;
 }
 
 /* ---- reading a ring ---- */
@@ -234,8 +235,8 @@ static void count_overwritten(struct kept_walk *walk, uint64_t seq)
 		return;
 	records = ring_records_before(&kept->source.ring, seq, walk->patience);
 	records = records > kept->records_before + walk->counted ? records - kept->records_before - walk->counted : 0;
-	if (records > doubt_max_events(kept->since_ns, 1) && records > inexact)
-		kept->doubted = true;
+	if (records > untrusted_max_events(kept->since_ns, 1) && records > inexact)
+		kept->impossible = true;
 	else if (records > walk->overwritten)
 		walk->overwritten = records;
 }
@@ -361,7 +362,7 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	free(memory);
 	ret_counts->overwritten = walk.overwritten;
 	ret_counts->lost = trace_add_saturated(walk.unfinished, discarded(kept));
-	ret_counts->lost = trace_add_saturated(ret_counts->lost, kept->counts.lost + kept->doubted);
+	ret_counts->lost = trace_add_saturated(ret_counts->lost, kept->counts.lost + kept->impossible);
 	return err;
 }
 

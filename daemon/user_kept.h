@@ -102,6 +102,6 @@ bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_
 
 /** user_kept_is_broken() - did the program write something that libtracer never writes? */
 bool user_kept_is_broken(const struct user_kept *kept);
-/** user_kept_is_doubted() - do its counters hold impossible numbers? */
-bool user_kept_is_doubted(const struct user_kept *kept);
+/** user_kept_is_distrusted() - do its counters hold impossible numbers? */
+bool user_kept_is_distrusted(const struct user_kept *kept);
 #endif

@@ -8,7 +8,7 @@
 #include "error_set.h"
 #include "user_program_state.h"
 #include "user_rings.h"
-#include "user_suspicion.h"
+#include "user_distrust.h"
 #include "user_types.h"
 #include "user_unready.h"
 
@@ -23,7 +23,7 @@ bool user_program_look(struct user_program *program)
 	found = user_types_look(program);
 	user_rings_look(program);
 	user_rings_check_pages(program);
-	user_suspect_counts(program);
+	user_check_counts(program);
 	return found;
 }
 
@@ -114,7 +114,7 @@ void user_program_close_counts(struct user_program *program)
 		drain_count_lost(ring->drained, user_unready_take(program));
 		drain_retire(drain, ring->drained);
 	}
-	user_suspect_counts(program);
+	user_check_counts(program);
 }
 
 /*
@@ -126,7 +126,7 @@ uint64_t user_program_late(struct user_program *program)
 	uint64_t late = user_unready_take(program);
 
 	if (program->unready.impossible)
-		user_suspect(program, DOUBT_COUNTER);
+		user_distrust(program, DISTRUST_COUNTER);
 	return late;
 }
 
@@ -134,11 +134,11 @@ uint64_t user_program_unregistered(struct user_program *program)
 {
 	const struct user_memory *memory = user_mapping_memory(&program->mapping);
 
-	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED),
-			   TRACEPOINTS_MAX);
+	untrusted_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED),
+			       TRACEPOINTS_MAX);
 	if (program->unregistered.impossible)
-		user_suspect(program, DOUBT_COUNTER);
-	return doubt_counter_sum(&program->unregistered);
+		user_distrust(program, DISTRUST_COUNTER);
+	return untrusted_counter_sum(&program->unregistered);
 }
 
 void user_program_release(struct user_program *program)

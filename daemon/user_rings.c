@@ -7,7 +7,7 @@
 
 #include "ring_reader.h"
 #include "user_program_state.h"
-#include "user_suspicion.h"
+#include "user_distrust.h"
 #include "user_translate.h"
 
 #define PAGES_PERIOD_NS	  1000000000ull
@@ -79,7 +79,7 @@ static bool ring_is_possible(struct user_program *program, uint32_t idx)
 
 	if (__atomic_load_n(&ring.control->cpu, __ATOMIC_RELAXED) == idx)
 		return true;
-	user_suspect(program, DOUBT_CPU);
+	user_distrust(program, DISTRUST_CPU);
 	return false;
 }
 
@@ -98,7 +98,7 @@ void user_rings_look(struct user_program *program)
 			add_ring(program, i);
 	}
 	if (user_mapping_has_impossible_ring(&program->mapping))
-		user_suspect(program, DOUBT_CPU);
+		user_distrust(program, DISTRUST_CPU);
 	program->lookups = program->mapping.lookups - before;
 }
 
