@@ -47,15 +47,15 @@ static void claim(struct user_program *program)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
 	else
 		user_rings_stop_overwriting(program);
-	user_unready_begin(program, program->whole);
+	user_unready_begin(program, program->count_all);
 	user_program_look(program);
-	program->whole = true; /* for rings that come into use from now on */
+	program->count_all = true; /* for rings that come into use from now on */
 	user_types_set_new_flag(program);
 	user_program_look(program); /* events that were registered before the new flag was set */
 }
 
 struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording,
-				      bool whole, struct trace_error *ret_error)
+				      bool count_all, struct trace_error *ret_error)
 {
 	struct user_program *program = calloc(1, sizeof(*program));
 	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error)
@@ -68,7 +68,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 	program->identity = *identity;
 	program->payer = identity->uid;
 	program->recording = recording;
-	program->whole = whole;
+	program->count_all = count_all;
 	program->rings = calloc(program->mapping.nr_rings, sizeof(struct user_ring *));
 	if (!program->rings) {
 		error_set(ret_error, -ENOMEM, "no memory to record it");

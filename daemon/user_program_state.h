@@ -73,7 +73,7 @@ struct user_program {
 	unsigned int distrust_reasons;	       /* mask of enum distrust_reason; 0: none */
 	uint64_t distrusted_idx;	       /* index in the recording's list, if distrusted */
 	size_t saved_bytes;		       /* in a flight recorder: bytes that it left when it died */
-	bool whole;
+	bool count_all;
 	bool off;
 	bool counts_closed;
 	bool released;

@@ -20,7 +20,7 @@ struct journey {
 	int fd;
 };
 
-static bool nobody_hurries(void *context)
+static bool never_interrupted(void *context)
 {
 	return false;
 }
@@ -84,11 +84,11 @@ static void journey_take(struct journey *journey, const struct fake_program *pro
 	}
 }
 
-static void journey_end_by(struct journey *journey, bool (*hurry)(void *context))
+static void journey_end_by(struct journey *journey, bool (*is_interrupted)(void *context))
 {
 	struct trace_error error = {0};
 
-	CU_ASSERT_EQUAL(recording_end(journey->recording, hurry, NULL, &error), 0);
+	CU_ASSERT_EQUAL(recording_end(journey->recording, is_interrupted, NULL, &error), 0);
 	journey->end_ns = clock_now();
 	recording_free(journey->recording);
 	clients_free(journey->clients);
@@ -97,7 +97,7 @@ static void journey_end_by(struct journey *journey, bool (*hurry)(void *context)
 
 static void journey_end(struct journey *journey)
 {
-	journey_end_by(journey, nobody_hurries);
+	journey_end_by(journey, never_interrupted);
 }
 
 static void journey_free(struct journey *journey)
@@ -306,7 +306,7 @@ static void losses_add_up_without_wrapping(void)
 	CU_ASSERT_EQUAL(trace_multiply_saturated(1ull << 31, 1ull << 31), 1ull << 62);
 }
 
-static void a_counter_is_believed_within_bounds_only(void)
+static void a_counter_is_accepted_within_bounds_only(void)
 {
 	struct untrusted_counter counter;
 
@@ -470,7 +470,7 @@ static void a_sub_buffer_holds_no_more_records_than_fit(void)
 	fake_program_free(&program);
 }
 
-static void real_losses_are_told_as_before(void)
+static void real_losses_are_reported_as_before(void)
 {
 	struct fake_program program;
 	struct journey journey;
@@ -490,7 +490,7 @@ static void real_losses_are_told_as_before(void)
 }
 
 /* Ten programs: the trace names the first ones and counts the others. */
-static void programs_that_lie_are_named_up_to_a_bound(void)
+static void programs_with_impossible_numbers_are_named_up_to_a_bound(void)
 {
 	struct fake_program liars[DISTRUSTED_NAMED_MAX + 2];
 	struct journey journey;
@@ -633,7 +633,7 @@ static void snapshots_keep_losses_of_programs_apart(void)
 }
 
 /* Data of a dead program, and the reasons to distrust it, are kept until the reset. */
-static void a_reset_forgets_what_the_dead_said(void)
+static void a_reset_drops_data_of_dead_programs(void)
 {
 	struct plane plane;
 	struct trace *trace;
@@ -706,19 +706,19 @@ static const struct unit_case cases[] = {
 	CASE(a_ring_that_names_another_cpu_is_refused),
 	CASE(the_machine_s_cpus_are_known),
 	CASE(losses_add_up_without_wrapping),
-	CASE(a_counter_is_believed_within_bounds_only),
+	CASE(a_counter_is_accepted_within_bounds_only),
 	CASE(no_program_cancels_or_invents_a_loss),
 	CASE(a_counter_that_goes_backwards_takes_nothing_back),
 	CASE(a_counter_that_is_too_large_invents_nothing),
 	CASE(tracepoints_without_room_are_not_more_than_a_program_can_have),
 	CASE(a_sub_buffer_holds_no_more_records_than_fit),
-	CASE(real_losses_are_told_as_before),
-	CASE(programs_that_lie_are_named_up_to_a_bound),
+	CASE(real_losses_are_reported_as_before),
+	CASE(programs_with_impossible_numbers_are_named_up_to_a_bound),
 	CASE(a_snapshot_has_no_event_of_the_future),
 	CASE(a_snapshot_does_not_begin_in_the_future),
 	CASE(a_snapshot_has_no_ring_of_no_cpu),
 	CASE(snapshots_keep_losses_of_programs_apart),
-	CASE(a_reset_forgets_what_the_dead_said),
+	CASE(a_reset_drops_data_of_dead_programs),
 	CASE(a_snapshot_invents_no_overwritten_events),
 	{NULL, NULL},
 };

@@ -419,7 +419,7 @@ static void other(void)
 	record_event(event_begin(OTHER, 0, 0), OTHER_ID);
 }
 
-static void an_exit_that_comes_next_shares_the_record(void)
+static void an_exit_that_follows_its_entry_shares_the_record(void)
 {
 	for (trace_u32 kind = 0; kind < 3; kind++)
 		for (trace_u32 path = 0; path <= 32; path += 8) {
@@ -747,7 +747,7 @@ static void a_preempted_program_closes_a_subbuffer_with_uncommitted_calls(void)
 }
 
 static const struct unit_case cases[] = {
-	{"an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record},
+	{"an_exit_that_follows_its_entry_shares_the_record", an_exit_that_follows_its_entry_shares_the_record},
 	{"a_flushed_entry_keeps_its_path", a_flushed_entry_keeps_its_path},
 	{"any_other_record_flushes_the_entry_first", any_other_record_flushes_the_entry_first},
 	{"only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined},
