@@ -24,7 +24,7 @@
 
 /* Thread-local memory that exists from the start: other models may allocate,
  * and allocators take locks. */
-#define OWN __thread __attribute__((tls_model("initial-exec")))
+#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
 static bool record_all;
 
@@ -50,8 +50,8 @@ struct held {
 	uint64_t since_ns;
 };
 
-static OWN struct held held[HELD_LOCKS];
-static OWN unsigned int nr_held;
+static THREAD_LOCAL struct held held[HELD_LOCKS];
+static THREAD_LOCAL unsigned int nr_held;
 
 static void hold(const void *lock)
 {

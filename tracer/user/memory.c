@@ -35,7 +35,7 @@
  * has a negative number there. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
-const unsigned char user_never = 0;
+const unsigned char user_flag_off = 0;
 static struct user_state nothing;
 struct user_state *user_state = &nothing;
 struct user_options user_options;
@@ -459,7 +459,7 @@ void user_leave_to_parent(struct trace_tracepoint *tracepoint)
 {
 	/* new_flag is 0 or 1, so its first byte has the same value. */
 	const unsigned char *flag = mine.memory && !user_options.off ? (const unsigned char *)&mine.memory->new_flag
-								     : &user_never;
+								     : &user_flag_off;
 
 	__atomic_store_n(&tracepoint->flag, flag, __ATOMIC_RELEASE);
 }
