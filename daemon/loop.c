@@ -128,7 +128,7 @@ static void on_rings(struct session *session, int fd)
 	drain(session);
 }
 
-static void on_users(struct session *session, int fd)
+static void on_programs(struct session *session, int fd)
 {
 	clients_dispatch(session->clients);
 	drain(session);
@@ -301,7 +301,7 @@ static void answer_last_requests(struct session *session)
 }
 
 static void (*const handlers[])(struct session *, int) = {
-	[SOURCE_RINGS] = on_rings,	 [SOURCE_USERS] = on_users,	[SOURCE_WRITER] = on_writer,
+	[SOURCE_RINGS] = on_rings,	 [SOURCE_USERS] = on_programs,	[SOURCE_WRITER] = on_writer,
 	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		[SOURCE_FLUSH] = on_flush,
 	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
 };

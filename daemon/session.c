@@ -86,7 +86,7 @@ static void report_geometry(const struct session *session)
 	}
 }
 
-static bool wants_users(const struct session *session)
+static bool wants_programs(const struct session *session)
 {
 	return !session->options->selection.no_user;
 }
@@ -166,7 +166,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	return 0;
 }
 
-static int begin_users(struct session *session, struct trace_error *ret_error)
+static int begin_programs(struct session *session, struct trace_error *ret_error)
 {
 	struct clients_options options = {
 		.tracer = session->tracer,
@@ -176,7 +176,7 @@ static int begin_users(struct session *session, struct trace_error *ret_error)
 		.flight = session->options->tracer.overwrite,
 	};
 
-	if (!wants_users(session))
+	if (!wants_programs(session))
 		return 0;
 	session->clients = clients_new(&options, ret_error);
 	return session->clients ? 0 : ret_error->code;
@@ -361,7 +361,7 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (!err)
 		err = begin_tracer(session, ret_error);
 	if (!err)
-		err = begin_users(session, ret_error);
+		err = begin_programs(session, ret_error);
 	if (!err)
 		err = session->options->tracer.overwrite ? begin_flight(session, ret_error)
 							 : begin_recording(session, ret_error);
