@@ -466,9 +466,9 @@ static int take_positionals(struct daemon_options *options, char **words, size_t
 
 static void choose_path(struct daemon_options *options)
 {
-	options->made_up = text_trace_name();
-	options->output.path = options->made_up.s;
-	options->output.made_up = true;
+	options->default_name = text_trace_name();
+	options->output.path = options->default_name.s;
+	options->output.is_default_name = true;
 }
 
 static bool is_stdout(const char *path)

@@ -447,7 +447,7 @@ static bool user_of(pid_t pid, uid_t *ret_uid)
 	return *ret_uid != 0 && *ret_uid != geteuid();
 }
 
-static bool has_spent_all(const struct scan *scan, pid_t pid)
+static bool has_used_up_time(const struct scan *scan, pid_t pid)
 {
 	uid_t uid;
 
@@ -482,7 +482,7 @@ static int scan_process(struct scan *scan, pid_t pid,
 	uint64_t begin_ns;
 	int err;
 
-	if (has_spent_all(scan, pid))
+	if (has_used_up_time(scan, pid))
 		return -ETIME;
 	begin_ns = clock_now();
 	err = look_at(pid, found, context);
