@@ -47,12 +47,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "frame_end.h"
 #include "recorded_masks.h"
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
 #include "state_expire.h"
-#include "state_frame.h"
 #include "state_lost.h"
 
 /* How many pieces gaps may divide intervals into: hooks.c. */
