@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	const char *control_path = NULL;
 	int at = 1;
 
-	streams_occupy();
+	std_fds_occupy();
 	message_init("tracectl", false);
 	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--help")) {
