@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stream_losses TRACE - what each stream kept and lost, the size of its chunks, and the recorder's clocks. */
+/*
+ * stream_losses TRACE - what each stream kept and lost, the size of its chunks, and the recorder's
+ * clocks.
+ */
 #include <stdio.h>
 #include <trace/reader.h>
 
