@@ -645,7 +645,8 @@ static void help_row(FILE *out, const struct option_spec *spec)
 	if (spec->name)
 		used += snprintf(left + used, sizeof(left) - (size_t)used, "%s--%s", used ? ", " : "", spec->name);
 	if (spec->name && spec->value_name && !spec->letter)
-		snprintf(left + used, sizeof(left) - (size_t)used, " %s", spec->value_name);
+		snprintf(left + used, sizeof(left) - (size_t)used,
+			 spec->value == OPTION_OPTIONAL_VALUE ? " [%s]" : " %s", spec->value_name);
 	fprintf(out, "  %-24s %s\n", left, spec->help);
 	if (spec->other_name)
 		fprintf(out, "    --%-20s the same\n", spec->other_name);

@@ -271,7 +271,8 @@ static bool ends_early; /* report the next end before the pending message, as Li
 static int asked_fd = -1;
 
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
-ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+/* visible: without LTO the linker wraps the reference of libtrace.so, too */
+__attribute__((visibility("default"))) ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {

@@ -224,7 +224,8 @@ static void the_memory_is_found_among_all_mappings_of_a_process(void)
 static bool ends_early; /* report the next end before the pending message, as Linux may: see daemon/seqpacket.h */
 
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
-ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+/* visible: without LTO the linker wraps the reference of libtrace.so, too */
+__attribute__((visibility("default"))) ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {

@@ -177,7 +177,7 @@ static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 	return nr_done++;
 }
 
-/* As record_begin_on() and the program around it. The record contains only the event's number. */
+/* As record_begin_in() and the program around it. The record contains only the event's number. */
 static void record_event(trace_u64 n, trace_u32 id)
 {
 	bool is_entry = done[n].what == ENTRY;
