@@ -10,7 +10,7 @@
 #include "clients_state.h"
 #include "message.h"
 
-#define CLIENTS_ACCEPTED 64 /* connections accepted in a row; then offers on earlier connections are read */
+#define CLIENTS_ACCEPT_MAX 64 /* connections accepted in a row; then offers on earlier connections are read */
 /*
  * Connections closed in one call, as many as the backlog holds, so that other users' programs find
  * space there; then the daemon pauses accepting.
@@ -155,7 +155,7 @@ void client_accept_all(struct clients *clients)
 {
 	int connection = 0, nr_refused = 0;
 
-	for (int i = 0; i < CLIENTS_ACCEPTED && nr_refused < CLIENTS_REFUSED_MAX &&
+	for (int i = 0; i < CLIENTS_ACCEPT_MAX && nr_refused < CLIENTS_REFUSED_MAX &&
 			(connection = user_socket_accept(clients->accept.socket)) >= 0;
 	     i++) {
 		uid_t uid = user_socket_peer(connection);

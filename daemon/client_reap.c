@@ -40,7 +40,7 @@ void client_reap_mark(struct clients *clients, int pid_fd)
 		((struct client *)link->item)->dead = true;
 }
 
-static void need(void *context, int fd, struct user_identity *identity)
+static void mark_needed(void *context, int fd, struct user_identity *identity)
 {
 	struct client *client = client_table_find(&((struct clients *)context)->table, fd);
 
@@ -124,7 +124,7 @@ static void drop_unneeded(struct clients *clients)
 		return;
 	for (struct client *client = clients->table.list; client; client = client->next)
 		client->needed = !user_program_is_released(client->program) || user_snapshot_saved(client->program);
-	err = user_find_programs(need, clients);
+	err = user_find_programs(mark_needed, clients);
 	while (*slot) {
 		struct client *client = *slot;
 

@@ -63,7 +63,7 @@ static int make_directory(const char *path, struct trace_error *ret_error)
 	return 0;
 }
 
-static int spare_descriptor(void)
+static int open_spare_descriptor(void)
 {
 	return open("/dev/null", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 }
@@ -76,7 +76,7 @@ static struct control *listen_on(const char *path, struct trace_error *ret_error
 		error_set(ret_error, -ENOMEM, "no memory for the control socket");
 		return NULL;
 	}
-	control->spare_fd = spare_descriptor();
+	control->spare_fd = open_spare_descriptor();
 	if (listener_open(&control->listener, path, 0600, CONTROL_BACKLOG, "--control PATH", ret_error))
 		return control_close(control);
 	return control;
@@ -148,7 +148,7 @@ static void refuse_client(struct control *control)
 		control_answer(fd, -EMFILE, "the daemon has no free file descriptor for the connection; try again");
 		close(fd);
 	}
-	control->spare_fd = spare_descriptor();
+	control->spare_fd = open_spare_descriptor();
 }
 
 int control_accept(struct control *control)
@@ -173,7 +173,7 @@ int control_accept(struct control *control)
 	return -1;
 }
 
-static void split(struct control_request *request, size_t bytes)
+static void split_request(struct control_request *request, size_t bytes)
 {
 	char *blank;
 
@@ -207,7 +207,7 @@ int control_receive(int client_fd, struct control_request *ret_request)
 			close(ret_request->file_fd);
 		return -ECONNRESET;
 	}
-	split(ret_request, (size_t)bytes);
+	split_request(ret_request, (size_t)bytes);
 	return 0;
 }
 

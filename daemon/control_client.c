@@ -106,12 +106,12 @@ static int ask_for_snapshot(const char *control_path, const struct output_target
 static int save_flight(const char *control_path, const char *path)
 {
 	char answer[CONTROL_ANSWER_BYTES];
-	struct text made_up = text_trace_name();
+	struct text default_name = text_trace_name();
 	struct output_target output;
 	struct trace_error error;
 
 	if (!path)
-		path = made_up.s;
+		path = default_name.s;
 	if (output_open(&output, path, OUTPUT_TRACE, &error)) {
 		message_error("%s", error.message);
 		return 1;

@@ -256,7 +256,7 @@ static size_t print_unfollowed(const struct session *session, char *text, size_t
 	return (size_t)snprintf(text, size, "Not traced: %s\n", unfollowed);
 }
 
-static size_t print_users(const struct session *session, char *text, size_t size)
+static size_t print_programs(const struct session *session, char *text, size_t size)
 {
 	struct clients_status status;
 
@@ -296,7 +296,7 @@ static void do_status(struct session *session, const struct control_request *req
 	used += print_unfollowed(session, text + used, size - used);
 	used += print_rings(session, text + used, size - used);
 	if (session->clients && used < size)
-		used += print_users(session, text + used, size - used);
+		used += print_programs(session, text + used, size - used);
 	if (used < size)
 		print_events(session, text + used, size - used);
 }

@@ -464,11 +464,11 @@ static int take_positionals(struct daemon_options *options, char **words, size_t
 	return 0;
 }
 
-static void make_up_path(struct daemon_options *options)
+static void choose_path(struct daemon_options *options)
 {
-	options->made_up = text_trace_name();
-	options->output.path = options->made_up.s;
-	options->output.made_up = true;
+	options->default_name = text_trace_name();
+	options->output.path = options->default_name.s;
+	options->output.is_default_name = true;
 }
 
 static bool is_stdout(const char *path)
@@ -629,7 +629,7 @@ int options_parse(struct daemon_options *ret_options, int argc, char **argv, str
 		return err;
 	options->follow_command = options->tracer.follow && !options->tracer.filter_pid;
 	if (!options->output.path && !options->tracer.overwrite)
-		make_up_path(options);
+		choose_path(options);
 	return 0;
 }
 

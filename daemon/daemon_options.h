@@ -28,13 +28,13 @@ enum action {
 };
 
 /**
- * struct output_options - the output file. @path: "-" for stdout. @made_up: the daemon chose the
- * name. @proc_path: NULL: none
+ * struct output_options - the output file. @path: "-" for stdout. @is_default_name: the daemon
+ * chose the name. @proc_path: NULL: none
  */
 struct output_options {
 	const char *path;
 	const char *proc_path;
-	bool made_up;
+	bool is_default_name;
 };
 
 /**
@@ -71,7 +71,7 @@ struct daemon_options {
 	struct output_options output;
 	struct session_options session;
 	bool follow_command;
-	struct text made_up;
+	struct text default_name;
 };
 
 enum option_value {

@@ -290,7 +290,7 @@ static void salvage_subbuf(struct drain *drain, struct drain_ring *ring, uint64_
 }
 
 /* True if programs had their share of work until the next drain_run(). */
-static bool is_done(const struct drain *drain)
+static bool slice_is_used_up(const struct drain *drain)
 {
 	return drain->work >= DRAIN_SLICE_BYTES;
 }
@@ -302,7 +302,7 @@ bool drain_salvage(struct drain *drain, struct drain_ring *ring)
 	if (!ring->retired && !ring->broken && drain_ring_has_pages_to_flush(ring))
 		subbuf_reap_block(&ring->ring);
 	while (!ring->retired && !ring->broken) {
-		if (writer_thread_full(drain->thread) || is_done(drain))
+		if (writer_thread_full(drain->thread) || slice_is_used_up(drain))
 			return false;
 		seq = drain_ring_next(ring);
 		position = ring->broken ? 0 : drain_ring_position(ring);
@@ -401,7 +401,7 @@ static enum drain_result take_programs_once(struct drain *drain)
 		seq = next_of_program(ring);
 		if (seq && writer_thread_is_nearly_full(drain->thread))
 			return DRAIN_BLOCKED;
-		if (seq && is_done(drain)) {
+		if (seq && slice_is_used_up(drain)) {
 			drain->has_more = true;
 			return DRAIN_IDLE;
 		}

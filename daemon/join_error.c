@@ -29,7 +29,7 @@ bool join_error_now(const struct join_error *error)
 }
 
 /* An obstacle that ended before the trace began does not matter. */
-static bool was_within(const struct join_error *error, uint64_t start_ns)
+static bool concerns_trace(const struct join_error *error, uint64_t start_ns)
 {
 	return error->why.code && error->until_ns > start_ns;
 }
@@ -46,7 +46,7 @@ void join_error_describe(const struct join_error *error, uint64_t start_ns, bool
 		snprintf(text, sizeof(text), "events of %s: they could not join, %s",
 			 any_joined ? "other programs" : "programs", why);
 		describe(context, text);
-	} else if (was_within(error, start_ns)) {
+	} else if (concerns_trace(error, start_ns)) {
 		snprintf(text, sizeof(text), "events of programs in the first %s: they could not join, %s",
 			 text_seconds(error->until_ns - start_ns).s, why);
 		describe(context, text);

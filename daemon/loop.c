@@ -27,7 +27,7 @@
 
 enum source {
 	SOURCE_RINGS,
-	SOURCE_USERS,
+	SOURCE_PROGRAMS,
 	SOURCE_WRITER,
 	SOURCE_SIGNAL,
 	SOURCE_END,
@@ -128,7 +128,7 @@ static void on_rings(struct session *session, int fd)
 	drain(session);
 }
 
-static void on_users(struct session *session, int fd)
+static void on_programs(struct session *session, int fd)
 {
 	clients_dispatch(session->clients);
 	drain(session);
@@ -301,9 +301,9 @@ static void answer_last_requests(struct session *session)
 }
 
 static void (*const handlers[])(struct session *, int) = {
-	[SOURCE_RINGS] = on_rings,	 [SOURCE_USERS] = on_users,	[SOURCE_WRITER] = on_writer,
-	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		[SOURCE_FLUSH] = on_flush,
-	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control, [SOURCE_CLIENT] = on_client,
+	[SOURCE_RINGS] = on_rings,	 [SOURCE_PROGRAMS] = on_programs, [SOURCE_WRITER] = on_writer,
+	[SOURCE_SIGNAL] = on_signal,	 [SOURCE_END] = on_end,		  [SOURCE_FLUSH] = on_flush,
+	[SOURCE_PROGRESS] = on_progress, [SOURCE_CONTROL] = on_control,	  [SOURCE_CLIENT] = on_client,
 };
 
 /* Creates a timer that exists until the process ends. */
@@ -334,7 +334,7 @@ static int watch_all(struct session *session)
 
 	begin_flush_period(session);
 	if (!err && session->clients)
-		err = watch(session, clients_fd(session->clients), SOURCE_USERS);
+		err = watch(session, clients_fd(session->clients), SOURCE_PROGRAMS);
 	if (!err)
 		err = watch(session, session->signal_fd, SOURCE_SIGNAL);
 	if (!err && session->recording)

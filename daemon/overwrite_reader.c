@@ -15,7 +15,7 @@ uint64_t ring_oldest(const struct subbuf_ring *ring, uint64_t last_dropped)
 	return oldest > last_dropped ? oldest : last_dropped + 1;
 }
 
-static bool is_patient(int *patience)
+static bool wait_a_little(int *patience)
 {
 	if (*patience <= 0)
 		return false;
@@ -27,7 +27,7 @@ static bool is_patient(int *patience)
 bool ring_wait_until_complete(const struct subbuf_ring *ring, uint64_t seq, int *patience)
 {
 	while (!subbuf_complete(ring, seq))
-		if (ring_is_overwritten(ring, seq) || !is_patient(patience))
+		if (ring_is_overwritten(ring, seq) || !wait_a_little(patience))
 			return false;
 	return true;
 }
@@ -56,7 +56,7 @@ uint64_t ring_records_before(const struct subbuf_ring *ring, uint64_t seq, int *
 {
 	struct subbuf_count count = subbuf_records_before(ring, seq);
 
-	while (!count.exact && !ring_is_overwritten(ring, seq) && is_patient(patience))
+	while (!count.exact && !ring_is_overwritten(ring, seq) && wait_a_little(patience))
 		count = subbuf_records_before(ring, seq);
 	return count.records;
 }
@@ -72,6 +72,6 @@ uint64_t ring_drop(const struct subbuf_ring *ring, uint64_t *ret_records, int *p
 	do {
 		last_dropped = ring_close(ring);
 		*ret_records = ring_records_before(ring, last_dropped + 1, patience);
-	} while (ring_newest(ring) > last_dropped + ring->nr_subbufs && is_patient(patience));
+	} while (ring_newest(ring) > last_dropped + ring->nr_subbufs && wait_a_little(patience));
 	return last_dropped;
 }

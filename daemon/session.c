@@ -86,7 +86,7 @@ static void report_geometry(const struct session *session)
 	}
 }
 
-static bool wants_users(const struct session *session)
+static bool wants_programs(const struct session *session)
 {
 	return !session->options->selection.no_user;
 }
@@ -166,7 +166,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	return 0;
 }
 
-static int begin_users(struct session *session, struct trace_error *ret_error)
+static int begin_programs(struct session *session, struct trace_error *ret_error)
 {
 	struct clients_options options = {
 		.tracer = session->tracer,
@@ -176,7 +176,7 @@ static int begin_users(struct session *session, struct trace_error *ret_error)
 		.flight = session->options->tracer.overwrite,
 	};
 
-	if (!wants_users(session))
+	if (!wants_programs(session))
 		return 0;
 	session->clients = clients_new(&options, ret_error);
 	return session->clients ? 0 : ret_error->code;
@@ -280,28 +280,28 @@ static void report_not_traced(const struct session *session)
  * The option with which a command reaches this daemon: an earlier daemon may have the default
  * socket.
  */
-static void print_control_option(const struct session *session, char way[static SESSION_WORD_BYTES])
+static void print_control_option(const struct session *session, char option[static SESSION_WORD_BYTES])
 {
 	char usual[CONTROL_PATH_BYTES], word[SESSION_WORD_BYTES - 16];
 	const char *path = session->control ? control_path(session->control) : NULL;
 
 	control_default_path(usual);
-	*way = '\0';
+	*option = '\0';
 	if (path && strcmp(path, usual) && text_shell(path, word, sizeof(word)))
-		snprintf(way, SESSION_WORD_BYTES, " --control %s", word);
+		snprintf(option, SESSION_WORD_BYTES, " --control %s", word);
 }
 
-static void report_background(const struct session *session, const char *way)
+static void report_background(const struct session *session, const char *option)
 {
 	int pid = (int)getpid();
 
 	if (session->flight)
 		message_note("flight recorder runs as process %d; tracedaemon%s -j TRACE saves it, tracedaemon%s -q "
 			     "stops it",
-			     pid, way, way);
+			     pid, option, option);
 	else if (session->control)
 		message_note("recording %s as process %d; tracectl%s stop ends it", session->options->output.path, pid,
-			     way);
+			     option);
 	else
 		message_note("recording %s as process %d; kill %d ends it", session->options->output.path, pid, pid);
 }
@@ -309,19 +309,19 @@ static void report_background(const struct session *session, const char *way)
 static void report_begun(struct session *session)
 {
 	const struct daemon_options *options = session->options;
-	char way[SESSION_WORD_BYTES];
+	char option[SESSION_WORD_BYTES];
 
-	print_control_option(session, way);
-	if (session->adds_owners && session->tracer)
+	print_control_option(session, option);
+	if (session->adds_required_events && session->tracer)
 		message_note("scheduling, begin and end of processes are recorded too, so that every event can be "
 			     "assigned to a process");
 	report_not_traced(session);
 	if (options->session.background)
-		report_background(session, way);
-	else if (options->output.made_up)
+		report_background(session, option);
+	else if (options->output.is_default_name)
 		message_note("recording %s", options->output.path);
-	if (*way && !options->session.background && !options->session.control_path)
-		message_note("another daemon runs; tracectl%s controls this one", way);
+	if (*option && !options->session.background && !options->session.control_path)
+		message_note("another daemon runs; tracectl%s controls this one", option);
 }
 
 /*
@@ -361,7 +361,7 @@ static int begin(struct session *session, struct trace_error *ret_error)
 	if (!err)
 		err = begin_tracer(session, ret_error);
 	if (!err)
-		err = begin_users(session, ret_error);
+		err = begin_programs(session, ret_error);
 	if (!err)
 		err = session->options->tracer.overwrite ? begin_flight(session, ret_error)
 							 : begin_recording(session, ret_error);
@@ -517,7 +517,7 @@ int session_run(const struct daemon_options *options)
 	struct trace_error error;
 	int status, ready_fd = -1;
 
-	session.adds_owners = select_finish(&options->selection, session.mask);
+	session.adds_required_events = select_finish(&options->selection, session.mask);
 	if (options->session.command) {
 		status = command_check(options->session.command[0], &error);
 		if (status) {

@@ -57,7 +57,7 @@ struct session {
 	struct flush flush;
 	struct progress progress;
 	uint64_t mask[TRACE_MASK_WORDS];
-	bool adds_owners; /* @mask has events in addition to the options' */
+	bool adds_required_events; /* @mask has events in addition to the options' */
 	bool halted;
 	bool stopping;
 	bool write_error_reported;

@@ -84,7 +84,7 @@ static void add_filter(struct trace_writer *writer, uint64_t number, const struc
 }
 
 /* A process without events could not be distinguished from processes that the filter excludes. */
-static void add_chosen(struct trace_writer *writer, struct tracer *tracer, const struct tracer_options *filter)
+static void add_chosen_process(struct trace_writer *writer, struct tracer *tracer, const struct tracer_options *filter)
 {
 	bool by_pid_alone = filter->filter_pid > 0 && filter->filter_pgrp <= 0 && filter->filter_uid < 0 &&
 			    filter->filter_gid < 0;
@@ -131,7 +131,7 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 		trace_writer_string(writer, TRACE_STRING_NOT_TRACED, i, text);
 	if (tracer && filters(filter)) {
 		add_info(writer, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
-		add_chosen(writer, tracer, filter);
+		add_chosen_process(writer, tracer, filter);
 	}
 	if (filters(filter))
 		add_filter(writer, nr - 1, filter);

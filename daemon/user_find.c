@@ -28,7 +28,7 @@
  * Is @target, a link or a mapping as /proc shows it, the memory of a program that uses this
  * daemon's socket?
  */
-static bool is_ours(const char *target)
+static bool is_program_memory(const char *target)
 {
 	char name[USER_MEMORY_NAME_BYTES];
 	size_t prefix = strlen("/memfd:");
@@ -212,7 +212,7 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 			continue;
 		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &ret_mapped->start, &ret_mapped->end, &offset,
 			   &ret_mapped->ino, &name) == 4 &&
-		    offset == 0 && name && is_ours(line + name))
+		    offset == 0 && name && is_program_memory(line + name))
 			return true;
 	}
 	maps->failed = maps->looked_at == FIND_MAPPINGS || (ferror(maps->text) && errno != ESRCH);
@@ -220,7 +220,7 @@ static bool next_in_text(struct maps *maps, struct mapped *ret_mapped)
 }
 
 /* A name that exceeds the buffer is not that of a program memory. */
-static bool is_named_as_ours(const struct maps *maps, const struct maps_query *found)
+static bool is_named_program_memory(const struct maps *maps, const struct maps_query *found)
 {
 	char name[256] = "";
 	struct maps_query query = {.size = sizeof(query),
@@ -228,7 +228,7 @@ static bool is_named_as_ours(const struct maps *maps, const struct maps_query *f
 				   .name = (uintptr_t)name,
 				   .name_bytes = sizeof(name) - 1};
 
-	return ioctl(maps->fd, MAPS_QUERY, &query) == 0 && query.ino == found->ino && is_ours(name);
+	return ioctl(maps->fd, MAPS_QUERY, &query) == 0 && query.ino == found->ino && is_program_memory(name);
 }
 
 /*
@@ -244,7 +244,7 @@ static bool next_by_query(struct maps *maps, struct mapped *ret_mapped)
 	while (maps->looked_at < FIND_MAPPINGS && ioctl(maps->fd, MAPS_QUERY, &query) == 0) {
 		maps->looked_at++;
 		query.address = maps->next = query.end;
-		if (query.offset || !is_named_as_ours(maps, &query))
+		if (query.offset || !is_named_program_memory(maps, &query))
 			continue;
 		*ret_mapped = (struct mapped){.start = query.start, .end = query.end, .ino = query.ino};
 		return true;
@@ -359,7 +359,7 @@ static int open_file(pid_t pid, unsigned long ino)
 		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
 		chars = readlink(path, target, sizeof(target) - 1);
 		target[chars > 0 ? chars : 0] = '\0';
-		if (is_ours(target))
+		if (is_program_memory(target))
 			found = user_find_open(path, ino);
 	}
 	if (files)
@@ -447,7 +447,7 @@ static bool user_of(pid_t pid, uid_t *ret_uid)
 	return *ret_uid != 0 && *ret_uid != geteuid();
 }
 
-static bool has_spent_all(const struct scan *scan, pid_t pid)
+static bool has_used_up_time(const struct scan *scan, pid_t pid)
 {
 	uid_t uid;
 
@@ -459,7 +459,7 @@ static bool has_spent_all(const struct scan *scan, pid_t pid)
 	return false;
 }
 
-static void spend(struct scan *scan, pid_t pid, uint64_t ns)
+static void charge_user(struct scan *scan, pid_t pid, uint64_t ns)
 {
 	size_t i = 0;
 	uid_t uid;
@@ -482,11 +482,11 @@ static int scan_process(struct scan *scan, pid_t pid,
 	uint64_t begin_ns;
 	int err;
 
-	if (has_spent_all(scan, pid))
+	if (has_used_up_time(scan, pid))
 		return -ETIME;
 	begin_ns = clock_now();
 	err = look_at(pid, found, context);
-	spend(scan, pid, clock_now() - begin_ns);
+	charge_user(scan, pid, clock_now() - begin_ns);
 	return err;
 }
 

@@ -118,7 +118,7 @@ static bool copy_complete(const struct user_kept *kept, uint64_t seq, struct sub
 }
 
 /* Stop reading the ring. The number of lost events is unknown; one event stands for all of them. */
-static void give_up(struct user_kept *kept)
+static void stop_reading(struct user_kept *kept)
 {
 	if (!kept->broken)
 		kept->counts.lost++;
@@ -147,7 +147,7 @@ void user_kept_reset(struct user_kept *kept, int *patience)
 	if (kept->is_saved || kept->broken)
 		return;
 	if (!has_all_pages(kept)) {
-		give_up(kept);
+		stop_reading(kept);
 		return;
 	}
 	kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
@@ -246,7 +246,7 @@ static void count_overwritten(struct kept_walk *walk, uint64_t seq)
  * records were counted: the count is then uncertain. Nothing is missed, because the copied
  * sub-buffer is overwritten, too.
  */
-static int hand_over(struct kept_walk *walk, uint64_t seq, uint32_t nr_records)
+static int deliver(struct kept_walk *walk, uint64_t seq, uint32_t nr_records)
 {
 	struct user_kept *kept = walk->kept;
 	uint64_t lost, before = walk->overwritten;
@@ -286,7 +286,7 @@ static int read_incomplete(struct kept_walk *walk, uint64_t seq, uint64_t positi
 		   subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq, position, UINT16_MAX,
 				  &salvaged)) {
 		if (salvaged.opened)
-			err = hand_over(walk, seq, salvaged.records);
+			err = deliver(walk, seq, salvaged.records);
 		else
 			walk->unfinished += salvaged.records; /* the opener did not write the base of their times */
 		walk->unfinished += salvaged.in_flight + salvaged.lost;
@@ -309,11 +309,11 @@ static int read_subbuf(struct kept_walk *walk, uint64_t seq, uint64_t position)
 	if (!copy_complete(walk->kept, seq, walk->copy)) {
 		if (ring_is_overwritten(ring, seq))
 			return -EAGAIN;
-		give_up(walk->kept);
+		stop_reading(walk->kept);
 		return 0;
 	}
 	nr_records = subbuf_records(ring, walk->copy);
-	err = hand_over(walk, seq, nr_records);
+	err = deliver(walk, seq, nr_records);
 	if (err != -EAGAIN)
 		walk->counted += nr_records;
 	return err;
@@ -353,7 +353,7 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	int err = 0;
 
 	if (!kept->broken && !has_all_pages(kept))
-		give_up(kept);
+		stop_reading(kept);
 	if (!kept->broken) {
 		memory = aligned_alloc(64, USER_KEPT_ROOM + kept->source.ring.subbuf_bytes);
 		if (!memory)
@@ -400,7 +400,7 @@ size_t user_kept_save(struct user_kept *kept)
 	if (kept->is_saved)
 		return 0;
 	if (read_ring(kept, true, save, kept, &counts, &patience))
-		give_up(kept);
+		stop_reading(kept);
 	else
 		kept->counts = counts;
 	kept->is_saved = true;

@@ -20,7 +20,8 @@
 /**
  * struct subbuf_writer - a producer's access to one ring
  * @overwrites: the mode, as a program's memory has it; NULL: @overwrite applies
- * @place: where to store the address of each preliminary header, for tracer/user/ring.h; or NULL
+ * @preliminary: where to store the address of each preliminary header, for tracer/user/ring.h; or
+ * NULL
  * @at: time of the record, for a SUBBUF_NOW() of the test
  * @position: for a SUBBUF_POSITION() of the test
  */
@@ -34,7 +35,7 @@ struct subbuf_writer {
 	trace_u8 clock;
 	trace_u8 overwrite;
 	const trace_u32 *overwrites;
-	trace_u32 **place;
+	trace_u32 **preliminary;
 	trace_u64 at;
 	trace_u64 *position;
 };
@@ -84,8 +85,8 @@ static inline trace_u64 writer_now(enum subbuf_clock clock)
 #ifndef SUBBUF_PRELIMINARY /* as programs do; the kernel's writers define it as ((void)0) */
 #define SUBBUF_PRELIMINARY(w, seq, offset, size)                                            \
 	do {                                                                                \
-		if ((w)->place)                                                             \
-			*(w)->place = (trace_u32 *)(writer_slot(w, seq) + (offset));        \
+		if ((w)->preliminary)                                                       \
+			*(w)->preliminary = (trace_u32 *)(writer_slot(w, seq) + (offset));  \
 		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size)); \
 	} while (0)
 #endif

@@ -71,8 +71,8 @@ static __attribute__((always_inline)) inline trace_u8 subbuf_lap(const struct su
 	return (trace_u8)(seq >> w->nr_subbufs_log2);
 }
 
-/* The preliminary header: it is in the record's place until the record's own header is. It holds
- * the size, so that salvage can step over the record if its writer dies. */
+/* The preliminary header: it stands where the record will be, until the record's own header is.
+ * It holds the size, so that salvage can step over the record if its writer dies. */
 static __attribute__((always_inline)) inline trace_u64 subbuf_preliminary_word(const struct subbuf_writer *w,
 									       trace_u64 seq, trace_u32 size)
 {

@@ -592,7 +592,7 @@ enum trace_recorded { TRACE_RECORDED_NEVER, TRACE_RECORDED_PARTLY, TRACE_RECORDE
  * trace_analysis_recorded() - were events of this id always recorded until now? Then seeing none
  * means that there were none
  * Events that the kernel does not have count as not recorded. TRACE_RECORDED_ALWAYS
- * if the trace does not tell.
+ * if the trace does not say.
  */
 enum trace_recorded trace_analysis_recorded(const struct trace_analysis *analysis, uint32_t id);
 /**

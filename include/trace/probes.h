@@ -95,7 +95,7 @@ extern "C" {
  *     places may have equal types
  * @file: the program or library; "" in the kernel. @offset: in the file; in the kernel
  *     from the start of @function
- * @semaphore: file offset of a counter that tells the program that the probe is in use; 0 = none
+ * @semaphore: file offset of a counter by which the program sees that the probe is in use; 0 = none
  * @at_return: record when the function returns, not when the place is reached
  * @pid: only in this process; 0 = in all
  * @option: number of the trace_probes_add() call that added it, from 0

@@ -166,7 +166,7 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
- * trace_servers_error() - after the pass: 0, or -ENOMEM: results of this header lack rows
+ * trace_servers_error() - after the pass: 0, or -ENOMEM: rows are missing in the results
  * Call it when a report is complete.
  */
 int trace_servers_error(struct trace_servers *servers, struct trace_error *ret_error) TRACE_NODISCARD;

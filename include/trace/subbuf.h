@@ -367,7 +367,7 @@ static inline bool subbuf_flush(const struct subbuf_ring *ring)
 
 /**
  * subbuf_finish_flush() - complete the flush of a consumer that died in subbuf_flush()
- * @sure: take missing bytes for the dead consumer's; see below
+ * @sure: attribute missing bytes to the dead consumer; see below
  * The next consumer calls this before its own first flush. If the dead consumer had closed the
  * sub-buffer, it owed commit all bytes from that offset to the end. When all writers have left,
  * exactly those bytes are missing in commit. If a record is at that offset, a writer got there
@@ -640,7 +640,7 @@ static inline void subbuf_salvage_pad(unsigned char *copy, trace_u32 offset, tra
 	}
 }
 
-#define SUBBUF_ANY_NUMBER (~0u) /* the opener died before it stored records_before: only the bytes can tell */
+#define SUBBUF_ANY_NUMBER (~0u) /* the opener died before it stored records_before: only the bytes show it */
 
 /* There is one hole of unknown size, at @offset. Find the offset after it from which records follow
  * without a gap to @end, such that they are @records in number and @bytes in size. With
@@ -833,7 +833,7 @@ static inline bool subbuf_salvage_hole(struct subbuf_salvage_walk *walk)
  *
  * A writer stores a preliminary header right after it reserved; salvage steps over it. Only a
  * writer that died in the few instructions between the two leaves a hole of unknown size. If there
- * is one such hole, commit tells where records go on after it, because commit has the number of
+ * is one such hole, commit shows where records continue after it, because commit has the number of
  * records and of bytes. If there are several, or if another writer died after it wrote its header
  * and before it committed, these sums are not enough. Then salvage counts the records after the
  * first hole as lost.

@@ -143,7 +143,7 @@ const struct trace_span *trace_get_span(struct trace_user_events *user, size_t i
 int trace_user_events_verify(struct trace_user_events *user, struct trace_error *ret_error) TRACE_NODISCARD;
 
 /**
- * trace_user_events_error() - after the pass: 0, or -ENOMEM: results of this header lack rows
+ * trace_user_events_error() - after the pass: 0, or -ENOMEM: rows are missing in the results
  * Call it when a report is complete.
  */
 int trace_user_events_error(struct trace_user_events *user, struct trace_error *ret_error) TRACE_NODISCARD;

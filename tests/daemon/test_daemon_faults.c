@@ -283,10 +283,10 @@ static bool may_be_killed(const struct point *point, const char *name)
 }
 
 /* Returns @step, or a larger step if a busy machine lets the daemon make so many calls that more
- * than MOST_STRUCK points were left. */
+ * than STRUCK_MAX points were left. */
 static size_t bounded_step(size_t nr, size_t step)
 {
-	return is_long || nr / step < MOST_STRUCK ? step : nr / MOST_STRUCK;
+	return is_long || nr / step < STRUCK_MAX ? step : nr / STRUCK_MAX;
 }
 
 /* @name: kill only at calls of this name; NULL: at all calls
@@ -370,7 +370,7 @@ static void a_failed_write_loses_its_block_and_is_reported_once(void)
 	unsigned int struck = 0, with_loss = 0, finished = 0, spared = 0;
 	struct outcome outcome;
 
-	for (unsigned int when = 1; spared < 2 && (is_long || struck < MOST_STRUCK);
+	for (unsigned int when = 1; spared < 2 && (is_long || struck < STRUCK_MAX);
 	     when += is_long ? 1 : (WRITE_STEP + 1) / 2) {
 		/* a quiet machine writes rarely */
 		size_t i = when % (sizeof(errors) / sizeof(errors[0]));

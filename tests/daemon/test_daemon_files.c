@@ -125,48 +125,48 @@ static void an_older_trace_stays_until_there_is_a_new_one(void)
 /* ---- the control socket ---- */
 
 /**
- * struct place - a control socket in a directory of its own
+ * struct control_socket - a control socket in a directory of its own
  */
-struct place {
+struct control_socket {
 	char directory[32], path[64];
 	struct control *control;
 };
 
-static struct place place_new(void)
+static struct control_socket control_socket_new(void)
 {
-	struct place place = {.directory = "/tmp/test_daemon.XXXXXX"};
+	struct control_socket control_socket = {.directory = "/tmp/test_daemon.XXXXXX"};
 	struct trace_error error;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(place.directory));
-	snprintf(place.path, sizeof(place.path), "%s/control", place.directory);
-	place.control = control_listen(place.path, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(place.control);
-	return place;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(control_socket.directory));
+	snprintf(control_socket.path, sizeof(control_socket.path), "%s/control", control_socket.directory);
+	control_socket.control = control_listen(control_socket.path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control_socket.control);
+	return control_socket;
 }
 
-static void place_remove(struct place *place)
+static void control_socket_remove(struct control_socket *control_socket)
 {
 	char lock[80];
 
-	control_close(place->control);
-	snprintf(lock, sizeof(lock), "%s.lock", place->path);
+	control_close(control_socket->control);
+	snprintf(lock, sizeof(lock), "%s.lock", control_socket->path);
 	unlink(lock);
-	rmdir(place->directory);
+	rmdir(control_socket->directory);
 }
 
-static int connect_silently(const struct place *place)
+static int connect_silently(const struct control_socket *control_socket)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	strcpy(address.sun_path, place->path);
+	strcpy(address.sun_path, control_socket->path);
 	CU_ASSERT_EQUAL(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
 	return fd;
 }
 
-static int connect_and_say(const struct place *place, const char *text)
+static int connect_and_say(const struct control_socket *control_socket, const char *text)
 {
-	int fd = connect_silently(place);
+	int fd = connect_silently(control_socket);
 
 	CU_ASSERT_EQUAL(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 	return fd;
@@ -227,7 +227,7 @@ static void control_refuses_a_second_daemon_and_takes_over_from_a_dead_one(void)
 /* A client in the accept queue keeps the main loop awake. */
 static void control_rejects_clients_when_no_descriptor_is_free(void)
 {
-	struct place place = place_new();
+	struct control_socket control_socket = control_socket_new();
 	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options};
 	struct pollfd waits = {.events = POLLIN};
@@ -239,7 +239,7 @@ static void control_rejects_clients_when_no_descriptor_is_free(void)
 	struct msghdr message = {
 		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof(ancillary)};
 	struct rlimit before, none;
-	int client = connect_silently(&place), next, ends[2];
+	int client = connect_silently(&control_socket), next, ends[2];
 
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	ancillary.header.cmsg_level = SOL_SOCKET;
@@ -253,14 +253,14 @@ static void control_rejects_clients_when_no_descriptor_is_free(void)
 	none = (struct rlimit){(rlim_t)next, before.rlim_max};
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	for (int i = 0; i < 2; i++)
-		CU_ASSERT_EQUAL(control_accept(place.control), -1);
+		CU_ASSERT_EQUAL(control_accept(control_socket.control), -1);
 	control_commands_answer(&session, ends[1]); /* closes it */
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
-	waits.fd = control_fd(place.control);
+	waits.fd = control_fd(control_socket.control);
 	CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
 	expect_answer(client, "error\nthe daemon has no free file descriptor for the connection; try again");
 	expect_answer(ends[0], "error\nthe daemon has no free file descriptor for the file; try again");
-	place_remove(&place);
+	control_socket_remove(&control_socket);
 }
 
 /* ---- the end of a connection, and the messages before it ---- */
@@ -290,59 +290,59 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /**
- * struct conversation - the daemon's side, in this process, of a process that asks for the status
+ * struct status_request - the daemon's side, in this process, of a process that asks for the status
  */
-struct conversation {
-	struct place place;
+struct status_request {
+	struct control_socket control_socket;
 	pid_t child;
 	int asked_fd; /* readable when the request has been sent */
 };
 
 /* The client expects the result @err with the text @text. */
-static void conversation_begin(struct conversation *talk, bool early, int err, const char *text)
+static void status_request_begin(struct status_request *pending, bool early, int err, const char *text)
 {
 	char answer[CONTROL_ANSWER_BYTES];
 	struct trace_error error;
 	int ends[2], asked;
 
-	talk->place = place_new();
+	pending->control_socket = control_socket_new();
 	CU_ASSERT_EQUAL(pipe(ends), 0);
-	talk->asked_fd = ends[0];
-	talk->child = fork();
-	if (talk->child == 0) {
+	pending->asked_fd = ends[0];
+	pending->child = fork();
+	if (pending->child == 0) {
 		asked_fd = ends[1];
 		ends_early = early;
-		asked = control_ask(talk->place.path, "status", -1, answer, &error);
+		asked = control_ask(pending->control_socket.path, "status", -1, answer, &error);
 		_exit(asked != err ? 1 : strcmp(err ? error.message : answer, text) != 0 ? 2 : 0);
 	}
 	close(ends[1]);
-	CU_ASSERT_EQUAL(read(talk->asked_fd, answer, 1), 1);
+	CU_ASSERT_EQUAL(read(pending->asked_fd, answer, 1), 1);
 }
 
-static void conversation_end(struct conversation *talk)
+static void status_request_end(struct status_request *pending)
 {
 	int status;
 
-	CU_ASSERT_EQUAL(waitpid(talk->child, &status, 0), talk->child);
+	CU_ASSERT_EQUAL(waitpid(pending->child, &status, 0), pending->child);
 	CU_ASSERT_EQUAL(status, 0);
-	close(talk->asked_fd);
-	place_remove(&talk->place);
+	close(pending->asked_fd);
+	control_socket_remove(&pending->control_socket);
 }
 
 static void an_early_end_of_connection_hides_no_answer(void)
 {
-	struct conversation talk;
+	struct status_request pending;
 	struct control_request request;
 	int client;
 
-	conversation_begin(&talk, true, 0, "done");
-	client = control_accept(talk.place.control);
+	status_request_begin(&pending, true, 0, "done");
+	client = control_accept(pending.control_socket.control);
 	ends_early = true;
 	CU_ASSERT_EQUAL_FATAL(control_receive(client, &request), 0); /* the request fails neither */
 	CU_ASSERT_STRING_EQUAL(request.verb, "status");
 	control_answer(client, 0, "done");
 	close(client);
-	conversation_end(&talk);
+	status_request_end(&pending);
 }
 
 /* The status of many CPUs, where net.core.wmem_default is small. */
@@ -366,24 +366,24 @@ static void an_answer_that_does_not_fit_is_reported_as_such(void)
 static void a_client_rejected_before_its_request_learns_why(void)
 {
 	struct rlimit before, none;
-	struct conversation talk;
+	struct status_request pending;
 	int next;
 
-	conversation_begin(&talk, false, -EREMOTEIO,
-			   "the daemon has no free file descriptor for the connection; try again");
+	status_request_begin(&pending, false, -EREMOTEIO,
+			     "the daemon has no free file descriptor for the connection; try again");
 	next = dup(STDERR_FILENO);
 	close(next);
 	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){(rlim_t)next, before.rlim_max};
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-	CU_ASSERT_EQUAL(control_accept(talk.place.control), -1);
+	CU_ASSERT_EQUAL(control_accept(pending.control_socket.control), -1);
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
-	conversation_end(&talk);
+	status_request_end(&pending);
 }
 
 /* A daemon that only serves its control socket. Its command keeps running, so it stays after the
  * end of its recording until @stay[1] is closed. */
-static pid_t hear(struct control *control, const int stay[2])
+static pid_t serve_control(struct control *control, const int stay[2])
 {
 	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options,
@@ -408,15 +408,15 @@ static pid_t hear(struct control *control, const int stay[2])
 /* No client waits as long as the command runs. */
 static void at_the_end_every_client_gets_an_answer(void)
 {
-	struct place place = place_new();
+	struct control_socket control_socket = control_socket_new();
 	int stay[2], silent, stops, asks, status;
 	pid_t child;
 
 	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
-	silent = connect_silently(&place);
-	stops = connect_and_say(&place, "stop");
-	asks = connect_and_say(&place, "mode");
-	child = hear(place.control, stay);
+	silent = connect_silently(&control_socket);
+	stops = connect_and_say(&control_socket, "stop");
+	asks = connect_and_say(&control_socket, "mode");
+	child = serve_control(control_socket.control, stay);
 	expect_answer(silent, "error\nthe recording is ending and takes no more requests");
 	expect_answer(asks, "ok\nfile");
 	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
@@ -424,21 +424,21 @@ static void at_the_end_every_client_gets_an_answer(void)
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_EQUAL(status, 0);
 	close(stay[0]);
-	place_remove(&place);
+	control_socket_remove(&control_socket);
 }
 
 static void silent_clients_do_not_block_others(void)
 {
-	struct place place = place_new();
+	struct control_socket control_socket = control_socket_new();
 	int stay[2], silent[SESSION_MAX_CLIENTS + 1], stops, status;
 	pid_t child;
 
 	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
-	child = hear(place.control, stay);
+	child = serve_control(control_socket.control, stay);
 	for (int i = 0; i <= SESSION_MAX_CLIENTS; i++)
-		silent[i] = connect_silently(&place);
+		silent[i] = connect_silently(&control_socket);
 	expect_answer(silent[0], "error\nthe client sent no request, and too many other clients are connected");
-	stops = connect_and_say(&place, "stop");
+	stops = connect_and_say(&control_socket, "stop");
 	expect_answer(silent[1], "error\nthe client sent no request, and too many other clients are connected");
 	for (int i = 2; i <= SESSION_MAX_CLIENTS; i++)
 		expect_answer(silent[i], "error\nthe recording is ending and takes no more requests");
@@ -447,7 +447,7 @@ static void silent_clients_do_not_block_others(void)
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_EQUAL(status, 0);
 	close(stay[0]);
-	place_remove(&place);
+	control_socket_remove(&control_socket);
 }
 
 /* The socket is in a directory open to others, as --control allows. */
@@ -455,24 +455,24 @@ static void other_users_requests_are_refused(void)
 {
 	static const char *const requests[] = {"status",    "mode",  "begin", "halt", "mask",	  "mask all",
 					       "mark text", "reset", "dump",  "stop", "nonsense", ""};
-	struct place place = place_new();
+	struct control_socket control_socket = control_socket_new();
 	char answer[CONTROL_ANSWER_BYTES];
 	struct trace_error error;
 	int stay[2], stops, status;
 	pid_t child, other;
 
 	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
-	child = hear(place.control, stay);
+	child = serve_control(control_socket.control, stay);
 	if (geteuid() == 0) {
-		CU_ASSERT_EQUAL(chmod(place.directory, 0755), 0);
-		CU_ASSERT_EQUAL(chmod(place.path, 0666), 0);
+		CU_ASSERT_EQUAL(chmod(control_socket.directory, 0755), 0);
+		CU_ASSERT_EQUAL(chmod(control_socket.path, 0666), 0);
 		other = fork();
 		if (other == 0) {
 			if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
 				_exit(100);
 			for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-				if (control_ask(place.path, requests[i], i % 2 ? -1 : STDIN_FILENO, answer, &error) !=
-					    -EREMOTEIO ||
+				if (control_ask(control_socket.path, requests[i], i % 2 ? -1 : STDIN_FILENO, answer,
+						&error) != -EREMOTEIO ||
 				    strcmp(error.message, "only root and the user of this daemon may control it"))
 					_exit(1 + (int)i);
 			_exit(0);
@@ -481,45 +481,45 @@ static void other_users_requests_are_refused(void)
 		CU_ASSERT_EQUAL(status, 0);
 	}
 	CU_ASSERT_EQUAL(waitpid(child, &status, WNOHANG), 0); /* no request stopped it */
-	stops = connect_and_say(&place, "stop");
+	stops = connect_and_say(&control_socket, "stop");
 	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
 	close(stay[1]);
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_EQUAL(status, 0);
 	close(stay[0]);
-	place_remove(&place);
+	control_socket_remove(&control_socket);
 }
 
 /* Another user, not permitted to ask, holds three connections in front of the permitted client. */
 static void unauthorized_clients_do_not_block_permitted_ones(void)
 {
-	struct place place = place_new();
+	struct control_socket control_socket = control_socket_new();
 	int stay[2], ready[2], stops, asks, status;
 	pid_t child, other;
 	char byte;
 
 	if (geteuid() != 0) {
 		printf("skipped: needs root ");
-		place_remove(&place);
+		control_socket_remove(&control_socket);
 		return;
 	}
 	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
 	CU_ASSERT_EQUAL(pipe2(ready, O_CLOEXEC), 0);
-	CU_ASSERT_EQUAL(chmod(place.directory, 0755), 0);
-	CU_ASSERT_EQUAL(chmod(place.path, 0666), 0);
-	stops = connect_and_say(&place, "stop");
+	CU_ASSERT_EQUAL(chmod(control_socket.directory, 0755), 0);
+	CU_ASSERT_EQUAL(chmod(control_socket.path, 0666), 0);
+	stops = connect_and_say(&control_socket, "stop");
 	other = fork();
 	if (other == 0) {
 		if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
 			_exit(1);
 		for (int i = 0; i < 3; i++)
-			connect_silently(&place);
+			connect_silently(&control_socket);
 		_exit(write(ready[1], "", 1) != 1 || pause());
 	}
 	close(ready[1]);
 	CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
-	asks = connect_and_say(&place, "mode");
-	child = hear(place.control, stay);
+	asks = connect_and_say(&control_socket, "mode");
+	child = serve_control(control_socket.control, stay);
 	expect_answer(asks, "ok\nfile");
 	expect_answer(stops, "ok\ntracedaemon: the flight recorder has ended\n");
 	kill(other, SIGKILL);
@@ -529,7 +529,7 @@ static void unauthorized_clients_do_not_block_permitted_ones(void)
 	CU_ASSERT_EQUAL(status, 0);
 	close(stay[0]);
 	close(ready[0]);
-	place_remove(&place);
+	control_socket_remove(&control_socket);
 }
 
 static int nr_descriptors(void)

@@ -273,7 +273,7 @@ static void a_reset_drops_earlier_events(void)
 	CU_ASSERT_EQUAL(found.marks, 1);
 	CU_ASSERT_EQUAL(found.lost, 0);
 	CU_ASSERT_EQUAL(found.verify, 0);
-	/* more than the ring holds: events forgotten by a reset do not count as overwritten */
+	/* more than the ring holds: events that a reset dropped do not count as overwritten */
 	for (int i = 0; i < 99993; i++)
 		fake_switch(bench.tracer, 0);
 	found = snapshot(&bench, flight, &result);
@@ -352,9 +352,9 @@ static void missed_events_are_in_each_snapshot(void)
 }
 
 /**
- * struct written_notes - what flight_metadata_write() wrote
+ * struct written_metadata - what flight_metadata_write() wrote
  */
-struct written_notes {
+struct written_metadata {
 	uint64_t blocks;
 	uint64_t missed[TRACE_EV_MAX];
 	uint64_t last_ns;
@@ -362,7 +362,7 @@ struct written_notes {
 
 static int take_block(void *context, const struct own_records *block, uint64_t lost)
 {
-	struct written_notes *written = context;
+	struct written_metadata *written = context;
 
 	written->blocks++;
 	CU_ASSERT(block->base_ns >= written->last_ns);
@@ -378,13 +378,13 @@ static int take_block(void *context, const struct own_records *block, uint64_t l
 	return 0;
 }
 
-/* Notes of several days take no more memory than those of an hour. */
+/* Counts of several days take no more memory than those of an hour. */
 static void old_counts_of_missed_events_are_merged(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight_metadata *notes = flight_metadata_new();
 	struct flight_metadata_totals totals;
-	struct written_notes written = {0};
+	struct written_metadata written = {0};
 
 	flight_metadata_reset(notes, bench.tracer);
 	fake_miss(bench.tracer, TRACE_EV_sched_fork, 11);

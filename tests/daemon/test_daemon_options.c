@@ -130,7 +130,7 @@ static void without_a_name_one_is_made_up(void)
 	struct trace_error error;
 
 	CU_ASSERT_EQUAL(parse(&options, "-ts1", &error), 0);
-	CU_ASSERT(options.output.made_up);
+	CU_ASSERT(options.output.is_default_name);
 	CU_ASSERT_PTR_NOT_NULL(strstr(options.output.path, "trace-20"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(options.output.path, ".trace"));
 }

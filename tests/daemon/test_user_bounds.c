@@ -626,15 +626,15 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 
 /* ---- all programs ---- */
 
-/** struct daemon_of_users - the daemon's part for programs, with a socket of its own */
-struct daemon_of_users {
+/** struct daemon_of_programs - the daemon's part for programs, with a socket of its own */
+struct daemon_of_programs {
 	struct bench *bench;
 	struct clients_options options;
 	struct clients *clients;
 	char path[64];
 };
 
-static void daemon_begin(struct daemon_of_users *daemon, const struct budget_limits *limits)
+static void daemon_begin(struct daemon_of_programs *daemon, const struct budget_limits *limits)
 {
 	struct clock_sample start = clock_take_sample();
 	struct trace_error error;
@@ -647,7 +647,7 @@ static void daemon_begin(struct daemon_of_users *daemon, const struct budget_lim
 	clients_begin(daemon->clients, daemon->bench->recording->drain, daemon->bench->writer, &start);
 }
 
-static void daemon_free(struct daemon_of_users *daemon)
+static void daemon_free(struct daemon_of_programs *daemon)
 {
 	char lock[80];
 
@@ -698,7 +698,7 @@ static void offer(const char *path, int memory_fd)
 static struct clients_status offer_some(const struct budget_limits *limits, int nr, uint64_t *ret_lost)
 {
 	struct fake_program *programs = calloc((size_t)nr, sizeof(*programs));
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct clients_status status;
 
 	daemon_begin(&daemon, limits);
@@ -778,7 +778,7 @@ static void dead_programs_of_a_user_are_bounded(void)
 {
 	struct budget_limits limits = no_limits();
 	struct fake_program programs[5];
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct clients_status status;
 	char text[1000] = "";
 
@@ -813,7 +813,7 @@ static void dead_programs_of_a_user_are_bounded(void)
 static void connections_of_a_user_are_bounded(void)
 {
 	struct budget_limits limits = no_limits();
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	int connections[6], open = 0;
 	char text[1000] = "";
 

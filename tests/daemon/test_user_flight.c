@@ -16,23 +16,23 @@
 
 static void a_snapshot_holds_the_latest_events_of_programs(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	CU_ASSERT_EQUAL(program.memory->overwrite, 1);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 2, id, 0, 100);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 100);
 	CU_ASSERT_EQUAL(found.breaks + found.lost + found.overwritten + found.discarded, 0);
 	CU_ASSERT_EQUAL(found.announced, 1);
 	record(&program, 2, id, 100, 100000);
 	for (int i = 0; i < 3; i++) { /* reading removes nothing */
-		found = snapshot(&plane);
+		found = snapshot(&recorder);
 		CU_ASSERT_TRUE(found.events > 1000);
 		CU_ASSERT_EQUAL(found.last, 99999);
 		CU_ASSERT_EQUAL(found.first, found.overwritten);
@@ -44,7 +44,7 @@ static void a_snapshot_holds_the_latest_events_of_programs(void)
 		CU_ASSERT_EQUAL(found.gaps, 1);
 		CU_ASSERT_EQUAL(found.announced, 1);
 	}
-	plane_end(&plane);
+	recorder_end(&recorder);
 	CU_ASSERT_EQUAL(program.memory->overwrite, 0);
 	CU_ASSERT_EQUAL(program.memory->daemon_pid, 0);
 	CU_ASSERT_FALSE(fake_program_flag(&program, id));
@@ -90,11 +90,11 @@ static void a_snapshot_is_written_only_to_files_that_never_block(void)
 {
 	struct daemon_options options = {.session.level = 1};
 	struct session session = {.options = &options};
-	struct plane plane;
+	struct recorder recorder;
 	int ends[2], memory;
 
-	plane_begin(&plane, NULL, 0, 0);
-	session.flight = plane.flight;
+	recorder_begin(&recorder, NULL, 0, 0);
+	session.flight = recorder.flight;
 	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, ends[1])),
 				      "error\nthis daemon writes snapshots to regular files only"));
@@ -104,34 +104,34 @@ static void a_snapshot_is_written_only_to_files_that_never_block(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(answer_of(ask_for_dump(&session, memory)), "older ones were overwritten"));
 	CU_ASSERT(lseek(memory, 0, SEEK_END) > 0);
 	close(memory);
-	plane_end(&plane);
+	recorder_end(&recorder);
 }
 
 static void a_reset_drops_earlier_events_of_programs(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, id, 0, 50000);
-	flight_reset(plane.flight);
-	found = snapshot(&plane);
+	flight_reset(recorder.flight);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events + found.overwritten + found.lost, 0);
 	for (int round = 0; round < 8; round++) { /* from few events to more than fit, from everywhere in the ring */
 		int nr = 700 << round;
 
 		record(&program, 0, id, 0, nr);
-		found = snapshot(&plane);
+		found = snapshot(&recorder);
 		CU_ASSERT_EQUAL(found.events + found.overwritten, (uint64_t)nr);
 		CU_ASSERT_EQUAL(found.first, found.overwritten);
 		CU_ASSERT_EQUAL(found.last, (uint64_t)nr - 1);
-		flight_reset(plane.flight);
+		flight_reset(recorder.flight);
 	}
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
@@ -141,7 +141,7 @@ static void events_before_the_flight_are_not_part_of_it(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
 	uint16_t id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
-	struct plane plane;
+	struct recorder recorder;
 	struct found found;
 	pid_t child;
 
@@ -152,44 +152,44 @@ static void events_before_the_flight_are_not_part_of_it(void)
 		for (;;)
 			pause();
 	usleep(1000);
-	plane_begin(&plane, NULL, 0, 0); /* finds the memory in the child */
-	CU_ASSERT_EQUAL(plane_programs(&plane), 1);
+	recorder_begin(&recorder, NULL, 0, 0); /* finds the memory in the child */
+	CU_ASSERT_EQUAL(recorder_programs(&recorder), 1);
 	record(&program, 1, id, 0, 30000);
 	program.memory->unready = 5;
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_TRUE(found.events > 1000);
 	CU_ASSERT_EQUAL(found.events + found.overwritten, 30000);
 	CU_ASSERT_EQUAL(found.first, found.overwritten);
 	CU_ASSERT_EQUAL(found.discarded, 2);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
 static void events_are_chosen_and_the_rest_is_filtered(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	uint16_t paid, other;
 
-	plane_begin(&plane, "shop:*", 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, "shop:*", 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	other = fake_program_event(&program, "bank", "paid", USER_ROLE_EVENT, one_number);
 	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, other, 0, 10); /* the daemon has not looked at the event type yet */
 	record(&program, 0, paid, 0, 10);
 	usleep(20000);
-	plane_look(&plane); /* some ms after a program connected */
+	recorder_look(&recorder); /* some ms after a program connected */
 	CU_ASSERT_FALSE(fake_program_flag(&program, other));
 	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
 	record(&program, 0, other, 0, 10);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 10);
 	CU_ASSERT_EQUAL(found.filtered, 10);
 	CU_ASSERT_EQUAL(found.lost, 0);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
@@ -199,28 +199,28 @@ static void events_not_selected_when_recorded_stay_out(void)
 {
 	struct selection more;
 	struct trace_error error;
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	uint16_t paid;
 
-	plane_begin(&plane, "bank:*", 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, "bank:*", 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	paid = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, paid, 0, 10);
 	usleep(20000);
-	plane_look(&plane);
+	recorder_look(&recorder);
 	CU_ASSERT_FALSE(fake_program_flag(&program, paid));
-	more = plane.selection;
+	more = recorder.selection;
 	CU_ASSERT_EQUAL(select_add(&more, "+shop:*", &error), 0);
-	clients_select(plane.clients, &more);
+	clients_select(recorder.clients, &more);
 	CU_ASSERT_TRUE(fake_program_flag(&program, paid));
 	record(&program, 0, paid, 10, 15);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 5);
 	CU_ASSERT_EQUAL(found.first, 10);
 	CU_ASSERT_EQUAL(found.filtered, 10);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
@@ -228,14 +228,14 @@ static void events_not_selected_when_recorded_stay_out(void)
 
 static void times_are_right_after_a_second_without_a_look(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	uint16_t id;
 
 	for (int clock = SUBBUF_CLOCK_MONOTONIC; clock <= SUBBUF_CLOCK_TSC; clock++) {
-		plane_begin(&plane, NULL, 0, 0);
-		program = board(&plane, (enum subbuf_clock)clock, false);
+		recorder_begin(&recorder, NULL, 0, 0);
+		program = recorder_add_program(&recorder, (enum subbuf_clock)clock, false);
 		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 		for (int i = 0; i < 4000; i++) {
 			times[i] = writer_now(SUBBUF_CLOCK_MONOTONIC);
@@ -244,14 +244,14 @@ static void times_are_right_after_a_second_without_a_look(void)
 				times[i] = 0; /* disturbed */
 			usleep(i % 100 == 0 ? 20000 : 10);
 		}
-		found = snapshot(&plane);
+		found = snapshot(&recorder);
 		memset(times, 0, sizeof(times));
 		CU_ASSERT_TRUE(found.events > 1000);
 		CU_ASSERT_EQUAL(found.last, 3999);
 		CU_ASSERT_TRUE(found.worst < 2000);
 		if (found.worst >= 2000)
 			fprintf(stderr, "off by %lld ns\n", (long long)found.worst);
-		plane_end(&plane);
+		recorder_end(&recorder);
 		fake_program_free(&program);
 	}
 }
@@ -285,19 +285,19 @@ static void clock_pairs_of_a_program_correct_the_clock(void)
  * again and again. */
 static void full_rings_do_not_wake_the_daemon(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct pollfd ready;
 	int looks = 0;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
-	ready = (struct pollfd){.fd = clients_fd(plane.clients), .events = POLLIN};
+	ready = (struct pollfd){.fd = clients_fd(recorder.clients), .events = POLLIN};
 	while (poll(&ready, 1, 3000) == 1) { /* the daemon looks after 5, 10, 20 ms ..., and one last time */
-		clients_dispatch(plane.clients);
-		clients_look(plane.clients);
+		clients_dispatch(recorder.clients);
+		clients_look(recorder.clients);
 		if (++looks > 15)
 			break;
 	}
@@ -306,7 +306,7 @@ static void full_rings_do_not_wake_the_daemon(void)
 		record(&program, 0, id, 0, 20000);
 		CU_ASSERT_EQUAL(poll(&ready, 1, 10), 0);
 	}
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
@@ -345,7 +345,7 @@ static bool is_whole(const struct found *found)
  * overwritten. */
 static void snapshots_of_running_programs_are_exact(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	struct runner runner = {.program = &program};
@@ -353,8 +353,8 @@ static void snapshots_of_running_programs_are_exact(void)
 	uint64_t events = 0;
 	int whole = 0;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	runner.id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	pthread_create(&thread, NULL, run, &runner);
 	for (int i = 0; i < 40 || ((!whole || events <= 10000) && i < 1000); i++) {
@@ -362,7 +362,7 @@ static void snapshots_of_running_programs_are_exact(void)
 		 * slowed down */
 		atomic_store(&runner.naps, i >= 40);
 		usleep(3000);
-		found = snapshot(&plane);
+		found = snapshot(&recorder);
 		events += found.events;
 		if (is_whole(&found)) {
 			whole++;
@@ -374,15 +374,15 @@ static void snapshots_of_running_programs_are_exact(void)
 		if (i % 10 == 9) { /* and after a reset */
 			struct found first, second;
 
-			flight_reset(plane.flight);
-			first = snapshot(&plane);
+			flight_reset(recorder.flight);
+			first = snapshot(&recorder);
 			usleep(2000);
-			second = snapshot(&plane);
+			second = snapshot(&recorder);
 			if (is_whole(&first) && is_whole(&second))
 				CU_ASSERT_EQUAL(first.first - first.overwritten, second.first - second.overwritten);
 			atomic_store(&runner.stop, true);
 			pthread_join(thread, NULL);
-			flight_reset(plane.flight);
+			flight_reset(recorder.flight);
 			runner.written = 0;
 			atomic_store(&runner.stop, false);
 			pthread_create(&thread, NULL, run, &runner);
@@ -392,7 +392,7 @@ static void snapshots_of_running_programs_are_exact(void)
 	pthread_join(thread, NULL);
 	CU_ASSERT_TRUE(events > 10000);
 	CU_ASSERT_TRUE(whole > 0);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
@@ -400,34 +400,34 @@ static void snapshots_of_running_programs_are_exact(void)
  * this one is read when the thread has continued. */
 static void events_blocked_by_a_stopped_writer_are_counted(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct subbuf_reservation reservation = {0};
 	struct subbuf_writer writer;
 	struct found found;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, id, 0, 10);
 	writer = fake_program_writer(&program, 0);
 	CU_ASSERT_TRUE(subbuf_reserve(&writer, 16, &reservation));
 	record(&program, 0, id, 10, 20);
-	found = snapshot(&plane); /* closes the sub-buffer */
+	found = snapshot(&recorder); /* closes the sub-buffer */
 	CU_ASSERT_EQUAL(found.events, 0);
 	CU_ASSERT_EQUAL(found.discarded, 20);
 	record(&program, 0, id, 20, 30);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 10);
 	CU_ASSERT_EQUAL(found.first, 20);
 	CU_ASSERT_EQUAL(found.discarded, 20);
 	CU_ASSERT_EQUAL(found.overwritten, 0);
 	subbuf_cancel(&writer, &reservation);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 30);
 	CU_ASSERT_EQUAL(found.discarded + found.overwritten, 0);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 

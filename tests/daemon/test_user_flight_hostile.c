@@ -12,7 +12,7 @@
 
 /* A program in a process of its own that records @nr events, begins one more if @in_a_record, and
  * is killed. */
-static void live_and_die(struct plane *plane, int nr, bool in_a_record)
+static void live_and_die(struct recorder *recorder, int nr, bool in_a_record)
 {
 	pid_t child = fork();
 	int status;
@@ -34,64 +34,64 @@ static void live_and_die(struct plane *plane, int nr, bool in_a_record)
 		kill(getpid(), SIGKILL);
 	}
 	do {
-		plane_look(plane);
+		recorder_look(recorder);
 		usleep(200);
 	} while (waitpid(child, &status, WNOHANG) == 0);
-	plane_look(plane);
+	recorder_look(recorder);
 }
 
 static void events_of_dead_programs_are_kept(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct found found;
 
-	plane_begin(&plane, NULL, 0, 0);
-	live_and_die(&plane, 100, false);
-	live_and_die(&plane, 50000, true);
-	live_and_die(&plane, 7, true);
-	CU_ASSERT_EQUAL(plane_programs(&plane), 0);
+	recorder_begin(&recorder, NULL, 0, 0);
+	live_and_die(&recorder, 100, false);
+	live_and_die(&recorder, 50000, true);
+	live_and_die(&recorder, 7, true);
+	CU_ASSERT_EQUAL(recorder_programs(&recorder), 0);
 	for (int i = 0; i < 2; i++) {
-		found = snapshot(&plane);
+		found = snapshot(&recorder);
 		CU_ASSERT_EQUAL(found.announced, 3);
 		CU_ASSERT_EQUAL(found.breaks + found.late_gaps, 0);
 		CU_ASSERT_TRUE(found.events > 1107);
 		CU_ASSERT_EQUAL(found.events + found.overwritten, 50107);
 		CU_ASSERT_EQUAL(found.discarded, 2); /* the records they were in when they died */
 	}
-	flight_reset(plane.flight);
-	found = snapshot(&plane);
+	flight_reset(recorder.flight);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events + found.lost + found.announced, 0);
-	plane_end(&plane);
+	recorder_end(&recorder);
 }
 
 /* When more programs die than fit, the rings of the latest are kept; the others are counted, and a
  * mark says so. */
 static void rings_of_dead_programs_are_kept_within_bounds(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct found found;
 	uint64_t events = 0;
 
-	plane_begin(&plane, NULL, 100000, 0);
+	recorder_begin(&recorder, NULL, 100000, 0);
 	for (int i = 0; i < 12; i++) {
-		live_and_die(&plane, 1000 + i, false);
+		live_and_die(&recorder, 1000 + i, false);
 		events += (uint64_t)(1000 + i);
 	}
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.last, 1010);
 	CU_ASSERT_TRUE(found.events >= 4000 && found.events < 8000);
 	CU_ASSERT_EQUAL(found.events + found.overwritten, events);
 	CU_ASSERT_EQUAL(found.discarded, 0);
-	plane_end(&plane);
-	plane_begin(&plane, NULL, 0, 5);
+	recorder_end(&recorder);
+	recorder_begin(&recorder, NULL, 0, 5);
 	for (int i = 0; i < 300; i++) /* more than the daemon looks through at once */
-		live_and_die(&plane, 10, false);
-	found = snapshot(&plane);
+		live_and_die(&recorder, 10, false);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 50);
 	CU_ASSERT_EQUAL(found.events + found.overwritten, 3000);
 	CU_ASSERT_EQUAL(found.marks, 1);
 	CU_ASSERT_EQUAL(found.lost, 2950);
-	plane_end(&plane);
+	recorder_end(&recorder);
 }
 
 /* ---- old programs, and recordings after a flight ---- */
@@ -100,28 +100,28 @@ static void rings_of_dead_programs_are_kept_within_bounds(void)
  * room for new ones. */
 static void programs_that_cannot_overwrite_keep_their_oldest(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct found found;
 	uint64_t kept;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, true);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, true);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, id, 0, 20000);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	kept = found.events;
 	CU_ASSERT_TRUE(kept > 1000 && kept < 10000);
 	CU_ASSERT_EQUAL(found.first, 0);
 	CU_ASSERT_EQUAL(found.breaks, 0);
 	CU_ASSERT_EQUAL(found.discarded, 20000 - kept);
 	record(&program, 0, id, 20000, 20100);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	CU_ASSERT_EQUAL(found.events, 100);
 	CU_ASSERT_EQUAL(found.first, 20000);
 	CU_ASSERT_EQUAL(found.discarded, 20000 - kept);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
@@ -141,7 +141,7 @@ static void a_recording_follows(bool killed)
 	struct selection selection = {0};
 	struct trace_error error;
 	struct clients *clients;
-	struct plane plane;
+	struct recorder recorder;
 	struct found found;
 	char path[64];
 	int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -155,9 +155,9 @@ static void a_recording_follows(bool killed)
 		if (!killed)
 			for (;;)
 				pause();
-		plane_begin(&plane, NULL, 0, 0);
+		recorder_begin(&recorder, NULL, 0, 0);
 		offer(&program);
-		plane_look(&plane);
+		recorder_look(&recorder);
 		for (;;)
 			pause();
 	}
@@ -174,10 +174,10 @@ static void a_recording_follows(bool killed)
 			for (;;)
 				pause();
 	} else {
-		plane_begin(&plane, NULL, 0, 0);
+		recorder_begin(&recorder, NULL, 0, 0);
 		record(&program, 0, id, 0, 50000);
 		record(&program, 1, id, 0, 3);
-		plane_end(&plane);
+		recorder_end(&recorder);
 		CU_ASSERT_EQUAL(program.memory->overwrite, 0);
 	}
 	clients_options.selection = &selection;
@@ -221,7 +221,7 @@ static void a_recording_follows_a_flight_that_was_killed(void)
 static void nonsense_damages_only_the_programs_own_events(void)
 {
 	size_t rings = 4096 + 4096 + FAKE_REGISTRY;
-	struct plane plane;
+	struct recorder recorder;
 
 	for (unsigned int seed = 0; seed < 60; seed++) {
 		const struct {
@@ -236,9 +236,10 @@ static void nonsense_damages_only_the_programs_own_events(void)
 		uint16_t bad_id, good_id;
 
 		srandom(seed);
-		plane_begin(&plane, NULL, 0, 0);
-		good = board(&plane, SUBBUF_CLOCK_TSC, false);
-		bad = board(&plane, seed % 2 ? SUBBUF_CLOCK_TSC : SUBBUF_CLOCK_MONOTONIC, seed % 5 == 4);
+		recorder_begin(&recorder, NULL, 0, 0);
+		good = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
+		bad = recorder_add_program(&recorder, seed % 2 ? SUBBUF_CLOCK_TSC : SUBBUF_CLOCK_MONOTONIC,
+					   seed % 5 == 4);
 		good_id = fake_program_event(&good, "good", "event", USER_ROLE_EVENT, one_number);
 		bad_id = fake_program_event(&bad, "bad", "event", USER_ROLE_EVENT, one_number);
 		record(&good, 0, good_id, 0, 2000);
@@ -246,15 +247,15 @@ static void nonsense_damages_only_the_programs_own_events(void)
 		for (int i = 0; i < 3; i++) {
 			fake_program_spoil(&bad, places[(seed + (unsigned)i) % 5].begin,
 					   places[(seed + (unsigned)i) % 5].end, 1 + (int)(seed % 7));
-			found = snapshot(&plane);
+			found = snapshot(&recorder);
 			CU_ASSERT_EQUAL(found.others, 2000);
 			if (i == 1 && seed % 3 == 0)
-				flight_mark(plane.flight, "spoiled");
+				flight_mark(recorder.flight, "spoiled");
 		}
-		flight_reset(plane.flight);
-		found = snapshot(&plane);
+		flight_reset(recorder.flight);
+		found = snapshot(&recorder);
 		CU_ASSERT_EQUAL(found.others, 0);
-		plane_end(&plane);
+		recorder_end(&recorder);
 		munmap(bad.data, rings + FAKE_RINGS * (4096 + FAKE_SUBBUF * FAKE_SUBBUFS));
 		close(bad.fd);
 		fake_program_free(&good);
@@ -265,26 +266,26 @@ static void nonsense_damages_only_the_programs_own_events(void)
  * allocate its memory. */
 static void holes_are_not_read(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct fake_program program;
 	struct subbuf_ring ring;
 	struct stat before, after;
 	struct found found;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, id, 0, 5);
 	ring = fake_program_ring(&program, 0);
 	ring.control->position += 1ull << 40;
 	fstat(program.fd, &before);
-	found = snapshot(&plane);
+	found = snapshot(&recorder);
 	fstat(program.fd, &after);
 	CU_ASSERT_EQUAL(found.events, 0);
 	CU_ASSERT_TRUE(found.lost >= 1);
 	CU_ASSERT_EQUAL(before.st_blocks, after.st_blocks);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 

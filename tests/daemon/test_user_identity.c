@@ -69,7 +69,7 @@ static pid_t offer_and(char what)
 	return child;
 }
 
-static struct user_identity hear(struct user_socket *sock)
+static struct user_identity wait_for_offer(struct user_socket *sock)
 {
 	struct user_identity identity = {.pid_fd = -1};
 	int connection = user_socket_accept(sock), fd;
@@ -112,7 +112,7 @@ static void a_program_that_runs_is_known_by_its_file(void)
 		pid_t child = offer_and('w');
 
 		without_peer_pidfd = i ? ENOPROTOOPT : 0;
-		identity = hear(sock);
+		identity = wait_for_offer(sock);
 		CU_ASSERT_EQUAL(identity.pid, child);
 		CU_ASSERT_EQUAL(identity.uid, getuid());
 		CU_ASSERT_EQUAL(identity.gid, getgid());
@@ -136,7 +136,7 @@ static void the_user_is_the_one_who_connected(void)
 		return;
 	sock = listen_here();
 	child = offer_and('u');
-	identity = hear(sock);
+	identity = wait_for_offer(sock);
 	CU_ASSERT_EQUAL(identity.pid, child);
 	CU_ASSERT_EQUAL(identity.uid, 0);
 	CU_ASSERT_FALSE(identity.gone);
@@ -163,7 +163,7 @@ static void a_number_says_nothing(int err, bool used_again)
 	pid_t child = offer_and('d'), other = used_again ? fork_as(child) : 0;
 
 	without_peer_pidfd = err;
-	identity = hear(sock);
+	identity = wait_for_offer(sock);
 	CU_ASSERT_EQUAL(identity.pid, child);
 	CU_ASSERT_EQUAL(identity.uid, getuid());
 	if (other >= 0) {
@@ -194,7 +194,7 @@ static void another_user_s_process_with_the_number_is_not_taken_for_the_program(
 	sock = listen_here();
 	child = offer_and('u');
 	without_peer_pidfd = ENOPROTOOPT;
-	identity = hear(sock);
+	identity = wait_for_offer(sock);
 	CU_ASSERT_TRUE(identity.gone);
 	CU_ASSERT_EQUAL(identity.uid, 0);
 	CU_ASSERT_STRING_EQUAL(identity.exe, "");

@@ -103,14 +103,14 @@ static void offer_among_silent_ones(int nr, size_t expected)
 }
 
 /* A complete set of clients with a socket of its own, as a daemon has it. */
-struct daemon_of_users {
+struct daemon_of_programs {
 	struct bench *bench;
 	struct clients_options options;
 	struct clients *clients;
 	char path[64];
 };
 
-static void daemon_begin(struct daemon_of_users *daemon, const char *name)
+static void daemon_begin(struct daemon_of_programs *daemon, const char *name)
 {
 	struct clock_sample start = clock_take_sample();
 	struct trace_error error;
@@ -124,7 +124,7 @@ static void daemon_begin(struct daemon_of_users *daemon, const char *name)
 	clients_begin(daemon->clients, daemon->bench->recording->drain, daemon->bench->writer, &start);
 }
 
-static size_t daemon_programs(const struct daemon_of_users *daemon)
+static size_t daemon_programs(const struct daemon_of_programs *daemon)
 {
 	struct clients_status status;
 
@@ -132,7 +132,7 @@ static size_t daemon_programs(const struct daemon_of_users *daemon)
 	return status.programs;
 }
 
-static void daemon_free(struct daemon_of_users *daemon)
+static void daemon_free(struct daemon_of_programs *daemon)
 {
 	char lock[80];
 
@@ -241,7 +241,7 @@ static void an_offer_from_a_closed_connection_is_read(void)
 {
 	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	int connection;
 
 	daemon_begin(&daemon, "hasty");
@@ -260,7 +260,7 @@ static void a_message_of_no_bytes_is_no_end(void)
 {
 	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	int connection;
 
 	daemon_begin(&daemon, "empty");
@@ -291,7 +291,7 @@ static int nr_descriptors(void)
 /* Any process may connect and send descriptors: the daemon keeps none of them. */
 static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 {
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct clients_status status;
 	int connection, before;
 
@@ -314,7 +314,7 @@ static void a_message_of_no_bytes_leaves_no_descriptors_behind(void)
 static void a_program_without_a_read_offer_is_found_at_the_end(void)
 {
 	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct clients_status status;
 	struct fake_program program;
 	int connection;
@@ -356,7 +356,7 @@ static void add_text(void *context, const char *text)
  */
 static void take_over(bool keeps_socket, const char *missing, const char *missing_at_end)
 {
-	struct daemon_of_users first, second;
+	struct daemon_of_programs first, second;
 	struct fake_program program;
 	struct clients_status status;
 	char text[1000] = "", lock[80];
@@ -426,7 +426,7 @@ static void a_second_daemon_takes_over_when_the_first_ends(void)
 /* Missing programs are reported only if the user asked for events of programs. */
 static void programs_that_cannot_join_are_reported_only_if_selected(void)
 {
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct selection wanted = {0};
 	struct clients *none;
 	char text[1000] = "";
@@ -457,7 +457,7 @@ static void silent_connections_do_not_block_others(void)
 	offer_among_silent_ones(1500, 2);
 }
 
-static bool is_awake(const struct daemon_of_users *daemon, int timeout_ms)
+static bool is_awake(const struct daemon_of_programs *daemon, int timeout_ms)
 {
 	return poll(&(struct pollfd){.fd = clients_fd(daemon->clients), .events = POLLIN}, 1, timeout_ms) > 0;
 }
@@ -468,7 +468,7 @@ static void without_descriptors_the_daemon_pauses_and_accepts_later(void)
 {
 	static const struct user_offer offer = {USER_MEMORY_MAGIC, USER_MEMORY_VERSION, 1};
 	struct rlimit limit, before;
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct clients_status status;
 	int connection, fds[1000], nr = 0;
 
@@ -574,7 +574,7 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
  * events are not. */
 static void patterns_that_match_nothing_are_reported(void)
 {
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct fake_program program;
 	char text[1000] = "";
 	struct trace_error error;
@@ -615,7 +615,7 @@ static void events_that_the_trace_cannot_describe_are_reported(void)
 					.source = "",
 					.category = TRACE_CATEGORY_USER,
 					.flags = TRACE_EVENT_ON | TRACE_EVENT_TID};
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct fake_program program;
 	char text[1000] = "", name[32];
 	uint16_t id, last = 0;
@@ -644,7 +644,7 @@ static void events_that_the_trace_cannot_describe_are_reported(void)
 /* When as many programs connect at once as can wait, others may have been refused. */
 static void a_full_accept_queue_is_reported(void)
 {
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	size_t most = user_socket_backlog();
 	char text[1000] = "";
 
@@ -671,7 +671,7 @@ static void on_unexpected_program(void *context, int fd, struct user_identity *i
  * does not know. As soon as a descriptor is free it finds the program. */
 static void a_failed_search_for_programs_is_reported(void)
 {
-	struct daemon_of_users daemon;
+	struct daemon_of_programs daemon;
 	struct fake_program program;
 	struct rlimit limit, before;
 	char text[1000] = "";

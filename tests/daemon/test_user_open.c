@@ -17,70 +17,70 @@
 #include "user_find.h"
 
 /**
- * struct place - a descriptor of this process as the daemon finds it
+ * struct open_file - a descriptor of this process as the daemon finds it
  * @fd: owned
  * @path: the link in /proc
  */
-struct place {
+struct open_file {
 	int fd;
 	ino_t ino;
 	char path[64];
 };
 
-static struct place place_of(int fd)
+static struct open_file open_file_of(int fd)
 {
-	struct place place = {.fd = fd};
+	struct open_file file = {.fd = fd};
 	struct stat status;
 
 	CU_ASSERT_FATAL(fd >= 0);
 	CU_ASSERT_EQUAL_FATAL(fstat(fd, &status), 0);
-	place.ino = status.st_ino;
-	snprintf(place.path, sizeof(place.path), "/proc/%d/fd/%d", (int)getpid(), fd);
-	return place;
+	file.ino = status.st_ino;
+	snprintf(file.path, sizeof(file.path), "/proc/%d/fd/%d", (int)getpid(), fd);
+	return file;
 }
 
-static void refused(const struct place *place)
+static void refused(const struct open_file *file)
 {
 	errno = 0;
-	CU_ASSERT_EQUAL(user_find_open(place->path, place->ino), -1);
+	CU_ASSERT_EQUAL(user_find_open(file->path, file->ino), -1);
 	CU_ASSERT_EQUAL(errno, ESTALE);
-	close(place->fd);
+	close(file->fd);
 }
 
 static void memory_is_opened(void)
 {
-	struct place place = place_of(memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-	int fd = user_find_open(place.path, place.ino);
+	struct open_file file = open_file_of(memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	int fd = user_find_open(file.path, file.ino);
 
 	CU_ASSERT(fd >= 0);
-	CU_ASSERT_EQUAL(place_of(fd).ino, place.ino);
+	CU_ASSERT_EQUAL(open_file_of(fd).ino, file.ino);
 	CU_ASSERT_EQUAL(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDWR);
 	close(fd);
-	close(place.fd);
+	close(file.fd);
 }
 
 static void another_memory_is_not_opened(void)
 {
-	struct place place = place_of(memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	struct open_file file = open_file_of(memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 
-	place.ino++;
-	refused(&place);
+	file.ino++;
+	refused(&file);
 }
 
 static void a_file_on_a_disk_is_not_opened(void)
 {
-	struct place place = place_of(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	struct open_file file = open_file_of(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
 
-	refused(&place);
+	refused(&file);
 }
 
 static void a_file_of_another_tmpfs_is_not_opened(void)
 {
 	char path[] = "/dev/shm/test_user_open.XXXXXX";
-	struct place place = place_of(mkstemp(path));
+	struct open_file file = open_file_of(mkstemp(path));
 
 	unlink(path);
-	refused(&place);
+	refused(&file);
 }
 
 /* A FIFO without a reader would block a daemon that opens it only for writing. Opening and closing
@@ -89,12 +89,12 @@ static void a_fifo_is_not_opened(void)
 {
 	struct pollfd end = {.events = POLLIN};
 	int ends[2];
-	struct place place;
+	struct open_file file;
 
 	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
 	end.fd = ends[0];
-	place = place_of(ends[1]);
-	refused(&place);
+	file = open_file_of(ends[1]);
+	refused(&file);
 	CU_ASSERT_EQUAL(poll(&end, 1, 0), 1); /* POLLHUP: no other writer has it */
 	CU_ASSERT(end.revents & POLLHUP);
 	close(ends[0]);
@@ -104,15 +104,15 @@ static void a_fifo_is_not_opened(void)
  * Exits with the number of the step that failed. */
 static void be_given_a_terminal(void)
 {
-	struct place place;
+	struct open_file file;
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY), other;
 	char name[64];
 
 	if (setsid() < 0 || terminal < 0 || grantpt(terminal) || unlockpt(terminal) ||
 	    ptsname_r(terminal, name, sizeof(name)))
 		_exit(77);
-	place = place_of(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-	if (user_find_open(place.path, place.ino) >= 0)
+	file = open_file_of(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+	if (user_find_open(file.path, file.ino) >= 0)
 		_exit(1);
 	other = open("/dev/tty", O_RDWR | O_NOCTTY); /* it opens only if the process took the terminal */
 	_exit(other >= 0 ? 2 : 0);

@@ -10,8 +10,8 @@
 #include "recording.h"
 #include "user_flight_case.h"
 
-/** struct journey - a recording of programs without the kernel, and its trace */
-struct journey {
+/** struct program_recording - a recording of programs without the kernel, and its trace */
+struct program_recording {
 	struct selection selection;
 	struct clients *clients;
 	struct recording *recording;
@@ -30,40 +30,40 @@ static bool everybody_hurries(void *context)
 	return true;
 }
 
-static void journey_begin(struct journey *journey)
+static void program_recording_begin(struct program_recording *run)
 {
-	struct clients_options options = {.selection = &journey->selection};
+	struct clients_options options = {.selection = &run->selection};
 	struct recording_options recording_options = {.level = 1};
 	struct trace_error error = {0};
 
-	memset(journey, 0, sizeof(*journey));
+	memset(run, 0, sizeof(*run));
 	possible_cpus_pretend(fake_cpus);
-	journey->fd = memfd_create("trace", MFD_CLOEXEC);
-	recording_options.clients = journey->clients = clients_new(&options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->clients);
-	journey->recording = recording_begin(NULL, journey->fd, &recording_options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->recording);
+	run->fd = memfd_create("trace", MFD_CLOEXEC);
+	recording_options.clients = run->clients = clients_new(&options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(run->clients);
+	run->recording = recording_begin(NULL, run->fd, &recording_options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(run->recording);
 }
 
-static struct fake_program journey_join(struct journey *journey, uint16_t *ret_id)
+static struct fake_program program_recording_join(struct program_recording *run, uint16_t *ret_id)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 
 	*ret_id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	offer(&program);
-	clients_dispatch(journey->clients);
+	clients_dispatch(run->clients);
 	return program;
 }
 
-static void open_trace(struct journey *journey)
+static void open_trace(struct program_recording *run)
 {
 	struct trace_error error = {0};
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", journey->fd);
-	journey->trace = trace_open(path, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(journey->trace);
-	CU_ASSERT_EQUAL(trace_verify(journey->trace, &error), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->fd);
+	run->trace = trace_open(path, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(run->trace);
+	CU_ASSERT_EQUAL(trace_verify(run->trace, &error), 0);
 	if (error.code)
 		fprintf(stderr, "%s\n", error.message);
 }
@@ -72,38 +72,39 @@ static void open_trace(struct journey *journey)
  * Waits until the ring's records are in the trace. The daemon finds a new ring when its timer
  * expires.
  */
-static void journey_take(struct journey *journey, const struct fake_program *program, uint32_t cpu, uint64_t seq)
+static void program_recording_take(struct program_recording *run, const struct fake_program *program, uint32_t cpu,
+				   uint64_t seq)
 {
 	struct subbuf_ring ring = fake_program_ring(program, cpu);
-	struct pollfd ready = {.fd = clients_fd(journey->clients), .events = POLLIN};
+	struct pollfd ready = {.fd = clients_fd(run->clients), .events = POLLIN};
 
 	while (__atomic_load_n(&ring.control->consumed, __ATOMIC_RELAXED) < seq) {
 		poll(&ready, 1, 1000);
-		clients_dispatch(journey->clients);
-		recording_flush(journey->recording);
+		clients_dispatch(run->clients);
+		recording_flush(run->recording);
 	}
 }
 
-static void journey_end_by(struct journey *journey, bool (*is_interrupted)(void *context))
+static void program_recording_end_by(struct program_recording *run, bool (*is_interrupted)(void *context))
 {
 	struct trace_error error = {0};
 
-	CU_ASSERT_EQUAL(recording_end(journey->recording, is_interrupted, NULL, &error), 0);
-	journey->end_ns = clock_now();
-	recording_free(journey->recording);
-	clients_free(journey->clients);
-	open_trace(journey);
+	CU_ASSERT_EQUAL(recording_end(run->recording, is_interrupted, NULL, &error), 0);
+	run->end_ns = clock_now();
+	recording_free(run->recording);
+	clients_free(run->clients);
+	open_trace(run);
 }
 
-static void journey_end(struct journey *journey)
+static void program_recording_end(struct program_recording *run)
 {
-	journey_end_by(journey, never_interrupted);
+	program_recording_end_by(run, never_interrupted);
 }
 
-static void journey_free(struct journey *journey)
+static void program_recording_free(struct program_recording *run)
 {
-	trace_close(journey->trace);
-	close(journey->fd);
+	trace_close(run->trace);
+	close(run->fd);
 }
 
 static uint64_t nr_events(const struct trace *trace)
@@ -119,7 +120,7 @@ static uint64_t nr_events(const struct trace *trace)
 }
 
 /* True if a "not traced" note contains @part. */
-static bool is_told(const struct trace *trace, const char *part)
+static bool is_reported(const struct trace *trace, const char *part)
 {
 	const char *text;
 
@@ -134,20 +135,20 @@ static void check_distrusted(const struct trace *trace, const char *number, cons
 	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED);
 
 	CU_ASSERT_STRING_EQUAL(text ? text : "none", number);
-	CU_ASSERT_TRUE(is_told(trace, reason));
+	CU_ASSERT_TRUE(is_reported(trace, reason));
 }
 
 /* Takes and opens a snapshot. */
-static struct trace *photo(struct plane *plane)
+static struct trace *open_snapshot(struct recorder *recorder)
 {
-	struct journey journey = {.fd = memfd_create("snapshot", MFD_CLOEXEC)};
+	struct program_recording run = {.fd = memfd_create("snapshot", MFD_CLOEXEC)};
 	struct flight_result result;
 	struct trace_error error = {0};
 
-	CU_ASSERT_EQUAL(flight_snapshot(plane->flight, journey.fd, 1, &result, &error), 0);
-	open_trace(&journey);
-	close(journey.fd);
-	return journey.trace;
+	CU_ASSERT_EQUAL(flight_snapshot(recorder->flight, run.fd, 1, &result, &error), 0);
+	open_trace(&run);
+	close(run.fd);
+	return run.trace;
 }
 
 /* ---- times ---- */
@@ -161,24 +162,24 @@ static void move_base(const struct fake_program *program, uint32_t cpu, uint64_t
 
 static void an_event_of_the_future_is_refused(uint64_t ns)
 {
-	struct fake_program liar, honest;
-	struct journey journey;
+	struct fake_program hostile, honest;
+	struct program_recording run;
 	uint16_t id, honest_id;
 
-	journey_begin(&journey);
-	liar = journey_join(&journey, &id);
-	honest = journey_join(&journey, &honest_id);
-	record(&liar, 0, id, 0, 5);
-	move_base(&liar, 0, ns);
-	record(&liar, 1, id, 0, 3);
+	program_recording_begin(&run);
+	hostile = program_recording_join(&run, &id);
+	honest = program_recording_join(&run, &honest_id);
+	record(&hostile, 0, id, 0, 5);
+	move_base(&hostile, 0, ns);
+	record(&hostile, 1, id, 0, 3);
 	record(&honest, 0, honest_id, 0, 7);
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace), 10);
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 5);
-	CU_ASSERT_TRUE(trace_get_info(journey.trace)->end_ns <= journey.end_ns);
-	check_distrusted(journey.trace, "1", "times in the future");
-	journey_free(&journey);
-	fake_program_free(&liar);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace), 10);
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->lost, 5);
+	CU_ASSERT_TRUE(trace_get_info(run.trace)->end_ns <= run.end_ns);
+	check_distrusted(run.trace, "1", "times in the future");
+	program_recording_free(&run);
+	fake_program_free(&hostile);
 	fake_program_free(&honest);
 }
 
@@ -192,20 +193,20 @@ static void events_of_the_future_are_refused(void)
 /* A time must fit 63 bits; otherwise the sub-buffer is lost. */
 static void events_without_a_time_are_refused(void)
 {
-	struct fake_program liar;
-	struct journey journey;
+	struct fake_program hostile;
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
-	liar = journey_join(&journey, &id);
-	record(&liar, 0, id, 0, 5);
-	move_base(&liar, 0, UINT64_MAX - 5);
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace), 0);
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 5);
-	CU_ASSERT_TRUE(trace_get_info(journey.trace)->end_ns <= journey.end_ns);
-	journey_free(&journey);
-	fake_program_free(&liar);
+	program_recording_begin(&run);
+	hostile = program_recording_join(&run, &id);
+	record(&hostile, 0, id, 0, 5);
+	move_base(&hostile, 0, UINT64_MAX - 5);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace), 0);
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->lost, 5);
+	CU_ASSERT_TRUE(trace_get_info(run.trace)->end_ns <= run.end_ns);
+	program_recording_free(&run);
+	fake_program_free(&hostile);
 }
 
 static void events_within_the_error_of_the_clocks_are_of_now(void)
@@ -224,22 +225,22 @@ static void events_within_the_error_of_the_clocks_are_of_now(void)
 static void events_after_the_end_are_not_of_the_recording(void)
 {
 	struct fake_program program;
-	struct journey journey;
+	struct program_recording run;
 	uint16_t id;
 	uint64_t end_ns;
 
-	journey_begin(&journey);
-	program = journey_join(&journey, &id);
+	program_recording_begin(&run);
+	program = program_recording_join(&run, &id);
 	record(&program, 0, id, 0, 5);
 	end_ns = clock_now();
-	clients_end_at(journey.clients, end_ns);
+	clients_end_at(run.clients, end_ns);
 	record(&program, 0, id, 5, 9);
-	journey_take(&journey, &program, 0, 1);
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 0);
-	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
-	journey_free(&journey);
+	program_recording_take(&run, &program, 0, 1);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace), 5);
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->lost, 0);
+	CU_ASSERT_PTR_NULL(trace_string(run.trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
+	program_recording_free(&run);
 	fake_program_free(&program);
 }
 
@@ -248,20 +249,20 @@ static void events_after_the_end_are_not_of_the_recording(void)
 static void a_ring_of_no_cpu_is_refused(void)
 {
 	struct fake_program program;
-	struct journey journey;
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
+	program_recording_begin(&run);
 	fake_cpus = 2;
 	possible_cpus_pretend(fake_cpus);
-	program = journey_join(&journey, &id);
+	program = program_recording_join(&run, &id);
 	record(&program, 1, id, 0, 5);
 	record(&program, 3, id, 0, 5);
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->nr_cpus, 2);
-	check_distrusted(journey.trace, "1", "CPUs that the machine does not have");
-	journey_free(&journey);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace), 5);
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->nr_cpus, 2);
+	check_distrusted(run.trace, "1", "CPUs that the machine does not have");
+	program_recording_free(&run);
 	fake_program_free(&program);
 	fake_cpus = FAKE_RINGS;
 }
@@ -269,18 +270,18 @@ static void a_ring_of_no_cpu_is_refused(void)
 static void a_ring_that_names_another_cpu_is_refused(void)
 {
 	struct fake_program program;
-	struct journey journey;
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
-	program = journey_join(&journey, &id);
+	program_recording_begin(&run);
+	program = program_recording_join(&run, &id);
 	record(&program, 1, id, 0, 5);
 	record(&program, 2, id, 0, 5);
 	fake_program_ring(&program, 2).control->cpu = 0;
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
-	check_distrusted(journey.trace, "1", "CPUs that the machine does not have");
-	journey_free(&journey);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace), 5);
+	check_distrusted(run.trace, "1", "CPUs that the machine does not have");
+	program_recording_free(&run);
 	fake_program_free(&program);
 }
 
@@ -328,24 +329,24 @@ static void a_counter_is_accepted_within_bounds_only(void)
 	CU_ASSERT_EQUAL(untrusted_counter_sum(&counter), 51);
 }
 
-/* @unready: the counter of the lying program; another program has lost 1000 events. */
+/* @unready: the counter of the hostile program; another program has lost 1000 events. */
 static void a_loss_of_another_program_stays(uint64_t unready)
 {
-	struct fake_program liar, honest;
-	struct journey journey;
+	struct fake_program hostile, honest;
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
-	liar = journey_join(&journey, &id);
-	honest = journey_join(&journey, &id);
+	program_recording_begin(&run);
+	hostile = program_recording_join(&run, &id);
+	honest = program_recording_join(&run, &id);
 	honest.memory->unready = 1000;
-	liar.memory->unready = unready;
-	journey_end(&journey);
-	/* the liar's losses are unknown: they count as 1 */
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1001);
-	check_distrusted(journey.trace, "1", "impossible loss counters");
-	journey_free(&journey);
-	fake_program_free(&liar);
+	hostile.memory->unready = unready;
+	program_recording_end(&run);
+	/* the hostile program's losses are unknown: they count as 1 */
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->lost, 1001);
+	check_distrusted(run.trace, "1", "impossible loss counters");
+	program_recording_free(&run);
+	fake_program_free(&hostile);
 	fake_program_free(&honest);
 }
 
@@ -361,58 +362,58 @@ static void no_program_cancels_or_invents_a_loss(void)
  * The same with events in rings. Their accounting includes the losses that belong to no ring.
  * @value, @then: the ring's counter of discarded events, first and later
  */
-static void a_ring_cannot_lie_either(uint64_t value, uint64_t then, uint64_t lost)
+static void a_ring_with_an_impossible_counter(uint64_t value, uint64_t then, uint64_t lost)
 {
-	struct fake_program liar, honest;
-	struct journey journey;
+	struct fake_program hostile, honest;
+	struct program_recording run;
 	uint16_t id, honest_id;
 
-	journey_begin(&journey);
-	liar = journey_join(&journey, &id);
-	honest = journey_join(&journey, &honest_id);
+	program_recording_begin(&run);
+	hostile = program_recording_join(&run, &id);
+	honest = program_recording_join(&run, &honest_id);
 	record(&honest, 0, honest_id, 0, 10);
 	honest.memory->unready = 1000;
-	record(&liar, 0, id, 0, 10);
-	fake_program_ring(&liar, 0).control->discarded = value;
-	journey_take(&journey, &liar, 0, 1);
-	fake_program_ring(&liar, 0).control->discarded = then;
-	record(&liar, 0, id, 10, 20);
-	journey_take(&journey, &liar, 0, 2);
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace), 30);
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1000 + lost);
-	check_distrusted(journey.trace, "1", "impossible loss counters");
-	journey_free(&journey);
-	fake_program_free(&liar);
+	record(&hostile, 0, id, 0, 10);
+	fake_program_ring(&hostile, 0).control->discarded = value;
+	program_recording_take(&run, &hostile, 0, 1);
+	fake_program_ring(&hostile, 0).control->discarded = then;
+	record(&hostile, 0, id, 10, 20);
+	program_recording_take(&run, &hostile, 0, 2);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace), 30);
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->lost, 1000 + lost);
+	check_distrusted(run.trace, "1", "impossible loss counters");
+	program_recording_free(&run);
+	fake_program_free(&hostile);
 	fake_program_free(&honest);
 }
 
 static void a_counter_that_goes_backwards_takes_nothing_back(void)
 {
-	a_ring_cannot_lie_either(500, 20, 501);
-	a_ring_cannot_lie_either(500, 0, 501);
+	a_ring_with_an_impossible_counter(500, 20, 501);
+	a_ring_with_an_impossible_counter(500, 0, 501);
 }
 
 static void a_counter_that_is_too_large_invents_nothing(void)
 {
-	a_ring_cannot_lie_either(1ull << 47, 1ull << 47, 1);
-	a_ring_cannot_lie_either(UINT64_MAX - 999, 0, 1);
-	a_ring_cannot_lie_either(0, 1ull << 62, 1);
+	a_ring_with_an_impossible_counter(1ull << 47, 1ull << 47, 1);
+	a_ring_with_an_impossible_counter(UINT64_MAX - 999, 0, 1);
+	a_ring_with_an_impossible_counter(0, 1ull << 62, 1);
 }
 
 static void tracepoints_without_room_are_not_more_than_a_program_can_have(void)
 {
 	struct fake_program program;
-	struct journey journey;
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
-	program = journey_join(&journey, &id);
+	program_recording_begin(&run);
+	program = program_recording_join(&run, &id);
 	program.memory->unregistered = 117216885946ull;
-	journey_end(&journey);
-	CU_ASSERT_FALSE(is_told(journey.trace, "117 216 885 946"));
-	check_distrusted(journey.trace, "1", "impossible loss counters");
-	journey_free(&journey);
+	program_recording_end(&run);
+	CU_ASSERT_FALSE(is_reported(run.trace, "117 216 885 946"));
+	check_distrusted(run.trace, "1", "impossible loss counters");
+	program_recording_free(&run);
 	fake_program_free(&program);
 }
 
@@ -446,67 +447,67 @@ static uint64_t lost_of_programs(const struct trace *trace)
 static void a_sub_buffer_holds_no_more_records_than_fit(void)
 {
 	struct fake_program program;
-	struct journey journey;
-	struct plane plane;
+	struct program_recording run;
+	struct recorder recorder;
 	struct trace *trace;
 	uint16_t id;
 
-	journey_begin(&journey);
-	program = journey_join(&journey, &id);
+	program_recording_begin(&run);
+	program = program_recording_join(&run, &id);
 	write_unfinished(&program);
-	journey_end_by(&journey, everybody_hurries);
-	CU_ASSERT_TRUE(lost_of_programs(journey.trace) > 0);
-	CU_ASSERT_TRUE(lost_of_programs(journey.trace) <= FAKE_SUBBUF / 8);
-	journey_free(&journey);
+	program_recording_end_by(&run, everybody_hurries);
+	CU_ASSERT_TRUE(lost_of_programs(run.trace) > 0);
+	CU_ASSERT_TRUE(lost_of_programs(run.trace) <= FAKE_SUBBUF / 8);
+	program_recording_free(&run);
 	fake_program_free(&program);
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	write_unfinished(&program);
-	trace = photo(&plane);
+	trace = open_snapshot(&recorder);
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost > 0);
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost <= FAKE_SUBBUF / 8);
 	trace_close(trace);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 
 static void real_losses_are_reported_as_before(void)
 {
 	struct fake_program program;
-	struct journey journey;
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
-	program = journey_join(&journey, &id);
+	program_recording_begin(&run);
+	program = program_recording_join(&run, &id);
 	record(&program, 0, id, 0, 20000); /* more than fit */
 	program.memory->unready = 3;
 	program.memory->unregistered = 2;
-	journey_end(&journey);
-	CU_ASSERT_EQUAL(nr_events(journey.trace) + trace_get_info(journey.trace)->lost, 20003);
-	CU_ASSERT_TRUE(is_told(journey.trace, "2 tracepoints of programs"));
-	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
-	journey_free(&journey);
+	program_recording_end(&run);
+	CU_ASSERT_EQUAL(nr_events(run.trace) + trace_get_info(run.trace)->lost, 20003);
+	CU_ASSERT_TRUE(is_reported(run.trace, "2 tracepoints of programs"));
+	CU_ASSERT_PTR_NULL(trace_string(run.trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
+	program_recording_free(&run);
 	fake_program_free(&program);
 }
 
 /* Ten programs: the trace names the first ones and counts the others. */
 static void programs_with_impossible_numbers_are_named_up_to_a_bound(void)
 {
-	struct fake_program liars[DISTRUSTED_NAMED_MAX + 2];
-	struct journey journey;
+	struct fake_program programs[DISTRUSTED_NAMED_MAX + 2];
+	struct program_recording run;
 	uint16_t id;
 
-	journey_begin(&journey);
+	program_recording_begin(&run);
 	for (size_t i = 0; i < DISTRUSTED_NAMED_MAX + 2; i++) {
-		liars[i] = journey_join(&journey, &id);
-		liars[i].memory->unready = 1ull << 62;
+		programs[i] = program_recording_join(&run, &id);
+		programs[i].memory->unready = 1ull << 62;
 	}
-	journey_end(&journey);
-	check_distrusted(journey.trace, "10", "2 more processes that wrote impossible values");
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, DISTRUSTED_NAMED_MAX + 2);
-	journey_free(&journey);
+	program_recording_end(&run);
+	check_distrusted(run.trace, "10", "2 more processes that wrote impossible values");
+	CU_ASSERT_EQUAL(trace_get_info(run.trace)->lost, DISTRUSTED_NAMED_MAX + 2);
+	program_recording_free(&run);
 	for (size_t i = 0; i < DISTRUSTED_NAMED_MAX + 2; i++)
-		fake_program_free(&liars[i]);
+		fake_program_free(&programs[i]);
 }
 
 /* ---- flight recorder ---- */
@@ -517,24 +518,24 @@ static void a_snapshot_has_no_event_of_the_future(void)
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		struct fake_program program;
-		struct plane plane;
+		struct recorder recorder;
 		struct trace *trace;
 		uint16_t id;
 
-		plane_begin(&plane, NULL, 0, 0);
-		program = board(&plane, SUBBUF_CLOCK_MONOTONIC, false);
+		recorder_begin(&recorder, NULL, 0, 0);
+		program = recorder_add_program(&recorder, SUBBUF_CLOCK_MONOTONIC, false);
 		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 		record(&program, 0, id, 0, 5);
 		record(&program, 1, id, 0, 3);
 		move_base(&program, 0, clock_now() + later[i]);
-		trace = photo(&plane);
+		trace = open_snapshot(&recorder);
 		CU_ASSERT_EQUAL(nr_events(trace), 3);
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 5);
 		CU_ASSERT_TRUE(trace_get_info(trace)->start_ns <= clock_now());
 		CU_ASSERT_TRUE(trace_get_info(trace)->end_ns <= clock_now());
 		check_distrusted(trace, "1", "times in the future");
 		trace_close(trace);
-		plane_end(&plane);
+		recorder_end(&recorder);
 		fake_program_free(&program);
 	}
 }
@@ -548,12 +549,12 @@ static void a_snapshot_does_not_begin_in_the_future(void)
 		struct fake_program program;
 		struct subbuf_header *header;
 		struct subbuf_ring ring;
-		struct plane plane;
+		struct recorder recorder;
 		struct trace *trace;
 		uint16_t id;
 
-		plane_begin(&plane, NULL, 0, 0);
-		program = board(&plane, SUBBUF_CLOCK_TSC, false);
+		recorder_begin(&recorder, NULL, 0, 0);
+		program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 		id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 		record(&program, 0, id, 0, 5);
 		ring = fake_program_ring(&program, 0);
@@ -561,12 +562,12 @@ static void a_snapshot_does_not_begin_in_the_future(void)
 		header->base_ns = INT64_MAX - 5;
 		if (i)
 			header->base += 1ull << 50;
-		trace = photo(&plane);
+		trace = open_snapshot(&recorder);
 		CU_ASSERT_EQUAL(nr_events(trace), i ? 0 : 5);
 		CU_ASSERT_TRUE(trace_get_info(trace)->start_ns <= trace_get_info(trace)->end_ns);
 		CU_ASSERT_TRUE(trace_get_info(trace)->end_ns <= clock_now());
 		trace_close(trace);
-		plane_end(&plane);
+		recorder_end(&recorder);
 		fake_program_free(&program);
 	}
 }
@@ -574,60 +575,61 @@ static void a_snapshot_does_not_begin_in_the_future(void)
 static void a_snapshot_has_no_ring_of_no_cpu(void)
 {
 	struct fake_program program;
-	struct plane plane;
+	struct recorder recorder;
 	struct trace *trace;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
+	recorder_begin(&recorder, NULL, 0, 0);
 	fake_cpus = 2;
 	possible_cpus_pretend(fake_cpus);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 3, id, 0, 5);
 	record(&program, 1, id, 0, 3);
-	trace = photo(&plane);
+	trace = open_snapshot(&recorder);
 	CU_ASSERT_EQUAL(nr_events(trace), 3);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 2);
 	check_distrusted(trace, "1", "CPUs that the machine does not have");
 	trace_close(trace);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 	fake_cpus = FAKE_RINGS;
 }
 
 static void snapshots_keep_losses_of_programs_apart(void)
 {
-	static const uint64_t lies[] = {UINT64_MAX - 999, 1ull << 62, 1ull << 47};
+	static const uint64_t values[] = {UINT64_MAX - 999, 1ull << 62, 1ull << 47};
 
-	for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
-		struct fake_program liar, honest;
-		struct plane plane;
+	for (size_t i = 0; i < 2 * sizeof(values) / sizeof(values[0]); i++) {
+		struct fake_program hostile, honest;
+		struct recorder recorder;
 		struct trace *trace;
 		uint16_t id;
 
-		plane_begin(&plane, NULL, 0, 0);
-		liar = board(&plane, SUBBUF_CLOCK_TSC, i % 2);
-		honest = board(&plane, SUBBUF_CLOCK_TSC, false);
-		id = fake_program_event(&liar, "shop", "paid", USER_ROLE_EVENT, one_number);
+		recorder_begin(&recorder, NULL, 0, 0);
+		hostile = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, i % 2);
+		honest = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
+		id = fake_program_event(&hostile, "shop", "paid", USER_ROLE_EVENT, one_number);
 		honest.memory->unready = 1000;
-		if (i < sizeof(lies) / sizeof(lies[0])) {
-			liar.memory->unready = lies[i];
+		if (i < sizeof(values) / sizeof(values[0])) {
+			hostile.memory->unready = values[i];
 		} else {
-			record(&liar, 0, id, 0, 5);
-			fake_program_ring(&liar, 0).control->discarded = lies[i - sizeof(lies) / sizeof(lies[0])];
+			record(&hostile, 0, id, 0, 5);
+			fake_program_ring(&hostile, 0).control->discarded =
+				values[i - sizeof(values) / sizeof(values[0])];
 		}
-		trace = photo(&plane);
+		trace = open_snapshot(&recorder);
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1001);
 		check_distrusted(trace, "1", "impossible loss counters");
 		trace_close(trace);
-		flight_reset(plane.flight);
-		trace = photo(&plane);
-		/* the reset drops all losses before it, and lies */
+		flight_reset(recorder.flight);
+		trace = open_snapshot(&recorder);
+		/* the reset drops all losses before it, and impossible numbers */
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
 		CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
 		trace_close(trace);
-		plane_end(&plane);
-		fake_program_free(&liar);
+		recorder_end(&recorder);
+		fake_program_free(&hostile);
 		fake_program_free(&honest);
 	}
 }
@@ -635,11 +637,11 @@ static void snapshots_keep_losses_of_programs_apart(void)
 /* Data of a dead program, and the reasons to distrust it, are kept until the reset. */
 static void a_reset_drops_data_of_dead_programs(void)
 {
-	struct plane plane;
+	struct recorder recorder;
 	struct trace *trace;
 	pid_t child;
 
-	plane_begin(&plane, NULL, 0, 0);
+	recorder_begin(&recorder, NULL, 0, 0);
 	child = fork();
 	if (!child) {
 		struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
@@ -653,21 +655,21 @@ static void a_reset_drops_data_of_dead_programs(void)
 		_exit(0);
 	}
 	do {
-		plane_look(&plane);
+		recorder_look(&recorder);
 		usleep(200);
 	} while (waitpid(child, NULL, WNOHANG) == 0);
-	plane_look(&plane);
-	trace = photo(&plane);
+	recorder_look(&recorder);
+	trace = open_snapshot(&recorder);
 	CU_ASSERT_EQUAL(nr_events(trace), 5);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1);
 	check_distrusted(trace, "1", "impossible loss counters");
 	trace_close(trace);
-	flight_reset(plane.flight);
-	trace = photo(&plane);
+	flight_reset(recorder.flight);
+	trace = open_snapshot(&recorder);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
 	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
 	trace_close(trace);
-	plane_end(&plane);
+	recorder_end(&recorder);
 }
 
 /*
@@ -678,22 +680,22 @@ static void a_snapshot_invents_no_overwritten_events(void)
 {
 	struct fake_program program;
 	struct subbuf_ring ring;
-	struct plane plane;
+	struct recorder recorder;
 	struct trace *trace;
 	uint16_t id;
 
-	plane_begin(&plane, NULL, 0, 0);
-	program = board(&plane, SUBBUF_CLOCK_TSC, false);
+	recorder_begin(&recorder, NULL, 0, 0);
+	program = recorder_add_program(&recorder, SUBBUF_CLOCK_TSC, false);
 	id = fake_program_event(&program, "shop", "paid", USER_ROLE_EVENT, one_number);
 	record(&program, 0, id, 0, 20000);
 	ring = fake_program_ring(&program, 0);
 	for (size_t i = 0; i < FAKE_SUBBUFS; i++)
 		((struct subbuf_header *)(void *)(ring.data + i * FAKE_SUBBUF))->records_ever = 1ull << 46;
-	trace = photo(&plane);
+	trace = open_snapshot(&recorder);
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 20000);
 	check_distrusted(trace, "1", "impossible loss counters");
 	trace_close(trace);
-	plane_end(&plane);
+	recorder_end(&recorder);
 	fake_program_free(&program);
 }
 

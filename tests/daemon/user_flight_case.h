@@ -20,54 +20,54 @@
 static const uint16_t one_number[] = {USER_FIELD_SIGNED, 0};
 
 /**
- * struct plane - a flight recorder of programs only, with a socket of its own
+ * struct recorder - a flight recorder of programs only, with a socket of its own
  */
-struct plane {
+struct recorder {
 	struct selection selection;
 	struct clients_options options;
 	struct clients *clients;
 	struct flight *flight;
 };
 
-static inline void plane_begin(struct plane *plane, const char *events, size_t dead_bytes, size_t dead_max)
+static inline void recorder_begin(struct recorder *recorder, const char *events, size_t dead_bytes, size_t dead_max)
 {
 	struct trace_error error;
 
 	possible_cpus_pretend(FAKE_RINGS);
-	memset(plane, 0, sizeof(*plane));
-	possible_cpus_pretend(FAKE_RINGS); /* programs are played in processes that begin later */
-	if (events && select_add(&plane->selection, events, &error))
+	memset(recorder, 0, sizeof(*recorder));
+	possible_cpus_pretend(FAKE_RINGS); /* simulated programs run in processes that begin later */
+	if (events && select_add(&recorder->selection, events, &error))
 		abort();
-	plane->options = (struct clients_options){
-		.selection = &plane->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max};
-	plane->clients = clients_new(&plane->options, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(plane->clients);
-	plane->flight = flight_begin(NULL, plane->clients, &error);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(plane->flight);
+	recorder->options = (struct clients_options){
+		.selection = &recorder->selection, .flight = true, .dead_bytes = dead_bytes, .dead_max = dead_max};
+	recorder->clients = clients_new(&recorder->options, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recorder->clients);
+	recorder->flight = flight_begin(NULL, recorder->clients, &error);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recorder->flight);
 }
 
-static inline void plane_end(struct plane *plane)
+static inline void recorder_end(struct recorder *recorder)
 {
-	flight_free(plane->flight);
-	clients_free(plane->clients);
+	flight_free(recorder->flight);
+	clients_free(recorder->clients);
 }
 
 /* Runs the daemon's handlers until no descriptor is ready. */
-static inline void plane_look(struct plane *plane)
+static inline void recorder_look(struct recorder *recorder)
 {
-	struct pollfd ready = {.fd = clients_fd(plane->clients), .events = POLLIN};
+	struct pollfd ready = {.fd = clients_fd(recorder->clients), .events = POLLIN};
 
 	while (poll(&ready, 1, 0) == 1) {
-		clients_dispatch(plane->clients);
-		clients_look(plane->clients);
+		clients_dispatch(recorder->clients);
+		clients_look(recorder->clients);
 	}
 }
 
-static inline size_t plane_programs(const struct plane *plane)
+static inline size_t recorder_programs(const struct recorder *recorder)
 {
 	struct clients_status status;
 
-	clients_get_status(plane->clients, &status);
+	clients_get_status(recorder->clients, &status);
 	return status.programs;
 }
 
@@ -98,14 +98,14 @@ static inline void offer(const struct fake_program *program)
 }
 
 /* A program that this process simulates. The flight recorder has read its offer. */
-static inline struct fake_program board(struct plane *plane, enum subbuf_clock clock, bool is_old)
+static inline struct fake_program recorder_add_program(struct recorder *recorder, enum subbuf_clock clock, bool is_old)
 {
 	struct fake_program program = fake_program_new(clock, FAKE_SEALS);
 
 	if (is_old)
 		program.memory->features = 0;
 	offer(&program);
-	plane_look(plane);
+	recorder_look(recorder);
 	return program;
 }
 
@@ -211,7 +211,7 @@ static inline struct found read_trace(const char *path)
 	return found;
 }
 
-static inline struct found snapshot(struct plane *plane)
+static inline struct found snapshot(struct recorder *recorder)
 {
 	int fd = memfd_create("snapshot", MFD_CLOEXEC);
 	struct trace_error error = {0};
@@ -219,7 +219,7 @@ static inline struct found snapshot(struct plane *plane)
 	struct found found;
 	char path[64];
 
-	CU_ASSERT_EQUAL(flight_snapshot(plane->flight, fd, 1, &result, &error), 0);
+	CU_ASSERT_EQUAL(flight_snapshot(recorder->flight, fd, 1, &result, &error), 0);
 	if (error.code)
 		fprintf(stderr, "%s\n", error.message);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

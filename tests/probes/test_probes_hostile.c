@@ -644,10 +644,10 @@ static void put_text(struct packet *packet, const char *text)
 }
 
 /**
- * struct lie - a probe with one number out of range
+ * struct bad_entry - a probe with one number out of range
  * @at, @value: a byte of the argument and its value; -1: none
  */
-struct lie {
+struct bad_entry {
 	uint64_t offset, semaphore, at_return, role, nr, kind, is_signed, bytes;
 	int at;
 	unsigned char value;
@@ -656,28 +656,28 @@ struct lie {
 
 static const struct trace_probe_argument honest = {.start = TRACE_PROBE_REGISTER, .base = 14, .load_bytes = 8};
 
-static struct packet packet_of(const struct lie *lie)
+static struct packet packet_of(const struct bad_entry *entry)
 {
 	struct packet content = {.used = 0}, packet = {.used = 0};
 	unsigned char argument[sizeof(honest)];
 
 	memcpy(argument, &honest, sizeof(honest));
-	if (lie->at >= 0)
-		argument[lie->at] = lie->value;
-	put_text(&content, lie->name);
+	if (entry->at >= 0)
+		argument[entry->at] = entry->value;
+	put_text(&content, entry->name);
 	put_text(&content, "doc");
 	put_text(&content, "source");
 	put_text(&content, "f");
-	put_number(&content, lie->offset);
-	put_number(&content, lie->semaphore);
-	put_number(&content, lie->at_return);
-	put_number(&content, lie->role);
-	put_number(&content, lie->nr);
-	for (uint64_t i = 0; i < lie->nr && i < 40; i++) {
+	put_number(&content, entry->offset);
+	put_number(&content, entry->semaphore);
+	put_number(&content, entry->at_return);
+	put_number(&content, entry->role);
+	put_number(&content, entry->nr);
+	for (uint64_t i = 0; i < entry->nr && i < 40; i++) {
 		put_text(&content, "x");
-		put_number(&content, lie->kind);
-		put_number(&content, lie->is_signed);
-		put_number(&content, lie->bytes);
+		put_number(&content, entry->kind);
+		put_number(&content, entry->is_signed);
+		put_number(&content, entry->bytes);
 		put(&content, argument, sizeof(argument));
 	}
 	put_head(&packet, PROBE_RECORD_ENTRY, (uint32_t)content.used);
@@ -685,9 +685,9 @@ static struct packet packet_of(const struct lie *lie)
 	return packet;
 }
 
-static int take_entry(const struct lie *lie)
+static int take_entry(const struct bad_entry *entry)
 {
-	struct packet packet = packet_of(lie);
+	struct packet packet = packet_of(entry);
 	const unsigned char *at = packet.bytes;
 	struct trace_probes *probes = trace_probes_new();
 	struct trace_error error;
@@ -699,12 +699,12 @@ static int take_entry(const struct lie *lie)
 	CU_ASSERT_TRUE(probe_record_next(&at, packet.bytes + packet.used, &record));
 	result = probe_record_entry(&record, probes, &spec, "p", 1000, &error);
 	if (!result)
-		CU_ASSERT_EQUAL(trace_probes_get(probes, 0)->nr_arguments, lie->nr);
+		CU_ASSERT_EQUAL(trace_probes_get(probes, 0)->nr_arguments, entry->nr);
 	trace_probes_free(probes);
 	return result;
 }
 
-/* A lie initializes a member a second time, after HONEST. */
+/* A bad entry initializes a member a second time, after HONEST. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Winitializer-overrides"
@@ -714,9 +714,9 @@ static int take_entry(const struct lie *lie)
 
 static void every_number_of_an_answer_is_checked(void)
 {
-	static const struct lie honest_one = {HONEST};
+	static const struct bad_entry honest_one = {HONEST};
 	/* clang-format off */
-	static const struct lie lies[] = {
+	static const struct bad_entry bad_entries[] = {
 		{HONEST, .offset = 1000}, {HONEST, .offset = UINT64_MAX}, {HONEST, .semaphore = 1000},
 		{HONEST, .at_return = 1}, {HONEST, .at_return = 2},
 		{HONEST, .role = TRACE_ROLE_BEGIN}, {HONEST, .role = 200}, {HONEST, .nr = 13},
@@ -738,18 +738,18 @@ static void every_number_of_an_answer_is_checked(void)
 	/* clang-format on */
 
 	CU_ASSERT_EQUAL(take_entry(&honest_one), 0);
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		int result = take_entry(&lies[i]);
+	for (size_t i = 0; i < sizeof(bad_entries) / sizeof(bad_entries[0]); i++) {
+		int result = take_entry(&bad_entries[i]);
 
 		CU_ASSERT_EQUAL(result, -EBADMSG);
 		if (result != -EBADMSG)
-			fprintf(stderr, "lie %zu: %d\n", i, result);
+			fprintf(stderr, "bad entry %zu: %d\n", i, result);
 	}
 }
 
 static void a_probe_that_is_cut_off_anywhere_is_refused(void)
 {
-	static const struct lie honest_one = {HONEST};
+	static const struct bad_entry honest_one = {HONEST};
 	struct packet packet = packet_of(&honest_one);
 	struct trace_error error;
 	struct probe_spec spec;

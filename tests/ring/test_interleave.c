@@ -362,7 +362,7 @@ static bool swap(trace_u32 cpu, trace_u64 *at, trace_u64 from, trace_u64 to)
  * been used. */
 static void write_of_program(int id, trace_u32 n)
 {
-	trace_u32 image[6], *place = NULL, cpu = actors[id].where[0];
+	trace_u32 image[6], *preliminary = NULL, cpu = actors[id].where[0];
 	struct ledger_payload head = {(trace_u16)id, n & 1, n, 0};
 	struct user_payload payload = {n & 1 ? 6 : 4, 0, image};
 	struct subbuf_writer w = ledgers[cpu].writer;
@@ -377,7 +377,7 @@ static void write_of_program(int id, trace_u32 n)
 		return;
 	cpu = actors[id].where[0];
 	w = ledgers[cpu].writer;
-	w.place = &place;
+	w.preliminary = &preliminary;
 	if (SUBBUF_LOAD(&w.control->position) == 0)
 		subbuf_ring_init(&ring, memory[cpu], RING_BYTES, 2, cpu, SUBBUF_PRODUCER_USER, SUBBUF_CLOCK_TSC, false);
 	user_block_close(&w, &windows[cpu], actors[id].where);

@@ -35,7 +35,7 @@ static bool flush_on(const struct tracer *tracer, uint32_t cpu)
 }
 
 /* An idle CPU has nothing to flush, and is not woken. */
-static bool has_something(const struct subbuf_control *control)
+static bool has_unflushed(const struct subbuf_control *control)
 {
 	return __atomic_load_n(&control->deferred_ns, __ATOMIC_RELAXED) ||
 	       __atomic_load_n(&control->uncommitted, __ATOMIC_RELAXED) ||
@@ -48,7 +48,7 @@ void tracer_flush_rings(struct tracer *tracer)
 		struct tracer_ring *ring = &tracer->rings[i];
 
 		if (!ring->structural && __atomic_load_n(&ring->ring.control->defers, __ATOMIC_RELAXED) &&
-		    has_something(ring->ring.control))
+		    has_unflushed(ring->ring.control))
 			flush_on(tracer, ring->cpu);
 	}
 }

@@ -21,8 +21,8 @@
  * An exit writes the record of its call without a locked instruction: DEFERRED_TAKEN tells the
  * programs that interrupt it. They take the slow path. As long as the exit is about to store to the
  * position, they do not touch it, but use a shadow position ahead of it (deferred_position()); the
- * exit catches up afterwards. The exit adds to commit in a word of its own, until its sub-buffer is
- * closed: "Calls without a lock" in the same document.
+ * exit then sets the position to the shadow position. The exit adds to commit in a word of its own,
+ * until its sub-buffer is closed: "Calls without a lock" in the same document.
  *
  * Example. read() enters at 1,000 ns: deferred_ns = 1000, nothing is recorded. Without an interrupt
  * the exit at 1,900 ns writes one record: entry at 1,000, elapsed 900, result. If a program in a

@@ -163,7 +163,7 @@ static void count_unfollowed(struct tracer *tracer)
 
 /* Decide from @row up to the first ancestor with a known state; its state holds for
  * all processes in between. */
-static void decide(struct tracer *tracer, const struct processes *processes, struct tracer_iter_process *row)
+static void decide_followed(struct tracer *tracer, const struct processes *processes, struct tracer_iter_process *row)
 {
 	struct tracer_iter_process *top = row;
 	unsigned char state;
@@ -194,7 +194,7 @@ void tracer_follow_descendants(struct tracer *tracer)
 		result = list(tracer, &processes);
 		any = false;
 		for (size_t i = 0; !result && i < processes.nr; i++)
-			decide(tracer, &processes, &processes.rows[i]);
+			decide_followed(tracer, &processes, &processes.rows[i]);
 		for (size_t i = 0; !result && i < processes.nr; i++) {
 			if (processes.rows[i].state != TRACER_PROCESS_DESCENDS)
 				continue;

@@ -47,7 +47,7 @@ struct tracer {
 	uint32_t nr_cpus;
 	struct tracer_program programs[TRACER_MAX_PROGRAMS];
 	size_t nr_programs;
-	/* in the struct, so that a lack of memory can be reported, too */
+	/* in the struct, so that running out of memory can be reported, too */
 	char not_traced[TRACER_MAX_NOT_TRACED][TRACER_NOTE_BYTES];
 	size_t nr_not_traced;
 };

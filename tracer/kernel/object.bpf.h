@@ -51,7 +51,7 @@ static __always_inline struct path_text *path_scratch(void *map)
 }
 
 /* Where file_path() stored the path: text[start .. start + bytes), NUL included. */
-struct path_place {
+struct path_span {
 	u32 start;
 	u32 bytes;
 };
@@ -103,7 +103,7 @@ static long path_step(u32 index, struct path_text **context)
 }
 
 /* "[nsfs]": the kind of the file, because it has no name. */
-static __always_inline struct path_place kind_of_file(struct path_text *s, struct file *file)
+static __always_inline struct path_span kind_of_file(struct path_text *s, struct file *file)
 {
 	long bytes = bpf_probe_read_kernel_str(s->text + 1, 15, BPF_CORE_READ(file, f_inode, i_sb, s_type, name));
 
@@ -112,7 +112,7 @@ static __always_inline struct path_place kind_of_file(struct path_text *s, struc
 	s->text[0] = '[';
 	s->text[bytes & 15] = ']';
 	s->text[(bytes & 15) + 1] = 0;
-	return (struct path_place){.start = 0, .bytes = (bytes & 15) + 2};
+	return (struct path_span){.start = 0, .bytes = (bytes & 15) + 2};
 }
 
 /*
@@ -120,7 +120,7 @@ static __always_inline struct path_place kind_of_file(struct path_text *s, struc
  * has open, after symbolic links, working directories and chroot. ".../b/c" if its front is
  * missing.
  */
-static __always_inline struct path_place file_path(struct path_text *s, struct file *file)
+static __always_inline struct path_span file_path(struct path_text *s, struct file *file)
 {
 	struct vfsmount *vfs = FIELD(file, f_path.mnt);
 
@@ -138,7 +138,7 @@ static __always_inline struct path_place file_path(struct path_text *s, struct f
 	} else if (s->at == TRACER_PATH_BYTES - 1 && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR) {
 		s->text[--s->at & 2047] = '/'; /* the root itself */
 	}
-	return (struct path_place){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
+	return (struct path_span){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
 }
 
 /* ---- sockets ---- */

@@ -141,7 +141,7 @@ struct probe_symbol {
 	const char *full;
 	uint64_t address;
 	uint64_t bytes;
-	bool chooser; /* STT_GNU_IFUNC: the code there chooses an implementation, once */
+	bool is_ifunc; /* STT_GNU_IFUNC: the code there chooses an implementation, once */
 };
 /**
  * probe_elf_functions() - call @visit for each defined function of both symbol tables

@@ -296,7 +296,7 @@ static bool is_event_name(const char *name)
 }
 
 /* Is the moment the requested one? */
-static bool is_asked_for(const struct probe_spec *spec, bool at_return, unsigned int role)
+static bool is_requested(const struct probe_spec *spec, bool at_return, unsigned int role)
 {
 	if (spec->moment == PROBE_SCOPE)
 		return role == (at_return ? TRACE_ROLE_END : TRACE_ROLE_BEGIN);
@@ -328,7 +328,7 @@ int probe_record_entry(struct probe_record *record, struct trace_probes *probes,
 	entry->probe.pid = spec->pid;
 	take_entry(record, entry, file_bytes);
 	if (finish(record) || !is_event_name(entry->name) ||
-	    !is_asked_for(spec, entry->probe.at_return, entry->type.role))
+	    !is_requested(spec, entry->probe.at_return, entry->type.role))
 		return -EBADMSG;
 	entry->type.nr_fields = (uint16_t)entry->probe.nr_arguments;
 	probe_entry_lay_out(entry);

@@ -325,7 +325,7 @@ static void attach_one(struct tracer *tracer, struct tracer_probing *probing, ui
 }
 
 /* Can one link hold both? */
-static bool go_together(const struct trace_probe *a, const struct trace_probe *b)
+static bool can_share_link(const struct trace_probe *a, const struct trace_probe *b)
 {
 	return a->option == b->option && !a->in_kernel && !b->in_kernel && a->at_return == b->at_return &&
 	       a->pid == b->pid && !strcmp(a->file, b->file);
@@ -424,7 +424,7 @@ static void attach_with(struct tracer *tracer, struct tracer_probing *probing, u
 	for (uint32_t i = first + 1;
 	     probing->multi && probing->places[first].is_plain && i < probing->nr && nr < MAX_GROUP; i++)
 		if (on[i] && !probing->places[i].link && probing->places[i].is_plain &&
-		    go_together(probe, trace_probes_get(probing->probes, i)))
+		    can_share_link(probe, trace_probes_get(probing->probes, i)))
 			idxs[nr++] = i;
 	attach_mapped(tracer, probing, idxs, nr);
 }
@@ -467,7 +467,7 @@ static void close_unused(struct tracer_probing *probing)
 }
 
 /* @wait: also wait for the links that are being closed. */
-static void forget_closed(struct tracer_probing *probing, bool wait)
+static void free_closed_links(struct tracer_probing *probing, bool wait)
 {
 	struct probe_link **at = &probing->links, *link;
 
@@ -519,7 +519,7 @@ size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 
 	if (!probing)
 		return 0;
-	forget_closed(probing, false);
+	free_closed_links(probing, false);
 	set_places(probing, on, false);
 	close_unused(probing);
 	for (uint32_t i = 0; on && i < probing->nr; i++)
@@ -577,7 +577,7 @@ void tracer_unlink_probes(struct tracer *tracer)
 	if (!tracer->probing || !tracer->probing->skeleton)
 		return;
 	tracer_switch_probes(tracer, NULL);
-	forget_closed(tracer->probing, true);
+	free_closed_links(tracer->probing, true);
 }
 
 void tracer_detach_probes(struct tracer *tracer)

@@ -150,7 +150,7 @@ const char *probe_scope_parameter(const struct probe_scope *scope, unsigned int 
  * A single location relative to the frame, valid in the whole function, is typical of unoptimised
  * code.
  */
-static bool lives_in_frame(Dwarf_Die *parameter)
+static bool is_in_frame(Dwarf_Die *parameter)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
@@ -167,7 +167,7 @@ uint64_t probe_scope_body(const struct probe_scope *scope)
 	Dwarf_Addr *places = NULL, body = scope->address;
 	Dwarf_Die parameter;
 
-	if (!scope->found || !next_parameter(scope, &parameter, true) || !lives_in_frame(&parameter))
+	if (!scope->found || !next_parameter(scope, &parameter, true) || !is_in_frame(&parameter))
 		return body;
 	if (dwarf_entry_breakpoints((Dwarf_Die *)&scope->function, &places) > 0 &&
 	    dwarf_haspc((Dwarf_Die *)&scope->function, places[0]) > 0)
@@ -212,13 +212,13 @@ void probe_scope_source(const struct probe_scope *scope, char *text, size_t size
 /* ---- locations ---- */
 
 /**
- * struct dwarf_place - the location of a value
+ * struct dwarf_location - the location of a value
  * @argument: recipe that computes x
  * @sum: is added to x
  * @in_memory: the value is in memory at x + @sum; otherwise it is x + @sum
  * @location: the DWARF attribute that is being evaluated
  */
-struct dwarf_place {
+struct dwarf_location {
 	Dwarf_Attribute *location;
 	struct trace_probe_argument argument;
 	int64_t sum;
@@ -230,32 +230,32 @@ struct dwarf_place {
  * Offsets come from the file: if a sum overflows, the location is wrong, but the behaviour is
  * defined.
  */
-static void add_sum(struct dwarf_place *place, uint64_t offset)
+static void add_sum(struct dwarf_location *loc, uint64_t offset)
 {
-	place->sum = (int64_t)((uint64_t)place->sum + offset);
+	loc->sum = (int64_t)((uint64_t)loc->sum + offset);
 }
 
-static int add_load(struct dwarf_place *place, struct trace_error *ret_error)
+static int add_load(struct dwarf_location *loc, struct trace_error *ret_error)
 {
-	if (place->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
+	if (loc->argument.nr_loads == TRACE_PROBE_MAX_LOADS)
 		return error_set(ret_error, -EINVAL, "an argument takes at most %d steps through memory",
 				 TRACE_PROBE_MAX_LOADS);
-	place->argument.offsets[place->argument.nr_loads++] = place->sum;
-	place->sum = 0;
+	loc->argument.offsets[loc->argument.nr_loads++] = loc->sum;
+	loc->sum = 0;
 	return 0;
 }
 
 /* A recipe has one start value, so a location with a second one is refused. */
-static int begin(struct dwarf_place *place, struct trace_error *ret_error)
+static int begin(struct dwarf_location *loc, struct trace_error *ret_error)
 {
-	if (place->begun)
+	if (loc->begun)
 		return error_set(ret_error, -ENOTSUP,
 				 "it is computed from several values there; name those, or compile with -O0");
-	place->begun = true;
+	loc->begun = true;
 	return 0;
 }
 
-static int begin_register(struct dwarf_place *place, unsigned int number, int64_t sum, struct trace_error *ret_error)
+static int begin_register(struct dwarf_location *loc, unsigned int number, int64_t sum, struct trace_error *ret_error)
 {
 	int word = probe_register_dwarf(number);
 
@@ -263,16 +263,16 @@ static int begin_register(struct dwarf_place *place, unsigned int number, int64_
 		return error_set(ret_error, -ENOTSUP,
 				 "it is in a vector register there, which the kernel does not hand to probes; choose "
 				 "an address where it is in memory, or compile with -O0");
-	place->argument.start = TRACE_PROBE_REGISTER;
-	place->argument.base = (uint8_t)word;
-	place->sum = sum;
-	return begin(place, ret_error);
+	loc->argument.start = TRACE_PROBE_REGISTER;
+	loc->argument.base = (uint8_t)word;
+	loc->sum = sum;
+	return begin(loc, ret_error);
 }
 
-static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place,
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_location *loc,
 		struct trace_error *ret_error);
 
-static int walk_cfa(struct probe_scope *scope, int depth, struct dwarf_place *place, struct trace_error *ret_error)
+static int walk_cfa(struct probe_scope *scope, int depth, struct dwarf_location *loc, struct trace_error *ret_error)
 {
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Op *ops;
@@ -284,16 +284,16 @@ static int walk_cfa(struct probe_scope *scope, int depth, struct dwarf_place *pl
 		return error_set(ret_error, -ENOTSUP, "its stack frame is not described in the file (no .eh_frame)");
 	err = dwarf_frame_cfa(frame, &ops, &nr) ? -ENOTSUP : 0;
 	err = err ? error_set(ret_error, err, "its stack frame cannot be computed")
-		  : walk(scope, ops, nr, depth, place, ret_error);
+		  : walk(scope, ops, nr, depth, loc, ret_error);
 	free(frame);
 	return err;
 }
 
-static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct dwarf_place *place,
+static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth, struct dwarf_location *loc,
 			   struct trace_error *ret_error)
 {
-	Dwarf_Attribute attribute, *location = place->location;
-	bool in_memory = place->in_memory;
+	Dwarf_Attribute attribute, *location = loc->location;
+	bool in_memory = loc->in_memory;
 	Dwarf_Op *ops;
 	size_t nr;
 	int err;
@@ -301,33 +301,33 @@ static int walk_frame_base(struct probe_scope *scope, int64_t offset, int depth,
 	if (!dwarf_attr_integrate(&scope->function, DW_AT_frame_base, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1)
 		return error_set(ret_error, -ENOTSUP, "the debug information does not describe its stack frame");
-	place->location = &attribute;
-	err = walk(scope, ops, nr, depth, place, ret_error);
-	place->location = location;
-	place->in_memory = in_memory; /* a frame base in a register (clang) is a position, not the value */
-	add_sum(place, (uint64_t)offset);
+	loc->location = &attribute;
+	err = walk(scope, ops, nr, depth, loc, ret_error);
+	loc->location = location;
+	loc->in_memory = in_memory; /* a frame base in a register (clang) is a position, not the value */
+	add_sum(loc, (uint64_t)offset);
 	return err;
 }
 
-static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place,
+static int walk_address(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_location *loc,
 			struct trace_error *ret_error)
 {
 	Dwarf_Addr address = op->number;
 	Dwarf_Attribute indirect;
 
-	if (op->atom == DW_OP_addrx && (!place->location || dwarf_getlocation_attr(place->location, op, &indirect) ||
+	if (op->atom == DW_OP_addrx && (!loc->location || dwarf_getlocation_attr(loc->location, op, &indirect) ||
 					dwarf_formaddr(&indirect, &address)))
 		return error_set(ret_error, -ENOTSUP, "the debug information does not contain its address");
-	place->argument.start = TRACE_PROBE_PLACE;
-	place->sum = (int64_t)(address - scope->address);
-	return begin(place, ret_error);
+	loc->argument.start = TRACE_PROBE_PLACE;
+	loc->sum = (int64_t)(address - scope->address);
+	return begin(loc, ret_error);
 }
 
 /*
  * DW_OP_entry_value(register): the register's value at the function's entry. It is still there if
  * the probe is at the entry.
  */
-static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_place *place,
+static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struct dwarf_location *loc,
 			    struct trace_error *ret_error)
 {
 	Dwarf_Attribute inner;
@@ -335,55 +335,55 @@ static int walk_entry_value(struct probe_scope *scope, const Dwarf_Op *op, struc
 	Dwarf_Op *ops;
 	size_t nr;
 
-	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !place->location ||
-	    dwarf_getlocation_attr(place->location, op, &inner) || dwarf_getlocation(&inner, &ops, &nr) || nr != 1 ||
+	if (dwarf_lowpc(&scope->function, &entry) || entry != scope->address || !loc->location ||
+	    dwarf_getlocation_attr(loc->location, op, &inner) || dwarf_getlocation(&inner, &ops, &nr) || nr != 1 ||
 	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
 		return error_set(ret_error, -ENOTSUP,
 				 "it is not available there: the compiler kept it only at the function's entry");
-	return begin_register(place, ops[0].atom - DW_OP_reg0, 0, ret_error);
+	return begin_register(loc, ops[0].atom - DW_OP_reg0, 0, ret_error);
 }
 
-static int walk_constant(struct dwarf_place *place, int64_t value)
+static int walk_constant(struct dwarf_location *loc, int64_t value)
 {
-	if (place->begun) {
-		add_sum(place, (uint64_t)value); /* for the DW_OP_plus that follows */
+	if (loc->begun) {
+		add_sum(loc, (uint64_t)value); /* for the DW_OP_plus that follows */
 	} else {
-		place->argument.start = TRACE_PROBE_CONSTANT;
-		place->sum = value;
-		place->begun = true;
+		loc->argument.start = TRACE_PROBE_CONSTANT;
+		loc->sum = value;
+		loc->begun = true;
 	}
 	return 0;
 }
 
-static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct dwarf_place *place,
+static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, struct dwarf_location *loc,
 		   struct trace_error *ret_error)
 {
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
-		place->in_memory = false;
-		return begin_register(place, op->atom - DW_OP_reg0, 0, ret_error);
+		loc->in_memory = false;
+		return begin_register(loc, op->atom - DW_OP_reg0, 0, ret_error);
 	}
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-		return begin_register(place, op->atom - DW_OP_breg0, (int64_t)op->number, ret_error);
+		return begin_register(loc, op->atom - DW_OP_breg0, (int64_t)op->number, ret_error);
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
-		return walk_constant(place, op->atom - DW_OP_lit0);
+		return walk_constant(loc, op->atom - DW_OP_lit0);
 	switch (op->atom) {
 	case DW_OP_regx:
-		place->in_memory = false;
-		return begin_register(place, (unsigned int)op->number, 0, ret_error);
+		loc->in_memory = false;
+		return begin_register(loc, (unsigned int)op->number, 0, ret_error);
 	case DW_OP_bregx:
-		return begin_register(place, (unsigned int)op->number, (int64_t)op->number2, ret_error);
+		return begin_register(loc, (unsigned int)op->number, (int64_t)op->number2, ret_error);
 	case DW_OP_fbreg:
-		return walk_frame_base(scope, (int64_t)op->number, depth + 1, place, ret_error);
+		return walk_frame_base(scope, (int64_t)op->number, depth + 1, loc, ret_error);
 	case DW_OP_call_frame_cfa:
-		return walk_cfa(scope, depth + 1, place, ret_error);
+		return walk_cfa(scope, depth + 1, loc, ret_error);
 	case DW_OP_entry_value:
 	case DW_OP_GNU_entry_value:
-		return walk_entry_value(scope, op, place, ret_error);
+		return walk_entry_value(scope, op, loc, ret_error);
 	case DW_OP_addr:
 	case DW_OP_addrx:
-		return walk_address(scope, op, place, ret_error);
+		return walk_address(scope, op, loc, ret_error);
 	case DW_OP_plus_uconst:
-		add_sum(place, op->number);
+		add_sum(loc, op->number);
 		return 0;
 	case DW_OP_const1u:
 	case DW_OP_const1s:
@@ -395,14 +395,14 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
 	case DW_OP_const8s:
 	case DW_OP_constu:
 	case DW_OP_consts:
-		return walk_constant(place, (int64_t)op->number);
+		return walk_constant(loc, (int64_t)op->number);
 	case DW_OP_plus:
 	case DW_OP_nop:
 		return 0;
 	case DW_OP_deref:
-		return add_load(place, ret_error);
+		return add_load(loc, ret_error);
 	case DW_OP_stack_value:
-		place->in_memory = false;
+		loc->in_memory = false;
 		return 0;
 	case DW_OP_form_tls_address:
 	case DW_OP_GNU_push_tls_address:
@@ -419,7 +419,7 @@ static int walk_op(struct probe_scope *scope, const Dwarf_Op *op, int depth, str
  * A constant is added to the sum at once. That is right only if a DW_OP_plus follows directly, so
  * check that.
  */
-static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_place *place,
+static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int depth, struct dwarf_location *loc,
 		struct trace_error *ret_error)
 {
 	int err = 0;
@@ -427,20 +427,20 @@ static int walk(struct probe_scope *scope, const Dwarf_Op *ops, size_t nr, int d
 	if (depth > 4)
 		return error_set(ret_error, -ENOTSUP, "its location is too complex");
 	for (size_t i = 0; i < nr && !err; i++) {
-		bool constant = place->begun && ((ops[i].atom >= DW_OP_lit0 && ops[i].atom <= DW_OP_lit31) ||
-						 (ops[i].atom >= DW_OP_const1u && ops[i].atom <= DW_OP_consts));
+		bool constant = loc->begun && ((ops[i].atom >= DW_OP_lit0 && ops[i].atom <= DW_OP_lit31) ||
+					       (ops[i].atom >= DW_OP_const1u && ops[i].atom <= DW_OP_consts));
 
 		if (constant && (i + 1 == nr || ops[i + 1].atom != DW_OP_plus))
 			return error_set(
 				ret_error, -ENOTSUP,
 				"its location is too complex; try the register that holds it, or compile with -O0");
-		err = walk_op(scope, &ops[i], depth, place, ret_error);
+		err = walk_op(scope, &ops[i], depth, loc, ret_error);
 	}
 	return err;
 }
 
-static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct dwarf_place *place,
-			     struct trace_error *ret_error)
+static int location_of_variable(struct probe_scope *scope, Dwarf_Die *variable, struct dwarf_location *loc,
+				struct trace_error *ret_error)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Sword constant;
@@ -449,16 +449,16 @@ static int place_of_variable(struct probe_scope *scope, Dwarf_Die *variable, str
 	int err;
 
 	if (dwarf_attr_integrate(variable, DW_AT_const_value, &attribute) && !dwarf_formsdata(&attribute, &constant))
-		return walk_constant(place, constant);
+		return walk_constant(loc, constant);
 	if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute) ||
 	    dwarf_getlocation_addr(&attribute, scope->address, &ops, &nr, 1) != 1 || !nr)
 		return error_set(ret_error, -ENOTSUP,
 				 "the compiler stores it nowhere at this address; try another address in the function, "
 				 "or compile with -O0");
-	place->in_memory = true;
-	place->location = &attribute;
-	err = walk(scope, ops, nr, 0, place, ret_error);
-	place->location = NULL;
+	loc->in_memory = true;
+	loc->location = &attribute;
+	err = walk(scope, ops, nr, 0, loc, ret_error);
+	loc->location = NULL;
 	return err;
 }
 
@@ -539,13 +539,13 @@ static bool is_character(Dwarf_Die *type)
 	return dwarf_bytesize(type) == 1 && (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
-/* Dereference a pointer: from now on the place is that of its target. */
-static int follow_pointer(struct dwarf_place *place, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
+/* Dereference a pointer: from now on the location is that of its target. */
+static int follow_pointer(struct dwarf_location *loc, Dwarf_Die *type, const char *what, struct trace_error *ret_error)
 {
-	int err = place->in_memory ? add_load(place, ret_error) : 0;
+	int err = loc->in_memory ? add_load(loc, ret_error) : 0;
 	Dwarf_Die target = {0};
 
-	place->in_memory = true;
+	loc->in_memory = true;
 	if (!err && !type_of(type, &target))
 		return error_set(ret_error, -EINVAL, "%s is a void pointer: what it points to has no type", what);
 	*type = target;
@@ -630,7 +630,7 @@ static void list_members(Dwarf_Die *type, char *text, size_t size)
 
 /** struct dwarf_path - an expression so far. @bit, @bits: of a bit field */
 struct dwarf_path {
-	struct dwarf_place place;
+	struct dwarf_location loc;
 	Dwarf_Die type;
 	unsigned int bit;
 	unsigned int bits;
@@ -645,13 +645,13 @@ static int step_member(struct dwarf_path *path, const char *name, size_t chars, 
 	int err = 0;
 
 	while (!err && is_pointer(&path->type))
-		err = follow_pointer(&path->place, &path->type, whole, ret_error);
+		err = follow_pointer(&path->loc, &path->type, whole, ret_error);
 	if (err)
 		return err;
 	if (!is_struct(&path->type))
 		return error_set(ret_error, -EINVAL, "%s: the expression before %.*s is not a struct", whole,
 				 (int)chars, name);
-	if (!path->place.in_memory)
+	if (!path->loc.in_memory)
 		return error_set(ret_error, -ENOTSUP, "%s: the struct is in registers; name the register, %%di ...",
 				 whole);
 	if (!find_member(&path->type, name, chars, 0, &steps, &member)) {
@@ -659,7 +659,7 @@ static int step_member(struct dwarf_path *path, const char *name, size_t chars, 
 		return error_set(ret_error, -EINVAL, "%s: there is no member %.*s; members: %s", whole, (int)chars,
 				 name, *members ? members : "unknown here, the struct is only declared");
 	}
-	add_sum(&path->place, member.offset);
+	add_sum(&path->loc, member.offset);
 	path->type = member.type;
 	path->bit = member.bit;
 	path->bits = member.bits;
@@ -675,12 +675,12 @@ static int step_index(struct dwarf_path *path, long index, const char *whole, st
 	int64_t distance;
 	int err;
 
-	if (dwarf_tag(&path->type) == DW_TAG_array_type && path->place.in_memory) {
+	if (dwarf_tag(&path->type) == DW_TAG_array_type && path->loc.in_memory) {
 		if (!type_of(&path->type, &element))
 			return error_set(ret_error, -EINVAL, "%s: the elements have no type", whole);
 		path->type = element;
 	} else if (is_pointer(&path->type)) {
-		err = follow_pointer(&path->place, &path->type, whole, ret_error);
+		err = follow_pointer(&path->loc, &path->type, whole, ret_error);
 		if (err)
 			return err;
 	} else {
@@ -690,8 +690,8 @@ static int step_index(struct dwarf_path *path, long index, const char *whole, st
 	if (dwarf_aggregate_size(&path->type, &bytes))
 		return error_set(ret_error, -EINVAL, "%s: the size of the elements is not known", whole);
 	if (bytes > INT_MAX || __builtin_mul_overflow(index, (int64_t)bytes, &distance) ||
-	    __builtin_add_overflow(path->place.sum, distance, &path->place.sum) || path->place.sum > SUM_MAX ||
-	    path->place.sum < -SUM_MAX)
+	    __builtin_add_overflow(path->loc.sum, distance, &path->loc.sum) || path->loc.sum > SUM_MAX ||
+	    path->loc.sum < -SUM_MAX)
 		return error_set(ret_error, -EINVAL, "%s: the index [%ld] is too large", whole, index);
 	return 0;
 }
@@ -730,24 +730,24 @@ static int walk_path(struct dwarf_path *path, const char *at, const char *whole,
 
 /* ---- the recorded form ---- */
 
-static void take_place(const struct dwarf_place *place, struct probe_field *field)
+static void take_location(const struct dwarf_location *loc, struct probe_field *field)
 {
-	field->argument = place->argument;
+	field->argument = loc->argument;
 	field->argument.constant = 0;
-	field->argument.offsets[field->argument.nr_loads] = place->sum;
+	field->argument.offsets[field->argument.nr_loads] = loc->sum;
 }
 
 static int finish_number(struct dwarf_path *path, struct probe_field *field, const char *type,
 			 struct trace_error *ret_error)
 {
-	int err = path->place.in_memory ? add_load(&path->place, ret_error) : 0, bytes = dwarf_bytesize(&path->type);
+	int err = path->loc.in_memory ? add_load(&path->loc, ret_error) : 0, bytes = dwarf_bytesize(&path->type);
 
 	if (err)
 		return err;
 	if (path->bit > 64 - path->bits)
 		return error_set(ret_error, -ENOTSUP,
 				 "this bit field spans nine bytes, and a probe can load at most eight at once");
-	take_place(&path->place, field);
+	take_location(&path->loc, field);
 	field->source_bit = (uint8_t)path->bit;
 	field->source_bits = (uint8_t)(path->bits		? path->bits
 				       : bytes > 0 && bytes < 8 ? 8u * (unsigned int)bytes
@@ -794,13 +794,13 @@ static int finish_array(struct dwarf_path *path, struct probe_field *field, cons
 	Dwarf_Word bytes;
 	char type[24];
 
-	if (!path->place.in_memory || !type_of(&path->type, &element) || dwarf_aggregate_size(&path->type, &bytes) ||
+	if (!path->loc.in_memory || !type_of(&path->type, &element) || dwarf_aggregate_size(&path->type, &bytes) ||
 	    !bytes)
 		return error_set(ret_error, -EINVAL, "%s: the size of the array is not known; name an element: %s[0]",
 				 whole, whole);
 	if (bytes > TRACE_PROBE_MAX_STRING_BYTES)
 		bytes = TRACE_PROBE_MAX_STRING_BYTES;
-	take_place(&path->place, field);
+	take_location(&path->loc, field);
 	snprintf(type, sizeof(type), "%s[%u]", is_character(&element) ? "string" : "bytes", (unsigned int)bytes);
 	return probe_code_type(type, field, ret_error);
 }
@@ -812,7 +812,7 @@ static int finish(struct dwarf_path *path, struct probe_field *field, const char
 	int err = 0;
 
 	while (!err && is_reference(&path->type))
-		err = follow_pointer(&path->place, &path->type, whole, ret_error);
+		err = follow_pointer(&path->loc, &path->type, whole, ret_error);
 	if (err)
 		return err;
 	if (is_struct(&path->type)) {
@@ -879,7 +879,7 @@ static int unknown_variable(struct probe_scope *scope, const char *name, struct 
 }
 
 /* Prefix the error with the variable's name. */
-static int about(const char *expression, int err, struct trace_error *ret_error)
+static int prefix_error(const char *expression, int err, struct trace_error *ret_error)
 {
 	char reason[sizeof(ret_error->message)];
 
@@ -903,17 +903,17 @@ int probe_scope_variable(struct probe_scope *scope, const char *expression, stru
 		return unknown_variable(scope, name, ret_error);
 	if (!type_of(&variable, &path.type))
 		return error_set(ret_error, -EINVAL, "%s has no type in the debug information", name);
-	err = place_of_variable(scope, &variable, &path.place, ret_error);
+	err = location_of_variable(scope, &variable, &path.loc, ret_error);
 	if (!err)
 		err = walk_path(&path, expression + stars + chars, expression, ret_error);
 	for (; !err && stars; stars--)
 		err = is_pointer(&path.type)
-			      ? follow_pointer(&path.place, &path.type, expression, ret_error)
+			      ? follow_pointer(&path.loc, &path.type, expression, ret_error)
 			      : error_set(ret_error, -EINVAL, "%s: the operand of * is not a pointer", expression);
 	*ret_field = (struct probe_field){.kind = TRACE_KIND_DEC};
 	if (!err)
 		err = finish(&path, ret_field, expression, 0, ret_error);
-	return about(expression, err, ret_error);
+	return prefix_error(expression, err, ret_error);
 }
 
 int probe_scope_result(struct probe_scope *scope, struct probe_field *field, struct trace_error *ret_error)
@@ -930,7 +930,7 @@ int probe_scope_result(struct probe_scope *scope, struct probe_field *field, str
 				 dwarf_diename(&scope->function));
 	if (is_struct(&path.type) || dwarf_tag(&path.type) == DW_TAG_array_type || is_reference(&path.type))
 		return 0; /* the register has its address, or a part of it */
-	path.place.argument = field->argument;
+	path.loc.argument = field->argument;
 	if (finish(&path, &result, "$retval", 0, ret_error))
 		return -EINVAL;
 	*field = result;

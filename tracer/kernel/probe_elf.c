@@ -281,7 +281,7 @@ static int visit_symbol(const char *name, const GElf_Sym *entry, probe_symbol_fn
 	if (entry->st_shndx == SHN_UNDEF || !entry->st_value || !*name || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
 	    is_cold_part(name))
 		return 0;
-	symbol.chooser = type == STT_GNU_IFUNC;
+	symbol.is_ifunc = type == STT_GNU_IFUNC;
 	full = demangle(name);
 	plain = full ? strdup(full) : NULL;
 	if (plain) {

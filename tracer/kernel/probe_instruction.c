@@ -121,7 +121,7 @@ static size_t bytes_z(const struct code *code)
 }
 
 /* Immediates of unusual sizes. */
-static size_t odd_bytes(const struct code *code, uint8_t op)
+static size_t immediate_bytes(const struct code *code, uint8_t op)
 {
 	if (op >= 0xa0 && op <= 0xa3)
 		return code->short_address ? 4 : 8;
@@ -187,7 +187,7 @@ static bool skip_byte_opcode(struct code *code, uint8_t op)
 {
 	/* in this group only test has an immediate */
 	bool test = (op == 0xf6 || op == 0xf7) && code->at < code->end && !(code->at[0] & 0x30);
-	size_t odd = odd_bytes(code, op);
+	size_t odd = immediate_bytes(code, op);
 
 	if (op == 0xe8 || op == 0xe9)
 		code->narrow = false; /* the distance of a jump always has 32 bits */
@@ -252,31 +252,31 @@ bool probe_instruction_is_plain(const uint8_t *bytes, size_t size)
 
 /* ---- in a function of a file ---- */
 
-struct around {
+struct enclosing_function {
 	uint64_t address;
 	uint64_t begin; /* begin of the last function at or before it; UINT64_MAX: none */
 };
 
-static int look_around(void *context, const struct probe_symbol *symbol)
+static int find_enclosing_function(void *context, const struct probe_symbol *symbol)
 {
-	struct around *around = context;
+	struct enclosing_function *enclosing = context;
 
-	if (symbol->address <= around->address && around->address - symbol->address < symbol->bytes &&
-	    (around->begin == UINT64_MAX || symbol->address > around->begin))
-		around->begin = symbol->address;
+	if (symbol->address <= enclosing->address && enclosing->address - symbol->address < symbol->bytes &&
+	    (enclosing->begin == UINT64_MAX || symbol->address > enclosing->begin))
+		enclosing->begin = symbol->address;
 	return 0;
 }
 
 int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trace_error *ret_error)
 {
-	struct around around = {.address = address, .begin = UINT64_MAX};
+	struct enclosing_function enclosing = {.address = address, .begin = UINT64_MAX};
 	uint64_t at, offset;
 	uint8_t bytes[16]; /* 15 is the maximum */
 	ssize_t got;
 	size_t length;
 
-	probe_elf_functions(elf, look_around, &around);
-	for (at = around.begin; at < address; at += length) {
+	probe_elf_functions(elf, find_enclosing_function, &enclosing);
+	for (at = enclosing.begin; at < address; at += length) {
 		got = probe_elf_offset(elf, at, true, &offset) ? pread(elf->fd, bytes, sizeof(bytes), (off_t)offset)
 							       : 0;
 		length = got > 0 ? probe_instruction_bytes(bytes, (size_t)got) : 0;
@@ -288,8 +288,8 @@ int probe_instruction_check(struct probe_elf *elf, uint64_t address, struct trac
 				"0x%llx is inside an instruction, and a probe there would break all programs that run "
 				"it: the instruction begins at 0x%llx (+%llu), the next at 0x%llx (+%llu)",
 				(unsigned long long)address, (unsigned long long)at,
-				(unsigned long long)(at - around.begin), (unsigned long long)(at + length),
-				(unsigned long long)(at + length - around.begin));
+				(unsigned long long)(at - enclosing.begin), (unsigned long long)(at + length),
+				(unsigned long long)(at + length - enclosing.begin));
 	}
 	return 0;
 }

@@ -142,7 +142,7 @@ static int list_function(void *context, const struct probe_symbol *symbol)
 	struct probe_scope scope;
 	char file[4200], left[8192], right[1024] = "";
 
-	if (symbol->chooser || (*finder->spec->function && !probe_symbol_matches(symbol, finder->spec->function)))
+	if (symbol->is_ifunc || (*finder->spec->function && !probe_symbol_matches(symbol, finder->spec->function)))
 		return 0;
 	short_name(finder->spec, file, sizeof(file));
 	snprintf(left, sizeof(left), "%s:%.3000s", file, symbol->full);

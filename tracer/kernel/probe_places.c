@@ -400,7 +400,7 @@ struct function_search {
 	const struct probe_spec *spec;
 	struct function_found *found; /* owned */
 	size_t nr;
-	bool chooser;
+	bool is_ifunc;
 };
 
 /* Prefer the name that programs call: malloc to __libc_malloc or __GI___libc_malloc. */
@@ -434,8 +434,8 @@ static int find_matching(void *context, const struct probe_symbol *symbol)
 		return 0;
 	if (search->nr > TRACE_PROBE_MAX_PLACES)
 		return -E2BIG;
-	search->chooser |= symbol->chooser;
-	if (symbol->chooser)
+	search->is_ifunc |= symbol->is_ifunc;
+	if (symbol->is_ifunc)
 		return 0;
 	for (size_t i = 0; i < search->nr; i++)
 		if (search->found[i].address == symbol->address)
@@ -466,7 +466,7 @@ static int add_functions(struct trace_probes *probes, struct probe_elf *elf, con
 	free(search.found);
 	if (err || search.nr)
 		return err;
-	if (search.chooser)
+	if (search.is_ifunc)
 		return error_set(ret_error, -ENOTSUP,
 				 "%s:%s only selects an implementation, once (ifunc); probe an implementation that the "
 				 "file names: tracedaemon --list '%s:*%s*'",
@@ -604,7 +604,7 @@ static int add_static(void *context, const struct probe_sdt *sdt)
  * A static probe with several places may have arguments of different widths there (a constant, a
  * register). All places of one event get the same form: the largest width, signed if any is.
  */
-static void unify(struct trace_probes *probes, size_t from)
+static void widen_fields(struct trace_probes *probes, size_t from)
 {
 	for (size_t i = from; i < probes->nr; i++)
 		for (size_t j = from; j < probes->nr; j++) {
@@ -660,7 +660,7 @@ static int add_statics(struct trace_probes *probes, struct probe_elf *elf, const
 				 "%s has no static probe %s:%s; tracedaemon --list usdt:%s lists them", elf->path,
 				 *spec->provider ? spec->provider : "*", *spec->function ? spec->function : "*",
 				 spec->file);
-	unify(probes, from);
+	widen_fields(probes, from);
 	for (size_t i = from; i < probes->nr; i++)
 		probe_entry_lay_out(probes->entries[i]);
 	return 0;

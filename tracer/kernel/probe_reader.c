@@ -207,7 +207,7 @@ static int take_packet(struct reader *reader, const unsigned char *packet, size_
  * Handle messages until the reader's answer is complete or fails. Returns 1: the reader ended
  * without "end"; 2: timeout.
  */
-static int converse(struct reader *reader)
+static int exchange_messages(struct reader *reader)
 {
 	static unsigned char packet[PROBE_PACKET_BYTES];
 	int result = 0;
@@ -284,7 +284,7 @@ int probe_reader_run(const char *path, const struct probe_reading *reading, stru
 		error_set(&reader.error, result, "%s cannot be read: cannot start a process for it: %s", path,
 			  strerror(-result));
 	else
-		result = finish(&reader, converse(&reader));
+		result = finish(&reader, exchange_messages(&reader));
 	close(reader.self);
 	if (result && ret_error)
 		*ret_error = reader.error;

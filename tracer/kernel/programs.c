@@ -253,9 +253,9 @@ static int reopen(struct tracer *tracer)
 	return 0;
 }
 
-/* Would no program load, or too few? Returns @result, with the reason. 0: the
- * kernel may refuse only some. */
-static int hopeless(const struct tracer *tracer, int result, struct trace_error *ret_error)
+/* Returns @result, with the reason, if its cause lets no program load, or too few; 0: the kernel
+ * may refuse only some programs. */
+static int fatal_load_error(const struct tracer *tracer, int result, struct trace_error *ret_error)
 {
 	if (result == -ENOMEM)
 		return error_set(ret_error, result,
@@ -314,7 +314,7 @@ int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error)
 	int result, reason;
 
 	while ((result = tracer_load_skeleton(tracer->skeleton, tracer->types))) {
-		reason = hopeless(tracer, result, ret_error);
+		reason = fatal_load_error(tracer, result, ret_error);
 		if (reason)
 			return reason;
 		if (!leave_out_refused(tracer) || reopen(tracer))

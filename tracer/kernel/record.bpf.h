@@ -143,7 +143,7 @@ static __always_inline bool ring_of_cpu(struct subbuf_writer *w, bool structural
 
 /* Structural sub-buffers are few, so each wakes the daemon. A flight recorder's other sub-buffers
  * do not: the daemon reads them only for a snapshot. */
-static __always_inline bool is_worth_waking(u32 structural)
+static __always_inline bool wakes_daemon(u32 structural)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct subbuf_control *control = control_of_cpu(false, cpu);
@@ -166,7 +166,7 @@ __noinline int wake_daemon(u32 structural)
 {
 	u64 one = 1;
 
-	if (!is_worth_waking(structural))
+	if (!wakes_daemon(structural))
 		return 0;
 	/* An irq_work wakes the poller: this is safe in every context that a tracepoint runs in. If
 	 * there is no room, the daemon is awake. */

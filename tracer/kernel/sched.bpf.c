@@ -57,8 +57,8 @@ __noinline int record_stolen(u64 ns)
 
 /* The kernel has just updated the steal time, with the clock that the
  * scheduler read for this switch. */
-static __always_inline void look_for_stolen(struct subbuf_control *control, struct task_struct *prev,
-					    struct task_struct *next)
+static __always_inline void record_steal_time(struct subbuf_control *control, struct task_struct *prev,
+					      struct task_struct *next)
 {
 	u64 stolen, before = control->stolen_before;
 
@@ -152,7 +152,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (!control)
 		return 0;
-	look_for_stolen(control, prev, next);
+	record_steal_time(control, prev, next);
 	if (!either_passes(next))
 		return 0;
 	if (quota_is_used_up(prev, preempt ? 0 : prev_state))
@@ -297,23 +297,24 @@ SEC("event/sched_process_exec")
 int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_binprm *bprm)
 {
 	struct path_text *s = path_scratch(&exec_scratch);
-	struct path_place place;
+	struct path_span span;
 
 	if (!s || !current_passes())
 		return 0;
-	place = file_path(s, BPF_CORE_READ(task, mm, exe_file));
-	RECORD_STRUCTURAL(sched_exec, ROUND8(place.bytes)) {
+	span = file_path(s, BPF_CORE_READ(task, mm, exe_file));
+	RECORD_STRUCTURAL(sched_exec, ROUND8(span.bytes)) {
 		record->tid = task->pid;
 		record->old_tid = old_tid;
 		record->uid = BPF_CORE_READ(task, cred, euid.val);
 		record->pad = 0;
-		put_text(record + 1, &s->text[place.start], place.bytes);
+		put_text(record + 1, &s->text[span.start], span.bytes);
 		COMMIT(sched_exec);
 	}
 	return 0;
 }
 
-volatile bool state_is_told; /* The start state has been read: names of threads that exit from now on are known. */
+volatile bool
+	start_state_is_read; /* The start state has been read: names of threads that exit from now on are known. */
 
 static __always_inline void record_name(struct task_struct *task, const char *comm)
 {
@@ -332,7 +333,7 @@ static __always_inline void exited(struct task_struct *task, bool group_dead)
 {
 	if (!current_passes())
 		return;
-	if (!state_is_told && event_wanted(TRACE_EV_sched_comm))
+	if (!start_state_is_read && event_wanted(TRACE_EV_sched_comm))
 		record_name(task, task->comm);
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
@@ -359,7 +360,7 @@ int BPF_PROG(sched_exit__task, struct task_struct *task)
 }
 
 /* Is there a process with that pid? Not known before 6.2. */
-static __always_inline bool number_lives(u32 pid)
+static __always_inline bool pid_is_in_use(u32 pid)
 {
 	struct task_struct *task;
 	bool lives;
@@ -382,7 +383,7 @@ int BPF_PROG(sched_free, struct task_struct *task)
 	u32 pid = task->pid;
 	bool passes = either_passes(task);
 
-	if (config.filter_pid && pid == (u32)task->tgid && !number_lives(pid))
+	if (config.filter_pid && pid == (u32)task->tgid && !pid_is_in_use(pid))
 		bpf_map_delete_elem(&followed, &pid);
 	if (!passes)
 		return 0;

@@ -132,7 +132,7 @@ int start_thread(struct bpf_iter__task *ctx)
 
 /* Does this thread report what belongs to its process? If the leader has exited and has no memory
  * any more, each thread does. */
-static __always_inline bool tells_of_process(struct task_struct *task)
+static __always_inline bool reports_process(struct task_struct *task)
 {
 	return task->pid == task->tgid || !BPF_CORE_READ(task, group_leader, mm);
 }
@@ -145,18 +145,18 @@ int start_exe(struct bpf_iter__task *ctx)
 	struct path_text *s = path_scratch(&iter_scratch);
 	struct task_struct *task = ctx->task;
 	void *seq = ctx->meta->seq;
-	struct path_place place;
+	struct path_span span;
 	struct file *exe;
 
-	if (!task || !s || !tells_of_process(task) || !is_shown(task))
+	if (!task || !s || !reports_process(task) || !is_shown(task))
 		return 0;
 	exe = BPF_CORE_READ(task, mm, exe_file);
 	if (!exe)
 		return 0;
-	place = file_path(s, exe);
+	span = file_path(s, exe);
 	ITER_RECORD(start_exe) {
 		record->tgid = task->tgid;
-		iter_end(buffer, seq, TRACE_EV_start_exe, sizeof(*record), &s->text[place.start], place.bytes);
+		iter_end(buffer, seq, TRACE_EV_start_exe, sizeof(*record), &s->text[span.start], span.bytes);
 	}
 	return 0;
 }
@@ -210,8 +210,8 @@ int start_files(struct bpf_iter__task *ctx)
 
 /* Does @fd of @task still refer to @file? It may have been closed and
  * reopened since it was looked up. */
-static __always_inline bool is_still(struct task_struct *task, u32 fd, struct file *file,
-				     unsigned long *ret_cloexec_bits)
+static __always_inline bool fd_still_refers_to(struct task_struct *task, u32 fd, struct file *file,
+					       unsigned long *ret_cloexec_bits)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **files = FIELD(table, fd), *now = NULL;
@@ -229,7 +229,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 	struct task_struct *task = ctx->task;
 	struct file *file = ctx->file;
 	void *seq = ctx->meta->seq;
-	struct path_place place;
+	struct path_span span;
 	unsigned long word = 0;
 	struct inode *inode;
 	u32 fd = ctx->fd;
@@ -238,9 +238,9 @@ int start_fd(struct bpf_iter__task_file *ctx)
 	if (!task || !file || !s || !is_shown(task))
 		return 0;
 	inode = file->f_inode;
-	place = file_path(s, file);
+	span = file_path(s, file);
 	ts_ns = bpf_ktime_get_ns(); /* before the check: any later change has a later event */
-	if (!is_still(task, fd, file, &word))
+	if (!fd_still_refers_to(task, fd, file, &word))
 		return 0;
 	ITER_RECORD(start_fd) {
 		record->tgid = task->tgid;
@@ -250,7 +250,7 @@ int start_fd(struct bpf_iter__task_file *ctx)
 		record->ino = BPF_CORE_READ(inode, i_ino);
 		record->flags = (file->f_flags & ~O_CLOEXEC) | (word >> (fd % 64) & 1 ? O_CLOEXEC : 0);
 		record->tid = has_own_files(task) ? task->pid : 0;
-		iter_end_at(buffer, seq, TRACE_EV_start_fd, sizeof(*record), &s->text[place.start], place.bytes, ts_ns);
+		iter_end_at(buffer, seq, TRACE_EV_start_fd, sizeof(*record), &s->text[span.start], span.bytes, ts_ns);
 	}
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK)
 		start_socket(seq, task->tgid, fd, file);
@@ -264,17 +264,17 @@ int start_map(struct bpf_iter__task_vma *ctx)
 	struct task_struct *task = ctx->task;
 	struct vm_area_struct *vma = ctx->vma;
 	void *seq = ctx->meta->seq;
-	struct path_place place;
+	struct path_span span;
 	struct inode *inode;
 	struct file *file;
 
-	if (!task || !vma || !s || !tells_of_process(task) || !is_shown(task))
+	if (!task || !vma || !s || !reports_process(task) || !is_shown(task))
 		return 0;
 	file = vma->vm_file;
 	if (!file)
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
-	place = file_path(s, file);
+	span = file_path(s, file);
 	ITER_RECORD(start_map) {
 		record->tgid = task->tgid;
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
@@ -283,7 +283,7 @@ int start_map(struct bpf_iter__task_vma *ctx)
 		record->ino = BPF_CORE_READ(inode, i_ino);
 		record->offset = vma->vm_pgoff << 12;
 		record->prot = vma->vm_flags & 7;
-		iter_end(buffer, seq, TRACE_EV_start_map, sizeof(*record), &s->text[place.start], place.bytes);
+		iter_end(buffer, seq, TRACE_EV_start_map, sizeof(*record), &s->text[span.start], span.bytes);
 	}
 	return 0;
 }

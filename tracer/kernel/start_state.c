@@ -41,23 +41,23 @@ static int by_address(const void *left, const void *right)
  * leader: the record says that its table is not its process's. */
 static int emit_files(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
 {
-	struct tracer_iter_files **place = tsearch(files, &c->tables, by_address), *own;
+	struct tracer_iter_files **slot = tsearch(files, &c->tables, by_address), *own;
 	struct trace_start_files payload = {.tid = files->tid};
 
-	if (!place)
+	if (!slot)
 		return -ENOMEM;
-	if (*place == files) {
+	if (*slot == files) {
 		own = malloc(sizeof(*own));
 		if (!own) {
 			tdelete(files, &c->tables, by_address);
 			return -ENOMEM;
 		}
 		*own = *files;
-		*place = own;
+		*slot = own;
 		if (files->tid == files->tgid)
 			return 0;
 	}
-	payload.as = (*place)->tid;
+	payload.as = (*slot)->tid;
 	return tracer_emit_record(c, TRACE_EV_start_files, ts_ns, &payload, sizeof(payload), NULL);
 }
 
@@ -268,7 +268,7 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = tracer_each_interrupt(emit_irq, c);
 	/* A flight recorder reads the start state only at a snapshot. Until then a thread's name is
 	 * recorded at its exit, with the other events of the exit. */
-	tracer->skeleton->bss->state_is_told = !tracer->options.overwrite;
+	tracer->skeleton->bss->start_state_is_read = !tracer->options.overwrite;
 	if (c)
 		tdestroy(c->tables, free);
 	free(c);

@@ -116,15 +116,15 @@ static __always_inline void put_fd(struct path_text *s, struct file *file, u32 f
 {
 	struct inode *inode = FIELD(file, f_inode);
 	struct super_block *super = FIELD(inode, i_sb);
-	struct path_place place = file_path(s, file);
+	struct path_span span = file_path(s, file);
 
-	RECORD_IN(fs_open, true, ROUND8(place.bytes)) {
+	RECORD_IN(fs_open, true, ROUND8(span.bytes)) {
 		record->fd = fd;
 		record->flags = (FIELD(file, f_flags) & ~O_CLOEXEC) | cloexec;
 		record->dev = FIELD(super, s_dev);
 		record->mode = FIELD(inode, i_mode);
 		record->ino = FIELD(inode, i_ino);
-		put_text(record + 1, &s->text[place.start], place.bytes);
+		put_text(record + 1, &s->text[span.start], span.bytes);
 		COMMIT(fs_open);
 	}
 }

@@ -95,7 +95,7 @@ __noinline int record_uring_slot(u64 request, u32 slot)
 {
 	struct path_text *s = path_scratch(&uring_scratch);
 	struct file *file = file_in_slot(request, slot);
-	struct path_place place;
+	struct path_span span;
 	struct inode *inode;
 
 	if (!s || !file)
@@ -105,14 +105,14 @@ __noinline int record_uring_slot(u64 request, u32 slot)
 	if (!event_wanted(TRACE_EV_uring_open))
 		return 0;
 	inode = FIELD(file, f_inode);
-	place = file_path(s, file);
-	RECORD_IN(uring_open, true, ROUND8(place.bytes)) {
+	span = file_path(s, file);
+	RECORD_IN(uring_open, true, ROUND8(span.bytes)) {
 		record->slot = slot;
 		record->flags = FIELD(file, f_flags);
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
 		record->mode = FIELD(inode, i_mode);
 		record->ino = FIELD(inode, i_ino);
-		put_text(record + 1, &s->text[place.start], place.bytes);
+		put_text(record + 1, &s->text[span.start], span.bytes);
 		COMMIT(uring_open);
 	}
 	return 0;

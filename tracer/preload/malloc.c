@@ -30,7 +30,7 @@ static unsigned char arena[ARENA_BYTES] __attribute__((aligned(ARENA_ALIGN)));
 static size_t arena_used;
 
 /* This thread is inside dlsym(). Initial-exec: other models may allocate at the first access. */
-static __thread bool looking __attribute__((tls_model("initial-exec")));
+static __thread bool in_dlsym __attribute__((tls_model("initial-exec")));
 
 static bool in_arena(const void *pointer)
 {
@@ -73,10 +73,10 @@ static bool known;
 
 static void find_next(void)
 {
-	looking = true;
+	in_dlsym = true;
 #define FIND(name) next.name = (__typeof__(&name))dlsym(RTLD_NEXT, #name);
 	FUNCTIONS(FIND)
-	looking = false;
+	in_dlsym = false;
 	__atomic_store_n(&known, true, __ATOMIC_RELEASE);
 }
 
@@ -85,7 +85,7 @@ static inline bool ready(void)
 {
 	if (__builtin_expect(__atomic_load_n(&known, __ATOMIC_ACQUIRE), 1))
 		return true;
-	if (looking)
+	if (in_dlsym)
 		return false;
 	find_next();
 	return true;

@@ -24,7 +24,7 @@
 
 /* Thread-local memory that exists from the start: other models may allocate,
  * and allocators take locks. */
-#define OWN __thread __attribute__((tls_model("initial-exec")))
+#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
 static bool record_all;
 
@@ -45,27 +45,27 @@ static uint64_t now(void)
 
 /* ---- locks that this thread holds and waited for ---- */
 
-struct held {
+struct held_lock {
 	const void *lock;
 	uint64_t since_ns;
 };
 
-static OWN struct held held[HELD_LOCKS];
-static OWN unsigned int nr_held;
+static THREAD_LOCAL struct held_lock held_locks[HELD_LOCKS];
+static THREAD_LOCAL unsigned int nr_held;
 
 static void hold(const void *lock)
 {
 	if (nr_held < HELD_LOCKS)
-		held[nr_held++] = (struct held){lock, now()};
+		held_locks[nr_held++] = (struct held_lock){lock, now()};
 }
 
 /* The latest entry of @lock: a recursive lock may be held several times. */
 static bool release(const void *lock, uint64_t *ret_held_ns)
 {
 	for (unsigned int i = nr_held; i-- > 0;)
-		if (held[i].lock == lock) {
-			*ret_held_ns = now() - held[i].since_ns;
-			held[i] = held[--nr_held];
+		if (held_locks[i].lock == lock) {
+			*ret_held_ns = now() - held_locks[i].since_ns;
+			held_locks[i] = held_locks[--nr_held];
 			return true;
 		}
 	return false;

@@ -35,9 +35,9 @@
  * has a negative number there. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
-const unsigned char user_never = 0;
-static struct user_state nothing;
-struct user_state *user_state = &nothing;
+const unsigned char user_flag_off = 0;
+static struct user_state empty_state;
+struct user_state *user_state = &empty_state;
 struct user_options user_options;
 
 /* Survives fork: the memory of this process, or of the one that it was forked from. */
@@ -49,11 +49,11 @@ static struct {
 	ino_t ino;
 	uint64_t epoch;
 	uint64_t time_offset;
-} mine = {.fd = -1};
+} own_memory = {.fd = -1};
 
 uint64_t user_time_offset(void)
 {
-	return mine.time_offset;
+	return own_memory.time_offset;
 }
 
 /* ---- options from the environment ---- */
@@ -203,9 +203,10 @@ static void close_inherited(void)
 {
 	struct stat status;
 
-	if (mine.fd >= 0 && fstat(mine.fd, &status) == 0 && status.st_dev == mine.dev && status.st_ino == mine.ino)
-		close(mine.fd);
-	mine.fd = -1;
+	if (own_memory.fd >= 0 && fstat(own_memory.fd, &status) == 0 && status.st_dev == own_memory.dev &&
+	    status.st_ino == own_memory.ino)
+		close(own_memory.fd);
+	own_memory.fd = -1;
 }
 
 static void describe(struct user_memory *memory, uint64_t bytes, uint32_t nr_rings)
@@ -243,11 +244,11 @@ static void inherit(struct user_memory *memory, const struct user_memory *from)
 static void adopt(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd,
 		  const struct stat *status)
 {
-	mine.memory = memory;
-	mine.bytes = bytes;
-	mine.fd = fd;
-	mine.dev = status->st_dev;
-	mine.ino = status->st_ino;
+	own_memory.memory = memory;
+	own_memory.bytes = bytes;
+	own_memory.fd = fd;
+	own_memory.dev = status->st_dev;
+	own_memory.ino = status->st_ino;
 	__atomic_store_n(&state->memory, memory, __ATOMIC_SEQ_CST);
 	state->flags = (unsigned char *)memory + memory->flags_offset;
 	state->rings = (unsigned char *)memory + memory->rings_offset;
@@ -269,7 +270,7 @@ static void adopt(struct user_state *state, struct user_memory *memory, uint64_t
 static bool set_up_child(struct user_state *state, struct user_memory *memory, uint64_t bytes, int fd,
 			 const struct stat *status)
 {
-	struct user_memory *at = mine.memory;
+	struct user_memory *at = own_memory.memory;
 	bool made;
 
 	inherit(memory, at);
@@ -319,7 +320,7 @@ static void set_up_fresh(struct user_state *state, struct user_memory *memory, u
 
 static bool set_up(struct user_state *state)
 {
-	uint32_t nr_rings = mine.memory ? mine.memory->nr_rings : count_cpus();
+	uint32_t nr_rings = own_memory.memory ? own_memory.memory->nr_rings : count_cpus();
 	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES +
 			 (uint64_t)nr_rings * subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
 	struct user_memory *memory = MAP_FAILED;
@@ -329,15 +330,15 @@ static bool set_up(struct user_state *state)
 	if (fd >= 0 && fstat(fd, &status) == 0)
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED) {
-		if (!mine.memory)
+		if (!own_memory.memory)
 			user_offer(-1, 1);
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	mine.time_offset = read_time_offset();
+	own_memory.time_offset = read_time_offset();
 	describe(memory, bytes, nr_rings);
-	if (!mine.memory)
+	if (!own_memory.memory)
 		set_up_fresh(state, memory, bytes, fd, &status);
 	else if (!set_up_child(state, memory, bytes, fd, &status)) {
 		close(fd);
@@ -355,9 +356,9 @@ static void offer_again(struct user_state *state, int tries)
 
 	if (__atomic_exchange_n(&state->offering, 1, __ATOMIC_ACQUIRE) != 0)
 		return;
-	if (fstat(mine.fd, &status) == 0 && status.st_dev == mine.dev && status.st_ino == mine.ino &&
+	if (fstat(own_memory.fd, &status) == 0 && status.st_dev == own_memory.dev && status.st_ino == own_memory.ino &&
 	    __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0)
-		result = user_offer(mine.fd, tries);
+		result = user_offer(own_memory.fd, tries);
 	else
 		result = USER_SENT;
 	if (result == USER_NO_DAEMON && __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0) {
@@ -391,9 +392,9 @@ static __attribute__((destructor)) void at_exit(void)
 /* The pages of the state, created once in the life of a program and its descendants. */
 static struct user_state *state_pages(void)
 {
-	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE), *expected = &nothing;
+	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE), *expected = &empty_state;
 
-	if (state != &nothing)
+	if (state != &empty_state)
 		return state;
 	state = mmap(NULL, STATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (state == MAP_FAILED)
@@ -426,7 +427,7 @@ struct user_state *user_ready(bool *ret_busy)
 	}
 	made = set_up(state);
 	if (made) {
-		__atomic_store_n(&state->epoch, ++mine.epoch, __ATOMIC_RELEASE);
+		__atomic_store_n(&state->epoch, ++own_memory.epoch, __ATOMIC_RELEASE);
 		add_unready(state);
 	}
 	__atomic_store_n(&state->phase, made ? USER_READY : USER_OFF, __ATOMIC_RELEASE);
@@ -438,7 +439,7 @@ void user_count_unready(void)
 	struct user_state *state = __atomic_load_n(&user_state, __ATOMIC_ACQUIRE);
 	struct user_memory *memory;
 
-	if (state == &nothing)
+	if (state == &empty_state)
 		return;
 	memory = __atomic_load_n(&state->memory, __ATOMIC_ACQUIRE);
 	if (memory) { /* in one step, so a kill loses at most this event */
@@ -451,15 +452,16 @@ void user_count_unready(void)
 
 void user_count_for_parent(void)
 {
-	if (mine.memory && !user_options.off)
-		__atomic_fetch_add(&mine.memory->unready, 1, __ATOMIC_RELAXED);
+	if (own_memory.memory && !user_options.off)
+		__atomic_fetch_add(&own_memory.memory->unready, 1, __ATOMIC_RELAXED);
 }
 
 void user_leave_to_parent(struct trace_tracepoint *tracepoint)
 {
 	/* new_flag is 0 or 1, so its first byte has the same value. */
-	const unsigned char *flag = mine.memory && !user_options.off ? (const unsigned char *)&mine.memory->new_flag
-								     : &user_never;
+	const unsigned char *flag = own_memory.memory && !user_options.off
+					    ? (const unsigned char *)&own_memory.memory->new_flag
+					    : &user_flag_off;
 
 	__atomic_store_n(&tracepoint->flag, flag, __ATOMIC_RELEASE);
 }

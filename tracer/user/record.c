@@ -32,7 +32,7 @@ struct subbuf_writer {
 	trace_u8 clock;
 	trace_u8 overwrite; /* 0: read @overwrites each time */
 	const trace_u32 *overwrites;
-	trace_u32 **place; /* address of the last preliminary header */
+	trace_u32 **preliminary; /* address of the last preliminary header */
 };
 
 /*
@@ -78,10 +78,10 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
  * memory before the header. */
 #define SUBBUF_WRITE_HEADER(w, seq, offset, word) \
 	__atomic_store_n((trace_u64 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)), word, __ATOMIC_RELEASE)
-#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                                \
-	do {                                                                                    \
-		*(w)->place = (trace_u32 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)); \
-		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));     \
+#define SUBBUF_PRELIMINARY(w, seq, offset, size)                                                      \
+	do {                                                                                          \
+		*(w)->preliminary = (trace_u32 *)((unsigned char *)SUBBUF_HEADER(w, seq) + (offset)); \
+		SUBBUF_WRITE_HEADER(w, seq, offset, subbuf_preliminary_word(w, seq, size));           \
 	} while (0)
 #include "../subbuf_write.h"
 
@@ -158,7 +158,7 @@ static inline uint64_t open_clock(uint32_t clock, const trace_u32 *overwrites, t
 }
 
 static inline struct subbuf_writer writer_of(const struct user_state *state, unsigned char *ring, uint32_t cpu,
-					     uint32_t clock, trace_u32 **place)
+					     uint32_t clock, trace_u32 **preliminary)
 {
 	return (struct subbuf_writer){
 		.control = (struct subbuf_control *)ring,
@@ -169,7 +169,7 @@ static inline struct subbuf_writer writer_of(const struct user_state *state, uns
 		.producer = SUBBUF_PRODUCER_USER,
 		.clock = (trace_u8)clock,
 		.overwrites = &state->memory->overwrite,
-		.place = place,
+		.preliminary = preliminary,
 	};
 }
 
@@ -218,7 +218,7 @@ static uint32_t cpu_now(const struct user_state *state)
 /* Set up the thread for the process's memory. A signal handler that records meanwhile finds the
  * thread without a CPU, and does the same. A vforked child must not store what its parent does not
  * have. */
-static void look_at_process(struct user_state *state)
+static void set_up_thread(struct user_state *state)
 {
 	bool is_vforked = trace_tp_thread.cpu[1] == USER_CPU_VFORKED;
 
@@ -249,8 +249,9 @@ static void write_somewhere(struct user_state *state, uint32_t id, struct user_p
 {
 	const volatile uint32_t *where = trace_tp_thread.cpu;
 	uint32_t cpu = cpu_now(state);
-	trace_u32 *place;
-	struct subbuf_writer w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock, &place);
+	trace_u32 *preliminary;
+	struct subbuf_writer w = writer_of(state, state->rings + cpu * state->ring_stride, cpu, state->clock,
+					   &preliminary);
 
 	user_ring_ready(state, cpu);
 	if (cpu < state->nr_windows)
@@ -284,7 +285,7 @@ static bool make_ready(struct trace_tracepoint *tracepoint, struct user_state **
 		return false;
 	}
 	if (thread_epoch != (*ret_state)->epoch)
-		look_at_process(*ret_state);
+		set_up_thread(*ret_state);
 	if (tracepoint->id != 0)
 		return true;
 	if (!user_register(tracepoint, false)) {

@@ -239,7 +239,7 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELEASE);
 	} else
 		__atomic_fetch_add(&state->memory->unregistered, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_never, __ATOMIC_RELEASE);
+	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_flag_off, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -252,6 +252,6 @@ __attribute__((visibility("default"))) void trace_tracepoint_register(struct tra
 		if (tracepoint->version == TRACE_TRACEPOINT_VERSION)
 			user_register(tracepoint, true);
 		else
-			__atomic_store_n(&tracepoint->flag, &user_never, __ATOMIC_RELEASE);
+			__atomic_store_n(&tracepoint->flag, &user_flag_off, __ATOMIC_RELEASE);
 	errno = saved_errno;
 }

@@ -9,8 +9,8 @@
  *   restartable sequence; false: the thread was preempted, or there is no room
  *   USER_SWAP(where, cpu, at, from, to)             replace the value `from` of a word of that CPU
  *   by `to`, in the same way; false also if the word has another value
- * SUBBUF_PRELIMINARY() stores in *w->place where it wrote, which is the
- * place of the last reservation.
+ * SUBBUF_PRELIMINARY() stores the address of each preliminary header in *w->preliminary, so the
+ * last one is that of the latest reservation.
  *
  * <trace/tracepoint_inline.h> explains the common case. The program itself writes small records;
  * this file has the code for records of any size.
@@ -166,7 +166,7 @@ SUBBUF_INLINE bool user_ring_write_slow(const struct subbuf_writer *w, trace_u32
 	if (!subbuf_reserve_slow(w, (trace_u32)sizeof(struct trace_record) + user_payload_bytes(payload),
 				 SUBBUF_NO_POSITION, &r))
 		return false;
-	user_payload_store(payload, *w->place + sizeof(struct trace_record) / sizeof(**w->place));
+	user_payload_store(payload, *w->preliminary + sizeof(struct trace_record) / sizeof(**w->preliminary));
 	subbuf_commit(w, &r, id);
 	return true;
 }

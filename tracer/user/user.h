@@ -79,7 +79,7 @@ extern struct user_state *user_state;
 #define USER_CPU_VFORKED ((uint32_t)-3)
 
 /* A flag that is never set. */
-extern const unsigned char user_never;
+extern const unsigned char user_flag_off;
 
 /* The environment's options, read when the state is created. */
 struct user_options {
@@ -113,7 +113,7 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait);
  * but none could be reached. */
 enum user_offer_result { USER_NO_DAEMON, USER_NOT_SENT, USER_SENT };
 
-/* Offer the memory to all daemons. @memory_fd -1: tell them that there is none. @tries: per daemon,
+/* Offer the memory to all daemons. @memory_fd -1: report that there is none. @tries: per daemon,
  * with naps of 0.5 ms between them. */
 enum user_offer_result user_offer(int memory_fd, int tries);
 

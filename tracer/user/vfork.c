@@ -5,8 +5,8 @@
  * The child of vfork() runs in the thread's memory, struct rseq included, but is not registered
  * with the kernel. The kernel would not restart its sequences, and the CPU number that it finds
  * there is its parent's. So the thread has no CPU number until the parent continues. This file must
- * define vfork() in front of the C library's, because nothing else tells libtracer of the child. A
- * child of posix_spawn() runs no code of the program.
+ * define vfork() in front of the C library's, because libtracer has no other way to notice the
+ * child. A child of posix_spawn() runs no code of the program.
  */
 #ifdef __x86_64__
 #include "user.h"
