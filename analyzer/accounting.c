@@ -32,7 +32,7 @@
 #include "slice_log.h"
 #include "state.h"
 #include "state_frame.h"
-#include "wait.h"
+#include "wait_cause.h"
 
 static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t from,
 			uint64_t to, enum trace_state state)

@@ -20,7 +20,7 @@
 #include <string.h>
 #include "accounting_files.h"
 #include "state.h"
-#include "wait.h"
+#include "wait_cause.h"
 
 /* The key of a plain wait for the file @path, and of all reads and writes of it. */
 static uint64_t use_key(string_id path)

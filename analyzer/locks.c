@@ -11,7 +11,7 @@
 #include "locks.h"
 #include "sort.h"
 #include "state.h"
-#include "wait.h"
+#include "wait_cause.h"
 
 static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 {

@@ -14,7 +14,7 @@
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
-#include "wait.h"
+#include "wait_cause.h"
 
 const char *trace_state_name(enum trace_state state)
 {

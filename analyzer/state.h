@@ -13,13 +13,14 @@
  * there. acct_queued(), pending_wait() and acct_unknown() close a thread's time off the CPUs.
  *
  * The files form layers: a file calls only files in its own line or above.
- *   tables           accounting_rows, calls, state_cpu, gap_log, recorded_masks
+ *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
+ *                    recorded_masks
  *   files            state_file, state_memory, state_socket, state_device
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_uring
  *   causes of waits  potential_wakers, wait, locks
  *   sums of time     hooks, accounting
- *   calls end        pending, state_frame, hidden_runs, start_records
+ *   calls end        pending, frame_end, hidden_runs, start_records
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis

@@ -9,13 +9,13 @@
  */
 #include <stdlib.h>
 #include "accounting_packed.h"
+#include "frame_end.h"
 #include "hidden_runs.h"
 #include "pending.h"
 #include "slice_log.h"
 #include "state.h"
 #include "state_close.h"
 #include "state_end.h"
-#include "state_frame.h"
 
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_STATE_FRAME_H
 #define ANALYZER_STATE_FRAME_H
-/* state_frame.h - the frames of a thread: its system call, and the page faults in it */
+/*
+ * state_frame.h - the frames of a thread: the system call that it is in, and the page faults in
+ * that call. frame_end.h ends them.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 #include "state.h"
@@ -43,7 +46,4 @@ static inline bool call_accepts(const struct trace_analysis *a, const struct fra
 	return class == CALL_ACCEPT ||
 	       (class == CALL_SOCKETCALL && frame->nr_args && (frame->args[0] == 5 || frame->args[0] == 18));
 }
-
-/** frames_pop() - end frames until @depth are left: account them and decide their waits */
-void frames_pop(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, unsigned int depth, int64_t ret);
 #endif

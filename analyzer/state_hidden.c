@@ -28,11 +28,11 @@
  * If the kernel omits such a thread from its own lists, too, the recorder says so: hidden_runs.c.
  */
 #include <string.h>
+#include "frame_end.h"
 #include "pending.h"
 #include "slice_log.h"
 #include "state.h"
 #include "state_close.h"
-#include "state_frame.h"
 #include "state_hidden.h"
 #include "state_life.h"
 

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include <linux/sched.h>
+#include "frame_end.h"
 #include "state.h"
 #include "state_close.h"
 #include "state_frame.h"

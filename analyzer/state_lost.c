@@ -47,12 +47,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "frame_end.h"
 #include "recorded_masks.h"
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
 #include "state_expire.h"
-#include "state_frame.h"
 #include "state_lost.h"
 
 /* How many pieces gaps may divide intervals into: hooks.c. */
@@ -230,7 +230,7 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 	a->gaps.next_ns = a->gaps.next < a->gaps.nr_of_cpus ? a->gaps.of_cpus[a->gaps.next].start : UINT64_MAX;
 }
 
-/* Makes room for one more late gap, and for its entries in gaps and late_losses. */
+/* Makes room for one more late gap, and for its entries in joined and late_losses. */
 static bool late_gap_reserve(struct trace_analysis *a)
 {
 	size_t room = a->gaps.max_late ? 2 * a->gaps.max_late : 16;

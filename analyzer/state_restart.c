@@ -36,7 +36,7 @@
 
 #define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
 
-/* It has no event since the pause, or since another loss before @again_ns. */
+/* It has no event since the state was read again, and its time before that touches a gap. */
 static bool is_stale(const struct trace_analysis *a, const struct trace_thread *thread)
 {
 	return thread->sched_state != SCHED_DEAD && thread->sched_state != SCHED_ON_CPU &&

@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "frame_end.h"
 #include "kernel_numbers.h"
 #include "pending.h"
 #include "slice_log.h"

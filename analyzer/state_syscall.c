@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * state_syscall.c - system calls: entry, exit, and the effect of a successful call on files and
- * memory. state_frame.c has their times.
+ * memory. frame_end.c has their times.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <linux/sched.h>
+#include "frame_end.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"

@@ -8,6 +8,7 @@
  * a system call. Right after the end, a second event may say that the fault was a major one.
  */
 #include <string.h>
+#include "frame_end.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_trap.h"

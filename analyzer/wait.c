@@ -84,41 +84,6 @@
 #include "state_frame.h"
 #include "wait.h"
 
-static const char *const via_names[NR_VIAS] = {
-	"",	  "waitpid", "pipe", "unix",	 "tcp",	      "udp",	  "futex", "signal", "eventfd",
-	"ptrace", "vfork",   "fork", "lock",	 "semaphore", "mqueue",	  "pidfd", "exec",   "memory",
-	"socket", "poll",    "tty",  "io_uring", "inotify",   "throttle", "exit",
-};
-
-const char *via_name(enum via via)
-{
-	return via_names[via];
-}
-
-const char *trace_wait_kind_name(enum trace_wait_kind kind)
-{
-	static const char *const names[TRACE_NR_WAIT_KINDS] = {"file",	  "process", "network", "timeout",
-							       "device",  "memory",  "stopped", "other",
-							       "unknown", "kernel",  "quota"};
-
-	return (unsigned int)kind < TRACE_NR_WAIT_KINDS ? names[kind] : "unknown";
-}
-
-static struct wait_cause hidden_wait(struct trace_analysis *a, const struct trace_thread *thread)
-{
-	bool asleep = thread->flags & THREAD_ASLEEP;
-
-	return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN,
-				   .idle = asleep,
-				   .target = strings_intern(&a->strings, asleep ? "asleep, hidden" : "hidden")};
-}
-
-struct wait_cause wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread)
-{
-	return thread && (thread->flags & THREAD_HIDDEN) ? hidden_wait(a, thread)
-							 : (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
-}
-
 /* The wait context: a thread, its closed wait, and the frame in which it blocked. */
 struct wait_context {
 	struct trace_analysis *a;
@@ -129,11 +94,6 @@ struct wait_context {
 	bool gap;		   /* the end was not recorded: a gap, or the time of a hidden thread */
 	int64_t result;		   /* result of the call if it replaces an unrecorded end; else 0 */
 };
-
-static struct wait_cause wait_cause_of(enum trace_wait_kind kind, enum via via, uint32_t target)
-{
-	return (struct wait_cause){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
-}
 
 /*
  * If the entry was not recorded, the name of the call is unknown. A successful return does not
@@ -950,7 +910,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		ctx.frame = &none;
 	ctx.gap = pending->cut && (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
 	if (thread->flags & THREAD_HIDDEN)
-		return hidden_wait(a, thread);
+		return wait_hidden_cause(a, thread);
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&ctx);
 	if (pending->task_state == TASK_STATE_QUOTA)

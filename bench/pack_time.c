@@ -8,7 +8,7 @@
  * The library copies the records of each block before it packs the block, so that the copy pays
  * for fetching them from another CPU's cache. With PACK_TIME=FILE it writes three 64-bit sums to
  * FILE: the ns of CPU time to copy, to pack, and to go from record to record in the copy, a step
- * that no way of packing can avoid. With PACK_FORGET it packs an empty block after the copy.
+ * that no way of packing can avoid. With PACK_DROP it packs an empty block after the copy.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ struct sums {
 static struct {
 	pack_function *pack;
 	struct sums *sums; /* NULL: PACK_TIME is not set */
-	bool forgets;
+	bool drops;
 	unsigned char copy[TRACE_RAW_MAX];
 	uint32_t times[TRACE_RAW_MAX / 8];
 } state;
@@ -51,7 +51,7 @@ __attribute__((constructor)) static void prepare(void)
 		close(fd);
 	state.pack = (pack_function *)dlsym(RTLD_NEXT, "trace_writer_pack");
 	state.sums = memory == MAP_FAILED ? NULL : memory;
-	state.forgets = getenv("PACK_FORGET");
+	state.drops = getenv("PACK_DROP");
 	memset(state.copy, 1, 4 << 20); /* touch the pages now, not while the time is measured */
 	memset(state.times, 1, 1 << 20);
 }
@@ -111,7 +111,7 @@ __attribute__((visibility("default"))) struct trace_packed *trace_writer_pack(st
 		return state.pack(writer, source, ret_error);
 	if (state.sums)
 		return pack_timed(writer, source, ret_error);
-	if (!state.forgets)
+	if (!state.drops)
 		return state.pack(writer, source, ret_error);
 	copy(source);
 	nothing.bytes = 0;

@@ -13,7 +13,7 @@
  *
  *	to pack and compress, to iterate, to analyse,
  *	to ask for the figures of each process after the analysis,
- *	and to iterate and do the minimum of any analysis that tells threads or files apart.
+ *	and to iterate and do the minimum of any analysis that distinguishes threads or files.
  *
  * The minimum adds to one cache line per thread, which needs no look-up; or to one per file,
  * found through the descriptor and the row of the file. All of these are prefetched, for 256

@@ -24,8 +24,8 @@ def bound(row, value, sign=""):
 
 def limits(row):
     """the limit, with the way that it was measured, and the noise"""
-    told = [] if row.limit is None else [f"{bound(row, row.limit)} {row.limit_of}"]
-    return "; ".join(told + ([] if row.noise is None else [f"{share(row.noise)} not traced either"]))
+    words = [] if row.limit is None else [f"{bound(row, row.limit)} {row.limit_of}"]
+    return "; ".join(words + ([] if row.noise is None else [f"{share(row.noise)} not traced either"]))
 
 
 def cells(row):
@@ -98,8 +98,8 @@ def plot_bars(rows, top):
                      f'fill="{"#d62728" if row.misses() else "#2ca02c"}" opacity="0.6"/>')
         if row.limit is not None:
             parts.append(f'<path d="M{place(row, row.limit):.0f} {y}v{ROW_HEIGHT - 2}" stroke="black" stroke-width="2"/>')
-        told = ours if row.ratio is None else f"{ours}, {ratio} of {peer}"
-        parts.append(f'<text x="{left + 2 * unit + 6}" y="{y + 12}">{escaped(told)}</text>')
+        label = ours if row.ratio is None else f"{ours}, {ratio} of {peer}"
+        parts.append(f'<text x="{left + 2 * unit + 6}" y="{y + 12}">{escaped(label)}</text>')
     return parts
 
 

@@ -8,7 +8,7 @@
  * many events it registers. The daemon pays for each with time, memory and descriptors. So each
  * user (uid) has an account:
  *
- *	amounts   what is held now, such as programs or bytes: budget_charge() adds,
+ *	amounts   used now, such as programs or bytes: budget_charge() adds,
  *	          budget_release() gives back
  *	rates     what happens repeatedly, such as offers or messages: budget_take() takes,
  *	          and time refills

@@ -16,14 +16,14 @@
  * space there; then the daemon pauses accepting.
  */
 #define CLIENTS_REFUSED_MAX 4096
-#define CLIENTS_MEANWHILE   256 /* of them between two drains of the kernel's rings */
-#define CLIENTS_ASKED	    64	/* silent connections to check for an offer when a slot is needed */
+#define CLIENTS_PER_DRAIN   256 /* of them between two drains of the kernel's rings */
+#define CLIENTS_CHECKED	    64	/* silent connections to check for an offer when a slot is needed */
 
 /*
  * Counts an offer that could not be read. It is a loss if the daemon had no descriptor for it, but
  * not if it was invalid or from a process without permission.
  */
-static void miss_offer(struct clients *clients, int err)
+static void count_missed_offer(struct clients *clients, int err)
 {
 	clients->status.refused++;
 	clients->missed += err != -EBADMSG && err != -EPERM;
@@ -61,7 +61,7 @@ static bool read_offer(struct clients *clients, int connection)
 	else if (fd >= 0)
 		client_register(clients, fd, &identity, true, true);
 	else if (fd != -ENODATA)
-		miss_offer(clients, fd);
+		count_missed_offer(clients, fd);
 	close(connection);
 	return true;
 }
@@ -100,7 +100,7 @@ static struct connection *find_slot(struct clients *clients)
 		if (slot->fd < 0)
 			return slot;
 	}
-	for (size_t i = 0; i < CLIENTS_ASKED; i++) {
+	for (size_t i = 0; i < CLIENTS_CHECKED; i++) {
 		slot = &clients->accept.connections[clients->accept.next_connection++ % CLIENTS_CONNECTIONS];
 		if (read_offer(clients, slot->fd)) {
 			free_slot(clients, slot);
@@ -126,7 +126,7 @@ static void keep_connection(struct clients *clients, int connection, uid_t uid)
 	err = client_watch_add(&clients->watch, connection, WATCH_CONNECTION);
 	if (err) {
 		budget_release(clients->budget, uid, BUDGET_CONNECTIONS, 1);
-		miss_offer(clients, err);
+		count_missed_offer(clients, err);
 		close(connection);
 		return;
 	}
@@ -163,7 +163,7 @@ void client_accept_all(struct clients *clients)
 		clients->accept.in_a_row++;
 		if (!budget_take(clients->budget, uid, BUDGET_ACCEPTS, 1)) {
 			close(connection); /* SECURITY: do nothing else for it; an honest program offers again */
-			if (++nr_refused % CLIENTS_MEANWHILE == 0)
+			if (++nr_refused % CLIENTS_PER_DRAIN == 0)
 				clients_drain_kernel(clients);
 			i--;
 		} else if (!read_offer(clients, connection)) { /* usually the offer has arrived already */

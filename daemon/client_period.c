@@ -5,15 +5,15 @@
 #include "clock.h"
 
 /* A flight recorder looks at new programs after 5, 10, 20 ms ... until the period reaches this. */
-#define LOOKS_END_NS 3000000000ull
-#define CLOCK_NS     1000000000ull
+#define LOOK_PERIOD_MAX_NS 3000000000ull
+#define CLOCK_NS	   1000000000ull
 
 /* For a flight recorder: look again until no new events have appeared for a while. */
-static void choose_next_look(struct clients *clients)
+static void choose_flight_look(struct clients *clients)
 {
 	struct clock_sample now;
 
-	if (clients->period_ns < LOOKS_END_NS)
+	if (clients->period_ns < LOOK_PERIOD_MAX_NS)
 		client_watch_set_timer(&clients->watch, clients->period_ns);
 	if (clock_now() - clients->clock_ns < CLOCK_NS)
 		return;
@@ -27,7 +27,7 @@ void client_period_choose(struct clients *clients)
 	uint64_t highest = 0, all = 0;
 
 	if (clients->recording.flight) {
-		choose_next_look(clients);
+		choose_flight_look(clients);
 		return;
 	}
 	for (struct client *client = clients->table.list; client; client = client->next) {

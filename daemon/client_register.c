@@ -151,7 +151,7 @@ static void discharge(struct clients *clients, const struct client *client)
 	budget_release(clients->budget, client->payer, BUDGET_ADDRESS, client->bytes);
 }
 
-static struct client *new_client(struct clients *clients, int fd, struct user_identity *identity, bool whole,
+static struct client *new_client(struct clients *clients, int fd, struct user_identity *identity, bool count_all,
 				 struct trace_error *ret_error)
 {
 	struct client *client = calloc(1, sizeof(*client));
@@ -164,9 +164,9 @@ static struct client *new_client(struct clients *clients, int fd, struct user_id
 		free(client);
 		return NULL;
 	}
-	client->program = user_program_new(fd, identity, &clients->recording, whole, ret_error);
+	client->program = user_program_new(fd, identity, &clients->recording, count_all, ret_error);
 	if (!client->program && ret_error->code == -EBUSY && !client_register_wait_for(clients, owner_of_memory(fd)))
-		client->program = user_program_new(fd, identity, &clients->recording, whole, ret_error);
+		client->program = user_program_new(fd, identity, &clients->recording, count_all, ret_error);
 	if (client->program)
 		return client;
 	discharge(clients, client);
@@ -174,10 +174,10 @@ static struct client *new_client(struct clients *clients, int fd, struct user_id
 	return NULL;
 }
 
-static void take(struct clients *clients, int fd, struct user_identity *identity, bool whole, bool offered)
+static void take(struct clients *clients, int fd, struct user_identity *identity, bool count_all, bool offered)
 {
 	struct trace_error error = {0};
-	struct client *client = new_client(clients, fd, identity, whole, &error);
+	struct client *client = new_client(clients, fd, identity, count_all, &error);
 
 	if (!client) {
 		report_refused(clients, identity, offered, &error);
@@ -220,17 +220,17 @@ static void prefer_owner(struct clients *clients, struct client *client, struct 
 		client_watch_add(&clients->watch, identity->pid_fd, WATCH_PROCESS);
 }
 
-void client_register(struct clients *clients, int fd, struct user_identity *identity, bool whole, bool offered)
+void client_register(struct clients *clients, int fd, struct user_identity *identity, bool count_all, bool offered)
 {
 	struct client *known = client_table_find(&clients->table, fd);
 
 	identity->number = clients->tracer ? tracer_number(clients->tracer, identity->pid) : identity->pid;
-	if (identity->number != identity->pid && !user_find_is_there(identity))
+	if (identity->number != identity->pid && !user_find_has_pid(identity))
 		identity->number = 0; /* the number may be another process's, which has the pid now */
 	if (known)
 		prefer_owner(clients, known, identity);
 	else if (!clients->off && is_selected(clients, identity))
-		take(clients, fd, identity, whole, offered);
+		take(clients, fd, identity, count_all, offered);
 	else {
 		report_unknown(clients, identity);
 		if (identity->pid_fd >= 0)

@@ -11,10 +11,10 @@ struct clients;
 
 /**
  * client_register() - a program was found; takes @fd, its memory, and @identity->pid_fd
- * @whole: as for user_program_new(). @offered: the program offered itself, and was not found in
+ * @count_all: as for user_program_new(). @offered: the program offered itself, and was not found in
  *     /proc.
  */
-void client_register(struct clients *clients, int fd, struct user_identity *identity, bool whole, bool offered);
+void client_register(struct clients *clients, int fd, struct user_identity *identity, bool count_all, bool offered);
 
 /**
  * client_register_wait_for() - watch the daemon @pid: its socket and programs can be taken when it

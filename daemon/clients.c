@@ -217,9 +217,9 @@ void clients_salvage(struct clients *clients)
 	client_reap_all(clients);
 }
 
-uint64_t clients_nr_doubted(const struct clients *clients)
+uint64_t clients_nr_distrusted(const struct clients *clients)
 {
-	return clients->recording.doubts.nr;
+	return clients->recording.distrusted.nr;
 }
 
 uint64_t clients_close_counts(struct clients *clients)
@@ -271,7 +271,7 @@ int clients_snapshot(struct clients *clients, struct user_snapshot *snapshot)
 void clients_reset(struct clients *clients, const struct clock_sample *now)
 {
 	clients->recording.start_ns = now->monotonic_ns;
-	clients->recording.doubts = (struct doubts){0};
+	clients->recording.distrusted = (struct distrusted_programs){0};
 	user_clock_add(&clients->recording.clock, now);
 	clients->recording.patience = RING_PATIENCE;
 	for (struct client *client = clients->table.list; client; client = client->next)

@@ -97,10 +97,10 @@ void clients_switch_off(struct clients *clients);
  */
 void clients_salvage(struct clients *clients);
 /**
- * clients_nr_doubted() - number of programs that wrote impossible times, CPUs or counters into
+ * clients_nr_distrusted() - number of programs that wrote impossible times, CPUs or counters into
  * their memory
  */
-uint64_t clients_nr_doubted(const struct clients *clients);
+uint64_t clients_nr_distrusted(const struct clients *clients);
 /**
  * clients_close_counts() - after everything is taken and before the statistics: stop reading
  * programs' memory

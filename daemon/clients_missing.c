@@ -56,5 +56,5 @@ void clients_describe_missing(const struct clients *clients, void (*describe)(vo
 	if (clients->accept.backlog_overflowed)
 		describe(context, "programs that were killed before the daemon found them, because too many began at "
 				  "once: some may be missing");
-	doubts_describe(&clients->recording.doubts, describe, context);
+	distrusted_describe(&clients->recording.distrusted, describe, context);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef DAEMON_CLIENTS_MISSING_H
 #define DAEMON_CLIENTS_MISSING_H
-/* clients_missing.h - what the trace lacks of traced programs, in words */
+/* clients_missing.h - describes the events of traced programs that are not in the trace */
 struct clients;
 
 /**

@@ -137,7 +137,7 @@ static int accept_client(struct control *control)
 /*
  * Refuse the client: while it waits in the backlog, the socket stays readable and wakes the daemon.
  */
-static void turn_away(struct control *control)
+static void refuse_client(struct control *control)
 {
 	int fd;
 
@@ -159,7 +159,7 @@ int control_accept(struct control *control)
 
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE)
-			turn_away(control);
+			refuse_client(control);
 		return -1;
 	}
 	/*
@@ -199,7 +199,7 @@ int control_receive(int client_fd, struct control_request *ret_request)
 
 	if (bytes < 0)
 		return -errno;
-	ret_request->file_fd = passed_take(&message);
+	ret_request->file_fd = scm_rights_take(&message);
 	if (ret_request->file_fd < 0 && message.msg_flags & MSG_CTRUNC)
 		return -EMFILE;
 	if (bytes == 0) {

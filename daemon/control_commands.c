@@ -21,7 +21,9 @@
 #include "format_text.h"
 #include "tracefile.h"
 
-/** struct answer - @later: requests_synced() or requests_close() sends the answer */
+/**
+ * struct answer - @later: control_commands_synced() or control_commands_close() sends the answer
+ */
 struct answer {
 	int err;
 	bool later;
@@ -87,7 +89,7 @@ static void switch_programs(struct session *session)
 		clients_halt(session->clients, session->halted);
 		clients_select(session->clients, &session->selection);
 	}
-	probe_switch(session->tracer, session->probes, session->halted ? NULL : &session->selection);
+	session_probes_switch(session->tracer, session->probes, session->halted ? NULL : &session->selection);
 }
 
 static void do_begin(struct session *session, const struct control_request *request, struct answer *answer)
@@ -147,7 +149,7 @@ static void print_events(const struct session *session, char *text, size_t size)
 		memcpy(text + used, "\n", 2);
 	used = strlen(text);
 	if (used + 256 <= size)
-		probe_print(session->probes, &session->selection, text + used, size - used);
+		session_probes_print(session->probes, &session->selection, text + used, size - used);
 }
 
 static void print_mask(const struct session *session, struct answer *answer)
@@ -201,7 +203,7 @@ static void do_mask(struct session *session, const struct control_request *reque
 		select_set(mask, TRACE_EV_USER);
 	if (!session->halted && set_mask(session, mask, answer))
 		return;
-	probe_note(session->probes, &selection);
+	session_probes_note(session->probes, &selection);
 	session->selection = selection;
 	memcpy(session->mask, mask, sizeof(mask));
 	switch_programs(session);
@@ -426,7 +428,7 @@ static void perform(struct session *session, const struct control_request *reque
 	answer_set(answer, -EINVAL, "this daemon does not know \"%.40s\"", request->verb);
 }
 
-void requests_answer(struct session *session, int fd)
+void control_commands_answer(struct session *session, int fd)
 {
 	struct control_request request;
 	struct answer answer;
@@ -470,7 +472,7 @@ static void answer_waiting(int fd, const struct trace_error *error, const char *
  * Events that a full disk refused are not on it, whatever was synced since; neither is a removed
  * file.
  */
-static struct trace_error what_is_missing(const struct session *session)
+static struct trace_error why_incomplete(const struct session *session)
 {
 	struct trace_error error = {0};
 
@@ -479,10 +481,10 @@ static struct trace_error what_is_missing(const struct session *session)
 	return error;
 }
 
-void requests_synced(struct session *session)
+void control_commands_synced(struct session *session)
 {
 	uint64_t synced = recording_synced(session->recording);
-	struct trace_error error = what_is_missing(session);
+	struct trace_error error = why_incomplete(session);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < session->nr_waiting; i++) {
@@ -494,7 +496,7 @@ void requests_synced(struct session *session)
 	session->nr_waiting = kept;
 }
 
-void requests_close(struct session *session)
+void control_commands_close(struct session *session)
 {
 	char text[PROGRESS_SUMMARY_BYTES + 32] = "tracedaemon: the flight recorder has ended\n";
 

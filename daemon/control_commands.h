@@ -5,12 +5,14 @@
 struct session;
 
 /**
- * requests_answer() - receive one request from @fd, execute it, answer it and close the socket
- * A request that waits is answered and closed later.
+ * control_commands_answer() - receive one request from @fd, execute it, answer it and close the
+ * socket A request that waits is answered and closed later.
  */
-void requests_answer(struct session *session, int fd);
-/** requests_synced() - answer clients when their dump is on disk */
-void requests_synced(struct session *session);
-/** requests_close() - tell the clients that still wait how the recording ended */
-void requests_close(struct session *session);
+void control_commands_answer(struct session *session, int fd);
+/** control_commands_synced() - answer clients when their dump is on disk */
+void control_commands_synced(struct session *session);
+/**
+ * control_commands_close() - answer the clients that still wait with the result of the recording
+ */
+void control_commands_close(struct session *session);
 #endif

@@ -38,7 +38,7 @@ static bool is_offline(uint32_t cpu)
  * Run at the highest real-time priority: otherwise the visit would wait for a thread that computes
  * all the time.
  */
-static void hurry(void)
+static void raise_priority(void)
 {
 	struct sched_param param = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
 
@@ -56,7 +56,7 @@ bool cpu_visit(uint32_t cpu)
 	if (!home.is_away) {
 		if (sched_getaffinity(0, sizeof(home.mask), (cpu_set_t *)home.mask) != 0)
 			return false;
-		hurry();
+		raise_priority();
 		home.is_away = true;
 	}
 	CPU_SET_S(cpu, sizeof(wanted), (cpu_set_t *)wanted);

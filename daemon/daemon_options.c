@@ -536,7 +536,7 @@ static int check_action(const struct daemon_options *options, struct trace_error
 }
 
 /* A selected pattern of programs' events, unless a probe may match it. NULL: there is none. */
-static const char *asked_of_programs(const struct daemon_options *options)
+static const char *user_event_pattern(const struct daemon_options *options)
 {
 	const struct selection *selection = &options->selection;
 
@@ -555,11 +555,11 @@ static int check_together(struct daemon_options *options, struct trace_error *re
 
 	if (options->action == ACTION_SET_MASK && !options->selection.begun)
 		return error_set(ret_error, -EINVAL, "-m changes the events to the -e list: give at least one -e");
-	if (options->selection.no_user && asked_of_programs(options))
+	if (options->selection.no_user && user_event_pattern(options))
 		return error_set(
 			ret_error, -EINVAL,
 			"--no-user records no events of programs, and -e asks for \"%s\": leave out one of the two",
-			asked_of_programs(options));
+			user_event_pattern(options));
 	if (options->preload && !session->command)
 		return error_set(ret_error, -EINVAL, "--preload needs a command to trace: -- COMMAND [ARG...]");
 	if (options->preload)
@@ -645,7 +645,8 @@ static void help_row(FILE *out, const struct option_spec *spec)
 	if (spec->name)
 		used += snprintf(left + used, sizeof(left) - (size_t)used, "%s--%s", used ? ", " : "", spec->name);
 	if (spec->name && spec->value_name && !spec->letter)
-		snprintf(left + used, sizeof(left) - (size_t)used, " %s", spec->value_name);
+		snprintf(left + used, sizeof(left) - (size_t)used,
+			 spec->value == OPTION_OPTIONAL_VALUE ? " [%s]" : " %s", spec->value_name);
 	fprintf(out, "  %-24s %s\n", left, spec->help);
 	if (spec->other_name)
 		fprintf(out, "    --%-20s the same\n", spec->other_name);

@@ -112,7 +112,7 @@ static bool scratch_reserve(struct drain *drain, size_t bytes)
 
 enum { DRAIN_ROOM_BEFORE = 2048 }; /* TRACE_RECORD_MAX_BYTES, rounded up so that the copy is aligned to 64 bytes */
 
-struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole)
+struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool count_all)
 {
 	struct drain_ring *ring;
 
@@ -129,7 +129,7 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 	ring->uid = source->uid;
 	ring->is_mapped = source->is_mapped;
 	ring->start_ns = source->start_ns;
-	drain_ring_begin(ring, whole);
+	drain_ring_begin(ring, count_all);
 	if (drain->ended)
 		drain_ring_end(ring); /* its program died before the daemon looked */
 	return ring;
@@ -249,12 +249,13 @@ static void take_copy(struct drain *drain, struct drain_ring *ring, struct subbu
 
 static void take_untrusted(struct drain *drain, struct drain_ring *ring, uint64_t seq)
 {
-	size_t there = drain_ring_bytes_there(ring, seq);
-	struct subbuf_header *copy = copy_subbuf(drain, ring, seq, there >= sizeof(*copy) ? there : sizeof(*copy),
-						 there >= sizeof(*copy));
+	size_t present_bytes = drain_ring_bytes_present(ring, seq);
+	struct subbuf_header *copy = copy_subbuf(drain, ring, seq,
+						 present_bytes >= sizeof(*copy) ? present_bytes : sizeof(*copy),
+						 present_bytes >= sizeof(*copy));
 
 	drain_ring_release(ring);
-	if (copy->seq != seq || copy->end > there) /* a record writer never leaves a page out */
+	if (copy->seq != seq || copy->end > present_bytes) /* a record writer never leaves a page out */
 		drain_ring_break(ring);
 	else
 		take_copy(drain, ring, copy, subbuf_records(&ring->ring, copy));
@@ -326,12 +327,12 @@ bool drain_is_broken(const struct drain_ring *ring)
 	return ring->broken;
 }
 
-void drain_hold(struct drain_ring *ring, bool hold)
+void drain_set_read_only(struct drain_ring *ring, bool read_only)
 {
-	ring->held = hold;
+	ring->read_only = read_only;
 }
 
-bool drain_is_doubted(const struct drain_ring *ring)
+bool drain_is_distrusted(const struct drain_ring *ring)
 {
 	return ring->counter.impossible;
 }
@@ -398,7 +399,7 @@ static enum drain_result take_programs_once(struct drain *drain)
 	for (size_t i = 0; i < nr; i++) {
 		ring = drain->rings[drain->nr_kernel + drain->next_program % nr];
 		seq = next_of_program(ring);
-		if (seq && writer_thread_is_crowded(drain->thread))
+		if (seq && writer_thread_is_nearly_full(drain->thread))
 			return DRAIN_BLOCKED;
 		if (seq && is_done(drain)) {
 			drain->has_more = true;

@@ -95,10 +95,10 @@ struct drain_ring;
 /**
  * drain_add() - add a ring; its memory must stay until drain_retire()
  * The drain takes all records in the ring; translate() leaves out those that are too early.
- * @whole: count every event that the ring ever discarded; otherwise only those from now on
+ * @count_all: count every event that the ring ever discarded; otherwise only those from now on
  * Returns NULL if there is no memory.
  */
-struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool whole);
+struct drain_ring *drain_add(struct drain *drain, const struct drain_source *source, bool count_all);
 
 /**
  * drain_salvage() - take what a dead program left in its ring, complete or not
@@ -107,10 +107,10 @@ struct drain_ring *drain_add(struct drain *drain, const struct drain_source *sou
 bool drain_salvage(struct drain *drain, struct drain_ring *ring);
 
 /**
- * drain_hold() - with @hold, write nothing into the ring's sub-buffers from now on
+ * drain_set_read_only() - with @read_only, write nothing into the ring's sub-buffers from now on
  * Sub-buffers that are not full then stay unread. For a program with more memory than allowed.
  */
-void drain_hold(struct drain_ring *ring, bool hold);
+void drain_set_read_only(struct drain_ring *ring, bool read_only);
 
 /** drain_retire() - stop reading the ring: its memory goes away, its counts stay */
 void drain_retire(struct drain *drain, struct drain_ring *ring);
@@ -122,10 +122,10 @@ void drain_retire(struct drain *drain, struct drain_ring *ring);
 bool drain_is_broken(const struct drain_ring *ring);
 
 /**
- * drain_is_doubted() - did the ring's counter of discarded events show an impossible value? It is
- * not believed any more then
+ * drain_is_distrusted() - did the ring's counter of discarded events show an impossible value? It
+ * is not believed any more then
  */
-bool drain_is_doubted(const struct drain_ring *ring);
+bool drain_is_distrusted(const struct drain_ring *ring);
 
 /** drain_taken() - number of sub-buffers taken from the ring so far */
 uint64_t drain_taken(const struct drain_ring *ring);

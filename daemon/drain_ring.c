@@ -16,11 +16,11 @@
  */
 uint64_t drain_ring_counted(struct drain_ring *ring)
 {
-	uint64_t max = ring->translate ? doubt_max_events(ring->start_ns, 1) : UINT64_MAX;
+	uint64_t max = ring->translate ? untrusted_max_events(ring->start_ns, 1) : UINT64_MAX;
 
 	if (!ring->retired)
-		doubt_counter_take(&ring->counter, drain_ring_counter(&ring->ring.control->discarded), max);
-	return doubt_counter_sum(&ring->counter);
+		untrusted_counter_take(&ring->counter, drain_ring_counter(&ring->ring.control->discarded), max);
+	return untrusted_counter_sum(&ring->counter);
 }
 
 uint64_t drain_ring_position(const struct drain_ring *ring)
@@ -68,7 +68,7 @@ bool drain_ring_has_page(const struct drain_ring *ring, uint64_t seq, uint32_t a
 }
 
 /* The number of bytes from the beginning of sub-buffer @seq to its first hole. */
-size_t drain_ring_bytes_there(const struct drain_ring *ring, uint64_t seq)
+size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq)
 {
 	off_t at_byte = file_offset(ring, seq), hole = lseek(ring->fd, at_byte, SEEK_HOLE);
 
@@ -105,7 +105,7 @@ static bool may_flush(const struct drain_ring *ring)
 {
 	if (!ring->translate)
 		return true;
-	if (ring->held || !drain_ring_has_pages_to_flush(ring))
+	if (ring->read_only || !drain_ring_has_pages_to_flush(ring))
 		return false;
 	return !subbuf_block_is_open(drain_ring_counter(&ring->ring.control->block)) ||
 	       budget_take(ring->budget, ring->uid, BUDGET_VISITS, 1);
@@ -150,12 +150,12 @@ uint32_t drain_ring_fill(const struct drain_ring *ring)
 
 /* ---- beginning and end ---- */
 
-void drain_ring_begin(struct drain_ring *ring, bool whole)
+void drain_ring_begin(struct drain_ring *ring, bool count_all)
 {
 	ring->consumed = drain_ring_counter(&ring->ring.control->consumed);
 	ring->first = ring->translate ? ring->consumed + 1 : ring_close(&ring->ring) + 1;
 	ring->last = UINT64_MAX;
-	doubt_counter_begin(&ring->counter, whole ? 0 : drain_ring_counter(&ring->ring.control->discarded));
+	untrusted_counter_begin(&ring->counter, count_all ? 0 : drain_ring_counter(&ring->ring.control->discarded));
 	ring->filtered_before = ring->translate ? 0 : drain_ring_counter(&ring->ring.control->filtered);
 }
 

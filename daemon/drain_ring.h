@@ -12,7 +12,7 @@
 #include <trace/subbuf.h>
 #include <trace/writer.h>
 
-#include "doubt.h"
+#include "untrusted.h"
 
 struct budget;
 struct drain_copy;
@@ -37,7 +37,7 @@ struct drain_copy;
  * @filtered_before: the ring's counter of filtered events when the recording began
  * @discarded, @filtered: events of the recording, set once its last sub-buffer is known
  * @fill: during drain_flush(): bytes in the open sub-buffer
- * @held: write nothing into the sub-buffers any more, see drain_hold()
+ * @read_only: write nothing into the sub-buffers any more, see drain_set_read_only()
  * @suspect: the last sub-buffer was dropped because its times are unknown
  * @broken: the content of the ring is not believed any more
  * @retired: the ring's memory is gone
@@ -63,13 +63,13 @@ struct drain_ring {
 	uint64_t unqueued;
 	uint64_t first;
 	uint64_t last;
-	struct doubt_counter counter;
+	struct untrusted_counter counter;
 	uint64_t start_ns;
 	uint64_t filtered_before;
 	uint64_t discarded;
 	uint64_t filtered;
 	uint32_t fill;
-	bool held;
+	bool read_only;
 	bool suspect;
 	bool broken;
 	bool retired;
@@ -95,9 +95,10 @@ void drain_ring_read(const struct drain_ring *ring, uint64_t seq, void *to, size
 /** drain_ring_has_page() - is there memory at byte @at of the sub-buffer? */
 bool drain_ring_has_page(const struct drain_ring *ring, uint64_t seq, uint32_t at);
 /**
- * drain_ring_bytes_there() - number of bytes from the beginning of the sub-buffer to its first hole
+ * drain_ring_bytes_present() - number of bytes from the beginning of the sub-buffer to its first
+ * hole
  */
-size_t drain_ring_bytes_there(const struct drain_ring *ring, uint64_t seq);
+size_t drain_ring_bytes_present(const struct drain_ring *ring, uint64_t seq);
 
 /* ---- flushes ---- */
 
@@ -113,9 +114,10 @@ uint32_t drain_ring_fill(const struct drain_ring *ring);
 /* ---- beginning and end ---- */
 
 /**
- * drain_ring_begin(), drain_ring_end() - the recording begins or ends. @whole: as for drain_add()
+ * drain_ring_begin(), drain_ring_end() - the recording begins or ends. @count_all: as for
+ * drain_add()
  */
-void drain_ring_begin(struct drain_ring *ring, bool whole);
+void drain_ring_begin(struct drain_ring *ring, bool count_all);
 void drain_ring_end(struct drain_ring *ring);
 /** drain_ring_committed() - number of records committed in a sub-buffer, complete or not */
 uint64_t drain_ring_committed(const struct drain_ring *ring, uint64_t seq);

@@ -55,7 +55,7 @@ struct flight_saved {
  * @dropped: records dropped because the history was full
  * @last: the last sub-buffer of the snapshot being written
  * @records: records up to @last, in total
- * @held_up: a writer has not completed one of the snapshot's sub-buffers yet
+ * @has_writer_inside: a writer has not completed one of the snapshot's sub-buffers yet
  */
 struct flight_ring {
 	const struct tracer_ring *source; /* borrowed from the tracer */
@@ -66,7 +66,7 @@ struct flight_ring {
 	uint64_t dropped;
 	uint64_t last;
 	uint64_t records;
-	bool held_up;
+	bool has_writer_inside;
 };
 
 struct flight {
@@ -77,9 +77,9 @@ struct flight {
 	struct flight_saved *history;	     /* owned; oldest first */
 	struct flight_saved **history_end;
 	size_t history_bytes;
-	uint64_t begin_ns;	    /* no older event is in memory */
-	struct flight_notes *notes; /* owned */
-	uint64_t missed_ns;	    /* when the missed events were read last */
+	uint64_t begin_ns;		  /* no older event is in memory */
+	struct flight_metadata *metadata; /* owned */
+	uint64_t missed_ns;		  /* when the missed events were read last */
 	/* the selected events of programs and probes; empty: not known */
 	char selected[TRACE_RECORD_MAX_BYTES - sizeof(struct trace_record)];
 	size_t nr_rings;
@@ -97,18 +97,18 @@ static void note_mask(struct flight *flight)
 		return;
 	tracer_get_mask(flight->tracer, mask);
 	note = (struct trace_trace_mask){mask[0], mask[1], mask[2], mask[3]};
-	flight_notes_add(flight->notes, TRACE_EV_trace_mask, &note, sizeof(note), NULL);
+	flight_metadata_add(flight->metadata, TRACE_EV_trace_mask, &note, sizeof(note), NULL);
 }
 
 static void note_selected(struct flight *flight)
 {
-	flight_notes_add(flight->notes, TRACE_EV_trace_select, NULL, 0, flight->selected);
+	flight_metadata_add(flight->metadata, TRACE_EV_trace_select, NULL, 0, flight->selected);
 }
 
 static void note_missed(struct flight *flight)
 {
 	flight->missed_ns = clock_now();
-	flight_notes_missed(flight->notes, flight->tracer);
+	flight_metadata_missed(flight->metadata, flight->tracer);
 }
 
 struct flight *flight_begin(struct tracer *tracer, struct clients *clients, struct trace_error *ret_error)
@@ -119,9 +119,9 @@ struct flight *flight_begin(struct tracer *tracer, struct clients *clients, stru
 
 	if (flight) {
 		flight->history_end = &flight->history;
-		flight->notes = flight_notes_new();
+		flight->metadata = flight_metadata_new();
 	}
-	if (!flight || !flight->notes) {
+	if (!flight || !flight->metadata) {
 		error_set(ret_error, -ENOMEM, "no memory for a flight recorder");
 		return flight_free(flight);
 	}
@@ -148,7 +148,7 @@ int flight_attach_probes(struct flight *flight, const struct trace_probes *probe
 			 struct trace_error *ret_error)
 {
 	flight->probes = probes;
-	return flight->tracer ? probe_attach_unwritten(flight->tracer, probes, selection, ret_error) : 0;
+	return flight->tracer ? session_probes_attach_unwritten(flight->tracer, probes, selection, ret_error) : 0;
 }
 
 static void drop_oldest(struct flight *flight)
@@ -169,7 +169,7 @@ struct flight *flight_free(struct flight *flight)
 		return NULL;
 	while (flight->history)
 		drop_oldest(flight);
-	flight_notes_free(flight->notes);
+	flight_metadata_free(flight->metadata);
 	free(flight);
 	return NULL;
 }
@@ -420,15 +420,15 @@ static int push_rings(struct flight_snapshot *snapshot)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < flight->nr_rings; i++)
-		if (!flight->rings[i].held_up)
+		if (!flight->rings[i].has_writer_inside)
 			err = push_ring(snapshot, i);
 	for (size_t i = 0; !err && i < flight->nr_rings; i++)
-		if (flight->rings[i].held_up)
+		if (flight->rings[i].has_writer_inside)
 			err = push_ring(snapshot, i);
 	return err;
 }
 
-static bool is_held_up(const struct flight_ring *ring)
+static bool writer_is_inside(const struct flight_ring *ring)
 {
 	uint64_t seq = overwrites(ring) ? ring_oldest(&ring->source->ring, ring->last_dropped)
 					: ring->source->ring.control->consumed + 1;
@@ -460,7 +460,7 @@ static void close_rings(struct flight_snapshot *snapshot)
 	for (size_t i = 0; i < flight->nr_rings; i++) {
 		flight->rings[i].records = ring_records_before(&flight->rings[i].source->ring,
 							       flight->rings[i].last + 1, &patience);
-		flight->rings[i].held_up = is_held_up(&flight->rings[i]);
+		flight->rings[i].has_writer_inside = writer_is_inside(&flight->rings[i]);
 	}
 }
 
@@ -488,12 +488,12 @@ static int push_clients(struct flight_snapshot *snapshot)
 }
 
 /**
- * struct noting - state while the daemon's own stream is written
+ * struct own_stream - state while the daemon's own stream is written
  * @gone: the dropped programs; a mark reports them, between the metadata events in time order
  * @is_due: that mark is still to be written
  * @blocks, @stored: blocks and records written so far
  */
-struct noting {
+struct own_stream {
 	struct flight_snapshot *snapshot;
 	struct clients_gone gone;
 	bool is_due;
@@ -503,62 +503,62 @@ struct noting {
 };
 
 /* Writes each metadata event as a block of its own, because they may be days apart. */
-static int push_block(struct noting *noting, const struct own_records *block, uint64_t lost)
+static int push_block(struct own_stream *stream, const struct own_records *block, uint64_t lost)
 {
-	struct trace_source source = own_records_source(block, TRACE_CHUNK_EVENTS, OWN_STREAM_DAEMON, ++noting->blocks);
+	struct trace_source source = own_records_source(block, TRACE_CHUNK_EVENTS, OWN_STREAM_DAEMON, ++stream->blocks);
 
-	source.lost_total = trace_add_saturated(lost, noting->lost_gone);
+	source.lost_total = trace_add_saturated(lost, stream->lost_gone);
 	source.lost_cause = TRACE_GAP_OVERWRITTEN;
-	noting->stored += source.nr_records;
-	return push(noting->snapshot, &source);
+	stream->stored += source.nr_records;
+	return push(stream->snapshot, &source);
 }
 
 /*
  * Writes a mark for programs of which nothing is kept, and which therefore have no stream. Their
  * records are older than the end of the last of them.
  */
-static int push_gone(struct noting *noting, uint64_t lost)
+static int push_gone(struct own_stream *stream, uint64_t lost)
 {
 	struct own_records block = {0};
 	char text[128];
 	int err;
 
 	snprintf(text, sizeof(text), "the flight recorder no longer keeps events of %llu programs that have ended",
-		 (unsigned long long)noting->gone.programs);
-	err = own_records_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, noting->gone.ns);
-	noting->is_due = false;
-	noting->lost_gone = trace_add_saturated(noting->gone.overwritten, noting->gone.lost);
+		 (unsigned long long)stream->gone.programs);
+	err = own_records_add_event(&block, TRACE_EV_trace_mark, NULL, 0, text, stream->gone.ns);
+	stream->is_due = false;
+	stream->lost_gone = trace_add_saturated(stream->gone.overwritten, stream->gone.lost);
 	if (!err)
-		err = push_block(noting, &block, lost);
+		err = push_block(stream, &block, lost);
 	own_records_release(&block);
 	return err;
 }
 
-static int push_note(void *context, const struct own_records *block, uint64_t lost)
+static int push_metadata_event(void *context, const struct own_records *block, uint64_t lost)
 {
-	struct noting *noting = context;
-	int err = noting->is_due && block->base_ns > noting->gone.ns ? push_gone(noting, lost) : 0;
+	struct own_stream *stream = context;
+	int err = stream->is_due && block->base_ns > stream->gone.ns ? push_gone(stream, lost) : 0;
 
-	return err ? err : push_block(noting, block, lost);
+	return err ? err : push_block(stream, block, lost);
 }
 
-static int push_notes(struct flight_snapshot *snapshot)
+static int push_metadata(struct flight_snapshot *snapshot)
 {
-	struct noting noting = {.snapshot = snapshot};
+	struct own_stream stream = {.snapshot = snapshot};
 	struct trace_stream_stats stats = {.stream = OWN_STREAM_DAEMON};
-	struct flight_notes_totals totals = {0};
+	struct flight_metadata_totals totals = {0};
 	int err;
 
 	if (snapshot->flight->clients)
-		clients_get_gone(snapshot->flight->clients, &noting.gone);
-	noting.is_due = noting.gone.programs;
-	err = flight_notes_write(snapshot->flight->notes, push_note, &noting, &totals);
-	if (!err && noting.is_due)
-		err = push_gone(&noting, totals.lost);
-	stats.stored = noting.stored;
+		clients_get_gone(snapshot->flight->clients, &stream.gone);
+	stream.is_due = stream.gone.programs;
+	err = flight_metadata_write(snapshot->flight->metadata, push_metadata_event, &stream, &totals);
+	if (!err && stream.is_due)
+		err = push_gone(&stream, totals.lost);
+	stats.stored = stream.stored;
 	stats.missed = totals.missed;
-	stats.overwritten = trace_add_saturated(noting.gone.overwritten, totals.lost);
-	stats.discarded = trace_add_saturated(noting.gone.lost, snapshot->missed);
+	stats.overwritten = trace_add_saturated(stream.gone.overwritten, totals.lost);
+	stats.discarded = trace_add_saturated(stream.gone.lost, snapshot->missed);
 	stats.attempted = trace_add_saturated(stats.overwritten, stats.discarded);
 	stats.attempted = trace_add_saturated(stats.attempted, stats.stored + stats.missed);
 	return err ? err : add_stats(snapshot, &stats);
@@ -598,7 +598,7 @@ static int snapshot_begin(struct flight_snapshot *snapshot, int fd, int level, s
 	if (!snapshot->scratch)
 		return error_set(ret_error, -ENOMEM, "no memory for a snapshot");
 	snapshot->writer = trace_writer_new(fd, &options, ret_error);
-	if (!snapshot->writer || probe_describe(flight->probes, snapshot->writer, ret_error) ||
+	if (!snapshot->writer || session_probes_describe(flight->probes, snapshot->writer, ret_error) ||
 	    tracefile_describe(flight->tracer, snapshot->writer, NULL, flight->filter, ret_error))
 		return ret_error->code;
 	snapshot->thread = writer_thread_new(snapshot->writer, fd, FLIGHT_QUEUE_BYTES, ret_error);
@@ -648,7 +648,7 @@ static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 	if (!snapshot->flight->clients)
 		return;
 	clients_describe_missing(snapshot->flight->clients, describe_one, &note);
-	tracefile_doubted(snapshot->writer, clients_nr_doubted(snapshot->flight->clients));
+	tracefile_distrusted(snapshot->writer, clients_nr_distrusted(snapshot->flight->clients));
 }
 
 /*
@@ -667,7 +667,7 @@ static int push_all(struct flight_snapshot *snapshot, struct trace_error *ret_er
 		err = push_rings(snapshot);
 	}
 	if (!err)
-		err = push_notes(snapshot);
+		err = push_metadata(snapshot);
 	return err ? error_set(ret_error, err, "no memory for the snapshot's blocks") : 0;
 }
 
@@ -732,7 +732,7 @@ void flight_reset(struct flight *flight)
 		tracer_flush_rings(flight->tracer);
 	for (size_t i = 0; i < flight->nr_rings; i++)
 		ring_reset(&flight->rings[i]);
-	flight_notes_reset(flight->notes, flight->tracer);
+	flight_metadata_reset(flight->metadata, flight->tracer);
 	flight->missed_ns = now.monotonic_ns;
 	note_mask(flight);
 	if (*flight->selected)
@@ -750,7 +750,7 @@ int flight_set_mask(struct flight *flight, const uint64_t mask[TRACE_MASK_WORDS]
 
 void flight_mark(struct flight *flight, const char *text)
 {
-	flight_notes_add(flight->notes, TRACE_EV_trace_mark, NULL, 0, text);
+	flight_metadata_add(flight->metadata, TRACE_EV_trace_mark, NULL, 0, text);
 }
 
 /* The text is for people; a long list may lose its end. */

@@ -16,45 +16,46 @@
 
 #include "own_records.h"
 
-struct flight_notes;
+struct flight_metadata;
 
-struct flight_notes *flight_notes_new(void);			    /* NULL: no memory */
-struct flight_notes *flight_notes_free(struct flight_notes *notes); /* NULL is fine; returns NULL */
+struct flight_metadata *flight_metadata_new(void);				/* NULL: no memory */
+struct flight_metadata *flight_metadata_free(struct flight_metadata *metadata); /* NULL is fine; returns NULL */
 
 /**
- * flight_notes_reset() - drop the metadata events, and do not count the events missed so far.
+ * flight_metadata_reset() - drop the metadata events, and do not count the events missed so far.
  * @tracer: NULL is fine, here and below
  */
-void flight_notes_reset(struct flight_notes *notes, const struct tracer *tracer);
+void flight_metadata_reset(struct flight_metadata *metadata, const struct tracer *tracer);
 
 /**
- * flight_notes_add() - add an event of the daemon with the current time, as own_records_add_event()
+ * flight_metadata_add() - add an event of the daemon with the current time, as
+ * own_records_add_event()
  */
-void flight_notes_add(struct flight_notes *notes, uint16_t id, const void *payload, size_t payload_bytes,
-		      const char *text);
+void flight_metadata_add(struct flight_metadata *metadata, uint16_t id, const void *payload, size_t payload_bytes,
+			 const char *text);
 
 /**
- * flight_notes_missed() - note for each event how often the kernel skipped its program since the
+ * flight_metadata_missed() - note for each event how often the kernel skipped its program since the
  * last call
  */
-void flight_notes_missed(struct flight_notes *notes, const struct tracer *tracer);
+void flight_metadata_missed(struct flight_metadata *metadata, const struct tracer *tracer);
 
 /**
- * struct flight_notes_totals - since the reset. @lost: metadata events for which there was no
+ * struct flight_metadata_totals - since the reset. @lost: metadata events for which there was no
  * space. @missed: events that the kernel missed
  */
-struct flight_notes_totals {
+struct flight_metadata_totals {
 	uint64_t lost;
 	uint64_t missed;
 };
 
 /**
- * flight_notes_write() - write all metadata events in time order, a block for each time
+ * flight_metadata_write() - write all metadata events in time order, a block for each time
  * @push: gets a block, which it may read until it returns, and the number of metadata events lost
  *     before it. If it returns other than 0, the writing ends.
  * Returns 0, the value that @push returned, or -ENOMEM.
  */
-int flight_notes_write(const struct flight_notes *notes,
-		       int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
-		       struct flight_notes_totals *ret_totals);
+int flight_metadata_write(const struct flight_metadata *metadata,
+			  int (*push)(void *context, const struct own_records *block, uint64_t lost), void *context,
+			  struct flight_metadata_totals *ret_totals);
 #endif

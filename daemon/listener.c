@@ -24,7 +24,7 @@ int listener_address(const char *path, struct sockaddr_un *ret_address, struct t
 }
 
 /* A mistyped path must not delete a file. */
-static int check_place(const char *path, const char *elsewhere, struct trace_error *ret_error)
+static int check_path(const char *path, const char *elsewhere, struct trace_error *ret_error)
 {
 	struct stat status;
 
@@ -78,7 +78,7 @@ int listener_open(struct listener *ret_listener, const char *path, mode_t mode, 
 	*ret_listener = (struct listener){.fd = -1, .lock_fd = -1};
 	err = listener_address(path, &ret_listener->address, ret_error);
 	if (!err)
-		err = check_place(path, elsewhere, ret_error);
+		err = check_path(path, elsewhere, ret_error);
 	if (!err)
 		err = take_lock(ret_listener, elsewhere, ret_error);
 	return err ? err : bind_socket(ret_listener, mode, backlog, ret_error);

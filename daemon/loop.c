@@ -138,7 +138,7 @@ static void on_users(struct session *session, int fd)
 
 static void on_writer(struct session *session, int fd)
 {
-	requests_synced(session);
+	control_commands_synced(session);
 	drain(session);
 	report_write_error(session);
 }
@@ -149,7 +149,7 @@ static void on_writer(struct session *session, int fd)
  * The user has asked the daemon twice to end, and the writer still hangs in a write. Die of the
  * signal as if it had not been blocked.
  */
-static void die_of(int signal_number)
+static void die_by_signal(int signal_number)
 {
 	sigset_t one;
 
@@ -168,7 +168,7 @@ static void die_of(int signal_number)
 static void on_interrupt(struct session *session, const struct signalfd_siginfo *info)
 {
 	if (++session->interrupts >= LOOP_INTERRUPTS_MAX)
-		die_of((int)info->ssi_signo);
+		die_by_signal((int)info->ssi_signo);
 	if (!session->command.pid || session->command.ended || session->interrupts > 1)
 		session->stopping = true;
 	else if (info->ssi_code != SI_KERNEL)
@@ -226,7 +226,7 @@ static int watch(struct session *session, int fd, enum source source)
 
 /* ---- control clients ---- */
 
-static void turn_away(int client, int err, const char *why)
+static void refuse_client(int client, int err, const char *why)
 {
 	control_answer(client, err, why);
 	close(client);
@@ -254,7 +254,7 @@ static void on_client(struct session *session, int fd)
 	if (!drop_control_client(session, fd))
 		return;
 	epoll_ctl(session->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* one request for each connection */
-	requests_answer(session, fd);
+	control_commands_answer(session, fd);
 }
 
 /* Answers the oldest client if its request has arrived; otherwise closes it with @why. */
@@ -267,7 +267,7 @@ static void finish_oldest_client(struct session *session, int err, const char *w
 		return;
 	}
 	drop_control_client(session, client.fd);
-	turn_away(client.fd, err, why);
+	refuse_client(client.fd, err, why);
 }
 
 /* A silent client does not lock others out: the oldest one goes if all slots are in use. */
@@ -279,7 +279,7 @@ static void on_control(struct session *session, int fd)
 		return;
 	err = watch(session, client, SOURCE_CLIENT);
 	if (err) {
-		turn_away(client, err, "the daemon has no memory for the connection; try again");
+		refuse_client(client, err, "the daemon has no memory for the connection; try again");
 		return;
 	}
 	if (session->nr_control_clients == SESSION_MAX_CLIENTS)
@@ -292,7 +292,7 @@ static void on_control(struct session *session, int fd)
  * After the recording the command may run for hours, and the daemon waits for it. Clients must not
  * wait so long: answer the requests that have arrived, and refuse the others.
  */
-static void hear_the_last(struct session *session)
+static void answer_last_requests(struct session *session)
 {
 	for (int i = 0; session->control && i < LOOP_LAST_CLIENTS; i++) /* some may be refused */
 		on_control(session, control_fd(session->control));
@@ -370,7 +370,7 @@ void loop_run(struct session *session)
 		for (int i = 0; i < nr; i++)
 			handlers[(uint32_t)events[i].data.u64](session, (int)(events[i].data.u64 >> 32));
 	}
-	hear_the_last(session);
+	answer_last_requests(session);
 	message_progress(NULL);
 }
 

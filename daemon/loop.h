@@ -10,8 +10,8 @@ struct session;
 /** loop_init() - watch all descriptors of @session; needs loop_free() even after a failure */
 int loop_init(struct session *session, struct trace_error *ret_error);
 /**
- * loop_run() - run until the recording is to end. Afterwards only the clients in @waiting are
- * connected
+ * loop_run() - run until the recording is to end. Afterwards only the clients in the
+ * session's list `waiting` are connected
  */
 void loop_run(struct session *session);
 /**

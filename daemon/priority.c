@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #define THREADS_MAX 4
-#define CROWD	    16L		/* runnable threads per CPU: then niceness -15 gives two thirds of a CPU, -5 a sixth */
-#define LOOK_NS	    20000000u	/* period of counting runnable threads, which is expensive with hundreds of CPUs */
-#define CALM_NS	    5000000000u /* the threads stay real-time so long after the last reason */
+/* With so many runnable threads per CPU niceness -15 gives two thirds of a CPU, -5 a sixth. */
+#define RUNNABLE_PER_CPU_MAX 16L
+/* Counting the runnable threads is expensive with hundreds of CPUs. */
+#define COUNT_PERIOD_NS	  20000000u
+#define REAL_TIME_HOLD_NS 5000000000u /* how long the threads stay real-time after the last reason */
 
 static const int niceness[] = {[PRIORITY_WRITER] = -5, [PRIORITY_DRAIN] = -15};
 
@@ -26,10 +28,10 @@ static struct {
 	struct deadline_thread threads[THREADS_MAX];
 	bool is_urgent;
 	/* used by the drain only */
-	uint64_t reason_ns; /* time of the last reason; valid if is_urgent */
-	uint64_t looked_ns; /* 0: not yet */
-	bool is_crowded;    /* result of the last count */
-	int load_fd;	    /* /proc/loadavg, open until the process ends; -1: not open yet */
+	uint64_t reason_ns;  /* time of the last reason; valid if is_urgent */
+	uint64_t counted_ns; /* 0: not yet */
+	bool is_overloaded;  /* result of the last count */
+	int load_fd;	     /* /proc/loadavg, open until the process ends; -1: not open yet */
 } priority = {.mutex = PTHREAD_MUTEX_INITIALIZER, .load_fd = -1};
 
 /*
@@ -100,7 +102,7 @@ static long nr_runnable(void)
 	return sscanf(text, "%*s %*s %*s %ld/", &nr) == 1 ? nr : 0;
 }
 
-static void look(uint64_t now_ns)
+static void count_runnable(uint64_t now_ns)
 {
 	static long nr_cpus; /* cached, because sysconf() reads a file */
 
@@ -108,8 +110,8 @@ static void look(uint64_t now_ns)
 		nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (nr_cpus < 1)
 		nr_cpus = 1;
-	priority.looked_ns = now_ns;
-	priority.is_crowded = nr_runnable() > CROWD * nr_cpus;
+	priority.counted_ns = now_ns;
+	priority.is_overloaded = nr_runnable() > RUNNABLE_PER_CPU_MAX * nr_cpus;
 }
 
 static void set_urgent(bool is_urgent)
@@ -128,14 +130,14 @@ void priority_decide(bool is_reason, uint64_t now_ns)
 		priority.reason_ns = now_ns;
 		if (!priority.is_urgent)
 			set_urgent(true);
-	} else if (priority.is_urgent && now_ns - priority.reason_ns > CALM_NS) {
+	} else if (priority.is_urgent && now_ns - priority.reason_ns > REAL_TIME_HOLD_NS) {
 		set_urgent(false);
 	}
 }
 
 void priority_watch(bool is_late, uint64_t now_ns)
 {
-	if (!priority.looked_ns || now_ns - priority.looked_ns > LOOK_NS)
-		look(now_ns);
-	priority_decide(is_late || priority.is_crowded, now_ns);
+	if (!priority.counted_ns || now_ns - priority.counted_ns > COUNT_PERIOD_NS)
+		count_runnable(now_ns);
+	priority_decide(is_late || priority.is_overloaded, now_ns);
 }

@@ -11,10 +11,10 @@
  *
  * Niceness is only a share. If thousands of threads are runnable, -15 is a hundredth of a CPU: with
  * 4,000 processes that send messages on 2 CPUs half of all events were lost. So both threads become
- * real-time threads of the lowest priorities in two cases: as long as the machine is so crowded, or
- * if the drain was late nevertheless (its control group has a small share of the CPUs).
- * A faulty daemon must not stop the machine. The work of the threads remains in proportion to the
- * events. The kernel reserves a part of each CPU for other threads (kernel.sched_rt_runtime_us,
+ * real-time threads of the lowest priorities in two cases: as long as so many threads are runnable,
+ * or if the drain was late nevertheless (its control group has a small share of the CPUs). A faulty
+ * daemon must not stop the machine. The work of the threads remains in proportion to the events.
+ * The kernel reserves a part of each CPU for other threads (kernel.sched_rt_runtime_us,
  * fair_server), unless it is configured not to.
  */
 #include <stdbool.h>

@@ -44,7 +44,7 @@ struct recording {
 	struct writer_thread *thread; /* owned */
 	struct drain *drain;	      /* owned */
 	struct clients *clients;      /* borrowed */
-	struct notes notes;
+	struct metadata_events metadata;
 	struct trace_error write_error; /* of calls outside the writer thread */
 	uint64_t start_ns;
 	uint64_t clock_ns;  /* time of the last clock correspondence */
@@ -72,7 +72,7 @@ static void push_clock(struct recording *recording, bool heartbeat)
 	recording->clock_ns = sample.monotonic_ns;
 	writer_thread_push_clock(recording->thread, &sample);
 	if (heartbeat)
-		notes_heartbeat(&recording->notes, &sample);
+		metadata_heartbeat(&recording->metadata, &sample);
 }
 
 /* The recording begins when all BPF programs are attached. */
@@ -83,7 +83,7 @@ static int begin_events(struct recording *recording, struct clock_sample *ret_st
 	if (err)
 		return err;
 	if (recording->tracer)
-		notes_begin(&recording->notes, recording->tracer);
+		metadata_begin(&recording->metadata, recording->tracer);
 	*ret_start = clock_take_sample();
 	recording->missed_ns = ret_start->monotonic_ns;
 	recording->start_ns = ret_start->monotonic_ns;
@@ -105,7 +105,7 @@ static int begin_file(struct recording *recording, int fd, const struct recordin
 
 	recording->writer = trace_writer_new(fd, &writer_options, ret_error);
 	if (!recording->writer ||
-	    probe_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
+	    session_probes_attach(recording->tracer, options->probes, options->selection, recording->writer, ret_error))
 		return ret_error->code;
 	keep_error(recording,
 		   tracefile_describe(recording->tracer, recording->writer, options->command, options->filter, &error),
@@ -128,7 +128,7 @@ static void select_note(struct recording *recording, const struct selection *sel
 	char text[SELECT_TEXT_BYTES];
 
 	select_print_user(selection, text, sizeof(text));
-	notes_select(&recording->notes, text);
+	metadata_select(&recording->metadata, text);
 }
 
 static void drain_meanwhile(void *context)
@@ -159,8 +159,8 @@ static void begin_contents(struct recording *recording, const struct recording_o
 	if (!recording->tracer)
 		return;
 	tracer_get_mask(recording->tracer, mask);
-	notes_mask(&recording->notes, mask);
-	notes_push(&recording->notes, recording->writer, recording->thread);
+	metadata_mask(&recording->metadata, mask);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	if (start_state_push(recording->tracer, &sink, options->proc, &recording->start_state_blocks, &error))
 		message_warning("the state at the start is incomplete: %s", error.message);
 }
@@ -198,7 +198,7 @@ struct recording *recording_free(struct recording *recording)
 		return NULL;
 	writer_thread_free(recording->thread);
 	drain_free(recording->drain);
-	notes_release(&recording->notes);
+	metadata_release(&recording->metadata);
 	trace_writer_free(recording->writer);
 	free(recording);
 	return NULL;
@@ -230,7 +230,7 @@ enum drain_result recording_drain(struct recording *recording)
 		clients_look(recording->clients);
 	if (result == DRAIN_TOOK && clock_now() - recording->clock_ns >= RECORDING_CLOCK_NS)
 		push_clock(recording, true);
-	notes_push(&recording->notes, recording->writer, recording->thread);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	return result;
 }
 
@@ -245,7 +245,7 @@ uint32_t recording_flush(struct recording *recording)
 
 	if (recording->tracer && clock_now() - recording->missed_ns >= RECORDING_MISSED_NS) {
 		recording->missed_ns = clock_now();
-		notes_missed(&recording->notes, recording->tracer);
+		metadata_missed(&recording->metadata, recording->tracer);
 	}
 	recording_drain(recording);
 	return fill;
@@ -255,7 +255,7 @@ uint32_t recording_flush(struct recording *recording)
  * Is an event recorded again that reports threads, descriptors or mappings? Then the changes during
  * the pause are unknown.
  */
-static bool was_blind(const uint64_t before[TRACE_MASK_WORDS], const uint64_t now[TRACE_MASK_WORDS])
+static bool missed_state_changes(const uint64_t before[TRACE_MASK_WORDS], const uint64_t now[TRACE_MASK_WORDS])
 {
 	static const uint16_t ids[] = {TRACE_EV_sys_enter,  TRACE_EV_sys_enter3,   TRACE_EV_sys_enter6,
 				       TRACE_EV_sys_exit,   TRACE_EV_fs_open,	   TRACE_EV_sched_fork,
@@ -274,7 +274,7 @@ static void read_again(struct recording *recording)
 	const struct start_state_sink sink = state_sink(recording);
 	struct trace_error error;
 
-	if (start_state_again(recording->tracer, &sink, &recording->notes, &error))
+	if (start_state_repeat(recording->tracer, &sink, &recording->metadata, &error))
 		message_warning("the state after the pause is incomplete: %s", error.message);
 }
 
@@ -291,23 +291,23 @@ int recording_set_mask(struct recording *recording, const uint64_t mask[TRACE_MA
 	if (err)
 		return err;
 	tracer_get_mask(recording->tracer, now);
-	notes_mask(&recording->notes, now);
-	if (was_blind(before, now))
+	metadata_mask(&recording->metadata, now);
+	if (missed_state_changes(before, now))
 		read_again(recording);
-	notes_push(&recording->notes, recording->writer, recording->thread);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	return 0;
 }
 
 void recording_select(struct recording *recording, const char *text)
 {
-	notes_select(&recording->notes, text);
-	notes_push(&recording->notes, recording->writer, recording->thread);
+	metadata_select(&recording->metadata, text);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
 
 void recording_mark(struct recording *recording, const char *text)
 {
-	notes_mark(&recording->notes, text);
-	notes_push(&recording->notes, recording->writer, recording->thread);
+	metadata_mark(&recording->metadata, text);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 }
 
 int recording_sync(struct recording *recording, uint64_t *ret_sync)
@@ -342,16 +342,16 @@ void recording_get_status(struct recording *recording, struct recording_status *
 	else
 		writer_thread_totals(recording->thread, &written);
 	drain_get_totals(recording->drain, &drained);
-	events = drained.events + recording->notes.stored - recording->notes.abandoned;
+	events = drained.events + recording->metadata.stored - recording->metadata.abandoned;
 	gone = written.lost_write + written.undecodable;
-	lost = trace_add_saturated(recording->notes.lost, recording->notes.abandoned);
+	lost = trace_add_saturated(recording->metadata.lost, recording->metadata.abandoned);
 	*ret_status = (struct recording_status){
 		.start_ns = recording->start_ns,
 		.events = events > gone ? events - gone : 0,
 		.lost = trace_add_saturated(drained.lost, lost),
 		.lost_write = written.lost_write,
 		.not_understood = written.undecodable,
-		.missed = recording->notes.missed_total,
+		.missed = recording->metadata.missed_total,
 		.filtered = drained.filtered,
 		.file_bytes = written.file_bytes,
 	};
@@ -401,7 +401,7 @@ static void wait_for_writer(struct recording *recording, int timeout_ms)
 	poll(&wake, 1, timeout_ms);
 }
 
-static void drain_rest(struct recording *recording, bool (*hurry)(void *), void *context)
+static void drain_rest(struct recording *recording, bool (*is_interrupted)(void *), void *context)
 {
 	uint64_t lost, end_ns = clock_now() + RECORDING_REST_NS, begin_ns;
 	int straggler_ms = 0;
@@ -422,7 +422,7 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 				clients_salvage(recording->clients);
 			break;
 		}
-		if (straggler_ms >= RECORDING_STRAGGLER_MS || clock_now() > end_ns || hurry(context)) {
+		if (straggler_ms >= RECORDING_STRAGGLER_MS || clock_now() > end_ns || is_interrupted(context)) {
 			lost = drain_abandon(recording->drain);
 			if (lost)
 				message_warning(
@@ -432,10 +432,10 @@ static void drain_rest(struct recording *recording, bool (*hurry)(void *), void 
 	}
 }
 
-static void wait_until_written(struct recording *recording, bool (*hurry)(void *), void *context)
+static void wait_until_written(struct recording *recording, bool (*is_interrupted)(void *), void *context)
 {
 	while (!writer_thread_empty(recording->thread)) {
-		if (hurry(context))
+		if (is_interrupted(context))
 			writer_thread_abandon(recording->thread);
 		poll(NULL, 0, 5);
 	}
@@ -451,7 +451,7 @@ static int write_statistics(struct recording *recording, uint64_t end_ns, struct
 		return error_set(ret_error, -ENOMEM, "no memory for the statistics of %zu streams", nr_rings);
 	for (size_t i = 0; i < nr_rings; i++)
 		drain_statistics(recording->drain, i, &stats[i]);
-	notes_statistics(&recording->notes, &stats[nr_rings]);
+	metadata_statistics(&recording->metadata, &stats[nr_rings]);
 	err = trace_writer_statistics(recording->writer, stats, nr_rings + 1, end_ns, ret_error);
 	free(stats);
 	return err;
@@ -506,10 +506,10 @@ static void add_not_recorded_notes(struct recording *recording)
 	if (!recording->clients)
 		return;
 	clients_describe_missing(recording->clients, note_not_recorded, &note);
-	tracefile_doubted(recording->writer, clients_nr_doubted(recording->clients));
+	tracefile_distrusted(recording->writer, clients_nr_distrusted(recording->clients));
 }
 
-int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context,
+int recording_end(struct recording *recording, bool (*is_interrupted)(void *context), void *context,
 		  struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
@@ -523,14 +523,14 @@ int recording_end(struct recording *recording, bool (*hurry)(void *context), voi
 	drain_end(recording->drain);
 	if (recording->tracer)
 		stop_tracer(recording, end_ns);
-	drain_rest(recording, hurry, context);
+	drain_rest(recording, is_interrupted, context);
 	if (recording->clients)
-		notes_lose(&recording->notes, clients_close_counts(recording->clients));
+		metadata_lose(&recording->metadata, clients_close_counts(recording->clients));
 	if (recording->tracer)
-		notes_missed(&recording->notes, recording->tracer);
-	notes_push(&recording->notes, recording->writer, recording->thread);
+		metadata_missed(&recording->metadata, recording->tracer);
+	metadata_push(&recording->metadata, recording->writer, recording->thread);
 	push_clock(recording, false);
-	wait_until_written(recording, hurry, context);
+	wait_until_written(recording, is_interrupted, context);
 	writer_thread_stop(recording->thread);
 	recording->ended = true;
 	add_not_recorded_notes(recording);

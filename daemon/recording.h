@@ -115,11 +115,11 @@ int recording_write_error(struct recording *recording, struct trace_error *ret_e
 
 /**
  * recording_end() - stop the tracer, write the remaining events, finish the file
- * @hurry: called while waiting for a slow disk; true: drop the queue, count it as lost, and finish
- * at once
+ * @is_interrupted: called while waiting for a slow disk; true: drop the queue, count it as lost,
+ * and finish at once
  * Returns 0, or the first write error; the part written before it is a valid trace.
  */
-int recording_end(struct recording *recording, bool (*hurry)(void *context), void *context,
+int recording_end(struct recording *recording, bool (*is_interrupted)(void *context), void *context,
 		  struct trace_error *ret_error);
 
 struct recording *recording_free(struct recording *recording); /* NULL is fine; returns NULL */

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 /**
- * passed_take() - the first descriptor received with @message, the caller's; -1: none. Closes all
- * others
+ * scm_rights_take() - the first descriptor received with @message, the caller's; -1: none. Closes
+ * all others
  */
-static inline int passed_take(struct msghdr *message)
+static inline int scm_rights_take(struct msghdr *message)
 {
 	int found = -1, fd;
 

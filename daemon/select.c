@@ -20,8 +20,8 @@ static const char *const select_core[] = {"SYS_ENTRY", "SYS_EXIT", "TRAP_ENTRY",
 static const char *const select_accepted[] = {"START", "CHMSK", "HEARTBEAT", "CSTM", "NEWEV"};
 
 /* Without these events the reader does not know the thread of an event. */
-static const uint16_t select_skeleton[] = {TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec,
-					   TRACE_EV_sched_exit,	  TRACE_EV_sched_free, TRACE_EV_sched_comm};
+static const uint16_t select_always_needed[] = {TRACE_EV_sched_switch, TRACE_EV_sched_fork, TRACE_EV_sched_exec,
+						TRACE_EV_sched_exit,   TRACE_EV_sched_free, TRACE_EV_sched_comm};
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -389,10 +389,11 @@ bool select_finish(const struct selection *selection, uint64_t ret_mask[TRACE_MA
 		memcpy(ret_mask, selection->mask, sizeof(selection->mask));
 	else
 		select_resolve("default", ret_mask);
-	for (size_t i = 0; i < ARRAY_SIZE(select_skeleton); i++) {
-		if (select_has(ret_mask, select_skeleton[i]) || select_has(selection->removed, select_skeleton[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(select_always_needed); i++) {
+		if (select_has(ret_mask, select_always_needed[i]) ||
+		    select_has(selection->removed, select_always_needed[i]))
 			continue;
-		select_set(ret_mask, select_skeleton[i]);
+		select_set(ret_mask, select_always_needed[i]);
 		added = true;
 	}
 	for (size_t i = 0; i < trace_catalogue_size(); i++)

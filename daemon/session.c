@@ -13,7 +13,7 @@
 #include "background.h"
 #include "clock.h"
 #include "control_commands.h"
-#include "lent.h"
+#include "file_caps.h"
 #include "loop.h"
 #include "message.h"
 #include "preload.h"
@@ -95,11 +95,11 @@ static bool wants_users(const struct session *session)
  * True if the options name kernel events, or a process or user to filter on, and no events of
  * programs: the user wants the kernel recorded, not only tracepoints in programs.
  */
-static bool asks_for_kernel(const struct daemon_options *options)
+static bool wants_kernel(const struct daemon_options *options)
 {
-	const struct tracer_options *whom = &options->tracer;
-	bool filters = whom->filter_pid || whom->filter_pgrp || (whom->filter_uid >= 0 && !whom->others_hidden) ||
-		       whom->filter_gid >= 0;
+	const struct tracer_options *filter = &options->tracer;
+	bool filters = filter->filter_pid || filter->filter_pgrp ||
+		       (filter->filter_uid >= 0 && !filter->others_hidden) || filter->filter_gid >= 0;
 
 	return (options->selection.begun || filters) && !options->selection.nr_user;
 }
@@ -108,12 +108,12 @@ static bool asks_for_kernel(const struct daemon_options *options)
  * Any user may record their own programs; recording the kernel needs privileges. An empty trace
  * would look as if nothing had happened, so that is an error.
  */
-static int go_without(const struct session *session, struct trace_error *error)
+static int continue_without_kernel(const struct session *session, struct trace_error *error)
 {
 	if ((error->code != -EPERM && error->code != -EACCES) || session->probes ||
 	    !select_wants_any_user(&session->selection))
 		return error->code;
-	if (asks_for_kernel(session->options)) {
+	if (wants_kernel(session->options)) {
 		struct trace_error cause = *error;
 
 		return error_set(error, cause.code, "%s; -e user records events of your programs only", cause.message);
@@ -123,7 +123,7 @@ static int go_without(const struct session *session, struct trace_error *error)
 }
 
 /* Fail early if a selected process does not exist: the recording would stay empty. */
-static int check_whom(const struct tracer_options *options, struct trace_error *ret_error)
+static int check_filter(const struct tracer_options *options, struct trace_error *ret_error)
 {
 	if (options->filter_pid && kill(options->filter_pid, 0) < 0 && errno == ESRCH)
 		return error_set(ret_error, -ESRCH, "there is no process %d to record", (int)options->filter_pid);
@@ -151,7 +151,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 {
 	struct tracer_options options = session->options->tracer;
 
-	if (check_whom(&options, ret_error))
+	if (check_filter(&options, ret_error))
 		return ret_error->code;
 	allow_descriptors();
 	memcpy(options.mask, session->mask, sizeof(options.mask));
@@ -161,7 +161,7 @@ static int begin_tracer(struct session *session, struct trace_error *ret_error)
 	session->filter = options;
 	session->tracer = tracer_new(&options, ret_error);
 	if (!session->tracer)
-		return go_without(session, ret_error);
+		return continue_without_kernel(session, ret_error);
 	report_geometry(session);
 	return 0;
 }
@@ -280,7 +280,7 @@ static void report_not_traced(const struct session *session)
  * The option with which a command reaches this daemon: an earlier daemon may have the default
  * socket.
  */
-static void print_way(const struct session *session, char way[static SESSION_WORD_BYTES])
+static void print_control_option(const struct session *session, char way[static SESSION_WORD_BYTES])
 {
 	char usual[CONTROL_PATH_BYTES], word[SESSION_WORD_BYTES - 16];
 	const char *path = session->control ? control_path(session->control) : NULL;
@@ -311,7 +311,7 @@ static void report_begun(struct session *session)
 	const struct daemon_options *options = session->options;
 	char way[SESSION_WORD_BYTES];
 
-	print_way(session, way);
+	print_control_option(session, way);
 	if (session->adds_owners && session->tracer)
 		message_note("scheduling, begin and end of processes are recorded too, so that every event can be "
 			     "assigned to a process");
@@ -434,7 +434,7 @@ static int end_recording(struct session *session)
 		err = error.code;
 	}
 	if (session->tracer)
-		probe_report_unread(session->tracer);
+		session_probes_report_unread(session->tracer);
 	recording_get_status(session->recording, &status);
 	progress_print_summary(&status, session->output.path, elapsed_ns, session->summary);
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
@@ -470,7 +470,7 @@ static int end(struct session *session)
 	if (session->tracer)
 		tracer_stop(session->tracer);
 	priority_leave();
-	requests_close(session); /* a client that requested the stop may start the next recording now */
+	control_commands_close(session); /* a client that requested the stop may start the next recording now */
 	if (session->command.pid)
 		status = wait_for_command(session);
 	return status ? status : err || session->proc_failed;
@@ -525,11 +525,12 @@ int session_run(const struct daemon_options *options)
 			return status;
 		}
 	}
-	if (probe_parse(options, &session.probes, &error)) {
+	if (session_probes_parse(options, &session.probes, &error)) {
 		message_error("%s", error.message);
 		return error.code == -ENOMEM ? 1 : 2;
 	}
-	if (lent_check_probes(session.probes, &options->tracer, &error) || lent_raise(&options->tracer, &error)) {
+	if (file_caps_check_probes(session.probes, &options->tracer, &error) ||
+	    file_caps_raise(&options->tracer, &error)) {
 		message_error("%s", error.message);
 		trace_probes_free(session.probes);
 		return 2;
@@ -537,8 +538,8 @@ int session_run(const struct daemon_options *options)
 	session.selection = options->selection;
 	if (session.probes)
 		select_set(session.mask, TRACE_EV_USER);
-	probe_note(session.probes, &session.selection);
-	probe_report_off(session.probes, &session.selection);
+	session_probes_note(session.probes, &session.selection);
+	session_probes_report_off(session.probes, &session.selection);
 	if (options->session.background) {
 		ready_fd = background_start();
 		if (ready_fd < 0) {

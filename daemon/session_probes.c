@@ -13,7 +13,8 @@
 #include "daemon_options.h"
 #include "format_text.h"
 
-int probe_parse(const struct daemon_options *options, struct trace_probes **ret_probes, struct trace_error *ret_error)
+int session_probes_parse(const struct daemon_options *options, struct trace_probes **ret_probes,
+			 struct trace_error *ret_error)
 {
 	struct trace_probes *probes;
 	int err = 0;
@@ -43,7 +44,8 @@ static int number_all(const struct trace_probes *probes, struct trace_writer *wr
 	return err;
 }
 
-int probe_describe(const struct trace_probes *probes, struct trace_writer *writer, struct trace_error *ret_error)
+int session_probes_describe(const struct trace_probes *probes, struct trace_writer *writer,
+			    struct trace_error *ret_error)
 {
 	uint16_t id;
 	int err = 0;
@@ -107,7 +109,7 @@ static bool is_wanted(const struct trace_probe *probe, const struct selection *s
 	return select_wants_probe(selection, names.names, names.nr);
 }
 
-void probe_note(const struct trace_probes *probes, struct selection *selection)
+void session_probes_note(const struct trace_probes *probes, struct selection *selection)
 {
 	struct names names;
 
@@ -117,7 +119,7 @@ void probe_note(const struct trace_probes *probes, struct selection *selection)
 	}
 }
 
-void probe_switch(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection)
+void session_probes_switch(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection)
 {
 	bool *on = probes ? calloc(trace_probes_nr(probes) + 1, sizeof(*on)) : NULL;
 
@@ -155,7 +157,8 @@ static size_t print_some(const struct trace_probes *probes, const struct selecti
 	return used;
 }
 
-void probe_print(const struct trace_probes *probes, const struct selection *selection, char *buffer, size_t size)
+void session_probes_print(const struct trace_probes *probes, const struct selection *selection, char *buffer,
+			  size_t size)
 {
 	size_t used = probes ? print_some(probes, selection, true, "Probes that are on:", buffer, size / 2) : 0;
 
@@ -167,7 +170,7 @@ void probe_print(const struct trace_probes *probes, const struct selection *sele
  * A user that selects probes, and other events by name, may expect that the probes are selected,
  * too.
  */
-void probe_report_off(const struct trace_probes *probes, const struct selection *selection)
+void session_probes_report_off(const struct trace_probes *probes, const struct selection *selection)
 {
 	const char *first = NULL;
 	size_t nr = 0;
@@ -186,8 +189,8 @@ void probe_report_off(const struct trace_probes *probes, const struct selection 
 }
 
 /* If the kernel supports no probes, everything else is still recorded. */
-int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
-		 struct trace_writer *writer, struct trace_error *ret_error)
+int session_probes_attach(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
+			  struct trace_writer *writer, struct trace_error *ret_error)
 {
 	struct trace_error error;
 	uint16_t *ids;
@@ -202,7 +205,7 @@ int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const
 	if (!err && tracer_load_probes(tracer, probes, ids, &error) < 0)
 		message_warning("%s", error.message);
 	else if (!err)
-		probe_switch(tracer, probes, selection);
+		session_probes_switch(tracer, probes, selection);
 	free(ids);
 	return err;
 }
@@ -211,8 +214,8 @@ int probe_attach(struct tracer *tracer, const struct trace_probes *probes, const
  * Numbers the probes with a writer to /dev/null: every writer numbers its first event types
  * equally.
  */
-int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection,
-			   struct trace_error *ret_error)
+int session_probes_attach_unwritten(struct tracer *tracer, const struct trace_probes *probes,
+				    const struct selection *selection, struct trace_error *ret_error)
 {
 	struct trace_writer_options options = {.size = sizeof(options)};
 	struct trace_writer *writer;
@@ -224,14 +227,14 @@ int probe_attach_unwritten(struct tracer *tracer, const struct trace_probes *pro
 	writer = fd < 0 ? NULL : trace_writer_new(fd, &options, ret_error);
 	if (fd < 0)
 		error_set(ret_error, -errno, "cannot open /dev/null, which is needed to number probes");
-	err = writer ? probe_attach(tracer, probes, selection, writer, ret_error) : ret_error->code;
+	err = writer ? session_probes_attach(tracer, probes, selection, writer, ret_error) : ret_error->code;
 	trace_writer_free(writer);
 	if (fd >= 0)
 		close(fd);
 	return err;
 }
 
-void probe_report_unread(const struct tracer *tracer)
+void session_probes_report_unread(const struct tracer *tracer)
 {
 	uint64_t unread = tracer_probes_unread(tracer);
 

@@ -100,33 +100,33 @@ int start_state_push(struct tracer *tracer, const struct start_state_sink *sink,
 	return err;
 }
 
-/** struct again - reads the state again, as metadata events */
-struct again {
+/** struct start_state_rerun - reads the state again, as metadata events */
+struct start_state_rerun {
 	const struct start_state_sink *sink;
-	struct notes *notes;
+	struct metadata_events *metadata;
 	uint64_t records;
 };
 
 static int emit_again(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
 {
-	struct again *again = context;
+	struct start_state_rerun *again = context;
 
 	sink_meanwhile(again->sink, ++again->records);
-	return notes_record(again->notes, record, bytes, ts_ns, again->sink->writer, again->sink->thread);
+	return metadata_record(again->metadata, record, bytes, ts_ns, again->sink->writer, again->sink->thread);
 }
 
-int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes,
-		      struct trace_error *ret_error)
+int start_state_repeat(struct tracer *tracer, const struct start_state_sink *sink, struct metadata_events *metadata,
+		       struct trace_error *ret_error)
 {
-	struct again again = {.sink = sink, .notes = notes};
+	struct start_state_rerun again = {.sink = sink, .metadata = metadata};
 	int err;
 
-	notes_again(notes, false);
-	notes_push(notes, sink->writer, sink->thread); /* the state is read after all earlier metadata events */
+	metadata_state_again(metadata, false);
+	metadata_push(metadata, sink->writer, sink->thread); /* the state is read after all earlier metadata events */
 	err = tracer_start_state(tracer, emit_again, &again, ret_error);
-	notes_push(notes, sink->writer, sink->thread);
+	metadata_push(metadata, sink->writer, sink->thread);
 	if (!err)
-		notes_again(notes, true);
+		metadata_state_again(metadata, true);
 	return err;
 }
 

@@ -35,11 +35,11 @@ int start_state_push(struct tracer *tracer, const struct start_state_sink *sink,
 		     struct trace_error *ret_error);
 
 /**
- * start_state_again() - read the state once more after a pause, as metadata events
+ * start_state_repeat() - read the state once more after a pause, as metadata events
  * Needed when events that change the state are recorded again.
  */
-int start_state_again(struct tracer *tracer, const struct start_state_sink *sink, struct notes *notes,
-		      struct trace_error *ret_error);
+int start_state_repeat(struct tracer *tracer, const struct start_state_sink *sink, struct metadata_events *metadata,
+		       struct trace_error *ret_error);
 
 /**
  * end_state_push() - write what threads waited for at @ts_ns, the end

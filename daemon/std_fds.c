@@ -9,7 +9,7 @@
  * Using such a stream is an error, as for a closed one, because /dev/null is opened in the wrong
  * direction. A command that the daemon starts finds it closed (O_CLOEXEC).
  */
-void streams_occupy(void)
+void std_fds_occupy(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)

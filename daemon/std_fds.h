@@ -4,10 +4,10 @@
 /* std_fds.h - stdin, stdout and stderr, if the daemon's parent closed some of them */
 
 /**
- * streams_occupy() - open something in place of closed standard streams, before anything else is
+ * std_fds_occupy() - open something in place of closed standard streams, before anything else is
  * opened
  * Otherwise a file of the daemon could get such a number. Then messages would be written into it,
  * and --background would replace it by /dev/null.
  */
-void streams_occupy(void);
+void std_fds_occupy(void);
 #endif

@@ -26,8 +26,7 @@ static const struct verb verbs[] = {
 	{"status", 0, NULL, false, "what it records, since when, how much, and what was lost"},
 	{"begin", 'b', NULL, false, "go on recording after halt"},
 	{"halt", 'h', NULL, false, "record nothing until begin; the daemon stays"},
-	{"dump", 'p', "TRACE", false,
-	 "flight recorder: save it to TRACE; otherwise: all events so far to the daemon's file"},
+	{"dump", 'p', "TRACE", false, "save the flight recorder to TRACE; else: write all events so far to the disk"},
 	{"reset", 'r', NULL, false, "flight recorder: drop what is in memory"},
 	{"mask", 0, "EVENTS", false, "print, or change, the recorded events: sched,fs or +block,-irq"},
 	{"mark", 0, "TEXT", true, "put a note into the trace"},
@@ -42,16 +41,18 @@ static void help(void)
 	      "Control a running tracedaemon. Without a command: is it recording?\n\n",
 	      stdout);
 	for (size_t i = 0; i < VERB_COUNT; i++) {
-		char left[32], letter[8] = "";
+		char left[32], letter[8] = "", argument[16] = "";
 
 		if (verbs[i].letter)
 			snprintf(letter, sizeof(letter), ", -%c", verbs[i].letter);
-		snprintf(left, sizeof(left), "%s%s%s%s", verbs[i].name, letter, verbs[i].argument_name ? " " : "",
-			 verbs[i].argument_name ? verbs[i].argument_name : "");
+		if (verbs[i].argument_name)
+			snprintf(argument, sizeof(argument), verbs[i].argument_needed ? " %s" : " [%s]",
+				 verbs[i].argument_name);
+		snprintf(left, sizeof(left), "%s%s%s", verbs[i].name, letter, argument);
 		printf("  %-18s %s\n", left, verbs[i].help);
 	}
-	fputs("  --control PATH     the daemon's socket (" CONTROL_ROOT_PATH
-	      ", a user's own: $XDG_RUNTIME_DIR/tracedaemon/control)\n"
+	fputs("  --control PATH     the daemon's socket (" CONTROL_ROOT_PATH ",\n"
+	      "                     without root $XDG_RUNTIME_DIR/tracedaemon/control)\n"
 	      "  --help, --version  this text; the version\n"
 	      "The letters of kgmon can be combined: tracectl -p -r\n",
 	      stdout);
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
 	const char *control_path = NULL;
 	int at = 1;
 
-	streams_occupy();
+	std_fds_occupy();
 	message_init("tracectl", false);
 	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--help")) {

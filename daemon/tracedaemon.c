@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "control_client.h"
-#include "lent.h"
+#include "file_caps.h"
 #include "list_events.h"
 #include "message.h"
 #include "daemon_options.h"
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	struct daemon_options options;
 	struct trace_error error;
 
-	streams_occupy();
+	std_fds_occupy();
 	message_init("tracedaemon", false);
 	if (options_parse(&options, argc, argv, &error)) {
 		message_error("%s", error.message);
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	}
 	message_init("tracedaemon", options.session.quiet);
 	if ((options.action == ACTION_RECORD || options.action == ACTION_LIST) &&
-	    lent_restrict(&options.tracer, &error)) {
+	    file_caps_restrict(&options.tracer, &error)) {
 		message_error("%s", error.message);
 		return 2;
 	}

@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 
 #include "cpus.h"
-#include "doubt.h"
+#include "untrusted.h"
 #include "format_text.h"
 
 static int add_string(void *context, int space, uint64_t key, const char *text)
@@ -138,14 +138,14 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	return trace_writer_flush_strings(writer, ret_error);
 }
 
-void tracefile_doubted(struct trace_writer *writer, uint64_t nr_programs)
+void tracefile_distrusted(struct trace_writer *writer, uint64_t nr_programs)
 {
 	char text[24];
 
 	if (!nr_programs)
 		return;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)nr_programs);
-	add_info(writer, TRACE_INFO_DOUBTED, text);
+	add_info(writer, TRACE_INFO_DISTRUSTED, text);
 }
 
 bool tracefile_print_unfollowed(const struct tracer *tracer, uint64_t start_ns, char *text, size_t size)

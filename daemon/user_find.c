@@ -89,7 +89,7 @@ bool user_find_owner(pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
 	return true;
 }
 
-bool user_find_is_there(const struct user_identity *identity)
+bool user_find_has_pid(const struct user_identity *identity)
 {
 	uid_t uid;
 	gid_t gid;
@@ -112,7 +112,7 @@ void user_find_identity(struct user_identity *identity)
 		identity->pid_fd = (int)syscall(SYS_pidfd_open, identity->pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)identity->pid);
 	chars = readlink(path, identity->exe, sizeof(identity->exe) - 1);
-	identity->gone = !user_find_is_there(identity);
+	identity->gone = !user_find_has_pid(identity);
 	identity->exe[chars > 0 && !identity->gone && identity->pid_fd >= 0 ? chars : 0] = '\0';
 }
 
@@ -323,20 +323,20 @@ static dev_t memory_device(void)
  */
 int user_find_open(const char *path, ino_t ino)
 {
-	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	int path_fd = open(path, O_PATH | O_CLOEXEC), fd = -1;
 	struct stat status;
 	char again[64];
 
-	if (place < 0)
+	if (path_fd < 0)
 		return -1;
-	if (fstat(place, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == ino &&
+	if (fstat(path_fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == ino &&
 	    status.st_dev == memory_device()) {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", path_fd);
 		fd = open(again, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	} else {
 		errno = ESTALE;
 	}
-	close(place);
+	close(path_fd);
 	return fd;
 }
 
@@ -413,8 +413,10 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 	return err;
 }
 
-/** struct spent - the time that a scan has used for processes of one user that is not trusted */
-struct spent {
+/**
+ * struct scan_time - the time that a scan has used for processes of one user that is not trusted
+ */
+struct scan_time {
 	uid_t uid;
 	uint64_t ns;
 };
@@ -427,7 +429,7 @@ enum { SPENT_USERS = 64 };
  * @refuses: one of these users has used up the time limit
  */
 struct scan {
-	struct spent spent[SPENT_USERS];
+	struct scan_time spent[SPENT_USERS];
 	size_t nr;
 	bool refuses;
 };
@@ -469,7 +471,7 @@ static void spend(struct scan *scan, pid_t pid, uint64_t ns)
 	if (i == SPENT_USERS)
 		return;
 	if (i == scan->nr)
-		scan->spent[scan->nr++] = (struct spent){.uid = uid};
+		scan->spent[scan->nr++] = (struct scan_time){.uid = uid};
 	scan->spent[i].ns += ns;
 	scan->refuses |= scan->spent[i].ns > FIND_USER_NS;
 }

@@ -18,11 +18,11 @@
 void user_find_identity(struct user_identity *identity);
 
 /**
- * user_find_is_there() - does the process of @identity->pid_fd still have its pid?
+ * user_find_has_pid() - does the process of @identity->pid_fd still have its pid?
  * A dead process keeps its pid until its parent has waited for it. Without pid_fd the answer is for
  * any process with that pid.
  */
-bool user_find_is_there(const struct user_identity *identity);
+bool user_find_has_pid(const struct user_identity *identity);
 
 /** user_find_owner() - the current user and group of a process. False: it is gone */
 bool user_find_owner(pid_t pid, uid_t *ret_uid, gid_t *ret_gid);

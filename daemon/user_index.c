@@ -16,14 +16,14 @@ void user_index_add(struct user_index *index, struct user_link *link, uint64_t k
 
 void user_index_remove(struct user_index *index, struct user_link *link)
 {
-	struct user_link **place = &index->buckets[bucket_of(link->key)];
+	struct user_link **link_at = &index->buckets[bucket_of(link->key)];
 
 	if (!link->item)
 		return;
-	while (*place && *place != link)
-		place = &(*place)->next;
-	if (*place)
-		*place = link->next;
+	while (*link_at && *link_at != link)
+		link_at = &(*link_at)->next;
+	if (*link_at)
+		*link_at = link->next;
 	*link = (struct user_link){0};
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "doubt.h"
+#include "untrusted.h"
 #include "overwrite_reader.h"
 #include "ring_reader.h"
 
@@ -33,8 +33,8 @@ struct user_saved {
  * struct user_kept - a ring that a flight recorder reads
  * @last_dropped: sub-buffers up to this one do not count, nor the @records_before records in them
  * @since_ns: later events count
- * @counter: the ring's counter of discarded events. @doubted: a number of overwritten records was
- * impossible
+ * @counter: the ring's counter of discarded events. @impossible: a number of overwritten records
+ * was impossible
  * @is_saved: the program's memory has been released. @saved and @counts hold what it left; @dropped
  * records of @saved were released again
  */
@@ -43,8 +43,8 @@ struct user_kept {
 	uint64_t last_dropped;
 	uint64_t records_before;
 	uint64_t since_ns;
-	struct doubt_counter counter;
-	bool doubted;
+	struct untrusted_counter counter;
+	bool impossible;
 	bool broken;
 	bool is_saved;
 	struct user_saved *saved; /* owned; oldest first */
@@ -63,8 +63,8 @@ static uint64_t discarded(struct user_kept *kept)
 {
 	uint64_t value = __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED);
 
-	doubt_counter_take(&kept->counter, value, doubt_max_events(kept->since_ns, 1));
-	return doubt_counter_sum(&kept->counter);
+	untrusted_counter_take(&kept->counter, value, untrusted_max_events(kept->since_ns, 1));
+	return untrusted_counter_sum(&kept->counter);
 }
 
 /*
@@ -73,7 +73,7 @@ static uint64_t discarded(struct user_kept *kept)
  * SECURITY: reading a hole allocates pages, in the program's memory and in the daemon: as many as
  * the program claims that its ring has.
  */
-static bool is_there(const struct user_kept *kept)
+static bool has_all_pages(const struct user_kept *kept)
 {
 	const struct subbuf_ring *ring = &kept->source.ring;
 	uint64_t newest = ring_newest(ring), nr = newest < ring->nr_subbufs ? newest + 1 : ring->nr_subbufs;
@@ -93,28 +93,28 @@ static bool is_there(const struct user_kept *kept)
  * instead of the mapping allocates no pages. Returns the number of bytes copied; bytes without
  * pages are not read.
  */
-static size_t copy_there(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy, size_t bytes)
+static size_t copy_present(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy, size_t bytes)
 {
 	const struct subbuf_ring *ring = &kept->source.ring;
-	off_t place = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES +
-		      (off_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes;
-	off_t hole = lseek(kept->source.fd, place, SEEK_HOLE);
-	size_t there = hole > place ? (size_t)(hole - place) : 0;
-	ssize_t got = pread(kept->source.fd, copy, there < bytes ? there : bytes, place);
+	off_t offset = kept->source.offset + (off_t)SUBBUF_CONTROL_BYTES +
+		       (off_t)(seq & (ring->nr_subbufs - 1)) * ring->subbuf_bytes;
+	off_t hole = lseek(kept->source.fd, offset, SEEK_HOLE);
+	size_t present_bytes = hole > offset ? (size_t)(hole - offset) : 0;
+	ssize_t got = pread(kept->source.fd, copy, present_bytes < bytes ? present_bytes : bytes, offset);
 
-	there = got > 0 ? (size_t)got : 0;
-	if (there < sizeof(*copy))
+	present_bytes = got > 0 ? (size_t)got : 0;
+	if (present_bytes < sizeof(*copy))
 		memset(copy, 0, sizeof(*copy));
-	return there;
+	return present_bytes;
 }
 
 /* Copies a complete sub-buffer, as ring_copy() does. */
 static bool copy_complete(const struct user_kept *kept, uint64_t seq, struct subbuf_header *copy)
 {
-	size_t there = copy_there(kept, seq, copy, kept->source.ring.subbuf_bytes);
+	size_t present_bytes = copy_present(kept, seq, copy, kept->source.ring.subbuf_bytes);
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return copy->seq == seq && copy->end <= there && !ring_is_overwritten(&kept->source.ring, seq);
+	return copy->seq == seq && copy->end <= present_bytes && !ring_is_overwritten(&kept->source.ring, seq);
 }
 
 /* Stop reading the ring. The number of lost events is unknown; one event stands for all of them. */
@@ -143,15 +143,16 @@ static void make_room(struct user_kept *kept)
 void user_kept_reset(struct user_kept *kept, int *patience)
 {
 	drop_saved(kept);
-	kept->doubted = kept->counter.impossible = false;
+	kept->impossible = kept->counter.impossible = false;
 	if (kept->is_saved || kept->broken)
 		return;
-	if (!is_there(kept)) {
+	if (!has_all_pages(kept)) {
 		give_up(kept);
 		return;
 	}
 	kept->last_dropped = ring_drop(&kept->source.ring, &kept->records_before, patience);
-	doubt_counter_begin(&kept->counter, __atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
+	untrusted_counter_begin(&kept->counter,
+				__atomic_load_n(&kept->source.ring.control->discarded, __ATOMIC_RELAXED));
 	kept->since_ns = clock_now();
 	make_room(kept);
 }
@@ -165,7 +166,7 @@ struct user_kept *user_kept_new(const struct user_kept_source *source)
 	kept->source = *source;
 	kept->saved_end = &kept->saved;
 	kept->since_ns = source->start_ns;
-	if (!source->whole)
+	if (!source->count_all)
 		user_kept_reset(kept, source->patience);
 	return kept;
 }
@@ -183,9 +184,9 @@ bool user_kept_is_broken(const struct user_kept *kept)
 	return kept->broken;
 }
 
-bool user_kept_is_doubted(const struct user_kept *kept)
+bool user_kept_is_distrusted(const struct user_kept *kept)
 {
-	return kept->doubted || kept->counter.impossible;
+	return kept->impossible || kept->counter.impossible;
 }
 
 /* ---- reading a ring ---- */
@@ -234,8 +235,8 @@ static void count_overwritten(struct kept_walk *walk, uint64_t seq)
 		return;
 	records = ring_records_before(&kept->source.ring, seq, walk->patience);
 	records = records > kept->records_before + walk->counted ? records - kept->records_before - walk->counted : 0;
-	if (records > doubt_max_events(kept->since_ns, 1) && records > inexact)
-		kept->doubted = true;
+	if (records > untrusted_max_events(kept->since_ns, 1) && records > inexact)
+		kept->impossible = true;
 	else if (records > walk->overwritten)
 		walk->overwritten = records;
 }
@@ -269,26 +270,28 @@ static int read_incomplete(struct kept_walk *walk, uint64_t seq, uint64_t positi
 {
 	const struct subbuf_ring *ring = &walk->kept->source.ring;
 	bool salvage = walk->dead && walk->salvaged_bytes < KEPT_SALVAGE_BYTES;
-	size_t there = copy_there(walk->kept, seq, walk->copy, salvage ? ring->subbuf_bytes : sizeof(*walk->copy));
-	uint32_t whole = committed(ring, walk->copy, seq);
+	size_t present_bytes = copy_present(walk->kept, seq, walk->copy,
+					    salvage ? ring->subbuf_bytes : sizeof(*walk->copy));
+	uint32_t nr_records = committed(ring, walk->copy, seq);
 	struct subbuf_salvaged salvaged;
 	int err = 0;
 
-	if (salvage && there >= sizeof(*walk->copy)) {
-		memset((unsigned char *)walk->copy + there, 0, ring->subbuf_bytes - there);
+	if (salvage && present_bytes >= sizeof(*walk->copy)) {
+		memset((unsigned char *)walk->copy + present_bytes, 0, ring->subbuf_bytes - present_bytes);
 		walk->salvaged_bytes += ring->subbuf_bytes;
 	}
 	if (!salvage) {
-		walk->unfinished += whole;
-	} else if (there >= sizeof(*walk->copy) && subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq,
-								  position, UINT16_MAX, &salvaged)) {
+		walk->unfinished += nr_records;
+	} else if (present_bytes >= sizeof(*walk->copy) &&
+		   subbuf_salvage(walk->copy, ring->subbuf_bytes, ring->nr_subbufs, seq, position, UINT16_MAX,
+				  &salvaged)) {
 		if (salvaged.opened)
 			err = hand_over(walk, seq, salvaged.records);
 		else
 			walk->unfinished += salvaged.records; /* the opener did not write the base of their times */
 		walk->unfinished += salvaged.in_flight + salvaged.lost;
 	}
-	walk->counted += whole;
+	walk->counted += nr_records;
 	return err;
 }
 
@@ -324,7 +327,7 @@ static int walk_ring(struct kept_walk *walk)
 	int err = 0, rounds = 0;
 
 	do { /* again only if the ring wrapped around meanwhile, so that the whole first pass is overwritten */
-		if (walk->dead && is_there(kept))
+		if (walk->dead && has_all_pages(kept))
 			subbuf_reap_block(ring);
 		newest = walk->dead ? ring_newest(ring) : ring_close(ring);
 		position = __atomic_load_n(&ring->control->position, __ATOMIC_ACQUIRE);
@@ -349,7 +352,7 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	unsigned char *memory = NULL;
 	int err = 0;
 
-	if (!kept->broken && !is_there(kept))
+	if (!kept->broken && !has_all_pages(kept))
 		give_up(kept);
 	if (!kept->broken) {
 		memory = aligned_alloc(64, USER_KEPT_ROOM + kept->source.ring.subbuf_bytes);
@@ -361,7 +364,7 @@ static int read_ring(struct user_kept *kept, bool dead, int (*take)(void *, stru
 	free(memory);
 	ret_counts->overwritten = walk.overwritten;
 	ret_counts->lost = trace_add_saturated(walk.unfinished, discarded(kept));
-	ret_counts->lost = trace_add_saturated(ret_counts->lost, kept->counts.lost + kept->doubted);
+	ret_counts->lost = trace_add_saturated(ret_counts->lost, kept->counts.lost + kept->impossible);
 	return err;
 }
 
@@ -466,7 +469,7 @@ static bool read_pair(const struct user_kept *kept, uint64_t seq, struct user_cl
 {
 	struct subbuf_header header;
 
-	copy_there(kept, seq, &header, sizeof(header));
+	copy_present(kept, seq, &header, sizeof(header));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	*ret_pair = (struct user_clock_knot){header.base, header.base_ns};
 	return header.seq == seq && ring_newest(&kept->source.ring) < seq + kept->source.ring.nr_subbufs;
@@ -480,7 +483,7 @@ size_t user_kept_pairs(const struct user_kept *kept, struct user_clock_knot *pai
 	for (const struct user_saved *saved = kept->saved; saved && nr < max; saved = saved->next)
 		if (saved->header.base_ns)
 			pairs[nr++] = (struct user_clock_knot){saved->header.base, saved->header.base_ns};
-	if (kept->is_saved || kept->broken || !kept->source.overwrites || !is_there(kept))
+	if (kept->is_saved || kept->broken || !kept->source.overwrites || !has_all_pages(kept))
 		return nr;
 	newest = ring_newest(&kept->source.ring);
 	for (uint64_t seq = ring_oldest(&kept->source.ring, kept->last_dropped); seq <= newest && nr < max; seq++)
@@ -495,7 +498,7 @@ bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_
 		*ret_oldest = (struct user_clock_knot){kept->saved->header.base, kept->saved->header.base_ns};
 		return true;
 	}
-	if (kept->is_saved || kept->broken || !is_there(kept))
+	if (kept->is_saved || kept->broken || !has_all_pages(kept))
 		return false;
 	return read_pair(kept, ring_oldest(&kept->source.ring, kept->last_dropped), ret_oldest);
 }

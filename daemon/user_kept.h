@@ -27,10 +27,10 @@ struct user_kept;
 /**
  * struct user_kept_source - the ring to read
  * @fd: of the program's memory, borrowed. @offset: of the ring in it
- * @start_ns: everything in the ring happened after this, if @whole
+ * @start_ns: everything in the ring happened after this, if @count_all
  * @overwrites: its writers can overwrite
- * @whole: everything in the ring counts; otherwise only what comes later
- * @patience: as for user_kept_reset(), if not @whole
+ * @count_all: everything in the ring counts; otherwise only what comes later
+ * @patience: as for user_kept_reset(), if not @count_all
  */
 struct user_kept_source {
 	struct subbuf_ring ring;
@@ -38,7 +38,7 @@ struct user_kept_source {
 	off_t offset;
 	uint64_t start_ns;
 	bool overwrites;
-	bool whole;
+	bool count_all;
 	int *patience;
 };
 
@@ -102,6 +102,6 @@ bool user_kept_oldest(const struct user_kept *kept, struct user_clock_knot *ret_
 
 /** user_kept_is_broken() - did the program write something that libtracer never writes? */
 bool user_kept_is_broken(const struct user_kept *kept);
-/** user_kept_is_doubted() - do its counters hold impossible numbers? */
-bool user_kept_is_doubted(const struct user_kept *kept);
+/** user_kept_is_distrusted() - do its counters hold impossible numbers? */
+bool user_kept_is_distrusted(const struct user_kept *kept);
 #endif

@@ -200,10 +200,10 @@ off_t user_mapping_ring_offset(const struct user_mapping *mapping, uint32_t idx)
 
 bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uint64_t seq, uint32_t at)
 {
-	off_t place = user_mapping_ring_offset(mapping, idx) + (off_t)SUBBUF_CONTROL_BYTES +
-		      (off_t)(seq & (mapping->nr_subbufs - 1)) * mapping->subbuf_bytes + at;
+	off_t offset = user_mapping_ring_offset(mapping, idx) + (off_t)SUBBUF_CONTROL_BYTES +
+		       (off_t)(seq & (mapping->nr_subbufs - 1)) * mapping->subbuf_bytes + at;
 
-	return at < mapping->subbuf_bytes && lseek(mapping->fd, place, SEEK_DATA) == place;
+	return at < mapping->subbuf_bytes && lseek(mapping->fd, offset, SEEK_DATA) == offset;
 }
 
 /*
@@ -213,14 +213,14 @@ bool user_mapping_has_page(const struct user_mapping *mapping, uint32_t idx, uin
 uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx)
 {
 	while (idx < mapping->nr_rings) {
-		off_t place = user_mapping_ring_offset(mapping, idx), at = lseek(mapping->fd, place, SEEK_DATA);
+		off_t offset = user_mapping_ring_offset(mapping, idx), at = lseek(mapping->fd, offset, SEEK_DATA);
 		uint64_t next = idx + 1;
 		struct subbuf_ring ring;
 
 		mapping->lookups++;
-		if (at < place)
+		if (at < offset)
 			break;
-		if (at == place) {
+		if (at == offset) {
 			ring = user_mapping_ring(mapping, idx);
 			if (__atomic_load_n(&ring.control->position, __ATOMIC_ACQUIRE))
 				return idx;
@@ -234,14 +234,14 @@ uint32_t user_mapping_next_ring(struct user_mapping *mapping, uint32_t idx)
 
 bool user_mapping_has_impossible_ring(struct user_mapping *mapping)
 {
-	off_t place = user_mapping_ring_offset(mapping, mapping->nr_rings), at;
+	off_t offset = user_mapping_ring_offset(mapping, mapping->nr_rings), at;
 	uint64_t idx;
 
 	if (mapping->stated_rings == mapping->nr_rings)
 		return false;
 	mapping->lookups++;
-	at = lseek(mapping->fd, place, SEEK_DATA);
-	idx = at < place ? mapping->stated_rings : ((uint64_t)at - mapping->rings_offset) / mapping->ring_stride;
+	at = lseek(mapping->fd, offset, SEEK_DATA);
+	idx = at < offset ? mapping->stated_rings : ((uint64_t)at - mapping->rings_offset) / mapping->ring_stride;
 	return idx < mapping->stated_rings &&
 	       __atomic_load_n(&user_mapping_ring(mapping, (uint32_t)idx).control->position, __ATOMIC_ACQUIRE);
 }
@@ -358,17 +358,17 @@ static bool take_event(const struct user_mapping *mapping, const struct mapping_
  * SECURITY: reading an entry without pages would allocate them. An honest writer leaves no holes in
  * its registry. The pages of a dead program were checked while it lived.
  */
-static bool registry_is_there(struct user_mapping *mapping, uint64_t end)
+static bool registry_is_present(struct user_mapping *mapping, uint64_t end)
 {
-	off_t place = (off_t)(mapping->registry_offset + mapping->registry_used), hole;
-	uint64_t there;
+	off_t offset = (off_t)(mapping->registry_offset + mapping->registry_used), hole;
+	uint64_t present;
 
-	if (end <= mapping->registry_there || mapping->fd < 0)
+	if (end <= mapping->registry_present || mapping->fd < 0)
 		return true;
-	hole = lseek(mapping->fd, place, SEEK_HOLE);
-	there = hole > place ? (uint64_t)hole - mapping->registry_offset : 0;
-	mapping->registry_there = there < mapping->registry_bytes ? (uint32_t)there : mapping->registry_bytes;
-	return end <= mapping->registry_there;
+	hole = lseek(mapping->fd, offset, SEEK_HOLE);
+	present = hole > offset ? (uint64_t)hole - mapping->registry_offset : 0;
+	mapping->registry_present = present < mapping->registry_bytes ? (uint32_t)present : mapping->registry_bytes;
+	return end <= mapping->registry_present;
 }
 
 /*
@@ -382,12 +382,12 @@ static uint32_t copy_entry(struct user_mapping *mapping, uint32_t room, unsigned
 	struct user_event *event = &ret_entry->event;
 	uint32_t fields_bytes;
 
-	if (room < sizeof(*event) || !registry_is_there(mapping, (uint64_t)mapping->registry_used + sizeof(*event)))
+	if (room < sizeof(*event) || !registry_is_present(mapping, (uint64_t)mapping->registry_used + sizeof(*event)))
 		return 0;
 	memcpy(event, at, sizeof(*event));
 	if (event->bytes % 8 || event->bytes < sizeof(*event) || event->bytes > room ||
 	    event->bytes > USER_MAX_ENTRY_BYTES ||
-	    !registry_is_there(mapping, (uint64_t)mapping->registry_used + event->bytes))
+	    !registry_is_present(mapping, (uint64_t)mapping->registry_used + event->bytes))
 		return 0;
 	memcpy(buffer, at, event->bytes);
 	if (event->nr_fields > USER_MAX_FIELDS)

@@ -20,7 +20,7 @@
  * struct user_mapping - zeroed, with fd -1: none. The daemon owns all of it but the memory at @data
  * @fd: the daemon's own open file description, which holds the lock
  * @nr_rings: rings of possible CPUs. @stated_rings: as the program states; may be more
- * @registry_used: bytes of the registry that were read. @registry_there: bytes that have pages
+ * @registry_used: bytes of the registry that were read. @registry_present: bytes that have pages
  * @registry_broken: the rest of the registry is invalid
  * @lookups: total of system calls of user_mapping_next_ring()
  */
@@ -44,7 +44,7 @@ struct user_mapping {
 	uint64_t ring_stride;
 	uint64_t rings_offset;
 	uint32_t registry_used;
-	uint32_t registry_there;
+	uint32_t registry_present;
 	bool registry_broken;
 	uint32_t lookups;
 };

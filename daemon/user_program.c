@@ -8,7 +8,7 @@
 #include "error_set.h"
 #include "user_program_state.h"
 #include "user_rings.h"
-#include "user_suspicion.h"
+#include "user_distrust.h"
 #include "user_types.h"
 #include "user_unready.h"
 
@@ -23,7 +23,7 @@ bool user_program_look(struct user_program *program)
 	found = user_types_look(program);
 	user_rings_look(program);
 	user_rings_check_pages(program);
-	user_suspect_counts(program);
+	user_check_counts(program);
 	return found;
 }
 
@@ -47,15 +47,15 @@ static void claim(struct user_program *program)
 		__atomic_store_n(&memory->overwrite, 1, __ATOMIC_RELEASE);
 	else
 		user_rings_stop_overwriting(program);
-	user_unready_begin(program, program->whole);
+	user_unready_begin(program, program->count_all);
 	user_program_look(program);
-	program->whole = true; /* for rings that come into use from now on */
+	program->count_all = true; /* for rings that come into use from now on */
 	user_types_set_new_flag(program);
 	user_program_look(program); /* events that were registered before the new flag was set */
 }
 
 struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording,
-				      bool whole, struct trace_error *ret_error)
+				      bool count_all, struct trace_error *ret_error)
 {
 	struct user_program *program = calloc(1, sizeof(*program));
 	int err = program ? user_mapping_open(&program->mapping, fd, true, ret_error)
@@ -68,7 +68,7 @@ struct user_program *user_program_new(int fd, const struct user_identity *identi
 	program->identity = *identity;
 	program->payer = identity->uid;
 	program->recording = recording;
-	program->whole = whole;
+	program->count_all = count_all;
 	program->rings = calloc(program->mapping.nr_rings, sizeof(struct user_ring *));
 	if (!program->rings) {
 		error_set(ret_error, -ENOMEM, "no memory to record it");
@@ -114,7 +114,7 @@ void user_program_close_counts(struct user_program *program)
 		drain_count_lost(ring->drained, user_unready_take(program));
 		drain_retire(drain, ring->drained);
 	}
-	user_suspect_counts(program);
+	user_check_counts(program);
 }
 
 /*
@@ -126,7 +126,7 @@ uint64_t user_program_late(struct user_program *program)
 	uint64_t late = user_unready_take(program);
 
 	if (program->unready.impossible)
-		user_suspect(program, DOUBT_COUNTER);
+		user_distrust(program, DISTRUST_COUNTER);
 	return late;
 }
 
@@ -134,11 +134,11 @@ uint64_t user_program_unregistered(struct user_program *program)
 {
 	const struct user_memory *memory = user_mapping_memory(&program->mapping);
 
-	doubt_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED),
-			   TRACEPOINTS_MAX);
+	untrusted_counter_take(&program->unregistered, __atomic_load_n(&memory->unregistered, __ATOMIC_RELAXED),
+			       TRACEPOINTS_MAX);
 	if (program->unregistered.impossible)
-		user_suspect(program, DOUBT_COUNTER);
-	return doubt_counter_sum(&program->unregistered);
+		user_distrust(program, DISTRUST_COUNTER);
+	return untrusted_counter_sum(&program->unregistered);
 }
 
 void user_program_release(struct user_program *program)

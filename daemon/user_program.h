@@ -20,12 +20,12 @@ struct user_program;
  * user_program_new() - claim the memory of @fd, which stays the caller's, and switch the program's
  * events
  * @identity: on success the program owns its pid_fd
- * @whole: the program started after the recording began, so everything in its rings that is not too
- * old is recorded
+ * @count_all: the program started after the recording began, so everything in its rings that is not
+ * too old is recorded
  * Returns NULL for the reasons of user_mapping_open().
  */
 struct user_program *user_program_new(int fd, const struct user_identity *identity, struct user_recording *recording,
-				      bool whole, struct trace_error *ret_error);
+				      bool count_all, struct trace_error *ret_error);
 
 /**
  * user_program_free() - switch its events off and release its memory. NULL is fine. Returns NULL

@@ -9,7 +9,7 @@
  *	user_rings.c      the rings in use
  *	user_translate.c  records with the ids and times of the trace
  *	user_unready.c    events that never had a ring
- *	user_suspicion.c  impossible values
+ *	user_distrust.c  impossible values
  *	user_snapshot.c   a flight recorder reads the rings
  */
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "doubt.h"
+#include "untrusted.h"
 #include "drain.h"
 #include "user_identity.h"
 #include "user_kept.h"
@@ -57,23 +57,23 @@ struct user_program {
 	struct user_identity identity;
 	uid_t payer; /* the user that pays, even if the identity changes later */
 	struct user_mapping mapping;
-	struct user_recording *recording;  /* borrowed */
-	struct user_local *events;	   /* owned; nr_events entries, by id */
-	struct user_ring **rings;	   /* owned, with the rings; nr_rings of the mapping; NULL: not in use */
-	uint64_t mapped_bytes;		   /* of its rings, charged to its user; 0: read from the file instead */
-	uint64_t pages_bytes;		   /* of its memory, charged to its user */
-	uint64_t pages_ns;		   /* time of the next count of its pages */
-	uint64_t heap_bytes;		   /* of the daemon's heap, charged to its user */
-	uint32_t nr_events;		   /* allocated entries of events */
-	uint32_t nr_types;		   /* event types that the trace has because of this program */
-	uint32_t lookups;		   /* system calls of the last search for rings */
-	struct doubt_counter unready;	   /* events without a ring since the recording began */
-	uint64_t unready_counted;	   /* the part of unready that is accounted */
-	struct doubt_counter unregistered; /* instrumentation points without room in the registry */
-	unsigned int doubted;		   /* mask of enum doubt_reason; 0: none */
-	uint64_t doubts_idx;		   /* index in the recording's list, if doubted */
-	size_t saved_bytes;		   /* in a flight recorder: bytes that it left when it died */
-	bool whole;
+	struct user_recording *recording;      /* borrowed */
+	struct user_local *events;	       /* owned; nr_events entries, by id */
+	struct user_ring **rings;	       /* owned, with the rings; nr_rings of the mapping; NULL: not in use */
+	uint64_t mapped_bytes;		       /* of its rings, charged to its user; 0: read from the file instead */
+	uint64_t pages_bytes;		       /* of its memory, charged to its user */
+	uint64_t pages_ns;		       /* time of the next count of its pages */
+	uint64_t heap_bytes;		       /* of the daemon's heap, charged to its user */
+	uint32_t nr_events;		       /* allocated entries of events */
+	uint32_t nr_types;		       /* event types that the trace has because of this program */
+	uint32_t lookups;		       /* system calls of the last search for rings */
+	struct untrusted_counter unready;      /* events without a ring since the recording began */
+	uint64_t unready_counted;	       /* the part of unready that is accounted */
+	struct untrusted_counter unregistered; /* instrumentation points without room in the registry */
+	unsigned int distrust_reasons;	       /* mask of enum distrust_reason; 0: none */
+	uint64_t distrusted_idx;	       /* index in the recording's list, if distrusted */
+	size_t saved_bytes;		       /* in a flight recorder: bytes that it left when it died */
+	bool count_all;
 	bool off;
 	bool counts_closed;
 	bool released;

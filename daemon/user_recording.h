@@ -7,7 +7,7 @@
 #include <trace/writer.h>
 
 #include "budget.h"
-#include "doubt.h"
+#include "untrusted.h"
 #include "drain.h"
 #include "select.h"
 #include "user_clock.h"
@@ -17,7 +17,7 @@
  * @budget: bounds on the work and memory that programs may cause; NULL: no bounds
  * @next_stream: stream number of the next ring
  * @start_ns: older events are not recorded. @end_ns: nor are younger ones; 0: the recording goes on
- * @doubts: the programs that wrote impossible numbers
+ * @distrusted: the programs that wrote impossible numbers
  * @last_type: the highest number that the trace gave to an event type of programs
  * @undescribed: event types that the trace refused; their events count as lost. @why: the first
  * refusal
@@ -35,7 +35,7 @@ struct user_recording {
 	uint32_t last_type;
 	uint64_t start_ns;
 	uint64_t end_ns;
-	struct doubts doubts;
+	struct distrusted_programs distrusted;
 	uint64_t undescribed;
 	struct trace_error why;
 	int patience;

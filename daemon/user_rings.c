@@ -7,7 +7,7 @@
 
 #include "ring_reader.h"
 #include "user_program_state.h"
-#include "user_suspicion.h"
+#include "user_distrust.h"
 #include "user_translate.h"
 
 #define PAGES_PERIOD_NS	  1000000000ull
@@ -24,7 +24,7 @@ static struct user_kept *keep_ring(const struct user_program *program, uint32_t 
 		.offset = user_mapping_ring_offset(mapping, idx),
 		.start_ns = program->recording->start_ns,
 		.overwrites = mapping->features & USER_FEATURE_OVERWRITE,
-		.whole = program->whole,
+		.count_all = program->count_all,
 		.patience = &program->recording->patience,
 	};
 
@@ -63,7 +63,7 @@ static void add_ring(struct user_program *program, uint32_t idx)
 	if (recording->flight)
 		ring->kept = keep_ring(program, idx);
 	else
-		ring->drained = drain_add(recording->drain, &source, program->whole);
+		ring->drained = drain_add(recording->drain, &source, program->count_all);
 	if (!ring->drained && !ring->kept) {
 		free(ring);
 		return;
@@ -79,7 +79,7 @@ static bool ring_is_possible(struct user_program *program, uint32_t idx)
 
 	if (__atomic_load_n(&ring.control->cpu, __ATOMIC_RELAXED) == idx)
 		return true;
-	user_suspect(program, DOUBT_CPU);
+	user_distrust(program, DISTRUST_CPU);
 	return false;
 }
 
@@ -98,7 +98,7 @@ void user_rings_look(struct user_program *program)
 			add_ring(program, i);
 	}
 	if (user_mapping_has_impossible_ring(&program->mapping))
-		user_suspect(program, DOUBT_CPU);
+		user_distrust(program, DISTRUST_CPU);
 	program->lookups = program->mapping.lookups - before;
 }
 
@@ -127,7 +127,7 @@ void user_rings_check_pages(struct user_program *program)
 	program->pages_bytes = bytes;
 	for (uint32_t i = 0; i < program->mapping.nr_rings; i++)
 		if (program->rings[i] && program->rings[i]->drained)
-			drain_hold(program->rings[i]->drained, bytes < (uint64_t)status.st_blocks * 512);
+			drain_set_read_only(program->rings[i]->drained, bytes < (uint64_t)status.st_blocks * 512);
 }
 
 void user_rings_charge(struct user_program *program)

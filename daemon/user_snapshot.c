@@ -9,7 +9,7 @@
 #include "ring_reader.h"
 #include "user_program.h"
 #include "user_program_state.h"
-#include "user_suspicion.h"
+#include "user_distrust.h"
 #include "user_translate.h"
 #include "user_types.h"
 #include "user_unready.h"
@@ -124,7 +124,7 @@ int user_snapshot_write(struct user_program *program, struct user_snapshot *snap
 	recording->writer = NULL;
 	recording->clock = *clock; /* clock pairs of a program are trusted for its own events only */
 	free(clock);
-	user_suspect_counts(program);
+	user_check_counts(program);
 	return err;
 }
 
@@ -153,7 +153,7 @@ void user_snapshot_reset(struct user_program *program)
 			user_kept_reset(program->rings[i]->kept, &program->recording->patience);
 	program->saved_bytes = 0;
 	user_unready_begin(program, false);
-	program->doubted = 0; /* the recording's list of doubts is cleared, too */
+	program->distrust_reasons = 0; /* the recording's list of distrusted programs is cleared, too */
 }
 
 size_t user_snapshot_drop(struct user_program *program)

@@ -59,7 +59,7 @@ static int make_directory(const char *path, mode_t mode, struct trace_error *ret
 }
 
 /* The path of the socket. $TRACER_SOCKET is used as it is: the user chose its directory. */
-static int find_slot(char path[static PATH_MAX], struct trace_error *ret_error)
+static int find_socket_path(char path[static PATH_MAX], struct trace_error *ret_error)
 {
 	const char *chosen = getenv("TRACER_SOCKET"), *run = getenv("XDG_RUNTIME_DIR");
 	char *name;
@@ -106,7 +106,7 @@ struct user_socket *user_socket_listen(struct trace_error *ret_error)
 	}
 	sock->listener = (struct listener){.fd = -1, .lock_fd = -1};
 	/* All users may connect to root's socket; the kernel reports the peer. */
-	if (find_slot(path, ret_error) ||
+	if (find_socket_path(path, ret_error) ||
 	    listener_open(&sock->listener, path, geteuid() == 0 ? 0666 : 0600, USER_SOCKET_BACKLOG,
 			  "TRACER_SOCKET=PATH, also for the programs", ret_error))
 		return user_socket_close(sock);
@@ -136,7 +136,7 @@ pid_t user_socket_owner(void)
 	struct trace_error error;
 	int fd = -1;
 
-	if (find_slot(path, &error) == 0 && listener_address(path, &address, &error) == 0)
+	if (find_socket_path(path, &error) == 0 && listener_address(path, &address, &error) == 0)
 		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return 0;
@@ -179,7 +179,7 @@ static int receive_offer(int connection)
 
 	if (bytes < 0)
 		return -errno;
-	fd = passed_take(&message);
+	fd = scm_rights_take(&message);
 	if (bytes == 0 && fd < 0)
 		return -ENODATA;
 	if (fd >= 0 && bytes == (ssize_t)sizeof(offer) && offer.magic == USER_MEMORY_MAGIC &&

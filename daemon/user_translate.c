@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "user_program_state.h"
-#include "user_suspicion.h"
+#include "user_distrust.h"
 #include "user_types.h"
 
 /*
@@ -63,8 +63,8 @@ static bool time_of(struct user_program *program, const struct subbuf_times *tim
 
 	if (!user_translate_ns(program, times->base + (delta < USER_EARLIER ? delta : 0), &ns))
 		return false;
-	if (doubt_time(ns, times->taken_ns)) {
-		user_suspect(program, DOUBT_TIME);
+	if (untrusted_time_is_future(ns, times->taken_ns)) {
+		user_distrust(program, DISTRUST_TIME);
 		return false;
 	}
 	*ret_ns = ns < times->taken_ns ? ns : times->taken_ns;

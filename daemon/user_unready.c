@@ -11,9 +11,9 @@ static uint64_t read_unready(const struct user_program *program)
 
 uint64_t user_unready_sum(struct user_program *program)
 {
-	doubt_counter_take(&program->unready, read_unready(program),
-			   doubt_max_events(program->recording->start_ns, possible_cpus()));
-	return doubt_counter_sum(&program->unready);
+	untrusted_counter_take(&program->unready, read_unready(program),
+			       untrusted_max_events(program->recording->start_ns, possible_cpus()));
+	return untrusted_counter_sum(&program->unready);
 }
 
 uint64_t user_unready_take(struct user_program *program)
@@ -26,6 +26,6 @@ uint64_t user_unready_take(struct user_program *program)
 
 void user_unready_begin(struct user_program *program, bool all)
 {
-	doubt_counter_begin(&program->unready, all ? 0 : read_unready(program));
+	untrusted_counter_begin(&program->unready, all ? 0 : read_unready(program));
 	program->unready_counted = 0;
 }

@@ -269,7 +269,7 @@ bool writer_thread_full(struct writer_thread *thread)
 	return is_full(thread, thread->limit_bytes);
 }
 
-bool writer_thread_is_crowded(struct writer_thread *thread)
+bool writer_thread_is_nearly_full(struct writer_thread *thread)
 {
 	return is_full(thread, thread->limit_bytes - thread->limit_bytes / 8);
 }

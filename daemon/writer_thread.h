@@ -43,10 +43,10 @@ void writer_thread_adapt(struct writer_thread *thread);
 bool writer_thread_full(struct writer_thread *thread);
 
 /**
- * writer_thread_is_crowded() - is the queue above 7/8 of its limit? For pushers that must leave
+ * writer_thread_is_nearly_full() - is the queue above 7/8 of its limit? For pushers that must leave
  * room for others
  */
-bool writer_thread_is_crowded(struct writer_thread *thread);
+bool writer_thread_is_nearly_full(struct writer_thread *thread);
 
 /**
  * writer_thread_wake_fd() - readable when there is room again or a sync is done

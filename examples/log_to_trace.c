@@ -79,6 +79,9 @@ int main(void)
 	}
 	if (writer && !error.code && trace_writer_statistics(writer, &sums, 1, ns, &error) == 0)
 		trace_writer_finish(writer, &error);
+	if (writer && !error.code)
+		fprintf(stderr, "%llu events %s\n", (unsigned long long)sums.stored,
+			trace_writer_type(writer, id)->name);
 	trace_writer_free(writer);
 	if (error.code || !writer)
 		fprintf(stderr, "log_to_trace: %s\n", error.code ? error.message : "no lines");

@@ -34,10 +34,12 @@ int main(int argc, char **argv)
 
 	if (history && trace_analysis_run(analysis, &error) == 0 && find(analysis, argv[2]))
 		path = trace_critical_path_new(history, find(analysis, argv[2]), 0, UINT64_MAX, &error);
-	if (path)
+	if (path) {
 		print(path);
-	else
+		printf("from %zu intervals of threads and CPUs\n", trace_history_nr_intervals(history));
+	} else {
 		fprintf(stderr, "%s\n", argc == 3 ? error.message : "usage: path_of TRACE COMM");
+	}
 	trace_critical_path_free(path); /* each object before the one that it was made from */
 	trace_history_free(history);
 	trace_analysis_free(analysis);

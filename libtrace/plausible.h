@@ -5,8 +5,8 @@
  * plausible.h - reject numbers that no recorder can have produced; private to the reader.
  *
  * SECURITY: a program can write the memory with its records, and a trace may come from anyone. A
- * good recorder rejects impossible numbers (daemon/doubt.h). A trace with such numbers is damaged:
- * the reader does not use the chunk, and trace_get_damage() and trace_verify() report why.
+ * good recorder rejects impossible numbers (daemon/untrusted.h). A trace with such numbers is
+ * damaged: the reader does not use the chunk, and trace_get_damage() and trace_verify() report why.
  *
  * - An event of a program is not later than the end of the recording, and does not extend it.
  * - A program does not run on a CPU that the machine does not have, and does not add one.

@@ -136,7 +136,7 @@ int spool_open(const char *path, struct trace_error *ret_error)
 	}
 	if (S_ISDIR(stat.st_mode)) {
 		close(fd);
-		return error_set(ret_error, -EINVAL, "%s: is a folder, not a trace", path);
+		return error_set(ret_error, -EINVAL, "%s: is a directory, not a trace", path);
 	}
 	if (S_ISREG(stat.st_mode))
 		return fd;

@@ -3,7 +3,7 @@
  * no_memory.c - preloaded into a program: its NO_MEMORY_AT-th allocation fails, and with
  * NO_MEMORY_AFTER all later ones fail too.
  *
- * The file NO_MEMORY_TOLD is created when an allocation fails. Tests may link it instead:
+ * The file NO_MEMORY_MARK is created when an allocation fails. Tests may link it instead:
  * no_memory.h.
  */
 #include <errno.h>
@@ -58,8 +58,8 @@ static bool fails(void)
 
 	if (!fails_at || (nr != fails_at && (!fails_after || nr < fails_at)))
 		return false;
-	told = nr == fails_at && getenv("NO_MEMORY_TOLD")
-		       ? open(getenv("NO_MEMORY_TOLD"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)
+	told = nr == fails_at && getenv("NO_MEMORY_MARK")
+		       ? open(getenv("NO_MEMORY_MARK"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)
 		       : -1;
 	if (told >= 0)
 		close(told);

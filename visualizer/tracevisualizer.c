@@ -107,7 +107,7 @@ static void warn_losses(const struct trace *trace)
  */
 static bool is_all_accounted_for(const struct trace *trace)
 {
-	return !losses_of(trace).is_minimum && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
+	return !losses_of(trace).is_minimum && !trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED);
 }
 
 static int verify(const struct report *report)

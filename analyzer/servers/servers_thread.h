@@ -80,8 +80,8 @@ struct thread_sleep {
 /* io_uring operations in progress, of a thread or at an endpoint: servers_ring_op.c. */
 struct ring_ops {
 	/*
-	 * the oldest operation that sends, and the oldest that receives. Its @previous is the last
-	 * one.
+	 * the oldest operation that sends, and the oldest that receives. The previous one of the
+	 * oldest is the last.
 	 */
 	struct ring_op *first[2];
 	uint32_t nr; /* all operations, also those that neither send nor receive */

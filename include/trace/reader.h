@@ -382,7 +382,7 @@ enum trace_info_key {
 	TRACE_INFO_CPUS = 8,
 	/* number of programs that wrote impossible numbers into their buffers
 	 * (TRACE_STRING_NOT_TRACED has more); NULL: none, or an older recorder */
-	TRACE_INFO_DOUBTED = 9,
+	TRACE_INFO_DISTRUSTED = 9,
 };
 #define TRACE_LEFT_OUT_KERNEL	 "kernel"    /* only events of programs were recorded */
 #define TRACE_LEFT_OUT_PROCESSES "processes" /* a filter left out some processes */

@@ -674,6 +674,152 @@ static inline trace_u32 subbuf_salvage_exactly(const unsigned char *copy, trace_
 	return 0;
 }
 
+/*
+ * The walk of subbuf_salvage() over the bytes of a copy.
+ * @limit: end of the bytes that writers reserved. @offset: the next byte to look at
+ * @committed: bytes; @nr: committed records, or SUBBUF_ANY_NUMBER
+ * @found: bytes found of those that were committed; the opener commits the header
+ * @rest: the rest that the closer committed in one piece
+ * @missing: bytes that no writer committed, not found yet
+ * @budget: how many more headers the search for the end of a hole may read
+ */
+struct subbuf_salvage_walk {
+	unsigned char *bytes;
+	trace_u64 committed;
+	trace_u32 limit, offset, nr, found, rest, missing, budget, max_ids;
+	trace_u8 lap;
+	bool is_closed, opener_died;
+	struct subbuf_salvaged salvaged;
+};
+
+/* Set the walk's limit. Returns false if no writer reserved anything. */
+static inline bool subbuf_salvage_limit(struct subbuf_salvage_walk *walk, trace_u32 subbuf_bytes, trace_u64 seq,
+					trace_u64 position)
+{
+	walk->limit = subbuf_bytes;
+	if (position >> SUBBUF_OFFSET_BITS < seq)
+		return false;
+	if (position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < subbuf_bytes)
+		/* still open: all bytes before the position were reserved */
+		walk->limit = position & SUBBUF_OFFSET_MASK & ~7u;
+	walk->is_closed = walk->limit == subbuf_bytes;
+	return walk->limit >= sizeof(struct subbuf_header);
+}
+
+/* Set what the header of the sub-buffer tells; @before: commit count at the begin of its use. */
+static inline void subbuf_salvage_begin(struct subbuf_salvage_walk *walk, trace_u32 subbuf_bytes, trace_u64 seq,
+					trace_u64 before)
+{
+	const struct subbuf_header *header = (const struct subbuf_header *)walk->bytes;
+	bool is_counted;
+
+	walk->salvaged.opened = header->seq == seq;
+	walk->offset = sizeof(*header);
+	walk->budget = subbuf_bytes;
+	walk->committed = (header->commit - before) & SUBBUF_COMMIT_MASK;
+	walk->found = walk->salvaged.opened ? sizeof(*header) : 0;
+	walk->missing = walk->committed < walk->limit ? walk->limit - (trace_u32)walk->committed : 0;
+	/* The number of records is known for a slot that was never used before, too. Openers die
+	 * there most easily, because the kernel still has to allocate the memory. */
+	is_counted = walk->salvaged.opened || header->seq == 0;
+	walk->nr = is_counted ? (trace_u32)(((header->commit - before) >> 40) - header->records_before) & 0xffffff
+			      : SUBBUF_ANY_NUMBER;
+	/* If the closer died before it committed the rest, the sums will not match. */
+	if (walk->is_closed && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
+		walk->rest = subbuf_bytes - header->end;
+}
+
+/* Step over @bytes that no writer committed, and make padding of them. */
+static inline void subbuf_salvage_uncommitted(struct subbuf_salvage_walk *walk, trace_u32 bytes)
+{
+	walk->salvaged.in_flight++;
+	walk->salvaged.hole_bytes += bytes;
+	walk->missing -= bytes < walk->missing ? bytes : walk->missing;
+	subbuf_salvage_pad(walk->bytes, walk->offset, walk->offset + bytes, walk->lap);
+	walk->offset += bytes;
+}
+
+/* Step over a record, padding or a preliminary header. Returns false at a hole. */
+static inline bool subbuf_salvage_step(struct subbuf_salvage_walk *walk)
+{
+	struct trace_record record;
+	trace_u32 bytes;
+
+	if (!subbuf_salvage_record(walk->bytes, walk->offset, walk->limit, walk->lap, walk->max_ids, &record))
+		return false;
+	bytes = record.words * 8u;
+	if (record.id == 0 && record.time != 0) {
+		walk->opener_died |= walk->offset == sizeof(struct subbuf_header);
+		subbuf_salvage_uncommitted(walk, bytes);
+		return true;
+	}
+	walk->salvaged.records += record.id != 0;
+	walk->found += bytes;
+	walk->offset += bytes;
+	return true;
+}
+
+/* Is the offset at the end of all records? @left: committed records that were not found yet */
+static inline bool subbuf_salvage_is_end(const struct subbuf_salvage_walk *walk, trace_u32 left)
+{
+	trace_u64 all = walk->found + (trace_u64)(walk->limit - walk->offset);
+
+	if (!walk->is_closed)
+		return false;
+	if (left == 0 && walk->salvaged.records > walk->nr && walk->committed < all)
+		return true; /* complete records; their writers died before they committed them */
+	/* the rest, which the closer committed in one piece */
+	return (left == 0 || left == SUBBUF_ANY_NUMBER) &&
+	       (walk->committed == all || (walk->opener_died && walk->committed + sizeof(struct subbuf_header) == all));
+}
+
+/* Find the offset at which records go on after the hole; 0: the sums do not tell. */
+static inline trace_u32 subbuf_salvage_hole_end(struct subbuf_salvage_walk *walk, trace_u32 left)
+{
+	trace_u32 exact = 0, end = walk->limit - walk->rest;
+
+	if (walk->missing && walk->committed >= walk->found + walk->rest && walk->offset < end)
+		exact = subbuf_salvage_exactly(walk->bytes, walk->offset, walk->missing, end, walk->lap, walk->max_ids,
+					       walk->committed - walk->found - walk->rest, left, false, &walk->budget);
+	if (walk->missing && walk->committed >= walk->found && !exact && walk->is_closed) /* the closer died, too */
+		exact = subbuf_salvage_exactly(walk->bytes, walk->offset, walk->missing, walk->limit, walk->lap,
+					       walk->max_ids, walk->committed - walk->found, left, true, &walk->budget);
+	return exact;
+}
+
+/*
+ * Count what a hole without a known end hides. If nothing after the hole was committed, it is the
+ * rest that the closer did not commit, or the end, which may hold one unfinished record.
+ */
+static inline void subbuf_salvage_give_up(struct subbuf_salvage_walk *walk, trace_u32 left)
+{
+	struct subbuf_salvaged *salvaged = &walk->salvaged;
+
+	if (left == SUBBUF_ANY_NUMBER) /* count them as one */
+		left = walk->committed > walk->found + walk->rest;
+	salvaged->lost = left <= (walk->limit - walk->offset) / sizeof(struct trace_record) ? left : 0;
+	salvaged->in_flight += salvaged->lost != 0 || salvaged->in_flight == 0 || !walk->is_closed;
+	salvaged->hole_bytes += walk->is_closed && !salvaged->lost ? 0 : walk->limit - walk->offset;
+}
+
+/* Step over the hole at the offset. Returns false at the end of what can be salvaged. */
+static inline bool subbuf_salvage_hole(struct subbuf_salvage_walk *walk)
+{
+	trace_u32 records = walk->salvaged.records, left = walk->nr, exact;
+
+	if (left != SUBBUF_ANY_NUMBER)
+		left = left > records ? left - records : 0;
+	if (subbuf_salvage_is_end(walk, left))
+		return false;
+	exact = subbuf_salvage_hole_end(walk, left);
+	if (!exact) {
+		subbuf_salvage_give_up(walk, left);
+		return false;
+	}
+	subbuf_salvage_uncommitted(walk, exact - walk->offset);
+	return true;
+}
+
 /**
  * subbuf_salvage() - repair a copy of a sub-buffer that stays incomplete because the program that
  * wrote it is dead
@@ -696,92 +842,21 @@ static inline bool subbuf_salvage(void *copy, trace_u32 subbuf_bytes, trace_u32 
 				  trace_u64 position, trace_u32 max_ids, struct subbuf_salvaged *ret_salvaged)
 {
 	struct subbuf_header *header = (struct subbuf_header *)copy;
-	unsigned char *bytes = (unsigned char *)copy;
-	trace_u64 committed = (header->commit - seq / nr_subbufs * subbuf_bytes) & SUBBUF_COMMIT_MASK;
-	trace_u32 limit = subbuf_bytes, offset = sizeof(*header), budget = subbuf_bytes, exact, rest = 0, missing, nr,
-		  left;
-	/* bytes found of those that were committed; the opener commits the header */
-	trace_u32 found = header->seq == seq ? sizeof(*header) : 0;
-	struct subbuf_salvaged salvaged = {0, 0, 0, 0, header->seq == seq};
-	trace_u8 lap = (trace_u8)(seq / nr_subbufs);
-	struct trace_record record;
-	bool is_closed, is_counted, opener_died = false; /* the opener commits the header, too */
+	struct subbuf_salvage_walk walk;
 
-	if (position >> SUBBUF_OFFSET_BITS < seq)
+	memset(&walk, 0, sizeof(walk));
+	walk.bytes = (unsigned char *)copy;
+	walk.max_ids = max_ids;
+	walk.lap = (trace_u8)(seq / nr_subbufs);
+	if (!subbuf_salvage_limit(&walk, subbuf_bytes, seq, position))
 		return false;
-	if (position >> SUBBUF_OFFSET_BITS == seq && (position & SUBBUF_OFFSET_MASK) < subbuf_bytes)
-		/* still open: all bytes before the position were reserved */
-		limit = position & SUBBUF_OFFSET_MASK & ~7u;
-	if (limit < sizeof(*header))
-		return false;
-	is_closed = limit == subbuf_bytes;
-	/* The number of records is known for a slot that was never used before, too. Openers die
-	 * there most easily, because the kernel still has to allocate the memory. */
-	is_counted = salvaged.opened || header->seq == 0;
-	nr = is_counted ? (trace_u32)(((header->commit - seq / nr_subbufs * subbuf_bytes) >> 40) -
-				      header->records_before) &
-				  0xffffff
-			: SUBBUF_ANY_NUMBER;
-	missing = committed < limit ? limit - (trace_u32)committed : 0;
-	/* The rest that the closer committed in one piece. If it died before that, the sums below
-	 * will not match. */
-	if (is_closed && header->end >= sizeof(*header) && header->end < subbuf_bytes && header->end % 8 == 0)
-		rest = subbuf_bytes - header->end;
-	while (offset < limit) {
-		trace_u32 next = limit;
-
-		if (subbuf_salvage_record(bytes, offset, limit, lap, max_ids, &record)) {
-			next = offset + record.words * 8u;
-			if (record.id != 0) {
-				salvaged.records++;
-				found += next - offset;
-			} else if (record.time == 0) {
-				found += next - offset;
-			} else {
-				salvaged.in_flight++;
-				salvaged.hole_bytes += next - offset;
-				opener_died |= offset == sizeof(*header);
-				missing -= next - offset < missing ? next - offset : missing;
-				subbuf_salvage_pad(bytes, offset, next, lap);
-			}
-			offset = next;
-			continue;
-		}
-		/* A hole; or, in a closed sub-buffer, the rest, which its closer committed in one
-		 * piece. */
-		left = nr == SUBBUF_ANY_NUMBER ? nr : nr > salvaged.records ? nr - salvaged.records : 0;
-		if (is_closed && left == 0 && salvaged.records > nr && committed < found + (trace_u64)(limit - offset))
-			break; /* complete records; their writers died before they committed them */
-		if (is_closed && (left == 0 || left == SUBBUF_ANY_NUMBER) &&
-		    (committed == found + (trace_u64)(limit - offset) ||
-		     (opener_died && committed + sizeof(*header) == found + (trace_u64)(limit - offset))))
+	subbuf_salvage_begin(&walk, subbuf_bytes, seq, seq / nr_subbufs * subbuf_bytes);
+	while (walk.offset < walk.limit)
+		if (!subbuf_salvage_step(&walk) && !subbuf_salvage_hole(&walk))
 			break;
-		exact = 0;
-		if (missing && committed >= found + rest && offset < limit - rest)
-			exact = subbuf_salvage_exactly(bytes, offset, missing, limit - rest, lap, max_ids,
-						       committed - found - rest, left, false, &budget);
-		if (missing && committed >= found && !exact && is_closed) /* the closer died, too */
-			exact = subbuf_salvage_exactly(bytes, offset, missing, limit, lap, max_ids, committed - found,
-						       left, true, &budget);
-		if (!exact) {
-			/* If nothing after the hole was committed, it is the rest that the closer
-			 * did not commit, or the end, which may hold one unfinished record. */
-			if (left == SUBBUF_ANY_NUMBER) /* count them as one */
-				left = committed > found + rest;
-			salvaged.lost = left <= (limit - offset) / sizeof(record) ? left : 0;
-			salvaged.in_flight += salvaged.lost != 0 || salvaged.in_flight == 0 || !is_closed;
-			salvaged.hole_bytes += is_closed && !salvaged.lost ? 0 : limit - offset;
-			break;
-		}
-		salvaged.in_flight++;
-		salvaged.hole_bytes += exact - offset;
-		missing -= exact - offset < missing ? exact - offset : missing;
-		subbuf_salvage_pad(bytes, offset, exact, lap);
-		offset = exact;
-	}
 	header->seq = seq;
-	header->end = offset;
-	*ret_salvaged = salvaged;
+	header->end = walk.offset;
+	*ret_salvaged = walk.salvaged;
 	return true;
 }
 #endif /* user space */

@@ -321,8 +321,7 @@ static void a_wait_for_a_child_is_the_childs_work(void)
 	path_free(&p);
 }
 
-/* @waiter blocks in a read of a pipe at @from. @waker wakes it there at @to, on its own CPU, and
- * continues. */
+/* @waiter blocks in a read of a pipe at @from, and @next gets the CPU. */
 static void pipe_wait(struct tb *tb, uint32_t cpu, uint64_t from, uint32_t waiter, uint32_t next)
 {
 	tb_sys_enter(tb, cpu, from - 50, SYS_read, 0, 0, 1);

@@ -18,12 +18,12 @@
 
 /* ---- helpers ---- */
 
-static bool no_hurry(void *context)
+static bool never_interrupted(void *context)
 {
 	return false;
 }
 
-static bool hurry(void *context)
+static bool is_interrupted(void *context)
 {
 	return true;
 }
@@ -43,7 +43,7 @@ static void every_event_is_stored_once(void)
 		if (i % 5000 == 0)
 			CU_ASSERT(fake_exec(bench.tracer, 0, "/bin/true"));
 	}
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.switches[0], 50000);
@@ -70,7 +70,7 @@ static void records_without_room_are_counted(void)
 		if (i % 10000 == 0)
 			recording_drain(recording);
 	}
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_get_status(recording, &status);
 	CU_ASSERT(refused > 0);
 	CU_ASSERT_EQUAL(status.lost, refused);
@@ -92,11 +92,11 @@ static void nothing_is_lost_while_the_state_is_read(void)
 	struct recording *recording;
 	struct found found;
 
-	fake_crowd(bench.tracer, 400);
+	fake_start_records(bench.tracer, 400);
 	recording = bench_record(&bench);
 	recording_drain(recording);
 	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0); /* the daemon reads the state again */
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.switches[0], fake_attempted(bench.tracer, 0));
@@ -177,7 +177,7 @@ static void events_before_the_start_do_not_count(void)
 	recording = bench_record(&bench);
 	for (int i = 0; i < 10; i++)
 		fake_switch(bench.tracer, 0);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.switches[0], 10);
@@ -199,7 +199,7 @@ static void deferred_events_are_flushed_before_the_ring_is_read(void)
 	recording_flush(recording);
 	CU_ASSERT_EQUAL(fake_attempted(bench.tracer, 0), 2);
 	fake_delay(bench.tracer, 1);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.switches[0], 1);
@@ -224,7 +224,7 @@ static void skipped_programs_are_recorded_as_missed(void)
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.missed, 3);
 	fake_miss(bench.tracer, TRACE_EV_sys_enter, 4);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.missed, 7);
@@ -254,7 +254,7 @@ static void unwanted_effects_of_a_filter_are_reported(void)
 	for (int i = 0; i < 3; i++)
 		fake_unfollow(bench.tracer);
 	fake_not_traced(bench.tracer, "a:probe: no such place");
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -281,7 +281,7 @@ static void a_filter_is_noted_even_without_kernel_events(void)
 	struct trace *trace;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	trace = trace_open(bench.path, &bench.error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
@@ -326,7 +326,7 @@ static void the_status_reports_threads_that_the_filter_lost(void)
 	for (int i = 0; i < 2; i++) {
 		CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 		CU_ASSERT_EQUAL(send(ends[0], "status", 6, 0), 6);
-		requests_answer(&session, ends[1]);
+		control_commands_answer(&session, ends[1]);
 		memset(answer, 0, sizeof(answer));
 		CU_ASSERT(recv(ends[0], answer, sizeof(answer) - 1, 0) > 0);
 		CU_ASSERT_EQUAL(strstr(answer, "\nNot traced: descendants that began while 4 processes were already "
@@ -335,7 +335,7 @@ static void the_status_reports_threads_that_the_filter_lost(void)
 		close(ends[0]);
 		fake_unfollow(bench.tracer);
 	}
-	CU_ASSERT_EQUAL(recording_end(session.recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(session.recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(session.recording);
 	bench_free(&bench);
 }
@@ -350,7 +350,7 @@ static void a_writer_that_never_commits_costs_its_subbuffer(void)
 	for (int i = 0; i < 10; i++)
 		fake_switch(bench.tracer, 0);
 	fake_hold(bench.tracer, 0);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.lost, 10);
 	recording_free(recording);
@@ -371,7 +371,7 @@ static void a_writer_that_commits_late_is_waited_for(void)
 	CU_ASSERT(recording_flush(recording) < FLUSH_NEARLY_EMPTY);
 	fake_release(bench.tracer, 0);
 	CU_ASSERT_EQUAL(recording_drain(recording), DRAIN_TOOK);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.switches[0], 1);
@@ -407,7 +407,7 @@ static void without_memory_a_flush_request_fails(void)
 	CU_ASSERT_EQUAL(sync, 1);
 	while (recording_synced(recording) < sync)
 		usleep(1000);
-	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_end(recording, never_interrupted, NULL, &bench.error);
 	recording_free(recording);
 	bench_free(&bench);
 }
@@ -428,7 +428,7 @@ static void a_trace_that_was_cut_off_is_readable(void)
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.switches[0], 1000);
 	CU_ASSERT(!found.clean_end);
-	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_end(recording, never_interrupted, NULL, &bench.error);
 	recording_free(recording);
 	bench_free(&bench);
 }
@@ -442,7 +442,7 @@ static void marks_and_masks_are_in_the_trace(void)
 
 	recording_mark(recording, "a note");
 	CU_ASSERT_EQUAL(recording_set_mask(recording, mask, &bench.error), 0);
-	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_end(recording, never_interrupted, NULL, &bench.error);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.marks, 1);
@@ -466,7 +466,7 @@ static void after_a_pause_the_state_is_read_again(void)
 	recording_mark(recording, "until here");
 	CU_ASSERT_EQUAL(recording_set_mask(recording, none, &bench.error), 0);
 	CU_ASSERT_EQUAL(recording_set_mask(recording, all, &bench.error), 0);
-	recording_end(recording, no_hurry, NULL, &bench.error);
+	recording_end(recording, never_interrupted, NULL, &bench.error);
 	recording_free(recording);
 	found = read_back(bench.path);
 	CU_ASSERT_EQUAL(found.again[0], 2);
@@ -492,7 +492,7 @@ static void a_full_disk_is_reported_and_counted(void)
 	for (int i = 0; i < 1000; i++)
 		fake_switch(bench.tracer, 0);
 	recording_flush(recording);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), -ENOSPC);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), -ENOSPC);
 	recording_get_status(recording, &status);
 	CU_ASSERT(status.lost_write >= 1000);
 	recording_free(recording);
@@ -525,7 +525,7 @@ static void a_stalled_reader_stops_neither_the_drain_nor_the_end(void)
 		fake_switch(bench.tracer, 0);
 	signal(SIGPIPE, SIG_IGN);
 	close(ends[0]);
-	CU_ASSERT_EQUAL(recording_end(recording, hurry, NULL, &bench.error), -EPIPE);
+	CU_ASSERT_EQUAL(recording_end(recording, is_interrupted, NULL, &bench.error), -EPIPE);
 	recording_get_status(recording, &status);
 	CU_ASSERT(status.lost > 0);
 	counted = status.events + status.lost + status.lost_write;
@@ -559,7 +559,7 @@ static void concurrent_producers_and_drain_agree(void)
 		if (i % 50 == 0)
 			recording_flush(recording);
 	}
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_get_status(recording, &status);
 	recording_free(recording);
 	found = read_back(bench.path);
@@ -600,7 +600,7 @@ static void half_of_a_ring_wakes_if_flushes_are_often(void)
 		fake_switch(bench.tracer, 0);
 	CU_ASSERT_EQUAL(recording_flush(recording), 1024);
 	CU_ASSERT(recording_flush(recording) < 1024);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	bench_free(&bench);
 }
@@ -629,7 +629,7 @@ static void an_idle_machine_is_flushed_less_and_less(void)
 
 /* A sub-buffer that fills within a minute is no burst: looking every second would cost more
  * wake-ups than it saves. */
-static void a_subbuffer_that_fills_slowly_does_not_hurry_the_flush(void)
+static void a_subbuffer_that_fills_slowly_does_not_shorten_the_flush_period(void)
 {
 	struct flush flush = flush_init(0);
 
@@ -654,7 +654,7 @@ static void an_empty_ring_is_not_a_slow_ring(void)
 	CU_ASSERT_EQUAL(recording_flush(recording), 0);
 	fake_switch(bench.tracer, 0);
 	CU_ASSERT_EQUAL(recording_flush(recording), 1);
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &bench.error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &bench.error), 0);
 	recording_free(recording);
 	bench_free(&bench);
 }
@@ -684,8 +684,8 @@ static const struct unit_case cases[] = {
 	{"concurrent_producers_and_drain_agree", concurrent_producers_and_drain_agree},
 	{"half_of_a_ring_wakes_if_flushes_are_often", half_of_a_ring_wakes_if_flushes_are_often},
 	{"an_idle_machine_is_flushed_less_and_less", an_idle_machine_is_flushed_less_and_less},
-	{"a_subbuffer_that_fills_slowly_does_not_hurry_the_flush",
-	 a_subbuffer_that_fills_slowly_does_not_hurry_the_flush},
+	{"a_subbuffer_that_fills_slowly_does_not_shorten_the_flush_period",
+	 a_subbuffer_that_fills_slowly_does_not_shorten_the_flush_period},
 	{"an_empty_ring_is_not_a_slow_ring", an_empty_ring_is_not_a_slow_ring},
 	{NULL, NULL},
 };

@@ -32,7 +32,7 @@ check() { # check WHAT COMMAND...: the command succeeds
 	"$@" || { echo "FAILED: $what"; failures=$((failures + 1)); }
 }
 run() { "$daemon" --control "$work/control" "$@"; }
-silent() { run --quiet -b4194304 "$@"; } # with room: a loss would be told, quiet or not
+silent() { run --quiet -b4194304 "$@"; } # with room: a loss is reported, quiet or not
 start() { # in the background of this script, until it answers
 	"$daemon" --control "$work/control" "$@" 2>daemon.err & # no function here: $! has to be the daemon itself
 	pid=$!
@@ -43,8 +43,8 @@ start() { # in the background of this script, until it answers
 	echo "FAILED: $* does not answer"; cat daemon.err; failures=$((failures + 1))
 }
 
-# the control socket of a user other than root: daemon and tracectl find it without being told its
-# path
+# the control socket of a user other than root: daemon and tracectl find it without
+# the option for its path
 user_control() {
 	local as=()
 	[ "$(id -u)" = 0 ] && as=(setpriv --reuid=65534 --regid=65534 --clear-groups)

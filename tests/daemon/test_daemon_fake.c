@@ -25,7 +25,7 @@ struct tracer {
 	uint64_t missed[TRACE_EV_MAX];
 	struct tracer_unfollowed unfollowed;
 	const char *not_traced; /* in addition to the event that is never attached */
-	uint32_t crowd;
+	uint32_t nr_start_records;
 	uint64_t mask[TRACE_MASK_WORDS];
 	int wake_fd;
 	bool running; /* atomic */
@@ -369,7 +369,7 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *
 	init.record.words = (sizeof(init) + 7) / 8;
 	init.record.time = timer.record.time = (uint32_t)ts_ns;
 	result = emit_record(context, &init.record, sizeof(init), ts_ns);
-	for (uint32_t i = 0; i < tracer->crowd && !result; i++) {
+	for (uint32_t i = 0; i < tracer->nr_start_records && !result; i++) {
 		for (int n = 0; n < 10; n++)
 			fake_switch(tracer, 0);
 		result = emit_record(context, &timer.record, sizeof(timer), ts_ns);
@@ -377,9 +377,9 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit_record, void *
 	return result ? result : emit_record(context, &timer.record, sizeof(timer), ts_ns);
 }
 
-void fake_crowd(struct tracer *tracer, uint32_t nr)
+void fake_start_records(struct tracer *tracer, uint32_t nr)
 {
-	tracer->crowd = nr;
+	tracer->nr_start_records = nr;
 }
 
 int tracer_strings(tracer_string_fn emit_string, void *context, struct trace_error *ret_error)

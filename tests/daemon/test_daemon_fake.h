@@ -52,10 +52,10 @@ void fake_miss(struct tracer *tracer, uint32_t id, uint64_t count);
  */
 void fake_unfollow(struct tracer *tracer);
 /**
- * fake_crowd() - add @nr records to the start state, with ten sched_switch events of CPU 0 before
- * each
+ * fake_start_records() - add @nr records to the start state, with ten sched_switch events of CPU 0
+ * before each
  */
-void fake_crowd(struct tracer *tracer, uint32_t nr);
+void fake_start_records(struct tracer *tracer, uint32_t nr);
 /**
  * fake_not_traced() - set the text about events that could not be attached since the start
  * @text: static

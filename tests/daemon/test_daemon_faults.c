@@ -360,7 +360,7 @@ static void check_failed_write(const struct outcome *outcome, const char *text, 
 		fprintf(stderr, "\n    %s at writev %u: status %d, %d lines of it, %llu bytes\n", fault, when,
 			outcome->status, lines_saying(text), (unsigned long long)outcome->bytes);
 		run("cat %s/stderr", folder);
-		CU_FAIL("a failed write is told once, and is exit status 1");
+		CU_FAIL("a failed write is reported once, and is exit status 1");
 	}
 }
 
@@ -521,9 +521,9 @@ static bool record_without_memory(unsigned int at, bool once)
 	struct outcome outcome;
 	char before[512];
 
-	snprintf(before, sizeof(before), "env LD_PRELOAD=%s NO_MEMORY_AT=%u NO_MEMORY_TOLD=%s/told %s", TRACE_NO_MEMORY,
-		 at, folder, once ? "" : "NO_MEMORY_AFTER=1");
-	run("rm -f %s/told", folder);
+	snprintf(before, sizeof(before), "env LD_PRELOAD=%s NO_MEMORY_AT=%u NO_MEMORY_MARK=%s/refused %s",
+		 TRACE_NO_MEMORY, at, folder, once ? "" : "NO_MEMORY_AFTER=1");
+	run("rm -f %s/refused", folder);
 	outcome = record(before);
 	if (outcome.status > 1 || (outcome.status == 1 && !said("memory") && !said("cannot")) ||
 	    (outcome.status == 0 && !outcome.clean_end)) {
@@ -532,7 +532,7 @@ static bool record_without_memory(unsigned int at, bool once)
 		CU_FAIL("it crashed, hangs or says nothing of it");
 	}
 	CU_ASSERT_FALSE(said("run as root") || said("boot one")); /* the cause is another one */
-	return run("test -e %s/told", folder) == 0;
+	return run("test -e %s/refused", folder) == 0;
 }
 
 /* The daemon may give up if it says why. The accounting of the file that it writes must add up. */

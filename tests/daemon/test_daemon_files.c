@@ -254,7 +254,7 @@ static void control_rejects_clients_when_no_descriptor_is_free(void)
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	for (int i = 0; i < 2; i++)
 		CU_ASSERT_EQUAL(control_accept(place.control), -1);
-	requests_answer(&session, ends[1]); /* closes it */
+	control_commands_answer(&session, ends[1]); /* closes it */
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
 	waits.fd = control_fd(place.control);
 	CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
@@ -271,7 +271,8 @@ static bool ends_early; /* report the next end before the pending message, as Li
 static int asked_fd = -1;
 
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
-ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+/* visible: without LTO the linker wraps the reference of libtrace.so, too */
+__attribute__((visibility("default"))) ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {
@@ -400,7 +401,7 @@ static pid_t hear(struct control *control, const int stay[2])
 	if (loop_init(&session, &error))
 		_exit(1);
 	loop_run(&session);
-	requests_close(&session);
+	control_commands_close(&session);
 	_exit(read(stay[0], &end, 1) != 0);
 }
 
@@ -493,7 +494,7 @@ static void other_users_requests_are_refused(void)
 static void unauthorized_clients_do_not_block_permitted_ones(void)
 {
 	struct place place = place_new();
-	int stay[2], told[2], stops, asks, status;
+	int stay[2], ready[2], stops, asks, status;
 	pid_t child, other;
 	char byte;
 
@@ -503,7 +504,7 @@ static void unauthorized_clients_do_not_block_permitted_ones(void)
 		return;
 	}
 	CU_ASSERT_EQUAL(pipe2(stay, O_CLOEXEC), 0);
-	CU_ASSERT_EQUAL(pipe2(told, O_CLOEXEC), 0);
+	CU_ASSERT_EQUAL(pipe2(ready, O_CLOEXEC), 0);
 	CU_ASSERT_EQUAL(chmod(place.directory, 0755), 0);
 	CU_ASSERT_EQUAL(chmod(place.path, 0666), 0);
 	stops = connect_and_say(&place, "stop");
@@ -513,10 +514,10 @@ static void unauthorized_clients_do_not_block_permitted_ones(void)
 			_exit(1);
 		for (int i = 0; i < 3; i++)
 			connect_silently(&place);
-		_exit(write(told[1], "", 1) != 1 || pause());
+		_exit(write(ready[1], "", 1) != 1 || pause());
 	}
-	close(told[1]);
-	CU_ASSERT_EQUAL(read(told[0], &byte, 1), 1);
+	close(ready[1]);
+	CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
 	asks = connect_and_say(&place, "mode");
 	child = hear(place.control, stay);
 	expect_answer(asks, "ok\nfile");
@@ -527,7 +528,7 @@ static void unauthorized_clients_do_not_block_permitted_ones(void)
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_EQUAL(status, 0);
 	close(stay[0]);
-	close(told[0]);
+	close(ready[0]);
 	place_remove(&place);
 }
 
@@ -564,18 +565,18 @@ static void unexpected_messages_leave_nothing_behind(void)
 		memcpy(CMSG_DATA(&ancillary.header) + (size_t)i * sizeof(int), &(int){STDERR_FILENO}, sizeof(int));
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 4);
-	requests_answer(&session, ends[1]);
+	control_commands_answer(&session, ends[1]);
 	expect_answer(ends[0], "ok\nfile");
 	CU_ASSERT_EQUAL(nr_descriptors(), before);
 	text.iov_len = 0;
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	CU_ASSERT_EQUAL(sendmsg(ends[0], &message, 0), 0);
-	requests_answer(&session, ends[1]);
+	control_commands_answer(&session, ends[1]);
 	expect_answer(ends[0], "error\nthe daemon could not read the request: Connection reset by peer; try again");
 	CU_ASSERT_EQUAL(nr_descriptors(), before);
 	CU_ASSERT_EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	CU_ASSERT_EQUAL(send(ends[0], "", 0, 0), 0);
-	requests_answer(&session, ends[1]);
+	control_commands_answer(&session, ends[1]);
 	expect_answer(ends[0],
 		      "error\nthe daemon could not read the request: Resource temporarily unavailable; try again");
 	CU_ASSERT_EQUAL(nr_descriptors(), before);

@@ -251,7 +251,7 @@ static void structural_events_outlive_the_others(void)
 	bench_free(&bench);
 }
 
-static void a_reset_forgets(void)
+static void a_reset_drops_earlier_events(void)
 {
 	struct bench bench = bench_new(true);
 	struct flight *flight = flight_begin(bench.tracer, NULL, &bench.error);
@@ -352,7 +352,7 @@ static void missed_events_are_in_each_snapshot(void)
 }
 
 /**
- * struct written_notes - what flight_notes_write() wrote
+ * struct written_notes - what flight_metadata_write() wrote
  */
 struct written_notes {
 	uint64_t blocks;
@@ -382,25 +382,25 @@ static int take_block(void *context, const struct own_records *block, uint64_t l
 static void old_counts_of_missed_events_are_merged(void)
 {
 	struct bench bench = bench_new(true);
-	struct flight_notes *notes = flight_notes_new();
-	struct flight_notes_totals totals;
+	struct flight_metadata *notes = flight_metadata_new();
+	struct flight_metadata_totals totals;
 	struct written_notes written = {0};
 
-	flight_notes_reset(notes, bench.tracer);
+	flight_metadata_reset(notes, bench.tracer);
 	fake_miss(bench.tracer, TRACE_EV_sched_fork, 11);
 	for (int i = 0; i < 3000; i++) {
 		fake_miss(bench.tracer, TRACE_EV_sys_enter, 1);
 		fake_miss(bench.tracer, TRACE_EV_sys_exit, 2);
-		flight_notes_missed(notes, bench.tracer);
+		flight_metadata_missed(notes, bench.tracer);
 	}
-	CU_ASSERT_EQUAL(flight_notes_write(notes, take_block, &written, &totals), 0);
+	CU_ASSERT_EQUAL(flight_metadata_write(notes, take_block, &written, &totals), 0);
 	CU_ASSERT_EQUAL(totals.missed, 9011);
 	CU_ASSERT_EQUAL(totals.lost, 0);
 	CU_ASSERT_EQUAL(written.missed[TRACE_EV_sched_fork], 11);
 	CU_ASSERT_EQUAL(written.missed[TRACE_EV_sys_enter], 3000);
 	CU_ASSERT_EQUAL(written.missed[TRACE_EV_sys_exit], 6000);
 	CU_ASSERT(written.blocks <= 4096);
-	flight_notes_free(notes);
+	flight_metadata_free(notes);
 	bench_free(&bench);
 }
 
@@ -456,7 +456,7 @@ int main(int argc, char **argv)
 		CASE(structural_events_after_the_end_are_in_the_next_snapshot),
 		CASE(a_loss_during_a_reset_is_not_counted_after_it),
 		CASE(structural_events_outlive_the_others),
-		CASE(a_reset_forgets),
+		CASE(a_reset_drops_earlier_events),
 		CASE(metadata_events_of_a_flight_recorder_are_kept_or_counted),
 		CASE(missed_events_are_in_each_snapshot),
 		CASE(old_counts_of_missed_events_are_merged),

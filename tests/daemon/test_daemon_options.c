@@ -107,7 +107,7 @@ static void long_spellings_are_understood(void)
 	CU_ASSERT_EQUAL(parsed("--list").action, ACTION_LIST);
 }
 
-static void positionals_come_in_both_classic_forms(void)
+static void positionals_have_both_classic_forms(void)
 {
 	struct daemon_options options = parsed("-ts60 /dev/tracer trace1.trace trace1.proc");
 
@@ -333,7 +333,7 @@ static void classes_that_are_always_on_are_accepted(void)
 		CU_ASSERT(!selects(names[i], TRACE_EV_sys_enter));
 }
 
-static void an_unknown_name_brings_near_ones(void)
+static void an_unknown_name_suggests_similar_ones(void)
 {
 	struct selection selection = {0}, before;
 	struct trace_error error;
@@ -561,7 +561,7 @@ static const struct unit_case cases[] = {
 	{"classic_spellings_are_understood", classic_spellings_are_understood},
 	{"options_without_a_use_are_accepted", options_without_a_use_are_accepted},
 	{"long_spellings_are_understood", long_spellings_are_understood},
-	{"positionals_come_in_both_classic_forms", positionals_come_in_both_classic_forms},
+	{"positionals_have_both_classic_forms", positionals_have_both_classic_forms},
 	{"without_a_name_one_is_made_up", without_a_name_one_is_made_up},
 	{"a_command_keeps_its_own_options", a_command_keeps_its_own_options},
 	{"nonsense_is_refused", nonsense_is_refused},
@@ -572,7 +572,7 @@ static const struct unit_case cases[] = {
 	{"signs_change_the_defaults", signs_change_the_defaults},
 	{"the_owner_of_events_is_always_known", the_owner_of_events_is_always_known},
 	{"classes_that_are_always_on_are_accepted", classes_that_are_always_on_are_accepted},
-	{"an_unknown_name_brings_near_ones", an_unknown_name_brings_near_ones},
+	{"an_unknown_name_suggests_similar_ones", an_unknown_name_suggests_similar_ones},
 	{"a_probe_is_chosen_by_any_of_its_names", a_probe_is_chosen_by_any_of_its_names},
 	{"switching_on_and_off_takes_no_memory", switching_on_and_off_takes_no_memory},
 	{"numbers_are_printed_with_units", numbers_are_printed_with_units},

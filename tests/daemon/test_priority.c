@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_priority.c - the daemon's threads have real-time priority while there is a reason for it.
- * test_e2e.c tests that a crowd of threads is one. */
+ * test_e2e.c tests that many runnable threads are one. */
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #define POLICY(tid) (sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK)
 
 /**
- * struct worker - a thread of the daemon that enters, leaves when told to, and ends when told to
+ * struct worker - a thread of the daemon that enters, and that leaves and ends on request
  */
 struct worker {
 	pthread_t thread;

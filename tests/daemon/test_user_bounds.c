@@ -63,7 +63,7 @@ static void a_user_and_all_together_have_bounds(void)
 	budget_free(budget);
 }
 
-static void root_is_trusted_unless_nobody_is(void)
+static void root_is_trusted_unless_no_user_is(void)
 {
 	struct budget_limits limits = no_limits();
 	struct budget *budget;
@@ -209,7 +209,7 @@ static void holes_are_never_read(void)
 		hollow(i & 1, i & 2);
 }
 
-static void a_sub_buffer_that_says_more_than_it_has_is_nonsense(void)
+static void a_sub_buffer_with_an_end_past_its_data_is_refused(void)
 {
 	struct fake_program program = fake_program_new(SUBBUF_CLOCK_MONOTONIC, FAKE_SEALS);
 	struct bench *bench = bench_new(NULL);
@@ -356,7 +356,7 @@ static void visits_to_cpus_are_bounded(void)
 }
 
 /*
- * The daemon waits for a flush that another daemon seems to have begun. A program can claim that in
+ * The daemon waits for a flush that another daemon announced. A program can announce one in
  * each ring, so these waits are charged to the user's budget.
  */
 static void waits_for_flushes_are_bounded(void)
@@ -601,7 +601,7 @@ static void a_flight_recorder_waits_once_for_all_rings(void)
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		struct user_kept_source source = {.ring = fake_program_ring(&program, cpu),
 						  .fd = program.fd,
-						  .whole = true,
+						  .count_all = true,
 						  .patience = &patience};
 
 		program.memory->new_flag = 1;
@@ -876,13 +876,13 @@ static void few_memories_of_a_process_are_found(void)
 
 static const struct unit_case cases[] = {
 	CASE(a_user_and_all_together_have_bounds),
-	CASE(root_is_trusted_unless_nobody_is),
+	CASE(root_is_trusted_unless_no_user_is),
 	CASE(rates_are_refilled_by_time),
 	CASE(many_users_share_the_last_account),
 	CASE(messages_about_a_user_are_bounded),
 	CASE(the_default_leaves_descriptors_for_others),
 	CASE(holes_are_never_read),
-	CASE(a_sub_buffer_that_says_more_than_it_has_is_nonsense),
+	CASE(a_sub_buffer_with_an_end_past_its_data_is_refused),
 	CASE(holes_in_the_registry_are_never_read),
 	CASE(a_memory_that_is_refused_gets_no_pages),
 	CASE(rings_are_looked_for_once_in_a_look),

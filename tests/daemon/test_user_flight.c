@@ -71,7 +71,7 @@ static int ask_for_dump(struct session *session, int file)
 	control.header.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.header), &file, sizeof(int));
 	CU_ASSERT_EQUAL(sendmsg(ends[0], &header, 0), 4);
-	requests_answer(session, ends[1]);
+	control_commands_answer(session, ends[1]);
 	return ends[0];
 }
 
@@ -107,7 +107,7 @@ static void a_snapshot_is_written_only_to_files_that_never_block(void)
 	plane_end(&plane);
 }
 
-static void a_reset_forgets_and_counts_from_there(void)
+static void a_reset_drops_earlier_events_of_programs(void)
 {
 	struct plane plane;
 	struct fake_program program;
@@ -434,7 +434,7 @@ static void events_blocked_by_a_stopped_writer_are_counted(void)
 static const struct unit_case cases[] = {
 	{"a_snapshot_holds_the_latest_events_of_programs", a_snapshot_holds_the_latest_events_of_programs},
 	{"a_snapshot_is_written_only_to_files_that_never_block", a_snapshot_is_written_only_to_files_that_never_block},
-	{"a_reset_forgets_and_counts_from_there", a_reset_forgets_and_counts_from_there},
+	{"a_reset_drops_earlier_events_of_programs", a_reset_drops_earlier_events_of_programs},
 	{"events_before_the_flight_are_not_part_of_it", events_before_the_flight_are_not_part_of_it},
 	{"events_are_chosen_and_the_rest_is_filtered", events_are_chosen_and_the_rest_is_filtered},
 	{"events_not_selected_when_recorded_stay_out", events_not_selected_when_recorded_stay_out},

@@ -125,7 +125,7 @@ static void programs_that_cannot_overwrite_keep_their_oldest(void)
 	fake_program_free(&program);
 }
 
-static bool nobody_hurries(void *context)
+static bool never_interrupted(void *context)
 {
 	return false;
 }
@@ -192,7 +192,7 @@ static void a_recording_follows(bool killed)
 		record(&program, 0, id, i * 1000, i * 1000 + 1000);
 		recording_flush(recording);
 	}
-	CU_ASSERT_EQUAL(recording_end(recording, nobody_hurries, NULL, &error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &error), 0);
 	recording_free(recording);
 	clients_free(clients);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

@@ -169,7 +169,7 @@ static void a_number_says_nothing(int err, bool used_again)
 	if (other >= 0) {
 		CU_ASSERT_TRUE(identity.gone);
 		CU_ASSERT_STRING_EQUAL(identity.exe, "");
-		CU_ASSERT_TRUE(identity.pid_fd < 0 || !user_find_is_there(&identity));
+		CU_ASSERT_TRUE(identity.pid_fd < 0 || !user_find_has_pid(&identity));
 	}
 	finish(sock, &identity, other > 0 ? other : 0);
 }

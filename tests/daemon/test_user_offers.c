@@ -224,7 +224,8 @@ static void the_memory_is_found_among_all_mappings_of_a_process(void)
 static bool ends_early; /* report the next end before the pending message, as Linux may: see daemon/seqpacket.h */
 
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
-ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+/* visible: without LTO the linker wraps the reference of libtrace.so, too */
+__attribute__((visibility("default"))) ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {
@@ -520,7 +521,7 @@ static void events_counted_in_a_memory_without_rings_are_reported(void)
 	fake_program_free(&program);
 }
 
-static bool no_hurry(void *context)
+static bool never_interrupted(void *context)
 {
 	return false;
 }
@@ -550,7 +551,7 @@ static void events_that_no_ring_can_count_are_in_the_trace(void)
 	recording = recording_begin(NULL, fd, &options, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
 	program.memory->unready += 5;
-	CU_ASSERT_EQUAL(recording_end(recording, no_hurry, NULL, &error), 0);
+	CU_ASSERT_EQUAL(recording_end(recording, never_interrupted, NULL, &error), 0);
 	recording_get_status(recording, &status);
 	CU_ASSERT_EQUAL(status.lost, 5);
 	recording_free(recording);
@@ -659,7 +660,7 @@ static void a_full_accept_queue_is_reported(void)
 	daemon_free(&daemon);
 }
 
-static void on_nobody(void *context, int fd, struct user_identity *identity)
+static void on_unexpected_program(void *context, int fd, struct user_identity *identity)
 {
 	close(fd);
 	if (identity->pid_fd >= 0)
@@ -689,7 +690,7 @@ static void a_failed_search_for_programs_is_reported(void)
 		 * files */
 		limit.rlim_cur = (rlim_t)(next + left);
 		setrlimit(RLIMIT_NOFILE, &limit);
-		CU_ASSERT_EQUAL(user_find_programs(on_nobody, NULL), -EMFILE);
+		CU_ASSERT_EQUAL(user_find_programs(on_unexpected_program, NULL), -EMFILE);
 		setrlimit(RLIMIT_NOFILE, &before);
 	}
 	clients_describe_missing(daemon.clients, add_text, text);

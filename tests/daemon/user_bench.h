@@ -55,12 +55,12 @@ static inline struct bench *bench_new(const char *events)
 	return bench;
 }
 
-static inline int bench_take(struct bench *bench, const struct fake_program *program, bool whole)
+static inline int bench_take(struct bench *bench, const struct fake_program *program, bool count_all)
 {
 	struct user_identity identity = {.pid = 11, .number = 4711, .uid = 12, .pid_fd = -1, .exe = "/usr/bin/fake"};
 	struct trace_error error = {0};
 
-	bench->program = user_program_new(program->fd, &identity, bench->recording, whole, &error);
+	bench->program = user_program_new(program->fd, &identity, bench->recording, count_all, &error);
 	return error.code;
 }
 

@@ -9,7 +9,7 @@
 #include <trace/reader.h>
 #include "fake_program.h"
 #include "cpus.h"
-#include "doubt.h"
+#include "untrusted.h"
 #include "flight.h"
 #include "message.h"
 #include "daemon_options.h"

@@ -23,7 +23,7 @@
 
 static FILE *truth;
 
-static void tell(const char *key, long long value)
+static void write_truth(const char *key, long long value)
 {
 	fprintf(truth, "%s %lld\n", key, value);
 	fflush(truth);
@@ -43,7 +43,7 @@ static void family(void)
 	long long start;
 
 	if (child) {
-		tell("child", child);
+		write_truth("child", child);
 		wait_for(child);
 		return;
 	}
@@ -52,12 +52,12 @@ static void family(void)
 		wait_for(grandchild);
 		_exit(0);
 	}
-	tell("grandchild", getpid());
+	write_truth("grandchild", getpid());
 	spin_cpu_ns(300 * MS);
 	start = clock_ns(CLOCK_MONOTONIC);
 	sleep_ns(200 * MS);
-	tell("slept_ns", clock_ns(CLOCK_MONOTONIC) - start);
-	tell("grandchild_cpu_ns", clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	write_truth("slept_ns", clock_ns(CLOCK_MONOTONIC) - start);
+	write_truth("grandchild_cpu_ns", clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	_exit(0);
 }
 
@@ -68,7 +68,7 @@ static pid_t stage(const char *name, int in, int out, long long work_ns, const i
 	char key[32], item = 'x';
 
 	if (pid) {
-		tell(name, pid);
+		write_truth(name, pid);
 		return pid;
 	}
 	for (int i = 0; i < 4; i++)
@@ -82,7 +82,7 @@ static pid_t stage(const char *name, int in, int out, long long work_ns, const i
 			_exit(1);
 	}
 	snprintf(key, sizeof(key), "%s_cpu_ns", name);
-	tell(key, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	write_truth(key, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	_exit(0);
 }
 
@@ -129,7 +129,7 @@ static void convoy(void)
 		pthread_join(workers[i], NULL);
 		sum += cpu_ns[i];
 	}
-	tell("workers_cpu_ns", sum);
+	write_truth("workers_cpu_ns", sum);
 }
 
 static const struct {
@@ -148,11 +148,11 @@ int main(int argc, char **argv)
 	truth = fopen(argv[2], "ae"); /* several processes write lines to it */
 	if (!truth)
 		return 1;
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
 		if (strcmp(scenarios[i].name, argv[1]) == 0) {
 			scenarios[i].run();
-			tell("elapsed_ns", clock_ns(CLOCK_MONOTONIC) - start);
+			write_truth("elapsed_ns", clock_ns(CLOCK_MONOTONIC) - start);
 			return 0;
 		}
 	fprintf(stderr, "critical_scenarios: no scenario %s\n", argv[1]);

@@ -28,7 +28,7 @@
 #include <trace/user_memory.h>
 #include <unistd.h>
 
-/** struct memory - a program memory; @rings_at: offset of its first ring */
+/** struct memory - a program memory */
 struct memory {
 	int fd;
 	unsigned char *data;

@@ -57,7 +57,7 @@ struct span {
 static struct span checkout_time, checkout_cpu, till_time, order_time, order_cpu;
 static uint64_t sleep_ns;
 
-static void tell(FILE *truth, const char *name, const struct span *s)
+static void write_truth(FILE *truth, const char *name, const struct span *s)
 {
 	fprintf(truth, "%s_ns %llu\n%s_within_ns %llu\n", name, (unsigned long long)s->without, name,
 		(unsigned long long)s->within);
@@ -205,10 +205,10 @@ int main(int argc, char **argv)
 		return 1;
 	fprintf(truth, "pid %d\ntill_pid %d\ncheckouts %d\norders %d\n", getpid(), child, CHECKOUTS, ORDERS);
 	fprintf(truth, "sleep_ns %llu\n", (unsigned long long)sleep_ns);
-	tell(truth, "checkout", &checkout_time);
-	tell(truth, "checkout_cpu", &checkout_cpu);
-	tell(truth, "till", &till_time);
-	tell(truth, "order", &order_time);
-	tell(truth, "order_cpu", &order_cpu);
+	write_truth(truth, "checkout", &checkout_time);
+	write_truth(truth, "checkout_cpu", &checkout_cpu);
+	write_truth(truth, "till", &till_time);
+	write_truth(truth, "order", &order_time);
+	write_truth(truth, "order_cpu", &order_cpu);
 	return fclose(truth) ? 1 : 0;
 }

@@ -396,22 +396,22 @@ static const struct {
 	{"ring_pipes", ring_pipes},
 };
 
-static void tell_one(const char *kind, int pid, int server, int client, long long ns)
+static void write_bill(const char *kind, int pid, int server, int client, long long ns)
 {
 	fprintf(truth, "%s %s %d %d %lld %d\n", pattern, kind, pid, (int)board->client[client], ns,
 		board->requests[server][client]);
 }
 
-static void tell(void)
+static void write_truth(void)
 {
 	for (int i = 0; i < MAX_SERVERS; i++) {
 		int pid = board->server[i] < 0 ? -board->server[i] : board->server[i];
 
 		for (int j = 0; j < NR_CLIENTS; j++) {
 			if (board->exact[i][j])
-				tell_one("exact", pid, i, j, board->exact[i][j]);
+				write_bill("exact", pid, i, j, board->exact[i][j]);
 			if (board->shared[i][j])
-				tell_one("shared", pid, i, j, board->shared[i][j]);
+				write_bill("shared", pid, i, j, board->shared[i][j]);
 		}
 	}
 	for (int i = 0; i < MAX_SERVERS; i++)
@@ -443,7 +443,7 @@ static void run_early(void)
 		board = boards[i];
 		pattern = kinds[i].name;
 		end_processes();
-		tell();
+		write_truth();
 	}
 	note("finished");
 }
@@ -479,7 +479,7 @@ int main(int argc, char **argv)
 		board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		pattern = patterns[i].name;
 		patterns[i].run();
-		tell();
+		write_truth();
 		munmap(board, sizeof(*board));
 	}
 	return 0;

@@ -630,7 +630,7 @@ static void without_memory_no_other_cause_is_reported(void)
 
 /* Its share of a CPU would be too small to keep up. Its two threads with a deadline are real-time
  * threads meanwhile; the command that it started is not. */
-static void among_a_crowd_the_daemon_comes_first(void)
+static void among_many_runnable_threads_the_daemon_gets_a_cpu(void)
 {
 	struct session s;
 
@@ -687,7 +687,7 @@ static const struct unit_case cases[] = {
 	{"a_commands_exit_status_is_ours", a_commands_exit_status_is_ours},
 	{"a_low_limit_of_descriptors_is_raised", a_low_limit_of_descriptors_is_raised},
 	{"without_memory_no_other_cause_is_reported", without_memory_no_other_cause_is_reported},
-	{"among_a_crowd_the_daemon_comes_first", among_a_crowd_the_daemon_comes_first},
+	{"among_many_runnable_threads_the_daemon_gets_a_cpu", among_many_runnable_threads_the_daemon_gets_a_cpu},
 	{"a_pipe_carries_a_trace", a_pipe_carries_a_trace},
 	{NULL, NULL},
 };

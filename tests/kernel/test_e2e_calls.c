@@ -36,7 +36,7 @@
 static FILE *truth;
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
 
-static void tell(const char *key, long long value)
+static void write_truth(const char *key, long long value)
 {
 	pthread_mutex_lock(&telling);
 	fprintf(truth, "%s %lld\n", key, value);
@@ -68,7 +68,7 @@ static void *seek(void *number)
 	char key[16], path[200];
 
 	snprintf(key, sizeof(key), "tid%lld", thread);
-	tell(key, syscall(SYS_gettid));
+	write_truth(key, syscall(SYS_gettid));
 	for (long long i = 0; i < NR_CALLS; i++) {
 		syscall(SYS_lseek, fd, i * NR_THREADS + thread, SEEK_SET);
 		if (i % 4 == 0) {
@@ -112,7 +112,7 @@ static int stay(const char *path)
 	truth = fopen(path, "a");
 	for (int i = 0; i < 128; i++)
 		pieces[i] = (struct iovec){buffer, sizeof(buffer)};
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	for (;;)
 		if (readv(fd, pieces, 128) <= 0)
 			return 1;
@@ -138,7 +138,7 @@ static int be_late(const char *path)
 	if (paths == MAP_FAILED)
 		return 1;
 	truth = fopen(path, "a");
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	for (int i = 0; i < NR_LATE; i++)
 		syscall(SYS_access, paths + (long)i * LATE_STRIDE, F_OK);
 	return 0;

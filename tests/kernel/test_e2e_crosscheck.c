@@ -511,7 +511,7 @@ static void judge(const char *what, int process, int thread, struct difference d
 	}
 }
 
-static void tell_worst(const char *what, const struct worst *worst)
+static void print_worst(const char *what, const struct worst *worst)
 {
 	fprintf(stderr, "\n    %s: worst %s, %lld ns = %.0f %% of what is allowed\n", what, worst->who, worst->ns,
 		worst->share * 100);
@@ -532,7 +532,7 @@ static void compare_threads(const char *what, compare_fn compare, long long only
 			differences[j] = compare(&recordings[j], i);
 		judge(what, recordings[0].threads[i].process, recordings[0].threads[i].nr, differences, &worst);
 	}
-	tell_worst(what, &worst);
+	print_worst(what, &worst);
 }
 
 static long long our_cpu(const struct figures *figures)
@@ -644,8 +644,8 @@ static void whole_lives_agree_with_the_clocks_of_the_dead(void)
 		judge("CPU time of the dead process", i, 0, cpu, &worst_cpu);
 		judge("run delay of the dead main thread", i, 0, delay, &worst_delay);
 	}
-	tell_worst("whole lives, CPU time", &worst_cpu);
-	tell_worst("whole lives, run delay", &worst_delay);
+	print_worst("whole lives, CPU time", &worst_cpu);
+	print_worst("whole lives, run delay", &worst_delay);
 }
 
 /* The sum over all processes: no time is counted for two of them. */

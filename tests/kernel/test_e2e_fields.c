@@ -48,7 +48,7 @@
 
 static FILE *truth;
 
-static void tell(const char *key, long long value)
+static void write_truth(const char *key, long long value)
 {
 	fprintf(truth, "%s %lld\n", key, value);
 	fflush(truth);
@@ -69,7 +69,7 @@ static void *borrow(void *unused)
 	struct sched_param priority = {.sched_priority = RT_PRIORITY};
 
 	(void)unused;
-	tell("lends", sched_setscheduler(0, SCHED_FIFO, &priority) == 0);
+	write_truth("lends", sched_setscheduler(0, SCHED_FIFO, &priority) == 0);
 	pthread_mutex_lock(&lent);
 	pthread_mutex_unlock(&lent);
 	return NULL;
@@ -89,7 +89,7 @@ static void lend_a_priority(void)
 	usleep(300000);
 	pthread_mutex_unlock(&lent);
 	pthread_join(thread, NULL);
-	tell("own_prio", 120 + getpriority(PRIO_PROCESS, 0));
+	write_truth("own_prio", 120 + getpriority(PRIO_PROCESS, 0));
 }
 
 static void nothing(int signal)
@@ -144,7 +144,7 @@ static void pass_descriptors(const char *path)
 	struct stat stat;
 
 	need(fd >= 0 && !fstat(fd, &stat), path);
-	tell("ino", (long long)stat.st_ino);
+	write_truth("ino", (long long)stat.st_ino);
 	send_rights(fd, 1, 0);
 	send_rights(fd, 1, 1);
 	send_rights(fd, MANY_RIGHTS, 0);
@@ -224,8 +224,8 @@ static void read_a_file(const char *folder)
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	for (int i = 0; i < FILE_BYTES; i += (int)sizeof(buffer))
 		need(pread(fd, buffer, sizeof(buffer), i) == sizeof(buffer), "read");
-	tell("file_ino", (long long)stat.st_ino);
-	tell("file_pages", resident_pages(fd));
+	write_truth("file_ino", (long long)stat.st_ino);
+	write_truth("file_pages", resident_pages(fd));
 	close(fd);
 }
 
@@ -255,7 +255,7 @@ static void move_in_another_hierarchy(const char *folder)
 		_exit(0);
 	}
 	put_line(tasks, pid);
-	tell("moved", pid);
+	write_truth("moved", pid);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	usleep(20000); /* until it has left the group */
@@ -353,7 +353,7 @@ static void use_a_label_again(void)
 						  .flags = IOSQE_BUFFER_SELECT,
 						  .user_data = LABEL});
 	need(write(client, "hello", 5) == 5, "write");
-	tell("received", ring_take(&ring));
+	write_truth("received", ring_take(&ring));
 	close(ring.fd);
 }
 
@@ -398,7 +398,7 @@ static void look_up_in_a_map(const char *folder)
 	snprintf(path, sizeof(path), "%s/input", folder);
 	fd = open(path, O_CREAT | O_RDONLY | O_CLOEXEC, 0600);
 	need(dup2(fd, 0) == 0 && !fstat(0, &stat), path);
-	tell("input_ino", (long long)stat.st_ino);
+	write_truth("input_ino", (long long)stat.st_ino);
 	look.map_fd = (uint32_t)syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof(map));
 	look.key = (uintptr_t)&key;
 	look.value = (uintptr_t)&value;
@@ -410,7 +410,7 @@ static int do_all(const char *path, const char *folder)
 {
 	truth = fopen(path, "we");
 	need(truth, path);
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	lend_a_priority();
 	get_signals();
 	pass_descriptors(path);
@@ -427,7 +427,7 @@ static int do_all(const char *path, const char *folder)
 static void *outlive(void *path)
 {
 	usleep(100000); /* until the leader has exited */
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	while (access(path, F_OK) == 0)
 		usleep(20000);
 	exit(0);
@@ -448,7 +448,7 @@ static int be_there(char *path)
 static void *have_own(void *path)
 {
 	need(!unshare(CLONE_FILES) && dup2(open("/dev/null", O_RDONLY), NUMBER) == NUMBER, "descriptors");
-	tell("tid", syscall(SYS_gettid));
+	write_truth("tid", syscall(SYS_gettid));
 	return outlive(path);
 }
 
@@ -501,7 +501,7 @@ static const void *search_next(struct search *search)
 	return event ? event->payload : NULL;
 }
 
-static long long told(const char *key)
+static long long truth_of(const char *key)
 {
 	return session_truth(&session, key);
 }
@@ -528,14 +528,14 @@ static void a_lent_priority_is_returned(void)
 	int nr = 0;
 
 	record();
-	if (told("lends") != 1) /* not allowed on this system */
+	if (truth_of("lends") != 1) /* not allowed on this system */
 		return;
 	search = search_for(TRACE_EV_sched_prio);
 	while ((prio = search_next(&search))) {
-		if (prio->tid != told("pid"))
+		if (prio->tid != truth_of("pid"))
 			continue;
-		CU_ASSERT_EQUAL(prio->old_prio, nr ? 99 - RT_PRIORITY : told("own_prio"));
-		CU_ASSERT_EQUAL(prio->new_prio, nr ? told("own_prio") : 99 - RT_PRIORITY);
+		CU_ASSERT_EQUAL(prio->old_prio, nr ? 99 - RT_PRIORITY : truth_of("own_prio"));
+		CU_ASSERT_EQUAL(prio->new_prio, nr ? truth_of("own_prio") : 99 - RT_PRIORITY);
 		nr++;
 	}
 	CU_ASSERT_EQUAL(nr, 2);
@@ -550,7 +550,7 @@ static void a_signal_says_whether_the_kernel_made_it(void)
 	record();
 	search = search_for(TRACE_EV_signal_generate);
 	while ((signal = search_next(&search))) {
-		if (signal->tid != told("pid") || signal->signal != SIGALRM)
+		if (signal->tid != truth_of("pid") || signal->signal != SIGALRM)
 			continue;
 		CU_ASSERT_EQUAL(signal->code, nr ? SI_USER : SI_KERNEL);
 		nr++;
@@ -567,7 +567,7 @@ static void all_descriptors_of_messages_are_recorded(void)
 	record();
 	search = search_for(TRACE_EV_fs_open);
 	while ((open = search_next(&search)))
-		nr += (long long)open->ino == told("ino") && (open->flags & O_ACCMODE) == O_RDONLY;
+		nr += (long long)open->ino == truth_of("ino") && (open->flags & O_ACCMODE) == O_RDONLY;
 	CU_ASSERT_EQUAL(nr, 1 + 1 + 1 + MANY_RIGHTS);
 }
 
@@ -597,14 +597,14 @@ static long long pages_of(uint32_t id)
 	long long pages = 0;
 
 	while ((change = search_next(&search)))
-		pages += (long long)change->ino == told("file_ino") ? 1ll << change->order : 0;
+		pages += (long long)change->ino == truth_of("file_ino") ? 1ll << change->order : 0;
 	return pages;
 }
 
 static void the_orders_of_cached_pages_add_up(void)
 {
 	record();
-	CU_ASSERT_EQUAL(pages_of(TRACE_EV_fs_cache_add) - pages_of(TRACE_EV_fs_cache_delete), told("file_pages"));
+	CU_ASSERT_EQUAL(pages_of(TRACE_EV_fs_cache_add) - pages_of(TRACE_EV_fs_cache_delete), truth_of("file_pages"));
 	CU_ASSERT_TRUE(pages_of(TRACE_EV_fs_cache_add) >= FILE_BYTES / 4096);
 }
 
@@ -615,7 +615,7 @@ static void a_multishot_receive_is_no_accepted_connection(void)
 	int nr = 0;
 
 	record();
-	if (told("received") != 5) /* io_uring is not allowed on this system, or does not support it yet */
+	if (truth_of("received") != 5) /* io_uring is not allowed on this system, or does not support it yet */
 		return;
 	search = search_for(TRACE_EV_uring_complete);
 	while ((complete = search_next(&search)))
@@ -650,7 +650,7 @@ static void groups_of_other_hierarchies_are_none(void)
 	record();
 	search = search_for(TRACE_EV_cgroup_attach);
 	while ((attach = search_next(&search)))
-		CU_ASSERT_NOT_EQUAL(attach->tid, told("moved"));
+		CU_ASSERT_NOT_EQUAL(attach->tid, truth_of("moved"));
 }
 
 /* The text of the one event of this type with a text that begins with @begin and ends with @end. */
@@ -709,7 +709,7 @@ static void a_command_of_bpf_opens_nothing(void)
 	record();
 	search = search_for(TRACE_EV_fs_open);
 	while ((open = search_next(&search)))
-		nr += (long long)open->ino == told("input_ino");
+		nr += (long long)open->ino == truth_of("input_ino");
 	CU_ASSERT_EQUAL(nr, 1);
 }
 

@@ -208,7 +208,7 @@ static bool is_right_again(const struct expected *e)
 	return right;
 }
 
-static void tell_waits(json_t *process)
+static void print_waits(json_t *process)
 {
 	json_t *wait;
 	size_t i;
@@ -230,7 +230,7 @@ static void check(const struct expected *e)
 		right = is_right_again(e);
 	if (!right) {
 		fprintf(stderr, "\n    %s (%s via '%s') is off, or not there:\n", e->scenario, e->kind, e->via);
-		tell_waits(json_process(session.report, truth_of(e->scenario, "pid")));
+		print_waits(json_process(session.report, truth_of(e->scenario, "pid")));
 	}
 	CU_ASSERT(right);
 }
@@ -330,10 +330,10 @@ static void locks_begin(struct around *around)
 static struct around around_begin(void)
 {
 	struct around around = {0};
-	int fds[2], told[2];
+	int fds[2], answer[2];
 
 	locks_begin(&around); /* first: children created later inherit the pipe */
-	CU_ASSERT_FATAL(!pipe(fds) && !pipe(told));
+	CU_ASSERT_FATAL(!pipe(fds) && !pipe(answer));
 	around.reader = child_with(fds[0], fds[1], read_it);
 	around.poller = child_with(fds[0], fds[1], poll_it);
 	around.selecter = child_with(fds[0], fds[1], select_it);
@@ -347,13 +347,13 @@ static struct around around_begin(void)
 
 		if (child == 0)
 			rest();
-		if (write(told[1], &child, sizeof(child)) == sizeof(child))
+		if (write(answer[1], &child, sizeof(child)) == sizeof(child))
 			waitpid(child, NULL, 0);
 		_exit(0);
 	}
-	CU_ASSERT_EQUAL_FATAL(read(told[0], &around.child, sizeof(around.child)), sizeof(around.child));
-	close(told[0]);
-	close(told[1]);
+	CU_ASSERT_EQUAL_FATAL(read(answer[0], &around.child, sizeof(around.child)), sizeof(around.child));
+	close(answer[0]);
+	close(answer[1]);
 	usleep(100000); /* so that all are asleep */
 	return around;
 }

@@ -34,9 +34,9 @@ extern const struct scenario lasting_scenarios[]; /* longer than the recording: 
 
 extern int ready[2]; /* a pipe: a child that has to prepare first writes to it */
 
-void tell(const char *key, long long value);
+void write_truth(const char *key, long long value);
 /**
- * skip() - the kernel refuses the scenario: tell the test, and end this process
+ * skip() - the kernel refuses the scenario: report that to the test, and end this process
  */
 void skip(void) __attribute__((noreturn));
 /**
@@ -44,9 +44,9 @@ void skip(void) __attribute__((noreturn));
  */
 void require(bool held);
 /**
- * tell_window() - write what measure() measured
+ * write_window() - write what measure() measured
  */
-void tell_window(long long start, long long end, long long cpu);
+void write_window(long long start, long long end, long long cpu);
 /**
  * scratch_path() - the path of a file of this scenario only; the next call overwrites the text
  */

@@ -259,7 +259,7 @@ static void accepted_by_socketcall(void)
 		sleep_ns(10 * MS);
 		_exit(0);
 	}
-	tell("who", child);
+	write_truth("who", child);
 	fds[0] = accept_32(low_memory(), listener);
 	measure(read_8, fds);
 }

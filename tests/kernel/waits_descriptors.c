@@ -56,7 +56,7 @@ void measure_passed(int (*receive)(int by))
 		write_8(fds);
 		_exit(0);
 	}
-	tell("who", child);
+	write_truth("who", child);
 	fds[0] = receive(by[0]);
 	measure(read_8, fds);
 }
@@ -83,21 +83,21 @@ static void duplicated_descriptor(void)
 /* Takes the child's descriptor out of the child. */
 static void taken_descriptor(void)
 {
-	int told[2], fds[2], number;
+	int answer[2], fds[2], number;
 	pid_t child;
 
-	make_pipe(told);
+	make_pipe(answer);
 	child = fork();
 	if (child == 0) {
 		make_pipe(fds);
-		require(write(told[1], &fds[0], sizeof(fds[0])) == sizeof(fds[0]));
+		require(write(answer[1], &fds[0], sizeof(fds[0])) == sizeof(fds[0]));
 		sleep_ns(PAUSE_NS);
 		write_8(fds);
 		sleep_ns(10 * MS);
 		_exit(0);
 	}
-	tell("who", child);
-	require(read(told[0], &number, sizeof(number)) == sizeof(number));
+	write_truth("who", child);
+	require(read(answer[0], &number, sizeof(number)) == sizeof(number));
 	fds[0] = (int)syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, child, 0), number, 0);
 	if (fds[0] < 0)
 		skip();
@@ -210,7 +210,7 @@ static void held_across_exec(void)
 	pid_t reader;
 
 	make_pipe(fds);
-	tell("who", keeper(fds[1], fds[0], false));
+	write_truth("who", keeper(fds[1], fds[0], false));
 	keeper(fds[1], fds[0], true);
 	reader = fork();
 	if (reader == 0) {
@@ -218,7 +218,7 @@ static void held_across_exec(void)
 		alarm(6);
 		_exit((int)read(fds[0], &(char){0}, 1)); /* gets no byte */
 	}
-	tell("pid", reader);
+	write_truth("pid", reader);
 	sleep_ns(500 * MS); /* meanwhile the second calls exec */
 	_exit(0);
 }

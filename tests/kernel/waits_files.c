@@ -76,7 +76,7 @@ static void terminal_read(void)
 		sleep_ns(50 * MS);
 		_exit(0);
 	}
-	tell("who", child);
+	write_truth("who", child);
 	measure(read_8, fds);
 }
 
@@ -170,7 +170,7 @@ static void wait_for_keeper(void (*keep)(const char *), const char *path)
 		keep(path);
 		_exit(0);
 	}
-	tell("who", child);
+	write_truth("who", child);
 	require(read(ready[0], &byte, 1) == 1);
 	if (byte != 'y')
 		skip();

@@ -44,7 +44,7 @@ static void condvar(void)
 {
 	pthread_t thread;
 
-	tell("who", getpid());
+	write_truth("who", getpid());
 	pthread_create(&thread, NULL, make_it_happen, NULL);
 	measure(wait_for_condition, NULL);
 	_exit(0);
@@ -65,7 +65,7 @@ static void join(void)
 {
 	pthread_t thread;
 
-	tell("who", getpid());
+	write_truth("who", getpid());
 	pthread_create(&thread, NULL, sleep_a_while, NULL);
 	measure(join_thread, &thread);
 }
@@ -199,7 +199,7 @@ static void wait_for_holder(void (*take)(void *), void *context)
 		sleep_ns(PAUSE_NS);
 		_exit(0); /* which releases it */
 	}
-	tell("who", child);
+	write_truth("who", child);
 	require(read(ready[0], &byte, 1) == 1);
 	measure(take, context);
 	waitpid(child, NULL, 0);

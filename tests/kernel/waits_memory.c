@@ -127,7 +127,7 @@ static void swap(void)
 	if (child == 0) {
 		void *memory = mmap(NULL, 2 * LIMIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		tell("pid", getpid());
+		write_truth("pid", getpid());
 		require(write_file("cgroup.procs", getpid()));
 		measure(touch_in_turn, memory);
 		_exit(0);

@@ -47,7 +47,7 @@ static void vfork_child(void *context)
 		nanosleep(&pause, NULL);
 		_exit(0);
 	}
-	tell("who", child);
+	write_truth("who", child);
 }
 
 static void vfork_waits(void)
@@ -108,7 +108,7 @@ static void traced(void)
 	int status;
 
 	if (child == 0) {
-		tell("pid", getpid());
+		write_truth("pid", getpid());
 		require(!ptrace(PTRACE_TRACEME, 0, 0, 0));
 		measure(stop_myself, NULL);
 		_exit(0);
@@ -359,7 +359,7 @@ static void be_held_up(void)
 		last = now;
 		now = now_ns();
 	} while (now - last < PAUSE_NS / 2);
-	tell_window(last, now, 0);
+	write_window(last, now, 0);
 }
 
 /* The place of the control groups, and the file that throttles one. */
@@ -392,7 +392,7 @@ static pid_t group_child(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		tell("pid", getpid());
+		write_truth("pid", getpid());
 		be_held_up();
 		_exit(0);
 	}

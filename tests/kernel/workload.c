@@ -32,7 +32,7 @@
 static FILE *truth;
 static const char *scratch;
 
-static void tell(const char *key, long long value)
+static void write_truth(const char *key, long long value)
 {
 	fprintf(truth, "%s %lld\n", key, value);
 	fflush(truth);
@@ -60,7 +60,7 @@ static void sleeps(void)
 
 	for (int i = 0; i < 3; i++)
 		sleep_ns(200 * MS);
-	tell("slept_ns", now_ns() - start);
+	write_truth("slept_ns", now_ns() - start);
 }
 
 static void timeouts(void)
@@ -75,7 +75,7 @@ static void timeouts(void)
 	start = now_ns();
 	poll(&poll_one, 1, 150);
 	poll(&poll_one, 1, 150);
-	tell("timeout_ns", now_ns() - start);
+	write_truth("timeout_ns", now_ns() - start);
 }
 
 /* A child sleeps for a while and then runs @act; the parent measures how long @wait_for takes. */
@@ -90,8 +90,8 @@ static void wait_for_child(void (*act)(void *), void (*wait_for)(void *, pid_t),
 		_exit(0);
 	}
 	wait_for(context, child);
-	tell("waited_ns", now_ns() - start);
-	tell("child", child);
+	write_truth("waited_ns", now_ns() - start);
+	write_truth("child", child);
 	waitpid(child, NULL, 0);
 }
 
@@ -170,8 +170,8 @@ static void scenario_tcp(void)
 	}
 	close(ends[1]);
 	read_first(ends, child);
-	tell("waited_ns", now_ns() - start);
-	tell("child", child);
+	write_truth("waited_ns", now_ns() - start);
+	write_truth("child", child);
 	waitpid(child, NULL, 0);
 }
 
@@ -222,7 +222,7 @@ static void scenario_futex(void)
 		sched_yield();
 	start = now_ns();
 	pthread_mutex_lock(&lock);
-	tell("waited_ns", now_ns() - start);
+	write_truth("waited_ns", now_ns() - start);
 	pthread_mutex_unlock(&lock);
 	pthread_join(holder, NULL);
 }
@@ -240,13 +240,13 @@ static void contention(void)
 		if (children[i] == 0) {
 			spin_cpu_ns(500 * MS);
 			cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-			tell(i ? "second_cpu_ns" : "first_cpu_ns", cpu);
-			tell(i ? "second_elapsed_ns" : "first_elapsed_ns", now_ns() - start);
+			write_truth(i ? "second_cpu_ns" : "first_cpu_ns", cpu);
+			write_truth(i ? "second_elapsed_ns" : "first_elapsed_ns", now_ns() - start);
 			_exit(0);
 		}
 	}
-	tell("first", children[0]);
-	tell("second", children[1]);
+	write_truth("first", children[0]);
+	write_truth("second", children[1]);
 	waitpid(children[0], NULL, 0);
 	waitpid(children[1], NULL, 0);
 }
@@ -272,8 +272,8 @@ static void file_reads(void)
 	for (int i = 0; i < 64; i++)
 		if (read(fd, buffer, sizeof(buffer)) != (ssize_t)sizeof(buffer))
 			exit(1);
-	tell("read_cpu_ns", clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
-	tell("read_elapsed_ns", now_ns() - start);
+	write_truth("read_cpu_ns", clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+	write_truth("read_elapsed_ns", now_ns() - start);
 	close(fd);
 	unlink(path);
 }
@@ -285,10 +285,10 @@ static void cpu_time(void)
 	spin_cpu_ns(400 * MS);
 	for (int i = 0; i < 200000; i++)
 		syscall(SYS_getppid);
-	tell("cpu_ns", clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	write_truth("cpu_ns", clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	getrusage(RUSAGE_SELF, &usage);
-	tell("rusage_ns", (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
-				  (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
+	write_truth("rusage_ns", (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ll +
+					 (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ll);
 }
 
 /* How often it has left a CPU, and the times around the query. */
@@ -301,9 +301,9 @@ static long long ask_switches(const char *when)
 	getrusage(RUSAGE_SELF, &usage);
 	after = now_ns();
 	snprintf(key, sizeof(key), "%s_first_ns", when);
-	tell(key, before);
+	write_truth(key, before);
 	snprintf(key, sizeof(key), "%s_last_ns", when);
-	tell(key, after);
+	write_truth(key, after);
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
@@ -311,7 +311,7 @@ static void counts(void)
 {
 	char path[512];
 
-	tell("switches_before", ask_switches("from"));
+	write_truth("switches_before", ask_switches("from"));
 	for (int i = 0; i < 5000; i++)
 		syscall(SYS_getppid);
 	fill_path(path, sizeof(path), "is not there");
@@ -327,7 +327,7 @@ static void counts(void)
 	}
 	for (int i = 0; i < 200; i++)
 		sleep_ns(100000);
-	tell("switches", ask_switches("until"));
+	write_truth("switches", ask_switches("until"));
 }
 
 /* Reading a page of a file that is no longer in memory is a major fault. */
@@ -359,15 +359,15 @@ static void faults(void)
 	for (size_t i = 0; i < 64 * MIB; i += 4096)
 		memory[i] = 1;
 	getrusage(RUSAGE_SELF, &after);
-	tell("faults", after.ru_minflt - before.ru_minflt);
+	write_truth("faults", after.ru_minflt - before.ru_minflt);
 	madvise(memory, 64 * MIB, MADV_DONTNEED);
 	munmap(nothing, 4096);
 	/* a fault of the kernel that fails: it has no end */
-	tell("written", write(memfd_create("none", 0), nothing, 1));
+	write_truth("written", write(memfd_create("none", 0), nothing, 1));
 	madvise(memory, 64 * MIB, MADV_POPULATE_WRITE); /* the kernel counts faults for this, but there are none */
 	read_cold_file();
 	getrusage(RUSAGE_SELF, &after);
-	tell("major", after.ru_majflt - before.ru_majflt);
+	write_truth("major", after.ru_majflt - before.ru_majflt);
 }
 
 /* Two processes on one CPU pass a byte back and forth. */
@@ -394,7 +394,7 @@ static void switches(void)
 	if (write(there[1], &byte, 1) != 1)
 		exit(1);
 	wait(NULL);
-	tell("switches", system_switches() - before);
+	write_truth("switches", system_switches() - before);
 }
 
 /* More events than any buffer holds. */
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
 	scratch = argv[3];
 	if (!truth)
 		return 1;
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
 		if (strcmp(scenarios[i].name, argv[1]) == 0) {
 			scenarios[i].run();

@@ -238,7 +238,7 @@ static void child_main(int nr)
 	_exit(0);
 }
 
-static void tell(FILE *file, int process, int thread, const char *key, long long value)
+static void write_truth(FILE *file, int process, int thread, const char *key, long long value)
 {
 	if (thread < 0)
 		fprintf(file, "%d.%s %lld\n", process, key, value);
@@ -246,29 +246,29 @@ static void tell(FILE *file, int process, int thread, const char *key, long long
 		fprintf(file, "%d.%d.%s %lld\n", process, thread, key, value);
 }
 
-static void tell_process(FILE *file, int nr)
+static void write_truth_of_process(FILE *file, int nr)
 {
 	const struct process_truth *truth = &truths[nr];
 
-	tell(file, nr, -1, "kind", nr % NR_KINDS);
-	tell(file, nr, -1, "pid", truth->pid);
-	tell(file, nr, -1, "threads", truth->nr_threads);
-	tell(file, nr, -1, "process_cpu_ns", truth->process_cpu_ns);
-	tell(file, nr, -1, "rusage_ns", truth->rusage_ns);
-	tell(file, nr, -1, "end_ns", truth->end_ns);
-	tell(file, nr, -1, "all_cpu_ns", truth->all_cpu_ns);
-	tell(file, nr, -1, "all_run_ns", truth->all_run_ns);
-	tell(file, nr, -1, "all_delay_ns", truth->all_delay_ns);
+	write_truth(file, nr, -1, "kind", nr % NR_KINDS);
+	write_truth(file, nr, -1, "pid", truth->pid);
+	write_truth(file, nr, -1, "threads", truth->nr_threads);
+	write_truth(file, nr, -1, "process_cpu_ns", truth->process_cpu_ns);
+	write_truth(file, nr, -1, "rusage_ns", truth->rusage_ns);
+	write_truth(file, nr, -1, "end_ns", truth->end_ns);
+	write_truth(file, nr, -1, "all_cpu_ns", truth->all_cpu_ns);
+	write_truth(file, nr, -1, "all_run_ns", truth->all_run_ns);
+	write_truth(file, nr, -1, "all_delay_ns", truth->all_delay_ns);
 	for (int i = 0; i < truth->nr_threads; i++) {
 		const struct thread_truth *thread = &truth->threads[i];
 
-		tell(file, nr, i, "tid", thread->tid);
-		tell(file, nr, i, "from_ns", thread->from_ns);
-		tell(file, nr, i, "to_ns", thread->to_ns);
-		tell(file, nr, i, "from_delay_ns", thread->from_delay_ns);
-		tell(file, nr, i, "cpu_ns", thread->cpu_ns);
-		tell(file, nr, i, "run_ns", thread->run_ns);
-		tell(file, nr, i, "delay_ns", thread->delay_ns);
+		write_truth(file, nr, i, "tid", thread->tid);
+		write_truth(file, nr, i, "from_ns", thread->from_ns);
+		write_truth(file, nr, i, "to_ns", thread->to_ns);
+		write_truth(file, nr, i, "from_delay_ns", thread->from_delay_ns);
+		write_truth(file, nr, i, "cpu_ns", thread->cpu_ns);
+		write_truth(file, nr, i, "run_ns", thread->run_ns);
+		write_truth(file, nr, i, "delay_ns", thread->delay_ns);
 	}
 }
 
@@ -335,6 +335,6 @@ int main(int argc, char **argv)
 	if (!file)
 		return 1;
 	for (int i = 0; i < NR_PROCESSES; i++)
-		tell_process(file, i);
+		write_truth_of_process(file, i);
 	return fclose(file) ? 1 : 0;
 }

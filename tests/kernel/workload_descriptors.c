@@ -557,18 +557,18 @@ static void by_messages(void)
 
 static void taken_from_another(void)
 {
-	int told[2], number, pidfd, fd;
+	int answer[2], number, pidfd, fd;
 	pid_t child;
 
-	require(!pipe(told));
+	require(!pipe(answer));
 	child = fork();
 	if (child == 0) {
 		number = file_of("a", 0);
-		require(write(told[1], &number, sizeof(number)) == sizeof(number));
+		require(write(answer[1], &number, sizeof(number)) == sizeof(number));
 		pause();
 		_exit(0);
 	}
-	require(read(told[0], &number, sizeof(number)) == sizeof(number));
+	require(read(answer[0], &number, sizeof(number)) == sizeof(number));
 	pidfd = (int)syscall(SYS_pidfd_open, child, 0);
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
 	kill(child, SIGKILL);

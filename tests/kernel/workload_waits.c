@@ -32,7 +32,7 @@ static const char *scratch;
 static const char *scenario;
 int ready[2];
 
-void tell(const char *key, long long value)
+void write_truth(const char *key, long long value)
 {
 	fprintf(truth, "%s.%s %lld\n", scenario, key, value);
 	fflush(truth);
@@ -40,7 +40,7 @@ void tell(const char *key, long long value)
 
 void skip(void)
 {
-	tell("skipped", 1);
+	write_truth("skipped", 1);
 	_exit(0);
 }
 
@@ -67,20 +67,20 @@ pid_t child_that(void (*act)(void *), void *context)
 	require(child >= 0);
 	if (child == 0) {
 		sleep_ns(PAUSE_NS);
-		tell("acts_ns", now_ns());
+		write_truth("acts_ns", now_ns());
 		act(context);
 		_exit(0);
 	}
-	tell("who", child);
+	write_truth("who", child);
 	return child;
 }
 
-void tell_window(long long start, long long end, long long cpu)
+void write_window(long long start, long long end, long long cpu)
 {
-	tell("tid", (long)syscall(SYS_gettid));
-	tell("start_ns", start);
-	tell("end_ns", end);
-	tell("cpu_ns", cpu);
+	write_truth("tid", (long)syscall(SYS_gettid));
+	write_truth("start_ns", start);
+	write_truth("end_ns", end);
+	write_truth("cpu_ns", cpu);
 }
 
 /* perf's clock of a thread runs from switch to switch, even while the host has the CPU. So does our
@@ -113,7 +113,7 @@ void measure(void (*wait_for)(void *), void *context)
 
 	wait_for(context);
 	end = now_ns();
-	tell_window(start, end, clock_read(clock) - cpu);
+	write_window(start, end, clock_read(clock) - cpu);
 	close(clock);
 }
 
@@ -248,7 +248,7 @@ static void run_one(const struct scenario *one)
 	setpgid(0, 0); /* so that a stop affects no other process */
 	alarm(20);
 	require(!pipe(ready));
-	tell("pid", getpid());
+	write_truth("pid", getpid());
 	one->run();
 	_exit(0);
 }

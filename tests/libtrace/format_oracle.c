@@ -154,10 +154,10 @@ static void print_statistics(const struct trace *trace)
 		     {TRACE_INFO_CLOCK, "clock"},
 		     {TRACE_INFO_COMMAND, "command"},
 		     {TRACE_INFO_BOOT_ID, "boot id"},
-		     {TRACE_INFO_LEFT_OUT, "what was left out"},
-		     {TRACE_INFO_CHOSEN, "who was chosen"},
+		     {TRACE_INFO_LEFT_OUT, "parts left out"},
+		     {TRACE_INFO_CHOSEN, "chosen process"},
 		     {TRACE_INFO_CPUS, "CPUs"},
-		     {TRACE_INFO_DOUBTED, "who is doubted"}};
+		     {TRACE_INFO_DISTRUSTED, "distrusted programs"}};
 	const struct trace_info *info = trace_get_info(trace);
 
 	for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
@@ -509,7 +509,7 @@ static int make_trace(const char *path, bool finish, void (*make)(struct tb *tb)
 
 	if (fd < 0)
 		return 1;
-	for (int key = TRACE_INFO_HOST; key <= TRACE_INFO_DOUBTED; key++)
+	for (int key = TRACE_INFO_HOST; key <= TRACE_INFO_DISTRUSTED; key++)
 		tb_string(tb, TRACE_STRING_INFO, (uint64_t)key,
 			  (const char *[]){"host", "6.18", "x86_64", "tsc", "ls -l", "b007", "kernel", "10", "64",
 					   "1"}[key]);

@@ -428,8 +428,8 @@ static int run_reader(int (*read)(void *context, struct probe_opener *opener, st
  * Answers with the pid of the reader, and then asks for a file. The caller inspects the process
  * before it replies, so the reader is still alive.
  */
-static int tell_pid(void *context, struct probe_opener *opener, struct probe_answer *answer,
-		    struct trace_error *ret_error)
+static int report_pid(void *context, struct probe_opener *opener, struct probe_answer *answer,
+		      struct trace_error *ret_error)
 {
 	char pid[16];
 
@@ -501,12 +501,12 @@ static void the_reader_has_no_rights(void)
 	struct trace_error error;
 	int seen = 0;
 
-	expect(run_reader(tell_pid, look_at_status, &seen, &error), 0, &error);
+	expect(run_reader(report_pid, look_at_status, &seen, &error), 0, &error);
 	CU_ASSERT_EQUAL(seen, 1);
 }
 
 #ifndef JAIL_SANITIZED
-static void tell_refusal(struct probe_answer *answer, const char *name, long result)
+static void report_refusal(struct probe_answer *answer, const char *name, long result)
 {
 	if (result != -1 || errno != EPERM)
 		probe_answer_row(answer, name, strerror(errno));
@@ -519,24 +519,24 @@ static int try_calls(void *context, struct probe_opener *opener, struct probe_an
 	char *const arguments[] = {NULL};
 	char bytes[8] = "";
 
-	tell_refusal(answer, "open", syscall(SYS_open, "/etc/passwd", O_RDONLY));
-	tell_refusal(answer, "openat", syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY));
-	tell_refusal(answer, "socket", syscall(SYS_socket, AF_INET, SOCK_STREAM, 0));
-	tell_refusal(answer, "execve", syscall(SYS_execve, "/bin/true", arguments, arguments));
-	tell_refusal(answer, "ptrace", syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0));
-	tell_refusal(answer, "fork", syscall(SYS_fork));
-	tell_refusal(answer, "clone", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
-	tell_refusal(answer, "bpf", syscall(SYS_bpf, 0, bytes, sizeof(bytes)));
-	tell_refusal(answer, "write", syscall(SYS_write, JAIL_SOCKET, bytes, sizeof(bytes)));
-	tell_refusal(answer, "kill", syscall(SYS_kill, getppid(), 0));
-	tell_refusal(answer, "tgkill", syscall(SYS_tgkill, 1, 1, 0));
-	tell_refusal(answer, "mmap of a file", (long)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, JAIL_SOCKET, 0));
-	tell_refusal(answer, "mmap of code",
-		     (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-	tell_refusal(answer, "mprotect of code",
-		     mprotect((void *)((uintptr_t)bytes & ~4095ul), 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
-	tell_refusal(answer, "stat", syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", bytes, 0));
-	tell_refusal(answer, "x32", syscall(0x40000000 | SYS_getpid));
+	report_refusal(answer, "open", syscall(SYS_open, "/etc/passwd", O_RDONLY));
+	report_refusal(answer, "openat", syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY));
+	report_refusal(answer, "socket", syscall(SYS_socket, AF_INET, SOCK_STREAM, 0));
+	report_refusal(answer, "execve", syscall(SYS_execve, "/bin/true", arguments, arguments));
+	report_refusal(answer, "ptrace", syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0));
+	report_refusal(answer, "fork", syscall(SYS_fork));
+	report_refusal(answer, "clone", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+	report_refusal(answer, "bpf", syscall(SYS_bpf, 0, bytes, sizeof(bytes)));
+	report_refusal(answer, "write", syscall(SYS_write, JAIL_SOCKET, bytes, sizeof(bytes)));
+	report_refusal(answer, "kill", syscall(SYS_kill, getppid(), 0));
+	report_refusal(answer, "tgkill", syscall(SYS_tgkill, 1, 1, 0));
+	report_refusal(answer, "mmap of a file", (long)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, JAIL_SOCKET, 0));
+	report_refusal(answer, "mmap of code",
+		       (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	report_refusal(answer, "mprotect of code",
+		       mprotect((void *)((uintptr_t)bytes & ~4095ul), 4096, PROT_READ | PROT_WRITE | PROT_EXEC));
+	report_refusal(answer, "stat", syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", bytes, 0));
+	report_refusal(answer, "x32", syscall(0x40000000 | SYS_getpid));
 	return 0;
 }
 
@@ -596,7 +596,7 @@ static void expect_stop(int (*read)(void *, struct probe_opener *, struct probe_
 	CU_ASSERT_PTR_NULL(strchr(error.message, '\n'));
 }
 
-static void a_reader_that_stops_is_told_in_one_sentence(void)
+static void a_reader_that_stops_is_reported_in_one_sentence(void)
 {
 	struct rlimit limits, low;
 
@@ -855,7 +855,7 @@ static const struct unit_case cases[] = {
 #ifndef JAIL_SANITIZED
 	CASE(the_reader_can_only_read),
 #endif
-	CASE(a_reader_that_stops_is_told_in_one_sentence),
+	CASE(a_reader_that_stops_is_reported_in_one_sentence),
 	CASE(every_number_of_an_answer_is_checked),
 	CASE(a_probe_that_is_cut_off_anywhere_is_refused),
 	CASE(a_text_of_an_answer_has_no_control_characters),

@@ -92,8 +92,7 @@ static void take_memories(int ms)
 	}
 }
 
-/* Waits for the program's end while draining, with flushes if @flush. Returns the status of
- * waitpid(). */
+/* Drains and flushes until the program ends. Returns the status of waitpid(). */
 static int run_to_end(pid_t child)
 {
 	int status;

@@ -162,7 +162,8 @@ struct done {
 
 static struct done done[MAX_EVENTS];
 static trace_u64 nr_done;
-static trace_u32 path_bytes; /* of each later call, NUL included; 0: calls have no path */
+static trace_u32 path_bytes;  /* of each later call, NUL included; 0: calls have no path */
+static trace_u32 other_bytes; /* payload of each later record that is not of a call */
 /* a flush may be interrupted: an entry that is written late then has the time at which its
  * sub-buffer was opened */
 static bool interrupted;
@@ -176,12 +177,12 @@ static trace_u64 event_begin(int what, trace_u64 thread, trace_u32 kind)
 	return nr_done++;
 }
 
-/* As record_begin_on() and the program around it. The record contains only the event's number. */
+/* As record_begin_in() and the program around it. The record contains only the event's number. */
 static void record_event(trace_u64 n, trace_u32 id)
 {
 	bool is_entry = done[n].what == ENTRY;
 	struct open_record recording;
-	trace_u32 bytes = is_entry ? deferred_entry_bytes(done[n].kind) : 8;
+	trace_u32 bytes = is_entry ? deferred_entry_bytes(done[n].kind) : done[n].what == EXIT ? 8 : other_bytes;
 	trace_u64 *payload;
 
 	if (SUBBUF_LOAD(&writer.control->deferred_ns))
@@ -409,6 +410,7 @@ static void begin(trace_u32 subbuf_bytes, trace_u32 nr_subbufs)
 	nr_done = 0;
 	fault = NULL;
 	path_bytes = 0;
+	other_bytes = 8;
 	interrupted = preempted = false;
 }
 
@@ -417,7 +419,7 @@ static void other(void)
 	record_event(event_begin(OTHER, 0, 0), OTHER_ID);
 }
 
-static void an_exit_that_comes_next_shares_the_record(void)
+static void an_exit_that_follows_its_entry_shares_the_record(void)
 {
 	for (trace_u32 kind = 0; kind < 3; kind++)
 		for (trace_u32 path = 0; path <= 32; path += 8) {
@@ -549,6 +551,7 @@ static void a_full_ring_counts_both(void)
  * struct run - the parameters of a run
  * @before: records in the ring before it
  * @path: bytes of each call's path
+ * @other: payload bytes of the record in which a program is preempted
  * @records: number of records of each interrupt
  * @gap: ns that pass before each interrupt
  * @in_turn: the second interrupt strikes within the first one, not in the interrupted code
@@ -558,6 +561,7 @@ struct run {
 	trace_u32 nr_subbufs;
 	trace_u32 kind;
 	trace_u32 path;
+	trace_u32 other;
 	int records;
 	int flushes;
 	trace_u64 gap;
@@ -615,7 +619,9 @@ static void preemptible(const struct run *run)
 	at_point = NULL;
 	enter(1, run->kind);
 	at_point = maybe_interrupt;
+	other_bytes = run->other;
 	other();
+	other_bytes = 8;
 	at_point = NULL;
 	enter(1, run->kind);
 	leave(1);
@@ -631,6 +637,17 @@ static void others_run(const struct run *run)
 		leave(2);
 	}
 	enter(3, run->kind);
+	at_point = maybe_interrupt;
+}
+
+/* Other threads make whole calls while it is preempted. */
+static void others_call(const struct run *run)
+{
+	at_point = NULL;
+	for (int i = 0; i < run->records; i++) {
+		enter(2, run->kind);
+		leave(2);
+	}
 	at_point = maybe_interrupt;
 }
 
@@ -700,7 +717,7 @@ static void interrupts_at_every_point(void)
 
 static void a_preempted_program_flushes_once(void)
 {
-	struct run run = {.main = preemptible, .interrupt = others_run, .nr_subbufs = 64};
+	struct run run = {.main = preemptible, .interrupt = others_run, .nr_subbufs = 64, .other = 8};
 	int runs = 0;
 
 	for (run.before = 0; run.before <= 12; run.before++)
@@ -712,8 +729,25 @@ static void a_preempted_program_flushes_once(void)
 	printf("(%d runs) ", runs);
 }
 
+/* A program that finds too little room for its record adds up the uncommitted sums, then closes the
+ * sub-buffer and opens the next. If it is preempted between the two steps, a call with a shorter
+ * record can still write it to the first sub-buffer, and leaves new uncommitted sums there. The
+ * next call writes its record to the next sub-buffer, and must not add it to these sums. */
+static void a_preempted_program_closes_a_subbuffer_with_uncommitted_calls(void)
+{
+	struct run run = {.main = preemptible, .interrupt = others_call, .nr_subbufs = 64};
+	int runs = 0;
+
+	for (run.before = 0; run.before <= 12; run.before++)
+		for (run.kind = 0; run.kind < 3; run.kind++)
+			for (run.other = 16; run.other <= 96; run.other += 8)
+				for (run.records = 1; run.records <= 3 && !fault; run.records++)
+					runs += run_all(&run);
+	printf("(%d runs) ", runs);
+}
+
 static const struct unit_case cases[] = {
-	{"an_exit_that_comes_next_shares_the_record", an_exit_that_comes_next_shares_the_record},
+	{"an_exit_that_follows_its_entry_shares_the_record", an_exit_that_follows_its_entry_shares_the_record},
 	{"a_flushed_entry_keeps_its_path", a_flushed_entry_keeps_its_path},
 	{"any_other_record_flushes_the_entry_first", any_other_record_flushes_the_entry_first},
 	{"only_the_same_call_of_the_same_thread_is_joined", only_the_same_call_of_the_same_thread_is_joined},
@@ -723,6 +757,8 @@ static const struct unit_case cases[] = {
 	{"a_full_ring_counts_both", a_full_ring_counts_both},
 	{"interrupts_at_every_point", interrupts_at_every_point},
 	{"a_preempted_program_flushes_once", a_preempted_program_flushes_once},
+	{"a_preempted_program_closes_a_subbuffer_with_uncommitted_calls",
+	 a_preempted_program_closes_a_subbuffer_with_uncommitted_calls},
 	{NULL, NULL},
 };
 

@@ -128,6 +128,11 @@ static void events_and_losses_are_counted(void)
 		"        3 events lost on CPU 0\n");
 }
 
+static void streams_have_their_losses(void)
+{
+	says_of(write_losses, "stream_losses", "", "stream 0, CPU 0: 3 events in 2 chunks, 3 lost\n");
+}
+
 int known_function(int number);
 
 __attribute__((noinline)) int known_function(int number)
@@ -238,7 +243,8 @@ static void the_threads_of_a_path_are_listed(void)
 	     "     3.000 ms  one                  10  running\n"
 	     "     2.500 ms  one                  10  timeout\n"
 	     "     1.003 ms  one                  10  syscall\n"
-	     "     0.001 ms  one                  10  wait-cpu\n");
+	     "     0.001 ms  one                  10  wait-cpu\n"
+	     "from 24 intervals of threads and CPUs\n");
 }
 
 static void servers_have_their_clients(void)
@@ -337,6 +343,7 @@ static const struct unit_case cases[] = {
 	{"latencies_are_counted", latencies_are_counted},
 	{"wakers_are_counted", wakers_are_counted},
 	{"events_and_losses_are_counted", events_and_losses_are_counted},
+	{"streams_have_their_losses", streams_have_their_losses},
 	{"faults_are_counted_by_function", faults_are_counted_by_function},
 	{"a_log_becomes_a_trace", a_log_becomes_a_trace},
 	{"the_threads_of_a_path_are_listed", the_threads_of_a_path_are_listed},

@@ -405,7 +405,7 @@ static void a_critical_path_without_memory_is_whole_or_refused(void)
 	fails_in_modes(modes, story_path);
 }
 
-static void a_time_line_without_memory_is_whole_or_refused(void)
+static void a_timeline_without_memory_is_whole_or_refused(void)
 {
 	static mode_words modes[] = {{"--timeline", "TRACE"}, {"--timeline", "--verify", "TRACE"}, {NULL}};
 
@@ -431,7 +431,7 @@ static void verification_without_memory_is_whole_or_refused(void)
 	fails_in_modes(modes, random_path);
 }
 
-static void all_else_without_memory_is_whole_or_refused(void)
+static void every_other_report_without_memory_is_whole_or_refused(void)
 {
 	static mode_words modes[] = {{"TRACE"}, {"--help"}, {"--version"}, {NULL}};
 
@@ -461,10 +461,10 @@ int main(int argc, char **argv)
 		CASE(json_without_memory_is_whole_or_refused),
 		CASE(a_list_without_memory_is_whole_or_refused),
 		CASE(a_critical_path_without_memory_is_whole_or_refused),
-		CASE(a_time_line_without_memory_is_whole_or_refused),
+		CASE(a_timeline_without_memory_is_whole_or_refused),
 		CASE(a_comparison_without_memory_is_whole_or_refused),
 		CASE(verification_without_memory_is_whole_or_refused),
-		CASE(all_else_without_memory_is_whole_or_refused),
+		CASE(every_other_report_without_memory_is_whole_or_refused),
 		CASE(a_file_written_without_memory_is_whole_or_not_there),
 		{NULL, NULL},
 	};

@@ -24,7 +24,7 @@ static unsigned int times_in(const char *text, const char *word)
 }
 
 /* The threads and descriptors in it are not known, and no event is missing by it. */
-static void a_damaged_start_state_is_told_in_every_output(void)
+static void a_damaged_start_state_is_reported_in_every_output(void)
 {
 	static const char *const outputs[] = {"-a",    "--json",   "-d",	 "-d -y",
 					      "-a -d", "-a -d -y", "--timeline", "--critical-path=1"};
@@ -536,7 +536,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_damaged_chunk_is_reported_in_every_output),
 		CASE(uncounted_losses_have_no_number),
-		CASE(a_damaged_start_state_is_told_in_every_output),
+		CASE(a_damaged_start_state_is_reported_in_every_output),
 		CASE(a_report_without_system_calls_does_not_divide_time_on_a_cpu),
 		CASE(a_report_without_interrupts_and_page_faults_does_not_show_zero),
 		CASE(rows_sorted_by_an_unknown_column_are_sorted_by_cpu),

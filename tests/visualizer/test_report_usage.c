@@ -216,7 +216,7 @@ static void a_size_limit_is_reported_like_a_full_disk(void)
 	free(text);
 }
 
-static void nothing_to_read_is_no_full_disk(void)
+static void a_closed_input_is_not_reported_as_a_full_disk(void)
 {
 	char *text;
 
@@ -321,12 +321,18 @@ static void a_trace_is_never_written_over(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(wrong_usage_is_one_line_and_status_2),	 CASE(options_without_effect_are_reported),
-		CASE(a_selection_that_matches_no_process_fails), CASE(closed_standard_streams_are_not_reused_for_files),
-		CASE(failures_name_the_cause_and_status_is_1),	 CASE(a_trace_is_never_written_over),
-		CASE(a_command_that_fails_leaves_the_old_file),	 CASE(a_size_limit_is_reported_like_a_full_disk),
-		CASE(nothing_to_read_is_no_full_disk),		 CASE(help_fits_a_screen),
-		CASE(old_positionals_and_a_pipe_work),		 {NULL, NULL},
+		CASE(wrong_usage_is_one_line_and_status_2),
+		CASE(options_without_effect_are_reported),
+		CASE(a_selection_that_matches_no_process_fails),
+		CASE(closed_standard_streams_are_not_reused_for_files),
+		CASE(failures_name_the_cause_and_status_is_1),
+		CASE(a_trace_is_never_written_over),
+		CASE(a_command_that_fails_leaves_the_old_file),
+		CASE(a_size_limit_is_reported_like_a_full_disk),
+		CASE(a_closed_input_is_not_reported_as_a_full_disk),
+		CASE(help_fits_a_screen),
+		CASE(old_positionals_and_a_pipe_work),
+		{NULL, NULL},
 	};
 
 	return report_main("report_usage", cases, argc, argv);

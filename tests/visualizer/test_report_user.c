@@ -304,12 +304,12 @@ static void the_json_has_all_program_events(void)
 
 /* If the recorder says that a program wrote impossible numbers, not every event is accounted
  * for. */
-static void a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes(void)
+static void a_trace_with_a_distrusted_program_is_verified_in_part(void)
 {
 	struct tb *tb = shop();
 	char *text;
 
-	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_DOUBTED, "1");
+	tb_string(tb, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED, "1");
 	text = report(tb, "--verify");
 	contains(text,
 		 "verified in part: every recorded event is accounted for, but the number of lost events is uncertain");
@@ -360,7 +360,7 @@ int main(int argc, char **argv)
 		CASE(without_the_kernel_programs_are_selected_by_name_and_number),
 		CASE(the_list_has_the_selected_events_of_programs),
 		CASE(the_json_has_all_program_events),
-		CASE(a_trace_with_a_doubted_program_is_verified_as_far_as_it_goes),
+		CASE(a_trace_with_a_distrusted_program_is_verified_in_part),
 		CASE(impossible_events_of_programs_change_no_report),
 		{NULL, NULL},
 	};

@@ -13,7 +13,7 @@
 /* ---- names ---- */
 
 /* They existed before the recording, and are hidden from the recorder. */
-static void processes_without_a_name_read_well(void)
+static void processes_without_a_name_are_shown_with_their_numbers(void)
 {
 	char path[] = "/tmp/test_report_words_XXXXXX", arguments[64], *text;
 
@@ -893,7 +893,7 @@ int main(int argc, char **argv)
 		CASE(a_message_quotes_names_in_one_line),
 		CASE(the_answer_adds_up_all_waits),
 		CASE(a_common_wait_target_is_reported_once),
-		CASE(processes_without_a_name_read_well),
+		CASE(processes_without_a_name_are_shown_with_their_numbers),
 		CASE(a_process_without_cpu_time_is_said_to_have_used_none),
 		CASE(strange_rows_have_words),
 		CASE(the_answer_is_about_the_command_and_its_descendants),

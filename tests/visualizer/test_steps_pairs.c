@@ -661,7 +661,7 @@ static bool is_chosen(const char *variable, const struct repeated_step *what)
 	return !getenv(variable) || strcmp(getenv(variable), what->name) == 0;
 }
 
-static void of_whatever_there_is_many_no_event_costs_more(void)
+static void no_event_costs_more_with_many_of_anything(void)
 {
 	uint32_t nr = getenv("NR") ? (uint32_t)atoi(getenv("NR")) : FEW;
 
@@ -697,7 +697,7 @@ static void the_requests_that_a_thread_works_on_are_bounded(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(of_whatever_there_is_many_no_event_costs_more),
+		CASE(no_event_costs_more_with_many_of_anything),
 		CASE(the_pieces_of_sleeps_through_gaps_are_bounded),
 		CASE(the_requests_that_a_thread_works_on_are_bounded),
 		{NULL, NULL},

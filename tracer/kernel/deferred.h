@@ -200,6 +200,8 @@ DEFERRED_INLINE void deferred_commit(struct subbuf_control *control, trace_u32 c
 {
 	trace_u64 uncommitted = SUBBUF_LOAD(&control->uncommitted);
 
+	/* The sums can still be those of a closed sub-buffer: a program added them up and was
+	 * preempted by calls before it closed the sub-buffer. */
 	if ((uncommitted >> DEFERRED_SEQ_SHIFT ^ seq) & DEFERRED_SEQ_MASK) {
 		DEFERRED_ADD_UP(control, cpu);
 		uncommitted = (seq & DEFERRED_SEQ_MASK) << DEFERRED_SEQ_SHIFT;

@@ -6,9 +6,9 @@
  *
  * The includer defines what tracer/subbuf_write.h needs, includes it, and defines:
  *   USER_APPEND(window, where, now, word, payload)  append a record to the block of a CPU, in a
- *   restartable sequence; false: the thread was disturbed, or there is no room
- *   USER_SWAP(where, cpu, at, from, to)             store @to to a word of that CPU if it
- *   is @from, in the same way
+ *   restartable sequence; false: the thread was preempted, or there is no room
+ *   USER_SWAP(where, cpu, at, from, to)             replace the value `from` of a word of that CPU
+ *   by `to`, in the same way; false also if the word has another value
  * SUBBUF_PRELIMINARY() stores in *w->place where it wrote, which is the
  * place of the last reservation.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "lent.h"
+#include "file_caps.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -19,14 +19,14 @@
  * The kernel sets AT_SECURE only for programs that got a user, a group or capabilities from their
  * file (capabilities(7), "AT_SECURE").
  */
-static bool is_lent(void)
+static bool has_file_caps(void)
 {
 	return getuid() != 0 && getauxval(AT_SECURE);
 }
 
 static bool is_member(void)
 {
-	const struct group *group = getgrnam(LENT_GROUP);
+	const struct group *group = getgrnam(FILE_CAPS_GROUP);
 	int nr = getgroups(0, NULL);
 	gid_t *groups = group && nr > 0 ? calloc((size_t)nr, sizeof(*groups)) : NULL;
 	bool found = group && getgid() == group->gr_gid;
@@ -38,7 +38,7 @@ static bool is_member(void)
 	return found;
 }
 
-static int set_force(bool on)
+static int set_effective(bool on)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -50,35 +50,35 @@ static int set_force(bool on)
 	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
 }
 
-int lent_restrict(struct tracer_options *options, struct trace_error *ret_error)
+int file_caps_restrict(struct tracer_options *options, struct trace_error *ret_error)
 {
 	int result;
 
-	if (!is_lent() || is_member())
+	if (!has_file_caps() || is_member())
 		return 0;
 	if (options->filter_uid >= 0 && options->filter_uid != (int64_t)getuid())
 		return error_set(ret_error, -EPERM,
 				 "--uid %lld: only root and members of the group %s may record the processes of "
 				 "others; use sudo",
-				 (long long)options->filter_uid, LENT_GROUP);
+				 (long long)options->filter_uid, FILE_CAPS_GROUP);
 	options->filter_uid = getuid();
 	options->others_hidden = true;
-	result = set_force(false); /* CAP_PERFMON alone would show the mappings of others */
+	result = set_effective(false); /* CAP_PERFMON alone would show the mappings of others */
 	return result ? error_set(ret_error, result, "cannot drop the capabilities of tracedaemon: %s",
 				  strerror(-result))
 		      : 0;
 }
 
-int lent_raise(const struct tracer_options *options, struct trace_error *ret_error)
+int file_caps_raise(const struct tracer_options *options, struct trace_error *ret_error)
 {
-	int result = options->others_hidden ? set_force(true) : 0;
+	int result = options->others_hidden ? set_effective(true) : 0;
 
 	if (result)
 		return error_set(ret_error, result, "cannot raise the capabilities of tracedaemon: %s",
 				 strerror(-result));
 	if (options->others_hidden)
 		message_note("recording your own processes only: you are neither root nor a member of the group %s",
-			     LENT_GROUP);
+			     FILE_CAPS_GROUP);
 	return 0;
 }
 
@@ -102,8 +102,8 @@ static bool is_own_file(const char *path, uid_t uid)
 	return stat(path, &status) == 0 && status.st_uid == uid;
 }
 
-int lent_check_probes(const struct trace_probes *probes, const struct tracer_options *options,
-		      struct trace_error *ret_error)
+int file_caps_check_probes(const struct trace_probes *probes, const struct tracer_options *options,
+			   struct trace_error *ret_error)
 {
 	uid_t uid = getuid();
 
@@ -114,12 +114,12 @@ int lent_check_probes(const struct trace_probes *probes, const struct tracer_opt
 			return error_set(ret_error, -EPERM,
 					 "--probe kernel:%.200s: only root and members of the group %s may probe the "
 					 "kernel; use sudo",
-					 probe->function, LENT_GROUP);
+					 probe->function, FILE_CAPS_GROUP);
 		if (!is_own_process(probe->pid, uid) && !is_own_file(probe->file, uid))
 			return error_set(ret_error, -EPERM,
 					 "--probe %.200s: only root and members of the group %s may probe a file that "
 					 "others run; name a process of yours (FILE@PID:FUNCTION), or use sudo",
-					 probe->file, LENT_GROUP);
+					 probe->file, FILE_CAPS_GROUP);
 	}
 	return 0;
 }

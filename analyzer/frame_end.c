@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state_frame.c - the frames of a thread: the system call that it is in and the page faults in that
- * call
+ * frame_end.c - ends frames: the system call that a thread is in, and the page faults in that call
  *
  * A frame keeps a snapshot of the thread's sums at the entry. At the exit, the difference from the
  * current sums is added to the row of the call. The cost of a call does not depend on the number of
  * interruptions.
  */
+#include "frame_end.h"
 #include "latency.h"
 #include "pending.h"
 #include "state.h"
-#include "state_frame.h"
 
 static void frame_account(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct frame *frame,
 			  int64_t ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_user_doubt.c - a program writes impossible numbers into its memory: future times, CPUs that
- * the machine does not have, impossible loss counters. The daemon refuses them, the trace says so,
- * and the losses of other programs stay as they are.
+ * test_user_untrusted.c - a program writes impossible numbers into its memory: future times, CPUs
+ * that the machine does not have, impossible loss counters. The daemon refuses them, the trace says
+ * so, and the losses of other programs stay as they are.
  */
 #include <sys/wait.h>
 #include <trace/saturate.h>
@@ -20,7 +20,7 @@ struct journey {
 	int fd;
 };
 
-static bool nobody_hurries(void *context)
+static bool never_interrupted(void *context)
 {
 	return false;
 }
@@ -84,11 +84,11 @@ static void journey_take(struct journey *journey, const struct fake_program *pro
 	}
 }
 
-static void journey_end_by(struct journey *journey, bool (*hurry)(void *context))
+static void journey_end_by(struct journey *journey, bool (*is_interrupted)(void *context))
 {
 	struct trace_error error = {0};
 
-	CU_ASSERT_EQUAL(recording_end(journey->recording, hurry, NULL, &error), 0);
+	CU_ASSERT_EQUAL(recording_end(journey->recording, is_interrupted, NULL, &error), 0);
 	journey->end_ns = clock_now();
 	recording_free(journey->recording);
 	clients_free(journey->clients);
@@ -97,7 +97,7 @@ static void journey_end_by(struct journey *journey, bool (*hurry)(void *context)
 
 static void journey_end(struct journey *journey)
 {
-	journey_end_by(journey, nobody_hurries);
+	journey_end_by(journey, never_interrupted);
 }
 
 static void journey_free(struct journey *journey)
@@ -129,9 +129,9 @@ static bool is_told(const struct trace *trace, const char *part)
 	return false;
 }
 
-static void check_doubted(const struct trace *trace, const char *number, const char *reason)
+static void check_distrusted(const struct trace *trace, const char *number, const char *reason)
 {
-	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED);
+	const char *text = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED);
 
 	CU_ASSERT_STRING_EQUAL(text ? text : "none", number);
 	CU_ASSERT_TRUE(is_told(trace, reason));
@@ -176,7 +176,7 @@ static void an_event_of_the_future_is_refused(uint64_t ns)
 	CU_ASSERT_EQUAL(nr_events(journey.trace), 10);
 	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 5);
 	CU_ASSERT_TRUE(trace_get_info(journey.trace)->end_ns <= journey.end_ns);
-	check_doubted(journey.trace, "1", "times in the future");
+	check_distrusted(journey.trace, "1", "times in the future");
 	journey_free(&journey);
 	fake_program_free(&liar);
 	fake_program_free(&honest);
@@ -210,11 +210,11 @@ static void events_without_a_time_are_refused(void)
 
 static void events_within_the_error_of_the_clocks_are_of_now(void)
 {
-	CU_ASSERT_FALSE(doubt_time(5000, 5000));
-	CU_ASSERT_FALSE(doubt_time(5000 + DOUBT_CLOCK_ERROR_NS, 5000));
-	CU_ASSERT_TRUE(doubt_time(5001 + DOUBT_CLOCK_ERROR_NS, 5000));
-	CU_ASSERT_TRUE(doubt_time(UINT64_MAX, 5000));
-	CU_ASSERT_FALSE(doubt_time(0, 5000));
+	CU_ASSERT_FALSE(untrusted_time_is_future(5000, 5000));
+	CU_ASSERT_FALSE(untrusted_time_is_future(5000 + UNTRUSTED_CLOCK_ERROR_NS, 5000));
+	CU_ASSERT_TRUE(untrusted_time_is_future(5001 + UNTRUSTED_CLOCK_ERROR_NS, 5000));
+	CU_ASSERT_TRUE(untrusted_time_is_future(UINT64_MAX, 5000));
+	CU_ASSERT_FALSE(untrusted_time_is_future(0, 5000));
 }
 
 /*
@@ -238,7 +238,7 @@ static void events_after_the_end_are_not_of_the_recording(void)
 	journey_end(&journey);
 	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
 	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 0);
-	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
 	journey_free(&journey);
 	fake_program_free(&program);
 }
@@ -260,7 +260,7 @@ static void a_ring_of_no_cpu_is_refused(void)
 	journey_end(&journey);
 	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
 	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->nr_cpus, 2);
-	check_doubted(journey.trace, "1", "CPUs that the machine does not have");
+	check_distrusted(journey.trace, "1", "CPUs that the machine does not have");
 	journey_free(&journey);
 	fake_program_free(&program);
 	fake_cpus = FAKE_RINGS;
@@ -279,7 +279,7 @@ static void a_ring_that_names_another_cpu_is_refused(void)
 	fake_program_ring(&program, 2).control->cpu = 0;
 	journey_end(&journey);
 	CU_ASSERT_EQUAL(nr_events(journey.trace), 5);
-	check_doubted(journey.trace, "1", "CPUs that the machine does not have");
+	check_distrusted(journey.trace, "1", "CPUs that the machine does not have");
 	journey_free(&journey);
 	fake_program_free(&program);
 }
@@ -306,26 +306,26 @@ static void losses_add_up_without_wrapping(void)
 	CU_ASSERT_EQUAL(trace_multiply_saturated(1ull << 31, 1ull << 31), 1ull << 62);
 }
 
-static void a_counter_is_believed_within_bounds_only(void)
+static void a_counter_is_accepted_within_bounds_only(void)
 {
-	struct doubt_counter counter;
+	struct untrusted_counter counter;
 
-	doubt_counter_begin(&counter, 100);
-	doubt_counter_take(&counter, 150, 1000);
-	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 50);
-	doubt_counter_take(&counter, 1100, 1000);
-	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1000);
+	untrusted_counter_begin(&counter, 100);
+	untrusted_counter_take(&counter, 150, 1000);
+	CU_ASSERT_EQUAL(untrusted_counter_sum(&counter), 50);
+	untrusted_counter_take(&counter, 1100, 1000);
+	CU_ASSERT_EQUAL(untrusted_counter_sum(&counter), 1000);
 	CU_ASSERT_FALSE(counter.impossible);
-	doubt_counter_take(&counter, 1101, 1000);
+	untrusted_counter_take(&counter, 1101, 1000);
 	CU_ASSERT_TRUE(counter.impossible);
-	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1001);
-	doubt_counter_take(&counter, 1200, 2000); /* ignored from now on */
-	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 1001);
-	doubt_counter_begin(&counter, 100);
-	doubt_counter_take(&counter, 150, 1000);
-	doubt_counter_take(&counter, 149, 1000); /* does not reduce the sum */
+	CU_ASSERT_EQUAL(untrusted_counter_sum(&counter), 1001);
+	untrusted_counter_take(&counter, 1200, 2000); /* ignored from now on */
+	CU_ASSERT_EQUAL(untrusted_counter_sum(&counter), 1001);
+	untrusted_counter_begin(&counter, 100);
+	untrusted_counter_take(&counter, 150, 1000);
+	untrusted_counter_take(&counter, 149, 1000); /* does not reduce the sum */
 	CU_ASSERT_TRUE(counter.impossible);
-	CU_ASSERT_EQUAL(doubt_counter_sum(&counter), 51);
+	CU_ASSERT_EQUAL(untrusted_counter_sum(&counter), 51);
 }
 
 /* @unready: the counter of the lying program; another program has lost 1000 events. */
@@ -343,7 +343,7 @@ static void a_loss_of_another_program_stays(uint64_t unready)
 	journey_end(&journey);
 	/* the liar's losses are unknown: they count as 1 */
 	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1001);
-	check_doubted(journey.trace, "1", "impossible loss counters");
+	check_distrusted(journey.trace, "1", "impossible loss counters");
 	journey_free(&journey);
 	fake_program_free(&liar);
 	fake_program_free(&honest);
@@ -381,7 +381,7 @@ static void a_ring_cannot_lie_either(uint64_t value, uint64_t then, uint64_t los
 	journey_end(&journey);
 	CU_ASSERT_EQUAL(nr_events(journey.trace), 30);
 	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, 1000 + lost);
-	check_doubted(journey.trace, "1", "impossible loss counters");
+	check_distrusted(journey.trace, "1", "impossible loss counters");
 	journey_free(&journey);
 	fake_program_free(&liar);
 	fake_program_free(&honest);
@@ -411,7 +411,7 @@ static void tracepoints_without_room_are_not_more_than_a_program_can_have(void)
 	program.memory->unregistered = 117216885946ull;
 	journey_end(&journey);
 	CU_ASSERT_FALSE(is_told(journey.trace, "117 216 885 946"));
-	check_doubted(journey.trace, "1", "impossible loss counters");
+	check_distrusted(journey.trace, "1", "impossible loss counters");
 	journey_free(&journey);
 	fake_program_free(&program);
 }
@@ -470,7 +470,7 @@ static void a_sub_buffer_holds_no_more_records_than_fit(void)
 	fake_program_free(&program);
 }
 
-static void real_losses_are_told_as_before(void)
+static void real_losses_are_reported_as_before(void)
 {
 	struct fake_program program;
 	struct journey journey;
@@ -484,28 +484,28 @@ static void real_losses_are_told_as_before(void)
 	journey_end(&journey);
 	CU_ASSERT_EQUAL(nr_events(journey.trace) + trace_get_info(journey.trace)->lost, 20003);
 	CU_ASSERT_TRUE(is_told(journey.trace, "2 tracepoints of programs"));
-	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	CU_ASSERT_PTR_NULL(trace_string(journey.trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
 	journey_free(&journey);
 	fake_program_free(&program);
 }
 
 /* Ten programs: the trace names the first ones and counts the others. */
-static void programs_that_lie_are_named_up_to_a_bound(void)
+static void programs_with_impossible_numbers_are_named_up_to_a_bound(void)
 {
-	struct fake_program liars[DOUBTS_NAMED + 2];
+	struct fake_program liars[DISTRUSTED_NAMED_MAX + 2];
 	struct journey journey;
 	uint16_t id;
 
 	journey_begin(&journey);
-	for (size_t i = 0; i < DOUBTS_NAMED + 2; i++) {
+	for (size_t i = 0; i < DISTRUSTED_NAMED_MAX + 2; i++) {
 		liars[i] = journey_join(&journey, &id);
 		liars[i].memory->unready = 1ull << 62;
 	}
 	journey_end(&journey);
-	check_doubted(journey.trace, "10", "2 more processes that wrote impossible values");
-	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, DOUBTS_NAMED + 2);
+	check_distrusted(journey.trace, "10", "2 more processes that wrote impossible values");
+	CU_ASSERT_EQUAL(trace_get_info(journey.trace)->lost, DISTRUSTED_NAMED_MAX + 2);
 	journey_free(&journey);
-	for (size_t i = 0; i < DOUBTS_NAMED + 2; i++)
+	for (size_t i = 0; i < DISTRUSTED_NAMED_MAX + 2; i++)
 		fake_program_free(&liars[i]);
 }
 
@@ -532,7 +532,7 @@ static void a_snapshot_has_no_event_of_the_future(void)
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 5);
 		CU_ASSERT_TRUE(trace_get_info(trace)->start_ns <= clock_now());
 		CU_ASSERT_TRUE(trace_get_info(trace)->end_ns <= clock_now());
-		check_doubted(trace, "1", "times in the future");
+		check_distrusted(trace, "1", "times in the future");
 		trace_close(trace);
 		plane_end(&plane);
 		fake_program_free(&program);
@@ -588,7 +588,7 @@ static void a_snapshot_has_no_ring_of_no_cpu(void)
 	trace = photo(&plane);
 	CU_ASSERT_EQUAL(nr_events(trace), 3);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->nr_cpus, 2);
-	check_doubted(trace, "1", "CPUs that the machine does not have");
+	check_distrusted(trace, "1", "CPUs that the machine does not have");
 	trace_close(trace);
 	plane_end(&plane);
 	fake_program_free(&program);
@@ -618,13 +618,13 @@ static void snapshots_keep_losses_of_programs_apart(void)
 		}
 		trace = photo(&plane);
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1001);
-		check_doubted(trace, "1", "impossible loss counters");
+		check_distrusted(trace, "1", "impossible loss counters");
 		trace_close(trace);
 		flight_reset(plane.flight);
 		trace = photo(&plane);
 		/* the reset drops all losses before it, and lies */
 		CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
-		CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+		CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
 		trace_close(trace);
 		plane_end(&plane);
 		fake_program_free(&liar);
@@ -632,8 +632,8 @@ static void snapshots_keep_losses_of_programs_apart(void)
 	}
 }
 
-/* Data of a dead program, and doubts about it, are kept until the reset. */
-static void a_reset_forgets_what_the_dead_said(void)
+/* Data of a dead program, and the reasons to distrust it, are kept until the reset. */
+static void a_reset_drops_data_of_dead_programs(void)
 {
 	struct plane plane;
 	struct trace *trace;
@@ -660,12 +660,12 @@ static void a_reset_forgets_what_the_dead_said(void)
 	trace = photo(&plane);
 	CU_ASSERT_EQUAL(nr_events(trace), 5);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 1);
-	check_doubted(trace, "1", "impossible loss counters");
+	check_distrusted(trace, "1", "impossible loss counters");
 	trace_close(trace);
 	flight_reset(plane.flight);
 	trace = photo(&plane);
 	CU_ASSERT_EQUAL(trace_get_info(trace)->lost, 0);
-	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DOUBTED));
+	CU_ASSERT_PTR_NULL(trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_DISTRUSTED));
 	trace_close(trace);
 	plane_end(&plane);
 }
@@ -691,7 +691,7 @@ static void a_snapshot_invents_no_overwritten_events(void)
 		((struct subbuf_header *)(void *)(ring.data + i * FAKE_SUBBUF))->records_ever = 1ull << 46;
 	trace = photo(&plane);
 	CU_ASSERT_TRUE(trace_get_info(trace)->lost < 20000);
-	check_doubted(trace, "1", "impossible loss counters");
+	check_distrusted(trace, "1", "impossible loss counters");
 	trace_close(trace);
 	plane_end(&plane);
 	fake_program_free(&program);
@@ -706,24 +706,24 @@ static const struct unit_case cases[] = {
 	CASE(a_ring_that_names_another_cpu_is_refused),
 	CASE(the_machine_s_cpus_are_known),
 	CASE(losses_add_up_without_wrapping),
-	CASE(a_counter_is_believed_within_bounds_only),
+	CASE(a_counter_is_accepted_within_bounds_only),
 	CASE(no_program_cancels_or_invents_a_loss),
 	CASE(a_counter_that_goes_backwards_takes_nothing_back),
 	CASE(a_counter_that_is_too_large_invents_nothing),
 	CASE(tracepoints_without_room_are_not_more_than_a_program_can_have),
 	CASE(a_sub_buffer_holds_no_more_records_than_fit),
-	CASE(real_losses_are_told_as_before),
-	CASE(programs_that_lie_are_named_up_to_a_bound),
+	CASE(real_losses_are_reported_as_before),
+	CASE(programs_with_impossible_numbers_are_named_up_to_a_bound),
 	CASE(a_snapshot_has_no_event_of_the_future),
 	CASE(a_snapshot_does_not_begin_in_the_future),
 	CASE(a_snapshot_has_no_ring_of_no_cpu),
 	CASE(snapshots_keep_losses_of_programs_apart),
-	CASE(a_reset_forgets_what_the_dead_said),
+	CASE(a_reset_drops_data_of_dead_programs),
 	CASE(a_snapshot_invents_no_overwritten_events),
 	{NULL, NULL},
 };
 
 int main(int argc, char **argv)
 {
-	return flight_main("user doubt", cases, argc, argv);
+	return flight_main("user untrusted", cases, argc, argv);
 }

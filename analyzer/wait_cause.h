@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_WAIT_CAUSE_H
+#define ANALYZER_WAIT_CAUSE_H
+/*
+ * wait_cause.h - the wait cause: what a blocked thread waited for, and by which means. wait.h
+ * decides it.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/analysis.h>
+
+struct trace_analysis;
+struct trace_thread;
+
+enum via {
+	VIA_NONE = 0,
+	VIA_WAITPID,
+	VIA_PIPE,
+	VIA_UNIX,
+	VIA_TCP,
+	VIA_UDP,
+	VIA_FUTEX,
+	VIA_SIGNAL,
+	VIA_EVENTFD,
+	VIA_PTRACE,
+	VIA_VFORK,
+	VIA_FORK,
+	VIA_LOCK,
+	VIA_SEMAPHORE,
+	VIA_MQUEUE,
+	VIA_PIDFD,
+	VIA_EXEC,
+	VIA_MEMORY,
+	VIA_SOCKET,
+	VIA_POLL,
+	VIA_TTY,
+	VIA_URING,
+	VIA_INOTIFY,
+	VIA_THROTTLE,
+	VIA_EXIT,
+	NR_VIAS,
+};
+/** struct wait_cause - @kind: enum trace_wait_kind; @via: enum via; @idle: waited for new work */
+struct wait_cause {
+	uint8_t kind;
+	uint8_t via;
+	bool idle;
+	uint32_t target; /* PROCESS: index of the process; else a string_id */
+};
+
+/** wait_cause_of() - a wait cause that is not idle */
+static inline struct wait_cause wait_cause_of(enum trace_wait_kind kind, enum via via, uint32_t target)
+{
+	return (struct wait_cause){.kind = (uint8_t)kind, .via = (uint8_t)via, .target = target};
+}
+
+/** wait_key() - the cause as one number, which is never 0: the key of its row */
+static inline uint64_t wait_key(const struct wait_cause *v)
+{
+	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
+}
+
+const char *via_name(enum via via);
+/** wait_hidden_cause() - the wait cause of a thread that has no recorded events */
+struct wait_cause wait_hidden_cause(struct trace_analysis *a, const struct trace_thread *thread);
+/** wait_unknown_cause() - the wait cause of unknown time of @thread, which may be NULL */
+struct wait_cause wait_unknown_cause(struct trace_analysis *a, const struct trace_thread *thread);
+#endif
