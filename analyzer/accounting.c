@@ -8,13 +8,14 @@
  * Rule: double entry. An interval on a CPU is added to one column of the CPU and to one state of
  * its thread. An interval off the CPUs is added to one state of the thread. The caller decides when
  * an interval ends and what it was. The caller does not pass its begin: that is the end of the
- * interval before (cpu->mark, thread->since). Therefore no time can be lost or counted twice.
+ * interval before (cpu->accounted_ns, thread->since). Therefore no time can be lost or counted
+ * twice.
  *
- * Example: CPU 0 has mark 100 ns and runs thread A in user mode. A enters a system call at 130 ns,
- * and the caller calls acct_cpu(130): 30 ns are added to A's `user` and to the CPU's `user`, and
- * the mark becomes 130. A blocks at 150: acct_cpu(150) adds 20 ns to A's `syscall` and to the
- * CPU's `system`, and A's `since` becomes 150. A is woken at 400: pending_wait(400) adds 250 ns to
- * A's `blocked`, and `since` becomes 400.
+ * Example: CPU 0 has accounted_ns 100 and runs thread A in user mode. A enters a system call at 130
+ * ns, and the caller calls acct_cpu(130): 30 ns are added to A's `user` and to the CPU's `user`,
+ * and accounted_ns becomes 130. A blocks at 150: acct_cpu(150) adds 20 ns to A's `syscall` and to
+ * the CPU's `system`, and A's `since` becomes 150. A is woken at 400: pending_wait(400) adds 250 ns
+ * to A's `blocked`, and `since` becomes 400.
  *
  * Two facts are known late:
  * - The mode of a thread that ran at the start of the recording is unknown until the thread enters
@@ -161,11 +162,11 @@ static void softirq_add(struct cpu *cpu, uint64_t ns)
 
 void acct_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
-	uint64_t from = cpu->mark;
+	uint64_t from = cpu->accounted_ns;
 
 	if (ns <= from)
 		return;
-	cpu->mark = ns;
+	cpu->accounted_ns = ns;
 	if (cpu->nested)
 		softirq_add(cpu, ns - from);
 	if (!cpu->current)
@@ -193,26 +194,26 @@ static void unknown_add(struct trace_analysis *a, struct trace_thread *thread, u
 void acct_cpu_unknown(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_interval interval = {.thread = cpu->current,
-					  .from_ns = cpu->mark,
+					  .from_ns = cpu->accounted_ns,
 					  .to_ns = ns,
 					  .state = TRACE_STATE_BLOCKED,
 					  .cpu = -1,
 					  .kind = TRACE_WAIT_UNKNOWN,
 					  .via = ""};
 
-	if (ns <= cpu->mark)
+	if (ns <= cpu->accounted_ns)
 		return;
 	interval.target = strings_text(&a->strings, wait_unknown_cause(a, cpu->current).target);
-	if (cpu->nested)
-		softirq_add(cpu, ns - cpu->mark); /* a caller may have read the sum already: it must not decrease */
-	cpu->figures.unknown_ns += ns - cpu->mark;
+	if (cpu->nested) /* a caller may have read the sum already: it must not decrease */
+		softirq_add(cpu, ns - cpu->accounted_ns);
+	cpu->figures.unknown_ns += ns - cpu->accounted_ns;
 	if (cpu->current && cpu->current != &cpu->idle) {
-		cpu->current->acct.blocked += ns - cpu->mark;
-		unknown_add(a, cpu->current, ns - cpu->mark);
+		cpu->current->acct.blocked += ns - cpu->accounted_ns;
+		unknown_add(a, cpu->current, ns - cpu->accounted_ns);
 		if (WATCHED(a, TRACE_STATE_BLOCKED))
 			interval_emit(a, &interval);
 	}
-	cpu->mark = ns;
+	cpu->accounted_ns = ns;
 }
 
 /* ---- waiting for a CPU ---- */
@@ -231,8 +232,9 @@ void acct_queued(struct trace_analysis *a, struct trace_thread *thread, uint64_t
 	if (!lost) {
 		slice_log_charge(a, thread, from, ns, onto);
 	} else if (ns - from > lost) {
-		slice_log_settle(a, thread);
-		acct_later(a, &thread->acct.who, SUM_OF(who_row, ns), PROCESS_UNKNOWN + 1ull, ns - from - lost);
+		slice_log_flush(a, thread);
+		acct_defer(a, &thread->acct.cpu_holders, SUM_OF(cpu_holder_row, ns), PROCESS_UNKNOWN + 1ull,
+			   ns - from - lost);
 	}
 	if (WATCHED(a, TRACE_STATE_WAIT_CPU) || WATCHED(a, TRACE_STATE_BLOCKED)) {
 		struct trace_interval interval = {.thread = thread,
@@ -262,7 +264,7 @@ void acct_cause(struct trace_analysis *a, struct trace_thread *thread, const str
 	if (cause->kind == TRACE_WAIT_FILE)
 		acct_file_wait(a, thread, wait_key(cause), file, ns);
 	else
-		acct_later(a, &thread->acct.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(cause), ns);
+		acct_defer(a, &thread->acct.waits, COUNTED_SUM_OF(wait_row, ns), wait_key(cause), ns);
 }
 
 void acct_unknown(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
@@ -313,7 +315,7 @@ void trace_thread_times(const struct trace_analysis *a, const struct trace_threa
 	struct trace_times times = {acct->user,	       acct->syscall,  acct->trap,
 				    acct->interrupted, acct->wait_cpu, acct->blocked};
 	const struct cpu *cpu = &a->cpus[thread->cpu < a->nr_cpus ? thread->cpu : 0];
-	uint64_t since = thread->sched_state == SCHED_ON_CPU ? cpu->mark : thread->since;
+	uint64_t since = thread->sched_state == SCHED_ON_CPU ? cpu->accounted_ns : thread->since;
 
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
 		times.user_ns += thread->shares[i].ns;

@@ -40,7 +40,7 @@ struct wait_row {
 	uint64_t ns;
 	uint64_t count;
 };
-struct who_row {
+struct cpu_holder_row {
 	uint64_t key; /* process + 1 */
 	uint64_t ns;
 };
@@ -65,8 +65,8 @@ struct acct {
 	uint64_t interrupted;
 	uint64_t wait_cpu;
 	uint64_t blocked;
-	struct hash_table calls;			 /* at the end of a cache line */
-	struct hash_table waits, who, files, call_times; /* for _times see histogram.h */
+	struct hash_table calls;				 /* at the end of a cache line */
+	struct hash_table waits, cpu_holders, files, call_times; /* for _times see histogram.h */
 	struct hash_table traps, interrupts, trap_times;
 	uint64_t stolen; /* part of user + syscall + trap + interrupted */
 };
@@ -84,7 +84,7 @@ struct acct {
  */
 #define NR_LATENCIES 64u
 struct acct_slab {
-	struct who_row who[FIRST_ROWS];
+	struct cpu_holder_row cpu_holders[FIRST_ROWS];
 	struct wait_row waits[FIRST_ROWS];
 	struct acct_slab *next; /* next free one */
 	uint64_t unused[3];

@@ -8,8 +8,8 @@
  * from the file to its row, or from the file to its path, if the path has no number yet, and from
  * the path's number to the row.
  *
- * Therefore additions are noted first and applied in groups of LATER_GROUP. Each stage prefetches
- * the memory of the next stage for a whole group, so that its cache misses overlap:
+ * Therefore additions are noted first and applied in groups of DEFERRED_GROUP. Each stage
+ * prefetches the memory of the next stage for a whole group, so that its cache misses overlap:
  *
  *	new note         prefetch the file
  *	1 group later    prefetch its row, or its path
@@ -64,123 +64,123 @@ static struct file_use *use_get(struct trace_analysis *a, struct trace_thread *t
  * The row to which the file points may have been reused, for another thread or another file. Its
  * own key and thread decide.
  */
-static void use_add(struct trace_analysis *a, const struct later_use *later)
+static void use_add(struct trace_analysis *a, const struct deferred_use *deferred)
 {
-	string_id path = later->file ? file_path(a, later->file) : 0;
-	struct traced_file *file = path ? &a->files.list[later->file] : NULL;
+	string_id path = deferred->file ? file_path(a, deferred->file) : 0;
+	struct traced_file *file = path ? &a->files.list[deferred->file] : NULL;
 	struct file_use *use = file ? file->use : NULL;
-	uint64_t key = later->key ? later->key : use_key(path);
+	uint64_t key = deferred->key ? deferred->key : use_key(path);
 	uint64_t *numbers;
 
-	if (!use || use->thread != later->thread || use->key != key) {
-		use = use_get(a, later->thread, key);
+	if (!use || use->thread != deferred->thread || use->key != key) {
+		use = use_get(a, deferred->thread, key);
 		if (!use)
 			return;
 		if (file)
 			file->use = use;
 	}
-	numbers = (uint64_t *)use + later->at;
-	numbers[0] += later->amount;
+	numbers = (uint64_t *)use + deferred->at;
+	numbers[0] += deferred->amount;
 	numbers[1]++;
 }
 
 /* ---- deferred additions ---- */
 
-static void prefetch_file(const struct trace_analysis *a, const struct later_use *later)
+static void prefetch_file(const struct trace_analysis *a, const struct deferred_use *deferred)
 {
-	if (later->file)
-		line_prefetch(&a->files.list[later->file]);
+	if (deferred->file)
+		line_prefetch(&a->files.list[deferred->file]);
 	else
-		table_prefetch(&later->thread->uses, sizeof(struct use_row), later->key);
+		table_prefetch(&deferred->thread->uses, sizeof(struct use_row), deferred->key);
 }
 
-static void prefetch_row(const struct trace_analysis *a, const struct later_use *later)
+static void prefetch_row(const struct trace_analysis *a, const struct deferred_use *deferred)
 {
 	const struct use_row *row;
 
-	if (later->file) {
+	if (deferred->file) {
 		/* a union with .use, which is valid if the file has a path; NULL does no harm */
-		line_prefetch(a->files.list[later->file].text);
+		line_prefetch(a->files.list[deferred->file].text);
 		return;
 	}
-	row = table_find(&later->thread->uses, sizeof(*row), later->key);
+	row = table_find(&deferred->thread->uses, sizeof(*row), deferred->key);
 	if (row)
 		line_prefetch(row->use);
 }
 
-static void prefetch_path(const struct trace_analysis *a, const struct later_use *later)
+static void prefetch_path(const struct trace_analysis *a, const struct deferred_use *deferred)
 {
-	const struct traced_file *file = &a->files.list[later->file];
+	const struct traced_file *file = &a->files.list[deferred->file];
 
 	if (file_has_text(file))
 		strings_prefetch(&a->strings, text_hash(file->text));
-	else if (file->path && !(file->use && file->use->thread == later->thread))
-		table_prefetch(&later->thread->uses, sizeof(struct use_row),
-			       later->key ? later->key : use_key(file->path));
+	else if (file->path && !(file->use && file->use->thread == deferred->thread))
+		table_prefetch(&deferred->thread->uses, sizeof(struct use_row),
+			       deferred->key ? deferred->key : use_key(file->path));
 }
 
 /* The group that is @before groups older than the last full one. */
-static struct later_use *group(struct trace_analysis *a, uint32_t before)
+static struct deferred_use *group(struct trace_analysis *a, uint32_t before)
 {
-	return &a->uses.deferred[(a->uses.pos - (before + 1) * LATER_GROUP) % NR_LATER_USES];
+	return &a->uses.deferred[(a->uses.pos - (before + 1) * DEFERRED_GROUP) % NR_DEFERRED_USES];
 }
 
 static void group_is_full(struct trace_analysis *a)
 {
 	uint32_t nr = a->uses.pos - a->uses.added;
 
-	for (uint32_t i = 0; nr >= 2 * LATER_GROUP && i < LATER_GROUP; i++)
+	for (uint32_t i = 0; nr >= 2 * DEFERRED_GROUP && i < DEFERRED_GROUP; i++)
 		prefetch_row(a, group(a, 1) + i);
-	for (uint32_t i = 0; nr >= 3 * LATER_GROUP && i < LATER_GROUP; i++)
+	for (uint32_t i = 0; nr >= 3 * DEFERRED_GROUP && i < DEFERRED_GROUP; i++)
 		prefetch_path(a, group(a, 2) + i);
-	for (uint32_t i = 0; nr == 4 * LATER_GROUP && i < LATER_GROUP; i++, a->uses.added++)
+	for (uint32_t i = 0; nr == 4 * DEFERRED_GROUP && i < DEFERRED_GROUP; i++, a->uses.added++)
 		use_add(a, group(a, 3) + i);
 }
 
 /*
- * The caller fills in the note in its slot and then calls add_later() before any other function. It
+ * The caller fills in the note in its slot and then calls defer_use() before any other function. It
  * does not copy the note: a copy of memory written a moment ago would wait for that write.
  */
-static struct later_use *next_later(struct trace_analysis *a)
+static struct deferred_use *next_deferred(struct trace_analysis *a)
 {
-	return &a->uses.deferred[a->uses.pos % NR_LATER_USES];
+	return &a->uses.deferred[a->uses.pos % NR_DEFERRED_USES];
 }
 
-static inline void add_later(struct trace_analysis *a, const struct later_use *later)
+static inline void defer_use(struct trace_analysis *a, const struct deferred_use *deferred)
 {
 	if (a->files.nr < FILES_COLD) {
-		use_add(a, later);
+		use_add(a, deferred);
 		return;
 	}
-	prefetch_file(a, later);
-	if (++a->uses.pos % LATER_GROUP == 0)
+	prefetch_file(a, deferred);
+	if (++a->uses.pos % DEFERRED_GROUP == 0)
 		group_is_full(a);
 }
 
 void acct_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount)
 {
-	struct later_use *later = next_later(a);
+	struct deferred_use *deferred = next_deferred(a);
 
-	*later = (struct later_use){.thread = thread, .amount = amount, .file = file, .at = at};
-	add_later(a, later);
+	*deferred = (struct deferred_use){.thread = thread, .amount = amount, .file = file, .at = at};
+	defer_use(a, deferred);
 }
 
 void acct_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns)
 {
-	struct later_use *later = next_later(a);
+	struct deferred_use *deferred = next_deferred(a);
 	bool is_it = file && a->files.list[file].path && a->files.list[file].path == use_path(key);
 
-	*later = (struct later_use){
+	*deferred = (struct deferred_use){
 		.thread = thread, .key = key, .amount = ns, .file = is_it ? file : 0, .at = USE_WAITED};
-	add_later(a, later);
+	defer_use(a, deferred);
 }
 
-void acct_settle(struct trace_analysis *a)
+void acct_flush(struct trace_analysis *a)
 {
 	while (a->uses.added != a->uses.pos)
-		use_add(a, &a->uses.deferred[a->uses.added++ % NR_LATER_USES]);
+		use_add(a, &a->uses.deferred[a->uses.added++ % NR_DEFERRED_USES]);
 	a->uses.pos = a->uses.added = 0; /* groups start again */
-	rows_settle(a);
+	rows_flush(a);
 }
 
 /* ---- add to the rows of struct acct ---- */

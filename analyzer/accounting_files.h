@@ -35,9 +35,9 @@ struct use_row {
 };
 
 /* A deferred addition to a file_use. */
-#define LATER_GROUP   8u
-#define NR_LATER_USES (4 * LATER_GROUP) /* one group for each stage, and the group that is being filled */
-struct later_use {
+#define DEFERRED_GROUP	 8u
+#define NR_DEFERRED_USES (4 * DEFERRED_GROUP) /* one group for each stage, and the group that is being filled */
+struct deferred_use {
 	struct trace_thread *thread;
 	uint64_t key; /* key of the use; 0: take it from its file */
 	uint64_t amount;
@@ -57,14 +57,14 @@ _Static_assert(USE_NUMBER(waits) == USE_WAITED + 1 && USE_NUMBER(reads) == USE_R
 /* The memory of uses, and additions to them that are not applied yet. */
 struct use_store {
 	struct file_use *free; /* free list in the arena */
-	struct later_use deferred[NR_LATER_USES];
-	/* counted since acct_settle(); the entries from @added to @pos are not added yet */
+	struct deferred_use deferred[NR_DEFERRED_USES];
+	/* counted since acct_flush(); the entries from @added to @pos are not added yet */
 	uint32_t pos, added;
 };
 
 /**
  * acct_use() - add @amount to number @at of @thread's use of @file, and 1 to the next number
- * @file: not 0. Applied by acct_settle() at the latest.
+ * @file: not 0. Applied by acct_flush() at the latest.
  */
 void acct_use(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint8_t at, uint64_t amount);
 
@@ -75,8 +75,8 @@ void acct_use(struct trace_analysis *a, struct trace_thread *thread, file_idx fi
  */
 void acct_file_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t key, file_idx file, uint64_t ns);
 
-/** acct_settle() - apply all deferred additions, of accounting_rows.c too */
-void acct_settle(struct trace_analysis *a);
+/** acct_flush() - apply all deferred additions, of accounting_rows.c too */
+void acct_flush(struct trace_analysis *a);
 
 /**
  * uses_add() - add @thread's use of files to the files and waits of @acct; false: out of memory

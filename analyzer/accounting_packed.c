@@ -8,8 +8,8 @@
  *
  * So when a thread ends, its tables become a byte string. Each table is stored as the number of its
  * rows and each number of each row in LEB128: groups of seven bits, low ones first. Most numbers
- * are small: 5000 bytes of a short command become 600. A histogram's row is stored as a bitmap of
- * the counts that are not 0, and those counts.
+ * are small (300 is the two bytes 0xac 0x02): 5000 bytes of a short command become 600. A
+ * histogram's row is stored as a bitmap of the counts that are not 0, and those counts.
  *
  * Additions may come after the thread's end, such as from an io_uring request that completes after
  * its submitter. They go into new tables of the dead thread, and acct_of() returns the sum of
@@ -43,7 +43,7 @@ static const struct {
 	{offsetof(struct acct, call_times), sizeof(struct histogram_row), FORM_TIMES},
 	{offsetof(struct acct, trap_times), sizeof(struct histogram_row), FORM_TIMES},
 	{offsetof(struct acct, waits), sizeof(struct wait_row), FORM_SUMS},
-	{offsetof(struct acct, who), sizeof(struct who_row), FORM_SUMS},
+	{offsetof(struct acct, cpu_holders), sizeof(struct cpu_holder_row), FORM_SUMS},
 	{offsetof(struct acct, interrupts), sizeof(struct interrupt_row), FORM_SUMS},
 	{offsetof(struct acct, files), sizeof(struct file_row), FORM_SUMS},
 };
@@ -208,8 +208,8 @@ void acct_pack(struct trace_analysis *a, struct trace_thread *thread)
 {
 	uint8_t *bytes, *end, *packed;
 
-	latencies_settle(a, thread);
-	acct_settle(a);
+	latencies_flush(a, thread);
+	acct_flush(a);
 	if (uses_add(thread, &thread->acct))
 		uses_give(a, thread);
 	else
@@ -289,7 +289,7 @@ static bool add_open(const struct trace_analysis *a, const struct trace_thread *
 {
 	if (!copy(&thread->acct, ret_acct))
 		return false;
-	return latencies_add(thread, ret_acct) && slice_log_add(a, thread, &ret_acct->who) &&
+	return latencies_add(thread, ret_acct) && slice_log_add(a, thread, &ret_acct->cpu_holders) &&
 	       uses_add(thread, ret_acct);
 }
 
@@ -305,7 +305,7 @@ const struct acct *acct_of(const struct trace_analysis *a, const struct trace_th
 	ok = unpack(thread, scratch);
 	if (ok && (has_rows(&own) || is_open)) {
 		ok = acct_add(&sum, scratch) && acct_add(&sum, &own) && latencies_add(thread, &sum) &&
-		     slice_log_add(a, thread, &sum.who) && uses_add(thread, &sum);
+		     slice_log_add(a, thread, &sum.cpu_holders) && uses_add(thread, &sum);
 		acct_clear(scratch);
 		*scratch = sum;
 	}

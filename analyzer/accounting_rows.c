@@ -45,34 +45,34 @@ static void sum_add(struct trace_analysis *a, struct hash_table *table, struct s
 		row[sum.at + 1]++;
 }
 
-static void later_add(struct trace_analysis *a, const struct later *later)
+static void deferred_add(struct trace_analysis *a, const struct deferred_sum *deferred)
 {
-	sum_add(a, later->table, later->sum, later->key, later->amount);
+	sum_add(a, deferred->table, deferred->sum, deferred->key, deferred->amount);
 }
 
-void acct_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
+void acct_defer(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount)
 {
-	struct later *later;
+	struct deferred_sum *deferred;
 
 	if (table->capacity < ROWS_COLD) {
 		sum_add(a, table, sum, key, amount);
 		return;
 	}
-	later = &a->rows.deferred[a->rows.pos++ % NR_LATER];
-	if (later->table)
-		later_add(a, later);
-	*later = (struct later){.table = table, .key = key, .amount = amount, .sum = sum};
+	deferred = &a->rows.deferred[a->rows.pos++ % NR_DEFERRED];
+	if (deferred->table)
+		deferred_add(a, deferred);
+	*deferred = (struct deferred_sum){.table = table, .key = key, .amount = amount, .sum = sum};
 	table_prefetch(table, sum.row_bytes, key);
 }
 
-void rows_settle(struct trace_analysis *a)
+void rows_flush(struct trace_analysis *a)
 {
-	for (uint32_t i = 0; i < NR_LATER; i++, a->rows.pos++) {
-		struct later *later = &a->rows.deferred[a->rows.pos % NR_LATER];
+	for (uint32_t i = 0; i < NR_DEFERRED; i++, a->rows.pos++) {
+		struct deferred_sum *deferred = &a->rows.deferred[a->rows.pos % NR_DEFERRED];
 
-		if (later->table)
-			later_add(a, later);
-		later->table = NULL;
+		if (deferred->table)
+			deferred_add(a, deferred);
+		deferred->table = NULL;
 	}
 }
 
@@ -93,8 +93,8 @@ void acct_slab_get(struct trace_analysis *a, struct trace_thread *thread)
 		table_lend(&thread->acct.calls, slab->calls, FIRST_CALLS);
 	if (!thread->acct.waits.capacity)
 		table_lend(&thread->acct.waits, slab->waits, FIRST_ROWS);
-	if (!thread->acct.who.capacity)
-		table_lend(&thread->acct.who, slab->who, FIRST_ROWS);
+	if (!thread->acct.cpu_holders.capacity)
+		table_lend(&thread->acct.cpu_holders, slab->cpu_holders, FIRST_ROWS);
 }
 
 void acct_slab_give(struct trace_analysis *a, struct trace_thread *thread)
@@ -144,7 +144,7 @@ static void latencies_prefetch(struct trace_thread *thread, const uint32_t *note
 			       histogram_row_key(noted[i] >> 1));
 }
 
-void latencies_settle(struct trace_analysis *a, struct trace_thread *thread)
+void latencies_flush(struct trace_analysis *a, struct trace_thread *thread)
 {
 	const uint32_t *noted = thread->slab ? thread->slab->latencies : NULL;
 	uint32_t nr = thread->nr_latencies;
@@ -178,5 +178,5 @@ void acct_latency(struct trace_analysis *a, struct trace_thread *thread, bool tr
 	}
 	thread->slab->latencies[thread->nr_latencies++] = (uint32_t)key << 1 | trap;
 	if (thread->nr_latencies == NR_LATENCIES)
-		latencies_settle(a, thread);
+		latencies_flush(a, thread);
 }

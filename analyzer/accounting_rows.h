@@ -13,11 +13,11 @@ struct trace_thread;
 
 /*
  * An addition to a row that is not read before the end. With thousands of threads or files the rows
- * are not cached. So an addition prefetches its row and is applied after NR_LATER more additions,
- * when the row has arrived. Additions to one table are applied in their order.
+ * are not cached. So an addition prefetches its row and is applied after NR_DEFERRED more
+ * additions, when the row has arrived. Additions to one table are applied in their order.
  */
-#define NR_LATER  32u
-#define ROWS_COLD 64u /* capacity of a table; additions to smaller tables are not deferred */
+#define NR_DEFERRED 32u
+#define ROWS_COLD   64u /* capacity of a table; additions to smaller tables are not deferred */
 /* index of a number in a row; @counted: also add 1 to the next number */
 struct sum {
 	uint16_t row_bytes;
@@ -27,7 +27,7 @@ struct sum {
 #define SUM_OF(row, member) ((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), false})
 #define COUNTED_SUM_OF(row, member) \
 	((struct sum){sizeof(struct row), offsetof(struct row, member) / sizeof(uint64_t), true})
-struct later {
+struct deferred_sum {
 	struct hash_table *table; /* NULL: none */
 	uint64_t key;
 	uint64_t amount;
@@ -39,7 +39,7 @@ _Static_assert(offsetof(struct wait_row, count) == offsetof(struct wait_row, ns)
 /* The memory of rows, and additions that are not applied yet. */
 struct row_store {
 	struct acct_slab *free_slabs; /* free list of slabs in the arena */
-	struct later deferred[NR_LATER];
+	struct deferred_sum deferred[NR_DEFERRED];
 	uint32_t pos;
 	uint64_t sink[16]; /* receives the sums of rows for which there was no memory */
 };
@@ -51,21 +51,21 @@ void *acct_new_row(struct trace_analysis *a, struct hash_table *table, size_t ro
  * acct_give_rows() - release the rows of @table, made by acct_row(); call it before table_clear()
  */
 void acct_give_rows(struct trace_analysis *a, const struct hash_table *table, size_t row_bytes);
-_Static_assert(FIRST_CALLS * sizeof(struct call_row) < ARENA_ROWS_MIN, "as books_give_rows() has it");
+_Static_assert(FIRST_CALLS * sizeof(struct call_row) < ARENA_ROWS_MIN, "acct_give_rows() relies on it");
 
-/** acct_later() - add to a number of row @key of @table, by rows_settle() at the latest */
-void acct_later(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount);
+/** acct_defer() - add to a number of row @key of @table, by rows_flush() at the latest */
+void acct_defer(struct trace_analysis *a, struct hash_table *table, struct sum sum, uint64_t key, uint64_t amount);
 
-/** rows_settle() - apply all deferred additions of acct_later() */
-void rows_settle(struct trace_analysis *a);
+/** rows_flush() - apply all deferred additions of acct_defer() */
+void rows_flush(struct trace_analysis *a);
 
 /**
- * acct_latency() - count a call's latency_key(), by latencies_settle() of the thread at the latest
+ * acct_latency() - count a call's latency_key(), by latencies_flush() of the thread at the latest
  */
 void acct_latency(struct trace_analysis *a, struct trace_thread *thread, bool trap, uint64_t key);
 
-/** latencies_settle() - flush the noted latencies of @thread into its histograms */
-void latencies_settle(struct trace_analysis *a, struct trace_thread *thread);
+/** latencies_flush() - flush the noted latencies of @thread into its histograms */
+void latencies_flush(struct trace_analysis *a, struct trace_thread *thread);
 
 /** acct_slab_get() - give @thread a slab for its first rows and latencies, if there is memory */
 void acct_slab_get(struct trace_analysis *a, struct trace_thread *thread);

@@ -134,7 +134,7 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		goto fail;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		a->cpus[i].cpu = a->cpus[i].figures.cpu = i;
-		a->cpus[i].mark = a->cpus[i].slice_since = a->start_ns;
+		a->cpus[i].accounted_ns = a->cpus[i].slice_since = a->start_ns;
 		if (slice_log_prepare(&a->cpus[i]))
 			goto fail;
 	}
@@ -218,7 +218,7 @@ static void table_prefetch_small(const struct hash_table *table, size_t row_byte
 /* Prefetch the fields of a soon running thread that every event needs */
 static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
 {
-	const struct trace_thread *thread = thread_find(a, tid);
+	const struct trace_thread *thread = thread_find(&a->threads, tid);
 
 	if (thread) {
 		memory_prefetch(thread, offsetof(struct trace_thread, acct.traps));
@@ -233,7 +233,7 @@ static void thread_prefetch(const struct trace_analysis *a, uint32_t tid)
  */
 static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
 {
-	const struct trace_thread *thread = thread_find(a, tid);
+	const struct trace_thread *thread = thread_find(&a->threads, tid);
 
 	if (!thread)
 		return;
@@ -243,7 +243,7 @@ static void thread_prefetch_rows(const struct trace_analysis *a, uint32_t tid)
 		memory_prefetch(thread->pending, sizeof(thread->pending[0]));
 	table_prefetch_small(&thread->acct.calls, sizeof(struct call_row));
 	table_prefetch_small(&thread->acct.waits, sizeof(struct wait_row));
-	table_prefetch_small(&thread->acct.who, sizeof(struct who_row));
+	table_prefetch_small(&thread->acct.cpu_holders, sizeof(struct cpu_holder_row));
 	if (thread->slab)
 		line_prefetch(&thread->slab->latencies[thread->nr_latencies]);
 	line_prefetch(thread->process);
@@ -268,15 +268,15 @@ static inline const uint32_t *call_descriptor(const struct trace_analysis *a, co
  * Prefetch threads of later events. A wakeup prefetches the thread only. Its rows are needed when
  * it gets a CPU, so the switch prefetches them.
  */
-static void expect_threads(const struct trace_analysis *a, const struct trace_cursor *cursor, bool is_switch)
+static void prefetch_next_threads(const struct trace_analysis *a, const struct trace_cursor *cursor, bool is_switch)
 {
 	thread_prefetch(a, tid_of(trace_cursor_peek(cursor, is_switch ? 4 : 2), is_switch));
 	if (is_switch)
 		thread_prefetch_rows(a, tid_of(trace_cursor_peek(cursor, 2), true));
 }
 
-static inline void expect_descriptor(const struct trace_analysis *a, const struct trace_thread *thread,
-				     const struct trace_sys_enter3 *enter)
+static inline void prefetch_next_descriptor(const struct trace_analysis *a, const struct trace_thread *thread,
+					    const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
 
@@ -284,9 +284,9 @@ static inline void expect_descriptor(const struct trace_analysis *a, const struc
 		line_prefetch(descriptor);
 }
 
-/* @enter: a call; expect_descriptor() prefetched its descriptor some calls earlier. */
-static inline void expect_file(const struct trace_analysis *a, const struct trace_thread *thread,
-			       const struct trace_sys_enter3 *enter)
+/* @enter: a call; prefetch_next_descriptor() prefetched its descriptor some calls earlier. */
+static inline void prefetch_next_file(const struct trace_analysis *a, const struct trace_thread *thread,
+				      const struct trace_sys_enter3 *enter)
 {
 	const uint32_t *descriptor = call_descriptor(a, thread, enter);
 
@@ -298,28 +298,29 @@ static inline void expect_file(const struct trace_analysis *a, const struct trac
  * Prefetch what the next system calls of this CPU act on. They are usually @thread's. Hooks read
  * the file at once, so for them the file is prefetched, too.
  */
-static void expect_files(const struct trace_analysis *a, const struct trace_cursor *cursor,
-			 const struct trace_thread *thread, bool is_hooked)
+static void prefetch_next_files(const struct trace_analysis *a, const struct trace_cursor *cursor,
+				const struct trace_thread *thread, bool is_hooked)
 {
-	expect_descriptor(a, thread, trace_cursor_peek(cursor, is_hooked ? 3 : 1));
+	prefetch_next_descriptor(a, thread, trace_cursor_peek(cursor, is_hooked ? 3 : 1));
 	if (is_hooked)
-		expect_file(a, thread, trace_cursor_peek(cursor, 1));
+		prefetch_next_file(a, thread, trace_cursor_peek(cursor, 1));
 }
 
 /* Prefetch the memory that later events need. */
-static void expect(const struct trace_analysis *a, const struct trace_cursor *cursor, const struct trace_event *event)
+static void prefetch_next(const struct trace_analysis *a, const struct trace_cursor *cursor,
+			  const struct trace_event *event)
 {
 	switch (event->id) {
 	case TRACE_EV_sched_switch:
 	case TRACE_EV_sched_waking:
 		if (a->threads.nr >= THREADS_COLD && a->handlers[event->id])
-			expect_threads(a, cursor, event->id == TRACE_EV_sched_switch);
+			prefetch_next_threads(a, cursor, event->id == TRACE_EV_sched_switch);
 		break;
 	case TRACE_EV_sys_enter3:
 	case TRACE_EV_sys_enter6:
 		if (a->files.nr >= FILES_COLD && a->handlers[event->id] && event->cpu < a->nr_cpus &&
 		    a->cpus[event->cpu].current)
-			expect_files(a, cursor, a->cpus[event->cpu].current, is_hooked(a, event->id));
+			prefetch_next_files(a, cursor, a->cpus[event->cpu].current, is_hooked(a, event->id));
 		break;
 	default:
 		break;
@@ -376,7 +377,7 @@ static void close_accounts(struct trace_analysis *a)
 			thread->end_ns = a->end_ns;
 		}
 	wakers_free(a);
-	acct_settle(a);
+	acct_flush(a);
 }
 
 /*
@@ -398,7 +399,7 @@ static int window_begin(struct trace_analysis *a, struct trace_cursor *cursor)
 	if (a->end_ns < a->start_ns)
 		a->end_ns = a->start_ns;
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpus[i].mark = a->cpus[i].slice_since = a->start_ns;
+		a->cpus[i].accounted_ns = a->cpus[i].slice_since = a->start_ns;
 	return trace_cursor_seek(cursor, a->start_ns);
 }
 
@@ -420,7 +421,7 @@ static __attribute__((noinline)) int analysis_pass(struct trace_analysis *a, str
 	int error;
 
 	while (!a->failed && (event = trace_cursor_next(cursor))) {
-		expect(a, cursor, event);
+		prefetch_next(a, cursor, event);
 		handle(a, event);
 	}
 	error = trace_cursor_error(cursor, NULL);
@@ -501,7 +502,7 @@ struct holders {
 	void *data;
 };
 
-static void holder_tell(void *data, uint32_t process, uint64_t ns)
+static void report_holder(void *data, uint32_t process, uint64_t ns)
 {
 	const struct holders *holders = data;
 
@@ -515,12 +516,12 @@ void trace_cpu_holders(const struct trace_analysis *a, uint32_t cpu, uint64_t fr
 	struct holders holders = {.a = a, .fn = fn, .data = data};
 
 	if (cpu < a->nr_cpus && to_ns > from_ns)
-		slice_log_holders(&a->cpus[cpu], a->now, from_ns, to_ns, holder_tell, &holders);
+		slice_log_holders(&a->cpus[cpu], a->now, from_ns, to_ns, report_holder, &holders);
 }
 
 const struct trace_thread *trace_find_thread(const struct trace_analysis *a, uint32_t tid)
 {
-	const struct trace_thread *thread = thread_find(a, tid);
+	const struct trace_thread *thread = thread_find(&a->threads, tid);
 
 	return thread && thread->sched_state != SCHED_DEAD ? thread : NULL;
 }
@@ -567,7 +568,7 @@ uint64_t trace_thread_cpu_ns(const struct trace_analysis *a, const struct trace_
 
 	for (uint32_t i = 0; i < thread->nr_shares; i++)
 		ns += thread->shares[i].ns;
-	if (thread->sched_state == SCHED_ON_CPU && cpu && cpu->current == thread && a->now > cpu->mark)
-		ns += a->now - cpu->mark - (cpu_irq_time(cpu, a->now) - cpu->irq_ns);
+	if (thread->sched_state == SCHED_ON_CPU && cpu && cpu->current == thread && a->now > cpu->accounted_ns)
+		ns += a->now - cpu->accounted_ns - (cpu_irq_time(cpu, a->now) - cpu->irq_ns);
 	return ns;
 }

@@ -60,17 +60,17 @@
 /* struct path_step - a segment; it ends where the next one begins */
 struct path_step {
 	uint64_t from;
-	uint32_t line;
-	uint32_t moment;
+	uint32_t timeline;
+	uint32_t activity;
 	uint32_t holder; /* WAIT_CPU */
-	uint32_t waiter; /* a line; none for the chosen thread */
-	uint32_t wait;	 /* the waiter's moment; HOLE: the waiter did not exist yet */
+	uint32_t waiter; /* a timeline; none for the chosen thread */
+	uint32_t wait;	 /* the waiter's activity; HOLE: the waiter did not exist yet */
 	uint32_t depth;
 };
 
 /* struct visit - a thread on the way */
 struct visit {
-	uint32_t line;
+	uint32_t timeline;
 	uint64_t bound;
 	uint32_t waiter;
 	uint32_t wait;
@@ -113,18 +113,19 @@ static bool is_on_cpu(enum trace_state state)
  * Extend the last segment if it is the same. Two visits of a thread can share one: the parent of a
  * thread that waited for its first wakeup, and of the same thread before it existed.
  */
-static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t moment)
+static bool step_joins(const struct trace_critical_path *path, const struct visit *visit, uint32_t activity)
 {
 	const struct path_step *last = path->nr_steps ? &path->steps[path->nr_steps - 1] : NULL;
 
-	return last && last->line == visit->line && last->moment == moment && last->waiter == visit->waiter &&
-	       last->depth == path->nr_visits - 1 && is_on_cpu((enum trace_state)path->history->moments[moment].state);
+	return last && last->timeline == visit->timeline && last->activity == activity &&
+	       last->waiter == visit->waiter && last->depth == path->nr_visits - 1 &&
+	       is_on_cpu((enum trace_state)path->history->activities[activity].state);
 }
 
-static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t moment,
+static void step_add(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint32_t activity,
 		     uint32_t holder)
 {
-	if (step_joins(path, visit, moment)) {
+	if (step_joins(path, visit, activity)) {
 		path->steps[path->nr_steps - 1].from = from;
 		return;
 	}
@@ -133,8 +134,8 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 	if (path->failed)
 		return;
 	path->steps[path->nr_steps++] = (struct path_step){.from = from,
-							   .line = visit->line,
-							   .moment = moment,
+							   .timeline = visit->timeline,
+							   .activity = activity,
 							   .holder = holder,
 							   .waiter = visit->waiter,
 							   .wait = visit->wait,
@@ -143,20 +144,20 @@ static void step_add(struct trace_critical_path *path, const struct visit *visit
 
 /* Add the wait for a CPU as one segment for each thread that had the CPU. */
 static void step_add_queued(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to,
-			    uint32_t moment)
+			    uint32_t activity)
 {
-	int32_t cpu = path->history->moments[moment].cpu;
+	int32_t cpu = path->history->activities[activity].cpu;
 	const struct series *slices = cpu >= 0 && (uint32_t)cpu < path->history->nr_cpus ? &path->history->cpus[cpu]
 											 : NULL;
 
 	while (to > from && !path->failed) {
 		uint32_t slice = slices ? series_before(slices, to) : UINT32_MAX;
-		uint32_t who = slice != UINT32_MAX ? slices->what[slice] : NO_THREAD;
+		uint32_t holder = slice != UINT32_MAX ? slices->value[slice] : NO_THREAD;
 		uint64_t start = slice != UINT32_MAX && slices->from[slice] > from ? slices->from[slice] : from;
 
 		if (slice == UINT32_MAX && slices && slices->nr && slices->end < to && slices->end > from)
 			start = slices->end;
-		step_add(path, visit, start, moment, who);
+		step_add(path, visit, start, activity, holder);
 		to = start;
 	}
 }
@@ -164,17 +165,18 @@ static void step_add_queued(struct trace_critical_path *path, const struct visit
 /* ---- the thread that ended a wait ---- */
 
 /* The latest instant in @from .. @to at which a thread was on a CPU; @from: never. */
-static uint64_t last_on_cpu(const struct trace_history *history, const struct line *line, uint64_t from, uint64_t to)
+static uint64_t last_on_cpu(const struct trace_history *history, const struct thread_timeline *timeline, uint64_t from,
+			    uint64_t to)
 {
-	uint64_t at = to < line->series.end ? to : line->series.end;
-	uint32_t idx = series_before(&line->series, at);
+	uint64_t at = to < timeline->series.end ? to : timeline->series.end;
+	uint32_t idx = series_before(&timeline->series, at);
 
 	for (; idx != UINT32_MAX && at > from; idx--) {
-		uint32_t what = line->series.what[idx];
+		uint32_t value = timeline->series.value[idx];
 
-		if (what != HOLE && is_on_cpu((enum trace_state)history->moments[what].state))
+		if (value != HOLE && is_on_cpu((enum trace_state)history->activities[value].state))
 			return at;
-		at = line->series.from[idx];
+		at = timeline->series.from[idx];
 	}
 	return from;
 }
@@ -185,74 +187,77 @@ static uint32_t latest_of(const struct trace_history *history, const struct trac
 	uint32_t best = NO_THREAD;
 
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));) {
-		uint32_t line = history_line(history, thread);
-		uint64_t at = line == NO_THREAD ? from : last_on_cpu(history, &history->lines[line], from, to);
+		uint32_t timeline = history_timeline(history, thread);
+		uint64_t at = timeline == NO_THREAD ? from
+						    : last_on_cpu(history, &history->timelines[timeline], from, to);
 
 		if (at > from) {
-			best = line;
+			best = timeline;
 			from = at;
 		}
 	}
 	return best;
 }
 
-static bool is_followed(const struct history_moment *moment)
+static bool is_followed(const struct history_activity *activity)
 {
-	return moment->kind != TRACE_WAIT_TIMEOUT && moment->kind != TRACE_WAIT_STOPPED &&
-	       moment->kind != TRACE_WAIT_UNKNOWN && moment->kind != TRACE_WAIT_QUOTA;
+	return activity->kind != TRACE_WAIT_TIMEOUT && activity->kind != TRACE_WAIT_STOPPED &&
+	       activity->kind != TRACE_WAIT_UNKNOWN && activity->kind != TRACE_WAIT_QUOTA;
 }
 
 /*
  * For other kinds the segment names the object, which says more than the kernel thread that worked
  * on it.
  */
-static bool may_be_work(const struct history_moment *moment)
+static bool may_be_work(const struct history_activity *activity)
 {
-	return moment->kind == TRACE_WAIT_PROCESS || moment->kind == TRACE_WAIT_KERNEL ||
-	       moment->kind == TRACE_WAIT_OTHER;
+	return activity->kind == TRACE_WAIT_PROCESS || activity->kind == TRACE_WAIT_KERNEL ||
+	       activity->kind == TRACE_WAIT_OTHER;
 }
 
-static uint32_t who_ended(const struct trace_critical_path *path, uint32_t idx, const struct history_moment *moment,
-			  uint64_t from, uint64_t to)
+static uint32_t thread_that_ended(const struct trace_critical_path *path, uint32_t idx,
+				  const struct history_activity *activity, uint64_t from, uint64_t to)
 {
 	const struct trace_history *history = path->history;
-	const struct line *line = &history->lines[idx];
-	const struct trace_thread *waker = moment->waker == NO_THREAD ? NULL : history->lines[moment->waker].thread;
+	const struct thread_timeline *timeline = &history->timelines[idx];
+	const struct trace_thread *waker = activity->waker == NO_THREAD ? NULL
+									: history->timelines[activity->waker].thread;
 	uint32_t other = NO_THREAD;
 
-	if (!is_followed(moment))
+	if (!is_followed(activity))
 		return NO_THREAD;
 	if (waker && trace_thread_is_kernel(waker)) {
-		if (may_be_work(moment))
-			return moment->waker;
+		if (may_be_work(activity))
+			return activity->waker;
 		waker = NULL;
 	}
-	if (!waker && from <= trace_thread_start_ns(line->thread) && strcmp(moment->via, "fork") == 0)
-		return line->parent;
-	if (moment->kind == TRACE_WAIT_PROCESS && moment->other &&
-	    (!waker || trace_thread_process(waker) != moment->other))
-		other = latest_of(history, moment->other, from, to);
-	return other == NO_THREAD && waker ? moment->waker : other;
+	if (!waker && from <= trace_thread_start_ns(timeline->thread) && strcmp(activity->via, "fork") == 0)
+		return timeline->parent;
+	if (activity->kind == TRACE_WAIT_PROCESS && activity->other &&
+	    (!waker || trace_thread_process(waker) != activity->other))
+		other = latest_of(history, activity->other, from, to);
+	return other == NO_THREAD && waker ? activity->waker : other;
 }
 
 /* ---- the walk ---- */
 
-static bool enter(struct trace_critical_path *path, uint32_t line, uint64_t bound, uint32_t waiter, uint32_t wait)
+static bool enter(struct trace_critical_path *path, uint32_t timeline, uint64_t bound, uint32_t waiter, uint32_t wait)
 {
-	if (line == NO_THREAD || path->history->lines[line].on_path)
+	if (timeline == NO_THREAD || path->history->timelines[timeline].on_path)
 		return false;
 	if (path->nr_visits >= path->max_visits)
 		path->visits = grown(path, path->visits, &path->max_visits, sizeof(*path->visits));
 	if (path->failed)
 		return false;
-	path->history->lines[line].on_path = true;
-	path->visits[path->nr_visits++] = (struct visit){.line = line, .bound = bound, .waiter = waiter, .wait = wait};
+	path->history->timelines[timeline].on_path = true;
+	path->visits[path->nr_visits++] =
+		(struct visit){.timeline = timeline, .bound = bound, .waiter = waiter, .wait = wait};
 	return true;
 }
 
 static void leave(struct trace_critical_path *path)
 {
-	path->history->lines[path->visits[--path->nr_visits].line].on_path = false;
+	path->history->timelines[path->visits[--path->nr_visits].timeline].on_path = false;
 }
 
 /*
@@ -261,10 +266,10 @@ static void leave(struct trace_critical_path *path)
  */
 static uint64_t step_unseen(struct trace_critical_path *path, const struct visit *visit, uint64_t from, uint64_t to)
 {
-	const struct line *line = &path->history->lines[visit->line];
-	uint64_t born = trace_thread_start_ns(line->thread);
+	const struct thread_timeline *timeline = &path->history->timelines[visit->timeline];
+	uint64_t born = trace_thread_start_ns(timeline->thread);
 
-	if (to <= born && path->nr_visits > 1 && enter(path, line->parent, visit->bound, visit->line, HOLE))
+	if (to <= born && path->nr_visits > 1 && enter(path, timeline->parent, visit->bound, visit->timeline, HOLE))
 		return to;
 	if (from < born && born < to)
 		from = born;
@@ -273,13 +278,13 @@ static uint64_t step_unseen(struct trace_critical_path *path, const struct visit
 }
 
 /* True for a visited kernel thread that had no work yet, if no known thread gave it the work. */
-static bool is_rest(const struct trace_critical_path *path, const struct history_moment *moment)
+static bool had_no_work(const struct trace_critical_path *path, const struct history_activity *activity)
 {
 	const struct visit *visit = &path->visits[path->nr_visits - 1];
 
-	return path->nr_visits > 1 && visit->wait != HOLE && moment->state == TRACE_STATE_BLOCKED &&
-	       moment->kind == TRACE_WAIT_KERNEL && moment->idle &&
-	       trace_thread_is_kernel(path->history->lines[visit->line].thread);
+	return path->nr_visits > 1 && visit->wait != HOLE && activity->state == TRACE_STATE_BLOCKED &&
+	       activity->kind == TRACE_WAIT_KERNEL && activity->idle &&
+	       trace_thread_is_kernel(path->history->timelines[visit->timeline].thread);
 }
 
 /* Go one step back from @at. Returns where the step ended. */
@@ -287,10 +292,10 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 {
 	struct trace_history *history = path->history;
 	struct visit visit = path->visits[path->nr_visits - 1];
-	const struct series *series = &history->lines[visit.line].series;
+	const struct series *series = &history->timelines[visit.timeline].series;
 	uint32_t idx = series_before(series, at);
 	uint64_t from = visit.bound;
-	const struct history_moment *moment;
+	const struct history_activity *activity;
 
 	if (idx == UINT32_MAX) {
 		if (series->nr && at > series->end && series->end > from)
@@ -299,29 +304,30 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 	}
 	if (series->from[idx] > from)
 		from = series->from[idx];
-	if (series->what[idx] == HOLE)
+	if (series->value[idx] == HOLE)
 		return step_unseen(path, &visit, from, at);
-	moment = &history->moments[series->what[idx]];
-	if (moment->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
-	    enter(path, who_ended(path, visit.line, moment, from, at), from, visit.line, series->what[idx]))
+	activity = &history->activities[series->value[idx]];
+	if (activity->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
+	    enter(path, thread_that_ended(path, visit.timeline, activity, from, at), from, visit.timeline,
+		  series->value[idx]))
 		return at;
-	if (is_rest(path, moment)) {
+	if (had_no_work(path, activity)) {
 		leave(path);
 		step_add(path, &path->visits[path->nr_visits - 1], visit.bound, visit.wait, NO_THREAD);
 		return visit.bound;
 	}
-	if (moment->state == TRACE_STATE_WAIT_CPU)
-		step_add_queued(path, &visit, from, at, series->what[idx]);
+	if (activity->state == TRACE_STATE_WAIT_CPU)
+		step_add_queued(path, &visit, from, at, series->value[idx]);
 	else
-		step_add(path, &visit, from, series->what[idx], NO_THREAD);
+		step_add(path, &visit, from, series->value[idx], NO_THREAD);
 	return from;
 }
 
-static void walk(struct trace_critical_path *path, uint32_t line)
+static void walk(struct trace_critical_path *path, uint32_t timeline)
 {
 	uint64_t at = path->to_ns;
 
-	enter(path, line, path->from_ns, NO_THREAD, HOLE);
+	enter(path, timeline, path->from_ns, NO_THREAD, HOLE);
 	while (path->nr_visits) {
 		if (at <= path->visits[path->nr_visits - 1].bound || path->failed)
 			leave(path);
@@ -405,7 +411,7 @@ static void sum_add(struct path_sums *sums, const struct trace_contributor *shar
 		row->sum.pid = 0;
 }
 
-static void share_who(struct trace_contributor *share, const struct trace_thread *thread)
+static void share_set_process(struct trace_contributor *share, const struct trace_thread *thread)
 {
 	share->comm = trace_process_comm(trace_thread_process(thread));
 	share->pid = trace_process_pid(trace_thread_process(thread));
@@ -422,7 +428,7 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 		.state = segment->state, .kind = segment->kind, .target = "", .via = "", .ns = ns, .count = count};
 	struct trace_contributor command;
 
-	share_who(&share, segment->thread);
+	share_set_process(&share, segment->thread);
 	command = share;
 	command.by = TRACE_BY_COMMAND;
 	if (is_on_cpu(segment->state) && segment->state != TRACE_STATE_INTERRUPTED)
@@ -441,7 +447,7 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 						 .ns = ns,
 						 .count = count};
 
-		share_who(&link, segment->thread);
+		share_set_process(&link, segment->thread);
 		if (link.by == TRACE_BY_LOCK) {
 			link.target = segment->waited_path;
 			link.address = segment->waited_address;
@@ -472,7 +478,7 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 						       .count = count};
 
 		if (segment->holder)
-			share_who(&competitor, segment->holder);
+			share_set_process(&competitor, segment->holder);
 		sum_add(sums, &competitor);
 	}
 }
@@ -496,8 +502,8 @@ static int compare(const void *left, const void *right)
 
 static bool steps_alike(const struct path_step *a, const struct path_step *b)
 {
-	return a->line == b->line && a->moment == b->moment && a->holder == b->holder && a->waiter == b->waiter &&
-	       a->wait == b->wait;
+	return a->timeline == b->timeline && a->activity == b->activity && a->holder == b->holder &&
+	       a->waiter == b->waiter && a->wait == b->wait;
 }
 
 /*
@@ -508,7 +514,7 @@ static void alike_add(struct path_sums *sums, size_t idx)
 {
 	const struct trace_critical_path *path = sums->path;
 	const struct path_step *step = &path->steps[idx];
-	uint64_t key = hash_u64(hash_u64((uint64_t)step->line << 32 | step->moment) ^
+	uint64_t key = hash_u64(hash_u64((uint64_t)step->timeline << 32 | step->activity) ^
 				((uint64_t)step->waiter << 32 | step->wait));
 	struct alike_row *row;
 
@@ -578,7 +584,7 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 						    uint64_t from_ns, uint64_t to_ns, struct trace_error *ret_error)
 {
 	struct trace_critical_path *path = calloc(1, sizeof(*path));
-	uint32_t line = history_line(history, thread);
+	uint32_t timeline = history_timeline(history, thread);
 	int error = history->failed;
 
 	if (!path && !error)
@@ -589,11 +595,11 @@ struct trace_critical_path *trace_critical_path_new(struct trace_history *histor
 	path->thread = thread;
 	path->from_ns = from_ns;
 	path->to_ns = to_ns;
-	if (line == NO_THREAD || !cut_window(path)) {
+	if (timeline == NO_THREAD || !cut_window(path)) {
 		error = -EINVAL;
 		goto fail;
 	}
-	walk(path, line);
+	walk(path, timeline);
 	if (!path->failed)
 		sum_up(path);
 	error = path->failed;
@@ -637,7 +643,7 @@ size_t trace_critical_path_nr_segments(const struct trace_critical_path *path)
 	return path->nr_steps;
 }
 
-static const char *waited_via(const struct history_moment *wait)
+static const char *waited_via(const struct history_activity *wait)
 {
 	if (wait->kind == TRACE_WAIT_UNKNOWN) /* HOLE */
 		return "fork";
@@ -649,20 +655,20 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 {
 	const struct trace_history *history = path->history;
 	const struct path_step *step = &path->steps[idx];
-	const struct history_moment *moment = &history->moments[step->moment];
+	const struct history_activity *activity = &history->activities[step->activity];
 	struct trace_path_segment *s = ret_segment;
 
 	*s = (struct trace_path_segment){
-		.thread = history->lines[step->line].thread,
+		.thread = history->timelines[step->timeline].thread,
 		.from_ns = step->from,
 		.to_ns = idx + 1 < path->nr_steps ? path->steps[idx + 1].from : path->to_ns,
-		.name = moment->name,
-		.state = (enum trace_state)moment->state,
-		.kind = (enum trace_wait_kind)moment->kind,
-		.idle = moment->idle,
-		.target = moment->target,
-		.via = moment->via,
-		.other = moment->other,
+		.name = activity->name,
+		.state = (enum trace_state)activity->state,
+		.kind = (enum trace_wait_kind)activity->kind,
+		.idle = activity->idle,
+		.target = activity->target,
+		.via = activity->via,
+		.other = activity->other,
 		.holder_name = "",
 		.waited_via = "",
 		.waited_path = "",
@@ -674,17 +680,17 @@ void trace_critical_path_segment(const struct trace_critical_path *path, size_t 
 		s->name = "";
 	}
 	if (s->state == TRACE_STATE_WAIT_CPU) {
-		s->holder = step->holder < history->nr_lines ? history->lines[step->holder].thread : NULL;
+		s->holder = step->holder < history->nr_timelines ? history->timelines[step->holder].thread : NULL;
 		s->holder_name = s->holder					 ? trace_thread_comm(s->holder)
 				 : step->holder == INTERRUPTS			 ? "interrupts"
 				 : trace_analysis_is_filtered(history->analysis) ? "unknown"
 										 : "idle CPU";
 	}
 	if (step->waiter != NO_THREAD) {
-		s->waiter = history->lines[step->waiter].thread;
-		s->waited_via = waited_via(&history->moments[step->wait]);
-		s->waited_path = history->moments[step->wait].path;
-		s->waited_address = history->moments[step->wait].address;
+		s->waiter = history->timelines[step->waiter].thread;
+		s->waited_via = waited_via(&history->activities[step->wait]);
+		s->waited_path = history->activities[step->wait].path;
+		s->waited_address = history->activities[step->wait].address;
 	}
 }
 

@@ -21,7 +21,7 @@
 
 #define MAX_INTERVALS (16u << 20)
 
-struct line_idx_row {
+struct history_idx_row {
 	uint64_t key;
 	uint32_t idx;
 };
@@ -60,17 +60,17 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 {
 	uint32_t max = series->max + series->max / 2 + 8;
 	uint64_t *from;
-	uint32_t *what;
+	uint32_t *value;
 
 	if (series->nr + nr <= series->max)
 		return true;
 	from = reallocarray(series->from, max, sizeof(*from));
 	if (from)
 		series->from = from;
-	what = reallocarray(series->what, max, sizeof(*what));
-	if (what)
-		series->what = what;
-	if (!from || !what) {
+	value = reallocarray(series->value, max, sizeof(*value));
+	if (value)
+		series->value = value;
+	if (!from || !value) {
 		fail(history, -ENOMEM);
 		return false;
 	}
@@ -79,12 +79,12 @@ static bool series_room(struct trace_history *history, struct series *series, ui
 }
 
 static void series_append(struct trace_history *history, struct series *series, uint64_t from, uint64_t to,
-			  uint32_t what)
+			  uint32_t value)
 {
-	bool joins = series->nr && from == series->end && series->what[series->nr - 1] == what;
+	bool joins = series->nr && from == series->end && series->value[series->nr - 1] == value;
 
 	/* A wait is not extended: its end is the instant of its wakeup. */
-	if (joins && history->moments[what].state != TRACE_STATE_BLOCKED) {
+	if (joins && history->activities[value].state != TRACE_STATE_BLOCKED) {
 		series->end = to;
 		return;
 	}
@@ -92,43 +92,43 @@ static void series_append(struct trace_history *history, struct series *series, 
 		return;
 	if (series->nr && from > series->end) {
 		series->from[series->nr] = series->end;
-		series->what[series->nr++] = HOLE;
+		series->value[series->nr++] = HOLE;
 		history->nr_intervals++;
 	}
 	series->from[series->nr] = from;
-	series->what[series->nr++] = what;
+	series->value[series->nr++] = value;
 	series->end = to;
 	history->nr_intervals++;
 }
 
 static void series_insert(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from,
-			  uint32_t what)
+			  uint32_t value)
 {
 	if (!series_room(history, series, 1))
 		return;
 	memmove(series->from + idx + 1, series->from + idx, (series->nr - idx) * sizeof(*series->from));
-	memmove(series->what + idx + 1, series->what + idx, (series->nr - idx) * sizeof(*series->what));
+	memmove(series->value + idx + 1, series->value + idx, (series->nr - idx) * sizeof(*series->value));
 	series->from[idx] = from;
-	series->what[idx] = what;
+	series->value[idx] = value;
 	series->nr++;
 	history->nr_intervals++;
 }
 
 /* Put the part of the interval that is in the hole @idx there; the rest of the hole stays. */
 static void fill_hole(struct trace_history *history, struct series *series, uint32_t idx, uint64_t from, uint64_t to,
-		      uint32_t what)
+		      uint32_t value)
 {
 	uint64_t hole_from = series->from[idx], hole_to = series_to(series, idx);
 
 	if (to < hole_to)
 		series_insert(history, series, idx + 1, to, HOLE);
 	if (from > hole_from)
-		series_insert(history, series, idx + 1, from, what);
+		series_insert(history, series, idx + 1, from, value);
 	else
-		series->what[idx] = what;
+		series->value[idx] = value;
 }
 
-static void fill_holes(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t what)
+static void fill_holes(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
 	while (from < to && !history->failed) {
 		uint32_t idx = series_before(series, to);
@@ -137,34 +137,34 @@ static void fill_holes(struct trace_history *history, struct series *series, uin
 		if (idx == UINT32_MAX)
 			return;
 		start = series->from[idx] > from ? series->from[idx] : from;
-		if (series->what[idx] == HOLE)
-			fill_hole(history, series, idx, start, to, what);
+		if (series->value[idx] == HOLE)
+			fill_hole(history, series, idx, start, to, value);
 		to = start;
 	}
 }
 
 /* The time before the first entry is a hole, too. It gets an entry when it is needed. */
-static void series_put(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t what)
+static void series_put(struct trace_history *history, struct series *series, uint64_t from, uint64_t to, uint32_t value)
 {
 	if (series->nr && from < series->from[0])
 		series_insert(history, series, 0, from, HOLE);
 	if (history->failed)
 		return;
 	if (series->nr && from < series->end) {
-		fill_holes(history, series, from, to < series->end ? to : series->end, what);
+		fill_holes(history, series, from, to < series->end ? to : series->end, value);
 		from = series->end;
 	}
 	if (from < to && !history->failed)
-		series_append(history, series, from, to, what);
+		series_append(history, series, from, to, value);
 }
 
 static void series_clear(struct series *series)
 {
 	free(series->from);
-	free(series->what);
+	free(series->value);
 }
 
-/* ---- moments ---- */
+/* ---- activities ---- */
 
 static const char *text_of(const char *text)
 {
@@ -173,20 +173,20 @@ static const char *text_of(const char *text)
 	return text && *text ? text : none;
 }
 
-static struct history_moment moment_of(enum trace_state state)
+static struct history_activity activity_of(enum trace_state state)
 {
 	const char *none = text_of(NULL);
 
-	return (struct history_moment){.name = none,
-				       .target = none,
-				       .via = none,
-				       .path = none,
-				       .waker = NO_THREAD,
-				       .cpu = -1,
-				       .state = (uint8_t)state};
+	return (struct history_activity){.name = none,
+					 .target = none,
+					 .via = none,
+					 .path = none,
+					 .waker = NO_THREAD,
+					 .cpu = -1,
+					 .state = (uint8_t)state};
 }
 
-static uint64_t moment_hash(const struct history_moment *m)
+static uint64_t activity_hash(const struct history_activity *m)
 {
 	uint64_t parts[] = {
 		(uintptr_t)m->name,
@@ -204,53 +204,53 @@ static uint64_t moment_hash(const struct history_moment *m)
 	return hash ? hash : 1;
 }
 
-static bool moment_equal(const struct history_moment *a, const struct history_moment *b)
+static bool activity_equal(const struct history_activity *a, const struct history_activity *b)
 {
 	return a->name == b->name && a->target == b->target && a->via == b->via && a->other == b->other &&
 	       a->waker == b->waker && a->path == b->path && a->address == b->address && a->cpu == b->cpu &&
 	       a->state == b->state && a->kind == b->kind && a->idle == b->idle;
 }
 
-static uint32_t moment_new(struct trace_history *history, const struct history_moment *moment)
+static uint32_t activity_new(struct trace_history *history, const struct history_activity *activity)
 {
-	uint32_t max = history->max_moments ? history->max_moments * 2 : 64;
-	struct history_moment *bigger;
+	uint32_t max = history->max_activities ? history->max_activities * 2 : 64;
+	struct history_activity *bigger;
 
-	if (history->nr_moments >= history->max_moments) {
-		bigger = reallocarray(history->moments, max, sizeof(*bigger));
+	if (history->nr_activities >= history->max_activities) {
+		bigger = reallocarray(history->activities, max, sizeof(*bigger));
 		if (!bigger) {
 			fail(history, -ENOMEM);
 			return HOLE;
 		}
-		history->moments = bigger;
-		history->max_moments = max;
+		history->activities = bigger;
+		history->max_activities = max;
 	}
-	history->moments[history->nr_moments] = *moment;
-	return history->nr_moments++;
+	history->activities[history->nr_activities] = *activity;
+	return history->nr_activities++;
 }
 
-static uint32_t moment_get(struct trace_history *history, struct history_moment *moment)
+static uint32_t activity_get(struct trace_history *history, struct history_activity *activity)
 {
-	struct line_idx_row *row;
+	struct history_idx_row *row;
 
-	for (moment->hash = moment_hash(moment);; moment->hash += moment->hash == UINT64_MAX ? 2 : 1) {
-		row = table_add(&history->moment_by_hash, sizeof(*row), moment->hash);
+	for (activity->hash = activity_hash(activity);; activity->hash += activity->hash == UINT64_MAX ? 2 : 1) {
+		row = table_add(&history->activity_by_hash, sizeof(*row), activity->hash);
 		if (!row) {
 			fail(history, -ENOMEM);
 			return HOLE;
 		}
 		if (!row->idx)
-			return row->idx = moment_new(history, moment);
-		if (moment_equal(&history->moments[row->idx], moment))
+			return row->idx = activity_new(history, activity);
+		if (activity_equal(&history->activities[row->idx], activity))
 			return row->idx;
 	}
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
-uint32_t history_line(const struct trace_history *history, const struct trace_thread *thread)
+uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread)
 {
-	const struct line_idx_row *row = table_find(&history->line_by_thread, sizeof(*row), (uintptr_t)thread);
+	const struct history_idx_row *row = table_find(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
 
 	return row ? row->idx : NO_THREAD;
 }
@@ -262,35 +262,35 @@ static uint32_t parent_of(const struct trace_history *history, const struct trac
 	return birth && birth->ns == trace_thread_start_ns(thread) ? birth->parent : NO_THREAD;
 }
 
-static uint32_t line_new(struct trace_history *history, const struct trace_thread *thread)
+static uint32_t timeline_new(struct trace_history *history, const struct trace_thread *thread)
 {
-	uint32_t max = history->max_lines ? history->max_lines * 2 : 64;
-	struct line_idx_row *row;
+	uint32_t max = history->max_timelines ? history->max_timelines * 2 : 64;
+	struct history_idx_row *row;
 
-	if (history->nr_lines >= history->max_lines) {
-		struct line *bigger = reallocarray(history->lines, max, sizeof(*bigger));
+	if (history->nr_timelines >= history->max_timelines) {
+		struct thread_timeline *bigger = reallocarray(history->timelines, max, sizeof(*bigger));
 
 		if (!bigger)
 			goto fail;
-		history->lines = bigger;
-		history->max_lines = max;
+		history->timelines = bigger;
+		history->max_timelines = max;
 	}
-	row = table_add(&history->line_by_thread, sizeof(*row), (uintptr_t)thread);
+	row = table_add(&history->timeline_by_thread, sizeof(*row), (uintptr_t)thread);
 	if (!row)
 		goto fail;
-	row->idx = history->nr_lines;
-	history->lines[row->idx] = (struct line){.thread = thread, .parent = parent_of(history, thread)};
-	return history->nr_lines++;
+	row->idx = history->nr_timelines;
+	history->timelines[row->idx] = (struct thread_timeline){.thread = thread, .parent = parent_of(history, thread)};
+	return history->nr_timelines++;
 fail:
 	fail(history, -ENOMEM);
 	return NO_THREAD;
 }
 
-static uint32_t line_get(struct trace_history *history, const struct trace_thread *thread)
+static uint32_t timeline_get(struct trace_history *history, const struct trace_thread *thread)
 {
-	uint32_t idx = history_line(history, thread);
+	uint32_t idx = history_timeline(history, thread);
 
-	return idx == NO_THREAD ? line_new(history, thread) : idx;
+	return idx == NO_THREAD ? timeline_new(history, thread) : idx;
 }
 
 /* ---- limit on the number of intervals ---- */
@@ -300,19 +300,19 @@ static bool is_on_cpu(uint8_t state)
 	return state != TRACE_STATE_WAIT_CPU && state != TRACE_STATE_BLOCKED;
 }
 
-static void line_coarsen(struct trace_history *history, struct series *series)
+static void timeline_coarsen(struct trace_history *history, struct series *series)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < series->nr; i++) {
-		uint32_t what = series->what[i];
+		uint32_t value = series->value[i];
 
-		if (what != HOLE && is_on_cpu(history->moments[what].state))
-			what = history->running;
-		if (nr && what == history->running && series->what[nr - 1] == what)
+		if (value != HOLE && is_on_cpu(history->activities[value].state))
+			value = history->running;
+		if (nr && value == history->running && series->value[nr - 1] == value)
 			continue;
 		series->from[nr] = series->from[i];
-		series->what[nr++] = what;
+		series->value[nr++] = value;
 	}
 	history->nr_intervals -= series->nr - nr;
 	series->nr = nr;
@@ -324,10 +324,10 @@ static void cpu_coarsen(struct trace_history *history, struct series *series)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < series->nr; i++) {
-		if (nr && (series->what[i] == INTERRUPTS || series->what[i] == series->what[nr - 1]))
+		if (nr && (series->value[i] == INTERRUPTS || series->value[i] == series->value[nr - 1]))
 			continue;
 		series->from[nr] = series->from[i];
-		series->what[nr++] = series->what[i];
+		series->value[nr++] = series->value[i];
 	}
 	history->nr_intervals -= series->nr - nr;
 	series->nr = nr;
@@ -335,13 +335,13 @@ static void cpu_coarsen(struct trace_history *history, struct series *series)
 
 static void coarsen(struct trace_history *history)
 {
-	struct history_moment running = moment_of(TRACE_STATE_RUNNING);
+	struct history_activity running = activity_of(TRACE_STATE_RUNNING);
 
 	if (!history->coarse) {
-		history->running = moment_get(history, &running);
+		history->running = activity_get(history, &running);
 		history->coarse = true;
-		for (uint32_t i = 0; i < history->nr_lines; i++)
-			line_coarsen(history, &history->lines[i].series);
+		for (uint32_t i = 0; i < history->nr_timelines; i++)
+			timeline_coarsen(history, &history->timelines[i].series);
 		for (uint32_t i = 0; i < history->nr_cpus; i++)
 			cpu_coarsen(history, &history->cpus[i]);
 	}
@@ -372,7 +372,7 @@ static struct series *cpu_series(struct trace_history *history, uint32_t cpu)
  * Note the thread that had the CPU. These calls come in order; an interval that begins before the
  * end of the last one is ignored.
  */
-static void keep_slice(struct trace_history *history, uint32_t cpu, uint64_t from, uint64_t to, uint32_t who)
+static void note_cpu_holder(struct trace_history *history, uint32_t cpu, uint64_t from, uint64_t to, uint32_t holder)
 {
 	struct series *series = cpu_series(history, cpu);
 
@@ -380,26 +380,27 @@ static void keep_slice(struct trace_history *history, uint32_t cpu, uint64_t fro
 		return;
 	if (series->nr && from > series->end) {
 		series->from[series->nr] = series->end;
-		series->what[series->nr++] = NO_THREAD;
+		series->value[series->nr++] = NO_THREAD;
 		history->nr_intervals++;
 	}
-	if (!series->nr || series->what[series->nr - 1] != who) {
+	if (!series->nr || series->value[series->nr - 1] != holder) {
 		series->from[series->nr] = from;
-		series->what[series->nr++] = who;
+		series->value[series->nr++] = holder;
 		history->nr_intervals++;
 	}
 	series->end = to;
 }
 
 /* Note the lock of a wait: it is an argument of the call that is about to end. */
-static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread, struct history_moment *moment)
+static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread,
+		      struct history_activity *activity)
 {
 	uint64_t argument = trace_thread_syscall_arg(thread, 0);
 
-	if (strcmp(moment->via, "futex") == 0 || strcmp(moment->via, "semaphore") == 0)
-		moment->address = argument;
-	else if (strcmp(moment->via, "lock") == 0)
-		moment->path = text_of(trace_thread_file(analysis, thread, (int)argument));
+	if (strcmp(activity->via, "futex") == 0 || strcmp(activity->via, "semaphore") == 0)
+		activity->address = argument;
+	else if (strcmp(activity->via, "lock") == 0)
+		activity->path = text_of(trace_thread_file(analysis, thread, (int)argument));
 }
 
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
@@ -409,8 +410,8 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	uint64_t to = interval->to_ns < history->to_ns ? interval->to_ns : history->to_ns;
 	bool off_cpu = !is_on_cpu((uint8_t)interval->state);
 	const struct trace_thread *waker = interval->worker ? interval->worker : interval->waker;
-	struct history_moment moment = moment_of(interval->state);
-	uint32_t line, what;
+	struct history_activity activity = activity_of(interval->state);
+	uint32_t timeline, value;
 
 	if (history->failed)
 		return;
@@ -418,28 +419,28 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 	 * Also for an interval outside the window: the thread's parent is known now, and perhaps
 	 * not later.
 	 */
-	line = line_get(history, interval->thread);
-	if (from >= to || line == NO_THREAD)
+	timeline = timeline_get(history, interval->thread);
+	if (from >= to || timeline == NO_THREAD)
 		return;
-	moment.name = text_of(interval->name);
+	activity.name = text_of(interval->name);
 	if (interval->state == TRACE_STATE_BLOCKED) {
-		moment.kind = (uint8_t)interval->kind;
-		moment.idle = interval->idle;
-		moment.target = text_of(interval->target);
-		moment.via = text_of(interval->via);
-		moment.other = interval->other;
-		note_lock(analysis, interval->thread, &moment);
-		moment.waker = waker ? line_get(history, waker) : NO_THREAD;
+		activity.kind = (uint8_t)interval->kind;
+		activity.idle = interval->idle;
+		activity.target = text_of(interval->target);
+		activity.via = text_of(interval->via);
+		activity.other = interval->other;
+		note_lock(analysis, interval->thread, &activity);
+		activity.waker = waker ? timeline_get(history, waker) : NO_THREAD;
 	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
-		moment.cpu = interval->cpu;
+		activity.cpu = interval->cpu;
 	}
 	if (history->nr_intervals >= history->max_intervals)
 		coarsen(history);
-	what = history->coarse && !off_cpu ? history->running : moment_get(history, &moment);
-	series_put(history, &history->lines[line].series, from, to, what);
+	value = history->coarse && !off_cpu ? history->running : activity_get(history, &activity);
+	series_put(history, &history->timelines[timeline].series, from, to, value);
 	if (!off_cpu && interval->cpu >= 0)
-		keep_slice(history, (uint32_t)interval->cpu, from, to,
-			   interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : line);
+		note_cpu_holder(history, (uint32_t)interval->cpu, from, to,
+				interval->state == TRACE_STATE_INTERRUPTED && !history->coarse ? INTERRUPTS : timeline);
 }
 
 /*
@@ -447,7 +448,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
  * recorder forks the command before it begins to record; then one that existed at the start; then
  * the first.
  */
-static int belief(const struct trace_history *history, const struct trace_thread *thread)
+static int command_rank_of(const struct trace_history *history, const struct trace_thread *thread)
 {
 	const struct trace_thread *parent = trace_find_thread(history->analysis,
 							      trace_process_ppid(trace_thread_process(thread)));
@@ -469,11 +470,11 @@ static void on_exec(struct trace_history *history, const struct trace_event *eve
 	thread = trace_event_thread(history->analysis, event);
 	if (!thread || !runs_command(thread, trace_event_string(event), history->command_line))
 		return;
-	if (belief(history, thread) <= history->command_belief)
+	if (command_rank_of(history, thread) <= history->command_rank)
 		return;
 	history->command = thread;
 	history->command_ns = event->ts_ns;
-	history->command_belief = belief(history, thread);
+	history->command_rank = command_rank_of(history, thread);
 }
 
 static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
@@ -496,7 +497,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		return;
 	}
 	birth->ns = event->ts_ns;
-	birth->parent = parent ? line_get(history, parent) : NO_THREAD;
+	birth->parent = parent ? timeline_get(history, parent) : NO_THREAD;
 }
 
 /* ---- begin, end ---- */
@@ -507,7 +508,7 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	static const struct trace_history_options defaults = {.size = sizeof(defaults)};
 	uint64_t mask[4] = {0};
 	struct trace_history *history;
-	struct history_moment hole;
+	struct history_activity hole;
 	int error = -ENOMEM;
 
 	if (!options)
@@ -524,9 +525,9 @@ struct trace_history *trace_history_new(struct trace_analysis *analysis, const s
 	history->to_ns = options->to_ns ? options->to_ns : UINT64_MAX;
 	history->command_line = options->command && *options->command ? options->command : NULL;
 	history->max_intervals = options->max_intervals ? options->max_intervals : MAX_INTERVALS;
-	hole = moment_of(TRACE_STATE_BLOCKED);
+	hole = activity_of(TRACE_STATE_BLOCKED);
 	hole.kind = TRACE_WAIT_UNKNOWN;
-	moment_new(history, &hole);
+	activity_new(history, &hole);
 	mask[TRACE_EV_sched_fork / 64] |= 1ull << TRACE_EV_sched_fork % 64;
 	mask[TRACE_EV_sched_exec / 64] |= 1ull << TRACE_EV_sched_exec % 64;
 	if (history->failed)
@@ -546,16 +547,16 @@ struct trace_history *trace_history_free(struct trace_history *history)
 {
 	if (!history)
 		return NULL;
-	for (uint32_t i = 0; i < history->nr_lines; i++)
-		series_clear(&history->lines[i].series);
+	for (uint32_t i = 0; i < history->nr_timelines; i++)
+		series_clear(&history->timelines[i].series);
 	for (uint32_t i = 0; i < history->nr_cpus; i++)
 		series_clear(&history->cpus[i]);
-	table_clear(&history->line_by_thread);
-	table_clear(&history->moment_by_hash);
+	table_clear(&history->timeline_by_thread);
+	table_clear(&history->activity_by_hash);
 	table_clear(&history->births);
-	free(history->lines);
+	free(history->timelines);
 	free(history->cpus);
-	free(history->moments);
+	free(history->activities);
 	free(history);
 	return NULL;
 }

@@ -5,45 +5,49 @@
  * critical_path_history.h - the intervals of all threads in compact form.
  *
  * The intervals of a thread have no holes and do not overlap. Each is therefore stored as its begin
- * and its state: 12 bytes in two arrays. The state is the number of a history_moment. There are few
- * different moments, because threads repeat the same system calls and the same waits for the same
- * files.
+ * and its activity: 12 bytes in two arrays. The activity is an index into history.activities: a
+ * state with its details, such as "blocked in read() of a pipe, woken by thread 7". There are few
+ * different activities, because threads repeat the same system calls and the same waits for the
+ * same files.
  */
 #include <trace/critical_path.h>
 #include "hash_table.h"
 
 #define NO_THREAD  UINT32_MAX	    /* no thread */
-#define INTERRUPTS (UINT32_MAX - 1) /* instead of a line, in the series of a CPU */
-#define HOLE	   0u		    /* a moment: state unknown */
+#define INTERRUPTS (UINT32_MAX - 1) /* instead of a timeline, in the series of a CPU */
+#define HOLE	   0u		    /* an activity: state unknown */
 
-/* struct history_moment - a state that intervals share: what a thread did, without the time */
-struct history_moment {
+/* struct history_activity - what a thread did in intervals of any time: a state and its details */
+struct history_activity {
 	uint64_t hash; /* the key */
 	/* borrowed from the analysis; never NULL; equal texts are the same pointer */
 	const char *name, *target, *via;
 	const char *path; /* path of the locked file; as above */
 	uint64_t address; /* of the futex */
 	const struct trace_process *other;
-	uint32_t waker; /* index into history.lines; UINT32_MAX: none */
+	uint32_t waker; /* index into history.timelines; UINT32_MAX: none */
 	int32_t cpu;	/* WAIT_CPU only */
 	uint8_t state;
 	uint8_t kind;
 	bool idle;
 };
 
-/* struct series - intervals by begin; each lasts until the next one, the last until @end */
+/*
+ * struct series - intervals by begin; each lasts until the next one, the last until @end
+ * Example: from 0, 10, 18 and end 27 are the intervals 0-10, 10-18 and 18-27.
+ */
 struct series {
-	uint64_t *from; /* owned, ascending */
-	uint32_t *what; /* owned */
+	uint64_t *from;	 /* owned, ascending */
+	uint32_t *value; /* owned; index of an activity, or, in the series of a CPU, of a timeline */
 	uint32_t nr, max;
 	uint64_t end;
 };
 
-/* struct line - the life of a thread in the window, as moments */
-struct line {
+/* struct thread_timeline - the activities of a thread in the window */
+struct thread_timeline {
 	const struct trace_thread *thread;
 	struct series series;
-	uint32_t parent; /* line of the thread that forked it, or none */
+	uint32_t parent; /* timeline of the thread that forked it, or none */
 	bool on_path;	 /* critical_path.c: on the way; it waits for another thread */
 };
 
@@ -53,26 +57,27 @@ struct trace_history {
 	size_t nr_intervals, max_intervals;
 	int failed; /* -ENOMEM, -E2BIG */
 	bool coarse;
-	uint32_t running;   /* once coarse: the moment of all time on a CPU */
-	struct line *lines; /* owned */
-	uint32_t nr_lines, max_lines;
-	struct hash_table line_by_thread;
-	struct history_moment *moments; /* owned; [HOLE] */
-	uint32_t nr_moments, max_moments;
-	struct hash_table moment_by_hash;
+	uint32_t running;		   /* once coarse: the activity of all time on a CPU */
+	struct thread_timeline *timelines; /* owned */
+	uint32_t nr_timelines, max_timelines;
+	struct hash_table timeline_by_thread;
+	struct history_activity *activities; /* owned; [HOLE] */
+	uint32_t nr_activities, max_activities;
+	struct hash_table activity_by_hash;
 	struct hash_table births; /* tid + 1 -> the latest fork */
-	struct series *cpus;	  /* owned; of lines, UINT32_MAX (none) or INTERRUPTS */
+	struct series *cpus;	  /* owned; of timelines, UINT32_MAX (none) or INTERRUPTS */
 	uint32_t nr_cpus;
 	const struct trace_thread *command;
 	uint64_t command_ns;
-	int command_belief;
+	int command_rank;
 	const char *command_line; /* borrowed from the trace; NULL: none */
 };
 
 /**
- * history_line() - the line of a thread with an interval, or of a waker; UINT32_MAX if it has none
+ * history_timeline() - the timeline of a thread with an interval, or of a waker; UINT32_MAX if it
+ * has none
  */
-uint32_t history_line(const struct trace_history *history, const struct trace_thread *thread);
+uint32_t history_timeline(const struct trace_history *history, const struct trace_thread *thread);
 /**
  * series_before() - the entry that contains the instant just before @ns
  * Returns UINT32_MAX if that instant is before the first entry, or after the end.

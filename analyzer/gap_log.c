@@ -4,6 +4,11 @@
  *
  * Gaps are joined if they overlap, whichever CPU they concern. Each has the sum of the gaps before
  * it, so the time of an interval that lies in gaps takes two binary searches.
+ *
+ * Example: CPU 0 has a gap from 10 to 20 ms, CPU 1 from 15 to 30 ms, CPU 0 again from 50 to 60 ms.
+ * The log has two joined gaps: 10 to 30 ms (before: 0) and 50 to 60 ms (before: 20 ms). Until 55 ms
+ * there are 20 + 5 = 25 ms of gaps, until 25 ms there are 15 ms. So 10 ms of the interval from 25
+ * to 55 ms lie in gaps.
  */
 #include <stdlib.h>
 #include "gap_log.h"

@@ -7,6 +7,9 @@
  * CPU. If the numbers are equal and the thread was asleep both times, it slept all the time in one
  * wait. The thread is certainly idle; the kernel does not give the cause. All other time of a
  * hidden thread is unknown: two of them may follow each other without an event.
+ *
+ * Example: thread 70 has left CPUs 12 times at the start and 12 times at the end, and was asleep
+ * both times: it slept. If the second number is 13, its time is unknown.
  */
 #include "hidden_runs.h"
 #include "state.h"
@@ -36,7 +39,7 @@ static bool never_ran(const struct runs_row *row)
 	return row && row->nr == 2 && row->slept && row->switches[0] == row->switches[1] && row->ns[0] < row->ns[1];
 }
 
-void hidden_settle(struct trace_analysis *a)
+void hidden_start_complete(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)

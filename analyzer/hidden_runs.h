@@ -12,9 +12,10 @@ struct trace_thread;
 void hidden_load(struct trace_analysis *a, const struct trace_event *event);
 
 /**
- * hidden_settle() - the start state is complete: the scheduling state of hidden threads is unknown
+ * hidden_start_complete() - the start state is complete: the scheduling state of hidden threads is
+ * unknown
  */
-void hidden_settle(struct trace_analysis *a);
+void hidden_start_complete(struct trace_analysis *a);
 
 /**
  * hidden_close() - at the end of the trace: account the sleep of a hidden thread

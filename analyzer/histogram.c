@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(struct histogram_row) * 2 == CACHE_LINE, "two rows in a line of the cache");
-_Static_assert((1u << LATENCY_KEY_BITS) / HISTOGRAM_BUCKETS < 1u << HISTOGRAM_PLACE_BITS,
+_Static_assert((1u << LATENCY_KEY_BITS) / HISTOGRAM_BUCKETS < 1u << HISTOGRAM_GROUP_BITS,
 	       "each bucket is in a row of its call");
 
 bool histogram_add(struct hash_table *table, uint64_t row_key, uint32_t cell, uint64_t count)
@@ -57,13 +57,13 @@ struct histogram_count *histogram_list(const struct hash_table *table, size_t *r
 			       *at = list;
 
 	for (const struct histogram_row *row = NULL; list && (row = table_next(table, sizeof(*row), row));) {
-		uint64_t place = row->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_PLACE_BITS) - 1);
-		uint64_t call = row->key >> (HISTOGRAM_BYTE_BITS + HISTOGRAM_PLACE_BITS);
+		uint64_t group = row->key >> HISTOGRAM_BYTE_BITS & ((1u << HISTOGRAM_GROUP_BITS) - 1);
+		uint64_t call = row->key >> (HISTOGRAM_BYTE_BITS + HISTOGRAM_GROUP_BITS);
 
 		for (uint32_t cell = 0; cell < HISTOGRAM_BUCKETS; cell++)
 			if (row->counts[cell])
 				*at++ = (struct histogram_count){call << LATENCY_KEY_BITS |
-									 (place * HISTOGRAM_BUCKETS + cell),
+									 (group * HISTOGRAM_BUCKETS + cell),
 								 count_of(row, cell)};
 	}
 	if (list)

@@ -20,7 +20,7 @@
 
 #define HISTOGRAM_BUCKETS    24u /* of a row */
 #define HISTOGRAM_BYTE_BITS  3	 /* of its key: which byte of the counts */
-#define HISTOGRAM_PLACE_BITS 7	 /* of its key: which of a call's rows; 2048 / 24 are less than 128 */
+#define HISTOGRAM_GROUP_BITS 7	 /* of its key: which of a call's rows; 2048 / 24 are less than 128 */
 
 struct histogram_row {
 	uint64_t key; /* histogram_row_key(), plus the number of the byte */
@@ -41,9 +41,9 @@ struct histogram_count {
  */
 static inline uint64_t histogram_row_key(uint64_t key)
 {
-	uint64_t place = (key & ((1u << LATENCY_KEY_BITS) - 1)) / HISTOGRAM_BUCKETS;
+	uint64_t group = (key & ((1u << LATENCY_KEY_BITS) - 1)) / HISTOGRAM_BUCKETS;
 
-	return (key >> LATENCY_KEY_BITS << HISTOGRAM_PLACE_BITS | place) << HISTOGRAM_BYTE_BITS;
+	return (key >> LATENCY_KEY_BITS << HISTOGRAM_GROUP_BITS | group) << HISTOGRAM_BYTE_BITS;
 }
 
 /** histogram_cell() - index of the count of @key, a latency_key(), in its row */

@@ -45,7 +45,7 @@ int trace_analysis_on_interval(struct trace_analysis *a, trace_interval_fn fn, v
 
 int trace_analysis_on_release(struct trace_analysis *a, trace_release_fn fn, void *data)
 {
-	struct hook hook = {.gone = fn, .data = data};
+	struct hook hook = {.release = fn, .data = data};
 
 	return hook_add(a, &hook);
 }

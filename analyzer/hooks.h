@@ -11,7 +11,7 @@ struct hook {
 	uint64_t mask[TRACE_MASK_WORDS];
 	trace_event_fn event;
 	trace_interval_fn interval;
-	trace_release_fn gone;
+	trace_release_fn release;
 	trace_late_gap_fn damage;
 	uint32_t states; /* states of the intervals that the hook wants, as bits */
 	void *data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pending.c - finished waits whose cause is not decided yet
+ * pending.c - finished waits without a decided cause
  *
  * wait.c decides the cause of a wait at the end of the system call or fault in which the thread
  * blocked. Until then the wait is pending: its time is in the sums of the thread at once, its row

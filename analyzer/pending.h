@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef ANALYZER_PENDING_H
 #define ANALYZER_PENDING_H
-/* pending.h - finished waits whose cause is not decided yet */
+/* pending.h - finished waits without a decided cause */
 #include <stdint.h>
 
 struct pending;

@@ -11,6 +11,10 @@
  * query by a binary search. Before the end such queries are rare: the end of the wait was not
  * recorded, but the result of the call shows that it ended. The answers change over time, so the
  * code builds the list anew for each query, with the entries for that query only.
+ *
+ * Example: process 10 has the children 11 and 12. The list of children has the entries (10, 0) and
+ * (10, 11) for 11, (10, 0) and (10, 12) for 12. A wait for any child looks for (10, 0) and finds
+ * two processes: "several". A wait for child 12 looks for (10, 12) and finds process 12.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +28,9 @@ struct potential_waker {
 	 * search key. CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: file_idx; REQUESTS:
 	 * process_idx
 	 */
-	uint64_t what;
-	uint64_t more; /* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end() */
-	uint32_t who;  /* process_idx of the potential waker; REQUESTS: file_idx */
+	uint64_t key;
+	uint64_t more;	/* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end() */
+	uint32_t waker; /* process_idx of the potential waker; REQUESTS: file_idx */
 };
 
 static void add(struct trace_analysis *a, struct potential_wakers *wakers, struct potential_waker waker)
@@ -47,9 +51,9 @@ static void add(struct trace_analysis *a, struct potential_wakers *wakers, struc
 	wakers->list[wakers->nr++] = waker;
 }
 
-static void tell(struct trace_analysis *a, struct potential_wakers *wakers, struct potential_waker waker)
+static void add_if_wanted(struct trace_analysis *a, struct potential_wakers *wakers, struct potential_waker waker)
 {
-	if (a->closing || (waker.what == wakers->asked_what && waker.more == wakers->asked_more))
+	if (a->closing || (waker.key == wakers->query_key && waker.more == wakers->query_more))
 		add(a, wakers, waker);
 }
 
@@ -64,15 +68,15 @@ static const struct trace_thread *first_living(const struct trace_process *proce
 	return thread;
 }
 
-static void tell_children(struct trace_analysis *a, struct potential_wakers *wakers,
-			  const struct trace_process *process)
+static void collect_children(struct trace_analysis *a, struct potential_wakers *wakers,
+			     const struct trace_process *process)
 {
 	if (!first_living(process))
 		return;
-	tell(a, wakers, (struct potential_waker){process->ppid, 0, process->idx});
-	tell(a, wakers, (struct potential_waker){process->ppid, process->pid, process->idx});
+	add_if_wanted(a, wakers, (struct potential_waker){process->ppid, 0, process->idx});
+	add_if_wanted(a, wakers, (struct potential_waker){process->ppid, process->pid, process->idx});
 	if (process->ns_pid && process->ns_pid != process->pid)
-		tell(a, wakers, (struct potential_waker){process->ppid, process->ns_pid, process->idx});
+		add_if_wanted(a, wakers, (struct potential_waker){process->ppid, process->ns_pid, process->idx});
 }
 
 /*
@@ -86,7 +90,7 @@ static uint64_t which_end(const struct traced_file *file, bool other)
 	return S_ISFIFO(file->mode) ? (uint64_t)file->dev << 2 | (writes != other) << 1 | 1 : 0;
 }
 
-static void tell_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
+static void collect_ends(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
 {
 	const struct trace_thread *thread = process->first;
 
@@ -100,11 +104,13 @@ static void tell_ends(struct trace_analysis *a, struct potential_wakers *wakers,
 		const struct traced_file *file = &a->files.list[fd_file(thread, i)];
 
 		if (S_ISFIFO(file->mode) || S_ISSOCK(file->mode))
-			tell(a, wakers, (struct potential_waker){file->ino, which_end(file, false), process->idx});
+			add_if_wanted(a, wakers,
+				      (struct potential_waker){file->ino, which_end(file, false), process->idx});
 	}
 }
 
-static void tell_sharers(struct trace_analysis *a, struct potential_wakers *wakers, const struct trace_process *process)
+static void collect_sharers(struct trace_analysis *a, struct potential_wakers *wakers,
+			    const struct trace_process *process)
 {
 	const struct trace_thread *thread = first_living(process);
 	file_idx before = 0;
@@ -113,18 +119,18 @@ static void tell_sharers(struct trace_analysis *a, struct potential_wakers *wake
 		file_idx file = thread->memory->maps[i].file;
 
 		if (file && file != before) /* most files have several adjacent mappings */
-			tell(a, wakers, (struct potential_waker){file, 0, process->idx});
+			add_if_wanted(a, wakers, (struct potential_waker){file, 0, process->idx});
 		before = file;
 	}
 }
 
-static void tell_requests(struct trace_analysis *a, struct potential_wakers *wakers,
-			  const struct trace_process *process)
+static void collect_requests(struct trace_analysis *a, struct potential_wakers *wakers,
+			     const struct trace_process *process)
 {
 	file_idx file;
 
-	for (const void *at = NULL; (at = uring_next(a, at, &process, &file));)
-		tell(a, wakers, (struct potential_waker){process->idx, 0, file});
+	for (const void *at = NULL; (at = uring_next(&a->requests, at, &process, &file));)
+		add_if_wanted(a, wakers, (struct potential_waker){process->idx, 0, file});
 }
 
 /* ---- queries ---- */
@@ -133,11 +139,11 @@ static int order(const void *left, const void *right)
 {
 	const struct potential_waker *l = left, *r = right;
 
-	if (l->what != r->what)
-		return l->what < r->what ? -1 : 1;
+	if (l->key != r->key)
+		return l->key < r->key ? -1 : 1;
 	if (l->more != r->more)
 		return l->more < r->more ? -1 : 1;
-	return l->who < r->who ? -1 : l->who > r->who;
+	return l->waker < r->waker ? -1 : l->waker > r->waker;
 }
 
 static void sort(struct potential_wakers *wakers)
@@ -152,25 +158,26 @@ static void sort(struct potential_wakers *wakers)
 	wakers->nr = kept;
 }
 
-static void look(struct trace_analysis *a, enum waker_kind kind, struct potential_wakers *wakers)
+static void collect(struct trace_analysis *a, enum waker_kind kind, struct potential_wakers *wakers)
 {
-	static void (*const tellers[])(struct trace_analysis *, struct potential_wakers *,
-				       const struct trace_process *) = {
-		[WAKERS_CHILDREN] = tell_children, [WAKERS_OTHER_ENDS] = tell_ends, [WAKERS_SHARERS] = tell_sharers};
+	static void (*const collectors[])(struct trace_analysis *, struct potential_wakers *,
+					  const struct trace_process *) = {[WAKERS_CHILDREN] = collect_children,
+									   [WAKERS_OTHER_ENDS] = collect_ends,
+									   [WAKERS_SHARERS] = collect_sharers};
 
 	wakers->nr = 0;
 	if (kind == WAKERS_REQUESTS)
-		tell_requests(a, wakers, NULL);
+		collect_requests(a, wakers, NULL);
 	else
 		for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-			tellers[kind](a, wakers, a->threads.processes[i]);
+			collectors[kind](a, wakers, a->threads.processes[i]);
 	sort(wakers);
 	wakers->whole = a->closing;
 }
 
-static size_t first_of(const struct potential_wakers *wakers, uint64_t what, uint64_t more)
+static size_t first_of(const struct potential_wakers *wakers, uint64_t key, uint64_t more)
 {
-	const struct potential_waker first = {what, more, 0};
+	const struct potential_waker first = {key, more, 0};
 	size_t low = 0, high = wakers->nr;
 
 	while (low < high) {
@@ -185,41 +192,41 @@ static size_t first_of(const struct potential_wakers *wakers, uint64_t what, uin
 }
 
 /* The index of the first answer, if there is one: see answers(). */
-static size_t ask(struct trace_analysis *a, enum waker_kind kind, uint64_t what, uint64_t more)
+static size_t first_answer(struct trace_analysis *a, enum waker_kind kind, uint64_t key, uint64_t more)
 {
 	struct potential_wakers *wakers = &a->potential_wakers[kind];
 
 	if (!wakers->whole) {
-		wakers->asked_what = what;
-		wakers->asked_more = more;
-		look(a, kind, wakers);
+		wakers->query_key = key;
+		wakers->query_more = more;
+		collect(a, kind, wakers);
 	}
-	return first_of(wakers, what, more);
+	return first_of(wakers, key, more);
 }
 
-static bool answers(const struct potential_wakers *wakers, size_t at, uint64_t what, uint64_t more)
+static bool answers(const struct potential_wakers *wakers, size_t at, uint64_t key, uint64_t more)
 {
-	return at < wakers->nr && wakers->list[at].what == what && wakers->list[at].more == more;
+	return at < wakers->nr && wakers->list[at].key == key && wakers->list[at].more == more;
 }
 
-static uint32_t who(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self, uint64_t what,
-		    uint64_t more)
+static uint32_t waker_for(struct trace_analysis *a, enum waker_kind kind, const struct trace_process *self,
+			  uint64_t key, uint64_t more)
 {
 	uint32_t found = PROCESS_UNKNOWN;
 
-	for (size_t at = ask(a, kind, what, more); answers(&a->potential_wakers[kind], at, what, more); at++) {
-		if (a->potential_wakers[kind].list[at].who == self->idx)
+	for (size_t at = first_answer(a, kind, key, more); answers(&a->potential_wakers[kind], at, key, more); at++) {
+		if (a->potential_wakers[kind].list[at].waker == self->idx)
 			continue;
 		if (found != PROCESS_UNKNOWN)
 			return PROCESS_SEVERAL;
-		found = a->potential_wakers[kind].list[at].who;
+		found = a->potential_wakers[kind].list[at].waker;
 	}
 	return found;
 }
 
 uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self, uint32_t named)
 {
-	return who(a, WAKERS_CHILDREN, self, self->pid, named);
+	return waker_for(a, WAKERS_CHILDREN, self, self->pid, named);
 }
 
 uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx idx)
@@ -228,21 +235,22 @@ uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *sel
 	const struct traced_file *file = &a->files.list[idx];
 
 	if (idx && S_ISFIFO(file->mode))
-		return who(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true));
-	return sock && sock->peer_ino ? who(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0) : (uint32_t)PROCESS_UNKNOWN;
+		return waker_for(a, WAKERS_OTHER_ENDS, self, file->ino, which_end(file, true));
+	return sock && sock->peer_ino ? waker_for(a, WAKERS_OTHER_ENDS, self, sock->peer_ino, 0)
+				      : (uint32_t)PROCESS_UNKNOWN;
 }
 
 uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file)
 {
-	return file ? who(a, WAKERS_SHARERS, self, file, 0) : (uint32_t)PROCESS_UNKNOWN;
+	return file ? waker_for(a, WAKERS_SHARERS, self, file, 0) : (uint32_t)PROCESS_UNKNOWN;
 }
 
 file_idx wakers_request(struct trace_analysis *a, const struct trace_process *process, size_t nr)
 {
-	size_t at = ask(a, WAKERS_REQUESTS, process->idx, 0) + nr;
+	size_t at = first_answer(a, WAKERS_REQUESTS, process->idx, 0) + nr;
 
 	return answers(&a->potential_wakers[WAKERS_REQUESTS], at, process->idx, 0)
-		       ? a->potential_wakers[WAKERS_REQUESTS].list[at].who
+		       ? a->potential_wakers[WAKERS_REQUESTS].list[at].waker
 		       : 0;
 }
 
@@ -284,7 +292,7 @@ file_idx wakers_closed(struct trace_analysis *a, const struct trace_thread *dead
 		size_t at = other_end(a, &closed, file);
 
 		if (at < closed.nr && !(S_ISFIFO(a->files.list[file].mode) && other_end(a, &own, file) < own.nr))
-			found = fd_file(dead, closed.list[at].who);
+			found = fd_file(dead, closed.list[at].waker);
 	}
 	free(closed.list);
 	free(own.list);

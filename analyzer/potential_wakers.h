@@ -20,7 +20,7 @@ struct potential_wakers {
 	struct potential_waker *list; /* owned; sorted, without duplicates */
 	size_t nr, room;
 	bool whole; /* complete; else it has only the answers to the last query: */
-	uint64_t asked_what, asked_more;
+	uint64_t query_key, query_more;
 };
 
 /**

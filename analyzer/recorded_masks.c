@@ -8,9 +8,9 @@
 #include "recorded_masks.h"
 #include "state.h"
 
-bool is_left_out(const struct trace_analysis *a, const char *what)
+bool is_left_out(const struct trace *trace, const char *what)
 {
-	const char *left_out = trace_string(a->trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
+	const char *left_out = trace_string(trace, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT);
 
 	return left_out && strcmp(left_out, what) == 0;
 }
@@ -36,7 +36,7 @@ bool has_opens(const struct trace_event *event)
 }
 
 /* The mask of @event is valid from now on. */
-void mask_hold(struct recorded_masks *masks, const struct trace_event *event)
+void mask_apply(struct recorded_masks *masks, const struct trace_event *event)
 {
 	bool switches = is_recorded(event, TRACE_EV_sched_switch);
 
@@ -58,7 +58,7 @@ void mask_begin(struct recorded_masks *masks, const struct trace_event *event)
 {
 	memset(masks->recorded, 0, sizeof(masks->recorded));
 	memset(masks->unrecorded, 0, sizeof(masks->unrecorded));
-	mask_hold(masks, event);
+	mask_apply(masks, event);
 }
 
 bool trace_analysis_is_filtered(const struct trace_analysis *a)
@@ -75,7 +75,8 @@ enum trace_recorded trace_analysis_recorded(const struct trace_analysis *a, uint
 	/* some events came all the same, and their time is accounted */
 	never = a->counts[id] ? TRACE_RECORDED_PARTLY : TRACE_RECORDED_NEVER;
 	if (!a->masks.any)
-		return is_left_out(a, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter && id < TRACE_EV_user_stream
+		return is_left_out(a->trace, TRACE_LEFT_OUT_KERNEL) && id >= TRACE_EV_sys_enter &&
+				       id < TRACE_EV_user_stream
 			       ? never
 			       : TRACE_RECORDED_ALWAYS;
 	if (!(a->masks.recorded[id / 64] >> id % 64 & 1))

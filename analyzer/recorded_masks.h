@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <trace/events.h>
 
-struct trace_analysis;
+struct trace;
 struct trace_event;
 
 struct recorded_masks {
@@ -26,11 +26,11 @@ struct recorded_masks {
 bool is_recorded(const struct trace_event *event, uint32_t id);
 /** has_opens() - does it include all events that change which file a descriptor refers to? */
 bool has_opens(const struct trace_event *event);
-/** mask_hold() - the mask in @event is valid from now on */
-void mask_hold(struct recorded_masks *masks, const struct trace_event *event);
+/** mask_apply() - the mask in @event is valid from now on */
+void mask_apply(struct recorded_masks *masks, const struct trace_event *event);
 /** mask_begin() - the window begins with this mask: drop the knowledge of earlier masks */
 void mask_begin(struct recorded_masks *masks, const struct trace_event *event);
 
 /** is_left_out() - did the recorder omit @what, a TRACE_LEFT_OUT_...? */
-bool is_left_out(const struct trace_analysis *a, const char *what);
+bool is_left_out(const struct trace *trace, const char *what);
 #endif

@@ -173,11 +173,12 @@ static void *sorted(void *list, size_t nr, size_t bytes, int (*order)(const void
 	return NULL;
 }
 
-static struct trace_cpu_wait *figures_who(const struct trace_analysis *a, const struct hash_table *rows, size_t *ret_nr)
+static struct trace_cpu_wait *figures_holders(const struct trace_analysis *a, const struct hash_table *rows,
+					      size_t *ret_nr)
 {
 	struct trace_cpu_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
-	for (const struct who_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
+	for (const struct cpu_holder_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
 		const struct trace_process *process = a->threads.processes[row->key - 1];
 
 		*at = (struct trace_cpu_wait){.pid = process->pid, .comm = process->comm, .ns = row->ns};
@@ -326,7 +327,7 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->wait_cpu_ns = acct->wait_cpu;
 	f->blocked_ns = acct->blocked;
 	f->stolen_ns = acct->stolen;
-	f->wait_cpu_for = figures_who(a, &acct->who, &f->nr_wait_cpu_for);
+	f->wait_cpu_for = figures_holders(a, &acct->cpu_holders, &f->nr_wait_cpu_for);
 	f->waits = figures_waits(a, &acct->waits, &f->nr_waits);
 	f->syscalls = figures_calls(a, &acct->calls, &acct->call_times, false, &f->nr_syscalls_rows);
 	f->traps = figures_calls(a, &acct->traps, &acct->trap_times, true, &f->nr_traps_rows);
@@ -363,14 +364,15 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 /*
  * During the pass: flush the deferred additions of the threads from @first to @last, or to the end.
  */
-static void settle(const struct trace_analysis *a, const struct trace_thread *first, const struct trace_thread *last)
+static void flush_threads(const struct trace_analysis *a, const struct trace_thread *first,
+			  const struct trace_thread *last)
 {
 	for (const struct trace_thread *thread = first; thread && !a->done;
 	     thread = thread == last ? NULL : thread->next) {
-		slice_log_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
-		latencies_settle((struct trace_analysis *)a, (struct trace_thread *)thread);
+		slice_log_flush((struct trace_analysis *)a, (struct trace_thread *)thread);
+		latencies_flush((struct trace_analysis *)a, (struct trace_thread *)thread);
 	}
-	acct_settle((struct trace_analysis *)a);
+	acct_flush((struct trace_analysis *)a);
 }
 
 struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const struct trace_thread *thread)
@@ -379,7 +381,7 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	struct acct scratch = {0};
 	const struct acct *acct;
 
-	settle(a, thread, thread);
+	flush_threads(a, thread, thread);
 	acct = acct_of(a, thread, &scratch);
 	if (acct)
 		figures = figures_of(a, acct, thread->end_ns - thread->start_ns);
@@ -406,7 +408,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 
 	if (process->nr_threads == 1)
 		return trace_thread_figures(a, process->first);
-	settle(a, process->first, NULL);
+	flush_threads(a, process->first, NULL);
 	if (add_process(a, &sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
 	acct_clear(&sum);
@@ -421,7 +423,7 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 	bool ok = true;
 
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-		settle(a, a->threads.processes[i]->first, NULL);
+		flush_threads(a, a->threads.processes[i]->first, NULL);
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && ok; i++)
 		ok = add_process(a, &sum, &elapsed, a->threads.processes[i]);
 	if (ok)
@@ -494,7 +496,7 @@ static int verify_times(const struct trace_thread *thread, const struct acct *b,
 		{"elapsed time", thread->end_ns - thread->start_ns,
 		 b->user + b->syscall + b->trap + b->interrupted + b->wait_cpu + b->blocked},
 		{"blocked time", b->blocked, sum_column(&b->waits, sizeof(struct wait_row), 1)},
-		{"wait for a CPU", b->wait_cpu, sum_column(&b->who, sizeof(struct who_row), 1)},
+		{"wait for a CPU", b->wait_cpu, sum_column(&b->cpu_holders, sizeof(struct cpu_holder_row), 1)},
 		{"interrupted time", b->interrupted, sum_column(&b->interrupts, sizeof(struct interrupt_row), 1)},
 	};
 	int error;

@@ -115,10 +115,10 @@ struct holder_row {
 	uint64_t holder;
 };
 
-static void who_add(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
+static void charge_holder(struct trace_analysis *a, struct trace_thread *thread, uint32_t process, uint64_t ns)
 {
 	if (ns)
-		acct_later(a, &thread->acct.who, SUM_OF(who_row, ns), process + 1ull, ns);
+		acct_defer(a, &thread->acct.cpu_holders, SUM_OF(cpu_holder_row, ns), process + 1ull, ns);
 }
 
 static uint64_t without(uint64_t ns, uint64_t less)
@@ -292,9 +292,9 @@ static void episode_unlist(struct slice_index *slices, struct trace_thread *thre
 }
 
 /* Returns false when out of memory. */
-static bool put(struct hash_table *who, uint32_t process, uint64_t ns)
+static bool put(struct hash_table *rows, uint32_t process, uint64_t ns)
 {
-	struct who_row *row = ns ? table_add(who, sizeof(*row), process + 1ull) : NULL;
+	struct cpu_holder_row *row = ns ? table_add(rows, sizeof(*row), process + 1ull) : NULL;
 
 	if (row)
 		row->ns += ns;
@@ -302,7 +302,7 @@ static bool put(struct hash_table *who, uint32_t process, uint64_t ns)
 }
 
 /* Charge a single wait slice by slice, if it has few slices. */
-static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, struct hash_table *who,
+static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, struct hash_table *rows,
 		       uint64_t *left_ns)
 {
 	for (uint64_t slice = episode->own; *left_ns && slice-- > episode->first;) {
@@ -310,7 +310,7 @@ static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, 
 		uint64_t ns = slice_ns(entry, end->ns, end->irq_ns);
 
 		ns = ns < *left_ns ? ns : *left_ns;
-		if (!put(who, entry->process, ns))
+		if (!put(rows, entry->process, ns))
 			return false;
 		*left_ns -= ns;
 	}
@@ -319,14 +319,14 @@ static bool put_slices(const struct cpu *cpu, const struct rq_episode *episode, 
 
 /* @long_names: number of processes to name for waits that are too long to name all */
 static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread, uint32_t long_names,
-			struct hash_table *who, uint64_t *left_ns)
+			struct hash_table *rows, uint64_t *left_ns)
 {
 	const struct rq_episode *episode = &thread->episode;
 	const struct holder *holders = cpu->slices->holders;
 	uint64_t names = episode->names + (episode->is_long ? long_names : 0);
 
 	names = names < cpu->slices->nr ? names : cpu->slices->nr;
-	table_reserve(who, sizeof(struct who_row), (uint32_t)names);
+	table_reserve(rows, sizeof(struct cpu_holder_row), (uint32_t)names);
 	for (uint32_t idx = holders[LIST_END].older; idx && holders[idx].last >= episode->first && *left_ns && names;
 	     idx = holders[idx].older) {
 		uint64_t ns = had_between(cpu, &holders[idx], episode->first, episode->own);
@@ -336,7 +336,7 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 		ns = ns < *left_ns ? ns : *left_ns;
 		if (!ns)
 			continue;
-		if (!put(who, holders[idx].process, ns))
+		if (!put(rows, holders[idx].process, ns))
 			return false;
 		names--;
 		*left_ns -= ns;
@@ -345,7 +345,7 @@ static bool put_holders(const struct cpu *cpu, const struct trace_thread *thread
 }
 
 static bool put_episode(const struct trace_analysis *a, const struct trace_thread *thread, uint32_t long_names,
-			struct hash_table *who)
+			struct hash_table *rows)
 {
 	const struct rq_episode *episode = &thread->episode;
 	const struct cpu *cpu = &a->cpus[episode->cpu];
@@ -353,25 +353,25 @@ static bool put_episode(const struct trace_analysis *a, const struct trace_threa
 	bool ok;
 
 	if (episode->nr_waits == 1 && episode->own - episode->first <= MAX_NAMED_HOLDERS)
-		ok = put_slices(cpu, episode, who, &left_ns);
+		ok = put_slices(cpu, episode, rows, &left_ns);
 	else
-		ok = put_holders(cpu, thread, long_names, who, &left_ns);
-	return ok && put(who, PROCESS_INTERRUPTS, episode->irq_ns) && put(who, PROCESS_SEVERAL, left_ns);
+		ok = put_holders(cpu, thread, long_names, rows, &left_ns);
+	return ok && put(rows, PROCESS_INTERRUPTS, episode->irq_ns) && put(rows, PROCESS_SEVERAL, left_ns);
 }
 
-bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *who)
+bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *rows)
 {
-	return !thread->in_episode || put_episode(a, thread, MAX_NAMED_HOLDERS, who);
+	return !thread->in_episode || put_episode(a, thread, MAX_NAMED_HOLDERS, rows);
 }
 
 static void episode_close(struct trace_analysis *a, struct trace_thread *thread, uint32_t long_names)
 {
-	if (!put_episode(a, thread, long_names, &thread->acct.who))
+	if (!put_episode(a, thread, long_names, &thread->acct.cpu_holders))
 		a->failed = -ENOMEM;
 	episode_unlist(a->cpus[thread->episode.cpu].slices, thread);
 }
 
-void slice_log_settle(struct trace_analysis *a, struct trace_thread *thread)
+void slice_log_flush(struct trace_analysis *a, struct trace_thread *thread)
 {
 	if (thread->in_episode && !a->closing)
 		episode_close(a, thread, MAX_NAMED_HOLDERS);
@@ -423,7 +423,7 @@ static uint64_t charge_first(struct trace_analysis *a, const struct cpu *cpu, st
 		return left_ns;
 	ns = without(without(end->ns, from), without(end->irq_ns, thread->queued_irq));
 	ns = ns < left_ns ? ns : left_ns;
-	who_add(a, thread, cpu_slice(cpu, thread->queued_slice - 1)->process, ns);
+	charge_holder(a, thread, cpu_slice(cpu, thread->queued_slice - 1)->process, ns);
 	return left_ns - ns;
 }
 
@@ -457,7 +457,7 @@ static uint64_t charge_last(struct trace_analysis *a, const struct cpu *cpu, str
 	uint64_t ns = slice_ns(entry, to, cpu_irq_time(cpu, to));
 
 	ns = ns < left_ns ? ns : left_ns;
-	who_add(a, thread, entry->process, ns);
+	charge_holder(a, thread, entry->process, ns);
 	return left_ns - ns;
 }
 
@@ -502,7 +502,7 @@ static bool episode_wait(struct trace_analysis *a, struct cpu *cpu, struct trace
 	else
 		episode->is_long = true;
 	if (is_last)
-		slice_log_settle(a, thread);
+		slice_log_flush(a, thread);
 	return true;
 }
 
@@ -519,7 +519,7 @@ void slice_log_leave(struct trace_analysis *a, struct cpu *cpu, struct trace_thr
 	    own->process == thread->process_idx)
 		thread->episode.last_own_ns = slice_ns(own, ns, cpu->irq_ns);
 	else
-		slice_log_settle(a, thread);
+		slice_log_flush(a, thread);
 }
 
 /* ---- the log ---- */
@@ -629,12 +629,12 @@ static void split_wait(struct trace_analysis *a, struct trace_thread *thread, ui
 			continue;
 		if (irq > end - start)
 			irq = end - start;
-		who_add(a, thread, entry->process, end - start - irq);
-		who_add(a, thread, PROCESS_INTERRUPTS, irq);
+		charge_holder(a, thread, entry->process, end - start - irq);
+		charge_holder(a, thread, PROCESS_INTERRUPTS, irq);
 		end = start;
 		irq_end = irq_start;
 	}
-	who_add(a, thread, PROCESS_SEVERAL, end - from);
+	charge_holder(a, thread, PROCESS_SEVERAL, end - from);
 }
 
 void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to,
@@ -647,7 +647,7 @@ void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uin
 
 	if (is_known && episode_wait(a, cpu, thread, from, to, cpu != onto))
 		return;
-	slice_log_settle(a, thread);
+	slice_log_flush(a, thread);
 	split_wait(a, thread, from, to);
 }
 

@@ -32,12 +32,12 @@ static inline void slice_log_queue(const struct cpu *cpu, struct trace_thread *t
 void slice_log_charge(struct trace_analysis *a, struct trace_thread *thread, uint64_t from, uint64_t to,
 		      struct cpu *onto);
 /**
- * slice_log_settle() - flush the charges of @thread into its sums, by acct_settle() at the latest
+ * slice_log_flush() - flush the charges of @thread into its sums, by acct_flush() at the latest
  * Does nothing at the end of the trace: then acct_of() does it on demand.
  */
-void slice_log_settle(struct trace_analysis *a, struct trace_thread *thread);
+void slice_log_flush(struct trace_analysis *a, struct trace_thread *thread);
 /** slice_log_add() - add the charges of @thread that are not in its sums; false: out of memory */
-bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *who);
+bool slice_log_add(const struct trace_analysis *a, const struct trace_thread *thread, struct hash_table *rows);
 typedef void (*holder_fn)(void *data, uint32_t process, uint64_t ns);
 /**
  * slice_log_holders() - call @fn for each process that had @cpu from @from to @to, latest first

@@ -59,7 +59,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	struct trace_process *process;
 	struct trace_thread *thread;
 
-	if (!start->tid || start->tid >= MAX_TID || thread_find(a, start->tid))
+	if (!start->tid || start->tid >= MAX_TID || thread_find(&a->threads, start->tid))
 		return;
 	process = process_get(a, start->tgid);
 	thread = process ? thread_new(a, start->tid, process, a->start_ns) : NULL;
@@ -87,9 +87,9 @@ void start_call_ended(struct trace_thread *thread, uint64_t ns)
  */
 static struct trace_thread *leader_of(const struct trace_analysis *a, uint32_t tgid)
 {
-	struct trace_process *process = process_find(a, tgid);
+	struct trace_process *process = process_find(&a->threads, tgid);
 
-	return process ? process_owner(a, process) : NULL;
+	return process ? process_owner(&a->threads, process) : NULL;
 }
 
 /*
@@ -110,7 +110,7 @@ static void use_table(struct trace_thread *thread, struct fd_table *fds)
 static void load_files(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_start_files *start = event->payload;
-	struct trace_thread *thread = thread_find(a, start->tid), *as = thread_find(a, start->as);
+	struct trace_thread *thread = thread_find(&a->threads, start->tid), *as = thread_find(&a->threads, start->as);
 	struct fd_table *own;
 
 	if (!thread || !as || thread->sched_state == SCHED_DEAD || as->sched_state == SCHED_DEAD)
@@ -130,7 +130,7 @@ static void load_files(struct trace_analysis *a, const struct trace_event *event
 static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_start_fd *start = event->payload;
-	struct trace_thread *thread = start->tid ? thread_find(a, start->tid) : leader_of(a, start->tgid);
+	struct trace_thread *thread = start->tid ? thread_find(&a->threads, start->tid) : leader_of(a, start->tgid);
 
 	if (thread && thread->sched_state != SCHED_DEAD)
 		fd_put(a, thread, start->fd,
@@ -166,7 +166,8 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 
 static void load_exe(struct trace_analysis *a, const struct trace_event *event)
 {
-	struct trace_process *process = process_find(a, ((const struct trace_start_exe *)event->payload)->tgid);
+	struct trace_process *process = process_find(&a->threads,
+						     ((const struct trace_start_exe *)event->payload)->tgid);
 
 	if (process)
 		process->exe = strings_intern(&a->strings, trace_event_string(event));

@@ -76,7 +76,7 @@ static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread
 void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_signal_generate *signal = event->payload;
-	const struct trace_thread *target = thread_find(a, signal->tid);
+	const struct trace_thread *target = thread_find(&a->threads, signal->tid);
 	struct trace_thread *woken = cpu->woken;
 	struct waker *waker;
 

@@ -46,7 +46,7 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 			end_learn_call(a, thread);
 		pending_wait(a, thread, ns, NULL);
 	}
-	slice_log_settle(a, thread); /* also closes a wait that would begin now */
+	slice_log_flush(a, thread); /* also closes a wait that would begin now */
 	acct_mode(a, thread, false);
 	frames_pop(a, thread, ns, 0, 0);
 }
@@ -75,9 +75,9 @@ void cpu_evict(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 	if (is_thread(cpu, thread)) {
 		acct_mode(a, thread, false);
-		frames_pop(a, thread, cpu->mark, 0, 0);
+		frames_pop(a, thread, cpu->accounted_ns, 0, 0);
 		thread->sched_state = SCHED_UNKNOWN;
-		thread->since = ns > cpu->mark ? ns : cpu->mark;
+		thread->since = ns > cpu->accounted_ns ? ns : cpu->accounted_ns;
 		thread->has_early = false;
 	}
 	acct_cpu_unknown(a, cpu, ns);

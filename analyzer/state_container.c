@@ -26,7 +26,7 @@ void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_
 void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cgroup_attach *attach = event->payload;
-	struct trace_thread *thread = thread_find(a, attach->tid);
+	struct trace_thread *thread = thread_find(&a->threads, attach->tid);
 
 	cgroup_learn(a, attach->cgroup, trace_event_string(event));
 	if (thread)

@@ -32,12 +32,13 @@ uint64_t cpu_softirq_time(const struct cpu *cpu, unsigned int vec, uint64_t ns)
 {
 	const struct nest *softirq = softirq_of(cpu);
 
-	return cpu->softirq_ns[vec] + (softirq && softirq->number == vec && ns > cpu->mark ? ns - cpu->mark : 0);
+	return cpu->softirq_ns[vec] +
+	       (softirq && softirq->number == vec && ns > cpu->accounted_ns ? ns - cpu->accounted_ns : 0);
 }
 
 uint64_t cpu_irq_time(const struct cpu *cpu, uint64_t ns)
 {
-	return cpu->irq_ns + (interrupted(cpu) && ns > cpu->mark ? ns - cpu->mark : 0);
+	return cpu->irq_ns + (interrupted(cpu) && ns > cpu->accounted_ns ? ns - cpu->accounted_ns : 0);
 }
 
 static const struct {

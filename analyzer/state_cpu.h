@@ -36,7 +36,7 @@ struct slice {
 
 struct cpu {
 	uint32_t cpu;
-	uint64_t mark;		      /* the CPU's time is accounted until then */
+	uint64_t accounted_ns;	      /* the CPU's time is accounted until then */
 	struct trace_thread *current; /* NULL: not known; the idle thread is &cpu->idle */
 	uint32_t quota_tid;	      /* this thread is about to leave since its quota is used up; 0: none */
 	struct trace_thread idle;
@@ -54,7 +54,7 @@ struct cpu {
 	uint64_t last_switch_ns;
 	uint32_t nr_switches; /* switches at last_switch_ns: the clock may repeat a time */
 	/* the slice before; the current one follows: its begin and its stolen time */
-	struct slice before;
+	struct slice previous;
 	uint64_t slice_since, slice_stolen;
 	/* time from the current thread's wakeup to its switch in, if the CPU was idle; else 0 */
 	uint64_t slice_woken;

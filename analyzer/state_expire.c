@@ -76,10 +76,10 @@ static void mark_files(const struct trace_analysis *a, const struct marks *marks
 		for (uint32_t i = 0; a->threads.pages[page] && i < TID_PAGE; i++)
 			if (a->threads.pages[page][i] && a->threads.pages[page][i]->sched_state != SCHED_DEAD)
 				mark_thread(a, marks, a->threads.pages[page][i]);
-	uring_mark(a, marks->files);
+	uring_mark(&a->requests, marks->files);
 }
 
-static void tell_gone(const struct trace_analysis *a, file_idx idx)
+static void call_release_hooks(const struct trace_analysis *a, file_idx idx)
 {
 	const struct traced_file *file = &a->files.list[idx];
 	struct trace_file_id id = {.ino = file->ino, .dev = file->dev, .mode = file->mode & ~FILE_WRITE_END};
@@ -87,8 +87,8 @@ static void tell_gone(const struct trace_analysis *a, file_idx idx)
 	if (!S_ISSOCK(id.mode) && !(S_ISFIFO(id.mode) && !file_has_other_end(a, idx)))
 		return;
 	for (size_t i = 0; i < a->hooks.nr; i++)
-		if (a->hooks.list[i].gone)
-			a->hooks.list[i].gone(a->hooks.list[i].data, &id);
+		if (a->hooks.list[i].release)
+			a->hooks.list[i].release(a->hooks.list[i].data, &id);
 }
 
 /*
@@ -105,7 +105,7 @@ static uint32_t sweep_files(struct trace_analysis *a, const struct marks *marks)
 		if (file->sweeps == FILE_FREE)
 			continue;
 		if (!is_marked(marks->files, i) && file->sweeps != a->sweep.nr - 1) {
-			tell_gone(a, i);
+			call_release_hooks(a, i);
 			file_drop(a, i);
 			continue;
 		}
@@ -137,7 +137,7 @@ void expire_unused(struct trace_analysis *a)
 			      .socks = calloc(a->sockets.nr / 64 + 1, sizeof(uint64_t))};
 	uint32_t left = 0;
 
-	acct_settle(a); /* deferred sums refer to files by number */
+	acct_flush(a); /* deferred sums refer to files by number */
 	a->sweep.nr++;
 	if (marks.files && marks.socks) {
 		mark_files(a, &marks);

@@ -25,9 +25,9 @@ struct pid_row {
 	uint64_t pid;
 };
 
-bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process)
+bool filtered_hides(const struct process_filter *filter, const struct trace_process *process)
 {
-	return a->filter.is_on && !table_find(&a->filter.passing, sizeof(struct pid_row), process->pid + 1ull);
+	return filter->is_on && !table_find(&filter->passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
 /* ---- threads that pass ---- */
@@ -164,7 +164,7 @@ int filtered_prepare(struct trace_analysis *a)
 	struct filter_scan scan;
 	int error;
 
-	a->filter.is_on = is_left_out(a, TRACE_LEFT_OUT_PROCESSES);
+	a->filter.is_on = is_left_out(a->trace, TRACE_LEFT_OUT_PROCESSES);
 	if (!a->filter.is_on)
 		return 0;
 	error = scan_new(&scan, a) ? 0 : -ENOMEM;

@@ -17,5 +17,5 @@ struct process_filter {
 int filtered_prepare(struct trace_analysis *a);
 
 /** filtered_hides() - were the events of @process not recorded? */
-bool filtered_hides(const struct trace_analysis *a, const struct trace_process *process);
+bool filtered_hides(const struct process_filter *filter, const struct trace_process *process);
 #endif

@@ -98,7 +98,7 @@ bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, 
 		const struct cpu *cpu = &a->cpus[i];
 
 		if (cpu->hidden) {
-			all.from = cpu->mark < all.from ? cpu->mark : all.from;
+			all.from = cpu->accounted_ns < all.from ? cpu->accounted_ns : all.from;
 			all.to = now;
 		}
 		/* no switch has confirmed the thread yet */
@@ -139,7 +139,7 @@ static void close_until(struct trace_analysis *a, struct trace_thread *thread, u
 void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *hidden = cpu->current, *next = &cpu->idle;
-	uint64_t since = cpu->mark;
+	uint64_t since = cpu->accounted_ns;
 
 	if (cpu->successor)
 		next = cpu->successor == NOT_KNOWN ? NULL : thread_living(a, cpu->successor);
@@ -150,7 +150,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 	frames_pop(a, hidden, since, 0, 0);
 	acct_cpu_unknown(a, cpu, ns);
 	hidden->sched_state = SCHED_UNKNOWN;
-	hidden->since = cpu->mark;
+	hidden->since = cpu->accounted_ns;
 	cpu->current = NULL;
 	if (next && next != &cpu->idle) {
 		if (next->sched_state == SCHED_ON_CPU)
@@ -169,7 +169,7 @@ void hidden_leave(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 
 void hidden_end(struct trace_analysis *a, struct cpu *cpu)
 {
-	if (!cpu->hidden || a->end_ns <= cpu->mark)
+	if (!cpu->hidden || a->end_ns <= cpu->accounted_ns)
 		return;
 	cpu->successor = NOT_KNOWN;
 	hidden_leave(a, cpu, a->end_ns);

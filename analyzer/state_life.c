@@ -23,7 +23,7 @@
  */
 struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 {
-	struct trace_thread *thread = thread_find(a, tid);
+	struct trace_thread *thread = thread_find(&a->threads, tid);
 	bool known_start = a->counts[TRACE_EV_start_thread] != 0;
 	uint64_t start = known_start && a->now > a->start_ns ? a->now : a->start_ns;
 
@@ -31,7 +31,7 @@ struct trace_thread *thread_get(struct trace_analysis *a, uint32_t tid)
 		return thread;
 	if (a->masks.paused) {
 		start_read_ahead(a);
-		thread = thread_find(a, tid);
+		thread = thread_find(&a->threads, tid);
 		if (thread)
 			return thread;
 	}
@@ -82,7 +82,7 @@ static void exchange_numbers(struct trace_analysis *a, struct trace_thread *thre
  */
 void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid)
 {
-	struct trace_thread *other = thread_find(a, tid), *caller, *leader;
+	struct trace_thread *other = thread_find(&a->threads, tid), *caller, *leader;
 	struct frame *frame;
 
 	if (tid == current->process->pid) {
@@ -149,7 +149,7 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
  * The start state is read after the first events, so it may have a thread before its fork event
  * comes.
  */
-static bool born_after_all(struct trace_thread *thread, uint64_t ns)
+static bool begins_at_this_fork(struct trace_thread *thread, uint64_t ns)
 {
 	if (!(thread->flags & THREAD_FROM_START) || ns > thread->read_ns || thread->sched_state != SCHED_OFF_AT_START)
 		return false;
@@ -170,7 +170,7 @@ static bool born_after_all(struct trace_thread *thread, uint64_t ns)
  *
  * Returns how many sched_free events of that number belong to earlier threads.
  */
-static int8_t pass_number_on(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
+static int8_t reuse_number(struct trace_analysis *a, struct trace_thread *old, uint64_t ns)
 {
 	bool exits = old->sched_state == SCHED_DEAD || (old->flags & THREAD_EXITING);
 	uint64_t since = old->sched_state == SCHED_DEAD ? old->end_ns : ns;
@@ -195,9 +195,9 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	if (parent && parent->sched_state == SCHED_DEAD)
 		parent = NULL;
-	child = thread_find(a, fork->tid);
-	if (!child || !born_after_all(child, ns)) {
-		unfreed = child ? pass_number_on(a, child, ns) : 0;
+	child = thread_find(&a->threads, fork->tid);
+	if (!child || !begins_at_this_fork(child, ns)) {
+		unfreed = child ? reuse_number(a, child, ns) : 0;
 		child = thread_new(a, fork->tid, process_of_child(a, fork, parent), ns);
 		if (child)
 			child->unfreed = unfreed;
@@ -231,9 +231,9 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 /*
  * No earlier event showed the exchange of numbers. The leader has ended, with or without an event.
  */
-static void take_over(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
+static void take_leaders_number(struct trace_analysis *a, struct trace_thread *thread, uint32_t tid, uint64_t ns)
 {
-	struct trace_thread *leader = thread_find(a, tid);
+	struct trace_thread *leader = thread_find(&a->threads, tid);
 
 	if (leader && leader->sched_state == SCHED_ON_CPU)
 		thread_found_on_cpu(a, leader, ns);
@@ -245,16 +245,16 @@ static void take_over(struct trace_analysis *a, struct trace_thread *thread, uin
 void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_exec *exec = event->payload;
-	struct trace_thread *thread = thread_find(a, exec->tid);
+	struct trace_thread *thread = thread_find(&a->threads, exec->tid);
 
 	if (!thread || thread != cpu->current) /* otherwise it has its new number already */
-		thread = thread_find(a, exec->old_tid);
+		thread = thread_find(&a->threads, exec->old_tid);
 	if (!thread || thread->sched_state == SCHED_DEAD)
-		thread = thread_find(a, exec->tid);
+		thread = thread_find(&a->threads, exec->tid);
 	if (!thread || thread->sched_state == SCHED_DEAD || !exec->tid || exec->tid >= MAX_TID)
 		return;
 	if (thread->tid != exec->tid)
-		take_over(a, thread, exec->tid, ns);
+		take_leaders_number(a, thread, exec->tid, ns);
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	thread->process->uid = exec->uid;
 	fds_exec(a, thread);
@@ -265,7 +265,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_exit *exit = event->payload;
-	struct trace_thread *thread = thread_find(a, exit->tid);
+	struct trace_thread *thread = thread_find(&a->threads, exit->tid);
 
 	if (thread)
 		thread->flags |= THREAD_EXITING;
@@ -277,8 +277,8 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
  */
 void on_sched_free(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	const struct trace_sched_free *gone = event->payload;
-	struct trace_thread *thread = thread_find(a, gone->tid);
+	const struct trace_sched_free *free_event = event->payload;
+	struct trace_thread *thread = thread_find(&a->threads, free_event->tid);
 
 	if (!thread)
 		return;
@@ -302,7 +302,7 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 	if (is_thread(cpu, cpu->current) && cpu->current->tid != name->tid)
 		thread_note_exchange(a, cpu->current, name->tid);
-	thread = thread_find(a, name->tid);
+	thread = thread_find(&a->threads, name->tid);
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);

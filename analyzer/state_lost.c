@@ -93,7 +93,7 @@ void on_trace_mask(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 {
 	if (a->masks.any && !a->masks.sees_opens && has_opens(event))
 		drop_opened(a);
-	mask_hold(&a->masks, event);
+	mask_apply(&a->masks, event);
 }
 
 static bool cpu_gaps_reserve(struct trace_analysis *a, size_t more)
@@ -129,7 +129,7 @@ static int find_halts(struct trace_analysis *a)
 	const struct trace_event_type *type = trace_type_by_id(a->trace, TRACE_EV_trace_mask);
 	const struct trace_event *event;
 	struct trace_cursor *cursor;
-	bool first = true, halted = is_left_out(a, TRACE_LEFT_OUT_KERNEL), ok = true;
+	bool first = true, halted = is_left_out(a->trace, TRACE_LEFT_OUT_KERNEL), ok = true;
 	int error;
 
 	if (!type || type->fixed_bytes < sizeof(struct trace_trace_mask))
@@ -201,9 +201,9 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 	acct_cpu(a, cpu, start);
 	if (thread && thread != &cpu->idle) {
 		acct_mode(a, thread, false);
-		frames_pop(a, thread, cpu->mark, 0, 0);
+		frames_pop(a, thread, cpu->accounted_ns, 0, 0);
 		thread->sched_state = SCHED_UNKNOWN;
-		thread->since = cpu->mark;
+		thread->since = cpu->accounted_ns;
 		thread->has_early = false;
 	}
 	irq_flush(cpu);
@@ -214,8 +214,8 @@ static void lost_cpu(struct trace_analysis *a, struct cpu *cpu, uint64_t start, 
 		cpu->gap_until = end;
 	cpu->slice_since = cpu->gap_until;
 	cpu->quota_tid = 0;
-	cpu->before = (struct slice){0};
-	slice_log_begin(a, cpu, cpu->mark);
+	cpu->previous = (struct slice){0};
+	slice_log_begin(a, cpu, cpu->accounted_ns);
 }
 
 void lost_begin(struct trace_analysis *a, uint64_t ns)
@@ -231,32 +231,32 @@ void lost_begin(struct trace_analysis *a, uint64_t ns)
 }
 
 /* Makes room for one more late gap, and for its entries in joined and late_losses. */
-static bool damages_reserve(struct trace_analysis *a)
+static bool late_gap_reserve(struct trace_analysis *a)
 {
 	size_t room = a->gaps.max_late ? 2 * a->gaps.max_late : 16;
-	struct trace_gap *damages;
+	struct trace_gap *late;
 	uint64_t *losses;
 	struct gap *gaps;
 
 	if (a->gaps.nr_late < a->gaps.max_late)
 		return true;
-	damages = reallocarray(a->gaps.late, room, sizeof(*damages));
-	if (damages)
-		a->gaps.late = damages;
+	late = reallocarray(a->gaps.late, room, sizeof(*late));
+	if (late)
+		a->gaps.late = late;
 	losses = reallocarray(a->gaps.late_losses, room, sizeof(*losses));
 	if (losses)
 		a->gaps.late_losses = losses;
 	gaps = reallocarray(a->gaps.joined, a->gaps.nr_of_cpus + room, sizeof(*gaps));
 	if (gaps)
 		a->gaps.joined = gaps;
-	if (!damages || !losses || !gaps)
+	if (!late || !losses || !gaps)
 		return false;
 	a->gaps.max_late = room;
 	return true;
 }
 
 /* Does for a late gap what lost_prepare() does for the gaps known before the pass. */
-static void damage_begin(struct trace_analysis *a, const struct trace_gap *gap)
+static void late_gap_begin(struct trace_analysis *a, const struct trace_gap *gap)
 {
 	if (is_user(a, gap->stream))
 		return;
@@ -273,7 +273,7 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 
 	if (!a->gaps.joined) /* the pass has not begun: the cursor is rewound and reports it again */
 		return;
-	if (!damages_reserve(a)) {
+	if (!late_gap_reserve(a)) {
 		a->failed = -ENOMEM;
 		return;
 	}
@@ -281,7 +281,7 @@ void lost_found(void *analysis, const struct trace_gap *gap)
 	if (gap->start_ns > a->now)
 		a->now = gap->start_ns;
 	a->gaps.late[a->gaps.nr_late++] = *gap;
-	damage_begin(a, gap);
+	late_gap_begin(a, gap);
 	for (size_t i = 0; i < a->hooks.nr; i++)
 		if (a->hooks.list[i].damage)
 			a->hooks.list[i].damage(a->hooks.list[i].data, a, gap);

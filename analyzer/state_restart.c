@@ -102,7 +102,7 @@ static bool process_lives(const struct trace_analysis *a, const struct trace_pro
 static struct trace_thread *thread_born(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
-	struct trace_process *process = process_find(a, start->tgid);
+	struct trace_process *process = process_find(&a->threads, start->tgid);
 	uint64_t born = start->start_ns > a->start_ns && start->start_ns < ns ? start->start_ns : ns;
 	struct trace_thread *thread, *owner;
 
@@ -110,9 +110,9 @@ static struct trace_thread *thread_born(struct trace_analysis *a, const struct t
 	 * A thread may have its record before its leader, although its process ended and the pid
 	 * was reused. The old process's other threads end with the second start_again.
 	 */
-	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !process_owner(a, process)))
+	if (!process || (start->tid == start->tgid ? !process_lives(a, process) : !process_owner(&a->threads, process)))
 		process = process_new(a, start->tgid);
-	owner = process ? process_owner(a, process) : NULL;
+	owner = process ? process_owner(&a->threads, process) : NULL;
 	thread = process ? thread_new(a, start->tid, process, born) : NULL;
 	if (!thread)
 		return NULL;
@@ -139,8 +139,8 @@ static bool has_arguments(const struct call *call, const struct frame *frame, co
 }
 
 /* The thread sleeps in the same call as before. */
-static bool agrees(const struct trace_analysis *a, const struct trace_thread *thread,
-		   const struct trace_start_thread *start)
+static bool slept_since(const struct trace_analysis *a, const struct trace_thread *thread,
+			const struct trace_start_thread *start)
 {
 	const struct frame *frame = &thread->frames[0];
 
@@ -153,13 +153,14 @@ static bool agrees(const struct trace_analysis *a, const struct trace_thread *th
 	       has_arguments(&a->calls[frame->call], frame, start);
 }
 
-static void correct(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event, uint64_t ns)
+static void correct_state(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event,
+			  uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
 
 	if (thread->flags & (THREAD_FILTERED | THREAD_HIDDEN))
 		return;
-	if (thread->sched_state != SCHED_UNKNOWN && agrees(a, thread, start))
+	if (thread->sched_state != SCHED_UNKNOWN && slept_since(a, thread, start))
 		return;
 	thread_found_on_cpu(a, thread, ns);
 	if (start->running || !(start->state & SLEEPS))
@@ -172,7 +173,7 @@ static void correct(struct trace_analysis *a, struct trace_thread *thread, const
 static struct trace_thread *thread_described(struct trace_analysis *a, const struct trace_event *event, uint64_t ns)
 {
 	const struct trace_start_thread *start = event->payload;
-	struct trace_thread *thread = thread_find(a, start->tid);
+	struct trace_thread *thread = thread_find(&a->threads, start->tid);
 
 	if (!start->tid || start->tid >= MAX_TID)
 		return NULL;
@@ -201,12 +202,12 @@ void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	start_describe(thread, event);
 	if (is_stale(a, thread))
-		correct(a, thread, event, ns);
+		correct_state(a, thread, event, ns);
 }
 
 /* ---- begin and end ---- */
 
-static bool again_open(struct trace_analysis *a)
+static bool open_ahead(struct trace_analysis *a)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .mask = mask};
@@ -229,7 +230,7 @@ static void look_ahead(struct trace_analysis *a, uint32_t number)
 	const struct trace_event *event;
 	int error;
 
-	while (a->restart.nr_ahead <= number && again_open(a) && (event = trace_cursor_next(a->restart.ahead))) {
+	while (a->restart.nr_ahead <= number && open_ahead(a) && (event = trace_cursor_next(a->restart.ahead))) {
 		if (!a->handlers[event->id] || event->cpu >= a->nr_cpus)
 			continue;
 		if (event->id == TRACE_EV_start_again)
@@ -252,17 +253,17 @@ void start_read_ahead(struct trace_analysis *a)
 	a->restart.since_ns = before;
 }
 
-static void begin(struct trace_analysis *a, uint64_t ns)
+static void begin_restart(struct trace_analysis *a, uint64_t ns)
 {
 	a->restart.since_ns = ns;
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
-		if (process_owner(a, a->threads.processes[i]))
+		if (process_owner(&a->threads, a->threads.processes[i]))
 			drop_tables(a, a->threads.processes[i]);
 	look_ahead(a, a->restart.nr);
 }
 
 /* All descriptors and control groups are known now. */
-static void settle(struct trace_analysis *a)
+static void finish_restart(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
 		struct trace_process *process = a->threads.processes[i];
@@ -272,7 +273,7 @@ static void settle(struct trace_analysis *a)
 				end_unseen(a, thread);
 			else if (thread->sched_state == SCHED_OFF_AT_START && was_described(a, thread))
 				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
-		if (process_owner(a, process))
+		if (process_owner(&a->threads, process))
 			cgroup_put(a, process, process->cgroup);
 	}
 	a->restart.since_ns = 0;
@@ -282,7 +283,7 @@ void on_start_again(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 {
 	a->restart.nr++;
 	if (!((const struct trace_start_again *)event->payload)->done)
-		begin(a, ns);
+		begin_restart(a, ns);
 	else if (a->restart.since_ns)
-		settle(a);
+		finish_restart(a);
 }

@@ -69,7 +69,7 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		slice_log_leave(a, cpu, thread, ns);
 		return;
 	}
-	slice_log_settle(a, thread);
+	slice_log_flush(a, thread);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
 		acct_mode(a, thread, true);
@@ -102,8 +102,8 @@ static bool slept_since_start(const struct trace_thread *thread, uint64_t ns)
 	       (thread->task_state & (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE));
 }
 
-static void woken_unseen(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
-			 const struct hidden_slice *slice)
+static void wakeup_while_hidden(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
+				const struct hidden_slice *slice)
 {
 	pending_wait(a, thread, slice->from, NULL);
 	acct_unknown(a, thread, slice->to);
@@ -165,7 +165,7 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		else if (!thread->has_early && a->nr_offline)
 			acct_unknown(a, thread, ns);
 		else if (!thread->has_early && a->hidden.any && hidden_slices(a, thread->since, ns, &slice))
-			woken_unseen(a, cpu, thread, ns, &slice);
+			wakeup_while_hidden(a, cpu, thread, ns, &slice);
 		else if (gap_log_first_loss(&a->gaps, thread->since, ns) == UINT64_MAX || thread->has_early)
 			acct_queued(a, thread, ns, NULL);
 		else
@@ -220,7 +220,7 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
-	cpu->before = (struct slice){sw->prev_tid, ns - cpu->slice_since, cpu->slice_stolen};
+	cpu->previous = (struct slice){sw->prev_tid, ns - cpu->slice_since, cpu->slice_stolen};
 	cpu->slice_since = ns;
 	cpu->slice_stolen = 0;
 	cpu->slice_woken = 0;
@@ -315,7 +315,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	waker->cause = cpu->cause;
 	waker->detail = cpu->cause_detail;
 	if (cpu->signalled) {
-		const struct trace_thread *target = thread_find(a, cpu->signalled);
+		const struct trace_thread *target = thread_find(&a->threads, cpu->signalled);
 
 		waker->by_signal = target && target->process == woken->process;
 	}
@@ -398,7 +398,7 @@ void on_sched_wakeup_new(struct trace_analysis *a, struct cpu *cpu, uint64_t ns,
 void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cpu_stolen *stolen = event->payload;
-	struct trace_thread *before = cpu->before.tid ? thread_find(a, cpu->before.tid) : NULL;
+	struct trace_thread *before = cpu->previous.tid ? thread_find(&a->threads, cpu->previous.tid) : NULL;
 	uint64_t slice_ns = ns - cpu->slice_since,
 		 since_switch = stolen->ns > cpu->slice_woken ? stolen->ns - cpu->slice_woken : 0;
 	uint64_t own = since_switch < slice_ns ? since_switch : slice_ns, rest = since_switch - own;
@@ -407,8 +407,9 @@ void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		return;
 	cpu->current->acct.stolen += own;
 	if (before)
-		before->acct.stolen += rest < cpu->before.ns - cpu->before.stolen ? rest
-										  : cpu->before.ns - cpu->before.stolen;
+		before->acct.stolen += rest < cpu->previous.ns - cpu->previous.stolen
+					       ? rest
+					       : cpu->previous.ns - cpu->previous.stolen;
 	cpu->slice_stolen = own;
 }
 
@@ -421,7 +422,7 @@ void on_cpu_stolen(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_quota *quota = event->payload;
-	struct trace_thread *thread = thread_find(a, quota->tid);
+	struct trace_thread *thread = thread_find(&a->threads, quota->tid);
 	uint64_t until;
 
 	if (!thread || ns < cpu->gap_until)
@@ -449,29 +450,30 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 void on_cpu_hotplug(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cpu_hotplug *hotplug = event->payload;
-	struct cpu *of = hotplug->cpu < a->nr_cpus ? &a->cpus[hotplug->cpu] : NULL, *gone = hotplug->online ? NULL : of;
+	struct cpu *of = hotplug->cpu < a->nr_cpus ? &a->cpus[hotplug->cpu] : NULL,
+		   *cpu_off = hotplug->online ? NULL : of;
 	struct trace_thread *last;
 
 	if (of && of->is_offline == hotplug->online) {
 		of->is_offline = !hotplug->online;
 		a->nr_offline += of->is_offline ? 1 : -1;
 	}
-	if (!gone || ns < gone->gap_until || gone->current == &gone->idle)
+	if (!cpu_off || ns < cpu_off->gap_until || cpu_off->current == &cpu_off->idle)
 		return;
-	last = gone->current;
-	cpu_evict(a, gone, ns);
-	if (is_thread(gone, last))
-		switch_out(a, gone, last, ns, TRACE_TASK_INTERRUPTIBLE);
-	gone->current = &gone->idle;
-	gone->slice_since = ns;
-	gone->slice_stolen = 0;
-	slice_log_begin(a, gone, ns);
+	last = cpu_off->current;
+	cpu_evict(a, cpu_off, ns);
+	if (is_thread(cpu_off, last))
+		switch_out(a, cpu_off, last, ns, TRACE_TASK_INTERRUPTIBLE);
+	cpu_off->current = &cpu_off->idle;
+	cpu_off->slice_since = ns;
+	cpu_off->slice_stolen = 0;
+	slice_log_begin(a, cpu_off, ns);
 }
 
 void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_migrate *migrate = event->payload;
-	struct trace_thread *thread = thread_find(a, migrate->tid);
+	struct trace_thread *thread = thread_find(&a->threads, migrate->tid);
 
 	if (!thread || migrate->to_cpu >= a->nr_cpus || thread->sched_state == SCHED_ON_CPU ||
 	    thread->sched_state == SCHED_DEAD)
@@ -479,7 +481,7 @@ void on_sched_migrate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	if (thread->sched_state == SCHED_RUNNABLE) {
 		acct_queued(a, thread, ns, NULL);
 		/* even after a wait of 0 ns: earlier charges are to the other CPU */
-		slice_log_settle(a, thread);
+		slice_log_flush(a, thread);
 		slice_log_queue(&a->cpus[migrate->to_cpu], thread, ns, cpu_irq_time(&a->cpus[migrate->to_cpu], ns));
 	}
 	thread->cpu = migrate->to_cpu;

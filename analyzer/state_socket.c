@@ -56,8 +56,10 @@ struct socket_state *sock_peer(const struct trace_analysis *a, const struct sock
 
 string_id sock_address(struct trace_analysis *a, const struct socket_state *sock)
 {
-	const uint64_t *remote = sock && !sock->ends.remote_port ? sock->asked : sock ? sock->ends.remote : NULL;
-	uint16_t port = sock && !sock->ends.remote_port ? sock->asked_port : sock ? sock->ends.remote_port : 0;
+	const uint64_t *remote = sock && !sock->ends.remote_port ? sock->connect_address
+				 : sock				 ? sock->ends.remote
+								 : NULL;
+	uint16_t port = sock && !sock->ends.remote_port ? sock->connect_port : sock ? sock->ends.remote_port : 0;
 	unsigned char raw[16];
 	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
 	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -215,9 +217,9 @@ void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 
 	if (!sock)
 		return;
-	sock->asked[0] = asks->remote_hi;
-	sock->asked[1] = asks->remote_lo;
-	sock->asked_port = asks->remote_port;
+	sock->connect_address[0] = asks->remote_hi;
+	sock->connect_address[1] = asks->remote_lo;
+	sock->connect_port = asks->remote_port;
 }
 
 /*

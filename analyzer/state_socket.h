@@ -19,8 +19,8 @@ struct socket_state {
 	uint16_t type;
 	uint16_t state;
 	/* address that it called connect() with; ends.remote accepted the connection */
-	uint64_t asked[2];
-	uint16_t asked_port;
+	uint64_t connect_address[2];
+	uint16_t connect_port;
 	uint32_t owner;	 /* index of the process that used it last */
 	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
 	uint32_t next;	 /* next of the free list */

@@ -42,7 +42,7 @@ static void load_event(struct trace_analysis *a, const struct trace_event *event
 static void share_with_threads(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
-		struct trace_thread *owner = process_owner(a, a->threads.processes[i]);
+		struct trace_thread *owner = process_owner(&a->threads, a->threads.processes[i]);
 
 		cgroup_put(a, a->threads.processes[i], a->threads.processes[i]->cgroup);
 		if (owner && !owner->fds)
@@ -81,7 +81,7 @@ static int load_start_state(struct trace_analysis *a, struct trace_error *ret_er
 	if (error && error != -EBADMSG)
 		return error;
 	share_with_threads(a);
-	hidden_settle(a);
+	hidden_start_complete(a);
 	return 0;
 }
 
@@ -95,8 +95,8 @@ static void put_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 }
 
 /* The thread on a CPU when the events of that CPU begin, as far as it is known. */
-struct first {
-	enum { FIRST_NOTHING, FIRST_NAMED, FIRST_LOST } what;
+struct first_thread {
+	enum { FIRST_NOTHING, FIRST_NAMED, FIRST_LOST } kind;
 	uint32_t tid;	  /* NAMED: the thread that the event names */
 	uint64_t lost_ns; /* LOST: begin of the gap before any event that names a thread */
 	/*
@@ -129,7 +129,8 @@ static bool names_current(const struct trace_event *event, uint32_t *ret_tid)
 	}
 }
 
-static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_first, struct trace_error *ret_error)
+static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first_thread *ret_first,
+		      struct trace_error *ret_error)
 {
 	static const uint32_t ids[] = {TRACE_EV_trace_lost, TRACE_EV_sched_switch, TRACE_EV_sched_fork,
 				       TRACE_EV_sched_exec, TRACE_EV_sched_exit};
@@ -144,36 +145,36 @@ static int look_ahead(struct trace_analysis *a, uint32_t cpu, struct first *ret_
 	cursor = trace_cursor_new(a->trace, &options, ret_error);
 	if (!cursor)
 		return -ENOMEM;
-	ret_first->what = FIRST_NOTHING;
-	while (ret_first->what == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
+	ret_first->kind = FIRST_NOTHING;
+	while (ret_first->kind == FIRST_NOTHING && (event = trace_cursor_next(cursor))) {
 		/* no handler: the event type is too short */
 		if (a->handlers[event->id] && names_current(event, &ret_first->tid)) {
-			ret_first->what = FIRST_NAMED;
+			ret_first->kind = FIRST_NAMED;
 		} else if (is_loss_of_cpu(a, event) && event->ts_ns > a->start_ns) {
-			ret_first->what = FIRST_LOST;
+			ret_first->kind = FIRST_LOST;
 			ret_first->lost_ns = ((const struct trace_trace_lost *)event->payload)->from_ns;
 		}
 	}
 	return pass_end(cursor);
 }
 
-static void find_running(const struct trace_analysis *a, struct first *firsts)
+static void find_running(const struct trace_analysis *a, struct first_thread *firsts)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
-			struct first *first = &firsts[thread->cpu];
+			struct first_thread *first = &firsts[thread->cpu];
 
 			if (thread->sched_state == SCHED_OFF_AT_START && (thread->flags & THREAD_RAN_AT_START) &&
-			    !first->running && (first->what != FIRST_LOST || thread->read_ns <= first->lost_ns))
+			    !first->running && (first->kind != FIRST_LOST || thread->read_ns <= first->lost_ns))
 				first->running = thread;
 		}
 }
 
-static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first *first)
+static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct first_thread *first)
 {
-	if (first->what != FIRST_LOST && !a->filter.is_on)
+	if (first->kind != FIRST_LOST && !a->filter.is_on)
 		cpu->current = &cpu->idle;
-	if (first->what == FIRST_NAMED)
+	if (first->kind == FIRST_NAMED)
 		put_on_cpu(a, cpu, first->tid ? thread_get(a, first->tid) : NULL);
 	else
 		put_on_cpu(a, cpu, first->running);
@@ -216,15 +217,15 @@ static void load_older(struct trace_analysis *a, const struct trace_event *event
 
 	if (!handler || event->cpu >= a->nr_cpus)
 		return;
-	thread = thread_find(a, older_tid(event));
+	thread = thread_find(&a->threads, older_tid(event));
 	if (!thread || !(thread->flags & THREAD_FROM_START))
 		handler(a, &a->cpus[event->cpu], a->start_ns, event);
 }
 
-static bool is_first(const struct trace_analysis *a, const struct first *firsts, uint32_t tid)
+static bool is_first(const struct trace_analysis *a, const struct first_thread *firsts, uint32_t tid)
 {
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		if (firsts[i].what == FIRST_NAMED && firsts[i].tid == tid)
+		if (firsts[i].kind == FIRST_NAMED && firsts[i].tid == tid)
 			return true;
 	return false;
 }
@@ -233,7 +234,7 @@ static bool is_first(const struct trace_analysis *a, const struct first *firsts,
  * Ends threads that exited before the window, except one that is still on a CPU. Their sched_free
  * comes later, after the parent has waited for them or their last user is gone.
  */
-static void end_exited(struct trace_analysis *a, const struct first *firsts)
+static void end_exited(struct trace_analysis *a, const struct first_thread *firsts)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next)
@@ -242,7 +243,7 @@ static void end_exited(struct trace_analysis *a, const struct first *firsts)
 				thread_end(a, thread, a->start_ns);
 }
 
-static bool is_gone(const struct trace_process *process)
+static bool died_before_window(const struct trace_process *process)
 {
 	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
 		if (thread->sched_state != SCHED_DEAD || (thread->flags & THREAD_FROM_START))
@@ -253,20 +254,20 @@ static bool is_gone(const struct trace_process *process)
 /*
  * Drops processes that were dead before the window: a flight recorder may have thousands of them.
  */
-static void drop_gone(struct trace_analysis *a)
+static void drop_dead_processes(struct trace_analysis *a)
 {
 	uint32_t nr = NR_PSEUDO_PROCESSES;
 
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++) {
 		struct trace_process *process = a->threads.processes[i];
 
-		if (!is_gone(process)) {
+		if (!died_before_window(process)) {
 			process_renumber(a, process, nr);
 			a->threads.processes[nr++] = process;
 			continue;
 		}
 		for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
-			if (thread_find(a, thread->tid) == thread)
+			if (thread_find(&a->threads, thread->tid) == thread)
 				*thread_slot(a, thread->tid) = NULL;
 		process_renumber(a, process, PROCESS_UNKNOWN);
 		process_release(process);
@@ -275,7 +276,7 @@ static void drop_gone(struct trace_analysis *a)
 }
 
 /* The scheduling state of these threads and their work are not known when the window begins. */
-static void older_are_unknown(struct trace_analysis *a)
+static void set_older_unknown(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
@@ -293,7 +294,7 @@ static void older_are_unknown(struct trace_analysis *a)
  * there. Older events describe the threads that died in the window: a flight recorder keeps these
  * events longer than all others.
  */
-static int load_all_older(struct trace_analysis *a, const struct first *firsts, struct trace_error *ret_error)
+static int load_all_older(struct trace_analysis *a, const struct first_thread *firsts, struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
 	struct trace_cursor_options options = {.size = sizeof(options), .to_ns = a->start_ns, .mask = mask};
@@ -312,8 +313,8 @@ static int load_all_older(struct trace_analysis *a, const struct first *firsts, 
 	if (error)
 		return error;
 	end_exited(a, firsts);
-	drop_gone(a);
-	older_are_unknown(a);
+	drop_dead_processes(a);
+	set_older_unknown(a);
 	return 0;
 }
 
@@ -360,7 +361,7 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 	while ((event = trace_cursor_next(cursor))) {
 		struct trace_thread *thread =
 			event->id == TRACE_EV_sched_exit
-				? thread_find(a, ((const struct trace_sched_exit *)event->payload)->tid)
+				? thread_find(&a->threads, ((const struct trace_sched_exit *)event->payload)->tid)
 				: NULL;
 
 		if (thread && may_be_dead(thread))
@@ -384,7 +385,7 @@ static int end_dead(struct trace_analysis *a, struct trace_error *ret_error)
 int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 {
 	static const char *const pseudo[NR_PSEUDO_PROCESSES] = {"idle", "interrupts", "several", "unknown"};
-	struct first *firsts;
+	struct first_thread *firsts;
 	int error;
 
 	for (int i = 0; i < NR_PSEUDO_PROCESSES; i++) {
@@ -407,11 +408,11 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 	 * same thread on another CPU a moment later.
 	 */
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
-		if (firsts[i].what == FIRST_NAMED)
+		if (firsts[i].kind == FIRST_NAMED)
 			find_current(a, &a->cpus[i], &firsts[i]);
 	find_running(a, firsts);
 	for (uint32_t i = 0; i < a->nr_cpus && !error; i++)
-		if (firsts[i].what != FIRST_NAMED)
+		if (firsts[i].kind != FIRST_NAMED)
 			find_current(a, &a->cpus[i], &firsts[i]);
 	free(firsts);
 	return error ? error : end_dead(a, ret_error);

@@ -40,7 +40,7 @@ static const struct trace_sys_enter6 *copy_args(const struct trace_event *event,
 	return enter;
 }
 
-static void change_unseen(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
+static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
 
 /*
  * Some calls change descriptors at their entry, since the kernel does it early: another thread may
@@ -51,7 +51,7 @@ static void change_unseen(struct trace_analysis *a, struct trace_thread *thread,
 static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	if (a->masks.no_exits)
-		change_unseen(a, thread, frame);
+		apply_at_entry(a, thread, frame);
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE:
 		fd_put(a, thread, (int32_t)frame->args[0], 0, false);
@@ -185,7 +185,7 @@ static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread
 		fds_own(a, thread);
 }
 
-static void change_unseen(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE_RANGE:

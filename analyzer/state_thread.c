@@ -60,16 +60,16 @@ void process_renumber(struct trace_analysis *a, struct trace_process *process, u
 		thread->process_idx = idx;
 }
 
-struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid)
+struct trace_process *process_find(const struct thread_table *table, uint32_t pid)
 {
-	const struct process_idx_row *row = table_find(&a->threads.process_by_pid, sizeof(*row), pid + 1ull);
+	const struct process_idx_row *row = table_find(&table->process_by_pid, sizeof(*row), pid + 1ull);
 
-	return row && row->idx >= NR_PSEUDO_PROCESSES ? a->threads.processes[row->idx] : NULL;
+	return row && row->idx >= NR_PSEUDO_PROCESSES ? table->processes[row->idx] : NULL;
 }
 
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid)
 {
-	struct trace_process *process = process_find(a, pid);
+	struct trace_process *process = process_find(&a->threads, pid);
 
 	return process ? process : process_new(a, pid);
 }
@@ -102,9 +102,9 @@ void process_release(struct trace_process *process)
 	}
 }
 
-struct trace_thread *process_owner(const struct trace_analysis *a, const struct trace_process *process)
+struct trace_thread *process_owner(const struct thread_table *table, const struct trace_process *process)
 {
-	struct trace_thread *leader = thread_find(a, process->pid), *thread = process->first;
+	struct trace_thread *leader = thread_find(table, process->pid), *thread = process->first;
 
 	if (leader && leader->process == process && leader->sched_state != SCHED_DEAD)
 		return leader;
@@ -129,11 +129,11 @@ struct trace_thread **thread_slot(struct trace_analysis *a, uint32_t tid)
 	return &(*page)[tid % TID_PAGE];
 }
 
-struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid)
+struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid)
 {
-	if (tid >= MAX_TID || !a->threads.pages[tid / TID_PAGE])
+	if (tid >= MAX_TID || !table->pages[tid / TID_PAGE])
 		return NULL;
-	return a->threads.pages[tid / TID_PAGE][tid % TID_PAGE];
+	return table->pages[tid / TID_PAGE][tid % TID_PAGE];
 }
 
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
@@ -153,7 +153,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	thread->process = process;
 	thread->process_idx = process->idx;
 	thread->start_ns = thread->since = start_ns;
-	thread->flags = filtered_hides(a, process) ? THREAD_FILTERED : 0;
+	thread->flags = filtered_hides(&a->filter, process) ? THREAD_FILTERED : 0;
 	thread->sched_state = SCHED_NEW;
 	if (process->last)
 		process->last->next = thread;

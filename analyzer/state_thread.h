@@ -231,7 +231,7 @@ struct thread_table {
 	struct hash_table process_by_pid; /* pid + 1 -> idx of the latest process with that pid */
 };
 
-struct trace_thread *thread_find(const struct trace_analysis *a, uint32_t tid);
+struct trace_thread *thread_find(const struct thread_table *table, uint32_t tid);
 struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct trace_process *process,
 				uint64_t start_ns);
 /**
@@ -253,7 +253,7 @@ void thread_table_clear(struct thread_table *table);
  * other structure keeps the old index.
  */
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
-struct trace_process *process_find(const struct trace_analysis *a, uint32_t pid);
+struct trace_process *process_find(const struct thread_table *table, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
 void process_set_comm(struct trace_thread *thread, const char *comm);
 /**
@@ -261,7 +261,7 @@ void process_set_comm(struct trace_thread *thread, const char *comm);
  *
  * It is the leader or, if that is dead, another living thread. Returns NULL if none lives.
  */
-struct trace_thread *process_owner(const struct trace_analysis *a, const struct trace_process *process);
+struct trace_thread *process_owner(const struct thread_table *table, const struct trace_process *process);
 /** thread_snapshot() - the sums of @thread at @ns; on a CPU, the caller calls acct_cpu() first */
 void thread_snapshot(const struct trace_thread *thread, uint64_t ns, struct thread_snapshot *ret_snapshot);
 #endif

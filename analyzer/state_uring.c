@@ -140,19 +140,19 @@ void on_uring_close(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 		fd_put(a, cpu->current, ((const struct trace_uring_close *)event->payload)->fd, 0, false);
 }
 
-void uring_mark(const struct trace_analysis *a, uint64_t *marks)
+void uring_mark(const struct hash_table *requests, uint64_t *marks)
 {
-	for (const struct uring_row *row = NULL; (row = table_next(&a->requests, sizeof(*row), row));)
+	for (const struct uring_row *row = NULL; (row = table_next(requests, sizeof(*row), row));)
 		if (row->thread)
 			marks[row->file / 64] |= 1ull << row->file % 64;
 }
 
-const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process,
+const void *uring_next(const struct hash_table *requests, const void *at, const struct trace_process **ret_process,
 		       file_idx *ret_file)
 {
 	const struct uring_row *row = at;
 
-	while ((row = table_next(&a->requests, sizeof(*row), row)))
+	while ((row = table_next(requests, sizeof(*row), row)))
 		if (row->thread && !row->silent && row->file) {
 			*ret_process = row->thread->process;
 			*ret_file = row->file;

@@ -6,7 +6,6 @@
 #include "handler.h"
 #include "state_file.h"
 
-struct trace_analysis;
 struct trace_process;
 
 /**
@@ -15,11 +14,11 @@ struct trace_process;
  *
  * Returns NULL after the last one.
  */
-const void *uring_next(const struct trace_analysis *a, const void *at, const struct trace_process **ret_process,
+const void *uring_next(const struct hash_table *requests, const void *at, const struct trace_process **ret_process,
 		       file_idx *ret_file);
 
 /** uring_mark() - set the bits of the files of all requests in progress */
-void uring_mark(const struct trace_analysis *a, uint64_t *marks);
+void uring_mark(const struct hash_table *requests, uint64_t *marks);
 
 event_handler on_uring_submit, on_uring_open, on_uring_close, on_uring_file, on_uring_complete;
 #endif

@@ -102,7 +102,7 @@ struct user_request;
  * struct program - the state of one pid: a loss of its events ends everything that is open in it
  */
 struct program {
-	/* actors with open spans or with `met` events; linked by next_used[USED_OF_PROGRAM] */
+	/* actors with open spans or last_seen events; linked by next_used[USED_OF_PROGRAM] */
 	struct actor *used;
 	struct user_request *requests; /* owned; that began in it and have not ended */
 	struct program *next_used;
@@ -123,8 +123,8 @@ struct actor {
 	uint32_t depth;
 	uint32_t too_deep;
 	uint32_t nr_scopes;
-	struct segment *scopes; /* owned; nr_scopes of them, depth in use */
-	struct hash_table met;	/* struct number_row: event id + 1 -> time of its latest event */
+	struct segment *scopes;	     /* owned; nr_scopes of them, depth in use */
+	struct hash_table last_seen; /* struct number_row: event id + 1 -> time of its latest event */
 	struct segment mark;
 	string_id mark_name, mark_provider;
 	struct user_request *requests; /* the newest on which it works; linked by older and newer */
@@ -161,7 +161,7 @@ struct trace_user_events {
 	uint64_t next_gap_ns;	     /* or a late gap's; UINT64_MAX: none */
 	size_t next_damage;	     /* late gap of the analysis, not reached yet */
 	/* pid, UINT32_MAX for probes -> end of the time in which events of it may be missing */
-	struct hash_table blind;
+	struct hash_table lossy;
 	struct hash_table event_index; /* -> struct event_sum */
 	struct hash_table span_index;  /* -> struct span_sum */
 	struct event_sum **events;     /* owned, and each */

@@ -126,7 +126,7 @@ static void actor_becomes(struct trace_user_events *u, struct actor *actor, cons
 		scopes_drop(u, actor, 0);
 		actor->too_deep = 0;
 		requests_leave(u, actor);
-		table_clear(&actor->met);
+		table_clear(&actor->last_seen);
 	}
 	mark_drop(u, actor);
 	actor->thread = thread;
@@ -170,28 +170,28 @@ static double value_of(const struct trace_event *event, const struct trace_field
 }
 
 /* Values in place of a pid: all processes; all threads with events in the kernel's streams. */
-#define EVERYBODY 0u
-#define PROBED	  UINT32_MAX
+#define ALL_PROGRAMS 0u
+#define PROBES	     UINT32_MAX
 
 /* True if events of the actor's process may be missing at this time. */
-static bool is_blind(const struct trace_user_events *u, const struct actor *actor)
+static bool may_miss_events(const struct trace_user_events *u, const struct actor *actor)
 {
-	const struct number_row *blind = NULL;
+	const struct number_row *lossy = NULL;
 
-	if (u->blind.used && (actor->probed || actor->owner.pid))
-		blind = table_find(&u->blind, sizeof(*blind), actor->probed ? PROBED : actor->owner.pid);
+	if (u->lossy.used && (actor->probed || actor->owner.pid))
+		lossy = table_find(&u->lossy, sizeof(*lossy), actor->probed ? PROBES : actor->owner.pid);
 
-	return blind && trace_analysis_now(u->analysis) <= blind->number;
+	return lossy && trace_analysis_now(u->analysis) <= lossy->number;
 }
 
 static void count(struct trace_user_events *u, struct actor *actor, const struct event_kind *kind,
 		  const struct trace_event *event)
 {
 	struct event_sum *sum = event_sum(u, &actor->owner, kind->name);
-	struct number_row *met = table_add(&actor->met, sizeof(*met), event->id + 1ull);
+	struct number_row *seen = table_add(&actor->last_seen, sizeof(*seen), event->id + 1ull);
 	uint64_t now = trace_analysis_now(u->analysis);
 
-	if (!sum || !met) {
+	if (!sum || !seen) {
 		user_fail(u);
 		return;
 	}
@@ -201,9 +201,9 @@ static void count(struct trace_user_events *u, struct actor *actor, const struct
 	}
 	sum->count++;
 	sum->last_ns = now;
-	if (met->number && !is_blind(u, actor))
-		latency_add(u, &sum->interval, now - met->number);
-	met->number = now;
+	if (seen->number && !may_miss_events(u, actor))
+		latency_add(u, &sum->interval, now - seen->number);
+	seen->number = now;
 	if (kind->type->role == TRACE_ROLE_COUNTER) {
 		double value = value_of(event, kind->value);
 
@@ -316,7 +316,7 @@ static void actors_drop(struct trace_user_events *u, struct actor **list, enum u
 		scopes_drop(u, actor, 0);
 		mark_drop(u, actor);
 		actor->too_deep = 0;
-		table_clear(&actor->met);
+		table_clear(&actor->last_seen);
 		*list = actor->next_used[which];
 		actor->next_used[which] = NULL;
 		actor->is_used[which] = false;
@@ -329,16 +329,16 @@ static void program_drop(struct trace_user_events *u, struct program *program)
 	actors_drop(u, &program->used, USED_OF_PROGRAM);
 }
 
-static void forget(struct trace_user_events *u, uint32_t pid)
+static void drop_open(struct trace_user_events *u, uint32_t pid)
 {
 	struct user_pointer_row *row = table_find(&u->programs, sizeof(*row), pid + 1ull);
 	struct program *program;
 
-	if (pid == PROBED)
+	if (pid == PROBES)
 		actors_drop(u, &u->used_probed, USED_PROBED);
-	else if (pid != EVERYBODY && row && row->pointer)
+	else if (pid != ALL_PROGRAMS && row && row->pointer)
 		program_drop(u, row->pointer);
-	while (pid == EVERYBODY && (program = u->used)) {
+	while (pid == ALL_PROGRAMS && (program = u->used)) {
 		u->used = program->next_used;
 		program->is_used = false;
 		program_drop(u, program);
@@ -347,7 +347,7 @@ static void forget(struct trace_user_events *u, uint32_t pid)
 
 void user_events_close(struct trace_user_events *u)
 {
-	forget(u, EVERYBODY);
+	drop_open(u, ALL_PROGRAMS);
 }
 
 static void gap_find(struct trace_user_events *u)
@@ -365,15 +365,15 @@ static void gap_find(struct trace_user_events *u)
 static void gap_begins(struct trace_user_events *u, const struct trace_gap *gap)
 {
 	uint32_t pid = trace_stream_pid(u->analysis, gap->stream);
-	struct number_row *blind;
+	struct number_row *lossy;
 
-	pid = pid ? pid : PROBED; /* the events of probes are in the kernel's streams */
-	forget(u, pid);
-	blind = table_add(&u->blind, sizeof(*blind), pid);
-	if (!blind)
+	pid = pid ? pid : PROBES; /* the events of probes are in the kernel's streams */
+	drop_open(u, pid);
+	lossy = table_add(&u->lossy, sizeof(*lossy), pid);
+	if (!lossy)
 		user_fail(u);
-	else if (gap->end_ns > blind->number)
-		blind->number = gap->end_ns;
+	else if (gap->end_ns > lossy->number)
+		lossy->number = gap->end_ns;
 }
 
 static void gaps_pass(struct trace_user_events *u, uint64_t now)
@@ -398,12 +398,12 @@ static void on_damage(void *data, struct trace_analysis *analysis, const struct 
 		u->next_gap_ns = gap->start_ns;
 }
 
-/* At the end of a gap: also forget what began inside it. */
+/* At the end of a gap: also drop what began inside it. */
 static void gap_ends(struct trace_user_events *u, const struct trace_trace_lost *lost)
 {
 	uint32_t pid = trace_stream_pid(u->analysis, lost->stream);
 
-	forget(u, pid ? pid : PROBED);
+	drop_open(u, pid ? pid : PROBES);
 }
 
 /* ---- the hooks ---- */
@@ -419,7 +419,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 		gaps_pass(u, trace_analysis_now(analysis));
 	/* an event that was disabled until now may have ended and begun unrecorded */
 	if (event->id == TRACE_EV_trace_select) {
-		forget(u, EVERYBODY);
+		drop_open(u, ALL_PROGRAMS);
 		return;
 	}
 	if (event->id == TRACE_EV_trace_lost) {
@@ -433,7 +433,7 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	steps_earn(u);
 	actor_use(u, actor);
 	count(u, actor, kind, event);
-	if (is_blind(u, actor))
+	if (may_miss_events(u, actor))
 		return;
 	id = kind->value ? trace_event_u64(event, kind->value) : 0;
 	switch (kind->type->role) {
@@ -523,7 +523,7 @@ static void actor_free(struct actor *actor)
 {
 	actor_waits_free(actor);
 	free(actor->scopes);
-	table_clear(&actor->met);
+	table_clear(&actor->last_seen);
 	free(actor);
 }
 
@@ -566,7 +566,7 @@ struct trace_user_events *trace_user_events_free(struct trace_user_events *u)
 	table_clear(&u->actors);
 	table_clear(&u->requests);
 	table_clear(&u->by_thread);
-	table_clear(&u->blind);
+	table_clear(&u->lossy);
 	table_clear(&u->event_index);
 	table_clear(&u->span_index);
 	free(u);

@@ -106,7 +106,7 @@ static struct wait_cause other_call(const struct wait_context *ctx, enum via via
 	return wait_cause_of(TRACE_WAIT_OTHER, via, ctx->a->calls[ctx->frame->call].name);
 }
 
-static struct wait_cause timeout(void)
+static struct wait_cause cause_timeout(void)
 {
 	return wait_cause_of(TRACE_WAIT_TIMEOUT, VIA_NONE, 0);
 }
@@ -117,13 +117,13 @@ static bool woken_by_task(const struct wait_context *ctx)
 	       ctx->waker->thread->process->idx >= NR_PSEUDO_PROCESSES;
 }
 
-static struct wait_cause the_waker(const struct wait_context *ctx, enum via via)
+static struct wait_cause cause_is_waker(const struct wait_context *ctx, enum via via)
 {
 	return wait_cause_of(TRACE_WAIT_PROCESS, via, ctx->waker->thread->process->idx);
 }
 
 /* The path that was passed to the call; 0: none. */
-static string_id given_path(const struct wait_context *ctx)
+static string_id path_argument(const struct wait_context *ctx)
 {
 	const struct frame *frame = frame_syscall(ctx->thread);
 
@@ -168,7 +168,7 @@ static uint32_t futex_holder(const struct wait_context *ctx)
 static uint32_t lock_holder(const struct wait_context *ctx)
 {
 	const struct end_wait *end = end_wait_of(ctx->a, ctx->thread, ctx->frame);
-	const struct trace_process *holder = end && end->holder ? process_find(ctx->a, end->holder) : NULL;
+	const struct trace_process *holder = end && end->holder ? process_find(&ctx->a->threads, end->holder) : NULL;
 
 	return holder && holder->nr_living ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
 }
@@ -271,17 +271,17 @@ static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via
 	if (ctx->pending->cut)
 		return ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(ctx, via);
 	if (woken_by_task(ctx))
-		return the_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : via);
+		return cause_is_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : via);
 	switch (ctx->waker->cause) {
 	case CAUSE_TIMER:
-		return timeout();
+		return cause_timeout();
 	case CAUSE_SOCKET:
 	case CAUSE_NETWORK:
 		return via == VIA_SOCKET ? other_call(ctx, via)
 					 : wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, NULL));
 	case CAUSE_BLOCK:
 		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE,
-				     given_path(ctx) ? given_path(ctx) : device_name(ctx->a, ctx->waker->detail));
+				     path_argument(ctx) ? path_argument(ctx) : device_name(ctx->a, ctx->waker->detail));
 	case CAUSE_DEVICE:
 		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, (string_id)ctx->waker->detail);
 	case CAUSE_RCU:
@@ -319,7 +319,7 @@ static enum via via_of_socket(const struct socket_state *sock)
  * A process that writes into a device (tun, tap) delivers packets. It is not the end of a
  * connection, so the wait is for the network.
  */
-static bool brings_packets(const struct wait_context *ctx)
+static bool waker_delivers_packets(const struct wait_context *ctx)
 {
 	return ctx->waker->file && S_ISCHR(ctx->a->files.list[ctx->waker->file].mode);
 }
@@ -335,7 +335,7 @@ static struct wait_cause by_socket(const struct wait_context *ctx, const struct 
 		 * SO_RCVTIMEO and similar. A connect() that times out waits for the peer that does
 		 * not answer.
 		 */
-		return timeout();
+		return cause_timeout();
 	if (via == VIA_SOCKET || (via == VIA_UNIX && woken_by_task(ctx)))
 		return by_waker_alone(ctx, via);
 	if (ctx->gap)
@@ -345,11 +345,11 @@ static struct wait_cause by_socket(const struct wait_context *ctx, const struct 
 		 * The waker shut the socket down or just used the other end. The recorded owner may
 		 * be a parent that used it earlier.
 		 */
-		return the_waker(ctx, via);
+		return cause_is_waker(ctx, via);
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
 		return wait_cause_of(TRACE_WAIT_PROCESS, via, peer->owner);
-	if (woken_by_task(ctx) && !brings_packets(ctx))
-		return the_waker(ctx, via);
+	if (woken_by_task(ctx) && !waker_delivers_packets(ctx))
+		return cause_is_waker(ctx, via);
 	if (via == VIA_UNIX)
 		return by_waker_alone(ctx, via);
 	return wait_cause_of(TRACE_WAIT_NETWORK, VIA_NONE, sock_address(ctx->a, sock));
@@ -401,7 +401,7 @@ static bool is_terminal(const struct wait_context *ctx, file_idx file)
 }
 
 /* True if the waker is a task that acted on this file. */
-static bool is_wakers(const struct wait_context *ctx, file_idx idx)
+static bool waker_used_file(const struct wait_context *ctx, file_idx idx)
 {
 	const struct traced_file *file = &ctx->a->files.list[idx], *waker_file = &ctx->a->files.list[ctx->waker->file];
 
@@ -413,13 +413,13 @@ static bool is_wakers(const struct wait_context *ctx, file_idx idx)
  * Data of a file arrives through interrupts and kernel threads. If the waker was itself in a call
  * on the same file, it held the file's lock: for a large write, or a lease.
  */
-static bool was_kept(const struct wait_context *ctx, file_idx idx)
+static bool waker_held_lock(const struct wait_context *ctx, file_idx idx)
 {
-	return !ctx->waker->worker && is_wakers(ctx, idx);
+	return !ctx->waker->worker && waker_used_file(ctx, idx);
 }
 
 /* True if the waker is a fanotify listener: it has to permit the access first. */
-static bool was_allowed(const struct wait_context *ctx)
+static bool waker_had_to_permit(const struct wait_context *ctx)
 {
 	return woken_by_task(ctx) && !ctx->pending->cut && ctx->waker->file &&
 	       strncmp(anonymous_name(file_text(ctx->a, ctx->waker->file)), "[fanotify", 9) == 0;
@@ -429,7 +429,7 @@ static bool was_allowed(const struct wait_context *ctx)
  * For a call with an unknown descriptor, such as an ioctl() that creates it. If the waker acted on
  * the other end of a terminal, the wait is for a terminal.
  */
-static struct wait_cause by_unknown_file(const struct wait_context *ctx)
+static struct wait_cause by_unknown_descriptor(const struct wait_context *ctx)
 {
 	return by_waker(ctx, woken_by_task(ctx) && is_terminal(ctx, ctx->waker->file) ? VIA_TTY : VIA_NONE);
 }
@@ -439,16 +439,16 @@ static struct wait_cause by_file(const struct wait_context *ctx, file_idx idx)
 	const struct socket_state *sock;
 
 	if (!idx)
-		return by_unknown_file(ctx);
+		return by_unknown_descriptor(ctx);
 	if (ended_by_rcu(ctx))
 		return by_waker_alone(ctx, VIA_NONE);
 	switch (ctx->a->files.list[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
-		if (was_kept(ctx, idx))
-			return the_waker(ctx, VIA_LOCK);
-		if (was_allowed(ctx))
-			return the_waker(ctx, VIA_INOTIFY);
+		if (waker_held_lock(ctx, idx))
+			return cause_is_waker(ctx, VIA_LOCK);
+		if (waker_had_to_permit(ctx))
+			return cause_is_waker(ctx, VIA_INOTIFY);
 		/* fall through */
 	case S_IFLNK:
 	case S_IFBLK:
@@ -458,14 +458,14 @@ static struct wait_cause by_file(const struct wait_context *ctx, file_idx idx)
 		return by_waker(ctx, VIA_PIPE);
 	case S_IFCHR:
 		if (is_terminal(ctx, idx) && woken_by_task(ctx) && !ctx->pending->cut)
-			return the_waker(ctx, VIA_TTY);
+			return cause_is_waker(ctx, VIA_TTY);
 		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, file_path(ctx->a, idx));
 	case S_IFSOCK:
 		sock = sock_of_file(ctx->a, idx);
 		return sock ? by_socket(ctx, sock) : by_waker(ctx, VIA_SOCKET);
 	default: /* no type: an anonymous inode, or a file with a known path only */
 		if (strncmp(anonymous_name(file_text(ctx->a, idx)), "[timerfd", 8) == 0)
-			return timeout();
+			return cause_timeout();
 		if (file_text(ctx->a, idx)[0] == '/')
 			return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, file_path(ctx->a, idx));
 		return by_waker(ctx, file_via(ctx->a, idx));
@@ -476,10 +476,10 @@ static struct wait_cause by_path(const struct wait_context *ctx)
 {
 	if (ctx->frame->file)
 		return by_file(ctx, ctx->frame->file);
-	if (was_allowed(ctx))
-		return the_waker(ctx, VIA_INOTIFY); /* or it denied the access: then there is no descriptor */
+	if (waker_had_to_permit(ctx))
+		return cause_is_waker(ctx, VIA_INOTIFY); /* or it denied the access: then there is no descriptor */
 	if (ctx->frame->has_path && !ctx->gap && !ended_by_rcu(ctx))
-		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, given_path(ctx));
+		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, path_argument(ctx));
 	return by_waker(ctx, VIA_NONE);
 }
 
@@ -502,7 +502,7 @@ static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
 {
 	const struct socket_state *sock = sock_of_file(ctx->a, idx), *peer = sock ? sock_peer(ctx->a, sock) : NULL;
 
-	return is_wakers(ctx, idx) ||
+	return waker_used_file(ctx, idx) ||
 	       (peer && woken_by_task(ctx) && !ctx->pending->cut && sock_of_file(ctx->a, ctx->waker->file) == peer);
 }
 
@@ -511,7 +511,7 @@ static bool used_by_waker(const struct wait_context *ctx, file_idx idx)
  * the regular file, any other wakeup is for the other one. With no regular file: the file that the
  * waker used, or else the first.
  */
-static struct wait_cause between(const struct wait_context *ctx, file_idx one, file_idx two)
+static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx one, file_idx two)
 {
 	bool one_is_disk = one && S_ISREG(ctx->a->files.list[one].mode);
 	bool disk = ctx->waker->cause == CAUSE_BLOCK;
@@ -525,12 +525,12 @@ static struct wait_cause between(const struct wait_context *ctx, file_idx one, f
 
 static struct wait_cause call_sendfile(const struct wait_context *ctx)
 {
-	return between(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[1]));
+	return by_two_files(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[1]));
 }
 
 static struct wait_cause call_splice(const struct wait_context *ctx)
 {
-	return between(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[2]));
+	return by_two_files(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[2]));
 }
 
 static struct wait_cause call_fcntl(const struct wait_context *ctx)
@@ -540,7 +540,7 @@ static struct wait_cause call_fcntl(const struct wait_context *ctx)
 
 static struct wait_cause call_sleep(const struct wait_context *ctx)
 {
-	return timeout();
+	return cause_timeout();
 }
 
 static struct wait_cause call_futex(const struct wait_context *ctx)
@@ -591,15 +591,15 @@ static bool listens(const struct wait_context *ctx)
  * For a wait without a waker: the cause that the wait would have if this file ended it. Kind
  * `unknown` if the file does not decide.
  */
-static struct wait_cause would_end(const struct wait_context *ctx, file_idx file)
+static struct wait_cause cause_if_ended_by(const struct wait_context *ctx, file_idx file)
 {
 	struct frame frame = *ctx->frame;
-	struct wait_context its = *ctx;
+	struct wait_context variant = *ctx;
 	struct wait_cause v;
 
 	frame.file = file;
-	its.frame = &frame;
-	v = by_file(&its, file);
+	variant.frame = &frame;
+	v = by_file(&variant, file);
 	if (v.kind == TRACE_WAIT_PROCESS && v.target == PROCESS_SEVERAL && v.via == VIA_EVENTFD)
 		/* another process is rare, and an eventfd has no name by which to find it */
 		v.target = ctx->thread->process->idx;
@@ -609,7 +609,7 @@ static struct wait_cause would_end(const struct wait_context *ctx, file_idx file
 }
 
 /* Combine the causes of several files: their common cause, or "several" if they differ. */
-static struct wait_cause agreed(struct wait_cause sum, struct wait_cause v, enum via via)
+static struct wait_cause combined(struct wait_cause sum, struct wait_cause v, enum via via)
 {
 	if (v.kind == TRACE_WAIT_UNKNOWN)
 		return sum;
@@ -618,26 +618,27 @@ static struct wait_cause agreed(struct wait_cause sum, struct wait_cause v, enum
 	return v;
 }
 
-static struct wait_cause of_descriptors(const struct wait_context *ctx)
+static struct wait_cause by_descriptors(const struct wait_context *ctx)
 {
 	const struct end_wait *end = end_wait_of(ctx->a, ctx->thread, ctx->frame);
 	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
 
 	if (end && end->counts_fds && !end->nr_fds)
-		return timeout(); /* poll() without descriptors is a sleep */
+		return cause_timeout(); /* poll() without descriptors is a sleep */
 	for (uint32_t i = 0; end && i < end->nr_fds; i++)
-		sum = agreed(sum, would_end(ctx, fd_file(ctx->thread, ctx->a->end.fds[end->first_fd + i])), VIA_POLL);
+		sum = combined(sum, cause_if_ended_by(ctx, fd_file(ctx->thread, ctx->a->end.fds[end->first_fd + i])),
+			       VIA_POLL);
 	return sum.kind == TRACE_WAIT_UNKNOWN ? other_call(ctx, VIA_POLL) : sum;
 }
 
 /* The common cause of the io_uring requests that are still in progress. */
-static struct wait_cause of_requests(const struct wait_context *ctx)
+static struct wait_cause by_requests(const struct wait_context *ctx)
 {
 	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
 	file_idx file;
 
 	for (size_t i = 0; (file = wakers_request(ctx->a, ctx->thread->process, i)); i++)
-		sum = agreed(sum, would_end(ctx, file), VIA_URING);
+		sum = combined(sum, cause_if_ended_by(ctx, file), VIA_URING);
 	if (sum.kind == TRACE_WAIT_UNKNOWN)
 		return by_call_alone(ctx, VIA_URING);
 	if (sum.kind == TRACE_WAIT_PROCESS || sum.kind == TRACE_WAIT_FILE)
@@ -646,7 +647,7 @@ static struct wait_cause of_requests(const struct wait_context *ctx)
 }
 
 /* The latest decided wait of an io_uring worker, as the wait of its submitter. */
-static struct wait_cause the_workers(const struct wait_context *ctx)
+static struct wait_cause cause_of_worker(const struct wait_context *ctx)
 {
 	uint64_t key = ctx->waker->thread->last_wait;
 
@@ -663,9 +664,9 @@ static struct wait_cause call_uring(const struct wait_context *ctx)
 	if (waker && (waker->flags & THREAD_IO_WORKER) && waker->process == self &&
 	    waker->last_wait_ns > ctx->pending->from &&
 	    !(*file_text(ctx->a, file) && S_ISREG(ctx->a->files.list[file].mode)))
-		return the_workers(ctx);
+		return cause_of_worker(ctx);
 	if (ctx->pending->cut && !ctx->gap)
-		v = of_requests(ctx);
+		v = by_requests(ctx);
 	else
 		v = file ? by_file(ctx, file) : by_waker(ctx, VIA_URING);
 	if (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_FILE)
@@ -749,9 +750,9 @@ static struct wait_cause call_poll(const struct wait_context *ctx)
 	struct wait_cause v;
 
 	if (ctx->pending->cut)
-		v = ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : of_descriptors(ctx);
+		v = ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_descriptors(ctx);
 	else if (ctx->waker->by_signal && woken_by_task(ctx)) /* for a signalfd, or it interrupted the call */
-		v = the_waker(ctx, VIA_SIGNAL);
+		v = cause_is_waker(ctx, VIA_SIGNAL);
 	else if (ctx->waker->file && S_ISFIFO(ctx->a->files.list[ctx->waker->file].mode))
 		v = by_waker(ctx, VIA_PIPE);
 	else if (sock)
@@ -822,14 +823,14 @@ static struct wait_cause by_fault(const struct wait_context *ctx, const struct f
 	if (ctx->gap)
 		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
 	if (woken_by_task(ctx))
-		return the_waker(ctx, VIA_MEMORY);
+		return cause_is_waker(ctx, VIA_MEMORY);
 	return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 }
 
 static struct wait_cause new_child(const struct wait_context *ctx)
 {
 	struct trace_process *own = ctx->thread->process,
-			     *parent = own->pid == ctx->thread->tid ? process_find(ctx->a, own->ppid) : own;
+			     *parent = own->pid == ctx->thread->tid ? process_find(&ctx->a->threads, own->ppid) : own;
 
 	return wait_cause_of(TRACE_WAIT_PROCESS, VIA_FORK, parent ? parent->idx : (uint32_t)PROCESS_UNKNOWN);
 }
@@ -922,13 +923,13 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 		return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 	if (result_decides(&ctx)) {
 		if (timed_out(&ctx))
-			return timeout();
+			return cause_timeout();
 		ctx.gap = !succeeded(&ctx);
 		ctx.result = thread->ret;
 	}
 	if (pending->waker.by_signal && woken_by_task(&ctx) && top && frame_class(a, ctx.frame) != CALL_WAIT &&
 	    !polls(&ctx))
-		return the_waker(&ctx, VIA_SIGNAL);
+		return cause_is_waker(&ctx, VIA_SIGNAL);
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&ctx);
 	if (!top && is_thawed(&ctx))

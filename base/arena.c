@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arena.c - take memory from the current piece; keep returned rows in a list for each size class.
+ */
 #include "arena.h"
 #include <stdint.h>
 #include <stdlib.h>

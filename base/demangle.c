@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* demangle.c - load the C++ run-time library, and call its demangler. */
 #include "demangle.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* error_set.c - fill in an error that a caller asked for. */
 #include "error_set.h"
 
 #include <stdarg.h>

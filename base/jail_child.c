@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* jail_child.c - fork a child with few descriptors, and report how it ended. */
 #include "jail_child.h"
 
 #include <errno.h>

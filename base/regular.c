@@ -16,20 +16,21 @@ static int check(const struct stat *status)
 }
 
 /*
- * Opens the file of @place, an O_PATH descriptor. The path itself may lead to another file by now.
+ * Opens the file of @path_fd, an O_PATH descriptor. The path itself may lead to another file by
+ * now.
  */
-static int open_target(int place, const char *path)
+static int open_target(int path_fd, const char *path)
 {
 	struct stat status, opened;
 	char link[40];
 	int fd, result;
 
-	if (fstat(place, &status) < 0)
+	if (fstat(path_fd, &status) < 0)
 		return -errno;
 	result = check(&status);
 	if (result)
 		return result;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
 	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && errno == ENOENT) /* /proc is not mounted */
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -46,11 +47,11 @@ static int open_target(int place, const char *path)
 
 int regular_open(const char *path)
 {
-	int place = open(path, O_PATH | O_CLOEXEC), fd;
+	int path_fd = open(path, O_PATH | O_CLOEXEC), fd;
 
-	if (place < 0)
+	if (path_fd < 0)
 		return -errno;
-	fd = open_target(place, path);
-	close(place);
+	fd = open_target(path_fd, path);
+	close(path_fd);
 	return fd;
 }

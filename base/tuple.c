@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tuple.c - find the other end of a connection, and the owner of a port.
+ *
+ * Each end is in the table under two keys: one with its network namespace, and one with namespace 0
+ * for a search in any namespace. The second key has an answer only while one namespace uses it.
+ */
 #include "tuple.h"
 
 #include <string.h>
@@ -6,36 +12,36 @@
 /**
  * struct tuple_row - the owner of a key in one namespace; or in any namespace, if the key was made
  * with namespace 0
- * @who: the owner; 0: none is known. @net: its namespace
+ * @owner: the owner; 0: none is known. @net: its namespace
  * @is_shared: owners in other namespaces have, or had, the same key
  */
 struct tuple_row {
 	uint64_t key;
-	uint64_t who;
+	uint64_t owner;
 	uint32_t net;
 	bool is_shared;
 };
 
-static bool put(struct hash_table *table, uint64_t key, uint32_t net, uint64_t who)
+static bool put(struct hash_table *table, uint64_t key, uint32_t net, uint64_t owner)
 {
 	struct tuple_row *row = table_add(table, sizeof(*row), key);
 
 	if (!row)
 		return false;
-	row->is_shared |= row->who && row->net != net;
-	row->who = who;
+	row->is_shared |= row->owner && row->net != net;
+	row->owner = owner;
 	row->net = net;
 	return true;
 }
 
-static void take_away(struct hash_table *table, uint64_t key, uint64_t who)
+static void take_away(struct hash_table *table, uint64_t key, uint64_t owner)
 {
 	struct tuple_row *row = table_find(table, sizeof(*row), key);
 
-	if (!row || row->who != who)
+	if (!row || row->owner != owner)
 		return;
 	if (row->is_shared)
-		row->who = 0; /* the other owners may still exist */
+		row->owner = 0; /* the other owners may still exist */
 	else
 		table_remove(table, sizeof(*row), key);
 }
@@ -44,7 +50,7 @@ static uint64_t find(const struct hash_table *table, uint64_t key)
 {
 	const struct tuple_row *row = table_find(table, sizeof(*row), key);
 
-	return row ? row->who : 0;
+	return row ? row->owner : 0;
 }
 
 /*
@@ -55,7 +61,7 @@ static uint64_t find_alone(const struct hash_table *table, uint64_t key, uint32_
 	const struct tuple_row *row = table_find(table, sizeof(*row), key);
 
 	*ret_net = row ? row->net : 0;
-	return row && !row->is_shared ? row->who : 0;
+	return row && !row->is_shared ? row->owner : 0;
 }
 
 /* ---- ends ---- */
@@ -84,17 +90,17 @@ static struct tuple reversed(const struct tuple *tuple)
 	return other;
 }
 
-bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t who)
+bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t owner)
 {
-	return (!tuple->net || put(table, tuple_key(tuple, tuple->net), tuple->net, who)) &&
-	       put(table, tuple_key(tuple, 0), tuple->net, who);
+	return (!tuple->net || put(table, tuple_key(tuple, tuple->net), tuple->net, owner)) &&
+	       put(table, tuple_key(tuple, 0), tuple->net, owner);
 }
 
-void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t who)
+void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t owner)
 {
 	if (tuple->net)
-		take_away(table, tuple_key(tuple, tuple->net), who);
-	take_away(table, tuple_key(tuple, 0), who);
+		take_away(table, tuple_key(tuple, tuple->net), owner);
+	take_away(table, tuple_key(tuple, 0), owner);
 }
 
 /* 127.0.0.0/8 and ::1 exist in each namespace, and never lead into another one. */
@@ -110,12 +116,12 @@ static bool is_loopback(const uint64_t address[2])
 uint64_t tuple_other(const struct hash_table *table, const struct tuple *tuple)
 {
 	const struct tuple other = reversed(tuple);
-	uint64_t who = find(table, tuple_key(&other, other.net));
+	uint64_t owner = find(table, tuple_key(&other, other.net));
 	uint32_t net;
 
-	if (who || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0), &net) ||
+	if (owner || !tuple->net || is_loopback(tuple->remote) || !find_alone(table, tuple_key(tuple, 0), &net) ||
 	    net != tuple->net)
-		return who;
+		return owner;
 	return find_alone(table, tuple_key(&other, 0), &net);
 }
 
@@ -140,15 +146,15 @@ static uint64_t port_key(uint32_t net, uint16_t port)
 	return ((uint64_t)net << 16 | port) + 1;
 }
 
-bool port_add(struct hash_table *table, uint32_t net, uint16_t port, uint64_t who)
+bool port_add(struct hash_table *table, uint32_t net, uint16_t port, uint64_t owner)
 {
-	return (!net || put(table, port_key(net, port), net, who)) && put(table, port_key(0, port), net, who);
+	return (!net || put(table, port_key(net, port), net, owner)) && put(table, port_key(0, port), net, owner);
 }
 
 uint64_t port_find(const struct hash_table *table, uint32_t net, uint16_t port, bool anywhere)
 {
-	uint64_t who = find(table, port_key(net, port));
+	uint64_t owner = find(table, port_key(net, port));
 	uint32_t where;
 
-	return who || !net || !anywhere ? who : find_alone(table, port_key(0, port), &where);
+	return owner || !net || !anywhere ? owner : find_alone(table, port_key(0, port), &where);
 }

@@ -35,9 +35,9 @@ struct tuple {
  * tuple_add() - set the owner of this end (not 0), in place of any earlier owner. False: out of
  * memory
  */
-bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t who);
+bool tuple_add(struct hash_table *table, const struct tuple *tuple, uint64_t owner);
 /** tuple_remove() - remove the end, if it has this owner */
-void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t who);
+void tuple_remove(struct hash_table *table, const struct tuple *tuple, uint64_t owner);
 /**
  * tuple_other() - the owner of the peer of @tuple, or its last known owner: see tuple_are_ends().
  * 0: none, or not known
@@ -54,10 +54,10 @@ bool tuple_are_ends(const struct tuple *one, const struct tuple *two);
 uint32_t start_socket_netns(const struct trace_event *event);
 
 /**
- * port_add() - @who listens at @port. False: out of memory
+ * port_add() - @owner listens at @port. False: out of memory
  * port_find() - the listener at @port in @net
  * @anywhere: if @net has none, accept the listener of another namespace, if it is the only one
  */
-bool port_add(struct hash_table *table, uint32_t net, uint16_t port, uint64_t who);
+bool port_add(struct hash_table *table, uint32_t net, uint16_t port, uint64_t owner);
 uint64_t port_find(const struct hash_table *table, uint32_t net, uint16_t port, bool anywhere);
 #endif

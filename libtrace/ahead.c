@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ahead.c - the decoding thread, and its window of slots: a ring of chunks between the thread and
+ * the cursor.
+ */
 #include "ahead.h"
 
 #include <pthread.h>
@@ -9,7 +13,7 @@
 /** struct slot - a chunk that is decoded or being decoded */
 struct slot {
 	struct block block;
-	size_t place;
+	size_t span_idx;
 	const char *reason;
 	int error;
 };
@@ -26,7 +30,7 @@ struct ahead {
 	const struct timeline *timeline;
 	ahead_wants_fn wants;
 	const void *context;
-	size_t place; /* only the thread uses it */
+	size_t span_idx; /* only the thread uses it */
 	unsigned int window;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -56,8 +60,8 @@ static void *ahead_main(void *context)
 {
 	struct ahead *ahead = context;
 
-	for (; ahead->place < ahead->timeline->nr; ahead->place++) {
-		const struct span *span = &ahead->timeline->spans[ahead->place];
+	for (; ahead->span_idx < ahead->timeline->nr; ahead->span_idx++) {
+		const struct span *span = &ahead->timeline->spans[ahead->span_idx];
 		struct slot *slot;
 
 		if (!ahead->wants(ahead->context, span))
@@ -66,7 +70,7 @@ static void *ahead_main(void *context)
 			break;
 		/* only this thread writes nr_done */
 		slot = &ahead->slots[ahead->nr_done % ahead->window];
-		slot->place = ahead->place;
+		slot->span_idx = ahead->span_idx;
 		slot->error = span_block(ahead->trace, span, &ahead->unpacker, &slot->block, &slot->reason);
 		pthread_mutex_lock(&ahead->lock);
 		ahead->nr_done++;
@@ -110,8 +114,8 @@ static void ahead_release(struct ahead *ahead)
 	free(ahead);
 }
 
-struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t place, unsigned int window,
-			struct pool *pool, ahead_wants_fn wants, const void *context)
+struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeline, size_t span_idx,
+			unsigned int window, struct pool *pool, ahead_wants_fn wants, const void *context)
 {
 	struct ahead *ahead = has_cpus() ? calloc(1, sizeof(*ahead) + window * sizeof(ahead->slots[0])) : NULL;
 
@@ -119,7 +123,7 @@ struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeli
 		return NULL;
 	ahead->trace = trace;
 	ahead->timeline = timeline;
-	ahead->place = place;
+	ahead->span_idx = span_idx;
 	ahead->window = window;
 	ahead->wants = wants;
 	ahead->context = context;
@@ -134,11 +138,11 @@ struct ahead *ahead_new(const struct trace *trace, const struct timeline *timeli
 }
 
 /*
- * The first slot for a chunk at or after @place. NULL: there will be none. A slot may be for an
+ * The first slot for a chunk at or after @span_idx. NULL: there will be none. A slot may be for an
  * earlier chunk, if the header of that chunk changed after the thread had read it; such slots are
  * dropped.
  */
-static struct slot *wait_for_slot_locked(struct ahead *ahead, size_t place)
+static struct slot *wait_for_slot_locked(struct ahead *ahead, size_t span_idx)
 {
 	for (;;) {
 		struct slot *slot = &ahead->slots[ahead->nr_taken % ahead->window];
@@ -147,7 +151,7 @@ static struct slot *wait_for_slot_locked(struct ahead *ahead, size_t place)
 			if (ahead->finished)
 				return NULL;
 			pthread_cond_wait(&ahead->changed, &ahead->lock);
-		} else if (slot->place < place) {
+		} else if (slot->span_idx < span_idx) {
 			ahead->nr_taken++;
 			pthread_cond_broadcast(&ahead->changed);
 		} else {
@@ -156,14 +160,14 @@ static struct slot *wait_for_slot_locked(struct ahead *ahead, size_t place)
 	}
 }
 
-bool ahead_take(struct ahead *ahead, size_t place, struct block *block, int *ret_error, const char **ret_reason)
+bool ahead_take(struct ahead *ahead, size_t span_idx, struct block *block, int *ret_error, const char **ret_reason)
 {
 	struct slot *slot;
 	bool found;
 
 	pthread_mutex_lock(&ahead->lock);
-	slot = wait_for_slot_locked(ahead, place);
-	found = slot && slot->place == place;
+	slot = wait_for_slot_locked(ahead, span_idx);
+	found = slot && slot->span_idx == span_idx;
 	if (found) {
 		struct block old = *block;
 

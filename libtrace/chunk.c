@@ -85,7 +85,7 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
 					    .events_before = chunk->events_before,
 					    .packed_bytes = chunk->public.packed_bytes};
 
-	if (!chunk->is_plain || (chunk->public.damaged && trace->table.known))
+	if (!chunk->is_plain || (chunk->public.damaged && trace->table.unlisted))
 		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
 	return header;
 }
@@ -97,9 +97,9 @@ struct entries chunk_entries(const struct trace *trace, size_t idx)
 	const struct chunk_table *table = &trace->table;
 	size_t low = 0, high = table->nr_pieces;
 
-	if (table->known)
-		return (struct entries){(const unsigned char *)&table->known[idx], trace->nr_chunks - idx,
-					sizeof(*table->known)};
+	if (table->unlisted)
+		return (struct entries){(const unsigned char *)&table->unlisted[idx], trace->nr_chunks - idx,
+					sizeof(*table->unlisted)};
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -117,12 +117,12 @@ struct entries chunk_entries(const struct trace *trace, size_t idx)
 /*
  * Offset of the best copy of the header. The index has only a part of a header of a newer version.
  */
-static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t offset)
+static uint64_t header_offset(const struct trace *trace, size_t idx, uint64_t offset)
 {
 	const struct chunk_table *table = &trace->table;
 
-	if (table->known)
-		return table->known[idx].header_at;
+	if (table->unlisted)
+		return table->unlisted[idx].header_at;
 	if (table->header_bytes != sizeof(struct trace_chunk_header))
 		return offset;
 	return table->headers_at + idx * sizeof(struct trace_index_entry) +
@@ -135,19 +135,19 @@ static uint64_t header_place(const struct trace *trace, size_t idx, uint64_t off
  */
 static bool chunk_with_losses(const struct trace *trace, struct chunk *chunk)
 {
-	const uint64_t places[] = {chunk->header_at, chunk->public.offset};
+	const uint64_t offsets[] = {chunk->header_at, chunk->public.offset};
 	struct trace_chunk_header header;
 
-	if (trace->table.known) {
+	if (trace->table.unlisted) {
 		memcpy(&header, trace->data + chunk->header_at, sizeof(header));
 		chunk->public.lost_before = header.lost_before;
 		return true;
 	}
 	for (int i = 0; i < 2; i++) {
-		if (chunk_header_read(trace, places[i], &header))
+		if (chunk_header_read(trace, offsets[i], &header))
 			continue;
 		chunk->public.lost_before = header.lost_before;
-		chunk->header_at = places[i];
+		chunk->header_at = offsets[i];
 		if (chunk_header_is_of(&header, chunk))
 			return true;
 	}
@@ -170,42 +170,42 @@ bool chunk_make(const struct trace *trace, size_t idx, struct chunk *ret_chunk)
 			   .packed_bytes = entry.packed_bytes,
 			   .kind = entry.kind,
 			   .encoding = entry.encoding,
-			   .damaged = chunk_is_spoiled(trace, idx)},
-		.header_at = header_place(trace, idx, entry.offset),
+			   .damaged = chunk_is_unusable(trace, idx)},
+		.header_at = header_offset(trace, idx, entry.offset),
 		.events_before = entry.events_before,
 		.is_plain = !(entry.flags & TRACE_TABLE_LOSS),
 	};
 	return ret_chunk->is_plain || chunk_with_losses(trace, ret_chunk);
 }
 
-static bool still_there(const struct trace *trace, uint64_t end)
+static bool file_has(const struct trace *trace, uint64_t end)
 {
 	struct stat stat;
 
 	return fstat(trace->fd, &stat) == 0 && (uint64_t)stat.st_size >= end;
 }
 
-bool trace_is_there(const struct trace *trace)
+bool trace_is_complete(const struct trace *trace)
 {
-	return still_there(trace, trace->bytes);
+	return file_has(trace, trace->bytes);
 }
 
 /* End of all data of the chunk. The table is after all chunks. */
 static uint64_t chunk_end(const struct trace *trace, size_t idx)
 {
-	const struct known *known = trace->table.known ? &trace->table.known[idx] : NULL;
+	const struct unlisted_chunk *unlisted = trace->table.unlisted ? &trace->table.unlisted[idx] : NULL;
 	uint64_t header_end, end;
 
-	if (!known)
+	if (!unlisted)
 		return trace->bytes;
-	header_end = known->header_at + sizeof(struct trace_chunk_header);
-	end = known->entry.offset + sizeof(struct trace_chunk_header) + known->entry.packed_bytes;
+	header_end = unlisted->header_at + sizeof(struct trace_chunk_header);
+	end = unlisted->entry.offset + sizeof(struct trace_chunk_header) + unlisted->entry.packed_bytes;
 	return end > header_end ? end : header_end;
 }
 
 const char *chunk_get(const struct trace *trace, size_t idx, struct chunk *ret_chunk)
 {
-	if (!still_there(trace, chunk_end(trace, idx)))
+	if (!file_has(trace, chunk_end(trace, idx)))
 		return "the file was truncated after it was opened";
 	return chunk_make(trace, idx, ret_chunk) ? NULL : "its header and the table of chunks differ";
 }
@@ -224,18 +224,19 @@ const char *chunk_of_span(const struct trace *trace, const struct span *span, st
 /* Two threads may both make the list; the first one to store it wins. */
 const struct trace_chunk *trace_public_chunks(const struct trace *trace)
 {
-	struct trace_chunk **place = (struct trace_chunk **)&trace->public_chunks,
-			   *chunks = __atomic_load_n(place, __ATOMIC_ACQUIRE), *others = NULL;
+	struct trace_chunk **published = (struct trace_chunk **)&trace->public_chunks,
+			   *chunks = __atomic_load_n(published, __ATOMIC_ACQUIRE), *others = NULL;
 	struct chunk chunk;
 
-	if (chunks || !trace_is_there(trace))
+	if (chunks || !trace_is_complete(trace))
 		return chunks;
 	chunks = malloc((trace->nr_chunks + 1) * sizeof(*chunks));
 	for (size_t i = 0; chunks && i < trace->nr_chunks; i++) {
 		chunk_make(trace, i, &chunk);
 		chunks[i] = chunk.public;
 	}
-	if (!chunks || __atomic_compare_exchange_n(place, &others, chunks, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!chunks ||
+	    __atomic_compare_exchange_n(published, &others, chunks, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return chunks;
 	free(chunks);
 	return others;
@@ -260,7 +261,7 @@ static void unmap_window(const struct trace *trace, uint64_t window)
  * before the last one are released. When it jumps, it releases the windows that it leaves. A later
  * read finds the data in the page cache: it does not change, and pointers stay valid.
  */
-static void give_back(const struct trace *trace, uint64_t at)
+static void release_windows(const struct trace *trace, uint64_t at)
 {
 	uint64_t *last_window = (uint64_t *)&trace->window; /* a hint, for all threads */
 	uint64_t window = at >> WINDOW_BITS, last = __atomic_load_n(last_window, __ATOMIC_RELAXED);
@@ -290,7 +291,7 @@ int chunk_payload(const struct trace *trace, const struct chunk *chunk, struct u
 	*ret_reason = "the file ends within its payload";
 	if (at > trace->bytes || trace->bytes - at < ret_header->packed_bytes)
 		return -EBADMSG;
-	give_back(trace, at);
+	release_windows(trace, at);
 	packed = trace->data + at;
 	*ret_reason = "its payload has a wrong checksum";
 	if (checksum_of(packed, ret_header->packed_bytes) != ret_header->payload_checksum)
@@ -394,35 +395,35 @@ int trace_add_entry(struct trace *trace, const struct table_entry *entry)
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header)
 {
 	struct chunk_table *table = &trace->table;
-	struct known *known;
+	struct unlisted_chunk *unlisted;
 
-	if (!trace_array_grow((void **)&table->known, trace->nr_chunks, &table->known_room, sizeof(*known)))
+	if (!trace_array_grow((void **)&table->unlisted, trace->nr_chunks, &table->unlisted_room, sizeof(*unlisted)))
 		return -ENOMEM;
-	known = &table->known[trace->nr_chunks];
-	*known = (struct known){.entry = table_entry_of(offset, header), .header_at = header_at};
-	return trace_add_entry(trace, (const struct table_entry *)&known->entry);
+	unlisted = &table->unlisted[trace->nr_chunks];
+	*unlisted = (struct unlisted_chunk){.entry = table_entry_of(offset, header), .header_at = header_at};
+	return trace_add_entry(trace, (const struct table_entry *)&unlisted->entry);
 }
 
-int trace_spoil_chunk(struct trace *trace, size_t idx)
+int trace_mark_unusable(struct trace *trace, size_t idx)
 {
 	const struct table_entry *entry = chunk_entry(trace, idx);
 
-	if (chunk_is_spoiled(trace, idx))
+	if (chunk_is_unusable(trace, idx))
 		return 0;
-	if (idx / 64 >= trace->spoiled_room) {
-		size_t room = trace->nr_chunks / 64 + 1 + trace->spoiled_room;
-		uint64_t *spoiled = reallocarray(trace->spoiled, room, sizeof(*spoiled));
+	if (idx / 64 >= trace->unusable_room) {
+		size_t room = trace->nr_chunks / 64 + 1 + trace->unusable_room;
+		uint64_t *unusable = reallocarray(trace->unusable, room, sizeof(*unusable));
 
-		if (!spoiled)
+		if (!unusable)
 			return -ENOMEM;
-		memset(spoiled + trace->spoiled_room, 0, (room - trace->spoiled_room) * sizeof(*spoiled));
-		trace->spoiled = spoiled;
-		trace->spoiled_room = room;
+		memset(unusable + trace->unusable_room, 0, (room - trace->unusable_room) * sizeof(*unusable));
+		trace->unusable = unusable;
+		trace->unusable_room = room;
 	}
 	if (entry->of.kind == TRACE_CHUNK_EVENTS)
 		trace->info.events -= entry->of.events;
-	trace->spoiled[idx / 64] |= 1ull << (idx % 64);
-	trace->nr_spoiled++;
+	trace->unusable[idx / 64] |= 1ull << (idx % 64);
+	trace->nr_unusable++;
 	return 0;
 }
 

@@ -183,7 +183,7 @@ int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t 
 			return -EBADMSG;
 		error = piece_load(trace, &walk, entries, bytes);
 		if (!error)
-			error = books_follow(trace);
+			error = ledger_add_chunks(trace);
 		at = (uint64_t)(entries - trace->data) + bytes;
 	}
 	if (!error && (at != stop || walk.end != walk.root.offset || trace->nr_chunks != walk.root.nr_entries))

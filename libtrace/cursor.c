@@ -52,11 +52,11 @@ static inline struct cursor_lane *lane_of_key(const struct cursor_batch *batch, 
 }
 
 /*
- * Prefetches for the event after the next one: the entry that says where its payload is.
+ * Prefetches for the second event from here: the entry that says where its payload is.
  * The empty asm statement counts as a side effect. gcc 12.2 takes a function that only prefetches
  * for a pure one and drops its calls.
  */
-static inline void expect(const struct cursor_batch *batch)
+static inline void prefetch_second_key(const struct cursor_batch *batch)
 {
 	const struct cursor_lane *lane;
 
@@ -64,7 +64,7 @@ static inline void expect(const struct cursor_batch *batch)
 		return;
 	lane = lane_of_key(batch, batch->key[1]);
 	if (lane->rank)
-		__builtin_prefetch(lane->block.types[lane->block.places[lane->block.at]].next);
+		__builtin_prefetch(lane->block.types[lane->block.type_idxs[lane->block.at]].next);
 	__asm__ volatile("");
 }
 
@@ -84,7 +84,7 @@ static inline const struct trace_event *event_of_chunk(struct trace_cursor *curs
 						       uint64_t ts_ns)
 {
 	struct block *block = &lane->block;
-	struct block_type *type = &block->types[block->places[block->at++]];
+	struct block_type *type = &block->types[block->type_idxs[block->at++]];
 	struct trace_event *event = &cursor->event;
 
 	event->ts_ns = ts_ns;
@@ -111,7 +111,7 @@ const struct trace_event *trace_cursor_next(struct trace_cursor *cursor)
 	batch->key++;
 	lane = cursor->top = lane_of_key(batch, key);
 	if (batch->nr >= LANES_COLD)
-		expect(batch);
+		prefetch_second_key(batch);
 	if (!lane->rank)
 		return event_of_gap(cursor, lane);
 	ts_ns = batch->first_ns + (key >> batch->number_bits);
@@ -128,7 +128,7 @@ const void *trace_cursor_peek(const struct trace_cursor *cursor, uint32_t distan
 
 	if (!lane || !lane->rank || !distance)
 		return NULL;
-	type = &lane->block.types[lane->block.places[lane->block.at - 1]];
+	type = &lane->block.types[lane->block.type_idxs[lane->block.at - 1]];
 	return (size_t)(type->end - type->next) < distance ? NULL : type->memory + 8 * (size_t)type->next[distance - 1];
 }
 
@@ -171,7 +171,7 @@ uint64_t trace_cursor_peek_ns(const struct trace_cursor *cursor)
 	if (!lane || !lane->rank)
 		return 0;
 	for (uint32_t i = lane->block.at; i < lane->block.nr; i++)
-		if (lane->block.places[i] == lane->block.places[lane->block.at - 1])
+		if (lane->block.type_idxs[i] == lane->block.type_idxs[lane->block.at - 1])
 			return may_have_other_chunk(cursor, lane->stream, lane->block.ts_ns[i]) ? 0
 												: lane->block.ts_ns[i];
 	return 0;

@@ -144,7 +144,7 @@ static size_t nr_of_lane(const struct trace_cursor *cursor, const struct cursor_
 	if (cursor->all_events)
 		return lane->end - block->at;
 	for (uint32_t i = block->at; i < lane->end; i++)
-		nr += cursor_wants_id(cursor, block->types[block->places[i]].id);
+		nr += cursor_wants_id(cursor, block->types[block->type_idxs[i]].id);
 	return nr;
 }
 
@@ -168,7 +168,7 @@ static void write_keys(const void *context, size_t run, uint64_t *ret_keys)
 			*ret_keys++ = key_of(batch, block->ts_ns[i], lane->number);
 	else
 		for (uint32_t i = block->at; i < lane->end; i++)
-			if (cursor_wants_id(cursor, block->types[block->places[i]].id))
+			if (cursor_wants_id(cursor, block->types[block->type_idxs[i]].id))
 				*ret_keys++ = key_of(batch, block->ts_ns[i], lane->number);
 }
 
@@ -179,11 +179,11 @@ static void write_keys(const void *context, size_t run, uint64_t *ret_keys)
  */
 static void adapt_reach(struct cursor_batch *batch, size_t nr, bool by_reach)
 {
-	size_t least = BATCH_MIN + batch->nr * BATCH_OF_LANE;
+	size_t min_events = BATCH_MIN + batch->nr * BATCH_OF_LANE;
 
-	if (nr < least && by_reach && batch->reach < REACH_MAX)
+	if (nr < min_events && by_reach && batch->reach < REACH_MAX)
 		batch->reach *= 2;
-	else if (nr > 4 * least && batch->reach > REACH_MIN)
+	else if (nr > 4 * min_events && batch->reach > REACH_MIN)
 		batch->reach /= 2;
 }
 
@@ -246,7 +246,7 @@ static void end_batch(struct trace_cursor *cursor)
 	struct cursor_batch *batch = &cursor->batch;
 
 	for (size_t i = 0; i < batch->nr; i++)
-		if (batch->lanes[i]->rank && cursor_lane_settle(cursor, batch->lanes[i]))
+		if (batch->lanes[i]->rank && cursor_lane_skip_unwanted(cursor, batch->lanes[i]))
 			cursor_heap_push(cursor, batch->lanes[i]);
 		else
 			cursor_lane_free(cursor, batch->lanes[i]);

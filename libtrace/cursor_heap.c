@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cursor_heap.c - the lanes of a cursor, ordered by the time of their next event. */
+/*
+ * cursor_heap.c - the lanes of a cursor, ordered by the time of their next event.
+ *
+ * A binary heap in an array: the children of entry i are the entries 2 * i + 1 and 2 * i + 2, and
+ * no child is before its parent. So entry 0, the top, has the next event of all lanes.
+ *
+ * Example: the lanes A, B, C and D have their next events at 10, 15, 35 and 20 ns. The heap is A,
+ * B, C, D: B and C are the children of A, D is the child of B. When A is taken, the last entry D
+ * goes down from the top: B (15) is before D (20), so the heap becomes B, D, C.
+ */
 #include "cursor_state.h"
 
 #include <errno.h>

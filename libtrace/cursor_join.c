@@ -43,12 +43,12 @@ static bool wants_chunk(const struct trace_cursor *cursor, const struct span *sp
 	return wanted;
 }
 
-bool cursor_lane_settle(const struct trace_cursor *cursor, struct cursor_lane *lane)
+bool cursor_lane_skip_unwanted(const struct trace_cursor *cursor, struct cursor_lane *lane)
 {
 	struct block *block = &lane->block;
 
 	for (; block->at < block->nr; block->at++) {
-		struct block_type *type = &block->types[block->places[block->at]];
+		struct block_type *type = &block->types[block->type_idxs[block->at]];
 		uint32_t bytes;
 
 		if (block->ts_ns[block->at] >= cursor->from_ns &&
@@ -87,7 +87,7 @@ static int join_gap(struct trace_cursor *cursor, const struct trace_gap *gap)
  * If the file has become too short, the offset of the chunk is not known any more; the message
  * names its index instead.
  */
-static void tell_of_damage(struct trace_cursor *cursor, const struct span *span, const char *reason)
+static void note_damage(struct trace_cursor *cursor, const struct span *span, const char *reason)
 {
 	struct chunk chunk;
 
@@ -111,7 +111,7 @@ static int chunk_is_damaged(struct trace_cursor *cursor, const struct span *span
 				      .cause = TRACE_GAP_DAMAGED};
 
 	if (!cursor->skipped_chunks++)
-		tell_of_damage(cursor, span, reason);
+		note_damage(cursor, span, reason);
 	if (cursor->damaged)
 		cursor->damaged(cursor->damaged_data, &gap);
 	return join_gap(cursor, &gap);
@@ -128,23 +128,24 @@ static bool wants_ahead(const void *context, const struct span *span)
  * The decoding thread starts with the fourth chunk: most cursors are read for the first few events
  * only.
  */
-static int decode_chunk(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
+static int decode_chunk(struct trace_cursor *cursor, size_t span_idx, struct block *block, const char **ret_reason)
 {
 	int error;
 
 	if (cursor->decode_ahead && ++cursor->nr_decoded == DECODED_BEFORE_AHEAD)
-		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, place, (unsigned int)cursor->decode_ahead,
+		cursor->ahead = ahead_new(cursor->trace, cursor->timeline, span_idx, (unsigned int)cursor->decode_ahead,
 					  cursor->pool, wants_ahead, cursor);
-	if (cursor->ahead && ahead_take(cursor->ahead, place, block, &error, ret_reason))
+	if (cursor->ahead && ahead_take(cursor->ahead, span_idx, block, &error, ret_reason))
 		return error;
-	return span_block(cursor->trace, &cursor->timeline->spans[place], &cursor->unpacker, block, ret_reason);
+	return span_block(cursor->trace, &cursor->timeline->spans[span_idx], &cursor->unpacker, block, ret_reason);
 }
 
 /*
  * Like decode_chunk(), but within the limits for crafted files: a file of this size cannot have so
  * many events in one pass, or at one time. Beyond a limit the chunk is not decoded, or not kept.
  */
-static int decode_within_limits(struct trace_cursor *cursor, size_t place, struct block *block, const char **ret_reason)
+static int decode_within_limits(struct trace_cursor *cursor, size_t span_idx, struct block *block,
+				const char **ret_reason)
 {
 	size_t held_before = block->memory_room;
 	int error;
@@ -152,7 +153,7 @@ static int decode_within_limits(struct trace_cursor *cursor, size_t place, struc
 	*ret_reason = "with it the file has more events than a recorder can write into a file of its size";
 	if (is_beyond(&limit_in_a_pass, cursor->trace, cursor->decoded_bytes))
 		return -EBADMSG;
-	error = decode_chunk(cursor, place, block, ret_reason);
+	error = decode_chunk(cursor, span_idx, block, ret_reason);
 	cursor->decoded_bytes += block->decoded_bytes;
 	cursor->held_bytes += block->memory_room;
 	cursor->held_bytes -= held_before;
@@ -164,9 +165,9 @@ static int decode_within_limits(struct trace_cursor *cursor, size_t place, struc
 	return -EBADMSG;
 }
 
-static int join_chunk(struct trace_cursor *cursor, size_t place)
+static int join_chunk(struct trace_cursor *cursor, size_t span_idx)
 {
-	const struct span *span = &cursor->timeline->spans[place];
+	const struct span *span = &cursor->timeline->spans[span_idx];
 	const char *reason = NULL;
 	struct cursor_lane *lane;
 	int error;
@@ -176,11 +177,11 @@ static int join_chunk(struct trace_cursor *cursor, size_t place)
 	lane = cursor_lane_new(cursor);
 	if (!lane)
 		return -ENOMEM;
-	lane->rank = place + 1;
+	lane->rank = span_idx + 1;
 	lane->cpu = span->cpu;
 	lane->stream = span->stream;
-	error = decode_within_limits(cursor, place, &lane->block, &reason);
-	if (!error && cursor_lane_settle(cursor, lane))
+	error = decode_within_limits(cursor, span_idx, &lane->block, &reason);
+	if (!error && cursor_lane_skip_unwanted(cursor, lane))
 		return cursor_heap_push(cursor, lane);
 	cursor_lane_free(cursor, lane);
 	return error == -EBADMSG ? chunk_is_damaged(cursor, span, reason) : error;

@@ -94,8 +94,8 @@ struct trace_cursor {
 	uint64_t decoded_bytes;		/* the same */
 	uint64_t held_bytes;		/* by all lanes */
 	/*
-	 * Owned. Its thread reads the fields above that do not change while it runs. NULL: not
-	 * worth it.
+	 * Owned. Its thread reads the fields above that do not change while it runs. NULL: the
+	 * cursor decodes all chunks itself.
 	 */
 	struct ahead *ahead;
 	struct unpacker unpacker;
@@ -127,8 +127,8 @@ struct cursor_lane *cursor_heap_take(struct trace_cursor *cursor); /* the top; t
 
 /* ---- cursor_join.c ---- */
 
-/** cursor_lane_settle() - skip the events of @lane that are not wanted. False: none is left */
-bool cursor_lane_settle(const struct trace_cursor *cursor, struct cursor_lane *lane);
+/** cursor_lane_skip_unwanted() - skip unwanted events of @lane. False: no event is left */
+bool cursor_lane_skip_unwanted(const struct trace_cursor *cursor, struct cursor_lane *lane);
 /**
  * cursor_join_due() - move each chunk and gap that begins no later than the top's next event into
  * the heap. If the heap is empty, the next one joins. 0 or a negative errno

@@ -182,27 +182,27 @@ static void *take(struct block_decoder *decoder, size_t bytes)
  * Counts in four tables in turn: incrementing one counter twice in a row would have to wait for the
  * first increment.
  */
-static void count_places(const unsigned char *places, uint32_t nr, uint32_t *ret_count)
+static void count_types(const unsigned char *type_idxs, uint32_t nr, uint32_t *ret_count)
 {
 	uint32_t count[4][TRACE_EV_MAX] = {0}, i = 0;
 
 	for (; i + 4 <= nr; i += 4)
 		for (unsigned int k = 0; k < 4; k++)
-			count[k][places[i + k]]++;
+			count[k][type_idxs[i + k]]++;
 	for (; i < nr; i++)
-		count[0][places[i]]++;
-	for (unsigned int place = 0; place < TRACE_EV_MAX; place++)
-		ret_count[place] = count[0][place] + count[1][place] + count[2][place] + count[3][place];
+		count[0][type_idxs[i]]++;
+	for (unsigned int type = 0; type < TRACE_EV_MAX; type++)
+		ret_count[type] = count[0][type] + count[1][type] + count[2][type] + count[3][type];
 }
 
-static int decode_places(struct block_decoder *decoder)
+static int decode_type_idxs(struct block_decoder *decoder)
 {
 	uint32_t nr = decoder->head.events, count[TRACE_EV_MAX];
 
 	if ((size_t)(decoder->end - decoder->at) < nr)
 		return malformed(decoder, "it ends within the ids");
-	decoder->block->places = memcpy(take(decoder, nr), decoder->at, nr);
-	count_places(decoder->at, nr, count);
+	decoder->block->type_idxs = memcpy(take(decoder, nr), decoder->at, nr);
+	count_types(decoder->at, nr, count);
 	for (uint32_t i = 0; i < decoder->head.nr_types; i++)
 		if (count[i] != decoder->types[i].events)
 			return malformed(decoder, "its ids do not add up");
@@ -215,7 +215,7 @@ static int decode_times(struct block_decoder *decoder)
 	uint32_t nr = decoder->head.events, events[TRACE_EV_MAX];
 	uint64_t *ts_ns = take(decoder, 8 * (size_t)nr);
 	struct times_block block = {
-		.places = decoder->block->places, .events = events, .n = nr, .nr_types = decoder->head.nr_types};
+		.type_idxs = decoder->block->type_idxs, .events = events, .n = nr, .nr_types = decoder->head.nr_types};
 
 	if (!scratch_grow(decoder->tables, TIMES_DECODE_BYTES))
 		return -ENOMEM;
@@ -242,19 +242,19 @@ static int decode_fixed(struct block_decoder *decoder, const struct trace_column
 	return 0;
 }
 
-static inline uint32_t place_of(const struct block_decoder *decoder, const void *payload)
+static inline uint32_t position_of(const struct block_decoder *decoder, const void *payload)
 {
 	return (uint32_t)((uint64_t)((const unsigned char *)payload - decoder->block->memory) / 8);
 }
 
-/* Decodes payloads without strings. @ret_places: the position of each. */
-static int decode_plain(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+/* Decodes payloads without strings. @ret_positions: the position of each. */
+static int decode_plain(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_positions)
 {
 	uint64_t *words = take(decoder, (size_t)disk->payloads * disk->words * 8);
-	uint32_t place = place_of(decoder, words);
+	uint32_t position = position_of(decoder, words);
 
 	for (uint32_t i = 0; i < disk->payloads; i++)
-		ret_places[i] = place + i * disk->words;
+		ret_positions[i] = position + i * disk->words;
 	return decode_fixed(decoder, disk, words, disk->words);
 }
 
@@ -262,7 +262,7 @@ static int decode_plain(struct block_decoder *decoder, const struct trace_column
  * Decodes payloads with strings: writes size, fixed part, text and NUL of each payload one after
  * the other, aligned to 8 bytes.
  */
-static int decode_strings(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_places)
+static int decode_strings(struct block_decoder *decoder, const struct trace_columns_type *disk, uint32_t *ret_positions)
 {
 	size_t nr = disk->payloads, fixed_bytes = disk->words * 8u;
 	uint64_t *fixed = take(decoder, nr * fixed_bytes), *lengths = take(decoder, nr * 8), size;
@@ -281,7 +281,7 @@ static int decode_strings(struct block_decoder *decoder, const struct trace_colu
 		size = fixed_bytes + lengths[i] + 1;
 		room = round_up_8(size);
 		out = mempcpy(out, &size, 8);
-		ret_places[i] = place_of(decoder, out);
+		ret_positions[i] = position_of(decoder, out);
 		memcpy(out, (unsigned char *)fixed + i * fixed_bytes, fixed_bytes);
 		memcpy(out + fixed_bytes, decoder->texts, lengths[i]);
 		memset(out + fixed_bytes + lengths[i], 0, room - fixed_bytes - lengths[i]);
@@ -310,31 +310,31 @@ TRACE_CLONES static uint32_t join_planes(const unsigned char *planes, unsigned i
 	return highest;
 }
 
-static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk, const uint32_t *places,
-			  uint32_t *ret_places)
+static int decode_indexes(struct block_decoder *decoder, const struct trace_columns_type *disk,
+			  const uint32_t *positions, uint32_t *ret_positions)
 {
 	unsigned int nr_planes = lane_index_planes(disk->payloads);
 	size_t nr = disk->events;
 
 	if ((size_t)(decoder->end - decoder->at) < nr_planes * nr)
 		return malformed(decoder, "it ends within the numbers of payloads");
-	if (join_planes(decoder->at, nr_planes, nr, ret_places) >= disk->payloads)
+	if (join_planes(decoder->at, nr_planes, nr, ret_positions) >= disk->payloads)
 		return malformed(decoder, "it refers to a payload that does not exist");
 	for (size_t i = 0; i < nr; i++)
-		ret_places[i] = places[ret_places[i]];
+		ret_positions[i] = positions[ret_positions[i]];
 	decoder->at += nr_planes * nr;
 	return 0;
 }
 
 static int decode_type(struct block_decoder *decoder, const struct trace_columns_type *disk, struct block_type *type)
 {
-	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *places = of_events;
+	uint32_t *of_events = take(decoder, 4 * (size_t)disk->events), *positions = of_events;
 	int error;
 
 	if (disk->flags & TRACE_COLUMNS_INDEXES) {
 		if (!scratch_grow(decoder->tables, 4 * (size_t)disk->payloads))
 			return -ENOMEM;
-		places = (uint32_t *)decoder->tables->memory;
+		positions = (uint32_t *)decoder->tables->memory;
 	}
 	*type = (struct block_type){.next = of_events,
 				    .end = of_events + disk->events,
@@ -346,12 +346,12 @@ static int decode_type(struct block_decoder *decoder, const struct trace_columns
 	if (disk->flags & TRACE_COLUMNS_STRING) {
 		type->sizes = decoder->block->memory;
 		type->sizes_mask = SIZE_MAX;
-		error = decode_strings(decoder, disk, places);
+		error = decode_strings(decoder, disk, positions);
 	} else {
-		error = decode_plain(decoder, disk, places);
+		error = decode_plain(decoder, disk, positions);
 	}
-	if (!error && places != of_events)
-		error = decode_indexes(decoder, disk, places, of_events);
+	if (!error && positions != of_events)
+		error = decode_indexes(decoder, disk, positions, of_events);
 	return error;
 }
 
@@ -383,7 +383,7 @@ int block_decode(struct block *block, struct unpack_scratch *tables, const struc
 	if (!error) {
 		block->nr_types = decoder.head.nr_types;
 		block->types = take(&decoder, block->nr_types * sizeof(*block->types));
-		error = decode_places(&decoder);
+		error = decode_type_idxs(&decoder);
 	}
 	if (!error)
 		error = decode_times(&decoder);

@@ -37,13 +37,13 @@ struct block_type {
 
 /**
  * struct block - a decoded chunk; its memory is reused for the next one
- * @ts_ns, @places: time of each event, and the index of its type in @types
+ * @ts_ns, @type_idxs: time of each event, and the index of its type in @types
  * @at: index of the next event. @nr: one past the last wanted one
  * @pool: source of its memory, set when the block is made; NULL: malloc()
  */
 struct block {
 	uint64_t *ts_ns;
-	const unsigned char *places;
+	const unsigned char *type_idxs;
 	struct block_type *types;
 	uint32_t at;
 	uint32_t nr;
@@ -63,7 +63,7 @@ struct block {
 int block_decode(struct block *block, struct unpack_scratch *tables, const struct schema *schema,
 		 const struct trace_chunk_header *header, const unsigned char *raw, const char **ret_reason);
 
-#define BLOCK_PLACES_AHEAD 32 /* entries of @next: two cache lines */
+#define BLOCK_PREFETCH_AHEAD 32 /* entries of @next: two cache lines */
 
 /**
  * block_step() - return the payload of the next event of @type, and step over it
@@ -71,11 +71,11 @@ int block_decode(struct block *block, struct unpack_scratch *tables, const struc
  */
 static inline const unsigned char *block_step(struct block_type *type, uint32_t *ret_bytes)
 {
-	size_t place = 8 * (size_t)*type->next++;
+	size_t offset = 8 * (size_t)*type->next++;
 
-	__builtin_prefetch(type->next + BLOCK_PLACES_AHEAD);
-	memcpy(ret_bytes, type->sizes + ((place - 8) & type->sizes_mask), sizeof(*ret_bytes));
-	return type->memory + place;
+	__builtin_prefetch(type->next + BLOCK_PREFETCH_AHEAD);
+	memcpy(ret_bytes, type->sizes + ((offset - 8) & type->sizes_mask), sizeof(*ret_bytes));
+	return type->memory + offset;
 }
 
 void block_release(struct block *block);

@@ -158,7 +158,7 @@ static void put_literal(struct text_sink *sink, const char *literal, size_t byte
 	}
 }
 
-static bool is_strange(const char *literal, size_t bytes)
+static bool needs_escape(const char *literal, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		if (!is_plain((unsigned char)literal[i]))
@@ -549,7 +549,7 @@ int text_compile(const struct trace_event_type *type, struct text_template *ret_
 	while (*text) {
 		struct text_piece piece = piece_next(type, &text);
 
-		piece.strange = is_strange(piece.literal, piece.literal_bytes);
+		piece.needs_escape = needs_escape(piece.literal, piece.literal_bytes);
 		piece.or_unknown = piece.field && type->id == TRACE_EV_trace_lost &&
 				   strcmp(piece.field->name, "lost") == 0;
 		ret_template->pieces[ret_template->nr++] = piece;
@@ -566,7 +566,7 @@ int trace_event_format(const struct trace *trace, const struct trace_event *even
 		const struct text_piece *piece = &template->pieces[i];
 		struct value value = {.trace = trace, .event = event, .piece = piece};
 
-		if (piece->strange)
+		if (piece->needs_escape)
 			put_literal(&sink, piece->literal, piece->literal_bytes);
 		else
 			put_bytes(&sink, piece->literal, piece->literal_bytes);

@@ -7,7 +7,7 @@
 /**
  * struct text_piece - literal text, then a field in the form of its kind
  * @field: NULL: no field follows. @named: its name and "=" precede it
- * @strange: the literal is not all printable ASCII
+ * @needs_escape: the literal is not all printable ASCII
  * @or_unknown: the field is a number of events, and 0 means that the number is unknown
  */
 struct text_piece {
@@ -16,7 +16,7 @@ struct text_piece {
 	const struct trace_field *field;
 	const struct trace_field *beside; /* SYSCALL: the field "abi"; ADDR: the lower half; or NULL */
 	bool named;
-	bool strange;
+	bool needs_escape;
 	bool or_unknown;
 };
 

@@ -119,7 +119,7 @@ static int index_follow(struct trace *trace, const struct trace_end_mark *mark, 
 		payload = at + header.header_bytes;
 		error = index_chunk_load(trace, payload, header.packed_bytes, &end);
 		if (!error)
-			error = books_follow(trace);
+			error = ledger_add_chunks(trace);
 		at = payload + header.packed_bytes;
 	}
 	if (!error && (end != mark->index_offset || at + sizeof(*mark) != trace->bytes))
@@ -160,14 +160,14 @@ const char *index_verify(const struct trace *trace)
 		       : "its list of chunks differs from the chunks of the file";
 }
 
-static void forget_chunks(struct trace *trace, size_t nr_damages)
+static void drop_chunks(struct trace *trace, size_t nr_damages)
 {
-	trace->nr_chunks = trace->nr_spoiled = trace->spoiled_room = trace->table.nr_pieces = 0;
+	trace->nr_chunks = trace->nr_unusable = trace->unusable_room = trace->table.nr_pieces = 0;
 	memset(trace->nr_of_kind, 0, sizeof(trace->nr_of_kind));
 	trace->nr_metadata = 0;
 	trace->info.events = 0;
 	trace->info.nr_cpus = 0;
-	books_follow_again(trace);
+	ledger_restart(trace);
 	trace->first_ns = UINT64_MAX;
 	trace->last_ns = trace->user_last_ns = 0;
 	trace->user_nr_cpus = 0;
@@ -193,10 +193,10 @@ static uint64_t entry_offset(const struct trace *trace, uint64_t entry_at)
 static bool are_entries(const struct trace *trace, uint64_t first, uint64_t second)
 {
 	uint64_t offset, next, at = offsetof(struct trace_index_entry, header);
-	struct trace_chunk_header header, behind;
+	struct trace_chunk_header header, next_header;
 
 	if (chunk_header_read(trace, first + at, &header) || header.trace_id != trace->trace_id ||
-	    chunk_header_read(trace, second + at, &behind))
+	    chunk_header_read(trace, second + at, &next_header))
 		return false;
 	offset = entry_offset(trace, first);
 	next = entry_offset(trace, second);
@@ -258,7 +258,7 @@ static int walk_cut_chunk(struct trace *trace, uint64_t at, uint64_t next, const
 
 	if (!error)
 		error = trace_add_chunk(trace, at, at, header);
-	return error ? error : trace_spoil_chunk(trace, trace->nr_chunks - 1);
+	return error ? error : trace_mark_unusable(trace, trace->nr_chunks - 1);
 }
 
 static int walk_damage(struct trace *trace, uint64_t at, uint64_t next, const char *reason)
@@ -373,12 +373,12 @@ int index_load(struct trace *trace, uint64_t first, bool header_is_good)
 		trace->info.clean_end = trace->has_index = true;
 		error = table_load(trace, &mark, first);
 		if (error == -EBADMSG) {
-			forget_chunks(trace, nr_damages);
+			drop_chunks(trace, nr_damages);
 			error = index_follow(trace, &mark, first);
 		}
 		if (error != -EBADMSG)
 			return error;
-		forget_chunks(trace, nr_damages);
+		drop_chunks(trace, nr_damages);
 		error = trace_add_damage(
 			trace, mark.index_offset, trace->bytes - sizeof(mark) - mark.index_offset,
 			"offset %llu: the index of the trace is damaged; it was rebuilt from the chunks",

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lane.c - find the row of a payload by its hash, or append it; and write the rows as columns.
+ *
+ * Example: the payloads A, B, A, A become the rows A, B and the row numbers 0, 1, 0, 0.
+ */
 #include "lane.h"
 
 #include "clones.h"
@@ -50,7 +55,7 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 {
 	size_t nr = lane->nr_events;
 	unsigned char *at = memory;
-	uint8_t most = table_bits(lane->nr_events), bits = table_bits(lane->nr_rows + lane->nr_rows / 4);
+	uint8_t max_bits = table_bits(lane->nr_events), bits = table_bits(lane->nr_rows + lane->nr_rows / 4);
 
 	lane->nr_rows = 0;
 	lane->rows = (uint64_t *)at;
@@ -58,9 +63,9 @@ void lane_init(struct lane *lane, void *memory, size_t string_bytes)
 	lane->rows_of = lane->next_row_of = (uint32_t *)at;
 	at += round_up_8(4 * nr);
 	lane->table = (uint32_t *)at;
-	at += (size_t)4 << most;
+	at += (size_t)4 << max_bits;
 	bits = bits > TABLE_MIN_BITS ? bits : TABLE_MIN_BITS;
-	table_clear(lane, bits < most ? bits : most);
+	table_clear(lane, bits < max_bits ? bits : max_bits);
 	if (!lane->has_string)
 		return;
 	lane->lengths = (uint64_t *)at;
@@ -138,11 +143,11 @@ typedef uint32_t halves8 __attribute__((vector_size(32)));
 static inline __attribute__((always_inline)) void call_words(const unsigned char *payload, size_t first,
 							     struct syscall_form form, words4 *ret_words)
 {
-	words4 words, are_there;
+	words4 words, not_null;
 
 	memcpy(&words, payload + 8 * first, sizeof(words));
-	are_there = ~(words4)(words == 0) & TRACE_ARG_ADDRESS;
-	*ret_words = (words & masks_of[form.kept >> first & 15]) | (are_there & masks_of[form.addresses >> first & 15]);
+	not_null = ~(words4)(words == 0) & TRACE_ARG_ADDRESS;
+	*ret_words = (words & masks_of[form.kept >> first & 15]) | (not_null & masks_of[form.addresses >> first & 15]);
 }
 
 static inline __attribute__((always_inline)) bool call_is(const uint64_t *row, size_t nr_words, const words4 *lower,
@@ -236,7 +241,7 @@ static inline __attribute__((always_inline)) uint32_t row_add(struct lane *lane,
  * long ago.
  * @payload: its position; may be any number after the last event
  */
-static inline __attribute__((always_inline)) void ask_early(const unsigned char *records, uint32_t payload)
+static inline __attribute__((always_inline)) void prefetch_payload(const unsigned char *records, uint32_t payload)
 {
 	__builtin_prefetch(records + 8 * (size_t)payload);
 }
@@ -258,7 +263,7 @@ static inline __attribute__((always_inline)) void add(struct lane *lane, const u
 		uint64_t words[LANE_WORDS_MAX];
 		uint32_t slot, row;
 
-		ask_early(records, payloads[i + LANE_AHEAD]);
+		prefetch_payload(records, payloads[i + LANE_AHEAD]);
 		memcpy(words, records + 8 * (size_t)payloads[i], 8 * nr_words);
 		slot = (uint32_t)(row_hash(words, nr_words) >> shift);
 		while ((row = table[slot]) && !row_is(rows + (row - 1) * nr_words, words, nr_words))
@@ -290,7 +295,7 @@ static inline __attribute__((always_inline)) void add_calls(struct lane *lane, c
 		words4 lower, upper;
 		uint32_t slot, row;
 
-		ask_early(records, payloads[i + LANE_AHEAD]);
+		prefetch_payload(records, payloads[i + LANE_AHEAD]);
 		memcpy(&first, payload, 8);
 		form = syscall_args_of(args, first);
 		call_words(payload, 0, form, &lower);

@@ -16,14 +16,14 @@ struct syscall_args;
 
 /**
  * struct lane - the rows, in the order of their first use
- * @rows: @nr_words words each. The payload in work is written after the last row
+ * @rows: @nr_words words each. The payload that is being added is written after the last row
  * @table: by hash, the number of a row + 1; 0: free. It grows when there are more than @table_rows
  *	rows
  * @rows_of: row of each event. @next_row_of: where the row of the next event goes
  * @has_calls: the events were added by lane_add_calls()
  * @lengths, @starts, @hashes: by row: its string in @texts, and the upper half of the hash of
  *	payload and string
- * @next_text: the string in work
+ * @next_text: the string that is being added
  */
 struct lane {
 	uint64_t *rows;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * merge.c - merge runs of keys: divide them into two halves with about equally many keys, merge
+ * each half, then merge the two results. Each level of the recursion writes into the other one of
+ * two buffers.
+ */
 #include "merge.h"
 
 #include <stdbool.h>
@@ -21,7 +26,7 @@ static size_t first_key(const struct merging *merging, size_t run)
  * Index of the keys of @run in both arrays. Each earlier run has one more entry there, the
  * UINT64_MAX that ends it.
  */
-static size_t place_of(const struct merging *merging, size_t run)
+static size_t key_offset(const struct merging *merging, size_t run)
 {
 	return first_key(merging, run) + run;
 }
@@ -100,18 +105,18 @@ static void merge_two(const uint64_t *a, size_t nr_a, const uint64_t *b, size_t 
 static void merge_into(const struct merging *merging, size_t begin, size_t end, uint64_t *to, uint64_t *other)
 {
 	size_t first = first_key(merging, begin), nr = first_key(merging, end) - first,
-	       place = place_of(merging, begin), middle, nr_before;
+	       offset = key_offset(merging, begin), middle, nr_before;
 
 	if (end - begin == 1) {
-		merging->write(merging->context, begin, to + place);
-		to[place + nr] = UINT64_MAX;
+		merging->write(merging->context, begin, to + offset);
+		to[offset + nr] = UINT64_MAX;
 		return;
 	}
 	middle = middle_of(merging, begin, end);
 	merge_into(merging, begin, middle, other, to);
 	merge_into(merging, middle, end, other, to);
 	nr_before = first_key(merging, middle) - first;
-	merge_two(other + place, nr_before, other + place_of(merging, middle), nr - nr_before, to + place);
+	merge_two(other + offset, nr_before, other + key_offset(merging, middle), nr - nr_before, to + offset);
 }
 
 static bool grow(struct merge *merge, size_t room)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* output_stream.c - complete or undone writes to the file or pipe of a trace. */
 #include "output_stream.h"
 
 #include "error_set.h"

@@ -3,7 +3,7 @@
  * pack.c - turn the records of a sub-buffer into the columns of a chunk.
  *
  * Terms: a *block* is the records of one sub-buffer. A *lane* holds the payloads of one event type.
- * A *slot* numbers a type within the block; a *place* numbers it within the chunk.
+ * A *slot* numbers a type within the block; a *type index* numbers it within the chunk.
  *
  * A block is packed in four steps:
  *
@@ -18,13 +18,13 @@
  *                 (times.c).
  *
  * Example: switch, wakeup, switch at 100, 150, 210 ns become two lanes (2 switches, 1 wakeup), the
- * places 0, 1, 0 and the times 100, +50, +60.
+ * type indexes 0, 1, 0 and the times 100, +50, +60.
  *
  * Producers in user space are not trusted. No step uses a field of a record before it is checked,
  * and each header is read once only, because the program may still change the memory.
  *
  * The slot of a type of the catalogue is its event id; types of programs get the next free slot
- * from TRACE_EV_MAX on. The place of a type is its index in the chunk's list of types. When a block
+ * from TRACE_EV_MAX on. The type index is its index in the chunk's list of types. When a block
  * has more types than fit one chunk, the rest of its records goes to another chunk.
  */
 #include "pack.h"
@@ -67,9 +67,9 @@ void *packer_memory(struct packer *packer, unsigned int which, size_t bytes)
  * Each piece is aligned to its size. There is room after the last one, too, because lane_add()
  * looks ahead.
  */
-static bool lists_reserve(struct packer *packer, size_t most)
+static bool lists_reserve(struct packer *packer, size_t max_records)
 {
-	size_t piece_bytes = LIST_ENTRIES * sizeof(uint32_t), pieces = most / (LIST_ENTRIES - 1) + MAX_TYPES + 1;
+	size_t piece_bytes = LIST_ENTRIES * sizeof(uint32_t), pieces = max_records / (LIST_ENTRIES - 1) + MAX_TYPES + 1;
 	unsigned char *memory = packer_memory(packer, MEMORY_LISTS, (pieces + 1) * piece_bytes);
 
 	packer->lists = memory ? (uint32_t *)(memory + (-(uintptr_t)memory & (piece_bytes - 1))) : NULL;
@@ -102,7 +102,7 @@ static unsigned char *put_types(unsigned char *at, const struct packer *packer)
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
 		const struct lane *lane = lane_at(packer, i);
 		bool repeats = lane->nr_rows < lane->nr_events;
-		struct trace_columns_type type = {.id = packer->found[i].type->id,
+		struct trace_columns_type type = {.id = packer->types[i].type->id,
 						  .words = lane->nr_words,
 						  .flags = (lane->has_string ? TRACE_COLUMNS_STRING : 0) |
 							   (repeats ? TRACE_COLUMNS_INDEXES : 0),
@@ -130,17 +130,17 @@ static unsigned char *put_columns(unsigned char *at, const struct packer *packer
 {
 	at += sizeof(struct trace_columns_header) + sizeof(struct trace_columns_times);
 	at = put_types(at, packer);
-	at = mempcpy(at, packer->ids, packer->nr);
+	at = mempcpy(at, packer->type_idxs, packer->nr);
 	for (uint32_t i = 0; i < packer->nr_types; i++)
 		at = lane_put(lane_at(packer, i), at, packer->scratch);
 	return put_texts(at, packer);
 }
 
-/* The result has room for columns of at least @most bytes. */
-static struct trace_packed *packed_new(struct packing *packing, size_t most)
+/* The result has room for columns of at least @min_bytes bytes. */
+static struct trace_packed *packed_new(struct packing *packing, size_t min_bytes)
 {
 	struct trace_packed *packed;
-	size_t room = most + most / 4;
+	size_t room = min_bytes + min_bytes / 4;
 
 	pthread_mutex_lock(&packing->lock);
 	packed = packing->spares;
@@ -149,7 +149,7 @@ static struct trace_packed *packed_new(struct packing *packing, size_t most)
 		packing->nr_spares--;
 	}
 	pthread_mutex_unlock(&packing->lock);
-	if (packed && packed->room >= most) {
+	if (packed && packed->room >= min_bytes) {
 		room = packed->room;
 	} else {
 		free(packed);
@@ -185,7 +185,7 @@ static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 					    .first_ns = first_ns,
 					    .string_bytes = (uint32_t)texts_bytes(packer)};
 	struct times_block times_block = {.times = packer->times,
-					  .places = packer->ids,
+					  .type_idxs = packer->type_idxs,
 					  .n = packer->nr,
 					  .nr_types = packer->nr_types,
 					  .scratch = packer->scratch};
@@ -197,9 +197,9 @@ static struct trace_packed *block_put(struct packer *packer, uint64_t first_ns)
 	if (!packed)
 		return NULL;
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
-		uint32_t id = packer->found[i].slot < TRACE_EV_USER ? packer->found[i].slot : TRACE_EV_USER;
+		uint32_t id = packer->types[i].slot < TRACE_EV_USER ? packer->types[i].slot : TRACE_EV_USER;
 
-		events[i] = packer->found[i].count;
+		events[i] = packer->types[i].count;
 		packed->header.ids[id / 64] |= 1ULL << (id % 64);
 	}
 	times_at = put_columns(packed->raw, packer);
@@ -219,7 +219,7 @@ static uint64_t missed_total(const struct packer *packer)
 	uint64_t missed = 0;
 
 	_Static_assert(offsetof(struct trace_trace_missed, count) == 0, "the count is the first word");
-	if (packer->places[TRACE_EV_trace_missed] == NO_PLACE)
+	if (packer->idx_by_slot[TRACE_EV_trace_missed] == NO_TYPE)
 		return 0;
 	for (size_t i = 0; i < lane->nr_events; i++)
 		missed += lane->rows[(size_t)lane->rows_of[i] * lane->nr_words];
@@ -291,7 +291,7 @@ static void packer_go_on(struct packer *packer)
 	packer->nr_types = 0;
 	packer->nr_lists = 0;
 	packer->nr_user = 0;
-	memset(packer->places, NO_PLACE, sizeof(packer->places));
+	memset(packer->idx_by_slot, NO_TYPE, sizeof(packer->idx_by_slot));
 	memset(packer->min_words, 0xff, sizeof(packer->min_words));
 	memset(packer->table, 0, sizeof(packer->table));
 }
@@ -368,12 +368,12 @@ static void packer_give_back(struct packing *packing, struct packer *packer)
 /* A record has at least 8 bytes, so a block of n bytes has at most n / 8 records. */
 static bool packer_reserve(struct packer *packer)
 {
-	size_t most = packer->source->bytes / 8 + 1;
+	size_t max_records = packer->source->bytes / 8 + 1;
 
-	packer->times = packer_memory(packer, MEMORY_EVENTS, most * (4 + 1));
-	packer->ids = (unsigned char *)(packer->times + most);
-	packer->scratch = packer_memory(packer, MEMORY_SCRATCH, most * 8);
-	return lists_reserve(packer, most) && packer->times && packer->scratch;
+	packer->times = packer_memory(packer, MEMORY_EVENTS, max_records * (4 + 1));
+	packer->type_idxs = (unsigned char *)(packer->times + max_records);
+	packer->scratch = packer_memory(packer, MEMORY_SCRATCH, max_records * 8);
+	return lists_reserve(packer, max_records) && packer->times && packer->scratch;
 }
 
 /*

@@ -17,13 +17,14 @@ static bool deal_prepare(struct packer *packer)
 	unsigned char *at;
 
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
-		const struct found *found = &packer->found[i];
+		const struct chunk_type *chunk_type = &packer->types[i];
 
-		packer->lanes[found->slot] = (struct lane){.nr_events = found->count,
-							   .nr_rows = packer->lanes[found->slot].nr_rows,
-							   .nr_words = (uint8_t)(found->type->fixed_bytes / 8),
-							   .has_string = found->type->has_string};
-		bytes += lane_bytes(&packer->lanes[found->slot], found->string_room);
+		packer->lanes[chunk_type->slot] =
+			(struct lane){.nr_events = chunk_type->count,
+				      .nr_rows = packer->lanes[chunk_type->slot].nr_rows,
+				      .nr_words = (uint8_t)(chunk_type->type->fixed_bytes / 8),
+				      .has_string = chunk_type->type->has_string};
+		bytes += lane_bytes(&packer->lanes[chunk_type->slot], chunk_type->string_room);
 	}
 	at = packer_memory(packer, MEMORY_LANES, bytes);
 	if (!at)
@@ -31,8 +32,8 @@ static bool deal_prepare(struct packer *packer)
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
 		struct lane *lane = lane_at(packer, i);
 
-		lane_init(lane, at, packer->found[i].string_room);
-		at += lane_bytes(lane, packer->found[i].string_room);
+		lane_init(lane, at, packer->types[i].string_room);
+		at += lane_bytes(lane, packer->types[i].string_room);
 	}
 	return true;
 }
@@ -96,15 +97,15 @@ static void deal_strings(struct lane *lane, const struct user_slot *user, const 
 	}
 }
 
-static void deal_some(const struct packer *packer, uint32_t place, const uint32_t *payloads, size_t nr)
+static void deal_some(const struct packer *packer, uint32_t type_idx, const uint32_t *payloads, size_t nr)
 {
 	const unsigned char *records = packer->source->records, *end = records + packer->source->bytes;
-	const struct found *found = &packer->found[place];
-	struct lane *lane = lane_at(packer, place);
+	const struct chunk_type *chunk_type = &packer->types[type_idx];
+	struct lane *lane = lane_at(packer, type_idx);
 
 	if (lane->has_string)
-		deal_strings(lane, found->user, records, end, payloads, nr);
-	else if (found->slot == TRACE_EV_sys_enter3 || found->slot == TRACE_EV_sys_enter6)
+		deal_strings(lane, chunk_type->user, records, end, payloads, nr);
+	else if (chunk_type->slot == TRACE_EV_sys_enter3 || chunk_type->slot == TRACE_EV_sys_enter6)
 		lane_add_calls(lane, records, payloads, nr, &packer->packing->args);
 	else
 		lane_add(lane, records, payloads, nr);
@@ -116,8 +117,8 @@ bool packer_deal(struct packer *packer)
 	if (!deal_prepare(packer))
 		return false;
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
-		const uint32_t *list = packer->lists + (size_t)packer->found[i].list * LIST_ENTRIES;
-		size_t left = packer->found[i].count;
+		const uint32_t *list = packer->lists + (size_t)packer->types[i].list * LIST_ENTRIES;
+		size_t left = packer->types[i].count;
 
 		for (; left > LIST_ENTRIES - 1; left -= LIST_ENTRIES - 1) {
 			deal_some(packer, i, list + 1, LIST_ENTRIES - 1);

@@ -7,7 +7,7 @@
 #include <trace/user_memory.h>
 
 enum {
-	NEXT_CHUNK = 256,   /* instead of a place */
+	NEXT_CHUNK = 256,   /* instead of a type index */
 	AHEAD_BYTES = 2048, /* prefetch distance: another CPU has written the records */
 	NR_CALL_KINDS = TRACE_EV_sys_enter6 - TRACE_EV_sys_enter + 1,
 	/*
@@ -94,32 +94,33 @@ static bool record_is_good(const struct packer *packer, uint32_t slot, const str
 
 /* ---- lists ---- */
 
-__attribute__((noinline)) uint32_t *packer_list_go_on(struct packer *packer, uint32_t place, uint32_t *end)
+__attribute__((noinline)) uint32_t *packer_list_go_on(struct packer *packer, uint32_t type_idx, uint32_t *end)
 {
 	end[-LIST_ENTRIES] = packer->nr_lists;
-	packer->found[place].count += LIST_ENTRIES - 1;
+	packer->types[type_idx].count += LIST_ENTRIES - 1;
 	return list_new(packer);
 }
 
 /* ---- scan ---- */
 
-static uint32_t place_add(struct packer *packer, uint32_t slot, const struct trace_event_type *type)
+static uint32_t type_add_to_chunk(struct packer *packer, uint32_t slot, const struct trace_event_type *type)
 {
-	struct found *found = &packer->found[packer->nr_types];
+	struct chunk_type *chunk_type = &packer->types[packer->nr_types];
 
-	*found = (struct found){.slot = slot, .type = type, .list = packer->nr_lists};
+	*chunk_type = (struct chunk_type){.slot = slot, .type = type, .list = packer->nr_lists};
 	packer->list_ends[packer->nr_types] = list_new(packer);
 	if (slot >= TRACE_EV_MAX && packer->user[slot - TRACE_EV_MAX].nr_references)
-		found->user = &packer->user[slot - TRACE_EV_MAX];
+		chunk_type->user = &packer->user[slot - TRACE_EV_MAX];
 	if (slot < TRACE_EV_MAX && !type->has_string)
 		packer->min_words[slot] = (uint16_t)(1 + type->fixed_bytes / 8);
-	packer->places[slot] = (uint8_t)packer->nr_types;
+	packer->idx_by_slot[slot] = (uint8_t)packer->nr_types;
 	return packer->nr_types++;
 }
 
-static uint32_t place_of(struct packer *packer, uint32_t id)
+static uint32_t type_idx_of(struct packer *packer, uint32_t id)
 {
-	return packer->places[id] != NO_PLACE ? packer->places[id] : place_add(packer, id, catalogue_types()[id]);
+	return packer->idx_by_slot[id] != NO_TYPE ? packer->idx_by_slot[id]
+						  : type_add_to_chunk(packer, id, catalogue_types()[id]);
 }
 
 /*
@@ -154,10 +155,10 @@ static inline uint32_t call_path_word(uint32_t id)
 }
 
 /*
- * The place of the entry event. Called for the first record of a kind, for each with a path, and
- * for each bad one, for which it returns NO_PLACE.
+ * The type index of the entry event. Called for the first record of a kind, for each with a path,
+ * and for each bad one, for which it returns NO_TYPE.
  */
-static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
+static uint32_t scan_call_type(struct packer *packer, uint32_t id, const unsigned char *payload, size_t bytes)
 {
 	uint32_t words = call_path_word(id);
 	size_t before = (words - 1) * sizeof(uint64_t), path_bytes = sizeof(struct trace_sys_path);
@@ -167,42 +168,43 @@ static uint32_t scan_call_place(struct packer *packer, uint32_t id, const unsign
 			       !string_ends(payload + before + path_bytes, bytes - before - path_bytes)
 		     : bytes < before) {
 		packer->undecodable += 1 + has_path + call_has_exit(id);
-		return NO_PLACE;
+		return NO_TYPE;
 	}
 	if (has_path)
-		packer->found[place_of(packer, TRACE_EV_sys_path)].string_room +=
+		packer->types[type_idx_of(packer, TRACE_EV_sys_path)].string_room +=
 			(uint32_t)(bytes - before - path_bytes);
 	else
 		packer->min_words[id] = (uint16_t)words;
 	if (call_has_exit(id))
-		place_of(packer, TRACE_EV_sys_exit);
-	return packer->places[id] = (uint8_t)place_of(packer, call_event(id));
+		type_idx_of(packer, TRACE_EV_sys_exit);
+	return packer->idx_by_slot[id] = (uint8_t)type_idx_of(packer, call_event(id));
 }
 
 /*
- * The place of a record that may be the first of its type, have a string, be padding or be bad.
- * Returns NO_PLACE when the record has none, NEXT_CHUNK when it does not fit this chunk.
+ * The type index of a record that may be the first of its type, have a string, be padding or be
+ * bad. Returns NO_TYPE when the record has none, NEXT_CHUNK when it does not fit this chunk.
  */
-static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint32_t id, const unsigned char *payload,
-						     size_t bytes)
+static __attribute__((noinline)) uint32_t scan_type(struct packer *packer, uint32_t id, const unsigned char *payload,
+						    size_t bytes)
 {
-	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id), place;
+	uint32_t slot = id < TRACE_EV_MAX ? id : user_slot_find(packer, id), type_idx;
 	const struct trace_event_type *type;
 
 	if (slot == NR_SLOTS)
 		return NEXT_CHUNK;
 	if (id == TRACE_EV_padding)
-		return NO_PLACE;
+		return NO_TYPE;
 	if (is_call(id) || is_path_call(id))
-		return scan_call_place(packer, id, payload, bytes);
+		return scan_call_type(packer, id, payload, bytes);
 	type = slot < TRACE_EV_MAX ? catalogue_types()[slot] : packer->user[slot - TRACE_EV_MAX].type;
 	if (!record_is_good(packer, slot, type, payload, bytes)) {
 		packer->undecodable++;
-		return NO_PLACE;
+		return NO_TYPE;
 	}
-	place = packer->places[slot] != NO_PLACE ? packer->places[slot] : place_add(packer, slot, type);
-	packer->found[place].string_room += (uint32_t)bytes - type->fixed_bytes;
-	return place;
+	type_idx = packer->idx_by_slot[slot] != NO_TYPE ? packer->idx_by_slot[slot]
+							: type_add_to_chunk(packer, slot, type);
+	packer->types[type_idx].string_room += (uint32_t)bytes - type->fixed_bytes;
+	return type_idx;
 }
 
 /*
@@ -212,19 +214,19 @@ static __attribute__((noinline)) uint32_t scan_place(struct packer *packer, uint
 static __attribute__((noinline)) void scan_earlier(struct packer *packer, size_t nr)
 {
 	uint32_t time = packer->times[nr - 1], *list_end;
-	unsigned char id = packer->ids[nr - 1];
+	unsigned char id = packer->type_idxs[nr - 1];
 	size_t at = nr - 1, nr_same = 0;
 
 	while (at > 0 && packer->times[at - 1] > time)
-		nr_same += packer->ids[--at] == id;
+		nr_same += packer->type_idxs[--at] == id;
 	packer->nr_moves += nr - at;
 	packer->unsorted |= packer->nr_moves > 16 * nr + 64 || (nr_same && nr_same >= list_last(packer, id));
 	if (packer->unsorted)
 		return;
 	memmove(&packer->times[at + 1], &packer->times[at], (nr - 1 - at) * sizeof(packer->times[0]));
-	memmove(&packer->ids[at + 1], &packer->ids[at], nr - 1 - at);
+	memmove(&packer->type_idxs[at + 1], &packer->type_idxs[at], nr - 1 - at);
 	packer->times[at] = time;
-	packer->ids[at] = id;
+	packer->type_idxs[at] = id;
 	list_end = packer->list_ends[id];
 	if (nr_same) {
 		uint32_t payload = list_end[-1];
@@ -248,12 +250,12 @@ static __attribute__((noinline)) size_t scan_path_call(struct packer *packer, si
 
 	memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
 	for (uint32_t i = 0; i < 2 + (uint32_t)call_has_exit(id); i++) {
-		uint32_t place = packer->places[events[i]];
+		uint32_t type_idx = packer->idx_by_slot[events[i]];
 
 		time += i == 2 ? elapsed : 0;
 		packer->times[nr] = time;
-		packer->ids[nr++] = (unsigned char)place;
-		list_add(packer, place, (uint32_t)at + words[i]);
+		packer->type_idxs[nr++] = (unsigned char)type_idx;
+		list_add(packer, type_idx, (uint32_t)at + words[i]);
 		if (time < latest)
 			scan_earlier(packer, nr);
 		else
@@ -273,13 +275,13 @@ TRACE_CLONES static void scan(struct packer *packer)
 	size_t nr_words = packer->source->bytes / 8, at = packer->begin, next, nr = 0;
 	uint32_t base = (uint32_t)packer->source->base_ns, latest = 0;
 	const uint16_t *min_words = packer->min_words;
-	const uint8_t *places = packer->places;
+	const uint8_t *idx_by_slot = packer->idx_by_slot;
 	uint32_t *times = packer->times;
-	unsigned char *ids = packer->ids;
+	unsigned char *type_idxs = packer->type_idxs;
 
 	for (; at < nr_words; at = next) {
 		const unsigned char *record = records + at * 8;
-		uint32_t place, time, elapsed, words = record[offsetof(struct trace_record, words)];
+		uint32_t type_idx, time, elapsed, words = record[offsetof(struct trace_record, words)];
 		uint16_t id;
 
 		next = at + words;
@@ -291,10 +293,10 @@ TRACE_CLONES static void scan(struct packer *packer)
 		if (__builtin_expect(id >= TRACE_EV_MAX || words < min_words[id], 0)) {
 			if (!words)
 				break;
-			place = scan_place(packer, id, record + sizeof(struct trace_record), (words - 1) * 8);
-			if (place == NO_PLACE)
+			type_idx = scan_type(packer, id, record + sizeof(struct trace_record), (words - 1) * 8);
+			if (type_idx == NO_TYPE)
 				continue;
-			if (place == NEXT_CHUNK)
+			if (type_idx == NEXT_CHUNK)
 				goto end;
 			if (is_path_call(id)) {
 				nr = scan_path_call(packer, nr, at, id, time - base, latest);
@@ -302,23 +304,23 @@ TRACE_CLONES static void scan(struct packer *packer)
 				continue;
 			}
 		} else {
-			place = places[id];
+			type_idx = idx_by_slot[id];
 		}
 		time -= base;
 		if (is_call(id)) {
 			times[nr] = time;
-			ids[nr++] = (unsigned char)place;
-			list_add(packer, place, (uint32_t)at + CALL_ENTRY_WORD);
+			type_idxs[nr++] = (unsigned char)type_idx;
+			list_add(packer, type_idx, (uint32_t)at + CALL_ENTRY_WORD);
 			if (__builtin_expect(time < latest, 0))
 				scan_earlier(packer, nr);
 			memcpy(&elapsed, record + CALL_ELAPSED_WORD * sizeof(uint64_t), sizeof(elapsed));
 			time += elapsed;
-			place = places[TRACE_EV_sys_exit];
+			type_idx = idx_by_slot[TRACE_EV_sys_exit];
 			at += CALL_EXIT_WORD - 1;
 		}
 		times[nr] = time;
-		ids[nr++] = (unsigned char)place;
-		list_add(packer, place, (uint32_t)at + 1);
+		type_idxs[nr++] = (unsigned char)type_idx;
+		list_add(packer, type_idx, (uint32_t)at + 1);
 		if (__builtin_expect(time < latest, 0))
 			scan_earlier(packer, nr);
 		else
@@ -327,7 +329,7 @@ TRACE_CLONES static void scan(struct packer *packer)
 	at = nr_words; /* after a record with a bad size the next one cannot be found */
 end:
 	for (uint32_t i = 0; i < packer->nr_types; i++)
-		packer->found[i].count += (uint32_t)list_last(packer, i);
+		packer->types[i].count += (uint32_t)list_last(packer, i);
 	packer->nr = nr;
 	packer->end = at;
 }

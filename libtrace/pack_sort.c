@@ -33,7 +33,7 @@ static const uint64_t *sort_keys(uint64_t *from, uint64_t *to, size_t nr)
 }
 
 /*
- * Add the payload offset of each record to keys[i], which has the type's place in bits 0-7: 24 bits
+ * Add the payload offset of each record to keys[i], which has the type index in bits 0-7: 24 bits
  * above those.
  */
 static void keys_add_payloads(const struct packer *packer, uint64_t *keys)
@@ -41,9 +41,9 @@ static void keys_add_payloads(const struct packer *packer, uint64_t *keys)
 	const uint32_t *at[MAX_TYPES];
 
 	for (uint32_t i = 0; i < packer->nr_types; i++)
-		at[i] = packer->lists + (size_t)packer->found[i].list * LIST_ENTRIES + 1;
+		at[i] = packer->lists + (size_t)packer->types[i].list * LIST_ENTRIES + 1;
 	for (size_t i = 0; i < packer->nr; i++) {
-		const uint32_t **next = &at[packer->ids[i]];
+		const uint32_t **next = &at[packer->type_idxs[i]];
 
 		keys[i] |= *(*next)++ << 8;
 		if (!((uintptr_t)*next % (LIST_ENTRIES * sizeof(**next))))
@@ -56,17 +56,17 @@ static void lists_again(struct packer *packer, const uint64_t *keys)
 {
 	packer->nr_lists = 0;
 	for (uint32_t i = 0; i < packer->nr_types; i++) {
-		packer->found[i].count = 0;
-		packer->found[i].list = packer->nr_lists;
+		packer->types[i].count = 0;
+		packer->types[i].list = packer->nr_lists;
 		packer->list_ends[i] = list_new(packer);
 	}
 	for (size_t i = 0; i < packer->nr; i++)
 		list_add(packer, keys[i] & 0xff, (uint32_t)keys[i] >> 8);
 	for (uint32_t i = 0; i < packer->nr_types; i++)
-		packer->found[i].count += (uint32_t)list_last(packer, i);
+		packer->types[i].count += (uint32_t)list_last(packer, i);
 }
 
-/* Sort by keys: time << 32 | payload offset << 8 | place. */
+/* Sort by keys: time << 32 | payload offset << 8 | type index. */
 bool packer_sort(struct packer *packer)
 {
 	uint64_t *keys = packer_memory(packer, MEMORY_KEYS, packer->source->bytes + 8);
@@ -76,12 +76,12 @@ bool packer_sort(struct packer *packer)
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < packer->nr; i++)
-		keys[i] = (uint64_t)packer->times[i] << 32 | packer->ids[i];
+		keys[i] = (uint64_t)packer->times[i] << 32 | packer->type_idxs[i];
 	keys_add_payloads(packer, keys);
 	sorted = sort_keys(keys, packer->scratch, packer->nr);
 	for (size_t i = 0; i < packer->nr; i++) {
 		packer->times[i] = (uint32_t)(sorted[i] >> 32);
-		packer->ids[i] = (unsigned char)sorted[i];
+		packer->type_idxs[i] = (unsigned char)sorted[i];
 	}
 	lists_again(packer, sorted);
 	return true;

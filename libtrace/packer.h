@@ -3,7 +3,7 @@
 #define LIBTRACE_PACKER_H
 /*
  * packer.h - the working state of one block, shared by the steps of packing. pack.c explains the
- * steps and the terms slot and place.
+ * steps and the terms slot and type index.
  */
 #include <trace/format.h>
 #include <trace/reader.h>
@@ -15,7 +15,7 @@
 enum {
 	NR_SLOTS = 512,
 	MAX_TYPES = 255, /* per chunk */
-	NO_PLACE = 255,
+	NO_TYPE = 255,
 	LIST_ENTRIES = 128,	/* per piece of a list */
 	MAX_REFERENCES = 32,	/* per type; more are not followed */
 	SLOT_TABLE_SIZE = 1024, /* a power of two; the table is never full */
@@ -53,13 +53,13 @@ enum {
 };
 
 /**
- * struct found - a type that occurs in the chunk
+ * struct chunk_type - a type that occurs in the chunk
  * @count: records of the type; during the scan, only those in the full pieces of its list
  * @list: number of the first piece of its list
  * @string_room: upper bound of the bytes in the strings of its records
  * @user: how to find the end of a program's payload; NULL: the type has no references
  */
-struct found {
+struct chunk_type {
 	uint32_t slot;
 	uint32_t count;
 	uint32_t list;
@@ -71,20 +71,20 @@ struct found {
 /**
  * struct packer - the working state of one block
  * @begin, @end: the records of this chunk, in 8-byte words
- * @times, @ids: for each record: ns since the base, and the place of its type
+ * @times, @type_idxs: for each record: ns since the base, and the index of its type
  * @lists: pieces of LIST_ENTRIES: the number of the next piece, then the word offsets of a type's
  *         payloads
- * @list_ends: by place, where the next offset is stored; never beyond the end of a piece
+ * @list_ends: by type index, where the next offset is stored; never beyond the end of a piece
  * @scratch: room for 8 bytes per record
  * @nr_moves: moves that were needed to put late records in order
  * @unsorted: there were too many moves; packer_sort() has to sort
- * @found: by place
- * @places: by slot; NO_PLACE: the type has not occurred yet
+ * @types: by type index
+ * @idx_by_slot: by slot; NO_TYPE: the type has not occurred yet
  * @min_words: minimum size of a record of a catalogue type without strings that has occurred; for
  *               other types a value above any size
  * @table: hash table from ids of programs' types to slots; 0: free
  * @lanes: by slot; a slot that does not occur in this block has stale content
- * @times, @ids, @lists and @scratch are in @memory.
+ * @times, @type_idxs, @lists and @scratch are in @memory.
  */
 struct packer {
 	struct packer *next_free;
@@ -95,7 +95,7 @@ struct packer {
 	size_t begin;
 	size_t end;
 	uint32_t *times;
-	unsigned char *ids;
+	unsigned char *type_idxs;
 	uint32_t *lists;
 	uint32_t nr_lists;
 	uint32_t *list_ends[MAX_TYPES];
@@ -105,8 +105,8 @@ struct packer {
 	size_t nr_moves;
 	bool unsorted;
 	uint32_t nr_types;
-	struct found found[MAX_TYPES];
-	uint8_t places[NR_SLOTS];
+	struct chunk_type types[MAX_TYPES];
+	uint8_t idx_by_slot[NR_SLOTS];
 	uint16_t min_words[TRACE_EV_MAX];
 	uint32_t nr_user;
 	uint16_t table[SLOT_TABLE_SIZE];
@@ -151,9 +151,9 @@ bool packer_sort(struct packer *packer);
  */
 bool packer_deal(struct packer *packer);
 
-static inline struct lane *lane_at(const struct packer *packer, uint32_t place)
+static inline struct lane *lane_at(const struct packer *packer, uint32_t type_idx)
 {
-	return (struct lane *)&packer->lanes[packer->found[place].slot];
+	return (struct lane *)&packer->lanes[packer->types[type_idx].slot];
 }
 
 /* ---- lists of payloads, one for each type ---- */
@@ -164,22 +164,22 @@ static inline uint32_t *list_new(struct packer *packer)
 }
 
 /* Start the next piece of the list; the piece that ends at @end is full. */
-uint32_t *packer_list_go_on(struct packer *packer, uint32_t place, uint32_t *end);
+uint32_t *packer_list_go_on(struct packer *packer, uint32_t type_idx, uint32_t *end);
 
-static inline void list_add(struct packer *packer, uint32_t place, uint32_t payload)
+static inline void list_add(struct packer *packer, uint32_t type_idx, uint32_t payload)
 {
-	uint32_t *end = packer->list_ends[place];
+	uint32_t *end = packer->list_ends[type_idx];
 
 	*end++ = payload;
 	if (__builtin_expect(!((uintptr_t)end % (LIST_ENTRIES * sizeof(*end))), 0))
-		end = packer_list_go_on(packer, place, end);
-	packer->list_ends[place] = end;
+		end = packer_list_go_on(packer, type_idx, end);
+	packer->list_ends[type_idx] = end;
 }
 
 /* The number of entries in the last piece of the list. */
-static inline size_t list_last(const struct packer *packer, uint32_t place)
+static inline size_t list_last(const struct packer *packer, uint32_t type_idx)
 {
-	return (uintptr_t)packer->list_ends[place] / sizeof(uint32_t) % LIST_ENTRIES - 1;
+	return (uintptr_t)packer->list_ends[type_idx] / sizeof(uint32_t) % LIST_ENTRIES - 1;
 }
 
 #endif

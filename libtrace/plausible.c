@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* plausible.c - the limits of losses, times and CPU numbers, and the chunks that exceed them. */
 #include "plausible.h"
 
 #include <errno.h>
@@ -11,18 +12,18 @@
 
 uint64_t plausible_max(uint32_t stream, uint64_t ns, uint32_t nr_cpus)
 {
-	uint64_t most = trace_multiply_saturated(ns, stream < STREAM_USER_FIRST || !nr_cpus ? 1 : nr_cpus);
+	uint64_t max = trace_multiply_saturated(ns, stream < STREAM_USER_FIRST || !nr_cpus ? 1 : nr_cpus);
 
-	return most > PLAUSIBLE_LOSS_MIN ? most : PLAUSIBLE_LOSS_MIN;
+	return max > PLAUSIBLE_LOSS_MIN ? max : PLAUSIBLE_LOSS_MIN;
 }
 
 /* The number of CPUs is not known yet. */
 bool plausible_chunk(const struct trace_chunk_header *header)
 {
-	uint64_t most = plausible_max(header->stream, header->last_ns, TRACE_CPUS_MAX);
+	uint64_t max = plausible_max(header->stream, header->last_ns, TRACE_CPUS_MAX);
 
-	return header->lost_before <= most && header->lost_write <= most && header->missed <= most &&
-	       header->events_before <= most;
+	return header->lost_before <= max && header->lost_write <= max && header->missed <= max &&
+	       header->events_before <= max;
 }
 
 bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t end_ns, uint32_t nr_cpus)
@@ -30,13 +31,13 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
 	const uint64_t recorded[] = {stream->stored, stream->discarded, stream->overwritten, stream->missed,
 				     stream->filtered};
 	const uint64_t written[] = {stream->written, stream->lost_write, stream->undecodable, stream->lost_before};
-	uint64_t most = plausible_max(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
+	uint64_t max = plausible_max(stream->stream, end_ns, nr_cpus), sum = 0, sum_written = 0;
 
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
 		sum = trace_add_saturated(sum, recorded[i]);
 	for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++)
 		sum_written = trace_add_saturated(sum_written, written[i]);
-	return sum <= most && sum_written <= most && stream->attempted <= most;
+	return sum <= max && sum_written <= max && stream->attempted <= max;
 }
 
 /* ---- times and CPUs ---- */
@@ -52,7 +53,7 @@ static uint32_t cpus_of_machine(const struct trace *trace)
 
 	if (nr > 0 && nr <= TRACE_CPUS_MAX)
 		return (uint32_t)nr > trace->info.nr_cpus ? (uint32_t)nr : trace->info.nr_cpus;
-	return trace->books && trace->info.nr_cpus ? trace->info.nr_cpus : TRACE_CPUS_MAX;
+	return trace->statistics && trace->info.nr_cpus ? trace->info.nr_cpus : TRACE_CPUS_MAX;
 }
 
 /* The latest possible time of a program's event; unlimited if the recording was cut off. */
@@ -60,7 +61,7 @@ static uint64_t end_of_programs(const struct trace *trace)
 {
 	uint64_t end_ns = trace->info.end_ns > trace->last_ns ? trace->info.end_ns : trace->last_ns, clock_ns = 0;
 
-	if (!trace->books)
+	if (!trace->statistics)
 		return UINT64_MAX;
 	for (size_t i = 0; i < trace->nr_clocks; i++)
 		clock_ns = clock_ns > trace->clocks[i].monotonic_ns ? clock_ns : trace->clocks[i].monotonic_ns;
@@ -72,7 +73,7 @@ static uint64_t end_of_programs(const struct trace *trace)
 static int refuse_chunk(struct trace *trace, size_t idx, const struct trace_table_entry *of, uint64_t end_ns)
 {
 	typedef unsigned long long ull;
-	int error = trace_spoil_chunk(trace, idx);
+	int error = trace_mark_unusable(trace, idx);
 
 	if (error)
 		return error;
@@ -113,8 +114,8 @@ static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
 {
 	int error = 0;
 
-	for (size_t i = 0; !error && trace->books && i < trace->nr_streams; i++) {
-		const struct trace_statistics_stream *stream = &trace->books[i];
+	for (size_t i = 0; !error && trace->statistics && i < trace->nr_streams; i++) {
+		const struct trace_statistics_stream *stream = &trace->statistics[i];
 
 		if (!stream_is_of_program(stream->stream) || stream->cpu >= TRACE_CPUS_MAX)
 			continue;
@@ -129,14 +130,14 @@ static int refuse_statistics(struct trace *trace, uint32_t nr_cpus)
 	return error;
 }
 
-int plausible_load(struct trace *trace, bool *ret_spoiled)
+int plausible_load(struct trace *trace, bool *ret_refused)
 {
 	uint64_t end_ns = end_of_programs(trace);
 	uint32_t nr_cpus = cpus_of_machine(trace);
 	int error = 0;
 
-	*ret_spoiled = trace->user_last_ns > end_ns || trace->user_nr_cpus > nr_cpus;
-	if (*ret_spoiled)
+	*ret_refused = trace->user_last_ns > end_ns || trace->user_nr_cpus > nr_cpus;
+	if (*ret_refused)
 		error = refuse_chunks(trace, end_ns, nr_cpus);
 	if (!error)
 		error = refuse_statistics(trace, nr_cpus);

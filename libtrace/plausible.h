@@ -54,8 +54,8 @@ bool plausible_statistics(const struct trace_statistics_stream *stream, uint64_t
  * plausible_load() - refuse chunks of programs later than the end or on impossible CPUs, and find
  * the number of CPUs
  * Called once the metadata are known.
- * @ret_spoiled: chunks were refused; what was computed from the chunks must be computed again
+ * @ret_refused: chunks were refused; what was computed from the chunks must be computed again
  * Returns 0 or -ENOMEM.
  */
-int plausible_load(struct trace *trace, bool *ret_spoiled);
+int plausible_load(struct trace *trace, bool *ret_refused);
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pool.c - memory of fixed sizes from large pieces: STEPS sizes for each power of two, each with a
+ * list of returned memory.
+ */
 #include "pool.h"
 
 #include <pthread.h>

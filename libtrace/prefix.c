@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * prefix.c - lengths of Huffman codes from counts, and codes from lengths.
+ *
+ * Example: the symbols a, b, c, d with the counts 5, 2, 1, 1 get the lengths 1, 2, 3, 3 and the
+ * codes 0, 10, 110, 111 (written with the first bit on the left).
+ */
 #include "prefix.h"
 
 #include <stdlib.h>

@@ -127,20 +127,20 @@ static int load_clocks(struct trace *trace, const unsigned char *raw, size_t byt
 }
 
 /* The file's statistics of a stream begin with those of the recorder; the writer's follow. */
-#define SAME_PLACE(field)                                                                                              \
+#define SAME_OFFSET(field)                                                                                             \
 	static_assert(offsetof(struct trace_statistics_stream, field) == offsetof(struct trace_stream_stats, field) && \
 			      sizeof(((struct trace_statistics_stream *)0)->field) ==                                  \
 				      sizeof(((struct trace_stream_stats *)0)->field),                                 \
-		      "the file and the reader have " #field " at the same place")
-SAME_PLACE(stream);
-SAME_PLACE(cpu);
-SAME_PLACE(stored);
-SAME_PLACE(discarded);
-SAME_PLACE(overwritten);
-SAME_PLACE(missed);
-SAME_PLACE(filtered);
-SAME_PLACE(attempted);
-#undef SAME_PLACE
+		      "the file and the reader have " #field " at the same offset")
+SAME_OFFSET(stream);
+SAME_OFFSET(cpu);
+SAME_OFFSET(stored);
+SAME_OFFSET(discarded);
+SAME_OFFSET(overwritten);
+SAME_OFFSET(missed);
+SAME_OFFSET(filtered);
+SAME_OFFSET(attempted);
+#undef SAME_OFFSET
 static_assert(offsetof(struct trace_statistics_stream, written) == sizeof(struct trace_stream_stats),
 	      "the file has each field of struct trace_stream_stats");
 
@@ -180,9 +180,9 @@ static int statistics_finish(struct trace *trace, struct statistics *statistics,
 		if (streams[i].cpu < TRACE_CPUS_MAX && streams[i].cpu >= trace->info.nr_cpus) /* a CPU without events */
 			trace->info.nr_cpus = streams[i].cpu + 1;
 	}
-	free(trace->books);
+	free(trace->statistics);
 	free(trace->streams);
-	trace->books = statistics->streams;
+	trace->statistics = statistics->streams;
 	trace->streams = streams;
 	trace->nr_streams = statistics->nr;
 	trace->info.end_ns = end_ns;
@@ -255,7 +255,7 @@ static int load_one(struct trace *trace, struct statistics *statistics, const st
 
 static int metadata_damaged(struct trace *trace, size_t idx, const struct trace_chunk *chunk, const char *reason)
 {
-	int error = trace_spoil_chunk(trace, idx);
+	int error = trace_mark_unusable(trace, idx);
 
 	return error ? error
 		     : trace_add_damage(trace, chunk->offset, chunk->packed_bytes,
@@ -293,7 +293,7 @@ static int load_metadata(struct trace *trace)
 		if (error == -EBADMSG)
 			error = metadata_damaged(trace, trace->metadata[i], &chunk.public, reason);
 	}
-	if (!error && statistics.nr && !trace->books)
+	if (!error && statistics.nr && !trace->statistics)
 		error = trace_add_damage(trace, trace->bytes, 0,
 					 "the statistics of its streams are incomplete: the number of events lost "
 					 "after the last chunks is unknown");
@@ -441,15 +441,15 @@ static int gaps_sort(struct trace *trace)
 static int trace_load(struct trace *trace, const char *path, struct trace_error *ret_error)
 {
 	uint64_t first = 0;
-	bool header_is_good, is_spoiled = false;
+	bool header_is_good, is_unusable = false;
 	int error = file_map(trace, path, ret_error);
 
 	if (!error)
 		error = file_header_read(trace, &first, &header_is_good, ret_error);
 	if (error)
 		return error;
-	trace->follower = follower_new();
-	error = trace->follower ? index_load(trace, first, header_is_good) : -ENOMEM;
+	trace->ledger = ledger_new();
+	error = trace->ledger ? index_load(trace, first, header_is_good) : -ENOMEM;
 	if (!error)
 		error = load_metadata(trace);
 	if (!error)
@@ -457,21 +457,21 @@ static int trace_load(struct trace *trace, const char *path, struct trace_error 
 	if (!error)
 		error = templates_load(trace);
 	if (!error)
-		error = plausible_load(trace, &is_spoiled);
+		error = plausible_load(trace, &is_unusable);
 	if (!error) {
 		window_load(trace, header_is_good);
-		if (is_spoiled)
+		if (is_unusable)
 			trace->limit_ns = trace->info.end_ns;
 		/* the start of the recording was unknown, or some chunks are refused */
-		if (!header_is_good || is_spoiled)
-			books_follow_again(trace);
-		error = books_follow(trace);
+		if (!header_is_good || is_unusable)
+			ledger_restart(trace);
+		error = ledger_add_chunks(trace);
 	}
 	if (!error)
-		error = books_load(trace);
+		error = ledger_load(trace);
 	if (!error)
 		error = gaps_sort(trace);
-	trace->follower = follower_free(trace->follower);
+	trace->ledger = ledger_free(trace->ledger);
 	if (!error)
 		info_load(trace);
 	else
@@ -506,14 +506,14 @@ struct trace *trace_close(struct trace *trace)
 	free(trace->gaps_by_end);
 	timeline_free(trace->timelines[0]);
 	timeline_free(trace->timelines[1]);
-	follower_free(trace->follower);
+	ledger_free(trace->ledger);
 	free(trace->table.pieces);
-	free(trace->table.known);
-	free(trace->spoiled);
+	free(trace->table.unlisted);
+	free(trace->unusable);
 	free(trace->public_chunks);
 	free(trace->metadata);
 	free(trace->streams);
-	free(trace->books);
+	free(trace->statistics);
 	free(trace->clocks);
 	for (uint32_t id = 0; id < trace->nr_templates; id++)
 		free(trace->templates[id].pieces);

@@ -305,15 +305,15 @@ static bool schema_reserve(struct schema *schema, size_t nr)
 	return true;
 }
 
-static const struct trace_event_type **schema_later(struct schema *schema)
+static const struct trace_event_type **schema_user_types(struct schema *schema)
 {
-	const struct trace_event_type **later = schema->later;
+	const struct trace_event_type **by_user_id = schema->by_user_id;
 
-	if (later)
-		return later;
-	later = calloc(SCHEMA_NR_IDS - TRACE_EV_MAX, sizeof(*later));
-	__atomic_store_n(&schema->later, later, __ATOMIC_RELEASE);
-	return later;
+	if (by_user_id)
+		return by_user_id;
+	by_user_id = calloc(SCHEMA_NR_IDS - TRACE_EV_MAX, sizeof(*by_user_id));
+	__atomic_store_n(&schema->by_user_id, by_user_id, __ATOMIC_RELEASE);
+	return by_user_id;
 }
 
 /*
@@ -322,16 +322,16 @@ static const struct trace_event_type **schema_later(struct schema *schema)
  */
 static int schema_put(struct schema *schema, const struct trace_event_type *type)
 {
-	const struct trace_event_type **place;
+	const struct trace_event_type **entry;
 
 	if (schema_type(schema, type->id))
 		return 0;
 	if (type->id == TRACE_EV_trace_lost)
 		type = catalogue_by_id(TRACE_EV_trace_lost);
-	if (type->id >= TRACE_EV_MAX && !schema_later(schema))
+	if (type->id >= TRACE_EV_MAX && !schema_user_types(schema))
 		return -ENOMEM;
-	place = type->id < TRACE_EV_MAX ? &schema->by_id[type->id] : &schema->later[type->id - TRACE_EV_MAX];
-	__atomic_store_n(place, type, __ATOMIC_RELEASE); /* pairs with schema_type() */
+	entry = type->id < TRACE_EV_MAX ? &schema->by_id[type->id] : &schema->by_user_id[type->id - TRACE_EV_MAX];
+	__atomic_store_n(entry, type, __ATOMIC_RELEASE); /* pairs with schema_type() */
 	schema->types[schema->nr_types++] = type;
 	return 0;
 }
@@ -409,7 +409,7 @@ void schema_release(struct schema *schema)
 		free(schema->memory[i]);
 	free(schema->memory);
 	free(schema->types);
-	free(schema->later);
+	free(schema->by_user_id);
 	*schema = (struct schema){0};
 }
 

@@ -16,12 +16,12 @@ enum {
  * One thread adds types. Other threads may call schema_type() concurrently, but must not use
  * @types.
  * @by_id: types with ids of the catalogue; NULL: not in the trace
- * @later: types with ids from TRACE_EV_MAX on; NULL: none
+ * @by_user_id: types with ids from TRACE_EV_MAX on; NULL: none
  */
 struct schema {
 	const struct trace_event_type *by_id[TRACE_EV_MAX];
-	const struct trace_event_type **later; /* owned */
-	const struct trace_event_type **types; /* owned; all types in order of appearance */
+	const struct trace_event_type **by_user_id; /* owned */
+	const struct trace_event_type **types;	    /* owned; all types in order of appearance */
 	size_t nr_types;
 	size_t types_room;
 	void **memory; /* owned; memory blocks of the types */
@@ -33,12 +33,13 @@ struct schema {
 /** schema_type() - the type with @id, or NULL */
 static inline const struct trace_event_type *schema_type(const struct schema *schema, uint32_t id)
 {
-	const struct trace_event_type **later;
+	const struct trace_event_type **by_user_id;
 
 	if (id < TRACE_EV_MAX)
 		return schema->by_id[id];
-	later = __atomic_load_n(&schema->later, __ATOMIC_ACQUIRE); /* pairs with schema_put() */
-	return later && id < SCHEMA_NR_IDS ? __atomic_load_n(&later[id - TRACE_EV_MAX], __ATOMIC_ACQUIRE) : NULL;
+	by_user_id = __atomic_load_n(&schema->by_user_id, __ATOMIC_ACQUIRE); /* pairs with schema_put() */
+	return by_user_id && id < SCHEMA_NR_IDS ? __atomic_load_n(&by_user_id[id - TRACE_EV_MAX], __ATOMIC_ACQUIRE)
+						: NULL;
 }
 
 /** schema_serialize() - the payload of a schema chunk with @nr types; malloc'ed. NULL: no memory */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stream_map.c - the growth of the map from streams to indexes. */
 #include "stream_map.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static bool grow(struct stream_map *map)
 	if (!larger.slots)
 		return false;
 	for (size_t i = 0; i < map->nr_slots; i++)
-		if (map->slots[i].place)
+		if (map->slots[i].idx_plus_1)
 			*stream_map_slot(&larger, map->slots[i].key) = map->slots[i];
 	free(map->slots);
 	*map = larger;

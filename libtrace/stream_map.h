@@ -13,7 +13,7 @@
 
 struct stream_slot {
 	uint64_t key;
-	uint32_t place; /* idx + 1; 0: free */
+	uint32_t idx_plus_1; /* idx + 1; 0: free */
 };
 
 /**
@@ -38,7 +38,7 @@ static inline struct stream_slot *stream_map_slot(const struct stream_map *map, 
 {
 	size_t at = (size_t)(key * 0x9e3779b97f4a7c15 >> 32) & (map->nr_slots - 1);
 
-	while (map->slots[at].place && map->slots[at].key != key)
+	while (map->slots[at].idx_plus_1 && map->slots[at].key != key)
 		at = (at + 1) & (map->nr_slots - 1);
 	return &map->slots[at];
 }
@@ -51,7 +51,7 @@ static inline uint32_t stream_map_find(const struct stream_map *map, uint32_t ki
 {
 	const struct stream_slot *slot = map->nr_slots ? stream_map_slot(map, stream_map_key(kind, stream)) : NULL;
 
-	return slot && slot->place ? slot->place - 1 : STREAM_NONE;
+	return slot && slot->idx_plus_1 ? slot->idx_plus_1 - 1 : STREAM_NONE;
 }
 
 /**

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* string_table.c - collect the names of all strings chunks, sort them, and look them up. */
 #include "string_table.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* symbol_file.c - the symbol tables and DWARF lines of one ELF file, by libelf and libdw. */
 #include "symbol_file.h"
 
 #include <elfutils/libdwelf.h>

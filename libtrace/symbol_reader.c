@@ -4,7 +4,7 @@
  *
  *     caller                                   reader
  *     forks                                    drops all rights (jail.c)
- *     sends a question: the byte of the file   reads the file at the first question
+ *     sends a query: the byte of the file      reads the file at the first query
  *     checks the answer                        answers: address, function, source line
  *     closes the socket                        exits
  *
@@ -34,11 +34,11 @@
 #define CPU_SECONDS	 20
 #define MEMORY_BYTES	 (4ull << 30) /* beyond what the caller uses: the reader begins as its copy */
 #define LARGE_PART_BYTES (MEMORY_BYTES / 4)
-#define MAX_ANSWERS	 10000		  /* of one process, so that many questions do not use up its CPU time */
+#define MAX_ANSWERS	 10000		  /* of one process, so that many queries do not use up its CPU time */
 #define MAX_ANSWER_BYTES (256ull << 20)	  /* of one file */
 #define STATUS_FILE	 (JAIL_FILES + 1) /* /proc/self/status, opened before open() is refused */
 
-struct symbol_question {
+struct symbol_query {
 	uint64_t offset;
 	uint64_t want_source;
 };
@@ -91,7 +91,7 @@ static enum symbol_answer_kind why_no_memory(const struct symbol_reading *readin
 											    : ANSWER_NO_MEMORY;
 }
 
-static enum symbol_answer_kind look_up(struct symbol_reading *reading, const struct symbol_question *question,
+static enum symbol_answer_kind look_up(struct symbol_reading *reading, const struct symbol_query *query,
 				       struct symbol_found *ret_found)
 {
 	*ret_found = (struct symbol_found){.function = NULL};
@@ -101,7 +101,7 @@ static enum symbol_answer_kind look_up(struct symbol_reading *reading, const str
 		reading->refusal = symbol_file_open(&reading->file, JAIL_FILES);
 	reading->is_open = true;
 	if (!reading->refusal)
-		symbol_file_find(&reading->file, question->offset, question->want_source, ret_found);
+		symbol_file_find(&reading->file, query->offset, query->want_source, ret_found);
 	if (reading->refusal)
 		return ANSWER_TOO_LARGE;
 	if (reading->file.no_memory)
@@ -143,15 +143,15 @@ static void __attribute__((noreturn)) out_of_memory(void)
 static void serve(struct symbol_reading *reading)
 {
 	for (;;) {
-		struct symbol_question question;
-		struct iovec part = {&question, sizeof(question)};
+		struct symbol_query query;
+		struct iovec part = {&query, sizeof(query)};
 		struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 		struct symbol_found found;
 		enum symbol_answer_kind kind;
 
-		if (recvmsg(JAIL_SOCKET, &message, 0) != sizeof(question))
+		if (recvmsg(JAIL_SOCKET, &message, 0) != sizeof(query))
 			return;
-		kind = look_up(reading, &question, &found);
+		kind = look_up(reading, &query, &found);
 		if (!send_answer(reading, kind, &found))
 			return;
 	}
@@ -160,7 +160,7 @@ static void serve(struct symbol_reading *reading)
 /*
  * The caller may end while others of its children still have a copy of the socket. The reader waits
  * then, and uses no CPU time. It is not killed with the thread that forked it, because another
- * thread may ask the next question.
+ * thread may ask the next query.
  */
 static void __attribute__((noreturn)) run_reader(void *context)
 {
@@ -304,8 +304,8 @@ static int take(struct symbol_reader *reader, const struct symbol_answer_head *h
 	return 0;
 }
 
-static int ask(struct symbol_reader *reader, int fd, const struct symbol_question *question,
-	       struct symbol_answer *ret_answer, struct trace_error *ret_error)
+static int ask(struct symbol_reader *reader, int fd, const struct symbol_query *query, struct symbol_answer *ret_answer,
+	       struct trace_error *ret_error)
 {
 	struct symbol_answer_head head = {0};
 	ssize_t bytes;
@@ -318,7 +318,7 @@ static int ask(struct symbol_reader *reader, int fd, const struct symbol_questio
 		if (result)
 			return result;
 	}
-	if (send(reader->child.socket, question, sizeof(*question), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*question))
+	if (send(reader->child.socket, query, sizeof(*query), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*query))
 		return stopped(reader, true, ret_error);
 	bytes = receive(reader, &head, ret_answer);
 	return bytes > 0 ? take(reader, &head, (size_t)bytes, ret_answer, ret_error)
@@ -328,8 +328,8 @@ static int ask(struct symbol_reader *reader, int fd, const struct symbol_questio
 int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source,
 		      struct symbol_answer *ret_answer, struct trace_error *ret_error)
 {
-	const struct symbol_question question = {.offset = offset, .want_source = want_source};
-	int result = ask(reader, fd, &question, ret_answer, ret_error);
+	const struct symbol_query query = {.offset = offset, .want_source = want_source};
+	int result = ask(reader, fd, &query, ret_answer, ret_error);
 
-	return result == -EAGAIN ? ask(reader, fd, &question, ret_answer, ret_error) : result;
+	return result == -EAGAIN ? ask(reader, fd, &query, ret_answer, ret_error) : result;
 }

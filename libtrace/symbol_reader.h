@@ -2,7 +2,7 @@
 #ifndef TRACE_SYMBOL_READER_H
 #define TRACE_SYMBOL_READER_H
 /*
- * symbol_reader.h - a process without rights that reads one ELF file and answers questions about
+ * symbol_reader.h - a process without rights that reads one ELF file and answers queries about
  * it.
  *
  * SECURITY: the file may come from any user. The process that reads it can only send answers. It

@@ -180,7 +180,7 @@ static const struct symbol_step *latest_step(const struct trace_symbols *symbols
 					     bool exec_only);
 
 /* A program reports where its code is mapped. The process is that of the reporting thread. */
-static void collect_told(struct trace_symbols *symbols, const struct trace_event *event)
+static void collect_reported_map(struct trace_symbols *symbols, const struct trace_event *event)
 {
 	const struct trace_event_type *type = event->type;
 	size_t chars;
@@ -217,11 +217,11 @@ static void collect(struct trace_symbols *symbols, const struct trace_event *eve
 		add_step(symbols, &(struct symbol_step){
 					  .tid = exec->tid, .pid = exec->tid, .exec = true, .ts_ns = event->ts_ns});
 	} else if (event->type && !strcmp(event->type->name, "program:map")) {
-		collect_told(symbols, event);
+		collect_reported_map(symbols, event);
 	}
 }
 
-static int run_through(struct trace_symbols *symbols, const struct trace *trace, bool start_state,
+static int scan_events(struct trace_symbols *symbols, const struct trace *trace, bool start_state,
 		       struct trace_error *ret_error)
 {
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
@@ -247,7 +247,7 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 {
 	struct trace_symbols *symbols = calloc(1, sizeof(*symbols));
 
-	if (!symbols || run_through(symbols, trace, true, ret_error) || run_through(symbols, trace, false, ret_error) ||
+	if (!symbols || scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
 	    symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
 		return trace_symbols_free(symbols);
@@ -337,7 +337,7 @@ static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbo
 	return NULL;
 }
 
-/* ---- questions to readers ---- */
+/* ---- queries to readers ---- */
 
 /*
  * SECURITY: the path may come from a traced program, and the file may belong to another user. Only
@@ -451,7 +451,7 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 	symbols->nr_queries++;
 	if (object->state == OBJECT_NEW)
 		open_object(symbols, object);
-	/* after a failure the question is repeated without the source line */
+	/* after a failure the query is repeated without the source line */
 	while (!kept && !symbols->failed && object->state != OBJECT_UNREADABLE && offset < MAX_OFFSET)
 		kept = answer_of(symbols, object, offset);
 	/* if the file cannot be read any more, only its name is known */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* syscall_args.c - the table of system calls with the meaning of each argument. */
 #include "syscall_args.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 static const struct {
 	const char *name;
 	const char *arguments;
-} known[] = {
+} described[] = {
 #define SYSCALL(name, class, arguments) {#name, arguments},
 #include <trace/syscalls.def>
 #undef SYSCALL
@@ -45,9 +46,9 @@ void syscall_args_name(struct syscall_args *args, enum trace_string_space space,
 	if ((space != TRACE_STRING_SYSCALL && space != TRACE_STRING_SYSCALL_32) || key >= SYSCALL_ARGS_NUMBERS)
 		return;
 	form = &args->forms[space == TRACE_STRING_SYSCALL ? TRACE_ABI_NATIVE : TRACE_ABI_32][key];
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (*known[i].name == *name && !strcmp(known[i].name, name)) {
-			found = form_of(known[i].arguments);
+	for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++)
+		if (*described[i].name == *name && !strcmp(described[i].name, name)) {
+			found = form_of(described[i].arguments);
 			__atomic_store(form, &found, __ATOMIC_RELAXED);
 		}
 }

@@ -80,7 +80,7 @@ static bool making_collect(struct making *making, const struct trace *trace, uin
 		for (size_t k = 0; k < entries.nr; k++) {
 			const struct table_entry *entry = (const struct table_entry *)(entries.at + k * entries.stride);
 
-			if (entry->of.kind != kind || chunk_is_spoiled(trace, i + k))
+			if (entry->of.kind != kind || chunk_is_unusable(trace, i + k))
 				continue;
 			if (making->timeline->nr == making->room)
 				return false;
@@ -121,7 +121,7 @@ static struct timeline *timeline_make(const struct trace *trace, uint16_t kind, 
 		error_set(ret_error, -ENOMEM, "%s: no memory for the order of its chunks", trace->path);
 		return NULL;
 	}
-	if (!trace_is_there(trace) || !making_collect(&making, trace, kind)) {
+	if (!trace_is_complete(trace) || !making_collect(&making, trace, kind)) {
 		error_set(ret_error, -EBADMSG, "%s: the file was truncated or replaced after it was opened",
 			  trace->path);
 		return timeline_free(making.timeline);
@@ -145,15 +145,15 @@ struct timeline *timeline_free(struct timeline *timeline)
 /* Two threads may both make it; the first one's is kept. */
 const struct timeline *trace_timeline(const struct trace *trace, uint16_t kind, struct trace_error *ret_error)
 {
-	struct timeline **place = (struct timeline **)&trace->timelines[kind == TRACE_CHUNK_START_STATE],
+	struct timeline **published = (struct timeline **)&trace->timelines[kind == TRACE_CHUNK_START_STATE],
 			*others = NULL;
-	struct timeline *timeline = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+	struct timeline *timeline = __atomic_load_n(published, __ATOMIC_ACQUIRE);
 
 	if (timeline)
 		return timeline;
 	timeline = timeline_make(trace, kind, ret_error);
 	if (!timeline ||
-	    __atomic_compare_exchange_n(place, &others, timeline, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	    __atomic_compare_exchange_n(published, &others, timeline, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return timeline;
 	timeline_free(timeline);
 	return others;

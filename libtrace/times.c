@@ -187,7 +187,7 @@ static void model_learn(struct clock_model *model, uint64_t step, const struct t
 	pthread_mutex_unlock(&model->lock);
 }
 
-static void model_judge(struct clock_model *model, bool fits)
+static void model_count_misfits(struct clock_model *model, bool fits)
 {
 	pthread_mutex_lock(&model->lock);
 	model->misfits = fits ? 0 : model->misfits + 1;
@@ -257,7 +257,7 @@ struct corrections {
 	unsigned char *skips;
 	signed char *amounts;
 	size_t nr;
-	size_t most;
+	size_t max;
 	size_t since; /* the event after the last corrected one */
 };
 
@@ -268,12 +268,12 @@ static __attribute__((noinline)) bool corrections_add(struct corrections *correc
 	if (amount < INT8_MIN || amount > INT8_MAX)
 		return false;
 	for (; skip >= CORRECTION_SKIP; skip -= CORRECTION_SKIP) {
-		if (corrections->nr >= corrections->most)
+		if (corrections->nr >= corrections->max)
 			return false;
 		corrections->skips[corrections->nr] = CORRECTION_SKIP;
 		corrections->amounts[corrections->nr++] = 0;
 	}
-	if (corrections->nr >= corrections->most)
+	if (corrections->nr >= corrections->max)
 		return false;
 	corrections->skips[corrections->nr] = (unsigned char)skip;
 	corrections->amounts[corrections->nr++] = (signed char)amount;
@@ -307,7 +307,7 @@ static inline unsigned int symbol_bits(unsigned int symbol)
 
 /** struct contexts - the code of each event type; @nr: number of codes */
 struct contexts {
-	uint8_t of_place[256];
+	uint8_t of_type[256];
 	unsigned int nr;
 };
 
@@ -315,19 +315,19 @@ struct contexts {
  * Give types with many events a code of their own while there are any left; the other types share
  * the last one.
  */
-static void contexts_deal(struct contexts *contexts, const uint32_t *events, uint32_t nr_types)
+static void contexts_assign(struct contexts *contexts, const uint32_t *events, uint32_t nr_types)
 {
 	unsigned int nr = 0, nr_others = 0;
 
 	for (uint32_t i = 0; i < nr_types; i++) {
 		bool own = events[i] >= CONTEXT_MIN_EVENTS && nr < TIMES_CONTEXTS - 1;
 
-		contexts->of_place[i] = own ? (uint8_t)nr++ : TIMES_CONTEXTS;
+		contexts->of_type[i] = own ? (uint8_t)nr++ : TIMES_CONTEXTS;
 		nr_others += !own;
 	}
 	for (uint32_t i = 0; i < nr_types; i++)
-		if (contexts->of_place[i] == TIMES_CONTEXTS)
-			contexts->of_place[i] = (uint8_t)nr;
+		if (contexts->of_type[i] == TIMES_CONTEXTS)
+			contexts->of_type[i] = (uint8_t)nr;
 	contexts->nr = nr + (nr_others > 0);
 }
 
@@ -345,8 +345,8 @@ static inline size_t stream_begin(size_t n, unsigned int stream)
  * struct encoder - state of a block that is being encoded
  * @counts: for each event, the steps since the previous event
  * @symbols: for each event, its symbol plus the symbols of all contexts before its own
- * @often: occurrences of each symbol; @often_too: the same for every other event, because two
- *         increments of one counter in a row have to wait for each other
+ * @counted: occurrences of each symbol among every other event; @counted_other: among the rest. Two
+ *         arrays, because two increments of one counter in a row have to wait for each other
  * @codes: for each symbol, how to write it
  */
 struct encoder {
@@ -355,8 +355,8 @@ struct encoder {
 	struct corrections corrections;
 	uint32_t *counts;
 	uint16_t *symbols;
-	uint32_t often[TIMES_CONTEXTS * PREFIX_SYMBOLS];
-	uint32_t often_too[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint32_t counted[TIMES_CONTEXTS * PREFIX_SYMBOLS];
+	uint32_t counted_other[TIMES_CONTEXTS * PREFIX_SYMBOLS];
 	uint64_t codes[TIMES_CONTEXTS * PREFIX_SYMBOLS];
 };
 
@@ -442,24 +442,24 @@ static inline bool check_tile(struct encoder *encoder, size_t begin, size_t end,
 
 static inline void symbols_tile(struct encoder *encoder, size_t begin, size_t end, const uint16_t *firsts)
 {
-	const unsigned char *places = encoder->block->places;
-	uint32_t *often = encoder->often, *often_too = encoder->often_too;
+	const unsigned char *type_idxs = encoder->block->type_idxs;
+	uint32_t *counted = encoder->counted, *counted_other = encoder->counted_other;
 	const uint32_t *counts = encoder->counts;
 	uint16_t *symbols = encoder->symbols;
 
 	for (size_t i = begin; i < end; i++)
 		symbols[i] = (uint16_t)symbol_of(counts[i]);
 	for (; begin + 1 < end; begin += 2) {
-		uint32_t symbol = symbols[begin] + firsts[places[begin]],
-			 next = symbols[begin + 1] + firsts[places[begin + 1]];
+		uint32_t symbol = symbols[begin] + firsts[type_idxs[begin]],
+			 next = symbols[begin + 1] + firsts[type_idxs[begin + 1]];
 
 		symbols[begin] = (uint16_t)symbol;
 		symbols[begin + 1] = (uint16_t)next;
-		often[symbol]++;
-		often_too[next]++;
+		counted[symbol]++;
+		counted_other[next]++;
 	}
 	if (begin < end)
-		often[symbols[begin] += firsts[places[begin]]]++;
+		counted[symbols[begin] += firsts[type_idxs[begin]]]++;
 }
 
 /*
@@ -476,9 +476,9 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 	size_t n = encoder->block->n, nr_symbols = encoder->contexts.nr * PREFIX_SYMBOLS;
 
 	for (uint32_t i = 0; i < encoder->block->nr_types; i++)
-		firsts[i] = (uint16_t)(encoder->contexts.of_place[i] * PREFIX_SYMBOLS);
-	memset(encoder->often, 0, nr_symbols * sizeof(encoder->often[0]));
-	memset(encoder->often_too, 0, nr_symbols * sizeof(encoder->often[0]));
+		firsts[i] = (uint16_t)(encoder->contexts.of_type[i] * PREFIX_SYMBOLS);
+	memset(encoder->counted, 0, nr_symbols * sizeof(encoder->counted[0]));
+	memset(encoder->counted_other, 0, nr_symbols * sizeof(encoder->counted[0]));
 	encoder->counts[0] = code->odd ? parity_is_wrong(encoder->block->times, 0, n, &scale, 0, code->odd) : 0;
 	for (size_t at = 0; at < n; at += TILE) {
 		size_t end = n - at < TILE ? n : at + TILE;
@@ -489,7 +489,7 @@ TRACE_CLONES static bool count_steps(struct encoder *encoder, const struct trace
 		symbols_tile(encoder, at, end, firsts);
 	}
 	for (size_t i = 0; i < nr_symbols; i++)
-		encoder->often[i] += encoder->often_too[i];
+		encoder->counted[i] += encoder->counted_other[i];
 	return true;
 }
 
@@ -533,13 +533,13 @@ static unsigned char *put_codes(struct encoder *encoder, unsigned char *out)
 	uint16_t codes[PREFIX_SYMBOLS];
 
 	for (unsigned int i = 0; i < encoder->contexts.nr; i++) {
-		const uint32_t *often = &encoder->often[i * PREFIX_SYMBOLS];
+		const uint32_t *counted = &encoder->counted[i * PREFIX_SYMBOLS];
 
-		prefix_lengths(often, NR_SYMBOLS, lengths);
+		prefix_lengths(counted, NR_SYMBOLS, lengths);
 		prefix_codes(lengths, NR_SYMBOLS, codes);
 		for (unsigned int symbol = 0; symbol < NR_SYMBOLS; symbol++)
 			encoder->codes[i * PREFIX_SYMBOLS + symbol] = code_word(symbol, codes[symbol], lengths[symbol]);
-		out = put_lengths(out, lengths, often);
+		out = put_lengths(out, lengths, counted);
 	}
 	return out;
 }
@@ -609,11 +609,11 @@ unsigned char *times_encode(unsigned char *out, const struct times_block *block,
 	encoder.counts = block->scratch;
 	encoder.symbols = (uint16_t *)(encoder.counts + block->n);
 	encoder.corrections =
-		(struct corrections){.skips = out, .amounts = (signed char *)out + block->n / 4, .most = block->n / 4};
-	contexts_deal(&encoder.contexts, block->events, block->nr_types);
+		(struct corrections){.skips = out, .amounts = (signed char *)out + block->n / 4, .max = block->n / 4};
+	contexts_assign(&encoder.contexts, block->events, block->nr_types);
 	fits = count_steps(&encoder, &code);
 	if (code.step != TIMES_NS && block->n >= STEP_MIN_EVENTS)
-		model_judge(model, fits);
+		model_count_misfits(model, fits);
 	if (!fits) {
 		code = (struct trace_columns_times){.step = TIMES_NS};
 		encoder.corrections.nr = 0;
@@ -670,7 +670,7 @@ struct times_stream {
 struct times_decoder {
 	const struct times_block *block;
 	struct contexts contexts;
-	struct code_table tables[256]; /* by place */
+	struct code_table tables[256]; /* by type index */
 	struct times_stream streams[TIMES_STREAMS];
 };
 
@@ -736,7 +736,7 @@ static bool take_codes(struct times_decoder *decoder, const unsigned char *in, c
 	const struct times_block *block = decoder->block;
 	struct code_table tables[TIMES_CONTEXTS];
 
-	contexts_deal(&decoder->contexts, block->events, block->nr_types);
+	contexts_assign(&decoder->contexts, block->events, block->nr_types);
 	for (unsigned int i = 0; i < decoder->contexts.nr; i++) {
 		uint8_t lengths[PREFIX_SYMBOLS];
 		unsigned int first, nr;
@@ -749,7 +749,7 @@ static bool take_codes(struct times_decoder *decoder, const unsigned char *in, c
 		table += nr;
 	}
 	for (uint32_t i = 0; i < block->nr_types; i++)
-		decoder->tables[i] = tables[decoder->contexts.of_place[i]];
+		decoder->tables[i] = tables[decoder->contexts.of_type[i]];
 	return in == end;
 }
 
@@ -757,10 +757,10 @@ static bool take_codes(struct times_decoder *decoder, const unsigned char *in, c
  * Decode the step count of the stream's next event. Reads at most 8 bytes beyond the last one,
  * which are in the padding.
  */
-static inline bool take_count(const struct code_table *tables, const unsigned char *places, struct times_stream *stream,
-			      uint64_t *ret_ns)
+static inline bool take_count(const struct code_table *tables, const unsigned char *type_idxs,
+			      struct times_stream *stream, uint64_t *ret_ns)
 {
-	const struct code_table *table = &tables[places[stream->event]];
+	const struct code_table *table = &tables[type_idxs[stream->event]];
 	struct times_code code;
 	uint64_t bits;
 
@@ -778,22 +778,22 @@ static inline bool take_count(const struct code_table *tables, const unsigned ch
 /* Decode all counts into @ret_ns. All streams except the last have the same number of events. */
 TRACE_CLONES static bool take_counts(struct times_decoder *decoder, uint64_t *ret_ns)
 {
-	const unsigned char *places = decoder->block->places;
+	const unsigned char *type_idxs = decoder->block->type_idxs;
 	struct times_stream a = decoder->streams[0], b = decoder->streams[1], c = decoder->streams[2],
 			    d = decoder->streams[3];
 	bool good = true;
 
 	while (good && d.event < d.last)
-		good = take_count(decoder->tables, places, &a, ret_ns) &&
-		       take_count(decoder->tables, places, &b, ret_ns) &&
-		       take_count(decoder->tables, places, &c, ret_ns) &&
-		       take_count(decoder->tables, places, &d, ret_ns);
+		good = take_count(decoder->tables, type_idxs, &a, ret_ns) &&
+		       take_count(decoder->tables, type_idxs, &b, ret_ns) &&
+		       take_count(decoder->tables, type_idxs, &c, ret_ns) &&
+		       take_count(decoder->tables, type_idxs, &d, ret_ns);
 	while (good && a.event < a.last)
-		good = take_count(decoder->tables, places, &a, ret_ns);
+		good = take_count(decoder->tables, type_idxs, &a, ret_ns);
 	while (good && b.event < b.last)
-		good = take_count(decoder->tables, places, &b, ret_ns);
+		good = take_count(decoder->tables, type_idxs, &b, ret_ns);
 	while (good && c.event < c.last)
-		good = take_count(decoder->tables, places, &c, ret_ns);
+		good = take_count(decoder->tables, type_idxs, &c, ret_ns);
 	return good && (a.at + 7) / 8 * 8 == a.end && (b.at + 7) / 8 * 8 == b.end && (c.at + 7) / 8 * 8 == c.end &&
 	       (d.at + 7) / 8 * 8 == d.end;
 }

@@ -48,14 +48,14 @@ enum {
 /**
  * struct times_block - the events of a block
  * @times: ns since any instant, ascending; for encoding only
- * @places: the type of each event, below @nr_types, which is at most 255
+ * @type_idxs: the type of each event, below @nr_types, which is at most 255
  * @n: number of events, at least 1
  * @events: number of events of each type
  * @scratch: room for a uint64_t per event when encoding, for TIMES_DECODE_BYTES when decoding
  */
 struct times_block {
 	const uint32_t *times;
-	const unsigned char *places;
+	const unsigned char *type_idxs;
 	const uint32_t *events;
 	size_t n;
 	uint32_t nr_types;

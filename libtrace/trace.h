@@ -25,11 +25,12 @@ struct table_entry {
 } __attribute__((packed));
 
 /**
- * struct known - a chunk that no table lists
+ * struct unlisted_chunk - a chunk that no table lists: the reader found it in the index or by
+ * walking
  * @entry: what a table would say about the chunk
  * @header_at: offset of the chunk's header, or of the copy of it in the index
  */
-struct known {
+struct unlisted_chunk {
 	struct trace_table_entry entry;
 	uint64_t header_at;
 };
@@ -47,7 +48,7 @@ struct table_piece {
  * struct chunk_table - the list of all chunks, in file order
  * The entries are not copied out of the file: a caller that wants some events of a large trace
  * needs few of them.
- * @pieces: the table of the file; a file without a table has @known instead
+ * @pieces: the table of the file; a file without a table has @unlisted instead
  * @stride: bytes from one entry to the next
  * @headers_at: offset of the first header in the index
  * @header_bytes, @index_entries: from the root chunk
@@ -60,8 +61,8 @@ struct chunk_table {
 	uint64_t headers_at;
 	uint32_t header_bytes;
 	uint32_t index_entries;
-	struct known *known; /* owned */
-	size_t known_room;
+	struct unlisted_chunk *unlisted; /* owned */
+	size_t unlisted_room;
 };
 
 /** struct entries - @nr consecutive entries, @stride bytes apart */
@@ -117,9 +118,9 @@ struct trace {
 	struct chunk_table table;
 	size_t nr_chunks;
 	size_t nr_of_kind[TRACE_NR_CHUNK_KINDS]; /* chunks of each kind */
-	uint64_t *spoiled;			 /* owned; one bit per chunk, set: its content cannot be used */
-	size_t spoiled_room;			 /* in units of 64 chunks */
-	size_t nr_spoiled;
+	uint64_t *unusable;			 /* owned; one bit per chunk, set: its content cannot be used */
+	size_t unusable_room;			 /* in units of 64 chunks */
+	size_t nr_unusable;
 	uint32_t *metadata; /* owned; the chunks that opening reads: schema, strings ... */
 	size_t nr_metadata;
 	size_t metadata_room;
@@ -135,8 +136,8 @@ struct trace {
 	uint64_t statistics_at;		   /* offset of the last statistics chunk */
 	struct timeline *timelines[2];	   /* owned; NULL until trace_timeline() makes it */
 	struct trace_chunk *public_chunks; /* owned; NULL until trace_public_chunks() makes it */
-	struct follower *follower;	   /* owned; only while opening */
-	size_t nr_followed;		   /* chunks in the loss ledger */
+	struct loss_ledger *ledger;	   /* owned; only while opening */
+	size_t nr_in_ledger;		   /* chunks in the loss ledger so far */
 	struct trace_gap *gaps;		   /* owned; sorted by start */
 	size_t nr_gaps;
 	size_t gaps_room;
@@ -145,8 +146,8 @@ struct trace {
 	struct trace_damage *damages; /* owned, with their messages */
 	size_t nr_damages;
 	size_t damages_room;
-	struct trace_stream_stats *streams;    /* owned */
-	struct trace_statistics_stream *books; /* owned; streams of the last statistics chunk; NULL: none */
+	struct trace_stream_stats *streams;	    /* owned */
+	struct trace_statistics_stream *statistics; /* owned; streams of the last statistics chunk; NULL: none */
 	size_t nr_streams;
 	struct schema schema;
 	struct text_template *templates; /* owned; by id, up to the highest id of the schema */
@@ -194,8 +195,8 @@ struct trace_chunk_header chunk_header_copy(const struct trace *trace, const str
  */
 const char *chunk_get(const struct trace *trace, size_t idx, struct chunk *ret_chunk);
 
-/** trace_is_there() - is the file still as long as when it was opened? */
-bool trace_is_there(const struct trace *trace);
+/** trace_is_complete() - is the file still as long as when it was opened? */
+bool trace_is_complete(const struct trace *trace);
 
 /**
  * chunk_make() - chunk_get() while the trace is being opened
@@ -219,10 +220,10 @@ static inline const struct table_entry *chunk_entry(const struct trace *trace, s
 	return (const struct table_entry *)chunk_entries(trace, idx).at;
 }
 
-/** chunk_is_spoiled() - is its content unusable? */
-static inline bool chunk_is_spoiled(const struct trace *trace, size_t idx)
+/** chunk_is_unusable() - is its content unusable? */
+static inline bool chunk_is_unusable(const struct trace *trace, size_t idx)
 {
-	return trace->nr_spoiled && idx / 64 < trace->spoiled_room && trace->spoiled[idx / 64] >> (idx % 64) & 1;
+	return trace->nr_unusable && idx / 64 < trace->unusable_room && trace->unusable[idx / 64] >> (idx % 64) & 1;
 }
 
 /**
@@ -287,8 +288,8 @@ static inline void chunk_run_extend(struct chunk_run *run, uint32_t stream, uint
 int trace_add_run(struct trace *trace, const struct chunk_run *run);
 /** trace_add_chunk() - add a chunk of a file without a table, as its header describes it */
 int trace_add_chunk(struct trace *trace, uint64_t offset, uint64_t header_at, const struct trace_chunk_header *header);
-/** trace_spoil_chunk() - mark a chunk's content as unusable. 0 or -ENOMEM */
-int trace_spoil_chunk(struct trace *trace, size_t idx);
+/** trace_mark_unusable() - mark a chunk's content as unusable. 0 or -ENOMEM */
+int trace_mark_unusable(struct trace *trace, size_t idx);
 /**
  * trace_public_chunks() - all chunks, as trace_get_chunk() returns them
  * Returns NULL when there is no memory or the file has become shorter.
@@ -330,17 +331,17 @@ int table_load(struct trace *trace, const struct trace_end_mark *mark, uint64_t 
 /* ---- loss_ledger.c ---- */
 
 /**
- * books_follow() - add the chunks found since the last call to the loss ledger
+ * ledger_add_chunks() - add the chunks found since the last call to the loss ledger
  * Called for one part of the file at a time, while its entries are still in the CPU caches: those
  * of a large trace do not fit in them.
  */
-int books_follow(struct trace *trace);
-void books_follow_again(struct trace *trace); /* restart from the first chunk */
+int ledger_add_chunks(struct trace *trace);
+void ledger_restart(struct trace *trace); /* restart from the first chunk */
 
-/** books_load() - make streams and gaps from the loss ledger and the statistics chunk */
-int books_load(struct trace *trace);
-struct follower *follower_new(void);
-struct follower *follower_free(struct follower *follower);
+/** ledger_load() - make streams and gaps from the loss ledger and the statistics chunk */
+int ledger_load(struct trace *trace);
+struct loss_ledger *ledger_new(void);
+struct loss_ledger *ledger_free(struct loss_ledger *ledger);
 
 /* ---- timeline.c ---- */
 

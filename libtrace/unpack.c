@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* unpack.c - decompress the payload of a chunk with zstd. */
 #include "unpack.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@ bool scratch_grow(struct unpack_scratch *scratch, size_t bytes);
  * struct unpacker - the state of one thread for decompressing and decoding. It is large and slow to
  * make, so it is reused. Zeroed = new
  * @payload: a decompressed payload
- * @tables: of codes, and of places
+ * @tables: of codes, and of positions
  */
 struct unpacker {
 	struct ZSTD_DCtx_s *zstd; /* owned */

@@ -51,7 +51,7 @@ static int check_contents(struct verification *verification, const struct chunk 
 	uint64_t ids[TRACE_MASK_WORDS] = {0}, missed = 0;
 
 	for (uint32_t i = 0; i < block->nr; i++) {
-		struct block_type *type = &block->types[block->places[i]];
+		struct block_type *type = &block->types[block->type_idxs[i]];
 		uint32_t bytes;
 		const unsigned char *payload = block_step(type, &bytes);
 		uint32_t id = type->id < TRACE_EV_USER ? type->id : TRACE_EV_USER;
@@ -177,8 +177,8 @@ static int count_events(const struct trace *trace, struct stream_map *map, uint6
 	static const uint16_t kinds[] = {TRACE_CHUNK_EVENTS, TRACE_CHUNK_START_STATE};
 
 	for (size_t i = 0; i < trace->nr_streams; i++)
-		if (stream_map_find(map, 0, trace->books[i].stream) == STREAM_NONE &&
-		    !stream_map_put(map, 0, trace->books[i].stream, (uint32_t)i))
+		if (stream_map_find(map, 0, trace->statistics[i].stream) == STREAM_NONE &&
+		    !stream_map_put(map, 0, trace->statistics[i].stream, (uint32_t)i))
 			return -ENOMEM;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		const struct timeline *timeline = trace_timeline(trace, kinds[k], NULL);
@@ -238,7 +238,7 @@ static int check_streams(struct verification *verification)
 	if (error)
 		error_set(verification->ret_error, error, "%s: no memory to verify the trace", trace->path);
 	for (size_t i = 0; !error && i < trace->nr_streams; i++) {
-		const struct trace_statistics_stream *stream = &trace->books[i];
+		const struct trace_statistics_stream *stream = &trace->statistics[i];
 
 		error = check_stream(verification, stream, events[stream_map_find(&map, 0, stream->stream)]);
 	}
@@ -255,7 +255,7 @@ int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 
 	if (trace->nr_damages)
 		return error_set(ret_error, -EBADMSG, "%s: %s", trace->path, trace->damages[0].message);
-	if (!trace_is_there(trace))
+	if (!trace_is_complete(trace))
 		return error_set(ret_error, -EBADMSG, "%s: the file was truncated after it was opened", trace->path);
 	reason = index_verify(trace);
 	if (reason)
@@ -266,5 +266,5 @@ int trace_verify(const struct trace *trace, struct trace_error *ret_error)
 	error = check_chunks(&verification);
 	if (!error)
 		error = check_order(&verification);
-	return !error && trace->books ? check_streams(&verification) : error;
+	return !error && trace->statistics ? check_streams(&verification) : error;
 }

@@ -28,13 +28,13 @@ void *writer_buffer_reserve(struct writer_buffer *buffer, size_t bytes)
 
 void *writer_buffer_add(struct writer_buffer *buffer, const void *data, size_t bytes)
 {
-	void *place = writer_buffer_reserve(buffer, bytes);
+	void *copy = writer_buffer_reserve(buffer, bytes);
 
-	if (!place)
+	if (!copy)
 		return NULL;
-	memcpy(place, data, bytes);
+	memcpy(copy, data, bytes);
 	buffer->bytes += bytes;
-	return place;
+	return copy;
 }
 
 /* ---- chunks ---- */

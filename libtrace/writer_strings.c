@@ -13,17 +13,17 @@ int trace_writer_string(struct trace_writer *writer, enum trace_string_space spa
 {
 	size_t bytes = strnlen(text, TRACE_STRING_MAX_BYTES);
 	struct trace_string_entry entry = {.space = (uint16_t)space, .text_bytes = (uint16_t)bytes, .key = key};
-	unsigned char *place;
+	unsigned char *bytes_at;
 
 	syscall_args_name(&writer->packing.args, space, key, text);
 	pthread_mutex_lock(&writer->strings_lock);
-	place = writer_buffer_reserve(&writer->strings, sizeof(entry) + bytes);
-	if (place) {
-		memcpy(mempcpy(place, &entry, sizeof(entry)), text, bytes);
+	bytes_at = writer_buffer_reserve(&writer->strings, sizeof(entry) + bytes);
+	if (bytes_at) {
+		memcpy(mempcpy(bytes_at, &entry, sizeof(entry)), text, bytes);
 		writer->strings.bytes += sizeof(entry) + bytes;
 	}
 	pthread_mutex_unlock(&writer->strings_lock);
-	return place ? 0 : -ENOMEM;
+	return bytes_at ? 0 : -ENOMEM;
 }
 
 /* The number of bytes of entries from @at on that fit one chunk. */

@@ -55,8 +55,8 @@ static bool type_keys_reserve(struct trace_writer *writer)
 }
 
 /* The entry of the type in the table of known types, free if it is new. NULL: no memory. */
-static struct type_key *type_place(struct trace_writer *writer, const struct trace_event_type *type,
-				   struct type_key *key)
+static struct type_key *type_key_of(struct trace_writer *writer, const struct trace_event_type *type,
+				    struct type_key *key)
 {
 	struct trace_event_type numbered = *type;
 	const struct trace_event_type *list = &numbered;
@@ -83,15 +83,15 @@ static int type_add(struct trace_writer *writer, const struct trace_event_type *
 	struct trace_event_type numbered = *type;
 	const struct trace_event_type *list = &numbered;
 	struct type_key key = {.id = (uint16_t)(TRACE_EV_MAX + writer->types.nr_types)},
-			*place = type_place(writer, type, &key);
+			*entry = type_key_of(writer, type, &key);
 	unsigned char *payload;
 	size_t bytes = 0;
 	int error;
 
-	if (!place)
+	if (!entry)
 		return error_set(ret_error, -ENOMEM, "no memory for the description of an event");
-	if (place->id) {
-		*ret_id = place->id;
+	if (entry->id) {
+		*ret_id = entry->id;
 		return 0;
 	}
 	if (TRACE_EV_MAX + writer->types.nr_types >= SCHEMA_NR_IDS)
@@ -107,7 +107,7 @@ static int type_add(struct trace_writer *writer, const struct trace_event_type *
 		return error_set(ret_error, error == -EBADMSG ? -EINVAL : error,
 				 error == -EBADMSG ? "the description of an event is invalid"
 						   : "no memory for the description of an event");
-	*place = key;
+	*entry = key;
 	*ret_id = key.id;
 	return 0;
 }
@@ -125,13 +125,13 @@ int trace_writer_event_type(struct trace_writer *writer, const struct trace_even
 
 uint16_t trace_writer_known_type(struct trace_writer *writer, const struct trace_event_type *type)
 {
-	const struct type_key *place;
+	const struct type_key *entry;
 	struct type_key key;
 	uint16_t id;
 
 	pthread_mutex_lock(&writer->types_lock);
-	place = type_place(writer, type, &key);
-	id = place ? place->id : 0;
+	entry = type_key_of(writer, type, &key);
+	id = entry ? entry->id : 0;
 	pthread_mutex_unlock(&writer->types_lock);
 	return id;
 }

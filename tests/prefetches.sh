@@ -5,9 +5,9 @@
 set -eu
 asking=$(objdump -d --no-show-raw-insn "$TRACE_BUILD/lib/libtrace.so" |
 	awk '/^[0-9a-f]+ </ { sub(/[.>].*/, "", $2); name = substr($2, 2) } /prefetch/ { print name }' | sort -u)
-for name in trace_cursor_next analysis_pass latencies_settle acct_later; do
+for name in trace_cursor_next analysis_pass latencies_flush acct_defer; do
 	# a function with one caller may be inlined there, or be separate
-	case $name in trace_cursor_next) name='trace_cursor_next|expect' ;; esac
+	case $name in trace_cursor_next) name='trace_cursor_next|prefetch_second_key' ;; esac
 	if ! echo "$asking" | grep -qxE "$name"; then
 		echo "does not ask for any memory early: $name; these do:" $asking
 		exit 1

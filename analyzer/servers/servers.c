@@ -57,7 +57,7 @@ static const struct {
 	WANTED(sock_ready, socket_on_ready),
 	WANTED(sock_state, socket_on_state),
 	WANTED(fs_open, socket_on_open),
-	WANTED(uring_enter, ring_looked),
+	WANTED(uring_enter, ring_on_uring_enter),
 	WANTED(uring_submit, ring_submit),
 	WANTED(uring_complete, ring_complete),
 	WANTED(uring_file, ring_file),
@@ -153,7 +153,7 @@ struct trace_servers *trace_servers_new(const struct trace *trace, struct trace_
 	if (!error)
 		error = trace_analysis_on_late_gap(analysis, on_damage, s);
 	if (!error)
-		error = trace_analysis_on_release(analysis, endpoint_gone, s);
+		error = trace_analysis_on_release(analysis, endpoint_released, s);
 	if (!error)
 		return s;
 fail:

@@ -2,6 +2,10 @@
 /*
  * servers_bill.c - bills: the CPU time of a process, charged to the origins of the requests that it
  * worked on
+ *
+ * A thread with requests of several origins works for each of them an equal part of the time.
+ * Example: 1000 ns with requests of A, B and C are 333 ns for each, and 1 ns remains. The first
+ * bill of the process gives the remaining ns to A, the next one gives it to C, the third to B.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +59,7 @@ static void bill_set(struct trace_servers *s, struct servers_process *process, c
 		     const struct cpu_time *time)
 {
 	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
-	struct cpu_time each, odd;
+	struct cpu_time each, remainder;
 	uint64_t nr_parts;
 
 	if (!origins) {
@@ -64,20 +68,22 @@ static void bill_set(struct trace_servers *s, struct servers_process *process, c
 	}
 	nr = distinct_origins(s, set, origins);
 	each = (struct cpu_time){.cpu = time->cpu / nr, .interrupted = time->interrupted / nr};
-	odd = (struct cpu_time){.cpu = time->cpu % nr, .interrupted = time->interrupted % nr};
-	nr_parts = each.cpu || each.interrupted ? nr : odd.cpu > odd.interrupted ? odd.cpu : odd.interrupted;
+	remainder = (struct cpu_time){.cpu = time->cpu % nr, .interrupted = time->interrupted % nr};
+	nr_parts = each.cpu || each.interrupted		   ? nr
+		   : remainder.cpu > remainder.interrupted ? remainder.cpu
+							   : remainder.interrupted;
 	/*
-	 * The odd ns go to each origin in turn. If there are more origins than ns, the other
+	 * The remaining ns go to each origin in turn. If there are more origins than ns, the other
 	 * origins get nothing.
 	 */
-	at = (uint32_t)((nr - process->odd_ns_turn % nr) % nr);
+	at = (uint32_t)((nr - process->next_remainder % nr) % nr);
 	for (uint64_t i = 0; i < nr_parts; i++, at = at + 1 < nr ? at + 1 : 0) {
-		struct cpu_time part = {.cpu = each.cpu + (i < odd.cpu),
-					.interrupted = each.interrupted + (i < odd.interrupted)};
+		struct cpu_time part = {.cpu = each.cpu + (i < remainder.cpu),
+					.interrupted = each.interrupted + (i < remainder.interrupted)};
 
 		bill_share(s, process, origins[at], &part, nr > 1);
 	}
-	process->odd_ns_turn++;
+	process->next_remainder++;
 	if (origins != small_array)
 		free(origins);
 }

@@ -215,7 +215,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		break;
 	case CALL_RECEIVE:
 		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
-		if (!thread->call.endpoint && brings_nothing(s, thread, args[0])) {
+		if (!thread->call.endpoint && fd_has_no_sender(s, thread, args[0])) {
 			thread->call.role = CALL_NONE;
 			break;
 		}

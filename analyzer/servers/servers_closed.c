@@ -55,7 +55,7 @@ static bool is_over(const struct trace_servers *s, const struct endpoint *endpoi
 	if (!endpoint->closed_ns || endpoint->pinned || endpoint->at_port || endpoint->ring_ops.nr ||
 	    endpoint->channel.nr_sending)
 		return false;
-	if (!endpoint->channel.nr || !endpoint->peer || endpoint->peer->gone)
+	if (!endpoint->channel.nr || !endpoint->peer || endpoint->peer->released)
 		return true;
 	return trace_analysis_now(s->analysis) > endpoint->closed_ns + UNREAD_NS;
 }
@@ -107,9 +107,9 @@ static void retire_both(struct trace_servers *s, struct endpoint *endpoint)
 		sweep(s);
 }
 
-void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone)
+void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool released)
 {
-	endpoint->gone |= gone;
+	endpoint->released |= released;
 	if (endpoint->kind != ENDPOINT_TCP || endpoint->listening || endpoint->closed_ns)
 		return;
 	endpoint->closed_ns = trace_analysis_now(s->analysis);
@@ -118,7 +118,7 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool go
 	retire_both(s, endpoint);
 }
 
-void endpoint_gone(void *data, const struct trace_file_id *id)
+void endpoint_released(void *data, const struct trace_file_id *id)
 {
 	struct trace_servers *s = data;
 	struct endpoint *endpoint = S_ISFIFO(id->mode) ? pipe_find(&s->endpoints, id->dev, id->ino)
@@ -126,7 +126,7 @@ void endpoint_gone(void *data, const struct trace_file_id *id)
 
 	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
 		return; /* TCP connections are released by their states */
-	endpoint->gone = true;
+	endpoint->released = true;
 	if (!endpoint->closed_ns)
 		endpoint->closed_ns = trace_analysis_now(s->analysis);
 	if (!endpoint->peer || endpoint->peer->closed_ns)

@@ -17,9 +17,9 @@ struct servers_closed {
 
 /**
  * endpoint_closed() - a program or the network closed this end
- * @gone: for both directions
+ * @released: for both directions
  */
-void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool gone);
-/** endpoint_gone() - a trace_release_fn: a pipe or socket was released; not TCP connections */
-void endpoint_gone(void *servers, const struct trace_file_id *id);
+void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool released);
+/** endpoint_released() - a trace_release_fn: a pipe or socket was released; not TCP connections */
+void endpoint_released(void *servers, const struct trace_file_id *id);
 #endif

@@ -117,7 +117,7 @@ struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_th
  * device that always has data, a counter. It brings no request, and a thread that reads it does not
  * look for one.
  */
-bool brings_nothing(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd)
+bool fd_has_no_sender(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd)
 {
 	static const char *const paths[] = {
 		"/dev/null", "/dev/random", "/dev/urandom", "/dev/zero", "anon_inode:[perf_event]", "[perf_event]"};
@@ -176,13 +176,13 @@ static void learn_listener(struct trace_servers *s, struct endpoint *endpoint, c
 	endpoint->at_port = true;
 }
 
-static struct endpoint *listener_here(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
+static struct endpoint *listener_of_own_port(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
 	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net,
 						       endpoint->ends.local_port, false);
 }
 
-struct endpoint *listener_there(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
+struct endpoint *listener_of_peer(const struct servers_endpoints *endpoints, const struct endpoint *endpoint)
 {
 	return (struct endpoint *)(uintptr_t)port_find(&endpoints->listeners, endpoint->ends.net,
 						       endpoint->ends.remote_port, true);
@@ -213,7 +213,7 @@ void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *
 		return;
 	endpoint->kind = (uint8_t)kind_of(ends->family, ends->type, (uint16_t)ends->protocol);
 	endpoint->closed_ns = 0;
-	endpoint->gone = false;
+	endpoint->released = false;
 	endpoint->channel.absolute = endpoint->kind == ENDPOINT_TCP;
 	if (owner)
 		endpoint->owner = owner;
@@ -275,8 +275,8 @@ void endpoint_find_role(struct servers_endpoints *endpoints, struct endpoint *en
 		return;
 	endpoint->guessed = true;
 	if (endpoint->kind == ENDPOINT_TCP &&
-	    (listener_here(endpoints, endpoint) || !peer || listener_there(endpoints, endpoint))) {
-		role = listener_here(endpoints, endpoint) ? ROLE_SERVER : ROLE_CLIENT;
+	    (listener_of_own_port(endpoints, endpoint) || !peer || listener_of_peer(endpoints, endpoint))) {
+		role = listener_of_own_port(endpoints, endpoint) ? ROLE_SERVER : ROLE_CLIENT;
 		endpoint->guessed = false;
 		endpoint->accepted = role == ROLE_SERVER;
 	} else if (is_stream(endpoint) && !endpoint->is_new && peer && peer->owner && endpoint->owner &&

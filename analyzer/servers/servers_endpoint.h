@@ -43,7 +43,7 @@ struct endpoint {
 
 	/* servers_closed.c */
 	uint64_t closed_ns; /* 0: it is not closed */
-	bool gone;	    /* no descriptor is left */
+	bool released;	    /* no descriptor is left */
 	bool retired;	    /* both ends are closed; it is in servers_closed.items */
 	bool pinned;	    /* used by sweep() only: a thread or packet refers to it */
 
@@ -93,16 +93,16 @@ struct endpoint *pipe_get(struct trace_servers *s, uint32_t dev, uint64_t ino);
 struct endpoint *pipe_find(const struct servers_endpoints *endpoints, uint32_t dev, uint64_t ino);
 /** endpoint_of_fd() - the socket or pipe that is open as @fd; NULL: not known, or another file */
 struct endpoint *endpoint_of_fd(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd);
-/** brings_nothing() - true if no process can send through @fd */
-bool brings_nothing(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd);
+/** fd_has_no_sender() - true if no process can send through @fd */
+bool fd_has_no_sender(struct trace_servers *s, const struct servers_thread *thread, uint64_t fd);
 /** endpoint_learn() - an event contains both addresses of a socket, its state and its peer */
 void endpoint_learn(struct trace_servers *s, const struct trace_sock_endpoints *ends, struct servers_process *owner,
 		    bool is_new);
 /**
- * listener_there() - the socket that listens, or listened, at the port of the other end; NULL: not
- * known
+ * listener_of_peer() - the socket that listens, or listened, at the port of the other end; NULL:
+ * not known
  */
-struct endpoint *listener_there(const struct servers_endpoints *endpoints, const struct endpoint *endpoint);
+struct endpoint *listener_of_peer(const struct servers_endpoints *endpoints, const struct endpoint *endpoint);
 /**
  * endpoint_find_role() - determine which end is the server's, if no accept or connect was recorded
  */

@@ -187,7 +187,7 @@ static struct servers_process *owner_of_other_end(const struct trace_servers *s,
 
 	if (endpoint->peer)
 		return endpoint->peer->owner;
-	listener = endpoint->ends.remote_port ? listener_there(&s->endpoints, endpoint) : NULL;
+	listener = endpoint->ends.remote_port ? listener_of_peer(&s->endpoints, endpoint) : NULL;
 	return listener ? listener->owner : NULL;
 }
 
@@ -202,7 +202,7 @@ static void packet_fill(struct trace_servers *s, struct packet *packet, struct s
 	packet->from_ino = endpoint->ino;
 	packet->udp = endpoint->channel.udp;
 	packet->tcp = endpoint->kind == ENDPOINT_TCP;
-	packet->asks = endpoint->role == ROLE_CLIENT;
+	packet->to_server = endpoint->role == ROLE_CLIENT;
 	if (packet->tcp)
 		packet->to = owner_of_other_end(s, endpoint);
 }
@@ -252,7 +252,7 @@ static void charge(struct trace_servers *s, struct packet_backlog *backlog, uint
 	backlog->last_owner = owner;
 	if (backlog->target)
 		bill_requests(s, owner, backlog->target_set, backlog->origin, ns);
-	else if (packet->asks && packet->thread && packet->thread->process != owner)
+	else if (packet->to_server && packet->thread && packet->thread->process != owner)
 		bill_requests(s, owner, packet->set, origin_process(s, packet->thread->process) + 1, ns);
 }
 

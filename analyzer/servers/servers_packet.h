@@ -25,7 +25,7 @@ struct packet {
 	struct set *set;	       /* the requests that it carries */
 	struct servers_process *to;    /* TCP: the process that has the other end; NULL: not known */
 	bool udp, tcp;		       /* both false: the socket is not known */
-	bool asks;		       /* goes from the client's end to the server's */
+	bool to_server;		       /* goes from the client's end to the server's */
 };
 
 #define MAX_HANDED_OVER 16u /* datagrams handed over at once to a CPU that is already receiving */

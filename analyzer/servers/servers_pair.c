@@ -7,11 +7,11 @@
 
 struct pair_row {
 	uint64_t key;
-	uint64_t through; /* the key of the first endpoint that data went through */
-	uint32_t order;	  /* a number that grows with each new pair: it shows which direction was used first */
-	bool several;	  /* data went through more than one endpoint */
-	bool asked;	  /* a wakeup went this way, and is not answered yet */
-	bool out_of_turn; /* two wakeups came in a row, or an answer without a request: the pair shares a lock */
+	uint64_t through;	 /* the key of the first endpoint that data went through */
+	uint32_t order;		 /* a number that grows with each new pair: it shows which direction was used first */
+	bool several;		 /* data went through more than one endpoint */
+	bool unanswered;	 /* a wakeup went this way, and is not answered yet */
+	bool breaks_alternation; /* two wakeups came in a row, or an answer without a request: the pair shares a lock */
 };
 
 static uint64_t pair_key(const struct servers_process *from, const struct servers_process *to)
@@ -25,8 +25,8 @@ static const struct pair_row *pair_find(const struct servers_pairs *pairs, const
 	return table_find(&pairs->rows, sizeof(struct pair_row), pair_key(from, to));
 }
 
-bool pair_asked_first(const struct servers_pairs *pairs, const struct servers_process *one,
-		      const struct servers_process *other)
+bool pair_sent_first(const struct servers_pairs *pairs, const struct servers_process *one,
+		     const struct servers_process *other)
 {
 	const struct pair_row *there = pair_find(pairs, one, other), *back = pair_find(pairs, other, one);
 
@@ -38,7 +38,7 @@ bool pair_answered(const struct servers_pairs *pairs, const struct servers_proce
 {
 	const struct pair_row *there = pair_find(pairs, client, server), *back = pair_find(pairs, server, client);
 
-	return there && back && !there->out_of_turn && !back->out_of_turn &&
+	return there && back && !there->breaks_alternation && !back->breaks_alternation &&
 	       (there->through != back->through || there->several || back->several);
 }
 
@@ -46,19 +46,19 @@ bool pair_answered(const struct servers_pairs *pairs, const struct servers_proce
  * @from woke @to. The process that woke the other first is the client. It must wait for an answer
  * before it asks again, and no answer may come without a request.
  */
-static void check_turns(struct servers_pairs *pairs, struct pair_row *row, const struct servers_process *to,
-			const struct servers_process *from, const struct endpoint *through)
+static void check_alternation(struct servers_pairs *pairs, struct pair_row *row, const struct servers_process *to,
+			      const struct servers_process *from, const struct endpoint *through)
 {
 	struct pair_row *back = table_find(&pairs->rows, sizeof(*back), pair_key(to, from));
 
 	if (!through->signal)
 		return;
 	if (!back || row->order < back->order) {
-		row->out_of_turn |= row->asked;
-		row->asked = true;
+		row->breaks_alternation |= row->unanswered;
+		row->unanswered = true;
 	} else {
-		back->out_of_turn |= !back->asked;
-		back->asked = false;
+		back->breaks_alternation |= !back->unanswered;
+		back->unanswered = false;
 	}
 }
 
@@ -78,7 +78,7 @@ void pair_sent(struct trace_servers *s, struct servers_process *from, struct ser
 	} else if (row->through != through->key) {
 		row->several = true;
 	}
-	check_turns(&s->pairs, row, to, from, through);
+	check_alternation(&s->pairs, row, to, from, through);
 	there = pair_find(&s->pairs, to, from);
 	if (there && there->order < row->order && pair_answered(&s->pairs, to, from))
 		from->answered = true;

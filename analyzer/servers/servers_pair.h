@@ -20,9 +20,9 @@ struct servers_pairs {
 /** pair_sent() - note that data went from one process to another */
 void pair_sent(struct trace_servers *s, struct servers_process *from, struct servers_process *to,
 	       const struct endpoint *through);
-/** pair_asked_first() - true if data went both ways, from @one to @other first */
-bool pair_asked_first(const struct servers_pairs *pairs, const struct servers_process *one,
-		      const struct servers_process *other);
+/** pair_sent_first() - true if data went both ways, from @one to @other first */
+bool pair_sent_first(const struct servers_pairs *pairs, const struct servers_process *one,
+		     const struct servers_process *other);
 /**
  * pair_answered() - true if @server answered @client: data went both ways, and not only through one
  * pipe

@@ -24,7 +24,7 @@ struct servers_process {
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */
 	uint64_t billed;	 /* exact and shared, of all bills */
-	uint64_t odd_ns_turn;	 /* number of bills; rotates which origin gets the odd ns */
+	uint64_t next_remainder; /* number of bills so far: the remainders go to the origins in turn */
 
 	/* servers_packet.c */
 	uint64_t receiving; /* softirq time in ns that received for its sockets */

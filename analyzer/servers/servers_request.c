@@ -207,7 +207,7 @@ static bool is_answer(struct trace_servers *s, const struct servers_thread *thre
 	if (endpoint->kind != ENDPOINT_PIPE)
 		return endpoint->role == ROLE_CLIENT &&
 		       (!endpoint->guessed || (process_is_server(sender) && !process_is_server(thread->process)));
-	return pair_asked_first(&s->pairs, thread->process, sender);
+	return pair_sent_first(&s->pairs, thread->process, sender);
 }
 
 void request_receive(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,

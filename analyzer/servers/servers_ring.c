@@ -52,7 +52,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	if (user && submit->seen && !user->ring.several)
 		ring_taken(s, user, submit->seen);
 	/* Reading a file brings back what it was read for. */
-	if (user && !endpoint && !fixed && (purpose & RECEIVES) && brings_nothing(s, user, (uint64_t)submit->fd))
+	if (user && !endpoint && !fixed && (purpose & RECEIVES) && fd_has_no_sender(s, user, (uint64_t)submit->fd))
 		opcode = UINT32_MAX;
 	op = user ? ring_op_new(s, submit->req, user, endpoint, fixed ? (uint32_t)submit->fd : NO_SLOT, opcode) : NULL;
 	if (!op)

@@ -194,7 +194,7 @@ void ring_taken(struct trace_servers *s, struct servers_thread *user, uint32_t s
 	struct ring_results results = {user, seen};
 	struct set *not_taken = set_ref(user->set), *now = set_ref(user->ring.arrived);
 
-	user->ring.knows_seen = true;
+	user->ring.seen_is_recorded = true;
 	set_filter(&s->sets, &not_taken, is_taken, &results);
 	set_filter(&s->sets, &now, is_not_taken, &results);
 	set_drop_replied(&s->sets, &now);
@@ -237,10 +237,10 @@ void ring_enter(struct servers_thread *thread, const uint64_t *args, unsigned in
 	thread->ring.used = true;
 	thread->ring.waits = nr < 6 || ((args[3] & ENTER_GETEVENTS) && args[2]);
 	thread->ring.submitted = thread->call.enter;
-	thread->ring.billed = thread->ring.knows_seen = false;
+	thread->ring.billed = thread->ring.seen_is_recorded = false;
 }
 
-void ring_looked(struct trace_servers *s, const struct trace_event *event)
+void ring_on_uring_enter(struct trace_servers *s, const struct trace_event *event)
 {
 	const struct trace_uring_enter *enter = event->payload;
 	struct servers_thread *thread = servers_current_thread(s, event);
@@ -272,7 +272,7 @@ void ring_exit(struct trace_servers *s, struct servers_thread *thread)
 	set_assign(&thread->call.incoming, NULL);
 	if (!thread->ring.billed) {
 		bill_until_submission(s, thread, &thread->ring.submitted);
-		if (thread->ring.waits && !thread->ring.knows_seen)
+		if (thread->ring.waits && !thread->ring.seen_is_recorded)
 			/* it may not have looked at all of them */
 			set_put_all(&s->sets, &thread->ring.arrived, thread->set);
 	}

@@ -45,8 +45,8 @@ void ring_bill_worker(struct trace_servers *s, struct servers_thread *worker, co
 void ring_bill_user(struct trace_servers *s, struct servers_thread *user);
 /** ring_enter() - at the entry of io_uring_enter(), with the known arguments */
 void ring_enter(struct servers_thread *thread, const uint64_t *args, unsigned int nr);
-/** ring_looked() - uring_enter: how many results the thread has taken */
-void ring_looked(struct trace_servers *s, const struct trace_event *event);
+/** ring_on_uring_enter() - uring_enter: how many results the thread has taken */
+void ring_on_uring_enter(struct trace_servers *s, const struct trace_event *event);
 /** ring_sleeps() - the thread sleeps in io_uring_enter() */
 void ring_sleeps(struct trace_servers *s, struct servers_thread *thread);
 void ring_exit(struct trace_servers *s, struct servers_thread *thread);

@@ -144,9 +144,9 @@ static void set_copy(struct set *set, const struct set *old, uint32_t from, uint
 }
 
 /* Remove the request at index @at. */
-static void set_remove_at(struct request_sets *sets, struct set **place, uint32_t at)
+static void set_remove_at(struct request_sets *sets, struct set **slot, uint32_t at)
 {
-	struct set *old = *place, *set = NULL;
+	struct set *old = *slot, *set = NULL;
 
 	if (can_change(old) && old->nr > 1) {
 		request_unref(old->items[at]);
@@ -159,7 +159,7 @@ static void set_remove_at(struct request_sets *sets, struct set **place, uint32_
 		set_copy(set, old, 0, at);
 		set_copy(set, old, at + 1, old->nr - at - 1);
 	}
-	*place = set;
+	*slot = set;
 	set_unref(old);
 }
 
@@ -167,15 +167,15 @@ static void set_remove_at(struct request_sets *sets, struct set **place, uint32_
  * Add @request, which is not in the set. In a set of MAX_SET it replaces the oldest: the cost of
  * each event of a thread grows with its set.
  */
-static void set_add(struct request_sets *sets, struct set **place, struct server_request *request)
+static void set_add(struct request_sets *sets, struct set **slot, struct server_request *request)
 {
 	struct set *old, *set;
 
-	if (*place && (*place)->nr >= MAX_SET)
-		set_remove_at(sets, place, 0);
-	old = *place;
+	if (*slot && (*slot)->nr >= MAX_SET)
+		set_remove_at(sets, slot, 0);
+	old = *slot;
 	if (!old) {
-		*place = set_of_one(sets, request);
+		*slot = set_of_one(sets, request);
 		return;
 	}
 	if (can_grow(old)) {
@@ -188,13 +188,13 @@ static void set_add(struct request_sets *sets, struct set **place, struct server
 	set_copy(set, old, 0, old->nr);
 	set_append(set, request);
 	set_unref(old);
-	*place = set;
+	*slot = set;
 }
 
-void set_put(struct request_sets *sets, struct set **place, struct server_request *request)
+void set_put(struct request_sets *sets, struct set **slot, struct server_request *request)
 {
-	if (!set_has(*place, request))
-		set_add(sets, place, request);
+	if (!set_has(*slot, request))
+		set_add(sets, slot, request);
 }
 
 uint64_t set_stamp(struct request_sets *sets, const struct set *set)
@@ -211,22 +211,22 @@ static bool are_few(const struct set *set)
 	return set->nr <= 2;
 }
 
-void set_put_all(struct request_sets *sets, struct set **place, const struct set *more)
+void set_put_all(struct request_sets *sets, struct set **slot, const struct set *more)
 {
 	uint64_t stamp;
 
-	if (!more || more == *place)
+	if (!more || more == *slot)
 		return;
 	if (are_few(more)) {
 		for (uint32_t i = 0; i < more->nr; i++)
 			if (!more->items[i]->replied)
-				set_put(sets, place, more->items[i]);
+				set_put(sets, slot, more->items[i]);
 		return;
 	}
-	stamp = set_stamp(sets, *place);
+	stamp = set_stamp(sets, *slot);
 	for (uint32_t i = 0; i < more->nr; i++)
 		if (!more->items[i]->replied && more->items[i]->stamp != stamp)
-			set_add(sets, place, more->items[i]);
+			set_add(sets, slot, more->items[i]);
 }
 
 /* @set has no other reference. Returns how many requests stay. */
@@ -270,17 +270,17 @@ static struct set *set_kept(struct request_sets *sets, const struct set *old, ui
 }
 
 /* @first is the index of the first request that is removed. */
-static void set_filter_from(struct request_sets *sets, struct set **place, uint32_t first, request_fn drop,
+static void set_filter_from(struct request_sets *sets, struct set **slot, uint32_t first, request_fn drop,
 			    const void *data)
 {
-	struct set *old = *place;
+	struct set *old = *slot;
 	uint32_t kept = first;
 
 	if (can_change(old) && set_compact(old, first, drop, data))
 		return;
 	for (uint32_t i = first + 1; i < old->nr; i++)
 		kept += !drop(old->items[i], data);
-	*place = kept ? set_kept(sets, old, first, kept, drop, data) : NULL;
+	*slot = kept ? set_kept(sets, old, first, kept, drop, data) : NULL;
 	set_unref(old);
 }
 
@@ -288,21 +288,21 @@ static void set_filter_from(struct request_sets *sets, struct set **place, uint3
  * Inline, as is a @drop known at compile time: in most calls no request of a set of thousands is
  * removed.
  */
-static inline __attribute__((always_inline)) void set_filter_inline(struct request_sets *sets, struct set **place,
+static inline __attribute__((always_inline)) void set_filter_inline(struct request_sets *sets, struct set **slot,
 								    request_fn drop, const void *data)
 {
-	const struct set *set = *place;
+	const struct set *set = *slot;
 
 	for (uint32_t i = 0; set && i < set->nr; i++)
 		if (drop(set->items[i], data)) {
-			set_filter_from(sets, place, i, drop, data);
+			set_filter_from(sets, slot, i, drop, data);
 			return;
 		}
 }
 
-void set_filter(struct request_sets *sets, struct set **place, request_fn drop, const void *data)
+void set_filter(struct request_sets *sets, struct set **slot, request_fn drop, const void *data)
 {
-	set_filter_inline(sets, place, drop, data);
+	set_filter_inline(sets, slot, drop, data);
 }
 
 static bool is_replied(const struct server_request *request, const void *unused)
@@ -341,28 +341,28 @@ bool set_any_replied(const struct request_sets *sets, struct set *set)
 	return set && first_replied(sets, set) < set->nr;
 }
 
-void set_drop_replied(struct request_sets *sets, struct set **place)
+void set_drop_replied(struct request_sets *sets, struct set **slot)
 {
-	bool is_one = *place && (*place)->unreplied && (*place)->unreplied == sets->replies;
-	uint32_t first = *place ? first_replied(sets, *place) : 0;
+	bool is_one = *slot && (*slot)->unreplied && (*slot)->unreplied == sets->replies;
+	uint32_t first = *slot ? first_replied(sets, *slot) : 0;
 
-	if (!*place || first == (*place)->nr)
+	if (!*slot || first == (*slot)->nr)
 		return;
 	if (is_one)
-		set_remove_at(sets, place, first);
+		set_remove_at(sets, slot, first);
 	else
-		set_filter_from(sets, place, first, is_replied, NULL);
-	if (*place)
-		(*place)->unreplied = sets->replies + 1;
+		set_filter_from(sets, slot, first, is_replied, NULL);
+	if (*slot)
+		(*slot)->unreplied = sets->replies + 1;
 }
 
-void set_drop_accepted(struct request_sets *sets, struct set **place)
+void set_drop_accepted(struct request_sets *sets, struct set **slot)
 {
-	if (!*place || (*place)->all_counted)
+	if (!*slot || (*slot)->all_counted)
 		return;
-	set_filter_inline(sets, place, is_only_accepted, NULL);
-	if (*place)
-		(*place)->all_counted = true;
+	set_filter_inline(sets, slot, is_only_accepted, NULL);
+	if (*slot)
+		(*slot)->all_counted = true;
 }
 
 static bool has_stamp(const struct server_request *request, const void *stamp)
@@ -375,46 +375,46 @@ static bool has_other_stamp(const struct server_request *request, const void *st
 	return request->stamp != *(const uint64_t *)stamp;
 }
 
-void set_drop(struct request_sets *sets, struct set **place, const struct set *others)
+void set_drop(struct request_sets *sets, struct set **slot, const struct set *others)
 {
 	uint64_t stamp;
 
-	if (!*place || !others)
+	if (!*slot || !others)
 		return;
 	stamp = set_stamp(sets, others);
-	set_filter_inline(sets, place, has_stamp, &stamp);
+	set_filter_inline(sets, slot, has_stamp, &stamp);
 }
 
-void set_keep(struct request_sets *sets, struct set **place, const struct set *others)
+void set_keep(struct request_sets *sets, struct set **slot, const struct set *others)
 {
 	uint64_t stamp;
 
-	if (!*place)
+	if (!*slot)
 		return;
 	stamp = set_stamp(sets, others);
-	set_filter_inline(sets, place, has_other_stamp, &stamp);
+	set_filter_inline(sets, slot, has_other_stamp, &stamp);
 }
 
-void set_remove(struct request_sets *sets, struct set **place, const struct server_request *request)
+void set_remove(struct request_sets *sets, struct set **slot, const struct server_request *request)
 {
-	uint32_t at = *place ? set_find(*place, request) : 0;
+	uint32_t at = *slot ? set_find(*slot, request) : 0;
 
-	if (*place && at < (*place)->nr)
-		set_remove_at(sets, place, at);
+	if (*slot && at < (*slot)->nr)
+		set_remove_at(sets, slot, at);
 }
 
-void set_put_latest(struct request_sets *sets, struct set **place, struct server_request *request, uint32_t max)
+void set_put_latest(struct request_sets *sets, struct set **slot, struct server_request *request, uint32_t max)
 {
 	struct set *old, *latest;
 
-	set_put(sets, place, request);
-	old = *place;
+	set_put(sets, slot, request);
+	old = *slot;
 	if (!old || old->nr <= 2 * max)
 		return;
 	latest = set_new(sets, max);
 	for (uint32_t i = old->nr - max; latest && i < old->nr; i++)
 		latest->items[latest->nr++] = request_ref(old->items[i]);
-	*place = latest;
+	*slot = latest;
 	set_unref(old);
 }
 

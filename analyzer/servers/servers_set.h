@@ -93,43 +93,43 @@ static inline void set_unref(struct set *set)
 	if (set && !--set->refs)
 		set_release(set);
 }
-/** set_assign() - make *@place a reference to @set, and drop its old reference */
-static inline void set_assign(struct set **place, struct set *set)
+/** set_assign() - make *@slot a reference to @set, and drop its old reference */
+static inline void set_assign(struct set **slot, struct set *set)
 {
-	struct set *old = *place;
+	struct set *old = *slot;
 
 	if (old == set)
 		return;
-	*place = set_ref(set);
+	*slot = set_ref(set);
 	set_unref(old);
 }
 
 /** set_stamp() - mark all requests of @set with a new stamp, and return the stamp */
 uint64_t set_stamp(struct request_sets *sets, const struct set *set);
-/** set_put() - add @request to *@place. The caller keeps its reference to @request. */
-void set_put(struct request_sets *sets, struct set **place, struct server_request *request);
-/** set_put_all() - add the requests of @more that are not answered to *@place */
-void set_put_all(struct request_sets *sets, struct set **place, const struct set *more);
+/** set_put() - add @request to *@slot. The caller keeps its reference to @request. */
+void set_put(struct request_sets *sets, struct set **slot, struct server_request *request);
+/** set_put_all() - add the requests of @more that are not answered to *@slot */
+void set_put_all(struct request_sets *sets, struct set **slot, const struct set *more);
 /**
  * set_put_latest() - set_put(), and reduce a set of more than 2 * @max requests to the latest @max
  */
-void set_put_latest(struct request_sets *sets, struct set **place, struct server_request *request, uint32_t max);
-void set_remove(struct request_sets *sets, struct set **place, const struct server_request *request);
+void set_put_latest(struct request_sets *sets, struct set **slot, struct server_request *request, uint32_t max);
+void set_remove(struct request_sets *sets, struct set **slot, const struct server_request *request);
 typedef bool (*request_fn)(const struct server_request *request, const void *data);
-/** set_filter() - remove the requests from *@place for which @drop returns true */
-void set_filter(struct request_sets *sets, struct set **place, request_fn drop, const void *data);
+/** set_filter() - remove the requests from *@slot for which @drop returns true */
+void set_filter(struct request_sets *sets, struct set **slot, request_fn drop, const void *data);
 /**
- * set_drop_replied() - remove answered requests from *@place
- * set_drop_accepted() - remove requests from *@place that were accepted, but sent no data yet
+ * set_drop_replied() - remove answered requests from *@slot
+ * set_drop_accepted() - remove requests from *@slot that were accepted, but sent no data yet
  */
-void set_drop_replied(struct request_sets *sets, struct set **place);
-void set_drop_accepted(struct request_sets *sets, struct set **place);
+void set_drop_replied(struct request_sets *sets, struct set **slot);
+void set_drop_accepted(struct request_sets *sets, struct set **slot);
 /**
- * set_drop() - remove the requests from *@place that are in @others
+ * set_drop() - remove the requests from *@slot that are in @others
  * set_keep() - remove all others
  */
-void set_drop(struct request_sets *sets, struct set **place, const struct set *others);
-void set_keep(struct request_sets *sets, struct set **place, const struct set *others);
+void set_drop(struct request_sets *sets, struct set **slot, const struct set *others);
+void set_keep(struct request_sets *sets, struct set **slot, const struct set *others);
 bool set_any_replied(const struct request_sets *sets, struct set *set);
 bool set_any_unanswered(const struct set *set);
 bool set_has(const struct set *set, const struct server_request *request);

@@ -18,8 +18,8 @@
  *
  * Locks in shared memory are passed on by the same calls. Two processes at a lock do not alternate
  * for long: one wakes the other twice, or without being asked. Then neither is the other's server
- * (pair_row.out_of_turn, servers_pair.c). A contended lock of glibc waits for the value 2, and is
- * excluded from the beginning.
+ * (pair_row.breaks_alternation, servers_pair.c). A contended lock of glibc waits for the value 2,
+ * and is excluded from the beginning.
  */
 #include <string.h>
 #include <linux/futex.h>

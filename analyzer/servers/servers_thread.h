@@ -94,7 +94,7 @@ struct thread_ring {
 	bool is_worker;		    /* the kernel made the thread for a ring */
 	bool waits;		    /* the call in progress also waits for completions */
 	bool billed;		    /* the call in progress is already billed until its last submission */
-	bool knows_seen;	    /* in the call in progress, an event told how many results the thread has taken */
+	bool seen_is_recorded;	    /* in the call in progress, an event told how many results the thread has taken */
 	uint64_t address;	    /* of the ring that it entered last; 0: not known */
 	struct ring_ops ops;	    /* its operations on files that are not known yet */
 	struct ring_op *submitting; /* the last operation submitted in its context */

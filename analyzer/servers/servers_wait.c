@@ -174,8 +174,8 @@ static void add_piece(struct trace_servers *s, struct pair_wait *row, const stru
 }
 
 /* Returns the time at which the known part of the log of @server begins. */
-static uint64_t lay_over(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
-			 struct client_share *share, uint64_t from, uint64_t to)
+static uint64_t split_by_log(struct trace_servers *s, struct pair_wait *row, const struct servers_thread *server,
+			     struct client_share *share, uint64_t from, uint64_t to)
 {
 	uint64_t end = trace_analysis_now(s->analysis), end_cpu = trace_thread_cpu_ns(s->analysis, server->thread);
 	uint64_t nr = server->log ? server->log->nr : 0, oldest = log_oldest(server);
@@ -229,7 +229,7 @@ void wait_answered(struct trace_servers *s, struct servers_thread *thread, struc
 	row->wait.wait_ns += to - from;
 	share.own = set_stamp(&s->sets, asked ? asked : thread->set);
 	for (const struct servers_thread *one = server; one && to > from; one = parent_until(one, to))
-		to = lay_over(s, row, one, &share, from, to);
+		to = split_by_log(s, row, one, &share, from, to);
 	row->wait.rest_ns += to - from;
 	thread->sleep.to_ns = 0;
 }

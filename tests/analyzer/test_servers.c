@@ -226,7 +226,7 @@ static long long memory_for(uint32_t nr)
 	return bytes;
 }
 
-static void closed_connections_are_forgotten(void)
+static void closed_connections_are_released(void)
 {
 	long long few = memory_for(4000), many = memory_for(getenv("TRACE_TEST_LONG") ? 200000 : 20000 / unit_step(2));
 
@@ -901,7 +901,7 @@ static const struct unit_case cases[] = {
 	{"data_in_flight_on_tcp_at_the_start_is_background", data_in_flight_on_tcp_at_the_start_is_background},
 	{"a_client_elsewhere_is_an_address", a_client_elsewhere_is_an_address},
 	{"a_connection_made_for_a_request_carries_it", a_connection_made_for_a_request_carries_it},
-	{"closed_connections_are_forgotten", closed_connections_are_forgotten},
+	{"closed_connections_are_released", closed_connections_are_released},
 	{"a_listener_is_not_forgotten_with_its_inode_number", a_listener_is_not_forgotten_with_its_inode_number},
 	{"a_forgotten_socket_is_not_found_by_its_first_connection",
 	 a_forgotten_socket_is_not_found_by_its_first_connection},

@@ -107,7 +107,7 @@ static void a_named_request_does_not_extend_across_a_loss(void)
 
 /* The chunk with a buffer's first events is damaged, and the process that owns the buffer is named
  * only later. */
-static void nor_across_damage_in_a_buffer_that_is_named_later(void)
+static void nor_across_damage_in_a_stream_that_is_named_later(void)
 {
 	struct case_of_servers k = begin();
 	uint16_t take = naming_type(&k, "shop:order.begin", TRACE_ROLE_REQUEST_BEGIN),
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(a_named_request_is_worked_on_alone),
 		CASE(a_named_request_does_not_extend_across_a_loss),
-		CASE(nor_across_damage_in_a_buffer_that_is_named_later),
+		CASE(nor_across_damage_in_a_stream_that_is_named_later),
 		CASE(a_clients_wait_agrees_with_the_bill),
 		CASE(a_named_request_goes_from_thread_to_thread_through_memory),
 		{NULL, NULL},

@@ -576,7 +576,7 @@ static long long memory_for_announced(uint32_t nr)
 	return bytes;
 }
 
-static void an_announced_request_without_an_answer_is_forgotten(void)
+static void an_announced_request_without_an_answer_is_dropped(void)
 {
 	CU_ASSERT(memory_for_announced(20000 / unit_step(2)) < memory_for_announced(1000) + 100000);
 }
@@ -703,7 +703,7 @@ static const struct unit_case cases[] = {
 	{"a_request_in_shared_memory_comes_with_a_wakeup", a_request_in_shared_memory_comes_with_a_wakeup},
 	{"a_busy_server_finds_requests_that_woke_no_thread", a_busy_server_finds_requests_that_woke_no_thread},
 	{"passing_on_a_lock_makes_no_server", passing_on_a_lock_makes_no_server},
-	{"an_announced_request_without_an_answer_is_forgotten", an_announced_request_without_an_answer_is_forgotten},
+	{"an_announced_request_without_an_answer_is_dropped", an_announced_request_without_an_answer_is_dropped},
 	{"an_eventfd_announces_requests_too", an_eventfd_announces_requests_too},
 	{"messages_from_children_add_no_requests_to_the_parent", messages_from_children_add_no_requests_to_the_parent},
 	{"a_message_from_a_child_does_not_change_the_parents_client",

@@ -18,7 +18,7 @@
 #define NR_STRANGERS 60000 /* the first search for unused files runs after 16384 */
 
 /* "two" opens this many files and pipes, one after the other as the same descriptor. */
-static void strangers_come_and_go(struct analysis_case *c, uint64_t ns)
+static void unrelated_processes_begin_and_end(struct analysis_case *c, uint64_t ns)
 {
 	char path[32];
 
@@ -33,12 +33,12 @@ static void strangers_come_and_go(struct analysis_case *c, uint64_t ns)
 	}
 }
 
-static void a_file_that_is_open_is_not_forgotten(void)
+static void a_file_that_is_open_is_not_released(void)
 {
 	struct analysis_case c = begin();
 
 	tb_fd(c.tb, 10, 3, 9, 70, S_IFREG | 0600, "/kept");
-	strangers_come_and_go(&c, 2500);
+	unrelated_processes_begin_and_end(&c, 2500);
 	tb_sys_enter(c.tb, 0, 2900, SYS_read, 3, 0, 10);
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
@@ -46,13 +46,13 @@ static void a_file_that_is_open_is_not_forgotten(void)
 	expect(&c, TRACE_WAIT_FILE, "/kept", 0, "");
 }
 
-static void a_file_that_is_mapped_is_not_forgotten(void)
+static void a_file_that_is_mapped_is_not_released(void)
 {
 	struct trace_start_map map = {.tgid = 10, .dev = 9, .ino = 70, .start = 0x10000, .end = 0x20000};
 	struct analysis_case c = begin();
 
 	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/mapped");
-	strangers_come_and_go(&c, 2500);
+	unrelated_processes_begin_and_end(&c, 2500);
 	tb_fault(c.tb, 0, 2900, 0x10123, true);
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
@@ -62,7 +62,7 @@ static void a_file_that_is_mapped_is_not_forgotten(void)
 	expect(&c, TRACE_WAIT_FILE, "/mapped", 0, "");
 }
 
-static void a_file_that_is_waited_for_is_not_forgotten_when_it_is_closed(void)
+static void a_file_that_is_waited_for_is_not_released_when_it_is_closed(void)
 {
 	struct analysis_case c = begin();
 
@@ -74,13 +74,13 @@ static void a_file_that_is_waited_for_is_not_forgotten_when_it_is_closed(void)
 	tb_sys_enter(c.tb, 1, 2210, SYS_close, 3, 0, 0);
 	tb_sys_exit(c.tb, 1, 2220, 0);
 	tb_switch(c.tb, 1, 2300, 11, 20, TRACE_TASK_RUNNING);
-	strangers_come_and_go(&c, 2500);
+	unrelated_processes_begin_and_end(&c, 2500);
 	tb_waking(c.tb, 1, 5100, 10, TRACE_CONTEXT_TASK);
 	finish(&c);
 	expect(&c, TRACE_WAIT_FILE, "/kept", 0, "");
 }
 
-static void a_file_of_a_request_in_progress_is_not_forgotten(void)
+static void a_file_of_a_request_in_progress_is_not_released(void)
 {
 	struct trace_uring_submit submit = {.req = 0x1000, .opcode = 22, .fd = 3};
 	struct trace_uring_complete complete = {.req = 0x1000, .res = 4096};
@@ -94,7 +94,7 @@ static void a_file_of_a_request_in_progress_is_not_forgotten(void)
 	tb_sys_exit(c.tb, 0, 1900, 0);
 	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
 	tb_sys_exit(c.tb, 0, 2100, 10);
-	strangers_come_and_go(&c, 2500);
+	unrelated_processes_begin_and_end(&c, 2500);
 	tb_event(c.tb, 0, 4000, TRACE_EV_uring_complete, &complete, sizeof(complete), NULL);
 	case_run(&c);
 	CU_ASSERT_EQUAL_FATAL(c.one->nr_files, 1);
@@ -102,7 +102,7 @@ static void a_file_of_a_request_in_progress_is_not_forgotten(void)
 	case_free(&c);
 }
 
-static void a_file_by_which_a_thread_was_woken_is_not_forgotten(void)
+static void a_file_by_which_a_thread_was_woken_is_not_released(void)
 {
 	struct analysis_case c = begin();
 
@@ -116,12 +116,12 @@ static void a_file_by_which_a_thread_was_woken_is_not_forgotten(void)
 	tb_sys_exit(c.tb, 1, 6030, 0);
 	tb_sys_enter(c.tb, 1, 6040, SYS_getpid);
 	tb_sys_exit(c.tb, 1, 6050, 20);
-	strangers_come_and_go(&c, 6060);
+	unrelated_processes_begin_and_end(&c, 6060);
 	finish(&c);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "eventfd");
 }
 
-static void both_ends_of_a_connection_are_remembered_if_one_is_open(void)
+static void both_ends_of_a_connection_are_kept_if_one_is_open(void)
 {
 	struct trace_start_socket sock = {
 		.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
@@ -133,7 +133,7 @@ static void both_ends_of_a_connection_are_remembered_if_one_is_open(void)
 	sock = (struct trace_start_socket){
 		.tgid = 30, .fd = 4, .ino = 501, .peer_ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 1};
 	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL); /* and no known descriptor */
-	strangers_come_and_go(&c, 2500);
+	unrelated_processes_begin_and_end(&c, 2500);
 	tb_sys_enter(c.tb, 0, 2900, SYS_recvfrom, 3, 0, 10, 0, 0, 0);
 	block(&c);
 	wake(&c, TRACE_CONTEXT_SOFTIRQ);
@@ -226,12 +226,12 @@ static void hooks_are_called_once_for_each_released_pipe(void)
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
-		CASE(a_file_that_is_open_is_not_forgotten),
-		CASE(a_file_that_is_mapped_is_not_forgotten),
-		CASE(a_file_that_is_waited_for_is_not_forgotten_when_it_is_closed),
-		CASE(a_file_of_a_request_in_progress_is_not_forgotten),
-		CASE(a_file_by_which_a_thread_was_woken_is_not_forgotten),
-		CASE(both_ends_of_a_connection_are_remembered_if_one_is_open),
+		CASE(a_file_that_is_open_is_not_released),
+		CASE(a_file_that_is_mapped_is_not_released),
+		CASE(a_file_that_is_waited_for_is_not_released_when_it_is_closed),
+		CASE(a_file_of_a_request_in_progress_is_not_released),
+		CASE(a_file_by_which_a_thread_was_woken_is_not_released),
+		CASE(both_ends_of_a_connection_are_kept_if_one_is_open),
 		CASE(a_file_is_found_by_its_inode_for_a_while_after_it_was_closed),
 		CASE(a_fault_for_a_file_without_a_name_waits_for_its_disk),
 		CASE(hooks_are_called_once_for_each_released_pipe),

@@ -143,7 +143,7 @@ static void print_types(const struct trace *trace)
 	}
 }
 
-static void print_books(const struct trace *trace)
+static void print_statistics(const struct trace *trace)
 {
 	static const struct {
 		enum trace_info_key key;
@@ -209,7 +209,7 @@ static int print_trace(const char *path)
 		print_all(trace, print_event, events);
 	print_strings(trace);
 	print_types(trace);
-	print_books(trace);
+	print_statistics(trace);
 	trace_close(trace);
 	return error;
 }

@@ -359,7 +359,7 @@ class Stream:
 		self.last_ns = self.inside_ns = self.missed_ns = start_ns
 
 
-class Books:
+class LossLedger:
 	"""The gaps: (end, cpu, stream, begin, events, cause), found as the document describes."""
 
 	def __init__(self, trace):
@@ -556,7 +556,7 @@ class Trace:
 		check_index(self.layouts, self.data, self.chunks)
 		check_accounts(self.accounts, self.streams)
 
-	def print_books(self):
+	def print_statistics(self):
 		for _, type_ in sorted(self.schema.items()):
 			print(type_line(type_))
 		for key, name in enumerate(INFOS):
@@ -574,11 +574,11 @@ class Trace:
 
 	def gaps(self):
 		"""All gaps by their ends. Keeps the chunks that are not copies of others."""
-		books = Books(self)
+		ledger = LossLedger(self)
 		self.streams.sort(key=lambda chunk: chunk.events_before)
-		self.streams = [chunk for chunk in self.streams if books.follow(chunk)]
-		books.close(self.accounts, self.end_ns, self.has_end)
-		return sorted(books.gaps)
+		self.streams = [chunk for chunk in self.streams if ledger.follow(chunk)]
+		ledger.close(self.accounts, self.end_ns, self.has_end)
+		return sorted(ledger.gaps)
 
 	def events(self, kind):
 		"""All events of a kind of chunk, ordered by time, CPU, stream and position: (time, CPU, stream, type, payload, string)."""
@@ -599,7 +599,7 @@ def main():
 	for (space, key), text in sorted(trace.strings.items()):
 		if key < 1024:
 			print(f"string {space} {key} {text.decode()}")
-	trace.print_books()
+	trace.print_statistics()
 	if "--whole" in sys.argv:
 		trace.check()
 

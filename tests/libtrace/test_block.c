@@ -126,7 +126,7 @@ static int decode(struct fixture *fixture, const unsigned char *raw, size_t byte
 			     fence_put(&fixture->fence, raw, bytes), &reason);
 	CU_ASSERT_EQUAL(!error, !reason);
 	for (uint32_t i = 0; !error && i < block->nr; i++) {
-		struct block_type *type = &block->types[block->places[i]];
+		struct block_type *type = &block->types[block->type_idxs[i]];
 		uint32_t size;
 		const unsigned char *payload = block_step(type, &size);
 

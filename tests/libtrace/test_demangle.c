@@ -59,7 +59,7 @@ static void threads_that_demangle_at_once_all_get_names(void)
 	CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void other_names_stay(void)
+static void names_that_are_not_mangled_stay(void)
 {
 	CU_ASSERT_PTR_NULL(demangle("pay"));
 	CU_ASSERT_PTR_NULL(demangle("_Z"));
@@ -68,7 +68,7 @@ static void other_names_stay(void)
 
 static const struct unit_case cases[] = {
 	CASE(threads_that_demangle_at_once_all_get_names),
-	CASE(other_names_stay),
+	CASE(names_that_are_not_mangled_stay),
 	{NULL, NULL},
 };
 

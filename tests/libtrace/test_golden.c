@@ -135,7 +135,7 @@ static struct image golden_image(void)
 	return image;
 }
 
-static void check_books(struct trace *kept, struct trace *made)
+static void check_statistics(struct trace *kept, struct trace *made)
 {
 	const struct trace_info *a = trace_get_info(kept), *b = trace_get_info(made);
 
@@ -180,7 +180,7 @@ static void the_kept_file_is_read_as_it_was(void)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
 	CU_ASSERT_EQUAL(trace_verify(kept, NULL), 0);
-	check_books(kept, made);
+	check_statistics(kept, made);
 	check_events(kept, made, false);
 	check_events(kept, made, true);
 	trace_close(kept);

@@ -114,7 +114,7 @@ static void a_program_s_event_behind_the_end_is_refused(void)
 }
 
 /* Without kernel events the end is the recorder's, too. */
-static void nor_does_it_make_a_recording_of_programs_longer(void)
+static void nor_does_it_lengthen_a_recording_of_programs(void)
 {
 	struct tb *tb = tb_new();
 	uint16_t id = event_type(tb, "shop:paid", TRACE_ROLE_EVENT);
@@ -267,7 +267,7 @@ static void a_cpu_that_is_only_in_the_statistics_is_refused(void)
 
 /* ---- losses ---- */
 
-static void losses_that_cannot_be_are_not_in_the_sum(void)
+static void impossible_losses_are_not_in_the_sum(void)
 {
 	static const uint64_t losses[] = {1ull << 62, UINT64_MAX - 999, UINT64_MAX, 1ull << 33};
 
@@ -289,7 +289,7 @@ static void losses_that_cannot_be_are_not_in_the_sum(void)
 }
 
 /* Each field fits, but discarded + overwritten = 2^64 overflows. */
-static void books_whose_sum_overflows_are_refused(void)
+static void statistics_with_an_overflowing_sum_are_refused(void)
 {
 	struct rawfile *file = rawfile_new();
 	const struct trace_stream_stats stats = {
@@ -304,7 +304,7 @@ static void books_whose_sum_overflows_are_refused(void)
 	trace_close(trace);
 }
 
-static void a_block_that_declares_losses_that_cannot_be_is_refused(void)
+static void a_block_that_declares_impossible_losses_is_refused(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
@@ -320,7 +320,7 @@ static void a_block_that_declares_losses_that_cannot_be_is_refused(void)
 }
 
 /* The file header is damaged, so the reader scans the chunks twice. */
-static void nor_is_such_a_block_told_twice(void)
+static void a_block_with_impossible_losses_is_reported_once(void)
 {
 	struct rawfile *file = rawfile_new();
 	struct trace *trace;
@@ -339,7 +339,7 @@ static void nor_is_such_a_block_told_twice(void)
 }
 
 /* The maximum: one event per ns on one CPU since boot. */
-static void losses_that_can_be_are_as_they_were(void)
+static void possible_losses_are_not_changed(void)
 {
 	uint64_t ns = 100000000000ull;
 
@@ -396,7 +396,7 @@ static void the_writer_s_sums_do_not_wrap(void)
 static const struct unit_case cases[] = {
 	CASE(a_program_s_events_up_to_the_end_are_fine),
 	CASE(a_program_s_event_behind_the_end_is_refused),
-	CASE(nor_does_it_make_a_recording_of_programs_longer),
+	CASE(nor_does_it_lengthen_a_recording_of_programs),
 	CASE(the_last_clock_correspondence_is_the_end_of_programs),
 	CASE(a_recording_that_was_cut_off_ends_with_its_last_event),
 	CASE(a_program_s_event_before_the_start_is_a_violation),
@@ -405,11 +405,11 @@ static const struct unit_case cases[] = {
 	CASE(a_cpu_beyond_those_of_the_machine_is_refused),
 	CASE(a_program_on_a_cpu_of_which_the_kernel_recorded_nothing_is_fine),
 	CASE(a_cpu_that_is_only_in_the_statistics_is_refused),
-	CASE(losses_that_cannot_be_are_not_in_the_sum),
-	CASE(books_whose_sum_overflows_are_refused),
-	CASE(a_block_that_declares_losses_that_cannot_be_is_refused),
-	CASE(nor_is_such_a_block_told_twice),
-	CASE(losses_that_can_be_are_as_they_were),
+	CASE(impossible_losses_are_not_in_the_sum),
+	CASE(statistics_with_an_overflowing_sum_are_refused),
+	CASE(a_block_that_declares_impossible_losses_is_refused),
+	CASE(a_block_with_impossible_losses_is_reported_once),
+	CASE(possible_losses_are_not_changed),
 	CASE(the_writer_s_sums_do_not_wrap),
 	{NULL, NULL},
 };

@@ -68,11 +68,11 @@ static struct clock_model model_new(void)
 
 /**
  * struct coded - encoded times
- * @places, @events: the types of the events
+ * @type_idxs, @events: the types of the events
  */
 struct coded {
 	struct trace_columns_times head;
-	unsigned char *places; /* owned */
+	unsigned char *type_idxs; /* owned */
 	uint32_t events[NR_TYPES];
 	size_t n;
 	unsigned char *data; /* owned; of exactly the size that is needed */
@@ -83,25 +83,25 @@ struct coded {
  * share a code. */
 static void coded_types(struct coded *coded, size_t n)
 {
-	*coded = (struct coded){.places = malloc(n), .n = n};
+	*coded = (struct coded){.type_idxs = malloc(n), .n = n};
 	for (size_t i = 0; i < n; i++) {
-		coded->places[i] = i < NR_TYPES ? (unsigned char)i
-						: (unsigned char)((unsigned int)__builtin_ctz((unsigned int)i |
-											      1u << (NR_TYPES - 1)));
-		coded->events[coded->places[i]]++;
+		coded->type_idxs[i] = i < NR_TYPES ? (unsigned char)i
+						   : (unsigned char)((unsigned int)__builtin_ctz((unsigned int)i |
+												 1u << (NR_TYPES - 1)));
+		coded->events[coded->type_idxs[i]]++;
 	}
 }
 
 static void coded_free(struct coded *coded)
 {
-	free(coded->places);
+	free(coded->type_idxs);
 	free(coded->data);
 }
 
 static struct times_block block_of(const struct coded *coded, const uint32_t *times, void *scratch)
 {
 	return (struct times_block){.times = times,
-				    .places = coded->places,
+				    .type_idxs = coded->type_idxs,
 				    .events = coded->events,
 				    .n = coded->n,
 				    .nr_types = coded->n < NR_TYPES ? (uint32_t)coded->n : NR_TYPES,
@@ -278,7 +278,7 @@ static void a_clock_without_steps_is_left_alone(void)
 	free(times);
 }
 
-static void a_wrong_step_costs_no_ns_and_is_forgotten(void)
+static void a_wrong_step_costs_no_ns_and_is_dropped(void)
 {
 	uint32_t *times = malloc(NR * sizeof(*times));
 	struct clock clock = {.step_cycles = 1, .ns_per_cycle = 1};
@@ -304,7 +304,7 @@ static void types_have_codes_of_their_own(void)
 	coded_types(&coded, NR);
 	times[0] = 0;
 	for (size_t i = 1; i < NR; i++)
-		times[i] = times[i - 1] + intervals[coded.places[i] % 3];
+		times[i] = times[i - 1] + intervals[coded.type_idxs[i] % 3];
 	coded_free(&coded);
 	coded = code(times, NR, NULL);
 	/* 2, 9 and 0 bits after each symbol, one symbol per type; with a common code 3.3 bytes */
@@ -416,7 +416,7 @@ static const struct unit_case cases[] = {
 	{"a_clock_that_is_adjusted_is_followed", a_clock_that_is_adjusted_is_followed},
 	{"a_clock_that_is_moved_in_pauses_is_followed", a_clock_that_is_moved_in_pauses_is_followed},
 	{"a_clock_without_steps_is_left_alone", a_clock_without_steps_is_left_alone},
-	{"a_wrong_step_costs_no_ns_and_is_forgotten", a_wrong_step_costs_no_ns_and_is_forgotten},
+	{"a_wrong_step_costs_no_ns_and_is_dropped", a_wrong_step_costs_no_ns_and_is_dropped},
 	{"types_have_codes_of_their_own", types_have_codes_of_their_own},
 	{"codes_are_complete_and_short", codes_are_complete_and_short},
 	{"times_that_end_too_early_or_late_are_refused", times_that_end_too_early_or_late_are_refused},
