@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stream_losses TRACE - what each stream kept and lost, the size of its chunks, and the recorder's clocks. */
+/* stream_losses TRACE - what each stream kept and lost, its chunks, and the clocks of the trace. */
 #include <stdio.h>
 #include <trace/reader.h>
 
