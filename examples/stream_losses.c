@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stream_losses TRACE - what each stream kept and lost, its chunks, and the clocks of the trace. */
+/*
+ * stream_losses TRACE - what each stream kept and lost, the number of its chunks, and the recorder's
+ * clocks.
+ */
 #include <stdio.h>
 #include <trace/reader.h>
 
-static uint64_t packed_bytes(const struct trace *trace, uint32_t stream)
+static unsigned int chunks_of(const struct trace *trace, uint32_t stream)
 {
-	uint64_t bytes = 0;
+	unsigned int nr = 0;
 
 	for (size_t i = 0; i < trace_nr_chunks(trace); i++) {
 		const struct trace_chunk *chunk = trace_get_chunk(trace, i);
 
-		if (chunk && chunk->kind == TRACE_CHUNK_EVENTS && chunk->stream == stream)
-			bytes += chunk->packed_bytes;
+		nr += chunk && chunk->kind == TRACE_CHUNK_EVENTS && chunk->stream == stream;
 	}
-	return bytes;
+	return nr;
 }
 
 int main(int argc, char **argv)
@@ -29,9 +31,8 @@ int main(int argc, char **argv)
 		const struct trace_stream_stats *stream = trace_get_stream(trace, i);
 		uint64_t lost = stream->discarded + stream->overwritten + stream->missed;
 
-		printf("stream %u, CPU %u: %llu events in %llu bytes, %llu lost\n", stream->stream, stream->cpu,
-		       (unsigned long long)stream->stored, (unsigned long long)packed_bytes(trace, stream->stream),
-		       (unsigned long long)lost);
+		printf("stream %u, CPU %u: %llu events in %u chunks, %llu lost\n", stream->stream, stream->cpu,
+		       (unsigned long long)stream->stored, chunks_of(trace, stream->stream), (unsigned long long)lost);
 	}
 	for (size_t i = 0; i < trace_nr_clocks(trace); i++) {
 		const struct trace_clock *clock = trace_get_clock(trace, i);

@@ -597,8 +597,11 @@ static void a_reader_is_replaced_after_ten_thousand_answers(void)
 
 static void on_child(int number)
 {
+	int before = errno;
+
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
+	errno = before;
 }
 
 static void a_caller_that_ignores_or_takes_its_children_gets_the_names(void)

@@ -130,7 +130,7 @@ static void events_and_losses_are_counted(void)
 
 static void streams_have_their_losses(void)
 {
-	says_of(write_losses, "stream_losses", "", "stream 0, CPU 0: 3 events in 142 bytes, 3 lost\n");
+	says_of(write_losses, "stream_losses", "", "stream 0, CPU 0: 3 events in 2 chunks, 3 lost\n");
 }
 
 int known_function(int number);
