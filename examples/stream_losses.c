@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stream_losses TRACE - what each stream kept and lost, the number of its chunks, and the recorder's
- * clocks.
+ * stream_losses TRACE - what each stream kept and lost, the number of its chunks, and the clocks of
+ * the recorder.
  */
 #include <stdio.h>
 #include <trace/reader.h>
