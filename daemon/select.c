@@ -201,8 +201,8 @@ static int unknown_name(const char *name, struct trace_error *ret_error)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, best.names[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see --list", name,
-			 best.nr ? "; similar names: " : "", list);
+	return error_set(ret_error, -EINVAL, "no event, category or class is called \"%s\"%s%s; see tracedaemon --list",
+			 name, best.nr ? "; similar names: " : "", list);
 }
 
 /* ---- selections ---- */
@@ -364,10 +364,11 @@ int select_add(struct selection *selection, const char *names, struct trace_erro
 	for (;; names++) {
 		chars = strcspn(names, ",");
 		if (chars == 0)
-			return error_set(ret_error, -EINVAL, "the name of an event is missing; see --list");
+			return error_set(ret_error, -EINVAL, "the name of an event is missing; see tracedaemon --list");
 		if (chars >= sizeof(name))
 			return error_set(ret_error, -EINVAL,
-					 "\"%.20s...\" is too long for the name of an event; see --list", names);
+					 "\"%.20s...\" is too long for the name of an event; see tracedaemon --list",
+					 names);
 		memcpy(name, names, chars);
 		name[chars] = '\0';
 		err = select_add_name(&result, name, ret_error);

@@ -117,13 +117,13 @@ static void part_line(struct grid *grid, uint64_t ns, const char *what, const ch
 	string_free(&text);
 }
 
-static void left_line(struct grid *grid, const struct row_limit *limit, const char *what)
+static void left_line(struct grid *grid, const struct row_limit *limit, const char *one, const char *several)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%zu", limit->left);
 	if (limit->left)
-		part_line(grid, limit->left_ns, text, what);
+		part_line(grid, limit->left_ns, text, limit->left == 1 ? one : several);
 }
 
 static void blocked_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
@@ -136,7 +136,7 @@ static void blocked_lines(struct grid *grid, const struct report *report, const 
 			part_line(grid, wait->waits[i].ns, "the server waited for ",
 				  text_wait(report->analysis, &wait->waits[i], trace_process_pid(wait->server), text,
 					    sizeof(text)));
-	left_line(grid, &limit, " more waits of the server");
+	left_line(grid, &limit, " more wait of the server", " more waits of the server");
 }
 
 static void queued_lines(struct grid *grid, const struct report *report, const struct trace_server_wait *wait)
@@ -156,7 +156,7 @@ static void queued_lines(struct grid *grid, const struct report *report, const s
 		else
 			part_line(grid, holder->ns, "the server's CPU was taken by ", text);
 	}
-	left_line(grid, &limit, " more processes on the server's CPU");
+	left_line(grid, &limit, " more process on the server's CPU", " more processes on the server's CPU");
 }
 
 static void wait_block(const struct report *report, const struct trace_server_wait *wait)
