@@ -15,6 +15,8 @@
  */
 #include "probe_attach.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
@@ -29,7 +31,9 @@
 #include <unistd.h>
 #include "regular.h"
 #include "loader.h"
-#include "probe.h"
+#include "error_set.h"
+#include "probe_instruction.h"
+#include "probe_list.h"
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
 #include "deferring.h"
