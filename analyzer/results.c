@@ -454,7 +454,7 @@ uint64_t trace_analysis_count(const struct trace_analysis *a, uint32_t id)
 	return id < TRACE_EV_MAX ? a->counts[id] : 0;
 }
 
-uint64_t trace_analysis_contradictions(const struct trace_analysis *a)
+uint64_t trace_analysis_inconsistencies(const struct trace_analysis *a)
 {
 	return a->inconsistencies;
 }

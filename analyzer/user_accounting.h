@@ -144,6 +144,29 @@ struct number_row {
 	uint64_t number;
 };
 
+/** struct user_request - a request that has begun and has not ended */
+struct user_request {
+	struct owner owner;
+	string_id name;
+	uint64_t id;
+	struct span_sum *span;
+	struct actor *actor; /* works on it; NULL: none */
+	struct segment segment;
+	struct user_request *older, *newer; /* of the actor, in the order in which they began there */
+	struct user_request *same;	    /* next with the same hash */
+	struct program *program;
+	struct user_request *next, *prev; /* of the program */
+	uint64_t begin_ns;
+	uint64_t since_ns;    /* it has had no actor since then */
+	uint64_t followed_ns; /* the actor's followed_ns when the segment began */
+	struct trace_times times;
+	uint64_t queued;
+	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
+	/* struct span_wait: those of earlier segments that the span has already */
+	struct hash_table waits;
+	bool is_followed; /* the span gets its waits as they arrive */
+};
+
 struct trace_user_events {
 	const struct trace *trace;	 /* borrowed */
 	struct trace_analysis *analysis; /* borrowed */
@@ -173,119 +196,9 @@ struct trace_user_events {
 	struct user_results *results; /* owned; NULL until the first query */
 };
 
-/* ---- user_sums.c ---- */
-
-/** user_fail() - note that memory ran out; returns NULL */
-void *user_fail(struct trace_user_events *user);
-void latency_add(struct trace_user_events *user, struct latency *latency, uint64_t ns);
-/** event_sum() - the sum of @name in the process of @owner; made if missing; NULL: out of memory */
-struct event_sum *event_sum(struct trace_user_events *user, const struct owner *owner, string_id name);
-/** span_sum() - the same for a span; NULL also if there are too many kinds of spans */
-struct span_sum *span_sum(struct trace_user_events *user, const struct owner *owner, enum trace_span_kind kind,
-			  string_id name, string_id from);
-void times_add(struct trace_times *to, const struct trace_times *times);
-/** wait_add() - add @ns and @count to the row of @wait in @waits; 2^64 - n subtracts n */
-void wait_add(struct trace_user_events *user, struct hash_table *waits, const struct span_wait *wait, uint64_t ns,
-	      uint64_t count);
-void waits_merge(struct trace_user_events *user, struct hash_table *into, const struct hash_table *from);
-uint64_t waits_sum(const struct hash_table *waits);
-/**
- * times_since() - the difference of a thread's sums @now and @before
- * @known_ns: at least so much of the difference is a wait.
- */
-struct trace_times times_since(const struct trace_times *now, const struct trace_times *before, uint64_t known_ns);
-/**
- * span_add() - add a span that took @elapsed; time in neither @times nor @queued counts as unseen
- */
-void span_add(struct trace_user_events *user, struct span_sum *span, uint64_t elapsed, const struct trace_times *times,
-	      uint64_t queued);
-uint64_t owner_key(const struct owner *owner);
-bool same_owner(const struct owner *left, const struct owner *right);
-static inline uint64_t user_mix(uint64_t hash, uint64_t value)
-{
-	return hash_u64(hash ^ value) * 0xd6e8feb86659fd93ULL + 1;
-}
-
-/* ---- user_waits.c ---- */
-
-/** wait_unknown - the row of waits with an unknown cause */
-extern const struct span_wait wait_unknown;
-/** steps_earn() - an event or a wait arrived: increase the budget of steps */
-void steps_earn(struct trace_user_events *user);
-/**
- * segment_begin() - begin @segment of @actor now, for @span
- * @collect: collect its waits.
- */
-void segment_begin(struct trace_user_events *user, struct actor *actor, struct segment *segment, struct span_sum *span,
-		   bool collect);
-/** segment_drop() - end @segment without a result */
-void segment_drop(struct trace_user_events *user, struct actor *actor, struct segment *segment);
-/**
- * segment_times() - the times of its thread since it began
- * @known_ns: time of its waits with a known cause.
- */
-struct trace_times segment_times(struct trace_user_events *user, const struct segment *segment, uint64_t known_ns);
-/** segment_end() - add one span with the times and waits of @segment to its sum; drop @segment */
-void segment_end(struct trace_user_events *user, struct actor *actor, struct segment *segment);
-/** actor_wait() - the thread of @actor was blocked: collect the wait for all its segments */
-void actor_wait(struct trace_user_events *user, struct actor *actor, const struct trace_interval *interval);
-void actor_waits_free(struct actor *actor);
-
-/** struct user_request - a request that has begun and has not ended */
-struct user_request {
-	struct owner owner;
-	string_id name;
-	uint64_t id;
-	struct span_sum *span;
-	struct actor *actor; /* works on it; NULL: none */
-	struct segment segment;
-	struct user_request *older, *newer; /* of the actor, in the order in which they began there */
-	struct user_request *same;	    /* next with the same hash */
-	struct program *program;
-	struct user_request *next, *prev; /* of the program */
-	uint64_t begin_ns;
-	uint64_t since_ns;    /* it has had no actor since then */
-	uint64_t followed_ns; /* the actor's followed_ns when the segment began */
-	struct trace_times times;
-	uint64_t queued;
-	uint64_t unknown_ns, nr_unknown; /* of its waits without a known cause */
-	/* struct span_wait: those of earlier segments that the span has already */
-	struct hash_table waits;
-	bool is_followed; /* the span gets its waits as they arrive */
-};
-
-/**
- * request_follow() - begin a segment of @request for its actor; from now on its span gets the
- * actor's waits as they arrive, if the actor can follow one more name
- */
-void request_follow(struct trace_user_events *user, struct user_request *request);
-/**
- * request_unfollow() - stop that
- * @ends: the request ends.
- * Returns the time of waits that arrived meanwhile, in ns.
- */
-uint64_t request_unfollow(struct trace_user_events *user, struct user_request *request, bool ends);
-/**
- * requests_take_back() - subtract the waits of @actor's current segments from the spans of its
- * followed requests, because those requests will not end
- */
-void requests_take_back(struct trace_user_events *user, struct actor *actor);
-/** request_take_back() - the same for the earlier segments of @request */
-void request_take_back(struct trace_user_events *user, struct user_request *request);
-
-/* ---- user_requests.c ---- */
-
-void request_begin(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
-void request_end(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
-void request_handoff(struct trace_user_events *user, struct actor *actor, string_id name, uint64_t id);
-/** requests_leave() - the thread of @actor is gone: detach its requests */
-void requests_leave(struct trace_user_events *user, struct actor *actor);
-/** requests_drop() - end all requests of @program without a result */
-void requests_drop(struct trace_user_events *user, struct program *program);
+/* user_events.c: its header would have the name of the public one */
 
 /** user_events_close() - after the pass, once: spans without an end stay open */
 void user_events_close(struct trace_user_events *user);
 
-/** user_results_free() - free the rows that were made of the sums */
-struct user_results *user_results_free(struct user_results *results);
 #endif

@@ -16,6 +16,10 @@
 #include "error_set.h"
 #include "state.h"
 #include "user_accounting.h"
+#include "user_requests.h"
+#include "user_results.h"
+#include "user_sums.h"
+#include "user_waits.h"
 
 #include <errno.h>
 #include <stdlib.h>

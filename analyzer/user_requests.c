@@ -6,7 +6,10 @@
  * After a handoff the request is queued: no thread works on it until one begins it again.
  */
 #include <stdlib.h>
+#include "user_requests.h"
 #include "user_accounting.h"
+#include "user_sums.h"
+#include "user_waits.h"
 
 struct user_request_row {
 	uint64_t key;

@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "user_results.h"
 #include "error_set.h"
 #include "sort.h"
 #include "user_accounting.h"
+#include "user_sums.h"
 
 struct user_results {
 	struct trace_user_event *events; /* owned */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "user_sums.h"
 #include "user_accounting.h"
 
 /* kinds of spans; further ones are not followed, because there can be many pairs of events */

@@ -35,7 +35,9 @@
  * do.
  */
 #include <stdlib.h>
+#include "user_waits.h"
 #include "user_accounting.h"
+#include "user_sums.h"
 
 /* names of requests with waits that one thread collects at once; the waits of others are UNKNOWN */
 #define MAX_FOLLOWED	64u

@@ -5,6 +5,9 @@
  */
 #include "ahead.h"
 
+#include "chunk.h"
+#include "timeline.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

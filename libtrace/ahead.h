@@ -12,9 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace.h"
+#include "event_block.h"
 
 struct ahead;
+struct span;
+struct timeline;
+struct trace;
 
 /** ahead_wants_fn - does @context want the chunk of @span? Called from the thread */
 typedef bool (*ahead_wants_fn)(const void *context, const struct span *span);

@@ -6,6 +6,8 @@
  * struct. So each entry becomes a block of code in which `self` is that name. catalogue_fill() runs
  * once and fills in the table.
  */
+#include "catalogue.h"
+
 #include "schema.h"
 
 #include <pthread.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* chunk.c - one chunk of the file: check its header and its payload, and decode its events. */
-#include "trace.h"
+#include "chunk.h"
 
 #include "checksum.h"
 #include "table_entry.h"
+#include "timeline.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdarg.h>

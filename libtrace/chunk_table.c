@@ -9,10 +9,13 @@
  * of the entries. The index holds whole headers. chunk_header() checks the header of a chunk when
  * it is read; index_verify() checks the index as a whole.
  */
-#include "trace.h"
+#include "chunk_table.h"
 
 #include "checksum.h"
+#include "chunk.h"
+#include "loss_ledger.h"
 #include "pages.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <string.h>

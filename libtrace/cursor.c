@@ -31,7 +31,11 @@
  */
 #include "cursor_state.h"
 
+#include "catalogue.h"
+#include "cursor_batch.h"
+#include "cursor_join.h"
 #include "error_set.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

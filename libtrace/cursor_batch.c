@@ -3,8 +3,11 @@
  * cursor_batch.c - take the events of all lanes up to a time before which nothing else joins, and
  * order them by one merge of their keys (cursor.c explains it).
  */
-#include "cursor_state.h"
+#include "cursor_batch.h"
 
+#include "cursor_heap.h"
+#include "cursor_join.h"
+#include "cursor_state.h"
 #include "error_set.h"
 
 #include <errno.h>

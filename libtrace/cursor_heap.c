@@ -9,6 +9,9 @@
  * B, C, D: B and C are the children of A, D is the child of B. When A is taken, the last entry D
  * goes down from the top: B (15) is before D (20), so the heap becomes B, D, C.
  */
+#include "cursor_heap.h"
+
+#include "chunk.h"
 #include "cursor_state.h"
 
 #include <errno.h>

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* cursor_join.c - the chunks and gaps that join the merge of a cursor, each as a lane. */
-#include "cursor_state.h"
+#include "cursor_join.h"
 
+#include "chunk.h"
+#include "cursor_heap.h"
+#include "cursor_state.h"
 #include "error_set.h"
+#include "timeline.h"
 
 #include <errno.h>
 

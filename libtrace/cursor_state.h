@@ -2,7 +2,7 @@
 #ifndef LIBTRACE_CURSOR_STATE_H
 #define LIBTRACE_CURSOR_STATE_H
 /*
- * cursor_state.h - the state of a cursor, and what its files do for each other.
+ * cursor_state.h - the state of a cursor, which its files share.
  *
  *     cursor_heap.c    the lanes in the order of their next events
  *     cursor_join.c    decode the next chunk or gap that the cursor wants, as a lane
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "ahead.h"
+#include "event_block.h"
 #include "merge.h"
 #include "trace.h"
 
@@ -114,37 +115,5 @@ static inline bool cursor_wants_id(const struct trace_cursor *cursor, uint32_t i
 	id = id < TRACE_EV_USER ? id : TRACE_EV_USER;
 	return cursor->mask[id / 64] >> (id % 64) & 1;
 }
-
-/* ---- cursor_heap.c ---- */
-
-/** cursor_lane_before() - does @a precede @b, when both have an event at the same time? */
-bool cursor_lane_before(const struct cursor_lane *a, const struct cursor_lane *b);
-struct cursor_lane *cursor_lane_new(struct trace_cursor *cursor); /* NULL: no memory */
-void cursor_lane_free(struct trace_cursor *cursor, struct cursor_lane *lane);
-/** cursor_heap_push() - take over @lane. One that came from the heap fits again. 0 or -ENOMEM */
-int cursor_heap_push(struct trace_cursor *cursor, struct cursor_lane *lane);
-struct cursor_lane *cursor_heap_take(struct trace_cursor *cursor); /* the top; the heap is not empty */
-
-/* ---- cursor_join.c ---- */
-
-/** cursor_lane_skip_unwanted() - skip unwanted events of @lane. False: no event is left */
-bool cursor_lane_skip_unwanted(const struct trace_cursor *cursor, struct cursor_lane *lane);
-/**
- * cursor_join_due() - move each chunk and gap that begins no later than the top's next event into
- * the heap. If the heap is empty, the next one joins. 0 or a negative errno
- */
-int cursor_join_due(struct trace_cursor *cursor);
-/** cursor_find_next_join() - set next_join_ns */
-void cursor_find_next_join(struct trace_cursor *cursor);
-
-/* ---- cursor_batch.c ---- */
-
-extern const uint64_t cursor_no_keys; /* the keys of an empty batch */
-
-/** cursor_next_batch() - returns false at the end of the events, or with cursor->error set */
-bool cursor_next_batch(struct trace_cursor *cursor);
-/** cursor_drop_lanes() - empty the batch and the heap */
-void cursor_drop_lanes(struct trace_cursor *cursor);
-void cursor_batch_release(struct cursor_batch *batch);
 
 #endif

@@ -11,6 +11,11 @@
  * damage. The loss ledger finds the events of the lost chunks later, from the cumulative numbers of
  * the streams (loss_ledger.c).
  */
+#include "index.h"
+
+#include "chunk.h"
+#include "chunk_table.h"
+#include "loss_ledger.h"
 #include "trace.h"
 
 #include <errno.h>

@@ -21,9 +21,12 @@
  * file order. If the chunks of a stream are not in the order of their numbers (the file is
  * damaged), the ledger starts again with the sorted chunks.
  */
-#include "trace.h"
+#include "loss_ledger.h"
 
+#include "chunk.h"
+#include "plausible.h"
 #include "stream_map.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdlib.h>

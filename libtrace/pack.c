@@ -30,6 +30,9 @@
 #include "pack.h"
 
 #include "error_set.h"
+#include "pack_deal.h"
+#include "pack_scan.h"
+#include "pack_sort.h"
 #include "packer.h"
 #include "pages.h"
 

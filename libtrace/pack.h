@@ -68,4 +68,7 @@ void packing_recycle(struct packing *packing, struct trace_packed *packed);
 struct trace_packed *packing_pack(struct packing *packing, const struct schema *schema,
 				  const struct trace_source *source, struct trace_error *ret_error);
 
+/** packer_memory() - a buffer of at least @bytes; growing loses its content. NULL: no memory */
+void *packer_memory(struct packer *packer, unsigned int which, size_t bytes);
+
 #endif

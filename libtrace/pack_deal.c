@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pack_deal.c - the third step of packing: copy each payload to the lane of its type. */
+#include "pack_deal.h"
+
 #include "pack.h"
+#include "pack_scan.h"
 #include "packer.h"
 
 #include <string.h>

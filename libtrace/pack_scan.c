@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pack_scan.c - the first step of packing: find the records, check them, and put them in order. */
+#include "pack_scan.h"
+
+#include "catalogue.h"
 #include "clones.h"
 #include "packer.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pack_sort.c - the second step of packing, for blocks that are far from sorted. */
+#include "pack_sort.h"
+
+#include "pack.h"
+#include "pack_scan.h"
 #include "packer.h"
 
 /*

@@ -114,72 +114,15 @@ struct packer {
 	struct lane lanes[NR_SLOTS];
 };
 
-/** packer_memory() - a buffer of at least @bytes; growing loses its content. NULL: no memory */
-void *packer_memory(struct packer *packer, unsigned int which, size_t bytes);
-
-/* ---- pack_scan.c ---- */
-
-/**
- * packer_scan() - find times, types and payloads of the records from packer->begin on that fit one
- * chunk
- */
-void packer_scan(struct packer *packer);
-
-/**
- * packer_tail_length() - bytes from the end of the fixed part of a program's record to the end of
- * the data its fields refer to
- * Returns -1 when a field refers to anything outside.
- */
-int packer_tail_length(const struct user_slot *user, const unsigned char *payload, size_t bytes);
-
-/* Nonzero if @word has a byte of 0. The lowest set bit is then in the lowest such byte. */
-static inline uint64_t nul_bytes(uint64_t word)
-{
-	return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
-}
-
-/* ---- pack_sort.c ---- */
-
-/** packer_sort() - sort the records of a chunk. Returns false when there is no memory */
-bool packer_sort(struct packer *packer);
-
-/* ---- pack_deal.c ---- */
-
-/**
- * packer_deal() - copy the payloads to the lanes of their types. Returns false when there is no
- * memory
- */
-bool packer_deal(struct packer *packer);
-
 static inline struct lane *lane_at(const struct packer *packer, uint32_t type_idx)
 {
 	return (struct lane *)&packer->lanes[packer->types[type_idx].slot];
 }
 
-/* ---- lists of payloads, one for each type ---- */
-
-static inline uint32_t *list_new(struct packer *packer)
+/* Nonzero if @word has a byte of 0. The lowest set bit is then in the lowest such byte. */
+static inline uint64_t nul_bytes(uint64_t word)
 {
-	return packer->lists + (size_t)packer->nr_lists++ * LIST_ENTRIES + 1;
-}
-
-/* Start the next piece of the list; the piece that ends at @end is full. */
-uint32_t *packer_list_go_on(struct packer *packer, uint32_t type_idx, uint32_t *end);
-
-static inline void list_add(struct packer *packer, uint32_t type_idx, uint32_t payload)
-{
-	uint32_t *end = packer->list_ends[type_idx];
-
-	*end++ = payload;
-	if (__builtin_expect(!((uintptr_t)end % (LIST_ENTRIES * sizeof(*end))), 0))
-		end = packer_list_go_on(packer, type_idx, end);
-	packer->list_ends[type_idx] = end;
-}
-
-/* The number of entries in the last piece of the list. */
-static inline size_t list_last(const struct packer *packer, uint32_t type_idx)
-{
-	return (uintptr_t)packer->list_ends[type_idx] / sizeof(uint32_t) % LIST_ENTRIES - 1;
+	return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <trace/saturate.h>
 
+#include "chunk.h"
 #include "trace.h"
 
 /* ---- losses ---- */

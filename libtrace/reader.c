@@ -2,8 +2,15 @@
 /* reader.c - open a trace, except for its events. */
 #include "trace.h"
 
+#include "catalogue.h"
+#include "chunk.h"
 #include "error_set.h"
+#include "index.h"
+#include "loss_ledger.h"
+#include "plausible.h"
 #include "sort.h"
+#include "spool.h"
+#include "timeline.h"
 
 #include <assert.h>
 #include <errno.h>

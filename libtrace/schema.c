@@ -2,6 +2,8 @@
 /* schema.c - serialize event types into a schema chunk, and read them back. */
 #include "schema.h"
 
+#include "catalogue.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -70,10 +70,4 @@ bool type_has_references(const struct trace_event_type *type);
 
 void schema_release(struct schema *schema);
 
-/** catalogue_types() - the library's own types by id, TRACE_EV_MAX entries; unused ids are NULL */
-const struct trace_event_type *const *catalogue_types(void);
-
-/** catalogue_by_id() - the library's own type, or NULL */
-const struct trace_event_type *catalogue_by_id(uint32_t id);
-
 #endif

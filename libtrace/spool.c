@@ -3,7 +3,7 @@
  * spool.c - copy a trace from a pipe to an unlinked temporary file, because the reader maps its
  * input.
  */
-#include "trace.h"
+#include "spool.h"
 
 #include "error_set.h"
 
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <trace/format.h>
 #include <unistd.h>
 
 static int temporary_file(void)

@@ -7,10 +7,12 @@
  * So each chunk is inserted near the end of the list. If that needs too many moves, the list is
  * sorted instead.
  */
-#include "trace.h"
+#include "timeline.h"
 
+#include "chunk.h"
 #include "error_set.h"
 #include "pages.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdlib.h>

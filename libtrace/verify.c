@@ -17,8 +17,12 @@
  */
 #include "trace.h"
 
+#include "chunk.h"
 #include "error_set.h"
+#include "index.h"
+#include "plausible.h"
 #include "stream_map.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,6 +14,10 @@
 #include "writer_state.h"
 
 #include "error_set.h"
+#include "writer_chunk.h"
+#include "writer_streams.h"
+#include "writer_strings.h"
+#include "writer_types.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* writer_chunk.c - compress a payload, and append it to the file as a chunk. */
-#include "writer_state.h"
+#include "writer_chunk.h"
 
 #include "clock_ns.h"
 #include "error_set.h"
+#include "writer_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

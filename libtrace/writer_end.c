@@ -4,6 +4,8 @@
 
 #include "error_set.h"
 #include "table_entry.h"
+#include "writer_chunk.h"
+#include "writer_streams.h"
 
 #include <errno.h>
 #include <stdlib.h>

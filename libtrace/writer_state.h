@@ -2,7 +2,7 @@
 #ifndef LIBTRACE_WRITER_STATE_H
 #define LIBTRACE_WRITER_STATE_H
 /*
- * writer_state.h - the state of a writer, and what its files do for each other.
+ * writer_state.h - the state of a writer, which its files share.
  *
  *     writer_chunk.c     compress a payload and append it as a chunk
  *     writer_types.c     descriptions of the types of programs
@@ -77,62 +77,5 @@ struct trace_writer {
 	size_t nr_types_written;	/* of @types */
 	pthread_mutex_t types_lock;
 };
-
-/**
- * writer_buffer_reserve() - make room for @bytes more. Returns where they begin; NULL: no memory
- * writer_buffer_add() - append @data
- */
-void *writer_buffer_reserve(struct writer_buffer *buffer, size_t bytes);
-void *writer_buffer_add(struct writer_buffer *buffer, const void *data, size_t bytes);
-
-/* ---- writer_chunk.c ---- */
-
-/**
- * struct raw_payload - a payload before compression
- * @texts_at: offset of the texts, which need statistics of their own; 0: none
- * @codes_at: offset of the incompressible part, which extends to the end; 0: none
- */
-struct raw_payload {
-	const unsigned char *data;
-	uint32_t texts_at;
-	uint32_t codes_at;
-};
-
-/** writer_chunk_write() - compress and append a chunk; fills in the rest of @header */
-int writer_chunk_write(struct trace_writer *writer, struct trace_chunk_header *header, const struct raw_payload *raw,
-		       struct trace_error *ret_error);
-/** writer_chunk_write_plain() - append a chunk of @kind that belongs to no stream */
-int writer_chunk_write_plain(struct trace_writer *writer, enum trace_chunk_kind kind, const void *raw, size_t bytes,
-			     struct trace_error *ret_error);
-/** writer_compressor_begin() - returns false when there is no memory */
-bool writer_compressor_begin(struct trace_writer *writer, int level);
-void writer_compressor_prepare(struct trace_writer *writer, size_t block_bytes);
-
-/* ---- writer_types.c ---- */
-
-/** writer_types_write() - append the descriptions that the file does not have yet */
-int writer_types_write(struct trace_writer *writer, struct trace_error *ret_error);
-
-/* ---- writer_streams.c ---- */
-
-bool writer_streams_begin(struct trace_writer *writer);
-/**
- * writer_stream_find() - NULL: the stream has no block yet
- * writer_stream_of() - the same, but adds the stream; NULL: no memory
- */
-struct writer_stream *writer_stream_find(const struct trace_writer *writer, uint32_t kind, uint32_t stream);
-struct writer_stream *writer_stream_of(struct trace_writer *writer, const struct trace_chunk_header *header);
-void writer_stream_account_before(struct writer_stream *stream, const struct trace_packed *packed);
-void writer_stream_account_inside(struct trace_writer *writer, struct writer_stream *stream, uint32_t undecodable);
-void writer_stream_account_written(struct trace_writer *writer, struct writer_stream *stream,
-				   const struct trace_chunk_header *header, uint32_t undecodable);
-void writer_stream_account_dropped(struct trace_writer *writer, struct writer_stream *stream,
-				   const struct trace_chunk_header *header, uint32_t undecodable);
-/** writer_stream_fill_header() - what the next chunk of @stream says about the time before it */
-void writer_stream_fill_header(struct trace_chunk_header *header, const struct writer_stream *stream);
-
-/* ---- writer_strings.c ---- */
-
-void writer_strings_write_again(struct trace_writer *writer);
 
 #endif

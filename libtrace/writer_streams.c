@@ -3,6 +3,9 @@
  * writer_streams.c - account for the events and losses of each stream, so that the next chunk can
  * declare what is missing before it.
  */
+#include "writer_streams.h"
+
+#include "writer_chunk.h"
 #include "writer_state.h"
 
 #include <string.h>

@@ -3,6 +3,9 @@
  * writer_strings.c - names of numbers: any thread adds them, and the writing thread appends them to
  * the file.
  */
+#include "writer_strings.h"
+
+#include "writer_chunk.h"
 #include "writer_state.h"
 
 #include <errno.h>

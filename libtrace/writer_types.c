@@ -3,9 +3,12 @@
  * writer_types.c - the types of programs: each gets an id when it is first described, and its
  * description is in the file before its first event.
  */
-#include "writer_state.h"
+#include "writer_types.h"
 
+#include "catalogue.h"
 #include "error_set.h"
+#include "writer_chunk.h"
+#include "writer_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -76,7 +76,7 @@ static void put_trace(struct json *json, const struct report *report)
 		json_bool(json, "command_has_ended", command_has_ended(&report->command));
 		json_u64(json, "command_ran_ns", command_ran_ns(&report->command));
 	}
-	json_u64(json, "contradictions", trace_analysis_contradictions(report->analysis));
+	json_u64(json, "contradictions", trace_analysis_inconsistencies(report->analysis));
 	json_u64(json, "halted_ns", trace_analysis_halted_ns(report->analysis));
 	json_bool(json, "sees_wakeups", trace_analysis_sees_wakeups(report->analysis));
 	json_bool(json, "sees_calls", trace_analysis_sees_calls(report->analysis));

@@ -80,7 +80,7 @@ static void put_not_traced(const struct text_output *output, const char *what, b
 
 static void put_losses(const struct report *report)
 {
-	uint64_t contradictions = trace_analysis_contradictions(report->analysis),
+	uint64_t contradictions = trace_analysis_inconsistencies(report->analysis),
 		 halted = trace_analysis_halted_ns(report->analysis);
 	uint64_t overwritten = losses_of(report->trace).overwritten, older = losses_older(report->trace);
 	struct value_text t;

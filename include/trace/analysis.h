@@ -596,12 +596,12 @@ enum trace_recorded { TRACE_RECORDED_NEVER, TRACE_RECORDED_PARTLY, TRACE_RECORDE
  */
 enum trace_recorded trace_analysis_recorded(const struct trace_analysis *analysis, uint32_t id);
 /**
- * trace_analysis_contradictions() - number of inconsistencies: a thread was seen where it could not
- * be, without a gap to explain it
- * Events are missing that the recorder does not know of, or a filter left them out. The
- * time concerned is unknown.
+ * trace_analysis_inconsistencies() - number of inconsistencies: a thread was seen where it could
+ * not be, without a gap to explain it
+ * Events are missing that the recorder does not know of, or a filter left them out. The time
+ * concerned is unknown.
  */
-uint64_t trace_analysis_contradictions(const struct trace_analysis *analysis);
+uint64_t trace_analysis_inconsistencies(const struct trace_analysis *analysis);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -204,7 +204,7 @@ static char *told(struct image *image)
 			(unsigned long long)f.system_ns, (unsigned long long)(f.irq_ns + f.softirq_ns),
 			(unsigned long long)f.idle_ns, (unsigned long long)f.unknown_ns);
 	}
-	fprintf(out, "%llu contradictions\n", (unsigned long long)trace_analysis_contradictions(analysis));
+	fprintf(out, "%llu contradictions\n", (unsigned long long)trace_analysis_inconsistencies(analysis));
 	fclose(out);
 	trace_analysis_free(analysis);
 	trace_close(trace);

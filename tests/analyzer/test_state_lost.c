@@ -72,7 +72,7 @@ static void while_the_recording_is_halted_nothing_is_known(void)
 	/* the waker recorded after the pause is not used either */
 	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 500);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -260,7 +260,7 @@ static void threads_excluded_by_a_filter_are_unknown(void)
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000 + 4000);
 	CU_ASSERT_EQUAL(case_cpu(&c, 1).unknown_ns, 5000);
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).idle_ns + case_cpu(&c, 1).idle_ns, 0);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -316,7 +316,7 @@ static void without_wakeups_a_sleeper_did_not_wait_for_a_cpu(void)
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
 	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 1000);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 3000); /* preempted, too */
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -472,7 +472,7 @@ static void without_system_calls_only_the_first_wait_is_in_a_known_one(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, "futex"), 1000);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "two", 20, ""), 2000);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -512,7 +512,7 @@ static void a_thread_that_migrates_in_a_gap_is_no_inconsistency(void)
 	tb_lost(c.tb, 0, 5);
 	tb_switch(c.tb, 0, 5000, 0, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 600);
 	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 500);
 	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 4500);
@@ -560,7 +560,7 @@ static void a_sleep_that_begins_in_a_gap_may_have_ended_there(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 5000);
 	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 0);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -702,7 +702,7 @@ static void an_impossible_switch_without_a_gap_is_unknown_and_counted(void)
 	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_UNKNOWN, "", 0, ""), 3000);
 	CU_ASSERT_EQUAL(case_cpu(&c, 0).unknown_ns, 2000);
 	CU_ASSERT_EQUAL(c.one->wait_cpu_ns, 2000);
-	CU_ASSERT(trace_analysis_contradictions(c.analysis) > 0);
+	CU_ASSERT(trace_analysis_inconsistencies(c.analysis) > 0);
 	case_free(&c);
 }
 
@@ -877,7 +877,7 @@ static void after_a_hidden_thread_events_are_its_successors(void)
 	tb_sys_exit(c.tb, 0, 5000, 10);
 	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
 	case_run(&c);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 400 + 4000);
 	CU_ASSERT_EQUAL(c.one->syscall_ns, 1000 + 1000);
 	CU_ASSERT_EQUAL(case_call(c.one, "getpid")->calls, 2);

@@ -143,7 +143,7 @@ static void a_freed_number_may_already_belong_to_another_thread(void)
 	process = trace_get_process(c.analysis, 4);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "fourth");
 	CU_ASSERT_EQUAL(trace_process_end_ns(process), 8000);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 1); /* it was on its CPU */
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 1); /* it was on its CPU */
 	case_free(&c);
 }
 
@@ -169,7 +169,7 @@ static void an_exiting_thread_may_leave_its_cpu_after_its_number_is_reused(void)
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(process), "second");
 	CU_ASSERT_EQUAL(trace_process_start_ns(process), 3000);
 	CU_ASSERT_EQUAL(trace_process_end_ns(process), 6000);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -267,7 +267,7 @@ static void a_first_wakeup_of_a_thread_that_runs_changes_nothing(void)
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 5000);
 	CU_ASSERT_EQUAL(c.one->syscall_ns, 2000);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -321,7 +321,7 @@ static void exec_from_a_thread_takes_the_leaders_number(void)
 	CU_ASSERT_EQUAL(c.one->elapsed_ns, 2000 + 8000);
 	CU_ASSERT_EQUAL(c.one->user_ns, 1000 + 1900);
 	CU_ASSERT_EQUAL(c.one->syscall_ns, 1100);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c.analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c.analysis), 0);
 	case_free(&c);
 }
 
@@ -347,7 +347,7 @@ static void exec_ends(struct analysis_case *c)
 	tb_switch(c->tb, 0, 5000, 10, 0, TRACE_TASK_DEAD);
 	case_run(c);
 	CU_ASSERT_EQUAL(trace_nr_processes(c->analysis), 1);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(c->analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(c->analysis), 0);
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(c, 10)), "two");
 	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(c, 10)), "/bin/two");
 	CU_ASSERT_EQUAL(case_wait(c->one, TRACE_WAIT_UNKNOWN, "", 0, ""), 0);

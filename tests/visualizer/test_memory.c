@@ -574,7 +574,7 @@ static long long held_for(uint32_t nr, void (*lives)(struct object_life *, uint3
 	CU_ASSERT_EQUAL(trace_analysis_run(analysis, &error), 0);
 	before = in_use() - before;
 	CU_ASSERT_EQUAL(trace_analysis_verify(analysis, &error), 0);
-	CU_ASSERT_EQUAL(trace_analysis_contradictions(analysis), 0);
+	CU_ASSERT_EQUAL(trace_analysis_inconsistencies(analysis), 0);
 	trace_servers_free(servers);
 	trace_analysis_free(analysis);
 	trace_close(trace);
