@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TRACER_DEFERRING_H
 #define TRACER_DEFERRING_H
-/* deferring.h - decides whether entries of system calls may be deferred (deferred.c). */
+/* deferring.h - whether entries of system calls may be deferred */
 
 struct tracer;
 
