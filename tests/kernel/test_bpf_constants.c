@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../../tracer/kernel/loader.h"
+#include "../../tracer/kernel/constants.h"
 #include "unit.h"
 
 #define MAP 7

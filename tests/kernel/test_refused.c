@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "../../tracer/kernel/loader.h"
+#include "../../tracer/kernel/constants.h"
+#include "../../tracer/kernel/programs.h"
 #include "unit.h"
 
 /* They are not even tried if their tracepoints have fewer arguments than they read; a program that

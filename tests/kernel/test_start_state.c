@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <trace/reader.h>
 #include "../../tracer/kernel/start_state.h"
+#include "../../tracer/kernel/start_proc.h"
 
 #define NAME		"a\n) S 1"
 #define DEPTH		9

@@ -16,7 +16,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../tracer/kernel/probe.h"
+#include "../../tracer/kernel/probe_code.h"
+#include "../../tracer/kernel/probe_dwarf.h"
+#include "../../tracer/kernel/probe_elf.h"
+#include "../../tracer/kernel/probe_files.h"
+#include "../../tracer/kernel/probe_instruction.h"
+#include "../../tracer/kernel/probe_sdt.h"
 #include "hostile_elf.h"
 #include "probe_opener.h"
 

@@ -3,7 +3,7 @@
 #define TESTS_PROBE_OPENER_H
 /* probe_opener.h - opens the files of a program in this process, for tests of the code that the
  * reader process runs. */
-#include "../../tracer/kernel/probe_reader.h"
+#include "../../tracer/kernel/probe_files.h"
 
 struct direct_opener {
 	struct probe_opener opener; /* first */

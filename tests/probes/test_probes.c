@@ -9,7 +9,11 @@
 #include <trace/probes.h>
 #include <unistd.h>
 
-#include "../../tracer/kernel/probe.h"
+#include "../../tracer/kernel/probe_code.h"
+#include "../../tracer/kernel/probe_elf.h"
+#include "../../tracer/kernel/probe_instruction.h"
+#include "../../tracer/kernel/probe_sdt.h"
+#include "../../tracer/kernel/probe_spec.h"
 #include "probe_opener.h"
 
 #define TARGET	   PROBE_TARGET

@@ -22,7 +22,12 @@
 
 #include "jail.h"
 #include "regular.h"
-#include "../../tracer/kernel/probe.h"
+#include "../../tracer/kernel/probe_answer.h"
+#include "../../tracer/kernel/probe_dwarf.h"
+#include "../../tracer/kernel/probe_elf.h"
+#include "../../tracer/kernel/probe_files.h"
+#include "../../tracer/kernel/probe_reader.h"
+#include "../../tracer/kernel/probe_spec.h"
 #include "hostile_elf.h"
 #include "probe_opener.h"
 

@@ -10,6 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "loader.h"
+#include "deferring.h"
+#include "follow.h"
+#include "not_traced.h"
+#include "probe_attach.h"
+#include "programs.h"
 
 static bool is_perf_event(const struct bpf_program *program)
 {

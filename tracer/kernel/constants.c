@@ -7,6 +7,8 @@
  * this file turns each load of a constant into a move of its value, one instruction for one, before
  * the kernel gets the program.
  */
+#include "constants.h"
+
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>

@@ -25,6 +25,8 @@
 #include "clock_ns.h"
 #include "error_set.h"
 #include "start_state.h"
+#include "start_proc.h"
+#include "start_record.h"
 
 #define LONGEST_NS 200000000u
 #define MAX_FDS	   256 /* per thread */

@@ -6,6 +6,8 @@
  * The BPF programs see pids of the first pid namespace. The caller may be in another namespace, and
  * names processes by the pids there.
  */
+#include "follow.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 #include "clock_ns.h"
 #include "loader.h"
 #include "start_state.h"
+#include "not_traced.h"
 
 /* The inode of the first one's /proc/PID/ns/pid: PROC_PID_INIT_INO, include/linux/proc_ns.h. */
 #define FIRST_NAMESPACE 0xeffffffcu

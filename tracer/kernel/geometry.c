@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+
 #include "geometry.h"
 
 #include <unistd.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* kernel_names.c - names of numbers: system calls, interrupts, softirqs, vectors,
  * block and network devices. */
+#include "kernel_names.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
@@ -8,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trace/reader.h>
-#include "interrupts.h"
 #include "loader.h"
+#include "syscalls.h"
 
 /* include/linux/interrupt.h, Linux 6.18 */
 static const char *const softirq_names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* loader.c - the life cycle of a tracer: open, load, map the rings, start, stop. */
+#include "loader.h"
+
 #include <bpf/btf.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -10,7 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "geometry.h"
-#include "loader.h"
+#include "constants.h"
+#include "follow.h"
+#include "not_traced.h"
+#include "percpu.h"
+#include "probe_attach.h"
+#include "programs.h"
+#include "ready.h"
+#include "syscalls.h"
 
 #define CAP_BIT_SYS_ADMIN 21
 #define CAP_BIT_PERFMON	  38

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef TRACER_LOADER_H
 #define TRACER_LOADER_H
-/* loader.h - declarations shared by the files of the loader. */
+/* loader.h - a tracer: the state that the files of the loader share. */
 #include <bpf/libbpf.h>
 #include <stdarg.h>
 #include <trace/tracer.h>
@@ -52,69 +52,7 @@ struct tracer {
 	size_t nr_not_traced;
 };
 
-/* loader.c */
 int tracer_silent(enum libbpf_print_level level, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
-
-/* programs.c */
-void tracer_list_programs(struct tracer *tracer);
-int tracer_load_programs(struct tracer *tracer, struct trace_error *ret_error);
-bool tracer_program_serves(const struct tracer_program *program, uint32_t event);
-/** tracer_program_wanted() - does @mask have an event of @program? */
-bool tracer_program_wanted(const struct tracer *tracer, const struct tracer_program *program,
-			   const uint64_t mask[TRACE_MASK_WORDS]);
-/** tracer_stem_length() - the length of NAME in NAME or NAME__variant */
-size_t tracer_stem_length(const char *program);
-
-/* not_traced.c */
-/**
- * tracer_has_sibling() - is another variant of the event available? Then one with a tracepoint that
- * this machine lacks, or has in another form, is not missed.
- */
-bool tracer_has_sibling(const struct tracer *tracer, const struct tracer_program *program);
-void tracer_note_not_traced(struct tracer *tracer, const struct tracer_program *program);
-/**
- * tracer_note() - add a line to tracer_not_traced(), shorter than TRACER_NOTE_BYTES,
- * unless it is there already
- */
-void tracer_note(struct tracer *tracer, const char *text);
-
-/* follow.c */
-pid_t tracer_own_number(void); /* pid of this process in the first pid namespace */
-bool tracer_in_first_namespace(void);
-/* Adds the descendants of followed processes; forks must be recorded already; notes failures. */
-void tracer_follow_descendants(struct tracer *tracer);
-
-/* start_state.c */
-int tracer_each_process(struct tracer *tracer, int (*fn)(void *context, const struct tracer_iter_process *process),
-			void *context);
-
-/* deferred.c */
-void tracer_choose_deferring(struct tracer *tracer); /* after attaching or detaching programs or probes */
-
-/* probe_attach.c */
-/* Returns when no probe runs any more: no more events; counts stay. */
-void tracer_unlink_probes(struct tracer *tracer);
-void tracer_detach_probes(struct tracer *tracer);
-uint64_t tracer_probes_missed(const struct tracer *tracer);
-
-/* ready.c */
-void tracer_make_ready(const struct tracer *tracer);
-
-/* constants.c */
-struct tracer_bpf *tracer_open_programs(void); /* NULL with errno set on failure */
-int tracer_load_skeleton(struct tracer_bpf *skeleton, const struct btf *kernel);
-/* The last program on a tracepoint that this thread loaded: the one that failed, if
- * tracer_load_skeleton() failed at a program. NULL: none was loaded. */
-const struct bpf_program *tracer_program_loaded_last(void);
-/* @map: the map's descriptor in the instructions */
-int tracer_fold_constants(struct bpf_insn *insns, size_t nr, int map, const void *constants, size_t nr_bytes);
-
-/* percpu.c */
-long long tracer_percpu_distance(const struct btf *kernel, const char *variable, const char *hot_member);
-
-/* syscalls.c */
-void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS]);
-const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr);
 
 #endif

@@ -2,9 +2,12 @@
 /*
  * not_traced.c - the notes about what is not recorded
  */
+#include "not_traced.h"
+
 #include <stdio.h>
 #include <string.h>
 #include "loader.h"
+#include "programs.h"
 
 /* A variant with a tracepoint that this machine lacks, or has in another form, is not missed if the
  * event has another variant. */

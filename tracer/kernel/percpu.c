@@ -4,6 +4,8 @@
  * BTF lists the variables of the per-CPU section with their offsets. Until 6.1 and since 6.15 the
  * hot ones are variables of their own; in between they are members of pcpu_hot.
  */
+#include "percpu.h"
+
 #include <bpf/btf.h>
 #include <string.h>
 #include "loader.h"

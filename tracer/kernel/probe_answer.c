@@ -9,13 +9,17 @@
  * pointer and no size from a record. Each number has a range, each text a maximum length and no
  * control characters, and the caller computes the offsets of fields again.
  */
+#include "probe_answer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "error_set.h"
-#include "probe.h"
-#include "probe_entry.h"
-#include "probe_reader.h"
+#include "probe_files.h"
+#include "probe_places.h"
+#include "probe_spec.h"
 
 struct record_head {
 	uint32_t kind;

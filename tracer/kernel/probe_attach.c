@@ -13,6 +13,10 @@
  * To remove some of its places, the others would have to be attached again, which would miss hits
  * or record some twice.
  */
+#include "probe_attach.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
@@ -27,9 +31,13 @@
 #include <unistd.h>
 #include "regular.h"
 #include "loader.h"
-#include "probe.h"
+#include "error_set.h"
+#include "probe_instruction.h"
+#include "probe_list.h"
 #include "probe_recipe.h"
 #include "probe_skeleton.h"
+#include "deferring.h"
+#include "not_traced.h"
 
 #define LINK_CREATE	    28 /* value of enum bpf_cmd */
 #define TRACE_UPROBE_MULTI  48 /* value of enum bpf_attach_type, Linux 6.6 */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* probe_code.c - turn registers, memory and types into recipes for the BPF program. */
+#include "probe_code.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe.h"
+#include "error_set.h"
 
 /* ---- registers of x86-64: words of struct pt_regs ---- */
 

@@ -14,12 +14,19 @@
  * In unoptimised code the parameters are not at their DWARF locations at the first instruction of
  * the function: the prologue stores them there. Such functions are probed after the prologue.
  */
+#include "probe_dwarf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe.h"
+#include "error_set.h"
+#include "probe_code.h"
+#include "probe_elf.h"
 
 /*
  * SECURITY: limits for walks over debug information, which may come from anyone: types that contain

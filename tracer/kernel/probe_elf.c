@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* probe_elf.c - read an ELF file: functions, and file offsets of addresses. */
+#include "probe_elf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -8,8 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "demangle.h"
-#include "probe.h"
-#include "probe_reader.h"
+#include "error_set.h"
+#include <elfutils/libdwelf.h>
+#include "probe_files.h"
+#include "probe_spec.h"
 
 /* ---- open ---- */
 

@@ -6,6 +6,11 @@
  * (DT_RUNPATH) belongs to the loading program. For such libraries there is NAME@PID, which searches
  * the files that a process has mapped, through its root if it is in a container.
  */
+#include "probe_file.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "probe.h"
+#include "error_set.h"
 
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 

@@ -7,6 +7,9 @@
  * Only the folders that debuggers use are searched: the folder of the program, .debug/ in it, and
  * /usr/lib/debug. Each file is opened by regular_open().
  */
+#include "probe_files.h"
+
+#include <stdbool.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "regular.h"
-#include "probe_reader.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 

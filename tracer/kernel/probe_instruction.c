@@ -7,11 +7,16 @@
  * instruction. So functions are walked from their beginning, as objdump does. Only lengths are
  * decoded: Intel SDM volume 2, chapter 2 (instruction format) and appendix A (opcode maps).
  */
+#include "probe_instruction.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "error_set.h"
+#include "probe_elf.h"
 
 /**
  * struct code - the rest of an instruction

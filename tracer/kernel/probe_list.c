@@ -3,6 +3,11 @@
  * probe_list.c - list what can be probed: static probes and functions of a file, of a process, or
  * of the kernel.
  */
+#include "probe_list.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "probe.h"
+#include "error_set.h"
+#include "probe_answer.h"
+#include "probe_dwarf.h"
+#include "probe_elf.h"
+#include "probe_file.h"
+#include "probe_files.h"
 #include "probe_reader.h"
+#include "probe_sdt.h"
+#include "probe_spec.h"
 
 /** struct row - a line of two columns */
 struct row {

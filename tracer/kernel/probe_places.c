@@ -1,15 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_places.c - turn the text of a probe into places, their events, and recipes for the
- * arguments.
+ * arguments. The files that take part:
+ *
+ *     probe_spec.c      split the text into its parts
+ *     probe_file.c      find a file by name, like ld.so, or as a process has it mapped
+ *     probe_elf.c       functions and offsets of an ELF file
+ *     probe_sdt.c       static probes: the notes of <sys/sdt.h>
+ *     probe_dwarf.c     variables of the source: location and type
+ *     probe_code.c      turn an argument's text, or a variable, into a recipe
+ *     probe_places.c    trace_probes_add(), which uses all of these
+ *     probe_reader.c    the process that reads the files, see probe_reader.h
+ *     probe_list.c      trace_probes_list()
+ *     probe_attach.c    attach the probes to the kernel (needs the tracer)
  */
+#include "probe_places.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe.h"
-#include "probe_entry.h"
+#include "error_set.h"
+#include "probe_answer.h"
+#include "probe_code.h"
+#include "probe_dwarf.h"
+#include "probe_elf.h"
+#include "probe_file.h"
+#include "probe_files.h"
+#include "probe_instruction.h"
 #include "probe_reader.h"
+#include "probe_sdt.h"
+#include "probe_spec.h"
 
 /* ---- the list ---- */
 

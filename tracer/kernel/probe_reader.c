@@ -14,6 +14,10 @@
  * If the reader crashes, exceeds its time or memory, or gives an impossible answer, the caller
  * reports that in one message.
  */
+#include "probe_reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -27,8 +31,8 @@
 #include "error_set.h"
 #include "jail.h"
 #include "jail_child.h"
-#include "probe.h"
-#include "probe_reader.h"
+#include "probe_answer.h"
+#include "probe_files.h"
 
 #define MAX_SECONDS	120 /* from fork to end, including waits for the disk */
 #define MAX_FILES_ASKED 16

@@ -11,11 +11,17 @@
  *
  *     -4@%eax 8@$5 -8@-16(%rbp) 4@8(%rax,%rdx,4) 8@counter(%rip)
  */
+#include "probe_sdt.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe.h"
+#include "error_set.h"
+#include "probe_code.h"
+#include "probe_elf.h"
 
 #define SDT_NOTE_TYPE 3
 

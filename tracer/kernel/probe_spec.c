@@ -13,12 +13,17 @@
  * function ends at the first blank outside of parentheses, angle brackets, and double quotes around
  * the whole name.
  */
+#include "probe_spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe.h"
+#include "error_set.h"
 
 bool probe_is_glob(const char *name)
 {

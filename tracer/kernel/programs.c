@@ -7,6 +7,8 @@
  * tried if its tracepoint has no type in the kernel's BTF. If loading all programs together fails,
  * those that the kernel refuses alone are left out.
  */
+#include "programs.h"
+
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "loader.h"
+#include "constants.h"
 
 struct catalogue_row {
 	uint32_t event;

@@ -6,6 +6,8 @@
  * first access to a page through a mapping costs a microsecond or more. The kernel has one mapping
  * of the rings, where the first event in a page would pay for it; this process has another.
  */
+#include "ready.h"
+
 #include <bpf/bpf.h>
 #include "loader.h"
 

@@ -3,6 +3,8 @@
  * start_proc.c - the start state from /proc, for threads that the iterators do not show: all of
  * them if a kernel has no iterators, some if the kernel hides processes from iterators
  */
+#include "start_proc.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 #include "clock_ns.h"
 #include "start_state.h"
+#include "start_record.h"
 
 /* Call @visit for each numbered entry of a folder, until one returns non-zero. A folder that does
  * not exist any more has no entries. */

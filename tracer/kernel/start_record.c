@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* start_record.c - makes the records of the start state and passes them to the caller. */
+#include "start_record.h"
+
 #include <errno.h>
 #include <string.h>
 #include "start_state.h"

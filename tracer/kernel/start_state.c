@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* start_state.c - turns the output of the iterators, and data only in /proc,
  * into start-state records. */
+#include "start_state.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <search.h>
@@ -9,9 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "clock_ns.h"
-#include "interrupts.h"
 #include "loader.h"
-#include "start_state.h"
+#include "kernel_names.h"
+#include "not_traced.h"
+#include "start_proc.h"
+#include "start_record.h"
 
 #define ITER_BUFFER_BYTES (256u << 10)
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* syscalls.c - system calls by number: their names (from the C library's headers, at build time)
  * and what to record for them */
+#include "syscalls.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

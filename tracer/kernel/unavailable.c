@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "loader.h"
+#include "constants.h"
+#include "not_traced.h"
+#include "programs.h"
 
 static char reasons[TRACE_EV_MAX][96]; /* by event; constant once they are known */
 static bool reasons_are_known;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* deferred.c - decides whether entries of system calls may be deferred, and flushes those that no
+/* deferring.c - decides whether entries of system calls may be deferred, and flushes those that no
  * event followed. See deferred.h. */
+#include "deferring.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>

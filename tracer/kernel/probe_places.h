@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef TRACER_PROBE_ENTRY_H
-#define TRACER_PROBE_ENTRY_H
+#ifndef TRACER_PROBE_PLACES_H
+#define TRACER_PROBE_PLACES_H
 /*
- * probe_entry.h - the list in struct trace_probes. The reader fills one, and the caller fills its
+ * probe_places.h - the list in struct trace_probes. The reader fills one, and the caller fills its
  * own from the answer.
  */
 #include <trace/probes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef TRACER_INTERRUPTS_H
-#define TRACER_INTERRUPTS_H
-/* interrupts.h - the numbered lines of /proc/interrupts with the names of their handlers. */
+#ifndef TRACER_KERNEL_NAMES_H
+#define TRACER_KERNEL_NAMES_H
+/* kernel_names.h - the numbered lines of /proc/interrupts with the names of their handlers. */
 
 typedef int (*tracer_interrupt_fn)(void *context, unsigned int irq, const char *name);
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACER_SYSCALLS_H
+#define TRACER_SYSCALLS_H
+/* syscalls.h - names of system calls, and what their entries record. */
+#include <trace/tracer.h>
+#include "config.h"
+
+void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS]);
+const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr);
+
+#endif
