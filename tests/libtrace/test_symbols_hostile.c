@@ -30,6 +30,7 @@
 #include "../probes/hostile_elf.h"
 #include "builder.h"
 #include "jail.h"
+#include "jail_case.h"
 #include "unit.h"
 
 #define MAPPED	  0x10000000u
@@ -260,19 +261,6 @@ static void expect_error(struct questions *q, int code, const char *reason)
 		fprintf(stderr, "%d: %s\n", result, error.message);
 }
 
-static void copy_file(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
-	char bytes[65536];
-	ssize_t got;
-
-	CU_ASSERT(in >= 0 && out >= 0);
-	while ((got = read(in, bytes, sizeof(bytes))) > 0)
-		CU_ASSERT_EQUAL(write(out, bytes, (size_t)got), got);
-	close(in);
-	close(out);
-}
-
 /* ---- the reader fails ---- */
 
 static const char *const target[] = {PROBE_TARGET, PROBE_TARGET};
@@ -437,55 +425,6 @@ static void damaged_files_end_in_a_name_or_one_sentence(void)
 }
 
 /* ---- the reader has no rights ---- */
-
-static void read_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = read(fd, text, size - 1);
-	text[got < 0 ? 0 : got] = '\0';
-	close(fd);
-}
-
-static void expect_line(const char *text, const char *name, const char *value)
-{
-	const char *line = strstr(text, name);
-	size_t chars = strlen(name);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(line);
-	line += chars + strspn(line + chars, " \t");
-	CU_ASSERT(!strncmp(line, value, strlen(value)));
-	if (strncmp(line, value, strlen(value)))
-		fprintf(stderr, "%s %.*s instead of %s\n", name, (int)strcspn(line, "\n"), line, value);
-}
-
-static void expect_no_rights(pid_t pid, bool with_filter)
-{
-	char text[8192];
-
-	read_proc(pid, "status", text, sizeof(text));
-	if (getuid() == 0) {
-		expect_line(text, "\nUid:", "65534\t65534\t65534\t65534\n");
-		expect_line(text, "\nGid:", "65534\t65534\t65534\t65534\n");
-		expect_line(text, "\nGroups:", "\n");
-	}
-	expect_line(text, "\nCapPrm:", "0000000000000000\n");
-	expect_line(text, "\nCapEff:", "0000000000000000\n");
-	expect_line(text, "\nCapAmb:", "0000000000000000\n");
-	expect_line(text, "\nNoNewPrivs:", "1\n");
-#ifndef JAIL_SANITIZED
-	expect_line(text, "\nSeccomp:", with_filter ? "2\n" : "0\n");
-#endif
-	read_proc(pid, "limits", text, sizeof(text));
-	expect_line(text, "\nMax cpu time ", "20 ");
-	expect_line(text, "\nMax core file size ", "0 ");
-	expect_line(text, "\nMax file size ", "0 ");
-	expect_line(text, "\nMax open files ", "16 ");
-}
 
 static void the_reader_has_no_rights(void)
 {
