@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "state.h"
 #include "state_cause.h"
@@ -117,6 +118,12 @@ static void handlers_prepare(struct trace_analysis *a)
 	}
 }
 
+static bool options_verify(const struct trace_analysis_options *options)
+{
+	return options && options->size >= offsetof(struct trace_analysis_options, verify) + sizeof(options->verify) &&
+	       options->verify;
+}
+
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error)
 {
@@ -143,6 +150,11 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
 	calls_prepare(a);
+	if (options_verify(options)) {
+		a->rules = rules_new(a, trace);
+		if (!a->rules)
+			goto fail;
+	}
 	if (!a->failed)
 		return a;
 fail:
@@ -154,6 +166,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
+	rules_free(a->rules);
 	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);

@@ -11,6 +11,7 @@
 #include "error_set.h"
 #include "histogram.h"
 #include "latency.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
@@ -559,5 +560,5 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		return error_set(ret_error, -EBADMSG,
 				 "threads and CPUs disagree: %" PRId64 " ns of user and %" PRId64 " ns of system time",
 				 (int64_t)(thread_user - cpu_user), (int64_t)(thread_system - cpu_system));
-	return 0;
+	return rules_verify(a->rules, ret_error);
 }

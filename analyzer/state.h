@@ -24,6 +24,7 @@
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
+ *   rules            rules/: they watch the pass by hooks, to verify its results
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -107,6 +108,7 @@ struct trace_analysis {
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 
+	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];
