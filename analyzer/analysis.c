@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
+#include "exit_times.h"
+#include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
 #include "state.h"
@@ -67,6 +69,7 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
+	HANDLER(exit_times, on_exit_times),
 	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
 	HANDLER(fs_fault, on_fs_fault),
@@ -85,6 +88,9 @@ static const struct {
 	HANDLER(sock_recv, on_sock_transfer),
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
+	HANDLER(signal_deliver, on_signal_deliver),
+	HANDLER(task_work, on_task_work),
+	HANDLER(task_work_end, on_task_work_end),
 	HANDLER(net_rx, on_net_rx),
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <linux/sched.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "state.h"
 #include "state_close.h"
 #include "state_frame.h"
@@ -207,6 +208,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
+	child->is_born = true;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
 	if (parent) {
@@ -257,6 +259,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 		take_leaders_number(a, thread, exec->tid, ns);
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	thread->process->uid = exec->uid;
+	thread->is_fresh = true;
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
 	thread->memory = memory_new(a);
@@ -267,8 +270,10 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	const struct trace_sched_exit *exit = event->payload;
 	struct trace_thread *thread = thread_find(&a->threads, exit->tid);
 
-	if (thread)
-		thread->flags |= THREAD_EXITING;
+	if (!thread)
+		return;
+	thread->flags |= THREAD_EXITING;
+	exit_begins(a, cpu, ns, thread, exit->code);
 }
 
 /*

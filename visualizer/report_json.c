@@ -227,6 +227,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 	put_calls(json, report->analysis, "syscalls", f->syscalls,
 		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
 		  false);
+	put_calls(json, report->analysis, "kernel_work", f->kernel_work, f->nr_kernel_work, false);
 	put_calls(json, report->analysis, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);

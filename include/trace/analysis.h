@@ -51,8 +51,9 @@ struct trace_thread;
 /* ---- states and kinds ---- */
 
 enum trace_state {
-	TRACE_STATE_USER = 0,	     /* on a CPU, in the program's own code */
-	TRACE_STATE_SYSCALL = 1,     /* on a CPU, in a system call; all CPU time of kernel threads */
+	TRACE_STATE_USER = 0, /* on a CPU, in the program's own code */
+	/* on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel threads */
+	TRACE_STATE_SYSCALL = 1,
 	TRACE_STATE_TRAP = 2,	     /* on a CPU, in a page fault, also one inside a system call */
 	TRACE_STATE_INTERRUPTED = 3, /* on a CPU that an interrupt or softirq had taken */
 	TRACE_STATE_WAIT_CPU = 4,    /* runnable, while another thread had the CPU */
@@ -136,8 +137,8 @@ int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_f
 /**
  * struct trace_interval - a thread was in one state from @from_ns to @to_ns
  * @cpu: the CPU that it ran on, or was queued for (WAIT_CPU); -1 if blocked or not known
- * @name: system call or interrupt that the time was spent in, or that the thread
- *     is blocked in; NULL if none
+ * @name: system call, work of the kernel outside of calls ("exit", "signal", "task work"), or
+ *     interrupt that the time was spent in, or that the thread is blocked in; NULL if none
  * @kind, @target, @via, @idle: BLOCKED only, as in struct trace_wait; @other: the
  *     process waited for, or NULL
  * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if it is not known
@@ -455,6 +456,8 @@ struct trace_figures {
 	size_t nr_traps_rows;
 	size_t nr_interrupts;
 	size_t nr_files;
+	struct trace_call *kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work" */
+	size_t nr_kernel_work;
 };
 
 /**
