@@ -14,6 +14,7 @@
 #include "record.bpf.h"
 #include "object.bpf.h"
 
+#include "identity.bpf.c"
 #include "sched.bpf.c"
 #include "syscall.bpf.c"
 #include "trap.bpf.c"
@@ -27,6 +28,7 @@
 #include "ipc.bpf.c"
 #include "network.bpf.c"
 #include "work.bpf.c"
+#include "bell.bpf.c"
 #include "start_state.bpf.c"
 #include "ready.bpf.c"
 
