@@ -11,9 +11,9 @@
 #include "state.h"
 #include "state_cause.h"
 #include "state_close.h"
-#include "state_container.h"
 #include "state_filtered.h"
 #include "state_expire.h"
+#include "state_identity.h"
 #include "state_irq.h"
 #include "state_life.h"
 #include "state_lost.h"
@@ -70,6 +70,8 @@ static const struct {
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
 	HANDLER(exit_times, on_exit_times),
+	HANDLER(sched_ids, on_sched_ids),
+	HANDLER(sched_adopt, on_sched_adopt),
 	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
 	HANDLER(fs_fault, on_fs_fault),

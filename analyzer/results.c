@@ -76,6 +76,16 @@ uint32_t trace_process_uid(const struct trace_process *process)
 	return process->uid;
 }
 
+uint32_t trace_process_gid(const struct trace_process *process)
+{
+	return process->gid;
+}
+
+uint32_t trace_thread_uid(const struct trace_thread *thread)
+{
+	return thread->uid;
+}
+
 const char *trace_process_comm(const struct trace_process *process)
 {
 	return process->comm;
@@ -570,6 +580,8 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 			thread_user += thread->acct.user;
 			thread_system += thread->acct.syscall + thread->acct.trap;
 		}
+	if (!error)
+		error = family_verify(a, ret_error);
 	if (error)
 		return error;
 	if (thread_user != cpu_user || thread_system != cpu_system)

@@ -20,7 +20,8 @@
  *   threads          state_thread, state_container, state_end, state_filtered, state_uring
  *   causes of waits  potential_wakers, wait, locks
  *   sums of time     hooks, accounting
- *   calls end        pending, frame_end, hidden_runs, start_records, kernel_work
+ *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, start_records,
+ *                    kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
  *                    exit_times
@@ -49,6 +50,7 @@
 #include "state_file.h"
 #include "state_filtered.h"
 #include "state_expire.h"
+#include "state_family.h"
 #include "state_hidden.h"
 #include "state_memory.h"
 #include "state_restart.h"
@@ -107,6 +109,7 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
+	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 	struct violations violations;

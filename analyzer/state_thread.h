@@ -14,6 +14,7 @@
 #include "state_file.h"
 #include "hash_table.h"
 
+struct identity_log;
 struct trace_analysis;
 
 #define MAX_FRAMES	  3
@@ -198,6 +199,7 @@ struct trace_thread {
 	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
 	uint64_t dying_ns;     /* if @is_dying */
 	char comm[16];
+	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
 };
@@ -211,6 +213,7 @@ struct trace_process {
 	uint32_t pid;
 	uint32_t ppid;
 	uint32_t uid;
+	uint32_t gid;
 	string_id exe;
 	bool kernel;
 	uint32_t ns_pid; /* its pid in its own pid namespace */
@@ -220,6 +223,12 @@ struct trace_process {
 	uint64_t uring_ns;   /* when that request completed */
 	char comm[16];
 	struct strings *strings; /* borrowed */
+	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */
+	/* owned; NULL: none of the values has changed: state_identity.c */
+	struct identity_log *identities;
+	/* state_family.c; NULL: not known */
+	struct trace_process *parent, *children, *next_sibling;
+	struct trace_process **sibling_at; /* the pointer to this process in the list */
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;

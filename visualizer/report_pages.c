@@ -8,6 +8,7 @@
 #include "recorded.h"
 #include "report_cpus.h"
 #include "report_files.h"
+#include "report_identity.h"
 #include "report_pages.h"
 #include "row_limit.h"
 #include "wait_text.h"
@@ -300,6 +301,7 @@ static void process_page(const struct report *report, const struct process_row *
 		 trace_process_ppid(row->process), name, *exe ? "  " : "", exe);
 	output_title(&report->output, "\t", title);
 	container_lines(&report->output, row->process);
+	report_identities(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
 	system_call_table(report, f);

@@ -340,7 +340,14 @@ void trace_thread_times(const struct trace_analysis *analysis, const struct trac
 
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
+/**
+ * trace_process_uid(), _gid() - its effective user and group at the end, or when it died;
+ * TRACE_ID_UNKNOWN: not known
+ */
+#define TRACE_ID_UNKNOWN UINT32_MAX
 uint32_t trace_process_uid(const struct trace_process *process);
+uint32_t trace_process_gid(const struct trace_process *process);
+uint32_t trace_thread_uid(const struct trace_thread *thread); /* threads may have users of their own */
 /**
  * trace_process_ns_pid() - its pid in its own pid namespace (a container's), as its
  * programs see it; 0 if not known
@@ -352,6 +359,35 @@ uint32_t trace_process_ns_pid(const struct trace_process *process);
 const char *trace_process_cgroup(const struct trace_process *process);
 const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
 const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
+
+/**
+ * struct trace_identity - the values that a process has at one time, with its time meanwhile
+ * @uid, @gid: effective; TRACE_ID_UNKNOWN: not known. @ppid: 0: not known. @cgroup: "": not known
+ * @first_ns, @last_ns: when it had these values first and last. @count: how often it got them
+ * @times: the sums of its threads while it had these values
+ */
+struct trace_identity {
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t ppid;
+	const char *cgroup;
+	char comm[16];
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t count;
+	struct trace_times times;
+};
+/**
+ * trace_process_identities() - what @process was, in the order of the first time; release with
+ * free(). NULL: out of memory
+ * A process that never changed has one. The times of all of them add up to the figures of the
+ * process. After 63 different ones all others are the last one, with unknown values.
+ */
+struct trace_identity *trace_process_identities(const struct trace_analysis *analysis,
+						const struct trace_process *process, size_t *ret_nr);
+typedef bool (*trace_identity_fn)(const void *data, const struct trace_identity *identity);
+/** trace_process_ever_was() - does @matches hold for any of its identities? Their times are not filled in */
+bool trace_process_ever_was(const struct trace_process *process, trace_identity_fn matches, const void *data);
 
 /* ---- results: after the pass ---- */
 

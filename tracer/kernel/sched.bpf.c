@@ -313,6 +313,7 @@ int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
 		bpf_core_read((char *)(record + 1), 16, &child->comm);
 		COMMIT(sched_fork);
 	}
+	note_birth_group(child, clone_flags);
 	return 0;
 }
 
@@ -322,6 +323,7 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 	struct path_text *s = path_scratch(&exec_scratch);
 	struct path_span span;
 
+	note_ids_after_exec(task);
 	if (!s || !current_passes())
 		return 0;
 	span = file_path(s, BPF_CORE_READ(task, mm, exe_file));
@@ -356,10 +358,12 @@ static __always_inline void exited(struct task_struct *task, bool group_dead)
 {
 	if (nr_works_put_off)
 		forget_task_work(task->pid);
+	note_adoption(task, group_dead);
 	if (!current_passes())
 		return;
 	if (!start_state_is_read && event_wanted(TRACE_EV_sched_comm))
 		record_name(task, task->comm);
+	note_ids_at_exit(group_dead);
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
 		record->tgid = task->tgid;
@@ -453,7 +457,7 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 SEC("event/task_rename")
 int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
 {
-	if (either_passes(task))
+	if (either_passes(task) && !is_bell_name(comm))
 		record_name(task, comm);
 	return 0;
 }

@@ -679,6 +679,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
+	if ((action & SYSCALL_IDS) && !config.filtering && ret >= 0)
+		note_ids();
 }
 
 /* Can the exit of such a call have more to record than the result? */
@@ -703,6 +705,8 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 	u32 nr = syscall_nr(regs), abi, action;
 	bool has_effects, is_deferred;
 
+	if (config.filtering && may_have_effects(nr) && (syscall_action(syscall_abi(task, nr), nr) & SYSCALL_IDS))
+		note_ids(); /* before the thread is left out, or is not any more */
 	if (!current_passes() || own_event(task))
 		return EXIT_NOT_RECORDED;
 	has_effects = may_have_effects(nr);
