@@ -323,6 +323,8 @@ static void put_client(struct json *json, const struct trace_analysis *analysis,
 	json_u64(json, "cpu_ns", client->cpu_ns);
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
+	json_u64(json, "least_ns", client->least_ns);
+	json_u64(json, "most_ns", client->most_ns);
 	json_u64(json, "requests", client->requests);
 	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(analysis, TRACE_EV_softirq_entry));
 	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(analysis));
