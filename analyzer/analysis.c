@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
-#include "exit_times.h"
 #include "kernel_work.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "state.h"
 #include "state_cause.h"
@@ -68,7 +68,6 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
-	HANDLER(exit_times, on_exit_times),
 	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
 	HANDLER(fs_fault, on_fs_fault),
@@ -123,6 +122,12 @@ static void handlers_prepare(struct trace_analysis *a)
 	}
 }
 
+static bool options_verify(const struct trace_analysis_options *options)
+{
+	return options && options->size >= offsetof(struct trace_analysis_options, verify) + sizeof(options->verify) &&
+	       options->verify;
+}
+
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error)
 {
@@ -149,6 +154,11 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
 	calls_prepare(a);
+	if (options_verify(options)) {
+		a->rules = rules_new(a, trace);
+		if (!a->rules)
+			goto fail;
+	}
 	if (!a->failed)
 		return a;
 fail:
@@ -160,6 +170,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
+	rules_free(a->rules);
 	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);

@@ -38,7 +38,6 @@
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
-#include "violations.h"
 
 #define CORE_DUMPED 0x80 /* of a wait status: wait(2), WCOREDUMP() */
 
@@ -174,19 +173,11 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	frames_pop(a, thread, ns, 0, 0);
 	if (!is_fatal(thread, signal))
 		return;
-	dies_from_now(thread, ns);
+	thread->is_dying = true;
 	work_begins(a, thread, ns, dumps_by_default(signal->signal) ? CALL_SIGNAL : CALL_EXITING);
 }
 
 /* ---- exit ---- */
-
-void dies_from_now(struct trace_thread *thread, uint64_t ns)
-{
-	if (thread->is_dying)
-		return;
-	thread->is_dying = true;
-	thread->dying_ns = ns;
-}
 
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code)
 {
@@ -196,7 +187,7 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 		return;
 	acct_cpu(a, cpu, ns);
 	acct_mode(a, thread, true); /* it was in the call, or in the signal, before the trace began */
-	dies_from_now(thread, ns);
+	thread->is_dying = true;
 	frame = frame_outermost(thread);
 	if (frame &&
 	    (frame->call == CALL_EXITING || (frame->kind == FRAME_SYSCALL && frame_class(a, frame) == CALL_EXIT))) {
@@ -206,12 +197,4 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 	if (frame && frame->call == CALL_SIGNAL && (code & CORE_DUMPED))
 		frame->call = CALL_CORE_DUMP;
 	work_begins(a, thread, ns, CALL_EXITING);
-}
-
-void dying_denied(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *what)
-{
-	thread->is_dying = false;
-	if (gap_log_first_loss(&a->gaps, thread->dying_ns, ns + 1) == UINT64_MAX)
-		violation_note(a, ns, "%s in thread %u (%s), which began to exit %" PRIu64 " ns before", what,
-			       thread->tid, thread->comm, ns - thread->dying_ns);
 }

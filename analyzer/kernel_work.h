@@ -22,14 +22,5 @@ void account_before_user(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 /** exit_begins() - @thread begins to exit with this wait status, and does not return to user mode */
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code);
 
-/** dies_from_now() - @thread does not return to user mode after @ns */
-void dies_from_now(struct trace_thread *thread, uint64_t ns);
-
-/**
- * dying_denied() - an event shows that a dying thread is in user mode all the same
- * @what: the event
- */
-void dying_denied(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *what);
-
 event_handler on_signal_deliver, on_task_work, on_task_work_end;
 #endif

@@ -11,6 +11,7 @@
 #include "error_set.h"
 #include "histogram.h"
 #include "latency.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
@@ -548,9 +549,6 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 
 	if (!a->done)
 		return error_set(ret_error, -EBADMSG, "the analysis has not been run to its end");
-	error = violations_verify(a, ret_error);
-	if (error)
-		return error;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		const struct trace_cpu_figures *f = &a->cpus[i].figures;
 		uint64_t sum = f->user_ns + f->system_ns + f->irq_ns + f->softirq_ns + f->idle_ns + f->unknown_ns;
@@ -575,5 +573,5 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		return error_set(ret_error, -EBADMSG,
 				 "threads and CPUs disagree: %" PRId64 " ns of user and %" PRId64 " ns of system time",
 				 (int64_t)(thread_user - cpu_user), (int64_t)(thread_system - cpu_system));
-	return 0;
+	return rules_verify(a->rules, ret_error);
 }

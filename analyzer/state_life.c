@@ -208,7 +208,6 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
-	child->is_born = true;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
 	if (parent) {

@@ -86,9 +86,15 @@ const char *trace_state_name(enum trace_state state);
 
 /* ---- the pass ---- */
 
-/** struct trace_analysis_options - zeroed = the defaults. @size: sizeof of the caller's struct */
+/**
+ * struct trace_analysis_options - zeroed = the defaults
+ * @size: sizeof of the caller's struct
+ * @verify: check events and intervals against rules that a wrong name breaks, for
+ *     trace_analysis_verify()
+ */
 struct trace_analysis_options {
 	size_t size;
+	bool verify;
 };
 
 /**
@@ -179,7 +185,8 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
 /**
  * trace_analysis_verify() - after the pass: check that all sums are exact
  * Checks every thread, every process, every CPU, each set of rows against its total, and the
- * threads' CPU time against the CPUs'.
+ * threads' CPU time against the CPUs'. With trace_analysis_options.verify set, also that no rule
+ * was broken in the pass, for example that a thread waits only for processes that live.
  * Returns 0; -EBADMSG with the first violation in @ret_error, to the nanosecond; -ENOMEM.
  */
 int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
