@@ -259,6 +259,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	thread->process->uid = exec->uid;
 	thread->is_fresh = true;
+	thread->has_rseq = false;
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
 	thread->memory = memory_new(a);

@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "kernel_numbers.h"
 #include "pending.h"
 #include "slice_log.h"
@@ -70,6 +71,8 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		return;
 	}
 	slice_log_flush(a, thread);
+	if (state & (TRACE_TASK_STOPPED | TRACE_TASK_TRACED))
+		stop_begins(a, thread, ns);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
 		acct_mode(a, thread, true);

@@ -152,6 +152,7 @@ struct trace_thread {
 	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
 	bool is_dying : 1;   /* it does not return to user mode any more */
+	bool has_rseq : 1;   /* task_work_end tells when it returns to user mode */
 	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */

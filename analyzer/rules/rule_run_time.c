@@ -92,6 +92,7 @@ static void on_switch(struct run_time *r, struct trace_analysis *analysis, const
 	next->either_ns += either;
 	next->woken_ns = 0;
 	row_of(r, sw->prev_tid)->either_ns += either;
+	row_of(r, sw->prev_tid)->nr_edges++;
 	*nesting_of(r, analysis, event->cpu) = 0;
 }
 

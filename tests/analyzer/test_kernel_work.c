@@ -398,6 +398,48 @@ static void an_unmount_waits_for_its_disk_in_task_work(void)
 	case_free(&c);
 }
 
+/* ---- stops ---- */
+
+static void stop(struct analysis_case *c, uint64_t from, uint64_t to)
+{
+	tb_switch(c->tb, 0, from, 10, 0, TRACE_TASK_TRACED);
+	tb_waking(c->tb, 1, to - 100, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 0, to, 0, 10, TRACE_TASK_RUNNING);
+}
+
+static void a_stopped_thread_is_in_the_kernel_until_it_returns(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fault(c.tb, 0, 2000, 8, true);
+	stop(&c, 2500, 4000); /* ptrace keeps the signal back */
+	task_work_end(&c, 5000, true);
+	stop(&c, 6000, 7000); /* at the entry of a call */
+	tb_sys_enter(c.tb, 0, 7500, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 7600, 10);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 500);
+	CU_ASSERT_EQUAL(work(&c, "stop")->calls, 2);
+	CU_ASSERT_EQUAL(work(&c, "stop")->elapsed_ns, 2500 + 1500);
+	CU_ASSERT_EQUAL(work(&c, "stop")->cpu_ns, 1000 + 500);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 800 + 1000 + 1400);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_STOPPED, "", 0, ""), 1400 + 900);
+	case_free(&c);
+}
+
+static void a_stop_within_a_call_is_part_of_the_call(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_fork);
+	stop(&c, 2500, 4000);
+	tb_sys_exit(c.tb, 0, 4500, 30);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "fork")->elapsed_ns, 2500);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
+	case_free(&c);
+}
+
 /* ---- what --verify finds ---- */
 
 static void expect_violation(struct analysis_case *c, const char *text)
@@ -524,6 +566,8 @@ int main(int argc, char **argv)
 		CASE(events_of_user_mode_end_task_work),
 		CASE(the_first_fault_after_exec_shows_that_no_own_code_ran),
 		CASE(an_unmount_waits_for_its_disk_in_task_work),
+		CASE(a_stopped_thread_is_in_the_kernel_until_it_returns),
+		CASE(a_stop_within_a_call_is_part_of_the_call),
 		CASE(own_code_after_an_exit_is_a_violation),
 		CASE(lost_events_explain_own_code_after_an_exit),
 		CASE(the_kernels_run_time_and_ours_agree),
