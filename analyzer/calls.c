@@ -127,6 +127,7 @@ void calls_prepare(struct trace_analysis *a)
 	a->calls[CALL_SIGNAL].name = strings_intern(&a->strings, "signal");
 	a->calls[CALL_CORE_DUMP].name = strings_intern(&a->strings, "core dump");
 	a->calls[CALL_TASK_WORK].name = strings_intern(&a->strings, "task work");
+	a->calls[CALL_STOP].name = strings_intern(&a->strings, "stop");
 }
 
 uint32_t call_idx(uint32_t nr, uint32_t abi)

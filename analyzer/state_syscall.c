@@ -49,8 +49,7 @@ static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread
  * descriptors in use is applied at the entry, as if the call succeeded. Otherwise these descriptors
  * would keep an outdated name.
  */
-static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
-				 uint64_t ns)
+static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	if (a->masks.no_exits)
 		apply_at_entry(a, thread, frame);
@@ -65,7 +64,7 @@ static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *
 			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
 		break;
 	case CALL_EXIT:
-		dies_from_now(thread, ns);
+		thread->is_dying = true;
 		break;
 	default:
 		break;
@@ -91,7 +90,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
 	if (thread->is_dying)
-		dying_denied(a, thread, ns, "sys_enter");
+		thread->is_dying = false; /* its number belongs to another thread now, or events contradict */
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
@@ -107,7 +106,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
 	thread_snapshot(thread, ns, &frame->begin);
-	take_effect_at_entry(a, thread, frame, ns);
+	take_effect_at_entry(a, thread, frame);
 }
 
 /*

@@ -152,8 +152,8 @@ struct trace_thread {
 	uint8_t nr_latencies;
 	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
-	bool is_dying : 1;   /* since @dying_ns it does not return to user mode any more */
-	bool is_born : 1;    /* its fork was recorded */
+	bool is_dying : 1;   /* it does not return to user mode any more */
+	bool has_rseq : 1;   /* task_work_end tells when it returns to user mode */
 	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
@@ -179,7 +179,6 @@ struct trace_thread {
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	struct rq_episode episode;
-	uint64_t either_ns; /* time at preemptions that the kernel may count for it or for the other thread */
 	struct waker early; /* if has_early */
 	/*
 	 * use_row: sums that belong into acct.files and, for waits for files, into acct.waits.
@@ -197,7 +196,6 @@ struct trace_thread {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
-	uint64_t dying_ns;     /* if @is_dying */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */

@@ -492,7 +492,8 @@ struct trace_figures {
 	size_t nr_traps_rows;
 	size_t nr_interrupts;
 	size_t nr_files;
-	struct trace_call *kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work" */
+	struct trace_call
+		*kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work", "stop" */
 	size_t nr_kernel_work;
 };
 
