@@ -2,6 +2,7 @@
 #include "clients.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -230,13 +231,26 @@ uint64_t clients_nr_distrusted(const struct clients *clients)
 	return clients->recording.distrusted.nr;
 }
 
+void client_lose_late(struct clients *clients, struct user_program *program)
+{
+	const struct user_identity *identity = user_program_identity(program);
+	uint64_t late = user_program_late(program);
+	char why[128];
+
+	if (!late)
+		return;
+	clients->missed = trace_add_saturated(clients->missed, late);
+	snprintf(why, sizeof(why), "%s of it or its children found no trace buffers", text_events(late).s);
+	lost_programs_add(&clients->lost, identity->number, identity->exe, why);
+}
+
 uint64_t clients_close_counts(struct clients *clients)
 {
 	uint64_t missed;
 
 	for (struct client *client = clients->table.list; client; client = client->next) {
 		user_program_close_counts(client->program);
-		clients->missed = trace_add_saturated(clients->missed, user_program_late(client->program));
+		client_lose_late(clients, client->program);
 	}
 	if (clients->missed)
 		message_warning("at least %s events of programs are lost: the daemon could not take their offers or "
