@@ -102,7 +102,7 @@ static uint32_t row_of(struct trace_analysis *a, struct identity_log *log, const
 static struct identity_log *log_of(struct trace_analysis *a, struct trace_process *process,
 				   const struct identity *first)
 {
-	uint64_t start = trace_process_start_ns(process);
+	uint64_t start = process->first ? process->first->start_ns : a->start_ns;
 
 	if (process->identities)
 		return process->identities;
@@ -169,13 +169,6 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 		log->rows[log->current].count++;
 	}
 	apply(process, now);
-}
-
-void identity_log_free(struct identity_log *log)
-{
-	if (log)
-		free(log->rows);
-	free(log);
 }
 
 /* ---- events ---- */
@@ -303,6 +296,15 @@ void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 
 /* ---- results ---- */
 
+static uint64_t process_end_ns(const struct trace_process *process)
+{
+	uint64_t end = 0;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		end = thread->end_ns > end ? thread->end_ns : end;
+	return end;
+}
+
 static struct trace_identity public_row(const struct trace_process *process, const struct identity_row *row)
 {
 	struct trace_identity identity = {.uid = row->is.uid,
@@ -322,7 +324,7 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 						size_t *ret_nr)
 {
 	const struct identity_log *log = process->identities;
-	struct identity_row now = {.is = identity_of(process), .first_ns = trace_process_start_ns(process), .count = 1};
+	struct identity_row now = {.is = identity_of(process), .first_ns = process->first ? process->first->start_ns : 0, .count = 1};
 	struct trace_identity *list = calloc(log ? log->nr : 1, sizeof(*list)), *last;
 	struct trace_times sums;
 
@@ -335,7 +337,7 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 	last = &list[log ? log->current : 0];
 	sums = process_times(a, process);
 	times_add(&last->times, &sums, log ? &log->before : &(struct trace_times){0});
-	last->last_ns = trace_process_end_ns(process);
+	last->last_ns = process_end_ns(process);
 	return list;
 }
 

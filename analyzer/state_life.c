@@ -198,7 +198,8 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
 		return;
 	if (parent && parent->sched_state == SCHED_DEAD) {
-		family_check_fork(a, fork->tid, parent->process->pid, ns);
+		if (parent->flags & THREAD_EXITING)
+			family_check_fork(a, fork->tid, parent->process->pid, ns);
 		parent = NULL;
 	}
 	child = thread_find(&a->threads, fork->tid);

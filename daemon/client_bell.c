@@ -25,8 +25,8 @@
 #include "message.h"
 #include "user_find.h"
 
-/** struct call - one call, while it is answered. @found: memories of the process */
-struct call {
+/** struct bell_call - one call, while it is answered. @found: memories of the process */
+struct bell_call {
 	struct clients *clients;
 	const struct tracer_bell *bell;
 	unsigned int found;
@@ -34,7 +34,10 @@ struct call {
 
 /* ---- presence ---- */
 
-/* Lock the byte that says that this daemon listens. Returns the descriptor that holds the lock, or a negative errno. */
+/*
+ * Lock the byte that says that this daemon listens. Returns the descriptor that holds the lock, or
+ * a negative errno.
+ */
 static int hold_presence(void)
 {
 	int fd = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
@@ -111,7 +114,7 @@ static bool could_not_know(int fd)
 
 static void on_found(void *context, int fd, struct user_identity *identity)
 {
-	struct call *call = context;
+	struct bell_call *call = context;
 	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	call->found++;
@@ -141,7 +144,7 @@ static bool may_call(struct clients *clients, const struct tracer_bell *bell)
 
 static void on_call(void *context, const struct tracer_bell *bell)
 {
-	struct call call = {.clients = context, .bell = bell};
+	struct bell_call call = {.clients = context, .bell = bell};
 	struct clients *clients = context;
 	char name[USER_MEMORY_NAME_BYTES], no_memory[USER_BELL_NAME_BYTES];
 	int err;

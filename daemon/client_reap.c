@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "client_late.h"
 #include "clients_state.h"
 #include "clock.h"
 #include "user_find.h"

@@ -2,7 +2,6 @@
 #include "clients.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,6 +11,7 @@
 #include "budget.h"
 #include "client_accept.h"
 #include "client_bell.h"
+#include "client_late.h"
 #include "client_period.h"
 #include "client_reap.h"
 #include "client_search.h"
@@ -229,19 +229,6 @@ void clients_salvage(struct clients *clients)
 uint64_t clients_nr_distrusted(const struct clients *clients)
 {
 	return clients->recording.distrusted.nr;
-}
-
-void client_lose_late(struct clients *clients, struct user_program *program)
-{
-	const struct user_identity *identity = user_program_identity(program);
-	uint64_t late = user_program_late(program);
-	char why[128];
-
-	if (!late)
-		return;
-	clients->missed = trace_add_saturated(clients->missed, late);
-	snprintf(why, sizeof(why), "%s of it or its children found no trace buffers", text_events(late).s);
-	lost_programs_add(&clients->lost, identity->number, identity->exe, why);
 }
 
 uint64_t clients_close_counts(struct clients *clients)

@@ -137,12 +137,6 @@ struct clients {
 	bool reported_unknown;
 };
 
-struct user_program;
-/**
- * client_lose_late() - events that @program counted and that no ring's account took are lost
- */
-void client_lose_late(struct clients *clients, struct user_program *program);
-
 /**
  * clients_drain_kernel() - between two pieces of work for programs, so that the kernel's rings do
  * not wait

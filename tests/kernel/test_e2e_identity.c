@@ -388,7 +388,7 @@ static void the_sums_and_the_parents_verify(void)
 	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, session.trace), 0);
 }
 
-/* The filter by user takes a process from the moment on when it becomes that user, and no longer. */
+/* The filter by user takes a process while it is that user. */
 static void a_recording_of_one_user_has_only_the_time_of_that_user(void)
 {
 	long long elapsed;

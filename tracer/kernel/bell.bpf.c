@@ -14,7 +14,7 @@ struct {
 volatile trace_u32 bell_device; /* of memfds; 0 = the daemon does not listen */
 volatile trace_u64 lost_bells;	/* calls that found no room in the map */
 
-#define F_UNLCK 2 /* fcntl.h */
+#define F_UNLCK 2 /* as in fcntl(2) */
 
 static __always_inline bool is_unlock(struct file_lock *lock)
 {

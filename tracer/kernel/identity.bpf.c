@@ -83,7 +83,7 @@ static __always_inline void note_ids_at_exit(bool group_dead)
 #define MAX_ANCESTORS 64
 
 /**
- * struct reaper_walk - the search of find_new_reaper(), kernel/exit.c
+ * struct reaper_walk - as find_new_reaper of the kernel searches
  * @at: the ancestor that is examined; @level: the pid namespace's; @reaper: the result, 0 = none
  */
 struct reaper_walk {
