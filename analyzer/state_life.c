@@ -9,6 +9,7 @@
 #include <string.h>
 #include <linux/sched.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "state.h"
 #include "state_close.h"
 #include "state_frame.h"
@@ -214,6 +215,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
+	child->is_born = true;
 	child->uid = fork->uid;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
@@ -264,6 +266,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (thread->tid != exec->tid)
 		take_leaders_number(a, thread, exec->tid, ns);
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
+	thread->is_fresh = true;
 	identity_of_thread(a, thread, ns, exec->uid, thread->process->gid);
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
@@ -275,8 +278,10 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	const struct trace_sched_exit *exit = event->payload;
 	struct trace_thread *thread = thread_find(&a->threads, exit->tid);
 
-	if (thread)
-		thread->flags |= THREAD_EXITING;
+	if (!thread)
+		return;
+	thread->flags |= THREAD_EXITING;
+	exit_begins(a, cpu, ns, thread, exit->code);
 }
 
 /*

@@ -184,7 +184,7 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 	struct frame *frame = &thread->frames[0];
 
 	thread->depth = 0;
-	if (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER))
+	if ((thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER)) || thread->is_dying)
 		return;
 	thread->flags |= THREAD_MODE_UNKNOWN;
 	memset(frame, 0, sizeof(*frame));

@@ -11,18 +11,28 @@
 #include "format_text.h"
 #include "user_find.h"
 
+size_t clients_describe_unmatched(const struct clients *clients, void (*describe)(void *context, const char *text),
+				  void *context)
+{
+	char text[SELECT_PATTERN_MAX + 128];
+	const struct select_user *user;
+	size_t nr = 0;
+
+	for (size_t at = 0; (user = select_unmatched(&clients->selection, &at)); nr++) {
+		select_print_pattern(user, text, SELECT_PATTERN_MAX);
+		snprintf(text + strlen(text), 128, ": no program had such an event");
+		describe(context, text);
+	}
+	return nr;
+}
+
 void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text),
 			      void *context)
 {
 	uint64_t unregistered = clients->unregistered;
-	const char *pattern;
-	char text[SELECT_NAME_MAX + sizeof(clients->recording.why.message) + 128];
+	char text[sizeof(clients->recording.why.message) + 128];
 
 	join_error_describe(&clients->join_error, clients->recording.start_ns, clients->status.ever, describe, context);
-	for (size_t at = 0; (pattern = select_unmatched(&clients->selection, &at));) {
-		snprintf(text, sizeof(text), "%s: no program had such an event", pattern);
-		describe(context, text);
-	}
 	for (const struct client *client = clients->table.list; client; client = client->next)
 		unregistered = trace_add_saturated(unregistered, user_program_unregistered(client->program));
 	if (unregistered) {

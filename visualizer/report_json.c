@@ -227,6 +227,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 	put_calls(json, report->analysis, "syscalls", f->syscalls,
 		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
 		  false);
+	put_calls(json, report->analysis, "kernel_work", f->kernel_work, f->nr_kernel_work, false);
 	put_calls(json, report->analysis, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);
@@ -322,6 +323,8 @@ static void put_client(struct json *json, const struct trace_analysis *analysis,
 	json_u64(json, "cpu_ns", client->cpu_ns);
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
+	json_u64(json, "least_ns", client->least_ns);
+	json_u64(json, "most_ns", client->most_ns);
 	json_u64(json, "requests", client->requests);
 	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(analysis, TRACE_EV_softirq_entry));
 	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(analysis));

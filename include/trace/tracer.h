@@ -205,6 +205,12 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
  * Returns the number of places that are on now.
  */
 size_t tracer_switch_probes(struct tracer *tracer, const bool *on);
+/**
+ * tracer_set_probe_condition() - replace the condition of probe @idx: record only if it holds
+ * The fields are those of the probe's type. No tests: record always.
+ */
+struct trace_condition;
+void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct trace_condition *condition);
 
 /**
  * tracer_probes_unread() - number of probe arguments so far in unreadable memory: they

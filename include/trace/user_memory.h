@@ -10,7 +10,7 @@
  * growing and further seals:
  *
  *     struct user_memory | flags: one byte per event | registry: struct user_event ... |
- *     a ring per CPU (subbuf.h)
+ *     conditions | a ring per CPU (subbuf.h)
  *
  * Connection. The program creates the memfd when it starts (or is forked, see below). It offers it
  * to each daemon's socket that it finds (struct user_offer, with the memfd by SCM_RIGHTS; there is
@@ -57,6 +57,7 @@
  * sizes once; a program that writes nonsense spoils its own events only. A program trusts the
  * daemons that it offers its memory to: root's and its own user's.
  */
+#include <trace/condition.h>
 #include <trace/subbuf.h>
 
 #ifdef __cplusplus
@@ -102,6 +103,7 @@ extern "C" {
  *     subbuf_keep() for each ring afterwards; so does a daemon that finds it set by another one,
  *     which was killed. A child does not inherit it
  * @answered: a daemon that was called has looked at the memory; without @daemon_pid: it refused it
+ * @seen_id: the flags of all events up to this id are the daemon's; written after them
  */
 struct user_memory {
 	trace_u64 magic;
@@ -120,7 +122,8 @@ struct user_memory {
 	trace_u64 rings_offset;
 	trace_u32 features;
 	trace_u32 pad3;
-	trace_u64 pad0[3];
+	trace_u64 conditions_offset;
+	trace_u64 pad0[2];
 	/* written by the program */
 	trace_u64 registry_used;
 	trace_u64 unready;
@@ -132,6 +135,8 @@ struct user_memory {
 	trace_u32 blocking;
 	trace_u32 overwrite;
 	trace_u32 answered;
+	trace_u32 seen_id;
+	trace_u32 daemon_features;
 	trace_u32 pad2;
 };
 
@@ -139,7 +144,24 @@ enum user_feature {
 	/* libtracer reads @overwrite, and maintains records_ever and base_ns
 	 * in the sub-buffers' headers */
 	USER_FEATURE_OVERWRITE = 1,
+	/* it evaluates conditions; @conditions_offset is valid */
+	USER_FEATURE_CONDITIONS = 2,
 };
+
+/* what a daemon can do, in @daemon_features */
+enum user_daemon_feature {
+	USER_DAEMON_SEES = 1, /* it maintains @seen_id */
+};
+
+/*
+ * Conditions. A flag of USER_FLAG_CONDITION + n switches an event on if the condition in entry n of
+ * the table at @conditions_offset holds. The daemon never changes an entry that a flag names.
+ * The daemon evaluates conditions again when it takes records: those of an older libtracer, and of
+ * events that the program recorded before the daemon had set their condition.
+ */
+#define USER_FLAG_CONDITION   2
+#define USER_MAX_CONDITIONS   64
+#define USER_CONDITIONS_BYTES ((USER_MAX_CONDITIONS * sizeof(struct trace_condition) + 4095) & ~4095ULL)
 
 /* The type of a field. Fixed ones are in the record at their offset; STRING and BYTES store a
  * struct user_reference there. */

@@ -366,6 +366,10 @@ size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 	return 0;
 }
 
+void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct trace_condition *condition)
+{
+}
+
 uint64_t tracer_probes_unread(const struct tracer *tracer)
 {
 	return 0;

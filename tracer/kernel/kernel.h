@@ -27,7 +27,7 @@ enum {
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0, BPF_NOEXIST = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -198,6 +198,7 @@ struct cfs_rq {
 };
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	u64 sum_exec_runtime;
 };
 
 struct task_struct {
@@ -224,6 +225,9 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct css_set *cgroups;
 	struct io_uring_task *io_uring;
+	void *task_works;
+	u64 utime, stime;
+	unsigned long nvcsw, nivcsw;
 };
 
 struct linux_binprm {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* syscall.bpf.c - entries and exits of system calls, the paths they are given, and the
  * files and sockets they return. */
-#include "arch.bpf.h"
 
 PATH_SCRATCH(enter_scratch);
 PATH_SCRATCH(exit_scratch);
@@ -747,11 +746,14 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	/* The address of its saved registers identifies the thread, so that nothing has to be
 	 * loaded. A deferred entry has passed the filters. */
-	if (!control ||
-	    (deferred_is_plain(control) && deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
+	if (!control)
 		return 0;
-	kind = record_rest(control, cpu, regs, ret);
-	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_DEFERRED && end_deferred(control, cpu, regs, ret)))
-		return 0;
-	return record_exit(control, cpu, ret);
+	if (!deferred_is_plain(control) || !deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)) {
+		kind = record_rest(control, cpu, regs, ret);
+		if (kind == EXIT_NOT_RECORDED)
+			return 0;
+		if (kind != EXIT_OF_DEFERRED || !end_deferred(control, cpu, regs, ret))
+			record_exit(control, cpu, ret);
+	}
+	return has_task_work(control) ? task_work_begins(regs) : 0;
 }

@@ -13,7 +13,9 @@
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
 #include "object.bpf.h"
+#include "arch.bpf.h"
 
+#include "task_work.bpf.c"
 #include "identity.bpf.c"
 #include "sched.bpf.c"
 #include "syscall.bpf.c"

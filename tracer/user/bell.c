@@ -72,8 +72,8 @@ static enum presence { ABSENT, CANNOT_TELL, PRESENT } daemon_presence(void)
 	return presence;
 }
 
-/* The unlock is the call; the lock only makes it one. A daemon that claims the memory needs the lock
- * itself. */
+/* The unlock is the call; the lock only makes it one. A daemon that claims the memory needs the
+ * lock itself. */
 static void ring(int fd)
 {
 	flock(fd, LOCK_SH | LOCK_NB);

@@ -223,9 +223,10 @@ static void describe(struct user_memory *memory, uint64_t bytes, uint32_t nr_rin
 	memory->registry_bytes = USER_MAX_REGISTRY_BYTES;
 	memory->flags_offset = 4096;
 	memory->registry_offset = memory->flags_offset + USER_MAX_EVENTS;
-	memory->rings_offset = memory->registry_offset + USER_MAX_REGISTRY_BYTES;
+	memory->conditions_offset = memory->registry_offset + USER_MAX_REGISTRY_BYTES;
+	memory->rings_offset = memory->conditions_offset + USER_CONDITIONS_BYTES;
 	memory->ring_stride = subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
-	memory->features = USER_FEATURE_OVERWRITE;
+	memory->features = USER_FEATURE_OVERWRITE | USER_FEATURE_CONDITIONS;
 	memory->magic = USER_MEMORY_MAGIC;
 }
 
@@ -237,6 +238,7 @@ static void inherit(struct user_memory *memory, const struct user_memory *from)
 	memcpy((char *)memory + memory->flags_offset, (const char *)from + memory->flags_offset, USER_MAX_EVENTS);
 	memcpy((char *)memory + memory->registry_offset, (const char *)from + memory->registry_offset, used);
 	memory->registry_used = used;
+	user_condition_inherit(memory, from);
 	memory->new_flag = __atomic_load_n(&from->new_flag, __ATOMIC_RELAXED);
 	memory->blocking = __atomic_load_n(&from->blocking, __ATOMIC_RELAXED);
 }
@@ -330,7 +332,7 @@ static void set_up_fresh(struct user_state *state, struct user_memory *memory, u
 static bool set_up(struct user_state *state)
 {
 	uint32_t nr_rings = own_memory.memory ? own_memory.memory->nr_rings : count_cpus();
-	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES +
+	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES + USER_CONDITIONS_BYTES +
 			 (uint64_t)nr_rings * subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
 	struct user_memory *memory = MAP_FAILED;
 	struct stat status;

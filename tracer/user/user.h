@@ -13,6 +13,7 @@
  *   offer.c     offers the memory to the daemons
  *   bell.c      reaches a daemon that has no socket here
  *   registry.c  descriptions of the event types in that memory
+ *   condition.c conditions of events
  *
  * All this code runs inside other people's programs, at any moment: in constructors, in signal
  * handlers, between fork and exec. So it does not allocate, takes no lock in the record path that a
@@ -109,6 +110,19 @@ void user_ring_ready(struct user_state *state, uint32_t cpu);
 /* Register a tracepoint. @wait: if another thread is registering, sleep, up to a limit. Unless the
  * result is false, tracepoint->flag is valid afterwards. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
+
+/* The header of the tracepoint's records, without lap and time. */
+static inline uint64_t user_word(const struct trace_tracepoint *tracepoint)
+{
+	return (uint64_t)tracepoint->id << 32 | (uint64_t)(1 + (tracepoint->payload_bytes + 7u) / 8) << 48;
+}
+
+/* Is the event with this payload to be recorded? If it has no condition, the inlined code records
+ * it from now on. */
+bool user_condition_passes(const struct user_state *state, struct trace_tracepoint *tracepoint, const void *image,
+			   uint32_t bytes);
+/* A child's memory begins with its parent's conditions. */
+void user_condition_inherit(struct user_memory *memory, const struct user_memory *from);
 
 /* Result of an offer: USER_NO_DAEMON: no daemon listens; USER_NOT_SENT: there may be one,
  * but none could be reached. */
