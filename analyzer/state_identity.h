@@ -5,6 +5,7 @@
  * state_identity.h - what a process is, and was: user, group, control group, parent, name
  */
 #include <stdint.h>
+#include <stdlib.h>
 #include <trace/analysis.h>
 #include "handler.h"
 
@@ -24,7 +25,7 @@ struct identity {
 	char comm[16];
 };
 
-/** struct identity_row - the time of a process with one identity; it may have had it several times */
+/** struct identity_row - the time of a process with one identity, which it may have had often */
 struct identity_row {
 	struct identity is;
 	uint64_t first_ns;
@@ -53,7 +54,14 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t uid, uint32_t gid);
 /** identity_rename() - @thread has a new name, not by exec */
 void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm);
-void identity_log_free(struct identity_log *log); /* NULL is fine */
+
+/** identity_log_free() - NULL is fine */
+static inline void identity_log_free(struct identity_log *log)
+{
+	if (log)
+		free(log->rows);
+	free(log);
+}
 
 event_handler on_sched_ids, on_cgroup_attach;
 #endif

@@ -386,7 +386,10 @@ struct trace_identity {
 struct trace_identity *trace_process_identities(const struct trace_analysis *analysis,
 						const struct trace_process *process, size_t *ret_nr);
 typedef bool (*trace_identity_fn)(const void *data, const struct trace_identity *identity);
-/** trace_process_ever_was() - does @matches hold for any of its identities? Their times are not filled in */
+/**
+ * trace_process_ever_was() - does @matches hold for any of its identities?
+ * Their times are not filled in.
+ */
 bool trace_process_ever_was(const struct trace_process *process, trace_identity_fn matches, const void *data);
 
 /* ---- results: after the pass ---- */
