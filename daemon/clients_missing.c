@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "clients_missing.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <trace/saturate.h>
@@ -42,6 +43,20 @@ void clients_describe_missing(const struct clients *clients, void (*describe)(vo
 	if (clients->recording.undescribed) {
 		snprintf(text, sizeof(text), "%s tracepoints of programs, whose events count as lost: %s",
 			 text_count(clients->recording.undescribed).s, clients->recording.why.message);
+		describe(context, text);
+	}
+	lost_programs_describe(&clients->lost, describe, context);
+	if (clients->bell.lost) {
+		snprintf(text, sizeof(text), "%s programs that called the daemon faster than it answered: some may be missing",
+			 text_count(clients->bell.lost).s);
+		describe(context, text);
+	}
+	if (clients->bell.error && clients->join_error.wanted) {
+		snprintf(text, sizeof(text),
+			 "programs that begin in a container or a chroot without the daemon's socket, until the daemon "
+			 "searches for them: %s",
+			 clients->bell.error == -ENOTSUP ? "the kernel cannot report them"
+							 : strerror(-clients->bell.error));
 		describe(context, text);
 	}
 	if (clients->dead.nr_dropped) {

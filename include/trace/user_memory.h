@@ -31,6 +31,19 @@
  * or to reach a daemon. Then it counts each of its events in the memory of its parent (or of that
  * one's parent), as `unready`, for as long as the flags there select them.
  *
+ * Other namespaces. A program in a container, a chroot or another mount namespace does not find the
+ * socket. A daemon that takes programs' events and sees the kernel's therefore also holds a lock (a
+ * read lock of an open file description) on one byte of the file of its time namespace, which
+ * containers share: user_presence_offset(). A program without a socket asks for that lock
+ * (F_OFD_GETLK). If it is held, the program records from the start, and calls the daemon: it takes
+ * and releases a flock() on its memfd. The daemon sees the release in the tracepoint
+ * flock_lock_inode, with the process that made it, and finds the memfd in /proc/PID/map_files. The
+ * program waits up to 20 ms for @daemon_pid or @answered. A memfd of size 0 reports that the
+ * program has no memory. A program that cannot even have a descriptor gives its thread the name
+ * user_bell_name() for a moment, which the daemon sees in the tracepoint task_rename.
+ * SECURITY: any process may hold that lock, so a program believes it only
+ * for a moment and waits only once.
+ *
  * Unconnected. A daemon may be listening, but a program may be unable to send its offer. Such a
  * program records all the same. It repeats the offer from time to time and when it ends, and the
  * daemon finds it in /proc, where it looks when a recording begins and when it ends. A program that
@@ -89,6 +102,7 @@ extern "C" {
  *     recorder. Writers read it whenever they open a sub-buffer. The daemon that sets it to 0 calls
  *     subbuf_keep() for each ring afterwards; so does a daemon that finds it set by another one,
  *     which was killed. A child does not inherit it
+ * @answered: a daemon that was called has looked at the memory; without @daemon_pid: it refused it
  * @seen_id: the flags of all events up to this id are the daemon's; written after them
  */
 struct user_memory {
@@ -120,8 +134,10 @@ struct user_memory {
 	trace_u32 daemon_pid;
 	trace_u32 blocking;
 	trace_u32 overwrite;
+	trace_u32 answered;
 	trace_u32 seen_id;
 	trace_u32 daemon_features;
+	trace_u32 pad2;
 };
 
 enum user_feature {
@@ -252,6 +268,41 @@ static inline void user_memory_name(const char *socket, char *ret_name)
 		for (i = 0; i < 16; i++, hash >>= 4)
 			ret_name[at++] = "0123456789abcdef"[hash & 15];
 	}
+	ret_name[at] = '\0';
+}
+
+/**
+ * user_presence_offset() - the byte of the time namespace's file that a daemon locks while it takes
+ * programs
+ * @socket: as for user_memory_name(). @uid: the daemon's effective user; root takes all programs,
+ *     others take those of their user
+ */
+static inline trace_u64 user_presence_offset(const char *socket, trace_u32 uid)
+{
+	trace_u64 hash = 0xcbf29ce484222325ULL ^ uid;
+	char name[USER_MEMORY_NAME_BYTES];
+	unsigned int at;
+
+	user_memory_name(socket, name);
+	for (at = 0; name[at]; at++)
+		hash = (hash ^ (unsigned char)name[at]) * 0x100000001b3ULL;
+	return hash >> 2;
+}
+
+#define USER_BELL_NAME	     "trace!"
+#define USER_BELL_NAME_BYTES 16
+
+/** user_bell_name() - the name of a thread that calls that daemon without a descriptor */
+static inline void user_bell_name(const char *socket, trace_u32 uid, char *ret_name)
+{
+	const char *plain = USER_BELL_NAME;
+	trace_u64 hash = user_presence_offset(socket, uid);
+	unsigned int at = 0, i;
+
+	for (; plain[at]; at++)
+		ret_name[at] = plain[at];
+	for (i = 0; i < 8; i++, hash >>= 4)
+		ret_name[at++] = "0123456789abcdef"[hash & 15];
 	ret_name[at] = '\0';
 }
 

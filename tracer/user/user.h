@@ -11,6 +11,7 @@
  *               again in each forked child that records
  *   vfork.c     a child that shares the thread's memory
  *   offer.c     offers the memory to the daemons
+ *   bell.c      reaches a daemon that has no socket here
  *   registry.c  descriptions of the event types in that memory
  *   condition.c conditions of events
  *
@@ -130,6 +131,13 @@ enum user_offer_result { USER_NO_DAEMON, USER_NOT_SENT, USER_SENT };
 /* Offer the memory to all daemons. @memory_fd -1: report that there is none. @tries: per daemon,
  * with naps of 0.5 ms between them. */
 enum user_offer_result user_offer(int memory_fd, int tries);
+
+/* If no socket was found: is there a daemon that cannot be seen from here? If so, call it, and wait
+ * for its answer for at most @naps of 0.1 ms. */
+enum user_offer_result user_bell(int memory_fd, const struct user_memory *memory, int naps);
+
+/* Report to such a daemon that there is no memory. */
+void user_bell_without_memory(void);
 
 /* If no daemon has read the offer yet, repeat it from time to time. */
 void user_offer_again(struct user_state *state);
