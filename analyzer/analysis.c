@@ -189,6 +189,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	end_state_clear(&a->end);
 	wakers_free(a); /* also for a pass that was aborted */
 	table_clear(&a->locks);
+	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
 	table_clear(&a->works);
 	table_clear(&a->requests);

@@ -15,10 +15,10 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
  *                    recorded_masks
- *   files            state_file, state_memory, state_socket, state_device
+ *   files            state_file, state_memory, state_socket, state_request, state_device
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_uring
- *   causes of waits  potential_wakers, wait, locks
+ *   causes of waits  potential_wakers, wait, lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, start_records,
  *                    kernel_work
@@ -42,6 +42,7 @@
 #include "handler.h"
 #include "hash_table.h"
 #include "hooks.h"
+#include "lock_log.h"
 #include "potential_wakers.h"
 #include "recorded_masks.h"
 #include "state_cpu.h"
@@ -94,7 +95,8 @@ struct trace_analysis {
 	struct arena arena; /* memory of threads, processes and rows */
 	struct row_store rows;
 	struct use_store uses;
-	struct hash_table locks;      /* lock_row */
+	struct hash_table locks; /* lock_row */
+	struct lock_logs lock_logs;
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only

@@ -359,6 +359,8 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
+	if (waker.thread)
+		lock_released(a, thread, &waker);
 	cpu->woken = thread;
 	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;

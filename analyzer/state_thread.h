@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "accounting.h"
 #include "state_file.h"
+#include "state_request.h"
 #include "hash_table.h"
 
 struct identity_log;
@@ -106,6 +107,7 @@ struct waker {
 	uint8_t cause;
 	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
 	bool by_signal;
+	uint32_t lock; /* the wakeup released this lock: index of its log, 0: none */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -115,9 +117,10 @@ struct pending {
 	uint64_t known_ns; /* to - from, without the time in gaps */
 	struct waker waker;
 	uint32_t task_state;
-	uint16_t flags; /* flags of the thread when it blocked */
-	uint8_t depth;	/* number of frames when it blocked */
-	bool cut;	/* a gap or the end of the trace ended it; the real end is not known */
+	uint16_t flags;	   /* flags of the thread when it blocked */
+	uint8_t depth;	   /* number of frames when it blocked */
+	bool cut : 1;	   /* a gap or the end of the trace ended it; the real end is not known */
+	bool is_asked : 1; /* the thread worked on a request, or asked, when the wait ended */
 };
 
 struct cpu_share {
@@ -154,6 +157,7 @@ struct trace_thread {
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
 	bool is_dying : 1;   /* it does not return to user mode any more */
 	bool has_rseq : 1;   /* task_work_end tells when it returns to user mode */
+	bool is_asked : 1;   /* it works on a request, or asks: state_request.c */
 	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
@@ -200,6 +204,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
+	struct open_requests requests;
 };
 _Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
 		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
