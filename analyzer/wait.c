@@ -249,8 +249,8 @@ static bool woken_to_die(const struct wait_context *ctx)
 }
 
 /*
- * The thread that dumps core waits until the others of its process have stopped, and for the program
- * that takes the dump. The others wait until the dump is complete.
+ * The thread that dumps core waits until the others of its process have stopped, and for the
+ * program that takes the dump. The others wait until the dump is complete.
  */
 static bool waits_for_dump(const struct wait_context *ctx)
 {
