@@ -104,6 +104,7 @@ struct waker {
 	uint8_t cause;
 	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
 	bool by_signal;
+	bool by_timer; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
