@@ -123,6 +123,10 @@ void calls_prepare(struct trace_analysis *a)
 		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
 	}
 	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, TRACE_CALL_NOT_SEEN);
+	a->calls[CALL_EXITING].name = strings_intern(&a->strings, "exit");
+	a->calls[CALL_SIGNAL].name = strings_intern(&a->strings, "signal");
+	a->calls[CALL_CORE_DUMP].name = strings_intern(&a->strings, "core dump");
+	a->calls[CALL_TASK_WORK].name = strings_intern(&a->strings, "task work");
 }
 
 uint32_t call_idx(uint32_t nr, uint32_t abi)

@@ -16,7 +16,7 @@
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			 const struct wait_cause *v)
 {
-	const struct frame *call = frame_syscall(thread);
+	const struct frame *call = frame_outermost(thread);
 	struct trace_interval interval = {.thread = thread,
 					  .from_ns = pending->from,
 					  .to_ns = pending->to,

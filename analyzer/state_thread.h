@@ -14,6 +14,7 @@
 #include "state_file.h"
 #include "hash_table.h"
 
+struct identity_log;
 struct trace_analysis;
 
 #define MAX_FRAMES	  3
@@ -65,7 +66,8 @@ struct thread_snapshot {
 	uint64_t wait;
 };
 
-enum frame_kind { FRAME_SYSCALL, FRAME_TRAP };
+/* KERNEL: work outside of calls, which @call names: kernel_work.h */
+enum frame_kind { FRAME_SYSCALL, FRAME_TRAP, FRAME_KERNEL };
 struct frame {
 	struct thread_snapshot begin;
 	uint32_t call; /* index into trace_analysis.calls */
@@ -151,6 +153,9 @@ struct trace_thread {
 	uint8_t nr_latencies;
 	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
+	bool is_dying : 1;   /* since @dying_ns it does not return to user mode any more */
+	bool is_born : 1;    /* its fork was recorded */
+	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;	     /* off the CPUs: when its scheduling state began */
@@ -175,6 +180,7 @@ struct trace_thread {
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	struct rq_episode episode;
+	uint64_t either_ns; /* time at preemptions that the kernel may count for it or for the other thread */
 	struct waker early; /* if has_early */
 	/*
 	 * use_row: sums that belong into acct.files and, for waits for files, into acct.waits.
@@ -192,7 +198,9 @@ struct trace_thread {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
+	uint64_t dying_ns;     /* if @is_dying */
 	char comm[16];
+	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
 };
@@ -206,6 +214,7 @@ struct trace_process {
 	uint32_t pid;
 	uint32_t ppid;
 	uint32_t uid;
+	uint32_t gid;
 	string_id exe;
 	bool kernel;
 	uint32_t ns_pid; /* its pid in its own pid namespace */
@@ -215,6 +224,12 @@ struct trace_process {
 	uint64_t uring_ns;   /* when that request completed */
 	char comm[16];
 	struct strings *strings; /* borrowed */
+	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */
+	/* owned; NULL: none of the values has changed: state_identity.c */
+	struct identity_log *identities;
+	/* state_family.c; NULL: not known */
+	struct trace_process *parent, *children, *next_sibling;
+	struct trace_process **sibling_at; /* the pointer to this process in the list */
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;
