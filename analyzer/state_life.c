@@ -215,7 +215,6 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
-	child->is_born = true;
 	child->uid = fork->uid;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
@@ -268,6 +267,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	thread->is_fresh = true;
 	identity_of_thread(a, thread, ns, exec->uid, thread->process->gid);
+	thread->has_rseq = false;
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
 	thread->memory = memory_new(a);
