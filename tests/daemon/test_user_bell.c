@@ -195,6 +195,30 @@ static void a_user_that_calls_too_often_is_refused(void)
 	heard_end(&heard);
 }
 
+static void a_program_that_finds_no_room_is_lost_and_named(void)
+{
+	struct fake_program program = fake_program_new(SUBBUF_CLOCK_TSC, FAKE_SEALS);
+	struct budget_limits limits;
+	struct heard heard;
+	pid_t child;
+
+	budget_default_limits(&limits);
+	limits.trusts_none = true;
+	limits.per_uid[BUDGET_PROGRAMS] = 0;
+	heard = heard_begin(&limits);
+	child = live(&program);
+	call(child, program.memory->total_bytes, memory_name());
+	client_bell_take(heard.clients);
+	CU_ASSERT_EQUAL(nr_programs(&heard), 0);
+	CU_ASSERT_EQUAL(program.memory->answered, 1); /* so that it does not wait */
+	clients_describe_missing(heard.clients, add_text, &heard);
+	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "which are lost: user "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(heard.texts, "reached the limit of recorded programs"));
+	end(child);
+	heard_end(&heard);
+	fake_program_free(&program);
+}
+
 static bool is_held(void)
 {
 	int fd = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
@@ -230,6 +254,7 @@ int main(int argc, char **argv)
 		CASE(a_program_that_ended_or_has_no_memory_is_lost_and_named),
 		CASE(a_call_to_another_daemon_is_not_ours),
 		CASE(a_user_that_calls_too_often_is_refused),
+		CASE(a_program_that_finds_no_room_is_lost_and_named),
 		CASE(the_daemon_is_present_while_it_takes_programs),
 		{NULL, NULL},
 	};
