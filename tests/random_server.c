@@ -39,6 +39,7 @@ struct planner {
 	struct {
 		uint32_t held[PLAN_CLIENTS]; /* requests that it has */
 		bool lent[PLAN_CLIENTS];     /* it helps with these, until its next rest */
+		bool near[PLAN_CLIENTS];     /* the thread that answers these waits for it */
 		bool fresh, trailing[PLAN_CLIENTS];
 	} threads[PLAN_THREADS];
 	bool crosses; /* the trace shows that threads work on what another one has read */
@@ -49,6 +50,7 @@ struct planner {
 		uint8_t reader;
 		bool late; /* @answerer will answer more: what was proven meanwhile is refuted */
 		uint8_t answerer;
+		uint8_t worker; /* the thread that works on the latest request, and answers it */
 	} clients[PLAN_CLIENTS];
 	struct job jobs[64];
 	uint32_t nr_jobs;
@@ -135,14 +137,16 @@ static int only_client(const struct planner *p, uint32_t thread)
 }
 
 /*
- * True if @thread may work for @client: a request of it is open, and either the thread has it, or
- * the thread has none at all, or the server's threads are known to pass their work on.
+ * True if @thread may work for @client: a request of it is open until the thread is done, and either
+ * the thread has it, or the thread has none at all, or the server's threads are known to pass their
+ * work on.
  */
 static bool may_serve(const struct planner *p, uint32_t thread, int client)
 {
 	if (client == NO_CLIENT)
 		return true;
-	if (!p->clients[client].unanswered && !p->clients[client].late)
+	if ((!p->clients[client].unanswered && !p->clients[client].late) ||
+	    (p->clients[client].worker != thread && !p->threads[thread].near[client]))
 		return false;
 	if (p->crosses || has(p, thread, (uint32_t)client) ||
 	    (p->clients[client].late && p->clients[client].answerer == thread))
@@ -209,7 +213,9 @@ static void is_helped(struct planner *p, struct job *job)
 
 	passes(p, job->worker, helper, unseen);
 	p->threads[helper].lent[job->client] = !unseen;
+	p->threads[helper].near[job->client] = true;
 	works(p, helper, job->client, some_us(p));
+	p->threads[helper].near[job->client] = false;
 	passes(p, helper, job->worker, unseen);
 }
 
@@ -246,9 +252,11 @@ static void reads(struct planner *p, int client)
 	p->threads[thread].fresh = true;
 	p->threads[thread].held[client]++;
 	p->clients[client].late = false;
+	p->clients[client].worker = (uint8_t)thread;
 	p->clients[client].unread--;
 	p->clients[client].unanswered++;
-	p->jobs[p->nr_jobs++] = (struct job){.client = (int8_t)client, .reader = (uint8_t)thread, .worker = (uint8_t)thread};
+	p->jobs[p->nr_jobs++] =
+		(struct job){.client = (int8_t)client, .reader = (uint8_t)thread, .worker = (uint8_t)thread};
 }
 
 static void answers_piece(struct planner *p, const struct job *job)
@@ -296,6 +304,7 @@ static void serves(struct planner *p, struct job *job)
 		passes(p, job->worker, worker, unseen);
 		p->threads[worker].held[job->client] += !unseen;
 		job->worker = (uint8_t)worker;
+		p->clients[job->client].worker = (uint8_t)worker;
 	}
 	for (uint32_t parts = 1 + below(p, 3); parts; parts--) {
 		works(p, job->worker, job->client, some_us(p));
@@ -315,8 +324,8 @@ static void ends(struct planner *p, struct job *job)
 	if (p->clients[job->client].closed)
 		return;
 	p->threads[thread].held[job->client] = 0;
-	if (!p->clients[job->client].unread && p->clients[job->client].unanswered == 1 && !p->clients[job->client].late &&
-	    job->worker == job->reader && chance(p, p->habits.dropped)) {
+	if (!p->clients[job->client].unread && p->clients[job->client].unanswered == 1 &&
+	    !p->clients[job->client].late && job->worker == job->reader && chance(p, p->habits.dropped)) {
 		if (chance(p, 50))
 			step(p, client_actor(job->client), STEP_CLOSE, job->client, 0, 0);
 		step(p, thread, STEP_DROP, job->client, 0, 0);
@@ -402,9 +411,9 @@ void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 {
 	struct planner p = {.plan = plan, .state = seed * 7919, .job_us = job_us};
 	struct habits *habits = &p.habits;
-	uint32_t *all[] = {&habits->handed,	&habits->unseen,    &habits->helped,   &habits->pieces,
-			   &habits->pipelined,	&habits->dropped,   &habits->forgotten, &habits->together,
-			   &habits->own,	&habits->timer,	    &habits->several};
+	uint32_t *all[] = {&habits->handed,    &habits->unseen,	 &habits->helped,    &habits->pieces,
+			   &habits->pipelined, &habits->dropped, &habits->forgotten, &habits->together,
+			   &habits->own,       &habits->timer,	 &habits->several};
 
 	*plan = (struct plan){0};
 	plan->nr_threads = chance(&p, 40) ? 1 : 1 + below(&p, PLAN_THREADS);
@@ -422,9 +431,9 @@ void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us)
 
 void plan_print(const struct plan *plan)
 {
-	static const char *const names[] = {"accept", "read", "poll_read", "try_read", "sleep", "timer",
-					    "work",   "answer", "drop",	   "wake",     "wait",	"write_memory",
-					    "look",   "connect", "send",   "receive",  "close"};
+	static const char *const names[] = {"accept", "read",	 "poll_read", "try_read", "sleep", "timer",
+					    "work",   "answer",	 "drop",      "wake",	  "wait",  "write_memory",
+					    "look",   "connect", "send",      "receive",  "close"};
 
 	for (uint32_t i = 0; i < plan->nr; i++)
 		fprintf(stderr, "    %*s%u %s client %d, %u us, note %u\n", plan->steps[i].actor * 2, "",

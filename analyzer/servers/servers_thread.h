@@ -139,7 +139,7 @@ struct servers_thread {
 	struct tally held;		/* requests that it has, and has not answered */
 	struct tally trailing;		/* those that it has answered since its last rest, */
 	struct server_request *closing; /* and the list of them */
-	uint32_t perhaps; /* the number of those in @held that are answered: server_request.perhaps */
+	uint32_t perhaps;		/* the number of those in @held that are answered: server_request.perhaps */
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */

@@ -54,12 +54,18 @@ static const struct step *step_of(const struct model *m, uint32_t actor)
 
 static struct end client_end(int client)
 {
-	return (struct end){.cpu = PLAN_THREADS + (uint32_t)client, .fd = 3, .ino = 1000 + 2 * (uint64_t)client, .peer = 1001 + 2 * (uint64_t)client};
+	return (struct end){.cpu = PLAN_THREADS + (uint32_t)client,
+			    .fd = 3,
+			    .ino = 1000 + 2 * (uint64_t)client,
+			    .peer = 1001 + 2 * (uint64_t)client};
 }
 
 static struct end server_end(uint32_t actor, int client)
 {
-	return (struct end){.cpu = actor, .fd = 10 + client, .ino = 1001 + 2 * (uint64_t)client, .peer = 1000 + 2 * (uint64_t)client};
+	return (struct end){.cpu = actor,
+			    .fd = 10 + client,
+			    .ino = 1001 + 2 * (uint64_t)client,
+			    .peer = 1000 + 2 * (uint64_t)client};
 }
 
 /* True if what the step waits for is there. */
@@ -304,7 +310,8 @@ static bool advance(struct model *m)
 	struct actor *a;
 
 	for (uint32_t i = 0; i < PLAN_ACTORS; i++)
-		if (!m->actors[i].sleeps && step_of(m, i) && (next == PLAN_ACTORS || m->actors[i].ns < m->actors[next].ns))
+		if (!m->actors[i].sleeps && step_of(m, i) &&
+		    (next == PLAN_ACTORS || m->actors[i].ns < m->actors[next].ns))
 			next = i;
 	if (next == PLAN_ACTORS)
 		return false;
@@ -342,8 +349,8 @@ static struct model model_new(const struct plan *plan)
 
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_socket, "socket");
 	for (uint32_t i = 0; i < PLAN_ACTORS; i++) {
-		tb_thread(tb, tid_of(i), i < PLAN_THREADS ? SERVER : tid_of(i), 1, i < PLAN_THREADS ? "server" : "client", i,
-			  true);
+		tb_thread(tb, tid_of(i), i < PLAN_THREADS ? SERVER : tid_of(i), 1,
+			  i < PLAN_THREADS ? "server" : "client", i, true);
 		m.actors[i].ns = 2000 + i;
 	}
 	return m;
@@ -431,7 +438,9 @@ static int plan_wrong(uint64_t seed, struct figures *figures)
 static void the_truth_is_between_the_least_and_the_most(void)
 {
 	uint64_t first = getenv("TRACE_SEED") ? strtoull(getenv("TRACE_SEED"), NULL, 0) : 1,
-		 nr = getenv("TRACE_SEED") ? 1 : getenv("TRACE_TEST_LONG") ? 10000 : 1000 / (uint64_t)unit_step(5);
+		 nr = getenv("TRACE_SEED")	  ? 1
+		      : getenv("TRACE_TEST_LONG") ? 10000
+						  : 1000 / (uint64_t)unit_step(5);
 	struct figures f = {0};
 	int wrong = 0;
 
@@ -443,7 +452,8 @@ static void the_truth_is_between_the_least_and_the_most(void)
 	CU_ASSERT_EQUAL(wrong, 0);
 	CU_ASSERT(f.exact > 0);
 	if (getenv("TRACE_VERBOSE"))
-		fprintf(stderr, "\n    %u bills: %.1f %% of the truth is exact; width of the bounds %.2f, error %.3f of it ",
+		fprintf(stderr,
+			"\n    %u bills: %.1f %% of the truth is exact; width of the bounds %.2f, error %.3f of it ",
 			f.bills, 100.0 * (double)f.exact / (double)f.truth, (double)f.width / (double)f.truth,
 			(double)f.error / (double)f.truth);
 }

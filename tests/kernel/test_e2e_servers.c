@@ -205,8 +205,8 @@ static void check_bill(const struct session *s, json_t *server, const struct tru
 			"\n    %s: %lld for %lld: %lld + %lld interrupted, expected %lld, end %lld, %lld unknown, "
 			"exact %lld, least %lld, most %lld: %+.2f %%, %+lld us",
 			t->pattern, t->server, t->client, bill, interrupted, ns, end, unknown(s, t->server),
-			json_number(client, "exact_ns"), json_number(client, "least_ns"), json_number(client, "most_ns"),
-			100.0 * (double)(got - ns) / (double)ns, (got - ns) / 1000);
+			json_number(client, "exact_ns"), json_number(client, "least_ns"),
+			json_number(client, "most_ns"), 100.0 * (double)(got - ns) / (double)ns, (got - ns) / 1000);
 	HOLDS(client != NULL);
 	HOLDS(got >= ns - allowed(ns) - unknown(s, t->server));
 	HOLDS(got <= ns + allowed(ns) + end);
