@@ -38,6 +38,8 @@ enum via {
 	VIA_INOTIFY,
 	VIA_THROTTLE,
 	VIA_EXIT,
+	VIA_JOIN,
+	VIA_COREDUMP,
 	NR_VIAS,
 };
 /** struct wait_cause - @kind: enum trace_wait_kind; @via: enum via; @idle: waited for new work */
