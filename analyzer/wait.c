@@ -249,6 +249,12 @@ static bool is_core_dump(uint32_t call)
 	return call == CALL_SIGNAL || call == CALL_CORE_DUMP;
 }
 
+/* Is the thread in exit, or in other work of the kernel outside of calls? */
+static bool is_past_calls(const struct wait_context *ctx)
+{
+	return ctx->frame->kind == FRAME_KERNEL || frame_class(ctx->a, ctx->frame) == CALL_EXIT;
+}
+
 /*
  * exit_group() and fatal signals wake all threads of the process so that they exit, whatever they
  * wait for.
@@ -257,19 +263,19 @@ static bool woken_to_die(const struct wait_context *ctx)
 {
 	const struct call *call = &ctx->a->calls[ctx->waker->call];
 
-	if (ctx->waker->thread->process != ctx->thread->process || ctx->frame->kind == FRAME_KERNEL)
+	if (ctx->waker->thread->process != ctx->thread->process || is_past_calls(ctx))
 		return false;
 	return is_core_dump(ctx->waker->call) ||
 	       (call->class == CALL_EXIT && strcmp(strings_text(&ctx->a->strings, call->name), "exit_group") == 0);
 }
 
 /*
- * The thread that dumps core waits until the others of its process have stopped, and for the program
- * that takes the dump. The others wait until the dump is complete.
+ * The thread that dumps core waits until the others of its process have stopped, and for the
+ * program that takes the dump. The others wait until the dump is complete.
  */
 static bool waits_for_dump(const struct wait_context *ctx)
 {
-	return ctx->frame->kind == FRAME_KERNEL &&
+	return is_past_calls(ctx) &&
 	       (is_core_dump(ctx->frame->call) ||
 		(ctx->waker->thread->process == ctx->thread->process && is_core_dump(ctx->waker->call)));
 }

@@ -52,7 +52,10 @@ struct trace_thread;
 
 enum trace_state {
 	TRACE_STATE_USER = 0, /* on a CPU, in the program's own code */
-	/* on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel threads */
+	/*
+	 * on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel
+	 * threads
+	 */
 	TRACE_STATE_SYSCALL = 1,
 	TRACE_STATE_TRAP = 2,	     /* on a CPU, in a page fault, also one inside a system call */
 	TRACE_STATE_INTERRUPTED = 3, /* on a CPU that an interrupt or softirq had taken */
