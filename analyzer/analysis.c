@@ -17,6 +17,7 @@
 #include "state_life.h"
 #include "state_lost.h"
 #include "state_packet.h"
+#include "state_request.h"
 #include "state_restart.h"
 #include "state_sched.h"
 #include "state_start.h"
@@ -85,8 +86,8 @@ static const struct {
 	HANDLER(compact_end, on_reclaim_end),
 	HANDLER(sock_endpoints, on_sock_endpoints),
 	HANDLER(sock_asks, on_sock_asks),
-	HANDLER(sock_send, on_sock_transfer),
-	HANDLER(sock_recv, on_sock_transfer),
+	HANDLER(sock_send, on_request_transfer),
+	HANDLER(sock_recv, on_request_transfer),
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
 	HANDLER(signal_deliver, on_signal_deliver),

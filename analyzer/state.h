@@ -15,11 +15,11 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
  *                    recorded_masks
- *   files            state_file, state_memory, state_socket, state_request, state_device
+ *   files            open_request, state_file, state_memory, state_socket, state_device
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
- *   causes of waits  potential_wakers, wait, lock_log, locks
+ *   causes of waits  potential_wakers, state_request, wait, lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, state_probe,
  *                    start_records, kernel_work

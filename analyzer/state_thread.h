@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "accounting.h"
 #include "state_file.h"
-#include "state_request.h"
+#include "open_request.h"
 #include "hash_table.h"
 
 struct identity_log;
@@ -205,7 +205,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
-	struct open_requests requests;
+	struct thread_requests requests;
 };
 _Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
 		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
