@@ -67,6 +67,10 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	pending.cut = !waker || lost;
 	if (waker)
 		pending.waker = *waker;
+	if (thread->ring && thread->ring_file_ns >= thread->since) {
+		pending.ring_file = thread->ring_file;
+		pending.has_ring_file = true;
+	}
 	acct_blocked(a, thread, ns, lost);
 	if (!thread->depth) {
 		wait_account(a, thread, &pending);

@@ -18,12 +18,16 @@ struct socket_state {
 	uint16_t family;
 	uint16_t type;
 	uint16_t state;
-	/* address that it called connect() with; ends.remote accepted the connection */
+	/*
+	 * address that it called connect() with, if ends.remote did not accept the connection; or
+	 * the one to which it sends
+	 */
 	uint64_t connect_address[2];
 	uint16_t connect_port;
-	uint32_t owner;	 /* index of the process that used it last */
-	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
-	uint32_t next;	 /* next of the free list */
+	uint8_t nr_destinations; /* of a socket without a connection; 2: several */
+	uint32_t owner;		 /* index of the process that used it last */
+	uint32_t sweeps;	 /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
+	uint32_t next;		 /* next of the free list */
 };
 
 struct socket_table {
@@ -43,5 +47,5 @@ void socket_drop(struct trace_analysis *a, sock_idx sock);
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
 
-event_handler on_sock_endpoints, on_sock_asks, on_sock_transfer;
+event_handler on_sock_endpoints, on_sock_asks, on_sock_names, on_sock_transfer;
 #endif

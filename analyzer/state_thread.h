@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "accounting.h"
+#include "state_directory.h"
 #include "state_file.h"
 #include "hash_table.h"
 
@@ -75,6 +76,7 @@ struct frame {
 	uint8_t nr_args;
 	bool fd_seen; /* an fs_open event gave the result */
 	bool major;
+	bool path_late;	  /* the path was read at the exit, maybe after another thread changed it */
 	uint64_t args[6]; /* args[0] is in the same cache line as the fields above */
 	uint32_t dev;	  /* trap: device of the file of the missing page, if the file has no name */
 };
@@ -116,6 +118,8 @@ struct pending {
 	uint16_t flags; /* flags of the thread when it blocked */
 	uint8_t depth;	/* number of frames when it blocked */
 	bool cut;	/* a gap or the end of the trace ended it; the real end is not known */
+	bool has_ring_file;
+	file_idx ring_file; /* of the io_uring request that completed last before the next wait began */
 };
 
 struct cpu_share {
@@ -184,6 +188,12 @@ struct trace_thread {
 	struct trace_thread *next_ran; /* if @ran */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
+	struct directories *directories; /* counted reference; NULL: not known */
+	/* address of the io_uring ring that it entered last; 0: none */
+	uint64_t ring;
+	/* when a request of that ring completed last, and its file */
+	uint64_t ring_file_ns;
+	file_idx ring_file;
 	char *path; /* owned: the path argument of the last call that had one */
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: size of @packed; 0: the sums are not packed */
@@ -210,8 +220,12 @@ struct trace_process {
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
-	file_idx uring_file; /* file of the io_uring request that completed last */
-	uint64_t uring_ns;   /* when that request completed */
+	file_idx exec_files[2]; /* the program and its interpreter: nothing else keeps their names */
+	file_idx uring_file;	/* file of the io_uring request that completed last */
+	uint64_t uring_ns;	/* when that request completed */
+	/* requests of it that are in the hands of workers, and their file, if all have the same */
+	uint32_t nr_async;
+	file_idx async_file;
 	char comm[16];
 	struct strings *strings; /* borrowed */
 	struct trace_thread *first, *last;
@@ -255,7 +269,7 @@ void thread_table_clear(struct thread_table *table);
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
 struct trace_process *process_find(const struct thread_table *table, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
-void process_set_comm(struct trace_thread *thread, const char *comm);
+void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, const char *comm);
 /**
  * process_owner() - the thread with the descriptors and the memory of @process
  *

@@ -20,5 +20,9 @@ const void *uring_next(const struct hash_table *requests, const void *at, const 
 /** uring_mark() - set the bits of the files of all requests in progress */
 void uring_mark(const struct hash_table *requests, uint64_t *marks);
 
-event_handler on_uring_submit, on_uring_open, on_uring_close, on_uring_file, on_uring_complete;
+/** uring_worker_file() - the file for which a worker of @process waits; 0: not known */
+file_idx uring_worker_file(const struct trace_process *process);
+
+event_handler on_uring_enter, on_uring_submit, on_uring_async, on_uring_open, on_uring_close, on_uring_file,
+	on_uring_complete;
 #endif

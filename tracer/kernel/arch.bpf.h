@@ -59,4 +59,23 @@ static __always_inline long syscall_nr(struct pt_regs *regs)
 #define SYSCALL_ARG(regs, abi, n) ((n) == 0 ? (regs)->orig_x0 : (regs)->regs[n])
 #endif
 
+/* Where the thread goes on in user mode. */
+static __always_inline u64 user_ip(struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	return regs->ip;
+#else
+	return regs->pc;
+#endif
+}
+
+static __always_inline u32 syscall_action(u32 abi, u32 nr)
+{
+	u32 index = syscall_index(nr);
+
+	if (index >= TRACER_NR_SYSCALLS)
+		return SYSCALL_ARGS_6;
+	return syscall_actions[abi == TRACE_ABI_32][index];
+}
+
 #endif

@@ -22,7 +22,7 @@
  * which removes dead code ---- */
 const volatile struct tracer_config config;
 /* The action for each system call, by ABI and number: SYSCALL_* of config.h. */
-const volatile unsigned short syscall_actions[2][TRACER_NR_SYSCALLS];
+const volatile unsigned int syscall_actions[2][TRACER_NR_SYSCALLS];
 /* By number, for any ABI: can the exit have more to record than the result? For most calls it
  * cannot, and the program looks at nothing else. */
 const volatile bool syscall_has_effects[TRACER_NR_SYSCALLS];
@@ -440,6 +440,16 @@ extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
 	(config.can_cast                                                                                         \
 		 ? ((typeof(object))bpf_rdonly_cast(object, bpf_core_type_id_kernel(typeof(*(object)))))->member \
 		 : BPF_CORE_READ(object, member))
+
+/* The same of a member that is a pointer, as a number: the verifier forbids to calculate with
+ * pointers, and global functions do not accept them. */
+#define NUMBER(object, member)                                                                                      \
+	(config.can_cast                                                                                            \
+		 ? ((struct thread_info *)bpf_rdonly_cast((void *)(object) +                                        \
+								  bpf_core_field_offset(typeof(*(object)), member), \
+							  bpf_core_type_id_kernel(struct thread_info)))             \
+			   ->flags                                                                                  \
+		 : (u64)BPF_CORE_READ(object, member))
 
 #if defined(__TARGET_ARCH_x86)
 /*

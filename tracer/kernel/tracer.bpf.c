@@ -14,6 +14,9 @@
 #include "record.bpf.h"
 #include "object.bpf.h"
 
+#include "arch.bpf.h"
+#include "directory.bpf.c"
+#include "destination.bpf.c"
 #include "sched.bpf.c"
 #include "syscall.bpf.c"
 #include "trap.bpf.c"
