@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
+#include "exit_times.h"
+#include "kernel_work.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "state.h"
 #include "state_cause.h"
 #include "state_close.h"
-#include "state_container.h"
 #include "state_filtered.h"
 #include "state_expire.h"
+#include "state_identity.h"
 #include "state_irq.h"
 #include "state_life.h"
 #include "state_lost.h"
@@ -69,6 +72,9 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
+	HANDLER(exit_times, on_exit_times),
+	HANDLER(sched_ids, on_sched_ids),
+	HANDLER(sched_adopt, on_sched_adopt),
 	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
 	HANDLER(fs_fault, on_fs_fault),
@@ -88,6 +94,9 @@ static const struct {
 	HANDLER(sock_recv, on_sock_transfer),
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
+	HANDLER(signal_deliver, on_signal_deliver),
+	HANDLER(task_work, on_task_work),
+	HANDLER(task_work_end, on_task_work_end),
 	HANDLER(net_rx, on_net_rx),
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),
@@ -123,6 +132,12 @@ static void handlers_prepare(struct trace_analysis *a)
 	}
 }
 
+static bool options_verify(const struct trace_analysis_options *options)
+{
+	return options && options->size >= offsetof(struct trace_analysis_options, verify) + sizeof(options->verify) &&
+	       options->verify;
+}
+
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error)
 {
@@ -149,6 +164,11 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
 	calls_prepare(a);
+	if (options_verify(options)) {
+		a->rules = rules_new(a, trace);
+		if (!a->rules)
+			goto fail;
+	}
 	if (!a->failed)
 		return a;
 fail:
@@ -160,6 +180,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
+	rules_free(a->rules);
 	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);

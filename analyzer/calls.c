@@ -107,6 +107,10 @@ void calls_prepare(struct trace_analysis *a)
 		call_learn(a, TRACE_STRING_SYSCALL_32, i);
 	}
 	a->calls[CALL_UNKNOWN] = (struct call){.name = strings_intern(&a->strings, TRACE_CALL_NOT_SEEN), NO_ARGUMENTS};
+	a->calls[CALL_EXITING] = (struct call){.name = strings_intern(&a->strings, "exit"), NO_ARGUMENTS};
+	a->calls[CALL_SIGNAL] = (struct call){.name = strings_intern(&a->strings, "signal"), NO_ARGUMENTS};
+	a->calls[CALL_CORE_DUMP] = (struct call){.name = strings_intern(&a->strings, "core dump"), NO_ARGUMENTS};
+	a->calls[CALL_TASK_WORK] = (struct call){.name = strings_intern(&a->strings, "task work"), NO_ARGUMENTS};
 }
 
 #define X32_BIT 0x40000000u /* __X32_SYSCALL_BIT */

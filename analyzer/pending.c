@@ -11,12 +11,13 @@
 #include "pending.h"
 #include "state.h"
 #include "state_frame.h"
+#include "state_uring.h"
 #include "wait.h"
 
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			 const struct wait_cause *v)
 {
-	const struct frame *call = frame_syscall(thread);
+	const struct frame *call = frame_outermost(thread);
 	struct trace_interval interval = {.thread = thread,
 					  .from_ns = pending->from,
 					  .to_ns = pending->to,
@@ -67,10 +68,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	pending.cut = !waker || lost;
 	if (waker)
 		pending.waker = *waker;
-	if (thread->ring && thread->ring_file_ns >= thread->since) {
-		pending.ring_file = thread->ring_file;
-		pending.has_ring_file = true;
-	}
+	pending.waker.ring_file = uring_file_since(a, thread, thread->since);
 	acct_blocked(a, thread, ns, lost);
 	if (!thread->depth) {
 		wait_account(a, thread, &pending);

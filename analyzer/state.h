@@ -14,16 +14,19 @@
  *
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
- *                    recorded_masks
+ *                    recorded_masks, violations
  *   files            state_file, state_memory, state_socket, state_device, state_directory
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_uring
  *   causes of waits  potential_wakers, wait, locks
  *   sums of time     hooks, accounting
- *   calls end        pending, frame_end, hidden_runs, start_records
+ *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, start_records,
+ *                    kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
- *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
+ *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
+ *                    exit_times
  *   the pass         analysis
+ *   rules            rules/: they watch the pass by hooks, to verify its results
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -47,12 +50,14 @@
 #include "state_file.h"
 #include "state_filtered.h"
 #include "state_expire.h"
+#include "state_family.h"
 #include "state_hidden.h"
 #include "state_memory.h"
 #include "state_restart.h"
 #include "state_socket.h"
 #include "state_thread.h"
 #include "state_user.h"
+#include "violations.h"
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
@@ -107,9 +112,12 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
+	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
+	struct violations violations;
 
+	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];

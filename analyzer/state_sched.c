@@ -76,7 +76,8 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 	thread->sched_state = SCHED_BLOCKED;
 }
 
-#define IDLE_NS 1000000u /* a CPU is not idle for so long while a runnable thread waits for it */
+#define MAX_TICK_NS 10000000u /* CONFIG_HZ is at least 100 */
+#define IDLE_NS	    1000000u  /* a CPU is not idle for so long while a runnable thread waits for it */
 
 static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 {
@@ -120,7 +121,7 @@ static void drop_call(struct trace_analysis *a, struct trace_thread *thread, uin
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
-	if (!a->masks.no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
+	if (!a->masks.no_entries || (top && (top->kind != FRAME_SYSCALL || top->call == CALL_UNKNOWN)))
 		return;
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {
@@ -187,6 +188,21 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		acct_slab_get(a, thread);
 }
 
+/*
+ * If a thread preempts another one at its wakeup, the kernel counts its run time from the wakeup on,
+ * and ends the other's there, at most until it reads its clock at a timer tick: exit_times.c.
+ */
+static void note_preemption(struct trace_thread *prev, struct trace_thread *next, uint64_t ns)
+{
+	uint64_t either;
+
+	if (next->sched_state != SCHED_RUNNABLE || next->task_state == TRACE_TASK_RUNNING || ns <= next->since)
+		return;
+	either = ns - next->since < MAX_TICK_NS ? ns - next->since : MAX_TICK_NS;
+	prev->either_ns += either;
+	next->either_ns += either;
+}
+
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
@@ -237,6 +253,8 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
+		if (prev)
+			note_preemption(prev, next, ns);
 		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)
 			cpu->slice_woken = ns - next->since;
 		switch_in(a, cpu, next, ns);
@@ -338,7 +356,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		note_exit(a, cpu->current, woken, waker);
 	if (waker->file)
 		return;
-	frame = frame_syscall(cpu->current);
+	frame = frame_outermost(cpu->current);
 	if (frame) {
 		waker->call = frame->call;
 		waker->file = frame->file;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <linux/sched.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"
@@ -48,7 +49,8 @@ static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread
  * descriptors in use is applied at the entry, as if the call succeeded. Otherwise these descriptors
  * would keep an outdated name.
  */
-static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+				 uint64_t ns)
 {
 	if (a->masks.no_exits)
 		apply_at_entry(a, thread, frame);
@@ -62,6 +64,9 @@ static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread
 		if (!(frame->args[2] & RANGE_CLOEXEC))
 			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
 		break;
+	case CALL_EXIT:
+		dies_from_now(thread, ns);
+		break;
 	default:
 		break;
 	}
@@ -73,7 +78,10 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	const struct trace_sys_enter6 *enter;
 	struct frame *frame;
 
-	acct_cpu(a, cpu, ns);
+	if (thread && thread->depth)
+		account_before_user(a, cpu, ns);
+	else
+		acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
@@ -82,6 +90,8 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 		start_call_ended(thread, ns);
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
+	if (thread->is_dying)
+		dying_denied(a, thread, ns, "sys_enter");
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
@@ -98,7 +108,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->path_late = false;
 	frame->file = call_file(a, thread, frame);
 	thread_snapshot(thread, ns, &frame->begin);
-	close_at_entry(a, thread, frame);
+	take_effect_at_entry(a, thread, frame, ns);
 }
 
 /*

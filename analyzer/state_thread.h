@@ -15,6 +15,7 @@
 #include "state_file.h"
 #include "hash_table.h"
 
+struct identity_log;
 struct trace_analysis;
 
 #define MAX_FRAMES	  3
@@ -66,7 +67,8 @@ struct thread_snapshot {
 	uint64_t wait;
 };
 
-enum frame_kind { FRAME_SYSCALL, FRAME_TRAP };
+/* KERNEL: work outside of calls, which @call names: kernel_work.h */
+enum frame_kind { FRAME_SYSCALL, FRAME_TRAP, FRAME_KERNEL };
 struct frame {
 	struct thread_snapshot begin;
 	uint32_t call; /* index into trace_analysis.calls */
@@ -106,6 +108,11 @@ struct waker {
 	uint8_t cause;
 	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
 	bool by_signal;
+	/*
+	 * 1 + the file of the io_uring request that completed last before the next wait began; 0:
+	 * none did
+	 */
+	uint32_t ring_file;
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -118,8 +125,6 @@ struct pending {
 	uint16_t flags; /* flags of the thread when it blocked */
 	uint8_t depth;	/* number of frames when it blocked */
 	bool cut;	/* a gap or the end of the trace ended it; the real end is not known */
-	bool has_ring_file;
-	file_idx ring_file; /* of the io_uring request that completed last before the next wait began */
 };
 
 struct cpu_share {
@@ -154,6 +159,9 @@ struct trace_thread {
 	uint8_t nr_latencies;
 	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
+	bool is_dying : 1;   /* since @dying_ns it does not return to user mode any more */
+	bool is_born : 1;    /* its fork was recorded */
+	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;	     /* off the CPUs: when its scheduling state began */
@@ -178,6 +186,7 @@ struct trace_thread {
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	struct rq_episode episode;
+	uint64_t either_ns; /* time at preemptions that the kernel may count for it or for the other thread */
 	struct waker early; /* if has_early */
 	/*
 	 * use_row: sums that belong into acct.files and, for waits for files, into acct.waits.
@@ -191,9 +200,6 @@ struct trace_thread {
 	struct directories *directories; /* counted reference; NULL: not known */
 	/* address of the io_uring ring that it entered last; 0: none */
 	uint64_t ring;
-	/* when a request of that ring completed last, and its file */
-	uint64_t ring_file_ns;
-	file_idx ring_file;
 	char *path; /* owned: the path argument of the last call that had one */
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: size of @packed; 0: the sums are not packed */
@@ -201,7 +207,9 @@ struct trace_thread {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
+	uint64_t dying_ns;     /* if @is_dying */
 	char comm[16];
+	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
 };
@@ -215,6 +223,7 @@ struct trace_process {
 	uint32_t pid;
 	uint32_t ppid;
 	uint32_t uid;
+	uint32_t gid;
 	string_id exe;
 	bool kernel;
 	uint32_t ns_pid; /* its pid in its own pid namespace */
@@ -228,6 +237,12 @@ struct trace_process {
 	file_idx async_file;
 	char comm[16];
 	struct strings *strings; /* borrowed */
+	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */
+	/* owned; NULL: none of the values has changed: state_identity.c */
+	struct identity_log *identities;
+	/* state_family.c; NULL: not known */
+	struct trace_process *parent, *children, *next_sibling;
+	struct trace_process **sibling_at; /* the pointer to this process in the list */
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;

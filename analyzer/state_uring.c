@@ -31,6 +31,8 @@ struct uring_row {
 struct ring_row {
 	uint64_t key;		     /* address of the ring */
 	struct trace_thread *waiter; /* the thread that entered it last */
+	uint64_t ns;		     /* when a request of it completed last */
+	uint64_t file;		     /* the file of that request */
 };
 
 /* Properties of each operation: enum io_uring_op, Linux 6.18. */
@@ -147,17 +149,22 @@ void on_uring_async(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
  */
 static void note_for_waiter(const struct trace_analysis *a, const struct uring_row *request, uint64_t ns)
 {
-	const struct ring_row *row = request->ring ? table_find(&a->rings, sizeof(*row), request->ring) : NULL;
+	struct ring_row *row = request->ring ? table_find(&a->rings, sizeof(*row), request->ring) : NULL;
 	struct trace_thread *waiter = row ? row->waiter : NULL;
 
-	if (!waiter || waiter->sched_state == SCHED_DEAD || waiter->ring != request->ring)
+	if (!row)
 		return;
-	waiter->ring_file = request->file;
-	waiter->ring_file_ns = ns;
-	if (waiter->nr_pending && waiter->sched_state != SCHED_BLOCKED) {
-		waiter->pending[waiter->nr_pending - 1].ring_file = request->file;
-		waiter->pending[waiter->nr_pending - 1].has_ring_file = true;
-	}
+	row->ns = ns;
+	row->file = request->file;
+	if (waiter->nr_pending && waiter->sched_state != SCHED_BLOCKED && waiter->ring == request->ring)
+		waiter->pending[waiter->nr_pending - 1].waker.ring_file = 1 + request->file;
+}
+
+uint32_t uring_file_since(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
+{
+	const struct ring_row *row = thread->ring ? table_find(&a->rings, sizeof(*row), thread->ring) : NULL;
+
+	return row && row->ns >= ns ? 1 + (uint32_t)row->file : 0;
 }
 
 /* A socket that never had a descriptor has no other name. */

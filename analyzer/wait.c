@@ -91,7 +91,7 @@ struct wait_context {
 	struct trace_thread *thread;
 	const struct pending *pending;
 	const struct waker *waker;
-	const struct frame *frame; /* a system call */
+	const struct frame *frame; /* a system call, or the kernel's work outside of calls */
 	bool gap;		   /* the end was not recorded: a gap, or the time of a hidden thread */
 	int64_t result;		   /* result of the call if it replaces an unrecorded end; else 0 */
 };
@@ -227,13 +227,34 @@ static struct wait_cause by_call_alone(const struct wait_context *ctx, enum via 
 
 /* ---- by the waker ---- */
 
-/* exit_group() wakes all threads of the process so that they exit, whatever they wait for. */
+static bool is_core_dump(uint32_t call)
+{
+	return call == CALL_SIGNAL || call == CALL_CORE_DUMP;
+}
+
+/*
+ * exit_group() and fatal signals wake all threads of the process so that they exit, whatever they
+ * wait for.
+ */
 static bool woken_to_die(const struct wait_context *ctx)
 {
 	const struct call *call = &ctx->a->calls[ctx->waker->call];
 
-	return call->class == CALL_EXIT && ctx->waker->thread->process == ctx->thread->process &&
-	       strcmp(strings_text(&ctx->a->strings, call->name), "exit_group") == 0;
+	if (ctx->waker->thread->process != ctx->thread->process || ctx->frame->kind == FRAME_KERNEL)
+		return false;
+	return is_core_dump(ctx->waker->call) ||
+	       (call->class == CALL_EXIT && strcmp(strings_text(&ctx->a->strings, call->name), "exit_group") == 0);
+}
+
+/*
+ * The thread that dumps core waits until the others of its process have stopped, and for the program
+ * that takes the dump. The others wait until the dump is complete.
+ */
+static bool waits_for_dump(const struct wait_context *ctx)
+{
+	return ctx->frame->kind == FRAME_KERNEL &&
+	       (is_core_dump(ctx->frame->call) ||
+		(ctx->waker->thread->process == ctx->thread->process && is_core_dump(ctx->waker->call)));
 }
 
 #define RCU_NAME "RCU grace period"
@@ -275,7 +296,7 @@ static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via
 	if (ctx->pending->cut)
 		return ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(ctx, via);
 	if (woken_by_task(ctx))
-		return cause_is_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : via);
+		return cause_is_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : waits_for_dump(ctx) ? VIA_COREDUMP : via);
 	switch (ctx->waker->cause) {
 	case CAUSE_TIMER:
 		return cause_timeout();
@@ -657,7 +678,7 @@ static struct wait_cause call_uring(const struct wait_context *ctx)
 {
 	const struct trace_process *self = ctx->thread->process;
 	file_idx file = ctx->pending->cut		       ? 0
-			: ctx->pending->has_ring_file	       ? ctx->pending->ring_file
+			: ctx->waker->ring_file		       ? ctx->waker->ring_file - 1
 			: self->uring_ns >= ctx->pending->from ? self->uring_file
 							       : 0;
 	const struct trace_thread *waker = ctx->pending->cut ? NULL : ctx->waker->thread;
@@ -909,8 +930,11 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 {
 	static const struct frame none = {.call = CALL_UNKNOWN};
 	const struct frame *top = pending->depth ? &thread->frames[pending->depth - 1] : NULL;
-	struct wait_context ctx = {
-		.a = a, .thread = thread, .pending = pending, .waker = &pending->waker, .frame = frame_syscall(thread)};
+	struct wait_context ctx = {.a = a,
+				   .thread = thread,
+				   .pending = pending,
+				   .waker = &pending->waker,
+				   .frame = frame_outermost(thread)};
 
 	if (!ctx.frame)
 		ctx.frame = &none;

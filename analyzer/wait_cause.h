@@ -38,6 +38,7 @@ enum via {
 	VIA_INOTIFY,
 	VIA_THROTTLE,
 	VIA_EXIT,
+	VIA_COREDUMP,
 	NR_VIAS,
 };
 /** struct wait_cause - @kind: enum trace_wait_kind; @via: enum via; @idle: waited for new work */

@@ -10,6 +10,7 @@
 
 #include "budget.h"
 #include "client_accept.h"
+#include "client_bell.h"
 #include "client_period.h"
 #include "client_reap.h"
 #include "client_search.h"
@@ -45,6 +46,7 @@ struct clients *clients_new(const struct clients_options *options, struct trace_
 	clients->tracer = options->tracer;
 	clients->dead.check_at = CLIENTS_RELEASED_MIN;
 	clients->search.other_fd = -1;
+	clients->bell.presence_fd = -1;
 	clients->period_ns = CLIENTS_PERIOD_BEGIN_NS;
 	clients->recording.blocking = options->blocking;
 	clients->recording.flight = options->flight;
@@ -61,6 +63,7 @@ struct clients *clients_new(const struct clients_options *options, struct trace_
 	}
 	clients->join_error.wanted = select_wants_any_user(&clients->selection);
 	client_search_listen(clients);
+	client_bell_begin(clients);
 	return clients;
 }
 
@@ -80,6 +83,7 @@ struct clients *clients_free(struct clients *clients)
 {
 	if (!clients)
 		return NULL;
+	client_bell_end(clients);
 	client_accept_close(clients);
 	while (clients->table.list) {
 		struct client *client = clients->table.list;
@@ -137,6 +141,9 @@ static int dispatch(struct clients *clients)
 			break;
 		case WATCH_DAEMON:
 			client_search_other_gone(clients);
+			break;
+		case WATCH_BELL:
+			client_bell_take(clients);
 			break;
 		default:
 			client_reap_mark(clients, fd);
@@ -198,6 +205,7 @@ void clients_end_at(struct clients *clients, uint64_t end_ns)
 
 void clients_switch_off(struct clients *clients)
 {
+	client_bell_end(clients);
 	take_all(clients);
 	clients->off = true;
 	switch_all(clients);

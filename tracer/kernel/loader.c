@@ -269,6 +269,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 		return NULL;
 	tracer_stop(tracer);
 	tracer_detach_probes(tracer);
+	tracer_bell_end(tracer);
 	ring_buffer__free(tracer->wakeups);
 	for (int i = 0; i < 2; i++)
 		if (tracer->maps[i])

@@ -9,6 +9,7 @@
  *     probe_sdt.c       static probes: the notes of <sys/sdt.h>
  *     probe_dwarf.c     variables of the source: location and type
  *     probe_code.c      turn an argument's text, or a variable, into a recipe
+ *     probe_tracepoint.c  the tracepoints of the kernel, as tracefs.c describes them
  *     probe_places.c    trace_probes_add(), which uses all of these
  *     probe_reader.c    the process that reads the files, see probe_reader.h
  *     probe_list.c      trace_probes_list()
@@ -34,6 +35,7 @@
 #include "probe_reader.h"
 #include "probe_sdt.h"
 #include "probe_spec.h"
+#include "probe_tracepoint.h"
 
 /* ---- the list ---- */
 
@@ -182,8 +184,8 @@ static void name_field(struct probe_entry *entry, uint32_t idx, const char *expr
 		}
 }
 
-static int add_field(struct probe_entry *entry, const char *name, const struct probe_field *field,
-		     struct trace_error *ret_error)
+int probe_entry_add_field(struct probe_entry *entry, const char *name, const struct probe_field *field,
+			  struct trace_error *ret_error)
 {
 	uint32_t idx = entry->probe.nr_arguments;
 	unsigned int at = entry->type.fixed_bytes;
@@ -268,7 +270,7 @@ static int add_variable(struct probe_entry *entry, struct function_place *place,
 	err = probe_scope_variable(scope, expression, &field, ret_error);
 	if (!err && *text->type)
 		err = probe_code_type(text->type, &field, ret_error);
-	return err ? err : add_field(entry, name, &field, ret_error);
+	return err ? err : probe_entry_add_field(entry, name, &field, ret_error);
 }
 
 /* Add all parameters that can be recorded; the event's documentation names one that is left out. */
@@ -310,7 +312,7 @@ static int add_argument(struct probe_entry *entry, struct function_place *place,
 		err = probe_code_type(text->type, &field, ret_error);
 	else if (!err && !strcmp(text->expression, "$retval"))
 		err = probe_scope_result(scope_of(place), &field, ret_error);
-	return err ? err : add_field(entry, *text->name ? text->name : text->expression, &field, ret_error);
+	return err ? err : probe_entry_add_field(entry, *text->name ? text->name : text->expression, &field, ret_error);
 }
 
 static bool is_result(const struct probe_argument_text *text)
@@ -560,7 +562,7 @@ static int add_all_operands(struct probe_entry *entry, struct static_search *sea
 		if (result < 0)
 			snprintf(entry->doc, sizeof(entry->doc), "static probe; without %s: %.*s", name,
 				 TRACE_PROBE_NAME_BYTES - 64, error.message);
-		else if (add_field(entry, name, &field, search->ret_error))
+		else if (probe_entry_add_field(entry, name, &field, search->ret_error))
 			return -EINVAL;
 	}
 	return 0;
@@ -590,7 +592,8 @@ static int add_operand(struct probe_entry *entry, struct static_search *search, 
 	}
 	if (!result && *text->type)
 		result = probe_code_type(text->type, &field, ret_error);
-	return result ? result : add_field(entry, *text->name ? text->name : text->expression, &field, ret_error);
+	return result ? result
+		      : probe_entry_add_field(entry, *text->name ? text->name : text->expression, &field, ret_error);
 }
 
 static int add_static(void *context, const struct probe_sdt *sdt)
@@ -758,6 +761,21 @@ static int add_in_kernel(struct trace_probes *probes, const struct probe_spec *s
 	return add_function(probes, NULL, spec, "", spec->function, 0, ret_error);
 }
 
+static int add_any(struct trace_probes *probes, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	if (spec->kind == PROBE_TRACEPOINT)
+		return probe_tracepoint_add(probes, spec, ret_error);
+	return spec->kind == PROBE_KERNEL ? add_in_kernel(probes, spec, ret_error)
+					  : add_in_file(probes, spec, ret_error);
+}
+
+static int add_condition(struct probe_entry *entry, const struct probe_spec *spec, struct trace_error *ret_error)
+{
+	size_t missing;
+
+	return condition_compile(&spec->condition, &entry->type, &entry->probe.condition, &missing, ret_error);
+}
+
 int trace_probes_add(struct trace_probes *probes, const char *text, struct trace_error *ret_error)
 {
 	struct trace_error error = {0};
@@ -766,12 +784,13 @@ int trace_probes_add(struct trace_probes *probes, const char *text, struct trace
 	int err = probe_spec_parse(text, false, &spec, &error);
 
 #if !defined(__x86_64__)
-	if (!err)
+	if (!err && spec.kind != PROBE_TRACEPOINT)
 		err = error_set(&error, -ENOTSUP, "probes support only x86-64");
 #endif
 	if (!err)
-		err = spec.kind == PROBE_KERNEL ? add_in_kernel(probes, &spec, &error)
-						: add_in_file(probes, &spec, &error);
+		err = add_any(probes, &spec, &error);
+	for (size_t i = from; spec.kind != PROBE_TRACEPOINT && i < probes->nr && !err; i++)
+		err = add_condition(probes->entries[i], &spec, &error);
 	if (!err) {
 		probes->nr_options++;
 		return 0;

@@ -31,6 +31,10 @@ struct trace_probes {
  * probe_entry_new() - append an empty entry for @file; NULL with -E2BIG or -ENOMEM in @ret_error
  */
 struct probe_entry *probe_entry_new(struct trace_probes *probes, const char *file, struct trace_error *ret_error);
+struct probe_field;
+/** probe_entry_add_field() - append a field; -EINVAL: there are too many */
+int probe_entry_add_field(struct probe_entry *entry, const char *name, const struct probe_field *field,
+			  struct trace_error *ret_error);
 /** probe_entry_lay_out() - compute the offsets of the fields and the total size */
 void probe_entry_lay_out(struct probe_entry *entry);
 

@@ -717,6 +717,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_futex(SYSCALL_ARG(regs, abi, 0), ret);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
+	if ((action & SYSCALL_IDS) && !config.filtering && ret >= 0)
+		note_ids();
 }
 
 /* Can the exit of such a call have more to record than the result? */
@@ -741,6 +743,8 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 	u32 nr = syscall_nr(regs), abi, action;
 	bool has_effects, is_deferred;
 
+	if (config.filtering && may_have_effects(nr) && (syscall_action(syscall_abi(task, nr), nr) & SYSCALL_IDS))
+		note_ids(); /* before the thread is left out, or is not any more */
 	has_effects = may_have_effects(nr);
 	if (!current_passes() || own_event(task)) {
 		if (has_effects) {
@@ -785,11 +789,14 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	/* The address of its saved registers identifies the thread, so that nothing has to be
 	 * loaded. A deferred entry has passed the filters. */
-	if (!control ||
-	    (deferred_is_plain(control) && deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
+	if (!control)
 		return 0;
-	kind = record_rest(control, cpu, regs, ret);
-	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_DEFERRED && end_deferred(control, cpu, regs, ret)))
-		return 0;
-	return record_exit(control, cpu, ret);
+	if (!deferred_is_plain(control) || !deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)) {
+		kind = record_rest(control, cpu, regs, ret);
+		if (kind == EXIT_NOT_RECORDED)
+			return 0;
+		if (kind != EXIT_OF_DEFERRED || !end_deferred(control, cpu, regs, ret))
+			record_exit(control, cpu, ret);
+	}
+	return has_task_work(control) ? task_work_begins(regs) : 0;
 }

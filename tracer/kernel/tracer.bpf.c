@@ -13,10 +13,12 @@
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
 #include "object.bpf.h"
-
 #include "arch.bpf.h"
+
 #include "directory.bpf.c"
 #include "destination.bpf.c"
+#include "task_work.bpf.c"
+#include "identity.bpf.c"
 #include "sched.bpf.c"
 #include "syscall.bpf.c"
 #include "trap.bpf.c"
@@ -30,6 +32,7 @@
 #include "ipc.bpf.c"
 #include "network.bpf.c"
 #include "work.bpf.c"
+#include "bell.bpf.c"
 #include "start_state.bpf.c"
 #include "ready.bpf.c"
 
