@@ -18,6 +18,7 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_EPOLL_WAIT] = CALL_HAS_FD,
 	[CALL_FCNTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_FD_META] = CALL_HAS_FD,
+	[CALL_FUTEX] = CALL_HAS_EFFECT,
 	[CALL_GETDENTS] = CALL_HAS_FD,
 	[CALL_IOCTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_MMAP] = CALL_HAS_EFFECT,
@@ -111,6 +112,7 @@ void calls_prepare(struct trace_analysis *a)
 	a->calls[CALL_SIGNAL] = (struct call){.name = strings_intern(&a->strings, "signal"), NO_ARGUMENTS};
 	a->calls[CALL_CORE_DUMP] = (struct call){.name = strings_intern(&a->strings, "core dump"), NO_ARGUMENTS};
 	a->calls[CALL_TASK_WORK] = (struct call){.name = strings_intern(&a->strings, "task work"), NO_ARGUMENTS};
+	a->calls[CALL_STOP] = (struct call){.name = strings_intern(&a->strings, "stop"), NO_ARGUMENTS};
 }
 
 #define X32_BIT 0x40000000u /* __X32_SYSCALL_BIT */

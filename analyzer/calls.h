@@ -35,7 +35,7 @@ struct call {
 };
 #define CALL_UNKNOWN (2 * NR_CALLS) /* a call without a recorded entry */
 /* No calls, but rows beside theirs: work of the kernel outside of calls (kernel_work.h). */
-enum { CALL_EXITING = CALL_UNKNOWN + 1, CALL_SIGNAL, CALL_CORE_DUMP, CALL_TASK_WORK, NR_CALL_KINDS };
+enum { CALL_EXITING = CALL_UNKNOWN + 1, CALL_SIGNAL, CALL_CORE_DUMP, CALL_TASK_WORK, CALL_STOP, NR_CALL_KINDS };
 /*
  * Calls with numbers that no call has: programs make them, too, such as -1. Each number has a row,
  * and the last row has all further ones.

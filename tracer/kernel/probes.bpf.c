@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there are
+ * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there
+ * are
  * probes; it shares the rings with tracer.bpf.c
  *
  * There is one program for each way of attaching. The cookie identifies the probe; it has an index
- * into the array of recipes. A program computes the arguments before it reserves room, in a scratch
+ * into the array of recipes. A program computes the arguments before it reserves room, in a
+ * scratch
  * area, because reading a program's memory may take time.
  *
  * These programs run in threads that may be preempted by another thread that reaches a probe, too.
- * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any order.
+ * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any
+ * order.
  *
  * Since 6.13 the kernel gives a function of such a program a per-CPU stack if it uses 64
  * bytes of stack or more, rounded up to 16, as if no other thread could preempt it. Then a
@@ -51,7 +54,8 @@ volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
 
 /**
  * struct probe_scratch - where a payload is built
- * @registers: of the thread, and PROBE_WORD_RECORD; more than there are, so that any number of five
+ * @registers: of the thread, and PROBE_WORD_RECORD; more than there are, so that any number of
+ * five
  *     bits is valid
  * @at: end of the payload so far, strings after the fixed part
  * @loaded: the value read last from the program; here, because the stack is short
@@ -396,7 +400,7 @@ static __always_inline int meet(void *context, enum place_kind kind)
 	run.recipe = bpf_map_lookup_elem(&recipes, &key);
 	key = 0;
 	taken = bpf_map_lookup_elem(&scratches_taken, &key);
-	if (!run.recipe || !taken || !wanted())
+	if (!run.recipe || !taken || (!run.recipe->is_measured && !wanted()))
 		return 0;
 	slot = take_scratch(taken);
 	key = (u32)slot;
@@ -415,7 +419,10 @@ static __always_inline int meet(void *context, enum place_kind kind)
 	}
 	if (may_disable_preemption)
 		bpf_preempt_disable();
-	put_record(run.scratch, run.recipe);
+	if (run.recipe->is_measured)
+		run.scratch->loaded = bpf_ktime_get_ns(); /* most of the price of a record */
+	else
+		put_record(run.scratch, run.recipe);
 	if (may_disable_preemption)
 		bpf_preempt_enable();
 	__sync_fetch_and_and(taken, ~(1ULL << key));
@@ -442,7 +449,8 @@ int probe_kernel(void *context)
 
 /*
  * The one program that is not a tp_btf or raw_tp: only this kind gets the record. The kernel skips
- * it while another program of its kind runs on the CPU, and counts that (recursion_misses). A result
+ * it while another program of its kind runs on the CPU, and counts that (recursion_misses). A
+ * result
  * other than 1 would keep the event from perf.
  */
 SEC("tracepoint")
