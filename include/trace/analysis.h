@@ -270,6 +270,11 @@ uint32_t trace_thread_tid(const struct trace_thread *thread);
  */
 uint32_t trace_thread_index(const struct trace_thread *thread);
 const char *trace_thread_comm(const struct trace_thread *thread);
+/**
+ * trace_thread_is_io_worker() - did the kernel make @thread to work on requests of io_uring?
+ * Traces of recorders that did not tell: by its name.
+ */
+bool trace_thread_is_io_worker(const struct trace_thread *thread);
 const struct trace_process *trace_thread_process(const struct trace_thread *thread);
 bool trace_thread_is_kernel(const struct trace_thread *thread);
 uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* its creation, or start of the trace */
