@@ -5,7 +5,9 @@
 #include <string.h>
 #include "error_set.h"
 #include "slice_log.h"
+#include "interrupted.h"
 #include "state.h"
+#include "wait_evidence.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_container.h"
@@ -84,6 +86,7 @@ static const struct {
 	HANDLER(sock_recv, on_sock_transfer),
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
+	HANDLER(signal_deliver, on_signal_deliver),
 	HANDLER(net_rx, on_net_rx),
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),
@@ -129,6 +132,9 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	a->start_ns = a->now = info->start_ns;
 	a->end_ns = info->end_ns > info->start_ns ? info->end_ns : info->start_ns;
 	a->nr_cpus = info->nr_cpus;
+	if (options && options->size >= sizeof(*options) && options->check_waits &&
+	    !(a->evidence = wait_evidence_new()))
+		goto fail;
 	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));
 	if (!a->cpus)
 		goto fail;
@@ -171,6 +177,9 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	wakers_free(a); /* also for a pass that was aborted */
 	table_clear(&a->locks);
 	table_clear(&a->interrupts);
+	table_clear(&a->interruptions);
+	wait_objects_clear(&a->wait_objects);
+	wait_evidence_free(a->evidence);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->cgroups);
@@ -349,6 +358,8 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		expire_unused(a);
 	if (event->id >= TRACE_EV_MAX) { /* an event of a program: it does not change the state */
 		a->counts[TRACE_EV_USER]++;
+		if (a->nr_interrupted)
+			interrupted_user_event(a, (struct trace_thread *)trace_event_thread(a, event));
 		hooks_event(a, event);
 		return;
 	}

@@ -86,6 +86,17 @@ static uint8_t addresses_of(const char *arguments)
 	return addresses;
 }
 
+static uint8_t flags_by_name(const char *name)
+{
+	if (strcmp(name, "flock") == 0)
+		return CALL_IS_LOCK;
+	if (strncmp(name, "recvmmsg", 8) == 0 || strcmp(name, "sendmmsg") == 0)
+		return CALL_MESSAGES;
+	if (strcmp(name, "restart_syscall") == 0)
+		return CALL_RESTARTS;
+	return strcmp(name, "rt_sigreturn") == 0 || strcmp(name, "sigreturn") == 0 ? CALL_ENDS_HANDLER : 0;
+}
+
 /* The known names were interned first and in order: a name's string number gives its row. */
 static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number,
 		       string_id first)
@@ -99,16 +110,13 @@ static void call_learn(struct trace_analysis *a, struct call *call, const char *
 		return;
 	}
 	call->name = strings_intern(&a->strings, name);
+	call->flags = flags_by_name(name);
 	if (call->name < first || call->name - first >= NR_KNOWN)
 		return;
 	call->class = known_calls[call->name - first].class;
 	call->nr_args = (uint8_t)strlen(known_calls[call->name - first].arguments);
 	call->addresses = addresses_of(known_calls[call->name - first].arguments);
-	call->flags = class_flags[call->class];
-	if (strcmp(name, "flock") == 0)
-		call->flags |= CALL_IS_LOCK;
-	if (strncmp(name, "recvmmsg", 8) == 0 || strcmp(name, "sendmmsg") == 0)
-		call->flags |= CALL_MESSAGES;
+	call->flags |= class_flags[call->class];
 }
 
 void calls_prepare(struct trace_analysis *a)

@@ -71,8 +71,10 @@ enum call_flag {
 	CALL_HAS_EFFECT = 2, /* its return changes files or memory: see syscall_effect() */
 	CALL_COUNTS_READ = 4,
 	CALL_COUNTS_WRITTEN = 8,
-	CALL_IS_LOCK = 16,  /* flock: waits for the holder of the lock, not for a disk */
-	CALL_MESSAGES = 32, /* returns messages, not bytes */
+	CALL_IS_LOCK = 16,	 /* flock: waits for the holder of the lock, not for a disk */
+	CALL_MESSAGES = 32,	 /* returns messages, not bytes */
+	CALL_RESTARTS = 64,	 /* restart_syscall(): continues the call that was interrupted */
+	CALL_ENDS_HANDLER = 128, /* rt_sigreturn(): the end of a signal handler */
 };
 
 struct call {

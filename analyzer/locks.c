@@ -35,12 +35,15 @@ static string_id semaphore_name(struct trace_analysis *a, const struct frame *fr
 void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v, uint64_t ns)
 {
 	const struct frame *frame = thread->depth ? &thread->frames[0] : NULL;
-	struct lock_row wanted = {.waiter = thread->process->idx, .holder = v->target, .via = v->via}, *row;
+	struct lock_row wanted = {.waiter = thread->process->idx, .holder = wait_process(a, v)->idx, .via = v->via},
+			*row;
 	uint64_t key;
 
 	if (!frame || frame->kind != FRAME_SYSCALL)
 		return;
-	if (v->via == VIA_SEMAPHORE)
+	if (v->has_path)
+		wanted.subject = wait_path(a, v);
+	else if (v->via == VIA_SEMAPHORE)
 		wanted.subject = semaphore_name(a, frame);
 	else
 		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : file_path(a, frame->file);

@@ -12,6 +12,7 @@
 #include "state.h"
 #include "state_frame.h"
 #include "wait.h"
+#include "wait_check.h"
 
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			 const struct wait_cause *v)
@@ -30,25 +31,33 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 	interval.via = via_name((enum via)v->via);
 	if (call)
 		interval.name = strings_text(&a->strings, a->calls[call->call].name);
-	if (v->kind == TRACE_WAIT_PROCESS)
-		interval.other = a->threads.processes[v->target];
-	interval.target = interval.other ? interval.other->comm : strings_text(&a->strings, v->target);
+	interval.other = wait_process(a, v);
+	interval.target = wait_target(a, v);
+	interval.path = strings_text(&a->strings, wait_path(a, v));
 	emit_pieces(a, &interval);
 }
 
-/* Account @pending with its wait cause. */
+void pending_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+		     const struct wait_cause *v)
+{
+	if (pending->known_ns) {
+		acct_cause(a, thread, v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
+			   pending->known_ns);
+		if (v->kind == TRACE_WAIT_PROCESS && lock_is_via((enum via)v->via))
+			lock_waited(a, thread, v, pending->known_ns);
+	}
+	if (a->evidence)
+		check_wait(a, thread, pending, v);
+	if (WATCHED(a, TRACE_STATE_BLOCKED))
+		emit_blocked(a, thread, pending, v);
+}
+
+/* Decide the wait cause of @pending, and account it. */
 static void wait_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	struct wait_cause v = wait_decide(a, thread, pending);
 
-	if (pending->known_ns) {
-		acct_cause(a, thread, &v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
-			   pending->known_ns);
-		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
-			lock_waited(a, thread, &v, pending->known_ns);
-	}
-	if (WATCHED(a, TRACE_STATE_BLOCKED))
-		emit_blocked(a, thread, pending, &v);
+	pending_account(a, thread, pending, &v);
 }
 
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)

@@ -13,14 +13,15 @@
  * there. acct_queued(), pending_wait() and acct_unknown() close a thread's time off the CPUs.
  *
  * The files form layers: a file calls only files in its own line or above.
- *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
- *                    recorded_masks
- *   files            state_file, state_memory, state_socket, state_device
+ *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
+ *                    gap_log, recorded_masks
+ *   files            wait_evidence, state_file, state_memory, state_socket, state_device
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_uring
- *   causes of waits  potential_wakers, wait, locks
+ *   causes of waits  potential_wakers, wait_holder, wait, locks,
+ *                    wait_check
  *   sums of time     hooks, accounting
- *   calls end        pending, frame_end, hidden_runs, start_records
+ *   calls end        pending, interrupted, frame_end, hidden_runs, start_records
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
@@ -53,6 +54,7 @@
 #include "state_socket.h"
 #include "state_thread.h"
 #include "state_user.h"
+#include "wait_object.h"
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
@@ -64,7 +66,8 @@ struct trace_analysis {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t now;
-	int failed; /* ends the pass */
+	int failed;		 /* ends the pass */
+	uint32_t nr_interrupted; /* threads with interrupted waits */
 	bool began, done;
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
@@ -93,6 +96,8 @@ struct trace_analysis {
 	struct use_store uses;
 	struct hash_table locks;      /* lock_row */
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
+	struct wait_objects wait_objects;
+	struct hash_table interruptions; /* interruption_row: interrupted.c */
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only
 	 */
@@ -108,6 +113,7 @@ struct trace_analysis {
 	uint64_t inconsistencies;
 
 	struct hook_list hooks;
+	struct wait_evidence *evidence; /* owned; NULL: the caller does not want it */
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];
 };

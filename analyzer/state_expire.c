@@ -19,6 +19,7 @@
  */
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "interrupted.h"
 #include "state.h"
 #include "state_expire.h"
 #include "state_uring.h"
@@ -68,6 +69,7 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 		mark(marks->files, thread->frames[i].file);
 	for (unsigned int i = 0; i < MAX_PENDING; i++)
 		mark(marks->files, thread->pending[i].waker.file);
+	interrupted_mark(thread, marks->files);
 }
 
 static void mark_files(const struct trace_analysis *a, const struct marks *marks)

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
+#include "wait_evidence.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
@@ -305,6 +306,8 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
+	if (a->evidence)
+		evidence_add(a, thread, file);
 }
 
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)

@@ -14,6 +14,7 @@
 #include "state_frame.h"
 #include "state_life.h"
 #include "state_restart.h"
+#include "wait_evidence.h"
 
 /* ---- threads that the state does not know ---- */
 
@@ -107,6 +108,8 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, const 
 {
 	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
 	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
+	if (a->evidence)
+		evidence_inherit(a, child);
 }
 
 /* A child begins inside its parent's system call, and returns from it. */

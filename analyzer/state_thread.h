@@ -102,8 +102,9 @@ struct waker {
 	file_idx file;	 /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
-	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
-	bool by_signal;
+	uint8_t via;	   /* enum via: the means of the wakeup; NONE: not known */
+	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
+	string_id path;	   /* the path argument of @call; 0: none */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -115,7 +116,9 @@ struct pending {
 	uint32_t task_state;
 	uint16_t flags; /* flags of the thread when it blocked */
 	uint8_t depth;	/* number of frames when it blocked */
-	bool cut;	/* a gap or the end of the trace ended it; the real end is not known */
+	bool cut : 1;	/* a gap or the end of the trace ended it; the real end is not known */
+	/* @cut, because the waker interrupted the call: interrupted.c */
+	bool interrupted : 1;
 };
 
 struct cpu_share {
@@ -148,11 +151,12 @@ struct trace_thread {
 	uint8_t depth;	     /* number of frames in use */
 	uint8_t nr_pending;
 	uint8_t nr_latencies;
-	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
-	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
-	bool ran;	     /* it is in the list trace_analysis.ran */
-	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
-	uint64_t since;	     /* off the CPUs: when its scheduling state began */
+	bool in_episode : 1;	 /* @episode has waits that are not in the accounting yet */
+	bool has_early : 1;	 /* a wakeup came while the thread was still on the CPU */
+	bool is_interrupted : 1; /* it has @interrupted */
+	bool ran;		 /* it is in the list trace_analysis.ran */
+	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
+	uint64_t since;		 /* off the CPUs: when its scheduling state began */
 	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */
 	uint64_t queued_ns;
 	uint64_t queued_irq;   /* interrupt time of the CPU */
@@ -180,11 +184,15 @@ struct trace_thread {
 	 * They move there when a caller asks for them or the thread dies.
 	 */
 	struct hash_table uses;
-	struct trace_thread *next;     /* next thread of the process */
-	struct trace_thread *next_ran; /* if @ran */
+	struct trace_thread *next;	      /* next thread of the process */
+	struct trace_thread *next_ran;	      /* if @ran */
+	struct interrupted_call *interrupted; /* owned; NULL: none. interrupted.c */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
 	char *path; /* owned: the path argument of the last call that had one */
+	/* the last path that was read at the exit of its call, and begin and end of that call */
+	string_id late_path;
+	uint64_t late_from_ns, late_to_ns;
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: size of @packed; 0: the sums are not packed */
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
@@ -212,6 +220,7 @@ struct trace_process {
 	string_id cgroup_path;
 	file_idx uring_file; /* file of the io_uring request that completed last */
 	uint64_t uring_ns;   /* when that request completed */
+	uint32_t stopped_by; /* index of the process that last stopped or continued it; 0: none */
 	char comm[16];
 	struct strings *strings; /* borrowed */
 	struct trace_thread *first, *last;
