@@ -44,7 +44,7 @@ static void emit_on_cpu(struct trace_analysis *a, struct cpu *cpu, struct trace_
 					  .cpu = (int32_t)cpu->cpu,
 					  .target = "",
 					  .via = ""};
-	const struct frame *call = frame_syscall(thread);
+	const struct frame *call = frame_outermost(thread);
 	const char *type;
 
 	if (state == TRACE_STATE_INTERRUPTED)
@@ -103,8 +103,8 @@ static enum trace_state running_state(const struct trace_analysis *a, const stru
 	while (depth && a->masks.no_fault_exit && thread->frames[depth - 1].kind == FRAME_TRAP)
 		depth--; /* a fault without a recorded end does not show when it ended */
 	if (!depth)
-		/* an io_uring worker never leaves the kernel */
-		return thread->flags & THREAD_IO_WORKER ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
+		/* an io_uring worker never leaves the kernel, nor does a thread that exits */
+		return (thread->flags & THREAD_IO_WORKER) || thread->is_dying ? TRACE_STATE_SYSCALL : TRACE_STATE_USER;
 	return thread->frames[depth - 1].kind == FRAME_TRAP ? TRACE_STATE_TRAP : TRACE_STATE_SYSCALL;
 }
 

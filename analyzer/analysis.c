@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
+#include "kernel_work.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "interrupted.h"
 #include "state.h"
 #include "wait_evidence.h"
 #include "state_cause.h"
 #include "state_close.h"
-#include "state_container.h"
 #include "state_filtered.h"
 #include "state_expire.h"
+#include "state_identity.h"
 #include "state_irq.h"
 #include "state_life.h"
 #include "state_lost.h"
@@ -68,6 +70,8 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
+	HANDLER(sched_ids, on_sched_ids),
+	HANDLER(sched_adopt, on_sched_adopt),
 	HANDLER(cgroup_attach, on_cgroup_attach),
 	HANDLER(fs_open, on_fs_open),
 	HANDLER(fs_fault, on_fs_fault),
@@ -87,6 +91,8 @@ static const struct {
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
 	HANDLER(signal_deliver, on_signal_deliver),
+	HANDLER(task_work, on_task_work),
+	HANDLER(task_work_end, on_task_work_end),
 	HANDLER(net_rx, on_net_rx),
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),
@@ -120,6 +126,12 @@ static void handlers_prepare(struct trace_analysis *a)
 	}
 }
 
+static bool options_verify(const struct trace_analysis_options *options)
+{
+	return options && options->size >= offsetof(struct trace_analysis_options, verify) + sizeof(options->verify) &&
+	       options->verify;
+}
+
 struct trace_analysis *trace_analysis_new(const struct trace *trace, const struct trace_analysis_options *options,
 					  struct trace_error *ret_error)
 {
@@ -132,8 +144,7 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	a->start_ns = a->now = info->start_ns;
 	a->end_ns = info->end_ns > info->start_ns ? info->end_ns : info->start_ns;
 	a->nr_cpus = info->nr_cpus;
-	if (options && options->size >= sizeof(*options) && options->check_waits &&
-	    !(a->evidence = wait_evidence_new()))
+	if (options_verify(options) && !(a->evidence = wait_evidence_new()))
 		goto fail;
 	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));
 	if (!a->cpus)
@@ -149,6 +160,11 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
 	calls_prepare(a);
+	if (options_verify(options)) {
+		a->rules = rules_new(a, trace);
+		if (!a->rules)
+			goto fail;
+	}
 	if (!a->failed)
 		return a;
 fail:
@@ -160,6 +176,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 {
 	if (!a)
 		return NULL;
+	rules_free(a->rules);
 	thread_table_clear(&a->threads);
 	for (uint32_t i = 0; a->cpus && i < a->nr_cpus; i++) {
 		lookahead_end(&a->cpus[i].ahead);
@@ -176,6 +193,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	end_state_clear(&a->end);
 	wakers_free(a); /* also for a pass that was aborted */
 	table_clear(&a->locks);
+	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
 	table_clear(&a->interruptions);
 	wait_objects_clear(&a->wait_objects);
@@ -186,6 +204,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->devices);
 	table_clear(&a->hidden.readings);
 	table_clear(&a->filter.passing);
+	table_clear(&a->filter.hidden);
 	table_clear(&a->user.streams);
 	table_clear(&a->user.programs);
 	strings_clear(&a->strings);

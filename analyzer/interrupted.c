@@ -317,12 +317,9 @@ void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, con
 		end(a, thread, decides && is_same_call(call, frame) ? &last : NULL);
 }
 
-void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, uint64_t handler)
 {
-	const struct trace_signal_deliver *signal = event->payload;
-	struct trace_thread *thread = cpu->current;
-
-	if (!thread || !thread->is_interrupted || signal->handler < FIRST_HANDLER)
+	if (handler < FIRST_HANDLER)
 		return;
 	thread->interrupted->handlers++;
 	thread->interrupted->had_handler = true;

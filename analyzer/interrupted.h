@@ -4,7 +4,6 @@
 /* interrupted.h - calls that something interrupted while their thread waited, and their waits */
 #include <stdbool.h>
 #include <stdint.h>
-#include "handler.h"
 
 struct frame;
 struct trace_analysis;
@@ -36,6 +35,11 @@ void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, st
 void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, uint64_t from);
 /** interrupted_end() - decide the interrupted waits of @thread: the call does not go on */
 void interrupted_end(struct trace_analysis *a, struct trace_thread *thread);
+/**
+ * interrupted_signal() - a signal is delivered to @thread, which has interrupted waits
+ * @handler: 0: it has none
+ */
+void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, uint64_t handler);
 /** interrupted_user_event() - the program of @thread, which may be NULL, does something else */
 void interrupted_user_event(struct trace_analysis *a, struct trace_thread *thread);
 /** interrupted_mark() - mark the files of the interrupted waits of @thread in the bit set @files */
@@ -43,6 +47,4 @@ void interrupted_mark(const struct trace_thread *thread, uint64_t *files);
 
 /** signal_stops() - does @signal stop a process? */
 bool signal_stops(uint32_t signal);
-
-event_handler on_signal_deliver;
 #endif

@@ -11,6 +11,7 @@
 #include "error_set.h"
 #include "histogram.h"
 #include "latency.h"
+#include "rules/rules.h"
 #include "slice_log.h"
 #include "sort.h"
 #include "state.h"
@@ -74,6 +75,16 @@ uint32_t trace_process_ppid(const struct trace_process *process)
 uint32_t trace_process_uid(const struct trace_process *process)
 {
 	return process->uid;
+}
+
+uint32_t trace_process_gid(const struct trace_process *process)
+{
+	return process->gid;
+}
+
+uint32_t trace_thread_uid(const struct trace_thread *thread)
+{
+	return thread->uid;
 }
 
 const char *trace_process_comm(const struct trace_process *process)
@@ -239,8 +250,15 @@ static uint64_t quantile(const struct histogram_count *times, size_t nr, const s
 	return row->longest;
 }
 
+enum call_rows { ROWS_CALLS, ROWS_KERNEL_WORK, ROWS_TRAPS };
+
+static bool is_of(enum call_rows which, const struct call_row *row)
+{
+	return which == ROWS_TRAPS || (which == ROWS_KERNEL_WORK) == (row->key - 1 > CALL_UNKNOWN);
+}
+
 static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows,
-					const struct hash_table *by_time, bool traps, size_t *ret_nr)
+					const struct hash_table *by_time, enum call_rows which, size_t *ret_nr)
 {
 	struct trace_call *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 	size_t nr_times = 0;
@@ -252,9 +270,12 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 		return NULL;
 	}
 
-	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row)); at++)
-		*at = (struct trace_call){
-			.name = traps ? "page fault" : strings_text(&a->strings, a->calls[row->key - 1].name),
+	for (const struct call_row *row = NULL; (row = table_next(rows, sizeof(*row), row));) {
+		if (!is_of(which, row))
+			continue;
+		*at++ = (struct trace_call){
+			.name = which == ROWS_TRAPS ? "page fault"
+						    : strings_text(&a->strings, a->calls[row->key - 1].name),
 			.calls = row->calls,
 			.errors = row->errors,
 			.elapsed_ns = row->elapsed,
@@ -267,6 +288,7 @@ static struct trace_call *figures_calls(const struct trace_analysis *a, const st
 			.p99_ns = quantile(times, nr_times, row, 99),
 			.max_ns = row->longest,
 		};
+	}
 	free(times);
 	return sorted(list, *ret_nr = (size_t)(at - list), sizeof(*list), order_calls);
 }
@@ -328,12 +350,13 @@ static struct trace_figures *figures_of(const struct trace_analysis *a, const st
 	f->stolen_ns = acct->stolen;
 	f->wait_cpu_for = figures_holders(a, &acct->cpu_holders, &f->nr_wait_cpu_for);
 	f->waits = figures_waits(a, &acct->waits, &f->nr_waits);
-	f->syscalls = figures_calls(a, &acct->calls, &acct->call_times, false, &f->nr_syscalls_rows);
-	f->traps = figures_calls(a, &acct->traps, &acct->trap_times, true, &f->nr_traps_rows);
+	f->syscalls = figures_calls(a, &acct->calls, &acct->call_times, ROWS_CALLS, &f->nr_syscalls_rows);
+	f->kernel_work = figures_calls(a, &acct->calls, &acct->call_times, ROWS_KERNEL_WORK, &f->nr_kernel_work);
+	f->traps = figures_calls(a, &acct->traps, &acct->trap_times, ROWS_TRAPS, &f->nr_traps_rows);
 	f->interrupts = figures_interrupts(a, &acct->interrupts, &f->nr_interrupts);
 	f->files = figures_files(a, &acct->files, &f->nr_files);
-	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->traps || !f->interrupts || !f->files ||
-	    trace_analysis_error(a, NULL) < 0)
+	if (!f->wait_cpu_for || !f->waits || !f->syscalls || !f->kernel_work || !f->traps || !f->interrupts ||
+	    !f->files || trace_analysis_error(a, NULL) < 0)
 		return trace_figures_free(f);
 	for (size_t i = 0; i < f->nr_syscalls_rows; i++)
 		f->nr_syscalls += f->syscalls[i].calls;
@@ -353,6 +376,7 @@ struct trace_figures *trace_figures_free(struct trace_figures *f)
 	free(f->wait_cpu_for);
 	free(f->waits);
 	free(f->syscalls);
+	free(f->kernel_work);
 	free(f->traps);
 	free(f->interrupts);
 	free(f->files);
@@ -553,6 +577,8 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 			thread_system += thread->acct.syscall + thread->acct.trap;
 		}
 	if (!error)
+		error = family_verify(a, ret_error);
+	if (!error)
 		error = check_result(a, ret_error);
 	if (error)
 		return error;
@@ -560,5 +586,5 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		return error_set(ret_error, -EBADMSG,
 				 "threads and CPUs disagree: %" PRId64 " ns of user and %" PRId64 " ns of system time",
 				 (int64_t)(thread_user - cpu_user), (int64_t)(thread_system - cpu_system));
-	return 0;
+	return rules_verify(a->rules, ret_error);
 }

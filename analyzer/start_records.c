@@ -25,10 +25,15 @@ void start_describe(struct trace_thread *thread, const struct trace_event *event
 		thread->flags |= THREAD_KERNEL;
 	if (start->flags & TRACE_THREAD_HIDDEN)
 		thread->flags |= THREAD_HIDDEN;
+	thread->uid = start->uid;
 	process->kernel = start->flags & TRACE_THREAD_KERNEL;
 	process->ppid = start->ppid;
-	process->uid = start->uid;
-	process->cgroup = start->cgroup;
+	if (thread->tid == process->pid || thread == process->first) {
+		process->uid = start->uid;
+		process->gid = start->gid;
+		process->cgroup = start->cgroup;
+		process->read_ns = event->ts_ns;
+	}
 	process->ns_pid = start->ns_tgid;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	process_set_comm(thread, comm);

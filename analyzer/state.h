@@ -15,16 +15,18 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
- *   files            wait_evidence, state_file, state_memory, state_socket, state_device
+ *   files            wait_evidence, state_file, state_memory, state_socket, state_request,
+ *                    state_device
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_uring
- *   causes of waits  potential_wakers, wait_holder, wait, locks,
- *                    wait_check
+ *   causes of waits  potential_wakers, wait_holder, wait, lock_log, locks, wait_check
  *   sums of time     hooks, accounting
- *   calls end        pending, interrupted, frame_end, hidden_runs, start_records
+ *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
+ *                    start_records, kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
+ *   rules            rules/: they watch the pass by hooks, to verify its results
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -41,6 +43,7 @@
 #include "handler.h"
 #include "hash_table.h"
 #include "hooks.h"
+#include "lock_log.h"
 #include "potential_wakers.h"
 #include "recorded_masks.h"
 #include "state_cpu.h"
@@ -48,6 +51,7 @@
 #include "state_file.h"
 #include "state_filtered.h"
 #include "state_expire.h"
+#include "state_family.h"
 #include "state_hidden.h"
 #include "state_memory.h"
 #include "state_restart.h"
@@ -81,7 +85,7 @@ struct trace_analysis {
 	struct file_table files;
 	struct socket_table sockets;
 	struct sweep sweep; /* of files and sockets */
-	struct call calls[CALL_UNKNOWN + 1];
+	struct call calls[NR_CALL_ROWS];
 	struct strings strings;
 	struct hash_table works;    /* queued work -> the thread that queued it: state_work.c */
 	struct hash_table requests; /* io_uring requests -> process and file: state_uring.c */
@@ -94,7 +98,8 @@ struct trace_analysis {
 	struct arena arena; /* memory of threads, processes and rows */
 	struct row_store rows;
 	struct use_store uses;
-	struct hash_table locks;      /* lock_row */
+	struct hash_table locks; /* lock_row */
+	struct lock_logs lock_logs;
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	struct wait_objects wait_objects;
 	struct hash_table interruptions; /* interruption_row: interrupted.c */
@@ -109,9 +114,11 @@ struct trace_analysis {
 	struct hidden_log hidden;
 	struct restart restart;
 	struct end_state end;
+	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
 
+	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;
 	struct wait_evidence *evidence; /* owned; NULL: the caller does not want it */
 	event_handler *handlers[TRACE_EV_MAX];

@@ -15,22 +15,17 @@ void cgroup_learn(struct trace_analysis *a, uint64_t cgroup, const char *path)
 	row->path = strings_intern(&a->strings, path);
 }
 
-void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup)
+string_id cgroup_path_of(const struct trace_analysis *a, uint64_t cgroup)
 {
 	const struct cgroup_row *row = table_find(&a->cgroups, sizeof(*row), cgroup + 1);
 
-	process->cgroup = cgroup;
-	process->cgroup_path = row ? row->path : 0;
+	return row ? row->path : 0;
 }
 
-void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+void cgroup_put(struct trace_analysis *a, struct trace_process *process, uint64_t cgroup)
 {
-	const struct trace_cgroup_attach *attach = event->payload;
-	struct trace_thread *thread = thread_find(&a->threads, attach->tid);
-
-	cgroup_learn(a, attach->cgroup, trace_event_string(event));
-	if (thread)
-		cgroup_put(a, thread->process, attach->cgroup);
+	process->cgroup = cgroup;
+	process->cgroup_path = cgroup_path_of(a, cgroup);
 }
 
 uint32_t trace_process_ns_pid(const struct trace_process *process)

@@ -20,6 +20,12 @@ static inline struct frame *frame_syscall(struct trace_thread *thread)
 	return thread->depth && thread->frames[0].kind == FRAME_SYSCALL ? &thread->frames[0] : NULL;
 }
 
+/** frame_outermost() - the same, or the kernel's work outside of calls that it is in; NULL: none */
+static inline struct frame *frame_outermost(struct trace_thread *thread)
+{
+	return thread->depth && thread->frames[0].kind != FRAME_TRAP ? &thread->frames[0] : NULL;
+}
+
 static inline enum call_class frame_class(const struct trace_analysis *a, const struct frame *frame)
 {
 	return (enum call_class)a->calls[frame->call].class;

@@ -9,9 +9,11 @@
 #include <string.h>
 #include <linux/sched.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "state.h"
 #include "state_close.h"
 #include "state_frame.h"
+#include "state_identity.h"
 #include "state_life.h"
 #include "state_restart.h"
 #include "wait_evidence.h"
@@ -137,9 +139,12 @@ static struct trace_process *process_of_child(struct trace_analysis *a, const st
 	if (!process)
 		return NULL;
 	process->uid = fork->uid;
+	process->gid = TRACE_ID_UNKNOWN;
 	process->kernel = fork->kthread;
 	if (parent) {
 		process->ppid = fork->clone_flags & CLONE_PARENT ? parent->process->ppid : parent->process->pid;
+		process->gid = parent->process->gid;
+		family_join(a, process);
 		process->exe = parent->process->exe;
 		process->cgroup = parent->process->cgroup;
 		process->cgroup_path = parent->process->cgroup_path;
@@ -196,8 +201,11 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 
 	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
 		return;
-	if (parent && parent->sched_state == SCHED_DEAD)
+	if (parent && parent->sched_state == SCHED_DEAD) {
+		if (parent->flags & THREAD_EXITING)
+			family_check_fork(a, fork->tid, parent->process->pid, ns);
 		parent = NULL;
+	}
 	child = thread_find(&a->threads, fork->tid);
 	if (!child || !begins_at_this_fork(child, ns)) {
 		unfreed = child ? reuse_number(a, child, ns) : 0;
@@ -210,6 +218,7 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
+	child->uid = fork->uid;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
 	if (parent) {
@@ -259,7 +268,9 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (thread->tid != exec->tid)
 		take_leaders_number(a, thread, exec->tid, ns);
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
-	thread->process->uid = exec->uid;
+	thread->is_fresh = true;
+	identity_of_thread(a, thread, ns, exec->uid, thread->process->gid);
+	thread->has_rseq = false;
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
 	thread->memory = memory_new(a);
@@ -270,8 +281,10 @@ void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	const struct trace_sched_exit *exit = event->payload;
 	struct trace_thread *thread = thread_find(&a->threads, exit->tid);
 
-	if (thread)
-		thread->flags |= THREAD_EXITING;
+	if (!thread)
+		return;
+	thread->flags |= THREAD_EXITING;
+	exit_begins(a, cpu, ns, thread, exit->code);
 }
 
 /*
@@ -309,6 +322,8 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
+	if (!thread->process->comm[0] || (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
+		identity_rename(a, thread, ns, comm);
 	process_set_comm(thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
 		return;

@@ -275,6 +275,7 @@ static void finish_restart(struct trace_analysis *a)
 				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
 		if (process_owner(&a->threads, process))
 			cgroup_put(a, process, process->cgroup);
+		family_join(a, process);
 	}
 	a->restart.since_ns = 0;
 }

@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "kernel_numbers.h"
 #include "pending.h"
 #include "slice_log.h"
@@ -70,6 +71,8 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		return;
 	}
 	slice_log_flush(a, thread);
+	if (state & (TRACE_TASK_STOPPED | TRACE_TASK_TRACED))
+		stop_begins(a, thread, ns);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
 		acct_mode(a, thread, true);
@@ -120,7 +123,7 @@ static void drop_call(struct trace_analysis *a, struct trace_thread *thread, uin
 {
 	const struct frame *top = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 
-	if (!a->masks.no_entries || (top && (top->kind == FRAME_TRAP || top->call == CALL_UNKNOWN)))
+	if (!a->masks.no_entries || (top && (top->kind != FRAME_SYSCALL || top->call == CALL_UNKNOWN)))
 		return;
 	/* keep frame.begin: the time since then is not accounted yet */
 	if (thread->flags & THREAD_MODE_UNKNOWN) {
@@ -338,12 +341,12 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		note_exit(a, cpu->current, woken, waker);
 	if (waker->file)
 		return;
-	frame = frame_syscall(cpu->current);
+	frame = frame_outermost(cpu->current);
 	if (frame) {
 		waker->call = frame->call;
 		waker->file = frame->file;
-		if (frame->has_path)
-			waker->path = strings_intern(&a->strings, cpu->current->path);
+		if (frame->has_path && waker->cause == CAUSE_NONE)
+			waker->detail = strings_intern(&a->strings, cpu->current->path);
 	}
 }
 
@@ -358,6 +361,8 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
+	if (waker.thread)
+		lock_released(a, thread, &waker);
 	cpu->woken = thread;
 	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;

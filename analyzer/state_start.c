@@ -45,6 +45,7 @@ static void share_with_threads(struct trace_analysis *a)
 		struct trace_thread *owner = process_owner(&a->threads, a->threads.processes[i]);
 
 		cgroup_put(a, a->threads.processes[i], a->threads.processes[i]->cgroup);
+		family_join(a, a->threads.processes[i]);
 		if (owner && !owner->fds)
 			owner->fds = fds_copy(a, NULL);
 		if (owner && !owner->memory)
@@ -187,8 +188,9 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
  * Events that name their own subject, since the thread on the CPU is not known at that time; and
  * events that concern no thread.
  */
-static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit,
-				     TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_user_stream};
+static const uint32_t older_ids[] = {TRACE_EV_sched_fork,  TRACE_EV_sched_exec,	   TRACE_EV_sched_exit,
+				     TRACE_EV_sched_free,  TRACE_EV_sched_comm,	   TRACE_EV_sched_ids,
+				     TRACE_EV_sched_adopt, TRACE_EV_cgroup_attach, TRACE_EV_user_stream};
 
 /* Returns 0 if the event concerns no thread. */
 static uint32_t older_tid(const struct trace_event *event)
@@ -204,6 +206,10 @@ static uint32_t older_tid(const struct trace_event *event)
 		return ((const struct trace_sched_free *)event->payload)->tid;
 	case TRACE_EV_sched_comm:
 		return ((const struct trace_sched_comm *)event->payload)->tid;
+	case TRACE_EV_sched_ids:
+		return ((const struct trace_sched_ids *)event->payload)->tid;
+	case TRACE_EV_cgroup_attach:
+		return ((const struct trace_cgroup_attach *)event->payload)->tid;
 	default:
 		return 0;
 	}
@@ -270,6 +276,7 @@ static void drop_dead_processes(struct trace_analysis *a)
 			if (thread_find(&a->threads, thread->tid) == thread)
 				*thread_slot(a, thread->tid) = NULL;
 		process_renumber(a, process, PROCESS_UNKNOWN);
+		family_leave(process);
 		process_release(process);
 	}
 	a->threads.nr_processes = nr;

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include "frame_end.h"
 #include "interrupted.h"
+#include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"
@@ -44,18 +45,27 @@ static const struct trace_sys_enter6 *copy_args(const struct trace_event *event,
 
 static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
 
+static void close_socket(struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
+{
+	struct socket_state *sock = sock_of_file(a, file);
+
+	if (sock)
+		request_close(thread, sock);
+}
+
 /*
  * Some calls change descriptors at their entry, since the kernel does it early: another thread may
  * get the number again before the call ends. If exits are not recorded, the effect of any call on
  * descriptors in use is applied at the entry, as if the call succeeded. Otherwise these descriptors
  * would keep an outdated name.
  */
-static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	if (a->masks.no_exits)
 		apply_at_entry(a, thread, frame);
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE:
+		close_socket(a, thread, frame->file);
 		fd_put(a, thread, (int32_t)frame->args[0], 0, false);
 		break;
 	case CALL_CLOSE_RANGE:
@@ -63,6 +73,9 @@ static void close_at_entry(struct trace_analysis *a, struct trace_thread *thread
 			fds_own(a, thread);
 		if (!(frame->args[2] & RANGE_CLOEXEC))
 			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
+		break;
+	case CALL_EXIT:
+		thread->is_dying = true;
 		break;
 	default:
 		break;
@@ -75,7 +88,10 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	const struct trace_sys_enter6 *enter;
 	struct frame *frame;
 
-	acct_cpu(a, cpu, ns);
+	if (thread && thread->depth)
+		account_before_user(a, cpu, ns);
+	else
+		acct_cpu(a, cpu, ns);
 	cpu->touched = true;
 	if (!thread || thread == &cpu->idle || (thread->flags & THREAD_KERNEL))
 		return;
@@ -84,6 +100,8 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 		start_call_ended(thread, ns);
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
+	if (thread->is_dying)
+		thread->is_dying = false; /* its number belongs to another thread now, or events contradict */
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
@@ -101,7 +119,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	thread_snapshot(thread, ns, &frame->begin);
 	if (thread->is_interrupted)
 		interrupted_enter(a, thread, frame);
-	close_at_entry(a, thread, frame);
+	take_effect_at_entry(a, thread, frame);
 }
 
 /*
@@ -170,6 +188,11 @@ static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, 
 		fd_set_cloexec(thread, (int32_t)frame->args[0], frame->args[2] & FD_CLOEXEC);
 	else if ((command == F_DUPFD || command == DUPFD_CLOEXEC) && !frame->fd_seen)
 		fd_put(a, thread, ret, frame->file, command == DUPFD_CLOEXEC);
+}
+
+static void effect_futex(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	lock_requeued(a, thread, frame);
 }
 
 static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -292,6 +315,7 @@ static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct tr
 	[CALL_DUP] = effect_dup,
 	[CALL_DUP2] = effect_dup,
 	[CALL_FCNTL] = effect_fcntl,
+	[CALL_FUTEX] = effect_futex,
 	[CALL_IOCTL] = effect_ioctl,
 	[CALL_MMAP] = effect_mmap,
 	[CALL_MREMAP] = effect_mremap,

@@ -11,6 +11,7 @@
 #include "accounting_packed.h"
 #include "state.h"
 #include "state_filtered.h"
+#include "state_identity.h"
 #include "state_thread.h"
 
 /* ---- processes ---- */
@@ -39,6 +40,7 @@ struct trace_process *process_new(struct trace_analysis *a, uint32_t pid)
 		goto fail;
 	process->idx = a->threads.nr_processes;
 	process->pid = pid;
+	process->uid = process->gid = TRACE_ID_UNKNOWN;
 	process->strings = &a->strings;
 	a->threads.processes[a->threads.nr_processes++] = process;
 	row = acct_row(a, &a->threads.process_by_pid, sizeof(*row), pid + 1ull);
@@ -90,6 +92,8 @@ void process_release(struct trace_process *process)
 {
 	struct trace_thread *next;
 
+	identity_log_free(process->identities);
+	process->identities = NULL;
 	for (struct trace_thread *thread = process->first; thread; thread = next) {
 		next = thread->next;
 		fds_unref(thread->fds);
@@ -151,6 +155,7 @@ struct trace_thread *thread_new(struct trace_analysis *a, uint32_t tid, struct t
 	*slot = thread;
 	thread->idx = a->threads.nr++;
 	thread->tid = tid;
+	thread->uid = process->uid;
 	thread->process = process;
 	thread->process_idx = process->idx;
 	thread->start_ns = thread->since = start_ns;
@@ -180,7 +185,7 @@ void thread_mode_unknown(struct trace_thread *thread, uint64_t ns)
 	struct frame *frame = &thread->frames[0];
 
 	thread->depth = 0;
-	if (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER))
+	if ((thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER)) || thread->is_dying)
 		return;
 	thread->flags |= THREAD_MODE_UNKNOWN;
 	memset(frame, 0, sizeof(*frame));

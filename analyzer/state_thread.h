@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include "accounting.h"
 #include "state_file.h"
+#include "state_request.h"
 #include "hash_table.h"
 
+struct identity_log;
 struct trace_analysis;
 
 #define MAX_FRAMES	  3
@@ -65,7 +67,8 @@ struct thread_snapshot {
 	uint64_t wait;
 };
 
-enum frame_kind { FRAME_SYSCALL, FRAME_TRAP };
+/* KERNEL: work outside of calls, which @call names: kernel_work.h */
+enum frame_kind { FRAME_SYSCALL, FRAME_TRAP, FRAME_KERNEL };
 struct frame {
 	struct thread_snapshot begin;
 	uint32_t call; /* index into trace_analysis.calls */
@@ -97,14 +100,18 @@ struct waker {
 	struct trace_thread *thread; /* TASK context only */
 	/* the kernel thread that made the wakeup for @thread; NULL: @thread did */
 	struct trace_thread *worker;
-	uint64_t detail; /* SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id */
-	uint32_t call;	 /* the waker's system call, CALL_UNKNOWN if none */
-	file_idx file;	 /* the file that @call acts on */
+	/*
+	 * SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id; NONE: the path argument of
+	 * @call, a string_id
+	 */
+	uint64_t detail;
+	uint32_t call; /* the waker's system call, CALL_UNKNOWN if none */
+	file_idx file; /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
 	uint8_t via;	   /* enum via: the means of the wakeup; NONE: not known */
 	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
-	string_id path;	   /* the path argument of @call; 0: none */
+	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -114,9 +121,10 @@ struct pending {
 	uint64_t known_ns; /* to - from, without the time in gaps */
 	struct waker waker;
 	uint32_t task_state;
-	uint16_t flags; /* flags of the thread when it blocked */
-	uint8_t depth;	/* number of frames when it blocked */
-	bool cut : 1;	/* a gap or the end of the trace ended it; the real end is not known */
+	uint16_t flags;	   /* flags of the thread when it blocked */
+	uint8_t depth;	   /* number of frames when it blocked */
+	bool cut : 1;	   /* a gap or the end of the trace ended it; the real end is not known */
+	bool is_asked : 1; /* the thread worked on a request, or asked, when the wait ended */
 	/* @cut, because the waker interrupted the call: interrupted.c */
 	bool interrupted : 1;
 };
@@ -153,6 +161,10 @@ struct trace_thread {
 	uint8_t nr_latencies;
 	bool in_episode : 1;	 /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;	 /* a wakeup came while the thread was still on the CPU */
+	bool is_dying : 1;	 /* it does not return to user mode any more */
+	bool has_rseq : 1;	 /* task_work_end tells when it returns to user mode */
+	bool is_asked : 1;	 /* it works on a request, or asks: state_request.c */
+	bool is_fresh : 1;	 /* exec gave it a program, of which no page is in its memory yet */
 	bool is_interrupted : 1; /* it has @interrupted */
 	bool ran;		 /* it is in the list trace_analysis.ran */
 	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
@@ -200,8 +212,10 @@ struct trace_thread {
 	uint64_t end_ns;
 	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
 	char comm[16];
+	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
+	struct open_requests requests;
 };
 _Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
 		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
@@ -213,6 +227,7 @@ struct trace_process {
 	uint32_t pid;
 	uint32_t ppid;
 	uint32_t uid;
+	uint32_t gid;
 	string_id exe;
 	bool kernel;
 	uint32_t ns_pid; /* its pid in its own pid namespace */
@@ -223,6 +238,12 @@ struct trace_process {
 	uint32_t stopped_by; /* index of the process that last stopped or continued it; 0: none */
 	char comm[16];
 	struct strings *strings; /* borrowed */
+	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */
+	/* owned; NULL: none of the values has changed: state_identity.c */
+	struct identity_log *identities;
+	/* state_family.c; NULL: not known */
+	struct trace_process *parent, *children, *next_sibling;
+	struct trace_process **sibling_at; /* the pointer to this process in the list */
 	struct trace_thread *first, *last;
 	size_t nr_threads;
 	size_t nr_living;

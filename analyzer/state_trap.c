@@ -4,11 +4,16 @@
  *
  * The event of a fault's end comes when the kernel has served the fault. A fault that ends in a
  * signal or in an exception table has no such event. A fault's frame therefore also ends with any
- * event that shows that the thread is past it: a fault from user mode, or the entry or the exit of
- * a system call. Right after the end, a second event may say that the fault was a major one.
+ * event that shows that the thread is past it: a fault from user mode, a signal that is delivered,
+ * or the entry or the exit of a system call. Right after the end, a second event may say that the
+ * fault was a major one.
+ *
+ * A program's fault on an address of the kernel brings in no page, so it has no end: either a signal
+ * follows, or the kernel did a call of the old vsyscall page for the program. It is over at once.
  */
 #include <string.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_trap.h"
@@ -24,18 +29,28 @@ static struct trace_thread *current_user_thread(struct trace_analysis *a, struct
 	return thread;
 }
 
+static void fault_in_user_mode(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	frames_pop(a, thread, ns, 0, 0);
+	thread->is_fresh = false;
+	thread->is_dying = false; /* as in on_sys_enter() */
+}
+
 void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_fault_entry *fault = event->payload;
-	struct trace_thread *thread = current_user_thread(a, cpu, ns);
+	struct trace_thread *thread;
 	struct frame *frame;
 
+	if (fault->user && cpu->current && !cpu->current->is_fresh)
+		account_before_user(a, cpu, ns);
+	thread = current_user_thread(a, cpu, ns);
 	if (!thread)
 		return;
 	thread->flags &= ~THREAD_FAULT_OVER;
 	acct_mode(a, thread, !fault->user);
 	if (fault->user)
-		frames_pop(a, thread, ns, 0, 0);
+		fault_in_user_mode(a, thread, ns);
 	else if (thread->depth == MAX_FRAMES)
 		frames_pop(a, thread, ns, thread->depth - 1, 0);
 	frame = &thread->frames[thread->depth++];
@@ -44,6 +59,8 @@ void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	frame->call = CALL_UNKNOWN;
 	frame->args[0] = fault->address;
 	thread_snapshot(thread, ns, &frame->begin);
+	if (fault->user && (int64_t)fault->address < 0)
+		frames_pop(a, thread, ns, 0, 0);
 }
 
 static void count_major(struct trace_analysis *a, struct trace_thread *thread)

@@ -134,9 +134,10 @@ static bool leads_through(const char *path, const char *directory, size_t bytes)
 static const char *path_of_waker(const struct trace_analysis *a, const struct waker *waker)
 {
 	const struct trace_thread *thread = waker->thread;
-	bool is_late = !waker->path && thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
+	string_id path = waker->cause == CAUSE_NONE ? (string_id)waker->detail : 0;
+	bool is_late = !path && thread->late_from_ns <= waker->ns && waker->ns <= thread->late_to_ns;
 
-	return strings_text(&a->strings, is_late ? thread->late_path : waker->path);
+	return strings_text(&a->strings, is_late ? thread->late_path : path);
 }
 
 string_id held_directory(struct trace_analysis *a, const struct waker *waker, const char *path)

@@ -23,9 +23,12 @@
  * Counts an offer that could not be read. It is a loss if the daemon had no descriptor for it, but
  * not if it was invalid or from a process without permission.
  */
-static void count_missed_offer(struct clients *clients, int err)
+static void count_missed_offer(struct clients *clients, int err, const struct user_identity *identity)
 {
 	clients->status.refused++;
+	if (identity && identity->pid)
+		lost_programs_add(&clients->lost, identity->pid, identity->exe,
+				  "it had no memory or no descriptor for its trace buffers");
 	clients->missed += err != -EBADMSG && err != -EPERM;
 	if (!clients->accept.reported_offer)
 		message_warning("cannot read the offer of a program: %s; its events are not recorded", strerror(-err));
@@ -40,6 +43,8 @@ static void refuse_offer(struct clients *clients, int fd, const struct user_iden
 {
 	clients->status.refused++;
 	clients->missed++;
+	lost_programs_add(&clients->lost, identity->pid, identity->exe,
+			  "its user started programs faster than the limit");
 	if (budget_may_report(clients->budget, identity->uid))
 		message_note("process %d (%s) is not recorded: user %u starts programs faster than the limit",
 			     (int)identity->pid, identity->exe, (unsigned int)identity->uid);
@@ -51,17 +56,19 @@ static void refuse_offer(struct clients *clients, int fd, const struct user_iden
 /* Read the offer on @connection. Returns false if the program has not sent it yet. */
 static bool read_offer(struct clients *clients, int connection)
 {
-	struct user_identity identity;
+	struct user_identity identity = {.pid_fd = -1};
 	int fd = user_socket_receive(connection, &identity);
 
 	if (fd == -EAGAIN)
 		return false;
+	if (fd < 0 && identity.pid_fd >= 0)
+		close(identity.pid_fd);
 	if (fd >= 0 && !budget_take(clients->budget, identity.uid, BUDGET_OFFERS, 1))
 		refuse_offer(clients, fd, &identity);
 	else if (fd >= 0)
 		client_register(clients, fd, &identity, true, true);
 	else if (fd != -ENODATA)
-		count_missed_offer(clients, fd);
+		count_missed_offer(clients, fd, &identity);
 	close(connection);
 	return true;
 }
@@ -126,7 +133,7 @@ static void keep_connection(struct clients *clients, int connection, uid_t uid)
 	err = client_watch_add(&clients->watch, connection, WATCH_CONNECTION);
 	if (err) {
 		budget_release(clients->budget, uid, BUDGET_CONNECTIONS, 1);
-		count_missed_offer(clients, err);
+		count_missed_offer(clients, err, NULL);
 		close(connection);
 		return;
 	}

@@ -62,7 +62,10 @@ static void report_refused(struct clients *clients, const struct user_identity *
 	if (is_busy && !offered)
 		return;
 	clients->status.refused++;
-	clients->missed += !is_busy && error->code != -EINVAL; /* an invalid memory is no loss */
+	if (!is_busy && error->code != -EINVAL) { /* an invalid memory is no loss */
+		clients->missed++;
+		lost_programs_add(&clients->lost, identity->number, identity->exe, error->message);
+	}
 	if ((!is_busy || !clients->reported_busy) && budget_may_report(clients->budget, identity->uid))
 		message_note("process %d (%s) is not recorded: %s%s", (int)identity->pid, identity->exe, error->message,
 			     is_busy ? "; further programs of other daemons are not reported" : "");
@@ -78,6 +81,8 @@ static void report_unknown(struct clients *clients, const struct user_identity *
 	    !(filter->filter_pgrp || (filter->filter_pid && filter->follow)))
 		return;
 	clients->status.refused++;
+	lost_programs_add(&clients->lost, identity->number, identity->exe,
+			  "it ended before the daemon could check it against the filter");
 	if (!clients->reported_unknown)
 		message_warning("process %d died before the daemon could check it against the filter: its events, and "
 				"those of similar processes, are not recorded",

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "client_bell.h"
 #include "client_register.h"
 #include "clients_state.h"
 #include "message.h"
@@ -70,6 +71,7 @@ void client_search_other_gone(struct clients *clients)
 	clients->search.other_fd = -1;
 	if (!clients->accept.socket) {
 		client_search_listen(clients);
+		client_bell_begin(clients);
 		if (clients->accept.socket)
 			client_watch_add(&clients->watch, user_socket_fd(clients->accept.socket), WATCH_SOCKET);
 	}

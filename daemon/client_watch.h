@@ -10,7 +10,7 @@ struct client_watch {
 	int timer_fd;
 };
 
-enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS, WATCH_DAEMON };
+enum { WATCH_SOCKET = 1, WATCH_TIMER, WATCH_CONNECTION, WATCH_PROCESS, WATCH_DAEMON, WATCH_BELL };
 
 /** client_watch_init() - returns 0 or a negative errno; needs client_watch_close() in any case */
 int client_watch_init(struct client_watch *watch);

@@ -10,6 +10,8 @@
 
 #include "budget.h"
 #include "client_accept.h"
+#include "client_bell.h"
+#include "client_late.h"
 #include "client_period.h"
 #include "client_reap.h"
 #include "client_search.h"
@@ -45,6 +47,7 @@ struct clients *clients_new(const struct clients_options *options, struct trace_
 	clients->tracer = options->tracer;
 	clients->dead.check_at = CLIENTS_RELEASED_MIN;
 	clients->search.other_fd = -1;
+	clients->bell.presence_fd = -1;
 	clients->period_ns = CLIENTS_PERIOD_BEGIN_NS;
 	clients->recording.blocking = options->blocking;
 	clients->recording.flight = options->flight;
@@ -61,6 +64,7 @@ struct clients *clients_new(const struct clients_options *options, struct trace_
 	}
 	clients->join_error.wanted = select_wants_any_user(&clients->selection);
 	client_search_listen(clients);
+	client_bell_begin(clients);
 	return clients;
 }
 
@@ -80,6 +84,7 @@ struct clients *clients_free(struct clients *clients)
 {
 	if (!clients)
 		return NULL;
+	client_bell_end(clients);
 	client_accept_close(clients);
 	while (clients->table.list) {
 		struct client *client = clients->table.list;
@@ -137,6 +142,9 @@ static int dispatch(struct clients *clients)
 			break;
 		case WATCH_DAEMON:
 			client_search_other_gone(clients);
+			break;
+		case WATCH_BELL:
+			client_bell_take(clients);
 			break;
 		default:
 			client_reap_mark(clients, fd);
@@ -198,6 +206,7 @@ void clients_end_at(struct clients *clients, uint64_t end_ns)
 
 void clients_switch_off(struct clients *clients)
 {
+	client_bell_end(clients);
 	take_all(clients);
 	clients->off = true;
 	switch_all(clients);
@@ -228,7 +237,7 @@ uint64_t clients_close_counts(struct clients *clients)
 
 	for (struct client *client = clients->table.list; client; client = client->next) {
 		user_program_close_counts(client->program);
-		clients->missed = trace_add_saturated(clients->missed, user_program_late(client->program));
+		client_lose_late(clients, client->program);
 	}
 	if (clients->missed)
 		message_warning("at least %s events of programs are lost: the daemon could not take their offers or "

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "clients_missing.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <trace/saturate.h>
 #include <trace/user_memory.h>
 
@@ -9,18 +11,28 @@
 #include "format_text.h"
 #include "user_find.h"
 
+size_t clients_describe_unmatched(const struct clients *clients, void (*describe)(void *context, const char *text),
+				  void *context)
+{
+	char text[SELECT_PATTERN_MAX + 128];
+	const struct select_user *user;
+	size_t nr = 0;
+
+	for (size_t at = 0; (user = select_unmatched(&clients->selection, &at)); nr++) {
+		select_print_pattern(user, text, SELECT_PATTERN_MAX);
+		snprintf(text + strlen(text), 128, ": no program had such an event");
+		describe(context, text);
+	}
+	return nr;
+}
+
 void clients_describe_missing(const struct clients *clients, void (*describe)(void *context, const char *text),
 			      void *context)
 {
 	uint64_t unregistered = clients->unregistered;
-	const char *pattern;
-	char text[SELECT_NAME_MAX + sizeof(clients->recording.why.message) + 128];
+	char text[sizeof(clients->recording.why.message) + 128];
 
 	join_error_describe(&clients->join_error, clients->recording.start_ns, clients->status.ever, describe, context);
-	for (size_t at = 0; (pattern = select_unmatched(&clients->selection, &at));) {
-		snprintf(text, sizeof(text), "%s: no program had such an event", pattern);
-		describe(context, text);
-	}
 	for (const struct client *client = clients->table.list; client; client = client->next)
 		unregistered = trace_add_saturated(unregistered, user_program_unregistered(client->program));
 	if (unregistered) {
@@ -31,6 +43,21 @@ void clients_describe_missing(const struct clients *clients, void (*describe)(vo
 	if (clients->recording.undescribed) {
 		snprintf(text, sizeof(text), "%s tracepoints of programs, whose events count as lost: %s",
 			 text_count(clients->recording.undescribed).s, clients->recording.why.message);
+		describe(context, text);
+	}
+	lost_programs_describe(&clients->lost, describe, context);
+	if (clients->bell.lost) {
+		snprintf(text, sizeof(text),
+			 "%s programs that called the daemon faster than it answered: some may be missing",
+			 text_count(clients->bell.lost).s);
+		describe(context, text);
+	}
+	if (clients->bell.error && clients->join_error.wanted) {
+		snprintf(text, sizeof(text),
+			 "programs that begin in a container or a chroot without the daemon's socket, until the daemon "
+			 "searches for them: %s",
+			 clients->bell.error == -ENOTSUP ? "the kernel cannot report them"
+							 : strerror(-clients->bell.error));
 		describe(context, text);
 	}
 	if (clients->dead.nr_dropped) {

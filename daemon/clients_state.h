@@ -7,6 +7,7 @@
  *	clients.c          begin, end, dispatch
  *	client_register.c  takes or refuses one program
  *	client_accept.c    programs connect
+ *	client_bell.c      programs call that cannot connect
  *	client_search.c    finds running programs and other daemons
  *	client_reap.c      programs end
  *	client_period.c    how often the daemon looks
@@ -21,6 +22,7 @@
 #include "client_watch.h"
 #include "clients_status.h"
 #include "join_error.h"
+#include "lost_programs.h"
 #include "select.h"
 #include "user_recording.h"
 #include "user_socket.h"
@@ -89,6 +91,18 @@ struct client_search {
 };
 
 /**
+ * struct client_bell - programs that cannot see the socket
+ * @presence_fd: holds the lock that says that this daemon listens; -1: none
+ * @error: why such programs cannot call; 0: they can
+ * @lost: the calls that are known to be lost
+ */
+struct client_bell {
+	int presence_fd;
+	int error;
+	uint64_t lost;
+};
+
+/**
  * struct clients - all traced programs of a recording
  * @budget: limits on what programs may cost
  * @missed: programs, or events of programs, that are lost and have no ring to count them
@@ -109,6 +123,8 @@ struct clients {
 	struct client_accept accept;
 	struct client_dead dead;
 	struct client_search search;
+	struct client_bell bell;
+	struct lost_programs lost;
 	struct clients_status status;
 	struct join_error join_error;
 	uint64_t missed;

@@ -155,12 +155,14 @@ static bool add_patterns(const struct selection *selection, char *line, size_t s
 {
 	for (size_t i = 0; i < selection->nr_user && used < size; i++) {
 		const struct select_user *user = &selection->user[i];
+		char pattern[SELECT_PATTERN_MAX];
 
+		select_print_pattern(user, pattern, sizeof(pattern));
 		used += (size_t)snprintf(line + used, size - used, "%s%s%s", used > before ? "," : "",
 					 user->removes			  ? "-"
 					 : selection->user[0].adds_to_all ? "+"
 									  : "",
-					 strcmp(user->pattern, "*") ? user->pattern : "user");
+					 strcmp(pattern, "*") ? pattern : "user");
 	}
 	return used < size;
 }

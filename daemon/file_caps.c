@@ -112,9 +112,10 @@ int file_caps_check_probes(const struct trace_probes *probes, const struct trace
 
 		if (probe->in_kernel)
 			return error_set(ret_error, -EPERM,
-					 "--probe kernel:%.200s: only root and members of the group %s may probe the "
+					 "--probe %s%.200s: only root and members of the group %s may probe the "
 					 "kernel; use sudo",
-					 probe->function, FILE_CAPS_GROUP);
+					 probe->tracepoint ? "tracepoint:" : "kernel:", probe->function,
+					 FILE_CAPS_GROUP);
 		if (!is_own_process(probe->pid, uid) && !is_own_file(probe->file, uid))
 			return error_set(ret_error, -EPERM,
 					 "--probe %.200s: only root and members of the group %s may probe a file that "

@@ -647,6 +647,7 @@ static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 		describe_one(&note, unfollowed);
 	if (!snapshot->flight->clients)
 		return;
+	clients_describe_unmatched(snapshot->flight->clients, describe_one, &note);
 	clients_describe_missing(snapshot->flight->clients, describe_one, &note);
 	tracefile_distrusted(snapshot->writer, clients_nr_distrusted(snapshot->flight->clients));
 }

@@ -38,6 +38,16 @@ static int list_target(const char *target)
 	return 1;
 }
 
+/* Without the fields, which --list 'ext4:*' shows. A user that may not see them gets none. */
+static void list_tracepoints(void)
+{
+	struct trace_error error;
+
+	puts("\nTracepoints of the kernel (-e SUBSYSTEM:NAME; their fields: tracedaemon --list 'SUBSYSTEM:*'):");
+	if (trace_probes_list("tracepoint:", stdout, &error) < 0)
+		printf("  %s\n", error.message);
+}
+
 int list_run(const char *target)
 {
 	if (target)
@@ -45,6 +55,7 @@ int list_run(const char *target)
 	select_list(stdout);
 	user_list(stdout);
 	list_missing(stdout);
+	list_tracepoints();
 	puts("\nPlaces in programs (--probe): tracedaemon --list "
 	     "usdt:FILE|usdt:PID|FILE:'FUNCTIONS'|kernel:'FUNCTIONS'");
 	return 0;

@@ -53,8 +53,9 @@ struct recording {
 	uint64_t start_state_blocks;
 	uint64_t described;  /* number of texts about what is not traced, at the start */
 	uint64_t not_traced; /* those of them from the tracer */
-	bool blocked;	     /* the drain waits for room in the queue */
-	bool ended;	     /* the writer thread has ended; the writer belongs to the main thread again */
+	size_t nr_unmatched;
+	bool blocked; /* the drain waits for room in the queue */
+	bool ended;   /* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
@@ -205,6 +206,11 @@ struct recording *recording_free(struct recording *recording)
 }
 
 /* ---- while it runs ---- */
+
+size_t recording_nr_unmatched(const struct recording *recording)
+{
+	return recording->nr_unmatched;
+}
 
 uint64_t recording_start_ns(const struct recording *recording)
 {
@@ -487,6 +493,15 @@ static void note_not_recorded(void *context, const char *text)
 	trace_writer_string(note->recording->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
 }
 
+/* The user named events that do not exist: an error, in the exit status, too. */
+static void note_unmatched(void *context, const char *text)
+{
+	struct recording_note *note = context;
+
+	message_error("%s, and the kernel has no such tracepoint (tracedaemon --list)", text);
+	trace_writer_string(note->recording->writer, TRACE_STRING_NOT_TRACED, note->next++, text);
+}
+
 /*
  * Adds to the texts of tracefile_describe(): what could not be attached since then, and what is
  * missing of programs.
@@ -505,6 +520,7 @@ static void add_not_recorded_notes(struct recording *recording)
 		note_not_recorded(&note, unfollowed);
 	if (!recording->clients)
 		return;
+	recording->nr_unmatched = clients_describe_unmatched(recording->clients, note_unmatched, &note);
 	clients_describe_missing(recording->clients, note_not_recorded, &note);
 	tracefile_distrusted(recording->writer, clients_nr_distrusted(recording->clients));
 }

@@ -110,6 +110,11 @@ uint64_t recording_lost_on_cpu(const struct recording *recording, uint32_t cpu);
  */
 void recording_get_other_losses(const struct recording *recording, uint64_t *ret_programs, uint64_t *ret_others);
 
+/**
+ * recording_nr_unmatched() - after recording_end(): patterns of -e that matched no event of a
+ * program, no probe and no tracepoint of the kernel
+ */
+size_t recording_nr_unmatched(const struct recording *recording);
 /** recording_write_error() - the first write that failed; 0 when there was none */
 int recording_write_error(struct recording *recording, struct trace_error *ret_error);
 

@@ -8,6 +8,7 @@
 #include <trace/reader.h>
 
 #include "format_text.h"
+#include "select_condition.h"
 
 #define SELECT_SUGGESTIONS 3
 
@@ -254,28 +255,57 @@ void select_note_user(struct selection *selection, const char *name)
 }
 
 /* Patterns that remove events, and patterns for all events, may match nothing. */
-const char *select_unmatched(const struct selection *selection, size_t *at)
+const struct select_user *select_unmatched(const struct selection *selection, size_t *at)
 {
 	while (*at < selection->nr_user) {
 		const struct select_user *user = &selection->user[(*at)++];
 
 		if (!user->matched && !user->removes && strcmp(user->pattern, "*") != 0)
-			return user->pattern;
+			return user;
 	}
 	return NULL;
 }
 
+void select_print_pattern(const struct select_user *user, char *text, size_t size)
+{
+	snprintf(text, size, *user->condition ? "%s[%s]" : "%s", user->pattern, user->condition);
+}
+
 void select_print_user(const struct selection *selection, char *buffer, size_t size)
 {
+	char pattern[SELECT_PATTERN_MAX];
 	size_t used = 0;
 
 	snprintf(buffer, size, "%s", selection->nr_user ? "" : "all");
-	for (size_t i = 0; i < selection->nr_user && used < size; i++)
+	for (size_t i = 0; i < selection->nr_user && used < size; i++) {
+		select_print_pattern(&selection->user[i], pattern, sizeof(pattern));
 		used += (size_t)snprintf(buffer + used, size - used, "%s%s%s", i ? "," : "",
 					 selection->user[i].removes	  ? "-"
 					 : selection->user[0].adds_to_all ? "+"
 									  : "",
-					 selection->user[i].pattern);
+					 pattern);
+	}
+}
+
+const char *select_condition(const struct selection *selection, const char *const *names, size_t nr_names)
+{
+	const char *condition = "";
+
+	for (size_t i = 0; i < selection->nr_user; i++)
+		if (matches_one(&selection->user[i], names, nr_names))
+			condition = selection->user[i].condition;
+	return condition;
+}
+
+/* A pattern for any provider means programs: else "*:paid" would record parts of the kernel. */
+bool select_spec(const struct selection *selection, size_t idx, char *text, size_t size)
+{
+	const struct select_user *user = &selection->user[idx];
+
+	if (user->removes || !strchr(user->pattern, ':') || strchr("*?[", *user->pattern))
+		return false;
+	snprintf(text, size, "tracepoint:%s", user->pattern);
+	return true;
 }
 
 /* The pattern if @name selects events of programs; else NULL. */
@@ -302,10 +332,16 @@ static void drop_same(struct selection *selection, const char *pattern)
 	}
 }
 
-static int select_add_user(struct selection *selection, const char *pattern, char sign, struct trace_error *ret_error)
+static int select_add_user(struct selection *selection, const char *pattern, const char *condition, char sign,
+			   struct trace_error *ret_error)
 {
 	struct select_user *user;
 
+	if (*condition && sign == '-')
+		return error_set(
+			ret_error, -EINVAL,
+			"-%s[%s]: a condition selects events; to leave some out, select the others with !(...)",
+			pattern, condition);
 	drop_same(selection, pattern);
 	if (!strcmp(pattern, "*"))
 		selection->nr_user = 0; /* earlier patterns have no effect any more */
@@ -315,20 +351,37 @@ static int select_add_user(struct selection *selection, const char *pattern, cha
 				 "at most %d patterns of programs' events; use a wildcard for many: 'shop:*'",
 				 SELECT_MAX_USER);
 	*user = (struct select_user){.removes = sign == '-', .adds_to_all = sign && !selection->nr_user};
-	memcpy(user->pattern, pattern, strlen(pattern) + 1);
+	snprintf(user->pattern, sizeof(user->pattern), "%s", pattern);
+	snprintf(user->condition, sizeof(user->condition), "%s", condition);
 	selection->nr_user++;
 	return 0;
 }
 
-static int select_add_name(struct selection *selection, const char *name, struct trace_error *ret_error)
+/* Only events with fields that the recorder can compare have conditions. */
+static int check_condition(const char *name, const char *condition, struct trace_error *ret_error)
 {
-	char sign = *name == '-' || *name == '!' ? '-' : *name == '+' ? '+' : '\0';
-	const char *pattern = user_pattern(name + (sign != '\0'));
-	uint64_t mask[TRACE_MASK_WORDS];
-	int err;
+	if (!*condition || strchr(name, ':'))
+		return 0;
+	return error_set(ret_error, -EINVAL,
+			 "%s[%s]: only PROVIDER:EVENT of programs and SUBSYSTEM:EVENT of the kernel take a condition",
+			 name, condition);
+}
 
+static int select_add_name(struct selection *selection, const char *item, struct trace_error *ret_error)
+{
+	char sign = *item == '-' || *item == '!' ? '-' : *item == '+' ? '+' : '\0';
+	char name[SELECT_NAME_MAX], condition[SELECT_CONDITION_MAX];
+	const char *pattern;
+	uint64_t mask[TRACE_MASK_WORDS];
+	int err = select_split(item + (sign != '\0'), name, sizeof(name), condition, sizeof(condition), ret_error);
+
+	if (!err)
+		err = check_condition(name, condition, ret_error);
+	if (err)
+		return err;
+	pattern = user_pattern(name);
 	if (pattern) {
-		err = select_add_user(selection, pattern, sign, ret_error);
+		err = select_add_user(selection, pattern, condition, sign, ret_error);
 		if (err)
 			return err;
 		if (!selection->begun && sign)
@@ -337,8 +390,8 @@ static int select_add_name(struct selection *selection, const char *name, struct
 		if (strchr(name, ':'))
 			return 0;
 	}
-	if (!select_resolve(name + (sign != '\0'), mask))
-		return unknown_name(name + (sign != '\0'), ret_error);
+	if (!select_resolve(name, mask))
+		return unknown_name(name, ret_error);
 	if (!selection->begun && sign)
 		select_resolve("default", selection->mask);
 	selection->begun = true;
@@ -357,21 +410,21 @@ static int select_add_name(struct selection *selection, const char *name, struct
 int select_add(struct selection *selection, const char *names, struct trace_error *ret_error)
 {
 	struct selection result = *selection;
-	char name[SELECT_NAME_MAX];
+	char item[SELECT_PATTERN_MAX];
 	size_t chars;
 	int err;
 
 	for (;; names++) {
-		chars = strcspn(names, ",");
+		chars = (size_t)(select_item_end(names) - names);
 		if (chars == 0)
 			return error_set(ret_error, -EINVAL, "the name of an event is missing; see tracedaemon --list");
-		if (chars >= sizeof(name))
+		if (chars >= sizeof(item))
 			return error_set(ret_error, -EINVAL,
 					 "\"%.20s...\" is too long for the name of an event; see tracedaemon --list",
 					 names);
-		memcpy(name, names, chars);
-		name[chars] = '\0';
-		err = select_add_name(&result, name, ret_error);
+		memcpy(item, names, chars);
+		item[chars] = '\0';
+		err = select_add_name(&result, item, ret_error);
 		if (err)
 			return err;
 		names += chars;

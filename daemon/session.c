@@ -440,6 +440,8 @@ static int end_recording(struct session *session)
 	progress_report(session->recording, &status, session->output.path, elapsed_ns, nr_cpus(session->tracer));
 	if (found)
 		report_next_step(session->output.path);
+	if (!err && !removed && recording_nr_unmatched(session->recording))
+		return -ENOENT;
 	return err ? err : removed;
 }
 

@@ -9,30 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "condition_text.h"
 #include "message.h"
 #include "daemon_options.h"
 #include "format_text.h"
-
-int session_probes_parse(const struct daemon_options *options, struct trace_probes **ret_probes,
-			 struct trace_error *ret_error)
-{
-	struct trace_probes *probes;
-	int err = 0;
-
-	*ret_probes = NULL;
-	if (!options->nr_probes)
-		return 0;
-	probes = trace_probes_new();
-	if (!probes)
-		return error_set(ret_error, -ENOMEM, "no memory for probes");
-	for (size_t i = 0; i < options->nr_probes && !err; i++)
-		err = trace_probes_add(probes, options->probes[i], ret_error);
-	if (err)
-		trace_probes_free(probes);
-	else
-		*ret_probes = probes;
-	return err;
-}
 
 static int number_all(const struct trace_probes *probes, struct trace_writer *writer, uint16_t *ids,
 		      struct trace_error *ret_error)
@@ -93,6 +73,10 @@ static void name_probe(const struct trace_probe *probe, struct names *names)
 	if (probe->at_return && chars > suffix && !strcmp(name + chars - suffix, ".return"))
 		chars -= suffix;
 	names->nr = 0;
+	if (probe->tracepoint) {
+		add_name(names, "%s", name);
+		return;
+	}
 	add_name(names, "%.*s", (int)chars, name);
 	add_name(names, "%.*s%s", (int)chars, name, scope ? ".begin" : name + chars);
 	if (scope)
@@ -109,6 +93,116 @@ static bool is_wanted(const struct trace_probe *probe, const struct selection *s
 	return select_wants_probe(selection, names.names, names.nr);
 }
 
+/* ---- conditions ---- */
+
+/*
+ * The condition of a place: its own and that of the pattern of -e that selects it. Returns 0;
+ * -ENOENT: the event has not all fields of the condition; or another negative errno.
+ */
+static int condition_of(const struct trace_probe *probe, const struct selection *selection,
+			struct trace_condition *ret_condition, struct trace_error *ret_error)
+{
+	struct condition_text text;
+	struct trace_condition selected;
+	struct names names;
+	const char *condition;
+	size_t missing;
+	int err;
+
+	name_probe(probe, &names);
+	condition = select_condition(selection, names.names, names.nr);
+	*ret_condition = probe->condition;
+	if (!*condition)
+		return 0;
+	err = condition_parse(condition, &text, ret_error);
+	if (!err)
+		err = condition_compile(&text, probe->type, &selected, &missing, ret_error);
+	if (!err && condition_join(&probe->condition, &selected, ret_condition))
+		err = error_set(ret_error, -E2BIG, "%s: its conditions have more than %d tests", probe->type->name,
+				TRACE_CONDITION_MAX_TESTS);
+	return err;
+}
+
+/* A condition that no selected place can have is a mistake of the user. */
+static int check_conditions(const struct trace_probes *probes, const struct selection *selection,
+			    struct trace_error *ret_error)
+{
+	struct trace_condition condition;
+	struct trace_error error = {0};
+	bool any = false;
+
+	for (size_t i = 0; i < trace_probes_nr(probes); i++) {
+		const struct trace_probe *probe = trace_probes_get(probes, i);
+		int err = is_wanted(probe, selection) ? condition_of(probe, selection, &condition, &error) : 0;
+
+		if (err && err != -ENOENT) {
+			*ret_error = error;
+			return err;
+		}
+		any |= !err && is_wanted(probe, selection);
+	}
+	if (error.code && !any)
+		*ret_error = error;
+	return any ? 0 : error.code;
+}
+
+/* Give a place its condition. Returns false if it lacks a field of it, and has to be off. */
+static bool set_condition(struct tracer *tracer, size_t idx, const struct trace_probe *probe,
+			  const struct selection *selection, struct trace_error *ret_error)
+{
+	struct trace_condition condition;
+
+	if (condition_of(probe, selection, &condition, ret_error))
+		return false;
+	tracer_set_probe_condition(tracer, idx, &condition);
+	return true;
+}
+
+/* ---- all probes ---- */
+
+/*
+ * Add the tracepoints of the kernel that a pattern of -e names. -ENXIO: the kernel has no such
+ * subsystem, so the pattern is for programs. A user that may not see the kernel's tracepoints
+ * records programs only.
+ */
+static int add_tracepoints(struct trace_probes *probes, const struct selection *selection, size_t idx,
+			   struct trace_error *ret_error)
+{
+	char spec[SELECT_PATTERN_MAX + 32];
+	struct trace_error error;
+	int err = select_spec(selection, idx, spec, sizeof(spec)) ? trace_probes_add(probes, spec, &error) : 0;
+
+	if (err != -ENOENT && err != -EINVAL && err != -E2BIG && err != -ENOMEM)
+		return 0;
+	*ret_error = error;
+	return err;
+}
+
+int session_probes_parse(const struct daemon_options *options, struct trace_probes **ret_probes,
+			 struct trace_error *ret_error)
+{
+	struct trace_probes *probes;
+	int err = 0;
+
+	*ret_probes = NULL;
+	if (!options->nr_probes && !options->selection.nr_user)
+		return 0;
+	probes = trace_probes_new();
+	if (!probes)
+		return error_set(ret_error, -ENOMEM, "no memory for probes");
+	for (size_t i = 0; i < options->nr_probes && !err; i++)
+		err = trace_probes_add(probes, options->probes[i], ret_error);
+	for (size_t i = 0; i < options->selection.nr_user && !err; i++)
+		err = add_tracepoints(probes, &options->selection, i, ret_error);
+	if (!err)
+		err = check_conditions(probes, &options->selection, ret_error);
+	if (err || !trace_probes_nr(probes))
+		trace_probes_free(probes);
+	else
+		*ret_probes = probes;
+	return err;
+}
+
 void session_probes_note(const struct trace_probes *probes, struct selection *selection)
 {
 	struct names names;
@@ -122,11 +216,21 @@ void session_probes_note(const struct trace_probes *probes, struct selection *se
 void session_probes_switch(struct tracer *tracer, const struct trace_probes *probes, const struct selection *selection)
 {
 	bool *on = probes ? calloc(trace_probes_nr(probes) + 1, sizeof(*on)) : NULL;
+	struct trace_error error;
+	size_t nr_unfit = 0;
 
 	if (probes && !on)
 		message_warning("no memory to switch probes: they are off");
-	for (size_t i = 0; on && selection && i < trace_probes_nr(probes); i++)
-		on[i] = is_wanted(trace_probes_get(probes, i), selection);
+	for (size_t i = 0; on && selection && i < trace_probes_nr(probes); i++) {
+		const struct trace_probe *probe = trace_probes_get(probes, i);
+		bool wanted = is_wanted(probe, selection);
+
+		on[i] = wanted && set_condition(tracer, i, probe, selection, &error);
+		nr_unfit += wanted && !on[i];
+	}
+	if (nr_unfit)
+		message_note("%zu events are off, because they lack a field of the condition: %s", nr_unfit,
+			     error.message);
 	if (probes)
 		tracer_switch_probes(tracer, on);
 	free(on);

@@ -490,6 +490,11 @@ static int scan_process(struct scan *scan, pid_t pid,
 	return err;
 }
 
+int user_find_process(pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context)
+{
+	return look_at(pid, found, context);
+}
+
 const char *user_find_error_text(int err)
 {
 	return err == -ETIME ? "the processes of one user take too long to examine" : strerror(-err);

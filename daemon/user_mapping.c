@@ -73,6 +73,9 @@ static const char *take_geometry(struct user_mapping *mapping, const struct user
 	mapping->registry_offset = memory->registry_offset;
 	mapping->ring_stride = memory->ring_stride;
 	mapping->rings_offset = memory->rings_offset;
+	if ((memory->features & USER_FEATURE_CONDITIONS) && memory->conditions_offset % 8 == 0 &&
+	    lies_within(memory->conditions_offset, USER_CONDITIONS_BYTES, memory->rings_offset))
+		mapping->conditions_offset = memory->conditions_offset;
 	return NULL;
 }
 
@@ -176,9 +179,15 @@ void user_mapping_drop_rings(struct user_mapping *mapping)
 	mapping->fd = -1;
 }
 
-void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, bool on)
+void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, unsigned int flag)
 {
-	__atomic_store_n(mapping->data + mapping->flags_offset + id, (unsigned char)on, __ATOMIC_RELAXED);
+	__atomic_store_n(mapping->data + mapping->flags_offset + id, (unsigned char)flag, __ATOMIC_RELEASE);
+}
+
+void user_mapping_set_condition(const struct user_mapping *mapping, uint32_t idx,
+				const struct trace_condition *condition)
+{
+	memcpy(mapping->data + mapping->conditions_offset + idx * sizeof(*condition), condition, sizeof(*condition));
 }
 
 struct subbuf_ring user_mapping_ring(const struct user_mapping *mapping, uint32_t idx)

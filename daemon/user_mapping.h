@@ -43,6 +43,7 @@ struct user_mapping {
 	uint64_t registry_offset;
 	uint64_t ring_stride;
 	uint64_t rings_offset;
+	uint64_t conditions_offset; /* 0: libtracer evaluates none */
 	uint32_t registry_used;
 	uint32_t registry_present;
 	bool registry_broken;
@@ -70,8 +71,14 @@ static inline struct user_memory *user_mapping_memory(const struct user_mapping 
 	return (struct user_memory *)mapping->data;
 }
 
-/** user_mapping_set_flag() - switch an event on or off; @id below max_events */
-void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, bool on);
+/**
+ * user_mapping_set_flag() - switch an event on or off; @id below max_events
+ * @flag: 0, 1, or USER_FLAG_CONDITION and the number of a condition
+ */
+void user_mapping_set_flag(const struct user_mapping *mapping, uint32_t id, unsigned int flag);
+/** user_mapping_set_condition() - write entry @idx, which no flag names */
+void user_mapping_set_condition(const struct user_mapping *mapping, uint32_t idx,
+				const struct trace_condition *condition);
 
 /** user_mapping_ring() - ring @idx, below nr_rings. Only its memory belongs to the program */
 struct subbuf_ring user_mapping_ring(const struct user_mapping *mapping, uint32_t idx);

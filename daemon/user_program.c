@@ -40,6 +40,8 @@ static void claim(struct user_program *program)
 	struct user_memory *memory = user_mapping_memory(&program->mapping);
 
 	__atomic_store_n(&memory->blocking, program->recording->blocking, __ATOMIC_RELAXED);
+	__atomic_store_n(&memory->seen_id, 0, __ATOMIC_RELAXED); /* of an earlier daemon */
+	__atomic_store_n(&memory->daemon_features, USER_DAEMON_SEES, __ATOMIC_RELAXED);
 	/* a writer that waits for room reads daemon_pid, then blocking */
 	__atomic_store_n(&memory->daemon_pid, (trace_u32)getpid(), __ATOMIC_RELEASE);
 	user_rings_finish_flushes(program);

@@ -6,6 +6,7 @@
  *
  *	user_program.c    begin and end
  *	user_types.c      the registry of events
+ *	user_conditions.c conditions of events
  *	user_rings.c      the rings in use
  *	user_translate.c  records with the ids and times of the trace
  *	user_unready.c    events that never had a ring
@@ -30,12 +31,15 @@
  * @global: its id in the trace; 0: not known
  * @wanted: the event is selected, or was at some time
  * @wanted_ns: since when; 0: since it was registered. Earlier records are left out
+ * @condition: records that do not fulfil it are left out; owned; NULL: none
  */
 struct user_local {
 	char *name;
 	uint64_t wanted_ns;
+	struct trace_condition *condition;
 	uint16_t global;
 	bool wanted;
+	bool unfit; /* lacks a field of the condition */
 };
 
 /**
@@ -65,6 +69,7 @@ struct user_program {
 	uint64_t pages_ns;		       /* time of the next count of its pages */
 	uint64_t heap_bytes;		       /* of the daemon's heap, charged to its user */
 	uint32_t nr_events;		       /* allocated entries of events */
+	uint32_t nr_conditions;		       /* written into its memory */
 	uint32_t nr_types;		       /* event types that the trace has because of this program */
 	uint32_t lookups;		       /* system calls of the last search for rings */
 	struct untrusted_counter unready;      /* events without a ring since the recording began */

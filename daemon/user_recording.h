@@ -37,6 +37,7 @@ struct user_recording {
 	uint64_t end_ns;
 	struct distrusted_programs distrusted;
 	uint64_t undescribed;
+	uint64_t nr_unfit; /* events that lack a field of their condition */
 	struct trace_error why;
 	int patience;
 	bool halted;

@@ -237,6 +237,8 @@ int user_socket_receive(int connection, struct user_identity *ret_identity)
 {
 	int fd = receive_offer(connection), err;
 
+	if (fd == -ENOMEM) /* the program reports that it has no memory; without an identity the loss has no name */
+		identify(connection, ret_identity);
 	if (fd < 0)
 		return fd;
 	err = identify(connection, ret_identity);

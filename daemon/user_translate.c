@@ -77,7 +77,7 @@ static bool is_outside(const struct user_recording *recording, uint64_t ns)
 }
 
 static enum record_decision decide(struct user_program *program, struct trace_record *record,
-				   const struct subbuf_times *times)
+				   const unsigned char *payload, const struct subbuf_times *times)
 {
 	const struct user_local *event = record->id < program->nr_events ? &program->events[record->id] : NULL;
 	uint64_t ns, base_ns = times->base_ns;
@@ -88,6 +88,8 @@ static enum record_decision decide(struct user_program *program, struct trace_re
 		return DECISION_EARLY;
 	if (!event || !event->global || !event->wanted || ns < event->wanted_ns)
 		return why_unwanted(event, ns);
+	if (event->condition && !trace_condition_holds(event->condition, payload, record->words * 8u - sizeof(*record)))
+		return DECISION_FILTERED;
 	record->id = event->global;
 	record->time = (uint32_t)base_ns + (ns - base_ns > UINT32_MAX ? UINT32_MAX
 					    : ns < base_ns	      ? 0
@@ -165,7 +167,7 @@ bool user_translate(void *context, struct drain_copy *copy)
 		}
 		if (record.id == TRACE_EV_padding)
 			continue;
-		decision = decide(program, &record, &times);
+		decision = decide(program, &record, copy->records + at + sizeof(record), &times);
 		found++;
 		if (decision != DECISION_KEEP) {
 			leave_out(copy, decision, &bad);

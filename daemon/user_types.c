@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "error_set.h"
 #include "format_text.h"
+#include "user_conditions.h"
 #include "user_program_state.h"
 
 #define EVENTS_MIN 64 /* the first allocation; each further one is twice as large */
@@ -117,10 +118,22 @@ static void take_event(struct user_program *program, const struct user_descripti
 	}
 	if (!event->name || !is_new)
 		return;
-	select_note_user(program->recording->selection, event->name);
-	event->wanted = is_wanted(program, event->name);
+	event->unfit = !user_condition_set(program, event, description);
+	if (!event->unfit)
+		select_note_user(program->recording->selection, event->name);
+	event->wanted = !event->unfit && is_wanted(program, event->name);
 	if (!program->released)
-		user_mapping_set_flag(&program->mapping, description->id, event->wanted);
+		user_mapping_set_flag(&program->mapping, description->id,
+				      event->wanted ? user_condition_flag(program, event) : 0);
+}
+
+/* Ids ascend in the registry, so all events up to the last one have their flags. */
+static void publish_seen(const struct user_program *program, uint32_t id)
+{
+	struct user_memory *memory = user_mapping_memory(&program->mapping);
+
+	if (!program->released && id > __atomic_load_n(&memory->seen_id, __ATOMIC_RELAXED))
+		__atomic_store_n(&memory->seen_id, id, __ATOMIC_RELEASE);
 }
 
 bool user_types_look(struct user_program *program)
@@ -132,6 +145,7 @@ bool user_types_look(struct user_program *program)
 		return false;
 	while (user_mapping_next_event(&program->mapping, &description)) {
 		take_event(program, &description);
+		publish_seen(program, description.id);
 		found = true;
 	}
 	return found;
@@ -153,18 +167,20 @@ void user_types_set_new_flag(const struct user_program *program)
 void user_types_switch(struct user_program *program)
 {
 	user_types_set_new_flag(program);
+	user_conditions_switch(program);
 	for (uint32_t id = 1; id < program->nr_events; id++) {
 		struct user_local *event = &program->events[id];
 		bool on;
 
 		if (!event->name)
 			continue;
-		select_note_user(program->recording->selection, event->name);
-		on = is_wanted(program, event->name);
+		if (!event->unfit)
+			select_note_user(program->recording->selection, event->name);
+		on = !event->unfit && is_wanted(program, event->name);
 		if (on && !event->wanted)
 			event->wanted_ns = clock_now();
 		event->wanted |= on;
-		user_mapping_set_flag(&program->mapping, id, on);
+		user_mapping_set_flag(&program->mapping, id, on ? user_condition_flag(program, event) : 0);
 	}
 }
 
@@ -183,8 +199,10 @@ void user_types_describe_again(struct user_program *program)
 
 void user_types_free(struct user_program *program)
 {
-	for (uint32_t id = 0; id < program->nr_events; id++)
+	for (uint32_t id = 0; id < program->nr_events; id++) {
 		free(program->events[id].name);
+		user_condition_drop(program, &program->events[id]);
+	}
 	free(program->events);
 	budget_release(program->recording->budget, program->payer, BUDGET_HEAP, program->heap_bytes);
 }

@@ -8,6 +8,7 @@
  */
 #include "catalogue.h"
 
+#include "scope_ends.h"
 #include "schema.h"
 
 #include <pthread.h>
@@ -51,7 +52,11 @@ size_t trace_type_stem(const struct trace_event_type *type)
 	const char *suffix = trace_role_suffix(type->role);
 	size_t length = strlen(type->name), cut = strlen(suffix);
 
-	return cut < length && strcmp(type->name + length - cut, suffix) == 0 ? length - cut : length;
+	if (cut < length && strcmp(type->name + length - cut, suffix) == 0)
+		return length - cut;
+	return type->role == TRACE_ROLE_BEGIN || type->role == TRACE_ROLE_END
+		       ? scope_ends_stem(type->name, type->role == TRACE_ROLE_END)
+		       : length;
 }
 
 /* values of the column "flags" in the catalogue */

@@ -126,38 +126,69 @@ static bool is_entry(const char *name)
 	       strcasecmp(name, "sys_enter6") == 0;
 }
 
-static bool name_matches(const struct trace_event_type *type, const char *name)
+static bool matches_class(const struct trace_event_type *type, const char *name)
 {
-	if (strcasecmp(name, type->name) == 0 || strcasecmp(name, type->classic) == 0 ||
-	    strcasecmp(name, trace_category_name(type->category)) == 0 || (is_entry(type->name) && is_entry(name)))
-		return true;
-	if (type->id >= TRACE_EV_MAX || strpbrk(name, "*?["))
-		return pattern_matches(type, name);
+	return strcmp(type->classic, "NONE") != 0 && strcmp(name, type->classic) == 0;
+}
+
+static bool matches_category(const struct trace_event_type *type, const char *name)
+{
+	return strcasecmp(name, trace_category_name(type->category)) == 0;
+}
+
+static bool matches_event(const struct trace_event_type *type, const char *name)
+{
+	return strcasecmp(name, type->name) == 0 || (is_entry(type->name) && is_entry(name));
+}
+
+static bool matches_pattern(const struct trace_event_type *type, const char *name)
+{
+	return (type->id >= TRACE_EV_MAX || strpbrk(name, "*?[")) && pattern_matches(type, name);
+}
+
+static bool matches_class_any_case(const struct trace_event_type *type, const char *name)
+{
+	return strcmp(type->classic, "NONE") != 0 && strcasecmp(name, type->classic) == 0;
+}
+
+static bool matches_core(const struct trace_event_type *type, const char *name)
+{
 	return strcasecmp(name, "CORE") == 0 && is_core(type->classic);
 }
 
-static int mask_names(const struct event_list *list, const char **names, size_t nr, uint64_t *mask)
+/*
+ * The first rule with a match decides, as with tracedaemon -e: so SCHED is the classic class, and
+ * sched the category.
+ */
+static bool (*const name_rules[])(const struct trace_event_type *, const char *) = {
+	matches_class, matches_category, matches_event, matches_pattern, matches_class_any_case, matches_core,
+};
+
+/* Add the types of this name to the mask. Returns false if there are none. */
+static bool mask_name(const struct trace *trace, const char *name, uint64_t *mask)
 {
-	const struct trace *trace = list->report->trace;
+	bool found = false;
 
-	for (size_t i = 0; i < nr; i++) {
-		bool found = false;
+	for (size_t rule = 0; rule < sizeof(name_rules) / sizeof(name_rules[0]) && !found; rule++)
+		for (size_t i = 0; i < trace_nr_types(trace); i++) {
+			const struct trace_event_type *type = trace_get_type(trace, i);
 
-		for (size_t j = 0; j < trace_nr_types(trace); j++) {
-			const struct trace_event_type *type = trace_get_type(trace, j);
-
-			if (!name_matches(type, names[i]) || type->id / 64 >= ID_WORDS)
+			if (!name_rules[rule](type, name) || type->id / 64 >= ID_WORDS)
 				continue;
 			mask[type->id / 64] |= 1ull << type->id % 64;
 			found = true;
 		}
-		if (found)
-			continue;
-		return complain(2,
-				"'%s' is not an event, class or category of this trace; examples: sched_switch, SCHED, "
-				"sched, and 'shop:*' for programs",
-				names[i]);
-	}
+	return found;
+}
+
+static int mask_names(const struct event_list *list, const char **names, size_t nr, uint64_t *mask)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!mask_name(list->report->trace, names[i], mask))
+			return complain(2,
+					"'%s' is not an event, class or category of this trace; examples: "
+					"sched_switch, SCHED, sched, and 'shop:*' for programs",
+					names[i]);
 	return 0;
 }
 
@@ -165,14 +196,18 @@ static int mask_names(const struct event_list *list, const char **names, size_t 
 static bool names_start_state(const struct event_list *list)
 {
 	const struct visualizer_options *options = list->report->options;
+	const struct trace *trace = list->report->trace;
+	uint64_t mask[ID_WORDS] = {0};
 
 	for (size_t i = 0; i < options->events.nr_traced; i++)
-		for (size_t j = 0; j < trace_nr_types(list->report->trace); j++) {
-			const struct trace_event_type *type = trace_get_type(list->report->trace, j);
+		mask_name(trace, options->events.traced[i], mask);
+	for (size_t i = 0; i < trace_nr_types(trace); i++) {
+		const struct trace_event_type *type = trace_get_type(trace, i);
 
-			if (strcmp(type->classic, "START") == 0 && name_matches(type, options->events.traced[i]))
-				return true;
-		}
+		if (strcmp(type->classic, "START") == 0 && type->id / 64 < ID_WORDS &&
+		    mask[type->id / 64] >> type->id % 64 & 1)
+			return true;
+	}
 	return false;
 }
 

@@ -3,10 +3,10 @@
 #include <string.h>
 #include "process_choice.h"
 
-/* True in the control group @cgroup and its descendants. */
-static bool is_in_cgroup(const struct trace_process *process, const char *cgroup)
+/* True in the control group @data and its descendants. */
+static bool is_in_cgroup(const void *data, const struct trace_identity *identity)
 {
-	const char *path = trace_process_cgroup(process);
+	const char *cgroup = data, *path = identity->cgroup;
 	size_t length = strlen(cgroup);
 
 	while (length && cgroup[length - 1] == '/')
@@ -28,7 +28,7 @@ bool process_is_chosen(const struct process_choice *choice, const struct trace_p
 {
 	if (choice->pid >= 0 && trace_process_pid(process) != (uint32_t)choice->pid)
 		return false;
-	if (choice->cgroup && !is_in_cgroup(process, choice->cgroup))
+	if (choice->cgroup && !trace_process_ever_was(process, is_in_cgroup, choice->cgroup))
 		return false;
 	return !choice->comm || comm_is(trace_process_comm(process), choice->comm);
 }

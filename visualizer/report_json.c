@@ -227,6 +227,7 @@ static void put_figures(struct json *json, const struct report *report, const st
 	put_calls(json, report->analysis, "syscalls", f->syscalls,
 		  is_unrecorded(report->trace, report->analysis, TRACE_CATEGORY_SYSCALL) ? 0 : f->nr_syscalls_rows,
 		  false);
+	put_calls(json, report->analysis, "kernel_work", f->kernel_work, f->nr_kernel_work, false);
 	put_calls(json, report->analysis, "traps", f->traps, f->nr_traps_rows, true);
 	put_interrupts(json, f->interrupts, f->nr_interrupts);
 	put_files(json, report->analysis, f);
@@ -239,11 +240,51 @@ static void put_thread(struct json *json, const struct report *report, const str
 	json_open(json, NULL, "{");
 	json_u64(json, "tid", trace_thread_tid(thread));
 	json_text(json, "comm", trace_thread_comm(thread));
+	json_known(json, "uid", trace_thread_uid(thread), trace_thread_uid(thread) != TRACE_ID_UNKNOWN);
 	json_u64(json, "start_ns", trace_thread_start_ns(thread));
 	json_u64(json, "end_ns", trace_thread_end_ns(thread));
 	put_figures(json, report, f);
 	json_close(json, "}");
 	trace_figures_free(f);
+}
+
+static void put_identity(struct json *json, const struct trace_analysis *analysis,
+			 const struct trace_identity *identity)
+{
+	const struct trace_times *times = &identity->times;
+	uint64_t system_ns = times->syscall_ns + times->trap_ns, cpu_ns = times->user_ns + system_ns;
+
+	json_open(json, NULL, "{");
+	json_known(json, "uid", identity->uid, identity->uid != TRACE_ID_UNKNOWN);
+	json_known(json, "gid", identity->gid, identity->gid != TRACE_ID_UNKNOWN);
+	json_u64(json, "ppid", identity->ppid);
+	json_text(json, "cgroup", identity->cgroup);
+	json_text(json, "comm", identity->comm);
+	json_u64(json, "first_ns", identity->first_ns);
+	json_u64(json, "last_ns", identity->last_ns);
+	json_u64(json, "count", identity->count);
+	json_u64(json, "elapsed_ns", cpu_ns + times->interrupted_ns + times->wait_cpu_ns + times->blocked_ns);
+	json_known(json, "cpu_ns", cpu_ns, has_scheduling(analysis));
+	json_known(json, "interrupted_ns", times->interrupted_ns, has_interrupts(analysis));
+	json_known(json, "wait_cpu_ns", times->wait_cpu_ns, has_scheduling(analysis));
+	json_u64(json, "blocked_ns", times->blocked_ns);
+	json_close(json, "}");
+}
+
+/* Empty for a process that was the same all the time. */
+static void put_identities(struct json *json, const struct trace_analysis *analysis,
+			   const struct trace_process *process)
+{
+	size_t nr = 0;
+	struct trace_identity *identities = trace_process_identities(analysis, process, &nr);
+
+	if (!identities)
+		memory_end();
+	json_open(json, "identities", "[");
+	for (size_t i = 0; i < nr && nr > 1; i++)
+		put_identity(json, analysis, &identities[i]);
+	json_close(json, "]");
+	free(identities);
 }
 
 static void put_process(struct json *json, const struct report *report, const struct trace_process *process)
@@ -257,12 +298,14 @@ static void put_process(struct json *json, const struct report *report, const st
 	json_text(json, "cgroup", trace_process_cgroup(process));
 	json_text(json, "comm", trace_process_comm(process));
 	json_text(json, "exe", trace_process_exe(process));
-	json_u64(json, "uid", trace_process_uid(process));
+	json_known(json, "uid", trace_process_uid(process), trace_process_uid(process) != TRACE_ID_UNKNOWN);
+	json_known(json, "gid", trace_process_gid(process), trace_process_gid(process) != TRACE_ID_UNKNOWN);
 	json_bool(json, "kernel", trace_process_is_kernel(process));
 	json_u64(json, "start_ns", trace_process_start_ns(process));
 	json_u64(json, "end_ns", trace_process_end_ns(process));
 	put_figures(json, report, f);
 	trace_figures_free(f);
+	put_identities(json, report->analysis, process);
 	json_open(json, "threads", "[");
 	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process, thread));)
 		put_thread(json, report, thread);
@@ -280,6 +323,8 @@ static void put_client(struct json *json, const struct trace_analysis *analysis,
 	json_u64(json, "cpu_ns", client->cpu_ns);
 	json_u64(json, "exact_ns", client->exact_ns);
 	json_u64(json, "shared_ns", client->shared_ns);
+	json_u64(json, "least_ns", client->least_ns);
+	json_u64(json, "most_ns", client->most_ns);
 	json_u64(json, "requests", client->requests);
 	json_known(json, "softirq_ns", client->softirq_ns, has_recorded(analysis, TRACE_EV_softirq_entry));
 	json_known(json, "interrupted_ns", client->interrupted_ns, has_interrupts(analysis));
@@ -310,6 +355,16 @@ static void put_servers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
+static uint32_t tid_or_0(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_tid(thread) : 0;
+}
+
+static const char *name_or_empty(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_comm(thread) : "";
+}
+
 static void put_locks(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_lock_wait *locks;
@@ -323,8 +378,12 @@ static void put_locks(struct json *json, const struct trace_analysis *analysis)
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(locks[i].waiter));
 		json_text(json, "comm", trace_process_comm(locks[i].waiter));
+		json_u64(json, "tid", tid_or_0(locks[i].waiter_thread));
+		json_text(json, "thread", name_or_empty(locks[i].waiter_thread));
 		json_u64(json, "holder_pid", trace_process_pid(locks[i].holder));
 		json_text(json, "holder_comm", trace_process_comm(locks[i].holder));
+		json_u64(json, "holder_tid", tid_or_0(locks[i].holder_thread));
+		json_text(json, "holder_thread", name_or_empty(locks[i].holder_thread));
 		json_text(json, "via", locks[i].via);
 		json_text(json, "path", locks[i].path);
 		json_u64(json, "address", locks[i].address);

@@ -8,6 +8,7 @@
 #include "recorded.h"
 #include "report_cpus.h"
 #include "report_files.h"
+#include "report_identity.h"
 #include "report_pages.h"
 #include "row_limit.h"
 #include "wait_text.h"
@@ -46,7 +47,7 @@ static void call_table(const struct report *report, const char *title, const str
 	bool scheduling = has_scheduling(report->analysis);
 	enum grid_kind figure = scheduling ? GRID_OPTIONAL : GRID_HIDDEN;
 	const struct grid_column columns[] = {{counted, GRID_RIGHT},
-					      {errors, GRID_RIGHT},
+					      {errors, *errors ? GRID_RIGHT : GRID_HIDDEN},
 					      {"elapsed", GRID_RIGHT},
 					      {"%", GRID_RIGHT},
 					      {"CPU", scheduling ? GRID_RIGHT : GRID_HIDDEN},
@@ -135,7 +136,9 @@ static void put_cpu_lines(const struct trace_analysis *analysis, struct grid *gr
 	} else {
 		time_line(grid, f->user_ns, f->elapsed_ns, 0,
 			  traps ? "on a CPU, in its own code" : "on a CPU, in its own code, or in traps not recorded");
-		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls, "on a CPU, in system calls");
+		time_line(grid, f->syscall_ns, f->elapsed_ns, f->nr_syscalls,
+			  f->nr_kernel_work ? "on a CPU, in system calls and other work of the kernel"
+					    : "on a CPU, in system calls");
 		if (traps)
 			time_line(grid, f->trap_ns, f->elapsed_ns, f->nr_traps, "on a CPU, in traps (page faults)");
 	}
@@ -298,9 +301,12 @@ static void process_page(const struct report *report, const struct process_row *
 		 trace_process_ppid(row->process), name, *exe ? "  " : "", exe);
 	output_title(&report->output, "\t", title);
 	container_lines(&report->output, row->process);
+	report_identities(report, row->process);
 	classic_lines(report, f, trace_ns);
 	mode_table(report, f);
 	system_call_table(report, f);
+	call_table(report, "Work of the kernel outside of calls:", f->kernel_work, f->nr_kernel_work, "count", "",
+		   f->elapsed_ns);
 	call_table(report, "Traps:", f->traps, f->nr_traps_rows, "count", "major", f->elapsed_ns);
 	interrupt_table(report, f);
 	cpu_wait_table(report, f, trace_process_pid(row->process));

@@ -35,13 +35,14 @@ static bool sees_receiving(const struct trace_analysis *analysis)
 
 static void client_table(const struct report *report, const struct trace_server *server)
 {
-	const struct grid_column columns[] = {{"CPU time", GRID_RIGHT},
-					      {"exact", GRID_RIGHT},
-					      {"shared", GRID_RIGHT},
-					      {"requests", GRID_RIGHT},
-					      {"receiving",
-					       sees_receiving(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN},
-					      {"for client", GRID_ELASTIC}};
+	const struct grid_column columns[] = {
+		{"CPU time", GRID_RIGHT},
+		{"least", GRID_RIGHT},
+		{"most", GRID_RIGHT},
+		{"shared", GRID_RIGHT},
+		{"requests", GRID_RIGHT},
+		{"receiving", sees_receiving(report->analysis) ? GRID_OPTIONAL : GRID_HIDDEN},
+		{"for client", GRID_ELASTIC}};
 	struct grid *grid = grid_new(&report->output, "\t\t", columns, sizeof(columns) / sizeof(columns[0]));
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct value_text rest;
@@ -52,7 +53,8 @@ static void client_table(const struct report *report, const struct trace_server 
 		if (!row_limit_shows(&limit, client->cpu_ns + client->softirq_ns, server->cpu_ns + server->softirq_ns))
 			continue;
 		grid_ns(grid, client->cpu_ns);
-		grid_ns(grid, client->exact_ns);
+		grid_ns(grid, client->least_ns);
+		grid_ns(grid, client->most_ns);
 		grid_ns(grid, client->shared_ns);
 		grid_count(grid, client->requests);
 		grid_ns(grid, client->softirq_ns);
@@ -82,12 +84,13 @@ static void server_table(const struct report *report)
 		if (!client_wanted(report, server))
 			continue;
 		if (!any)
-			output_title(&report->output, "",
-				     sees_receiving(report->analysis)
-					     ? "Servers: CPU time by client (exact: while one request was open; "
-					       "shared: several; receiving: softirq, not included):"
-					     : "Servers: CPU time by client (exact: while one request was open; "
-					       "shared: several):");
+			output_title(
+				&report->output, "",
+				sees_receiving(report->analysis)
+					? "Servers: CPU time by client (least: exact, proven; shared: not proven; the "
+					  "truth is between least and most; receiving: softirq, not included):"
+					: "Servers: CPU time by client (least: exact, proven; shared: not proven; the "
+					  "truth is between least and most):");
 		any = true;
 		if (!row_limit_shows(&limit, server->cpu_ns, greatest))
 			continue;

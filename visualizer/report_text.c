@@ -53,6 +53,8 @@ void report_text(const struct report *report)
 	report_user(report);
 	if (!has_process_choice(&report->options->processes))
 		report_sections(report, system);
+	else
+		report_locks(report);
 	report_summary(report);
 	fputs("\n", report->output.out);
 	report_pages(report, rows, nr);

@@ -160,8 +160,7 @@ static int print(struct report *report)
 static int analyze(struct report *report, double *since)
 {
 	const struct visualizer_options *options = report->options;
-	struct trace_analysis_options analysis_options = {.size = sizeof(analysis_options),
-							  .check_waits = options->reports.verify};
+	struct trace_analysis_options asked = {.size = sizeof(asked), .verify = options->reports.verify};
 	struct trace_error error = {0};
 	bool with_servers = options->reports.analyze || options->reports.verify ||
 			    (options->reports.json && !options->reports.critical_path);
@@ -170,7 +169,7 @@ static int analyze(struct report *report, double *since)
 	if (!options->reports.analyze && !options->reports.json && !options->reports.summary &&
 	    !options->reports.verify && !options->reports.critical_path && !options->reports.timeline)
 		return 0;
-	report->analysis = trace_analysis_new(report->trace, &analysis_options, &error);
+	report->analysis = trace_analysis_new(report->trace, &asked, &error);
 	failed = report->analysis && options->reports.critical_path ? critical_path_begin(report) : 0;
 	if (failed)
 		return failed;

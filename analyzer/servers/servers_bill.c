@@ -35,14 +35,17 @@ struct bill *bill_of(struct trace_servers *s, struct servers_process *process, u
 	return bill;
 }
 
+/* @whole: the time of which @part is the part of @origin. */
 static void bill_share(struct trace_servers *s, struct servers_process *process, uint32_t origin,
-		       const struct cpu_time *part, bool shared)
+		       const struct cpu_time *part, const struct cpu_time *whole)
 {
 	struct bill *bill = bill_of(s, process, origin);
 
 	if (!bill)
 		return;
-	*(shared ? &bill->shared : &bill->exact) += part->cpu;
+	bill->ns += part->cpu;
+	if (!bill->nr_open)
+		bill->outside += whole->cpu;
 	bill->interrupted += part->interrupted;
 	process->billed += part->cpu;
 }
@@ -55,16 +58,18 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
 		bill->receiving += ns;
 }
 
-static void bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
-		     const struct cpu_time *time)
+/* Returns the only origin, or UINT32_MAX if there are several. */
+static uint32_t bill_set(struct trace_servers *s, struct servers_process *process, const struct set *set,
+			 const struct cpu_time *time)
 {
 	uint32_t small_array[16], *origins = set->nr <= 16 ? small_array : malloc(set->nr * sizeof(*origins)), nr, at;
 	struct cpu_time each, remainder;
 	uint64_t nr_parts;
+	uint32_t only;
 
 	if (!origins) {
 		s->failed = -ENOMEM;
-		return;
+		return UINT32_MAX;
 	}
 	nr = distinct_origins(s, set, origins);
 	each = (struct cpu_time){.cpu = time->cpu / nr, .interrupted = time->interrupted / nr};
@@ -81,24 +86,55 @@ static void bill_set(struct trace_servers *s, struct servers_process *process, c
 		struct cpu_time part = {.cpu = each.cpu + (i < remainder.cpu),
 					.interrupted = each.interrupted + (i < remainder.interrupted)};
 
-		bill_share(s, process, origins[at], &part, nr > 1);
+		bill_share(s, process, origins[at], &part, time);
 	}
 	process->next_remainder++;
+	only = nr == 1 ? origins[0] : UINT32_MAX;
 	if (origins != small_array)
 		free(origins);
+	return only;
+}
+
+/* Returns the time from the last bill of @thread until @until, which is billed by the caller. */
+static struct cpu_time take_slice(struct servers_thread *thread, const struct cpu_time *until)
+{
+	struct cpu_time slice = {.cpu = until->cpu - thread->charged.cpu};
+
+	if (until->interrupted > thread->charged.interrupted)
+		slice.interrupted = until->interrupted - thread->charged.interrupted;
+	thread->charged = *until;
+	return slice;
+}
+
+void bill_turn(struct trace_servers *s, struct servers_thread *thread)
+{
+	struct set *turn = thread->turn;
+	struct cpu_time slice;
+
+	thread->turn = NULL;
+	if (turn && thread->turn_end.cpu > thread->charged.cpu) {
+		slice = take_slice(thread, &thread->turn_end);
+		bill_set(s, thread->process, turn, &slice);
+	}
+	set_unref(turn);
 }
 
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)
 {
-	struct cpu_time part = {.cpu = until->cpu - thread->charged.cpu};
+	struct cpu_time slice;
+	uint32_t origin;
 
-	if (until->cpu <= thread->charged.cpu)
-		return;
-	if (until->interrupted > thread->charged.interrupted)
-		part.interrupted = until->interrupted - thread->charged.interrupted;
-	if (thread->set)
-		bill_set(s, thread->process, thread->set, &part);
-	thread->charged = *until;
+	if (thread->turn)
+		bill_turn(s, thread);
+	if (until->cpu > thread->charged.cpu) {
+		slice = take_slice(thread, until);
+		origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
+		if (origin != UINT32_MAX && thread->named == thread->set)
+			bill_of(s, thread->process, origin)->named += slice.cpu;
+		else if (origin != UINT32_MAX)
+			proof_add(s, thread, thread->set, origin, slice.cpu);
+	}
+	proof_seen(thread);
 }
 
 void bill_now(struct trace_servers *s, struct servers_thread *thread)
@@ -133,16 +169,15 @@ void bill_take_back(struct servers_process *process, uint64_t ns)
 {
 	while (ns) {
 		struct bill *greatest = NULL;
-		uint64_t *column, part;
+		uint64_t part;
 
 		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
-			if (!greatest || bill->exact + bill->shared > greatest->exact + greatest->shared)
+			if (!greatest || bill->ns > greatest->ns)
 				greatest = bill;
-		if (!greatest || !(greatest->exact + greatest->shared))
+		if (!greatest || !greatest->ns)
 			return;
-		column = greatest->exact ? &greatest->exact : &greatest->shared;
-		part = *column < ns ? *column : ns;
-		*column -= part;
+		part = greatest->ns < ns ? greatest->ns : ns;
+		greatest->ns -= part;
 		process->billed -= part;
 		ns -= part;
 	}

@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "servers_proof.h"
 
 struct trace_servers;
 struct servers_process;
@@ -17,12 +18,20 @@ struct set;
 
 /* row: what a process did for an origin; times in ns */
 struct bill {
-	uint64_t key; /* index of the origin + 1 */
-	uint64_t exact;
-	uint64_t shared;
+	uint64_t key;	/* index of the origin + 1 */
+	uint64_t ns;	/* CPU time: all of the bill */
+	uint64_t named; /* the program itself said for whom it works */
+	struct proof proven;
 	uint64_t requests;
 	uint64_t interrupted; /* interrupts while it worked for the origin; not in the process's CPU time */
 	uint64_t receiving;   /* softirq time; not in the process's CPU time */
+
+	/* servers_open.c: while a request of the origin is open */
+	uint32_t nr_open;
+	uint64_t open_from, unheld_from; /* servers_process.counted and .unheld when the window began */
+	uint64_t open_all, open_unheld;	 /* these, in all windows that have ended */
+	uint64_t open_held;		 /* CPU time of the threads that had the requests */
+	uint64_t outside;		 /* billed, fully or in part, outside the windows */
 };
 
 /** bill_of() - find or make the bill of @process for @origin. Returns NULL if out of memory. */
@@ -35,6 +44,8 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
  */
 void bill_now(struct trace_servers *s, struct servers_thread *thread);
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until);
+/** bill_turn() - bill the time until the last answer of thread.turn to the requests that it answered */
+void bill_turn(struct trace_servers *s, struct servers_thread *thread);
 /** bill_replace_set() - bill until @until, then let @thread work on @set */
 void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set,
 		      const struct cpu_time *until);

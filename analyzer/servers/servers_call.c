@@ -141,10 +141,18 @@ static bool from_endpoint(const struct server_request *request, const void *endp
 	return request->endpoint == endpoint;
 }
 
+/* The thread may wait for work: what it has done so far says nothing about what it does next. */
+static void rest(struct trace_servers *s, struct servers_thread *thread)
+{
+	thread->fresh = false;
+	open_rest(s, thread);
+}
+
 /* A thread that may block for the next message of a queue has finished with the last one. */
 static void receive_begin(struct trace_servers *s, struct servers_thread *thread)
 {
 	bill_drop_replied(s, thread);
+	open_rest(s, thread);
 	if (thread->call.endpoint && thread->call.endpoint->kind == ENDPOINT_PIPE && !thread->call.endpoint->owner)
 		thread->call.endpoint->owner = thread->process; /* data written there is for this process */
 	if (thread->call.endpoint && !thread->call.nonblock && is_queue(thread->call.endpoint))
@@ -195,6 +203,7 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 		futexes_add(&thread->waited, args[0]);
 	}
 	bill_drop_replied(s, thread);
+	rest(s, thread);
 	if (nr && !set_any_unanswered(thread->set))
 		futexes_add(&thread->waited_idle, args[0]);
 }
@@ -212,6 +221,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 							   /* fall through */
 	case CALL_POLL:
 		bill_replace_set(s, thread, NULL, &thread->call.enter);
+		rest(s, thread);
 		break;
 	case CALL_RECEIVE:
 		thread->call.endpoint = endpoint_of_fd(s, thread, args[0]);
@@ -231,6 +241,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		break;
 	case CALL_SPLICE:
 		bill_drop_replied(s, thread);
+		open_rest(s, thread);
 		thread->call.target = endpoint_of_fd(s, thread, args[0]);
 		thread->call.endpoint = nr == 6 ? endpoint_of_fd(s, thread, args[2]) : NULL;
 		send_begin(s, thread, thread->call.endpoint);
@@ -251,6 +262,7 @@ static void call_begin(struct trace_servers *s, struct servers_thread *thread, u
 		break;
 	case CALL_REST:
 		bill_drop_replied(s, thread);
+		rest(s, thread);
 		break;
 	case CALL_RING:
 		ring_enter(thread, args, nr);
@@ -267,13 +279,15 @@ static void call_clear(struct servers_thread *thread)
 	set_assign(&thread->call.incoming, NULL);
 	set_assign(&thread->call.inherited, NULL);
 	set_assign(&thread->call.outgoing, NULL);
+	set_assign(&thread->call.sent, NULL);
 	thread->call.role = CALL_NONE;
 	thread->call.endpoint = thread->call.target = NULL;
 	thread->call.answer = NULL;
 	thread->call.waker = NULL;
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
 	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
-		thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = false;
+		thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = thread->call.replies =
+			false;
 }
 
 void call_on_enter(struct trace_servers *s, const struct trace_event *event)
@@ -303,6 +317,20 @@ void call_on_enter(struct trace_servers *s, const struct trace_event *event)
 /* ---- system calls: exit ---- */
 
 /*
+ * The call that brought one of several requests is for that one. What follows is for the request
+ * that is answered next.
+ */
+static void bill_receiving_call(struct trace_servers *s, struct servers_thread *thread)
+{
+	struct set *set = set_ref(thread->set);
+
+	set_assign(&thread->set, thread->call.incoming);
+	bill_now(s, thread);
+	set_assign(&thread->set, set);
+	set_unref(set);
+}
+
+/*
  * A thread that sleeps in a read from another connection, and has only accepted one so far, has
  * left that one for later.
  */
@@ -312,27 +340,36 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 
 	if (!thread->call.incoming) {
 		now = servers_cpu_time(s, thread);
+		if (thread->call.slept)
+			bill_until(s, thread, &now);
+		thread->fresh &= !thread->call.slept;
 		if (thread->call.idle_read)
 			bill_replace_set(s, thread, NULL, &now);
 		return;
 	}
+	if (thread->call.from_own_process)
+		open_handed(s, thread, thread->call.incoming);
 	if (thread->call.from_own_process || thread->call.idle_read || thread->tentative) {
 		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);
-		return;
+	} else {
+		bill_until(s, thread, &thread->call.enter);
+		set_drop(&s->sets, &thread->set, thread->passed);
+		set_drop_accepted(&s->sets, &thread->set);
+		set_assign(&thread->passed, NULL);
+		set_put_all(&s->sets, &thread->set, thread->call.incoming);
+		log_set(s, thread);
 	}
-	bill_until(s, thread, &thread->call.enter);
-	set_drop(&s->sets, &thread->set, thread->passed);
-	set_drop_accepted(&s->sets, &thread->set);
-	set_assign(&thread->passed, NULL);
-	set_put_all(&s->sets, &thread->set, thread->call.incoming);
-	log_set(s, thread);
+	thread->fresh = true;
+	if (thread->held.nr > 1)
+		bill_receiving_call(s, thread);
 }
 
 static void send_end(struct trace_servers *s, struct servers_thread *thread)
 {
 	if (!set_any_replied(&s->sets, thread->set))
 		return;
-	bill_now(s, thread);
+	if (!thread->turn)
+		bill_now(s, thread);
 	if (set_any_unanswered(thread->set))
 		set_drop_replied(&s->sets, &thread->set);
 	log_set(s, thread);
@@ -393,6 +430,8 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 
 	if (woken && thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.incoming, &thread->call.enter);
+		open_handed(s, thread, thread->call.incoming);
+		thread->fresh = true;
 		set_assign(&thread->call.incoming, NULL);
 		thread->tentative = true;
 	} else if (thread->call.signalled && set_any_replied(&s->sets, thread->set)) {
@@ -402,8 +441,21 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 	}
 }
 
+/* What the thread has spent until the end of the call in which it answered. */
+static void prove_sent(struct trace_servers *s, struct servers_thread *thread)
+{
+	if (!thread->call.sent)
+		return;
+	if (!thread->turn)
+		bill_now(s, thread);
+	for (uint32_t i = 0; i < thread->call.sent->nr; i++)
+		open_prove(s, thread, thread->call.sent->items[i]);
+}
+
 static void call_end(struct trace_servers *s, struct servers_thread *thread, int64_t ret)
 {
+	if (thread->turn && thread->call.sent)
+		turn_call_ends(s, thread);
 	switch (thread->call.role) {
 	case CALL_RECEIVE:
 		if (is_pipe(thread->call.endpoint))
@@ -436,10 +488,13 @@ static void call_end(struct trace_servers *s, struct servers_thread *thread, int
 	set_drop_replied(&s->sets, &thread->call.inherited);
 	if (thread->call.inherited && !thread->call.incoming) {
 		bill_replace_set(s, thread, thread->call.inherited, &thread->call.enter);
+		open_handed(s, thread, thread->call.inherited);
+		thread->fresh = true;
 		thread->tentative = true;
 	}
 	if (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_ACCEPT || thread->call.role == CALL_SPLICE)
 		receive_end(s, thread);
+	prove_sent(s, thread);
 }
 
 /*
@@ -483,7 +538,9 @@ void call_reset(struct servers_thread *thread)
 	set_assign(&thread->call.incoming, NULL);
 	set_assign(&thread->call.inherited, NULL);
 	set_assign(&thread->call.outgoing, NULL);
+	set_assign(&thread->call.sent, NULL);
 	thread->call.answer = NULL;
+	thread->call.replies = false;
 	thread->call.role = CALL_NONE;
 	thread->call.recovered = false;
 }

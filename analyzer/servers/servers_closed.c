@@ -113,6 +113,7 @@ void endpoint_closed(struct trace_servers *s, struct endpoint *endpoint, bool re
 	if (endpoint->kind != ENDPOINT_TCP || endpoint->listening || endpoint->closed_ns)
 		return;
 	endpoint->closed_ns = trace_analysis_now(s->analysis);
+	open_ended(s, endpoint);
 	if (endpoint->peer ? !endpoint->peer->closed_ns : !endpoint_is_remote(endpoint))
 		return; /* the other end may be connected, and not accepted yet */
 	retire_both(s, endpoint);
@@ -127,6 +128,7 @@ void endpoint_released(void *data, const struct trace_file_id *id)
 	if (!endpoint || (endpoint->kind == ENDPOINT_TCP && (endpoint->listening || endpoint->ends.remote_port)))
 		return; /* TCP connections are released by their states */
 	endpoint->released = true;
+	open_ended(s, endpoint);
 	if (!endpoint->closed_ns)
 		endpoint->closed_ns = trace_analysis_now(s->analysis);
 	if (!endpoint->peer || endpoint->peer->closed_ns)

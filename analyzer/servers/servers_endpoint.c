@@ -339,6 +339,7 @@ void endpoints_drop_sets(struct servers_endpoints *endpoints)
 		set_assign(&endpoint->open, NULL);
 		set_assign(&endpoint->awaiting, NULL);
 		set_assign(&endpoint->connect_set, NULL);
+		set_assign(&endpoint->answered, NULL);
 		endpoint_holds_none(endpoint);
 	}
 }
@@ -349,6 +350,7 @@ void endpoint_empty(struct endpoint *endpoint)
 	set_assign(&endpoint->open, NULL);
 	set_assign(&endpoint->connect_set, NULL);
 	set_assign(&endpoint->awaiting, NULL);
+	set_assign(&endpoint->answered, NULL);
 }
 
 static void endpoint_free(struct endpoint *endpoint)

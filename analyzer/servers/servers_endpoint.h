@@ -63,6 +63,7 @@ struct endpoint {
 	struct set *connect_set; /* the set of the thread that connected */
 	struct set *awaiting;	 /* the set of the client when it sent its last request here */
 	struct set *open;	 /* requests that came in here and are not answered, oldest first */
+	struct set *answered;	 /* the request that was answered last */
 
 	struct ring_ops ring_ops; /* io_uring operations in progress here */
 	/*

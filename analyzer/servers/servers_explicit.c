@@ -106,6 +106,7 @@ static void naming_leave(struct trace_servers *s, struct naming *naming)
 		set_assign(&naming->others, thread->set);
 	set_drop(&s->sets, &naming->others, naming->set);
 	bill_replace_set(s, thread, naming->others, &now);
+	thread->named = NULL;
 	set_assign(&naming->others, NULL);
 	naming->thread = NULL;
 }
@@ -133,6 +134,7 @@ static void naming_begin(struct trace_servers *s, struct servers_thread *thread,
 	naming->thread = thread;
 	set_assign(&naming->others, thread->set);
 	bill_replace_set(s, thread, naming->set, &now);
+	thread->named = naming->set;
 }
 
 /* Returns the part of the name that the three events of a request have in common. */
@@ -185,6 +187,8 @@ void explicit_events_lost(struct trace_servers *s, struct servers_process *proce
 		/*
 		 * also for the time since its last bill: the number may have ended right after that
 		 */
+		thread->named = NULL;
+		set_assign(&thread->turn, NULL);
 		set_assign(&thread->set, NULL);
 		set_assign(&thread->passed, NULL);
 		log_set(s, thread);

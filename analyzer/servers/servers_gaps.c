@@ -83,6 +83,8 @@ void gaps_user_pass(struct trace_servers *s, uint64_t ns)
 static void thread_reset(struct trace_servers *s, struct servers_thread *thread)
 {
 	bill_now(s, thread);
+	thread->fresh = false;
+	thread->named = NULL;
 	set_assign(&thread->set, NULL);
 	set_assign(&thread->passed, NULL);
 	call_reset(thread);
@@ -138,6 +140,7 @@ static void reset_all(struct trace_servers *s)
 	packets_drop(s);
 	ran_take(s->analysis, has_run, s);
 	threads_reset(s);
+	open_forget_all(s);
 	endpoints_drop_sets(&s->endpoints);
 	for (struct thread_birth *birth = NULL; (birth = table_next(&s->threads.births, sizeof(*birth), birth));)
 		set_assign(&birth->set, NULL);

@@ -43,6 +43,7 @@ void servers_processes_free(struct servers_processes *processes)
 	for (uint32_t i = 0; i < processes->nr; i++) {
 		set_unref(processes->by_idx[i]->pending);
 		table_clear(&processes->by_idx[i]->bills);
+		free(processes->by_idx[i]->proofs);
 		free(processes->by_idx[i]);
 	}
 	free(processes->by_idx);

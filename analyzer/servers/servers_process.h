@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include "hash_table.h"
 #include "servers_futex.h"
+#include "servers_open.h"
+#include "servers_proof.h"
 
 struct trace_servers;
 struct trace_process;
@@ -20,6 +22,19 @@ struct servers_process {
 	bool answered; /* it sent to a process that had sent to it first */
 	bool listens;
 	uint64_t stamp; /* request_sets.stamp when it was last counted as a client */
+
+	/* servers_open.c */
+	bool serves; /* it has read a request: its CPU time is counted */
+	/* its threads work on each other's requests: one read a request, and another answered it */
+	bool crosses;
+	uint32_t nr_threads;
+	struct servers_process *next_serving;
+	struct open_requests open_requests;
+	struct tally open;     /* of these */
+	uint64_t open_version; /* number of changes of @open */
+	uint64_t counted;      /* CPU time of its threads in ns, since it serves */
+	uint64_t unheld;       /* the part of it in threads without a request */
+	struct proofs *proofs; /* owned; servers_proof.c */
 
 	/* servers_bill.c */
 	struct hash_table bills; /* rows: struct bill */

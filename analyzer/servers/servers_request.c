@@ -160,8 +160,10 @@ static void open_all(struct trace_servers *s, struct servers_thread *thread, str
 			continue;
 		request = request_open(s, thread, endpoint, parent ? parent->origin : origin_process(s, sender), sender,
 				       parent, from_ino);
-		if (request && counted)
-			count_request(s, thread->process, request);
+		if (!request || !counted)
+			continue;
+		count_request(s, thread->process, request);
+		open_begin(s, thread->process, endpoint->signal ? NULL : thread, request);
 	}
 }
 
@@ -193,8 +195,10 @@ static void receive_remote(struct trace_servers *s, struct servers_thread *threa
 		return;
 	}
 	request = request_open(s, thread, endpoint, origin_address(s, endpoint), NULL, NULL, 0);
-	if (request)
-		count_request(s, thread->process, request);
+	if (!request)
+		return;
+	count_request(s, thread->process, request);
+	open_begin(s, thread->process, thread, request);
 }
 
 /*
@@ -436,16 +440,51 @@ static void resume_connected(struct trace_servers *s, struct servers_thread *thr
 }
 
 /*
- * Find a client's request that another thread has read, and that this thread may have taken without
- * waiting. If this thread has answered that client before (@again), only a request with data
- * counts, not an accepted connection.
+ * Find a message that this process has read and not answered, from the socket that the answer is
+ * for.
  */
-static struct server_request *taken_without_wait(const struct servers_thread *thread, const struct endpoint *endpoint,
-						 const struct server_request *again)
+static struct server_request *message_open(const struct servers_thread *thread, const struct endpoint *endpoint)
 {
-	if ((set_any_unanswered(thread->set) && !thread->tentative) || endpoint->role != ROLE_SERVER || !endpoint->open)
+	struct server_request *oldest = NULL;
+
+	if (endpoint->kind != ENDPOINT_DATAGRAM || !thread->destination)
 		return NULL;
-	return again && !endpoint->open->items[0]->counted ? NULL : endpoint->open->items[0];
+	for (struct server_request *request = endpoint->requests; request; request = request->next)
+		if (request->open_in == thread->process && !request->closing && request->peer_ino &&
+		    is_answered_at(request, thread, endpoint))
+			oldest = request;
+	return oldest;
+}
+
+/*
+ * Find a request that is not in the thread's set: the thread has read it before its last rest, or
+ * another thread has. A connection without data counts only if the thread has nothing else to
+ * answer, and has not answered this client before (@again).
+ */
+static struct server_request *find_open(const struct servers_thread *thread, const struct endpoint *endpoint,
+					const struct server_request *again)
+{
+	struct server_request *first = NULL;
+
+	if (endpoint->role != ROLE_SERVER || !endpoint->open)
+		return message_open(thread, endpoint);
+	for (uint32_t i = 0; i < endpoint->open->nr && !first; i++)
+		if (endpoint->open->items[i]->counted)
+			first = endpoint->open->items[i];
+	if (first)
+		return first;
+	return again || (set_any_unanswered(thread->set) && !thread->tentative) ? NULL : endpoint->open->items[0];
+}
+
+/* Find the request that was answered here before the thread's last rest: this is more of its answer. */
+static struct server_request *find_answered_before(const struct servers_thread *thread, const struct endpoint *endpoint)
+{
+	struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
+
+	return before && before->closed_ns && !before->open_in && endpoint->role == ROLE_SERVER &&
+			       !set_any_unanswered(thread->set)
+		       ? before
+		       : NULL;
 }
 
 void request_prepare(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
@@ -458,14 +497,17 @@ void request_prepare(struct trace_servers *s, struct servers_thread *thread, str
 		answer = correct_order(s, thread, endpoint);
 	if (!answer)
 		again = find_answered(thread->set, thread, endpoint, true); /* one more piece of an answer */
-	if (!answer && taken_without_wait(thread, endpoint, again))
-		attribute_to_answer(s, thread, answer = taken_without_wait(thread, endpoint, again));
-	else if (answer && thread->tentative)
+	if (answer && thread->tentative)
 		attribute_to_answer(s, thread, answer);
+	else if (!answer && (answer = find_open(thread, endpoint, again)))
+		thread->tentative = false;
 	else if (!answer && endpoint->signal && !set_any_unanswered(thread->set) &&
 		 (answer = find_answered(thread->process->pending, thread, endpoint, false)))
 		attribute_to_answer(s, thread, answer);
+	if (!answer && !again)
+		again = find_answered_before(thread, endpoint);
 	thread->call.answer = answer;
+	thread->call.replies = answer || again;
 	set_assign(&thread->call.outgoing, NULL);
 	if (answer || again)
 		set_put(&s->sets, &thread->call.outgoing, answer ? answer : again);
@@ -486,6 +528,7 @@ void request_prepare_queued(struct trace_servers *s, struct servers_thread *thre
 		if (endpoint->open->items[i]->counted || i + 1 == endpoint->open->nr)
 			answer = endpoint->open->items[i]; /* the first with data, not only accepted */
 	thread->call.answer = answer;
+	thread->call.replies = answer || again;
 	set_assign(&thread->call.outgoing, NULL);
 	if (answer || again) {
 		set_put(&s->sets, &thread->call.outgoing, answer ? answer : again);
@@ -495,10 +538,50 @@ void request_prepare_queued(struct trace_servers *s, struct servers_thread *thre
 	}
 }
 
+/* @request is answered, or more of its answer was sent. */
+static void reply(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint,
+		  struct server_request *request)
+{
+	struct set *only = NULL;
+
+	if (!thread->call.by_ring)
+		turn_answers(s, thread, request);
+	open_answered(s, thread, request);
+	if (thread->call.by_ring)
+		open_prove(s, thread, request);
+	else
+		set_put(&s->sets, &thread->call.sent, request);
+	if (endpoint->role != ROLE_SERVER || is_queue(endpoint))
+		return;
+	set_put(&s->sets, &only, request);
+	set_assign(&endpoint->answered, only);
+	set_unref(only);
+	endpoint_holds_set(&s->endpoints, endpoint);
+}
+
+/*
+ * An answer, although no request came in here: the server has read it before the trace, or in a gap.
+ */
+static void answers_unseen(struct trace_servers *s, struct servers_thread *thread, const struct endpoint *endpoint)
+{
+	const struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
+
+	if (endpoint->role != ROLE_SERVER || is_queue(endpoint))
+		return;
+	if (before)
+		open_answered(s, thread, endpoint->answered->items[0]);
+	else
+		open_answers_unseen(s, thread);
+}
+
 void request_send(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
 		endpoint_find_role(&s->endpoints, endpoint, ROLE_CLIENT);
+	if (thread->call.replies && thread->call.outgoing)
+		reply(s, thread, endpoint, thread->call.outgoing->items[0]);
+	else
+		answers_unseen(s, thread, endpoint);
 	if (!thread->passed && !set_any_replied(&s->sets, thread->call.outgoing))
 		set_assign(&thread->passed, thread->call.outgoing);
 	else

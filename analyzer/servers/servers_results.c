@@ -55,6 +55,17 @@ static int by_cpu(const void *left, const void *right)
 	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
 }
 
+/* What is not proven is shared: with others, or with the server's own work. */
+static void client_finish(struct trace_server *server, struct trace_server_client *client)
+{
+	client->least_ns = client->exact_ns;
+	client->shared_ns = client->cpu_ns - client->exact_ns;
+	if (client->most_ns > server->cpu_ns)
+		client->most_ns = server->cpu_ns;
+	server->exact_ns += client->exact_ns;
+	server->shared_ns += client->shared_ns;
+}
+
 static void server_finish(struct trace_servers *s, struct servers_process *process, struct trace_server *ret_server)
 {
 	struct trace_server server = {.process = process->process,
@@ -84,17 +95,17 @@ static void server_finish(struct trace_servers *s, struct servers_process *proce
 			s->failed = -ENOMEM;
 			break;
 		}
-		client->exact_ns += bill->exact;
-		client->shared_ns += bill->shared;
-		client->cpu_ns += bill->exact + bill->shared;
+		client->exact_ns += open_proven(process, bill);
+		client->cpu_ns += bill->ns;
+		client->most_ns += open_most(process, bill);
 		client->requests += bill->requests;
 		client->softirq_ns += bill->receiving;
 		client->interrupted_ns += bill->interrupted;
-		server.exact_ns += bill->exact;
-		server.shared_ns += bill->shared;
 		server.requests += bill->requests;
 	}
 	table_clear(&index);
+	for (size_t i = 0; i < server.nr_clients; i++)
+		client_finish(&server, &clients[i]);
 	server.background_ns = server.cpu_ns - server.exact_ns - server.shared_ns;
 	if (!sort_rows(clients, server.nr_clients, sizeof(*clients), by_cpu))
 		s->failed = -ENOMEM;
@@ -152,6 +163,7 @@ static void finish(struct trace_servers *s)
 	for (uint32_t i = 0; i < s->threads.nr; i++)
 		if (s->threads.by_idx[i])
 			bill_now(s, s->threads.by_idx[i]);
+	open_finish(s);
 	s->results.servers = calloc(s->processes.nr + 1, sizeof(*s->results.servers));
 	if (!s->results.servers)
 		s->failed = -ENOMEM;
@@ -217,8 +229,17 @@ static int server_verify(const struct trace_servers *s, const struct trace_serve
 	cpu_ns = f->user_ns + f->syscall_ns + f->trap_ns;
 	trace_figures_free(f);
 	for (size_t i = 0; i < server->nr_clients; i++) {
-		exact += server->clients[i].exact_ns;
-		shared += server->clients[i].shared_ns;
+		const struct trace_server_client *client = &server->clients[i];
+
+		exact += client->exact_ns;
+		shared += client->shared_ns;
+		if (client->cpu_ns != client->exact_ns + client->shared_ns || client->least_ns > client->cpu_ns ||
+		    client->most_ns < client->cpu_ns || client->most_ns > server->cpu_ns)
+			return error_set(ret_error, -EBADMSG,
+					 "server %u: its bill of %" PRIu64 " ns for %u is not between %" PRIu64
+					 " and %" PRIu64 " of %" PRIu64 " ns",
+					 server->pid, client->cpu_ns, client->pid, client->least_ns, client->most_ns,
+					 server->cpu_ns);
 	}
 	if (exact == server->exact_ns && shared == server->shared_ns && cpu_ns == server->cpu_ns &&
 	    exact + shared + server->background_ns == cpu_ns && server->background_ns <= cpu_ns)

@@ -17,6 +17,7 @@ static void prepare(struct trace_servers *s, struct ring_op *op)
 	struct endpoint *endpoint = user->call.endpoint;
 	struct set *outgoing;
 	struct server_request *answer = user->call.answer;
+	bool replies = user->call.replies;
 
 	if (op->prepared)
 		return;
@@ -25,10 +26,12 @@ static void prepare(struct trace_servers *s, struct ring_op *op)
 	user->call.endpoint = op->endpoint;
 	request_prepare_queued(s, user, op->endpoint);
 	op->answer = user->call.answer;
+	op->replies = user->call.replies;
 	set_assign(&op->outgoing, user->call.outgoing);
 	set_assign(&user->call.outgoing, outgoing);
 	set_unref(outgoing);
 	user->call.answer = answer;
+	user->call.replies = replies;
 	user->call.endpoint = endpoint;
 }
 
@@ -58,6 +61,7 @@ void ring_submit(struct trace_servers *s, const struct trace_event *event)
 	if (!op)
 		return;
 	op->polled = thread != user;
+	user->ring.polled |= op->polled;
 	if (endpoint && op->opcode == OP_ACCEPT)
 		endpoint->owner = user->process;
 	if (endpoint && op->opcode == OP_CONNECT) {
@@ -99,6 +103,7 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	struct endpoint *before;
 	struct set *outgoing;
 	struct server_request *answer;
+	bool replies;
 
 	if (!op)
 		return false;
@@ -109,9 +114,12 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	before = user->call.endpoint;
 	outgoing = user->call.outgoing;
 	answer = user->call.answer;
+	replies = user->call.replies;
 	user->call.endpoint = endpoint;
 	user->call.outgoing = op->outgoing;
 	user->call.answer = op->answer;
+	user->call.replies = op->replies;
+	user->call.by_ring = true;
 	if (channel_out(endpoint))
 		channel_send(s, channel_out(endpoint), user, endpoint->kind == ENDPOINT_SEQPACKET ? 1 : (uint64_t)ret,
 			     position);
@@ -123,6 +131,8 @@ bool ring_sends(struct trace_servers *s, struct servers_thread *thread, struct e
 	user->call.endpoint = before;
 	user->call.outgoing = outgoing;
 	user->call.answer = answer;
+	user->call.replies = replies;
+	user->call.by_ring = false;
 	op->answer = NULL;
 	ring_bill_worker(s, thread, op, op->outgoing);
 	if (thread == user && !thread->ring.billed && thread->call.role == CALL_RING)

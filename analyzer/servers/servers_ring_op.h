@@ -33,6 +33,7 @@ struct ring_op {
 	struct endpoint *endpoint;     /* NULL: not known yet, or none */
 	struct set *set;	       /* the set of its user at the submission */
 	struct set *outgoing;	       /* the requests that the data carries which it sends */
+	bool replies;		       /* what it sends answers @outgoing */
 	struct server_request *answer; /* the request that it answers; in @outgoing */
 	struct set *got;	       /* the requests that it received last, until its completion event */
 	uint64_t submit_ns;

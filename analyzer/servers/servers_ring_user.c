@@ -101,6 +101,9 @@ static void bill_until_submission(struct trace_servers *s, struct servers_thread
 	if (meanwhile && user->ring.arrived_at.cpu > user->charged.cpu && user->ring.arrived_at.cpu < until->cpu)
 		bill_for_set(s, user, before ? before : user->set, &user->ring.arrived_at);
 	bill_for_set(s, user, answered ? answered : user->set, until);
+	for (uint32_t i = 0; answered && i < answered->nr; i++)
+		if (answered->items[i]->replied)
+			open_prove(s, user, answered->items[i]);
 	set_unref(before);
 	set_unref(meanwhile);
 	set_drop(&s->sets, &user->ring.arrived, answered);
@@ -130,6 +133,7 @@ static void take_queue(struct trace_servers *s, struct servers_thread *user, con
 	if (any_unanswered_data(taken)) /* a connection that was only accepted is left for later */
 		set_drop_accepted(&s->sets, &taken);
 	bill_replace_set(s, user, taken, until);
+	user->fresh |= taken != NULL;
 	user->tentative = taken && taken->nr > 1;
 	set_unref(taken);
 }
@@ -211,6 +215,7 @@ void ring_taken(struct trace_servers *s, struct servers_thread *user, uint32_t s
 		set_drop_replied(&s->sets, &user->set);
 		set_assign(&user->passed, NULL);
 		set_put_all(&s->sets, &user->set, now);
+		user->fresh = true;
 		set_drop(&s->sets, &user->ring.arrived, now);
 	}
 	if (not_taken || now)
@@ -263,6 +268,8 @@ void ring_sleeps(struct trace_servers *s, struct servers_thread *thread)
 		set_assign(&thread->ring.arrived, NULL); /* it has looked, and waits for more */
 	/* it looks for work, so it has finished */
 	bill_replace_set(s, thread, NULL, &thread->ring.submitted);
+	thread->fresh = false;
+	open_rest(s, thread);
 }
 
 void ring_exit(struct trace_servers *s, struct servers_thread *thread)

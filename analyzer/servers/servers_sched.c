@@ -16,6 +16,9 @@ static void leave_cpu(struct trace_servers *s, const struct trace_event *event, 
 {
 	const struct trace_sched_switch *sw = event->payload;
 
+	if (thread->process->serves)
+		open_count(s, thread);
+	thread->turn_left_cpu = true;
 	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread),
 		sw->prev_state ? LOG_BLOCKED : LOG_QUEUED);
 	if (sw->prev_state && thread->call.role == CALL_RING)
@@ -128,7 +131,8 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	struct servers_thread *known = parent ? servers_find_thread(&s->threads, parent) : NULL;
 	struct thread_birth *birth;
 
-	birth = known && (known->set || known->ring.used || known->call.role == CALL_MAKE || known->log)
+	birth = known && (known->set || known->held.nr || known->ring.used || known->call.role == CALL_MAKE ||
+			  known->log)
 			? table_add(&s->threads.births, sizeof(*birth), fork->tid + 1ull)
 			: table_find(&s->threads.births, sizeof(*birth), fork->tid + 1ull);
 	if (!birth)
@@ -136,6 +140,8 @@ void sched_on_fork(struct trace_servers *s, const struct trace_event *event)
 	/* a ring's worker is made for more than one request */
 	set_assign(&birth->set, known && known->call.role != CALL_RING ? known->set : NULL);
 	birth->parent = known;
+	birth->fresh = known && known->fresh;
+	birth->unsure = known && known->held.nr && !(known->held.nr == 1 && birth->set && birth->set->nr == 1);
 }
 
 /* The first event of a new thread: its accounting begins, and it waits for a CPU. */
@@ -147,5 +153,6 @@ void sched_on_wakeup_new(struct trace_servers *s, const struct trace_event *even
 	if (!thread)
 		return;
 	thread->born_ns = event->ts_ns;
+	open_handed(s, thread, thread->set); /* another thread of its process may have read it */
 	log_put(s, thread, event->ts_ns, trace_thread_cpu_ns(s->analysis, thread->thread), LOG_QUEUED);
 }

@@ -9,6 +9,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include "servers_proof.h"
 
 struct request_sets;
 struct server_request;
@@ -51,6 +52,17 @@ struct server_request {
 	bool counted;	 /* in bill.requests; false: the connection was accepted, but no data came yet */
 	bool has_number; /* a number of the program stands for it: servers_explicit.c */
 	uint64_t stamp;	 /* request_sets.stamp of the last set_stamp() of a set that had it */
+
+	/* servers_open.c: while the request is open, or until the thread that answered it rests */
+	struct servers_process *open_in;	       /* the process that has it; NULL: it is not open */
+	struct servers_thread *holder;		       /* the thread that has it; NULL: not known */
+	struct server_request *open_next, *open_prev;  /* in process.open_requests, or thread.closing */
+	uint64_t held_from;			       /* CPU time of @holder */
+	uint64_t closed_all, closed_unheld, closed_ns; /* its window's end: servers_process.counted */
+	bool closing;				       /* it is answered, in the list thread.closing of @holder */
+	bool queued;				       /* it is counted in open_requests.queued */
+	bool unsure; /* its sender may have worked for others: its time is never proven */
+	struct pending_proof pending;
 	/*
 	 * A set of this request alone. It is the last member, because its item follows it. While
 	 * that set has references, it holds one reference to the request.

@@ -8,7 +8,8 @@
  *
  *   request     data (or a connection) that came to a server and is not answered yet
  *   origin      the client where a chain of requests began: a process or a host's address
- *   set         the open requests that a thread works on, or that data carries
+ *   set         the requests that a thread works on, or that data carries
+ *   window      the time of a process in which a request is open: the most that its bill can be
  *   bill        the CPU time of one process that is charged to one origin
  *   channel     one direction of a connection, or the content of a pipe or queue
  *   range       data in a channel that one call sent, with the sender and its set
@@ -27,7 +28,10 @@
  *   servers_origin.c     origins
  *   servers_cause.c      wait causes
  *   servers_log.c        the log of a thread: its latest states and sets
+ *   servers_proof.c      which CPU time was certainly spent on one client
  *   servers_bill.c       bills
+ *   servers_open.c       requests that are open, and the bounds of bills
+ *   servers_turn.c       answers in a row, and which time was for each
  *   servers_wait.c       what a server did while its client waited
  *   servers_request.c    which request a transfer begins or answers
  *   servers_ring_op.c    operations of io_uring in progress
@@ -61,15 +65,18 @@
 #include "servers_explicit.h"
 #include "servers_gaps.h"
 #include "servers_log.h"
+#include "servers_open.h"
 #include "servers_origin.h"
 #include "servers_packet.h"
 #include "servers_pair.h"
 #include "servers_process.h"
+#include "servers_proof.h"
 #include "servers_results.h"
 #include "servers_ring_op.h"
 #include "servers_set.h"
 #include "servers_signal.h"
 #include "servers_thread.h"
+#include "servers_turn.h"
 #include "servers_wait.h"
 
 typedef void (*servers_handler_fn)(struct trace_servers *s, const struct trace_event *event);
@@ -94,6 +101,7 @@ struct trace_servers {
 	struct servers_closed closed;
 	struct servers_pairs pairs;
 	struct servers_origins origins;
+	struct servers_opens opens;
 	struct servers_causes causes;
 	struct servers_logs logs;
 	struct servers_waits waits;

@@ -82,12 +82,15 @@ struct servers_thread *servers_thread_of(struct trace_servers *s, const struct t
 	}
 	made->thread = thread;
 	made->process = process;
+	process->nr_threads++;
 	s->threads.by_idx[trace_thread_index(thread)] = made;
 	servers_touch(s, made);
 	birth = table_find(&s->threads.births, sizeof(*birth), trace_thread_tid(thread) + 1ull);
 	if (birth) {
 		made->set = birth->set;
 		made->parent = birth->parent;
+		made->fresh = birth->fresh;
+		made->held.unsure = birth->unsure;
 		table_remove(&s->threads.births, sizeof(*birth), birth->key);
 	}
 	return made;
@@ -114,6 +117,8 @@ static void thread_free(struct servers_thread *thread)
 	set_unref(thread->call.incoming);
 	set_unref(thread->call.inherited);
 	set_unref(thread->call.outgoing);
+	set_unref(thread->call.sent);
+	set_unref(thread->turn);
 	set_unref(thread->ring.arrived);
 	set_unref(thread->ring.answered);
 	set_unref(thread->ring.got);

@@ -59,6 +59,9 @@ struct thread_call {
 	struct servers_thread *waker;  /* the thread that woke it last in this call */
 	bool from_own_process;	       /* a thread of the same process sent what came in */
 	bool signalled;		       /* it woke another process */
+	bool replies;		       /* what it sends answers @outgoing */
+	bool by_ring;		       /* an operation of its ring sends, not the call */
+	struct set *sent;	       /* the requests that it has answered in this call */
 	/* it slept in a receive while all its requests were from other endpoints */
 	bool idle_read;
 	bool slept;
@@ -91,6 +94,7 @@ struct ring_ops {
 struct thread_ring {
 	bool used;		    /* the thread has entered a ring */
 	bool several;		    /* it uses several rings: a position in one says nothing about the others */
+	bool polled;		    /* a kernel thread polls it: no call shows when the thread rests */
 	bool is_worker;		    /* the kernel made the thread for a ring */
 	bool waits;		    /* the call in progress also waits for completions */
 	bool billed;		    /* the call in progress is already billed until its last submission */
@@ -122,6 +126,23 @@ struct servers_thread {
 	struct set *passed;
 	struct cpu_time charged; /* it is billed until here */
 	bool tentative;		 /* @set came with a wakeup; the next answer may correct it */
+	const struct set *named; /* the program itself said that it works on this set: servers_explicit.c */
+
+	/* Answers that were sent in a row share the time before them: servers_turn.c. */
+	struct set *turn;	  /* the requests that it answered since @charged; NULL: none that waits for its bill */
+	struct cpu_time turn_end; /* its CPU time after the last of these answers */
+	uint64_t turn_cost;	  /* CPU time of the call that sent it */
+	bool turn_left_cpu;	  /* it has left its CPU since */
+
+	/* Its open requests: servers_open.c, servers_proof.c. */
+	struct tally held;		/* requests that it has, and has not answered */
+	struct tally trailing;		/* those that it has answered since its last rest, */
+	struct server_request *closing; /* and the list of them */
+	uint64_t held_version;		/* number of changes of @held from outside */
+	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
+	uint64_t counted;		/* its CPU time that process.counted includes */
+	/* since its last rest it has read a request, or the answer to one that it sent for a request */
+	bool fresh;
 
 	struct thread_call call;
 	struct thread_sleep sleep;
@@ -138,6 +159,8 @@ struct thread_birth {
 	uint64_t key; /* tid + 1 */
 	struct set *set;
 	struct servers_thread *parent;
+	bool fresh;  /* its parent's */
+	bool unsure; /* its parent had requests that are not in @set */
 };
 
 struct servers_threads {

@@ -51,8 +51,9 @@ struct trace_thread;
 /* ---- states and kinds ---- */
 
 enum trace_state {
-	TRACE_STATE_USER = 0,	     /* on a CPU, in the program's own code */
-	TRACE_STATE_SYSCALL = 1,     /* on a CPU, in a system call; all CPU time of kernel threads */
+	TRACE_STATE_USER = 0, /* on a CPU, in the program's own code */
+	/* on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel threads */
+	TRACE_STATE_SYSCALL = 1,
 	TRACE_STATE_TRAP = 2,	     /* on a CPU, in a page fault, also one inside a system call */
 	TRACE_STATE_INTERRUPTED = 3, /* on a CPU that an interrupt or softirq had taken */
 	TRACE_STATE_WAIT_CPU = 4,    /* runnable, while another thread had the CPU */
@@ -85,10 +86,15 @@ const char *trace_state_name(enum trace_state state);
 
 /* ---- the pass ---- */
 
-/** struct trace_analysis_options - zeroed = the defaults. @size: sizeof of the caller's struct */
+/**
+ * struct trace_analysis_options - zeroed = the defaults
+ * @size: sizeof of the caller's struct
+ * @verify: check events and intervals against rules that a wrong name breaks, for
+ *     trace_analysis_verify()
+ */
 struct trace_analysis_options {
 	size_t size;
-	bool check_waits; /* trace_analysis_verify() also checks the names of waits; slows the pass */
+	bool verify;
 };
 
 /**
@@ -131,11 +137,12 @@ int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_f
 /**
  * struct trace_interval - a thread was in one state from @from_ns to @to_ns
  * @cpu: the CPU that it ran on, or was queued for (WAIT_CPU); -1 if blocked or not known
- * @name: system call or interrupt that the time was spent in, or that the thread
- *     is blocked in; NULL if none
+ * @name: system call, work of the kernel outside of calls ("exit", "signal", "task work"), or
+ *     interrupt that the time was spent in, or that the thread is blocked in; NULL if none
  * @kind, @target, @via, @idle: BLOCKED only, as in struct trace_wait; @other: the
  *     process waited for, or NULL
- * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if it is not known
+ * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if not known.
+ *     A wait for a lock is several intervals, one for each thread that held the lock in turn
  * @worker: the kernel thread that did it on behalf of @waker; NULL: @waker itself
  * @path: BLOCKED only, as in struct trace_wait; NULL in other states
  */
@@ -181,7 +188,8 @@ int trace_analysis_run(struct trace_analysis *analysis, struct trace_error *ret_
 /**
  * trace_analysis_verify() - after the pass: check that all sums are exact
  * Checks every thread, every process, every CPU, each set of rows against its total, and the
- * threads' CPU time against the CPUs'.
+ * threads' CPU time against the CPUs'. With trace_analysis_options.verify set, also that no rule
+ * was broken in the pass, for example that a thread waits only for processes that live.
  * Returns 0; -EBADMSG with the first violation in @ret_error, to the nanosecond; -ENOMEM.
  */
 int trace_analysis_verify(const struct trace_analysis *analysis, struct trace_error *ret_error) TRACE_NODISCARD;
@@ -335,7 +343,14 @@ void trace_thread_times(const struct trace_analysis *analysis, const struct trac
 
 uint32_t trace_process_pid(const struct trace_process *process);
 uint32_t trace_process_ppid(const struct trace_process *process);
+/**
+ * trace_process_uid(), _gid() - its effective user and group at the end, or when it died;
+ * TRACE_ID_UNKNOWN: not known
+ */
+#define TRACE_ID_UNKNOWN UINT32_MAX
 uint32_t trace_process_uid(const struct trace_process *process);
+uint32_t trace_process_gid(const struct trace_process *process);
+uint32_t trace_thread_uid(const struct trace_thread *thread); /* threads may have users of their own */
 /**
  * trace_process_ns_pid() - its pid in its own pid namespace (a container's), as its
  * programs see it; 0 if not known
@@ -347,6 +362,38 @@ uint32_t trace_process_ns_pid(const struct trace_process *process);
 const char *trace_process_cgroup(const struct trace_process *process);
 const char *trace_process_comm(const struct trace_process *process); /* "" if not known */
 const char *trace_process_exe(const struct trace_process *process);  /* "" if not known */
+
+/**
+ * struct trace_identity - the values that a process has at one time, with its time meanwhile
+ * @uid, @gid: effective; TRACE_ID_UNKNOWN: not known. @ppid: 0: not known. @cgroup: "": not known
+ * @first_ns, @last_ns: when it had these values first and last. @count: how often it got them
+ * @times: the sums of its threads while it had these values
+ */
+struct trace_identity {
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t ppid;
+	const char *cgroup;
+	char comm[16];
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t count;
+	struct trace_times times;
+};
+/**
+ * trace_process_identities() - what @process was, in the order of the first time; release with
+ * free(). NULL: out of memory
+ * A process that never changed has one. The times of all of them add up to the figures of the
+ * process. After 63 different ones all others are the last one, with unknown values.
+ */
+struct trace_identity *trace_process_identities(const struct trace_analysis *analysis,
+						const struct trace_process *process, size_t *ret_nr);
+typedef bool (*trace_identity_fn)(const void *data, const struct trace_identity *identity);
+/**
+ * trace_process_ever_was() - does @matches hold for any of its identities?
+ * Their times are not filled in.
+ */
+bool trace_process_ever_was(const struct trace_process *process, trace_identity_fn matches, const void *data);
 
 /* ---- results: after the pass ---- */
 
@@ -452,6 +499,9 @@ struct trace_figures {
 	size_t nr_traps_rows;
 	size_t nr_interrupts;
 	size_t nr_files;
+	struct trace_call
+		*kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work", "stop" */
+	size_t nr_kernel_work;
 };
 
 /**
@@ -503,9 +553,13 @@ void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct
 struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
- * struct trace_lock_wait - a process waited for a lock that another process held, or for another
- * process (condition, join)
- * @waiter, @holder: the same process if its threads waited for each other
+ * struct trace_lock_wait - a thread waited for a lock that another thread held, or for another
+ * thread (condition, semaphore)
+ * A wait in which several threads held the lock one after another is in the row of each, with that
+ * part of its time.
+ * @waiter, @holder: the same process if its threads waited for each other; @holder is "unknown",
+ *     with pid 0, if the events do not show the holder
+ * @holder_thread: NULL if the events show only the process
  * @via: "futex", "lock" (of a file) or "semaphore" (of System V)
  * @path: the locked file, or "semaphore 5"; otherwise ""
  * @address: of the futex, in the memory of @waiter; otherwise 0
@@ -518,6 +572,8 @@ struct trace_lock_wait {
 	uint64_t address;
 	uint64_t ns;
 	uint64_t count;
+	const struct trace_thread *waiter_thread;
+	const struct trace_thread *holder_thread;
 };
 /** trace_lock_waits() - greatest time first, to be released with free(). NULL: out of memory */
 struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, size_t *ret_nr);

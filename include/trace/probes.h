@@ -12,6 +12,7 @@
  * <trace/tracer.h> does. The grammar: docs/PROBES.md. One thread at a time. A BPF program that
  * includes this file gets only the recipes.
  */
+#include <trace/condition.h>
 #include <trace/events.h>
 
 #ifdef __cplusplus
@@ -20,7 +21,7 @@ extern "C" {
 
 /* Limits of a probe. More arguments are refused; strings are cut at their limit,
  * and at the size of a record. */
-#define TRACE_PROBE_MAX_ARGUMENTS 12
+#define TRACE_PROBE_MAX_ARGUMENTS 32
 #define TRACE_PROBE_MAX_LOADS	  7 /* memory accesses to reach one argument: a->b->c is three */
 /* name of a function, event or argument as the user writes it; C++ names are long */
 #define TRACE_PROBE_NAME_BYTES	     256
@@ -33,8 +34,15 @@ enum trace_probe_start {
 	TRACE_PROBE_CONSTANT = 0, /* @constant */
 	TRACE_PROBE_REGISTER = 1, /* registers[base] + @constant */
 	TRACE_PROBE_INDEXED = 2,  /* registers[base] + (registers[index] << scale) + @constant */
-	/* the address of the probe + @constant: for variables of the file, wherever it is mapped */
+	/*
+	 * the address of the probe + @constant: for variables of the file, wherever it is mapped
+	 */
 	TRACE_PROBE_PLACE = 3,
+	/*
+	 * in the record of a tracepoint: where the word at @constant says that a text is; @index 1:
+	 * it counts from the end of that word
+	 */
+	TRACE_PROBE_LOCATED = 4,
 };
 
 /* The meaning of the computed number. */
@@ -95,10 +103,13 @@ extern "C" {
  *     places may have equal types
  * @file: the program or library; "" in the kernel. @offset: in the file; in the kernel
  *     from the start of @function
- * @semaphore: file offset of a counter by which the program sees that the probe is in use; 0 = none
+ * @semaphore: file offset of a counter by which the program sees that the probe is in use; 0 =
+ * none
  * @at_return: record when the function returns, not when the place is reached
  * @pid: only in this process; 0 = in all
  * @option: number of the trace_probes_add() call that added it, from 0
+ * @tracepoint: the kernel's number of a tracepoint; 0: not one
+ * @condition: record only if it holds; its fields are those of @type
  */
 struct trace_probe {
 	const struct trace_event_type *type;
@@ -110,6 +121,8 @@ struct trace_probe {
 	bool at_return;
 	pid_t pid;
 	uint32_t option;
+	uint32_t tracepoint;
+	struct trace_condition condition;
 	uint32_t nr_arguments;
 	struct trace_probe_argument arguments[TRACE_PROBE_MAX_ARGUMENTS];
 };
@@ -123,7 +136,8 @@ struct trace_probes *trace_probes_free(struct trace_probes *probes); /* NULL is 
 /**
  * trace_probes_add() - add all places that match @spec
  * Returns 0; or, with one sentence that says what to do, -EINVAL (grammar, types, variables),
- * -ENOENT (no such file, function or probe), -ENOTSUP (not available: no debug information, in a
+ * -ENOENT (no such file, function or probe), -ENXIO (no such subsystem of tracepoints),
+ * -ENOTSUP (not available: no debug information, in a
  * vector register ...), -E2BIG, -ENOMEM. On failure nothing was added.
  */
 int trace_probes_add(struct trace_probes *probes, const char *spec, struct trace_error *ret_error);
@@ -134,7 +148,8 @@ const struct trace_probe *trace_probes_get(const struct trace_probes *probes, si
 /**
  * trace_probes_list() - list possible probes, one line each, sorted
  * @target: as in a spec: "usdt:libc.so.6", "usdt:python3:python:*", "usdt:PID", "libc.so.6:mall*",
- *     "./prog" (all functions), "kernel:tcp_*"
+ *     "./prog" (all functions), "kernel:tcp_*", "ext4:*" or "tracepoint:ext4:*" (without fields:
+ *     "tracepoint:")
  * Returns the number of lines, or a negative errno as above.
  */
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error);

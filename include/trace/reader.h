@@ -342,6 +342,7 @@ const struct trace_field *trace_type_first_field(const struct trace_event_type *
 /**
  * trace_type_stem() - length of a type's name without the suffix of its role: the common name of
  * the events of one scope or request
+ * The ends of a scope may also be tracepoints of the kernel: _enter and _exit, _begin and _end ...
  */
 size_t trace_type_stem(const struct trace_event_type *type);
 

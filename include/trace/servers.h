@@ -38,8 +38,10 @@ struct trace_servers;
  * The client is the origin of the request, through any number of servers.
  * @process: NULL if the client is on another host: then @address is its
  *     address, @pid is 0 and @comm ""
- * @cpu_ns: @exact_ns, spent on this client alone, + @shared_ns, its even part of time spent
- *     on several clients at once
+ * @cpu_ns: @exact_ns, certainly spent on this client, + @shared_ns, spent while several clients or
+ *     the server itself may have been served: by the order of the answers, or its even part
+ * @least_ns, @most_ns: what was really spent on this client is certainly in between: see
+ *     docs/SERVERS.md for the assumptions. @least_ns is @exact_ns
  * @requests: exchanges: all messages before an answer count as one
  * @softirq_ns: time of the network's softirq for receiving its bytes: see struct
  *     trace_receiver; not in @cpu_ns
@@ -57,6 +59,8 @@ struct trace_server_client {
 	uint64_t requests;
 	uint64_t softirq_ns;
 	uint64_t interrupted_ns;
+	uint64_t least_ns;
+	uint64_t most_ns;
 };
 
 /**
@@ -159,9 +163,9 @@ const struct trace_receiver *trace_get_receiver(struct trace_servers *servers, s
 /**
  * trace_servers_verify() - after the pass: do the bills add up?
  * exact + shared + background = the CPU time of each server in the accounting, to the nanosecond,
- * and the same for its clients' rows. The pieces of each client's wait add up to the wait, and the
- * receivers' rows to the time of the softirq.
- * Returns 0; -EBADMSG with the first violation in @ret_error; -ENOMEM.
+ * and the same for its clients' rows; least <= CPU time <= most for each of these. The pieces of each client's wait add
+ * up to the wait, and the receivers' rows to the time of the softirq. Returns 0; -EBADMSG with the first violation in
+ * @ret_error; -ENOMEM.
  */
 int trace_servers_verify(struct trace_servers *servers, struct trace_error *ret_error) TRACE_NODISCARD;
 

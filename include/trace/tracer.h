@@ -97,6 +97,8 @@ int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_erro
  * namespace; 0: not known, for example because it has ended
  */
 pid_t tracer_number(struct tracer *tracer, pid_t pid);
+/** tracer_pid() - the reverse of tracer_number() */
+pid_t tracer_pid(struct tracer *tracer, pid_t number);
 /**
  * struct tracer_unfollowed - descendants that a @follow filter did not follow, because it
  * already had @max_processes
@@ -128,6 +130,32 @@ const char *tracer_not_traced(const struct tracer *tracer, size_t idx);
  */
 int tracer_poll_fd(const struct tracer *tracer);
 void tracer_acknowledge(struct tracer *tracer);
+
+/**
+ * struct tracer_bell - a program that cannot see the daemon's socket calls it: <trace/user_memory.h>
+ * @pid: in the caller's pid namespace; 0: it has ended. @number: as the kernel's events have it
+ * @bytes: size of its memory; 0: it has none
+ * @name: of its memory. SECURITY: everything but the numbers is what the process chose
+ */
+struct tracer_bell {
+	pid_t pid;
+	pid_t number;
+	uint64_t bytes;
+	char comm[16];
+	char name[64];
+};
+typedef void (*tracer_bell_fn)(void *context, const struct tracer_bell *bell);
+/**
+ * tracer_bell_begin() - listen for such calls, also before tracer_start()
+ * Returns a descriptor that becomes readable when a program calls, valid until tracer_bell_end();
+ * -ENOTSUP: the kernel cannot tell; or another errno.
+ */
+int tracer_bell_begin(struct tracer *tracer);
+/** tracer_bell_take() - call @fn for each call so far */
+void tracer_bell_take(struct tracer *tracer, tracer_bell_fn fn, void *context);
+/** tracer_bells_lost() - number of calls so far that found no room; nothing is known about them */
+uint64_t tracer_bells_lost(const struct tracer *tracer);
+void tracer_bell_end(struct tracer *tracer);
 
 /**
  * struct tracer_ring - one ring and its stream number: 2 * cpu, and 2 * cpu + 1
@@ -177,6 +205,12 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
  * Returns the number of places that are on now.
  */
 size_t tracer_switch_probes(struct tracer *tracer, const bool *on);
+/**
+ * tracer_set_probe_condition() - replace the condition of probe @idx: record only if it holds
+ * The fields are those of the probe's type. No tests: record always.
+ */
+struct trace_condition;
+void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct trace_condition *condition);
 
 /**
  * tracer_probes_unread() - number of probe arguments so far in unreadable memory: they

@@ -10,7 +10,7 @@
  * growing and further seals:
  *
  *     struct user_memory | flags: one byte per event | registry: struct user_event ... |
- *     a ring per CPU (subbuf.h)
+ *     conditions | a ring per CPU (subbuf.h)
  *
  * Connection. The program creates the memfd when it starts (or is forked, see below). It offers it
  * to each daemon's socket that it finds (struct user_offer, with the memfd by SCM_RIGHTS; there is
@@ -31,6 +31,19 @@
  * or to reach a daemon. Then it counts each of its events in the memory of its parent (or of that
  * one's parent), as `unready`, for as long as the flags there select them.
  *
+ * Other namespaces. A program in a container, a chroot or another mount namespace does not find the
+ * socket. A daemon that takes programs' events and sees the kernel's therefore also holds a lock (a
+ * read lock of an open file description) on one byte of the file of its time namespace, which
+ * containers share: user_presence_offset(). A program without a socket asks for that lock
+ * (F_OFD_GETLK). If it is held, the program records from the start, and calls the daemon: it takes
+ * and releases a flock() on its memfd. The daemon sees the release in the tracepoint
+ * flock_lock_inode, with the process that made it, and finds the memfd in /proc/PID/map_files. The
+ * program waits up to 100 ms for @daemon_pid or @answered. A memfd of size 0 reports that the
+ * program has no memory. A program that cannot even have a descriptor gives its thread the name
+ * user_bell_name() for a moment, which the daemon sees in the tracepoint task_rename.
+ * SECURITY: any process may hold that lock, so a program believes it only
+ * for a moment and waits only once.
+ *
  * Unconnected. A daemon may be listening, but a program may be unable to send its offer. Such a
  * program records all the same. It repeats the offer from time to time and when it ends, and the
  * daemon finds it in /proc, where it looks when a recording begins and when it ends. A program that
@@ -44,6 +57,7 @@
  * sizes once; a program that writes nonsense spoils its own events only. A program trusts the
  * daemons that it offers its memory to: root's and its own user's.
  */
+#include <trace/condition.h>
 #include <trace/subbuf.h>
 
 #ifdef __cplusplus
@@ -88,6 +102,8 @@ extern "C" {
  *     recorder. Writers read it whenever they open a sub-buffer. The daemon that sets it to 0 calls
  *     subbuf_keep() for each ring afterwards; so does a daemon that finds it set by another one,
  *     which was killed. A child does not inherit it
+ * @answered: a daemon that was called has looked at the memory; without @daemon_pid: it refused it
+ * @seen_id: the flags of all events up to this id are the daemon's; written after them
  */
 struct user_memory {
 	trace_u64 magic;
@@ -106,7 +122,8 @@ struct user_memory {
 	trace_u64 rings_offset;
 	trace_u32 features;
 	trace_u32 pad3;
-	trace_u64 pad0[3];
+	trace_u64 conditions_offset;
+	trace_u64 pad0[2];
 	/* written by the program */
 	trace_u64 registry_used;
 	trace_u64 unready;
@@ -117,13 +134,34 @@ struct user_memory {
 	trace_u32 daemon_pid;
 	trace_u32 blocking;
 	trace_u32 overwrite;
+	trace_u32 answered;
+	trace_u32 seen_id;
+	trace_u32 daemon_features;
+	trace_u32 pad2;
 };
 
 enum user_feature {
 	/* libtracer reads @overwrite, and maintains records_ever and base_ns
 	 * in the sub-buffers' headers */
 	USER_FEATURE_OVERWRITE = 1,
+	/* it evaluates conditions; @conditions_offset is valid */
+	USER_FEATURE_CONDITIONS = 2,
 };
+
+/* what a daemon can do, in @daemon_features */
+enum user_daemon_feature {
+	USER_DAEMON_SEES = 1, /* it maintains @seen_id */
+};
+
+/*
+ * Conditions. A flag of USER_FLAG_CONDITION + n switches an event on if the condition in entry n of
+ * the table at @conditions_offset holds. The daemon never changes an entry that a flag names.
+ * The daemon evaluates conditions again when it takes records: those of an older libtracer, and of
+ * events that the program recorded before the daemon had set their condition.
+ */
+#define USER_FLAG_CONDITION   2
+#define USER_MAX_CONDITIONS   64
+#define USER_CONDITIONS_BYTES ((USER_MAX_CONDITIONS * sizeof(struct trace_condition) + 4095) & ~4095ULL)
 
 /* The type of a field. Fixed ones are in the record at their offset; STRING and BYTES store a
  * struct user_reference there. */
@@ -230,6 +268,41 @@ static inline void user_memory_name(const char *socket, char *ret_name)
 		for (i = 0; i < 16; i++, hash >>= 4)
 			ret_name[at++] = "0123456789abcdef"[hash & 15];
 	}
+	ret_name[at] = '\0';
+}
+
+/**
+ * user_presence_offset() - the byte of the time namespace's file that a daemon locks while it takes
+ * programs
+ * @socket: as for user_memory_name(). @uid: the daemon's effective user; root takes all programs,
+ *     others take those of their user
+ */
+static inline trace_u64 user_presence_offset(const char *socket, trace_u32 uid)
+{
+	trace_u64 hash = 0xcbf29ce484222325ULL ^ uid;
+	char name[USER_MEMORY_NAME_BYTES];
+	unsigned int at;
+
+	user_memory_name(socket, name);
+	for (at = 0; name[at]; at++)
+		hash = (hash ^ (unsigned char)name[at]) * 0x100000001b3ULL;
+	return hash >> 2;
+}
+
+#define USER_BELL_NAME	     "trace!"
+#define USER_BELL_NAME_BYTES 16
+
+/** user_bell_name() - the name of a thread that calls that daemon without a descriptor */
+static inline void user_bell_name(const char *socket, trace_u32 uid, char *ret_name)
+{
+	const char *plain = USER_BELL_NAME;
+	trace_u64 hash = user_presence_offset(socket, uid);
+	unsigned int at = 0, i;
+
+	for (; plain[at]; at++)
+		ret_name[at] = plain[at];
+	for (i = 0; i < 8; i++, hash >>= 4)
+		ret_name[at++] = "0123456789abcdef"[hash & 15];
 	ret_name[at] = '\0';
 }
 

@@ -60,10 +60,11 @@ static inline const struct trace_process *case_process(const struct analysis_cas
 
 static inline void case_run(struct analysis_case *c)
 {
+	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
 	struct trace_error error = {0};
 
 	c->trace = tb_open_trace(c->tb);
-	c->analysis = trace_analysis_new(c->trace, NULL, &error);
+	c->analysis = trace_analysis_new(c->trace, &options, &error);
 	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), 0);
 	if (error.code)

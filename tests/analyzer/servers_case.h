@@ -98,6 +98,8 @@ static inline struct trace_server_client bill(const struct case_of_servers *k, u
 	return (struct trace_server_client){0};
 }
 
+/* All of the bill, exact or shared; EXACT: the part of it that is proven. */
+#define BILL(k, server, client, ns)	CU_ASSERT_EQUAL(bill(k, server, client).cpu_ns, ns)
 #define EXACT(k, server, client, ns)	CU_ASSERT_EQUAL(bill(k, server, client).exact_ns, ns)
 #define SHARED(k, server, client, ns)	CU_ASSERT_EQUAL(bill(k, server, client).shared_ns, ns)
 #define REQUESTS(k, server, client, nr) CU_ASSERT_EQUAL(bill(k, server, client).requests, nr)

@@ -601,7 +601,7 @@ static void the_waker_of_a_stop_or_a_timeout_is_not_followed(void)
 			 "6010 10 syscall read\n"
 			 "6500 10 user\n"
 			 "9000\n",
-			 stop ? "stopped" : "timeout");
+			 stop ? "stopped two" : "timeout");
 		path_is(&p, 10, expected);
 		path_free(&p);
 	}
@@ -642,7 +642,8 @@ static void a_lock_is_identified_by_its_address(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lock);
 	CU_ASSERT_EQUAL(lock->address, 0xabc0);
 	CU_ASSERT_EQUAL(lock->ns, 3100);
-	CU_ASSERT_EQUAL(lock->count, 2);
+	CU_ASSERT_EQUAL(lock->count, 1);
+	CU_ASSERT_EQUAL(lock->tid, 11);
 	path_free(&p);
 }
 

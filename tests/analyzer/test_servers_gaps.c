@@ -23,7 +23,7 @@ static void data_in_flight_at_the_start_is_background(void)
 	receives(&k, &one_server, 1800);
 	polls(&k, 2, 2000);
 	run(&k);
-	EXACT(&k, 30, 10, 2000 - 1800);
+	BILL(&k, 30, 10, 2000 - 1800);
 	end(&k);
 }
 
@@ -41,7 +41,7 @@ static void a_short_read_synchronizes_both_ends(void)
 	transfer(&k, &one_server, 1700, false, 8, 0);
 	polls(&k, 2, 2000);
 	run(&k);
-	EXACT(&k, 30, 10, 2000 - 1700);
+	BILL(&k, 30, 10, 2000 - 1700);
 	end(&k);
 }
 
@@ -60,7 +60,7 @@ static void a_full_read_does_not_synchronize_them(void)
 	receives(&k, &one_server, 1700);
 	polls(&k, 2, 2000);
 	run(&k);
-	EXACT(&k, 30, 10, 0);
+	BILL(&k, 30, 10, 0);
 	end(&k);
 }
 
@@ -86,7 +86,7 @@ static void a_listener_is_the_server_even_if_it_speaks_first(void)
 		sends(&k, &server, 2000);
 		polls(&k, 2, 2500);
 		run(&k);
-		EXACT(&k, 30, 10, 2500 - 1400);
+		BILL(&k, 30, 10, 2500 - 1400);
 		REQUESTS(&k, 30, 10, 1);
 		CU_ASSERT_PTR_NULL(server_of(&k, 10));
 		end(&k);
@@ -112,7 +112,7 @@ static void a_time_without_some_events_makes_background(void)
 	receives(&k, &one_server, 3600); /* the byte positions of both ends are unknown now */
 	polls(&k, 2, 4000);
 	run(&k);
-	EXACT(&k, 30, 10, 2500 - 1200);
+	BILL(&k, 30, 10, 2500 - 1200);
 	end(&k);
 }
 
@@ -130,7 +130,7 @@ static void a_gap_makes_background(void)
 	receives(&k, &one_server, 3600); /* the byte positions of both ends are unknown now */
 	polls(&k, 2, 4000);
 	run(&k);
-	EXACT(&k, 30, 10, 2000 - 1200);
+	BILL(&k, 30, 10, 2000 - 1200);
 	end(&k);
 }
 
@@ -174,7 +174,7 @@ static void a_damaged_chunk_makes_background(void)
 	CU_ASSERT_FATAL(at >= 0);
 	image.data[(size_t)at + header.header_bytes] ^= 1;
 	run_of(&k, trace_open(image.path, NULL));
-	EXACT(&k, 30, 10, 2000 - 1200);
+	BILL(&k, 30, 10, 2000 - 1200);
 	end(&k);
 	image_free(&image);
 }

@@ -271,6 +271,45 @@ pid_t tracer_number(struct tracer *tracer, pid_t pid)
 	return pid;
 }
 
+pid_t tracer_pid(struct tracer *tracer, pid_t number)
+{
+	return number;
+}
+
+/* Calls that fake_bell() made and tracer_bell_take() has not taken. */
+static struct tracer_bell bells[16];
+static size_t nr_bells;
+
+void fake_bell(const struct tracer_bell *bell)
+{
+	bells[nr_bells++] = *bell;
+}
+
+int tracer_bell_begin(struct tracer *tracer)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = eventfd(0, EFD_CLOEXEC); /* never readable: the test takes the calls */
+	return fd;
+}
+
+void tracer_bell_take(struct tracer *tracer, tracer_bell_fn fn, void *context)
+{
+	for (size_t i = 0; i < nr_bells; i++)
+		fn(context, &bells[i]);
+	nr_bells = 0;
+}
+
+uint64_t tracer_bells_lost(const struct tracer *tracer)
+{
+	return 0;
+}
+
+void tracer_bell_end(struct tracer *tracer)
+{
+}
+
 int tracer_follow(struct tracer *tracer, pid_t pid, struct trace_error *ret_error)
 {
 	return 0;
@@ -325,6 +364,10 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 {
 	return 0;
+}
+
+void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct trace_condition *condition)
+{
 }
 
 uint64_t tracer_probes_unread(const struct tracer *tracer)

@@ -57,6 +57,10 @@ void fake_unfollow(struct tracer *tracer);
  */
 void fake_start_records(struct tracer *tracer, uint32_t nr);
 /**
+ * fake_bell() - a program calls the daemon; client_bell_take() takes the call
+ */
+void fake_bell(const struct tracer_bell *bell);
+/**
  * fake_not_traced() - set the text about events that could not be attached since the start
  * @text: static
  */

@@ -129,9 +129,11 @@ static void the_json_of_a_process_is_complete(void)
 
 	json_has(text, "processes",
 		 "[{'pid': 10, 'ppid': 1, 'ns_pid': 3, 'cgroup': '/box', 'comm': 'uno', 'exe': '/bin/one', 'uid': "
-		 "1000, 'kernel': false,"
+		 "1000, 'gid': 0, 'kernel': false,"
 		 "  'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES ","
-		 "  'threads': [{'tid': 10, 'comm': 'uno', 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES "}]}]");
+		 "  'identities': [],"
+		 "  'threads': [{'tid': 10, 'comm': 'uno', 'uid': 1000, 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES
+		 "}]}]");
 	json_has(text, "cpus",
 		 "[{'cpu': 0, 'cpu_ns': 6720, 'user_ns': 5550, 'system_ns': 1170, 'irq_ns': 30, 'softirq_ns': 0, "
 		 "'idle_ns': 1250, 'unknown_ns': 0},"

@@ -24,6 +24,11 @@ static __always_inline long syscall_nr(struct pt_regs *regs)
 	return regs->orig_ax;
 }
 
+static __always_inline u64 user_ip(struct pt_regs *regs)
+{
+	return regs->ip;
+}
+
 /* A macro: @n is a constant, and regs must remain the kernel pointer that the verifier knows. */
 #define SYSCALL_ARG(regs, abi, n)                               \
 	((abi) == TRACE_ABI_32 ? (u32)((n) == 0	  ? (regs)->bx  \
@@ -56,7 +61,19 @@ static __always_inline long syscall_nr(struct pt_regs *regs)
 	return regs->syscallno;
 }
 
+static __always_inline u64 user_ip(struct pt_regs *regs)
+{
+	return regs->pc;
+}
+
 #define SYSCALL_ARG(regs, abi, n) ((n) == 0 ? (regs)->orig_x0 : (regs)->regs[n])
 #endif
+
+/* Identifies the call of a thread by its address and number; an interrupt or fault that came from user
+ * mode has another number. */
+static __always_inline u64 call_id(struct pt_regs *regs)
+{
+	return user_ip(regs) + ((u64)syscall_nr(regs) << 48);
+}
 
 #endif

@@ -59,6 +59,7 @@ enum {
 	/* arg1 points to messages, as many as the call returns, which may carry descriptors */
 	SYSCALL_MESSAGES = 1 << 14,
 	SYSCALL_IOCTL = 1 << 15, /* arg1 is the command of ioctl(); few commands return a descriptor */
+	SYSCALL_IDS = 1 << 16,	 /* changes the effective user or group of the thread, or its process group */
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };
@@ -78,6 +79,15 @@ struct tracer_iter_files {
 	unsigned int tid;
 	unsigned int tgid;
 	unsigned long long files;
+};
+
+/* Written by program_bell: a process, numbered as the kernel does, that calls the daemon.
+ * @bytes: the size of its memory */
+struct tracer_bell_record {
+	unsigned long long bytes;
+	unsigned int number;
+	char comm[16];
+	char name[44];
 };
 
 /* Written by the start-state iterators: this, then the payload with its

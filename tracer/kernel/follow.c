@@ -132,6 +132,21 @@ pid_t tracer_number(struct tracer *tracer, pid_t pid)
 	return number_of(tracer, pid, &number) ? 0 : (pid_t)number;
 }
 
+pid_t tracer_pid(struct tracer *tracer, pid_t number)
+{
+	struct processes processes = {0};
+	struct tracer_iter_process *row;
+	pid_t pid = 0;
+
+	if (tracer_in_first_namespace())
+		return number;
+	row = list(tracer, &processes) ? NULL : find(&processes, (uint32_t)number);
+	if (row)
+		pid = (pid_t)row->number;
+	free(processes.rows);
+	return pid;
+}
+
 static int add(struct tracer *tracer, uint32_t number)
 {
 	uint8_t one = 1;

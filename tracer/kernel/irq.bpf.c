@@ -6,6 +6,7 @@ int BPF_PROG(irq_entry, int irq, struct irqaction *action)
 {
 	if (!current_passes())
 		return 0;
+	check_task_work();
 	RECORD(irq_entry) {
 		record->irq = irq;
 		record->pad = 0;
@@ -33,6 +34,7 @@ int BPF_PROG(irq_exit, int irq, struct irqaction *action, int ret)
 	{                                     \
 		if (!current_passes())        \
 			return 0;             \
+		check_task_work();            \
 		RECORD(event) {               \
 			record->vec = vec;    \
 			record->pad = 0;      \
@@ -80,6 +82,7 @@ int BPF_PROG(ipi_send, unsigned int cpu, unsigned long callsite, void *callback)
 	{                                               \
 		if (!current_passes())                  \
 			return 0;                       \
+		check_task_work();                      \
 		RECORD(event) {                         \
 			record->vector = number;        \
 			record->pad = 0;                \

@@ -27,7 +27,7 @@ enum {
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024, BPF_RB_FORCE_WAKEUP = 2, BPF_ANY = 0, BPF_NOEXIST = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -41,8 +41,12 @@ typedef struct {
 	u32 val;
 } kgid_t;
 
+struct pid_namespace {
+	struct task_struct *child_reaper;
+};
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 struct pid {
 	unsigned int level;
@@ -91,6 +95,8 @@ typedef struct {
 } atomic_t;
 struct signal_struct {
 	atomic_t live;
+	unsigned int flags;
+	unsigned int is_child_subreaper : 1, has_child_subreaper : 1;
 	struct pid *pids[4];
 };
 struct file_system_type {
@@ -102,6 +108,7 @@ struct super_block {
 };
 struct inode {
 	u16 i_mode;
+	s64 i_size;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };
@@ -137,6 +144,13 @@ struct file {
 	struct path f_path;
 	void *private_data;
 };
+struct file_lock_core {
+	struct file *flc_file;
+	unsigned char flc_type;
+};
+struct file_lock {
+	struct file_lock_core c; /* since 6.9 */
+};
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
@@ -154,6 +168,8 @@ struct vm_area_struct {
 };
 struct kernfs_node {
 	u64 id;
+	const char *name;
+	struct kernfs_node *parent; /* until 6.14 */
 };
 struct cgroup_root {
 	int hierarchy_id;
@@ -182,6 +198,7 @@ struct cfs_rq {
 };
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	u64 sum_exec_runtime;
 };
 
 struct task_struct {
@@ -197,6 +214,7 @@ struct task_struct {
 	bool throttled; /* since 6.18 */
 	int pid, tgid;
 	struct task_struct *real_parent;
+	struct list_head children, sibling;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
@@ -207,6 +225,9 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct css_set *cgroups;
 	struct io_uring_task *io_uring;
+	void *task_works;
+	u64 utime, stime;
+	unsigned long nvcsw, nivcsw;
 };
 
 struct linux_binprm {
@@ -426,6 +447,13 @@ struct bpf_iter__task_vma {
  * with bpf_core_field_exists(). */
 struct task_struct___pre_5_14 {
 	volatile long state;
+} __attribute__((preserve_access_index));
+struct file_lock___6_8 {
+	struct file *fl_file;
+	unsigned char fl_type;
+} __attribute__((preserve_access_index));
+struct kernfs_node___6_15 {
+	struct kernfs_node *__parent;
 } __attribute__((preserve_access_index));
 struct request___pre_5_17 {
 	struct gendisk *rq_disk;

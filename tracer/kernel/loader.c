@@ -102,7 +102,7 @@ static struct tracer_geometry geometry(uint32_t subbuf_bytes, uint32_t nr_subbuf
 	};
 }
 
-static void configure_syscalls(unsigned short actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS])
+static void configure_syscalls(unsigned int actions[2][TRACER_NR_SYSCALLS], bool has_effects[TRACER_NR_SYSCALLS])
 {
 	tracer_syscall_actions(actions);
 	for (int nr = 0; nr < TRACER_NR_SYSCALLS; nr++)
@@ -131,7 +131,7 @@ static void configure_constants(struct tracer *tracer)
 	config->can_cast = btf__find_by_name_kind(tracer->types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0; /* since 6.2 */
 	if (config->can_cast)
 		config->current_task_distance = tracer_percpu_distance(tracer->types, "current_task", "current_task");
-	configure_syscalls((unsigned short(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions,
+	configure_syscalls((unsigned int(*)[TRACER_NR_SYSCALLS])tracer->skeleton->rodata->syscall_actions,
 			   (bool *)tracer->skeleton->rodata->syscall_has_effects);
 }
 
@@ -269,6 +269,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 		return NULL;
 	tracer_stop(tracer);
 	tracer_detach_probes(tracer);
+	tracer_bell_end(tracer);
 	ring_buffer__free(tracer->wakeups);
 	for (int i = 0; i < 2; i++)
 		if (tracer->maps[i])

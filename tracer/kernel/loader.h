@@ -39,7 +39,11 @@ struct tracer {
 	struct tracer_probing *probing; /* owned; NULL = no probes */
 	struct btf *types;		/* owned: the kernel's */
 	struct ring_buffer *wakeups;	/* owned */
-	struct tracer_ring *rings;	/* owned array */
+	struct ring_buffer *bells;	/* owned; NULL = programs cannot call */
+	struct bpf_link *bell_links[2]; /* owned */
+	tracer_bell_fn on_bell;		/* during tracer_bell_take() */
+	void *bell_context;
+	struct tracer_ring *rings; /* owned array */
 	size_t nr_rings;
 	void *maps[2]; /* owned mappings of the two ring maps */
 	size_t map_bytes[2];

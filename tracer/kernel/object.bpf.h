@@ -225,6 +225,15 @@ static __always_inline u32 pid_in_namespace(struct pid *pid)
 	return pid_at_level(pid, FIELD(pid, level));
 }
 
+/* Is it the name by which a program calls the daemon, user_bell_name()? */
+static __always_inline bool is_bell_name(const char *comm)
+{
+	char name[16] = {};
+
+	bpf_probe_read_kernel_str(name, sizeof(name), comm);
+	return name[0] == 't' && name[1] == 'r' && name[2] == 'a' && name[3] == 'c' && name[4] == 'e' && name[5] == '!';
+}
+
 static __always_inline u32 task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))

@@ -20,7 +20,9 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,7 @@
 #include "regular.h"
 #include "loader.h"
 #include "error_set.h"
+#include "probe_detach.h"
 #include "probe_instruction.h"
 #include "probe_list.h"
 #include "probe_recipe.h"
@@ -73,6 +76,7 @@ struct probe_link {
 	struct bpf_link *link;	 /* owned; NULL: @fd */
 	int fd;
 	uint32_t nr_on;
+	bool is_tracepoint;
 	pthread_t closer;
 	bool closing;
 };
@@ -138,7 +142,14 @@ enum {
 	NR_LOADS,
 };
 
-static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bool kernel, int *ret_error)
+/** struct programs_needed - kinds of places besides those in programs */
+struct programs_needed {
+	bool kernel;
+	bool tracepoint;
+};
+
+static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, struct programs_needed needed,
+				   int *ret_error)
 {
 	struct probes_bpf *skeleton = probes_bpf__open();
 
@@ -155,7 +166,8 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bo
 	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi,
 					      (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.probe_user_multi, way == LOAD_ALL);
-	bpf_program__set_autoload(skeleton->progs.probe_kernel, kernel && way != LOAD_USER_ONLY);
+	bpf_program__set_autoload(skeleton->progs.probe_kernel, needed.kernel && way != LOAD_USER_ONLY);
+	bpf_program__set_autoload(skeleton->progs.probe_tracepoint, needed.tracepoint);
 	if (way == LOAD_WITHOUT_FAULTS)
 		bpf_program__set_flags(skeleton->progs.probe_user, 0);
 	*ret_error = share_maps(tracer, skeleton);
@@ -167,12 +179,12 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, bo
 	return NULL;
 }
 
-static int load(struct tracer *tracer, struct tracer_probing *probing, size_t nr, bool kernel)
+static int load(struct tracer *tracer, struct tracer_probing *probing, size_t nr, struct programs_needed needed)
 {
 	int result = -ENOTSUP;
 
 	for (int way = LOAD_ALL; way < NR_LOADS && !probing->skeleton; way++) {
-		probing->skeleton = try_load(tracer, nr, way, kernel, &result);
+		probing->skeleton = try_load(tracer, nr, way, needed, &result);
 		probing->multi = way == LOAD_ALL;
 	}
 	return probing->skeleton ? 0 : result;
@@ -185,6 +197,7 @@ static int write_recipe(struct tracer_probing *probing, uint32_t idx, const stru
 				      .fixed_bytes = probe->type->fixed_bytes};
 
 	memcpy(recipe.arguments, probe->arguments, sizeof(recipe.arguments));
+	recipe.condition = probe->condition;
 	return bpf_map__update_elem(probing->skeleton->maps.recipes, &idx, sizeof(idx), &recipe, sizeof(recipe),
 				    BPF_ANY);
 }
@@ -253,6 +266,37 @@ static struct bpf_link *attach_kernel(struct tracer_probing *probing, uint32_t i
 	return bpf_program__attach_kprobe_opts(probing->skeleton->progs.probe_kernel, function, &options);
 }
 
+/*
+ * One event on one CPU is enough: the program belongs to the tracepoint, and runs on all of them.
+ */
+static struct bpf_link *attach_tracepoint(struct tracer_probing *probing, uint32_t idx, const struct trace_probe *probe)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie_of(probing, idx));
+	struct perf_event_attr attributes = {.type = PERF_TYPE_TRACEPOINT,
+					     .size = sizeof(attributes),
+					     .config = probe->tracepoint};
+	int cpu = sched_getcpu(), err,
+	    fd = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu < 0 ? 0 : cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct bpf_link *link;
+
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event_opts(probing->skeleton->progs.probe_tracepoint, fd, &options);
+	err = errno;
+	if (!link)
+		close(fd);
+	errno = err;
+	return link;
+}
+
+static const char *tracepoint_reason(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return "not permitted: CAP_PERFMON is needed";
+	return err == -EINVAL || err == -ENOENT ? "the kernel does not let programs attach to this tracepoint"
+						: strerror(-err);
+}
+
 static const char *kernel_reason(int err)
 {
 	if (probe_kernel_missing())
@@ -294,7 +338,9 @@ static void note(struct tracer *tracer, const struct trace_probe *probe, int err
 	char text[TRACER_NOTE_BYTES];
 
 	snprintf(text, sizeof(text), "%s: %s", probe->type->name,
-		 probe->in_kernel ? kernel_reason(err) : user_reason(err));
+		 probe->tracepoint  ? tracepoint_reason(err)
+		 : probe->in_kernel ? kernel_reason(err)
+				    : user_reason(err));
 	tracer_note(tracer, text);
 }
 
@@ -319,12 +365,14 @@ static void give_link(struct tracer_probing *probing, uint32_t idx, struct probe
 static void attach_one(struct tracer *tracer, struct tracer_probing *probing, uint32_t idx)
 {
 	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
-	struct bpf_link *attached = probe->in_kernel ? attach_kernel(probing, idx, probe)
-						     : attach_user(probing, idx, probe);
+	struct bpf_link *attached = probe->tracepoint  ? attach_tracepoint(probing, idx, probe)
+				    : probe->in_kernel ? attach_kernel(probing, idx, probe)
+						       : attach_user(probing, idx, probe);
 	struct probe_link *link = attached ? new_link(probing) : NULL;
 
 	if (link) {
 		link->link = attached;
+		link->is_tracepoint = probe->tracepoint != 0;
 		give_link(probing, idx, link);
 		return;
 	}
@@ -464,13 +512,46 @@ static void begin_to_close(struct probe_link *link)
 	link->fd = -1;
 }
 
+static bool is_unused(const struct probe_link *link)
+{
+	return !link->nr_on && !link->closing && (link->link || link->fd >= 0);
+}
+
+static bool is_unused_tracepoint(const struct probe_link *link)
+{
+	return link->is_tracepoint && is_unused(link);
+}
+
+/* Those of user space are detached at once: another recorder may change the program next. */
+static void detach_tracepoints(struct tracer_probing *probing)
+{
+	int *fds = calloc(probing->nr + 2, sizeof(*fds)), guard = -1;
+	size_t nr = 0;
+
+	for (struct probe_link *link = probing->links; fds && link; link = link->next)
+		if (is_unused_tracepoint(link) && nr < probing->nr)
+			fds[nr++] = bpf_link__fd(link->link);
+	if (fds)
+		guard = probe_detach_begin(fds, nr);
+	free(fds);
+	if (guard < 0)
+		return;
+	for (struct probe_link *link = probing->links; link; link = link->next)
+		if (is_unused_tracepoint(link)) {
+			close_link(link);
+			link->link = NULL;
+		}
+	close(guard);
+}
+
 static void close_unused(struct tracer_probing *probing)
 {
 	for (uint32_t i = 0; i < probing->nr; i++)
 		if (probing->places[i].link && !probing->places[i].link->nr_on)
 			probing->places[i].link = NULL;
+	detach_tracepoints(probing);
 	for (struct probe_link *link = probing->links; link; link = link->next)
-		if (!link->nr_on && !link->closing && (link->link || link->fd >= 0))
+		if (is_unused(link))
 			begin_to_close(link);
 }
 
@@ -540,12 +621,31 @@ size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 	return nr;
 }
 
-static bool any_in_kernel(const struct trace_probes *probes)
+void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct trace_condition *condition)
 {
-	for (size_t i = 0; i < trace_probes_nr(probes); i++)
-		if (trace_probes_get(probes, i)->in_kernel)
-			return true;
-	return false;
+	struct tracer_probing *probing = tracer->probing;
+	struct probe_recipe recipe;
+	uint32_t key = (uint32_t)idx;
+
+	if (!probing || !probing->skeleton || idx >= probing->nr ||
+	    bpf_map__lookup_elem(probing->skeleton->maps.recipes, &key, sizeof(key), &recipe, sizeof(recipe), 0) ||
+	    !memcmp(&recipe.condition, condition, sizeof(recipe.condition)))
+		return;
+	recipe.condition = *condition;
+	bpf_map__update_elem(probing->skeleton->maps.recipes, &key, sizeof(key), &recipe, sizeof(recipe), BPF_ANY);
+}
+
+static struct programs_needed programs_needed_by(const struct trace_probes *probes)
+{
+	struct programs_needed needed = {0};
+
+	for (size_t i = 0; i < trace_probes_nr(probes); i++) {
+		const struct trace_probe *probe = trace_probes_get(probes, i);
+
+		needed.tracepoint |= probe->tracepoint != 0;
+		needed.kernel |= probe->in_kernel && !probe->tracepoint;
+	}
+	return needed;
 }
 
 int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes, const uint16_t *ids,
@@ -568,7 +668,7 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 		look_at_file(trace_probes_get(probes, i)->file, &probing->places[i]);
 		look_at_code(trace_probes_get(probes, i), &probing->places[i]);
 	}
-	result = load(tracer, probing, probing->nr, any_in_kernel(probes));
+	result = load(tracer, probing, probing->nr, programs_needed_by(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
 	tracer_choose_deferring(tracer);
@@ -630,5 +730,6 @@ uint64_t tracer_probes_missed(const struct tracer *tracer)
 		return 0;
 	return program_missed(probing->skeleton->progs.probe_user) +
 	       program_missed(probing->skeleton->progs.probe_user_multi) +
-	       program_missed(probing->skeleton->progs.probe_kernel);
+	       program_missed(probing->skeleton->progs.probe_kernel) +
+	       program_missed(probing->skeleton->progs.probe_tracepoint);
 }

@@ -24,6 +24,7 @@
 #include "probe_reader.h"
 #include "probe_sdt.h"
 #include "probe_spec.h"
+#include "probe_tracepoint.h"
 
 /** struct row - a line of two columns */
 struct row {
@@ -302,6 +303,44 @@ static int list_numbered(struct rows *rows, const char *digits, struct trace_err
 	return list_process(rows, (pid_t)pid, ret_error);
 }
 
+/* ---- of the kernel's tracepoints ---- */
+
+static void add_tracepoint(void *context, const char *name, const char *fields)
+{
+	add_row(context, name, fields);
+}
+
+static int list_tracepoints(struct rows *rows, struct trace_error *ret_error)
+{
+	bool with_fields = *rows->spec->provider;
+	int nr = probe_tracepoint_list(rows->spec, with_fields, add_tracepoint, rows, ret_error);
+
+	return nr < 0 ? nr : 0;
+}
+
+static void ignore_row(void *context, const char *name, const char *fields)
+{
+	(void)context;
+	(void)name;
+	(void)fields;
+}
+
+/* "ext4:*" means tracepoints, unless a file in this folder has the name of the subsystem. */
+static bool names_tracepoints(const char *target, struct probe_spec *spec)
+{
+	struct probe_spec tracepoints = {.kind = PROBE_TRACEPOINT};
+	char text[512];
+
+	if (spec->kind != PROBE_FUNCTION || spec->pid || strchr(spec->file, '/') || access(spec->file, F_OK) == 0)
+		return false;
+	snprintf(text, sizeof(text), "tracepoint:%.400s", target);
+	if (probe_spec_parse(text, true, &tracepoints, NULL) || !*tracepoints.provider ||
+	    probe_tracepoint_list(&tracepoints, false, ignore_row, NULL, NULL) <= 0)
+		return false;
+	*spec = tracepoints;
+	return true;
+}
+
 int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_error)
 {
 	struct probe_spec spec;
@@ -310,7 +349,9 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 
 	if (result)
 		return result;
-	if (spec.kind == PROBE_KERNEL)
+	if (!result && (spec.kind == PROBE_TRACEPOINT || names_tracepoints(target, &spec)))
+		result = list_tracepoints(&rows, ret_error);
+	else if (spec.kind == PROBE_KERNEL)
 		result = list_kernel(&rows, ret_error);
 	else if (is_process(&spec))
 		result = list_numbered(&rows, spec.file, ret_error);
@@ -323,7 +364,8 @@ int trace_probes_list(const char *target, FILE *out, struct trace_error *ret_err
 		fprintf(out, "\nNone of them can be probed here: %s\n", probe_kernel_missing());
 	if (!result)
 		return error_set(ret_error, -ENOENT, "%s: there is %s", target,
-				 spec.kind == PROBE_USDT ? "no static probe (of <sys/sdt.h>) of this name"
-							 : "no function of this name (is the file stripped?)");
+				 spec.kind == PROBE_TRACEPOINT ? "no tracepoint of the kernel of this name"
+				 : spec.kind == PROBE_USDT     ? "no static probe (of <sys/sdt.h>) of this name"
+							       : "no function of this name (is the file stripped?)");
 	return result;
 }

@@ -4,9 +4,13 @@
 /*
  * probe_recipe.h - parameters from the loader to the BPF programs of probes: one struct per place.
  */
+#include <trace/condition.h>
 #include <trace/probes.h>
 
 #define TRACER_PROBE_PAYLOAD_BYTES 2032 /* a record of 255 words without its header */
+
+/* Behind the registers of a thread: the address of a tracepoint's record, as a start value. */
+#define PROBE_WORD_RECORD 21
 
 /**
  * struct probe_recipe - how to record one probe
@@ -19,6 +23,7 @@ struct probe_recipe {
 	trace_u32 pad;
 	trace_u64 unread;
 	struct trace_probe_argument arguments[TRACE_PROBE_MAX_ARGUMENTS];
+	struct trace_condition condition;
 };
 
 #endif

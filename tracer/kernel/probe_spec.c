@@ -2,12 +2,16 @@
 /*
  * probe_spec.c - split the text of a probe into its parts.
  *
- *     [EVENT=] PLACE [[NAME=]EXPRESSION[:TYPE] ...]
+ *     [EVENT=] PLACE [[NAME=]EXPRESSION[:TYPE] ...] [[if] CONDITION]
  *
  *     PLACE: FILE[@PID]:FUNCTION[+OFFSET][%return|%scope]
  *            FILE[@PID]:0xADDRESS
  *            usdt:FILE[@PID][:PROVIDER[:NAME]]
  *            kernel:FUNCTION...
+ *            tracepoint:SUBSYSTEM:NAME
+ *
+ * A condition (base/condition_text.h) takes the rest of the text from the first word with an
+ * operator.
  *
  * bpftrace's prefixes uprobe:, uretprobe:, kprobe: and kretprobe: are accepted. The name of a
  * function ends at the first blank outside of parentheses, angle brackets, and double quotes around
@@ -230,12 +234,26 @@ static int parse_file(const char **at, struct probe_spec *spec, struct trace_err
 	return 0;
 }
 
+/* Parse SUBSYSTEM:NAME. */
+static int parse_tracepoint(const char **at, bool listing, struct probe_spec *spec, struct trace_error *ret_error)
+{
+	int err = parse_static(at, spec, ret_error);
+
+	if (err || listing || (*spec->provider && *spec->function))
+		return err;
+	return error_set(ret_error, -EINVAL,
+			 "a tracepoint of the kernel is tracepoint:SUBSYSTEM:NAME; tracedaemon --list lists them");
+}
+
 static int parse_place(const char **at, bool listing, struct probe_spec *spec, struct trace_error *ret_error)
 {
 	int err;
 
 	if (take_prefix(at, "usdt:")) {
 		spec->kind = PROBE_USDT;
+	} else if (take_prefix(at, "tracepoint:")) {
+		spec->kind = PROBE_TRACEPOINT;
+		return parse_tracepoint(at, listing, spec, ret_error);
 	} else if (take_prefix(at, "kernel:") || take_prefix(at, "kprobe:")) {
 		spec->kind = PROBE_KERNEL;
 	} else if (take_prefix(at, "kretprobe:")) {
@@ -310,19 +328,77 @@ static int parse_argument(const char *begin, const char *end, struct probe_argum
 	return 0;
 }
 
+static bool has_argument(const struct probe_spec *spec, const char *operand)
+{
+	char name[CONDITION_OPERAND_BYTES], other[CONDITION_OPERAND_BYTES];
+
+	condition_field_name(operand, name, sizeof(name));
+	for (uint32_t i = 0; i < spec->nr_arguments; i++) {
+		const struct probe_argument_text *argument = &spec->arguments[i];
+
+		condition_field_name(*argument->name ? argument->name : argument->expression, other, sizeof(other));
+		if (!strcmp(name, other) || !strcmp(argument->expression, operand) ||
+		    !strcmp(argument->expression, "$params"))
+			return true;
+	}
+	return false;
+}
+
+static int add_argument(const char *begin, const char *end, struct probe_spec *spec, struct trace_error *ret_error)
+{
+	if (spec->nr_arguments == TRACE_PROBE_MAX_ARGUMENTS)
+		return error_set(ret_error, -EINVAL, "a probe has at most %d arguments", TRACE_PROBE_MAX_ARGUMENTS);
+	return parse_argument(begin, end, &spec->arguments[spec->nr_arguments++], ret_error);
+}
+
+/* A register or memory with a text to compare is the address of one. */
+static bool needs_type(const struct condition_test *test)
+{
+	return test->constant == CONDITION_TEXT && strchr("$%+-0123456789", test->operand[0]) &&
+	       !strchr(test->operand, ':');
+}
+
+/*
+ * The fields of the condition are recorded, too. Static probes and tracepoints record all that they
+ * have unless arguments select some.
+ */
+static int parse_condition(const char *at, struct probe_spec *spec, struct trace_error *ret_error)
+{
+	bool all = !spec->nr_arguments && (spec->kind == PROBE_USDT || spec->kind == PROBE_TRACEPOINT);
+	int err = condition_parse(at, &spec->condition, ret_error);
+	char text[CONDITION_OPERAND_BYTES + 8];
+
+	if (!err && spec->moment == PROBE_SCOPE)
+		return error_set(
+			ret_error, -EINVAL,
+			"\"%.100s\": a %%scope has no condition, because one of its ends could be missing; put "
+			"it on the call or on %%return",
+			at);
+	for (size_t i = 0; i < spec->condition.nr_tests && !err && !all; i++) {
+		const struct condition_test *test = &spec->condition.tests[i];
+
+		if (has_argument(spec, test->operand))
+			continue;
+		snprintf(text, sizeof(text), "%s%s", test->operand, needs_type(test) ? ":string" : "");
+		err = add_argument(text, text + strlen(text), spec, ret_error);
+	}
+	return err;
+}
+
 static int parse_arguments(const char *at, struct probe_spec *spec, struct trace_error *ret_error)
 {
 	const char *end;
 	int err;
 
 	for (at = skip_blanks(at); *at; at = skip_blanks(end)) {
+		if (!strncmp(at, "if ", 3))
+			return parse_condition(at + 3, spec, ret_error);
+		if (condition_is_begun(at))
+			return parse_condition(at, spec, ret_error);
 		end = at + strcspn(at, " \t\n,");
 		if (end == at)
 			return error_set(ret_error, -EINVAL, "an argument is missing before \"%.20s\"", at);
-		if (spec->nr_arguments == TRACE_PROBE_MAX_ARGUMENTS)
-			return error_set(ret_error, -EINVAL, "a probe has at most %d arguments",
-					 TRACE_PROBE_MAX_ARGUMENTS);
-		err = parse_argument(at, end, &spec->arguments[spec->nr_arguments++], ret_error);
+		err = add_argument(at, end, spec, ret_error);
 		if (err)
 			return err;
 		end += *end == ',';

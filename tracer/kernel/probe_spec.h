@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <trace/probes.h>
+#include "condition_text.h"
 
 enum probe_kind {
 	PROBE_FUNCTION,
 	PROBE_USDT,
 	PROBE_KERNEL,
+	PROBE_TRACEPOINT,
 };
 
 enum probe_moment {
@@ -31,8 +33,10 @@ struct probe_argument_text {
  * @event: "provider:name" or "name"; "" = to be derived
  * @file: as written
  * @pid: from FILE@PID, or 0
- * @provider: of a static probe; "" = all
- * @function: name of a function or static probe, or a glob; "" = all static probes
+ * @provider: of a static probe; "" = all; the subsystem of a tracepoint
+ * @function: name of a function, static probe or tracepoint, or a glob; "" = all static probes
+ * @condition: record only if it holds. Those of its operands that @arguments lacks are at the end
+ * of it
  * @address: if @has_address, used instead of a function: a virtual address of the file
  * @offset: bytes from the begin of the function
  */
@@ -50,6 +54,7 @@ struct probe_spec {
 	bool has_function; /* the text contains a name, possibly "" */
 	uint32_t nr_arguments;
 	struct probe_argument_text arguments[TRACE_PROBE_MAX_ARGUMENTS];
+	struct condition_text condition;
 };
 
 /**

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there are
+ * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there
+ * are
  * probes; it shares the rings with tracer.bpf.c
  *
  * There is one program for each way of attaching. The cookie identifies the probe; it has an index
- * into the array of recipes. A program computes the arguments before it reserves room, in a scratch
+ * into the array of recipes. A program computes the arguments before it reserves room, in a
+ * scratch
  * area, because reading a program's memory may take time.
  *
  * These programs run in threads that may be preempted by another thread that reaches a probe, too.
- * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any order.
+ * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any
+ * order.
  *
  * Since 6.13 the kernel gives a function of such a program a per-CPU stack if it uses 64
  * bytes of stack or more, rounded up to 16, as if no other thread could preempt it. Then a
@@ -51,7 +54,9 @@ volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
 
 /**
  * struct probe_scratch - where a payload is built
- * @registers: of the thread; more than there are, so that any number of five bits is valid
+ * @registers: of the thread, and PROBE_WORD_RECORD; more than there are, so that any number of
+ * five
+ *     bits is valid
  * @at: end of the payload so far, strings after the fixed part
  * @loaded: the value read last from the program; here, because the stack is short
  * @bytes: twice the size: the verifier allows any offset in the first half and
@@ -112,12 +117,28 @@ static __always_inline long read_text(bool in_kernel, struct probe_scratch *scra
 	return bytes;
 }
 
-static __always_inline u64 start_of(const struct probe_run *run, const struct trace_probe_argument *argument)
+/*
+ * The address of a text in a tracepoint's record. @loaded keeps the word that says where, and how
+ * many bytes: store_text() needs them.
+ */
+static __always_inline u64 located(const struct probe_run *run, const struct trace_probe_argument *argument)
+{
+	u64 record = run->scratch->registers[PROBE_WORD_RECORD], at = record + argument->constant;
+
+	run->scratch->loaded = 0;
+	bpf_probe_read_kernel(&run->scratch->loaded, 4, (void *)at);
+	return (argument->index ? at + 4 : record) + (run->scratch->loaded & 0xffff);
+}
+
+static __always_inline u64 start_of(bool in_kernel, const struct probe_run *run,
+				    const struct trace_probe_argument *argument)
 {
 	u64 base = argument->base, index = argument->index, value = argument->constant;
 
 	if (argument->start == TRACE_PROBE_CONSTANT)
 		return value;
+	if (in_kernel && argument->start == TRACE_PROBE_LOCATED)
+		return located(run, argument);
 	if (argument->start == TRACE_PROBE_PLACE)
 		base = 16; /* the instruction pointer */
 	barrier_var(base);
@@ -136,7 +157,7 @@ static __always_inline void failed(struct probe_run *run)
 /* To the verifier the offset is a bounded number, and a multiple of the stored size. */
 static __always_inline void store(struct probe_run *run, const struct trace_probe_argument *argument, u64 value)
 {
-	u32 offset = argument->field_offset & 127;
+	u32 offset = argument->field_offset & 255;
 
 	barrier_var(offset);
 	switch (argument->field_bytes) {
@@ -158,10 +179,12 @@ static __always_inline void store(struct probe_run *run, const struct trace_prob
 static __always_inline void store_text(bool in_kernel, struct probe_run *run,
 				       const struct trace_probe_argument *argument, u64 address)
 {
-	u32 at = run->scratch->at, room = argument->max_bytes, offset = argument->field_offset & 124;
+	u32 at = run->scratch->at, room = argument->max_bytes, offset = argument->field_offset & 252;
 	bool text = argument->shape == TRACE_PROBE_STRING;
 	long bytes;
 
+	if (in_kernel && !text && argument->start == TRACE_PROBE_LOCATED && room > run->scratch->loaded >> 16)
+		room = run->scratch->loaded >> 16;
 	if (room > SCRATCH_BYTES / 2 - 1)
 		room = SCRATCH_BYTES / 2 - 1;
 	if (at > TRACER_PROBE_PAYLOAD_BYTES)
@@ -218,7 +241,7 @@ static __always_inline long compute(bool in_kernel, u32 idx, struct probe_run *r
 	argument = &run->recipe->arguments[idx];
 	last = argument->nr_loads;
 	barrier_var(last);
-	value = start_of(run, argument);
+	value = start_of(in_kernel, run, argument);
 	for (u32 i = 0; i < TRACE_PROBE_MAX_LOADS && !no_memory; i++) {
 		if (i >= last)
 			break;
@@ -259,13 +282,72 @@ static __noinline void lose(void)
 		__sync_fetch_and_add(&control->discarded, 1);
 }
 
+/* ---- conditions ---- */
+
+static __always_inline u64 field_bits(const struct probe_scratch *scratch, const struct trace_condition_test *test)
+{
+	u32 offset = test->offset & 255;
+
+	barrier_var(offset);
+	switch (test->bytes) {
+	case 1:
+		return *(u8 *)(scratch->bytes + offset);
+	case 2:
+		return *(u16 *)(scratch->bytes + (offset & ~1u));
+	case 4:
+		return *(u32 *)(scratch->bytes + (offset & ~3u));
+	default:
+		return *(u64 *)(scratch->bytes + (offset & ~7u));
+	}
+}
+
+static __noinline bool text_is_equal(struct probe_scratch *scratch, const struct trace_condition_test *test)
+{
+	u32 offset = test->offset & 252, reference, at;
+
+	barrier_var(offset);
+	reference = *(u32 *)(scratch->bytes + offset);
+	at = reference & (SCRATCH_BYTES - 1);
+	if (reference >> 16 != test->text_bytes)
+		return false;
+	for (u32 i = 0; i < TRACE_CONDITION_TEXT_BYTES; i++) {
+		if (i >= test->text_bytes)
+			break;
+		if (scratch->bytes[at + i] != test->text[i])
+			return false;
+	}
+	return true;
+}
+
+/* Each step leads further down the table, so one pass over it is enough. */
+static __noinline bool holds(struct probe_scratch *scratch, const struct trace_condition *condition)
+{
+	u32 next = 0;
+
+	for (u32 i = 0; i < TRACE_CONDITION_MAX_TESTS; i++) {
+		const struct trace_condition_test *test = &condition->tests[i];
+		bool fulfilled;
+
+		if (i != next)
+			continue;
+		if (test->type == TRACE_CONDITION_TEXT)
+			fulfilled = text_is_equal(scratch, test) == (test->comparison == TRACE_CONDITION_EQUAL);
+		else
+			fulfilled = trace_condition_compare(test, field_bits(scratch, test));
+		next = fulfilled ? test->if_true : test->if_false;
+	}
+	return next == TRACE_CONDITION_ACCEPT;
+}
+
 /* Runs with preemption off: its stack, and that of the functions it calls, may be the CPU's. */
-static __noinline int put_record(struct probe_scratch *scratch, u32 id)
+static __noinline int put_record(struct probe_scratch *scratch, struct probe_recipe *recipe)
 {
 	struct open_record recording;
 	u64 bytes = ROUND8(scratch->at);
 	void *record;
 
+	if (recipe->condition.nr_tests && !holds(scratch, &recipe->condition))
+		return 0;
 	barrier_var(bytes);
 	bytes &= SCRATCH_BYTES - 8;
 	record = record_begin(&recording, false, bytes);
@@ -273,7 +355,7 @@ static __noinline int put_record(struct probe_scratch *scratch, u32 id)
 		return 0;
 	if (bytes)
 		bpf_probe_read_kernel(record, bytes, scratch->bytes);
-	record_end(&recording, id);
+	record_end(&recording, recipe->id);
 	return 0;
 }
 
@@ -291,7 +373,21 @@ static __noinline bool wanted(void)
 	return !own_event(current_task()) && current_passes();
 }
 
-static __always_inline int meet(void *context, bool in_kernel)
+enum place_kind {
+	PLACE_USER,
+	PLACE_KERNEL,
+	PLACE_TRACEPOINT,
+};
+
+static __always_inline void read_context(void *context, enum place_kind kind, struct probe_scratch *scratch)
+{
+	if (kind == PLACE_TRACEPOINT)
+		scratch->registers[PROBE_WORD_RECORD] = (u64)context;
+	else
+		bpf_probe_read_kernel(scratch->registers, REGISTER_WORDS * sizeof(u64), context);
+}
+
+static __always_inline int meet(void *context, enum place_kind kind)
 {
 	struct probe_run run;
 	u64 cookie = bpf_get_attach_cookie(context), *taken;
@@ -318,12 +414,12 @@ static __always_inline int meet(void *context, bool in_kernel)
 		((u64 *)run.scratch->bytes)[i] = 0;
 	run.scratch->at = run.recipe->fixed_bytes;
 	if (run.recipe->nr_arguments) {
-		bpf_probe_read_kernel(run.scratch->registers, REGISTER_WORDS * sizeof(u64), context);
-		bpf_loop(run.recipe->nr_arguments, in_kernel ? compute_kernel : compute_user, &run, 0);
+		read_context(context, kind, run.scratch);
+		bpf_loop(run.recipe->nr_arguments, kind == PLACE_USER ? compute_user : compute_kernel, &run, 0);
 	}
 	if (may_disable_preemption)
 		bpf_preempt_disable();
-	put_record(run.scratch, run.recipe->id);
+	put_record(run.scratch, run.recipe);
 	if (may_disable_preemption)
 		bpf_preempt_enable();
 	__sync_fetch_and_and(taken, ~(1ULL << key));
@@ -333,19 +429,32 @@ static __always_inline int meet(void *context, bool in_kernel)
 SEC("uprobe.s")
 int probe_user(void *context)
 {
-	return meet(context, false);
+	return meet(context, PLACE_USER);
 }
 
 SEC("uprobe.s")
 int probe_user_multi(void *context)
 {
-	return meet(context, false);
+	return meet(context, PLACE_USER);
 }
 
 SEC("kprobe")
 int probe_kernel(void *context)
 {
-	return meet(context, true);
+	return meet(context, PLACE_KERNEL);
+}
+
+/*
+ * The one program that is not a tp_btf or raw_tp: only this kind gets the record. The kernel skips
+ * it while another program of its kind runs on the CPU, and counts that (recursion_misses). A
+ * result
+ * other than 1 would keep the event from perf.
+ */
+SEC("tracepoint")
+int probe_tracepoint(void *context)
+{
+	meet(context, PLACE_TRACEPOINT);
+	return 1;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -22,7 +22,7 @@
  * which removes dead code ---- */
 const volatile struct tracer_config config;
 /* The action for each system call, by ABI and number: SYSCALL_* of config.h. */
-const volatile unsigned short syscall_actions[2][TRACER_NR_SYSCALLS];
+const volatile unsigned int syscall_actions[2][TRACER_NR_SYSCALLS];
 /* By number, for any ABI: can the exit have more to record than the result? For most calls it
  * cannot, and the program looks at nothing else. */
 const volatile bool syscall_has_effects[TRACER_NR_SYSCALLS];

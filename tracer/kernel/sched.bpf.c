@@ -144,6 +144,37 @@ static __noinline void quota_wait_ends(u32 tid)
 	record_quota(tid, 1, ns);
 }
 
+/* include/linux/sched.h */
+#define TASK_STOPPED 0x4
+#define TASK_TRACED  0x8
+#define TASK_DEAD    0x80
+
+/* The kernel has just updated the thread's run time, with the clock that it read for this switch. */
+static __always_inline void record_exit_times(struct task_struct *task)
+{
+	if (!event_wanted(TRACE_EV_exit_times))
+		return;
+	RECORD(exit_times) {
+		record->tid = task->pid;
+		record->pad = 0;
+		record->utime_ns = task->utime;
+		record->stime_ns = task->stime;
+		record->run_ns = task->se.sum_exec_runtime;
+		record->switches = task->nvcsw + task->nivcsw;
+		COMMIT(exit_times);
+	}
+}
+
+/* A thread that is stopped returns to user mode later, as after task work. The result has no meaning. */
+static __noinline int record_rare(struct task_struct *prev, unsigned int prev_state)
+{
+	if (prev_state & TASK_DEAD)
+		record_exit_times(prev);
+	else if (event_wanted(TRACE_EV_task_work_end))
+		note_return(prev);
+	return 0;
+}
+
 SEC("event/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
@@ -159,6 +190,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		quota_wait_begins(prev);
 	if (nr_quota_waits)
 		quota_wait_ends(next->pid);
+	check_task_work();
+	if (prev_state & (TASK_STOPPED | TASK_TRACED | TASK_DEAD))
+		record_rare(prev, prev_state);
 	RECORD_ON(control, cpu, sched_switch) {
 		record->prev_tid = prev->pid;
 		record->next_tid = next->pid;
@@ -290,6 +324,7 @@ int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
 		bpf_core_read((char *)(record + 1), 16, &child->comm);
 		COMMIT(sched_fork);
 	}
+	note_birth_group(child, clone_flags);
 	return 0;
 }
 
@@ -299,6 +334,7 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 	struct path_text *s = path_scratch(&exec_scratch);
 	struct path_span span;
 
+	note_ids_after_exec(task);
 	if (!s || !current_passes())
 		return 0;
 	span = file_path(s, BPF_CORE_READ(task, mm, exe_file));
@@ -331,10 +367,14 @@ static __always_inline void record_name(struct task_struct *task, const char *co
 
 static __always_inline void exited(struct task_struct *task, bool group_dead)
 {
+	if (nr_works_put_off)
+		forget_task_work(task->pid);
+	note_adoption(task, group_dead);
 	if (!current_passes())
 		return;
 	if (!start_state_is_read && event_wanted(TRACE_EV_sched_comm))
 		record_name(task, task->comm);
+	note_ids_at_exit(group_dead);
 	RECORD_STRUCTURAL(sched_exit, 0) {
 		record->tid = task->pid;
 		record->tgid = task->tgid;
@@ -428,7 +468,7 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 SEC("event/task_rename")
 int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
 {
-	if (either_passes(task))
+	if (either_passes(task) && !is_bell_name(comm))
 		record_name(task, comm);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* syscall.bpf.c - entries and exits of system calls, the paths they are given, and the
  * files and sockets they return. */
-#include "arch.bpf.h"
 
 PATH_SCRATCH(enter_scratch);
 PATH_SCRATCH(exit_scratch);
@@ -680,6 +679,8 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
+	if ((action & SYSCALL_IDS) && !config.filtering && ret >= 0)
+		note_ids();
 }
 
 /* Can the exit of such a call have more to record than the result? */
@@ -704,6 +705,8 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 	u32 nr = syscall_nr(regs), abi, action;
 	bool has_effects, is_deferred;
 
+	if (config.filtering && may_have_effects(nr) && (syscall_action(syscall_abi(task, nr), nr) & SYSCALL_IDS))
+		note_ids(); /* before the thread is left out, or is not any more */
 	if (!current_passes() || own_event(task))
 		return EXIT_NOT_RECORDED;
 	has_effects = may_have_effects(nr);
@@ -743,11 +746,14 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	/* The address of its saved registers identifies the thread, so that nothing has to be
 	 * loaded. A deferred entry has passed the filters. */
-	if (!control ||
-	    (deferred_is_plain(control) && deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)))
+	if (!control)
 		return 0;
-	kind = record_rest(control, cpu, regs, ret);
-	if (kind == EXIT_NOT_RECORDED || (kind == EXIT_OF_DEFERRED && end_deferred(control, cpu, regs, ret)))
-		return 0;
-	return record_exit(control, cpu, ret);
+	if (!deferred_is_plain(control) || !deferred_end(control, cpu, true, (u64)regs, syscall_nr(regs), ret)) {
+		kind = record_rest(control, cpu, regs, ret);
+		if (kind == EXIT_NOT_RECORDED)
+			return 0;
+		if (kind != EXIT_OF_DEFERRED || !end_deferred(control, cpu, regs, ret))
+			record_exit(control, cpu, ret);
+	}
+	return has_task_work(control) ? task_work_begins() : 0;
 }

@@ -5,7 +5,7 @@
 #include <trace/tracer.h>
 #include "config.h"
 
-void tracer_syscall_actions(unsigned short actions[2][TRACER_NR_SYSCALLS]);
+void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS]);
 const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr);
 
 #endif

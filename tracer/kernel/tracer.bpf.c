@@ -13,7 +13,10 @@
 #include <bpf/bpf_tracing.h>
 #include "record.bpf.h"
 #include "object.bpf.h"
+#include "arch.bpf.h"
 
+#include "task_work.bpf.c"
+#include "identity.bpf.c"
 #include "sched.bpf.c"
 #include "syscall.bpf.c"
 #include "trap.bpf.c"
@@ -27,6 +30,7 @@
 #include "ipc.bpf.c"
 #include "network.bpf.c"
 #include "work.bpf.c"
+#include "bell.bpf.c"
 #include "start_state.bpf.c"
 #include "ready.bpf.c"
 

@@ -47,12 +47,9 @@ static __always_inline bool in_system_call(struct task_struct *task)
 	return regs->orig_ax != -1ul;
 }
 
-/* Identifies the call by its address and number. */
 static __always_inline u64 call_of(struct task_struct *task)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-
-	return regs->ip + (regs->orig_ax << 48);
+	return call_id((struct pt_regs *)bpf_task_pt_regs(task));
 }
 
 SEC("event/page_fault_user")

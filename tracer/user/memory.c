@@ -27,6 +27,7 @@
 #define FD_MIN		     200 /* our descriptor leaves small numbers to programs that expect to get them */
 #define OFFER_TRIES	     4
 #define EXIT_TRIES	     200
+#define BELL_NAPS	     1000  /* of 0.1 ms */
 #define UNCLAIMED_NAPS	     10000 /* of 0.1 ms: 1 s */
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
 #define DEFAULT_NR_SUBBUFS   16u
@@ -222,9 +223,10 @@ static void describe(struct user_memory *memory, uint64_t bytes, uint32_t nr_rin
 	memory->registry_bytes = USER_MAX_REGISTRY_BYTES;
 	memory->flags_offset = 4096;
 	memory->registry_offset = memory->flags_offset + USER_MAX_EVENTS;
-	memory->rings_offset = memory->registry_offset + USER_MAX_REGISTRY_BYTES;
+	memory->conditions_offset = memory->registry_offset + USER_MAX_REGISTRY_BYTES;
+	memory->rings_offset = memory->conditions_offset + USER_CONDITIONS_BYTES;
 	memory->ring_stride = subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
-	memory->features = USER_FEATURE_OVERWRITE;
+	memory->features = USER_FEATURE_OVERWRITE | USER_FEATURE_CONDITIONS;
 	memory->magic = USER_MEMORY_MAGIC;
 }
 
@@ -236,6 +238,7 @@ static void inherit(struct user_memory *memory, const struct user_memory *from)
 	memcpy((char *)memory + memory->flags_offset, (const char *)from + memory->flags_offset, USER_MAX_EVENTS);
 	memcpy((char *)memory + memory->registry_offset, (const char *)from + memory->registry_offset, used);
 	memory->registry_used = used;
+	user_condition_inherit(memory, from);
 	memory->new_flag = __atomic_load_n(&from->new_flag, __ATOMIC_RELAXED);
 	memory->blocking = __atomic_load_n(&from->blocking, __ATOMIC_RELAXED);
 }
@@ -262,6 +265,14 @@ static void adopt(struct user_state *state, struct user_memory *memory, uint64_t
 	state->blocking_ms = user_options.blocking_ms;
 }
 
+/* Offer @memory to the daemons of the sockets; if there are none, to one that cannot be seen. */
+static enum user_offer_result offer(int fd, const struct user_memory *memory, int tries, int naps)
+{
+	enum user_offer_result result = user_offer(fd, tries);
+
+	return result == USER_NO_DAEMON ? user_bell(fd, memory, naps) : result;
+}
+
 /*
  * Set up a child's memory. It inherits its parent's switches, which no daemon may ever change for
  * it, so a daemon must take it. If no daemon reads the offer, the child has no memory, and its
@@ -274,7 +285,7 @@ static bool set_up_child(struct user_state *state, struct user_memory *memory, u
 	bool made;
 
 	inherit(memory, at);
-	made = user_offer(fd, OFFER_TRIES) != USER_NOT_SENT &&
+	made = offer(fd, memory, OFFER_TRIES, BELL_NAPS) != USER_NOT_SENT &&
 	       mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
 	munmap(memory, bytes);
 	if (!made)
@@ -309,7 +320,7 @@ static void set_up_fresh(struct user_state *state, struct user_memory *memory, u
 	 * on, in case we are killed. */
 	__atomic_store_n(&state->memory, memory, __ATOMIC_SEQ_CST);
 	add_unready(state);
-	result = user_offer(fd, OFFER_TRIES);
+	result = offer(fd, memory, OFFER_TRIES, BELL_NAPS);
 	/* A daemon that has taken it already sets new_flag itself. */
 	if (result == USER_NO_DAEMON && __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) == 0)
 		__atomic_store_n(&memory->new_flag, 0, __ATOMIC_RELAXED);
@@ -321,7 +332,7 @@ static void set_up_fresh(struct user_state *state, struct user_memory *memory, u
 static bool set_up(struct user_state *state)
 {
 	uint32_t nr_rings = own_memory.memory ? own_memory.memory->nr_rings : count_cpus();
-	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES +
+	uint64_t bytes = 4096 + USER_MAX_EVENTS + USER_MAX_REGISTRY_BYTES + USER_CONDITIONS_BYTES +
 			 (uint64_t)nr_rings * subbuf_ring_bytes(user_options.subbuf_bytes, user_options.nr_subbufs);
 	struct user_memory *memory = MAP_FAILED;
 	struct stat status;
@@ -330,8 +341,8 @@ static bool set_up(struct user_state *state)
 	if (fd >= 0 && fstat(fd, &status) == 0)
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED) {
-		if (!own_memory.memory)
-			user_offer(-1, 1);
+		if (!own_memory.memory && user_offer(-1, 1) != USER_SENT)
+			user_bell_without_memory();
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -358,7 +369,7 @@ static void offer_again(struct user_state *state, int tries)
 		return;
 	if (fstat(own_memory.fd, &status) == 0 && status.st_dev == own_memory.dev && status.st_ino == own_memory.ino &&
 	    __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0)
-		result = user_offer(own_memory.fd, tries);
+		result = offer(own_memory.fd, state->memory, tries, tries == EXIT_TRIES ? BELL_NAPS : 0);
 	else
 		result = USER_SENT;
 	if (result == USER_NO_DAEMON && __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0) {

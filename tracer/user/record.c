@@ -314,7 +314,9 @@ static void record_slow(struct trace_tracepoint *tracepoint, struct user_payload
 	struct user_state *state = user_state;
 
 	leave_sequence();
-	if (make_ready(tracepoint, &state) && !record_fast(tracepoint, payload))
+	if (make_ready(tracepoint, &state) &&
+	    user_condition_passes(state, tracepoint, payload->image, payload->words * 4) &&
+	    !record_fast(tracepoint, payload))
 		write_somewhere(state, tracepoint->id, payload);
 	errno = saved_errno;
 }
@@ -343,7 +345,7 @@ static void record_image(struct trace_tracepoint *tracepoint, const uint32_t *im
 {
 	struct user_payload payload = payload_of(image, words);
 
-	if (__builtin_expect(!record_fast(tracepoint, &payload), 0))
+	if (__builtin_expect(!tracepoint->word || !record_fast(tracepoint, &payload), 0))
 		record_slow(tracepoint, &payload);
 }
 

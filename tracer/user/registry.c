@@ -234,10 +234,9 @@ bool user_register(struct trace_tracepoint *tracepoint, bool wait)
 	describe(&entry, tracepoint);
 	id = number_of(state, &entry);
 	__atomic_store_n(&state->registering, 0, __ATOMIC_RELEASE);
-	if (id) {
-		tracepoint->word = (uint64_t)id << 32 | (uint64_t)(1 + (tracepoint->payload_bytes + 7u) / 8) << 48;
+	if (id) /* its word comes later: condition.c */
 		__atomic_store_n(&tracepoint->id, id, __ATOMIC_RELEASE);
-	} else
+	else
 		__atomic_fetch_add(&state->memory->unregistered, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&tracepoint->flag, id ? &state->flags[id] : &user_flag_off, __ATOMIC_RELEASE);
 	return true;

@@ -11,7 +11,9 @@
  *               again in each forked child that records
  *   vfork.c     a child that shares the thread's memory
  *   offer.c     offers the memory to the daemons
+ *   bell.c      reaches a daemon that has no socket here
  *   registry.c  descriptions of the event types in that memory
+ *   condition.c conditions of events
  *
  * All this code runs inside other people's programs, at any moment: in constructors, in signal
  * handlers, between fork and exec. So it does not allocate, takes no lock in the record path that a
@@ -109,6 +111,19 @@ void user_ring_ready(struct user_state *state, uint32_t cpu);
  * result is false, tracepoint->flag is valid afterwards. */
 bool user_register(struct trace_tracepoint *tracepoint, bool wait);
 
+/* The header of the tracepoint's records, without lap and time. */
+static inline uint64_t user_word(const struct trace_tracepoint *tracepoint)
+{
+	return (uint64_t)tracepoint->id << 32 | (uint64_t)(1 + (tracepoint->payload_bytes + 7u) / 8) << 48;
+}
+
+/* Is the event with this payload to be recorded? If it has no condition, the inlined code records
+ * it from now on. */
+bool user_condition_passes(const struct user_state *state, struct trace_tracepoint *tracepoint, const void *image,
+			   uint32_t bytes);
+/* A child's memory begins with its parent's conditions. */
+void user_condition_inherit(struct user_memory *memory, const struct user_memory *from);
+
 /* Result of an offer: USER_NO_DAEMON: no daemon listens; USER_NOT_SENT: there may be one,
  * but none could be reached. */
 enum user_offer_result { USER_NO_DAEMON, USER_NOT_SENT, USER_SENT };
@@ -116,6 +131,13 @@ enum user_offer_result { USER_NO_DAEMON, USER_NOT_SENT, USER_SENT };
 /* Offer the memory to all daemons. @memory_fd -1: report that there is none. @tries: per daemon,
  * with naps of 0.5 ms between them. */
 enum user_offer_result user_offer(int memory_fd, int tries);
+
+/* If no socket was found: is there a daemon that cannot be seen from here? If so, call it, and wait
+ * for its answer for at most @naps of 0.1 ms. */
+enum user_offer_result user_bell(int memory_fd, const struct user_memory *memory, int naps);
+
+/* Report to such a daemon that there is no memory. */
+void user_bell_without_memory(void);
 
 /* If no daemon has read the offer yet, repeat it from time to time. */
 void user_offer_again(struct user_state *state);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rules.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "error_set.h"
+#include "rule_lifetimes.h"
+#include "rule_own_code.h"
+#include "rule_run_time.h"
+
+/* @begin registers the hooks of a rule. Returns its data, or NULL without memory. */
+static const struct {
+	void *(*begin)(struct rules *rules);
+	void (*end)(void *data);
+} all_rules[] = {
+	{rule_lifetimes_begin, rule_lifetimes_end},
+	{rule_own_code_begin, rule_own_code_end},
+	{rule_run_time_begin, rule_run_time_end},
+};
+#define NR_RULES (sizeof(all_rules) / sizeof(all_rules[0]))
+
+struct rules {
+	struct trace_analysis *analysis; /* borrowed: it owns the rules */
+	const struct trace *trace;	 /* borrowed */
+	void *data[NR_RULES];		 /* owned: of each rule */
+	uint64_t nr_broken;
+	struct trace_error first; /* the first violation */
+};
+
+struct rules *rules_new(struct trace_analysis *analysis, const struct trace *trace)
+{
+	struct rules *rules = calloc(1, sizeof(*rules));
+
+	if (!rules)
+		return NULL;
+	rules->analysis = analysis;
+	rules->trace = trace;
+	for (size_t i = 0; i < NR_RULES; i++) {
+		rules->data[i] = all_rules[i].begin(rules);
+		if (!rules->data[i]) {
+			rules_free(rules);
+			return NULL;
+		}
+	}
+	return rules;
+}
+
+void rules_free(struct rules *rules)
+{
+	if (!rules)
+		return;
+	for (size_t i = 0; i < NR_RULES; i++)
+		if (rules->data[i])
+			all_rules[i].end(rules->data[i]);
+	free(rules);
+}
+
+int rules_verify(const struct rules *rules, struct trace_error *ret_error)
+{
+	if (!rules || !rules->nr_broken)
+		return 0;
+	if (rules->nr_broken == 1)
+		return error_set(ret_error, -EBADMSG, "%s", rules->first.message);
+	return error_set(ret_error, -EBADMSG, "%s (and %" PRIu64 " more violation%s of rules)", rules->first.message,
+			 rules->nr_broken - 1, rules->nr_broken == 2 ? "" : "s");
+}
+
+struct trace_analysis *rules_analysis(const struct rules *rules)
+{
+	return rules->analysis;
+}
+
+static bool overlaps(const struct trace_gap *gap, uint64_t from_ns, uint64_t to_ns)
+{
+	return gap->start_ns <= to_ns && gap->end_ns >= from_ns;
+}
+
+bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns)
+{
+	if (trace_analysis_is_filtered(rules->analysis))
+		return false;
+	for (size_t i = 0; i < trace_nr_gaps(rules->trace); i++)
+		if (overlaps(trace_get_gap(rules->trace, i), from_ns, to_ns))
+			return false;
+	for (size_t i = 0; i < trace_analysis_nr_late_gaps(rules->analysis); i++)
+		if (overlaps(trace_analysis_get_late_gap(rules->analysis, i), from_ns, to_ns))
+			return false;
+	return true;
+}
+
+void rules_broken(struct rules *rules, uint64_t time_ns, const struct trace_thread *thread, const char *format, ...)
+{
+	uint64_t since = time_ns - trace_get_info(rules->trace)->start_ns;
+	char text[256];
+	va_list args;
+
+	if (rules->nr_broken++)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (thread)
+		error_set(&rules->first, -EBADMSG, "at %" PRIu64 ".%09" PRIu64 " s thread %u (%s) %s",
+			  since / 1000000000, since % 1000000000, trace_thread_tid(thread), trace_thread_comm(thread),
+			  text);
+	else
+		error_set(&rules->first, -EBADMSG, "at %" PRIu64 ".%09" PRIu64 " s: %s", since / 1000000000,
+			  since % 1000000000, text);
+}

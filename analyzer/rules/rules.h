@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_RULES_RULES_H
+#define ANALYZER_RULES_RULES_H
+/*
+ * rules.h - what must be true of every result, whatever the trace contains
+ *
+ * Sums that close do not show that the names beside them are right. A rule is a sentence about
+ * names that a wrong result breaks, for example "a thread waits for a process that lived during the
+ * wait". Each rule has a file of its own, rule_<subject>.c. It watches the pass by hooks, like an
+ * analysis of a user's, and keeps its own record of what the events say. So it does not share a
+ * mistake with the state that it checks.
+ *
+ * Rules run only if trace_analysis_options.verify asks for them; otherwise they cost nothing.
+ * trace_analysis_verify() reports the first violation. A rule must not accuse where events are
+ * missing: it asks rules_are_sure().
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/analysis.h>
+
+struct rules;
+
+/**
+ * rules_new() - register all rules with @analysis, before its pass
+ * @analysis: borrowed; owns the result
+ * Returns NULL without memory.
+ */
+struct rules *rules_new(struct trace_analysis *analysis, const struct trace *trace);
+void rules_free(struct rules *rules); /* NULL is fine */
+/**
+ * rules_verify() - Returns 0, or -EBADMSG with the first violation and the number of the others in
+ * @ret_error. @rules: NULL if no rules were asked for
+ */
+int rules_verify(const struct rules *rules, struct trace_error *ret_error);
+
+/* ---- for the rules ---- */
+
+struct trace_analysis *rules_analysis(const struct rules *rules);
+/**
+ * rules_are_sure() - are all events from @from_ns to @to_ns in the trace?
+ *
+ * False in and around a gap, of any cause and any CPU, and if only some processes were recorded.
+ * Call it after @to_ns has passed: late gaps are known only then.
+ */
+bool rules_are_sure(const struct rules *rules, uint64_t from_ns, uint64_t to_ns);
+/**
+ * rules_broken() - a rule is broken at @time_ns
+ * @thread: the thread concerned; NULL: none
+ * @format: the rest of the sentence, "waited for ..."
+ */
+void rules_broken(struct rules *rules, uint64_t time_ns, const struct trace_thread *thread, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+#endif

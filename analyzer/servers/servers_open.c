@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * servers_open.c - requests that are open, and the bounds of bills
+ *
+ *   read        the window of its client begins (window_begin()): the CPU time of the process
+ *               until the window ends may be for this client
+ *   handed on   another thread has it: the threads of this process cross
+ *   answered    it is open no more. The window ends when the thread that answered it rests
+ *   more of     the window was not over. What was proven meanwhile for others, is not (refute())
+ *   the answer
+ *
+ * Example: a process of one thread reads a request of A when it has used 100 us, reads one of B at
+ * 300 us, answers A at 500 us and B at 900 us, and rests at 950 us. The window of A is from 100 to
+ * 950 us, and that of B from 300 to 950 us. 200 us are proven for A, until B's request came.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "servers_state.h"
+
+#define MAX_QUEUED 256u /* open messages of a process; if there are more, it never answers the oldest */
+
+/* ---- CPU time of a process ---- */
+
+void open_count(struct trace_servers *s, struct servers_thread *thread)
+{
+	struct servers_process *process = thread->process;
+	uint64_t now = process->serves ? servers_cpu_time(s, thread).cpu : 0;
+
+	if (now <= thread->counted)
+		return;
+	process->counted += now - thread->counted;
+	if (!thread->held.nr && !thread->trailing.nr)
+		process->unheld += now - thread->counted;
+	thread->counted = now;
+}
+
+/* Count @thread, which may be NULL, and all threads of @process that are on a CPU. The others were
+ * counted when they left it. */
+static void count_running(struct trace_servers *s, const struct servers_process *process, struct servers_thread *thread)
+{
+	if (thread)
+		open_count(s, thread);
+	if (thread && process->nr_threads <= 1)
+		return;
+	for (uint32_t cpu = 0; cpu < trace_nr_cpus(s->analysis); cpu++) {
+		const struct trace_thread *on_cpu = trace_thread_on_cpu(s->analysis, cpu);
+		struct servers_thread *known = on_cpu ? servers_find_thread(&s->threads, on_cpu) : NULL;
+
+		if (known && known->process == process)
+			open_count(s, known);
+	}
+}
+
+/* The process reads its first request: its threads are counted from now on. */
+static void serve_begin(struct trace_servers *s, struct servers_process *process)
+{
+	for (const struct trace_thread *thread = NULL; (thread = trace_next_thread(process->process, thread));) {
+		struct servers_thread *known = servers_thread_of(s, thread);
+
+		if (!known)
+			continue;
+		known->counted = servers_cpu_time(s, known).cpu;
+		process->counted += known->counted;
+	}
+	process->unheld = process->counted;
+	process->serves = true;
+	process->next_serving = s->opens.serving;
+	s->opens.serving = process;
+}
+
+/* ---- windows ---- */
+
+static uint64_t less(uint64_t from, uint64_t ns)
+{
+	return from > ns ? from - ns : 0;
+}
+
+/* @early: CPU time of the thread that it has used in the call that read the request. */
+static void window_begin(const struct servers_process *process, struct bill *bill, uint64_t early)
+{
+	if (bill->nr_open++)
+		return;
+	bill->open_from = less(process->counted, early);
+	bill->unheld_from = less(process->unheld, early);
+}
+
+static void window_end(const struct servers_process *process, struct bill *bill)
+{
+	if (!bill->nr_open || --bill->nr_open)
+		return;
+	bill->open_all += process->counted - bill->open_from;
+	bill->open_unheld += process->unheld - bill->unheld_from;
+}
+
+/* The window of @request was not over when it ended. */
+static void window_reopen(struct bill *bill, const struct server_request *request)
+{
+	if (!bill->nr_open++) {
+		bill->open_from = request->closed_all;
+		bill->unheld_from = request->closed_unheld;
+		return;
+	}
+	if (request->closed_all < bill->open_from)
+		bill->open_from = request->closed_all;
+	if (request->closed_unheld < bill->unheld_from)
+		bill->unheld_from = request->closed_unheld;
+}
+
+/* ---- which thread has a request ---- */
+
+static void hold(struct servers_thread *thread, struct server_request *request, uint64_t early)
+{
+	request->holder = thread;
+	if (!thread)
+		return;
+	request->held_from = less(thread->counted, early);
+	tally_add(&thread->held, request->origin);
+	thread->held_version++;
+}
+
+/* The thread does not have @request any more. The caller has counted it. */
+static void let_go(struct trace_servers *s, struct server_request *request)
+{
+	struct servers_thread *thread = request->holder;
+	struct bill *bill = thread ? bill_of(s, request->open_in, request->origin) : NULL;
+
+	if (!thread)
+		return;
+	tally_remove(&thread->held, request->origin);
+	thread->held_version++;
+	if (bill)
+		bill->open_held += less(thread->counted, request->held_from);
+	request->holder = NULL;
+}
+
+static void list_append(struct open_requests *list, struct server_request *request)
+{
+	request->open_prev = list->last;
+	request->open_next = NULL;
+	*(list->last ? &list->last->open_next : &list->first) = request;
+	list->last = request;
+	list->queued += is_queue(request->endpoint);
+	request->queued = is_queue(request->endpoint);
+}
+
+static void list_remove(struct open_requests *list, struct server_request *request)
+{
+	*(request->open_prev ? &request->open_prev->open_next : &list->first) = request->open_next;
+	*(request->open_next ? &request->open_next->open_prev : &list->last) = request->open_prev;
+	list->queued -= request->queued;
+	request->open_next = request->open_prev = NULL;
+}
+
+/* @request is open no more; its window is not over. The caller has counted the threads. */
+static void leave(struct trace_servers *s, struct server_request *request)
+{
+	struct servers_process *process = request->open_in;
+
+	list_remove(&process->open_requests, request);
+	tally_remove(&process->open, request->origin);
+	process->open_version++;
+	let_go(s, request);
+}
+
+/*
+ * It is not known whether @request is still open: it may be, to the end of the trace.
+ */
+static void forget(struct trace_servers *s, struct server_request *request)
+{
+	count_running(s, request->open_in, request->holder);
+	leave(s, request);
+	request->open_in->crosses = true; /* no thread is known to have it */
+	request->open_in = NULL;
+	request_unref(request);
+}
+
+static void forget_oldest_message(struct trace_servers *s, struct servers_process *process)
+{
+	struct server_request *oldest = process->open_requests.first;
+
+	while (oldest && !oldest->queued)
+		oldest = oldest->open_next;
+	if (!oldest)
+		return;
+	process->open.unsure++;
+	process->open_version++;
+	if (oldest->holder)
+		oldest->holder->held.unsure++;
+	forget(s, oldest);
+}
+
+/* ---- requests begin ---- */
+
+static uint64_t receiving_ns(const struct servers_thread *thread)
+{
+	if (!thread || (thread->call.role != CALL_RECEIVE && thread->call.role != CALL_SPLICE))
+		return 0;
+	return less(thread->counted, thread->call.enter.cpu);
+}
+
+void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
+		struct server_request *request)
+{
+	struct bill *bill;
+
+	if (request->open_in || request->replied)
+		return;
+	if (!process->serves)
+		serve_begin(s, process);
+	if (thread && (thread->call.role == CALL_RECEIVE || thread->call.role == CALL_SPLICE))
+		bill_until(s, thread, &thread->call.enter); /* until then it had other requests */
+	count_running(s, process, thread);
+	bill = bill_of(s, process, request->origin);
+	if (!bill)
+		return;
+	window_begin(process, bill, receiving_ns(thread));
+	request->open_in = process;
+	process->crosses |= !thread;
+	hold(thread, request, receiving_ns(thread));
+	list_append(&process->open_requests, request_ref(request));
+	tally_add(&process->open, request->origin);
+	process->open_version++;
+	if (process->open_requests.queued > MAX_QUEUED)
+		forget_oldest_message(s, process);
+}
+
+void open_handed(struct trace_servers *s, struct servers_thread *thread, const struct set *set)
+{
+	for (uint32_t i = 0; set && i < set->nr; i++) {
+		struct server_request *request = set->items[i];
+
+		if (request->open_in != thread->process || request->closing || request->holder == thread)
+			continue;
+		count_running(s, thread->process, thread);
+		if (request->holder)
+			open_count(s, request->holder);
+		let_go(s, request);
+		hold(thread, request, 0);
+		thread->process->crosses = true;
+	}
+}
+
+/* ---- requests end ---- */
+
+/* @request is answered, or its connection has ended: its window ends when @thread rests. */
+static void close_later(struct servers_thread *thread, struct server_request *request)
+{
+	request->closing = true;
+	request->holder = thread;
+	request->held_from = thread->counted;
+	request->open_next = thread->closing;
+	thread->closing = request;
+	tally_add(&thread->trailing, request->origin);
+}
+
+static void window_close(struct trace_servers *s, struct server_request *request)
+{
+	struct servers_process *process = request->open_in;
+	struct bill *bill = bill_of(s, process, request->origin);
+
+	if (bill && request->holder)
+		bill->open_held += less(request->holder->counted, request->held_from);
+	if (bill)
+		window_end(process, bill);
+	request->closed_all = process->counted;
+	request->closed_unheld = process->unheld;
+	request->closed_ns = trace_analysis_now(s->analysis);
+	request->open_in = NULL;
+	request->holder = NULL;
+	request->closing = false;
+	request->open_next = NULL;
+	request_unref(request);
+}
+
+void open_rest(struct trace_servers *s, struct servers_thread *thread)
+{
+	struct server_request *request = thread->closing, *next;
+
+	if (request)
+		count_running(s, thread->process, thread);
+	thread->closing = NULL;
+	memset(&thread->trailing, 0, sizeof(thread->trailing));
+	for (; request; request = next) {
+		next = request->open_next;
+		window_close(s, request);
+	}
+}
+
+/* All that was proven for others than @origin since @since_ns is not: another request was open. */
+static void refute(struct trace_servers *s, struct servers_process *process, uint64_t since_ns, uint32_t origin)
+{
+	struct proofs *proofs = process->proofs;
+	uint64_t nr = proofs ? proofs->nr : 0, oldest = nr > PROOFS ? nr - PROOFS : 0;
+
+	if (!proofs)
+		return;
+	proofs->refuted_ns = trace_analysis_now(s->analysis);
+	for (; nr > oldest && proofs->items[(nr - 1) % PROOFS].ns >= since_ns; nr--) {
+		struct proof_taken *taken = &proofs->items[(nr - 1) % PROOFS];
+		struct bill *bill = taken->origin == origin ? NULL : bill_of(s, process, taken->origin);
+
+		if (!bill)
+			continue;
+		bill->proven.alone -= taken->proof.alone;
+		bill->proven.apart -= taken->proof.apart;
+		taken->proof = (struct proof){0};
+	}
+	if (nr > oldest || !oldest)
+		return;
+	for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
+		bill->proven = (struct proof){0};
+	proofs->nr = 0;
+}
+
+/* One more piece of an answer, after the thread rested: the request was open all the time. */
+static void answered_late(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
+{
+	struct servers_process *process = thread->process;
+	struct bill *bill = bill_of(s, process, request->origin);
+
+	if (!bill || !process->serves)
+		return;
+	count_running(s, process, thread);
+	if (request->closed_ns) {
+		window_reopen(bill, request);
+		bill->open_held += process->counted - request->closed_all;
+		refute(s, process, request->closed_ns, request->origin);
+	} else {
+		window_begin(process, bill, 0);
+	}
+	request->open_in = process;
+	close_later(thread, request_ref(request));
+}
+
+/* @request was read by the parent of the process that answers it, or its connection has ended. */
+static void close_elsewhere(struct trace_servers *s, struct server_request *request)
+{
+	struct servers_thread *holder = request->holder;
+
+	count_running(s, request->open_in, holder);
+	leave(s, request);
+	if (holder)
+		close_later(holder, request);
+	else
+		window_close(s, request);
+}
+
+/* That the answering thread has one request less is no change that it does not know of. */
+static void answered_here(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
+{
+	bool knows = thread->seen_open == thread->process->open_version;
+	uint64_t version = thread->held_version;
+
+	count_running(s, thread->process, thread);
+	if (request->holder != thread)
+		thread->process->crosses = true;
+	leave(s, request);
+	thread->held_version = version;
+	if (knows)
+		thread->seen_open = thread->process->open_version;
+	close_later(thread, request);
+}
+
+void open_answered(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
+{
+	if (request->closing)
+		return;
+	if (request->open_in == thread->process) {
+		answered_here(s, thread, request);
+	} else if (request->open_in) {
+		request->open_in->crosses = true;
+		close_elsewhere(s, request);
+		tally_add(&thread->trailing, request->origin);
+	} else {
+		answered_late(s, thread, request);
+	}
+}
+
+void open_prove(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
+{
+	struct proof proof = proof_take(s, thread, request);
+	struct bill *bill = proof.apart ? bill_of(s, thread->process, request->origin) : NULL;
+
+	if (!bill)
+		return;
+	bill->proven.alone += proof.alone;
+	bill->proven.apart += proof.apart;
+}
+
+void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)
+{
+	refute(s, thread->process, 0, UINT32_MAX);
+}
+
+void open_ended(struct trace_servers *s, struct endpoint *endpoint)
+{
+	for (struct server_request *request = endpoint->requests, *next; request; request = next) {
+		next = request->next;
+		if (request->open_in && !request->closing)
+			close_elsewhere(s, request); /* may free it */
+	}
+}
+
+/* ---- gaps, and the end ---- */
+
+void open_forget_all(struct trace_servers *s)
+{
+	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving)
+		while (process->open_requests.first)
+			forget(s, process->open_requests.first);
+}
+
+void open_finish(struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->threads.nr; i++)
+		if (s->threads.by_idx[i])
+			open_count(s, s->threads.by_idx[i]);
+	for (uint32_t i = 0; i < s->threads.nr; i++)
+		if (s->threads.by_idx[i])
+			open_rest(s, s->threads.by_idx[i]);
+	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving) {
+		while (process->open_requests.first) {
+			struct server_request *request = process->open_requests.first;
+
+			leave(s, request);
+			window_close(s, request);
+		}
+		for (struct bill *bill = NULL; (bill = table_next(&process->bills, sizeof(*bill), bill));)
+			if (bill->nr_open) {
+				bill->nr_open = 1;
+				window_end(process, bill);
+			}
+	}
+}
+
+void open_drop(struct trace_servers *s)
+{
+	for (uint32_t i = 0; i < s->threads.nr; i++)
+		for (struct server_request *next; s->threads.by_idx[i] && s->threads.by_idx[i]->closing;) {
+			next = s->threads.by_idx[i]->closing->open_next;
+			request_unref(s->threads.by_idx[i]->closing);
+			s->threads.by_idx[i]->closing = next;
+		}
+	for (struct servers_process *process = s->opens.serving; process; process = process->next_serving)
+		while (process->open_requests.first) {
+			struct server_request *request = process->open_requests.first;
+
+			list_remove(&process->open_requests, request);
+			request_unref(request);
+		}
+}
+
+/* ---- results ---- */
+
+bool servers_request_open(const struct trace_servers *s, const struct trace_thread *thread)
+{
+	const struct servers_thread *known = servers_find_thread(&s->threads, thread);
+
+	return known && known->held.nr;
+}
+
+uint64_t open_proven(const struct servers_process *process, const struct bill *bill)
+{
+	uint64_t proven = bill->named + (process->crosses ? bill->proven.alone : bill->proven.apart);
+
+	return proven < bill->ns ? proven : bill->ns;
+}
+
+uint64_t open_most(const struct servers_process *process, const struct bill *bill)
+{
+	uint64_t window = bill->open_all, apart = bill->open_held + bill->open_unheld, most;
+
+	if (!process->crosses && apart < window)
+		window = apart;
+	most = window + bill->outside;
+	return most > bill->ns ? most : bill->ns;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_SERVERS_SERVERS_OPEN_H
+#define ANALYZER_SERVERS_SERVERS_OPEN_H
+/*
+ * servers_open.h - requests that are open: from their first byte read until their answer, or the
+ * end of their connection, whatever the thread that has them sleeps in
+ *
+ * While a request is open, and then until the thread that answered it rests, each ns of the process
+ * may have been for its client. That time is a window of the client's bill, and the most that the
+ * bill can be.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_servers;
+struct trace_thread;
+struct servers_process;
+struct servers_thread;
+struct server_request;
+struct endpoint;
+struct set;
+struct bill;
+
+/*
+ * The open requests of a process, oldest first; @queued: those that came as messages.
+ */
+struct open_requests {
+	struct server_request *first, *last;
+	uint32_t queued;
+};
+
+struct servers_opens {
+	struct servers_process *serving; /* list of the processes that have read a request */
+};
+
+/**
+ * servers_request_open() - true if @thread has read a request, or got one from another thread, that
+ * is not answered yet: then it is not at rest, whatever it sleeps in
+ */
+bool servers_request_open(const struct trace_servers *s, const struct trace_thread *thread);
+
+/** open_begin() - @process has read the first byte of @request; @thread NULL: it is not known which thread */
+void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
+		struct server_request *request);
+/** open_handed() - another thread of its process handed the requests of @set to @thread */
+void open_handed(struct trace_servers *s, struct servers_thread *thread, const struct set *set);
+/** open_answered() - @thread answered @request: the first answer, or one more piece */
+void open_answered(struct trace_servers *s, struct servers_thread *thread, struct server_request *request);
+/** open_prove() - the call in which @thread answered @request is billed: its time is proven */
+void open_prove(struct trace_servers *s, struct servers_thread *thread, struct server_request *request);
+/** open_answers_unseen() - @thread answered a request that was not seen coming */
+void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread);
+/** open_ended() - the connection at @endpoint is closed: its requests are over */
+void open_ended(struct trace_servers *s, struct endpoint *endpoint);
+/** open_rest() - @thread rests: it has finished with all that it answered */
+void open_rest(struct trace_servers *s, struct servers_thread *thread);
+/** open_count() - count the CPU time of @thread until now for the windows of its process */
+void open_count(struct trace_servers *s, struct servers_thread *thread);
+/** open_forget_all() - after a gap: what was open may be answered, or not */
+void open_forget_all(struct trace_servers *s);
+/** open_finish() - close all windows, at the end of the trace */
+void open_finish(struct trace_servers *s);
+/** open_drop() - release the open requests, without their windows */
+void open_drop(struct trace_servers *s);
+/** open_proven() - the part of @bill, of @process, that is proven */
+uint64_t open_proven(const struct servers_process *process, const struct bill *bill);
+/** open_most() - the most that @bill, of @process, can be */
+uint64_t open_most(const struct servers_process *process, const struct bill *bill);
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* servers_proof.c - which CPU time was certainly spent on one client */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "servers_state.h"
+
+void tally_add(struct tally *tally, uint32_t origin)
+{
+	tally->nr++;
+	tally->sum += origin;
+	tally->squares += (unsigned __int128)origin * origin;
+}
+
+void tally_remove(struct tally *tally, uint32_t origin)
+{
+	tally->nr--;
+	tally->sum -= origin;
+	tally->squares -= (unsigned __int128)origin * origin;
+}
+
+/* Numbers are all equal to their mean if their variance is 0. */
+bool tally_is_only(const struct tally *tally, uint32_t origin)
+{
+	return !tally->unsure && tally->sum == (uint64_t)tally->nr * origin &&
+	       tally->squares == (unsigned __int128)tally->sum * origin;
+}
+
+/* True if a thread that works on requests of @origin has no other request in hand. */
+static bool is_apart(const struct servers_thread *thread, uint32_t origin)
+{
+	return thread->fresh && !thread->ring.polled && thread->seen_held == thread->held_version &&
+	       tally_is_only(&thread->held, origin) && tally_is_only(&thread->trailing, origin);
+}
+
+static bool is_alone(const struct servers_thread *thread, uint32_t origin)
+{
+	const struct servers_process *process = thread->process;
+
+	return thread->seen_open == process->open_version && tally_is_only(&process->open, origin);
+}
+
+void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
+	       uint64_t ns)
+{
+	struct server_request *request = set->items[set->nr - 1];
+	struct pending_proof *pending = &request->pending;
+	const struct proofs *proofs = thread->process->proofs;
+
+	if (request->unsure || !is_apart(thread, origin))
+		return;
+	if (pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
+		*pending = (struct pending_proof){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};
+	pending->proof.apart += ns;
+	if (is_alone(thread, origin))
+		pending->proof.alone += ns;
+}
+
+void proof_seen(struct servers_thread *thread)
+{
+	thread->seen_held = thread->held_version;
+	thread->seen_open = thread->process->open_version;
+}
+
+struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request)
+{
+	struct pending_proof pending = request->pending;
+	struct proofs *proofs = thread->process->proofs;
+
+	if (pending.worker != thread)
+		return (struct proof){0};
+	request->pending = (struct pending_proof){0};
+	if (!proofs)
+		proofs = thread->process->proofs = calloc(1, sizeof(*proofs));
+	if (!proofs)
+		s->failed = -ENOMEM;
+	if (!proofs || (proofs->refuted_ns && pending.since_ns <= proofs->refuted_ns))
+		return (struct proof){0};
+	proofs->items[proofs->nr++ % PROOFS] = (struct proof_taken){.ns = trace_analysis_now(s->analysis),
+								    .origin = request->origin,
+								    .proof = pending.proof};
+	return pending.proof;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_SERVERS_SERVERS_PROOF_H
+#define ANALYZER_SERVERS_SERVERS_PROOF_H
+/*
+ * servers_proof.h - which CPU time was certainly spent on one client: the theorem of
+ * docs/SERVERS.md
+ *
+ * A slice of CPU time is proven in two steps. When it is billed, only one client may have been
+ * served (proof_add()): the time waits in its request. When the thread that spent it sends the
+ * answer, the time counts (proof_take()).
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_servers;
+struct servers_process;
+struct servers_thread;
+struct server_request;
+struct set;
+
+/*
+ * The origins of some requests, without the requests: enough to tell whether all of them have the
+ * same origin. @unsure: requests whose origin is not known.
+ */
+struct tally {
+	uint32_t nr;
+	uint32_t unsure;
+	uint64_t sum;
+	unsigned __int128 squares;
+};
+
+void tally_add(struct tally *tally, uint32_t origin);
+void tally_remove(struct tally *tally, uint32_t origin);
+/** tally_is_only() - true if each of the requests, if there is one, has the origin @origin */
+bool tally_is_only(const struct tally *tally, uint32_t origin);
+
+/*
+ * Time that is certainly for one client: @alone if its client was the only one that the process
+ * had a request of, @apart if that is so of the thread.
+ */
+struct proof {
+	uint64_t alone, apart;
+};
+
+/* Time that waits in a request until @worker answers it. */
+struct pending_proof {
+	const struct servers_thread *worker;
+	uint64_t since_ns;
+	struct proof proof;
+};
+
+#define PROOFS 64u
+
+/* The latest proofs of a process: a later event may refute them. */
+struct proofs {
+	uint64_t refuted_ns; /* what was spent before is not proven any more */
+	uint64_t nr;
+	struct proof_taken {
+		uint64_t ns;
+		uint32_t origin;
+		struct proof proof;
+	} items[PROOFS]; /* number n is at n % PROOFS */
+};
+
+/** proof_add() - @thread spent @ns on @set, which has requests of @origin only */
+void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
+	       uint64_t ns);
+/** proof_seen() - @thread is billed: from now on its open requests and those of its process do not change */
+void proof_seen(struct servers_thread *thread);
+/** proof_take() - @thread answered @request: returns what is proven by that, and remembers it */
+struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request);
+#endif

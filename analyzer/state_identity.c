@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_identity.c - what a process is, and was: user, group, control group, parent, name
+ *
+ * Each of these can change while a process runs: by setresuid() and its kin, by an exec of a
+ * set-uid program, when the process is moved to another control group or born in one, when a
+ * subreaper or init adopts it, and by prctl(PR_SET_NAME). The process has its latest values. If any
+ * of them ever changed, it also has a row for each identity that it had, with the time of all its
+ * threads meanwhile. The rows add up to the figures of the process.
+ *
+ * Example: a daemon begins as root and drops its privileges after 20 ms. Its user is 65534, and it
+ * has two rows: 20 ms of user 0 and the rest of user 65534.
+ *
+ * The ids, the control group and the name of a process are those of its leader, as in /proc/PID.
+ * Another thread with ids of its own keeps them to itself. The values that exec changes begin no
+ * row by their name alone: a child that executes its program has been a copy of its parent until
+ * then.
+ *
+ * A recorder reads the start state a moment after the start; a flight recorder reads it at the end.
+ * So the values in it are those after all changes that came before it was read. The value before
+ * the first such change is unknown.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "slice_log.h"
+#include "state.h"
+#include "state_close.h"
+#include "state_container.h"
+#include "state_identity.h"
+
+#define IDENTITY_ROWS 64u /* a server may take the ids of any number of users; the last row has the rest */
+
+struct identity identity_of(const struct trace_process *process)
+{
+	struct identity is = {
+		.uid = process->uid, .gid = process->gid, .ppid = process->ppid, .cgroup = process->cgroup_path};
+
+	memcpy(is.comm, process->comm, sizeof(is.comm));
+	return is;
+}
+
+static bool same(const struct identity *one, const struct identity *other)
+{
+	return one->uid == other->uid && one->gid == other->gid && one->ppid == other->ppid &&
+	       one->cgroup == other->cgroup && strncmp(one->comm, other->comm, sizeof(one->comm)) == 0;
+}
+
+/* ---- times ---- */
+
+static void times_add(struct trace_times *to, const struct trace_times *times, const struct trace_times *less)
+{
+	to->user_ns += times->user_ns - less->user_ns;
+	to->syscall_ns += times->syscall_ns - less->syscall_ns;
+	to->trap_ns += times->trap_ns - less->trap_ns;
+	to->interrupted_ns += times->interrupted_ns - less->interrupted_ns;
+	to->wait_cpu_ns += times->wait_cpu_ns - less->wait_cpu_ns;
+	to->blocked_ns += times->blocked_ns - less->blocked_ns;
+}
+
+static struct trace_times process_times(const struct trace_analysis *a, const struct trace_process *process)
+{
+	const struct trace_times none = {0};
+	struct trace_times sum = {0}, times;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
+		trace_thread_times(a, thread, &times);
+		times_add(&sum, &times, &none);
+	}
+	return sum;
+}
+
+/* ---- rows ---- */
+
+/* Returns the index of the row of @is; the last possible row takes all that have none. */
+static uint32_t row_of(struct trace_analysis *a, struct identity_log *log, const struct identity *is, uint64_t ns)
+{
+	struct identity_row *bigger;
+	uint32_t i = 0;
+
+	while (i < log->nr && !same(&log->rows[i].is, is))
+		i++;
+	if (i < log->nr)
+		return i;
+	if (log->nr == IDENTITY_ROWS) {
+		log->rows[log->nr - 1].is = (struct identity){.uid = TRACE_ID_UNKNOWN, .gid = TRACE_ID_UNKNOWN};
+		return log->nr - 1;
+	}
+	if (log->nr == log->room) {
+		bigger = reallocarray(log->rows, 2 * log->room + 2, sizeof(*bigger));
+		if (!bigger) {
+			a->failed = -ENOMEM;
+			return log->nr ? log->nr - 1 : 0;
+		}
+		log->rows = bigger;
+		log->room = 2 * log->room + 2;
+	}
+	log->rows[log->nr] = (struct identity_row){.is = *is, .first_ns = ns, .last_ns = ns};
+	return log->nr++;
+}
+
+static struct identity_log *log_of(struct trace_analysis *a, struct trace_process *process,
+				   const struct identity *first)
+{
+	uint64_t start = process->first ? process->first->start_ns : a->start_ns;
+
+	if (process->identities)
+		return process->identities;
+	process->identities = calloc(1, sizeof(*process->identities));
+	if (!process->identities) {
+		a->failed = -ENOMEM;
+		return NULL;
+	}
+	row_of(a, process->identities, first, start > a->start_ns ? start : a->start_ns);
+	if (a->failed)
+		return NULL;
+	process->identities->rows[0].count = 1;
+	return process->identities;
+}
+
+static void apply(struct trace_process *process, const struct identity *now)
+{
+	process->uid = now->uid;
+	process->gid = now->gid;
+	process->ppid = now->ppid;
+	process->cgroup_path = now->cgroup;
+	memcpy(process->comm, now->comm, sizeof(process->comm));
+}
+
+/* The process has not begun to run: what it gets now it has from the beginning. */
+static bool is_unborn(const struct trace_process *process)
+{
+	return process->first && process->first == process->last && process->first->sched_state == SCHED_NEW;
+}
+
+/* The values before a change: those that the start state read after it are not known. */
+static struct identity values_before(const struct trace_process *process, uint64_t ns, const struct identity *now)
+{
+	struct identity before = identity_of(process);
+
+	if (process->identities || ns >= process->read_ns)
+		return before;
+	if (before.uid == now->uid && before.gid == now->gid && before.ppid == now->ppid &&
+	    before.cgroup == now->cgroup)
+		return before;
+	before.uid = before.uid == now->uid ? before.uid : TRACE_ID_UNKNOWN;
+	before.gid = before.gid == now->gid ? before.gid : TRACE_ID_UNKNOWN;
+	before.ppid = before.ppid == now->ppid ? before.ppid : 0;
+	before.cgroup = before.cgroup == now->cgroup ? before.cgroup : 0;
+	return before;
+}
+
+void identity_change(struct trace_analysis *a, struct trace_process *process, uint64_t ns, const struct identity *now)
+{
+	struct identity before = values_before(process, ns, now);
+	struct identity_log *log;
+	struct trace_times sums;
+
+	if (same(&before, now))
+		return;
+	/* without a cursor: an event from before the window of a flight recorder */
+	log = is_unborn(process) || !a->cursor ? NULL : log_of(a, process, &before);
+	if (log) {
+		sums = process_times(a, process);
+		times_add(&log->rows[log->current].times, &sums, &log->before);
+		log->rows[log->current].last_ns = ns;
+		log->before = sums;
+		log->current = row_of(a, log, now, ns);
+		log->rows[log->current].count++;
+	}
+	apply(process, now);
+}
+
+/* ---- events ---- */
+
+/* Does @thread speak for its process? The leader does, and any thread if the leader has ended. */
+static bool is_leading(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread == process_owner(&a->threads, thread->process);
+}
+
+void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t uid, uint32_t gid)
+{
+	struct identity now = identity_of(thread->process);
+
+	thread->uid = uid;
+	if (!is_leading(a, thread))
+		return;
+	now.uid = uid;
+	now.gid = gid;
+	identity_change(a, thread->process, ns, &now);
+}
+
+void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm)
+{
+	struct identity now = identity_of(thread->process);
+
+	if (!is_leading(a, thread))
+		return;
+	if (!now.comm[0]) { /* the name was not known until now */
+		for (uint32_t i = 0; thread->process->identities && i < thread->process->identities->nr; i++)
+			strncpy(thread->process->identities->rows[i].is.comm, comm, sizeof(now.comm) - 1);
+		return;
+	}
+	memset(now.comm, 0, sizeof(now.comm));
+	strncpy(now.comm, comm, sizeof(now.comm) - 1);
+	identity_change(a, thread->process, ns, &now);
+}
+
+/* The thread runs on @cpu, and its events are recorded from now on. */
+static void enter_filter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+{
+	thread->flags &= ~THREAD_FILTERED;
+	if (thread->sched_state != SCHED_UNKNOWN)
+		return;
+	cpu_evict(a, cpu, ns);
+	acct_unknown(a, thread, ns);
+	thread_mode_unknown(thread, ns);
+	cpu_take(a, cpu, thread);
+	slice_log_begin(a, cpu, ns);
+}
+
+static void leave_filter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+{
+	if (cpu->current == thread) {
+		acct_cpu(a, cpu, ns);
+		cpu_evict(a, cpu, ns);
+		slice_log_begin(a, cpu, ns);
+	}
+	thread->flags |= THREAD_FILTERED;
+}
+
+/* A filter by user or group selects the thread from now on, or not any more. */
+static void pass_filter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
+			bool passes)
+{
+	if (is_leading(a, thread))
+		filtered_hide(a, thread->process, !passes);
+	if (passes && (thread->flags & THREAD_FILTERED))
+		enter_filter(a, cpu, thread, ns);
+	else if (!passes && !(thread->flags & THREAD_FILTERED))
+		leave_filter(a, cpu, thread, ns);
+}
+
+/* With a filter a thread may be new here, because its fork did not pass. */
+static struct trace_thread *thread_of(struct trace_analysis *a, const struct trace_sched_ids *ids, uint64_t ns)
+{
+	struct trace_thread *thread = thread_find(&a->threads, ids->tid);
+	struct trace_process *process;
+
+	if (thread && thread->sched_state != SCHED_DEAD)
+		return thread;
+	if (!a->filter.is_on || !ids->passes || !ids->tid || ids->tid >= MAX_TID)
+		return NULL;
+	process = process_get(a, ids->tgid);
+	if (process && !process->nr_living && process->nr_threads)
+		process = process_new(a, ids->tgid);
+	thread = process ? thread_new(a, ids->tid, process, ns) : NULL;
+	if (!thread)
+		return NULL;
+	thread->sched_state = SCHED_UNKNOWN;
+	thread->flags |= THREAD_FILTERED;
+	return thread;
+}
+
+void on_sched_ids(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sched_ids *ids = event->payload;
+	struct trace_thread *thread = thread_of(a, ids, ns);
+
+	if (!thread)
+		return;
+	if (!thread->process->ppid && ids->ppid) {
+		thread->process->ppid = ids->ppid;
+		family_join(a, thread->process);
+	}
+	identity_of_thread(a, thread, ns, ids->uid, ids->gid);
+	if (a->filter.is_on && a->cursor)
+		pass_filter(a, cpu, thread, ns, ids->passes);
+}
+
+void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_cgroup_attach *attach = event->payload;
+	struct trace_thread *thread = thread_find(&a->threads, attach->tid);
+	struct identity now;
+
+	cgroup_learn(a, attach->cgroup, trace_event_string(event));
+	if (!thread || thread->sched_state == SCHED_DEAD || !is_leading(a, thread))
+		return;
+	now = identity_of(thread->process);
+	now.cgroup = cgroup_path_of(a, attach->cgroup);
+	thread->process->cgroup = attach->cgroup;
+	identity_change(a, thread->process, ns, &now);
+}
+
+/* ---- results ---- */
+
+static uint64_t process_end_ns(const struct trace_process *process)
+{
+	uint64_t end = 0;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		end = thread->end_ns > end ? thread->end_ns : end;
+	return end;
+}
+
+static struct trace_identity public_row(const struct trace_process *process, const struct identity_row *row)
+{
+	struct trace_identity identity = {.uid = row->is.uid,
+					  .gid = row->is.gid,
+					  .ppid = row->is.ppid,
+					  .cgroup = strings_text(process->strings, row->is.cgroup),
+					  .first_ns = row->first_ns,
+					  .last_ns = row->last_ns,
+					  .count = row->count,
+					  .times = row->times};
+
+	memcpy(identity.comm, row->is.comm, sizeof(identity.comm));
+	return identity;
+}
+
+struct trace_identity *trace_process_identities(const struct trace_analysis *a, const struct trace_process *process,
+						size_t *ret_nr)
+{
+	const struct identity_log *log = process->identities;
+	struct identity_row now = {.is = identity_of(process),
+				   .first_ns = process->first ? process->first->start_ns : 0,
+				   .count = 1};
+	struct trace_identity *list = calloc(log ? log->nr : 1, sizeof(*list)), *last;
+	struct trace_times sums;
+
+	if (!list)
+		return NULL;
+	*ret_nr = log ? log->nr : 1;
+	list[0] = public_row(process, &now);
+	for (uint32_t i = 0; log && i < log->nr; i++)
+		list[i] = public_row(process, &log->rows[i]);
+	last = &list[log ? log->current : 0];
+	sums = process_times(a, process);
+	times_add(&last->times, &sums, log ? &log->before : &(struct trace_times){0});
+	last->last_ns = process_end_ns(process);
+	return list;
+}
+
+bool trace_process_ever_was(const struct trace_process *process, trace_identity_fn matches, const void *data)
+{
+	const struct identity_log *log = process->identities;
+	struct identity_row now = {.is = identity_of(process)};
+	struct trace_identity identity = public_row(process, &now);
+
+	for (uint32_t i = 0; log && i < log->nr; i++) {
+		struct trace_identity row = public_row(process, &log->rows[i]);
+
+		if (matches(data, &row))
+			return true;
+	}
+	return matches(data, &identity);
+}

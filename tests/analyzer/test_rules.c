@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_rules.c - a result that breaks a rule is reported, with its time and thread.
+ *
+ * The analysis makes no such result, so the test gives the rules intervals that it made up. The
+ * program is linked with rules of its own, whose interval hooks it keeps (-Wl,--wrap).
+ */
+#include "analysis_case.h"
+#include "rules/rules.h"
+#include "unit.h"
+
+static struct {
+	trace_interval_fn fn;
+	void *data;
+} kept[8];
+static size_t nr_kept;
+
+int __wrap_trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
+					 void *data);
+int __wrap_trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32_t states, trace_interval_fn fn,
+					 void *data)
+{
+	(void)analysis;
+	(void)states;
+	kept[nr_kept].fn = fn;
+	kept[nr_kept++].data = data;
+	return 0;
+}
+
+/* Rules that watch events have none here: test_kernel_work.c has theirs. */
+int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn,
+				   void *data);
+int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data)
+{
+	(void)analysis;
+	(void)mask;
+	(void)fn;
+	(void)data;
+	return 0;
+}
+
+static const struct trace_thread *first_thread(const struct analysis_case *c, uint32_t pid)
+{
+	return trace_next_thread(case_process(c, pid), NULL);
+}
+
+/* "two" lives from 2500 to 6000; "one" all the time. @lose: events are missing at 7000 */
+static struct analysis_case two_ends(bool lose)
+{
+	struct analysis_case c = case_new();
+	struct trace_sched_wakeup_new wakeup = {.tid = 20, .target_cpu = 1};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_fork);
+	tb_fork(c.tb, 0, 2500, 10, 20, 20, "two");
+	tb_event(c.tb, 0, 2600, TRACE_EV_sched_wakeup_new, &wakeup, sizeof(wakeup), NULL);
+	tb_sys_exit(c.tb, 0, 2700, 20);
+	tb_switch(c.tb, 1, 3000, 0, 20, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 1, 3100, 0);
+	tb_exit(c.tb, 1, 5000, 20, 20, true);
+	tb_switch(c.tb, 1, 6000, 20, 0, TRACE_TASK_DEAD);
+	if (lose)
+		tb_lost(c.tb, 1, 1);
+	tb_switch(c.tb, 1, 8000, 0, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	return c;
+}
+
+/*
+ * The rules judge an interval in which "one" waited for "two", or "two" woke it.
+ *
+ * Returns the result of rules_verify().
+ */
+static int judge(const struct analysis_case *c, uint64_t from, uint64_t to, bool waited, bool woken,
+		 struct trace_error *ret_error)
+{
+	struct trace_interval wait = {
+		.thread = first_thread(c, 10),
+		.from_ns = from,
+		.to_ns = to,
+		.state = TRACE_STATE_BLOCKED,
+		.kind = TRACE_WAIT_PROCESS,
+		.other = waited ? case_process(c, 20) : NULL,
+		.waker = woken ? first_thread(c, 20) : NULL,
+	};
+	struct rules *rules;
+	int result;
+
+	nr_kept = 0;
+	rules = rules_new(c->analysis, c->trace);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+	for (size_t i = 0; i < nr_kept; i++)
+		kept[i].fn(kept[i].data, c->analysis, &wait);
+	result = rules_verify(rules, ret_error);
+	rules_free(rules);
+	return result;
+}
+
+static void a_process_that_lives_may_be_waited_for(void)
+{
+	struct analysis_case c = two_ends(false);
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge(&c, 4000, 7000, true, true, &error), 0);
+	CU_ASSERT_EQUAL(judge(&c, 2000, 2500, true, true, &error), 0);
+	CU_ASSERT_EQUAL(judge(&c, 6000, 7000, true, true, &error), 0);
+	case_free(&c);
+}
+
+static void a_process_that_has_ended_is_not_waited_for(void)
+{
+	struct analysis_case c = two_ends(false);
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge(&c, 6001, 7000, true, false, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(
+		error.message,
+		"at 0.000006000 s thread 10 (one) waited for process 20 (two), which did not live during the wait");
+	CU_ASSERT_EQUAL(judge(&c, 2000, 2499, true, false, &error), -EBADMSG);
+	case_free(&c);
+}
+
+static void a_thread_that_has_ended_wakes_no_other(void)
+{
+	struct analysis_case c = two_ends(false);
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge(&c, 6001, 7000, true, true, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000006000 s thread 10 (one) waited for process 20 (two), which did "
+					      "not live during the wait (and 1 more violation of rules)");
+	CU_ASSERT_EQUAL(judge(&c, 6001, 7000, false, true, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(
+		error.message,
+		"at 0.000006000 s thread 10 (one) was woken by thread 20 (two), which did not live then");
+	case_free(&c);
+}
+
+static void a_rule_is_silent_where_events_are_missing(void)
+{
+	struct analysis_case c = two_ends(true);
+	struct trace_error error = {0};
+
+	CU_ASSERT_EQUAL(judge(&c, 6001, 7000, true, true, &error), 0);
+	CU_ASSERT_EQUAL(judge(&c, 1500, 1600, true, true, &error), -EBADMSG);
+	case_free(&c);
+}
+
+static const struct unit_case cases[] = {
+	CASE(a_process_that_lives_may_be_waited_for),
+	CASE(a_process_that_has_ended_is_not_waited_for),
+	CASE(a_thread_that_has_ended_wakes_no_other),
+	CASE(a_rule_is_silent_where_events_are_missing),
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return unit_main("rules", cases, argc, argv);
+}

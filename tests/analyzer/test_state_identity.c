@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_identity.c - processes change their user, group, control group, parent and name.
+ *
+ * Traces begin at 1000 and end at 9000; thread 10 is "one", 20 is "two". All times are ns.
+ */
+#include "analysis_case.h"
+#include "unit.h"
+
+static void ids(struct tb *tb, uint64_t ts_ns, uint32_t tid, uint32_t uid, uint32_t gid)
+{
+	tb_add(tb, 0, ts_ns, sched_ids, NULL, .tid = tid, .tgid = 10, .uid = uid, .gid = gid, .passes = true);
+}
+
+static void adopt(struct tb *tb, uint64_t ts_ns, uint32_t parent, uint32_t reaper)
+{
+	tb_add(tb, 0, ts_ns, sched_adopt, NULL, .parent = parent, .reaper = reaper);
+}
+
+static void attach(struct tb *tb, uint64_t ts_ns, uint32_t tid, uint64_t cgroup, const char *path)
+{
+	tb_add(tb, 0, ts_ns, cgroup_attach, path, .cgroup = cgroup, .tid = tid);
+}
+
+/* A thread of the start state that runs on CPU 0, read at @read_ns. */
+static void start_as(struct tb *tb, uint64_t read_ns, uint32_t tid, uint32_t ppid, uint32_t uid, uint64_t cgroup)
+{
+	struct trace_start_thread start = {.tid = tid,
+					   .tgid = tid,
+					   .ns_tid = tid,
+					   .ns_tgid = tid,
+					   .ppid = ppid,
+					   .uid = uid,
+					   .gid = uid,
+					   .nr = -1,
+					   .prio = 120,
+					   .running = true,
+					   .cgroup = cgroup};
+
+	tb_start(tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), tid == 10 ? "one" : "two");
+}
+
+static uint64_t elapsed(const struct trace_identity *identity)
+{
+	const struct trace_times *t = &identity->times;
+
+	return t->user_ns + t->syscall_ns + t->trap_ns + t->interrupted_ns + t->wait_cpu_ns + t->blocked_ns;
+}
+
+/* The identities of process @pid; checks that they add up to its figures. */
+static struct trace_identity *identities(const struct analysis_case *c, uint32_t pid, size_t *ret_nr)
+{
+	struct trace_identity *list = trace_process_identities(c->analysis, case_process(c, pid), ret_nr);
+	struct trace_figures *figures = trace_process_figures(c->analysis, case_process(c, pid));
+	uint64_t sum = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(list);
+	for (size_t i = 0; i < *ret_nr; i++)
+		sum += elapsed(&list[i]);
+	CU_ASSERT_EQUAL(sum, figures->elapsed_ns);
+	trace_figures_free(figures);
+	return list;
+}
+
+static void a_process_that_drops_its_privileges_has_the_time_of_each_user(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	tb_sys_enter(c.tb, 0, 3000, SYS_getpid);
+	ids(c.tb, 3100, 10, 0, 65534);
+	tb_sys_exit(c.tb, 0, 3100, 0);
+	tb_sys_enter(c.tb, 0, 3500, SYS_getpid);
+	ids(c.tb, 3600, 10, 65534, 65534);
+	tb_sys_exit(c.tb, 0, 3600, 0);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 10)), 65534);
+	CU_ASSERT_EQUAL(trace_process_gid(case_process(&c, 10)), 65534);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 3);
+	CU_ASSERT_EQUAL(list[0].uid, 0);
+	CU_ASSERT_EQUAL(list[0].gid, 0);
+	CU_ASSERT_EQUAL(elapsed(&list[0]), 2100);
+	CU_ASSERT_EQUAL(list[0].times.syscall_ns, 100);
+	CU_ASSERT_EQUAL(list[1].gid, 65534);
+	CU_ASSERT_EQUAL(elapsed(&list[1]), 500);
+	CU_ASSERT_EQUAL(list[2].uid, 65534);
+	CU_ASSERT_EQUAL(list[2].first_ns, 3600);
+	CU_ASSERT_EQUAL(list[2].times.user_ns, 5400);
+	free(list);
+	case_free(&c);
+}
+
+/* A file server takes the id of each client, and its own again. */
+static void an_identity_that_returns_has_one_row(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	for (uint64_t ns = 2000; ns < 8000; ns += 1000) {
+		ids(c.tb, ns, 10, 7, 0);
+		ids(c.tb, ns + 300, 10, 0, 0);
+	}
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 2);
+	CU_ASSERT_EQUAL(elapsed(&list[1]), 1800);
+	CU_ASSERT_EQUAL(list[1].count, 6);
+	CU_ASSERT_EQUAL(list[1].last_ns, 7300);
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 10)), 0);
+	free(list);
+	case_free(&c);
+}
+
+static void the_ids_of_one_more_thread_are_not_those_of_its_process(void)
+{
+	struct analysis_case c = case_new();
+	const struct trace_thread *thread;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
+	ids(c.tb, 3000, 11, 33, 33);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 10)), 0);
+	free(identities(&c, 10, &nr));
+	CU_ASSERT_EQUAL(nr, 1);
+	thread = trace_next_thread(case_process(&c, 10), NULL);
+	CU_ASSERT_EQUAL(trace_thread_uid(thread), 0);
+	CU_ASSERT_EQUAL(trace_thread_uid(trace_next_thread(case_process(&c, 10), thread)), 33);
+	case_free(&c);
+}
+
+static void more_users_than_rows_are_one_row_without_a_user(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	for (uint32_t i = 1; i <= 100; i++)
+		ids(c.tb, 2000 + i * 10, 10, 1000 + i, 0);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 64);
+	CU_ASSERT_EQUAL(list[62].uid, 1062);
+	CU_ASSERT_EQUAL(list[63].uid, TRACE_ID_UNKNOWN);
+	CU_ASSERT_EQUAL(trace_process_uid(case_process(&c, 10)), 1100);
+	free(list);
+	case_free(&c);
+}
+
+/* A flight recorder reads the start state at the end: it has the user after the change. */
+static void the_user_before_a_change_that_the_start_state_has_already_is_unknown(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 8000, 10, 1, 65534, 0);
+	ids(c.tb, 4000, 10, 65534, 65534);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL(nr, 1); /* nothing says that it changed */
+	CU_ASSERT_EQUAL(list[0].uid, 65534);
+	free(list);
+	case_free(&c);
+	c = case_new();
+	start_as(c.tb, 8000, 10, 1, 65534, 0);
+	ids(c.tb, 4000, 10, 33, 65534);
+	ids(c.tb, 5000, 10, 65534, 65534);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 3);
+	CU_ASSERT_EQUAL(list[0].uid, TRACE_ID_UNKNOWN);
+	CU_ASSERT_EQUAL(list[1].uid, 33);
+	CU_ASSERT_EQUAL(list[2].uid, 65534);
+	free(list);
+	case_free(&c);
+}
+
+static void a_child_may_be_born_in_another_control_group(void)
+{
+	struct analysis_case c = case_new();
+	size_t nr;
+
+	tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+		 sizeof(struct trace_start_cgroup), "/parents");
+	start_as(c.tb, 1000, 10, 1, 0, 5);
+	tb_fork(c.tb, 0, 2000, 10, 20, 20, "two");
+	attach(c.tb, 2001, 20, 6, "/children");
+	tb_fork(c.tb, 0, 3000, 10, 30, 30, "three");
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 10)), "/parents");
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 20)), "/children");
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 30)), "/parents");
+	free(identities(&c, 20, &nr));
+	CU_ASSERT_EQUAL(nr, 1);
+	case_free(&c);
+}
+
+static bool is_in(const void *group, const struct trace_identity *identity)
+{
+	return strcmp(identity->cgroup, group) == 0;
+}
+
+static void a_process_that_is_moved_has_the_time_of_each_control_group(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+		 sizeof(struct trace_start_cgroup), "/before");
+	start_as(c.tb, 1000, 10, 1, 0, 5);
+	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
+	attach(c.tb, 4000, 10, 6, "/after");
+	attach(c.tb, 4010, 11, 6, "/after");
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 2);
+	CU_ASSERT_STRING_EQUAL(list[0].cgroup, "/before");
+	CU_ASSERT_EQUAL(elapsed(&list[0]), 3000 + 2000); /* of both threads */
+	CU_ASSERT_STRING_EQUAL(list[1].cgroup, "/after");
+	CU_ASSERT_TRUE(trace_process_ever_was(case_process(&c, 10), is_in, "/before"));
+	CU_ASSERT_TRUE(trace_process_ever_was(case_process(&c, 10), is_in, "/after"));
+	CU_ASSERT_FALSE(trace_process_ever_was(case_process(&c, 10), is_in, "/other"));
+	free(list);
+	case_free(&c);
+}
+
+/* 5 is a subreaper. Its child 10 forks 20 and ends. */
+static void family(struct tb *tb)
+{
+	start_as(tb, 1000, 5, 1, 0, 0);
+	tb_thread(tb, 10, 10, 5, "one", 1, true);
+	tb_fork(tb, 1, 2000, 10, 20, 20, "two");
+	tb_exit(tb, 1, 3000, 10, 10, true);
+}
+
+static void the_reaper_is_the_parent_of_an_orphan_and_waits_for_it(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_figures *reaper;
+	struct trace_identity *list;
+	size_t nr;
+
+	family(c.tb);
+	adopt(c.tb, 3000, 10, 5);
+	tb_switch(c.tb, 1, 3100, 10, 0, TRACE_TASK_DEAD);
+	tb_sys_enter(c.tb, 0, 4000, SYS_wait4, (uint64_t)-1);
+	tb_switch(c.tb, 0, 4100, 5, 0, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 5);
+	reaper = trace_process_figures(c.analysis, case_process(&c, 5));
+	CU_ASSERT_EQUAL(case_wait(reaper, TRACE_WAIT_PROCESS, "two", 20, "waitpid"), 4900);
+	trace_figures_free(reaper);
+	list = identities(&c, 20, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1); /* it had not run yet */
+	free(list);
+	case_free(&c);
+}
+
+/* A process that the exit of its parent does not concern keeps its parent. */
+static void the_exit_of_a_thread_that_is_not_the_last_adopts_nothing(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 5, "one", 0, true);
+	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
+	tb_fork(c.tb, 0, 2100, 10, 20, 20, "two");
+	tb_exit(c.tb, 0, 3000, 10, 10, false);
+	tb_switch(c.tb, 0, 3100, 10, 0, TRACE_TASK_DEAD);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 10);
+	case_free(&c);
+}
+
+static void an_adopted_process_is_adopted_again(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 5, "one", 0, true);
+	tb_thread(c.tb, 5, 5, 1, "five", 1, true);
+	tb_thread(c.tb, 4, 4, 1, "four", 0, false);
+	tb_thread(c.tb, 20, 20, 10, "two", 0, false);
+	tb_thread(c.tb, 30, 30, 10, "three", 0, false);
+	adopt(c.tb, 3000, 10, 5);
+	adopt(c.tb, 4000, 5, 4);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 10)), 4);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 4);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 30)), 4);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 5)), 1);
+	case_free(&c);
+}
+
+static int verify(struct analysis_case *c, struct trace_error *ret_error)
+{
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, NULL, ret_error);
+	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, ret_error), 0);
+	return trace_analysis_verify(c->analysis, ret_error);
+}
+
+static void verify_reports_a_child_of_a_dead_parent(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_error error = {0};
+
+	family(c.tb);
+	tb_switch(c.tb, 1, 3100, 10, 0, TRACE_TASK_DEAD);
+	CU_ASSERT_EQUAL(verify(&c, &error), -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 20: its parent, process 10, has ended at 3100 ns"));
+	case_free(&c);
+	c = case_new();
+	family(c.tb);
+	tb_switch(c.tb, 1, 3100, 10, 0, TRACE_TASK_DEAD);
+	adopt(c.tb, 4000, 5, 10); /* by a dead process */
+	tb_thread(c.tb, 30, 30, 5, "three", 0, false);
+	CU_ASSERT_EQUAL(verify(&c, &error), -EBADMSG);
+	case_free(&c);
+}
+
+static void a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_identity *list;
+	size_t nr;
+
+	start_as(c.tb, 1000, 10, 1, 0, 0);
+	tb_sys_enter(c.tb, 0, 3000, SYS_execve);
+	tb_comm(c.tb, 0, 3100, 10, "program");
+	tb_exec(c.tb, 0, 3200, 10, "/bin/program");
+	tb_sys_exit(c.tb, 0, 3300, 0);
+	tb_sys_enter(c.tb, 0, 5000, SYS_getpid); /* in place of prctl */
+	tb_comm(c.tb, 0, 5100, 10, "worker");
+	tb_sys_exit(c.tb, 0, 5200, 0);
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), "worker");
+	list = identities(&c, 10, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 2);
+	CU_ASSERT_STRING_EQUAL(list[0].comm, "program");
+	CU_ASSERT_EQUAL(elapsed(&list[0]), 4100);
+	CU_ASSERT_STRING_EQUAL(list[1].comm, "worker");
+	free(list);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_process_that_drops_its_privileges_has_the_time_of_each_user),
+		CASE(an_identity_that_returns_has_one_row),
+		CASE(the_ids_of_one_more_thread_are_not_those_of_its_process),
+		CASE(more_users_than_rows_are_one_row_without_a_user),
+		CASE(the_user_before_a_change_that_the_start_state_has_already_is_unknown),
+		CASE(a_child_may_be_born_in_another_control_group),
+		CASE(a_process_that_is_moved_has_the_time_of_each_control_group),
+		CASE(the_reaper_is_the_parent_of_an_orphan_and_waits_for_it),
+		CASE(the_exit_of_a_thread_that_is_not_the_last_adopts_nothing),
+		CASE(an_adopted_process_is_adopted_again),
+		CASE(verify_reports_a_child_of_a_dead_parent),
+		CASE(a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not),
+		{NULL, NULL},
+	};
+
+	return unit_main("identity", cases, argc, argv);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_identity.c - processes change their user, control group, parent and name on the real
+ * kernel, and the report has the values and the time of each.
+ *
+ * This is the program as well: "test_e2e_identity do TRUTH FOLDER". Root only; skipped (77) where
+ * the kernel cannot be recorded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "e2e_session.h"
+#include "unit.h"
+
+#define NOBODY	   65534
+#define GROUP_ROOT "/sys/fs/cgroup/unified"
+#define GROUP	   "/trace-e2e-identity"
+
+/* ---- the program ---- */
+
+static FILE *truth;
+
+static void write_truth(const char *key, long long value)
+{
+	fprintf(truth, "%s %lld\n", key, value);
+	fflush(truth);
+}
+
+static void need(bool ok, const char *what)
+{
+	if (!ok) {
+		perror(what);
+		exit(1);
+	}
+}
+
+static long long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static void spin_ms(long long ms)
+{
+	long long end = now_ns() + ms * 1000000;
+
+	while (now_ns() < end)
+		;
+}
+
+static long long cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static void wait_for(const char *key, pid_t child)
+{
+	write_truth(key, child);
+	need(waitpid(child, NULL, 0) == child, "wait");
+}
+
+static void drop_privileges(void)
+{
+	pid_t child = fork();
+
+	if (child)
+		return wait_for("drops", child);
+	spin_ms(20);
+	need(!setresgid(NOBODY, NOBODY, NOBODY), "setresgid");
+	write_truth("drops_root_ns", cpu_ns());
+	need(!setresuid(NOBODY, NOBODY, NOBODY), "setresuid");
+	spin_ms(60);
+	write_truth("drops_all_ns", cpu_ns());
+	_exit(0);
+}
+
+static void *be_another_user(void *unused)
+{
+	(void)unused;
+	need(!syscall(SYS_setresuid, -1, 33, -1), "setresuid of a thread");
+	write_truth("thread_of_33", syscall(SYS_gettid));
+	spin_ms(5);
+	return NULL;
+}
+
+/* The C library changes all threads; the system call changes one. */
+static void change_one_thread(void)
+{
+	pid_t child = fork();
+	pthread_t thread;
+
+	if (child)
+		return wait_for("one_thread", child);
+	need(!pthread_create(&thread, NULL, be_another_user, NULL), "thread");
+	pthread_join(thread, NULL);
+	_exit(0);
+}
+
+/* Executes a copy of this program that belongs to another user and has the set-uid bits. */
+static void execute_set_uid(const char *folder)
+{
+	char copy[256];
+	pid_t child;
+
+	snprintf(copy, sizeof(copy), "%s/set-uid", folder);
+	child = fork();
+	if (child)
+		return wait_for("set_uid", child);
+	execl(copy, "set-uid", "spin", NULL);
+	perror(copy);
+	_exit(1);
+}
+
+static void begin_in_a_group(void)
+{
+	struct clone_args arguments = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD};
+	pid_t child;
+	int fd;
+
+	mkdir(GROUP_ROOT GROUP, 0755);
+	fd = open(GROUP_ROOT GROUP, O_RDONLY | O_DIRECTORY);
+	write_truth("has_groups", fd >= 0);
+	if (fd < 0)
+		return;
+	arguments.cgroup = (uint64_t)fd;
+	child = (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+	need(child >= 0, "clone3");
+	if (!child) {
+		spin_ms(5);
+		_exit(0);
+	}
+	wait_for("into_group", child);
+	close(fd);
+}
+
+static void move_to_a_group(void)
+{
+	pid_t child = fork();
+	FILE *procs;
+
+	if (child)
+		return wait_for("moved", child);
+	spin_ms(20);
+	procs = fopen(GROUP_ROOT GROUP "/cgroup.procs", "we");
+	need(procs && fputs("0", procs) >= 0 && !fclose(procs), "cgroup.procs");
+	write_truth("moved_before_ns", cpu_ns());
+	spin_ms(40);
+	write_truth("moved_all_ns", cpu_ns());
+	_exit(0);
+}
+
+/* A supervisor, its child that ends at once, and a grandchild that outlives the recording. */
+static void leave_an_orphan(bool supervised)
+{
+	int fds[2];
+	pid_t supervisor, orphan = 0;
+
+	need(!pipe(fds), "pipe");
+	supervisor = fork();
+	if (!supervisor) {
+		pid_t middle;
+
+		if (supervised)
+			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		middle = fork();
+		if (!middle) {
+			orphan = fork();
+			if (!orphan) {
+				usleep(700000);
+				_exit(0);
+			}
+			need(write(fds[1], &orphan, sizeof(orphan)) == sizeof(orphan), "pipe");
+			_exit(0);
+		}
+		waitpid(middle, NULL, 0);
+		if (supervised)
+			waitpid(-1, NULL, 0);
+		_exit(0);
+	}
+	need(read(fds[0], &orphan, sizeof(orphan)) == sizeof(orphan), "pipe");
+	write_truth(supervised ? "supervisor" : "nobodys_parent", supervisor);
+	write_truth(supervised ? "orphan" : "nobodys", orphan);
+	if (!supervised)
+		waitpid(supervisor, NULL, 0);
+}
+
+static void *fork_one(void *pid)
+{
+	*(pid_t *)pid = fork();
+	if (*(pid_t *)pid == 0) {
+		usleep(50000);
+		_exit(0);
+	}
+	return NULL;
+}
+
+/* The thread that forks ends; its process does not. */
+static void fork_in_a_thread(void)
+{
+	pthread_t thread;
+	pid_t child;
+
+	need(!pthread_create(&thread, NULL, fork_one, &child), "thread");
+	pthread_join(thread, NULL);
+	wait_for("of_a_thread", child);
+}
+
+static void change_the_name(void)
+{
+	pid_t child = fork();
+
+	if (child)
+		return wait_for("named", child);
+	spin_ms(20);
+	write_truth("named_before_ns", cpu_ns());
+	prctl(PR_SET_NAME, "e2e-worker");
+	spin_ms(20);
+	_exit(0);
+}
+
+static int program(const char *truth_path, const char *folder)
+{
+	truth = fopen(truth_path, "ae");
+	need(truth, truth_path);
+	write_truth("program", getpid());
+	drop_privileges();
+	change_one_thread();
+	execute_set_uid(folder);
+	begin_in_a_group();
+	if (access(GROUP_ROOT GROUP, F_OK) == 0)
+		move_to_a_group();
+	fork_in_a_thread();
+	change_the_name();
+	leave_an_orphan(false);
+	leave_an_orphan(true);
+	usleep(100000); /* the recording ends while the supervisor waits */
+	return 0;
+}
+
+/* ---- the test ---- */
+
+static struct session session;
+
+static int record(const char *options)
+{
+	char self[256];
+	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[bytes > 0 ? bytes : 0] = '\0';
+	session_begin(&session);
+	session_run("cp '%s' %s/set-uid && chown %d:%d %s/set-uid && chmod 6755 %s/set-uid && chmod 755 %s", self,
+		    session.folder, NOBODY, NOBODY, session.folder, session.folder, session.folder);
+	return session_run("%s/tracedaemon --quiet %s %s -- %s do %s %s >%s/out 2>&1 </dev/null", TRACE_BIN, options,
+			   session.trace, self, session.truth, session.folder, session.folder);
+}
+
+static void the_program_is_recorded(void)
+{
+	CU_ASSERT_EQUAL_FATAL(record(""), 0);
+	session.report = session_load(&session, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
+}
+
+static json_t *process(const char *key)
+{
+	json_t *found = json_process(session.report, session_truth(&session, key));
+
+	CU_ASSERT_PTR_NOT_NULL(found);
+	return found;
+}
+
+/* The CPU time that @process had while @key of its identity was @value. */
+static long long cpu_as(const json_t *of, const char *key, json_t *value)
+{
+	long long sum = 0;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(of, "identities"), i, row)
+		if (json_equal(json_object_get(row, key), value))
+			sum += json_number(row, "cpu_ns") + json_number(row, "interrupted_ns");
+	json_decref(value);
+	return sum;
+}
+
+/* Both clocks of the kernel leave out what the hypervisor took. */
+static void near(const char *what, long long ns, long long truth_ns)
+{
+	long long slack = truth_ns / 50 + 300000 + session_stolen_ns(&session);
+
+	if (ns < truth_ns - slack || ns > truth_ns + slack)
+		fprintf(stderr, "%s: %lld ns, but truth is %lld ns\n", what, ns, truth_ns);
+	CU_ASSERT_TRUE(ns >= truth_ns - slack && ns <= truth_ns + slack);
+}
+
+static long long difference(const char *key, const char *less)
+{
+	return session_truth(&session, key) - session_truth(&session, less);
+}
+
+static void the_time_before_and_after_setresuid_is_that_of_each_user(void)
+{
+	json_t *drops = process("drops");
+
+	CU_ASSERT_EQUAL(json_number(drops, "uid"), NOBODY);
+	CU_ASSERT_EQUAL(json_number(drops, "gid"), NOBODY);
+	near("as root", cpu_as(drops, "uid", json_integer(0)), session_truth(&session, "drops_root_ns"));
+	near("as nobody", cpu_as(drops, "uid", json_integer(NOBODY)), difference("drops_all_ns", "drops_root_ns"));
+}
+
+static void a_thread_has_a_user_of_its_own(void)
+{
+	json_t *of = process("one_thread"), *thread;
+	size_t i;
+	int nr = 0;
+
+	CU_ASSERT_EQUAL(json_number(of, "uid"), 0);
+	json_array_foreach(json_object_get(of, "threads"), i, thread)
+		if (json_number(thread, "tid") == session_truth(&session, "thread_of_33") && ++nr)
+			CU_ASSERT_EQUAL(json_number(thread, "uid"), 33);
+	CU_ASSERT_EQUAL(nr, 1);
+}
+
+static void a_set_uid_program_has_the_user_of_its_file(void)
+{
+	CU_ASSERT_EQUAL(json_number(process("set_uid"), "uid"), NOBODY);
+	CU_ASSERT_EQUAL(json_number(process("set_uid"), "gid"), NOBODY);
+}
+
+static void a_process_is_in_the_group_that_it_was_born_in_or_moved_to(void)
+{
+	json_t *moved;
+
+	if (!session_truth(&session, "has_groups"))
+		return;
+	CU_ASSERT_STRING_EQUAL(json_text(process("into_group"), "cgroup"), GROUP);
+	moved = process("moved");
+	CU_ASSERT_STRING_EQUAL(json_text(moved, "cgroup"), GROUP);
+	near("before the move", cpu_as(moved, "cgroup", json_string(json_text(process("program"), "cgroup"))),
+	     session_truth(&session, "moved_before_ns"));
+	near("after the move", cpu_as(moved, "cgroup", json_string(GROUP)),
+	     difference("moved_all_ns", "moved_before_ns"));
+}
+
+static void an_orphan_is_the_child_of_its_reaper(void)
+{
+	long long orphan = session_truth(&session, "orphan"), waited = 0;
+	json_t *row;
+	size_t i;
+
+	CU_ASSERT_EQUAL(json_number(process("orphan"), "ppid"), session_truth(&session, "supervisor"));
+	CU_ASSERT_EQUAL(json_number(process("nobodys"), "ppid"), 1);
+	CU_ASSERT_EQUAL(json_number(process("of_a_thread"), "ppid"), session_truth(&session, "program"));
+	json_array_foreach(json_object_get(process("supervisor"), "waits"), i, row)
+		if (json_number(row, "pid") == orphan)
+			waited += json_number(row, "ns");
+	CU_ASSERT_TRUE(waited >= 90000000);
+}
+
+static void a_name_has_the_time_under_it(void)
+{
+	near("before the name", cpu_as(process("named"), "comm", json_string(json_text(process("program"), "comm"))),
+	     session_truth(&session, "named_before_ns"));
+}
+
+static void the_sums_and_the_parents_verify(void)
+{
+	CU_ASSERT_EQUAL(session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, session.trace), 0);
+}
+
+/* The filter by user takes a process while it is that user. */
+static void a_recording_of_one_user_has_only_the_time_of_that_user(void)
+{
+	long long elapsed;
+	json_t *drops;
+
+	session_end(&session);
+	CU_ASSERT_EQUAL(record("-u65534"), 0);
+	session.report = session_load(&session, "");
+	drops = process("drops");
+	near("only as nobody", json_number(drops, "cpu_ns") + json_number(drops, "interrupted_ns"),
+	     difference("drops_all_ns", "drops_root_ns"));
+	session_end(&session);
+	CU_ASSERT_EQUAL(record("-u0"), 0);
+	session.report = session_load(&session, "");
+	drops = process("drops");
+	near("only as root", json_number(drops, "cpu_ns") + json_number(drops, "interrupted_ns"),
+	     session_truth(&session, "drops_root_ns"));
+	elapsed = json_number(drops, "end_ns") - json_number(drops, "start_ns");
+	CU_ASSERT_TRUE(elapsed > 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(the_program_is_recorded),
+		CASE(the_time_before_and_after_setresuid_is_that_of_each_user),
+		CASE(a_thread_has_a_user_of_its_own),
+		CASE(a_set_uid_program_has_the_user_of_its_file),
+		CASE(a_process_is_in_the_group_that_it_was_born_in_or_moved_to),
+		CASE(an_orphan_is_the_child_of_its_reaper),
+		CASE(a_name_has_the_time_under_it),
+		CASE(the_sums_and_the_parents_verify),
+		CASE(a_recording_of_one_user_has_only_the_time_of_that_user),
+		{NULL, NULL},
+	};
+	int status;
+
+	if (argc > 3 && strcmp(argv[1], "do") == 0)
+		return program(argv[2], argv[3]);
+	if (argc > 1 && strcmp(argv[1], "spin") == 0) {
+		spin_ms(5);
+		return 0;
+	}
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_identity: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	status = unit_main("identity on the kernel", cases, argc, argv);
+	session_end(&session);
+	rmdir(GROUP_ROOT GROUP);
+	return status;
+}
