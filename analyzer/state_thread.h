@@ -106,6 +106,7 @@ struct waker {
 	uint8_t cause;
 	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
 	bool by_signal;
+	bool is_bare; /* no interrupt was known to be in progress */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
