@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
-#include "exit_times.h"
 #include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
@@ -17,6 +16,7 @@
 #include "state_irq.h"
 #include "state_life.h"
 #include "state_lost.h"
+#include "state_packet.h"
 #include "state_restart.h"
 #include "state_sched.h"
 #include "state_start.h"
@@ -69,7 +69,6 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
-	HANDLER(exit_times, on_exit_times),
 	HANDLER(sched_ids, on_sched_ids),
 	HANDLER(sched_adopt, on_sched_adopt),
 	HANDLER(cgroup_attach, on_cgroup_attach),
@@ -94,6 +93,7 @@ static const struct {
 	HANDLER(task_work, on_task_work),
 	HANDLER(task_work_end, on_task_work_end),
 	HANDLER(net_rx, on_net_rx),
+	HANDLER(net_tx, on_net_tx),
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),
 	HANDLER(work_end, on_work_end),
@@ -103,6 +103,7 @@ static const struct {
 	HANDLER(uring_file, on_uring_file),
 	HANDLER(uring_close, on_uring_close),
 	HANDLER(user_stream, on_user_stream),
+	HANDLER(probe_cost, on_start_record),
 #undef HANDLER
 };
 
@@ -190,7 +191,10 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	gap_log_clear(&a->gaps);
 	end_state_clear(&a->end);
 	wakers_free(a); /* also for a pass that was aborted */
+	free(a->packets);
+	probe_sums_clear(&a->probes);
 	table_clear(&a->locks);
+	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
 	table_clear(&a->works);
 	table_clear(&a->requests);
@@ -198,6 +202,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->devices);
 	table_clear(&a->hidden.readings);
 	table_clear(&a->filter.passing);
+	table_clear(&a->filter.hidden);
 	table_clear(&a->user.streams);
 	table_clear(&a->user.programs);
 	strings_clear(&a->strings);
@@ -351,7 +356,23 @@ static void prefetch_next(const struct trace_analysis *a, const struct trace_cur
 /* True if the thread on the CPU made the event; false for events of the recorder itself. */
 static bool is_of_cpu(uint32_t id)
 {
-	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_again;
+	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_again &&
+	       id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost;
+}
+
+/*
+ * An event of a program does not change what its thread waits for. The kernel recorded those of
+ * probes: a hidden thread has no events, so the event proves that such a thread has left the CPU.
+ */
+static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struct trace_event *event)
+{
+	a->counts[TRACE_EV_USER]++;
+	if (event->type && !(event->type->flags & TRACE_EVENT_TID) && event->cpu < a->nr_cpus) {
+		if (a->cpus[event->cpu].hidden)
+			hidden_leave(a, &a->cpus[event->cpu], ns);
+		probe_hit(a, &a->cpus[event->cpu], ns, event);
+	}
+	hooks_event(a, event);
 }
 
 static void handle(struct trace_analysis *a, const struct trace_event *event)
@@ -368,9 +389,8 @@ static void handle(struct trace_analysis *a, const struct trace_event *event)
 		lost_begin(a, ns);
 	if (!a->sweep.remaining)
 		expire_unused(a);
-	if (event->id >= TRACE_EV_MAX) { /* an event of a program: it does not change the state */
-		a->counts[TRACE_EV_USER]++;
-		hooks_event(a, event);
+	if (event->id >= TRACE_EV_MAX) {
+		handle_of_program(a, ns, event);
 		return;
 	}
 	a->counts[event->id]++;

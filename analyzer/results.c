@@ -409,8 +409,17 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	acct = acct_of(a, thread, &scratch);
 	if (acct)
 		figures = figures_of(a, acct, thread->end_ns - thread->start_ns);
+	if (figures)
+		probe_figures(a, thread, figures);
 	acct_clear(&scratch);
 	return figures;
+}
+
+static void add_probes(const struct trace_analysis *a, const struct trace_process *process,
+		       struct trace_figures *figures)
+{
+	for (const struct trace_thread *thread = process->first; figures && thread; thread = thread->next)
+		probe_figures(a, thread, figures);
 }
 
 static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed,
@@ -435,6 +444,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 	flush_threads(a, process->first, NULL);
 	if (add_process(a, &sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
+	add_probes(a, process, figures);
 	acct_clear(&sum);
 	return figures;
 }
@@ -452,6 +462,8 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 		ok = add_process(a, &sum, &elapsed, a->threads.processes[i]);
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		add_probes(a, a->threads.processes[i], figures);
 	acct_clear(&sum);
 	return figures;
 }
@@ -559,9 +571,6 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 
 	if (!a->done)
 		return error_set(ret_error, -EBADMSG, "the analysis has not been run to its end");
-	error = violations_verify(a, ret_error);
-	if (error)
-		return error;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		const struct trace_cpu_figures *f = &a->cpus[i].figures;
 		uint64_t sum = f->user_ns + f->system_ns + f->irq_ns + f->softirq_ns + f->idle_ns + f->unknown_ns;

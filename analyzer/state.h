@@ -14,17 +14,17 @@
  *
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
- *                    recorded_masks, violations
- *   files            state_file, state_memory, state_socket, state_device
+ *                    recorded_masks
+ *   files            state_file, state_memory, state_socket, state_request, state_device
  *   rows             accounting_files, accounting_packed, slice_log
- *   threads          state_thread, state_container, state_end, state_filtered, state_uring
- *   causes of waits  potential_wakers, wait, locks
+ *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
+ *                    state_uring
+ *   causes of waits  potential_wakers, wait, lock_log, locks
  *   sums of time     hooks, accounting
- *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, start_records,
- *                    kernel_work
+ *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, state_probe,
+ *                    start_records, kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
- *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
- *                    exit_times
+ *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
  *   rules            rules/: they watch the pass by hooks, to verify its results
  */
@@ -43,6 +43,7 @@
 #include "handler.h"
 #include "hash_table.h"
 #include "hooks.h"
+#include "lock_log.h"
 #include "potential_wakers.h"
 #include "recorded_masks.h"
 #include "state_cpu.h"
@@ -53,11 +54,11 @@
 #include "state_family.h"
 #include "state_hidden.h"
 #include "state_memory.h"
+#include "state_probe.h"
 #include "state_restart.h"
 #include "state_socket.h"
 #include "state_thread.h"
 #include "state_user.h"
-#include "violations.h"
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
@@ -89,14 +90,17 @@ struct trace_analysis {
 	struct hash_table requests; /* io_uring requests -> process and file: state_uring.c */
 	struct hash_table cgroups;  /* number -> path: state_container.c */
 	struct hash_table devices;  /* path -> block device: state_device.c */
+	struct packet_log *packets; /* owned; NULL: no packet has a number: state_packet.c */
 	struct user_streams user;
+	struct probe_sums probes;
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;
 
 	struct arena arena; /* memory of threads, processes and rows */
 	struct row_store rows;
 	struct use_store uses;
-	struct hash_table locks;      /* lock_row */
+	struct hash_table locks; /* lock_row */
+	struct lock_logs lock_logs;
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only
@@ -112,7 +116,6 @@ struct trace_analysis {
 	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
-	struct violations violations;
 
 	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;

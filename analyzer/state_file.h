@@ -58,6 +58,10 @@ void file_drop(struct trace_analysis *a, file_idx file);
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /**
+ * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?
+ */
+bool file_shows(const struct trace_analysis *a, file_idx file, uint32_t dev, uint64_t ino);
+/**
  * file_opened() - the file of a descriptor, as the kernel describes it
  * @flags: as in open(2)
  */
@@ -75,6 +79,12 @@ struct fd_table {
 	uint32_t refs;
 	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
 	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
+	uint32_t changes;      /* of @files so far */
+	bool has_sockets;      /* it has, or had, a socket */
+	/* state_request.c: has it a server's socket, as of these numbers of changes? */
+	bool serves;
+	uint32_t seen_changes;
+	uint64_t seen_roles;
 };
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);

@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "kernel_numbers.h"
 #include "pending.h"
 #include "slice_log.h"
@@ -43,6 +44,7 @@
 #include "state_close.h"
 #include "state_frame.h"
 #include "state_life.h"
+#include "state_packet.h"
 #include "state_sched.h"
 #include "wait.h"
 
@@ -70,14 +72,15 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		return;
 	}
 	slice_log_flush(a, thread);
+	if (state & (TRACE_TASK_STOPPED | TRACE_TASK_TRACED))
+		stop_begins(a, thread, ns);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
 		acct_mode(a, thread, true);
 	thread->sched_state = SCHED_BLOCKED;
 }
 
-#define MAX_TICK_NS 10000000u /* CONFIG_HZ is at least 100 */
-#define IDLE_NS	    1000000u  /* a CPU is not idle for so long while a runnable thread waits for it */
+#define IDLE_NS 1000000u /* a CPU is not idle for so long while a runnable thread waits for it */
 
 static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 {
@@ -188,21 +191,6 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		acct_slab_get(a, thread);
 }
 
-/*
- * If a thread preempts another one at its wakeup, the kernel counts its run time from the wakeup on,
- * and ends the other's there, at most until it reads its clock at a timer tick: exit_times.c.
- */
-static void note_preemption(struct trace_thread *prev, struct trace_thread *next, uint64_t ns)
-{
-	uint64_t either;
-
-	if (next->sched_state != SCHED_RUNNABLE || next->task_state == TRACE_TASK_RUNNING || ns <= next->since)
-		return;
-	either = ns - next->since < MAX_TICK_NS ? ns - next->since : MAX_TICK_NS;
-	prev->either_ns += either;
-	next->either_ns += either;
-}
-
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
@@ -253,8 +241,6 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
-		if (prev)
-			note_preemption(prev, next, ns);
 		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)
 			cpu->slice_woken = ns - next->since;
 		switch_in(a, cpu, next, ns);
@@ -266,36 +252,6 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 }
 
 /* ---- wakeups ---- */
-
-/* Does a call of this class send packets? */
-static bool sends_packets(const struct trace_analysis *a, const struct frame *frame)
-{
-	static const bool sends[NR_CALL_CLASSES] = {
-		[CALL_ACCEPT] = true,	[CALL_CLOSE] = true,  [CALL_CONNECT] = true,	 [CALL_EXIT] = true,
-		[CALL_OTHER] = true,	[CALL_READ] = true,   [CALL_RECV] = true,	 [CALL_SEND] = true,
-		[CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
-	};
-
-	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files.list[frame->file].mode));
-}
-
-/*
- * A packet to this machine is delivered at once, in a softirq within the sender's system call. No
- * other packet can be in the queue of this CPU. The thread under that softirq is therefore the
- * sender, and not merely interrupted.
- */
-static struct trace_thread *loopback_sender(const struct trace_analysis *a, const struct cpu *cpu,
-					    const struct waker *waker)
-{
-	const struct frame *frame = is_thread(cpu, cpu->current) ? frame_syscall(cpu->current) : NULL;
-
-	if (!cpu->loopback || !frame || cpu->nested != 1 || cpu->nest[0].type != NEST_SOFTIRQ ||
-	    cpu->nest[0].number != SOFTIRQ_NET_RX)
-		return NULL;
-	if ((waker->cause != CAUSE_SOCKET && waker->cause != CAUSE_NETWORK) || !sends_packets(a, frame))
-		return NULL;
-	return cpu->current;
-}
 
 static bool waits_for_many(const struct trace_analysis *a, struct trace_thread *thread)
 {
@@ -339,9 +295,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	}
 	if (waking->context != TRACE_CONTEXT_TASK) {
 		irq_waker(a, cpu, waking->context, waker);
-		waker->thread = loopback_sender(a, cpu, waker);
-		if (waker->thread)
-			waker->file = frame_syscall(waker->thread)->file;
+		packet_waker(a, cpu, waker);
 		return;
 	}
 	if (!is_thread(cpu, cpu->current))
@@ -374,6 +328,8 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
+	if (waker.thread)
+		lock_released(a, thread, &waker);
 	cpu->woken = thread;
 	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;

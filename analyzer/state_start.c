@@ -188,8 +188,8 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
  * Events that name their own subject, since the thread on the CPU is not known at that time; and
  * events that concern no thread.
  */
-static const uint32_t older_ids[] = {TRACE_EV_sched_fork, TRACE_EV_sched_exec, TRACE_EV_sched_exit,
-				     TRACE_EV_sched_free, TRACE_EV_sched_comm, TRACE_EV_sched_ids,
+static const uint32_t older_ids[] = {TRACE_EV_sched_fork,  TRACE_EV_sched_exec,	   TRACE_EV_sched_exit,
+				     TRACE_EV_sched_free,  TRACE_EV_sched_comm,	   TRACE_EV_sched_ids,
 				     TRACE_EV_sched_adopt, TRACE_EV_cgroup_attach, TRACE_EV_user_stream};
 
 /* Returns 0 if the event concerns no thread. */

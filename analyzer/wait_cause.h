@@ -38,7 +38,9 @@ enum via {
 	VIA_INOTIFY,
 	VIA_THROTTLE,
 	VIA_EXIT,
+	VIA_JOIN,
 	VIA_COREDUMP,
+	VIA_TCP_TIMER,
 	NR_VIAS,
 };
 /** struct wait_cause - @kind: enum trace_wait_kind; @via: enum via; @idle: waited for new work */

@@ -86,6 +86,8 @@ static int order_waits(const void *left, const void *right, void *data)
 {
 	const struct trace_wait *l = left, *r = right;
 
+	if (l->idle != r->idle) /* a rest needs no explanation, so it is named last */
+		return l->idle ? 1 : -1;
 	if (l->ns != r->ns)
 		return l->ns > r->ns ? -1 : 1;
 	return l->kind != r->kind ? (l->kind < r->kind ? -1 : 1) : strcmp(l->target, r->target);
@@ -112,6 +114,8 @@ static void sum_add(struct process_sum *sum, const struct report *report, const 
 	sum->interrupted_ns += f->interrupted_ns;
 	sum->wait_cpu_ns += f->wait_cpu_ns;
 	sum->blocked_ns += f->blocked_ns;
+	sum->probe_hits += f->probe_hits;
+	sum->probe_ns += f->probe_ns;
 	sum->threads += trace_nr_threads(process);
 	sum_waits(sum, f);
 	sum_holders(sum, f);

@@ -15,6 +15,7 @@
 #include "recorded.h"
 #include "report_disks.h"
 #include "report_json.h"
+#include "report_probes.h"
 #include "report_user.h"
 #include "wait_json.h"
 
@@ -219,6 +220,12 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
 	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report->analysis, TRACE_EV_fault_entry));
+	if (f->probe_hits) {
+		json_u64(json, "probe_hits", f->probe_hits);
+		json_u64(json, "probe_ns", f->probe_ns);
+		json_u64(json, "probe_least_ns", f->probe_least_ns);
+		json_u64(json, "probe_most_ns", f->probe_most_ns);
+	}
 	json_known(json, "interrupted_ns", f->interrupted_ns, scheduling && has_interrupts(report->analysis));
 	json_known(json, "stolen_ns", f->stolen_ns, scheduling);
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
@@ -355,6 +362,16 @@ static void put_servers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
+static uint32_t tid_or_0(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_tid(thread) : 0;
+}
+
+static const char *name_or_empty(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_comm(thread) : "";
+}
+
 static void put_locks(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_lock_wait *locks;
@@ -368,8 +385,12 @@ static void put_locks(struct json *json, const struct trace_analysis *analysis)
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(locks[i].waiter));
 		json_text(json, "comm", trace_process_comm(locks[i].waiter));
+		json_u64(json, "tid", tid_or_0(locks[i].waiter_thread));
+		json_text(json, "thread", name_or_empty(locks[i].waiter_thread));
 		json_u64(json, "holder_pid", trace_process_pid(locks[i].holder));
 		json_text(json, "holder_comm", trace_process_comm(locks[i].holder));
+		json_u64(json, "holder_tid", tid_or_0(locks[i].holder_thread));
+		json_text(json, "holder_thread", name_or_empty(locks[i].holder_thread));
 		json_text(json, "via", locks[i].via);
 		json_text(json, "path", locks[i].path);
 		json_u64(json, "address", locks[i].address);
@@ -479,6 +500,7 @@ void report_json(const struct report *report)
 	put_servers(&json, report);
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
+	json_probes(&json, report);
 	put_receivers(&json, report);
 	put_locks(&json, report->analysis);
 	put_pairs(&json, report->analysis);

@@ -43,7 +43,7 @@ struct tracer {
 	struct bpf_link *bell_links[2]; /* owned */
 	tracer_bell_fn on_bell;		/* during tracer_bell_take() */
 	void *bell_context;
-	struct tracer_ring *rings;	/* owned array */
+	struct tracer_ring *rings; /* owned array */
 	size_t nr_rings;
 	void *maps[2]; /* owned mappings of the two ring maps */
 	size_t map_bytes[2];

@@ -87,7 +87,8 @@ void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS])
 			const struct syscall_row *row = name ? find_row(name) : NULL;
 
 			actions[abi][nr] = row ? action_of(row)
-					       : SYSCALL_ARGS_6 | (name ? action_of_messages(name) | action_of_ids(name) : 0);
+					       : SYSCALL_ARGS_6 |
+							   (name ? action_of_messages(name) | action_of_ids(name) : 0);
 			if (name && strcmp(name, "socketcall") == 0)
 				actions[abi][nr] = SYSCALL_ARGS_3 | SYSCALL_SOCKETCALL;
 		}
