@@ -108,6 +108,7 @@ void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context
 	} else if (top && top->type == NEST_VECTOR && top->number == TRACE_VECTOR_LOCAL_TIMER) {
 		waker->cause = CAUSE_TIMER;
 	}
+	waker->is_bare = !top;
 	if (waker->cause == CAUSE_KERNEL)
 		waker->detail = top ? nest_name(a, nest_key(top), &type) : strings_intern(&a->strings, "interrupt");
 }

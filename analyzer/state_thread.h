@@ -111,10 +111,11 @@ struct waker {
 	file_idx file; /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
-	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
+	uint8_t via;	   /* enum via: the means of the wakeup; NONE: not known */
 	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
-	uint32_t lock; /* the wakeup released this lock: index of its log, 0: none */
-	bool by_timer; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
+	bool by_timer;	   /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
+	bool is_bare;	   /* no interrupt was known to be in progress */
+	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
 	/*
 	 * 1 + the file of the io_uring request that completed last before the next wait began; 0:
 	 * none did

@@ -324,6 +324,31 @@ static struct wait_cause by_kernel_thread(const struct wait_context *ctx, enum v
 	return wait_cause_of(TRACE_WAIT_KERNEL, via, strings_intern(&ctx->a->strings, *name ? name : "kernel thread"));
 }
 
+/*
+ * A recording of some processes has only the switch to the woken thread, and no event of the task or
+ * interrupt that woke it.
+ */
+static bool waker_is_filtered(const struct wait_context *ctx)
+{
+	const struct waker *waker = ctx->waker;
+
+	return ctx->a->filter.is_on && !ctx->pending->cut && !waker->thread &&
+	       (waker->cause == CAUSE_NONE || (waker->cause == CAUSE_KERNEL && waker->is_bare));
+}
+
+/* The call tells what the thread waited for, and not its waker. */
+static struct wait_cause by_filtered_waker(const struct wait_context *ctx, enum via via)
+{
+	struct wait_cause v = by_call_alone(ctx, via);
+	char text[64];
+
+	if (v.kind != TRACE_WAIT_OTHER)
+		return v;
+	snprintf(text, sizeof(text), "%.24s (woken by: not recorded)", strings_text(&ctx->a->strings, v.target));
+	v.target = strings_intern(&ctx->a->strings, text);
+	return v;
+}
+
 /* Decide by the waker only. Ignores which socket the waker reported as ready. */
 static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via via)
 {
@@ -331,6 +356,8 @@ static struct wait_cause by_waker_alone(const struct wait_context *ctx, enum via
 		return ctx->gap ? wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0) : by_call_alone(ctx, via);
 	if (woken_by_task(ctx))
 		return cause_is_waker(ctx, woken_to_die(ctx) ? VIA_EXIT : waits_for_dump(ctx) ? VIA_COREDUMP : via);
+	if (waker_is_filtered(ctx))
+		return by_filtered_waker(ctx, via);
 	switch (ctx->waker->cause) {
 	case CAUSE_TIMER:
 		return cause_timeout();
