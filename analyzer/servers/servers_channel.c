@@ -82,6 +82,8 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 	    last->from_ino == range->from_ino) {
 		last->end = range->end;
 		last->ns = range->ns;
+		last->sends += range->sends;
+		last->doubtful |= range->doubtful;
 		return;
 	}
 	if (!reserve(s, channel)) {
@@ -132,6 +134,7 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct serve
 	struct range range = {.ns = trace_analysis_now(s->analysis),
 			      .set = thread->call.outgoing,
 			      .sender = thread->process,
+			      .doubtful = proof_is_doubtful(thread, thread->call.outgoing),
 			      .thread = thread};
 	struct range hole = {.ns = range.ns};
 
@@ -152,6 +155,8 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct serve
 		channel->sent += amount;
 	}
 	range.end = channel->sent;
+	/* else a part was received before this call ended */
+	range.sends = !channel->in_step || channel->received <= channel->sent - amount;
 	if (!channel->in_step || range.end > channel->received)
 		append(s, channel, &range);
 }

@@ -24,8 +24,10 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 
 		if (waker_sends && sender != thread->call.waker)
 			continue;
+		thread->call.sends++;
 		request_receive(s, thread, endpoint,
 				&(struct range){.set = sender->call.outgoing,
+						.doubtful = proof_is_doubtful(sender, sender->call.outgoing),
 						.sender = sender->process,
 						.thread = sender,
 						.from_ino = sender->call.endpoint ? sender->call.endpoint->ino : 0});
@@ -36,6 +38,7 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 	if (op)
 		request_receive(s, thread, endpoint,
 				&(struct range){.set = op->outgoing,
+						.doubtful = true,
 						.sender = op->user->process,
 						.thread = op->user,
 						.from_ino = sends->ino});
@@ -48,6 +51,8 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 	while (channel->nr && channel->received < to) {
 		struct range *range = channel_range(channel, 0);
 
+		thread->call.sends += range->sends;
+		range->sends = 0;
 		request_receive(s, thread, endpoint, range);
 		if (range->end > to) {
 			channel->received = to;
