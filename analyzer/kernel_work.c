@@ -187,9 +187,9 @@ static bool is_fatal(const struct trace_thread *thread, const struct trace_signa
 }
 
 /*
- * The thread has not been in user mode since its last event: a signal from elsewhere is delivered on
- * the return from a call, a fault or an interrupt, and all of these have events. But the exceptions
- * behind a forced signal have none.
+ * The thread has not been in user mode since its last event: a signal from elsewhere is delivered
+ * on the return from a call, a fault or an interrupt, and all of these have events. But the
+ * exceptions behind a forced signal have none.
  */
 static void delivery_account(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
 			     bool is_forced)
