@@ -122,7 +122,8 @@ void on_task_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 
 void stop_begins(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	bool in_call = frame_syscall(thread) || (thread->flags & THREAD_MODE_UNKNOWN);
+	/* an interrupted call may go on: interrupted.c */
+	bool in_call = frame_syscall(thread) || thread->is_interrupted || (thread->flags & THREAD_MODE_UNKNOWN);
 
 	if (in_call || thread->is_dying || !sees_returns(a) || (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER)))
 		return;

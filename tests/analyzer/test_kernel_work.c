@@ -111,13 +111,16 @@ static void a_thread_that_exits_during_a_gap_has_no_own_code_behind_it(void)
 	struct analysis_case c = begin();
 
 	deliver(&c, 2000, SIGKILL, 0, 0);
+	tb_vector(c.tb, 0, 2500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(c.tb, 0, 2500, TRACE_VECTOR_LOCAL_TIMER);
 	tb_lost(c.tb, 0, 5);
 	tb_switch(c.tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
 	exit_with(&c, 5000, SIGKILL);
 	leave(&c, 8000);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 800);
-	CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 3000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 100 + 500 + 4000);
+	CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 500 + 3000);
 	case_free(&c);
 }
 
