@@ -408,8 +408,17 @@ struct trace_figures *trace_thread_figures(const struct trace_analysis *a, const
 	acct = acct_of(a, thread, &scratch);
 	if (acct)
 		figures = figures_of(a, acct, thread->end_ns - thread->start_ns);
+	if (figures)
+		probe_figures(a, thread, figures);
 	acct_clear(&scratch);
 	return figures;
+}
+
+static void add_probes(const struct trace_analysis *a, const struct trace_process *process,
+		       struct trace_figures *figures)
+{
+	for (const struct trace_thread *thread = process->first; figures && thread; thread = thread->next)
+		probe_figures(a, thread, figures);
 }
 
 static bool add_process(const struct trace_analysis *a, struct acct *sum, uint64_t *elapsed,
@@ -434,6 +443,7 @@ struct trace_figures *trace_process_figures(const struct trace_analysis *a, cons
 	flush_threads(a, process->first, NULL);
 	if (add_process(a, &sum, &elapsed, process))
 		figures = figures_of(a, &sum, elapsed);
+	add_probes(a, process, figures);
 	acct_clear(&sum);
 	return figures;
 }
@@ -451,6 +461,8 @@ struct trace_figures *trace_system_figures(const struct trace_analysis *a)
 		ok = add_process(a, &sum, &elapsed, a->threads.processes[i]);
 	if (ok)
 		figures = figures_of(a, &sum, elapsed);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
+		add_probes(a, a->threads.processes[i], figures);
 	acct_clear(&sum);
 	return figures;
 }

@@ -200,6 +200,7 @@ static const struct {
 	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},
 	{TRACE_EV_start_cgroup, sizeof(struct trace_start_cgroup), load_cgroup},
+	{TRACE_EV_probe_cost, sizeof(struct trace_probe_cost), probe_cost_learn},
 	{TRACE_EV_end_wait, sizeof(struct trace_end_wait), end_load},
 	{TRACE_EV_thread_runs, sizeof(struct trace_thread_runs), hidden_load},
 };

@@ -18,11 +18,12 @@
  *   files            wait_evidence, state_file, state_memory, state_socket, state_request,
  *                    state_device
  *   rows             accounting_files, accounting_packed, slice_log
- *   threads          state_thread, state_container, state_end, state_filtered, state_uring
+ *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
+ *                    state_uring
  *   causes of waits  potential_wakers, wait_holder, wait, lock_log, locks, wait_check
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    start_records, kernel_work
+ *                    state_probe, start_records, kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
@@ -54,6 +55,7 @@
 #include "state_family.h"
 #include "state_hidden.h"
 #include "state_memory.h"
+#include "state_probe.h"
 #include "state_restart.h"
 #include "state_socket.h"
 #include "state_thread.h"
@@ -91,7 +93,9 @@ struct trace_analysis {
 	struct hash_table requests; /* io_uring requests -> process and file: state_uring.c */
 	struct hash_table cgroups;  /* number -> path: state_container.c */
 	struct hash_table devices;  /* path -> block device: state_device.c */
+	struct packet_log *packets; /* owned; NULL: no packet has a number: state_packet.c */
 	struct user_streams user;
+	struct probe_sums probes;
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;
 

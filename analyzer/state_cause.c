@@ -6,7 +6,6 @@
  * The CPU keeps it until the interrupt ends: a wakeup from interrupt context gets this cause, and
  * never the interrupted thread.
  */
-#include <string.h>
 #include "interrupted.h"
 #include "state.h"
 #include "state_cause.h"
@@ -26,28 +25,6 @@ void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	caused(cpu, CAUSE_TIMER, 0);
-}
-
-#define MAX_INTERFACES 256
-
-static bool is_loopback(struct trace_analysis *a, uint32_t ifindex)
-{
-	if (!a->loopback) {
-		a->loopback = 1;
-		for (uint32_t i = 1; i < MAX_INTERFACES && a->loopback == 1; i++) {
-			const char *name = trace_string(a->trace, TRACE_STRING_NETDEV, i);
-
-			if (name && strcmp(name, "lo") == 0)
-				a->loopback = i + 1;
-		}
-	}
-	return ifindex && ifindex + 1 == a->loopback;
-}
-
-void on_net_rx(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	caused(cpu, CAUSE_NETWORK, 0);
-	cpu->loopback = is_loopback(a, ((const struct trace_net_rx *)event->payload)->ifindex);
 }
 
 void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

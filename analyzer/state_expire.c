@@ -22,6 +22,7 @@
 #include "interrupted.h"
 #include "state.h"
 #include "state_expire.h"
+#include "state_packet.h"
 #include "state_uring.h"
 
 #define SWEEP_MIN 16384u
@@ -79,6 +80,7 @@ static void mark_files(const struct trace_analysis *a, const struct marks *marks
 			if (a->threads.pages[page][i] && a->threads.pages[page][i]->sched_state != SCHED_DEAD)
 				mark_thread(a, marks, a->threads.pages[page][i]);
 	uring_mark(&a->requests, marks->files);
+	packets_mark(a, marks->files);
 }
 
 static void call_release_hooks(const struct trace_analysis *a, file_idx idx)

@@ -6,6 +6,9 @@
  * closes the descriptors with O_CLOEXEC. There is one traced_file for each (device, inode, path): a
  * renamed file gets another one, and a hard link too. Few files are named in a report. Until then a
  * struct traced_file owns its path, which is freed with it (state_expire.c).
+ *
+ * A file of an overlay is two files for the kernel: the program has opened the overlay's, and page
+ * faults and writeback tell the real one in a layer. The name is the one that the program used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -400,6 +403,35 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 	       (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
+#define MAJOR_SHIFT 20 /* of the kernel's device numbers */
+
+/*
+ * An overlay gives a file the inode number of the real file, in bits that suffice for most file
+ * systems, and a device of its own that is no disk.
+ */
+#define REAL_INODE_BITS 0xffffffffu
+
+bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
+{
+	const struct traced_file *file = &a->files.list[idx];
+
+	if (!idx || file->dev == dev)
+		return idx && file->ino == ino;
+	return file->ino && !(file->dev >> MAJOR_SHIFT) && !((file->ino ^ ino) & REAL_INODE_BITS);
+}
+
+/*
+ * The path by which the program mapped the file, if the mapping agrees: after a loss it may be out
+ * of date.
+ */
+static file_idx faulted_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *top,
+			     const struct trace_fs_fault *fault)
+{
+	file_idx mapped = top->kind == FRAME_TRAP ? memory_find(thread->memory, top->args[0]) : 0;
+
+	return file_shows(a, mapped, fault->dev, fault->ino) ? mapped : file_of_inode(a, fault->dev, fault->ino);
+}
+
 /* The page that a fault needs. A file that exec mapped has no descriptor, so its inode finds it. */
 void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -409,7 +441,7 @@ void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 
 	if (!top || (top->kind != FRAME_TRAP && !populates(a, top)))
 		return;
-	top->file = file_of_inode(a, fault->dev, fault->ino);
+	top->file = faulted_file(a, thread, top, fault);
 	top->dev = fault->dev;
 }
 
@@ -420,7 +452,7 @@ void on_fs_writeback_wait(struct trace_analysis *a, struct cpu *cpu, uint64_t ns
 	struct frame *top = thread ? frame_top(thread) : NULL;
 	file_idx file = file_of_inode(a, wait->dev, wait->ino);
 
-	if (top && file)
+	if (top && file && !file_shows(a, top->file, wait->dev, wait->ino))
 		top->file = file;
 }
 

@@ -58,6 +58,10 @@ void file_drop(struct trace_analysis *a, file_idx file);
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /**
+ * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?
+ */
+bool file_shows(const struct trace_analysis *a, file_idx file, uint32_t dev, uint64_t ino);
+/**
  * file_opened() - the file of a descriptor, as the kernel describes it
  * @flags: as in open(2)
  */

@@ -105,9 +105,10 @@ void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current
 
 /* ---- fork ---- */
 
-static void inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent,
-		    uint64_t flags)
+static void inherit(struct trace_analysis *a, struct trace_thread *child, struct trace_thread *parent, uint64_t flags)
 {
+	if ((flags & CLONE_VM) && !parent->memory && !(parent->flags & THREAD_KERNEL))
+		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
 	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
 	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
 	if (a->evidence)

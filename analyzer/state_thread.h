@@ -112,6 +112,7 @@ struct waker {
 	uint8_t via;	   /* enum via: the means of the wakeup; NONE: not known */
 	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
 	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
+	bool by_timer;	   /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */

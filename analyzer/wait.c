@@ -56,7 +56,8 @@
  * is the one that the wait would have had. The target is
  * - the child, if there is exactly one;
  * - the other process that has the pipe or the peer socket open;
- * - the thread's own process, for a futex that no other process can wake;
+ * - the thread's own process, for a futex that no other process can wake; the other process with
+ *   the same address space, if the thread is the only one of its own;
  * - the holder of the lock, or what the descriptors of a poll are. The recorder read both at the
  *   end of the recording (state_end.c).
  *
@@ -152,8 +153,22 @@ static uint32_t awaited_child(const struct wait_context *ctx)
 #define FUTEX_PRIVATE 128 /* FUTEX_PRIVATE_FLAG of the operation */
 
 /*
- * A process can wake a futex if it shares the memory that contains it. Shared memory of System V
- * is not followed: it has no file in the state.
+ * A private futex belongs to an address space, so that any process with that space can wake it
+ * (CLONE_VM), and any other thread of the own process.
+ */
+static uint32_t space_holder(const struct wait_context *ctx)
+{
+	const struct trace_process *self = ctx->thread->process;
+	uint32_t other = wakers_of_space(ctx->a, self, ctx->thread->memory);
+
+	if (other == PROCESS_UNKNOWN)
+		return self->idx;
+	return self->nr_living > 1 ? (uint32_t)PROCESS_SEVERAL : other;
+}
+
+/*
+ * A process can wake a futex if it shares the memory that contains it. Shared memory of System V is
+ * not followed: it has no file in the state.
  */
 static uint32_t futex_holder(const struct wait_context *ctx)
 {
@@ -163,7 +178,7 @@ static uint32_t futex_holder(const struct wait_context *ctx)
 		return PROCESS_UNKNOWN;
 	if ((ctx->frame->args[1] & FUTEX_PRIVATE) ||
 	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
-		return ctx->thread->process->idx;
+		return space_holder(ctx);
 	return wakers_sharer(ctx->a, ctx->thread->process, shared);
 }
 
@@ -374,6 +389,8 @@ static struct wait_cause by_socket(const struct wait_context *ctx, const struct 
 		return by_waker_alone(ctx, via);
 	if (ctx->gap)
 		return wait_cause_of(TRACE_WAIT_UNKNOWN, VIA_NONE, 0);
+	if (ctx->waker->by_timer && via == VIA_TCP && peer && peer->owner >= NR_PSEUDO_PROCESSES)
+		return wait_cause_of(TRACE_WAIT_PROCESS, VIA_TCP_TIMER, peer->owner);
 	if (used && (used == sock || used == peer))
 		/*
 		 * The waker shut the socket down or just used the other end. The recorded owner

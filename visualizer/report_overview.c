@@ -233,7 +233,13 @@ static void about_one(struct string *s, const struct report *report, const struc
 	add_ns(s, &report->output, sum->user_ns);
 	string_add(s, " in its own code, ");
 	add_ns(s, &report->output, sum->system_ns);
-	string_add(s, " in the kernel).");
+	string_add(s, " in the kernel");
+	if (sum->probe_hits) {
+		string_add(s, ", of which ");
+		add_ns(s, &report->output, sum->probe_ns);
+		string_addf(s, " for %" PRIu64 " hits of probes", sum->probe_hits);
+	}
+	string_add(s, ").");
 }
 
 /*

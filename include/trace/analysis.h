@@ -473,6 +473,8 @@ struct trace_file_use {
  *     machine had the CPU. The kernel reports it at the end of each time slice; the time that an
  *     idle CPU may have taken to wake up is subtracted. 0 also if the kernel does not know it
  *     (CONFIG_PARAVIRT_TIME_ACCOUNTING)
+ * @probe_ns: part of trap: what @probe_hits hits of probes cost, by the cost that the recorder
+ *     measured; between @probe_least_ns and @probe_most_ns
  */
 struct trace_figures {
 	uint64_t elapsed_ns;
@@ -502,6 +504,10 @@ struct trace_figures {
 	struct trace_call
 		*kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work", "stop" */
 	size_t nr_kernel_work;
+	uint64_t probe_hits;
+	uint64_t probe_ns;
+	uint64_t probe_least_ns;
+	uint64_t probe_most_ns;
 };
 
 /**
@@ -551,6 +557,21 @@ void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct
  * Release with free(). NULL: out of memory.
  */
 struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * struct trace_probe_use - the hits of a probe by a process
+ * @hit_ns: what one costs, with @hit_least_ns and @hit_most_ns: the extremes of the measurement
+ */
+struct trace_probe_use {
+	const struct trace_process *process;
+	const char *name;
+	uint64_t hits;
+	uint64_t hit_ns;
+	uint64_t hit_least_ns;
+	uint64_t hit_most_ns;
+};
+/** trace_probe_uses() - greatest cost first, to be released with free(). NULL: out of memory */
+struct trace_probe_use *trace_probe_uses(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
  * struct trace_lock_wait - a thread waited for a lock that another thread held, or for another

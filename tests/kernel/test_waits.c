@@ -570,6 +570,10 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(local_tcp_names_its_peer, tcp, "tcp")                                                             \
 	PROCESS(local_udp_names_its_peer, udp, "udp")                                                             \
 	PROCESS(unconnected_udp_names_its_sender, udp_unconnected, "udp")                                         \
+	PROCESS(udp_from_another_namespace_names_its_sender, veth_udp, "udp")                                     \
+	PROCESS(poll_names_the_sender_in_another_namespace, veth_udp_poll, "udp")                                 \
+	PROCESS(tcp_from_another_namespace_names_its_peer, veth_tcp, "tcp")                                       \
+	PROCESS(what_a_timer_sends_is_for_the_peer, delayed_acknowledgement, "tcp_timer")                         \
 	PROCESS(an_eventfd_names_its_writer, read_eventfd, "eventfd")                                             \
 	PROCESS(poll_names_the_pipes_writer, poll_pipe, "pipe")                                                   \
 	PROCESS(poll_names_the_unix_peer, poll_unix, "unix")                                                      \
@@ -678,6 +682,8 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(a_file_whose_pages_a_call_brings_in_is_named, populated_file, "file", "populated_file-data")         \
 	KIND(so_is_one_that_is_mapped_with_its_pages, file_mapped_with_its_pages, "file",                         \
 	     "file_mapped_with_its_pages-data")                                                                   \
+	KIND(a_mapped_file_of_an_overlay_has_the_path_that_was_mapped, overlay_mapped, "file", "merged/data")     \
+	KIND(a_file_of_an_overlay_has_the_path_that_was_opened, overlay_read, "file", "merged/data")              \
 	KIND(fsync_names_the_file, fsync_file, "file", "fsync_file-data")                                         \
 	FILE_VIA(a_ring_names_the_file, uring_file, "io_uring", "uring_file-data")                                \
 	FILE_VIA(what_a_ring_opened_into_a_slot_is_known, uring_direct, "io_uring", "uring_direct-data")

@@ -117,6 +117,7 @@ static struct tb *eventful_story(void)
 		"'interrupted_ns': 0," \
 	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \
 	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}]," \
+	"'kernel_work': []," \
 	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0," \
 		"'device': 'vda'}," \
 	"          {'path': 'pipe:', 'read_bytes': 1, 'written_bytes': 0, 'reads': 1, 'writes': 0, 'wait_ns': 0," \

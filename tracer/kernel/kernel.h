@@ -398,13 +398,19 @@ struct socket_alloc {
 	struct socket socket;
 	struct inode vfs_inode;
 };
+struct rtnl_link_ops {
+	const char *kind;
+};
 struct net_device {
 	int ifindex;
+	unsigned int flags;
+	const struct rtnl_link_ops *rtnl_link_ops;
 };
 struct sk_buff {
 	unsigned int len;
 	u16 protocol;
 	struct net_device *dev;
+	unsigned char *head;
 };
 struct kernel_siginfo {
 	int si_signo, si_errno, si_code;
