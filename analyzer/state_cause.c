@@ -6,6 +6,7 @@
  * The CPU keeps it until the interrupt ends: a wakeup from interrupt context gets this cause, and
  * never the interrupted thread.
  */
+#include <string.h>
 #include "interrupted.h"
 #include "state.h"
 #include "state_cause.h"
@@ -107,6 +108,7 @@ void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context
 	} else if (top && top->type == NEST_VECTOR && top->number == TRACE_VECTOR_LOCAL_TIMER) {
 		waker->cause = CAUSE_TIMER;
 	}
+	waker->is_bare = !top;
 	if (waker->cause == CAUSE_KERNEL)
 		waker->detail = top ? nest_name(a, nest_key(top), &type) : strings_intern(&a->strings, "interrupt");
 }

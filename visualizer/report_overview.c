@@ -517,6 +517,24 @@ static void about_machine(struct string *s, const struct report *report, const s
 	}
 }
 
+/*
+ * The process that the recording was made of (tracedaemon -P); NULL: none. The first of the pid: it
+ * existed when the recording began.
+ */
+static const struct process_row *recorded_process(const struct report *report, const struct process_row *rows,
+						  size_t nr)
+{
+	const char *text = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
+	unsigned long pid = text ? strtoul(text, NULL, 10) : 0;
+	const struct process_row *found = NULL;
+
+	for (size_t i = 0; i < nr && pid; i++)
+		if (trace_process_pid(rows[i].process) == pid &&
+		    (!found || trace_process_start_ns(rows[i].process) < trace_process_start_ns(found->process)))
+			found = &rows[i];
+	return found;
+}
+
 /* ---- the paragraph ---- */
 
 void report_overview(const struct report *report, const struct process_row *rows, size_t nr,
@@ -524,16 +542,19 @@ void report_overview(const struct report *report, const struct process_row *rows
 {
 	bool chosen = has_process_choice(&report->options->processes);
 	const struct trace_process *command = chosen ? NULL : report->command.process;
+	const struct process_row *recorded = chosen || command ? NULL : recorded_process(report, rows, nr);
 	struct string s = {0};
 
 	if (chosen)
 		about_chosen(&s, report, rows, nr);
+	else if (recorded)
+		about_chosen(&s, report, recorded, 1);
 	else if (command)
 		about_command(&s, report, command);
 	if (s.len)
 		output_paragraph(&report->output, string_text(&s));
 	string_free(&s);
-	if (chosen)
+	if (chosen || recorded)
 		about_cpus(&s, report);
 	else
 		about_machine(&s, report, rows, nr, system);
