@@ -289,7 +289,7 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame)
 {
 	struct interrupted_call *call = thread->interrupted;
-	uint8_t flags = a->calls[frame->call].flags;
+	uint32_t flags = a->calls[frame->call].flags;
 
 	if (flags & CALL_RESTARTS) {
 		struct frame again = call->frame;
