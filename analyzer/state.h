@@ -24,8 +24,7 @@
  *                    wait_check
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    state_probe,
- *                    start_records, kernel_work
+ *                    state_probe, start_records, kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
