@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "kernel_numbers.h"
+#include "open_request.h"
 #include "state.h"
 #include "state_frame.h"
-#include "state_request.h"
 #include "state_socket.h"
 
 #define SOCKETCALL_SOCKET  1 /* SYS_SOCKET and others of <linux/net.h> */
@@ -318,8 +318,6 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	sock = sock_of_inode(a, transfer->ino);
 	if (sock)
 		sock->owner = thread->process->idx;
-	if (sock && transfer->ret > 0)
-		request_transfer(a, thread, sock, event->id == TRACE_EV_sock_recv);
 	frame = frame_syscall(thread);
 	if (!frame || frame->file || !frame->nr_args || !transfer->ino)
 		return;

@@ -25,7 +25,7 @@ struct socket_state {
 	uint64_t connect_address[2];
 	uint16_t connect_port;
 	uint8_t nr_destinations;     /* of a socket without a connection; 2: several */
-	uint8_t role;		     /* enum socket_role of state_request.h */
+	uint8_t role;		     /* enum socket_role of open_request.h */
 	bool answers;		     /* SERVER: it has sent; CLIENT: something came after it had sent */
 	bool has_read;		     /* SERVER: it has received */
 	struct trace_thread *reader; /* SERVER: read a request that is not answered; NULL: none */

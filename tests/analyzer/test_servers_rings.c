@@ -274,7 +274,7 @@ static void a_later_request_divides_only_its_own_time(void)
 	tb_sys_exit(k.c.tb, 2, 3010, 2);
 	run(&k);
 	BILL(&k, 30, 20, 20 + (10 + 3004 - 1590) / 2);
-	BILL(&k, 30, 10, 20 + (10 + 3004 - 1590) / 2);
+	BILL(&k, 30, 10, 20 + (1500 - 1405) + (10 + 3004 - 1590) / 2);
 	end(&k);
 }
 

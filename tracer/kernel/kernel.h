@@ -233,7 +233,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct css_set *cgroups;
 	struct io_uring_task *io_uring;
-	void *task_works;
+	struct callback_head *task_works;
 	u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
 };
@@ -272,8 +272,12 @@ struct bdi_writeback {
 struct dirty_throttle_control {
 	unsigned long dirty;
 };
+struct callback_head {
+	struct callback_head *next;
+};
 struct io_uring_task {
 	struct file *registered_rings[16];
+	struct callback_head task_work;
 };
 struct io_ring_ctx;
 struct io_kiocb {

@@ -150,7 +150,7 @@ static __noinline void quota_wait_ends(u32 tid)
 #define TASK_TRACED  0x8
 #define TASK_DEAD    0x80
 
-/* The kernel has just updated the thread's run time, with the clock that it read for this switch. */
+/* The kernel has just updated the thread's run time, with its clock of this switch. */
 static __always_inline void record_exit_times(struct task_struct *task)
 {
 	if (!event_wanted(TRACE_EV_exit_times))
@@ -166,7 +166,8 @@ static __always_inline void record_exit_times(struct task_struct *task)
 	}
 }
 
-/* A thread that is stopped returns to user mode later, as after task work. The result has no meaning. */
+/* A thread that is stopped returns to user mode later, as after task work. The result has no
+ * meaning. */
 static __noinline int record_rare(struct task_struct *prev, unsigned int prev_state)
 {
 	if (prev_state & TASK_DEAD)
