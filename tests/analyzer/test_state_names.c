@@ -592,6 +592,28 @@ static void each_wait_of_a_chain_is_for_its_own_request(void)
 	case_free(&c);
 }
 
+/* The chain breaks: what completes after the request that ended the wait needed no waiting. */
+static void a_broken_chain_waits_for_its_first_request(void)
+{
+	struct trace_uring_enter enter = {.ring = 0xabc000};
+	struct analysis_case c = begin_named();
+
+	pipe_fd(&c, 10, 3, 60, O_RDONLY);
+	tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 5, 2, 2, 1, 0, 0);
+	tb_event(c.tb, 0, 2001, TRACE_EV_uring_enter, &enter, sizeof(enter), NULL);
+	submit(&c, 2100, 0x100, RING_RECV, 3);
+	submit(&c, 2200, 0x200, RING_FSYNC, 4);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	complete(&c, 0, 6110, 0x100);
+	complete(&c, 0, 6120, 0x200);
+	tb_sys_exit(c.tb, 0, 6200, 2);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
+}
+
 /* No event says which worker has which request: it is known if all are on one file. */
 static void a_worker_waits_for_the_file_of_its_request(void)
 {
@@ -658,6 +680,7 @@ int main(int argc, char **argv)
 		CASE(futex_wait_is_a_futex),
 		CASE(a_private_futex_is_woken_by_its_own_process),
 		CASE(each_wait_of_a_chain_is_for_its_own_request),
+		CASE(a_broken_chain_waits_for_its_first_request),
 		CASE(a_worker_waits_for_the_file_of_its_request),
 		{NULL, NULL},
 	};
