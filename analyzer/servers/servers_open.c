@@ -24,7 +24,7 @@
 void open_count(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct servers_process *process = thread->process;
-	uint64_t now = process->serves ? servers_cpu_time(s, thread).cpu : 0;
+	uint64_t now = process->serves ? trace_thread_cpu_ns(s->analysis, thread->thread) : 0;
 
 	if (now <= thread->counted)
 		return;
@@ -135,7 +135,7 @@ static void let_go(struct trace_servers *s, struct server_request *request)
 	request->holder = NULL;
 }
 
-static void list_append(struct open_requests *list, struct server_request *request)
+static void list_append(struct open_list *list, struct server_request *request)
 {
 	request->open_prev = list->last;
 	request->open_next = NULL;
@@ -145,7 +145,7 @@ static void list_append(struct open_requests *list, struct server_request *reque
 	request->queued = is_queue(request->endpoint);
 }
 
-static void list_remove(struct open_requests *list, struct server_request *request)
+static void list_remove(struct open_list *list, struct server_request *request)
 {
 	*(request->open_prev ? &request->open_prev->open_next : &list->first) = request->open_next;
 	*(request->open_next ? &request->open_next->open_prev : &list->last) = request->open_prev;

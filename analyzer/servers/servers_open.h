@@ -24,7 +24,7 @@ struct bill;
 /*
  * The open requests of a process, oldest first; @queued: those that came as messages.
  */
-struct open_requests {
+struct open_list {
 	struct server_request *first, *last;
 	uint32_t queued;
 };
