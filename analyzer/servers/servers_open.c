@@ -419,8 +419,33 @@ void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)
 	refute(s, thread->process, 0, UINT32_MAX);
 }
 
+void open_unknown(struct servers_thread *thread, struct endpoint *endpoint)
+{
+	if (endpoint->unknown || endpoint->role == ROLE_CLIENT || is_queue(endpoint))
+		return;
+	endpoint->unknown = thread;
+	thread->held.unsure++;
+	thread->held_version++;
+	thread->process->open.unsure++;
+	thread->process->open_version++;
+}
+
+void open_unknown_ends(struct endpoint *endpoint)
+{
+	struct servers_thread *thread = endpoint->unknown;
+
+	if (!thread)
+		return;
+	endpoint->unknown = NULL;
+	thread->held.unsure--;
+	thread->held_version++;
+	thread->process->open.unsure--;
+	thread->process->open_version++;
+}
+
 void open_ended(struct trace_servers *s, struct endpoint *endpoint)
 {
+	open_unknown_ends(endpoint);
 	for (struct server_request *request = endpoint->requests, *next; request; request = next) {
 		next = request->next;
 		if (request->open_in && !request->closing)

@@ -52,6 +52,13 @@ void open_answered(struct trace_servers *s, struct servers_thread *thread, struc
 void open_prove(struct trace_servers *s, struct servers_thread *thread, struct server_request *request);
 /** open_answers_unseen() - @thread answered a request that was not seen coming */
 void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread);
+/**
+ * open_unknown() - @thread has read a request of a client that is not known: nothing of what the
+ * thread does is proven until it is answered
+ * open_unknown_ends() - @endpoint is answered, or closed
+ */
+void open_unknown(struct servers_thread *thread, struct endpoint *endpoint);
+void open_unknown_ends(struct endpoint *endpoint);
 /** open_ended() - the connection at @endpoint is closed: its requests are over */
 void open_ended(struct trace_servers *s, struct endpoint *endpoint);
 /** open_rest() - @thread rests: it has finished with all that it answered */

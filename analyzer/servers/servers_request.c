@@ -230,6 +230,8 @@ void request_receive(struct trace_servers *s, struct servers_thread *thread, str
 			endpoint_find_role(&s->endpoints, endpoint, ROLE_SERVER);
 		if (endpoint_is_remote(endpoint))
 			receive_remote(s, thread, endpoint);
+		else
+			open_unknown(thread, endpoint);
 		return;
 	}
 	if (sender == thread->process) {
@@ -583,6 +585,10 @@ void request_send(struct trace_servers *s, struct servers_thread *thread, struct
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
 		endpoint_find_role(&s->endpoints, endpoint, ROLE_CLIENT);
+	if (endpoint->unknown) {
+		open_unknown_ends(endpoint);
+		thread->trails = true;
+	}
 	if (thread->call.replies && thread->call.outgoing)
 		reply(s, thread, endpoint, thread->call.outgoing->items[0]);
 	else
