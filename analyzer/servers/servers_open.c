@@ -221,7 +221,7 @@ static uint64_t receiving_ns(const struct servers_thread *thread)
 	return less(thread->counted, thread->call.enter.cpu);
 }
 
-/* What was perhaps left of the last request of this connection, is now left of this one. */
+/* The last request of this connection had perhaps another one in it: now this one has it. */
 static void take_over(struct trace_servers *s, struct server_request *request)
 {
 	const struct set *answered = request->endpoint->answered;

@@ -482,7 +482,7 @@ static struct server_request *find_open(const struct servers_thread *thread, con
 	return again || (set_any_unanswered(thread->set) && !thread->tentative) ? NULL : endpoint->open->items[0];
 }
 
-/* Find the request that was answered here before the thread's last rest: this is more of its answer. */
+/* Find the request that was answered here before the thread's last rest: here is more of it. */
 static struct server_request *find_answered_before(const struct servers_thread *thread, const struct endpoint *endpoint)
 {
 	struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
@@ -567,7 +567,8 @@ static void reply(struct trace_servers *s, struct servers_thread *thread, struct
 }
 
 /*
- * An answer, although no request came in here: the server has read it before the trace, or in a gap.
+ * An answer, although no request came in here: the server has read it before the trace, or in a
+ * gap.
  */
 static void answers_unseen(struct trace_servers *s, struct servers_thread *thread, const struct endpoint *endpoint)
 {

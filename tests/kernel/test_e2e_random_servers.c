@@ -56,7 +56,7 @@ static bool is_inside(const struct session *s, const struct truth *t)
 	return inside;
 }
 
-/* What a server did while events were lost is in no bill: no bound holds for it. */
+/* No bill has the work of a server while events were lost: no bound holds for it. */
 static bool is_complete(const struct session *s)
 {
 	return s->report && json_number(json_object_get(s->report, "trace"), "lost") == 0;
