@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * potential_wakers.c - the potential wakers of a wait without a recorded end: the children of a
- * process, the holders of the other end of a pipe or socket, the sharers of memory. It also lists
- * the files on which a process has io_uring requests in progress.
+ * process, the holders of the other end of a pipe or socket, the sharers of memory: of a mapped
+ * file, or of the whole address space. It also lists the files on which a process has io_uring
+ * requests in progress.
  *
  * To find them, the code has to look at all processes and at everything that they have open.
  *
@@ -25,11 +26,12 @@
 
 struct potential_waker {
 	/*
-	 * search key. CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: file_idx; REQUESTS:
-	 * process_idx
+	 * search key. CHILDREN: pid of the parent; OTHER_ENDS: inode; SHARERS: inode; SPACES: the
+	 * process_memory; REQUESTS: process_idx
 	 */
 	uint64_t key;
-	uint64_t more;	/* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end() */
+	/* CHILDREN: a pid of the child, or 0; OTHER_ENDS: which_end(); SHARERS: device */
+	uint64_t more;
 	uint32_t waker; /* process_idx of the potential waker; REQUESTS: file_idx */
 };
 
@@ -109,6 +111,14 @@ static void collect_ends(struct trace_analysis *a, struct potential_wakers *wake
 	}
 }
 
+/* A file has several numbers if it has several paths: a hard link, a mount of a part. */
+static struct potential_waker sharer_of(const struct trace_analysis *a, file_idx file, uint32_t process)
+{
+	const struct traced_file *mapped = &a->files.list[file];
+
+	return (struct potential_waker){mapped->ino, mapped->dev, process};
+}
+
 static void collect_sharers(struct trace_analysis *a, struct potential_wakers *wakers,
 			    const struct trace_process *process)
 {
@@ -119,9 +129,18 @@ static void collect_sharers(struct trace_analysis *a, struct potential_wakers *w
 		file_idx file = thread->memory->maps[i].file;
 
 		if (file && file != before) /* most files have several adjacent mappings */
-			add_if_wanted(a, wakers, (struct potential_waker){file, 0, process->idx});
+			add_if_wanted(a, wakers, sharer_of(a, file, process->idx));
 		before = file;
 	}
+}
+
+static void collect_spaces(struct trace_analysis *a, struct potential_wakers *wakers,
+			   const struct trace_process *process)
+{
+	const struct trace_thread *thread = first_living(process);
+
+	if (thread && thread->memory)
+		add_if_wanted(a, wakers, (struct potential_waker){(uintptr_t)thread->memory, 0, process->idx});
 }
 
 static void collect_requests(struct trace_analysis *a, struct potential_wakers *wakers,
@@ -163,7 +182,8 @@ static void collect(struct trace_analysis *a, enum waker_kind kind, struct poten
 	static void (*const collectors[])(struct trace_analysis *, struct potential_wakers *,
 					  const struct trace_process *) = {[WAKERS_CHILDREN] = collect_children,
 									   [WAKERS_OTHER_ENDS] = collect_ends,
-									   [WAKERS_SHARERS] = collect_sharers};
+									   [WAKERS_SHARERS] = collect_sharers,
+									   [WAKERS_SPACES] = collect_spaces};
 
 	wakers->nr = 0;
 	if (kind == WAKERS_REQUESTS)
@@ -242,7 +262,18 @@ uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *sel
 
 uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file)
 {
-	return file ? waker_for(a, WAKERS_SHARERS, self, file, 0) : (uint32_t)PROCESS_UNKNOWN;
+	const struct potential_waker mapped = sharer_of(a, file, 0);
+
+	return file ? waker_for(a, WAKERS_SHARERS, self, mapped.key, mapped.more) : (uint32_t)PROCESS_UNKNOWN;
+}
+
+uint32_t wakers_of_space(struct trace_analysis *a, const struct trace_process *self,
+			 const struct process_memory *memory)
+{
+	/* one thread's reference is its own */
+	if (!memory || memory->refs == 1)
+		return PROCESS_UNKNOWN;
+	return waker_for(a, WAKERS_SPACES, self, (uintptr_t)memory, 0);
 }
 
 file_idx wakers_request(struct trace_analysis *a, const struct trace_process *process, size_t nr)

@@ -12,9 +12,10 @@
 
 struct trace_analysis;
 struct trace_process;
+struct process_memory;
 
 /* The potential wakers of one kind: potential_wakers.c. */
-enum waker_kind { WAKERS_CHILDREN, WAKERS_OTHER_ENDS, WAKERS_SHARERS, WAKERS_REQUESTS, NR_WAKER_KINDS };
+enum waker_kind { WAKERS_CHILDREN, WAKERS_OTHER_ENDS, WAKERS_SHARERS, WAKERS_SPACES, WAKERS_REQUESTS, NR_WAKER_KINDS };
 struct potential_waker;
 struct potential_wakers {
 	struct potential_waker *list; /* owned; sorted, without duplicates */
@@ -32,6 +33,9 @@ uint32_t wakers_child(struct trace_analysis *a, const struct trace_process *self
 uint32_t wakers_holder(struct trace_analysis *a, const struct trace_process *self, file_idx file);
 /** wakers_sharer() - the process that has @file mapped */
 uint32_t wakers_sharer(struct trace_analysis *a, const struct trace_process *self, file_idx file);
+/** wakers_of_space() - the process with the same address space @memory (CLONE_VM) */
+uint32_t wakers_of_space(struct trace_analysis *a, const struct trace_process *self,
+			 const struct process_memory *memory);
 /**
  * wakers_request() - the @nr-th file with io_uring requests of @process in progress; 0: no more
  */

@@ -7,6 +7,7 @@
  * never the interrupted thread.
  */
 #include <string.h>
+#include "interrupted.h"
 #include "state.h"
 #include "state_cause.h"
 #include "state_frame.h"
@@ -25,28 +26,6 @@ void on_block_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 void on_timer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	caused(cpu, CAUSE_TIMER, 0);
-}
-
-#define MAX_INTERFACES 256
-
-static bool is_loopback(struct trace_analysis *a, uint32_t ifindex)
-{
-	if (!a->loopback) {
-		a->loopback = 1;
-		for (uint32_t i = 1; i < MAX_INTERFACES && a->loopback == 1; i++) {
-			const char *name = trace_string(a->trace, TRACE_STRING_NETDEV, i);
-
-			if (name && strcmp(name, "lo") == 0)
-				a->loopback = i + 1;
-		}
-	}
-	return ifindex && ifindex + 1 == a->loopback;
-}
-
-void on_net_rx(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
-{
-	caused(cpu, CAUSE_NETWORK, 0);
-	cpu->loopback = is_loopback(a, ((const struct trace_net_rx *)event->payload)->ifindex);
 }
 
 void on_sock_ready(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -76,20 +55,25 @@ static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread
 void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_signal_generate *signal = event->payload;
-	const struct trace_thread *target = thread_find(&a->threads, signal->tid);
+	struct trace_thread *target = thread_find(&a->threads, signal->tid);
 	struct trace_thread *woken = cpu->woken;
 	struct waker *waker;
+	bool by_timer;
 
 	if (signal->result != SIGNAL_DELIVERED)
 		return;
 	cpu->signalled = signal->tid;
+	cpu->signal = (uint8_t)signal->signal;
+	if (target && signal_stops(signal->signal) && is_thread(cpu, cpu->current) && !cpu->nested)
+		target->process->stopped_by = cpu->current->process->idx;
 	if (!woken || !target || woken->process != target->process || !woken->nr_pending)
 		return;
 	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken))
 		return; /* the death of the child ended the wait */
 	waker = &woken->pending[woken->nr_pending - 1].waker;
-	if (waker->thread == cpu->current && !waker->file && !waker->via)
-		waker->by_signal = true;
+	by_timer = !waker->thread && waker->context != TRACE_CONTEXT_TASK && cpu->nested;
+	if (by_timer || (waker->thread == cpu->current && !waker->file && !waker->via))
+		waker->by_signal = cpu->signal;
 }
 
 /* The cause of a softirq without an event that gives more detail. include/linux/interrupt.h */
@@ -124,6 +108,7 @@ void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context
 	} else if (top && top->type == NEST_VECTOR && top->number == TRACE_VECTOR_LOCAL_TIMER) {
 		waker->cause = CAUSE_TIMER;
 	}
+	waker->is_bare = !top;
 	if (waker->cause == CAUSE_KERNEL)
 		waker->detail = top ? nest_name(a, nest_key(top), &type) : strings_intern(&a->strings, "interrupt");
 }

@@ -6,7 +6,7 @@
 
 struct waker;
 
-event_handler on_block_complete, on_timer, on_net_rx, on_sock_ready, on_signal_generate;
+event_handler on_block_complete, on_timer, on_sock_ready, on_signal_generate;
 /** irq_waker() - fill @waker with the cause of a wakeup by the interrupt in progress on @cpu */
 void irq_waker(struct trace_analysis *a, const struct cpu *cpu, uint32_t context, struct waker *waker);
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <trace/analysis.h>
 #include "lookahead.h"
+#include "state_packet.h"
 #include "state_thread.h"
 #include "hash_table.h"
 
@@ -44,8 +45,11 @@ struct cpu {
 	uint8_t cause; /* the last cause of wakeups in the current context */
 	uint64_t cause_detail;
 	uint32_t signalled;	    /* target tid of the last signal_generate in this context, 0: none */
+	uint8_t signal;		    /* its number */
 	struct trace_thread *woken; /* the last thread woken in this context, NULL: none */
-	bool loopback;		    /* the current packet came from this machine */
+	bool loopback;		    /* the current packet came over the loopback device */
+	uint8_t packet_depth;	    /* of the softirq that receives @packet */
+	struct own_packet packet;   /* of this machine, being received; its id is 0: none */
 	uint64_t gap_until;	    /* ignore events before: the CPU's state is lost */
 	bool touched;		    /* an event changed the state since the start or the last gap */
 	/* a switch was recorded, first at first_switch_ns; @current is known since */

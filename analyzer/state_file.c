@@ -6,6 +6,9 @@
  * closes the descriptors with O_CLOEXEC. There is one traced_file for each (device, inode, path): a
  * renamed file gets another one, and a hard link too. Few files are named in a report. Until then a
  * struct traced_file owns its path, which is freed with it (state_expire.c).
+ *
+ * A file of an overlay is two files for the kernel: the program has opened the overlay's, and page
+ * faults and writeback tell the real one in a layer. The name is the one that the program used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
+#include "wait_evidence.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
@@ -309,6 +313,8 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
+	if (a->evidence)
+		evidence_add(a, thread, file);
 	thread->fds->changes++;
 	if (file && S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;
@@ -397,6 +403,35 @@ static bool populates(const struct trace_analysis *a, const struct frame *frame)
 	       (frame_class(a, frame) == CALL_MEMORY || frame_class(a, frame) == CALL_MREMAP);
 }
 
+#define MAJOR_SHIFT 20 /* of the kernel's device numbers */
+
+/*
+ * An overlay gives a file the inode number of the real file, in bits that suffice for most file
+ * systems, and a device of its own that is no disk.
+ */
+#define REAL_INODE_BITS 0xffffffffu
+
+bool file_shows(const struct trace_analysis *a, file_idx idx, uint32_t dev, uint64_t ino)
+{
+	const struct traced_file *file = &a->files.list[idx];
+
+	if (!idx || file->dev == dev)
+		return idx && file->ino == ino;
+	return file->ino && !(file->dev >> MAJOR_SHIFT) && !((file->ino ^ ino) & REAL_INODE_BITS);
+}
+
+/*
+ * The path by which the program mapped the file, if the mapping agrees: after a loss it may be out
+ * of date.
+ */
+static file_idx faulted_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *top,
+			     const struct trace_fs_fault *fault)
+{
+	file_idx mapped = top->kind == FRAME_TRAP ? memory_find(thread->memory, top->args[0]) : 0;
+
+	return file_shows(a, mapped, fault->dev, fault->ino) ? mapped : file_of_inode(a, fault->dev, fault->ino);
+}
+
 /* The page that a fault needs. A file that exec mapped has no descriptor, so its inode finds it. */
 void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
@@ -406,7 +441,7 @@ void on_fs_fault(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 
 	if (!top || (top->kind != FRAME_TRAP && !populates(a, top)))
 		return;
-	top->file = file_of_inode(a, fault->dev, fault->ino);
+	top->file = faulted_file(a, thread, top, fault);
 	top->dev = fault->dev;
 }
 
@@ -417,7 +452,7 @@ void on_fs_writeback_wait(struct trace_analysis *a, struct cpu *cpu, uint64_t ns
 	struct frame *top = thread ? frame_top(thread) : NULL;
 	file_idx file = file_of_inode(a, wait->dev, wait->ino);
 
-	if (top && file)
+	if (top && file && !file_shows(a, top->file, wait->dev, wait->ino))
 		top->file = file;
 }
 
@@ -429,9 +464,28 @@ void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
 {
-	if (!(a->calls[frame->call].flags & CALL_HAS_FD) || !frame->nr_args)
+	if (!frame->nr_args)
 		return 0;
-	return fd_file(thread, (int32_t)frame->args[0]);
+	if (a->calls[frame->call].flags & CALL_HAS_FD)
+		return fd_file(thread, (int32_t)frame->args[0]);
+	/* utimensat() and others without a path are for the descriptor's own file */
+	if ((a->calls[frame->call].flags & CALL_HAS_DIRECTORY) && !frame->args[a->calls[frame->call].directory + 1])
+		return call_directory(a, thread, frame);
+	return 0;
+}
+
+file_idx call_directory(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	int8_t at = a->calls[frame->call].directory;
+
+	return at >= 0 && at < frame->nr_args ? fd_file(thread, (int32_t)frame->args[at]) : 0;
+}
+
+file_idx call_second_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	int8_t at = a->calls[frame->call].second_fd;
+
+	return at >= 0 && at < frame->nr_args ? fd_file(thread, (int32_t)frame->args[at]) : 0;
 }
 
 void file_table_clear(struct file_table *table)

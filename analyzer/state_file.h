@@ -58,6 +58,10 @@ void file_drop(struct trace_analysis *a, file_idx file);
 bool file_has_other_end(const struct trace_analysis *a, file_idx file);
 file_idx file_of_inode(const struct trace_analysis *a, uint32_t dev, uint64_t ino);
 /**
+ * file_shows() - is this inode that of @file, or the real file behind it in a layer of an overlay?
+ */
+bool file_shows(const struct trace_analysis *a, file_idx file, uint32_t dev, uint64_t ino);
+/**
  * file_opened() - the file of a descriptor, as the kernel describes it
  * @flags: as in open(2)
  */
@@ -95,6 +99,15 @@ void fds_own(struct trace_analysis *a, struct trace_thread *thread); /* gets a c
 void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
 /** call_file() - the file of the descriptor that is the call's first argument; 0: none */
 file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+
+/**
+ * call_directory() - the file of the descriptor with which the path among its arguments begins
+ *
+ * 0: none, or the working directory.
+ */
+file_idx call_directory(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+/** call_second_file() - the file of the second descriptor among its arguments; 0: none */
+file_idx call_second_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
 event_handler on_fs_open, on_fs_fault, on_fs_writeback_wait, on_fs_throttle;
 #endif

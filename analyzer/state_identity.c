@@ -324,7 +324,9 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 						size_t *ret_nr)
 {
 	const struct identity_log *log = process->identities;
-	struct identity_row now = {.is = identity_of(process), .first_ns = process->first ? process->first->start_ns : 0, .count = 1};
+	struct identity_row now = {.is = identity_of(process),
+				   .first_ns = process->first ? process->first->start_ns : 0,
+				   .count = 1};
 	struct trace_identity *list = calloc(log ? log->nr : 1, sizeof(*list)), *last;
 	struct trace_times sums;
 

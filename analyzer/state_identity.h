@@ -5,7 +5,6 @@
  * state_identity.h - what a process is, and was: user, group, control group, parent, name
  */
 #include <stdint.h>
-#include <stdlib.h>
 #include <trace/analysis.h>
 #include "handler.h"
 
@@ -54,14 +53,6 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t uid, uint32_t gid);
 /** identity_rename() - @thread has a new name, not by exec */
 void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm);
-
-/** identity_log_free() - NULL is fine */
-static inline void identity_log_free(struct identity_log *log)
-{
-	if (log)
-		free(log->rows);
-	free(log);
-}
 
 event_handler on_sched_ids, on_cgroup_attach;
 #endif

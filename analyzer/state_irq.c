@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "state.h"
 #include "state_irq.h"
+#include "state_packet.h"
 
 static void nest_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, enum nest_type type, uint64_t number)
 {
@@ -59,6 +60,7 @@ void on_irq_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 void on_softirq_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	nest_enter(a, cpu, ns, NEST_SOFTIRQ, ((const struct trace_softirq_entry *)event->payload)->vec);
+	packets_leave(cpu);
 }
 
 void on_softirq_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

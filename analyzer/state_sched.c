@@ -44,6 +44,7 @@
 #include "state_close.h"
 #include "state_frame.h"
 #include "state_life.h"
+#include "state_packet.h"
 #include "state_sched.h"
 #include "wait.h"
 
@@ -252,36 +253,6 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 
 /* ---- wakeups ---- */
 
-/* Does a call of this class send packets? */
-static bool sends_packets(const struct trace_analysis *a, const struct frame *frame)
-{
-	static const bool sends[NR_CALL_CLASSES] = {
-		[CALL_ACCEPT] = true,	[CALL_CLOSE] = true,  [CALL_CONNECT] = true,	 [CALL_EXIT] = true,
-		[CALL_OTHER] = true,	[CALL_READ] = true,   [CALL_RECV] = true,	 [CALL_SEND] = true,
-		[CALL_SENDFILE] = true, [CALL_SPLICE] = true, [CALL_URING_ENTER] = true, [CALL_WRITE] = true,
-	};
-
-	return sends[frame_class(a, frame)] && (!frame->file || S_ISSOCK(a->files.list[frame->file].mode));
-}
-
-/*
- * A packet to this machine is delivered at once, in a softirq within the sender's system call. No
- * other packet can be in the queue of this CPU. The thread under that softirq is therefore the
- * sender, and not merely interrupted.
- */
-static struct trace_thread *loopback_sender(const struct trace_analysis *a, const struct cpu *cpu,
-					    const struct waker *waker)
-{
-	const struct frame *frame = is_thread(cpu, cpu->current) ? frame_syscall(cpu->current) : NULL;
-
-	if (!cpu->loopback || !frame || cpu->nested != 1 || cpu->nest[0].type != NEST_SOFTIRQ ||
-	    cpu->nest[0].number != SOFTIRQ_NET_RX)
-		return NULL;
-	if ((waker->cause != CAUSE_SOCKET && waker->cause != CAUSE_NETWORK) || !sends_packets(a, frame))
-		return NULL;
-	return cpu->current;
-}
-
 static bool waits_for_many(const struct trace_analysis *a, struct trace_thread *thread)
 {
 	const struct frame *frame = frame_syscall(thread);
@@ -320,13 +291,11 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (cpu->signalled) {
 		const struct trace_thread *target = thread_find(&a->threads, cpu->signalled);
 
-		waker->by_signal = target && target->process == woken->process;
+		waker->by_signal = target && target->process == woken->process ? cpu->signal : 0;
 	}
 	if (waking->context != TRACE_CONTEXT_TASK) {
 		irq_waker(a, cpu, waking->context, waker);
-		waker->thread = loopback_sender(a, cpu, waker);
-		if (waker->thread)
-			waker->file = frame_syscall(waker->thread)->file;
+		packet_waker(a, cpu, waker);
 		return;
 	}
 	if (!is_thread(cpu, cpu->current))
@@ -345,6 +314,8 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (frame) {
 		waker->call = frame->call;
 		waker->file = frame->file;
+		if (frame->has_path && waker->cause == CAUSE_NONE)
+			waker->detail = strings_intern(&a->strings, cpu->current->path);
 	}
 }
 

@@ -6,7 +6,9 @@
  * only in headers newer than the one that this project is built with.
  */
 
-#define SOFTIRQ_NET_RX	 3  /* include/linux/interrupt.h */
+#define SOFTIRQ_TIMER	 1 /* include/linux/interrupt.h */
+#define SOFTIRQ_NET_RX	 3
+#define SOFTIRQ_HRTIMER	 8
 #define TCP_LISTEN	 10 /* include/net/tcp_states.h; unix sockets use it too */
 #define URING_FIXED_FILE 1  /* REQ_F_FIXED_FILE: "fd" counts registered files */
 #define URING_CQE_SKIP	 64 /* REQ_F_CQE_SKIP: the kernel posts no completion */

@@ -286,6 +286,7 @@ void clients_reset(struct clients *clients, const struct clock_sample *now)
 	for (struct client *client = clients->table.list; client; client = client->next)
 		user_snapshot_reset(client->program);
 	clients->missed = 0;
+	clients->lost = (struct lost_programs){0};
 	clients->join_error.others_recorded = false;
 	clients->dead.bytes = 0;
 	clients->dead.gone = (struct clients_gone){0};

@@ -44,6 +44,8 @@ static void merge_wait(struct trace_wait *sum, const struct trace_wait *wait)
 		sum->pid = 0;
 	if (strcmp(sum->via, wait->via) != 0)
 		sum->via = "";
+	if (sum->path != wait->path)
+		sum->path = "";
 	sum->ns += wait->ns;
 }
 
@@ -114,6 +116,8 @@ static void sum_add(struct process_sum *sum, const struct report *report, const 
 	sum->interrupted_ns += f->interrupted_ns;
 	sum->wait_cpu_ns += f->wait_cpu_ns;
 	sum->blocked_ns += f->blocked_ns;
+	sum->probe_hits += f->probe_hits;
+	sum->probe_ns += f->probe_ns;
 	sum->threads += trace_nr_threads(process);
 	sum_waits(sum, f);
 	sum_holders(sum, f);

@@ -15,6 +15,7 @@
 #include "recorded.h"
 #include "report_disks.h"
 #include "report_json.h"
+#include "report_probes.h"
 #include "report_user.h"
 #include "wait_json.h"
 
@@ -219,6 +220,12 @@ static void put_figures(struct json *json, const struct report *report, const st
 	json_known(json, "system_ns", f->syscall_ns + f->trap_ns, calls);
 	json_known(json, "syscall_ns", f->syscall_ns, calls);
 	json_known(json, "trap_ns", f->trap_ns, calls && has_recorded(report->analysis, TRACE_EV_fault_entry));
+	if (f->probe_hits) {
+		json_u64(json, "probe_hits", f->probe_hits);
+		json_u64(json, "probe_ns", f->probe_ns);
+		json_u64(json, "probe_least_ns", f->probe_least_ns);
+		json_u64(json, "probe_most_ns", f->probe_most_ns);
+	}
 	json_known(json, "interrupted_ns", f->interrupted_ns, scheduling && has_interrupts(report->analysis));
 	json_known(json, "stolen_ns", f->stolen_ns, scheduling);
 	json_known(json, "wait_cpu_ns", f->wait_cpu_ns, scheduling);
@@ -395,6 +402,32 @@ static void put_locks(struct json *json, const struct trace_analysis *analysis)
 	free(locks);
 }
 
+static void put_interruptions(struct json *json, const struct trace_analysis *analysis)
+{
+	struct trace_interruption *list;
+	size_t nr = 0;
+
+	list = trace_interruptions(analysis, &nr);
+	if (!list)
+		memory_end();
+	json_open(json, "interruptions", "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_open(json, NULL, "{");
+		json_u64(json, "pid", trace_process_pid(list[i].process));
+		json_text(json, "comm", trace_process_comm(list[i].process));
+		json_text(json, "call", list[i].call);
+		json_u64(json, "by_pid", list[i].by ? trace_process_pid(list[i].by) : 0);
+		json_text(json, "by_comm", list[i].by ? trace_process_comm(list[i].by) : "");
+		json_text(json, "via", list[i].via);
+		json_u64(json, "signal", list[i].signal);
+		json_u64(json, "ns", list[i].ns);
+		json_u64(json, "count", list[i].count);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	free(list);
+}
+
 static void put_system_interrupts(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_interrupt *list;
@@ -493,8 +526,10 @@ void report_json(const struct report *report)
 	put_servers(&json, report);
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
+	json_probes(&json, report);
 	put_receivers(&json, report);
 	put_locks(&json, report->analysis);
+	put_interruptions(&json, report->analysis);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
 	json_disks(&json, report->disks);

@@ -15,6 +15,7 @@
 #include "report_cpus.h"
 #include "report_overview.h"
 #include "report_pages.h"
+#include "report_probes.h"
 #include "report_processes.h"
 #include "report_sections.h"
 #include "report_servers.h"
@@ -51,6 +52,7 @@ void report_text(const struct report *report)
 	}
 	report_servers(report);
 	report_user(report);
+	report_probes(report);
 	if (!has_process_choice(&report->options->processes))
 		report_sections(report, system);
 	else

@@ -228,6 +228,77 @@ static void memory_that_is_shared_by_fork_is_known(void)
 	expect(&c, TRACE_WAIT_PROCESS, "child", 30, "futex");
 }
 
+/* Process 30 is born with the memory of process 10. */
+static void fork_with_memory(struct analysis_case *c, uint32_t child)
+{
+	tb_sys_enter(c->tb, 0, 1300, SYS_clone, CLONE_VM, 0, 0);
+	tb_add(c->tb, 0, 1400, sched_fork, "child", .parent_tid = 10, .tid = child, .tgid = child,
+	       .clone_flags = CLONE_VM);
+	tb_sys_exit(c->tb, 0, 1500, child);
+}
+
+/* The key of a private futex is the address space, not the process. */
+static void a_private_futex_is_of_the_process_with_the_same_memory(void)
+{
+	for (uint64_t operation = 0; operation <= 128; operation += 128) {
+		struct analysis_case c = begin();
+
+		fork_with_memory(&c, 30);
+		tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, operation, 0);
+		until_the_end(&c);
+		expect(&c, TRACE_WAIT_PROCESS, "child", 30, "futex");
+	}
+}
+
+static void several_processes_may_have_the_same_memory(void)
+{
+	struct analysis_case c = begin();
+
+	fork_with_memory(&c, 30);
+	tb_add(c.tb, 0, 1600, sched_fork, "another", .parent_tid = 10, .tid = 31, .tgid = 31, .clone_flags = CLONE_VM);
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "futex");
+}
+
+/* A thread of the own process may wake it, or the other process. */
+static void a_thread_and_another_process_are_several(void)
+{
+	struct analysis_case c = begin();
+
+	fork_with_memory(&c, 30);
+	tb_fork(c.tb, 0, 1600, 10, 11, 10, "thread");
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "several", 0, "futex");
+}
+
+/* exec gives the child a memory of its own, as after vfork. */
+static void after_exec_the_memory_is_not_shared(void)
+{
+	struct analysis_case c = begin();
+
+	fork_with_memory(&c, 30);
+	tb_exec(c.tb, 1, 1600, 30, "/bin/true");
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "one", 10, "futex");
+}
+
+/* By a hard link, or a mount in another place. */
+static void shared_memory_may_have_two_paths(void)
+{
+	struct trace_start_map map = {.tgid = 10, .dev = 1, .ino = 77, .start = 0x1000, .end = 0x2000};
+	struct analysis_case c = begin();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/dev/shm/x");
+	map.tgid = 20;
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/container/shm/x");
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 0, 0);
+	until_the_end(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "futex");
+}
+
 /* The end state record of a thread. */
 static void end_wait(struct analysis_case *c, uint32_t tid, int nr, int fd, uint32_t holder, uint64_t arg0,
 		     uint64_t arg1)
@@ -760,6 +831,11 @@ int main(int argc, char **argv)
 		CASE(a_futex_in_private_memory_is_the_own_process),
 		CASE(a_futex_in_shared_memory_names_the_process_that_shares_it),
 		CASE(memory_that_is_shared_by_fork_is_known),
+		CASE(a_private_futex_is_of_the_process_with_the_same_memory),
+		CASE(several_processes_may_have_the_same_memory),
+		CASE(a_thread_and_another_process_are_several),
+		CASE(after_exec_the_memory_is_not_shared),
+		CASE(shared_memory_may_have_two_paths),
 		CASE(a_poll_until_the_end_is_for_its_kind_of_descriptors),
 		CASE(a_poll_of_different_things_until_the_end_is_for_several),
 		CASE(a_thread_switched_in_by_an_idle_cpu_had_an_unrecorded_wakeup),

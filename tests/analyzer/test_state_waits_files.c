@@ -328,6 +328,64 @@ static void a_call_that_populates_memory_waits_for_its_file(void)
 	}
 }
 
+/* ---- one file by several paths ---- */
+
+#define LAYER	0x00800001u /* major 8 */
+#define OVERLAY 0x00000023u /* major 0: no disk */
+
+/* "one" has mapped this file, and a page of inode 80 of LAYER is missing. */
+static void faults_in(struct analysis_case *c, uint32_t mapped_dev, uint64_t mapped_ino)
+{
+	struct trace_start_map map = {.tgid = 10, .dev = mapped_dev, .ino = mapped_ino, .start = 0x1000, .end = 0x3000};
+	struct trace_fs_fault fault = {.dev = LAYER, .ino = 80};
+
+	tb_start(c->tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/merged/data");
+	tb_fd(c->tb, 20, 3, LAYER, 80, S_IFREG | 0600, "/lower/data"); /* known by this path last */
+	tb_fault(c->tb, 0, 2000, 0x2000, true);
+	tb_event(c->tb, 0, 2500, TRACE_EV_fs_fault, &fault, sizeof(fault), NULL);
+	tb_switch(c->tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_irq(c->tb, 1, 5500, 9);
+	tb_add(c->tb, 1, 5600, block_complete, NULL, .dev = LAYER);
+	wake(c, TRACE_CONTEXT_HARDIRQ);
+	tb_irq_exit(c->tb, 1, 6010, 9);
+	tb_switch(c->tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_fault_end(c->tb, 0, 6200, true);
+	case_run(c);
+}
+
+static void a_page_of_a_layer_is_of_the_file_that_was_mapped(void)
+{
+	static const struct {
+		uint32_t dev;
+		uint64_t ino;
+		const char *path;
+	} mappings[] = {{OVERLAY, 80, "/merged/data"},
+			{OVERLAY, 1ull << 62 | 80, "/merged/data"}, /* with the number of the layer */
+			{LAYER, 80, "/merged/data"},		    /* a hard link, or a mount */
+			{OVERLAY, 81, "/lower/data"},		    /* out of date */
+			{LAYER + 1, 80, "/lower/data"}};	    /* another disk */
+
+	for (size_t i = 0; i < sizeof(mappings) / sizeof(mappings[0]); i++) {
+		struct analysis_case c = begin();
+
+		faults_in(&c, mappings[i].dev, mappings[i].ino);
+		expect(&c, TRACE_WAIT_FILE, mappings[i].path, 0, "");
+	}
+}
+
+/* fsync() of a file of an overlay waits for pages of the layer. */
+static void writeback_in_a_layer_is_for_the_file_that_was_opened(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 10, 3, OVERLAY, 80, S_IFREG | 0600, "/merged/data");
+	tb_fd(c.tb, 20, 3, LAYER, 80, S_IFREG | 0600, "/upper/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_fsync, 3, 0, 0);
+	tb_add(c.tb, 0, 2500, fs_writeback_wait, NULL, .dev = LAYER, .ino = 80);
+	by_disk(&c);
+	expect(&c, TRACE_WAIT_FILE, "/merged/data", 0, "");
+}
+
 /* ---- sockets ---- */
 
 static void connection(struct analysis_case *c, uint16_t family, uint16_t type)
@@ -618,8 +676,13 @@ static void a_ptraced_thread_waits_for_its_tracer(void)
 /* The worker waits on behalf of its process. It may be older than the trace. */
 static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 {
-	struct trace_start_thread worker = {
-		.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread worker = {.tid = 11,
+					    .tgid = 10,
+					    .ppid = 1,
+					    .nr = -1,
+					    .cpu = 1,
+					    .state = TRACE_TASK_INTERRUPTIBLE,
+					    .flags = TRACE_THREAD_IO_WORKER};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
 	struct analysis_case c = begin();
 
@@ -646,8 +709,13 @@ static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 /* The worker waited for the disk, but the file of the request says more. */
 static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 {
-	struct trace_start_thread worker = {
-		.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread worker = {.tid = 11,
+					    .tgid = 10,
+					    .ppid = 1,
+					    .nr = -1,
+					    .cpu = 1,
+					    .state = TRACE_TASK_INTERRUPTIBLE,
+					    .flags = TRACE_THREAD_IO_WORKER};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
 	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
@@ -722,8 +790,13 @@ static void fcntl_waits_for_a_lock(void)
 static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 {
 	for (int is_worker = 0; is_worker < 2; is_worker++) {
-		struct trace_start_thread other = {
-			.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread other = {.tid = 11,
+						   .tgid = 10,
+						   .ppid = 1,
+						   .nr = -1,
+						   .cpu = 1,
+						   .state = TRACE_TASK_INTERRUPTIBLE,
+						   .flags = is_worker ? TRACE_THREAD_IO_WORKER : 0};
 		struct analysis_case c = begin();
 		uint64_t slept = is_worker ? 1200 : 3500;
 
@@ -756,8 +829,13 @@ static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 static void a_worker_of_a_ring_is_idle_until_its_process_wakes_it(void)
 {
 	for (uint32_t by = 0; by < 2; by++) {
-		struct trace_start_thread worker = {
-			.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread worker = {.tid = 11,
+						    .tgid = 10,
+						    .ppid = 1,
+						    .nr = -1,
+						    .cpu = 1,
+						    .state = TRACE_TASK_INTERRUPTIBLE,
+						    .flags = TRACE_THREAD_IO_WORKER};
 		struct analysis_case c = begin();
 
 		tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");
@@ -874,6 +952,8 @@ int main(int argc, char **argv)
 		CASE(close_range_closes_a_range),
 		CASE(a_pidfd_is_no_file),
 		CASE(a_call_that_populates_memory_waits_for_its_file),
+		CASE(a_page_of_a_layer_is_of_the_file_that_was_mapped),
+		CASE(writeback_in_a_layer_is_for_the_file_that_was_opened),
 		CASE(a_timeout_of_a_socket_is_a_wait_for_it_only_in_connect),
 		CASE(a_wait_for_a_socket_names_the_kind_of_socket),
 		CASE(packets_from_a_tunnel_are_the_networks),

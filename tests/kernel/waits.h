@@ -29,7 +29,7 @@ struct scenario {
 /* Each list ends with a NULL name. */
 extern const struct scenario channel_scenarios[], descriptor_scenarios[], ipc_scenarios[], process_scenarios[],
 	file_scenarios[], memory_scenarios[], metadata_scenarios[], network_scenarios[], uring_scenarios[],
-	scenarios_32_bit[];
+	namespace_scenarios[], scenarios_32_bit[];
 extern const struct scenario lasting_scenarios[]; /* longer than the recording: run only by name */
 
 extern int ready[2]; /* a pipe: a child that has to prepare first writes to it */

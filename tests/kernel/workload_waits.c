@@ -235,10 +235,10 @@ void read_all(void *fds)
 
 /* ---- all of them ---- */
 
-static const struct scenario *const lists[] = {channel_scenarios,  descriptor_scenarios, ipc_scenarios,
-					       process_scenarios,  file_scenarios,	 memory_scenarios,
-					       metadata_scenarios, network_scenarios,	 uring_scenarios,
-					       scenarios_32_bit,   lasting_scenarios};
+static const struct scenario *const lists[] = {channel_scenarios,   descriptor_scenarios, ipc_scenarios,
+					       process_scenarios,   file_scenarios,	  memory_scenarios,
+					       metadata_scenarios,  network_scenarios,	  uring_scenarios,
+					       namespace_scenarios, scenarios_32_bit,	  lasting_scenarios};
 
 static void run_one(const struct scenario *one)
 {

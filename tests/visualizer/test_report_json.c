@@ -103,9 +103,9 @@ static struct tb *eventful_story(void)
 	"                 {'pid': 0, 'comm': 'interrupts', 'ns': 10}]," \
 	"'waits': [{'kind': 'process', 'target': 'two', 'pid': 20, 'comm': 'two', 'via': 'pipe', 'idle': false," \
 		"'ns': 600, 'count': 1," \
-	"           'device': ''}," \
+	"           'path': '', 'device': ''}," \
 	"          {'kind': 'memory', 'target': '', 'pid': 0, 'comm': '', 'via': '', 'idle': false, 'ns': 350," \
-		"'count': 1, 'device': ''}]," \
+		"'count': 1, 'path': '', 'device': ''}]," \
 	"'syscalls': [{'name': 'read', 'calls': 2, 'errors': 0, 'elapsed_ns': 1200, 'cpu_ns': 370," \
 		"'interrupted_ns': 30," \
 	"              'wait_cpu_ns': 200, 'wait_ns': 600, 'min_ns': 200, 'p50_ns': 202, 'p99_ns': 1000," \
@@ -113,10 +113,12 @@ static struct tb *eventful_story(void)
 	"             {'name': 'write', 'calls': 2, 'errors': 1, 'elapsed_ns': 150, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
 	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100}]," \
+	"'kernel_work': []," \
 	"'traps': [{'name': 'page fault', 'count': 1, 'major': 1, 'elapsed_ns': 600, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
 	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \
 	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}]," \
+	"'kernel_work': []," \
 	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0," \
 		"'device': 'vda'}," \
 	"          {'path': 'pipe:', 'read_bytes': 1, 'written_bytes': 0, 'reads': 1, 'writes': 0, 'wait_ns': 0," \
@@ -132,7 +134,8 @@ static void the_json_of_a_process_is_complete(void)
 		 "1000, 'gid': 0, 'kernel': false,"
 		 "  'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES ","
 		 "  'identities': [],"
-		 "  'threads': [{'tid': 10, 'comm': 'uno', 'uid': 1000, 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES "}]}]");
+		 "  'threads': [{'tid': 10, 'comm': 'uno', 'uid': 1000, 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES
+		 "}]}]");
 	json_has(text, "cpus",
 		 "[{'cpu': 0, 'cpu_ns': 6720, 'user_ns': 5550, 'system_ns': 1170, 'irq_ns': 30, 'softirq_ns': 0, "
 		 "'idle_ns': 1250, 'unknown_ns': 0},"

@@ -34,6 +34,7 @@
 #include "regular.h"
 #include "loader.h"
 #include "error_set.h"
+#include "probe_cost.h"
 #include "probe_detach.h"
 #include "probe_instruction.h"
 #include "probe_list.h"
@@ -87,6 +88,8 @@ struct probe_link {
  * @number: number of its last link, which is in the cookie
  * @is_misread: a breakpoint there would break programs
  * @is_plain: every kernel can probe the instruction
+ * @kind: of the instruction
+ * @id: of its events
  * @file: identity of the file when the probe was made; in a changed file the place may be inside an
  *        instruction
  */
@@ -96,6 +99,8 @@ struct attach_place {
 	bool on;
 	bool is_misread;
 	bool is_plain;
+	enum probe_cost_kind kind;
+	uint16_t id;
 	struct {
 		dev_t dev;
 		ino_t ino;
@@ -111,6 +116,7 @@ struct tracer_probing {
 	struct probe_link *links;	   /* owned */
 	size_t nr;
 	bool multi;
+	struct probe_costs costs;
 };
 
 /* ---- load ---- */
@@ -162,7 +168,7 @@ static struct probes_bpf *try_load(struct tracer *tracer, size_t nr, int way, st
 	skeleton->rodata->may_fault = way != LOAD_WITHOUT_FAULTS;
 	skeleton->rodata->may_disable_preemption = btf__find_by_name_kind(tracer->types, "bpf_preempt_disable",
 									  BTF_KIND_FUNC) > 0;
-	bpf_map__set_max_entries(skeleton->maps.recipes, (uint32_t)nr);
+	bpf_map__set_max_entries(skeleton->maps.recipes, (uint32_t)nr + 1); /* and the one to be measured */
 	bpf_program__set_expected_attach_type(skeleton->progs.probe_user_multi,
 					      (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.probe_user_multi, way == LOAD_ALL);
@@ -227,6 +233,7 @@ static void look_at_code(const struct trace_probe *probe, struct attach_place *p
 		close(fd);
 	place->is_misread = got > 0 && probe_instruction_is_misread(bytes, (size_t)got);
 	place->is_plain = got > 0 && probe_instruction_is_plain(bytes, (size_t)got);
+	place->kind = probe_cost_kind(bytes, got > 0 ? (size_t)got : 0);
 }
 
 static bool is_same_file(const char *path, const struct attach_place *place)
@@ -621,6 +628,81 @@ size_t tracer_switch_probes(struct tracer *tracer, const bool *on)
 	return nr;
 }
 
+/* ---- costs ---- */
+
+static void close_measured(void *context, struct bpf_link *link)
+{
+	struct probe_link *closing = new_link(context);
+
+	if (!closing) {
+		bpf_link__destroy(link);
+		return;
+	}
+	closing->link = link;
+	begin_to_close(closing);
+}
+
+static bool any_in_programs(const struct tracer_probing *probing)
+{
+	for (size_t i = 0; i < probing->nr; i++)
+		if (!trace_probes_get(probing->probes, i)->in_kernel)
+			return true;
+	return false;
+}
+
+/* In a recipe of its own, behind those of the places, which is on meanwhile. */
+static void measure_costs(struct tracer_probing *probing)
+{
+	struct probe_recipe recipe = {.is_measured = 1};
+	uint32_t idx = (uint32_t)probing->nr;
+
+	if (probing->nr >= TRACE_PROBE_MAX_PLACES || !any_in_programs(probing) ||
+	    bpf_map__update_elem(probing->skeleton->maps.recipes, &idx, sizeof(idx), &recipe, sizeof(recipe), BPF_ANY))
+		return;
+	__atomic_store_n(&probing->skeleton->bss->probe_on[idx], 1, __ATOMIC_RELEASE);
+	probe_costs_measure(probing->skeleton->progs.probe_user, 1ull << 32 | idx, close_measured, probing,
+			    &probing->costs);
+	__atomic_store_n(&probing->skeleton->bss->probe_on[idx], 0, __ATOMIC_RELEASE);
+}
+
+static struct probe_cost both(struct probe_cost one, struct probe_cost two)
+{
+	if (!one.ns || !two.ns)
+		return (struct probe_cost){0};
+	return (struct probe_cost){.ns = one.ns + two.ns,
+				   .least_ns = one.least_ns + two.least_ns,
+				   .most_ns = one.most_ns + two.most_ns};
+}
+
+/* The begin of a scope has the entry's cost, and its end only that of the return. */
+static struct probe_cost cost_of(const struct tracer_probing *probing, uint32_t idx)
+{
+	const struct trace_probe *probe = trace_probes_get(probing->probes, idx);
+	const struct probe_cost *costs = probing->costs.costs;
+
+	if (probe->in_kernel)
+		return (struct probe_cost){0};
+	if (!probe->at_return)
+		return costs[probing->places[idx].kind];
+	return probe->type->role == TRACE_ROLE_END ? costs[PROBE_COST_RETURN]
+						   : both(costs[probing->places[idx].kind], costs[PROBE_COST_RETURN]);
+}
+
+int tracer_each_probe_cost(const struct tracer *tracer,
+			   int (*fn)(void *context, uint32_t event, const struct probe_cost *cost), void *context)
+{
+	const struct tracer_probing *probing = tracer->probing;
+	struct probe_cost cost;
+	int result = 0;
+
+	for (uint32_t i = 0; probing && i < probing->nr && !result; i++) {
+		cost = cost_of(probing, i);
+		if (cost.ns)
+			result = fn(context, probing->places[i].id, &cost);
+	}
+	return result;
+}
+
 void tracer_set_probe_condition(struct tracer *tracer, size_t idx, const struct trace_condition *condition)
 {
 	struct tracer_probing *probing = tracer->probing;
@@ -667,11 +749,14 @@ int tracer_load_probes(struct tracer *tracer, const struct trace_probes *probes,
 	for (uint32_t i = 0; i < probing->nr; i++) {
 		look_at_file(trace_probes_get(probes, i)->file, &probing->places[i]);
 		look_at_code(trace_probes_get(probes, i), &probing->places[i]);
+		probing->places[i].id = ids[i];
 	}
 	result = load(tracer, probing, probing->nr, programs_needed_by(probes));
 	for (uint32_t i = 0; !result && i < probing->nr; i++)
 		result = write_recipe(probing, i, trace_probes_get(probes, i), ids[i]);
 	tracer_choose_deferring(tracer);
+	if (!result)
+		measure_costs(probing);
 	if (!result)
 		return 0;
 	tracer_detach_probes(tracer);

@@ -15,12 +15,13 @@
 /**
  * struct probe_recipe - how to record one probe
  * @unread: number of arguments in unreadable memory; they are 0 or empty in the trace
+ * @is_measured: the loader measures what a hit costs: all is done, but nothing recorded
  */
 struct probe_recipe {
 	trace_u32 id;
 	trace_u32 nr_arguments;
 	trace_u32 fixed_bytes;
-	trace_u32 pad;
+	trace_u32 is_measured;
 	trace_u64 unread;
 	struct trace_probe_argument arguments[TRACE_PROBE_MAX_ARGUMENTS];
 	struct trace_condition condition;

@@ -400,7 +400,7 @@ static __always_inline int meet(void *context, enum place_kind kind)
 	run.recipe = bpf_map_lookup_elem(&recipes, &key);
 	key = 0;
 	taken = bpf_map_lookup_elem(&scratches_taken, &key);
-	if (!run.recipe || !taken || !wanted())
+	if (!run.recipe || !taken || (!run.recipe->is_measured && !wanted()))
 		return 0;
 	slot = take_scratch(taken);
 	key = (u32)slot;
@@ -419,7 +419,10 @@ static __always_inline int meet(void *context, enum place_kind kind)
 	}
 	if (may_disable_preemption)
 		bpf_preempt_disable();
-	put_record(run.scratch, run.recipe);
+	if (run.recipe->is_measured)
+		run.scratch->loaded = bpf_ktime_get_ns(); /* most of the price of a record */
+	else
+		put_record(run.scratch, run.recipe);
 	if (may_disable_preemption)
 		bpf_preempt_enable();
 	__sync_fetch_and_and(taken, ~(1ULL << key));

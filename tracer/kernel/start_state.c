@@ -14,6 +14,8 @@
 #include "loader.h"
 #include "kernel_names.h"
 #include "not_traced.h"
+#include "probe_attach.h"
+#include "probe_cost.h"
 #include "start_proc.h"
 #include "start_record.h"
 
@@ -249,6 +251,14 @@ static int emit_irq(void *context, unsigned int irq, const char *name)
 	return tracer_emit_record(context, TRACE_EV_start_irq, clock_monotonic_ns(), &payload, sizeof(payload), name);
 }
 
+static int emit_probe_cost(void *context, uint32_t event, const struct probe_cost *cost)
+{
+	struct trace_probe_cost payload = {
+		.event = event, .ns = cost->ns, .least_ns = cost->least_ns, .most_ns = cost->most_ns};
+
+	return tracer_emit_record(context, TRACE_EV_probe_cost, clock_monotonic_ns(), &payload, sizeof(payload), NULL);
+}
+
 int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context, struct trace_error *ret_error)
 {
 	struct bpf_program *passes[] = {tracer->skeleton->progs.start_thread, tracer->skeleton->progs.start_exe,
@@ -270,6 +280,8 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 		result = emit_cgroup(c, i);
 	if (!result)
 		result = tracer_each_interrupt(emit_irq, c);
+	if (!result)
+		result = tracer_each_probe_cost(tracer, emit_probe_cost, c);
 	/* A flight recorder reads the start state only at a snapshot. Until then a thread's name is
 	 * recorded at its exit, with the other events of the exit. */
 	tracer->skeleton->bss->start_state_is_read = !tracer->options.overwrite;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_STATE_PROBE_H
+#define ANALYZER_STATE_PROBE_H
+/* state_probe.h - hits of probes, and what they cost the threads that made them: state_probe.c. */
+#include <stddef.h>
+#include <stdint.h>
+#include "handler.h"
+#include "hash_table.h"
+
+struct trace_figures;
+struct trace_thread;
+
+/* What one hit costs, as the recorder measured it: ns; 0: not known. */
+struct hit_cost {
+	uint32_t ns;
+	uint32_t least;
+	uint32_t most;
+};
+
+struct probe_sums {
+	struct hit_cost *costs; /* owned; by event id - TRACE_EV_MAX */
+	uint32_t nr_costs;
+	struct hash_table uses;	   /* probe_use_row */
+	struct hash_table threads; /* probe_thread_row */
+};
+
+/** probe_cost_learn() - apply a probe_cost record */
+void probe_cost_learn(struct trace_analysis *a, const struct trace_event *event);
+/**
+ * probe_hit() - @event, which the kernel recorded on @cpu in a program: the thread there was
+ * interrupted by a probe
+ */
+void probe_hit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event);
+/** probe_figures() - add the hits of @thread to @figures */
+void probe_figures(const struct trace_analysis *a, const struct trace_thread *thread, struct trace_figures *figures);
+void probe_sums_clear(struct probe_sums *sums);
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_probes.c - the cost of probes is told apart from the program's own code, and a hit is
+ * the thread's that made it.
+ *
+ * Thread 10 ("one") runs on CPU 0 in its own code from 2000 to 9000 unless a test says otherwise.
+ */
+#include "analysis_case.h"
+#include "unit.h"
+
+#define OWN_NS 7000
+
+static uint16_t probe(struct analysis_case *c, const char *name)
+{
+	const struct trace_event_type type = {.name = name,
+					      .classic = "NONE",
+					      .text = "",
+					      .doc = "",
+					      .program = "NONE",
+					      .category = TRACE_CATEGORY_USER,
+					      .flags = TRACE_EVENT_ON,
+					      .source = "hot:f"};
+
+	return tb_user_type(c->tb, &type);
+}
+
+static void costs(struct analysis_case *c, uint16_t id, uint32_t ns)
+{
+	struct trace_probe_cost cost = {.event = id, .ns = ns, .least_ns = ns - 100, .most_ns = ns + 200};
+
+	tb_start(c->tb, 1100, TRACE_EV_probe_cost, &cost, sizeof(cost), NULL);
+}
+
+static void hit(struct analysis_case *c, uint64_t ns, uint16_t id)
+{
+	tb_user_event(c->tb, 0, ns, id, NULL, 0);
+}
+
+static struct analysis_case in_own_code(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_exit(c.tb, 0, 2000, 10);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	return c;
+}
+
+static void hits_cost_time_in_the_kernel(void)
+{
+	struct analysis_case c = in_own_code();
+	uint16_t id = probe(&c, "hot:f");
+
+	costs(&c, id, 400);
+	for (uint64_t ns = 3000; ns <= 5000; ns += 1000)
+		hit(&c, ns, id);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->probe_hits, 3);
+	CU_ASSERT_EQUAL(c.one->probe_ns, 1200);
+	CU_ASSERT_EQUAL(c.one->probe_least_ns, 900);
+	CU_ASSERT_EQUAL(c.one->probe_most_ns, 1800);
+	CU_ASSERT_EQUAL(c.one->user_ns, OWN_NS - 1200);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 1200);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).user_ns, c.one->user_ns);
+	CU_ASSERT_EQUAL(case_cpu(&c, 0).system_ns, c.one->syscall_ns + c.one->trap_ns);
+	case_free(&c);
+}
+
+/* What a hit costs beyond that is taken at the next hit. */
+static void a_hit_takes_no_more_than_there_was(void)
+{
+	struct analysis_case c = in_own_code();
+	uint16_t id = probe(&c, "hot:f");
+
+	costs(&c, id, 400);
+	hit(&c, 2100, id);
+	hit(&c, 2200, id);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->probe_ns, 200);
+	CU_ASSERT_EQUAL(c.one->probe_least_ns, 200);
+	case_free(&c);
+
+	c = in_own_code();
+	id = probe(&c, "hot:f");
+	costs(&c, id, 400);
+	hit(&c, 2100, id);
+	hit(&c, 4000, id);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->probe_ns, 800);
+	case_free(&c);
+}
+
+/* A probe in the kernel; a trace of an older recorder. */
+static void a_probe_of_unknown_cost_takes_nothing(void)
+{
+	struct analysis_case c = in_own_code();
+	uint16_t known = probe(&c, "hot:f"), id = probe(&c, "kernel:f");
+
+	costs(&c, known, 400);
+	hit(&c, 3000, id);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->probe_hits, 0);
+	CU_ASSERT_EQUAL(c.one->user_ns, OWN_NS);
+	case_free(&c);
+}
+
+/* One probe can have several places, and one place's instruction may be cheaper. */
+static void places_of_one_probe_widen_the_range(void)
+{
+	struct analysis_case c = in_own_code();
+	uint16_t id = probe(&c, "hot:f");
+	struct trace_probe_use *uses;
+	size_t nr;
+
+	costs(&c, id, 900);
+	costs(&c, id, 400);
+	hit(&c, 3000, id);
+	case_run(&c);
+	uses = trace_probe_uses(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_STRING_EQUAL(uses[0].name, "hot:f");
+	CU_ASSERT_EQUAL(trace_process_pid(uses[0].process), 10);
+	CU_ASSERT_EQUAL(uses[0].hits, 1);
+	CU_ASSERT_EQUAL(uses[0].hit_ns, 400);
+	CU_ASSERT_EQUAL(uses[0].hit_least_ns, 300);
+	CU_ASSERT_EQUAL(uses[0].hit_most_ns, 1100);
+	free(uses);
+	case_free(&c);
+}
+
+static void program_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread = trace_event_thread(analysis, event);
+
+	*(uint32_t *)data = thread ? trace_thread_tid(thread) : 0;
+}
+
+/* The kernel hides thread 70, so it recorded no switch from 70 to "one". */
+static void a_hit_is_not_a_hidden_threads(void)
+{
+	uint64_t mask[TRACE_MASK_WORDS] = {[TRACE_EV_USER / 64] = 1ull << TRACE_EV_USER % 64};
+	struct analysis_case c = case_new();
+	struct trace_error error = {0};
+	uint16_t id = probe(&c, "hot:f");
+	uint32_t tid = 0;
+
+	costs(&c, id, 400);
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2100, 10);
+	tb_switch(c.tb, 0, 3000, 10, 70, TRACE_TASK_RUNNING);
+	hit(&c, 3600, id);
+	hit(&c, 5000, id);
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	c.trace = tb_open_trace(c.tb);
+	c.analysis = trace_analysis_new(c.trace, NULL, &error);
+	CU_ASSERT_EQUAL(trace_analysis_on_event(c.analysis, mask, program_event, &tid), 0);
+	CU_ASSERT_EQUAL(trace_analysis_run(c.analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c.analysis, &error), 0);
+	c.one = trace_process_figures(c.analysis, case_process(&c, 10));
+	CU_ASSERT_EQUAL(tid, 10);
+	CU_ASSERT_EQUAL(c.one->probe_hits, 2);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(hits_cost_time_in_the_kernel),	     CASE(a_hit_takes_no_more_than_there_was),
+		CASE(a_probe_of_unknown_cost_takes_nothing), CASE(places_of_one_probe_widen_the_range),
+		CASE(a_hit_is_not_a_hidden_threads),	     {NULL, NULL},
+	};
+
+	return unit_main("cost of probes", cases, argc, argv);
+}
