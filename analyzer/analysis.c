@@ -50,6 +50,7 @@ static const struct {
 	HANDLER(sys_enter6, on_sys_enter),
 	HANDLER(sys_exit, on_sys_exit),
 	HANDLER(sys_path, on_sys_path),
+	HANDLER(futex_woken, on_futex_woken),
 	HANDLER(fault_entry, on_fault_entry),
 	HANDLER(fault_exit, on_fault_exit),
 	HANDLER(irq_entry, on_irq_entry),
@@ -67,6 +68,8 @@ static const struct {
 	HANDLER(sched_migrate, on_sched_migrate),
 	HANDLER(sched_fork, on_sched_fork),
 	HANDLER(sched_exec, on_sched_exec),
+	HANDLER(fs_exec, on_fs_exec),
+	HANDLER(fs_dir, on_fs_dir),
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
@@ -86,6 +89,7 @@ static const struct {
 	HANDLER(compact_end, on_reclaim_end),
 	HANDLER(sock_endpoints, on_sock_endpoints),
 	HANDLER(sock_asks, on_sock_asks),
+	HANDLER(sock_names, on_sock_names),
 	HANDLER(sock_send, on_request_transfer),
 	HANDLER(sock_recv, on_request_transfer),
 	HANDLER(sock_ready, on_sock_ready),
@@ -98,7 +102,9 @@ static const struct {
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),
 	HANDLER(work_end, on_work_end),
+	HANDLER(uring_enter, on_uring_enter),
 	HANDLER(uring_submit, on_uring_submit),
+	HANDLER(uring_async, on_uring_async),
 	HANDLER(uring_complete, on_uring_complete),
 	HANDLER(uring_open, on_uring_open),
 	HANDLER(uring_file, on_uring_file),
@@ -199,6 +205,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->interrupts);
 	table_clear(&a->works);
 	table_clear(&a->requests);
+	table_clear(&a->rings);
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
 	table_clear(&a->hidden.readings);

@@ -50,8 +50,11 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 		return;
 	if (v->via == VIA_SEMAPHORE)
 		wanted.subject = semaphore_name(a, frame);
+	else if (v->via == VIA_FUTEX)
+		/* futex_waitv(2) waits for several; without futex_woken it is not known for which */
+		wanted.subject = frame->args[0] == TRACE_ARG_ADDRESS ? 0 : frame->args[0];
 	else
-		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : file_path(a, frame->file);
+		wanted.subject = file_path(a, frame->file);
 	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)thread->idx << 32 | wanted.holder) ^ (uint64_t)v->via << 60);
 	key = hash_u64(key ^ (uintptr_t)wanted.owner);
 	for (;; key++) {

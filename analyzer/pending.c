@@ -14,6 +14,7 @@
 #include "pending.h"
 #include "state.h"
 #include "state_frame.h"
+#include "state_uring.h"
 #include "wait.h"
 
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
@@ -113,6 +114,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	pending.cut = !waker || lost;
 	if (waker)
 		pending.waker = *waker;
+	pending.waker.ring_file = uring_file_since(a, thread, thread->since);
 	acct_blocked(a, thread, ns, lost);
 	if (!thread->depth) {
 		wait_account(a, thread, &pending);

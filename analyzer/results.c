@@ -41,6 +41,11 @@ const char *trace_thread_comm(const struct trace_thread *thread)
 	return thread->comm;
 }
 
+bool trace_thread_is_io_worker(const struct trace_thread *thread)
+{
+	return thread->flags & THREAD_IO_WORKER;
+}
+
 const struct trace_process *trace_thread_process(const struct trace_thread *thread)
 {
 	return thread->process;

@@ -14,7 +14,7 @@
 #include "state_end.h"
 #include "state_frame.h"
 
-void start_describe(struct trace_thread *thread, const struct trace_event *event)
+void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
 	const struct trace_start_thread *start = event->payload;
 	struct trace_process *process = thread->process;
@@ -35,7 +35,9 @@ void start_describe(struct trace_thread *thread, const struct trace_event *event
 	}
 	process->ns_pid = start->ns_tgid;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	process_set_comm(thread, comm);
+	if (start->flags & TRACE_THREAD_IO_WORKER)
+		thread->flags |= THREAD_IO_WORKER;
+	process_set_comm(a, thread, comm);
 }
 
 void start_sched_state(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
@@ -71,7 +73,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	if (!thread)
 		return;
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
-	start_describe(thread, event);
+	start_describe(a, thread, event);
 	start_sched_state(thread, event, a->start_ns);
 }
 

@@ -15,7 +15,8 @@
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
  *                    recorded_masks
- *   files            open_request, state_file, state_memory, state_socket, state_device
+ *   files            open_request, state_file, state_memory, state_socket, state_device,
+ *                    state_directory
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
@@ -85,9 +86,12 @@ struct trace_analysis {
 	struct socket_table sockets;
 	struct sweep sweep; /* of files and sockets */
 	struct call calls[NR_CALL_ROWS];
+	uint32_t strange_calls[NR_STRANGE_CALLS]; /* their numbers */
+	uint32_t nr_strange_calls;
 	struct strings strings;
 	struct hash_table works;    /* queued work -> the thread that queued it: state_work.c */
 	struct hash_table requests; /* io_uring requests -> process and file: state_uring.c */
+	struct hash_table rings;    /* rings -> thread: state_uring.c */
 	struct hash_table cgroups;  /* number -> path: state_container.c */
 	struct hash_table devices;  /* path -> block device: state_device.c */
 	struct packet_log *packets; /* owned; NULL: no packet has a number: state_packet.c */

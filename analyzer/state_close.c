@@ -61,6 +61,7 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 	thread->end_ns = ns;
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
+	thread->directories = directories_unref(thread->directories);
 	free(thread->path);
 	thread->path = NULL;
 	thread->path_room = 0;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "accounting.h"
+#include "state_directory.h"
 #include "state_file.h"
 #include "open_request.h"
 #include "hash_table.h"
@@ -78,6 +79,7 @@ struct frame {
 	uint8_t nr_args;
 	bool fd_seen; /* an fs_open event gave the result */
 	bool major;
+	bool path_late;	  /* the path was read at the exit, maybe after another thread changed it */
 	uint64_t args[6]; /* args[0] is in the same cache line as the fields above */
 	uint32_t dev;	  /* trap: device of the file of the missing page, if the file has no name */
 };
@@ -109,6 +111,11 @@ struct waker {
 	bool by_signal;
 	uint32_t lock; /* the wakeup released this lock: index of its log, 0: none */
 	bool by_timer; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
+	/*
+	 * 1 + the file of the io_uring request that completed last before the next wait began; 0:
+	 * none did
+	 */
+	uint32_t ring_file;
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -194,6 +201,9 @@ struct trace_thread {
 	struct trace_thread *next_ran; /* if @ran */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
+	struct directories *directories; /* counted reference; NULL: not known */
+	/* address of the io_uring ring that it entered last; 0: none */
+	uint64_t ring;
 	char *path; /* owned: the path argument of the last call that had one */
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: size of @packed; 0: the sums are not packed */
@@ -223,8 +233,12 @@ struct trace_process {
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
-	file_idx uring_file; /* file of the io_uring request that completed last */
-	uint64_t uring_ns;   /* when that request completed */
+	file_idx exec_files[2]; /* the program and its interpreter: nothing else keeps their names */
+	file_idx uring_file;	/* file of the io_uring request that completed last */
+	uint64_t uring_ns;	/* when that request completed */
+	/* requests of it that are in the hands of workers, and their file, if all have the same */
+	uint32_t nr_async;
+	file_idx async_file;
 	char comm[16];
 	struct strings *strings; /* borrowed */
 	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */
@@ -274,7 +288,7 @@ void thread_table_clear(struct thread_table *table);
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
 struct trace_process *process_find(const struct thread_table *table, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
-void process_set_comm(struct trace_thread *thread, const char *comm);
+void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, const char *comm);
 /**
  * process_owner() - the thread with the descriptors and the memory of @process
  *

@@ -85,6 +85,7 @@
 #include "state_end.h"
 #include "state_frame.h"
 #include "state_request.h"
+#include "state_uring.h"
 #include "wait.h"
 
 /* An eventfd as the place of a wait: no address of a futex. */
@@ -133,7 +134,7 @@ static string_id path_argument(const struct wait_context *ctx)
 {
 	const struct frame *frame = frame_syscall(ctx->thread);
 
-	return frame && frame->has_path ? strings_intern(&ctx->a->strings, ctx->thread->path) : 0;
+	return frame && frame->has_path ? path_whole(ctx->a, ctx->thread, frame) : 0;
 }
 
 static struct wait_cause by_socket(const struct wait_context *ctx, const struct socket_state *sock);
@@ -171,11 +172,14 @@ static uint32_t space_holder(const struct wait_context *ctx)
  */
 static uint32_t futex_holder(const struct wait_context *ctx)
 {
+	const struct call *call = &ctx->a->calls[ctx->frame->call];
 	file_idx shared = memory_find(ctx->thread->memory, ctx->frame->args[0]);
+	/* futex_wait(2) has flags of its own, futex(2) has them in the operation */
+	int flags = call->flags_arg >= 0 ? call->flags_arg : 1;
 
-	if (ctx->frame->nr_args < 2)
+	if (ctx->frame->nr_args <= flags || (call->addresses & 1)) /* futex_waitv(2): of several */
 		return PROCESS_UNKNOWN;
-	if ((ctx->frame->args[1] & FUTEX_PRIVATE) ||
+	if ((ctx->frame->args[flags] & FUTEX_PRIVATE) ||
 	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
 		return space_holder(ctx);
 	return wakers_sharer(ctx->a, ctx->thread->process, shared);
@@ -249,6 +253,12 @@ static bool is_core_dump(uint32_t call)
 	return call == CALL_SIGNAL || call == CALL_CORE_DUMP;
 }
 
+/* Is the thread in exit, or in other work of the kernel outside of calls? */
+static bool is_past_calls(const struct wait_context *ctx)
+{
+	return ctx->frame->kind == FRAME_KERNEL || frame_class(ctx->a, ctx->frame) == CALL_EXIT;
+}
+
 /*
  * exit_group() and fatal signals wake all threads of the process so that they exit, whatever they
  * wait for.
@@ -257,19 +267,19 @@ static bool woken_to_die(const struct wait_context *ctx)
 {
 	const struct call *call = &ctx->a->calls[ctx->waker->call];
 
-	if (ctx->waker->thread->process != ctx->thread->process || ctx->frame->kind == FRAME_KERNEL)
+	if (ctx->waker->thread->process != ctx->thread->process || is_past_calls(ctx))
 		return false;
 	return is_core_dump(ctx->waker->call) ||
 	       (call->class == CALL_EXIT && strcmp(strings_text(&ctx->a->strings, call->name), "exit_group") == 0);
 }
 
 /*
- * The thread that dumps core waits until the others of its process have stopped, and for the program
- * that takes the dump. The others wait until the dump is complete.
+ * The thread that dumps core waits until the others of its process have stopped, and for the
+ * program that takes the dump. The others wait until the dump is complete.
  */
 static bool waits_for_dump(const struct wait_context *ctx)
 {
-	return ctx->frame->kind == FRAME_KERNEL &&
+	return is_past_calls(ctx) &&
 	       (is_core_dump(ctx->frame->call) ||
 		(ctx->waker->thread->process == ctx->thread->process && is_core_dump(ctx->waker->call)));
 }
@@ -567,14 +577,9 @@ static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx o
 	return by_file(ctx, one_is_disk == disk ? one : two);
 }
 
-static struct wait_cause call_sendfile(const struct wait_context *ctx)
+static struct wait_cause call_copy(const struct wait_context *ctx)
 {
-	return by_two_files(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[1]));
-}
-
-static struct wait_cause call_splice(const struct wait_context *ctx)
-{
-	return by_two_files(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[2]));
+	return by_two_files(ctx, ctx->frame->file, call_second_file(ctx->a, ctx->thread, ctx->frame));
 }
 
 static struct wait_cause call_fcntl(const struct wait_context *ctx)
@@ -728,7 +733,10 @@ static struct wait_cause cause_of_worker(const struct wait_context *ctx)
 static struct wait_cause call_uring(const struct wait_context *ctx)
 {
 	const struct trace_process *self = ctx->thread->process;
-	file_idx file = self->uring_ns >= ctx->pending->from && !ctx->pending->cut ? self->uring_file : 0;
+	file_idx file = ctx->pending->cut		       ? 0
+			: ctx->waker->ring_file		       ? ctx->waker->ring_file - 1
+			: self->uring_ns >= ctx->pending->from ? self->uring_file
+							       : 0;
 	const struct trace_thread *waker = ctx->pending->cut ? NULL : ctx->waker->thread;
 	struct wait_cause v;
 
@@ -749,7 +757,11 @@ static struct wait_cause call_uring(const struct wait_context *ctx)
 /* An io_uring worker waits for work from its submitter, or for the file of a request. */
 static struct wait_cause io_worker(const struct wait_context *ctx)
 {
+	file_idx file = uring_worker_file(ctx->thread->process);
 	struct wait_cause v = by_waker(ctx, VIA_URING);
+
+	if (v.kind == TRACE_WAIT_FILE && file && S_ISREG(ctx->a->files.list[file].mode))
+		v.target = file_path(ctx->a, file);
 
 	v.idle = v.kind == TRACE_WAIT_TIMEOUT ||
 		 (v.kind == TRACE_WAIT_PROCESS && v.target == ctx->thread->process->idx);
@@ -910,9 +922,9 @@ static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_co
 	[CALL_READ] = call_receive,	 [CALL_RECV] = call_receive,
 	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,
 	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
-	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,
+	[CALL_SENDFILE] = call_copy,	 [CALL_SLEEP] = call_sleep,
 	[CALL_SOCKET] = call_other,	 [CALL_SOCKETCALL] = call_socketcall,
-	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,
+	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_copy,
 	[CALL_SYNC] = call_on_file,	 [CALL_SYNC_ALL] = call_sync_all,
 	[CALL_UNSHARE] = call_other,	 [CALL_URING_ENTER] = call_uring,
 	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,

@@ -52,7 +52,10 @@ struct trace_thread;
 
 enum trace_state {
 	TRACE_STATE_USER = 0, /* on a CPU, in the program's own code */
-	/* on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel threads */
+	/*
+	 * on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel
+	 * threads
+	 */
 	TRACE_STATE_SYSCALL = 1,
 	TRACE_STATE_TRAP = 2,	     /* on a CPU, in a page fault, also one inside a system call */
 	TRACE_STATE_INTERRUPTED = 3, /* on a CPU that an interrupt or softirq had taken */
@@ -267,6 +270,11 @@ uint32_t trace_thread_tid(const struct trace_thread *thread);
  */
 uint32_t trace_thread_index(const struct trace_thread *thread);
 const char *trace_thread_comm(const struct trace_thread *thread);
+/**
+ * trace_thread_is_io_worker() - did the kernel make @thread to work on requests of io_uring?
+ * Traces of recorders that did not tell: by its name.
+ */
+bool trace_thread_is_io_worker(const struct trace_thread *thread);
 const struct trace_process *trace_thread_process(const struct trace_thread *thread);
 bool trace_thread_is_kernel(const struct trace_thread *thread);
 uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* its creation, or start of the trace */

@@ -113,6 +113,7 @@ static struct tb *eventful_story(void)
 	"             {'name': 'write', 'calls': 2, 'errors': 1, 'elapsed_ns': 150, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
 	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100}]," \
+	"'kernel_work': []," \
 	"'traps': [{'name': 'page fault', 'count': 1, 'major': 1, 'elapsed_ns': 600, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
 	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \
