@@ -15,7 +15,7 @@
 #define OTHER	  0xabc4
 #define CONDITION 0x7700
 
-/* the arguments of the three waits, and who releases at 5000 */
+/* the arguments of the three waits, and the thread that releases at 5000 */
 struct lock_case {
 	uint32_t call, wake_call;
 	uint64_t wait[3], wake[3];

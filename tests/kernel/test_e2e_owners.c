@@ -47,7 +47,7 @@ static bool is_near(const char *what, long long got, long long expected)
 	return false;
 }
 
-/* A claim is a function that compares the report with the truth; a loaded machine gets more attempts. */
+/* @holds compares the report with the truth; a loaded machine gets more attempts. */
 static void check(bool (*holds)(void))
 {
 	for (int attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {

@@ -54,7 +54,7 @@ static void write_truth(const char *scenario, const char *key, long long value)
 	fflush(truth);
 }
 
-/* ---- locks: three threads or processes hold one in turn, and a fourth waits for all of them ---- */
+/* ---- locks: three threads or processes hold one in turn, a fourth waits for all ---- */
 
 #define HOLDERS 3
 
@@ -368,7 +368,7 @@ static void proxy(void)
 		;
 }
 
-/* ---- a pool: a reader hands requests over to a worker, which waits in the midst of its job ---- */
+/* ---- a pool: a reader hands requests to a worker, which waits in the midst of its job ---- */
 
 static pthread_mutex_t jobs_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t jobs = PTHREAD_COND_INITIALIZER;
