@@ -7,7 +7,9 @@
 #include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
+#include "interrupted.h"
 #include "state.h"
+#include "wait_evidence.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
@@ -152,6 +154,8 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	a->start_ns = a->now = info->start_ns;
 	a->end_ns = info->end_ns > info->start_ns ? info->end_ns : info->start_ns;
 	a->nr_cpus = info->nr_cpus;
+	if (options_verify(options) && !(a->evidence = wait_evidence_new()))
+		goto fail;
 	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));
 	if (!a->cpus)
 		goto fail;
@@ -203,6 +207,9 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
+	table_clear(&a->interruptions);
+	wait_objects_clear(&a->wait_objects);
+	wait_evidence_free(a->evidence);
 	table_clear(&a->works);
 	table_clear(&a->requests);
 	table_clear(&a->rings);
@@ -380,6 +387,8 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 			hidden_leave(a, &a->cpus[event->cpu], ns);
 		probe_hit(a, &a->cpus[event->cpu], ns, event);
 	}
+	if (a->nr_interrupted)
+		interrupted_user_event(a, (struct trace_thread *)trace_event_thread(a, event));
 	hooks_event(a, event);
 }
 

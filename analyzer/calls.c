@@ -6,7 +6,7 @@
 #include "calls.h"
 #include "state.h"
 
-static const uint8_t class_flags[NR_CALL_CLASSES] = {
+static const uint16_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_ACCEPT] = CALL_HAS_FD,
 	[CALL_BIND] = CALL_HAS_FD,
 	[CALL_CLOSE] = CALL_HAS_FD,
@@ -64,7 +64,7 @@ static void call_describe(struct call *call, const struct syscall_row *row)
 	call->addresses = addresses_of(row->arguments);
 	call->flags = class_flags[call->class];
 	if (*row->arguments != 'f')
-		call->flags &= (uint8_t)~CALL_HAS_FD;
+		call->flags &= (uint16_t)~CALL_HAS_FD;
 	call->second_fd = (int8_t)syscall_argument(row->arguments, 'f', 1);
 	call->directory = directory_of(row->arguments);
 	call->bytes = (int8_t)syscall_argument(row->arguments, 'n', 0);
@@ -77,6 +77,10 @@ static void call_describe(struct call *call, const struct syscall_row *row)
 		call->flags |= CALL_MESSAGES;
 	if (strcmp(row->name, "tee") == 0)
 		call->flags |= CALL_KEEPS_DATA;
+	if (strcmp(row->name, "restart_syscall") == 0)
+		call->flags |= CALL_RESTARTS;
+	if (strcmp(row->name, "rt_sigreturn") == 0 || strcmp(row->name, "sigreturn") == 0)
+		call->flags |= CALL_ENDS_HANDLER;
 }
 
 static void call_learn(struct trace_analysis *a, enum trace_string_space space, unsigned int number)

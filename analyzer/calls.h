@@ -19,12 +19,14 @@ enum call_flag {
 	CALL_MESSAGES = 32,	  /* returns messages, not bytes */
 	CALL_HAS_DIRECTORY = 128, /* a path begins at a descriptor: call.directory */
 	CALL_KEEPS_DATA = 64,	  /* tee: what it copies stays in the first file */
+	CALL_RESTARTS = 256,	  /* restart_syscall(): continues the call that was interrupted */
+	CALL_ENDS_HANDLER = 512,  /* rt_sigreturn(): the end of a signal handler */
 };
 
 struct call {
 	string_id name;
 	uint8_t class;
-	uint8_t flags;
+	uint16_t flags;
 	uint8_t nr_args;   /* as the kernel defines it; further recorded arguments have no meaning */
 	uint8_t addresses; /* one bit for each argument of which only is recorded whether it is an address */
 	/* indices of arguments, by syscalls.def; -1: it has no such argument */

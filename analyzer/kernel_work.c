@@ -41,6 +41,7 @@
 #include <signal.h>
 #include <string.h>
 #include "frame_end.h"
+#include "interrupted.h"
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
@@ -190,6 +191,8 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	cpu->touched = true;
 	if (!thread)
 		return;
+	if (thread->is_interrupted)
+		interrupted_signal(a, thread, signal->handler);
 	acct_mode(a, thread, false);
 	if (thread->read_ns)
 		start_call_ended(thread, ns);

@@ -13,6 +13,7 @@
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
+#include "wait_evidence.h"
 
 void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
@@ -161,14 +162,18 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_start_map *start = event->payload;
 	struct trace_thread *leader = leader_of(a, start->tgid);
+	file_idx file;
 
 	if (!leader)
 		return;
 	if (!leader->memory)
 		leader->memory = memory_new(a);
-	if (leader->memory)
-		memory_map(a, leader->memory, start->start, start->end,
-			   file_get(a, trace_event_string(event), start->dev, start->ino, 0100000));
+	if (!leader->memory)
+		return;
+	file = file_get(a, trace_event_string(event), start->dev, start->ino, 0100000);
+	memory_map(a, leader->memory, start->start, start->end, file);
+	if (a->evidence)
+		evidence_add(a, leader, file);
 }
 
 static void load_exe(struct trace_analysis *a, const struct trace_event *event)

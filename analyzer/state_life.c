@@ -16,6 +16,7 @@
 #include "state_identity.h"
 #include "state_life.h"
 #include "state_restart.h"
+#include "wait_evidence.h"
 
 /* ---- threads that the state does not know ---- */
 
@@ -114,6 +115,8 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 		parent->directories = directories_new(a);
 	child->directories = flags & CLONE_FS ? directories_ref(parent->directories)
 					      : directories_copy(a, parent->directories);
+	if (a->evidence)
+		evidence_inherit(a, child);
 }
 
 /* A child begins inside its parent's system call, and returns from it. */

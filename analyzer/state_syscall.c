@@ -12,11 +12,13 @@
 #include <sys/mman.h>
 #include <linux/sched.h>
 #include "frame_end.h"
+#include "interrupted.h"
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_syscall.h"
+#include "wait_evidence.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
@@ -116,6 +118,8 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->path_late = false;
 	frame->file = call_file(a, thread, frame);
 	thread_snapshot(thread, ns, &frame->begin);
+	if (thread->is_interrupted)
+		interrupted_enter(a, thread, frame);
 	take_effect_at_entry(a, thread, frame);
 }
 
@@ -152,6 +156,11 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	frame->path_late = ((const struct trace_sys_path *)event->payload)->late;
 	if (!frame->has_path) /* AT_EMPTY_PATH: the descriptor's own file */
 		frame->file = call_directory(a, thread, frame);
+	if (frame->path_late) {
+		thread->late_path = strings_intern(&a->strings, trace_event_string(event));
+		thread->late_from_ns = frame->begin.ns;
+		thread->late_to_ns = ns;
+	}
 }
 
 /* The futex at which a thread was woken that waited for several: its own arguments do not have it. */
@@ -266,13 +275,16 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 {
 	bool anonymous = frame->args[3] & MAP_ANONYMOUS;
 	uint64_t start = (uint64_t)ret, end;
+	file_idx file;
 
 	if (!thread->memory)
 		thread->memory = memory_new(a);
 	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
 		return;
-	memory_map(a, thread->memory, start, end,
-		   anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]));
+	file = anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]);
+	memory_map(a, thread->memory, start, end, file);
+	if (a->evidence)
+		evidence_add(a, thread, file);
 }
 
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -386,7 +398,11 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (thread->nr_pending) {
 		thread->flags |= THREAD_RETURNS;
 		thread->ret = exit->ret;
+		if (exit->ret < 0 && frame)
+			interrupted_return(a, thread, frame, exit->ret);
 	}
 	frames_pop(a, thread, ns, 0, exit->ret);
 	thread->flags &= ~THREAD_RETURNS;
+	if (thread->is_interrupted)
+		interrupted_left(a, thread, &thread->frames[0], thread->frames[0].begin.ns);
 }

@@ -114,6 +114,7 @@ void process_release(struct trace_process *process)
 		table_clear(&thread->uses);
 		free(thread->packed);
 		free(thread->path);
+		free(thread->interrupted);
 		free(thread->shares);
 	}
 }

@@ -147,6 +147,7 @@ int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_f
  * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if not known.
  *     A wait for a lock is several intervals, one for each thread that held the lock in turn
  * @worker: the kernel thread that did it on behalf of @waker; NULL: @waker itself
+ * @path: BLOCKED only, as in struct trace_wait; NULL in other states
  */
 struct trace_interval {
 	const struct trace_thread *thread;
@@ -162,6 +163,7 @@ struct trace_interval {
 	const struct trace_process *other;
 	const struct trace_thread *waker;
 	const struct trace_thread *worker;
+	const char *path;
 };
 
 /**
@@ -405,7 +407,7 @@ bool trace_process_ever_was(const struct trace_process *process, trace_identity_
 
 /**
  * struct trace_wait - @target: path, comm, address, device or system call; @pid, @comm:
- * for PROCESS, else 0 and ""
+ * for PROCESS, and for STOPPED if the process is known; else 0 and ""
  */
 struct trace_wait {
 	enum trace_wait_kind kind;
@@ -418,6 +420,7 @@ struct trace_wait {
 	bool idle;
 	uint64_t ns;
 	uint64_t count;
+	const char *path; /* of a wait for a process: the file, directory or lock it was on; "" if none */
 };
 
 /**
@@ -603,6 +606,27 @@ struct trace_lock_wait {
 };
 /** trace_lock_waits() - greatest time first, to be released with free(). NULL: out of memory */
 struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * struct trace_interruption - calls of @process that something interrupted while they waited
+ * Their waits are for what the calls were for, docs/WAITS.md.
+ * @call: the system call
+ * @by: the process that interrupted them; NULL: none, such as a timer
+ * @via: "signal", "ptrace", "freezer", or ""
+ * @signal: its number; 0: none
+ * @ns: how long the interrupted waits had lasted
+ */
+struct trace_interruption {
+	const struct trace_process *process;
+	const char *call;
+	const struct trace_process *by;
+	const char *via;
+	uint32_t signal;
+	uint64_t ns;
+	uint64_t count;
+};
+/** trace_interruptions() - as trace_lock_waits() */
+struct trace_interruption *trace_interruptions(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
  * trace_file_device() - name of the block device that served the file of this @path

@@ -90,6 +90,8 @@ static bool matches(const struct session *s, json_t *wait, const struct expected
 		return false;
 	if (strcmp(e->kind, "process") == 0)
 		return json_number(wait, "pid") == truth_in(s, e->scenario, "who");
+	if (strcmp(e->kind, "stopped") == 0)
+		return json_number(wait, "pid") > 0;
 	return !e->path || ends_with(json_text(wait, "target"), e->path);
 }
 
@@ -617,6 +619,11 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	{                                                \
 		check_row(#scenario, "file", via, path); \
 	}
+#define STOPPED(claim, scenario, via)                       \
+	static void claim(void)                             \
+	{                                                   \
+		check_row(#scenario, "stopped", via, NULL); \
+	}
 #define CLAIMS                                                                                                    \
 	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                                                       \
 	PROCESS(a_unix_stream_names_its_peer, unix_stream, "unix")                                                \
@@ -707,7 +714,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)                                              \
 	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)                                        \
 	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)                                        \
-	KIND(a_frozen_process_is_stopped, frozen, "stopped", NULL)                                                \
+	STOPPED(a_frozen_process_is_stopped, frozen, "freezer")                                                   \
 	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)                                        \
 	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data")                     \
 	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data")             \
@@ -727,8 +734,8 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000")                              \
 	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000")         \
 	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000") \
-	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)                                              \
-	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                                                \
+	STOPPED(a_stopped_process_is_stopped, stopped, "signal")                                                  \
+	STOPPED(a_traced_process_is_stopped, traced, "ptrace")                                                    \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                                               \
 	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)                                        \
 	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)                                     \
@@ -761,9 +768,11 @@ static const struct unit_case cases[] = {
 #undef PROCESS
 #undef KIND
 #undef FILE_VIA
+#undef STOPPED
 #define PROCESS(claim, scenario, via)	     {#claim, claim},
 #define KIND(claim, scenario, kind, path)    {#claim, claim},
 #define FILE_VIA(claim, scenario, via, path) {#claim, claim},
+#define STOPPED(claim, scenario, via)	     {#claim, claim},
 	{"a_process_in_a_container_has_two_numbers", a_process_in_a_container_has_two_numbers},
 	CLAIMS{NULL, NULL},
 };
