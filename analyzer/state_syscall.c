@@ -242,6 +242,8 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 		return;
 	memory_map(a, thread->memory, start, end,
 		   anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]));
+	if (!anonymous && (frame->args[3] & MAP_SHARED) && (frame->args[2] & PROT_WRITE))
+		dirty_learn(a, thread->process_idx, fd_file(thread, (int32_t)frame->args[4]), true);
 }
 
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
