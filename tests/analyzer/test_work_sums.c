@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_work_sums.c - deferred work of the kernel is for the process that queued it, or that wrote to
- * the files that are written back.
+ * test_work_sums.c - deferred work of the kernel is for the process that queued it, or that wrote
+ * to the files that are written back.
  *
  * Process 10 ("one") runs on CPU 0, 20 ("two") on CPU 1; the kernel's worker 30 runs on CPU 1 from
  * 4000 to 8000.
