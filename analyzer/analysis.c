@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error_set.h"
-#include "exit_times.h"
 #include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
@@ -70,7 +69,6 @@ static const struct {
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
-	HANDLER(exit_times, on_exit_times),
 	HANDLER(sched_ids, on_sched_ids),
 	HANDLER(sched_adopt, on_sched_adopt),
 	HANDLER(cgroup_attach, on_cgroup_attach),
@@ -200,6 +198,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	work_sums_clear(&a->work_sums);
 	table_clear(&a->dirty.rows);
 	table_clear(&a->locks);
+	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
 	table_clear(&a->works);
 	table_clear(&a->requests);
@@ -207,6 +206,7 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->devices);
 	table_clear(&a->hidden.readings);
 	table_clear(&a->filter.passing);
+	table_clear(&a->filter.hidden);
 	table_clear(&a->user.streams);
 	table_clear(&a->user.programs);
 	strings_clear(&a->strings);

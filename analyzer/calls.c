@@ -55,6 +55,7 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_EPOLL_WAIT] = CALL_HAS_FD,
 	[CALL_FCNTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_FD_META] = CALL_HAS_FD,
+	[CALL_FUTEX] = CALL_HAS_EFFECT,
 	[CALL_GETDENTS] = CALL_HAS_FD,
 	[CALL_IOCTL] = CALL_HAS_FD | CALL_HAS_EFFECT,
 	[CALL_MMAP] = CALL_HAS_EFFECT,
@@ -127,6 +128,7 @@ void calls_prepare(struct trace_analysis *a)
 	a->calls[CALL_SIGNAL].name = strings_intern(&a->strings, "signal");
 	a->calls[CALL_CORE_DUMP].name = strings_intern(&a->strings, "core dump");
 	a->calls[CALL_TASK_WORK].name = strings_intern(&a->strings, "task work");
+	a->calls[CALL_STOP].name = strings_intern(&a->strings, "stop");
 }
 
 uint32_t call_idx(uint32_t nr, uint32_t abi)

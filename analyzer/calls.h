@@ -84,7 +84,7 @@ struct call {
 };
 #define CALL_UNKNOWN (2 * NR_CALLS) /* a call without a recorded entry */
 /* No calls, but rows beside theirs: work of the kernel outside of calls (kernel_work.h). */
-enum { CALL_EXITING = CALL_UNKNOWN + 1, CALL_SIGNAL, CALL_CORE_DUMP, CALL_TASK_WORK, NR_CALL_ROWS };
+enum { CALL_EXITING = CALL_UNKNOWN + 1, CALL_SIGNAL, CALL_CORE_DUMP, CALL_TASK_WORK, CALL_STOP, NR_CALL_ROWS };
 
 void calls_prepare(struct trace_analysis *a);
 uint32_t call_idx(uint32_t nr, uint32_t abi);

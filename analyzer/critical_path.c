@@ -71,9 +71,17 @@ struct path_step {
 /* struct visit - a thread on the way */
 struct visit {
 	uint32_t timeline;
+	uint64_t entered; /* the end of the time that it explains */
 	uint64_t bound;
 	uint32_t waiter;
 	uint32_t wait;
+};
+
+/* struct path_lock - a thread held a lock for which the path waited */
+struct path_lock {
+	uint32_t timeline;
+	uint32_t wait; /* the waiter's activity */
+	uint64_t ns;
 };
 
 struct trace_critical_path {
@@ -84,6 +92,8 @@ struct trace_critical_path {
 	size_t nr_steps, max_steps;
 	struct visit *visits; /* owned */
 	size_t nr_visits, max_visits;
+	struct path_lock *held; /* owned */
+	size_t nr_held, max_held;
 	struct trace_contributor *contributors; /* owned */
 	size_t nr_contributors;
 	int failed;
@@ -241,7 +251,8 @@ static uint32_t thread_that_ended(const struct trace_critical_path *path, uint32
 
 /* ---- the walk ---- */
 
-static bool enter(struct trace_critical_path *path, uint32_t timeline, uint64_t bound, uint32_t waiter, uint32_t wait)
+static bool enter(struct trace_critical_path *path, uint32_t timeline, uint64_t at, uint64_t bound, uint32_t waiter,
+		  uint32_t wait)
 {
 	if (timeline == NO_THREAD || path->history->timelines[timeline].on_path)
 		return false;
@@ -251,13 +262,35 @@ static bool enter(struct trace_critical_path *path, uint32_t timeline, uint64_t 
 		return false;
 	path->history->timelines[timeline].on_path = true;
 	path->visits[path->nr_visits++] =
-		(struct visit){.timeline = timeline, .bound = bound, .waiter = waiter, .wait = wait};
+		(struct visit){.timeline = timeline, .entered = at, .bound = bound, .waiter = waiter, .wait = wait};
 	return true;
+}
+
+static bool is_lock(const char *via)
+{
+	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
+}
+
+/*
+ * A visited thread held the lock during the whole visit, whatever it did or waited for meanwhile.
+ */
+static void note_held(struct trace_critical_path *path, const struct visit *visit)
+{
+	if (visit->waiter == NO_THREAD || !is_lock(path->history->activities[visit->wait].via))
+		return;
+	if (path->nr_held >= path->max_held)
+		path->held = grown(path, path->held, &path->max_held, sizeof(*path->held));
+	if (!path->failed)
+		path->held[path->nr_held++] = (struct path_lock){visit->timeline, visit->wait,
+								 visit->entered - visit->bound};
 }
 
 static void leave(struct trace_critical_path *path)
 {
-	path->history->timelines[path->visits[--path->nr_visits].timeline].on_path = false;
+	const struct visit *visit = &path->visits[--path->nr_visits];
+
+	path->history->timelines[visit->timeline].on_path = false;
+	note_held(path, visit);
 }
 
 /*
@@ -269,7 +302,7 @@ static uint64_t step_unseen(struct trace_critical_path *path, const struct visit
 	const struct thread_timeline *timeline = &path->history->timelines[visit->timeline];
 	uint64_t born = trace_thread_start_ns(timeline->thread);
 
-	if (to <= born && path->nr_visits > 1 && enter(path, timeline->parent, visit->bound, visit->timeline, HOLE))
+	if (to <= born && path->nr_visits > 1 && enter(path, timeline->parent, to, visit->bound, visit->timeline, HOLE))
 		return to;
 	if (from < born && born < to)
 		from = born;
@@ -308,7 +341,7 @@ static uint64_t step_back(struct trace_critical_path *path, uint64_t at)
 		return step_unseen(path, &visit, from, at);
 	activity = &history->activities[series->value[idx]];
 	if (activity->state == TRACE_STATE_BLOCKED && series_to(series, idx) == at &&
-	    enter(path, thread_that_ended(path, visit.timeline, activity, from, at), from, visit.timeline,
+	    enter(path, thread_that_ended(path, visit.timeline, activity, from, at), at, from, visit.timeline,
 		  series->value[idx]))
 		return at;
 	if (had_no_work(path, activity)) {
@@ -327,7 +360,7 @@ static void walk(struct trace_critical_path *path, uint32_t timeline)
 {
 	uint64_t at = path->to_ns;
 
-	enter(path, timeline, path->from_ns, NO_THREAD, HOLE);
+	enter(path, timeline, at, path->from_ns, NO_THREAD, HOLE);
 	while (path->nr_visits) {
 		if (at <= path->visits[path->nr_visits - 1].bound || path->failed)
 			leave(path);
@@ -417,11 +450,6 @@ static void share_set_process(struct trace_contributor *share, const struct trac
 	share->pid = trace_process_pid(trace_thread_process(thread));
 }
 
-static bool is_lock(const char *via)
-{
-	return strcmp(via, "futex") == 0 || strcmp(via, "lock") == 0 || strcmp(via, "semaphore") == 0;
-}
-
 static void sum_segments(struct path_sums *sums, const struct trace_path_segment *segment, uint64_t ns, uint64_t count)
 {
 	struct trace_contributor share = {
@@ -438,8 +466,8 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 	share.tid = trace_thread_tid(segment->thread);
 	share.comm = trace_thread_comm(segment->thread);
 	sum_add(sums, &share);
-	if (segment->waiter) {
-		struct trace_contributor link = {.by = is_lock(segment->waited_via) ? TRACE_BY_LOCK : TRACE_BY_LINK,
+	if (segment->waiter && !is_lock(segment->waited_via)) {
+		struct trace_contributor link = {.by = TRACE_BY_LINK,
 						 .state = TRACE_STATE_BLOCKED,
 						 .kind = TRACE_WAIT_PROCESS,
 						 .target = "",
@@ -448,10 +476,6 @@ static void sum_segments(struct path_sums *sums, const struct trace_path_segment
 						 .count = count};
 
 		share_set_process(&link, segment->thread);
-		if (link.by == TRACE_BY_LOCK) {
-			link.target = segment->waited_path;
-			link.address = segment->waited_address;
-		}
 		sum_add(sums, &link);
 	}
 	if (segment->state == TRACE_STATE_BLOCKED) {
@@ -534,6 +558,50 @@ static void alike_add(struct path_sums *sums, size_t idx)
 	row->count++;
 }
 
+/* struct held_row - one thread that held one lock */
+struct held_row {
+	uint64_t key; /* timeline + 1, activity of the wait */
+	uint64_t ns;
+	uint64_t count;
+};
+
+static void sum_held(struct path_sums *sums)
+{
+	struct trace_critical_path *path = sums->path;
+	struct hash_table rows = {0};
+	struct held_row *row;
+
+	for (size_t i = 0; i < path->nr_held && !path->failed; i++) {
+		const struct path_lock *held = &path->held[i];
+
+		row = table_add(&rows, sizeof(*row), (held->timeline + 1ull) << 32 | held->wait);
+		if (!row) {
+			path->failed = -ENOMEM;
+			break;
+		}
+		row->ns += held->ns;
+		row->count++;
+	}
+	for (row = NULL; !path->failed && (row = table_next(&rows, sizeof(*row), row));) {
+		const struct history_activity *wait = &path->history->activities[(uint32_t)row->key];
+		const struct trace_thread *thread = path->history->timelines[(row->key >> 32) - 1].thread;
+		struct trace_contributor share = {.by = TRACE_BY_LOCK,
+						  .state = TRACE_STATE_BLOCKED,
+						  .kind = TRACE_WAIT_PROCESS,
+						  .target = wait->path,
+						  .via = wait->via,
+						  .address = wait->address,
+						  .ns = row->ns,
+						  .count = row->count};
+
+		share_set_process(&share, thread);
+		share.tid = trace_thread_tid(thread);
+		share.comm = trace_thread_comm(thread);
+		sum_add(sums, &share);
+	}
+	table_clear(&rows);
+}
+
 static void sum_up(struct trace_critical_path *path)
 {
 	struct path_sums sums = {.path = path, .own = trace_process_pid(trace_thread_process(path->thread))};
@@ -547,6 +615,8 @@ static void sum_up(struct trace_critical_path *path)
 		trace_critical_path_segment(path, alike->step, &segment);
 		sum_segments(&sums, &segment, alike->ns, alike->count);
 	}
+	if (!path->failed)
+		sum_held(&sums);
 	path->contributors = calloc(sums.rows.used + 1, sizeof(*path->contributors));
 	if (!path->contributors)
 		path->failed = -ENOMEM;
@@ -622,6 +692,7 @@ struct trace_critical_path *trace_critical_path_free(struct trace_critical_path 
 		return NULL;
 	free(path->steps);
 	free(path->visits);
+	free(path->held);
 	free(path->contributors);
 	free(path);
 	return NULL;

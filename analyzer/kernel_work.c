@@ -13,16 +13,20 @@
  *	           return to user mode. The kernel puts off the last release of a file until then
  *	           (munmap, dup2, close_range), and all of an unmount.
  *
+ *	stop       From a switch by which a thread outside of its calls is stopped, by job control or
+ *		   ptrace, to the return to user mode, or to the call that ptrace had stopped.
+ *
  * A signal is delivered on the way back to user mode. A page fault or call that still has a frame is
  * therefore over: its end was not recorded, or it has none, as a fault on a bad address. If the
  * signal has a handler, the program's own code runs next.
  *
- * Three rules say when task work is over:
+ * Three rules say when task work and a stop are over:
  * 1. task_work_end with `exact`: it is over at that time.
  * 2. task_work_end without it, and any event that a thread makes in user mode (a call's entry, its
  *    own page fault, a signal): the thread has returned to user mode since its last event, but when
  *    is unknown. So the time since that event is unknown. There is at most a timer tick between
- *    two events of a thread that computes.
+ *    two events of a thread that computes. Exception: a thread that is known to have exact ends does
+ *    not return to user mode from a stop without one, so it was in the kernel until now.
  * 3. Any other event in between, such as an interrupt or a switch, shows that the work still goes
  *    on, because task_work_end would have come before it.
  *
@@ -38,7 +42,6 @@
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
-#include "violations.h"
 
 #define CORE_DUMPED 0x80 /* of a wait status: wait(2), WCOREDUMP() */
 
@@ -62,13 +65,21 @@ static void work_begins(struct trace_analysis *a, struct trace_thread *thread, u
 	thread->depth = 1;
 }
 
+/* Without task_work_end, such work would have no end while the thread computes. */
+static bool sees_returns(const struct trace_analysis *a)
+{
+	const uint32_t id = TRACE_EV_task_work_end;
+
+	return a->handlers[id] && (!a->masks.any || (a->masks.recorded[id / 64] >> id % 64 & 1));
+}
+
 /* ---- task work ---- */
 
 void account_before_user(struct trace_analysis *a, struct cpu *cpu, uint64_t ns)
 {
 	struct trace_thread *thread = user_thread(cpu);
 
-	if (!thread || !in_task_work(thread)) {
+	if (!thread || !returns_untold(thread) || (thread->has_rseq && thread->frames[0].call == CALL_STOP)) {
 		acct_cpu(a, cpu, ns);
 		return;
 	}
@@ -82,7 +93,7 @@ void on_task_work(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	struct trace_thread *thread = user_thread(cpu);
 
 	acct_cpu(a, cpu, ns);
-	if (!thread || thread->is_dying)
+	if (!thread || thread->is_dying || !sees_returns(a))
 		return;
 	acct_mode(a, thread, true);
 	work_begins(a, thread, ns, CALL_TASK_WORK);
@@ -93,13 +104,25 @@ void on_task_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	const struct trace_task_work_end *end = event->payload;
 	struct trace_thread *thread = user_thread(cpu);
 
-	if (!thread || !in_task_work(thread))
+	if (!thread || !returns_untold(thread))
 		return;
+	thread->has_rseq |= end->exact;
 	if (end->exact)
 		acct_cpu(a, cpu, ns);
 	else
 		account_before_user(a, cpu, ns);
 	frames_pop(a, thread, ns, 0, 0);
+}
+
+/* ---- stops ---- */
+
+void stop_begins(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	bool in_call = frame_syscall(thread) || (thread->flags & THREAD_MODE_UNKNOWN);
+
+	if (in_call || thread->is_dying || !sees_returns(a) || (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER)))
+		return;
+	work_begins(a, thread, ns, CALL_STOP);
 }
 
 /* ---- signals ---- */
@@ -174,19 +197,11 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	frames_pop(a, thread, ns, 0, 0);
 	if (!is_fatal(thread, signal))
 		return;
-	dies_from_now(thread, ns);
+	thread->is_dying = true;
 	work_begins(a, thread, ns, dumps_by_default(signal->signal) ? CALL_SIGNAL : CALL_EXITING);
 }
 
 /* ---- exit ---- */
-
-void dies_from_now(struct trace_thread *thread, uint64_t ns)
-{
-	if (thread->is_dying)
-		return;
-	thread->is_dying = true;
-	thread->dying_ns = ns;
-}
 
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code)
 {
@@ -196,7 +211,7 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 		return;
 	acct_cpu(a, cpu, ns);
 	acct_mode(a, thread, true); /* it was in the call, or in the signal, before the trace began */
-	dies_from_now(thread, ns);
+	thread->is_dying = true;
 	frame = frame_outermost(thread);
 	if (frame &&
 	    (frame->call == CALL_EXITING || (frame->kind == FRAME_SYSCALL && frame_class(a, frame) == CALL_EXIT))) {
@@ -206,12 +221,4 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 	if (frame && frame->call == CALL_SIGNAL && (code & CORE_DUMPED))
 		frame->call = CALL_CORE_DUMP;
 	work_begins(a, thread, ns, CALL_EXITING);
-}
-
-void dying_denied(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *what)
-{
-	thread->is_dying = false;
-	if (gap_log_first_loss(&a->gaps, thread->dying_ns, ns + 1) == UINT64_MAX)
-		violation_note(a, ns, "%s in thread %u (%s), which began to exit %" PRIu64 " ns before", what,
-			       thread->tid, thread->comm, ns - thread->dying_ns);
 }

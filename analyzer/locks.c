@@ -2,8 +2,11 @@
 /*
  * locks.c - the locks that processes waited for, and the processes that held them.
  *
- * There is one row for each combination of a lock, a process that waited, and a process that ended
- * the wait. If two have the same hash, the second one takes the next key.
+ * There is one row for each combination of a lock, a thread that waited, and a thread that owned
+ * the lock. If two have the same hash, the second one takes the next key. A wait that several
+ * threads made longer, one after another, is in the row of each (lock_log.h).
+ *
+ * A join is no lock, and a pool's wait for its next job is none either: wait.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@
 static bool is_row(const struct lock_row *row, const struct lock_row *wanted)
 {
 	return row->subject == wanted->subject && row->waiter == wanted->waiter && row->holder == wanted->holder &&
-	       row->via == wanted->via;
+	       row->via == wanted->via && row->owner == wanted->owner;
 }
 
 /*
@@ -32,11 +35,16 @@ static string_id semaphore_name(struct trace_analysis *a, const struct frame *fr
 	return strings_intern(&a->strings, text);
 }
 
-void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v, uint64_t ns)
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v,
+		 const struct trace_thread *owner, uint64_t ns)
 {
 	const struct frame *frame = thread->depth ? &thread->frames[0] : NULL;
-	struct lock_row wanted = {.waiter = thread->process->idx, .holder = v->target, .via = v->via}, *row;
+	struct lock_row wanted = {.waiter = thread, .holder = v->target, .via = v->via}, *row;
 	uint64_t key;
+
+	/* a wakeup on behalf of another process does not show which of its threads */
+	if (owner && owner->process->idx == v->target)
+		wanted.owner = owner;
 
 	if (!frame || frame->kind != FRAME_SYSCALL)
 		return;
@@ -44,7 +52,8 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 		wanted.subject = semaphore_name(a, frame);
 	else
 		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : file_path(a, frame->file);
-	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)wanted.waiter << 32 | wanted.holder) ^ wanted.via << 60);
+	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)thread->idx << 32 | wanted.holder) ^ (uint64_t)v->via << 60);
+	key = hash_u64(key ^ (uintptr_t)wanted.owner);
 	for (;; key++) {
 		key += !key;
 		row = acct_row(a, &a->locks, sizeof(*row), key);
@@ -53,6 +62,7 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 		if (!row->count) {
 			row->subject = wanted.subject;
 			row->waiter = wanted.waiter;
+			row->owner = wanted.owner;
 			row->holder = wanted.holder;
 			row->via = wanted.via;
 		}
@@ -63,7 +73,12 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 	row->count++;
 }
 
-/* Equal times are ordered by address and path, so that a report is the same every time. */
+static uint32_t tid_or_0(const struct trace_thread *thread)
+{
+	return thread ? thread->tid : 0;
+}
+
+/* Equal times are ordered by what else differs, so that a report is the same every time. */
 static int order(const void *left, const void *right)
 {
 	const struct trace_lock_wait *l = left, *r = right;
@@ -72,7 +87,11 @@ static int order(const void *left, const void *right)
 		return l->ns > r->ns ? -1 : 1;
 	if (l->address != r->address)
 		return l->address < r->address ? -1 : 1;
-	return strcmp(l->path, r->path);
+	if (strcmp(l->path, r->path) != 0)
+		return strcmp(l->path, r->path);
+	if (l->waiter_thread->tid != r->waiter_thread->tid)
+		return l->waiter_thread->tid < r->waiter_thread->tid ? -1 : 1;
+	return tid_or_0(l->holder_thread) < tid_or_0(r->holder_thread) ? -1 : 1;
 }
 
 struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t *ret_nr)
@@ -81,8 +100,10 @@ struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *a, size_t 
 
 	for (const struct lock_row *row = NULL; list && (row = table_next(&a->locks, sizeof(*row), row)); at++)
 		*at = (struct trace_lock_wait){
-			.waiter = a->threads.processes[row->waiter],
+			.waiter = row->waiter->process,
 			.holder = a->threads.processes[row->holder],
+			.waiter_thread = row->waiter,
+			.holder_thread = row->owner,
 			.via = via_name((enum via)row->via),
 			.path = row->via == VIA_FUTEX ? "" : strings_text(&a->strings, (string_id)row->subject),
 			.address = row->via == VIA_FUTEX ? row->subject : 0,

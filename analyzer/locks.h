@@ -11,13 +11,19 @@ struct wait_cause;
 /* see locks.c */
 struct lock_row {
 	uint64_t key;
-	uint64_t subject;	 /* address of a futex, string_id of a file's path */
-	uint32_t waiter, holder; /* processes */
-	uint64_t via;
+	uint64_t subject; /* address of a futex, string_id of a file's path */
+	const struct trace_thread *waiter;
+	const struct trace_thread *owner; /* NULL: it is not known which thread of the process */
+	uint32_t holder;		  /* process */
+	uint32_t via;
 	uint64_t ns;
 	uint64_t count;
 };
 
-/** lock_waited() - account a wait of @thread for a lock; its system call must still be its frame */
-void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v, uint64_t ns);
+/**
+ * lock_waited() - account a wait of @thread for a lock; its system call must still be its frame
+ * @owner: the thread that owned the lock; NULL: not known
+ */
+void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, const struct wait_cause *v,
+		 const struct trace_thread *owner, uint64_t ns);
 #endif

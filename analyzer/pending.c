@@ -5,6 +5,9 @@
  * wait.c decides the cause of a wait at the end of the system call or fault in which the thread
  * blocked. Until then the wait is pending: its time is in the sums of the thread at once, its row
  * by wait cause follows.
+ *
+ * A wait for a lock becomes one wait for each thread that owned the lock in turn (lock_log.h). The
+ * rows of the waits, the report of the locks and the hooks get the same pieces.
  */
 #include <string.h>
 #include "locks.h"
@@ -36,19 +39,61 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 	emit_pieces(a, &interval);
 }
 
+static bool is_for_lock(const struct wait_cause *v)
+{
+	return v->kind == TRACE_WAIT_PROCESS && !v->idle &&
+	       (v->via == VIA_FUTEX || v->via == VIA_LOCK || v->via == VIA_SEMAPHORE);
+}
+
+/* A condition that no thread signalled has no owner and no holder. */
+static bool is_in_report(const struct trace_analysis *a, const struct trace_thread *thread,
+			 const struct pending *pending, const struct wait_cause *v)
+{
+	return is_for_lock(v) && (!pending->cut || v->via != VIA_FUTEX || futex_is_lock(a, thread, &thread->frames[0]));
+}
+
+static void cause_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+			  const struct wait_cause *v)
+{
+	if (pending->known_ns) {
+		acct_cause(a, thread, v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
+			   pending->known_ns);
+		if (is_in_report(a, thread, pending, v))
+			lock_waited(a, thread, v, pending->waker.thread, pending->known_ns);
+	}
+	if (WATCHED(a, TRACE_STATE_BLOCKED))
+		emit_blocked(a, thread, pending, v);
+}
+
+/* Account each piece of a wait for a lock as a wait for the thread that owned the lock. */
+static void pieces_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+			   const struct wait_cause *v)
+{
+	size_t nr;
+	const struct lock_piece *pieces = lock_split(a, thread, pending, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct pending piece = *pending;
+		struct wait_cause cause = *v;
+
+		piece.from = pieces[i].from;
+		piece.to = pieces[i].to;
+		piece.known_ns = piece.to - piece.from;
+		piece.waker.thread = pieces[i].owner;
+		cause.target = pieces[i].owner ? pieces[i].owner->process->idx : (uint32_t)PROCESS_UNKNOWN;
+		cause_account(a, thread, &piece, &cause);
+	}
+}
+
 /* Account @pending with its wait cause. */
 static void wait_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
 {
 	struct wait_cause v = wait_decide(a, thread, pending);
 
-	if (pending->known_ns) {
-		acct_cause(a, thread, &v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
-			   pending->known_ns);
-		if (v.kind == TRACE_WAIT_PROCESS && (v.via == VIA_FUTEX || v.via == VIA_LOCK || v.via == VIA_SEMAPHORE))
-			lock_waited(a, thread, &v, pending->known_ns);
-	}
-	if (WATCHED(a, TRACE_STATE_BLOCKED))
-		emit_blocked(a, thread, pending, &v);
+	if (pending->waker.lock && !pending->cut && is_for_lock(&v))
+		pieces_account(a, thread, pending, &v);
+	else
+		cause_account(a, thread, pending, &v);
 }
 
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)
@@ -57,6 +102,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 				  .to = ns,
 				  .task_state = thread->task_state,
 				  .flags = thread->flags,
+				  .is_asked = thread->is_asked,
 				  .depth = thread->depth};
 	uint64_t lost;
 

@@ -571,9 +571,6 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 
 	if (!a->done)
 		return error_set(ret_error, -EBADMSG, "the analysis has not been run to its end");
-	error = violations_verify(a, ret_error);
-	if (error)
-		return error;
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		const struct trace_cpu_figures *f = &a->cpus[i].figures;
 		uint64_t sum = f->user_ns + f->system_ns + f->irq_ns + f->softirq_ns + f->idle_ns + f->unknown_ns;

@@ -14,18 +14,18 @@
  *
  * The files form layers: a file calls only files in its own line or above.
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
- *                    recorded_masks, violations
- *   files            state_file, state_memory, state_socket, state_device, dirty_files
+ *                    recorded_masks
+ *   files            state_file, state_memory, state_socket, state_request, state_device,
+ *                    dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
- *   causes of waits  potential_wakers, wait, locks
+ *   causes of waits  potential_wakers, wait, lock_log, locks
  *   sums of time     hooks, accounting
  *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, state_probe,
  *                    start_records, kernel_work, work_sums
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
- *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause,
- *                    exit_times
+ *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
  *   rules            rules/: they watch the pass by hooks, to verify its results
  */
@@ -45,6 +45,7 @@
 #include "handler.h"
 #include "hash_table.h"
 #include "hooks.h"
+#include "lock_log.h"
 #include "potential_wakers.h"
 #include "recorded_masks.h"
 #include "state_cpu.h"
@@ -60,7 +61,6 @@
 #include "state_socket.h"
 #include "state_thread.h"
 #include "state_user.h"
-#include "violations.h"
 #include "work_sums.h"
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
@@ -104,7 +104,8 @@ struct trace_analysis {
 	struct arena arena; /* memory of threads, processes and rows */
 	struct row_store rows;
 	struct use_store uses;
-	struct hash_table locks;      /* lock_row */
+	struct hash_table locks; /* lock_row */
+	struct lock_logs lock_logs;
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only
@@ -120,7 +121,6 @@ struct trace_analysis {
 	struct family_violation family; /* the first one */
 	/* events that contradict the state, since an event is missing */
 	uint64_t inconsistencies;
-	struct violations violations;
 
 	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;

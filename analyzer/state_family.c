@@ -57,9 +57,17 @@ void family_leave(struct trace_process *process)
 
 /* ---- violations ---- */
 
+/* When @process ended; 0: it lives, or ended without an event. */
 static uint64_t ended_at(const struct trace_process *process)
 {
-	return process->nr_threads && !process->nr_living ? trace_process_end_ns(process) : 0;
+	uint64_t end = 0;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next) {
+		if (thread->sched_state != SCHED_DEAD || !(thread->flags & THREAD_EXITING))
+			return 0;
+		end = thread->end_ns > end ? thread->end_ns : end;
+	}
+	return end;
 }
 
 /* Is everything recorded that could explain a dead parent? */

@@ -249,8 +249,10 @@ struct fd_table *fds_copy(struct trace_analysis *a, const struct fd_table *fds)
 	}
 	if (!copy || (fds && copy->nr != fds->nr))
 		a->failed = -ENOMEM;
-	if (copy)
+	if (copy) {
 		copy->refs = 1;
+		copy->changes++;
+	}
 	return copy;
 }
 
@@ -271,6 +273,8 @@ void fds_exec(struct trace_analysis *a, struct trace_thread *thread)
 	for (uint32_t i = 0; thread->fds && i < thread->fds->nr; i++)
 		if (thread->fds->files[i] & FD_CLOEXEC_BIT)
 			thread->fds->files[i] = 0;
+	if (thread->fds)
+		thread->fds->changes++;
 }
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd)
@@ -309,6 +313,9 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
+	thread->fds->changes++;
+	if (file && S_ISSOCK(a->files.list[file].mode))
+		thread->fds->has_sockets = true;
 }
 
 void fd_set_cloexec(struct trace_thread *thread, int64_t fd, bool cloexec)
@@ -323,6 +330,8 @@ void fd_close_range(struct trace_thread *thread, uint64_t first, uint64_t last)
 {
 	for (uint64_t fd = first; thread->fds && fd < thread->fds->nr && fd <= last; fd++)
 		thread->fds->files[fd] = 0;
+	if (thread->fds)
+		thread->fds->changes++;
 }
 
 void fd_cloexec_range(struct trace_thread *thread, uint64_t first, uint64_t last)

@@ -79,6 +79,12 @@ struct fd_table {
 	uint32_t refs;
 	uint32_t nr_listening; /* sockets on which listen() was called; never decremented */
 	uint32_t sweeps;       /* number of the last sweep that looked through it: state_expire.c */
+	uint32_t changes;      /* of @files so far */
+	bool has_sockets;      /* it has, or had, a socket */
+	/* state_request.c: has it a server's socket, as of these numbers of changes? */
+	bool serves;
+	uint32_t seen_changes;
+	uint64_t seen_roles;
 };
 
 file_idx fd_file(const struct trace_thread *thread, int64_t fd);

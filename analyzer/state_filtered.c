@@ -12,6 +12,10 @@
  * that runs leaves events that no other thread can: a system call, a fault, an interrupt in its
  * time. A scan before the pass finds these events. If one thread of a process passes, all of its
  * threads do.
+ *
+ * A process that changes its user or group may begin to pass, or cease to: sched_ids says so, also
+ * of processes that do not pass. A process whose first event is that one did not pass before it:
+ * the call that changed its ids would have been recorded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,9 +29,19 @@ struct pid_row {
 	uint64_t pid;
 };
 
+void filtered_hide(struct trace_analysis *a, const struct trace_process *process, bool hides)
+{
+	((struct pid_row *)acct_row(a, &a->filter.hidden, sizeof(struct pid_row), process->pid + 1ull))->pid = hides;
+}
+
 bool filtered_hides(const struct process_filter *filter, const struct trace_process *process)
 {
-	return filter->is_on && !table_find(&filter->passing, sizeof(struct pid_row), process->pid + 1ull);
+	const struct pid_row *hidden;
+
+	if (!filter->is_on)
+		return false;
+	hidden = table_find(&filter->hidden, sizeof(*hidden), process->pid + 1ull);
+	return (hidden && hidden->pid) || !table_find(&filter->passing, sizeof(struct pid_row), process->pid + 1ull);
 }
 
 /* ---- threads that pass ---- */
@@ -71,7 +85,7 @@ static void chosen_passes(struct filter_scan *scan)
  */
 static bool is_own(const struct trace_event *event)
 {
-	if (!event->type || event->id < TRACE_EV_sys_enter)
+	if (!event->type || event->id < TRACE_EV_sys_enter || event->id == TRACE_EV_sched_ids)
 		return false;
 	if (event->id >= TRACE_EV_MAX)
 		return !(event->type->flags & TRACE_EVENT_TID); /* the event of a probe */
@@ -88,6 +102,19 @@ static void scan_switch(struct filter_scan *scan, uint32_t cpu, const struct tra
 	scan->running[cpu] = sw->next_tid;
 }
 
+static void scan_ids(struct filter_scan *scan, uint32_t cpu, const struct trace_sched_ids *ids)
+{
+	uint64_t key = ids->tgid + 1ull;
+
+	put_pid(scan, ids->tid, ids->tgid);
+	if (scan->has_passed[cpu] && scan->running[cpu] == NO_THREAD)
+		passes(scan, ids->tid); /* the events before it on this CPU */
+	if (!table_find(&scan->a->filter.passing, sizeof(struct pid_row), key))
+		((struct pid_row *)acct_row(scan->a, &scan->a->filter.hidden, sizeof(struct pid_row), key))->pid = 1;
+	if (ids->passes)
+		passes(scan, ids->tid);
+}
+
 static void scan_event(struct filter_scan *scan, const struct trace_event *event)
 {
 	if (event->cpu >= scan->a->nr_cpus)
@@ -97,6 +124,8 @@ static void scan_event(struct filter_scan *scan, const struct trace_event *event
 	else if (event->id == TRACE_EV_sched_fork && scan->a->handlers[TRACE_EV_sched_fork])
 		put_pid(scan, ((const struct trace_sched_fork *)event->payload)->tid,
 			((const struct trace_sched_fork *)event->payload)->tgid);
+	else if (event->id == TRACE_EV_sched_ids && scan->a->handlers[TRACE_EV_sched_ids])
+		scan_ids(scan, event->cpu, event->payload);
 	else if (is_own(event) && scan->running[event->cpu] == NO_THREAD)
 		scan->has_passed[event->cpu] = true; /* the first switch gives the thread */
 	else if (is_own(event))

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "slice_log.h"
 #include "state.h"
 #include "state_close.h"
 #include "state_container.h"
@@ -101,7 +102,7 @@ static uint32_t row_of(struct trace_analysis *a, struct identity_log *log, const
 static struct identity_log *log_of(struct trace_analysis *a, struct trace_process *process,
 				   const struct identity *first)
 {
-	uint64_t start = trace_process_start_ns(process);
+	uint64_t start = process->first ? process->first->start_ns : a->start_ns;
 
 	if (process->identities)
 		return process->identities;
@@ -170,13 +171,6 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 	apply(process, now);
 }
 
-void identity_log_free(struct identity_log *log)
-{
-	if (log)
-		free(log->rows);
-	free(log);
-}
-
 /* ---- events ---- */
 
 /* Does @thread speak for its process? The leader does, and any thread if the leader has ended. */
@@ -201,42 +195,87 @@ void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint
 {
 	struct identity now = identity_of(thread->process);
 
-	if (!is_leading(a, thread) || !now.comm[0])
+	if (!is_leading(a, thread))
 		return;
+	if (!now.comm[0]) { /* the name was not known until now */
+		for (uint32_t i = 0; thread->process->identities && i < thread->process->identities->nr; i++)
+			strncpy(thread->process->identities->rows[i].is.comm, comm, sizeof(now.comm) - 1);
+		return;
+	}
 	memset(now.comm, 0, sizeof(now.comm));
 	strncpy(now.comm, comm, sizeof(now.comm) - 1);
 	identity_change(a, thread->process, ns, &now);
 }
 
-/*
- * A filter by user or group selects the thread from now on, or not any more. Its time while no
- * event of it is recorded is unknown.
- */
+/* The thread runs on @cpu, and its events are recorded from now on. */
+static void enter_filter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+{
+	thread->flags &= ~THREAD_FILTERED;
+	if (thread->sched_state != SCHED_UNKNOWN)
+		return;
+	cpu_evict(a, cpu, ns);
+	acct_unknown(a, thread, ns);
+	thread_mode_unknown(thread, ns);
+	cpu_take(a, cpu, thread);
+	slice_log_begin(a, cpu, ns);
+}
+
+static void leave_filter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns)
+{
+	if (cpu->current == thread) {
+		acct_cpu(a, cpu, ns);
+		cpu_evict(a, cpu, ns);
+		slice_log_begin(a, cpu, ns);
+	}
+	thread->flags |= THREAD_FILTERED;
+}
+
+/* A filter by user or group selects the thread from now on, or not any more. */
 static void pass_filter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
 			bool passes)
 {
-	if (passes == !(thread->flags & THREAD_FILTERED) && (passes || thread->sched_state == SCHED_UNKNOWN))
-		return;
-	if (!passes) {
-		if (cpu->current == thread) {
-			acct_cpu(a, cpu, ns);
-			cpu_evict(a, cpu, ns);
-		}
-		thread->flags |= THREAD_FILTERED;
-		return;
-	}
-	thread->flags &= ~THREAD_FILTERED;
+	if (is_leading(a, thread))
+		filtered_hide(a, thread->process, !passes);
+	if (passes && (thread->flags & THREAD_FILTERED))
+		enter_filter(a, cpu, thread, ns);
+	else if (!passes && !(thread->flags & THREAD_FILTERED))
+		leave_filter(a, cpu, thread, ns);
+}
+
+/* With a filter a thread may be new here, because its fork did not pass. */
+static struct trace_thread *thread_of(struct trace_analysis *a, const struct trace_sched_ids *ids, uint64_t ns)
+{
+	struct trace_thread *thread = thread_find(&a->threads, ids->tid);
+	struct trace_process *process;
+
+	if (thread && thread->sched_state != SCHED_DEAD)
+		return thread;
+	if (!a->filter.is_on || !ids->passes || !ids->tid || ids->tid >= MAX_TID)
+		return NULL;
+	process = process_get(a, ids->tgid);
+	if (process && !process->nr_living && process->nr_threads)
+		process = process_new(a, ids->tgid);
+	thread = process ? thread_new(a, ids->tid, process, ns) : NULL;
+	if (!thread)
+		return NULL;
+	thread->sched_state = SCHED_UNKNOWN;
+	thread->flags |= THREAD_FILTERED;
+	return thread;
 }
 
 void on_sched_ids(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_ids *ids = event->payload;
-	struct trace_thread *thread = thread_find(&a->threads, ids->tid);
+	struct trace_thread *thread = thread_of(a, ids, ns);
 
-	if (!thread || thread->sched_state == SCHED_DEAD)
+	if (!thread)
 		return;
+	if (!thread->process->ppid && ids->ppid) {
+		thread->process->ppid = ids->ppid;
+		family_join(a, thread->process);
+	}
 	identity_of_thread(a, thread, ns, ids->uid, ids->gid);
-	if (a->filter.is_on)
+	if (a->filter.is_on && a->cursor)
 		pass_filter(a, cpu, thread, ns, ids->passes);
 }
 
@@ -257,6 +296,15 @@ void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 
 /* ---- results ---- */
 
+static uint64_t process_end_ns(const struct trace_process *process)
+{
+	uint64_t end = 0;
+
+	for (const struct trace_thread *thread = process->first; thread; thread = thread->next)
+		end = thread->end_ns > end ? thread->end_ns : end;
+	return end;
+}
+
 static struct trace_identity public_row(const struct trace_process *process, const struct identity_row *row)
 {
 	struct trace_identity identity = {.uid = row->is.uid,
@@ -276,7 +324,9 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 						size_t *ret_nr)
 {
 	const struct identity_log *log = process->identities;
-	struct identity_row now = {.is = identity_of(process), .first_ns = trace_process_start_ns(process), .count = 1};
+	struct identity_row now = {.is = identity_of(process),
+				   .first_ns = process->first ? process->first->start_ns : 0,
+				   .count = 1};
 	struct trace_identity *list = calloc(log ? log->nr : 1, sizeof(*list)), *last;
 	struct trace_times sums;
 
@@ -289,7 +339,7 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 	last = &list[log ? log->current : 0];
 	sums = process_times(a, process);
 	times_add(&last->times, &sums, log ? &log->before : &(struct trace_times){0});
-	last->last_ns = trace_process_end_ns(process);
+	last->last_ns = process_end_ns(process);
 	return list;
 }
 

@@ -24,7 +24,7 @@ struct identity {
 	char comm[16];
 };
 
-/** struct identity_row - the time of a process with one identity; it may have had it several times */
+/** struct identity_row - the time of a process with one identity, which it may have had often */
 struct identity_row {
 	struct identity is;
 	uint64_t first_ns;
@@ -53,7 +53,6 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t uid, uint32_t gid);
 /** identity_rename() - @thread has a new name, not by exec */
 void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm);
-void identity_log_free(struct identity_log *log); /* NULL is fine */
 
 event_handler on_sched_ids, on_cgroup_attach;
 #endif

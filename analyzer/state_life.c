@@ -200,7 +200,8 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!fork->tid || fork->tid >= MAX_TID || fork->tid == fork->parent_tid)
 		return;
 	if (parent && parent->sched_state == SCHED_DEAD) {
-		family_check_fork(a, fork->tid, parent->process->pid, ns);
+		if (parent->flags & THREAD_EXITING)
+			family_check_fork(a, fork->tid, parent->process->pid, ns);
 		parent = NULL;
 	}
 	child = thread_find(&a->threads, fork->tid);
@@ -215,7 +216,6 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (fork->kthread)
 		child->flags |= THREAD_KERNEL;
 	child->flags |= THREAD_VISIBLE;
-	child->is_born = true;
 	child->uid = fork->uid;
 	child->cpu = cpu->cpu;
 	child->task_state = TASK_STATE_NEW;
@@ -268,6 +268,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	thread->is_fresh = true;
 	identity_of_thread(a, thread, ns, exec->uid, thread->process->gid);
+	thread->has_rseq = false;
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
 	thread->memory = memory_new(a);
@@ -319,7 +320,7 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!thread || thread->sched_state == SCHED_DEAD)
 		return;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	if (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC)
+	if (!thread->process->comm[0] || (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
 		identity_rename(a, thread, ns, comm);
 	process_set_comm(thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)

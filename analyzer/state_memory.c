@@ -78,6 +78,16 @@ file_idx memory_find(const struct process_memory *memory, uint64_t address)
 	return memory && i < memory->nr && memory->maps[i].start <= address ? memory->maps[i].file : 0;
 }
 
+file_idx memory_offset(const struct process_memory *memory, uint64_t address, uint64_t *ret_offset)
+{
+	uint32_t i = memory ? map_after(memory, address) : 0;
+
+	if (!memory || i >= memory->nr || memory->maps[i].start > address)
+		return 0;
+	*ret_offset = address - memory->maps[i].start;
+	return memory->maps[i].file;
+}
+
 static bool maps_reserve(struct process_memory *memory, uint32_t nr)
 {
 	struct mapping *bigger;

@@ -36,6 +36,8 @@ struct process_memory *memory_copy(struct trace_analysis *a, const struct proces
 void memory_map(struct trace_analysis *a, struct process_memory *memory, uint64_t start, uint64_t end, file_idx file);
 
 file_idx memory_find(const struct process_memory *memory, uint64_t address);
+/** memory_offset() - the same, and the offset of @address in the mapping that contains it */
+file_idx memory_offset(const struct process_memory *memory, uint64_t address, uint64_t *ret_offset);
 
 event_handler on_reclaim_begin, on_reclaim_end;
 #endif

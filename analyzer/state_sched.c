@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "frame_end.h"
+#include "kernel_work.h"
 #include "kernel_numbers.h"
 #include "pending.h"
 #include "slice_log.h"
@@ -71,14 +72,15 @@ static void switch_out(struct trace_analysis *a, struct cpu *cpu, struct trace_t
 		return;
 	}
 	slice_log_flush(a, thread);
+	if (state & (TRACE_TASK_STOPPED | TRACE_TASK_TRACED))
+		stop_begins(a, thread, ns);
 	/* the wait may end in the kernel or on the way back to user mode */
 	if (state != TASK_STATE_QUOTA)
 		acct_mode(a, thread, true);
 	thread->sched_state = SCHED_BLOCKED;
 }
 
-#define MAX_TICK_NS 10000000u /* CONFIG_HZ is at least 100 */
-#define IDLE_NS	    1000000u  /* a CPU is not idle for so long while a runnable thread waits for it */
+#define IDLE_NS 1000000u /* a CPU is not idle for so long while a runnable thread waits for it */
 
 static bool was_idle(const struct cpu *cpu, uint64_t from, uint64_t to)
 {
@@ -189,21 +191,6 @@ static void switch_in(struct trace_analysis *a, struct cpu *cpu, struct trace_th
 		acct_slab_get(a, thread);
 }
 
-/*
- * If a thread preempts another one at its wakeup, the kernel counts its run time from the wakeup on,
- * and ends the other's there, at most until it reads its clock at a timer tick: exit_times.c.
- */
-static void note_preemption(struct trace_thread *prev, struct trace_thread *next, uint64_t ns)
-{
-	uint64_t either;
-
-	if (next->sched_state != SCHED_RUNNABLE || next->task_state == TRACE_TASK_RUNNING || ns <= next->since)
-		return;
-	either = ns - next->since < MAX_TICK_NS ? ns - next->since : MAX_TICK_NS;
-	prev->either_ns += either;
-	next->either_ns += either;
-}
-
 void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_sched_switch *sw = event->payload;
@@ -254,8 +241,6 @@ void on_sched_switch(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		next = NULL; /* its events and the switch to its successor are not recorded */
 	if (is_thread(cpu, next)) {
 		next->flags &= ~THREAD_FROM_START;
-		if (prev)
-			note_preemption(prev, next, ns);
 		if (!sw->prev_tid && next->sched_state == SCHED_RUNNABLE && ns > next->since)
 			cpu->slice_woken = ns - next->since;
 		switch_in(a, cpu, next, ns);
@@ -343,6 +328,8 @@ void on_sched_waking(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 		return;
 	acct_cpu(a, cpu, ns);
 	note_waker(a, cpu, ns, waking, thread, &waker);
+	if (waker.thread)
+		lock_released(a, thread, &waker);
 	cpu->woken = thread;
 	if (thread->sched_state == SCHED_ON_CPU) {
 		thread->early = waker;

@@ -3,7 +3,8 @@
  * state_socket.c - sockets, and the process at the other end of each
  *
  * The sock:* events name a socket by its inode. The other end of a unix socket is an inode, too.
- * For a TCP connection within this machine it is the socket with the same two addresses in reverse.
+ * For a TCP connection within this machine it is the socket with the same two addresses in
+ * reverse.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +16,12 @@
 #include "kernel_numbers.h"
 #include "state.h"
 #include "state_frame.h"
+#include "state_request.h"
 #include "state_socket.h"
+
+#define SOCKETCALL_SOCKET  1 /* SYS_SOCKET and others of <linux/net.h> */
+#define SOCKETCALL_CONNECT 3
+#define SOCKETCALL_PAIR	   8
 
 struct socket_idx_row {
 	uint64_t key;
@@ -107,7 +113,7 @@ static sock_idx socket_slot(struct trace_analysis *a)
 	return a->sockets.nr++;
 }
 
-static const struct socket_state *sock_find(const struct trace_analysis *a, uint64_t ino)
+const struct socket_state *sock_peek(const struct trace_analysis *a, uint64_t ino)
 {
 	const struct socket_idx_row *row = ino ? table_find(&a->sockets.by_inode, sizeof(*row), inode_key(ino)) : NULL;
 
@@ -116,9 +122,9 @@ static const struct socket_state *sock_find(const struct trace_analysis *a, uint
 
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks)
 {
-	const struct socket_state *sock = sock_find(a, ino), *peer = !sock ? NULL
+	const struct socket_state *sock = sock_peek(a, ino), *peer = !sock ? NULL
 								     : sock->family == AF_UNIX
-									     ? sock_find(a, sock->peer_ino)
+									     ? sock_peek(a, sock->peer_ino)
 									     : sock_peer(a, sock);
 	size_t idx = sock ? (size_t)(sock - a->sockets.list) : 0, other = peer ? (size_t)(peer - a->sockets.list) : 0;
 
@@ -130,8 +136,11 @@ static struct socket_state *sock_add(struct trace_analysis *a, uint64_t ino)
 {
 	struct socket_idx_row *row = acct_row(a, &a->sockets.by_inode, sizeof(*row), inode_key(ino));
 
-	if (!row->idx)
+	if (!row->idx) {
 		row->idx = socket_slot(a);
+		if (row->idx)
+			a->sockets.list[row->idx] = (struct socket_state){0};
+	}
 	return row->idx ? &a->sockets.list[row->idx] : NULL;
 }
 
@@ -142,17 +151,34 @@ void socket_drop(struct trace_analysis *a, sock_idx idx)
 	if (sock->ends.remote_port)
 		tuple_remove(&a->sockets.by_tuple, &sock->ends, idx);
 	table_remove(&a->sockets.by_inode, sizeof(struct socket_idx_row), inode_key(sock->ino));
+	request_forget(sock);
 	*sock = (struct socket_state){.sweeps = FILE_FREE, .next = a->sockets.first_free};
 	a->sockets.first_free = idx;
 }
 
-static void sock_learn(struct trace_analysis *a, const struct socket_state *seen)
+/*
+ * @is_new: the socket was just made, and has nothing but its inode in common with an earlier one.
+ */
+static void sock_learn(struct trace_analysis *a, const struct socket_state *seen, bool is_new)
 {
-	struct socket_state *sock = sock_add(a, seen->ino);
+	struct socket_state *sock = sock_add(a, seen->ino), old;
 
 	if (!sock || a->failed)
 		return;
+	if (is_new)
+		request_forget(sock);
+	old = *sock;
 	*sock = *seen;
+	if (old.ino == seen->ino && !is_new) {
+		sock->role = seen->role ? seen->role : old.role;
+		sock->answers = old.answers;
+		sock->has_read = old.has_read;
+		sock->reader = old.reader;
+		sock->asker = old.asker;
+	}
+	if (sock->state == TCP_LISTEN && sock->family != AF_UNIX)
+		a->sockets.listening[sock->ends.local_port / 64] |= 1ull << sock->ends.local_port % 64;
+	a->sockets.nr_roles += sock->state == TCP_LISTEN || sock->role != old.role;
 	sock->sweeps = a->sweep.nr;
 	if (sock->family != AF_UNIX && sock->ends.remote_port &&
 	    !tuple_add(&a->sockets.by_tuple, &sock->ends, (uint64_t)(sock - a->sockets.list)))
@@ -175,7 +201,7 @@ void sock_start(struct trace_analysis *a, const struct trace_start_socket *start
 {
 	struct socket_state seen = SOCK_FROM(start, netns, owner);
 
-	sock_learn(a, &seen);
+	sock_learn(a, &seen, false);
 }
 
 static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
@@ -184,6 +210,27 @@ static file_idx socket_file(struct trace_analysis *a, uint64_t ino)
 
 	snprintf(path, sizeof(path), "socket:[%llu]", (unsigned long long)ino);
 	return file_get(a, path, 0, ino, S_IFSOCK);
+}
+
+static bool makes_socket(const struct trace_analysis *a, const struct frame *frame)
+{
+	return frame_class(a, frame) == CALL_SOCKET ||
+	       (frame_class(a, frame) == CALL_SOCKETCALL && frame->nr_args && frame->args[0] == SOCKETCALL_SOCKET);
+}
+
+/* The end of a connection that a socket becomes in this call. */
+static uint8_t role_by_call(const struct trace_analysis *a, const struct frame *frame)
+{
+	uint64_t socketcall;
+
+	if (!frame)
+		return ROLE_UNKNOWN;
+	if (call_accepts(a, frame))
+		return ROLE_SERVER;
+	socketcall = frame_class(a, frame) == CALL_SOCKETCALL && frame->nr_args ? frame->args[0] : 0;
+	if (frame_class(a, frame) == CALL_CONNECT || socketcall == SOCKETCALL_CONNECT)
+		return ROLE_CLIENT;
+	return frame_class(a, frame) == CALL_SOCKETPAIR || socketcall == SOCKETCALL_PAIR ? ROLE_NONE : ROLE_UNKNOWN;
 }
 
 void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -196,14 +243,15 @@ void on_sock_endpoints(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 
 	if (!thread || thread == &cpu->idle)
 		return;
+	frame = frame_syscall(thread);
 	seen.owner = thread->process->idx;
-	sock_learn(a, &seen);
+	seen.role = role_by_call(a, frame);
+	sock_learn(a, &seen, seen.role == ROLE_SERVER || seen.role == ROLE_NONE || (frame && makes_socket(a, frame)));
 	peer = seen.family == AF_UNIX ? sock_of_inode(a, seen.peer_ino) : NULL;
 	if (peer && !peer->peer_ino) /* the end that was made first did not know this one yet */
 		sock_of_inode(a, seen.peer_ino)->peer_ino = seen.ino;
 	if (seen.state == TCP_LISTEN && thread->fds)
 		thread->fds->nr_listening++;
-	frame = frame_syscall(thread);
 	/* the descriptor of socketcall() is in the program's memory */
 	if (frame && !frame->file && frame_class(a, frame) == CALL_SOCKETCALL)
 		frame->file = fd_file(thread, ends->fd) ? fd_file(thread, ends->fd) : socket_file(a, ends->ino);
@@ -238,6 +286,8 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	sock = sock_of_inode(a, transfer->ino);
 	if (sock)
 		sock->owner = thread->process->idx;
+	if (sock && transfer->ret > 0)
+		request_transfer(a, thread, sock, event->id == TRACE_EV_sock_recv);
 	frame = frame_syscall(thread);
 	if (!frame || frame->file || !frame->nr_args || !transfer->ino)
 		return;

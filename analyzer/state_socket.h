@@ -21,19 +21,28 @@ struct socket_state {
 	/* address that it called connect() with; ends.remote accepted the connection */
 	uint64_t connect_address[2];
 	uint16_t connect_port;
-	uint32_t owner;	 /* index of the process that used it last */
-	uint32_t sweeps; /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
-	uint32_t next;	 /* next of the free list */
+	uint8_t role;		     /* enum socket_role of state_request.h */
+	bool answers;		     /* SERVER: it has sent; CLIENT: something came after it had sent */
+	bool has_read;		     /* SERVER: it has received */
+	struct trace_thread *reader; /* SERVER: read a request that is not answered; NULL: none */
+	struct trace_thread *asker;  /* CLIENT: sent, and nothing came since; NULL: none */
+	uint32_t owner;		     /* index of the process that used it last */
+	uint32_t sweeps;	     /* number of sweeps before its last use: state_expire.c; or FILE_FREE */
+	uint32_t next;		     /* next of the free list */
 };
 
 struct socket_table {
 	struct socket_state *list; /* owned; [0] unused */
 	uint32_t nr, max, first_free;
 	struct hash_table by_inode, by_tuple;
+	uint64_t nr_roles;		/* how often a socket got a role or began to listen */
+	uint64_t listening[65536 / 64]; /* bits: TCP ports at which a socket listens, or listened */
 };
 
 void socket_table_clear(struct socket_table *table);
 struct socket_state *sock_of_inode(const struct trace_analysis *a, uint64_t ino);
+/** sock_peek() - the same, but it does not count as a use of the socket */
+const struct socket_state *sock_peek(const struct trace_analysis *a, uint64_t ino);
 struct socket_state *sock_of_file(const struct trace_analysis *a, file_idx file);
 struct socket_state *sock_peer(const struct trace_analysis *a, const struct socket_state *sock);
 /** sock_address() - the remote address as "10.0.0.1:443" or "[::1]:80" */

@@ -43,19 +43,27 @@ static const struct trace_sys_enter6 *copy_args(const struct trace_event *event,
 
 static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
 
+static void close_socket(struct trace_analysis *a, const struct trace_thread *thread, file_idx file)
+{
+	struct socket_state *sock = sock_of_file(a, file);
+
+	if (sock)
+		request_close(thread, sock);
+}
+
 /*
  * Some calls change descriptors at their entry, since the kernel does it early: another thread may
  * get the number again before the call ends. If exits are not recorded, the effect of any call on
  * descriptors in use is applied at the entry, as if the call succeeded. Otherwise these descriptors
  * would keep an outdated name.
  */
-static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
-				 uint64_t ns)
+static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
 {
 	if (a->masks.no_exits)
 		apply_at_entry(a, thread, frame);
 	switch (frame_class(a, frame)) {
 	case CALL_CLOSE:
+		close_socket(a, thread, frame->file);
 		fd_put(a, thread, (int32_t)frame->args[0], 0, false);
 		break;
 	case CALL_CLOSE_RANGE:
@@ -65,7 +73,7 @@ static void take_effect_at_entry(struct trace_analysis *a, struct trace_thread *
 			fd_close_range(thread, (uint32_t)frame->args[0], (uint32_t)frame->args[1]);
 		break;
 	case CALL_EXIT:
-		dies_from_now(thread, ns);
+		thread->is_dying = true;
 		break;
 	default:
 		break;
@@ -91,7 +99,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	if (thread->depth)
 		frames_pop(a, thread, ns, 0, 0);
 	if (thread->is_dying)
-		dying_denied(a, thread, ns, "sys_enter");
+		thread->is_dying = false; /* its number belongs to another thread now, or events contradict */
 	cpu->cause = CAUSE_NONE;
 	cpu->signalled = 0;
 	cpu->woken = NULL;
@@ -107,7 +115,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->fd_seen = false;
 	frame->file = call_file(a, thread, frame);
 	thread_snapshot(thread, ns, &frame->begin);
-	take_effect_at_entry(a, thread, frame, ns);
+	take_effect_at_entry(a, thread, frame);
 }
 
 /*
@@ -171,6 +179,11 @@ static void effect_fcntl(struct trace_analysis *a, struct trace_thread *thread, 
 		fd_set_cloexec(thread, (int32_t)frame->args[0], frame->args[2] & FD_CLOEXEC);
 	else if ((command == F_DUPFD || command == DUPFD_CLOEXEC) && !frame->fd_seen)
 		fd_put(a, thread, ret, frame->file, command == DUPFD_CLOEXEC);
+}
+
+static void effect_futex(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	lock_requeued(a, thread, frame);
 }
 
 static void effect_ioctl(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -292,6 +305,7 @@ static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct tr
 	[CALL_DUP] = effect_dup,
 	[CALL_DUP2] = effect_dup,
 	[CALL_FCNTL] = effect_fcntl,
+	[CALL_FUTEX] = effect_futex,
 	[CALL_IOCTL] = effect_ioctl,
 	[CALL_MMAP] = effect_mmap,
 	[CALL_MREMAP] = effect_mremap,

@@ -92,7 +92,9 @@ void process_release(struct trace_process *process)
 {
 	struct trace_thread *next;
 
-	identity_log_free(process->identities);
+	if (process->identities)
+		free(process->identities->rows);
+	free(process->identities);
 	process->identities = NULL;
 	for (struct trace_thread *thread = process->first; thread; thread = next) {
 		next = thread->next;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "accounting.h"
 #include "state_file.h"
+#include "state_request.h"
 #include "hash_table.h"
 
 struct identity_log;
@@ -106,6 +107,7 @@ struct waker {
 	uint8_t cause;
 	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
 	bool by_signal;
+	uint32_t lock; /* the wakeup released this lock: index of its log, 0: none */
 	bool by_timer; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
 };
 
@@ -116,9 +118,10 @@ struct pending {
 	uint64_t known_ns; /* to - from, without the time in gaps */
 	struct waker waker;
 	uint32_t task_state;
-	uint16_t flags; /* flags of the thread when it blocked */
-	uint8_t depth;	/* number of frames when it blocked */
-	bool cut;	/* a gap or the end of the trace ended it; the real end is not known */
+	uint16_t flags;	   /* flags of the thread when it blocked */
+	uint8_t depth;	   /* number of frames when it blocked */
+	bool cut : 1;	   /* a gap or the end of the trace ended it; the real end is not known */
+	bool is_asked : 1; /* the thread worked on a request, or asked, when the wait ended */
 };
 
 struct cpu_share {
@@ -153,8 +156,9 @@ struct trace_thread {
 	uint8_t nr_latencies;
 	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
 	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
-	bool is_dying : 1;   /* since @dying_ns it does not return to user mode any more */
-	bool is_born : 1;    /* its fork was recorded */
+	bool is_dying : 1;   /* it does not return to user mode any more */
+	bool has_rseq : 1;   /* task_work_end tells when it returns to user mode */
+	bool is_asked : 1;   /* it works on a request, or asks: state_request.c */
 	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
 	bool ran;	     /* it is in the list trace_analysis.ran */
 	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
@@ -180,7 +184,6 @@ struct trace_thread {
 	struct frame frames[MAX_FRAMES];
 	struct pending pending[MAX_PENDING];
 	struct rq_episode episode;
-	uint64_t either_ns; /* time at preemptions that the kernel may count for it or for the other thread */
 	struct waker early; /* if has_early */
 	/*
 	 * use_row: sums that belong into acct.files and, for waits for files, into acct.waits.
@@ -198,11 +201,11 @@ struct trace_thread {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t described_ns; /* when the repeated start state last had it; 0: never */
-	uint64_t dying_ns;     /* if @is_dying */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
+	struct open_requests requests;
 };
 _Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
 		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&

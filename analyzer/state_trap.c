@@ -33,8 +33,7 @@ static void fault_in_user_mode(struct trace_analysis *a, struct trace_thread *th
 {
 	frames_pop(a, thread, ns, 0, 0);
 	thread->is_fresh = false;
-	if (thread->is_dying)
-		dying_denied(a, thread, ns, "fault_entry in user mode");
+	thread->is_dying = false; /* as in on_sys_enter() */
 }
 
 void on_fault_entry(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -52,8 +52,8 @@
  * ignores the waker. The cause is `unknown`, with two exceptions: the call alone decides (a sleep,
  * a file), or its result does (it timed out, or it returned what it waited for).
  *
- * A wait that lasts until the end of the trace had no waker. The call alone decides, and the via is
- * the one that the wait would have had. The target is
+ * A wait that lasts until the end of the trace had no waker. The call alone decides, and the via
+ * is the one that the wait would have had. The target is
  * - the child, if there is exactly one;
  * - the other process that has the pipe or the peer socket open;
  * - the thread's own process, for a futex that no other process can wake; the other process with
@@ -61,20 +61,21 @@
  * - the holder of the lock, or what the descriptors of a poll are. The recorder read both at the
  *   end of the recording (state_end.c).
  *
- * The target is "several" if several processes are possible. It is also "several" if only a process
- * can end the wait but the analysis cannot tell which: a signal, a semaphore, a pipe with an
- * unknown other end. In all other cases the cause is `other`, by system call.
+ * The target is "several" if several processes are possible. It is also "several" if only a
+ * process can end the wait but the analysis cannot tell which: a signal, a semaphore, a pipe with
+ * an unknown other end. In all other cases the cause is `other`, by system call.
  *
  * Kernel threads that wait: `kernel`. The target is "next job" (idle) if a signal or work may end
  * the wait, and "work" otherwise.
  *
- * Idle waits. accept() of a server, and poll, select, epoll and io_uring of a process that has ever
- * listened on a socket, are idle: the server waits for its next request. Two exceptions: io_uring
- * that waited for a file, and a wait that a signal ended. The signal did not come from a client,
- * but from another process of the server (postgres hands on locks in this way). Limit: a worker
- * that polls for an answer from a server of its own also counts as idle.
+ * Idle waits. A wait is idle if the call waits for new work and the thread has no request open.
+ * The calls: accept(); poll, select, epoll, pause and io_uring of a process with a socket at
+ * which requests come in; a read of such a socket; a condition or an eventfd where a thread of
+ * such a process gets its jobs. Which requests are open: state_request.c. io_uring that waited
+ * for a file is not idle, nor is a poll without descriptors, which is a sleep.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -83,7 +84,11 @@
 #include "state_device.h"
 #include "state_end.h"
 #include "state_frame.h"
+#include "state_request.h"
 #include "wait.h"
+
+/* An eventfd as the place of a wait: no address of a futex. */
+#define PLACE_OF_FILE(file) (1ull << 63 | (uint64_t)(file) << 8)
 
 /* The wait context: a thread, its closed wait, and the frame in which it blocked. */
 struct wait_context {
@@ -213,6 +218,7 @@ static bool only_processes_end(enum via via)
 	case VIA_PIPE:
 	case VIA_UNIX:
 	case VIA_FUTEX:
+	case VIA_JOIN:
 	case VIA_SIGNAL:
 	case VIA_EVENTFD:
 	case VIA_LOCK:
@@ -287,8 +293,8 @@ static bool ended_by_rcu(const struct wait_context *ctx)
 }
 
 /*
- * The name without the instance: "kworker/0:1-events" becomes "kworker", because it does not matter
- * which worker ran. The threads of RCU have many names, so they share one target.
+ * The name without the instance: "kworker/0:1-events" becomes "kworker", because it does not
+ * matter which worker ran. The threads of RCU have many names, so they share one target.
  */
 static struct wait_cause by_kernel_thread(const struct wait_context *ctx, enum via via)
 {
@@ -380,8 +386,8 @@ static struct wait_cause by_socket(const struct wait_context *ctx, const struct 
 		return wait_cause_of(TRACE_WAIT_PROCESS, VIA_TCP_TIMER, peer->owner);
 	if (used && (used == sock || used == peer))
 		/*
-		 * The waker shut the socket down or just used the other end. The recorded owner may
-		 * be a parent that used it earlier.
+		 * The waker shut the socket down or just used the other end. The recorded owner
+		 * may be a parent that used it earlier.
 		 */
 		return cause_is_waker(ctx, via);
 	if (peer && peer->owner >= NR_PSEUDO_PROCESSES)
@@ -581,9 +587,34 @@ static struct wait_cause call_sleep(const struct wait_context *ctx)
 	return cause_timeout();
 }
 
+/*
+ * A join waits until the kernel clears the id of the thread that ends, in its memory
+ * (CLONE_CHILD_CLEARTID). A mutex of a thread that dies has FUTEX_WAITERS set beside the id.
+ */
+static bool is_join(const struct wait_context *ctx)
+{
+	const struct trace_thread *ended = ctx->waker->thread;
+	uint32_t expected = (uint32_t)ctx->frame->args[2];
+
+	if (ctx->frame->nr_args < 3 || !expected || (expected & ~FUTEX_TID_MASK))
+		return false;
+	if (ctx->pending->cut)
+		ended = thread_find(&ctx->a->threads, expected);
+	if (!ended || ended->process != ctx->thread->process || ended == ctx->thread)
+		return false;
+	return ended->tid == expected || (!ctx->pending->cut && (ended->sched_state == SCHED_DEAD ||
+								 ctx->a->calls[ctx->waker->call].class == CALL_EXIT));
+}
+
 static struct wait_cause call_futex(const struct wait_context *ctx)
 {
-	return by_waker(ctx, VIA_FUTEX);
+	struct wait_cause v = by_waker(ctx, VIA_FUTEX);
+
+	if (v.kind == TRACE_WAIT_PROCESS && v.via == VIA_FUTEX && is_join(ctx))
+		v.via = VIA_JOIN;
+	else if (v.kind != TRACE_WAIT_UNKNOWN && ctx->frame->nr_args && !futex_is_lock(ctx->a, ctx->thread, ctx->frame))
+		v.idle = pool_rests(ctx->a, ctx->thread, ctx->pending, ctx->frame->args[0]);
+	return v;
 }
 
 static struct wait_cause call_wait(const struct wait_context *ctx)
@@ -596,9 +627,18 @@ static struct wait_cause call_fork(const struct wait_context *ctx)
 	return by_waker(ctx, ctx->pending->flags & THREAD_VFORK ? VIA_VFORK : VIA_FORK);
 }
 
+/* True for a server between two requests: state_request.c. */
+static bool rests(const struct wait_context *ctx)
+{
+	return thread_serves(ctx->a, ctx->thread) && !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+}
+
 static struct wait_cause call_pause(const struct wait_context *ctx)
 {
-	return by_waker(ctx, VIA_SIGNAL);
+	struct wait_cause v = by_waker(ctx, VIA_SIGNAL);
+
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && rests(ctx);
+	return v;
 }
 
 static struct wait_cause call_ptrace(const struct wait_context *ctx)
@@ -617,12 +657,6 @@ static struct wait_cause call_ipc(const struct wait_context *ctx)
 	if (strcmp(name, "ipc") == 0)
 		semaphore = (ctx->frame->args[0] & 0xffff) <= IPC_SEMTIMEDOP;
 	return by_waker(ctx, semaphore ? VIA_SEMAPHORE : VIA_MQUEUE);
-}
-
-/* True for a server: its process has listened on a socket at some time. */
-static bool listens(const struct wait_context *ctx)
-{
-	return ctx->thread->fds && ctx->thread->fds->nr_listening;
 }
 
 /*
@@ -709,7 +743,7 @@ static struct wait_cause call_uring(const struct wait_context *ctx)
 		v = file ? by_file(ctx, file) : by_waker(ctx, VIA_URING);
 	if (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_FILE)
 		v.via = VIA_URING;
-	v.idle = (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK) && listens(ctx);
+	v.idle = (v.kind == TRACE_WAIT_PROCESS || v.kind == TRACE_WAIT_NETWORK) && rests(ctx);
 	return v;
 }
 
@@ -770,13 +804,50 @@ static struct wait_cause call_accept(const struct wait_context *ctx)
 {
 	struct wait_cause v = by_file(ctx, ctx->frame->file);
 
-	v.idle = v.kind != TRACE_WAIT_UNKNOWN;
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+	return v;
+}
+
+/*
+ * read(), recv(): of a client's next request, or of an eventfd by which a pool's thread gets
+ * jobs.
+ */
+static struct wait_cause call_receive(const struct wait_context *ctx)
+{
+	struct wait_cause v = call_on_file(ctx);
+	const struct socket_state *sock = sock_of_file(ctx->a, ctx->frame->file);
+
+	if (v.kind == TRACE_WAIT_UNKNOWN || v.via == VIA_SIGNAL)
+		return v;
+	if (sock)
+		v.idle = socket_serves(ctx->a, ctx->thread, sock) && !wait_is_asked(ctx->a, ctx->thread, ctx->pending);
+	else if (file_via(ctx->a, ctx->frame->file) == VIA_EVENTFD)
+		v.idle = pool_rests(ctx->a, ctx->thread, ctx->pending, PLACE_OF_FILE(ctx->frame->file));
 	return v;
 }
 
 static struct wait_cause call_socketcall(const struct wait_context *ctx)
 {
-	return call_accepts(ctx->a, ctx->frame) ? call_accept(ctx) : call_on_file(ctx);
+	return call_accepts(ctx->a, ctx->frame) ? call_accept(ctx) : call_receive(ctx);
+}
+
+/* poll() and select() without descriptors are sleeps. */
+static bool has_descriptors(const struct wait_context *ctx)
+{
+	switch (frame_class(ctx->a, ctx->frame)) {
+	case CALL_POLL:
+		return ctx->frame->nr_args < 2 || ctx->frame->args[1];
+	case CALL_SELECT:
+		return !ctx->frame->nr_args || ctx->frame->args[0];
+	default:
+		return true;
+	}
+}
+
+/* The wait ended with the first answer that came on a connection, or it may do so. */
+static bool asks_first(const struct wait_context *ctx, const struct socket_state *ready)
+{
+	return thread_asks_first(ctx->thread) && (ctx->pending->cut || (ready && ready->asker == ctx->thread));
 }
 
 /* poll, select, epoll: the file on which the waker acted shows which descriptor became ready. */
@@ -801,13 +872,14 @@ static struct wait_cause call_poll(const struct wait_context *ctx)
 		v = by_waker(ctx, (enum via)ctx->waker->via);
 	else
 		v = by_waker(ctx, file_via(ctx->a, ctx->waker->file) ? file_via(ctx->a, ctx->waker->file) : VIA_POLL);
-	v.idle = v.kind != TRACE_WAIT_UNKNOWN && v.via != VIA_SIGNAL && listens(ctx);
+	v.idle = v.kind != TRACE_WAIT_UNKNOWN && has_descriptors(ctx) && rests(ctx) &&
+		 !asks_first(ctx, sock || !waker_socket ? sock : sock_peer(ctx->a, waker_socket));
 	return v;
 }
 
 /*
- * io_getevents(): the analysis does not follow its requests, as it does those of io_uring. The file
- * on which the waker acted decides, or the disk.
+ * io_getevents(): the analysis does not follow its requests, as it does those of io_uring. The
+ * file on which the waker acted decides, or the disk.
  */
 static struct wait_cause call_aio(const struct wait_context *ctx)
 {
@@ -836,7 +908,7 @@ static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_co
 	[CALL_OPEN] = by_path,		 [CALL_PATH] = by_path,
 	[CALL_PAUSE] = call_pause,	 [CALL_PIPE] = call_other,
 	[CALL_POLL] = call_poll,	 [CALL_PTRACE] = call_ptrace,
-	[CALL_READ] = call_on_file,	 [CALL_RECV] = call_on_file,
+	[CALL_READ] = call_receive,	 [CALL_RECV] = call_receive,
 	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,
 	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
 	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,

@@ -4,7 +4,7 @@
  *
  * Each part of a condition leaves exits: the outcomes of tests after which the part is decided, but
  * whose next step is not known yet. && leads the true exits of its left side to the first test of
- * its right side, || the false ones. What remains at the end accepts or rejects.
+ * its right side, || the false ones. The exits that remain at the end accept or reject.
  */
 #include "condition_text.h"
 

@@ -45,10 +45,14 @@ struct condition_text {
 /** condition_parse() - parse all of @text; -EINVAL with the reason */
 int condition_parse(const char *text, struct condition_text *ret_condition, struct trace_error *ret_error);
 
-/** condition_is_begun() - does the word at @at begin a condition, and not a name or an argument? */
+/**
+ * condition_is_begun() - does the word at @at begin a condition, and not a name or an argument?
+ */
 bool condition_is_begun(const char *at);
 
-/** condition_field_name() - the name of the field of an operand; the result has at most @size bytes */
+/**
+ * condition_field_name() - the name of the field of an operand; the result has at most @size bytes
+ */
 void condition_field_name(const char *operand, char *name, size_t size);
 
 /**

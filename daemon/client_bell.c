@@ -25,15 +25,19 @@
 #include "message.h"
 #include "user_find.h"
 
-/** struct call - one call, while it is answered. @found: memories of the process */
-struct call {
+/** struct bell_call - one call, while it is answered. @found: memories of the process */
+struct bell_call {
 	struct clients *clients;
+	const struct tracer_bell *bell;
 	unsigned int found;
 };
 
 /* ---- presence ---- */
 
-/* Lock the byte that says that this daemon listens. Returns the descriptor that holds the lock, or a negative errno. */
+/*
+ * Lock the byte that says that this daemon listens. Returns the descriptor that holds the lock, or
+ * a negative errno.
+ */
 static int hold_presence(void)
 {
 	int fd = open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
@@ -77,6 +81,12 @@ void client_bell_end(struct clients *clients)
 
 /* ---- calls ---- */
 
+/* A program may call again while the daemon answers, and end before that call is read. */
+static bool is_known(const struct clients *clients, pid_t pid)
+{
+	return user_index_next(&clients->table.by_pid, (uint64_t)pid, NULL) != NULL;
+}
+
 static void lose(struct clients *clients, const struct tracer_bell *bell, const char *why)
 {
 	clients->missed++;
@@ -93,12 +103,24 @@ static void answer(int fd)
 		return; /* then it waits a moment longer */
 }
 
+/* A program that could not know of the daemon has its events off. */
+static bool could_not_know(int fd)
+{
+	trace_u32 flag = 1;
+
+	return pread(fd, &flag, sizeof(flag), (off_t)offsetof(struct user_memory, new_flag)) == (ssize_t)sizeof(flag) &&
+	       !flag;
+}
+
 static void on_found(void *context, int fd, struct user_identity *identity)
 {
-	struct call *call = context;
+	struct bell_call *call = context;
 	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	call->found++;
+	if (!client_table_find(&call->clients->table, fd) && could_not_know(fd))
+		lost_programs_add(&call->clients->lost, call->bell->number, call->bell->comm,
+				  "the first ones, because it could not know that a daemon listens");
 	client_register(call->clients, fd, identity, true, false);
 	if (again < 0)
 		return;
@@ -122,7 +144,7 @@ static bool may_call(struct clients *clients, const struct tracer_bell *bell)
 
 static void on_call(void *context, const struct tracer_bell *bell)
 {
-	struct call call = {.clients = context};
+	struct bell_call call = {.clients = context, .bell = bell};
 	struct clients *clients = context;
 	char name[USER_MEMORY_NAME_BYTES], no_memory[USER_BELL_NAME_BYTES];
 	int err;
@@ -135,7 +157,7 @@ static void on_call(void *context, const struct tracer_bell *bell)
 		lose(clients, bell, "it had no memory or no descriptor for its trace buffers");
 		return;
 	}
-	if (!bell->pid) {
+	if (!bell->pid) { /* only for a daemon in a pid namespace */
 		lose(clients, bell, "it ended before the daemon could take its trace buffers");
 		return;
 	}
@@ -144,7 +166,7 @@ static void on_call(void *context, const struct tracer_bell *bell)
 	err = user_find_process(bell->pid, on_found, &call);
 	if (err)
 		lose(clients, bell, user_find_error_text(err));
-	else if (!call.found)
+	else if (!call.found && !is_known(clients, bell->pid))
 		lose(clients, bell, "it ended before the daemon could take its trace buffers");
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "client_late.h"
 #include "clients_state.h"
 #include "clock.h"
 #include "user_find.h"
@@ -58,7 +59,7 @@ static void drop_client(struct clients *clients, struct client *client)
 	if (clients->recording.flight)
 		user_snapshot_get_counts(client->program, &counts);
 	else
-		clients->missed = trace_add_saturated(clients->missed, user_program_late(client->program));
+		client_lose_late(clients, client->program);
 	clients->unregistered = trace_add_saturated(clients->unregistered, user_program_unregistered(client->program));
 	clients->dead.gone.programs += counts.overwritten || counts.lost;
 	clients->dead.gone.overwritten = trace_add_saturated(clients->dead.gone.overwritten, counts.overwritten);

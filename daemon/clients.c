@@ -11,6 +11,7 @@
 #include "budget.h"
 #include "client_accept.h"
 #include "client_bell.h"
+#include "client_late.h"
 #include "client_period.h"
 #include "client_reap.h"
 #include "client_search.h"
@@ -236,7 +237,7 @@ uint64_t clients_close_counts(struct clients *clients)
 
 	for (struct client *client = clients->table.list; client; client = client->next) {
 		user_program_close_counts(client->program);
-		clients->missed = trace_add_saturated(clients->missed, user_program_late(client->program));
+		client_lose_late(clients, client->program);
 	}
 	if (clients->missed)
 		message_warning("at least %s events of programs are lost: the daemon could not take their offers or "
@@ -285,6 +286,7 @@ void clients_reset(struct clients *clients, const struct clock_sample *now)
 	for (struct client *client = clients->table.list; client; client = client->next)
 		user_snapshot_reset(client->program);
 	clients->missed = 0;
+	clients->lost = (struct lost_programs){0};
 	clients->join_error.others_recorded = false;
 	clients->dead.bytes = 0;
 	clients->dead.gone = (struct clients_gone){0};

@@ -10,8 +10,10 @@
  * one starts from nothing.
  *
  * Names with a colon are patterns for events of programs, such as "shop:*", and for tracepoints of
- * the kernel, such as "ext4:*". A condition may follow (select_condition.h). The category "user" and
- * "all" select all of them. Events of programs are selected independently of kernel events: all are
+ * the kernel, such as "ext4:*". A condition may follow (select_condition.h). The category "user"
+ * and
+ * "all" select all of them. Events of programs are selected independently of kernel events: all
+ * are
  * recorded unless the list names any. Probes are selected with them. "!" means the same as "-".
  */
 #include <stdbool.h>
@@ -65,7 +67,10 @@ bool select_wants_probe(const struct selection *selection, const char *const *na
 const char *select_condition(const struct selection *selection, const char *const *names, size_t nr_names);
 /** select_print_pattern() - "pattern" or "pattern[condition]" */
 void select_print_pattern(const struct select_user *user, char *text, size_t size);
-/** select_spec() - entry @idx as text of a probe of the kernel's tracepoints; false: it cannot mean any */
+/**
+ * select_spec() - entry @idx as text of a probe of the kernel's tracepoints; false: it cannot mean
+ * any
+ */
 bool select_spec(const struct selection *selection, size_t idx, char *text, size_t size);
 
 /**
@@ -82,13 +87,16 @@ const struct select_user *select_unmatched(const struct selection *selection, si
  */
 void select_print_user(const struct selection *selection, char *buffer, size_t size);
 
-/** select_add() - add one -e option. -EINVAL: an unknown name; the message suggests similar ones */
+/**
+ * select_add() - add one -e option. -EINVAL: an unknown name; the message suggests similar ones
+ */
 int select_add(struct selection *selection, const char *names, struct trace_error *ret_error);
 
 /**
  * select_finish() - the mask to record
  * It adds the events that every reader needs: scheduling changes and process life cycle, unless
- * they were removed by name. Records carry no pid, so the running thread follows from these events.
+ * they were removed by name. Records carry no pid, so the running thread follows from these
+ * events.
  * The trace's events about itself are always added. Without options: the defaults.
  * Returns true if it added events that the options do not name.
  */

@@ -2,13 +2,15 @@
 #ifndef DAEMON_SELECT_CONDITION_H
 #define DAEMON_SELECT_CONDITION_H
 /*
- * select_condition.h - conditions in the argument of -e: 'shop:paid[cents>5]' or 'shop:paid cents>5'
+ * select_condition.h - conditions in the argument of -e: 'shop:paid[cents>5]' or 'shop:paid
+ * cents>5'
  */
 #include <stddef.h>
 #include <trace/error.h>
 
 /**
- * select_item_end() - the end of the item of a list that begins at @at: a comma outside of brackets
+ * select_item_end() - the end of the item of a list that begins at @at: a comma outside of
+ * brackets
  * and texts, or the end of the text
  */
 const char *select_item_end(const char *at);

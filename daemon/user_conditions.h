@@ -14,7 +14,7 @@ struct user_program;
  */
 bool user_condition_set(struct user_program *program, struct user_local *event,
 			const struct user_description *description);
-/** user_condition_flag() - the flag of event @id in the program's memory when it is on */
+/** user_condition_flag() - the flag of an event in the program's memory when it is on */
 unsigned int user_condition_flag(struct user_program *program, const struct user_local *event);
 /** user_conditions_switch() - the same for all events, after a change of the selection */
 void user_conditions_switch(struct user_program *program);

@@ -86,6 +86,8 @@ static int order_waits(const void *left, const void *right, void *data)
 {
 	const struct trace_wait *l = left, *r = right;
 
+	if (l->idle != r->idle) /* a rest needs no explanation, so it is named last */
+		return l->idle ? 1 : -1;
 	if (l->ns != r->ns)
 		return l->ns > r->ns ? -1 : 1;
 	return l->kind != r->kind ? (l->kind < r->kind ? -1 : 1) : strcmp(l->target, r->target);

@@ -363,6 +363,16 @@ static void put_servers(struct json *json, const struct report *report)
 	json_close(json, "]");
 }
 
+static uint32_t tid_or_0(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_tid(thread) : 0;
+}
+
+static const char *name_or_empty(const struct trace_thread *thread)
+{
+	return thread ? trace_thread_comm(thread) : "";
+}
+
 static void put_locks(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_lock_wait *locks;
@@ -376,8 +386,12 @@ static void put_locks(struct json *json, const struct trace_analysis *analysis)
 		json_open(json, NULL, "{");
 		json_u64(json, "pid", trace_process_pid(locks[i].waiter));
 		json_text(json, "comm", trace_process_comm(locks[i].waiter));
+		json_u64(json, "tid", tid_or_0(locks[i].waiter_thread));
+		json_text(json, "thread", name_or_empty(locks[i].waiter_thread));
 		json_u64(json, "holder_pid", trace_process_pid(locks[i].holder));
 		json_text(json, "holder_comm", trace_process_comm(locks[i].holder));
+		json_u64(json, "holder_tid", tid_or_0(locks[i].holder_thread));
+		json_text(json, "holder_thread", name_or_empty(locks[i].holder_thread));
 		json_text(json, "via", locks[i].via);
 		json_text(json, "path", locks[i].path);
 		json_u64(json, "address", locks[i].address);

@@ -150,7 +150,7 @@ static void add_waits(struct string *s, const struct report *report, const struc
 		const struct trace_wait *wait = &sum->waits[i];
 
 		if (percent(wait->ns, reference_ns) < WORTH_NAMING)
-			break;
+			continue; /* idle waits follow, which may be longer */
 		is_largest_part = is_most(wait->ns, sum->blocked_ns - sum->among_ns);
 		if (whole_ns) {
 			string_add(s, named ? ", " : " (");
@@ -169,9 +169,10 @@ static void add_waits(struct string *s, const struct report *report, const struc
 /* The one wait with over 99 % of the time, else NULL. */
 static const struct trace_wait *only_wait(const struct process_sum *sum)
 {
-	const struct trace_wait *first = sum->nr_waits ? &sum->waits[0] : NULL;
-
-	return first && percent(first->ns, sum->blocked_ns - sum->among_ns) > 100 - WORTH_NAMING ? first : NULL;
+	for (size_t i = 0; i < sum->nr_waits; i++)
+		if (percent(sum->waits[i].ns, sum->blocked_ns - sum->among_ns) > 100 - WORTH_NAMING)
+			return &sum->waits[i];
+	return NULL;
 }
 
 /* @others: words for several targets together; @reference_ns and @whole_ns as in add_waits() */

@@ -8,15 +8,18 @@
 #include <string.h>
 #include "checked_memory.h"
 #include "grid.h"
+#include "process_choice.h"
 #include "process_pairs.h"
 #include "report_disks.h"
 #include "report_files.h"
 #include "report_sections.h"
 #include "row_limit.h"
+#include "value_text.h"
 #include "wait_text.h"
 
-#define ROWS   15 /* in each table, unless --top or --all choose another number */
-#define INDENT "  "
+#define ROWS	   15 /* in each table, unless --top or --all choose another number */
+#define INDENT	   "  "
+#define NAME_BYTES 256
 
 static void end(struct grid *grid, const struct text_output *output, const struct row_limit *limit)
 {
@@ -103,17 +106,47 @@ static void by_file(const struct report *report, const struct trace_figures *f)
 
 /* ---- by lock ---- */
 
+/* A process, and which of its threads. NULL: not known; the first thread needs no name. */
+static void grid_thread(struct grid *grid, const struct trace_process *process, const struct trace_thread *thread)
+{
+	char whole[NAME_BYTES + 32], one[NAME_BYTES + 32], both[2 * NAME_BYTES + 80];
+
+	if (!thread || trace_nr_threads(process) == 1) {
+		grid_process(grid, trace_process_comm(process), trace_process_pid(process));
+		return;
+	}
+	snprintf(both, sizeof(both), "%s, thread %s",
+		 text_process(trace_process_comm(process), trace_process_pid(process), whole, sizeof(whole)),
+		 text_process(trace_thread_comm(thread), trace_thread_tid(thread), one, sizeof(one)));
+	grid_text(grid, both);
+}
+
+static void grid_holder(struct grid *grid, const struct trace_lock_wait *lock)
+{
+	char one[NAME_BYTES + 32], text[NAME_BYTES + 48];
+
+	if (lock->holder != lock->waiter) {
+		grid_thread(grid, lock->holder, lock->holder_thread);
+		return;
+	}
+	if (!lock->holder_thread) {
+		grid_text(grid, "another of its threads");
+		return;
+	}
+	snprintf(text, sizeof(text), "its thread %s",
+		 text_process(trace_thread_comm(lock->holder_thread), trace_thread_tid(lock->holder_thread), one,
+			      sizeof(one)));
+	grid_text(grid, text);
+}
+
 static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 {
 	struct value_text text;
 
 	grid_ns(grid, lock->ns);
 	grid_count(grid, lock->count);
-	grid_process(grid, trace_process_comm(lock->waiter), trace_process_pid(lock->waiter));
-	if (lock->holder == lock->waiter)
-		grid_text(grid, "another of its threads");
-	else
-		grid_process(grid, trace_process_comm(lock->holder), trace_process_pid(lock->holder));
+	grid_thread(grid, lock->waiter, lock->waiter_thread);
+	grid_holder(grid, lock);
 	snprintf(text.bytes, sizeof(text.bytes), "futex 0x%" PRIx64, lock->address);
 	if (lock->address || !*lock->path)
 		grid_text(grid, text.bytes);
@@ -121,12 +154,18 @@ static void put_lock(struct grid *grid, const struct trace_lock_wait *lock)
 		grid_name(grid, lock->path);
 }
 
-static void by_lock(const struct report *report)
+static bool lock_is_shown(const struct report *report, const struct trace_lock_wait *lock)
+{
+	return process_is_chosen(&report->options->processes, lock->waiter) ||
+	       process_is_chosen(&report->options->processes, lock->holder);
+}
+
+void report_locks(const struct report *report)
 {
 	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},
 						     {"waits", GRID_RIGHT},
 						     {"waiter", GRID_ELASTIC},
-						     {"released by", GRID_ELASTIC},
+						     {"held by", GRID_ELASTIC},
 						     {"lock", GRID_ELASTIC}};
 	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
 	struct trace_lock_wait *locks;
@@ -138,13 +177,15 @@ static void by_lock(const struct report *report)
 	if (!locks)
 		memory_end();
 	for (size_t i = 0; i < nr; i++)
-		whole += locks[i].ns;
-	if (nr) {
+		if (lock_is_shown(report, &locks[i]))
+			whole += locks[i].ns;
+	if (whole) {
 		output_title(&report->output, "",
-			     "Locks (futexes: mutexes, conditions, joins; file locks; semaphores):");
+			     "Locks (futexes: mutexes, conditions; file locks; semaphores; a wait is split among the "
+			     "threads that held the lock in turn):");
 		grid = grid_new(&report->output, INDENT, columns, 5);
 		for (size_t i = 0; i < nr; i++)
-			if (row_limit_shows(&limit, locks[i].ns, whole))
+			if (lock_is_shown(report, &locks[i]) && row_limit_shows(&limit, locks[i].ns, whole))
 				put_lock(grid, &locks[i]);
 		end(grid, &report->output, &limit);
 	}
@@ -261,7 +302,7 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 {
 	by_kind(&report->output, system);
 	by_file(report, system);
-	by_lock(report);
+	report_locks(report);
 	by_pair(report);
 	by_interrupt(report);
 	by_device(report, system);

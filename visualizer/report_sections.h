@@ -9,4 +9,6 @@
  * figures of the system
  */
 void report_sections(const struct report *report, const struct trace_figures *f);
+/** report_locks() - the locks alone, of the chosen processes */
+void report_locks(const struct report *report);
 #endif

@@ -57,6 +57,8 @@ void report_text(const struct report *report)
 	if (!has_process_choice(&report->options->processes)) {
 		report_sections(report, system);
 		report_work(report);
+	} else {
+		report_locks(report);
 	}
 	report_summary(report);
 	fputs("\n", report->output.out);

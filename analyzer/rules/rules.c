@@ -9,6 +9,8 @@
 
 #include "error_set.h"
 #include "rule_lifetimes.h"
+#include "rule_own_code.h"
+#include "rule_run_time.h"
 
 /* @begin registers the hooks of a rule. Returns its data, or NULL without memory. */
 static const struct {
@@ -16,6 +18,8 @@ static const struct {
 	void (*end)(void *data);
 } all_rules[] = {
 	{rule_lifetimes_begin, rule_lifetimes_end},
+	{rule_own_code_begin, rule_own_code_end},
+	{rule_run_time_begin, rule_run_time_end},
 };
 #define NR_RULES (sizeof(all_rules) / sizeof(all_rules[0]))
 

@@ -285,6 +285,7 @@ static void call_clear(struct servers_thread *thread)
 	thread->call.answer = NULL;
 	thread->call.waker = NULL;
 	thread->call.bytes_asked = thread->call.bytes_written = thread->call.futex = 0;
+	thread->call.sends = 0;
 	thread->call.slept = thread->call.peek = thread->call.nonblock = thread->call.lock =
 		thread->call.from_own_process = thread->call.idle_read = thread->call.signalled = thread->call.replies =
 			false;
@@ -360,7 +361,7 @@ static void receive_end(struct trace_servers *s, struct servers_thread *thread)
 		log_set(s, thread);
 	}
 	thread->fresh = true;
-	if (thread->held.nr > 1)
+	if (open_held(thread) > 1)
 		bill_receiving_call(s, thread);
 }
 
@@ -450,6 +451,7 @@ static void prove_sent(struct trace_servers *s, struct servers_thread *thread)
 		bill_now(s, thread);
 	for (uint32_t i = 0; i < thread->call.sent->nr; i++)
 		open_prove(s, thread, thread->call.sent->items[i]);
+	thread->trails = true;
 }
 
 static void call_end(struct trace_servers *s, struct servers_thread *thread, int64_t ret)

@@ -82,6 +82,7 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 	    last->from_ino == range->from_ino) {
 		last->end = range->end;
 		last->ns = range->ns;
+		last->sends += range->sends;
 		return;
 	}
 	if (!reserve(s, channel)) {
@@ -152,6 +153,8 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct serve
 		channel->sent += amount;
 	}
 	range.end = channel->sent;
+	/* else a part was received before this call ended */
+	range.sends = !channel->in_step || channel->received <= channel->sent - amount;
 	if (!channel->in_step || range.end > channel->received)
 		append(s, channel, &range);
 }

@@ -19,7 +19,8 @@ struct range {
 	struct servers_process *sender; /* NULL: not known */
 	struct servers_thread *thread;	/* the thread of @sender */
 	uint64_t from_ino;
-	bool unsure; /* it may have been sent before the range before it, because the two calls overlapped */
+	uint32_t sends; /* number of calls that have sent it, and of which nothing was received yet */
+	bool unsure;	/* it may have been sent before the range before it, because the two calls overlapped */
 };
 
 #define MAX_RANGES  4096u /* ranges in one channel; if there are more, its reader is not recorded */

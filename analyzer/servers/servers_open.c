@@ -5,7 +5,7 @@
  *   read        the window of its client begins (window_begin()): the CPU time of the process
  *               until the window ends may be for this client
  *   handed on   another thread has it: the threads of this process cross
- *   answered    it is open no more. The window ends when the thread that answered it rests
+ *   answered    the window ends when the thread that answered it rests
  *   more of     the window was not over. What was proven meanwhile for others, is not (refute())
  *   the answer
  *
@@ -29,7 +29,7 @@ void open_count(struct trace_servers *s, struct servers_thread *thread)
 	if (now <= thread->counted)
 		return;
 	process->counted += now - thread->counted;
-	if (!thread->held.nr && !thread->trailing.nr)
+	if (!open_held(thread))
 		process->unheld += now - thread->counted;
 	thread->counted = now;
 }
@@ -127,6 +127,8 @@ static void let_go(struct trace_servers *s, struct server_request *request)
 	if (!thread)
 		return;
 	tally_remove(&thread->held, request->origin);
+	thread->perhaps -= request->perhaps;
+	request->perhaps = false;
 	thread->held_version++;
 	if (bill)
 		bill->open_held += less(thread->counted, request->held_from);
@@ -151,14 +153,12 @@ static void list_remove(struct open_requests *list, struct server_request *reque
 	request->open_next = request->open_prev = NULL;
 }
 
-/* @request is open no more; its window is not over. The caller has counted the threads. */
+/* @request is answered; its window is not over. The caller has counted the threads. */
 static void leave(struct trace_servers *s, struct server_request *request)
 {
 	struct servers_process *process = request->open_in;
 
 	list_remove(&process->open_requests, request);
-	tally_remove(&process->open, request->origin);
-	process->open_version++;
 	let_go(s, request);
 }
 
@@ -169,6 +169,8 @@ static void forget(struct trace_servers *s, struct server_request *request)
 {
 	count_running(s, request->open_in, request->holder);
 	leave(s, request);
+	tally_remove(&request->open_in->open, request->origin);
+	request->open_in->open_version++;
 	request->open_in->crosses = true; /* no thread is known to have it */
 	request->open_in = NULL;
 	request_unref(request);
@@ -189,6 +191,27 @@ static void forget_oldest_message(struct trace_servers *s, struct servers_proces
 	forget(s, oldest);
 }
 
+static void window_close(struct trace_servers *s, struct server_request *request)
+{
+	struct servers_process *process = request->open_in;
+	struct bill *bill = bill_of(s, process, request->origin);
+
+	if (bill && request->holder)
+		bill->open_held += less(request->holder->counted, request->held_from);
+	if (bill)
+		window_end(process, bill);
+	tally_remove(&process->open, request->origin);
+	process->open_version++;
+	request->closed_all = process->counted;
+	request->closed_unheld = process->unheld;
+	request->closed_ns = trace_analysis_now(s->analysis);
+	request->open_in = NULL;
+	request->holder = NULL;
+	request->closing = false;
+	request->open_next = NULL;
+	request_unref(request);
+}
+
 /* ---- requests begin ---- */
 
 static uint64_t receiving_ns(const struct servers_thread *thread)
@@ -196,6 +219,19 @@ static uint64_t receiving_ns(const struct servers_thread *thread)
 	if (!thread || (thread->call.role != CALL_RECEIVE && thread->call.role != CALL_SPLICE))
 		return 0;
 	return less(thread->counted, thread->call.enter.cpu);
+}
+
+/* What was perhaps left of the last request of this connection, is now left of this one. */
+static void take_over(struct trace_servers *s, struct server_request *request)
+{
+	const struct set *answered = request->endpoint->answered;
+	struct server_request *before = answered ? answered->items[0] : NULL;
+
+	if (!before || !before->perhaps || before->open_in != request->open_in || before->origin != request->origin)
+		return;
+	request->sends += before->sends;
+	leave(s, before);
+	window_close(s, before);
 }
 
 void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
@@ -220,6 +256,7 @@ void open_begin(struct trace_servers *s, struct servers_process *process, struct
 	list_append(&process->open_requests, request_ref(request));
 	tally_add(&process->open, request->origin);
 	process->open_version++;
+	take_over(s, request);
 	if (process->open_requests.queued > MAX_QUEUED)
 		forget_oldest_message(s, process);
 }
@@ -253,37 +290,22 @@ static void close_later(struct servers_thread *thread, struct server_request *re
 	tally_add(&thread->trailing, request->origin);
 }
 
-static void window_close(struct trace_servers *s, struct server_request *request)
-{
-	struct servers_process *process = request->open_in;
-	struct bill *bill = bill_of(s, process, request->origin);
-
-	if (bill && request->holder)
-		bill->open_held += less(request->holder->counted, request->held_from);
-	if (bill)
-		window_end(process, bill);
-	request->closed_all = process->counted;
-	request->closed_unheld = process->unheld;
-	request->closed_ns = trace_analysis_now(s->analysis);
-	request->open_in = NULL;
-	request->holder = NULL;
-	request->closing = false;
-	request->open_next = NULL;
-	request_unref(request);
-}
-
 void open_rest(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct server_request *request = thread->closing, *next;
+	bool knows = thread->seen_open == thread->process->open_version;
 
 	if (request)
 		count_running(s, thread->process, thread);
 	thread->closing = NULL;
 	memset(&thread->trailing, 0, sizeof(thread->trailing));
+	thread->trails = false;
 	for (; request; request = next) {
 		next = request->open_next;
 		window_close(s, request);
 	}
+	if (knows)
+		thread->seen_open = thread->process->open_version;
 }
 
 /* All that was proven for others than @origin since @since_ns is not: another request was open. */
@@ -329,6 +351,8 @@ static void answered_late(struct trace_servers *s, struct servers_thread *thread
 		window_begin(process, bill, 0);
 	}
 	request->open_in = process;
+	tally_add(&process->open, request->origin);
+	process->open_version++;
 	close_later(thread, request_ref(request));
 }
 
@@ -348,16 +372,19 @@ static void close_elsewhere(struct trace_servers *s, struct server_request *requ
 /* That the answering thread has one request less is no change that it does not know of. */
 static void answered_here(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
-	bool knows = thread->seen_open == thread->process->open_version;
 	uint64_t version = thread->held_version;
 
 	count_running(s, thread->process, thread);
 	if (request->holder != thread)
 		thread->process->crosses = true;
+	if (request->sends > 1 && request->holder && !is_queue(request->endpoint)) {
+		request->holder->perhaps += !request->perhaps;
+		request->perhaps = true;
+		tally_add(&thread->trailing, request->origin);
+		return;
+	}
 	leave(s, request);
 	thread->held_version = version;
-	if (knows)
-		thread->seen_open = thread->process->open_version;
 	close_later(thread, request);
 }
 
@@ -452,11 +479,16 @@ void open_drop(struct trace_servers *s)
 
 /* ---- results ---- */
 
+uint32_t open_held(const struct servers_thread *thread)
+{
+	return thread->held.nr - thread->perhaps;
+}
+
 bool servers_request_open(const struct trace_servers *s, const struct trace_thread *thread)
 {
 	const struct servers_thread *known = servers_find_thread(&s->threads, thread);
 
-	return known && known->held.nr;
+	return known && open_held(known);
 }
 
 uint64_t open_proven(const struct servers_process *process, const struct bill *bill)

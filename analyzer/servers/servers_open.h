@@ -39,6 +39,8 @@ struct servers_opens {
  */
 bool servers_request_open(const struct trace_servers *s, const struct trace_thread *thread);
 
+/** open_held() - the number of requests that @thread has, and has not answered */
+uint32_t open_held(const struct servers_thread *thread);
 /** open_begin() - @process has read the first byte of @request; @thread NULL: it is not known which thread */
 void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
 		struct server_request *request);

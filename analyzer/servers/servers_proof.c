@@ -29,7 +29,7 @@ bool tally_is_only(const struct tally *tally, uint32_t origin)
 /* True if a thread that works on requests of @origin has no other request in hand. */
 static bool is_apart(const struct servers_thread *thread, uint32_t origin)
 {
-	return thread->fresh && !thread->ring.polled && thread->seen_held == thread->held_version &&
+	return thread->fresh && !thread->trails && !thread->ring.polled && thread->seen_held == thread->held_version &&
 	       tally_is_only(&thread->held, origin) && tally_is_only(&thread->trailing, origin);
 }
 
@@ -47,7 +47,7 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 	struct pending_proof *pending = &request->pending;
 	const struct proofs *proofs = thread->process->proofs;
 
-	if (request->unsure || !is_apart(thread, origin))
+	if (!request->counted || request->unsure || !is_apart(thread, origin))
 		return;
 	if (pending->worker != thread || (proofs && pending->since_ns <= proofs->refuted_ns))
 		*pending = (struct pending_proof){.worker = thread, .since_ns = trace_analysis_now(s->analysis)};

@@ -24,6 +24,7 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 
 		if (waker_sends && sender != thread->call.waker)
 			continue;
+		thread->call.sends++;
 		request_receive(s, thread, endpoint,
 				&(struct range){.set = sender->call.outgoing,
 						.sender = sender->process,
@@ -48,6 +49,8 @@ static void receive_until(struct trace_servers *s, struct endpoint *endpoint, st
 	while (channel->nr && channel->received < to) {
 		struct range *range = channel_range(channel, 0);
 
+		thread->call.sends += range->sends;
+		range->sends = 0;
 		request_receive(s, thread, endpoint, range);
 		if (range->end > to) {
 			channel->received = to;

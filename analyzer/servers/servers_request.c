@@ -128,6 +128,8 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	set_put(&s->sets, &thread->call.incoming, request);
+	request->sends += thread->call.sends;
+	thread->call.sends = 0;
 	if (endpoint->accepted)
 		thread->process->accepted = true;
 	request_unref(request); /* the sets have their own references */
@@ -481,10 +483,11 @@ static struct server_request *find_answered_before(const struct servers_thread *
 {
 	struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
 
-	return before && before->closed_ns && !before->open_in && endpoint->role == ROLE_SERVER &&
-			       !set_any_unanswered(thread->set)
-		       ? before
-		       : NULL;
+	if (!before || endpoint->role != ROLE_SERVER)
+		return NULL;
+	if (before->perhaps)
+		return before;
+	return before->closed_ns && !before->open_in && !set_any_unanswered(thread->set) ? before : NULL;
 }
 
 void request_prepare(struct trace_servers *s, struct servers_thread *thread, struct endpoint *endpoint)

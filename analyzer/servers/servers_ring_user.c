@@ -104,6 +104,7 @@ static void bill_until_submission(struct trace_servers *s, struct servers_thread
 	for (uint32_t i = 0; answered && i < answered->nr; i++)
 		if (answered->items[i]->replied)
 			open_prove(s, user, answered->items[i]);
+	user->trails |= answered != NULL;
 	set_unref(before);
 	set_unref(meanwhile);
 	set_drop(&s->sets, &user->ring.arrived, answered);

@@ -70,6 +70,13 @@ static bool receives_job(const struct servers_thread *thread)
 	}
 }
 
+/* True if another thread of the process may end this wait because it has something for @thread. */
+static bool may_receive(const struct servers_thread *thread)
+{
+	return (thread->call.role == CALL_FUTEX && !thread->call.lock) || thread->call.role == CALL_POLL ||
+	       thread->call.role == CALL_RECEIVE || thread->call.role == CALL_REST;
+}
+
 /*
  * True if both threads wait at this futex in turn. Then it is a lock that is made of a condition or
  * a semaphore, such as that of an interpreter, and no job is handed on. A thread that hands out
@@ -118,7 +125,11 @@ void sched_on_waking(struct trace_servers *s, const struct trace_event *event)
 		signal_wakes(s, waker, thread);
 		return;
 	}
-	if (is_lock_in_turns(thread, waker) || !waker->set || !receives_job(thread))
+	if (is_lock_in_turns(thread, waker))
+		return;
+	if (may_receive(thread) && (open_held(waker) || waker->set))
+		thread->process->crosses = true;
+	if (!waker->set || !receives_job(thread))
 		return;
 	set_assign(&thread->call.inherited, waker->set);
 	set_put_all(&s->sets, &waker->passed, waker->set);

@@ -59,9 +59,11 @@ struct server_request {
 	struct server_request *open_next, *open_prev;  /* in process.open_requests, or thread.closing */
 	uint64_t held_from;			       /* CPU time of @holder */
 	uint64_t closed_all, closed_unheld, closed_ns; /* its window's end: servers_process.counted */
-	bool closing;				       /* it is answered, in the list thread.closing of @holder */
-	bool queued;				       /* it is counted in open_requests.queued */
-	bool unsure; /* its sender may have worked for others: its time is never proven */
+	uint32_t sends; /* number of calls that have sent it: more than one may be several requests */
+	bool perhaps;	/* it is answered, but perhaps there is another one in it */
+	bool closing;	/* it is answered, in the list thread.closing of @holder */
+	bool queued;	/* it is counted in open_requests.queued */
+	bool unsure;	/* its sender may have worked for others: its time is never proven */
 	struct pending_proof pending;
 	/*
 	 * A set of this request alone. It is the last member, because its item follows it. While

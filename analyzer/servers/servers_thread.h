@@ -60,6 +60,7 @@ struct thread_call {
 	bool from_own_process;	       /* a thread of the same process sent what came in */
 	bool signalled;		       /* it woke another process */
 	bool replies;		       /* what it sends answers @outgoing */
+	uint32_t sends;		       /* number of calls that have sent what it received */
 	bool by_ring;		       /* an operation of its ring sends, not the call */
 	struct set *sent;	       /* the requests that it has answered in this call */
 	/* it slept in a receive while all its requests were from other endpoints */
@@ -138,11 +139,13 @@ struct servers_thread {
 	struct tally held;		/* requests that it has, and has not answered */
 	struct tally trailing;		/* those that it has answered since its last rest, */
 	struct server_request *closing; /* and the list of them */
+	uint32_t perhaps;		/* the number of those in @held that are answered: server_request.perhaps */
 	uint64_t held_version;		/* number of changes of @held from outside */
 	uint64_t seen_held, seen_open;	/* @held_version and process.open_version when it was last billed */
 	uint64_t counted;		/* its CPU time that process.counted includes */
 	/* since its last rest it has read a request, or the answer to one that it sent for a request */
 	bool fresh;
+	bool trails; /* it has answered since its last rest */
 
 	struct thread_call call;
 	struct thread_sleep sleep;

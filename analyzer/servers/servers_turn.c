@@ -17,7 +17,7 @@
 /* True if the thread has other requests than @request that this time may be for. */
 static bool has_others(const struct servers_thread *thread, const struct server_request *request)
 {
-	return thread->turn || thread->held.nr > 1 || (thread->set && thread->set->nr > 1) ||
+	return thread->turn || open_held(thread) > 1 || (thread->set && thread->set->nr > 1) ||
 	       !set_has(thread->set, request);
 }
 

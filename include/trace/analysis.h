@@ -141,7 +141,8 @@ int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_f
  *     interrupt that the time was spent in, or that the thread is blocked in; NULL if none
  * @kind, @target, @via, @idle: BLOCKED only, as in struct trace_wait; @other: the
  *     process waited for, or NULL
- * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if it is not known
+ * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if not known.
+ *     A wait for a lock is several intervals, one for each thread that held the lock in turn
  * @worker: the kernel thread that did it on behalf of @waker; NULL: @waker itself
  */
 struct trace_interval {
@@ -386,7 +387,10 @@ struct trace_identity {
 struct trace_identity *trace_process_identities(const struct trace_analysis *analysis,
 						const struct trace_process *process, size_t *ret_nr);
 typedef bool (*trace_identity_fn)(const void *data, const struct trace_identity *identity);
-/** trace_process_ever_was() - does @matches hold for any of its identities? Their times are not filled in */
+/**
+ * trace_process_ever_was() - does @matches hold for any of its identities?
+ * Their times are not filled in.
+ */
 bool trace_process_ever_was(const struct trace_process *process, trace_identity_fn matches, const void *data);
 
 /* ---- results: after the pass ---- */
@@ -494,7 +498,8 @@ struct trace_figures {
 	size_t nr_traps_rows;
 	size_t nr_interrupts;
 	size_t nr_files;
-	struct trace_call *kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work" */
+	struct trace_call
+		*kernel_work; /* outside of calls and traps: "exit", "signal", "core dump", "task work", "stop" */
 	size_t nr_kernel_work;
 	uint64_t probe_hits;
 	uint64_t probe_ns;
@@ -588,9 +593,13 @@ struct trace_probe_use {
 struct trace_probe_use *trace_probe_uses(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
- * struct trace_lock_wait - a process waited for a lock that another process held, or for another
- * process (condition, join)
- * @waiter, @holder: the same process if its threads waited for each other
+ * struct trace_lock_wait - a thread waited for a lock that another thread held, or for another
+ * thread (condition, semaphore)
+ * A wait in which several threads held the lock one after another is in the row of each, with that
+ * part of its time.
+ * @waiter, @holder: the same process if its threads waited for each other; @holder is "unknown",
+ *     with pid 0, if the events do not show the holder
+ * @holder_thread: NULL if the events show only the process
  * @via: "futex", "lock" (of a file) or "semaphore" (of System V)
  * @path: the locked file, or "semaphore 5"; otherwise ""
  * @address: of the futex, in the memory of @waiter; otherwise 0
@@ -603,6 +612,8 @@ struct trace_lock_wait {
 	uint64_t address;
 	uint64_t ns;
 	uint64_t count;
+	const struct trace_thread *waiter_thread;
+	const struct trace_thread *holder_thread;
 };
 /** trace_lock_waits() - greatest time first, to be released with free(). NULL: out of memory */
 struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, size_t *ret_nr);

@@ -6,7 +6,8 @@
  * event is recorded
  *
  * Three programs evaluate it: the BPF programs of probes, libtracer in a traced program, and the
- * daemon. Each reads the fields from a payload in its own way; trace_condition_compare() is common.
+ * daemon. Each reads the fields from a payload in its own way; trace_condition_compare() is
+ * common.
  * The text of a condition becomes this table in condition_compile() (base/condition_text.h).
  *
  * Terms. A test compares one field with a constant. Each test names the test that follows when it
@@ -86,7 +87,10 @@ static inline int trace_condition_is_nan(trace_u64 bits, trace_u8 bytes)
 			  : (bits & 0x7fffffffffffffffULL) > 0x7ff0000000000000ULL;
 }
 
-/** trace_condition_order() - does a result of a comparison (-1 less, 0, 1 greater) fulfil @comparison? */
+/**
+ * trace_condition_order() - does a result of a comparison (-1 less, 0, 1 greater) fulfil
+ * @comparison?
+ */
 static inline int trace_condition_order(trace_u8 comparison, int order)
 {
 	switch (comparison) {

@@ -141,9 +141,13 @@ struct trace_path_segment {
 enum trace_contributor_by {
 	/* all processes of one name: on a CPU (state RUNNING), or in one state or kind of wait */
 	TRACE_BY_COMMAND = 0,
-	TRACE_BY_THREAD = 1,	 /* one thread in one state, and for BLOCKED one kind */
-	TRACE_BY_TARGET = 2,	 /* waits that no other thread ended: one file, address, device ... */
-	TRACE_BY_LOCK = 3,	 /* one lock (futex, lock of a file, semaphore), and the process that held it */
+	TRACE_BY_THREAD = 1, /* one thread in one state, and for BLOCKED one kind */
+	TRACE_BY_TARGET = 2, /* waits that no other thread ended: one file, address, device ... */
+	/*
+	 * one lock (futex, lock of a file, semaphore), and the thread that held it: all the time of
+	 * the path in which it did, whatever it waited for meanwhile. @count is a number of waits
+	 */
+	TRACE_BY_LOCK = 3,
 	TRACE_BY_LINK = 4,	 /* one via of any other kind: waitpid, pipe, unix ..., and the process */
 	TRACE_BY_COMPETITOR = 5, /* the process that had the CPU that was waited for */
 	TRACE_NR_CONTRIBUTORS_BY,

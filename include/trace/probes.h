@@ -34,10 +34,14 @@ enum trace_probe_start {
 	TRACE_PROBE_CONSTANT = 0, /* @constant */
 	TRACE_PROBE_REGISTER = 1, /* registers[base] + @constant */
 	TRACE_PROBE_INDEXED = 2,  /* registers[base] + (registers[index] << scale) + @constant */
-	/* the address of the probe + @constant: for variables of the file, wherever it is mapped */
+	/*
+	 * the address of the probe + @constant: for variables of the file, wherever it is mapped
+	 */
 	TRACE_PROBE_PLACE = 3,
-	/* in the record of a tracepoint: where the word at @constant says that a text is; @index 1: it counts
-	 * from the end of that word */
+	/*
+	 * in the record of a tracepoint: where the word at @constant says that a text is; @index 1:
+	 * it counts from the end of that word
+	 */
 	TRACE_PROBE_LOCATED = 4,
 };
 
@@ -99,7 +103,8 @@ extern "C" {
  *     places may have equal types
  * @file: the program or library; "" in the kernel. @offset: in the file; in the kernel
  *     from the start of @function
- * @semaphore: file offset of a counter by which the program sees that the probe is in use; 0 = none
+ * @semaphore: file offset of a counter by which the program sees that the probe is in use; 0 =
+ * none
  * @at_return: record when the function returns, not when the place is reached
  * @pid: only in this process; 0 = in all
  * @option: number of the trace_probes_add() call that added it, from 0

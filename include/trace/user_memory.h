@@ -38,7 +38,7 @@
  * (F_OFD_GETLK). If it is held, the program records from the start, and calls the daemon: it takes
  * and releases a flock() on its memfd. The daemon sees the release in the tracepoint
  * flock_lock_inode, with the process that made it, and finds the memfd in /proc/PID/map_files. The
- * program waits up to 20 ms for @daemon_pid or @answered. A memfd of size 0 reports that the
+ * program waits up to 100 ms for @daemon_pid or @answered. A memfd of size 0 reports that the
  * program has no memory. A program that cannot even have a descriptor gives its thread the name
  * user_bell_name() for a moment, which the daemon sees in the tracepoint task_rename.
  * SECURITY: any process may hold that lock, so a program believes it only

@@ -642,7 +642,8 @@ static void a_lock_is_identified_by_its_address(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lock);
 	CU_ASSERT_EQUAL(lock->address, 0xabc0);
 	CU_ASSERT_EQUAL(lock->ns, 3100);
-	CU_ASSERT_EQUAL(lock->count, 2);
+	CU_ASSERT_EQUAL(lock->count, 1);
+	CU_ASSERT_EQUAL(lock->tid, 11);
 	path_free(&p);
 }
 

@@ -398,14 +398,57 @@ static void an_unmount_waits_for_its_disk_in_task_work(void)
 	case_free(&c);
 }
 
+/* ---- stops ---- */
+
+static void stop(struct analysis_case *c, uint64_t from, uint64_t to)
+{
+	tb_switch(c->tb, 0, from, 10, 0, TRACE_TASK_TRACED);
+	tb_waking(c->tb, 1, to - 100, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 0, to, 0, 10, TRACE_TASK_RUNNING);
+}
+
+static void a_stopped_thread_is_in_the_kernel_until_it_returns(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fault(c.tb, 0, 2000, 8, true);
+	stop(&c, 2500, 4000); /* ptrace keeps the signal back */
+	task_work_end(&c, 5000, true);
+	stop(&c, 6000, 7000); /* at the entry of a call */
+	tb_sys_enter(c.tb, 0, 7500, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 7600, 10);
+	case_run(&c);
+	CU_ASSERT_EQUAL(c.one->trap_ns, 500);
+	CU_ASSERT_EQUAL(work(&c, "stop")->calls, 2);
+	CU_ASSERT_EQUAL(work(&c, "stop")->elapsed_ns, 2500 + 1500);
+	CU_ASSERT_EQUAL(work(&c, "stop")->cpu_ns, 1000 + 500);
+	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 800 + 1000 + 1400);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_STOPPED, "", 0, ""), 1400 + 900);
+	case_free(&c);
+}
+
+static void a_stop_within_a_call_is_part_of_the_call(void)
+{
+	struct analysis_case c = begin();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_fork);
+	stop(&c, 2500, 4000);
+	tb_sys_exit(c.tb, 0, 4500, 30);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_call(c.one, "fork")->elapsed_ns, 2500);
+	CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
+	case_free(&c);
+}
+
 /* ---- what --verify finds ---- */
 
 static void expect_violation(struct analysis_case *c, const char *text)
 {
+	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
 	struct trace_error error = {0};
 
 	c->trace = tb_open_trace(c->tb);
-	c->analysis = trace_analysis_new(c->trace, NULL, &error);
+	c->analysis = trace_analysis_new(c->trace, &options, &error);
 	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
 	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), *text ? -EBADMSG : 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.message, text));
@@ -414,21 +457,19 @@ static void expect_violation(struct analysis_case *c, const char *text)
 	case_free(c);
 }
 
-static void own_code_after_a_fatal_signal_is_a_violation(void)
+static void own_code_after_an_exit_is_a_violation(void)
 {
 	struct analysis_case c = begin();
 
 	deliver(&c, 2000, SIGKILL, 0, 0);
 	tb_sys_enter(c.tb, 0, 3000, SYS_getpid);
-	expect_violation(&c, "0.000002000 s after the start: sys_enter in thread 10 (one), which began to exit 1000");
+	expect_violation(&c,
+			 "at 0.000002000 s thread 10 (one) entered a system call (sys_enter) 1000 ns after it began "
+			 "to exit");
 	c = begin();
 	exit_with(&c, 2000, 0);
 	tb_fault(c.tb, 0, 3000, 0x1000, true);
-	expect_violation(&c, "fault_entry in user mode in thread 10 (one)");
-	c = begin();
-	tb_sys_enter(c.tb, 0, 2000, SYS_exit_group, 0);
-	tb_sys_enter(c.tb, 0, 3000, SYS_getpid);
-	expect_violation(&c, "sys_enter in thread 10 (one), which began to exit");
+	expect_violation(&c, "at 0.000002000 s thread 10 (one) made a page fault in user mode (fault_entry) 1000 ns");
 }
 
 static void lost_events_explain_own_code_after_an_exit(void)
@@ -464,9 +505,43 @@ static void the_kernels_run_time_and_ours_agree(void)
 
 	expect_violation(&c, "");
 	c = lived(25000000);
-	expect_violation(&c, "exit_times of thread 30 (child): it ran for 25000000 ns, but its CPU time is 30000000");
+	expect_violation(&c,
+			 "at 0.030001000 s thread 30 (child) has 30000000 ns of CPU time and was interrupted for 0 ns, "
+			 "the kernel counted 25000000 ns (exit_times)");
 	c = lived(35000000);
-	expect_violation(&c, "exit_times of thread 30 (child)");
+	expect_violation(&c, "the kernel counted 35000000 ns (exit_times)");
+}
+
+/* A child computes for 20 ticks of 4 ms; @user of them are the kernel's count of user ticks. */
+static struct analysis_case ticked(uint64_t user)
+{
+	struct analysis_case c = begin();
+
+	tb_window(c.tb, 1000, 100000000);
+	tb_fork(c.tb, 0, 2000, 10, 30, 30, "child");
+	tb_add(c.tb, 0, 2000, sched_wakeup_new, NULL, .tid = 30);
+	tb_switch(c.tb, 0, 2000, 10, 30, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3000, 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		tb_vector(c.tb, 0, i * 4000000, TRACE_VECTOR_LOCAL_TIMER);
+		tb_add(c.tb, 0, i * 4000000, hrtimer_expire, NULL, .func = 0x1234);
+		tb_vector_exit(c.tb, 0, i * 4000000 + 1000, TRACE_VECTOR_LOCAL_TIMER);
+	}
+	tb_sys_enter(c.tb, 0, 82000000, SYS_exit_group, 0);
+	tb_add(c.tb, 0, 82002000, exit_times, NULL, .tid = 30, .run_ns = 82000000, .switches = 1,
+	       .utime_ns = user * 4000000, .stime_ns = (20 - user) * 4000000);
+	tb_switch(c.tb, 0, 82002000, 30, 10, TRACE_TASK_DEAD);
+	return c;
+}
+
+static void the_kernels_ticks_and_ours_agree(void)
+{
+	struct analysis_case c = ticked(20);
+
+	expect_violation(&c, "");
+	c = ticked(8);
+	expect_violation(&c,
+			 "thread 30 (child) was in its own code at 20 timer ticks, the kernel counted 8 (exit_times)");
 }
 
 int main(int argc, char **argv)
@@ -491,9 +566,12 @@ int main(int argc, char **argv)
 		CASE(events_of_user_mode_end_task_work),
 		CASE(the_first_fault_after_exec_shows_that_no_own_code_ran),
 		CASE(an_unmount_waits_for_its_disk_in_task_work),
-		CASE(own_code_after_a_fatal_signal_is_a_violation),
+		CASE(a_stopped_thread_is_in_the_kernel_until_it_returns),
+		CASE(a_stop_within_a_call_is_part_of_the_call),
+		CASE(own_code_after_an_exit_is_a_violation),
 		CASE(lost_events_explain_own_code_after_an_exit),
 		CASE(the_kernels_run_time_and_ours_agree),
+		CASE(the_kernels_ticks_and_ours_agree),
 		{NULL, NULL},
 	};
 

@@ -27,6 +27,18 @@ int __wrap_trace_analysis_on_interval_of(struct trace_analysis *analysis, uint32
 	return 0;
 }
 
+/* Rules that watch events have none here: test_kernel_work.c has theirs. */
+int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn,
+				   void *data);
+int __wrap_trace_analysis_on_event(struct trace_analysis *analysis, const uint64_t *mask, trace_event_fn fn, void *data)
+{
+	(void)analysis;
+	(void)mask;
+	(void)fn;
+	(void)data;
+	return 0;
+}
+
 static const struct trace_thread *first_thread(const struct analysis_case *c, uint32_t pid)
 {
 	return trace_next_thread(case_process(c, pid), NULL);

@@ -116,8 +116,8 @@ static void requests_answered_in_one_call_of_a_ring_share(void)
 	ring_moves(&k, 2, 3004, true, two_server.ino);
 	tb_sys_exit(k.c.tb, 2, 3010, 2);
 	run(&k);
-	SHARED(&k, 30, 10, (3004 - 1404) / 2);
-	SHARED(&k, 30, 20, (3004 - 1404) / 2);
+	BILL(&k, 30, 10, 20 + (3004 - 1404) / 2);
+	BILL(&k, 30, 20, 20 + (3004 - 1404) / 2);
 	end(&k);
 }
 
@@ -274,7 +274,7 @@ static void a_later_request_divides_only_its_own_time(void)
 	tb_sys_exit(k.c.tb, 2, 3010, 2);
 	run(&k);
 	BILL(&k, 30, 20, 20 + (10 + 3004 - 1590) / 2);
-	SHARED(&k, 30, 10, (10 + 3004 - 1590) / 2);
+	BILL(&k, 30, 10, 20 + (10 + 3004 - 1590) / 2);
 	end(&k);
 }
 

@@ -9,7 +9,7 @@
 
 static void ids(struct tb *tb, uint64_t ts_ns, uint32_t tid, uint32_t uid, uint32_t gid)
 {
-	tb_add(tb, 0, ts_ns, sched_ids, NULL, .tid = tid, .uid = uid, .gid = gid, .passes = true);
+	tb_add(tb, 0, ts_ns, sched_ids, NULL, .tid = tid, .tgid = 10, .uid = uid, .gid = gid, .passes = true);
 }
 
 static void adopt(struct tb *tb, uint64_t ts_ns, uint32_t parent, uint32_t reaper)

@@ -436,24 +436,6 @@ static void a_semaphore_has_a_row_among_the_locks(void)
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "semaphore");
 }
 
-static void a_signal_of_another_worker_is_no_idle_wait(void)
-{
-	struct trace_start_socket sock = {
-		.tgid = 10, .fd = 4, .ino = 500, .family = AF_UNIX, .type = SOCK_STREAM, .state = 10};
-	struct analysis_case c = begin();
-
-	tb_fd(c.tb, 10, 4, 9, 500, S_IFSOCK, "socket:[500]");
-	tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
-	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 0, 1, 0);
-	block(&c);
-	tb_sys_enter(c.tb, 1, 5000, SYS_kill, 10, SIGUSR1, 0);
-	signal_to(&c, 5900, 10, SIGUSR1, 0);
-	wake(&c, TRACE_CONTEXT_TASK);
-	finish(&c);
-	CU_ASSERT_FALSE(c.one->waits[0].idle);
-	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "signal");
-}
-
 /* ---- the kernel's threads ---- */
 
 static bool kernel_thread_is_idle(uint32_t state)
@@ -714,7 +696,6 @@ int main(int argc, char **argv)
 		CASE(a_shared_end_of_a_pipe_connects_no_processes),
 		CASE(eventfds_have_the_kernels_name),
 		CASE(a_vfork_is_over_with_its_call),
-		CASE(a_signal_of_another_worker_is_no_idle_wait),
 		CASE(a_semaphore_has_a_row_among_the_locks),
 		CASE(a_kernel_thread_is_idle_unless_it_cannot_be_interrupted),
 		CASE(a_disk_that_gives_a_kernel_thread_a_job_was_not_waited_for),

@@ -531,6 +531,7 @@ static void only_a_listener_is_idle_in_a_poll(void)
 						    .state = listens ? 10 : 1};
 		struct analysis_case c = begin();
 
+		tb_fd(c.tb, 10, 4, 9, 500, S_IFSOCK, "socket:[500]");
 		tb_sys_enter(c.tb, 0, 1100, listens ? SYS_listen : SYS_connect, 4, 1, 0);
 		tb_event(c.tb, 0, 1150, TRACE_EV_sock_endpoints, &ends, sizeof(ends), NULL);
 		tb_sys_exit(c.tb, 0, 1200, 0);

@@ -588,7 +588,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(accept_names_who_connected_by_unix, accept_unix, "unix")                                          \
 	PROCESS(connect_names_who_accepted, connect_full, "unix")                                                 \
 	PROCESS(a_condition_variable_names_who_signalled, condvar, "futex")                                       \
-	PROCESS(a_join_names_the_process_of_the_thread, join, "futex")                                            \
+	PROCESS(a_join_names_the_process_of_the_thread, join, "join")                                             \
 	PROCESS(a_posix_semaphore_names_who_posted, posix_semaphore, "futex")                                     \
 	PROCESS(a_sysv_semaphore_names_who_posted, sysv_semaphore, "semaphore")                                   \
 	PROCESS(a_sysv_message_queue_names_its_sender, sysv_messages, "mqueue")                                   \

@@ -3,10 +3,11 @@
  * workload_boxes.c - a program with tracepoints in places where the daemon's socket is not to be
  * seen: "workload_boxes PLACE NUMBER" makes NUMBER events there.
  *
- * It hides /run and the folder of $TRACER_SOCKET below empty file systems, or changes its root.
+ * It hides /run and $TRACER_SOCKET, or changes its root to an empty folder. Then it executes itself.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static void hide_sockets(int flags)
 	need(!unshare(CLONE_NEWNS | flags), "unshare");
 	need(!mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL), "private");
 	need(!mount("tmpfs", "/run", "tmpfs", 0, NULL), "/run");
-	need(!mount("tmpfs", "/tmp", "tmpfs", 0, NULL), "/tmp");
+	if (getenv("TRACER_SOCKET"))
+		need(!mount("/dev/null", getenv("TRACER_SOCKET"), NULL, MS_BIND, NULL), "$TRACER_SOCKET");
 }
 
 static void change_root(void)
@@ -61,40 +63,63 @@ static void enter(const char *place)
 		hide_sockets(CLONE_NEWPID);
 	else
 		change_root();
-	if (!strcmp(place, "size"))
-		limit(RLIMIT_FSIZE, 4096);
-	if (!strcmp(place, "files"))
-		limit(RLIMIT_NOFILE, 3);
 }
 
-static void make_events(int nr)
+static void make_events(const char *place, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		tracepoint(box, event, trace_field(n, i));
+		tracepoint(box, event, trace_field(n, i), trace_field(place, place));
+}
+
+/* In the place; the program begins here, as in a container. */
+static int inside(const char *place, int nr)
+{
+	make_events(place, nr);
+	if (!strcmp(place, "quick"))
+		_exit(0);
+	if (!strcmp(place, "killed"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(place, "fork") && !fork()) {
+		make_events(place, nr);
+		_exit(0);
+	}
+	while (wait(NULL) > 0)
+		;
+	if (!strcmp(place, "time")) { /* the daemon finds it meanwhile */
+		usleep(100000);
+		make_events(place, nr);
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	const char *place = argc > 2 ? argv[1] : "mount";
-	int nr = argc > 2 ? atoi(argv[2]) : 1000;
+	char within[] = "inside", *again[] = {argv[0], argv[1], argv[2], within, NULL};
+	int self = open("/proc/self/exe", O_RDONLY);
 	pid_t child;
 
-	enter(place);
-	child = fork(); /* for namespaces of children, and for a parent that has no memory */
-	if (!child) {
-		make_events(nr);
-		if (!strcmp(place, "quick"))
-			_exit(0);
-		if (!strcmp(place, "fork") && !fork()) {
-			make_events(nr);
-			_exit(0);
-		}
-		while (wait(NULL) > 0)
-			;
-		if (!strcmp(place, "time")) /* so that the daemon finds it */
-			usleep(50000);
-		exit(0);
+	need(argc > 2, "usage: workload_boxes PLACE NUMBER");
+	if (argc > 3) {
+		close(self);
+		return inside(argv[1], atoi(argv[2]));
 	}
+	enter(again[1]);
+	child = fork(); /* some namespaces are those of children */
+	if (!child) {
+		if (!strcmp(again[1], "child")) /* of a program that the daemon knows */
+			_exit(inside(again[1], atoi(again[2])));
+		if (!strcmp(again[1], "size"))
+			limit(RLIMIT_FSIZE, 4096);
+		if (!strcmp(again[1], "files")) {
+			need(dup2(self, 3) == 3 && !fcntl(3, F_SETFD, FD_CLOEXEC), "dup2");
+			limit(RLIMIT_NOFILE, 3);
+			self = 3;
+		}
+		execveat(self, "", again, environ, AT_EMPTY_PATH);
+		perror("execveat");
+		_exit(1);
+	}
+	close(self);
 	waitpid(child, NULL, 0);
 	return 0;
 }

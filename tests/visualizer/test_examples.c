@@ -251,7 +251,7 @@ static void servers_have_their_clients(void)
 {
 	says_of(write_server_trace, "server_bills", "",
 		"server 30: 8.000 us of CPU time, 6.700 us background\n"
-		"       0.810 us exact        0.490 us shared  1 requests of client\n");
+		"       0.710 us exact        0.590 us shared  1 requests of client\n");
 }
 
 static void scopes_have_their_times(void)

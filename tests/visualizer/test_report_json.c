@@ -117,6 +117,7 @@ static struct tb *eventful_story(void)
 		"'interrupted_ns': 0," \
 	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \
 	"'interrupts': [{'type': 'irq', 'name': 'disk', 'ns': 30, 'count': 1}]," \
+	"'kernel_work': []," \
 	"'files': [{'path': '/data', 'read_bytes': 100, 'written_bytes': 50, 'reads': 1, 'writes': 1, 'wait_ns': 0," \
 		"'device': 'vda'}," \
 	"          {'path': 'pipe:', 'read_bytes': 1, 'written_bytes': 0, 'reads': 1, 'writes': 0, 'wait_ns': 0," \
@@ -129,9 +130,11 @@ static void the_json_of_a_process_is_complete(void)
 
 	json_has(text, "processes",
 		 "[{'pid': 10, 'ppid': 1, 'ns_pid': 3, 'cgroup': '/box', 'comm': 'uno', 'exe': '/bin/one', 'uid': "
-		 "1000, 'kernel': false,"
+		 "1000, 'gid': 0, 'kernel': false,"
 		 "  'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES ","
-		 "  'threads': [{'tid': 10, 'comm': 'uno', 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES "}]}]");
+		 "  'identities': [],"
+		 "  'threads': [{'tid': 10, 'comm': 'uno', 'uid': 1000, 'start_ns': 1000, 'end_ns': 9000," ITS_FIGURES
+		 "}]}]");
 	json_has(text, "cpus",
 		 "[{'cpu': 0, 'cpu_ns': 6720, 'user_ns': 5550, 'system_ns': 1170, 'irq_ns': 30, 'softirq_ns': 0, "
 		 "'idle_ns': 1250, 'unknown_ns': 0},"

@@ -25,6 +25,24 @@ static void the_list_has_the_columns_of_the_original(void)
 	free(text);
 }
 
+/* As with tracedaemon -e. */
+static void a_class_is_not_the_category_of_its_name(void)
+{
+	char *text;
+
+	CU_ASSERT_EQUAL(run_on_trace("-d -fctpl -tSCHED", &text), 0);
+	CU_ASSERT_PTR_NULL(strstr(text, "\nProcess"));
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -fctpl -oSCHED", &text), 0);
+	CU_ASSERT_PTR_NULL(strstr(text, "\nSched change"));
+	contains(text, "\nProcess");
+	free(text);
+	CU_ASSERT_EQUAL(run_on_trace("-d -fctpl -tsched", &text), 0);
+	contains(text, "\nSched change");
+	contains(text, "\nProcess");
+	free(text);
+}
+
 static void columns_can_be_left_out(void)
 {
 	char *text;
@@ -417,6 +435,7 @@ int main(int argc, char **argv)
 		CASE(deadline_threads_have_their_priority),
 		CASE(control_characters_of_names_and_texts_are_escaped),
 		CASE(the_list_has_the_columns_of_the_original),
+		CASE(a_class_is_not_the_category_of_its_name),
 		CASE(columns_can_be_left_out),
 		CASE(calls_show_the_arguments_that_they_have),
 		CASE(a_list_of_one_process_includes_the_switches_to_it),

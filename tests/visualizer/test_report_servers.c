@@ -50,9 +50,9 @@ static void a_server_and_its_clients_are_shown(void)
 
 	contains(text, "Servers: CPU time by client (least: exact, proven; shared: not proven; the truth is between "
 		       "least and most; receiving: softirq, not included):\n"
-		       "\tserver (30): 6700 of CPU time, 6.4 % exact, 7.3 % shared, 86.3 % background\n"
+		       "\tserver (30): 6700 of CPU time, 6.1 % exact, 7.6 % shared, 86.3 % background\n"
 		       "\t\tCPU time  least  most  shared  requests  receiving  for client\n"
-		       "\t\t     920    430   920     490         1          0  client (10)\n");
+		       "\t\t     920    410   920     510         1          0  client (10)\n");
 	contains(text, "Waits for servers, and what the server did meanwhile:\n"
 		       "\tclient (10) waited 1752 for server (30), 1 time:\n"
 		       "\t\t   402  the server worked for this client\n"
@@ -67,10 +67,10 @@ static void the_json_has_servers_and_their_work_for_waiting_clients(void)
 	char *text = report_of(server_story(NULL), "--json");
 
 	json_has(text, "servers",
-		 "[{'pid': 30, 'comm': 'server', 'cpu_ns': 6700, 'exact_ns': 430, 'shared_ns': 490, 'background_ns': "
+		 "[{'pid': 30, 'comm': 'server', 'cpu_ns': 6700, 'exact_ns': 410, 'shared_ns': 510, 'background_ns': "
 		 "5780, 'softirq_ns': 0,"
-		 "  'clients': [{'pid': 10, 'comm': 'client', 'address': '', 'cpu_ns': 920, 'exact_ns': 430, "
-		 "'shared_ns': 490, 'least_ns': 430, 'most_ns': 920,"
+		 "  'clients': [{'pid': 10, 'comm': 'client', 'address': '', 'cpu_ns': 920, 'exact_ns': 410, "
+		 "'shared_ns': 510, 'least_ns': 410, 'most_ns': 920,"
 		 "               'requests': 1, 'softirq_ns': 0, 'interrupted_ns': 0}]}]");
 	json_has(
 		text, "server_waits",
@@ -94,7 +94,7 @@ static void receiving_is_not_shown_without_softirqs(void)
 	text = report_of(server_story(mask), "-a --ns");
 	contains(text, "Servers: CPU time by client (least: exact, proven; shared: not proven; the truth is between "
 		       "least and most):\n"
-		       "\tserver (30): 6700 of CPU time, 6.4 % exact, 7.3 % shared, 86.3 % background\n"
+		       "\tserver (30): 6700 of CPU time, 6.1 % exact, 7.6 % shared, 86.3 % background\n"
 		       "\t\tCPU time  least  most  shared  requests  for client\n");
 	free(text);
 }

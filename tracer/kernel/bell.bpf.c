@@ -14,7 +14,7 @@ struct {
 volatile trace_u32 bell_device; /* of memfds; 0 = the daemon does not listen */
 volatile trace_u64 lost_bells;	/* calls that found no room in the map */
 
-#define F_UNLCK 2 /* fcntl.h */
+#define F_UNLCK 2 /* as in fcntl(2) */
 
 static __always_inline bool is_unlock(struct file_lock *lock)
 {
@@ -55,7 +55,7 @@ int BPF_PROG(program_bell, struct inode *inode, struct file_lock *lock)
 	struct tracer_bell_record bell = {};
 	struct task_struct *task = current_task();
 
-	if (!bell_device || BPF_CORE_READ(inode, i_sb, s_dev) != bell_device || !is_unlock(lock) ||
+	if (!bell_device || !lock || BPF_CORE_READ(inode, i_sb, s_dev) != bell_device || !is_unlock(lock) ||
 	    task->tgid == config.exclude_tgid)
 		return 0;
 	bpf_probe_read_kernel_str(bell.name, sizeof(bell.name),

@@ -81,8 +81,8 @@ struct tracer_iter_files {
 	unsigned long long files;
 };
 
-/* Written by program_bell: a process, numbered as the kernel does, that calls the daemon. @bytes: the size of its
- * memory */
+/* Written by program_bell: a process, numbered as the kernel does, that calls the daemon.
+ * @bytes: the size of its memory */
 struct tracer_bell_record {
 	unsigned long long bytes;
 	unsigned int number;

@@ -16,6 +16,8 @@ __noinline int record_ids(u32 passes)
 
 	RECORD_STRUCTURAL(sched_ids, 0) {
 		record->tid = task->pid;
+		record->tgid = task->tgid;
+		record->ppid = BPF_CORE_READ(task, real_parent, tgid);
 		record->uid = BPF_CORE_READ(task, cred, euid.val);
 		record->gid = BPF_CORE_READ(task, cred, egid.val);
 		record->passes = passes;
@@ -24,14 +26,39 @@ __noinline int record_ids(u32 passes)
 	return 0;
 }
 
+/* The name of a thread that passes the filter from now on: its fork was not recorded. */
+__noinline int record_own_name(void)
+{
+	struct task_struct *task = current_task();
+
+	RECORD_STRUCTURAL(sched_comm, 16) {
+		record->tid = task->pid;
+		record->pad = 0;
+		bpf_core_read((char *)(record + 1), 16, &task->comm);
+		COMMIT(sched_comm);
+	}
+	return 0;
+}
+
+/* Does a filter ask for what the calls change? */
+static __always_inline bool filters_by_ids(void)
+{
+	return config.filter_by_uid || config.filter_by_gid || config.filter_pgrp;
+}
+
 /*
- * After a call that can change the ids. With a filter this is recorded for every thread: the thread
- * may have passed the filter until now, or pass it from now on.
+ * After a call that can change the ids. With a filter by ids this is recorded for every thread: the
+ * thread may have passed the filter until now, or pass it from now on.
  */
 static __always_inline void note_ids(void)
 {
-	if (event_wanted(TRACE_EV_sched_ids))
-		record_ids(!config.filtering || task_matches(current_task()));
+	bool passes = !config.filtering || task_matches(current_task());
+
+	if (!event_wanted(TRACE_EV_sched_ids) || !(passes || filters_by_ids()))
+		return;
+	record_ids(passes);
+	if (config.filtering && passes && event_wanted(TRACE_EV_sched_comm))
+		record_own_name();
 }
 
 /* After exec, whose own event has the user, but not the group, and only if the thread passes. */
@@ -39,7 +66,7 @@ static __always_inline void note_ids_after_exec(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, cred);
 
-	if (config.filtering || BPF_CORE_READ(cred, uid.val) != BPF_CORE_READ(cred, euid.val) ||
+	if (filters_by_ids() || BPF_CORE_READ(cred, uid.val) != BPF_CORE_READ(cred, euid.val) ||
 	    BPF_CORE_READ(cred, gid.val) != BPF_CORE_READ(cred, egid.val))
 		note_ids();
 }
@@ -56,7 +83,7 @@ static __always_inline void note_ids_at_exit(bool group_dead)
 #define MAX_ANCESTORS 64
 
 /**
- * struct reaper_walk - the search of find_new_reaper(), kernel/exit.c
+ * struct reaper_walk - as find_new_reaper of the kernel searches
  * @at: the ancestor that is examined; @level: the pid namespace's; @reaper: the result, 0 = none
  */
 struct reaper_walk {

@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include "error_set.h"
 #include "probe_files.h"
-#include "probe_places.h"
+#include "probe_entry.h"
 #include "probe_spec.h"
 
 struct record_head {

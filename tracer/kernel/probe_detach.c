@@ -2,9 +2,11 @@
 /*
  * probe_detach.c - detach tracepoints of the kernel in the background.
  *
- * The kernel waits some 40 ms for each tracepoint that it detaches from perf, one after another: 7 s
+ * The kernel waits some 40 ms for each tracepoint that it detaches from perf, one after another: 7
+ * s
  * for those of a file system. The programs are off already, so that the trace does not need this
- * wait. A process that shares the links, and has nothing else of the recorder, outlives it and ends;
+ * wait. A process that shares the links, and has nothing else of the recorder, outlives it and
+ * ends;
  * the kernel closes the links then.
  */
 #include "probe_detach.h"

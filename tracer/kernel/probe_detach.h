@@ -6,8 +6,10 @@
 
 /**
  * probe_detach_begin() - let another process close these links last
- * @fds: with room for one more, sorted here; the caller closes them afterwards, which takes no time any more, and then
- * the result: the other process waits for that Returns a descriptor, or -1 if there is no such process.
+ * @fds: with room for one more; sorted here
+ * The caller closes them afterwards, which takes no time any more, and then the result: the other
+ * process waits for that.
+ * Returns a descriptor, or -1 if there is no such process.
  */
 int probe_detach_begin(int *fds, size_t nr);
 

@@ -35,7 +35,8 @@ struct probe_argument_text {
  * @pid: from FILE@PID, or 0
  * @provider: of a static probe; "" = all; the subsystem of a tracepoint
  * @function: name of a function, static probe or tracepoint, or a glob; "" = all static probes
- * @condition: record only if it holds. Those of its operands that @arguments lacks are at the end of it
+ * @condition: record only if it holds. Those of its operands that @arguments lacks are at the end
+ * of it
  * @address: if @has_address, used instead of a function: a virtual address of the file
  * @offset: bytes from the begin of the function
  */

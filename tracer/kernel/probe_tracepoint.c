@@ -5,7 +5,8 @@
  * A recipe reads the fields out of the record that the kernel makes for perf: its address is what
  * the BPF program gets (probe_recipe.h, PROBE_WORD_RECORD).
  *
- * Two tracepoints of one name, such as ext4_sync_file_enter and ext4_sync_file_exit, are the two ends
+ * Two tracepoints of one name, such as ext4_sync_file_enter and ext4_sync_file_exit, are the two
+ * ends
  * of a scope if both are recorded. Those of interrupts are not: the thread on the CPU does not do
  * what happens between them.
  */
@@ -19,7 +20,7 @@
 #include "condition_text.h"
 #include "error_set.h"
 #include "probe_code.h"
-#include "probe_places.h"
+#include "probe_entry.h"
 #include "probe_recipe.h"
 #include "probe_spec.h"
 #include "probe_tracepoint.h"
@@ -114,7 +115,9 @@ static bool is_named(const struct probe_spec *spec, const char *name, const char
 	return !spec->nr_arguments;
 }
 
-/* Fields beyond the number that a probe can have are left out; the event's documentation says so. */
+/*
+ * Fields beyond the number that a probe can have are left out; the event's documentation says so.
+ */
 static void add_field(struct probe_entry *entry, const char *name, const struct probe_field *field)
 {
 	uint32_t idx = entry->probe.nr_arguments;
@@ -145,7 +148,8 @@ static bool is_array_of_numbers(const struct tracefs_field *from)
 }
 
 /*
- * The kernel gives BPF programs only the registers of a system call, so the texts that newer kernels
+ * The kernel gives BPF programs only the registers of a system call, so the texts that newer
+ * kernels
  * add to the record are not there.
  */
 static bool is_available(const char *subsystem, const struct tracefs_field *from)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there are
+ * probes.bpf.c - the programs of probes, in an object of their own that is loaded only if there
+ * are
  * probes; it shares the rings with tracer.bpf.c
  *
  * There is one program for each way of attaching. The cookie identifies the probe; it has an index
- * into the array of recipes. A program computes the arguments before it reserves room, in a scratch
+ * into the array of recipes. A program computes the arguments before it reserves room, in a
+ * scratch
  * area, because reading a program's memory may take time.
  *
  * These programs run in threads that may be preempted by another thread that reaches a probe, too.
- * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any order.
+ * So there is not one scratch area per CPU, but several, taken and returned by a bit, in any
+ * order.
  *
  * Since 6.13 the kernel gives a function of such a program a per-CPU stack if it uses 64
  * bytes of stack or more, rounded up to 16, as if no other thread could preempt it. Then a
@@ -51,7 +54,8 @@ volatile trace_u32 probe_on[TRACE_PROBE_MAX_PLACES];
 
 /**
  * struct probe_scratch - where a payload is built
- * @registers: of the thread, and PROBE_WORD_RECORD; more than there are, so that any number of five
+ * @registers: of the thread, and PROBE_WORD_RECORD; more than there are, so that any number of
+ * five
  *     bits is valid
  * @at: end of the payload so far, strings after the fixed part
  * @loaded: the value read last from the program; here, because the stack is short
@@ -445,7 +449,8 @@ int probe_kernel(void *context)
 
 /*
  * The one program that is not a tp_btf or raw_tp: only this kind gets the record. The kernel skips
- * it while another program of its kind runs on the CPU, and counts that (recursion_misses). A result
+ * it while another program of its kind runs on the CPU, and counts that (recursion_misses). A
+ * result
  * other than 1 would keep the event from perf.
  */
 SEC("tracepoint")

@@ -144,14 +144,16 @@ static __noinline void quota_wait_ends(u32 tid)
 	record_quota(tid, 1, ns);
 }
 
-#define TASK_DEAD 0x80
+/* include/linux/sched.h */
+#define TASK_STOPPED 0x4
+#define TASK_TRACED  0x8
+#define TASK_DEAD    0x80
 
-/* The kernel has just updated the thread's run time, with the clock that it read for this switch. The
- * result has no meaning; global functions must have one. */
-static __noinline int record_exit_times(struct task_struct *task)
+/* The kernel has just updated the thread's run time, with the clock that it read for this switch. */
+static __always_inline void record_exit_times(struct task_struct *task)
 {
 	if (!event_wanted(TRACE_EV_exit_times))
-		return 0;
+		return;
 	RECORD(exit_times) {
 		record->tid = task->pid;
 		record->pad = 0;
@@ -161,6 +163,15 @@ static __noinline int record_exit_times(struct task_struct *task)
 		record->switches = task->nvcsw + task->nivcsw;
 		COMMIT(exit_times);
 	}
+}
+
+/* A thread that is stopped returns to user mode later, as after task work. The result has no meaning. */
+static __noinline int record_rare(struct task_struct *prev, unsigned int prev_state)
+{
+	if (prev_state & TASK_DEAD)
+		record_exit_times(prev);
+	else if (event_wanted(TRACE_EV_task_work_end))
+		note_return(prev);
 	return 0;
 }
 
@@ -180,8 +191,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (nr_quota_waits)
 		quota_wait_ends(next->pid);
 	check_task_work();
-	if (prev_state & TASK_DEAD)
-		record_exit_times(prev);
+	if (prev_state & (TASK_STOPPED | TASK_TRACED | TASK_DEAD))
+		record_rare(prev, prev_state);
 	RECORD_ON(control, cpu, sched_switch) {
 		record->prev_tid = prev->pid;
 		record->next_tid = next->pid;

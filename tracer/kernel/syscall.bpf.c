@@ -755,5 +755,5 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		if (kind != EXIT_OF_DEFERRED || !end_deferred(control, cpu, regs, ret))
 			record_exit(control, cpu, ret);
 	}
-	return has_task_work(control) ? task_work_begins(regs) : 0;
+	return has_task_work(control) ? task_work_begins() : 0;
 }

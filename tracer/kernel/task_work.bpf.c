@@ -23,18 +23,27 @@ static __always_inline bool has_task_work(struct subbuf_control *control)
 	return current_by_loads(control)->task_works != NULL;
 }
 
-/* The result has no meaning. */
-static __noinline int task_work_begins(struct pt_regs *regs)
+/* The current thread will return to user mode; that is to be recorded. */
+static __always_inline void note_return(struct task_struct *task)
 {
-	u32 tid = current_task()->pid;
-	u64 call = call_id(regs);
+	u64 call = call_id((struct pt_regs *)bpf_task_pt_regs(task));
+	u32 tid = task->pid;
 
-	if (!event_wanted(TRACE_EV_task_work))
-		return 0;
 	if (!bpf_map_update_elem(&works_put_off, &tid, &call, BPF_NOEXIST))
 		__sync_fetch_and_add(&nr_works_put_off, 1);
 	else
 		bpf_map_update_elem(&works_put_off, &tid, &call, BPF_ANY);
+}
+
+/* The result has no meaning. */
+static __noinline int task_work_begins(void)
+{
+	struct task_struct *task = current_task();
+	u32 tid = task->pid;
+
+	if (!event_wanted(TRACE_EV_task_work))
+		return 0;
+	note_return(task);
 	RECORD(task_work) {
 		record->tid = tid;
 		record->pad = 0;

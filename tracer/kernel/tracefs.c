@@ -3,11 +3,14 @@
  * tracefs.c - read the tracepoints of the kernel.
  *
  * The formats in tracefs describe the record that the kernel makes of a tracepoint's arguments:
- * device numbers, names and states that the kernel computes while it makes the record. BTF has only
- * the arguments, pointers to structs of the kernel. So the formats are what gives a user the values
+ * device numbers, names and states that the kernel computes while it makes the record. BTF has
+ * only
+ * the arguments, pointers to structs of the kernel. So the formats are what gives a user the
+ * values
  * that perf and tracefs print.
  *
- * tracefs need not be mounted: a mount that no folder shows is enough, and ends with its descriptor.
+ * tracefs need not be mounted: a mount that no folder shows is enough, and ends with its
+ * descriptor.
  */
 #include "tracefs.h"
 
@@ -67,7 +70,9 @@ static int is_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
 }
 
-/* The sorted folders in @fd; frees nothing on failure. Returns their number or a negative errno. */
+/*
+ * The sorted folders in @fd; frees nothing on failure. Returns their number or a negative errno.
+ */
 static int list_folders(int fd, struct dirent ***ret_entries)
 {
 	int nr = scandirat(fd, ".", ret_entries, is_entry, alphasort);
@@ -125,7 +130,10 @@ static int visit_subsystem(int events, const char *subsystem, const struct visit
 			continue;
 		event.name = entries[i]->d_name;
 		*visiting->format = '\0';
-		/* a folder without a format is none of the kernel's tracepoints (ftrace:function ...) */
+		/*
+		 * a folder without a format is none of the kernel's tracepoints (ftrace:function
+		 * ...)
+		 */
 		if (!visiting->with_format || !read_format(fd, event.name, visiting->format))
 			err = visiting->visit(visiting->context, &event);
 	}
@@ -182,7 +190,9 @@ static bool number_after(const char *at, const char *key, uint32_t *ret_number)
 	return true;
 }
 
-/* Split "unsigned long args[6]", or "__data_loc char[] name", which has its brackets in the type. */
+/*
+ * Split "unsigned long args[6]", or "__data_loc char[] name", which has its brackets in the type.
+ */
 static void split_declaration(const char *at, const char *end, struct tracefs_field *field)
 {
 	const char *name = end, *bracket = memchr(at, '[', (size_t)(end - at));

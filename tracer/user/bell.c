@@ -13,13 +13,15 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include "user.h"
 
-#define NAP_NS 100000
+#define NAP_NS		     100000
+#define FIRST_TIME_NAMESPACE 0xeffffffau /* PROC_TIME_INIT_INO of Linux */
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -52,15 +54,30 @@ static bool listens(int fd, trace_u32 uid)
 	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-static bool daemon_listens(void)
+/* CANNOT_TELL: we have a time namespace of our own, or see none. */
+static enum presence { ABSENT, CANNOT_TELL, PRESENT } daemon_presence(void)
 {
 	int fd = open_namespace();
 	trace_u32 uid = (trace_u32)geteuid();
-	bool found = fd >= 0 && (listens(fd, 0) || (uid && listens(fd, uid)));
+	enum presence presence = CANNOT_TELL;
+	struct stat status;
 
-	if (fd >= 0)
-		close(fd);
-	return found;
+	if (fd < 0)
+		return CANNOT_TELL;
+	if (listens(fd, 0) || (uid && listens(fd, uid)))
+		presence = PRESENT;
+	else if (fstat(fd, &status) == 0 && status.st_ino == FIRST_TIME_NAMESPACE)
+		presence = ABSENT;
+	close(fd);
+	return presence;
+}
+
+/* The unlock is the call; the lock only makes it one. A daemon that claims the memory needs the
+ * lock itself. */
+static void ring(int fd)
+{
+	flock(fd, LOCK_SH | LOCK_NB);
+	flock(fd, LOCK_UN);
 }
 
 static bool is_answered(const struct user_memory *memory)
@@ -73,11 +90,12 @@ enum user_offer_result user_bell(int memory_fd, const struct user_memory *memory
 {
 	const struct timespec nap = {0, NAP_NS};
 
-	if (!daemon_listens())
-		return USER_NO_DAEMON;
-	/* The unlock is the call; the lock only makes it one. A daemon that claims the memory needs the lock itself. */
-	flock(memory_fd, LOCK_SH | LOCK_NB);
-	flock(memory_fd, LOCK_UN);
+	enum presence presence = daemon_presence();
+
+	if (presence != ABSENT)
+		ring(memory_fd);
+	if (presence != PRESENT)
+		return USER_NO_DAEMON; /* a daemon that hears the call switches the events on */
 	for (; naps > 0 && !is_answered(memory); naps--)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	if (!is_answered(memory))
@@ -116,13 +134,12 @@ void user_bell_without_memory(void)
 		return;
 	}
 
-	if (!daemon_listens())
+	if (daemon_presence() == ABSENT)
 		return;
 	user_memory_name(secure_getenv("TRACER_SOCKET"), name);
 	fd = (int)syscall(SYS_memfd_create, name, 1U /* MFD_CLOEXEC */);
 	if (fd < 0)
 		return;
-	flock(fd, LOCK_SH | LOCK_NB);
-	flock(fd, LOCK_UN);
+	ring(fd);
 	close(fd);
 }

@@ -27,8 +27,7 @@
 #define FD_MIN		     200 /* our descriptor leaves small numbers to programs that expect to get them */
 #define OFFER_TRIES	     4
 #define EXIT_TRIES	     200
-#define BELL_NAPS	     200 /* of 0.1 ms */
-#define EXIT_BELL_NAPS	     1000
+#define BELL_NAPS	     1000  /* of 0.1 ms */
 #define UNCLAIMED_NAPS	     10000 /* of 0.1 ms: 1 s */
 #define DEFAULT_SUBBUF_BYTES (256u << 10)
 #define DEFAULT_NR_SUBBUFS   16u
@@ -370,7 +369,7 @@ static void offer_again(struct user_state *state, int tries)
 		return;
 	if (fstat(own_memory.fd, &status) == 0 && status.st_dev == own_memory.dev && status.st_ino == own_memory.ino &&
 	    __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0)
-		result = offer(own_memory.fd, state->memory, tries, tries == EXIT_TRIES ? EXIT_BELL_NAPS : 0);
+		result = offer(own_memory.fd, state->memory, tries, tries == EXIT_TRIES ? BELL_NAPS : 0);
 	else
 		result = USER_SENT;
 	if (result == USER_NO_DAEMON && __atomic_load_n(&state->memory->daemon_pid, __ATOMIC_RELAXED) == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bell.c - programs that call the daemon because they cannot see its socket: bell.bpf.c */
+/* bells.c - programs that call the daemon because they cannot see its socket: bell.bpf.c */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef TRACER_PROBE_PLACES_H
-#define TRACER_PROBE_PLACES_H
+#ifndef TRACER_PROBE_ENTRY_H
+#define TRACER_PROBE_ENTRY_H
 /*
- * probe_places.h - the list in struct trace_probes. The reader fills one, and the caller fills its
+ * probe_entry.h - the list in struct trace_probes. The reader fills one, and the caller fills its
  * own from the answer.
  */
 #include <trace/probes.h>
@@ -35,6 +35,8 @@ struct probe_field;
 /** probe_entry_add_field() - append a field; -EINVAL: there are too many */
 int probe_entry_add_field(struct probe_entry *entry, const char *name, const struct probe_field *field,
 			  struct trace_error *ret_error);
+/** probe_entry_too_many() - set the error of a list that is full */
+void probe_entry_too_many(struct trace_error *ret_error);
 /** probe_entry_lay_out() - compute the offsets of the fields and the total size */
 void probe_entry_lay_out(struct probe_entry *entry);
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_LOCK_LOG_H
+#define ANALYZER_LOCK_LOG_H
+/* lock_log.h - the releases of each lock: which thread owned it during which part of a wait */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "hash_table.h"
+
+struct frame;
+struct pending;
+struct trace_analysis;
+struct trace_thread;
+struct waker;
+
+/* a wakeup of a thread that waited for the lock, or a requeue of such threads to another lock */
+struct lock_release {
+	uint64_t ns;
+	struct trace_thread *by;    /* the owner until then */
+	struct trace_thread *woken; /* NULL: a requeue */
+};
+
+struct lock_log {
+	struct lock_release *list; /* owned; release n is at n % capacity */
+	uint64_t nr;		   /* releases so far */
+	uint32_t capacity;	   /* 0, or a power of two */
+	bool has_owner;		   /* a wait had the value of a lock: see lock_log.c */
+	bool has_none;		   /* a wait had another value, so this is no lock */
+};
+
+/* a part of a wait, with the thread that owned the lock; NULL: not known */
+struct lock_piece {
+	uint64_t from, to;
+	struct trace_thread *owner;
+};
+
+struct lock_logs {
+	struct hash_table by_key;  /* identity of a lock -> index in @list */
+	struct lock_log *list;	   /* owned; [0] unused */
+	struct lock_piece *pieces; /* owned; of the wait that was split last */
+	uint32_t nr, max;
+	uint32_t max_pieces;
+};
+
+/**
+ * lock_released() - @woken, which may wait for a lock, was woken
+ *
+ * Sets @waker->lock to the log of the lock, or to 0 if the wakeup released none.
+ */
+void lock_released(struct trace_analysis *a, struct trace_thread *woken, struct waker *waker);
+
+/** lock_requeued() - @thread moved the waiters of a futex to another one, in the call of @frame */
+void lock_requeued(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame);
+
+/**
+ * lock_split() - split a wait for a lock among its owners
+ * @pending: ended by the thread that released the lock
+ * Returns the pieces in order of time, valid until the next call, and their number; 0: out of
+ * memory. They have no holes.
+ */
+const struct lock_piece *lock_split(struct trace_analysis *a, const struct trace_thread *thread,
+				    const struct pending *pending, size_t *ret_nr);
+
+/**
+ * futex_is_lock() - true if @thread waits for a lock in the futex call of @frame, and not for a
+ * condition
+ */
+bool futex_is_lock(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+
+void lock_logs_clear(struct lock_logs *logs);
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rule_run_time.c - compare the kernel's account of a thread's life with the sums
+ *
+ * The kernel tells at the last switch of a thread how long it has run (exit_times). If all of its
+ * life is in the trace, and nothing was lost meanwhile, the sums of the thread must agree:
+ *
+ *	CPU time - slack <= run time <= CPU time + interrupted + unknown + slack
+ *
+ * - Most kernels count interrupts as run time of the thread below, some do not
+ *   (CONFIG_IRQ_TIME_ACCOUNTING).
+ * - A part of the time that is unknown to us may have been on a CPU.
+ * - Slack: for each switch, the kernel reads its clock a moment before our event. If a thread
+ *   preempts another one at its wakeup, the kernel counts from the wakeup on, at most until it reads
+ *   the clock at a timer tick. And it leaves out what a virtual machine's host took, or too little
+ *   of it.
+ *
+ * Most kernels count user and system time in ticks. At each tick the kernel looks whether it
+ * interrupted user mode. The function of the tick's timer is the one that expired once for each
+ * counted tick of the thread. At the same expiries the thread is in user mode by our accounting, or
+ * it is not: so both counts agree, but for the ticks within the entries and exits of the kernel.
+ */
+#include "rule_run_time.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <trace/events.h>
+
+#include "hash_table.h"
+#include "rules.h"
+
+#define SLACK_NS	    300000u
+#define SLACK_PER_SWITCH_NS 10000u
+#define SLACK_SHARE	    100u      /* 1 % */
+#define MAX_TICK_NS	    10000000u /* CONFIG_HZ is at least 100 */
+#define MIN_TICKS	    10u
+#define SLACK_TICKS	    4u
+#define EDGE_NS		    2000u /* from the entry into the kernel to our event, and back; with the recording */
+#define NR_TIMERS	    4
+
+/* a function of timers that expired on a thread: how often it interrupted its own code, or not */
+struct timer_count {
+	uint64_t function, user, system;
+};
+
+struct run_time_row {
+	uint64_t key; /* tid + 1 */
+	uint64_t fork_ns;
+	uint64_t stolen_ns; /* of the machine, at its fork */
+	uint64_t woken_ns;  /* and it has not run since; 0: it has */
+	uint64_t either_ns; /* at preemptions: of one thread or the other */
+	uint64_t unknown_ns;
+	uint64_t nr_edges; /* entries into the kernel */
+	uint64_t state;	   /* the last one on a CPU without interrupts */
+	struct timer_count timers[NR_TIMERS];
+};
+
+struct run_time {
+	struct rules *rules;
+	struct hash_table threads;
+	uint64_t stolen_ns;    /* of the machine, so far */
+	unsigned int *nesting; /* owned: interrupts in progress, by CPU */
+	uint32_t nr_cpus;
+	struct run_time_row none; /* without memory */
+};
+
+static struct run_time_row *row_of(struct run_time *r, uint32_t tid)
+{
+	struct run_time_row *row = table_add(&r->threads, sizeof(*row), tid + 1ull);
+
+	return row ? row : &r->none;
+}
+
+static unsigned int *nesting_of(struct run_time *r, struct trace_analysis *analysis, uint32_t cpu)
+{
+	static unsigned int none;
+
+	if (!r->nesting) {
+		r->nr_cpus = (uint32_t)trace_nr_cpus(analysis);
+		r->nesting = calloc(r->nr_cpus + 1, sizeof(*r->nesting));
+	}
+	return r->nesting && cpu < r->nr_cpus ? &r->nesting[cpu] : &none;
+}
+
+static void on_switch(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_sched_switch *sw = event->payload;
+	struct run_time_row *next = row_of(r, sw->next_tid);
+	uint64_t either = next->woken_ns ? event->ts_ns - next->woken_ns : 0;
+
+	either = either < MAX_TICK_NS ? either : MAX_TICK_NS;
+	next->either_ns += either;
+	next->woken_ns = 0;
+	row_of(r, sw->prev_tid)->either_ns += either;
+	row_of(r, sw->prev_tid)->nr_edges++;
+	*nesting_of(r, analysis, event->cpu) = 0;
+}
+
+static void on_timer(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_hrtimer_expire *timer = event->payload;
+	const struct trace_thread *thread = trace_thread_on_cpu(analysis, event->cpu);
+	struct run_time_row *row;
+
+	if (!thread)
+		return;
+	row = row_of(r, trace_thread_tid(thread));
+	for (int i = 0; i < NR_TIMERS; i++) {
+		struct timer_count *t = &row->timers[i];
+
+		if (t->function && t->function != timer->func)
+			continue;
+		t->function = timer->func;
+		if (row->state == TRACE_STATE_USER && *nesting_of(r, analysis, event->cpu) <= 1)
+			t->user++;
+		else
+			t->system++;
+		return;
+	}
+}
+
+/* ---- at the end of a thread ---- */
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* The function of the tick's timer; NULL: there is none, or too few ticks. */
+static const struct timer_count *tick_of(const struct run_time_row *row, uint64_t counted_ns, uint64_t *ret_tick_ns)
+{
+	static const uint64_t periods[] = {1000000, 3333333, 4000000, 10000000};
+
+	for (int i = 0; i < NR_TIMERS; i++)
+		for (size_t p = 0; p < sizeof(periods) / sizeof(periods[0]); p++) {
+			const struct timer_count *t = &row->timers[i];
+			uint64_t nr = t->user + t->system;
+
+			if (nr >= MIN_TICKS && difference(nr * periods[p], counted_ns) <= periods[p]) {
+				*ret_tick_ns = periods[p];
+				return t;
+			}
+		}
+	return NULL;
+}
+
+static void compare_ticks(struct run_time *r, const struct trace_thread *thread, const struct run_time_row *row,
+			  const struct trace_event *event)
+{
+	const struct trace_exit_times *times = event->payload;
+	uint64_t tick_ns = 0, slack;
+	const struct timer_count *tick = tick_of(row, times->utime_ns + times->stime_ns, &tick_ns);
+
+	if (!tick)
+		return;
+	slack = SLACK_TICKS * tick_ns + row->nr_edges * EDGE_NS;
+	if (difference(tick->user * tick_ns, times->utime_ns) > slack)
+		rules_broken(r->rules, event->ts_ns, thread,
+			     "was in its own code at %" PRIu64 " timer ticks, the kernel counted %" PRIu64
+			     " (exit_times)",
+			     tick->user, times->utime_ns / tick_ns);
+}
+
+static void compare_run_time(struct run_time *r, struct trace_analysis *analysis, const struct trace_thread *thread,
+			     const struct run_time_row *row, const struct trace_event *event)
+{
+	const struct trace_exit_times *times = event->payload;
+	struct trace_times own;
+	uint64_t cpu_ns, slack;
+
+	trace_thread_times(analysis, thread, &own);
+	cpu_ns = own.user_ns + own.syscall_ns + own.trap_ns;
+	slack = SLACK_NS + times->switches * SLACK_PER_SWITCH_NS + cpu_ns / SLACK_SHARE + row->either_ns +
+		r->stolen_ns - row->stolen_ns;
+	if (times->run_ns + slack < cpu_ns || times->run_ns > cpu_ns + own.interrupted_ns + row->unknown_ns + slack)
+		rules_broken(r->rules, event->ts_ns, thread,
+			     "has %" PRIu64 " ns of CPU time and was interrupted for %" PRIu64
+			     " ns, the kernel counted %" PRIu64 " ns (exit_times)",
+			     cpu_ns, own.interrupted_ns, times->run_ns);
+}
+
+static void on_exit_times(struct run_time *r, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_exit_times *times = event->payload;
+	const struct trace_thread *thread = trace_find_thread(analysis, times->tid);
+	struct run_time_row *row = row_of(r, times->tid);
+
+	if (!thread || !row->fork_ns || row->fork_ns != trace_thread_start_ns(thread) ||
+	    trace_thread_is_kernel(thread) || !rules_are_sure(r->rules, row->fork_ns, event->ts_ns))
+		return;
+	compare_run_time(r, analysis, thread, row, event);
+	compare_ticks(r, thread, row, event);
+}
+
+/* ---- hooks ---- */
+
+static void on_fork(struct run_time *r, const struct trace_event *event)
+{
+	const struct trace_sched_fork *fork = event->payload;
+	struct run_time_row *row = row_of(r, fork->tid);
+
+	*row = (struct run_time_row){.key = row->key, .fork_ns = event->ts_ns, .stolen_ns = r->stolen_ns};
+}
+
+static void on_wakeup(struct run_time *r, uint32_t tid, uint64_t ns)
+{
+	struct run_time_row *row = row_of(r, tid);
+
+	row->woken_ns = row->woken_ns ? row->woken_ns : ns;
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	const struct trace_thread *thread;
+	struct run_time *r = data;
+	unsigned int *nesting;
+
+	switch (event->id) {
+	case TRACE_EV_sched_fork:
+		on_fork(r, event);
+		break;
+	case TRACE_EV_sched_waking:
+		on_wakeup(r, ((const struct trace_sched_waking *)event->payload)->tid, event->ts_ns);
+		break;
+	case TRACE_EV_sched_wakeup_new:
+		on_wakeup(r, ((const struct trace_sched_wakeup_new *)event->payload)->tid, event->ts_ns);
+		break;
+	case TRACE_EV_sched_switch:
+		on_switch(r, analysis, event);
+		break;
+	case TRACE_EV_cpu_stolen:
+		r->stolen_ns += ((const struct trace_cpu_stolen *)event->payload)->ns;
+		break;
+	case TRACE_EV_exit_times:
+		on_exit_times(r, analysis, event);
+		break;
+	case TRACE_EV_hrtimer_expire:
+		on_timer(r, analysis, event);
+		break;
+	case TRACE_EV_irq_entry:
+	case TRACE_EV_softirq_entry:
+	case TRACE_EV_vector_entry:
+		++*nesting_of(r, analysis, event->cpu);
+		break;
+	case TRACE_EV_irq_exit:
+	case TRACE_EV_softirq_exit:
+	case TRACE_EV_vector_exit:
+		nesting = nesting_of(r, analysis, event->cpu);
+		*nesting -= *nesting > 0;
+		break;
+	default: /* an entry of a call, or a page fault */
+		thread = trace_thread_on_cpu(analysis, event->cpu);
+		if (thread)
+			row_of(r, trace_thread_tid(thread))->nr_edges++;
+	}
+}
+
+static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *i)
+{
+	struct run_time_row *row = row_of(data, trace_thread_tid(i->thread));
+
+	(void)analysis;
+	if (i->state != TRACE_STATE_BLOCKED)
+		row->state = i->state;
+	else if (i->kind == TRACE_WAIT_UNKNOWN)
+		row->unknown_ns += i->to_ns - i->from_ns;
+}
+
+void *rule_run_time_begin(struct rules *rules)
+{
+	static const uint32_t ids[] = {TRACE_EV_sched_fork,	TRACE_EV_sched_waking, TRACE_EV_sched_wakeup_new,
+				       TRACE_EV_sched_switch,	TRACE_EV_cpu_stolen,   TRACE_EV_exit_times,
+				       TRACE_EV_hrtimer_expire, TRACE_EV_irq_entry,    TRACE_EV_softirq_entry,
+				       TRACE_EV_vector_entry,	TRACE_EV_irq_exit,     TRACE_EV_softirq_exit,
+				       TRACE_EV_vector_exit,	TRACE_EV_sys_enter,    TRACE_EV_sys_enter3,
+				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry};
+	uint32_t states = 1u << TRACE_STATE_USER | 1u << TRACE_STATE_SYSCALL | 1u << TRACE_STATE_TRAP |
+			  1u << TRACE_STATE_BLOCKED;
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct run_time *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->rules = rules;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, r) < 0 ||
+	    trace_analysis_on_interval_of(rules_analysis(rules), states, on_interval, r) < 0) {
+		rule_run_time_end(r);
+		return NULL;
+	}
+	return r;
+}
+
+void rule_run_time_end(void *data)
+{
+	struct run_time *r = data;
+
+	table_clear(&r->threads);
+	free(r->nesting);
+	free(r);
+}

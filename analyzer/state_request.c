@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state_request.c - the requests that threads work on, so that a server's rest between two
+ * requests is told from a wait in the midst of one.
+ *
+ * Terms. A request is open from its first byte read on a server's end of a connection until the
+ * first byte of its answer, or until the connection is closed. It is open at the thread that read
+ * it. A thread asks if it sent on a client's end and has not received since.
+ *
+ * Rule. A wait for new work is a rest (idle) if the process has a socket at which requests come
+ * in, no request is open at the thread, and the thread does not ask. Which calls wait for new
+ * work: wait.c. So a proxy that waits for its backend is blocked, because the client's request is
+ * open, and a client with a callback port is blocked, because it asks.
+ *
+ * Not every program answers: a thread may log to a server of its own. A connection that never
+ * answered counts as asked only if its first answer ends the wait, or if the wait has no end.
+ *
+ * Pools. A thread hands a request over if another thread answered the last one that it read; what
+ * it reads is then open at the threads that it wakes. A pool's thread has a job from the time on
+ * when a thread with an open request woke it from a condition or an eventfd. That is its rest
+ * place. Its waits there are rests, its waits elsewhere are parts of a job. A thread that never
+ * got a job rests at any condition.
+ *
+ * Example: thread R reads requests from clients and wakes W, which waits at condition C. W waits
+ * for a file, then at condition D, answers, and waits at C again. The waits at C are idle, and
+ * those of R in epoll_wait() from the second request on. The wait at D is not.
+ *
+ * Ends of connections. accept() makes a server's end, connect() a client's end. What was open at
+ * the start of the recording is a server's end if its port is, or was, one that a socket listens
+ * at; a unix socket, if its process or the parent listens at one. A datagram socket is a server's
+ * end if it received first, and a client's end if it sent first or is connected. If a second
+ * datagram comes before the socket ever sent one, its requests need no answer, and are not open.
+ *
+ * Limits. The rest of an answer that comes in parts counts as outside the request. After a gap the
+ * requests from before it are not known any more.
+ */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include "kernel_numbers.h"
+#include "lock_log.h"
+#include "state.h"
+#include "state_frame.h"
+#include "state_request.h"
+
+/* ---- roles ---- */
+
+static bool port_listens(const struct trace_analysis *a, const struct socket_state *sock)
+{
+	return a->sockets.listening[sock->ends.local_port / 64] >> sock->ends.local_port % 64 & 1;
+}
+
+static bool process_listens(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	const struct trace_process *parent = process_find(&a->threads, thread->process->ppid);
+	const struct trace_thread *of_parent = parent ? process_owner(&a->threads, parent) : NULL;
+
+	return (thread->fds && thread->fds->nr_listening) ||
+	       (of_parent && of_parent->fds && of_parent->fds->nr_listening);
+}
+
+static bool is_inet(const struct socket_state *sock)
+{
+	return sock->family == AF_INET || sock->family == AF_INET6;
+}
+
+static bool is_connected(const struct socket_state *sock)
+{
+	return is_inet(sock) ? sock->ends.remote_port != 0 : sock->peer_ino != 0;
+}
+
+/* The role of a socket at its first transfer, if no accept() or connect() was recorded. */
+static enum socket_role first_role(struct trace_analysis *a, const struct trace_thread *thread,
+				   const struct socket_state *sock, bool received)
+{
+	if (is_inet(sock) && sock->type == SOCK_STREAM)
+		return port_listens(a, sock) ? ROLE_SERVER : ROLE_CLIENT;
+	if (sock->type == SOCK_STREAM || sock->type == SOCK_SEQPACKET)
+		return process_listens(a, thread) ? ROLE_SERVER : ROLE_CLIENT;
+	return received && !is_connected(sock) ? ROLE_SERVER : ROLE_CLIENT;
+}
+
+bool socket_serves(const struct trace_analysis *a, const struct trace_thread *thread, const struct socket_state *sock)
+{
+	if (sock->role)
+		return sock->role == ROLE_SERVER;
+	if (!is_inet(sock))
+		return false;
+	return sock->type == SOCK_STREAM ? is_connected(sock) && port_listens(a, sock)
+					 : sock->type == SOCK_DGRAM && !is_connected(sock);
+}
+
+/* Does the table have a socket that is known as a server's? Looked up again after a change. */
+static bool fds_serve(const struct trace_analysis *a, struct fd_table *fds)
+{
+	if (fds->seen_changes == fds->changes && fds->seen_roles == a->sockets.nr_roles)
+		return fds->serves;
+	fds->seen_changes = fds->changes;
+	fds->seen_roles = a->sockets.nr_roles;
+	fds->serves = false;
+	for (uint32_t i = 0; i < fds->nr && !fds->serves; i++) {
+		file_idx file = fds->files[i] & ~FD_CLOEXEC_BIT;
+		const struct socket_state *sock = file && S_ISSOCK(a->files.list[file].mode)
+							  ? sock_peek(a, a->files.list[file].ino)
+							  : NULL;
+
+		fds->serves = sock && (sock->state == TCP_LISTEN || sock->role == ROLE_SERVER ||
+				       (!sock->role && is_inet(sock) && sock->type == SOCK_STREAM &&
+					sock->ends.remote_port && port_listens(a, sock)));
+	}
+	return fds->serves;
+}
+
+bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread->fds && thread->fds->has_sockets && fds_serve(a, thread->fds);
+}
+
+/* ---- requests ---- */
+
+static bool has_read(const struct open_requests *requests)
+{
+	return requests->nr_read && !requests->hands_over;
+}
+
+static void requests_changed(struct trace_thread *thread)
+{
+	const struct open_requests *requests = &thread->requests;
+
+	thread->is_asked = has_read(requests) || requests->nr_asked || requests->has_job;
+}
+
+static void reader_leave(struct socket_state *sock)
+{
+	if (sock->reader && sock->reader->requests.nr_read) {
+		sock->reader->requests.nr_read--;
+		requests_changed(sock->reader);
+	}
+	sock->reader = NULL;
+}
+
+static void asker_leave(struct socket_state *sock)
+{
+	uint32_t *nr = !sock->asker    ? NULL
+		       : sock->answers ? &sock->asker->requests.nr_asked
+				       : &sock->asker->requests.nr_first;
+
+	if (nr && *nr) {
+		--*nr;
+		requests_changed(sock->asker);
+	}
+	sock->asker = NULL;
+}
+
+static void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+{
+	bool needs_answer = sock->type == SOCK_STREAM || sock->answers || !sock->has_read;
+
+	reader_leave(sock);
+	sock->has_read = true;
+	if (!needs_answer)
+		return;
+	sock->reader = thread;
+	thread->requests.nr_read++;
+	thread->requests.since_ns = a->now;
+	requests_changed(thread);
+}
+
+static void request_answered(struct trace_thread *thread, struct socket_state *sock)
+{
+	if (sock->reader)
+		sock->reader->requests.hands_over = sock->reader != thread;
+	reader_leave(sock);
+	sock->answers = true;
+}
+
+static void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+{
+	asker_leave(sock);
+	sock->asker = thread;
+	++*(sock->answers ? &thread->requests.nr_asked : &thread->requests.nr_first);
+	thread->requests.since_ns = a->now;
+	requests_changed(thread);
+}
+
+void request_transfer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool received)
+{
+	if (!sock->role) {
+		sock->role = (uint8_t)first_role(a, thread, sock, received);
+		a->sockets.nr_roles++;
+	}
+	if (sock->role == ROLE_SERVER && received)
+		request_read(a, thread, sock);
+	else if (sock->role == ROLE_SERVER)
+		request_answered(thread, sock);
+	else if (sock->role == ROLE_CLIENT && !received)
+		request_asked(a, thread, sock);
+	else if (sock->asker) {
+		asker_leave(sock);
+		sock->answers = true;
+	}
+}
+
+void request_close(const struct trace_thread *thread, struct socket_state *sock)
+{
+	if (sock->reader && sock->reader->process == thread->process)
+		reader_leave(sock);
+	if (sock->asker && sock->asker->process == thread->process)
+		asker_leave(sock);
+}
+
+void request_forget(struct socket_state *sock)
+{
+	reader_leave(sock);
+	asker_leave(sock);
+}
+
+/* ---- rests ---- */
+
+/* Without these events it is not known whether a request is open. */
+static bool sees_transfers(const struct trace_analysis *a)
+{
+	return trace_analysis_recorded(a, TRACE_EV_sock_recv) == TRACE_RECORDED_ALWAYS &&
+	       trace_analysis_recorded(a, TRACE_EV_sock_send) == TRACE_RECORDED_ALWAYS;
+}
+
+/* An event that closed a request may be missing. */
+static bool lost_since(const struct trace_analysis *a, const struct open_requests *requests)
+{
+	return requests->since_ns && gap_log_first_loss(&a->gaps, requests->since_ns, a->now) != UINT64_MAX;
+}
+
+static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (!lost_since(a, &thread->requests))
+		return;
+	thread->requests = (struct open_requests){.rest_place = thread->requests.rest_place};
+	requests_changed(thread);
+}
+
+bool wait_is_asked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
+{
+	if (pending->is_asked && lost_since(a, &thread->requests)) {
+		forget_after_loss(a, thread);
+		return false;
+	}
+	return pending->is_asked || !sees_transfers(a);
+}
+
+bool thread_asks_first(const struct trace_thread *thread)
+{
+	return thread->requests.nr_first;
+}
+
+/* A condition of glibc has two words beside each other, and waits at one or the other. */
+#define CONDITION_BYTES 8
+
+static bool is_rest_place(const struct open_requests *requests, uint64_t place)
+{
+	return place - requests->rest_place + CONDITION_BYTES <= 2 * CONDITION_BYTES;
+}
+
+/* True if the waker works on a request, which it hands over with the wakeup. */
+static bool brings_job(const struct trace_thread *thread, const struct waker *waker)
+{
+	return waker->thread && waker->thread->process == thread->process &&
+	       (waker->thread->requests.nr_read || waker->thread->requests.has_job);
+}
+
+bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, uint64_t place)
+{
+	struct open_requests *requests = &thread->requests;
+	bool rests;
+
+	forget_after_loss(a, thread);
+	if (has_read(requests) || requests->nr_asked || requests->nr_first || !sees_transfers(a))
+		return false;
+	if (!thread_serves(a, thread))
+		return false;
+	rests = !requests->rest_place || is_rest_place(requests, place);
+	if (rests)
+		requests->has_job = false;
+	if (rests && !pending->cut && brings_job(thread, &pending->waker)) {
+		requests->rest_place = place;
+		requests->has_job = true;
+		requests->since_ns = a->now;
+	}
+	requests_changed(thread);
+	return rests;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TESTS_RANDOM_SERVER_H
+#define TESTS_RANDOM_SERVER_H
+/*
+ * random_server.h - random servers, as plans that a built trace or a real program executes
+ *
+ * A plan is a list of steps. Each step belongs to one actor: a thread of the server, or a client.
+ * An actor executes its steps in the order of the plan; where one needs what another actor does, it
+ * waits. The other steps may run at the same time.
+ *
+ * A plan says for whom each ns of CPU time is spent: any client, or none. It keeps the assumptions
+ * of the theorem in docs/SERVERS.md, and no other rule: the server executes jobs in batches, by a
+ * timer, out of order, in pieces, for clients that are gone, through other threads that it wakes or
+ * that look into its memory; it reads requests early, answers late, in pieces or never, and works
+ * for itself in between.
+ */
+#include <stdint.h>
+
+enum {
+	PLAN_CLIENTS = 5,
+	PLAN_THREADS = 4, /* of the server; the first one accepts the connections */
+	PLAN_ACTORS = PLAN_THREADS + PLAN_CLIENTS,
+	PLAN_STEPS = 600,
+	PLAN_NOTES = 160,
+	NO_CLIENT = -1,
+};
+
+enum step_kind {
+	/* of the server */
+	STEP_ACCEPT,	   /* @client connects */
+	STEP_READ,	   /* read a request of @client, blocking */
+	STEP_POLL_READ,	   /* poll for it, then read */
+	STEP_TRY_READ,	   /* read from @client what is not there: MSG_DONTWAIT */
+	STEP_SLEEP,	   /* for @us */
+	STEP_TIMER,	   /* poll no connection, for @us */
+	STEP_WORK,	   /* use CPU time, @us, for @client */
+	STEP_ANSWER,	   /* write to @client */
+	STEP_DROP,	   /* close the connection of @client */
+	STEP_WAKE,	   /* post @note, and wake a thread that waits for it */
+	STEP_WAIT,	   /* wait for @note, in a futex */
+	STEP_WRITE_MEMORY, /* post @note, and wake no thread */
+	STEP_LOOK,	   /* look for @note again and again, and sleep in between */
+	/* of a client */
+	STEP_CONNECT,
+	STEP_SEND,
+	STEP_RECEIVE,
+	STEP_CLOSE,
+};
+
+struct step {
+	uint8_t actor;
+	uint8_t kind;
+	int8_t client;
+	uint8_t note;
+	uint32_t us;
+};
+
+struct plan {
+	uint32_t nr;
+	uint32_t nr_threads, nr_clients;
+	uint32_t nr_notes;
+	struct step steps[PLAN_STEPS];
+};
+
+/** plan_make() - the plan of @seed; @job_us: the longest job */
+void plan_make(struct plan *plan, uint64_t seed, uint32_t job_us);
+/** plan_print() - to standard error */
+void plan_print(const struct plan *plan);
+#endif
