@@ -54,8 +54,9 @@ struct recording {
 	uint64_t described;  /* number of texts about what is not traced, at the start */
 	uint64_t not_traced; /* those of them from the tracer */
 	size_t nr_unmatched;
-	bool blocked; /* the drain waits for room in the queue */
-	bool ended;   /* the writer thread has ended; the writer belongs to the main thread again */
+	struct build_ids *build_ids; /* owned */
+	bool blocked;		     /* the drain waits for room in the queue */
+	bool ended;		     /* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
@@ -141,7 +142,8 @@ static void drain_meanwhile(void *context)
 
 static struct start_state_sink state_sink(struct recording *recording)
 {
-	return (struct start_state_sink){recording->writer, recording->thread, drain_meanwhile, recording};
+	return (struct start_state_sink){recording->writer, recording->thread, drain_meanwhile, recording,
+					 recording->build_ids};
 }
 
 /*
@@ -150,10 +152,12 @@ static struct start_state_sink state_sink(struct recording *recording)
  */
 static void begin_contents(struct recording *recording, const struct recording_options *options)
 {
-	const struct start_state_sink sink = state_sink(recording);
+	struct start_state_sink sink;
 	uint64_t mask[TRACE_MASK_WORDS];
 	struct trace_error error;
 
+	recording->build_ids = build_ids_new();
+	sink = state_sink(recording);
 	push_clock(recording, true);
 	if (options->selection && options->selection->nr_user)
 		select_note(recording, options->selection);
@@ -200,6 +204,7 @@ struct recording *recording_free(struct recording *recording)
 	writer_thread_free(recording->thread);
 	drain_free(recording->drain);
 	metadata_release(&recording->metadata);
+	build_ids_free(recording->build_ids);
 	trace_writer_free(recording->writer);
 	free(recording);
 	return NULL;
@@ -550,6 +555,7 @@ int recording_end(struct recording *recording, bool (*is_interrupted)(void *cont
 	wait_until_written(recording, is_interrupted, context);
 	writer_thread_stop(recording->thread);
 	recording->ended = true;
+	build_ids_write(recording->build_ids, recording->writer);
 	add_not_recorded_notes(recording);
 	keep_error(recording, writer_thread_error(recording->thread, &error), &error);
 	keep_error(recording, write_statistics(recording, end_ns, &error), &error);

@@ -66,12 +66,19 @@ static void print_proc(FILE *proc, const struct trace_record *record, size_t byt
 		fprintf(proc, "IRQ: %u; NAME: %s\n", irq->irq, record_text(record, bytes, sizeof(*irq)));
 }
 
+static void note_mapping(const struct start_state_sink *sink, const struct trace_record *record, size_t bytes)
+{
+	if (record->id == TRACE_EV_start_map && bytes >= sizeof(*record) + sizeof(struct trace_start_map))
+		build_ids_note(sink->build_ids, (const void *)(record + 1));
+}
+
 static int emit(void *context, const struct trace_record *record, size_t bytes, uint64_t ts_ns)
 {
 	struct start_state *state = context;
 	int err = 0;
 
 	sink_meanwhile(state->sink, ++state->records);
+	note_mapping(state->sink, record, bytes);
 	if (state->proc)
 		print_proc(state->proc, record, bytes);
 	if (!own_records_fit(&state->block, bytes, ts_ns))
@@ -112,6 +119,7 @@ static int emit_again(void *context, const struct trace_record *record, size_t b
 	struct start_state_rerun *again = context;
 
 	sink_meanwhile(again->sink, ++again->records);
+	note_mapping(again->sink, record, bytes);
 	return metadata_record(again->metadata, record, bytes, ts_ns, again->sink->writer, again->sink->thread);
 }
 

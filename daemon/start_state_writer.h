@@ -10,6 +10,7 @@
 #include <trace/tracer.h>
 #include <trace/writer.h>
 
+#include "build_ids.h"
 #include "metadata_events.h"
 #include "writer_thread.h"
 
@@ -17,12 +18,14 @@
  * struct start_state_sink - the destination of the state
  * @meanwhile: called after every 64 records, to drain the rings: they fill faster than the state of
  * thousands of processes is read. NULL: not needed
+ * @build_ids: gets those of mapped files; NULL: not wanted
  */
 struct start_state_sink {
 	struct trace_writer *writer;
 	struct writer_thread *thread;
 	void (*meanwhile)(void *context);
 	void *context;
+	struct build_ids *build_ids;
 };
 
 /**

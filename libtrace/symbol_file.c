@@ -318,3 +318,17 @@ void symbol_file_find(struct symbol_file *file, uint64_t offset, bool want_sourc
 	ret_found->offset = ret_found->address - function->address;
 	note_memory(file);
 }
+
+const char *symbol_file_id(struct symbol_file *file)
+{
+	static char text[2 * 64 + 1];
+	const void *bits = NULL;
+	ssize_t bytes = file->elf ? dwelf_elf_gnu_build_id(file->elf, &bits) : 0;
+
+	note_memory(file);
+	if (bytes <= 0 || bytes > 64)
+		return NULL;
+	for (ssize_t i = 0; i < bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", ((const unsigned char *)bits)[i]);
+	return text;
+}

@@ -68,6 +68,9 @@ struct symbol_found {
  */
 int symbol_file_open(struct symbol_file *file, int fd);
 
+/** symbol_file_id() - the build id in hexadecimal; NULL: none. Valid until the next call */
+const char *symbol_file_id(struct symbol_file *file);
+
 /** symbol_file_find() - look up the byte at @offset of the file */
 void symbol_file_find(struct symbol_file *file, uint64_t offset, bool want_source, struct symbol_found *ret_found);
 

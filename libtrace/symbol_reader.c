@@ -38,9 +38,11 @@
 #define MAX_ANSWER_BYTES (256ull << 20)	  /* of one file */
 #define STATUS_FILE	 (JAIL_FILES + 1) /* /proc/self/status, opened before open() is refused */
 
+/** struct symbol_query - @want_id: the build id of the file instead of what is at @offset */
 struct symbol_query {
 	uint64_t offset;
-	uint64_t want_source;
+	uint32_t want_source;
+	uint32_t want_id;
 };
 
 enum symbol_answer_kind {
@@ -100,7 +102,9 @@ static enum symbol_answer_kind look_up(struct symbol_reading *reading, const str
 	if (!reading->is_open)
 		reading->refusal = symbol_file_open(&reading->file, JAIL_FILES);
 	reading->is_open = true;
-	if (!reading->refusal)
+	if (!reading->refusal && query->want_id)
+		ret_found->function = symbol_file_id(&reading->file);
+	else if (!reading->refusal)
 		symbol_file_find(&reading->file, query->offset, query->want_source, ret_found);
 	if (reading->refusal)
 		return ANSWER_TOO_LARGE;
@@ -332,4 +336,12 @@ int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, boo
 	int result = ask(reader, fd, &query, ret_answer, ret_error);
 
 	return result == -EAGAIN ? ask(reader, fd, &query, ret_answer, ret_error) : result;
+}
+
+int symbol_reader_ask_id(struct symbol_reader *reader, int fd, struct symbol_answer *ret_answer,
+			 struct trace_error *ret_error)
+{
+	const struct symbol_query query = {.want_id = 1};
+
+	return ask(reader, fd, &query, ret_answer, ret_error);
 }

@@ -49,6 +49,13 @@ struct symbol_answer {
 int symbol_reader_ask(struct symbol_reader *reader, int fd, uint64_t offset, bool want_source,
 		      struct symbol_answer *ret_answer, struct trace_error *ret_error);
 
+/**
+ * symbol_reader_ask_id() - the build id of the file @fd in hexadecimal, as the function of the
+ * answer; "" if it has none. Otherwise as symbol_reader_ask()
+ */
+int symbol_reader_ask_id(struct symbol_reader *reader, int fd, struct symbol_answer *ret_answer,
+			 struct trace_error *ret_error);
+
 /** symbol_reader_stop() - end the process, if it runs */
 void symbol_reader_stop(struct symbol_reader *reader);
 

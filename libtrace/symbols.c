@@ -12,13 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <trace/symbols.h>
 #include <unistd.h>
 
 #include "error_set.h"
 #include "hash_table.h"
-#include "regular.h"
+#include "symbol_origin.h"
 #include "symbol_reader.h"
 
 #define MAX_READERS 16		 /* processes at a time */
@@ -44,11 +43,12 @@ enum symbol_object_state { OBJECT_NEW, OBJECT_READABLE, OBJECT_WITHOUT_SOURCE, O
 
 /**
  * struct symbol_object - a file from which code was mapped
- * @used_at: number of the query that asked last
+ * @why: why there are no names. @used_at: number of the query that asked last
  */
 struct symbol_object {
-	char *path;   /* owned */
-	uint64_t ino; /* 0: unknown */
+	char *path; /* owned; @origin refers to it */
+	struct symbol_origin origin;
+	const char *why;
 	int fd;
 	enum symbol_object_state state;
 	struct symbol_reader reader;
@@ -92,6 +92,8 @@ struct trace_symbols {
 	uint64_t nr_unread;
 	uint64_t nr_queries;
 	unsigned int nr_readers;
+	const struct trace *trace;
+	struct symbol_search search;
 	bool want_source;
 	bool failed; /* out of memory for a part of a query */
 };
@@ -114,23 +116,64 @@ static bool grow(void **array, size_t nr, size_t *room, size_t size)
 	return true;
 }
 
-static size_t object_of(struct trace_symbols *symbols, const char *path, size_t chars, uint64_t ino)
+static bool is_same_file(const struct symbol_origin *a, const struct symbol_origin *b)
 {
+	return !strcmp(a->path, b->path) && (a->ino == b->ino || !b->ino) && a->identity == b->identity &&
+	       !strcmp(a->id, b->id);
+}
+
+/* @origin: of its path only @chars characters */
+static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *origin, size_t chars)
+{
+	char *path = strndup(origin->path, chars);
+
+	if (!path ||
+	    !grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
+		symbols->failed = true;
+		free(path);
+		return NO_OBJECT;
+	}
+	origin->path = path;
 	for (size_t i = symbols->nr_objects; i-- > 0;)
-		if (strlen(symbols->objects[i].path) == chars && !memcmp(symbols->objects[i].path, path, chars) &&
-		    (symbols->objects[i].ino == ino || !ino))
+		if (is_same_file(&symbols->objects[i].origin, origin)) {
+			free(path);
 			return i;
-	if (!grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
-		symbols->failed = true;
-		return NO_OBJECT;
-	}
+		}
 	symbols->objects[symbols->nr_objects] =
-		(struct symbol_object){.path = strndup(path, chars), .ino = ino, .fd = -1};
-	if (!symbols->objects[symbols->nr_objects].path) {
-		symbols->failed = true;
-		return NO_OBJECT;
-	}
+		(struct symbol_object){.path = path, .origin = *origin, .why = "", .fd = -1};
 	return symbols->nr_objects++;
+}
+
+static uint64_t realtime_of(const struct trace_symbols *symbols, uint64_t ts_ns)
+{
+	const struct trace_info *info = trace_get_info(symbols->trace);
+
+	return info->start_realtime_ns + (ts_ns > info->start_ns ? ts_ns - info->start_ns : 0);
+}
+
+static size_t object_at_start(struct trace_symbols *symbols, const struct trace_start_map *map, const char *path)
+{
+	struct symbol_origin origin = {.path = path, .ino = map->ino, .mapped_ns = realtime_of(symbols, 0)};
+
+	if (symbol_origin_recorded(symbols->trace, map->dev, map->ino, origin.id))
+		origin.identity = *origin.id ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
+	return object_of(symbols, &origin, strlen(path));
+}
+
+/* The field "build_id" is missing in events of an older libtracer. */
+static size_t object_reported(struct trace_symbols *symbols, const struct trace_event *event, const char *path,
+			      size_t chars)
+{
+	const struct trace_field *field = trace_type_field(event->type, "build_id");
+	struct symbol_origin origin = {.path = path, .mapped_ns = realtime_of(symbols, event->ts_ns)};
+	size_t bytes = 0;
+	const char *id = field ? trace_event_bytes(event, field, &bytes) : NULL;
+
+	if (field)
+		origin.identity = id && bytes ? SYMBOL_WITH_ID : SYMBOL_WITHOUT_ID;
+	if (id && bytes < sizeof(origin.id))
+		memcpy(origin.id, id, bytes);
+	return object_of(symbols, &origin, chars);
 }
 
 static void add_mapping(struct trace_symbols *symbols, const struct symbol_mapping *mapping)
@@ -167,12 +210,11 @@ static void collect_start(struct trace_symbols *symbols, const struct trace_even
 	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
 		const struct trace_start_map *map = event->payload;
 
-		add_mapping(symbols,
-			    &(struct symbol_mapping){.pid = map->tgid,
-						     .object = object_of(symbols, path, strlen(path), map->ino),
-						     .start = map->start,
-						     .end = map->end,
-						     .offset = map->offset});
+		add_mapping(symbols, &(struct symbol_mapping){.pid = map->tgid,
+							      .object = object_at_start(symbols, map, path),
+							      .start = map->start,
+							      .end = map->end,
+							      .offset = map->offset});
 	}
 }
 
@@ -195,7 +237,7 @@ static void collect_reported_map(struct trace_symbols *symbols, const struct tra
 	add_mapping(symbols, &(struct symbol_mapping){
 				     .pid = step ? step->pid : tid,
 				     .since_ns = event->ts_ns,
-				     .object = object_of(symbols, path, chars, 0),
+				     .object = object_reported(symbols, event, path, chars),
 				     .start = trace_event_u64(event, trace_type_field(type, "start")),
 				     .end = trace_event_u64(event, trace_type_field(type, "end")),
 				     .offset = trace_event_u64(event, trace_type_field(type, "offset")),
@@ -247,6 +289,10 @@ struct trace_symbols *trace_symbols_new(const struct trace *trace, struct trace_
 {
 	struct trace_symbols *symbols = calloc(1, sizeof(*symbols));
 
+	if (symbols) {
+		symbols->trace = trace;
+		symbols->search.folder = "";
+	}
 	if (!symbols || scan_events(symbols, trace, true, ret_error) || scan_events(symbols, trace, false, ret_error) ||
 	    symbols->failed) {
 		error_set(ret_error, -ENOMEM, "no memory for the mappings of processes");
@@ -279,6 +325,16 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols)
 void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted)
 {
 	symbols->want_source = wanted;
+}
+
+void trace_symbols_set_folder(struct trace_symbols *symbols, const char *folder)
+{
+	symbols->search.folder = folder ? folder : "";
+}
+
+void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted)
+{
+	symbols->search.debuginfod = wanted;
 }
 
 /* ---- mappings of a thread ---- */
@@ -339,21 +395,6 @@ static const struct symbol_mapping *mapping_of(const struct trace_symbols *symbo
 
 /* ---- queries to readers ---- */
 
-/*
- * SECURITY: the path may come from a traced program, and the file may belong to another user. Only
- * a regular file is opened.
- */
-static void open_object(struct trace_symbols *symbols, struct symbol_object *object)
-{
-	struct stat status;
-
-	object->fd = regular_open(object->path);
-	symbols->failed |= object->fd == -ENOMEM;
-	object->state = OBJECT_UNREADABLE;
-	if (object->fd >= 0 && !fstat(object->fd, &status) && (!object->ino || object->ino == status.st_ino))
-		object->state = OBJECT_READABLE;
-}
-
 /* Stops the reader that has not been asked for the longest time. */
 static void limit_readers(struct trace_symbols *symbols)
 {
@@ -366,6 +407,15 @@ static void limit_readers(struct trace_symbols *symbols)
 		return;
 	symbol_reader_stop(&oldest->reader);
 	symbols->nr_readers--;
+}
+
+static void open_object(struct trace_symbols *symbols, struct symbol_object *object)
+{
+	limit_readers(symbols);
+	if (symbol_origin_open(&object->origin, &symbols->search, &object->reader, &object->fd, &object->why))
+		symbols->failed = true;
+	symbols->nr_readers += object->reader.runs;
+	object->state = object->fd >= 0 ? OBJECT_READABLE : OBJECT_UNREADABLE;
 }
 
 /* The reader of @object failed. It is asked for less from now on. */
@@ -461,6 +511,7 @@ bool trace_symbols_find(struct trace_symbols *symbols, uint32_t tid, uint64_t ts
 		.file = object->path,
 		.file_address = kept ? kept->address : offset,
 		.source = kept ? strings_text(&symbols->strings, kept->source) : "",
+		.why = object->why,
 	};
 	return true;
 }

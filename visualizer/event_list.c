@@ -397,12 +397,12 @@ static void put_symbol(struct event_list *list, const char *field, const struct 
 	const char *base = strrchr(symbol->file, '/') ? strrchr(symbol->file, '/') + 1 : symbol->file;
 	char name[61], function[301], file[101];
 
-	list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %s = %s+0x%llx (%s)",
+	list->used += (size_t)snprintf(list->buffer + list->used, 512, "; %s = %s+0x%llx (%s%s%.60s)",
 				       text_name(field, name, sizeof(name)),
 				       *symbol->function ? text_name(symbol->function, function, sizeof(function))
 							 : "?",
 				       (unsigned long long)(*symbol->function ? symbol->offset : symbol->file_address),
-				       text_name(base, file, sizeof(file)));
+				       text_name(base, file, sizeof(file)), *symbol->why ? ", " : "", symbol->why);
 }
 
 /* After an event of a program: the symbols of its addresses. */
@@ -421,6 +421,8 @@ static void put_symbols(struct event_list *list, const struct trace_event *event
 			list->symbols = trace_symbols_new(list->report->trace, NULL);
 		if (!list->symbols)
 			memory_end();
+		trace_symbols_set_folder(list->symbols, list->report->options->symbols.folder);
+		trace_symbols_want_debuginfod(list->symbols, list->report->options->symbols.debuginfod);
 		if (trace_symbols_find(list->symbols, tid, event->ts_ns, address, &symbol))
 			put_symbol(list, field->name, &symbol);
 		if (trace_symbols_error(list->symbols, NULL) == -ENOMEM)

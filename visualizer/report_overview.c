@@ -98,7 +98,9 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 		add_name(s, wait->target);
 	} else {
 		string_add(s, plain[wait->kind]);
-		if (wait->kind == TRACE_WAIT_PROCESS)
+		if (wait->kind == TRACE_WAIT_STOPPED && *wait->target)
+			string_add(s, " by process ");
+		if (wait->kind == TRACE_WAIT_PROCESS || (wait->kind == TRACE_WAIT_STOPPED && wait->pid))
 			string_addf(s, *wait->target ? "%u" UNBROKEN_BLANK : "%u", wait->pid);
 		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
 			string_add(s, ", ");
@@ -106,6 +108,10 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 	}
 	if (*wait->via)
 		string_addf(s, " via %s", wait->via);
+	if (wait->path && *wait->path) {
+		string_add(s, " on ");
+		add_name(s, wait->path);
+	}
 	if (wait->idle)
 		string_add(s, ", idle between requests");
 }
@@ -511,6 +517,24 @@ static void about_machine(struct string *s, const struct report *report, const s
 	}
 }
 
+/*
+ * The process that the recording was made of (tracedaemon -P); NULL: none. The first of the pid: it
+ * existed when the recording began.
+ */
+static const struct process_row *recorded_process(const struct report *report, const struct process_row *rows,
+						  size_t nr)
+{
+	const char *text = trace_string(report->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
+	unsigned long pid = text ? strtoul(text, NULL, 10) : 0;
+	const struct process_row *found = NULL;
+
+	for (size_t i = 0; i < nr && pid; i++)
+		if (trace_process_pid(rows[i].process) == pid &&
+		    (!found || trace_process_start_ns(rows[i].process) < trace_process_start_ns(found->process)))
+			found = &rows[i];
+	return found;
+}
+
 /* ---- the paragraph ---- */
 
 void report_overview(const struct report *report, const struct process_row *rows, size_t nr,
@@ -518,16 +542,19 @@ void report_overview(const struct report *report, const struct process_row *rows
 {
 	bool chosen = has_process_choice(&report->options->processes);
 	const struct trace_process *command = chosen ? NULL : report->command.process;
+	const struct process_row *recorded = chosen || command ? NULL : recorded_process(report, rows, nr);
 	struct string s = {0};
 
 	if (chosen)
 		about_chosen(&s, report, rows, nr);
+	else if (recorded)
+		about_chosen(&s, report, recorded, 1);
 	else if (command)
 		about_command(&s, report, command);
 	if (s.len)
 		output_paragraph(&report->output, string_text(&s));
 	string_free(&s);
-	if (chosen)
+	if (chosen || recorded)
 		about_cpus(&s, report);
 	else
 		about_machine(&s, report, rows, nr, system);

@@ -132,6 +132,20 @@ static const char *set_omitted(struct visualizer_options *options, const char *v
 	return append(&options->events.omitted, &options->events.nr_omitted, value);
 }
 
+static const char *set_symfs(struct visualizer_options *options, const char *value)
+{
+	if (!*value)
+		return "is not a folder";
+	options->symbols.folder = value;
+	return NULL;
+}
+
+static const char *set_debuginfod(struct visualizer_options *options, const char *value)
+{
+	options->symbols.debuginfod = true;
+	return NULL;
+}
+
 static const char *set_from(struct visualizer_options *options, const char *value)
 {
 	return parse_seconds(value, &options->window.from_s);
@@ -219,6 +233,8 @@ static const struct option_row rows[] = {
 	{0, "from", "S", set_from, "-d, --critical-path: seconds after the start"},
 	{0, "to", "S", set_to, ""},
 	{'y', "paths", NULL, set_paths, "-d: descriptors with the paths of files"},
+	{0, "symfs", "DIR", set_symfs, "-d: names from files below DIR; debuginfod's"},
+	{0, "debuginfod", NULL, set_debuginfod, ""},
 	{'f', "forget", "c|t|p|l|s", set_forgotten, "-d: without CPU, time, PID, length, text"},
 	{0, "output", "FILE", set_output, "write the report to FILE, not to standard output"},
 	{'b', "benchmark", NULL, set_benchmark, "time the phases of this program"},
@@ -375,6 +391,8 @@ static void warn_without_effect(const struct visualizer_options *o)
 		{o->events.nr_omitted, listed, "--omit", "it chooses events for lists (-d)"},
 		{o->events.paths, listed, "--paths", "it chooses what lists (-d) show"},
 		{o->events.hidden_columns, listed, "--forget", "it chooses what lists (-d) show"},
+		{o->symbols.folder, listed, "--symfs", "it is for the names of functions in lists (-d)"},
+		{o->symbols.debuginfod, listed, "--debuginfod", "it is for the names of functions in lists (-d)"},
 		{o->window.from_s > 0, timed, "--from",
 		 "it chooses a time for lists (-d), --critical-path and --timeline"},
 		{o->window.to_s >= 0, timed, "--to",

@@ -45,6 +45,12 @@ struct event_choice {
 	unsigned int hidden_columns; /* enum list_column; -f */
 };
 
+/** struct symbol_choice - where the names of functions come from, in lists */
+struct symbol_choice {
+	const char *folder; /* instead of "/"; NULL: none */
+	bool debuginfod;
+};
+
 /** struct time_choice - seconds after the start of the trace: time_choice.h */
 struct time_choice {
 	double from_s;
@@ -63,6 +69,7 @@ struct row_choice {
 struct visualizer_options {
 	struct report_choice reports;
 	struct process_choice processes;
+	struct symbol_choice symbols;
 	struct event_choice events;
 	struct time_choice window;
 	struct row_choice rows;

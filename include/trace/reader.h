@@ -364,6 +364,9 @@ enum trace_string_space {
 	TRACE_STRING_DEVICE = 8,     /* key: kernel dev number; value: "vda1" */
 	TRACE_STRING_NETDEV = 9,     /* key: ifindex */
 	TRACE_STRING_SYMBOL = 10,    /* key: kernel address of a function */
+	/* key: 0, 1, 2 ...; value: "DEV INODE ID" of a file that was mapped as code: its kernel dev
+	 * number and inode in decimal, its build id in hexadecimal or "" */
+	TRACE_STRING_BUILD_ID = 11,
 };
 enum trace_info_key {
 	TRACE_INFO_HOST = 0,

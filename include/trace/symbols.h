@@ -12,8 +12,10 @@
  *		printf("%s+0x%llx %s", symbol.function, symbol.offset, symbol.source);
  *
  * The trace says where files were mapped: in the start state, and in the program:map events of
- * programs that ran with a preload library. Names come from the files as they are now; a file with
- * another inode than in the trace gives none. One thread at a time.
+ * programs that ran with a preload library. Names come from the very file that was mapped, which the
+ * trace knows by its build id, or from its debug file; trace_symbol.why says why there are none. A
+ * trace of an older recorder has no build ids: then a file with another inode gives no names. One
+ * thread at a time.
  *
  * A child process without rights reads each file, because the file may come from any user: the
  * caller gets SIGCHLD when it ends, at the latest in trace_symbols_free(). At most 16 such
@@ -35,6 +37,7 @@ struct trace_symbols;
  * struct trace_symbol - what is at an address. Strings are borrowed until the next call
  * @function: demangled; "" if the file has no symbol there. @offset: of the address in it
  * @file: the program or library. @file_address: as nm and objdump print it
+ * @why: a word why @function is "" although there is a file: it was built again ...; else ""
  * @source: "file.c:12" if requested and if there is debug information, else ""
  */
 struct trace_symbol {
@@ -43,6 +46,7 @@ struct trace_symbol {
 	const char *file;
 	uint64_t file_address;
 	const char *source;
+	const char *why;
 };
 
 /**
@@ -57,6 +61,14 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols); /* NULL
  * Off by default: the first lookup reads debug information, which takes time.
  */
 void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
+
+/**
+ * trace_symbols_set_folder() - look for the files below this folder first, as if it were "/"; borrowed
+ * trace_symbols_want_debuginfod() - ask debuginfod for debug files that are not on this machine
+ * Both before the first look-up. By default there is no folder, and nothing is asked of a server.
+ */
+void trace_symbols_set_folder(struct trace_symbols *symbols, const char *folder);
+void trace_symbols_want_debuginfod(struct trace_symbols *symbols, bool wanted);
 
 /**
  * trace_symbols_find() - the symbol at @address in the process of thread @tid at @ts_ns

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -320,6 +321,119 @@ static void names_are_readable_and_lines_are_found(void)
 	tb_free(tb);
 }
 
+/* The build id of @file in hexadecimal, as readelf prints it; "" if it has none. */
+static void id_of_file(const char *file, char id[static 129])
+{
+	char command[PATH_MAX + 64];
+	FILE *out;
+
+	snprintf(command, sizeof(command), "readelf -n '%s' | sed -n 's/.*Build ID: //p'", file);
+	out = popen(command, "r");
+	if (!out || fscanf(out, "%128s", id) != 1)
+		*id = '\0';
+	if (out)
+		pclose(out);
+}
+
+/** struct rebuilt - a folder with a program that was recorded at @path and built again since */
+struct rebuilt {
+	char folder[32];
+	char path[64];
+	struct trace *trace;
+	struct tb *tb;
+};
+
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void shell(const char *format, ...)
+{
+	char command[3 * PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof(command), format, arguments);
+	va_end(arguments);
+	CU_ASSERT_EQUAL(system(command), 0);
+}
+
+/* @id: as the recorder read it */
+static void record_program(struct rebuilt *rebuilt, const char *id)
+{
+	char text[160];
+
+	strcpy(rebuilt->folder, "/tmp/symbols.XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rebuilt->folder));
+	snprintf(rebuilt->path, sizeof(rebuilt->path), "%s/program", rebuilt->folder);
+	snprintf(text, sizeof(text), "0 0 %s", id);
+	rebuilt->tb = tb_new();
+	tb_string(rebuilt->tb, TRACE_STRING_BUILD_ID, 0, "1 2 abcdef");
+	tb_string(rebuilt->tb, TRACE_STRING_BUILD_ID, 1, text);
+	start_file(rebuilt->tb, 100, rebuilt->path);
+	tb_switch(rebuilt->tb, 0, 1000, 0, 100, 0);
+	rebuilt->trace = tb_open_trace(rebuilt->tb);
+}
+
+static void expect_pay(const struct rebuilt *rebuilt, const char *folder, const char *function, const char *why)
+{
+	struct trace_symbols *symbols = trace_symbols_new(rebuilt->trace, NULL);
+	struct trace_symbol symbol;
+
+	trace_symbols_set_folder(symbols, folder);
+	symbol = in_file(symbols, 100, offset_in_file(PROBE_TARGET, " [tT] pay$"));
+	CU_ASSERT_STRING_EQUAL(symbol.function, function);
+	CU_ASSERT_PTR_NOT_NULL(strstr(symbol.why, why));
+	CU_ASSERT_STRING_EQUAL(symbol.file, rebuilt->path);
+	CU_ASSERT_EQUAL(*why == '\0', *symbol.why == '\0');
+	trace_symbols_free(symbols);
+}
+
+static void forget_program(struct rebuilt *rebuilt)
+{
+	shell("rm -r %s", rebuilt->folder);
+	trace_close(rebuilt->trace);
+	tb_free(rebuilt->tb);
+}
+
+static void a_program_that_was_built_again_never_lends_its_names(void)
+{
+	struct rebuilt rebuilt;
+	char id[129], folder[64];
+
+	id_of_file(PROBE_TARGET, id);
+	if (!*id)
+		return; /* no readelf, or the compiler makes no build ids */
+	record_program(&rebuilt, id);
+	shell("cp %s %s", PROBE_TARGET, rebuilt.path);
+	expect_pay(&rebuilt, NULL, "pay", "");
+	shell("cat %s > %s", PROBE_TARGET_CXX, rebuilt.path); /* the same inode */
+	expect_pay(&rebuilt, NULL, "", "built again");
+	snprintf(folder, sizeof(folder), "%s/root", rebuilt.folder);
+	expect_pay(&rebuilt, folder, "", "built again");
+	shell("mkdir -p %s%s && cp %s %s%s", folder, rebuilt.folder, PROBE_TARGET, folder, rebuilt.path);
+	expect_pay(&rebuilt, folder, "pay", "");
+	snprintf(folder, sizeof(folder), "%s/debug", rebuilt.folder);
+	shell("mkdir -p %s/usr/lib/debug/.build-id/%.2s && cp %s %s/usr/lib/debug/.build-id/%.2s/%s.debug", folder, id,
+	      PROBE_TARGET, folder, id, id + 2);
+	expect_pay(&rebuilt, folder, "pay", "");
+	shell("cp %s %s/usr/lib/debug/.build-id/%.2s/%s.debug", PROBE_TARGET_CXX, folder, id, id + 2);
+	expect_pay(&rebuilt, folder, "", "built again");
+	shell("mkdir %s/.debug && cp %s %s/.debug/program.debug", rebuilt.folder, PROBE_TARGET, rebuilt.folder);
+	expect_pay(&rebuilt, NULL, "pay", "");
+	forget_program(&rebuilt);
+}
+
+static void a_file_without_a_build_id_must_not_have_changed(void)
+{
+	struct rebuilt rebuilt;
+
+	record_program(&rebuilt, "");
+	shell("cp %s %s && objcopy --remove-section=.note.gnu.build-id %s", PROBE_TARGET, rebuilt.path, rebuilt.path);
+	expect_pay(&rebuilt, NULL, "", "changed since"); /* the built trace is of 1970 */
+	shell("cp %s %s", PROBE_TARGET, rebuilt.path);
+	expect_pay(&rebuilt, NULL, "", "since");
+	forget_program(&rebuilt);
+}
+
 static const struct unit_case cases[] = {
 	{"an_address_has_the_name_of_its_function", an_address_has_the_name_of_its_function},
 	{"children_have_their_parents_mappings_until_they_execute",
@@ -329,6 +443,8 @@ static const struct unit_case cases[] = {
 	 a_file_that_is_cut_after_its_functions_were_read_has_no_lines},
 	{"a_replaced_file_gives_no_names", a_replaced_file_gives_no_names},
 	{"names_are_readable_and_lines_are_found", names_are_readable_and_lines_are_found},
+	{"a_program_that_was_built_again_never_lends_its_names", a_program_that_was_built_again_never_lends_its_names},
+	{"a_file_without_a_build_id_must_not_have_changed", a_file_without_a_build_id_must_not_have_changed},
 	{NULL, NULL},
 };
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef DAEMON_BUILD_IDS_H
+#define DAEMON_BUILD_IDS_H
+/*
+ * build_ids.h - the build ids of the files that processes had mapped as code when the recording
+ * began, so that a program that is built again does not lend its names to the one that ran
+ */
+#include <trace/events.h>
+#include <trace/writer.h>
+
+struct build_ids;
+
+/** build_ids_new() - none yet; NULL: no memory, which the functions below accept */
+struct build_ids *build_ids_new(void);
+struct build_ids *build_ids_free(struct build_ids *ids);
+
+/** build_ids_note() - read the build id of a mapped file, once for each file */
+void build_ids_note(struct build_ids *ids, const struct trace_start_map *map);
+
+/** build_ids_write() - store all of them as TRACE_STRING_BUILD_ID */
+void build_ids_write(const struct build_ids *ids, struct trace_writer *writer);
+
+#endif

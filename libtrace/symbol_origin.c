@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * symbol_origin.c - find the file that gives the names of a mapped file.
+ *
+ * A program that was built again has other functions at the same addresses, so its path proves
+ * nothing. The trace has the build id of the file that was mapped, and only a file with the same one
+ * is read: the path itself, the same path below the user's folder, or a separate debug file. A file
+ * without a build id must not have changed since it was mapped.
+ *
+ * The process without rights that reads the tables reads the build id, too.
+ */
+#include "symbol_origin.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "regular.h"
+
+extern char **environ;
+
+#define WHY_REBUILT "built again since: its build id is another"
+#define WHY_CHANGED "changed since, and it has no build id"
+
+bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t ino, char ret_id[SYMBOL_ID_BYTES])
+{
+	const char *text;
+
+	for (uint64_t i = 0; (text = trace_string(trace, TRACE_STRING_BUILD_ID, i)); i++) {
+		unsigned int its_dev;
+		uint64_t its_ino;
+		int used = 0;
+
+		if (sscanf(text, "%u %" SCNu64 " %n", &its_dev, &its_ino, &used) < 2 || its_dev != dev ||
+		    its_ino != ino)
+			continue;
+		snprintf(ret_id, SYMBOL_ID_BYTES, "%s", text + used);
+		return true;
+	}
+	return false;
+}
+
+/* ---- one candidate ---- */
+
+/** struct finding - @why: why the last candidate was refused */
+struct finding {
+	const struct symbol_origin *origin;
+	const struct symbol_search *search;
+	struct symbol_reader *reader;
+	int fd;
+	const char *why;
+	bool no_memory;
+};
+
+static bool is_unchanged(const struct symbol_origin *origin, const struct stat *status)
+{
+	const struct timespec *latest = status->st_mtim.tv_sec > status->st_ctim.tv_sec ? &status->st_mtim
+											: &status->st_ctim;
+
+	return (uint64_t)latest->tv_sec * 1000000000 + (uint64_t)latest->tv_nsec <= origin->mapped_ns;
+}
+
+/* Has the file @fd the recorded build id? Its reader stays for the names. */
+static bool has_id(struct finding *finding, int fd)
+{
+	static struct symbol_answer answer;
+	struct trace_error error;
+	int result;
+
+	symbol_reader_stop(finding->reader);
+	result = symbol_reader_ask_id(finding->reader, fd, &answer, &error);
+	finding->no_memory |= result == -ENOMEM;
+	if (result)
+		return false;
+	if (finding->origin->identity == SYMBOL_WITH_ID)
+		return !strcmp(answer.function, finding->origin->id);
+	return !*answer.function;
+}
+
+static bool is_right(struct finding *finding, int fd, bool is_copy)
+{
+	const struct symbol_origin *origin = finding->origin;
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return false;
+	if (origin->identity == SYMBOL_UNRECORDED)
+		return is_copy || !origin->ino || origin->ino == status.st_ino;
+	if (!has_id(finding, fd)) {
+		finding->why = WHY_REBUILT;
+		return false;
+	}
+	if (origin->identity == SYMBOL_WITH_ID || is_copy || is_unchanged(origin, &status))
+		return true;
+	finding->why = WHY_CHANGED;
+	return false;
+}
+
+/*
+ * SECURITY: the path may come from a traced program, and the file may belong to another user. Only a
+ * regular file is opened. @is_copy: the user named the folder.
+ */
+static bool try_path(struct finding *finding, const char *path, bool is_copy)
+{
+	int fd = regular_open(path);
+
+	finding->no_memory |= fd == -ENOMEM;
+	if (fd < 0)
+		return false;
+	if (is_right(finding, fd, is_copy)) {
+		finding->fd = fd;
+		return true;
+	}
+	symbol_reader_stop(finding->reader);
+	close(fd);
+	return false;
+}
+
+/* ---- candidates ---- */
+
+static bool try_format(struct finding *finding, bool is_copy, const char *folder, const char *before, const char *name,
+		       const char *after)
+{
+	char path[PATH_MAX];
+	int chars = snprintf(path, sizeof(path), "%s%s%s%s", folder, before, name, after);
+
+	return chars > 0 && (size_t)chars < sizeof(path) && try_path(finding, path, is_copy);
+}
+
+/* Separate debug files, as .gnu_debuglink and build ids name them; their own build id is checked. */
+static bool try_debug_files(struct finding *finding, const char *folder)
+{
+	const struct symbol_origin *origin = finding->origin;
+	const char *slash = strrchr(origin->path, '/');
+	char name[SYMBOL_ID_BYTES + 16], beside[PATH_MAX];
+
+	if (origin->identity != SYMBOL_WITH_ID || strlen(origin->id) < 3)
+		return false;
+	snprintf(name, sizeof(name), "/.build-id/%.2s/%s", origin->id, origin->id + 2);
+	if (try_format(finding, false, folder, "/usr/lib/debug", name, ".debug") ||
+	    (*folder && try_format(finding, false, folder, "", name, ".debug")) ||
+	    try_format(finding, false, folder, "/usr/lib/debug", origin->path, ".debug") ||
+	    try_format(finding, false, folder, "", origin->path, ".debug"))
+		return true;
+	if (!slash || snprintf(beside, sizeof(beside), "%.*s/.debug", (int)(slash - origin->path), origin->path) >=
+			      (int)sizeof(beside))
+		return false;
+	return try_format(finding, false, folder, beside, slash, ".debug");
+}
+
+/* Ask debuginfod, as the user wanted: its client fetches the file and prints its path. */
+static bool try_debuginfod(struct finding *finding)
+{
+	char program[] = "debuginfod-find", what[] = "debuginfo", id[SYMBOL_ID_BYTES];
+	char *const arguments[] = {program, what, id, NULL};
+	posix_spawn_file_actions_t actions;
+	char path[PATH_MAX] = "";
+	ssize_t got = 0;
+	size_t used = 0;
+	int ends[2];
+	pid_t child;
+
+	if (!finding->search->debuginfod || finding->origin->identity != SYMBOL_WITH_ID || pipe(ends) < 0)
+		return false;
+	snprintf(id, sizeof(id), "%s", finding->origin->id);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+	posix_spawn_file_actions_addclose(&actions, ends[0]);
+	if (posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ))
+		child = -1;
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	while (child > 0 && used < sizeof(path) - 1 && (got = read(ends[0], path + used, sizeof(path) - 1 - used)) > 0)
+		used += (size_t)got;
+	close(ends[0]);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	path[used] = '\0';
+	path[strcspn(path, "\n")] = '\0';
+	return *path == '/' && try_path(finding, path, false);
+}
+
+static bool find(struct finding *finding)
+{
+	const char *folder = finding->search->folder, *path = finding->origin->path;
+
+	if (*folder && (try_debug_files(finding, folder) || try_format(finding, true, folder, "", path, "")))
+		return true;
+	if (try_debug_files(finding, "") || try_debuginfod(finding))
+		return true;
+	finding->why = "";
+	return try_path(finding, path, false);
+}
+
+int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
+		       struct symbol_reader *reader, int *ret_fd, const char **ret_why)
+{
+	struct finding finding = {.origin = origin, .search = search, .reader = reader, .fd = -1, .why = ""};
+	bool found = find(&finding);
+
+	*ret_fd = found ? finding.fd : -1;
+	*ret_why = found ? "" : finding.why;
+	return !found && finding.no_memory ? -ENOMEM : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TRACE_SYMBOL_ORIGIN_H
+#define TRACE_SYMBOL_ORIGIN_H
+/*
+ * symbol_origin.h - which file gives the names of a mapped file: only the very file that ran, or
+ * its debug file
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/error.h>
+#include <trace/reader.h>
+
+#include "symbol_reader.h"
+
+#define SYMBOL_ID_BYTES 132 /* a build id in hexadecimal; 64 bytes at most */
+
+/** enum symbol_identity - what the trace knows of the file that was mapped */
+enum symbol_identity {
+	SYMBOL_UNRECORDED, /* an older recorder */
+	SYMBOL_WITHOUT_ID, /* the file has no build id */
+	SYMBOL_WITH_ID,
+};
+
+/**
+ * struct symbol_origin - the mapped file
+ * @path: borrowed. @ino: 0: unknown
+ * @mapped_ns: CLOCK_REALTIME of the mapping, for a file without a build id
+ */
+struct symbol_origin {
+	const char *path;
+	uint64_t ino;
+	uint64_t mapped_ns;
+	enum symbol_identity identity;
+	char id[SYMBOL_ID_BYTES];
+};
+
+/**
+ * struct symbol_search - where the user wants files to be looked for
+ * @folder: borrowed; "" or the folder that replaces "/"
+ */
+struct symbol_search {
+	const char *folder;
+	bool debuginfod;
+};
+
+/**
+ * symbol_origin_open() - open the file with the names
+ * @reader: reads the build ids of candidates; afterwards it belongs to the opened file, or does not run
+ * @ret_fd: -1 if there is none, with the reason in @ret_why; "" if the file cannot be opened
+ * Returns 0 or -ENOMEM.
+ */
+int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
+		       struct symbol_reader *reader, int *ret_fd, const char **ret_why);
+
+/** symbol_origin_recorded() - take "DEV INO ID" of TRACE_STRING_BUILD_ID if it is that of the file */
+bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t ino, char ret_id[SYMBOL_ID_BYTES]);
+
+#endif
