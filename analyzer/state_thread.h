@@ -109,7 +109,7 @@ struct waker {
 	bool by_signal;
 	uint32_t lock; /* the wakeup released this lock: index of its log, 0: none */
 	bool by_timer; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
-	bool is_bare; /* no interrupt was known to be in progress */
+	bool is_bare;  /* no interrupt was known to be in progress */
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */

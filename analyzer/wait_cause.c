@@ -4,10 +4,9 @@
 #include "wait_cause.h"
 
 static const char *const via_names[NR_VIAS] = {
-	"",	  "waitpid", "pipe", "unix",	 "tcp",	      "udp",	  "futex", "signal",   "eventfd",
-	"ptrace", "vfork",   "fork", "lock",	 "semaphore", "mqueue",	  "pidfd", "exec",     "memory",
-	"socket", "poll",    "tty",  "io_uring", "inotify",   "throttle", "exit",  "join",
-	"coredump", "tcp_timer",
+	"",	 "waitpid",  "pipe",	"unix",	     "tcp",    "udp",	"futex",    "signal",	 "eventfd", "ptrace",
+	"vfork", "fork",     "lock",	"semaphore", "mqueue", "pidfd", "exec",	    "memory",	 "socket",  "poll",
+	"tty",	 "io_uring", "inotify", "throttle",  "exit",   "join",	"coredump", "tcp_timer",
 };
 
 const char *via_name(enum via via)
