@@ -7,7 +7,9 @@
 #include "kernel_work.h"
 #include "rules/rules.h"
 #include "slice_log.h"
+#include "interrupted.h"
 #include "state.h"
+#include "wait_evidence.h"
 #include "state_cause.h"
 #include "state_close.h"
 #include "state_filtered.h"
@@ -17,6 +19,7 @@
 #include "state_life.h"
 #include "state_lost.h"
 #include "state_packet.h"
+#include "state_request.h"
 #include "state_restart.h"
 #include "state_sched.h"
 #include "state_start.h"
@@ -49,6 +52,7 @@ static const struct {
 	HANDLER(sys_enter6, on_sys_enter),
 	HANDLER(sys_exit, on_sys_exit),
 	HANDLER(sys_path, on_sys_path),
+	HANDLER(futex_woken, on_futex_woken),
 	HANDLER(fault_entry, on_fault_entry),
 	HANDLER(fault_exit, on_fault_exit),
 	HANDLER(irq_entry, on_irq_entry),
@@ -66,6 +70,8 @@ static const struct {
 	HANDLER(sched_migrate, on_sched_migrate),
 	HANDLER(sched_fork, on_sched_fork),
 	HANDLER(sched_exec, on_sched_exec),
+	HANDLER(fs_exec, on_fs_exec),
+	HANDLER(fs_dir, on_fs_dir),
 	HANDLER(sched_exit, on_sched_exit),
 	HANDLER(sched_free, on_sched_free),
 	HANDLER(sched_comm, on_sched_comm),
@@ -85,8 +91,9 @@ static const struct {
 	HANDLER(compact_end, on_reclaim_end),
 	HANDLER(sock_endpoints, on_sock_endpoints),
 	HANDLER(sock_asks, on_sock_asks),
-	HANDLER(sock_send, on_sock_transfer),
-	HANDLER(sock_recv, on_sock_transfer),
+	HANDLER(sock_names, on_sock_names),
+	HANDLER(sock_send, on_request_transfer),
+	HANDLER(sock_recv, on_request_transfer),
 	HANDLER(sock_ready, on_sock_ready),
 	HANDLER(signal_generate, on_signal_generate),
 	HANDLER(signal_deliver, on_signal_deliver),
@@ -97,7 +104,9 @@ static const struct {
 	HANDLER(work_queue, on_work_queue),
 	HANDLER(work_start, on_work_start),
 	HANDLER(work_end, on_work_end),
+	HANDLER(uring_enter, on_uring_enter),
 	HANDLER(uring_submit, on_uring_submit),
+	HANDLER(uring_async, on_uring_async),
 	HANDLER(uring_complete, on_uring_complete),
 	HANDLER(uring_open, on_uring_open),
 	HANDLER(uring_file, on_uring_file),
@@ -145,6 +154,8 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 	a->start_ns = a->now = info->start_ns;
 	a->end_ns = info->end_ns > info->start_ns ? info->end_ns : info->start_ns;
 	a->nr_cpus = info->nr_cpus;
+	if (options_verify(options) && !(a->evidence = wait_evidence_new()))
+		goto fail;
 	a->cpus = calloc(info->nr_cpus ? info->nr_cpus : 1, sizeof(*a->cpus));
 	if (!a->cpus)
 		goto fail;
@@ -196,8 +207,12 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);
+	table_clear(&a->interruptions);
+	wait_objects_clear(&a->wait_objects);
+	wait_evidence_free(a->evidence);
 	table_clear(&a->works);
 	table_clear(&a->requests);
+	table_clear(&a->rings);
 	table_clear(&a->cgroups);
 	table_clear(&a->devices);
 	table_clear(&a->hidden.readings);
@@ -372,6 +387,8 @@ static void handle_of_program(struct trace_analysis *a, uint64_t ns, const struc
 			hidden_leave(a, &a->cpus[event->cpu], ns);
 		probe_hit(a, &a->cpus[event->cpu], ns, event);
 	}
+	if (a->nr_interrupted)
+		interrupted_user_event(a, (struct trace_thread *)trace_event_thread(a, event));
 	hooks_event(a, event);
 }
 

@@ -6,44 +6,7 @@
 #include "calls.h"
 #include "state.h"
 
-static const struct {
-	const char *name;
-	uint8_t class;
-	const char *arguments; /* in the form of syscalls.def */
-} known_calls[] = {
-#define SYSCALL(name, class, arguments) {#name, CALL_##class, arguments},
-#include <trace/syscalls.def>
-#undef SYSCALL
-	/* 32-bit programs only: arch/x86/entry/syscalls/syscall_32.tbl of Linux 6.18 */
-	{"_llseek", CALL_SEEK, "-----"},
-	{"_newselect", CALL_SELECT, "-----"},
-	{"clock_nanosleep_time64", CALL_SLEEP, "----"},
-	{"fadvise64_64", CALL_SYNC, "------"},
-	{"fcntl64", CALL_FCNTL, "---"},
-	{"fstat64", CALL_FD_META, "--"},
-	{"fstatat64", CALL_PATH, "----"},
-	{"ftruncate64", CALL_SYNC, "---"},
-	{"futex_time64", CALL_FUTEX, "------"},
-	{"io_pgetevents_time64", CALL_AIO, "------"},
-	{"ipc", CALL_IPC, "------"},
-	{"lstat64", CALL_PATH, "--"},
-	{"mmap2", CALL_MMAP, "------"},
-	{"mq_timedreceive_time64", CALL_IPC, "-----"},
-	{"mq_timedsend_time64", CALL_IPC, "-----"},
-	{"ppoll_time64", CALL_POLL, "-----"},
-	{"pselect6_time64", CALL_SELECT, "------"},
-	{"recvmmsg_time64", CALL_RECV, "-----"},
-	{"rt_sigtimedwait_time64", CALL_PAUSE, "----"},
-	{"semtimedop_time64", CALL_IPC, "----"},
-	{"sendfile64", CALL_SENDFILE, "----"},
-	{"sigsuspend", CALL_PAUSE, "---"},
-	{"socketcall", CALL_SOCKETCALL, "--"},
-	{"stat64", CALL_PATH, "--"},
-	{"truncate64", CALL_PATH, "---"},
-	{"waitpid", CALL_WAIT, "---"},
-};
-
-static const uint8_t class_flags[NR_CALL_CLASSES] = {
+static const uint16_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_ACCEPT] = CALL_HAS_FD,
 	[CALL_BIND] = CALL_HAS_FD,
 	[CALL_CLOSE] = CALL_HAS_FD,
@@ -75,66 +38,111 @@ static const uint8_t class_flags[NR_CALL_CLASSES] = {
 	[CALL_WRITE] = CALL_HAS_FD | CALL_COUNTS_WRITTEN,
 };
 
-#define NR_KNOWN (sizeof(known_calls) / sizeof(known_calls[0]))
+/* None of the arguments is of a kind that the analysis uses. */
+#define NO_ARGUMENTS .second_fd = -1, .directory = -1, .bytes = -1, .flags_arg = -1
 
 static uint8_t addresses_of(const char *arguments)
 {
 	uint8_t addresses = 0;
 
 	for (unsigned int i = 0; arguments[i]; i++)
-		if (arguments[i] != '-')
+		if (arguments[i] == 'a' || arguments[i] == 'p')
 			addresses |= (uint8_t)(1 << i);
 	return addresses;
 }
 
-/* The known names were interned first and in order: a name's string number gives its row. */
-static void call_learn(struct trace_analysis *a, struct call *call, const char *name, unsigned int number,
-		       string_id first)
+/* The directory where a path begins is the argument before it. */
+static int8_t directory_of(const char *arguments)
 {
+	return (int8_t)syscall_argument(arguments, 'd', 0);
+}
+
+static void call_describe(struct call *call, const struct syscall_row *row)
+{
+	call->class = row->class;
+	call->nr_args = (uint8_t)strlen(row->arguments);
+	call->addresses = addresses_of(row->arguments);
+	call->flags = class_flags[call->class];
+	if (*row->arguments != 'f')
+		call->flags &= (uint16_t)~CALL_HAS_FD;
+	call->second_fd = (int8_t)syscall_argument(row->arguments, 'f', 1);
+	call->directory = directory_of(row->arguments);
+	call->bytes = (int8_t)syscall_argument(row->arguments, 'n', 0);
+	call->flags_arg = (int8_t)syscall_argument(row->arguments, 'x', 0);
+	if (call->directory >= 0)
+		call->flags |= CALL_HAS_DIRECTORY;
+	if (strcmp(row->name, "flock") == 0)
+		call->flags |= CALL_IS_LOCK;
+	if (strncmp(row->name, "recvmmsg", 8) == 0 || strcmp(row->name, "sendmmsg") == 0)
+		call->flags |= CALL_MESSAGES;
+	if (strcmp(row->name, "tee") == 0)
+		call->flags |= CALL_KEEPS_DATA;
+	if (strcmp(row->name, "restart_syscall") == 0)
+		call->flags |= CALL_RESTARTS;
+	if (strcmp(row->name, "rt_sigreturn") == 0 || strcmp(row->name, "sigreturn") == 0)
+		call->flags |= CALL_ENDS_HANDLER;
+}
+
+static void call_learn(struct trace_analysis *a, enum trace_string_space space, unsigned int number)
+{
+	struct call *call = &a->calls[space == TRACE_STRING_SYSCALL_32 ? NR_CALLS + number : number];
+	const char *name = trace_string(a->trace, space, number);
+	const struct syscall_row *row;
 	char text[32];
 
 	call->nr_args = 6;
+	call->second_fd = call->directory = call->bytes = call->flags_arg = -1;
+	if (!name)
+		name = syscall_name_of(number); /* the recorder's C library was older than its kernel */
 	if (!name) {
 		snprintf(text, sizeof(text), "syscall_%u", number);
 		call->name = strings_intern(&a->strings, text);
 		return;
 	}
 	call->name = strings_intern(&a->strings, name);
-	if (call->name < first || call->name - first >= NR_KNOWN)
-		return;
-	call->class = known_calls[call->name - first].class;
-	call->nr_args = (uint8_t)strlen(known_calls[call->name - first].arguments);
-	call->addresses = addresses_of(known_calls[call->name - first].arguments);
-	call->flags = class_flags[call->class];
-	if (strcmp(name, "flock") == 0)
-		call->flags |= CALL_IS_LOCK;
-	if (strncmp(name, "recvmmsg", 8) == 0 || strcmp(name, "sendmmsg") == 0)
-		call->flags |= CALL_MESSAGES;
+	row = syscall_row_find(name, space == TRACE_STRING_SYSCALL_32);
+	if (row)
+		call_describe(call, row);
 }
 
 void calls_prepare(struct trace_analysis *a)
 {
-	string_id first = strings_intern(&a->strings, known_calls[0].name);
-
-	for (size_t i = 1; i < NR_KNOWN; i++)
-		if (strings_intern(&a->strings, known_calls[i].name) != first + i)
-			a->failed = -ENOMEM; /* the names are unique, so memory is out */
 	for (unsigned int i = 0; i < NR_CALLS; i++) {
-		call_learn(a, &a->calls[i], trace_string(a->trace, TRACE_STRING_SYSCALL, i), i, first);
-		call_learn(a, &a->calls[NR_CALLS + i], trace_string(a->trace, TRACE_STRING_SYSCALL_32, i), i, first);
+		call_learn(a, TRACE_STRING_SYSCALL, i);
+		call_learn(a, TRACE_STRING_SYSCALL_32, i);
 	}
-	a->calls[CALL_UNKNOWN].name = strings_intern(&a->strings, TRACE_CALL_NOT_SEEN);
-	a->calls[CALL_EXITING].name = strings_intern(&a->strings, "exit");
-	a->calls[CALL_SIGNAL].name = strings_intern(&a->strings, "signal");
-	a->calls[CALL_CORE_DUMP].name = strings_intern(&a->strings, "core dump");
-	a->calls[CALL_TASK_WORK].name = strings_intern(&a->strings, "task work");
-	a->calls[CALL_STOP].name = strings_intern(&a->strings, "stop");
+	a->calls[CALL_UNKNOWN] = (struct call){.name = strings_intern(&a->strings, TRACE_CALL_NOT_SEEN), NO_ARGUMENTS};
+	a->calls[CALL_EXITING] = (struct call){.name = strings_intern(&a->strings, "exit"), NO_ARGUMENTS};
+	a->calls[CALL_SIGNAL] = (struct call){.name = strings_intern(&a->strings, "signal"), NO_ARGUMENTS};
+	a->calls[CALL_CORE_DUMP] = (struct call){.name = strings_intern(&a->strings, "core dump"), NO_ARGUMENTS};
+	a->calls[CALL_TASK_WORK] = (struct call){.name = strings_intern(&a->strings, "task work"), NO_ARGUMENTS};
+	a->calls[CALL_STOP] = (struct call){.name = strings_intern(&a->strings, "stop"), NO_ARGUMENTS};
 }
+
+#define X32_BIT 0x40000000u /* __X32_SYSCALL_BIT */
 
 uint32_t call_idx(uint32_t nr, uint32_t abi)
 {
-	nr &= 0x3fffffff; /* __X32_SYSCALL_BIT */
+	nr &= ~X32_BIT;
 	if (nr >= NR_CALLS)
 		return CALL_UNKNOWN;
 	return abi == TRACE_ABI_32 ? NR_CALLS + nr : nr;
+}
+
+uint32_t call_get(struct trace_analysis *a, uint32_t nr, uint32_t abi)
+{
+	uint32_t idx = call_idx(nr, abi), i;
+	char text[32];
+
+	if (idx != CALL_UNKNOWN)
+		return idx;
+	for (i = 0; i < a->nr_strange_calls && a->strange_calls[i] != nr; i++)
+		;
+	if (i < a->nr_strange_calls || i == NR_STRANGE_CALLS)
+		return CALL_STRANGE + (i < NR_STRANGE_CALLS ? i : i - 1);
+	snprintf(text, sizeof(text), i < NR_STRANGE_CALLS - 1 ? "syscall_%d" : "syscall_(others)", (int32_t)nr);
+	a->strange_calls[a->nr_strange_calls++] = nr;
+	a->calls[CALL_STRANGE + i] =
+		(struct call){.name = strings_intern(&a->strings, text), .nr_args = 6, NO_ARGUMENTS};
+	return CALL_STRANGE + i;
 }

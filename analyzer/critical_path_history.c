@@ -391,8 +391,10 @@ static void note_cpu_holder(struct trace_history *history, uint32_t cpu, uint64_
 	series->end = to;
 }
 
-/* Note the lock of a wait: it is an argument of the call that is about to end. */
-static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread,
+/*
+ * Note the lock of a wait: it has a @path, or it is an argument of the call that is about to end.
+ */
+static void note_lock(struct trace_analysis *analysis, const struct trace_thread *thread, const char *path,
 		      struct history_activity *activity)
 {
 	uint64_t argument = trace_thread_syscall_arg(thread, 0);
@@ -400,7 +402,7 @@ static void note_lock(struct trace_analysis *analysis, const struct trace_thread
 	if (strcmp(activity->via, "futex") == 0 || strcmp(activity->via, "semaphore") == 0)
 		activity->address = argument;
 	else if (strcmp(activity->via, "lock") == 0)
-		activity->path = text_of(trace_thread_file(analysis, thread, (int)argument));
+		activity->path = text_of(path && *path ? path : trace_thread_file(analysis, thread, (int)argument));
 }
 
 static void on_interval(void *data, struct trace_analysis *analysis, const struct trace_interval *interval)
@@ -429,7 +431,7 @@ static void on_interval(void *data, struct trace_analysis *analysis, const struc
 		activity.target = text_of(interval->target);
 		activity.via = text_of(interval->via);
 		activity.other = interval->other;
-		note_lock(analysis, interval->thread, &activity);
+		note_lock(analysis, interval->thread, interval->path, &activity);
 		activity.waker = waker ? timeline_get(history, waker) : NO_THREAD;
 	} else if (interval->state == TRACE_STATE_WAIT_CPU) {
 		activity.cpu = interval->cpu;

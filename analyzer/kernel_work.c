@@ -7,38 +7,41 @@
  *	exit       From sched_exit, or from a fatal signal that leaves no core dump, to the last
  *	           switch: the kernel releases memory, files and descriptors. A thread that called
  *	           exit or exit_group stays in that call.
- *	signal     From a fatal signal whose default is a core dump, to sched_exit.
+ *	signal     From a fatal signal that dumps core by default, to sched_exit.
  *	core dump  The same, if sched_exit tells that there was one.
  *	task work  From an exit of a call behind which task_work says that work is queued, to the
  *	           return to user mode. The kernel puts off the last release of a file until then
  *	           (munmap, dup2, close_range), and all of an unmount.
+ *	stop       From a switch by which a thread outside of its calls is stopped, by job
+ *	           control or ptrace, to the return to user mode, or to the call that ptrace had
+ *	           stopped.
  *
- *	stop       From a switch by which a thread outside of its calls is stopped, by job control or
- *		   ptrace, to the return to user mode, or to the call that ptrace had stopped.
- *
- * A signal is delivered on the way back to user mode. A page fault or call that still has a frame is
- * therefore over: its end was not recorded, or it has none, as a fault on a bad address. If the
- * signal has a handler, the program's own code runs next.
+ * A signal is delivered on the way back to user mode. A page fault or call that still has a
+ * frame is therefore over: its end was not recorded, or it has none, as a fault on a bad
+ * address. If the signal has a handler, the program's own code runs next.
  *
  * Three rules say when task work and a stop are over:
  * 1. task_work_end with `exact`: it is over at that time.
- * 2. task_work_end without it, and any event that a thread makes in user mode (a call's entry, its
- *    own page fault, a signal): the thread has returned to user mode since its last event, but when
- *    is unknown. So the time since that event is unknown. There is at most a timer tick between
- *    two events of a thread that computes. Exception: a thread that is known to have exact ends does
- *    not return to user mode from a stop without one, so it was in the kernel until now.
- * 3. Any other event in between, such as an interrupt or a switch, shows that the work still goes
- *    on, because task_work_end would have come before it.
+ * 2. task_work_end without it, and any event that a thread makes in user mode (a call's entry,
+ *    its own page fault, a signal): the thread has returned to user mode since its last event,
+ *    but when is unknown. So the time since that event is unknown. There is at most a timer tick
+ *    between two events of a thread that computes. Exception: a thread that is known to have
+ *    exact ends does not return to user mode from a stop without one, so it was in the kernel
+ *    until now.
+ * 3. Any other event in between, such as an interrupt or a switch, shows that the work still
+ *    goes on, because task_work_end would have come before it.
  *
  * Example. dup2 returns at 5 ms, with task_work. An interrupt comes at 8 ms, task_work_end (not
- * exact) and an interrupt at 12 ms. From 5 to 8 ms the thread was in task work. From 8 to 12 ms it
- * left the kernel at some time: unknown. From 12 ms on it is in its own code.
+ * exact) and an interrupt at 12 ms. From 5 to 8 ms the thread was in task work. From 8 to 12 ms
+ * it left the kernel at some time: unknown. From 12 ms on it is in its own code.
  *
- * The first page fault after exec is exact, too: no page of the new program was in memory before it.
+ * The first page fault after exec is exact, too: no page of the new program was in memory before
+ * it.
  */
 #include <signal.h>
 #include <string.h>
 #include "frame_end.h"
+#include "interrupted.h"
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
@@ -188,6 +191,8 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	cpu->touched = true;
 	if (!thread)
 		return;
+	if (thread->is_interrupted)
+		interrupted_signal(a, thread, signal->handler);
 	acct_mode(a, thread, false);
 	if (thread->read_ns)
 		start_call_ended(thread, ns);

@@ -7,7 +7,9 @@
 #include "handler.h"
 #include "state_frame.h"
 
-/** returns_untold() - is the thread in work of the kernel that ends with the return to user mode? */
+/**
+ * returns_untold() - is the thread in work of the kernel that ends with the return to user mode?
+ */
 static inline bool returns_untold(const struct trace_thread *thread)
 {
 	return thread->depth && thread->frames[0].call >= CALL_TASK_WORK;
@@ -22,7 +24,9 @@ void stop_begins(struct trace_analysis *a, struct trace_thread *thread, uint64_t
  */
 void account_before_user(struct trace_analysis *a, struct cpu *cpu, uint64_t ns);
 
-/** exit_begins() - @thread begins to exit with this wait status, and does not return to user mode */
+/**
+ * exit_begins() - @thread begins to exit with this wait status, and does not return to user mode
+ */
 void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct trace_thread *thread, int32_t code);
 
 event_handler on_signal_deliver, on_task_work, on_task_work_end;

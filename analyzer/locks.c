@@ -39,19 +39,25 @@ void lock_waited(struct trace_analysis *a, const struct trace_thread *thread, co
 		 const struct trace_thread *owner, uint64_t ns)
 {
 	const struct frame *frame = thread->depth ? &thread->frames[0] : NULL;
-	struct lock_row wanted = {.waiter = thread, .holder = v->target, .via = v->via}, *row;
+	const struct trace_process *holder = wait_process(a, v);
+	struct lock_row wanted = {.waiter = thread, .holder = holder->idx, .via = v->via}, *row;
 	uint64_t key;
 
 	/* a wakeup on behalf of another process does not show which of its threads */
-	if (owner && owner->process->idx == v->target)
+	if (owner && owner->process == holder)
 		wanted.owner = owner;
 
 	if (!frame || frame->kind != FRAME_SYSCALL)
 		return;
-	if (v->via == VIA_SEMAPHORE)
+	if (v->has_path)
+		wanted.subject = wait_path(a, v);
+	else if (v->via == VIA_SEMAPHORE)
 		wanted.subject = semaphore_name(a, frame);
+	else if (v->via == VIA_FUTEX)
+		/* futex_waitv(2) waits for several; without futex_woken it is not known for which */
+		wanted.subject = frame->args[0] == TRACE_ARG_ADDRESS ? 0 : frame->args[0];
 	else
-		wanted.subject = v->via == VIA_FUTEX ? frame->args[0] : file_path(a, frame->file);
+		wanted.subject = file_path(a, frame->file);
 	key = hash_u64(wanted.subject ^ hash_u64((uint64_t)thread->idx << 32 | wanted.holder) ^ (uint64_t)v->via << 60);
 	key = hash_u64(key ^ (uintptr_t)wanted.owner);
 	for (;; key++) {

@@ -2,11 +2,12 @@
 #ifndef ANALYZER_LOCKS_H
 #define ANALYZER_LOCKS_H
 /* locks.h - the report of locks that processes waited for */
+#include <stdbool.h>
 #include <stdint.h>
+#include "wait_cause.h"
 
 struct trace_analysis;
 struct trace_thread;
-struct wait_cause;
 
 /* see locks.c */
 struct lock_row {

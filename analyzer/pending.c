@@ -14,7 +14,9 @@
 #include "pending.h"
 #include "state.h"
 #include "state_frame.h"
+#include "state_uring.h"
 #include "wait.h"
+#include "wait_check.h"
 
 static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			 const struct wait_cause *v)
@@ -33,9 +35,9 @@ static void emit_blocked(struct trace_analysis *a, struct trace_thread *thread, 
 	interval.via = via_name((enum via)v->via);
 	if (call)
 		interval.name = strings_text(&a->strings, a->calls[call->call].name);
-	if (v->kind == TRACE_WAIT_PROCESS)
-		interval.other = a->threads.processes[v->target];
-	interval.target = interval.other ? interval.other->comm : strings_text(&a->strings, v->target);
+	interval.other = wait_process(a, v);
+	interval.target = wait_target(a, v);
+	interval.path = strings_text(&a->strings, wait_path(a, v));
 	emit_pieces(a, &interval);
 }
 
@@ -52,8 +54,8 @@ static bool is_in_report(const struct trace_analysis *a, const struct trace_thre
 	return is_for_lock(v) && (!pending->cut || v->via != VIA_FUTEX || futex_is_lock(a, thread, &thread->frames[0]));
 }
 
-static void cause_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
-			  const struct wait_cause *v)
+void pending_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+		     const struct wait_cause *v)
 {
 	if (pending->known_ns) {
 		acct_cause(a, thread, v, pending->depth ? thread->frames[pending->depth - 1].file : 0,
@@ -61,6 +63,8 @@ static void cause_account(struct trace_analysis *a, struct trace_thread *thread,
 		if (is_in_report(a, thread, pending, v))
 			lock_waited(a, thread, v, pending->waker.thread, pending->known_ns);
 	}
+	if (a->evidence)
+		check_wait(a, thread, pending, v);
 	if (WATCHED(a, TRACE_STATE_BLOCKED))
 		emit_blocked(a, thread, pending, v);
 }
@@ -69,6 +73,7 @@ static void cause_account(struct trace_analysis *a, struct trace_thread *thread,
 static void pieces_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
 			   const struct wait_cause *v)
 {
+	string_id path = wait_path(a, v);
 	size_t nr;
 	const struct lock_piece *pieces = lock_split(a, thread, pending, &nr);
 
@@ -80,8 +85,10 @@ static void pieces_account(struct trace_analysis *a, struct trace_thread *thread
 		piece.to = pieces[i].to;
 		piece.known_ns = piece.to - piece.from;
 		piece.waker.thread = pieces[i].owner;
+		cause.has_path = false;
 		cause.target = pieces[i].owner ? pieces[i].owner->process->idx : (uint32_t)PROCESS_UNKNOWN;
-		cause_account(a, thread, &piece, &cause);
+		cause = wait_cause_with_path(a, cause, path);
+		pending_account(a, thread, &piece, &cause);
 	}
 }
 
@@ -93,7 +100,7 @@ static void wait_account(struct trace_analysis *a, struct trace_thread *thread, 
 	if (pending->waker.lock && !pending->cut && is_for_lock(&v))
 		pieces_account(a, thread, pending, &v);
 	else
-		cause_account(a, thread, pending, &v);
+		pending_account(a, thread, pending, &v);
 }
 
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker)
@@ -113,6 +120,7 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	pending.cut = !waker || lost;
 	if (waker)
 		pending.waker = *waker;
+	pending.waker.ring_file = uring_file_since(a, thread, thread->since);
 	acct_blocked(a, thread, ns, lost);
 	if (!thread->depth) {
 		wait_account(a, thread, &pending);

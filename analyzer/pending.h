@@ -8,12 +8,19 @@ struct pending;
 struct trace_analysis;
 struct trace_thread;
 struct waker;
+struct wait_cause;
 
 /**
  * pending_wait() - account off-CPU time until @ns as a wait, with a cause that is decided later
  * @waker: NULL: not recorded
  */
 void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const struct waker *waker);
+
+/**
+ * pending_account() - account the wait @pending of @thread with the cause @v, and emit its interval
+ */
+void pending_account(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending,
+		     const struct wait_cause *v);
 
 /** pending_decide() - decide the pending waits of @thread that began in more than @depth frames */
 void pending_decide(struct trace_analysis *a, struct trace_thread *thread, unsigned int depth);

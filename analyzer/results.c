@@ -16,6 +16,7 @@
 #include "sort.h"
 #include "state.h"
 #include "wait_cause.h"
+#include "wait_check.h"
 
 const char *trace_state_name(enum trace_state state)
 {
@@ -39,6 +40,11 @@ uint32_t trace_thread_index(const struct trace_thread *thread)
 const char *trace_thread_comm(const struct trace_thread *thread)
 {
 	return thread->comm;
+}
+
+bool trace_thread_is_io_worker(const struct trace_thread *thread)
+{
+	return thread->flags & THREAD_IO_WORKER;
 }
 
 const struct trace_process *trace_thread_process(const struct trace_thread *thread)
@@ -202,18 +208,16 @@ static struct trace_wait *figures_waits(const struct trace_analysis *a, const st
 	struct trace_wait *list = calloc(rows->used + 1, sizeof(*list)), *at = list;
 
 	for (const struct wait_row *row = NULL; list && (row = table_next(rows, sizeof(*row), row)); at++) {
-		uint32_t target = row->key & 0x7fffffff;
+		struct wait_cause v = wait_of_key(row->key);
+		const struct trace_process *process = wait_process(a, &v);
 
-		at->kind = (enum trace_wait_kind)(row->key >> 48 & 0x7fff);
-		at->via = via_name((enum via)(row->key >> 40 & 0xff));
-		at->idle = row->key >> 39 & 1;
-		at->comm = "";
-		if (at->kind == TRACE_WAIT_PROCESS) {
-			at->pid = a->threads.processes[target]->pid;
-			at->comm = at->target = a->threads.processes[target]->comm;
-		} else {
-			at->target = strings_text(&a->strings, target);
-		}
+		at->kind = (enum trace_wait_kind)v.kind;
+		at->via = via_name((enum via)v.via);
+		at->idle = v.idle;
+		at->pid = process ? process->pid : 0;
+		at->comm = process ? process->comm : "";
+		at->target = wait_target(a, &v);
+		at->path = strings_text(&a->strings, wait_path(a, &v));
 		at->ns = row->ns;
 		at->count = row->count;
 	}
@@ -591,6 +595,8 @@ int trace_analysis_verify(const struct trace_analysis *a, struct trace_error *re
 		}
 	if (!error)
 		error = family_verify(a, ret_error);
+	if (!error)
+		error = check_result(a, ret_error);
 	if (error)
 		return error;
 	if (thread_user != cpu_user || thread_system != cpu_system)

@@ -13,8 +13,9 @@
 #include "state_container.h"
 #include "state_end.h"
 #include "state_frame.h"
+#include "wait_evidence.h"
 
-void start_describe(struct trace_thread *thread, const struct trace_event *event)
+void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event)
 {
 	const struct trace_start_thread *start = event->payload;
 	struct trace_process *process = thread->process;
@@ -35,7 +36,9 @@ void start_describe(struct trace_thread *thread, const struct trace_event *event
 	}
 	process->ns_pid = start->ns_tgid;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	process_set_comm(thread, comm);
+	if (start->flags & TRACE_THREAD_IO_WORKER)
+		thread->flags |= THREAD_IO_WORKER;
+	process_set_comm(a, thread, comm);
 }
 
 void start_sched_state(struct trace_thread *thread, const struct trace_event *event, uint64_t since)
@@ -71,7 +74,7 @@ static void load_thread(struct trace_analysis *a, const struct trace_event *even
 	if (!thread)
 		return;
 	thread->cpu = start->cpu < a->nr_cpus ? start->cpu : 0;
-	start_describe(thread, event);
+	start_describe(a, thread, event);
 	start_sched_state(thread, event, a->start_ns);
 }
 
@@ -159,14 +162,18 @@ static void load_map(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_start_map *start = event->payload;
 	struct trace_thread *leader = leader_of(a, start->tgid);
+	file_idx file;
 
 	if (!leader)
 		return;
 	if (!leader->memory)
 		leader->memory = memory_new(a);
-	if (leader->memory)
-		memory_map(a, leader->memory, start->start, start->end,
-			   file_get(a, trace_event_string(event), start->dev, start->ino, 0100000));
+	if (!leader->memory)
+		return;
+	file = file_get(a, trace_event_string(event), start->dev, start->ino, 0100000);
+	memory_map(a, leader->memory, start->start, start->end, file);
+	if (a->evidence)
+		evidence_add(a, leader, file);
 }
 
 static void load_exe(struct trace_analysis *a, const struct trace_event *event)

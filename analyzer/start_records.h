@@ -9,7 +9,7 @@ struct trace_event;
 struct trace_thread;
 
 /** start_describe() - set name, flags and process of @thread from its start_thread @event */
-void start_describe(struct trace_thread *thread, const struct trace_event *event);
+void start_describe(struct trace_analysis *a, struct trace_thread *thread, const struct trace_event *event);
 
 /**
  * start_sched_state() - set the scheduling state of @thread and its system call from @since on

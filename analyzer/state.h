@@ -13,15 +13,18 @@
  * there. acct_queued(), pending_wait() and acct_unknown() close a thread's time off the CPUs.
  *
  * The files form layers: a file calls only files in its own line or above.
- *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, gap_log,
- *                    recorded_masks
- *   files            state_file, state_memory, state_socket, state_request, state_device
+ *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
+ *                    gap_log, recorded_masks
+ *   files            open_request, wait_evidence, state_file, state_memory, state_socket,
+ *                    state_device, state_directory
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
- *   causes of waits  potential_wakers, wait, lock_log, locks
+ *   causes of waits  potential_wakers, state_request, wait_holder, wait, lock_log, locks,
+ *                    wait_check
  *   sums of time     hooks, accounting
- *   calls end        pending, frame_end, hidden_runs, state_identity, state_family, state_probe,
+ *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
+ *                    state_probe,
  *                    start_records, kernel_work
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
@@ -59,6 +62,7 @@
 #include "state_socket.h"
 #include "state_thread.h"
 #include "state_user.h"
+#include "wait_object.h"
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
@@ -70,7 +74,8 @@ struct trace_analysis {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t now;
-	int failed; /* ends the pass */
+	int failed;		 /* ends the pass */
+	uint32_t nr_interrupted; /* threads with interrupted waits */
 	bool began, done;
 	bool closing;			 /* the end of the trace is reached; deferred sums wait for acct_of() */
 	uint64_t start_lost;		 /* events lost from damaged chunks of the start state */
@@ -85,9 +90,12 @@ struct trace_analysis {
 	struct socket_table sockets;
 	struct sweep sweep; /* of files and sockets */
 	struct call calls[NR_CALL_ROWS];
+	uint32_t strange_calls[NR_STRANGE_CALLS]; /* their numbers */
+	uint32_t nr_strange_calls;
 	struct strings strings;
 	struct hash_table works;    /* queued work -> the thread that queued it: state_work.c */
 	struct hash_table requests; /* io_uring requests -> process and file: state_uring.c */
+	struct hash_table rings;    /* rings -> thread: state_uring.c */
 	struct hash_table cgroups;  /* number -> path: state_container.c */
 	struct hash_table devices;  /* path -> block device: state_device.c */
 	struct packet_log *packets; /* owned; NULL: no packet has a number: state_packet.c */
@@ -102,6 +110,8 @@ struct trace_analysis {
 	struct hash_table locks; /* lock_row */
 	struct lock_logs lock_logs;
 	struct hash_table interrupts; /* interrupt_row: all CPUs, idle ones too */
+	struct wait_objects wait_objects;
+	struct hash_table interruptions; /* interruption_row: interrupted.c */
 	/*
 	 * potential wakers of each kind; complete lists while @closing, else of the last wait only
 	 */
@@ -119,6 +129,7 @@ struct trace_analysis {
 
 	struct rules *rules; /* owned; NULL: not to be verified */
 	struct hook_list hooks;
+	struct wait_evidence *evidence; /* owned; NULL: the caller does not want it */
 	event_handler *handlers[TRACE_EV_MAX];
 	uint64_t counts[TRACE_EV_MAX];
 };

@@ -6,6 +6,8 @@
  * The CPU keeps it until the interrupt ends: a wakeup from interrupt context gets this cause, and
  * never the interrupted thread.
  */
+#include <string.h>
+#include "interrupted.h"
 #include "state.h"
 #include "state_cause.h"
 #include "state_frame.h"
@@ -53,20 +55,25 @@ static bool waits_for_signal(const struct trace_analysis *a, struct trace_thread
 void on_signal_generate(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_signal_generate *signal = event->payload;
-	const struct trace_thread *target = thread_find(&a->threads, signal->tid);
+	struct trace_thread *target = thread_find(&a->threads, signal->tid);
 	struct trace_thread *woken = cpu->woken;
 	struct waker *waker;
+	bool by_timer;
 
 	if (signal->result != SIGNAL_DELIVERED)
 		return;
 	cpu->signalled = signal->tid;
+	cpu->signal = (uint8_t)signal->signal;
+	if (target && signal_stops(signal->signal) && is_thread(cpu, cpu->current) && !cpu->nested)
+		target->process->stopped_by = cpu->current->process->idx;
 	if (!woken || !target || woken->process != target->process || !woken->nr_pending)
 		return;
 	if (cpu->current && (cpu->current->flags & THREAD_EXITING) && !waits_for_signal(a, woken))
 		return; /* the death of the child ended the wait */
 	waker = &woken->pending[woken->nr_pending - 1].waker;
-	if (waker->thread == cpu->current && !waker->file && !waker->via)
-		waker->by_signal = true;
+	by_timer = !waker->thread && waker->context != TRACE_CONTEXT_TASK && cpu->nested;
+	if (by_timer || (waker->thread == cpu->current && !waker->file && !waker->via))
+		waker->by_signal = cpu->signal;
 }
 
 /* The cause of a softirq without an event that gives more detail. include/linux/interrupt.h */

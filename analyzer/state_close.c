@@ -11,6 +11,7 @@
 #include "accounting_packed.h"
 #include "frame_end.h"
 #include "hidden_runs.h"
+#include "interrupted.h"
 #include "pending.h"
 #include "slice_log.h"
 #include "state.h"
@@ -19,6 +20,8 @@
 
 void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
+	uint64_t begin_ns;
+
 	switch (thread->sched_state) {
 	case SCHED_ON_CPU: /* the time of its CPU is closed already */
 	case SCHED_DEAD:
@@ -48,7 +51,12 @@ void thread_close(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	}
 	slice_log_flush(a, thread); /* also closes a wait that would begin now */
 	acct_mode(a, thread, false);
+	begin_ns = thread->frames[0].begin.ns;
 	frames_pop(a, thread, ns, 0, 0);
+	if (thread->is_interrupted)
+		interrupted_left(a, thread, &thread->frames[0], begin_ns);
+	if (thread->is_interrupted)
+		interrupted_end(a, thread);
 }
 
 void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
@@ -61,6 +69,7 @@ void thread_end(struct trace_analysis *a, struct trace_thread *thread, uint64_t 
 	thread->end_ns = ns;
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
+	thread->directories = directories_unref(thread->directories);
 	free(thread->path);
 	thread->path = NULL;
 	thread->path_room = 0;

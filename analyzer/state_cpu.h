@@ -45,6 +45,7 @@ struct cpu {
 	uint8_t cause; /* the last cause of wakeups in the current context */
 	uint64_t cause_detail;
 	uint32_t signalled;	    /* target tid of the last signal_generate in this context, 0: none */
+	uint8_t signal;		    /* its number */
 	struct trace_thread *woken; /* the last thread woken in this context, NULL: none */
 	bool loopback;		    /* the current packet came over the loopback device */
 	uint8_t packet_depth;	    /* of the softirq that receives @packet */

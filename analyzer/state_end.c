@@ -41,7 +41,7 @@ void end_load(struct trace_analysis *a, const struct trace_event *event)
 	struct end_wait *end = acct_row(a, &a->end.waits, sizeof(*end), wait->tid + 1ull);
 
 	end->ns = event->ts_ns;
-	end->call = call_idx((uint32_t)wait->nr, wait->abi);
+	end->call = call_get(a, (uint32_t)wait->nr, wait->abi);
 	end->args[0] = wait->arg0;
 	end->args[1] = wait->arg1;
 	end->args[2] = wait->arg2;

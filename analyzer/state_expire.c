@@ -19,6 +19,7 @@
  */
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "interrupted.h"
 #include "state.h"
 #include "state_expire.h"
 #include "state_packet.h"
@@ -64,11 +65,20 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 	mark_mappings(a, marks, thread->memory);
 	mark(marks->files, thread->early.file);
 	mark(marks->files, thread->process->uring_file);
+	mark(marks->files, thread->process->exec_files[0]);
+	mark(marks->files, thread->process->exec_files[1]);
+	if (thread->directories) {
+		mark(marks->files, thread->directories->working);
+		mark(marks->files, thread->directories->root);
+	}
 	/* also a frame that is only prepared: MODE_UNKNOWN */
 	for (unsigned int i = 0; i < MAX_FRAMES; i++)
 		mark(marks->files, thread->frames[i].file);
-	for (unsigned int i = 0; i < MAX_PENDING; i++)
+	for (unsigned int i = 0; i < MAX_PENDING; i++) {
 		mark(marks->files, thread->pending[i].waker.file);
+		mark(marks->files, thread->pending[i].waker.ring_file ? thread->pending[i].waker.ring_file - 1 : 0);
+	}
+	interrupted_mark(thread, marks->files);
 }
 
 static void mark_files(const struct trace_analysis *a, const struct marks *marks)

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include "pages.h"
 #include "state.h"
+#include "wait_evidence.h"
 #include "state_device.h"
 #include "state_file.h"
 #include "state_frame.h"
@@ -312,6 +313,8 @@ void fd_put(struct trace_analysis *a, struct trace_thread *thread, int64_t fd, f
 		return;
 	}
 	thread->fds->files[fd] = file | (file && cloexec ? FD_CLOEXEC_BIT : 0);
+	if (a->evidence)
+		evidence_add(a, thread, file);
 	thread->fds->changes++;
 	if (file && S_ISSOCK(a->files.list[file].mode))
 		thread->fds->has_sockets = true;
@@ -461,9 +464,28 @@ void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 
 file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
 {
-	if (!(a->calls[frame->call].flags & CALL_HAS_FD) || !frame->nr_args)
+	if (!frame->nr_args)
 		return 0;
-	return fd_file(thread, (int32_t)frame->args[0]);
+	if (a->calls[frame->call].flags & CALL_HAS_FD)
+		return fd_file(thread, (int32_t)frame->args[0]);
+	/* utimensat() and others without a path are for the descriptor's own file */
+	if ((a->calls[frame->call].flags & CALL_HAS_DIRECTORY) && !frame->args[a->calls[frame->call].directory + 1])
+		return call_directory(a, thread, frame);
+	return 0;
+}
+
+file_idx call_directory(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	int8_t at = a->calls[frame->call].directory;
+
+	return at >= 0 && at < frame->nr_args ? fd_file(thread, (int32_t)frame->args[at]) : 0;
+}
+
+file_idx call_second_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame)
+{
+	int8_t at = a->calls[frame->call].second_fd;
+
+	return at >= 0 && at < frame->nr_args ? fd_file(thread, (int32_t)frame->args[at]) : 0;
 }
 
 void file_table_clear(struct file_table *table)

@@ -100,5 +100,14 @@ void fds_exec(struct trace_analysis *a, struct trace_thread *thread);
 /** call_file() - the file of the descriptor that is the call's first argument; 0: none */
 file_idx call_file(struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
 
+/**
+ * call_directory() - the file of the descriptor with which the path among its arguments begins
+ *
+ * 0: none, or the working directory.
+ */
+file_idx call_directory(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+/** call_second_file() - the file of the second descriptor among its arguments; 0: none */
+file_idx call_second_file(const struct trace_analysis *a, const struct trace_thread *thread, const struct frame *frame);
+
 event_handler on_fs_open, on_fs_fault, on_fs_writeback_wait, on_fs_throttle;
 #endif

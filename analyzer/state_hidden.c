@@ -77,7 +77,7 @@ void hidden_enter(struct trace_analysis *a, struct cpu *cpu, struct trace_thread
 	cpu->hidden = true;
 	cpu->successor = prev;
 	if (!thread->comm[0])
-		process_set_comm(thread, "(hidden)");
+		process_set_comm(a, thread, "(hidden)");
 }
 
 bool hidden_slices(const struct trace_analysis *a, uint64_t from, uint64_t now, struct hidden_slice *ret_slice)

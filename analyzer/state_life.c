@@ -16,6 +16,7 @@
 #include "state_identity.h"
 #include "state_life.h"
 #include "state_restart.h"
+#include "wait_evidence.h"
 
 /* ---- threads that the state does not know ---- */
 
@@ -110,6 +111,12 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 		parent->memory = memory_new(a); /* to be shared, although no mapping is known */
 	child->fds = flags & CLONE_FILES ? fds_ref(parent->fds) : fds_copy(a, parent->fds);
 	child->memory = flags & CLONE_VM ? memory_ref(parent->memory) : memory_copy(a, parent->memory);
+	if ((flags & CLONE_FS) && !parent->directories)
+		parent->directories = directories_new(a);
+	child->directories = flags & CLONE_FS ? directories_ref(parent->directories)
+					      : directories_copy(a, parent->directories);
+	if (a->evidence)
+		evidence_inherit(a, child);
 }
 
 /* A child begins inside its parent's system call, and returns from it. */
@@ -166,6 +173,7 @@ static bool begins_at_this_fork(struct trace_thread *thread, uint64_t ns)
 	thread->depth = 0;
 	thread->fds = fds_unref(thread->fds);
 	thread->memory = memory_unref(thread->memory);
+	thread->directories = directories_unref(thread->directories);
 	return true;
 }
 
@@ -228,12 +236,14 @@ void on_sched_fork(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	} else {
 		thread_mode_unknown(child, ns);
 	}
+	if (fork->clone_flags & TRACE_CLONE_IO_WORKER) /* it begins in the call of its process, too */
+		child->flags |= THREAD_IO_WORKER;
 	if (child->flags & THREAD_FILTERED) {
 		child->sched_state = SCHED_UNKNOWN;
 		child->depth = 0;
 	}
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
-	process_set_comm(child, comm);
+	process_set_comm(a, child, comm);
 }
 
 /* ---- exec, names, exit ---- */
@@ -272,6 +282,28 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	fds_exec(a, thread);
 	memory_unref(thread->memory);
 	thread->memory = memory_new(a);
+}
+
+/*
+ * The program comes before exec reads a page of it, and before sched_exec; the interpreter right
+ * before sched_exec. Later page faults name only device and inode.
+ */
+void on_fs_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_fs_exec *exec = event->payload;
+	struct trace_thread *thread = thread_find(&a->threads, exec->tid);
+	file_idx file = file_get(a, trace_event_string(event), exec->dev, exec->ino, exec->mode);
+	struct frame *frame;
+
+	if (!thread || thread->sched_state == SCHED_DEAD)
+		return;
+	thread->process->exec_files[exec->interpreter != 0] = file;
+	if (exec->interpreter)
+		return;
+	thread->process->exec_files[1] = 0;
+	frame = frame_syscall(thread);
+	if (frame && frame_class(a, frame) == CALL_EXEC && !frame->has_path)
+		frame->file = file;
 }
 
 void on_sched_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -322,7 +354,7 @@ void on_sched_comm(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	if (!thread->process->comm[0] || (frame_syscall(thread) && frame_class(a, frame_syscall(thread)) != CALL_EXEC))
 		identity_rename(a, thread, ns, comm);
-	process_set_comm(thread, comm);
+	process_set_comm(a, thread, comm);
 	if (!(thread->flags & THREAD_IO_WORKER) || thread != cpu->current)
 		return;
 	/* it was created in its submitter's call, and is in no call from now on */

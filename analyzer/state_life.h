@@ -25,5 +25,5 @@ struct trace_thread *thread_living(struct trace_analysis *a, uint32_t tid);
  */
 void thread_note_exchange(struct trace_analysis *a, struct trace_thread *current, uint32_t tid);
 
-event_handler on_sched_fork, on_sched_exec, on_sched_exit, on_sched_free, on_sched_comm;
+event_handler on_sched_fork, on_sched_exec, on_fs_exec, on_sched_exit, on_sched_free, on_sched_comm;
 #endif

@@ -119,72 +119,7 @@ bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread)
 
 /* ---- requests ---- */
 
-static bool has_read(const struct open_requests *requests)
-{
-	return requests->nr_read && !requests->hands_over;
-}
-
-static void requests_changed(struct trace_thread *thread)
-{
-	const struct open_requests *requests = &thread->requests;
-
-	thread->is_asked = has_read(requests) || requests->nr_asked || requests->has_job;
-}
-
-static void reader_leave(struct socket_state *sock)
-{
-	if (sock->reader && sock->reader->requests.nr_read) {
-		sock->reader->requests.nr_read--;
-		requests_changed(sock->reader);
-	}
-	sock->reader = NULL;
-}
-
-static void asker_leave(struct socket_state *sock)
-{
-	uint32_t *nr = !sock->asker    ? NULL
-		       : sock->answers ? &sock->asker->requests.nr_asked
-				       : &sock->asker->requests.nr_first;
-
-	if (nr && *nr) {
-		--*nr;
-		requests_changed(sock->asker);
-	}
-	sock->asker = NULL;
-}
-
-static void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
-{
-	bool needs_answer = sock->type == SOCK_STREAM || sock->answers || !sock->has_read;
-
-	reader_leave(sock);
-	sock->has_read = true;
-	if (!needs_answer)
-		return;
-	sock->reader = thread;
-	thread->requests.nr_read++;
-	thread->requests.since_ns = a->now;
-	requests_changed(thread);
-}
-
-static void request_answered(struct trace_thread *thread, struct socket_state *sock)
-{
-	if (sock->reader)
-		sock->reader->requests.hands_over = sock->reader != thread;
-	reader_leave(sock);
-	sock->answers = true;
-}
-
-static void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
-{
-	asker_leave(sock);
-	sock->asker = thread;
-	++*(sock->answers ? &thread->requests.nr_asked : &thread->requests.nr_first);
-	thread->requests.since_ns = a->now;
-	requests_changed(thread);
-}
-
-void request_transfer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool received)
+static void transfer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool received)
 {
 	if (!sock->role) {
 		sock->role = (uint8_t)first_role(a, thread, sock, received);
@@ -196,24 +131,18 @@ void request_transfer(struct trace_analysis *a, struct trace_thread *thread, str
 		request_answered(thread, sock);
 	else if (sock->role == ROLE_CLIENT && !received)
 		request_asked(a, thread, sock);
-	else if (sock->asker) {
-		asker_leave(sock);
-		sock->answers = true;
-	}
+	else if (sock->asker)
+		request_got_answer(sock);
 }
 
-void request_close(const struct trace_thread *thread, struct socket_state *sock)
+void on_request_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
-	if (sock->reader && sock->reader->process == thread->process)
-		reader_leave(sock);
-	if (sock->asker && sock->asker->process == thread->process)
-		asker_leave(sock);
-}
+	const struct trace_sock_send *bytes = event->payload; /* sock_recv has the same shape */
+	struct socket_state *sock = bytes->ret > 0 && !cpu->nested ? sock_of_inode(a, bytes->ino) : NULL;
 
-void request_forget(struct socket_state *sock)
-{
-	reader_leave(sock);
-	asker_leave(sock);
+	on_sock_transfer(a, cpu, ns, event);
+	if (sock && cpu->current && cpu->current != &cpu->idle)
+		transfer(a, cpu->current, sock, event->id == TRACE_EV_sock_recv);
 }
 
 /* ---- rests ---- */
@@ -226,7 +155,7 @@ static bool sees_transfers(const struct trace_analysis *a)
 }
 
 /* An event that closed a request may be missing. */
-static bool lost_since(const struct trace_analysis *a, const struct open_requests *requests)
+static bool lost_since(const struct trace_analysis *a, const struct thread_requests *requests)
 {
 	return requests->since_ns && gap_log_first_loss(&a->gaps, requests->since_ns, a->now) != UINT64_MAX;
 }
@@ -235,7 +164,7 @@ static void forget_after_loss(struct trace_analysis *a, struct trace_thread *thr
 {
 	if (!lost_since(a, &thread->requests))
 		return;
-	thread->requests = (struct open_requests){.rest_place = thread->requests.rest_place};
+	thread->requests = (struct thread_requests){.rest_place = thread->requests.rest_place};
 	requests_changed(thread);
 }
 
@@ -256,7 +185,7 @@ bool thread_asks_first(const struct trace_thread *thread)
 /* A condition of glibc has two words beside each other, and waits at one or the other. */
 #define CONDITION_BYTES 8
 
-static bool is_rest_place(const struct open_requests *requests, uint64_t place)
+static bool is_rest_place(const struct thread_requests *requests, uint64_t place)
 {
 	return place - requests->rest_place + CONDITION_BYTES <= 2 * CONDITION_BYTES;
 }
@@ -270,11 +199,11 @@ static bool brings_job(const struct trace_thread *thread, const struct waker *wa
 
 bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, uint64_t place)
 {
-	struct open_requests *requests = &thread->requests;
+	struct thread_requests *requests = &thread->requests;
 	bool rests;
 
 	forget_after_loss(a, thread);
-	if (has_read(requests) || requests->nr_asked || requests->nr_first || !sees_transfers(a))
+	if (requests_were_read(requests) || requests->nr_asked || requests->nr_first || !sees_transfers(a))
 		return false;
 	if (!thread_serves(a, thread))
 		return false;

@@ -4,38 +4,12 @@
 /* state_request.h - the requests that threads work on: is a wait the rest between two requests? */
 #include <stdbool.h>
 #include <stdint.h>
-#include "state_file.h"
+#include "handler.h"
 
 struct pending;
 struct socket_state;
 struct trace_analysis;
 struct trace_thread;
-
-/* which end of a connection a socket is */
-enum socket_role {
-	ROLE_UNKNOWN,
-	ROLE_SERVER, /* it was accepted, listens, or received the first datagram */
-	ROLE_CLIENT, /* it called connect(), or sent the first datagram */
-	ROLE_NONE,   /* an end of a pair */
-};
-
-/** struct open_requests - what a thread owes to others, and waits for from others */
-struct open_requests {
-	uint64_t since_ns;   /* when the latest of them began */
-	uint64_t rest_place; /* where it waits for jobs from threads with a request; 0: not known */
-	uint32_t nr_read;    /* requests that it read and that are not answered */
-	uint32_t nr_asked;   /* requests of its own, on connections that have answered before */
-	uint32_t nr_first;   /* requests of its own, on connections that have not */
-	bool has_job;	     /* a thread with a request woke it from @rest_place */
-	bool hands_over;     /* another thread answered the latest request that it had read */
-};
-
-/** request_transfer() - @thread received from @sock, or sent, which may open or close a request */
-void request_transfer(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock, bool received);
-/** request_close() - @thread closes @sock, which ends its requests */
-void request_close(const struct trace_thread *thread, struct socket_state *sock);
-/** request_forget() - no thread has a request at @sock any more */
-void request_forget(struct socket_state *sock);
 
 /** thread_serves() - true if the process of @thread has a socket at which requests come in */
 bool thread_serves(struct trace_analysis *a, const struct trace_thread *thread);
@@ -54,4 +28,7 @@ bool thread_asks_first(const struct trace_thread *thread);
  * @pending: the wait, which is decided now; learns from it where @thread waits for jobs
  */
 bool pool_rests(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending, uint64_t place);
+
+/* of sock_send and sock_recv; calls on_sock_transfer() */
+event_handler on_request_transfer;
 #endif

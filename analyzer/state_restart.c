@@ -119,7 +119,8 @@ static struct trace_thread *thread_born(struct trace_analysis *a, const struct t
 	thread->sched_state = SCHED_UNKNOWN;
 	thread->fds = owner ? fds_ref(owner->fds) : fds_copy(a, NULL);
 	thread->memory = owner ? memory_ref(owner->memory) : memory_new(a);
-	start_describe(thread, event);
+	thread->directories = owner ? directories_ref(owner->directories) : NULL;
+	start_describe(a, thread, event);
 	thread_mode_unknown(thread, born);
 	return thread;
 }
@@ -200,7 +201,7 @@ void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 
 	if (!thread)
 		return;
-	start_describe(thread, event);
+	start_describe(a, thread, event);
 	if (is_stale(a, thread))
 		correct_state(a, thread, event, ns);
 }

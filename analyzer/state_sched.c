@@ -291,7 +291,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (cpu->signalled) {
 		const struct trace_thread *target = thread_find(&a->threads, cpu->signalled);
 
-		waker->by_signal = target && target->process == woken->process;
+		waker->by_signal = target && target->process == woken->process ? cpu->signal : 0;
 	}
 	if (waking->context != TRACE_CONTEXT_TASK) {
 		irq_waker(a, cpu, waking->context, waker);
@@ -314,6 +314,8 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (frame) {
 		waker->call = frame->call;
 		waker->file = frame->file;
+		if (frame->has_path && waker->cause == CAUSE_NONE)
+			waker->detail = strings_intern(&a->strings, cpu->current->path);
 	}
 }
 

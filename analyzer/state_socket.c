@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "kernel_numbers.h"
+#include "open_request.h"
 #include "state.h"
 #include "state_frame.h"
-#include "state_request.h"
 #include "state_socket.h"
 
 #define SOCKETCALL_SOCKET  1 /* SYS_SOCKET and others of <linux/net.h> */
@@ -60,30 +60,40 @@ struct socket_state *sock_peer(const struct trace_analysis *a, const struct sock
 	return peer != a->sockets.list && tuple_are_ends(&peer->ends, &sock->ends) ? peer : NULL;
 }
 
+/* An address as text; protocols such as ICMP have no ports. */
+static string_id address_text(struct trace_analysis *a, const uint64_t address[2], uint16_t port)
+{
+	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+	unsigned char raw[16];
+	bool is_v4;
+
+	memcpy(raw, address, sizeof(raw));
+	is_v4 = memcmp(raw, v4_mapped, sizeof(v4_mapped)) == 0;
+	if (is_v4)
+		inet_ntop(AF_INET, raw + 12, host, sizeof(host));
+	else
+		inet_ntop(AF_INET6, raw, host, sizeof(host));
+	if (!port)
+		return strings_intern(&a->strings, host);
+	snprintf(text, sizeof(text), is_v4 ? "%s:%u" : "[%s]:%u", host, port);
+	return strings_intern(&a->strings, text);
+}
+
 string_id sock_address(struct trace_analysis *a, const struct socket_state *sock)
 {
-	const uint64_t *remote = sock && !sock->ends.remote_port ? sock->connect_address
-				 : sock				 ? sock->ends.remote
-								 : NULL;
-	uint16_t port = sock && !sock->ends.remote_port ? sock->connect_port : sock ? sock->ends.remote_port : 0;
-	unsigned char raw[16];
-	char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
-	static const unsigned char v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	char text[32];
 
 	if (!sock || (sock->family != AF_INET && sock->family != AF_INET6))
 		return strings_intern(&a->strings, "network");
-	if (!port) { /* not connected, and connect() was not called */
-		snprintf(text, sizeof(text), "local port %u", sock->ends.local_port);
-		return strings_intern(&a->strings, text);
-	}
-	memcpy(raw, remote, sizeof(raw));
-	if (memcmp(raw, v4_mapped, sizeof(v4_mapped)) == 0) {
-		inet_ntop(AF_INET, raw + 12, host, sizeof(host));
-		snprintf(text, sizeof(text), "%s:%u", host, port);
-	} else {
-		inet_ntop(AF_INET6, raw, host, sizeof(host));
-		snprintf(text, sizeof(text), "[%s]:%u", host, port);
-	}
+	if (sock->ends.remote_port)
+		return address_text(a, sock->ends.remote, sock->ends.remote_port);
+	if (sock->connect_port || sock->nr_destinations == 1)
+		return address_text(a, sock->connect_address, sock->connect_port);
+	/* it only receives, or it sends to several */
+	if (!sock->ends.local_port)
+		return strings_intern(&a->strings, "network");
+	snprintf(text, sizeof(text), "local port %u", sock->ends.local_port);
 	return strings_intern(&a->strings, text);
 }
 
@@ -271,6 +281,28 @@ void on_sock_asks(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 }
 
 /*
+ * The call sent to this address on a socket without a connection. The kernel has given the socket a
+ * port by then. A socket that sends to several addresses may wait for any of them.
+ */
+void on_sock_names(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_sock_names *names = event->payload;
+	struct socket_state *sock = sock_of_inode(a, names->ino);
+	bool is_same;
+
+	if (!sock || sock->ends.remote_port)
+		return;
+	sock->ends.local_port = names->local_port;
+	is_same = sock->connect_address[0] == names->remote_hi && sock->connect_address[1] == names->remote_lo &&
+		  sock->connect_port == names->remote_port;
+	if (sock->nr_destinations < 2 && !(sock->nr_destinations && is_same))
+		sock->nr_destinations++;
+	sock->connect_address[0] = names->remote_hi;
+	sock->connect_address[1] = names->remote_lo;
+	sock->connect_port = sock->nr_destinations == 1 ? names->remote_port : 0;
+}
+
+/*
  * A process that sends or receives on a socket becomes its owner. A descriptor that was passed to
  * the process (SCM_RIGHTS) gets its socket here.
  */
@@ -286,8 +318,6 @@ void on_sock_transfer(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 	sock = sock_of_inode(a, transfer->ino);
 	if (sock)
 		sock->owner = thread->process->idx;
-	if (sock && transfer->ret > 0)
-		request_transfer(a, thread, sock, event->id == TRACE_EV_sock_recv);
 	frame = frame_syscall(thread);
 	if (!frame || frame->file || !frame->nr_args || !transfer->ino)
 		return;

@@ -18,10 +18,14 @@ struct socket_state {
 	uint16_t family;
 	uint16_t type;
 	uint16_t state;
-	/* address that it called connect() with; ends.remote accepted the connection */
+	/*
+	 * address that it called connect() with, if ends.remote did not accept the connection; or
+	 * the one to which it sends
+	 */
 	uint64_t connect_address[2];
 	uint16_t connect_port;
-	uint8_t role;		     /* enum socket_role of state_request.h */
+	uint8_t nr_destinations;     /* of a socket without a connection; 2: several */
+	uint8_t role;		     /* enum socket_role of open_request.h */
 	bool answers;		     /* SERVER: it has sent; CLIENT: something came after it had sent */
 	bool has_read;		     /* SERVER: it has received */
 	struct trace_thread *reader; /* SERVER: read a request that is not answered; NULL: none */
@@ -52,5 +56,5 @@ void socket_drop(struct trace_analysis *a, sock_idx sock);
 void sock_mark(const struct trace_analysis *a, uint64_t ino, uint64_t *marks);
 void sock_start(struct trace_analysis *a, const struct trace_start_socket *start, uint32_t netns, uint32_t owner);
 
-event_handler on_sock_endpoints, on_sock_asks, on_sock_transfer;
+event_handler on_sock_endpoints, on_sock_asks, on_sock_names, on_sock_transfer;
 #endif

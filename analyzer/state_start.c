@@ -50,11 +50,14 @@ static void share_with_threads(struct trace_analysis *a)
 			owner->fds = fds_copy(a, NULL);
 		if (owner && !owner->memory)
 			owner->memory = memory_new(a);
+		if (owner && !owner->directories)
+			owner->directories = directories_new(a);
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
 			if (thread != owner) {
 				if (!thread->fds)
 					thread->fds = fds_ref(owner->fds);
 				thread->memory = memory_ref(owner->memory);
+				thread->directories = directories_ref(owner->directories);
 			}
 			thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
 		}
@@ -190,7 +193,8 @@ static void find_current(struct trace_analysis *a, struct cpu *cpu, const struct
  */
 static const uint32_t older_ids[] = {TRACE_EV_sched_fork,  TRACE_EV_sched_exec,	   TRACE_EV_sched_exit,
 				     TRACE_EV_sched_free,  TRACE_EV_sched_comm,	   TRACE_EV_sched_ids,
-				     TRACE_EV_sched_adopt, TRACE_EV_cgroup_attach, TRACE_EV_user_stream};
+				     TRACE_EV_sched_adopt, TRACE_EV_cgroup_attach, TRACE_EV_user_stream,
+				     TRACE_EV_fs_exec,	   TRACE_EV_fs_dir};
 
 /* Returns 0 if the event concerns no thread. */
 static uint32_t older_tid(const struct trace_event *event)
@@ -210,6 +214,10 @@ static uint32_t older_tid(const struct trace_event *event)
 		return ((const struct trace_sched_ids *)event->payload)->tid;
 	case TRACE_EV_cgroup_attach:
 		return ((const struct trace_cgroup_attach *)event->payload)->tid;
+	case TRACE_EV_fs_exec:
+		return ((const struct trace_fs_exec *)event->payload)->tid;
+	case TRACE_EV_fs_dir:
+		return ((const struct trace_fs_dir *)event->payload)->tid;
 	default:
 		return 0;
 	}

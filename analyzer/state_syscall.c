@@ -12,11 +12,13 @@
 #include <sys/mman.h>
 #include <linux/sched.h>
 #include "frame_end.h"
+#include "interrupted.h"
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"
 #include "state_syscall.h"
+#include "wait_evidence.h"
 
 #define DUPFD_CLOEXEC 1030 /* F_DUPFD_CLOEXEC */
 #define RANGE_UNSHARE 2	   /* CLOSE_RANGE_UNSHARE, _CLOEXEC */
@@ -108,13 +110,16 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	thread->depth = 1;
 	enter = copy_args(event, frame);
 	frame->kind = FRAME_SYSCALL;
-	frame->call = call_idx(enter->nr, enter->abi);
+	frame->call = call_get(a, enter->nr, enter->abi);
 	if (frame->nr_args > a->calls[frame->call].nr_args)
 		frame->nr_args = a->calls[frame->call].nr_args;
 	frame->has_path = false;
 	frame->fd_seen = false;
+	frame->path_late = false;
 	frame->file = call_file(a, thread, frame);
 	thread_snapshot(thread, ns, &frame->begin);
+	if (thread->is_interrupted)
+		interrupted_enter(a, thread, frame);
 	take_effect_at_entry(a, thread, frame);
 }
 
@@ -145,8 +150,27 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	struct trace_thread *thread = cpu->current;
 	struct frame *frame = thread ? frame_syscall(thread) : NULL;
 
-	if (frame)
-		frame->has_path = path_keep(a, thread, trace_event_string(event));
+	if (!frame)
+		return;
+	frame->has_path = path_keep(a, thread, trace_event_string(event));
+	frame->path_late = ((const struct trace_sys_path *)event->payload)->late;
+	if (!frame->has_path) /* AT_EMPTY_PATH: the descriptor's own file */
+		frame->file = call_directory(a, thread, frame);
+	if (frame->path_late) {
+		thread->late_path = strings_intern(&a->strings, trace_event_string(event));
+		thread->late_from_ns = frame->begin.ns;
+		thread->late_to_ns = ns;
+	}
+}
+
+/* The futex at which a thread was woken that waited for several: its own arguments do not have it. */
+void on_futex_woken(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct trace_thread *thread = cpu->current;
+	struct frame *frame = thread ? frame_syscall(thread) : NULL;
+
+	if (frame && frame_class(a, frame) == CALL_FUTEX && frame->nr_args)
+		frame->args[0] = ((const struct trace_futex_woken *)event->payload)->address;
 }
 
 /* ---- effects of a successful return ---- */
@@ -198,7 +222,8 @@ static void effect_open(struct trace_analysis *a, struct trace_thread *thread, c
 {
 	/* fs_open is switched off or was lost: use the program's path */
 	if (!frame->fd_seen && frame->has_path)
-		fd_put(a, thread, ret, file_get(a, thread->path, 0, 0, 0), false);
+		fd_put(a, thread, ret, file_get(a, strings_text(&a->strings, path_whole(a, thread, frame)), 0, 0, 0),
+		       false);
 }
 
 static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
@@ -206,6 +231,8 @@ static void effect_unshare(struct trace_analysis *a, struct trace_thread *thread
 {
 	if (frame->args[0] & CLONE_FILES)
 		fds_own(a, thread);
+	if (frame->args[0] & (CLONE_FS | CLONE_NEWNS))
+		directories_own(a, thread);
 }
 
 static void apply_at_entry(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
@@ -248,13 +275,16 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 {
 	bool anonymous = frame->args[3] & MAP_ANONYMOUS;
 	uint64_t start = (uint64_t)ret, end;
+	file_idx file;
 
 	if (!thread->memory)
 		thread->memory = memory_new(a);
 	if (!thread->memory || frame->nr_args < 6 || __builtin_add_overflow(start, frame->args[1], &end))
 		return;
-	memory_map(a, thread->memory, start, end,
-		   anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]));
+	file = anonymous ? anonymous_file(a, thread, frame) : fd_file(thread, (int32_t)frame->args[4]);
+	memory_map(a, thread->memory, start, end, file);
+	if (a->evidence)
+		evidence_add(a, thread, file);
 }
 
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
@@ -288,13 +318,32 @@ static void effect_sendfile(struct trace_analysis *a, struct trace_thread *threa
 			    int64_t ret)
 {
 	file_count_written(a, thread, frame->file, (uint64_t)ret);
-	file_count_read(a, thread, fd_file(thread, (int32_t)frame->args[1]), (uint64_t)ret);
+	file_count_read(a, thread, call_second_file(a, thread, frame), (uint64_t)ret);
+}
+
+/* vmsplice() has one descriptor: which end of the pipe it is says where the data went. */
+static void effect_vmsplice(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
+			    int64_t ret)
+{
+	if (!frame->file)
+		return;
+	if (a->files.list[frame->file].mode & FILE_WRITE_END)
+		file_count_written(a, thread, frame->file, (uint64_t)ret);
+	else
+		file_count_read(a, thread, frame->file, (uint64_t)ret);
 }
 
 static void effect_splice(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
-	file_count_read(a, thread, frame->file, (uint64_t)ret);
-	file_count_written(a, thread, fd_file(thread, (int32_t)frame->args[2]), (uint64_t)ret);
+	const struct call *call = &a->calls[frame->call];
+
+	if (call->second_fd < 0) {
+		effect_vmsplice(a, thread, frame, ret);
+		return;
+	}
+	if (!(call->flags & CALL_KEEPS_DATA))
+		file_count_read(a, thread, frame->file, (uint64_t)ret);
+	file_count_written(a, thread, call_second_file(a, thread, frame), (uint64_t)ret);
 }
 
 static void (*const effects[NR_CALL_CLASSES])(struct trace_analysis *, struct trace_thread *, const struct frame *,
@@ -349,7 +398,11 @@ void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (thread->nr_pending) {
 		thread->flags |= THREAD_RETURNS;
 		thread->ret = exit->ret;
+		if (exit->ret < 0 && frame)
+			interrupted_return(a, thread, frame, exit->ret);
 	}
 	frames_pop(a, thread, ns, 0, exit->ret);
 	thread->flags &= ~THREAD_RETURNS;
+	if (thread->is_interrupted)
+		interrupted_left(a, thread, &thread->frames[0], thread->frames[0].begin.ns);
 }

@@ -76,15 +76,24 @@ struct trace_process *process_get(struct trace_analysis *a, uint32_t pid)
 	return process ? process : process_new(a, pid);
 }
 
-void process_set_comm(struct trace_thread *thread, const char *comm)
+/*
+ * The recorder tells which threads are workers of io_uring. Older recorders did not: then the name
+ * decides, which any thread may have.
+ */
+static bool is_worker_by_name(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return !(thread->flags & THREAD_KERNEL) && !trace_type_by_id(a->trace, TRACE_EV_fs_dir) &&
+	       (strncmp(thread->comm, "iou-wrk-", 8) == 0 || strncmp(thread->comm, "iou-sqp-", 8) == 0);
+}
+
+void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, const char *comm)
 {
 	strncpy(thread->comm, comm, sizeof(thread->comm) - 1);
 	if (thread->tid == thread->process->pid || !thread->process->comm[0])
 		memcpy(thread->process->comm, thread->comm, sizeof(thread->comm));
 	if ((thread->flags & THREAD_KERNEL) && strncmp(comm, "ksoftirqd/", 10) == 0)
 		thread->flags |= THREAD_SOFTIRQ_DAEMON;
-	if (!(thread->flags & THREAD_KERNEL) &&
-	    (strncmp(comm, "iou-wrk-", 8) == 0 || strncmp(comm, "iou-sqp-", 8) == 0))
+	if (is_worker_by_name(a, thread))
 		thread->flags |= THREAD_IO_WORKER;
 }
 
@@ -100,10 +109,12 @@ void process_release(struct trace_process *process)
 		next = thread->next;
 		fds_unref(thread->fds);
 		memory_unref(thread->memory);
+		directories_unref(thread->directories);
 		acct_clear(&thread->acct);
 		table_clear(&thread->uses);
 		free(thread->packed);
 		free(thread->path);
+		free(thread->interrupted);
 		free(thread->shares);
 	}
 }

@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "accounting.h"
+#include "state_directory.h"
 #include "state_file.h"
-#include "state_request.h"
+#include "open_request.h"
 #include "hash_table.h"
 
 struct identity_log;
@@ -78,6 +79,7 @@ struct frame {
 	uint8_t nr_args;
 	bool fd_seen; /* an fs_open event gave the result */
 	bool major;
+	bool path_late;	  /* the path was read at the exit, maybe after another thread changed it */
 	uint64_t args[6]; /* args[0] is in the same cache line as the fields above */
 	uint32_t dev;	  /* trap: device of the file of the missing page, if the file has no name */
 };
@@ -100,16 +102,25 @@ struct waker {
 	struct trace_thread *thread; /* TASK context only */
 	/* the kernel thread that made the wakeup for @thread; NULL: @thread did */
 	struct trace_thread *worker;
-	uint64_t detail; /* SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id */
-	uint32_t call;	 /* the waker's system call, CALL_UNKNOWN if none */
-	file_idx file;	 /* the file that @call acts on */
+	/*
+	 * SOCKET: inode; BLOCK: device; DEVICE, KERNEL: string_id; NONE: the path argument of
+	 * @call, a string_id
+	 */
+	uint64_t detail;
+	uint32_t call; /* the waker's system call, CALL_UNKNOWN if none */
+	file_idx file; /* the file that @call acts on */
 	uint8_t context;
 	uint8_t cause;
-	uint8_t via; /* enum via: the means of the wakeup; NONE: not known */
-	bool by_signal;
-	uint32_t lock; /* the wakeup released this lock: index of its log, 0: none */
-	bool by_timer; /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
-	bool is_bare;  /* no interrupt was known to be in progress */
+	uint8_t via;	   /* enum via: the means of the wakeup; NONE: not known */
+	uint8_t by_signal; /* the signal that the waker had just sent; 0: none */
+	bool by_timer;	   /* a packet woke the thread that a timer of the protocol had sent: state_packet.c */
+	bool is_bare;	   /* no interrupt was known to be in progress */
+	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
+	/*
+	 * 1 + the file of the io_uring request that completed last before the next wait began; 0:
+	 * none did
+	 */
+	uint32_t ring_file;
 };
 
 /* A finished blocked interval. Its wait cause is decided when its frame ends: wait.c. */
@@ -123,6 +134,8 @@ struct pending {
 	uint8_t depth;	   /* number of frames when it blocked */
 	bool cut : 1;	   /* a gap or the end of the trace ended it; the real end is not known */
 	bool is_asked : 1; /* the thread worked on a request, or asked, when the wait ended */
+	/* @cut, because the waker interrupted the call: interrupted.c */
+	bool interrupted : 1;
 };
 
 struct cpu_share {
@@ -155,15 +168,16 @@ struct trace_thread {
 	uint8_t depth;	     /* number of frames in use */
 	uint8_t nr_pending;
 	uint8_t nr_latencies;
-	bool in_episode : 1; /* @episode has waits that are not in the accounting yet */
-	bool has_early : 1;  /* a wakeup came while the thread was still on the CPU */
-	bool is_dying : 1;   /* it does not return to user mode any more */
-	bool has_rseq : 1;   /* task_work_end tells when it returns to user mode */
-	bool is_asked : 1;   /* it works on a request, or asks: state_request.c */
-	bool is_fresh : 1;   /* exec gave it a program, of which no page is in its memory yet */
-	bool ran;	     /* it is in the list trace_analysis.ran */
-	uint32_t cpu;	     /* the CPU where it runs, is queued, or ran last */
-	uint64_t since;	     /* off the CPUs: when its scheduling state began */
+	bool in_episode : 1;	 /* @episode has waits that are not in the accounting yet */
+	bool has_early : 1;	 /* a wakeup came while the thread was still on the CPU */
+	bool is_dying : 1;	 /* it does not return to user mode any more */
+	bool has_rseq : 1;	 /* task_work_end tells when it returns to user mode */
+	bool is_asked : 1;	 /* it works on a request, or asks: state_request.c */
+	bool is_fresh : 1;	 /* exec gave it a program, of which no page is in its memory yet */
+	bool is_interrupted : 1; /* it has @interrupted */
+	bool ran;		 /* it is in the list trace_analysis.ran */
+	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
+	uint64_t since;		 /* off the CPUs: when its scheduling state began */
 	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */
 	uint64_t queued_ns;
 	uint64_t queued_irq;   /* interrupt time of the CPU */
@@ -191,11 +205,18 @@ struct trace_thread {
 	 * They move there when a caller asks for them or the thread dies.
 	 */
 	struct hash_table uses;
-	struct trace_thread *next;     /* next thread of the process */
-	struct trace_thread *next_ran; /* if @ran */
+	struct trace_thread *next;	      /* next thread of the process */
+	struct trace_thread *next_ran;	      /* if @ran */
+	struct interrupted_call *interrupted; /* owned; NULL: none. interrupted.c */
 	/* kworker: the thread that queued its current work; NULL: not known */
 	struct trace_thread *work_for;
+	struct directories *directories; /* counted reference; NULL: not known */
+	/* address of the io_uring ring that it entered last; 0: none */
+	uint64_t ring;
 	char *path; /* owned: the path argument of the last call that had one */
+	/* the last path that was read at the exit of its call, and begin and end of that call */
+	string_id late_path;
+	uint64_t late_from_ns, late_to_ns;
 	uint32_t path_room;
 	uint32_t packed_bytes; /* DEAD: size of @packed; 0: the sums are not packed */
 	uint8_t *packed;       /* owned: the packed sums: accounting_packed.c */
@@ -206,7 +227,7 @@ struct trace_thread {
 	uint32_t uid; /* effective; of the leader it is its process's */
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
-	struct open_requests requests;
+	struct thread_requests requests;
 };
 _Static_assert(offsetof(struct trace_thread, slab) == CACHE_LINE &&
 		       offsetof(struct trace_thread, acct) == 2 * CACHE_LINE &&
@@ -224,8 +245,13 @@ struct trace_process {
 	uint32_t ns_pid; /* its pid in its own pid namespace */
 	uint64_t cgroup; /* id of the control group */
 	string_id cgroup_path;
-	file_idx uring_file; /* file of the io_uring request that completed last */
-	uint64_t uring_ns;   /* when that request completed */
+	file_idx exec_files[2]; /* the program and its interpreter: nothing else keeps their names */
+	file_idx uring_file;	/* file of the io_uring request that completed last */
+	uint64_t uring_ns;	/* when that request completed */
+	/* requests of it that are in the hands of workers, and their file, if all have the same */
+	uint32_t nr_async;
+	file_idx async_file;
+	uint32_t stopped_by; /* index of the process that last stopped or continued it; 0: none */
 	char comm[16];
 	struct strings *strings; /* borrowed */
 	uint64_t read_ns;	 /* when the start state read the values above; 0: it did not */
@@ -275,7 +301,7 @@ void thread_table_clear(struct thread_table *table);
 void process_renumber(struct trace_analysis *a, struct trace_process *process, uint32_t idx);
 struct trace_process *process_find(const struct thread_table *table, uint32_t pid);
 struct trace_process *process_get(struct trace_analysis *a, uint32_t pid);
-void process_set_comm(struct trace_thread *thread, const char *comm);
+void process_set_comm(struct trace_analysis *a, struct trace_thread *thread, const char *comm);
 /**
  * process_owner() - the thread with the descriptors and the memory of @process
  *

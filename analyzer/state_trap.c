@@ -8,8 +8,9 @@
  * or the entry or the exit of a system call. Right after the end, a second event may say that the
  * fault was a major one.
  *
- * A program's fault on an address of the kernel brings in no page, so it has no end: either a signal
- * follows, or the kernel did a call of the old vsyscall page for the program. It is over at once.
+ * A program's fault on an address of the kernel brings in no page, so it has no end: either a
+ * signal follows, or the kernel did a call of the old vsyscall page for the program. It is over at
+ * once.
  */
 #include <string.h>
 #include "frame_end.h"

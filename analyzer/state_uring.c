@@ -22,8 +22,17 @@ struct uring_row {
 	/* the submitter; NULL: completed, and the address may be reused */
 	struct trace_thread *thread;
 	file_idx file;
-	uint32_t opcode;
-	uint64_t silent; /* its completion is not reported to the program */
+	uint16_t opcode;
+	bool silent;   /* its completion is not reported to the program */
+	bool is_async; /* a worker has it */
+	uint64_t ring; /* address of the ring; 0: a polling thread submitted it */
+};
+
+struct ring_row {
+	uint64_t key;		     /* address of the ring */
+	struct trace_thread *waiter; /* the thread that entered it last */
+	uint64_t ns;		     /* when a request of it completed last */
+	uint64_t file;		     /* the file of that request */
 };
 
 /* Properties of each operation: enum io_uring_op, Linux 6.18. */
@@ -66,6 +75,22 @@ static unsigned int operation(uint32_t opcode)
 	return opcode < sizeof(operations) ? operations[opcode] : 0;
 }
 
+/*
+ * A thread enters its ring to submit requests and to wait for completions. The row of the ring leads
+ * from a completion to the thread.
+ */
+void on_uring_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	const struct trace_uring_enter *enter = event->payload;
+	struct ring_row *row;
+
+	if (!cpu->current || cpu->current == &cpu->idle || !enter->ring)
+		return;
+	row = acct_row(a, &a->rings, sizeof(*row), enter->ring);
+	row->waiter = cpu->current;
+	cpu->current->ring = enter->ring;
+}
+
 void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_uring_submit *submit = event->payload;
@@ -74,10 +99,14 @@ void on_uring_submit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, con
 	if (!cpu->current || cpu->current == &cpu->idle)
 		return;
 	row = acct_row(a, &a->requests, sizeof(*row), submit->req | 1);
+	if (row->thread && row->is_async) /* its completion was not recorded */
+		row->thread->process->nr_async--;
 	row->thread = cpu->current;
-	row->opcode = submit->opcode;
+	row->opcode = (uint16_t)submit->opcode;
 	row->file = 0;
 	row->silent = submit->flags & URING_CQE_SKIP;
+	row->is_async = false;
+	row->ring = cpu->current->flags & THREAD_IO_WORKER ? 0 : cpu->current->ring;
 	if ((operation(submit->opcode) & HAS_FILE) && !(submit->flags & URING_FIXED_FILE))
 		row->file = fd_file(cpu->current, submit->fd);
 }
@@ -87,6 +116,55 @@ static struct uring_row *request_of(const struct trace_analysis *a, uint64_t req
 	struct uring_row *row = table_find(&a->requests, sizeof(*row), req | 1);
 
 	return row && row->thread ? row : NULL;
+}
+
+#define SEVERAL_FILES UINT32_MAX
+
+file_idx uring_worker_file(const struct trace_process *process)
+{
+	return process->nr_async && process->async_file != SEVERAL_FILES ? process->async_file : 0;
+}
+
+/*
+ * A worker gets the request. It waits for the file of that request, but no event says which worker
+ * it is. So the file is known if all requests of the process that workers have are on one file.
+ */
+void on_uring_async(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
+{
+	struct uring_row *row = request_of(a, ((const struct trace_uring_async *)event->payload)->req);
+	struct trace_process *process = row ? row->thread->process : NULL;
+
+	if (!row || row->is_async)
+		return;
+	row->is_async = true;
+	if (!process->nr_async++)
+		process->async_file = row->file;
+	else if (process->async_file != row->file)
+		process->async_file = SEVERAL_FILES;
+}
+
+/*
+ * The completion belongs to the wait that is over or, if the thread still sleeps, to that one. A
+ * call has several waits if a completion starts the next request of a chain.
+ */
+static void note_for_waiter(const struct trace_analysis *a, const struct uring_row *request, uint64_t ns)
+{
+	struct ring_row *row = request->ring ? table_find(&a->rings, sizeof(*row), request->ring) : NULL;
+	struct trace_thread *waiter = row ? row->waiter : NULL;
+
+	if (!row)
+		return;
+	row->ns = ns;
+	row->file = request->file;
+	if (waiter->nr_pending && waiter->sched_state != SCHED_BLOCKED && waiter->ring == request->ring)
+		waiter->pending[waiter->nr_pending - 1].waker.ring_file = 1 + request->file;
+}
+
+uint32_t uring_file_since(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
+{
+	const struct ring_row *row = thread->ring ? table_find(&a->rings, sizeof(*row), thread->ring) : NULL;
+
+	return row && row->ns >= ns ? 1 + (uint32_t)row->file : 0;
 }
 
 /* A socket that never had a descriptor has no other name. */
@@ -119,12 +197,16 @@ void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		return;
 	row->thread->process->uring_file = row->file;
 	row->thread->process->uring_ns = ns;
+	note_for_waiter(a, row, ns);
 	if (complete->res >= 0 && (operation(row->opcode) & READS))
 		file_count_read(a, row->thread, row->file, (uint64_t)complete->res);
 	if (complete->res >= 0 && (operation(row->opcode) & WRITES))
 		file_count_written(a, row->thread, row->file, (uint64_t)complete->res);
-	if (!(complete->flags & URING_CQE_MORE))
-		row->thread = NULL;
+	if (complete->flags & URING_CQE_MORE)
+		return;
+	if (row->is_async)
+		row->thread->process->nr_async--;
+	row->thread = NULL;
 }
 
 void on_uring_open(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -6,7 +6,9 @@
 #include "handler.h"
 #include "state_file.h"
 
+struct trace_analysis;
 struct trace_process;
+struct trace_thread;
 
 /**
  * uring_next() - iterate over the requests in progress with a known file
@@ -20,5 +22,11 @@ const void *uring_next(const struct hash_table *requests, const void *at, const 
 /** uring_mark() - set the bits of the files of all requests in progress */
 void uring_mark(const struct hash_table *requests, uint64_t *marks);
 
-event_handler on_uring_submit, on_uring_open, on_uring_close, on_uring_file, on_uring_complete;
+/** uring_file_since() - 1 + the file of the last request of @thread's ring that completed since @ns; 0: none */
+uint32_t uring_file_since(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns);
+/** uring_worker_file() - the file for which a worker of @process waits; 0: not known */
+file_idx uring_worker_file(const struct trace_process *process);
+
+event_handler on_uring_enter, on_uring_submit, on_uring_async, on_uring_open, on_uring_close, on_uring_file,
+	on_uring_complete;
 #endif

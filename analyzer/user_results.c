@@ -90,6 +90,7 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 						  .target = "",
 						  .comm = "",
 						  .via = "",
+						  .path = "",
 						  .ns = sum->times.blocked_ns,
 						  .count = sum->elapsed.count};
 	while ((row = table_next(&sum->waits, sizeof(*row), row))) {
@@ -101,6 +102,7 @@ static bool waits_result(const struct span_sum *sum, struct trace_span *span)
 			.pid = row->other ? trace_process_pid(row->other) : 0,
 			.comm = row->other ? trace_process_comm(row->other) : "",
 			.via = row->via,
+			.path = "",
 			.idle = row->idle,
 			.ns = row->ns,
 			.count = row->count,

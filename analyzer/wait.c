@@ -85,7 +85,9 @@
 #include "state_end.h"
 #include "state_frame.h"
 #include "state_request.h"
+#include "state_uring.h"
 #include "wait.h"
+#include "wait_holder.h"
 
 /* An eventfd as the place of a wait: no address of a futex. */
 #define PLACE_OF_FILE(file) (1ull << 63 | (uint64_t)(file) << 8)
@@ -133,7 +135,7 @@ static string_id path_argument(const struct wait_context *ctx)
 {
 	const struct frame *frame = frame_syscall(ctx->thread);
 
-	return frame && frame->has_path ? strings_intern(&ctx->a->strings, ctx->thread->path) : 0;
+	return frame && frame->has_path ? path_whole(ctx->a, ctx->thread, frame) : 0;
 }
 
 static struct wait_cause by_socket(const struct wait_context *ctx, const struct socket_state *sock);
@@ -171,14 +173,23 @@ static uint32_t space_holder(const struct wait_context *ctx)
  */
 static uint32_t futex_holder(const struct wait_context *ctx)
 {
+	const struct call *call = &ctx->a->calls[ctx->frame->call];
 	file_idx shared = memory_find(ctx->thread->memory, ctx->frame->args[0]);
+	/* futex_wait(2) has flags of its own, futex(2) has them in the operation */
+	int flags = call->flags_arg >= 0 ? call->flags_arg : 1;
 
-	if (ctx->frame->nr_args < 2)
+	if (ctx->frame->nr_args <= flags || (call->addresses & 1)) /* futex_waitv(2): of several */
 		return PROCESS_UNKNOWN;
-	if ((ctx->frame->args[1] & FUTEX_PRIVATE) ||
+	if ((ctx->frame->args[flags] & FUTEX_PRIVATE) ||
 	    (!shared && !(ctx->thread->memory && ctx->thread->memory->has_foreign)))
 		return space_holder(ctx);
 	return wakers_sharer(ctx->a, ctx->thread->process, shared);
+}
+
+/* False for an interrupted wait: what the recorder read at the end is of another one. */
+static bool lasts_until_end(const struct wait_context *ctx)
+{
+	return !ctx->pending->interrupted;
 }
 
 /*
@@ -187,7 +198,7 @@ static uint32_t futex_holder(const struct wait_context *ctx)
  */
 static uint32_t lock_holder(const struct wait_context *ctx)
 {
-	const struct end_wait *end = end_wait_of(ctx->a, ctx->thread, ctx->frame);
+	const struct end_wait *end = lasts_until_end(ctx) ? end_wait_of(ctx->a, ctx->thread, ctx->frame) : NULL;
 	const struct trace_process *holder = end && end->holder ? process_find(&ctx->a->threads, end->holder) : NULL;
 
 	return holder && holder->nr_living ? holder->idx : (uint32_t)PROCESS_UNKNOWN;
@@ -249,6 +260,12 @@ static bool is_core_dump(uint32_t call)
 	return call == CALL_SIGNAL || call == CALL_CORE_DUMP;
 }
 
+/* Is the thread in exit, or in other work of the kernel outside of calls? */
+static bool is_past_calls(const struct wait_context *ctx)
+{
+	return ctx->frame->kind == FRAME_KERNEL || frame_class(ctx->a, ctx->frame) == CALL_EXIT;
+}
+
 /*
  * exit_group() and fatal signals wake all threads of the process so that they exit, whatever they
  * wait for.
@@ -257,19 +274,19 @@ static bool woken_to_die(const struct wait_context *ctx)
 {
 	const struct call *call = &ctx->a->calls[ctx->waker->call];
 
-	if (ctx->waker->thread->process != ctx->thread->process || ctx->frame->kind == FRAME_KERNEL)
+	if (ctx->waker->thread->process != ctx->thread->process || is_past_calls(ctx))
 		return false;
 	return is_core_dump(ctx->waker->call) ||
 	       (call->class == CALL_EXIT && strcmp(strings_text(&ctx->a->strings, call->name), "exit_group") == 0);
 }
 
 /*
- * The thread that dumps core waits until the others of its process have stopped, and for the program
- * that takes the dump. The others wait until the dump is complete.
+ * The thread that dumps core waits until the others of its process have stopped, and for the
+ * program that takes the dump. The others wait until the dump is complete.
  */
 static bool waits_for_dump(const struct wait_context *ctx)
 {
-	return ctx->frame->kind == FRAME_KERNEL &&
+	return is_past_calls(ctx) &&
 	       (is_core_dump(ctx->frame->call) ||
 		(ctx->waker->thread->process == ctx->thread->process && is_core_dump(ctx->waker->call)));
 }
@@ -505,6 +522,66 @@ static struct wait_cause by_unknown_descriptor(const struct wait_context *ctx)
 	return by_waker(ctx, woken_by_task(ctx) && is_terminal(ctx, ctx->waker->file) ? VIA_TTY : VIA_NONE);
 }
 
+/* The wait was on @path, and the waker held a lock there. Kind `unknown`: no sign of that. */
+static struct wait_cause by_holder(const struct wait_context *ctx, string_id path)
+{
+	const char *text = strings_text(&ctx->a->strings, path);
+	string_id directory;
+
+	if (!woken_by_task(ctx) || ctx->pending->cut || ctx->waker->worker)
+		return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
+	if (held_memory_of(ctx->waker, text))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_MEMORY), path);
+	if (is_kernel_file(text))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), path);
+	directory = held_directory(ctx->a, ctx->waker, text);
+	if (directory)
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), directory);
+	return (struct wait_cause){.kind = TRACE_WAIT_UNKNOWN};
+}
+
+/*
+ * A thread at the same end of a pipe held the pipe's lock, or it passed on a wakeup that came from
+ * the other end.
+ */
+static struct wait_cause by_pipe(const struct wait_context *ctx, file_idx idx)
+{
+	enum call_class own = frame_class(ctx->a, ctx->frame);
+
+	if (!waker_used_file(ctx, idx) || (own != CALL_READ && own != CALL_WRITE) ||
+	    ctx->a->calls[ctx->waker->call].class != own)
+		return by_waker(ctx, VIA_PIPE);
+	if (ctx->pending->task_state & TRACE_TASK_UNINTERRUPTIBLE)
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, idx));
+	return by_call_alone(ctx, VIA_PIPE);
+}
+
+/* A regular file or a directory. */
+static struct wait_cause by_inode(const struct wait_context *ctx, file_idx idx)
+{
+	struct wait_cause v = {.kind = TRACE_WAIT_UNKNOWN};
+
+	if (waker_held_lock(ctx, idx))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_LOCK), file_path(ctx->a, idx));
+	if (waker_had_to_permit(ctx))
+		return cause_is_waker(ctx, VIA_INOTIFY);
+	if (woken_by_task(ctx))
+		v = by_holder(ctx, file_path(ctx->a, idx));
+	return v.kind != TRACE_WAIT_UNKNOWN
+		       ? v
+		       : wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE,
+				       file_path(ctx->a, idx));
+}
+
+/* The device by which a program serves a file system: it waits for the next request. */
+static struct wait_cause by_served_device(const struct wait_context *ctx)
+{
+	struct wait_cause v = cause_is_waker(ctx, VIA_FUSE);
+
+	v.idle = true;
+	return v;
+}
+
 static struct wait_cause by_file(const struct wait_context *ctx, file_idx idx)
 {
 	const struct socket_state *sock;
@@ -516,18 +593,16 @@ static struct wait_cause by_file(const struct wait_context *ctx, file_idx idx)
 	switch (ctx->a->files.list[idx].mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFDIR:
-		if (waker_held_lock(ctx, idx))
-			return cause_is_waker(ctx, VIA_LOCK);
-		if (waker_had_to_permit(ctx))
-			return cause_is_waker(ctx, VIA_INOTIFY);
-		/* fall through */
+		return by_inode(ctx, idx);
 	case S_IFLNK:
 	case S_IFBLK:
 		return wait_cause_of(TRACE_WAIT_FILE, ctx->thread->flags & THREAD_THROTTLED ? VIA_THROTTLE : VIA_NONE,
 				     file_path(ctx->a, idx));
 	case S_IFIFO:
-		return by_waker(ctx, VIA_PIPE);
+		return by_pipe(ctx, idx);
 	case S_IFCHR:
+		if (serves_files(ctx->a, idx) && woken_by_task(ctx) && !ctx->pending->cut)
+			return by_served_device(ctx);
 		if (is_terminal(ctx, idx) && woken_by_task(ctx) && !ctx->pending->cut)
 			return cause_is_waker(ctx, VIA_TTY);
 		return wait_cause_of(TRACE_WAIT_DEVICE, VIA_NONE, file_path(ctx->a, idx));
@@ -549,8 +624,11 @@ static struct wait_cause by_path(const struct wait_context *ctx)
 		return by_file(ctx, ctx->frame->file);
 	if (waker_had_to_permit(ctx))
 		return cause_is_waker(ctx, VIA_INOTIFY); /* or it denied the access: then there is no descriptor */
-	if (ctx->frame->has_path && !ctx->gap && !ended_by_rcu(ctx))
-		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, path_argument(ctx));
+	if (ctx->frame->has_path && !ctx->gap && !ended_by_rcu(ctx)) {
+		struct wait_cause v = by_holder(ctx, path_argument(ctx));
+
+		return v.kind != TRACE_WAIT_UNKNOWN ? v : wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, path_argument(ctx));
+	}
 	return by_waker(ctx, VIA_NONE);
 }
 
@@ -561,10 +639,15 @@ static struct wait_cause call_other(const struct wait_context *ctx)
 	return ctx->frame->has_path ? by_path(ctx) : by_waker(ctx, VIA_NONE);
 }
 
+static struct wait_cause by_file_lock(const struct wait_context *ctx)
+{
+	return wait_cause_with_path(ctx->a, by_waker(ctx, VIA_LOCK), file_path(ctx->a, ctx->frame->file));
+}
+
 static struct wait_cause call_on_file(const struct wait_context *ctx)
 {
 	if (ctx->a->calls[ctx->frame->call].flags & CALL_IS_LOCK)
-		return by_waker(ctx, VIA_LOCK);
+		return by_file_lock(ctx);
 	return by_file(ctx, ctx->frame->file);
 }
 
@@ -594,19 +677,14 @@ static struct wait_cause by_two_files(const struct wait_context *ctx, file_idx o
 	return by_file(ctx, one_is_disk == disk ? one : two);
 }
 
-static struct wait_cause call_sendfile(const struct wait_context *ctx)
+static struct wait_cause call_copy(const struct wait_context *ctx)
 {
-	return by_two_files(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[1]));
-}
-
-static struct wait_cause call_splice(const struct wait_context *ctx)
-{
-	return by_two_files(ctx, ctx->frame->file, fd_file(ctx->thread, (int32_t)ctx->frame->args[2]));
+	return by_two_files(ctx, ctx->frame->file, call_second_file(ctx->a, ctx->thread, ctx->frame));
 }
 
 static struct wait_cause call_fcntl(const struct wait_context *ctx)
 {
-	return by_waker(ctx, VIA_LOCK);
+	return by_file_lock(ctx);
 }
 
 static struct wait_cause call_sleep(const struct wait_context *ctx)
@@ -719,7 +797,7 @@ static struct wait_cause combined(struct wait_cause sum, struct wait_cause v, en
 
 static struct wait_cause by_descriptors(const struct wait_context *ctx)
 {
-	const struct end_wait *end = end_wait_of(ctx->a, ctx->thread, ctx->frame);
+	const struct end_wait *end = lasts_until_end(ctx) ? end_wait_of(ctx->a, ctx->thread, ctx->frame) : NULL;
 	struct wait_cause sum = {.kind = TRACE_WAIT_UNKNOWN};
 
 	if (end && end->counts_fds && !end->nr_fds)
@@ -748,15 +826,20 @@ static struct wait_cause by_requests(const struct wait_context *ctx)
 /* The latest decided wait of an io_uring worker, as the wait of its submitter. */
 static struct wait_cause cause_of_worker(const struct wait_context *ctx)
 {
-	uint64_t key = ctx->waker->thread->last_wait;
+	struct wait_cause v = wait_of_key(ctx->waker->thread->last_wait);
 
-	return (struct wait_cause){.kind = key >> 48 & 0x7fff, .via = VIA_URING, .target = (uint32_t)key};
+	v.via = VIA_URING;
+	v.idle = false;
+	return v;
 }
 
 static struct wait_cause call_uring(const struct wait_context *ctx)
 {
 	const struct trace_process *self = ctx->thread->process;
-	file_idx file = self->uring_ns >= ctx->pending->from && !ctx->pending->cut ? self->uring_file : 0;
+	file_idx file = ctx->pending->cut		       ? 0
+			: ctx->waker->ring_file		       ? ctx->waker->ring_file - 1
+			: self->uring_ns >= ctx->pending->from ? self->uring_file
+							       : 0;
 	const struct trace_thread *waker = ctx->pending->cut ? NULL : ctx->waker->thread;
 	struct wait_cause v;
 
@@ -777,7 +860,11 @@ static struct wait_cause call_uring(const struct wait_context *ctx)
 /* An io_uring worker waits for work from its submitter, or for the file of a request. */
 static struct wait_cause io_worker(const struct wait_context *ctx)
 {
+	file_idx file = uring_worker_file(ctx->thread->process);
 	struct wait_cause v = by_waker(ctx, VIA_URING);
+
+	if (v.kind == TRACE_WAIT_FILE && file && S_ISREG(ctx->a->files.list[file].mode))
+		v.target = file_path(ctx->a, file);
 
 	v.idle = v.kind == TRACE_WAIT_TIMEOUT ||
 		 (v.kind == TRACE_WAIT_PROCESS && v.target == ctx->thread->process->idx);
@@ -938,9 +1025,9 @@ static struct wait_cause (*const by_class[NR_CALL_CLASSES])(const struct wait_co
 	[CALL_READ] = call_receive,	 [CALL_RECV] = call_receive,
 	[CALL_SEEK] = call_on_file,	 [CALL_SELECT] = call_poll,
 	[CALL_SEND] = call_on_file,	 [CALL_SHMAT] = call_memory,
-	[CALL_SENDFILE] = call_sendfile, [CALL_SLEEP] = call_sleep,
+	[CALL_SENDFILE] = call_copy,	 [CALL_SLEEP] = call_sleep,
 	[CALL_SOCKET] = call_other,	 [CALL_SOCKETCALL] = call_socketcall,
-	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_splice,
+	[CALL_SOCKETPAIR] = call_other,	 [CALL_SPLICE] = call_copy,
 	[CALL_SYNC] = call_on_file,	 [CALL_SYNC_ALL] = call_sync_all,
 	[CALL_UNSHARE] = call_other,	 [CALL_URING_ENTER] = call_uring,
 	[CALL_WAIT] = call_wait,	 [CALL_WRITE] = call_on_file,
@@ -951,6 +1038,9 @@ static struct wait_cause by_fault(const struct wait_context *ctx, const struct f
 {
 	file_idx file = fault->file ? fault->file : memory_find(ctx->thread->memory, fault->args[0]);
 
+	if (woken_by_task(ctx) && !ctx->pending->cut &&
+	    (provides_pages(ctx->a, ctx->waker->file) || held_memory(ctx->a, ctx->thread, ctx->waker)))
+		return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_MEMORY), file_path(ctx->a, file));
 	if (file)
 		return wait_cause_of(TRACE_WAIT_FILE, VIA_NONE, file_path(ctx->a, file));
 	if (fault->dev) {
@@ -980,10 +1070,40 @@ static struct wait_cause new_child(const struct wait_context *ctx)
  */
 static bool is_thawed(const struct wait_context *ctx)
 {
-	const char *path = woken_by_task(ctx) && ctx->waker->file ? file_text(ctx->a, ctx->waker->file) : "",
-		   *name = strrchr(path, '/');
+	return woken_by_task(ctx) && wakes_frozen(ctx->a, ctx->waker);
+}
 
-	return name && strcmp(name, "/cgroup.freeze") == 0;
+/*
+ * A stopped thread waits for the process that continues it: its tracer, the sender of SIGCONT, or
+ * the one that thaws its control group. If the stop was not over, it is the process that stopped
+ * the thread.
+ */
+static struct wait_cause by_stop(const struct wait_context *ctx)
+{
+	struct trace_process *own = ctx->thread->process;
+	bool is_traced = ctx->pending->task_state & TRACE_TASK_TRACED;
+	enum via via = is_traced ? VIA_PTRACE : VIA_SIGNAL;
+
+	if (woken_by_task(ctx) && wakes_frozen(ctx->a, ctx->waker))
+		via = VIA_FREEZER;
+	else if (!(ctx->pending->task_state & (TRACE_TASK_TRACED | TRACE_TASK_STOPPED)))
+		via = VIA_NONE;
+	if (woken_by_task(ctx) && !ctx->pending->cut && !(is_traced && ctx->waker->by_signal))
+		own->stopped_by = ctx->waker->thread->process->idx;
+	if (ctx->gap || !own->stopped_by || via == VIA_NONE)
+		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
+	return wait_cause_of(TRACE_WAIT_STOPPED, via, own->stopped_by);
+}
+
+/* The server of a file system, whatever the call waited for on it. */
+static struct wait_cause by_file_server(const struct wait_context *ctx, const struct frame *top)
+{
+	file_idx file = top->file		  ? top->file
+			: top->kind == FRAME_TRAP ? memory_find(ctx->thread->memory, top->args[0])
+						  : 0;
+
+	return wait_cause_with_path(ctx->a, cause_is_waker(ctx, VIA_FUSE),
+				    file ? file_path(ctx->a, file) : path_argument(ctx));
 }
 
 static bool polls(const struct wait_context *ctx)
@@ -1048,7 +1168,8 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 
 	if (!ctx.frame)
 		ctx.frame = &none;
-	ctx.gap = pending->cut && (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
+	ctx.gap = pending->cut && !pending->interrupted &&
+		  (pending->known_ns != pending->to - pending->from || pending->to < a->end_ns);
 	if (thread->flags & THREAD_HIDDEN)
 		return wait_hidden_cause(a, thread);
 	if (pending->task_state == TASK_STATE_NEW)
@@ -1058,7 +1179,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 	if (thread->flags & THREAD_KERNEL)
 		return kernel_thread(&ctx);
 	if (pending->task_state & STOPPED_STATES)
-		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
+		return by_stop(&ctx);
 	if (pending->flags & THREAD_RECLAIM)
 		return wait_cause_of(TRACE_WAIT_MEMORY, VIA_NONE, 0);
 	if (result_decides(&ctx)) {
@@ -1073,9 +1194,11 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 	if (thread->flags & THREAD_IO_WORKER)
 		return io_worker(&ctx);
 	if (!top && is_thawed(&ctx))
-		return wait_cause_of(TRACE_WAIT_STOPPED, VIA_NONE, 0);
+		return by_stop(&ctx);
 	if (!top)
 		return by_waker(&ctx, VIA_NONE);
+	if (woken_by_task(&ctx) && !pending->cut && serves_files(a, pending->waker.file) && !serves_files(a, top->file))
+		return by_file_server(&ctx, top);
 	return top->kind == FRAME_TRAP ? by_fault(&ctx, top) : by_class[frame_class(a, ctx.frame)](&ctx);
 }
 

@@ -41,14 +41,21 @@ enum via {
 	VIA_JOIN,
 	VIA_COREDUMP,
 	VIA_TCP_TIMER,
+	VIA_FUSE,
+	VIA_FREEZER,
 	NR_VIAS,
 };
-/** struct wait_cause - @kind: enum trace_wait_kind; @via: enum via; @idle: waited for new work */
+/**
+ * struct wait_cause - @kind: enum trace_wait_kind; @via: enum via; @idle: waited for new work
+ * @target: PROCESS: index of the process; with @has_path, of the wait_object: wait_object.h.
+ *     STOPPED: index of the process, or 0. Else a string_id
+ */
 struct wait_cause {
 	uint8_t kind;
 	uint8_t via;
 	bool idle;
-	uint32_t target; /* PROCESS: index of the process; else a string_id */
+	bool has_path;
+	uint32_t target;
 };
 
 /** wait_cause_of() - a wait cause that is not idle */
@@ -60,7 +67,18 @@ static inline struct wait_cause wait_cause_of(enum trace_wait_kind kind, enum vi
 /** wait_key() - the cause as one number, which is never 0: the key of its row */
 static inline uint64_t wait_key(const struct wait_cause *v)
 {
-	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 | v->target;
+	return 1ull << 63 | (uint64_t)v->kind << 48 | (uint64_t)v->via << 40 | (uint64_t)v->idle << 39 |
+	       (uint64_t)v->has_path << 38 | v->target;
+}
+
+/** wait_of_key() - the cause of a wait_key() */
+static inline struct wait_cause wait_of_key(uint64_t key)
+{
+	return (struct wait_cause){.kind = key >> 48 & 0x7fff,
+				   .via = (uint8_t)(key >> 40),
+				   .idle = key >> 39 & 1,
+				   .has_path = key >> 38 & 1,
+				   .target = (uint32_t)key};
 }
 
 const char *via_name(enum via via);

@@ -49,7 +49,11 @@ static int hold_presence(void)
 
 	if (fd < 0)
 		return -errno;
-	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+	/*
+	 * A lock of the process, so that the kernel names the process to the programs that ask. It
+	 * ends when the process closes any descriptor of that file.
+	 */
+	if (fcntl(fd, F_SETLK, &lock) == 0)
 		return fd;
 	err = -errno;
 	close(fd);
@@ -128,12 +132,10 @@ static void on_found(void *context, int fd, struct user_identity *identity)
 	close(again);
 }
 
-static bool may_call(struct clients *clients, const struct tracer_bell *bell)
+static bool may_call(struct clients *clients, const struct tracer_bell *bell, uid_t uid)
 {
-	uid_t uid = (uid_t)-1;
-	gid_t gid;
-
-	if (!user_find_owner(bell->pid, &uid, &gid) || budget_take(clients->budget, uid, BUDGET_OFFERS, 1))
+	if (budget_take(clients->budget, uid, BUDGET_OFFERS, 1) &&
+	    budget_take(clients->budget, uid, BUDGET_MAPPINGS, 1))
 		return true;
 	if (budget_may_report(clients->budget, uid))
 		message_note("process %d (%s) is not recorded: user %u starts programs faster than the limit",
@@ -147,6 +149,9 @@ static void on_call(void *context, const struct tracer_bell *bell)
 	struct bell_call call = {.clients = context, .bell = bell};
 	struct clients *clients = context;
 	char name[USER_MEMORY_NAME_BYTES], no_memory[USER_BELL_NAME_BYTES];
+	uid_t uid = BUDGET_EVERYBODY;
+	gid_t gid;
+	uint32_t looked_at;
 	int err;
 
 	user_memory_name(getenv("TRACER_SOCKET"), name);
@@ -161,9 +166,11 @@ static void on_call(void *context, const struct tracer_bell *bell)
 		lose(clients, bell, "it ended before the daemon could take its trace buffers");
 		return;
 	}
-	if (!may_call(clients, bell))
+	user_find_owner(bell->pid, &uid, &gid);
+	if (!may_call(clients, bell, uid))
 		return;
-	err = user_find_process(bell->pid, on_found, &call);
+	err = user_find_process(bell->pid, on_found, &call, &looked_at);
+	budget_spend(clients->budget, uid, BUDGET_MAPPINGS, looked_at);
 	if (err)
 		lose(clients, bell, user_find_error_text(err));
 	else if (!call.found && !is_known(clients, bell->pid))

@@ -386,13 +386,15 @@ static int open_mapped(pid_t pid, const struct mapped *mapped)
 	return fd >= 0 || missing_resource(errno) ? fd : open_file(pid, mapped->ino);
 }
 
-static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context)
+static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *), void *context,
+		   uint32_t *ret_looked_at)
 {
 	struct user_identity identity;
 	struct mapped mapped;
 	struct maps maps;
 	int err = 0, memories = 0;
 
+	*ret_looked_at = 0;
 	if (!open_maps(&maps, pid))
 		return missing_resource(errno);
 	while (memories++ < FIND_MEMORIES && next_mapped(&maps, &mapped)) {
@@ -409,6 +411,7 @@ static int look_at(pid_t pid, void (*found)(void *, int, struct user_identity *)
 	}
 	if (maps.failed && !err)
 		err = missing_resource(errno);
+	*ret_looked_at = maps.looked_at;
 	close_maps(&maps);
 	return err;
 }
@@ -480,19 +483,21 @@ static int scan_process(struct scan *scan, pid_t pid,
 			void (*found)(void *context, int fd, struct user_identity *identity), void *context)
 {
 	uint64_t begin_ns;
+	uint32_t looked_at;
 	int err;
 
 	if (has_used_up_time(scan, pid))
 		return -ETIME;
 	begin_ns = clock_now();
-	err = look_at(pid, found, context);
+	err = look_at(pid, found, context, &looked_at);
 	charge_user(scan, pid, clock_now() - begin_ns);
 	return err;
 }
 
-int user_find_process(pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context)
+int user_find_process(pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context,
+		      uint32_t *ret_looked_at)
 {
-	return look_at(pid, found, context);
+	return look_at(pid, found, context, ret_looked_at);
 }
 
 const char *user_find_error_text(int err)

@@ -37,8 +37,12 @@ bool user_find_owner(pid_t pid, uid_t *ret_uid, gid_t *ret_gid);
  */
 int user_find_programs(void (*found)(void *context, int fd, struct user_identity *identity), void *context);
 
-/** user_find_process() - the same for the process @pid alone */
-int user_find_process(pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context);
+/**
+ * user_find_process() - the same for the process @pid alone; @ret_looked_at: how many mappings it
+ * examined
+ */
+int user_find_process(pid_t pid, void (*found)(void *context, int fd, struct user_identity *identity), void *context,
+		      uint32_t *ret_looked_at);
 
 /**
  * user_find_error_text() - the cause of an error of user_find_programs(), for messages

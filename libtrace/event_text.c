@@ -4,6 +4,7 @@
  * millions of lines.
  */
 #include "event_text.h"
+#include "syscall_table.h"
 
 #include "trace.h"
 
@@ -242,8 +243,15 @@ static void put_named(struct text_sink *sink, const struct value *value, enum tr
 static void put_syscall(struct text_sink *sink, const struct value *value)
 {
 	bool is_32 = trace_event_u64(value->event, value->piece->beside) == TRACE_ABI_32;
+	const char *name = string_table_get(&value->trace->strings,
+					    is_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL, value->number);
 
-	put_named(sink, value, is_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL);
+	if (!name)
+		name = syscall_name_of(value->number);
+	if (name)
+		put_sanitized(sink, name);
+	else
+		put_signed(sink, (int32_t)value->number); /* programs make calls with the number -1, too */
 }
 
 static void put_irq(struct text_sink *sink, const struct value *value)

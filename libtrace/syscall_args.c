@@ -5,15 +5,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
-
-static const struct {
-	const char *name;
-	const char *arguments;
-} described[] = {
-#define SYSCALL(name, class, arguments) {#name, arguments},
-#include <trace/syscalls.def>
-#undef SYSCALL
-};
+#include "syscall_table.h"
 
 static_assert(offsetof(struct trace_sys_enter3, nr) == 0 && offsetof(struct trace_sys_enter3, abi) == 4,
 	      "as syscall_args_of() has it");
@@ -31,24 +23,25 @@ static struct syscall_form form_of(const char *arguments)
 	struct syscall_form form = {.kept = 1};
 
 	for (unsigned int word = 1; *arguments; arguments++, word++) {
-		if (*arguments == '-')
-			form.kept |= (uint8_t)(1 << word);
-		else
+		if (*arguments == 'a' || *arguments == 'p')
 			form.addresses |= (uint8_t)(1 << word);
+		else
+			form.kept |= (uint8_t)(1 << word);
 	}
 	return form;
 }
 
 void syscall_args_name(struct syscall_args *args, enum trace_string_space space, uint64_t key, const char *name)
 {
+	const struct syscall_row *row;
 	struct syscall_form *form, found;
 
 	if ((space != TRACE_STRING_SYSCALL && space != TRACE_STRING_SYSCALL_32) || key >= SYSCALL_ARGS_NUMBERS)
 		return;
+	row = syscall_row_find(name, space == TRACE_STRING_SYSCALL_32);
+	if (!row)
+		return;
 	form = &args->forms[space == TRACE_STRING_SYSCALL ? TRACE_ABI_NATIVE : TRACE_ABI_32][key];
-	for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++)
-		if (*described[i].name == *name && !strcmp(described[i].name, name)) {
-			found = form_of(described[i].arguments);
-			__atomic_store(form, &found, __ATOMIC_RELAXED);
-		}
+	found = form_of(row->arguments);
+	__atomic_store(form, &found, __ATOMIC_RELAXED);
 }

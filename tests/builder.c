@@ -498,6 +498,13 @@ void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, u
 	      .clone_flags = flags);
 }
 
+void tb_io_worker(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid,
+		  const char *comm)
+{
+	EVENT(tb, cpu, ts_ns, sched_fork, comm, .parent_tid = parent_tid, .tid = tid, .tgid = tgid, .ns_tid = tid,
+	      .clone_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | TRACE_CLONE_IO_WORKER);
+}
+
 void tb_exec(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *path)
 {
 	EVENT(tb, cpu, ts_ns, sched_exec, path, .tid = tid, .old_tid = tid);

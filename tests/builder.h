@@ -145,6 +145,11 @@ void tb_sys_path(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t nr, const
  */
 void tb_fork(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid,
 	     const char *comm);
+/**
+ * tb_io_worker() - the kernel creates a thread that works for a ring of io_uring
+ */
+void tb_io_worker(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t parent_tid, uint32_t tid, uint32_t tgid,
+		  const char *comm);
 void tb_exec(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, const char *path);
 void tb_exit(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid, uint32_t tgid, bool group_dead);
 void tb_free_thread(struct tb *tb, uint32_t cpu, uint64_t ts_ns, uint32_t tid);

@@ -4,37 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "call_text.h"
+#include "syscall_table.h"
 #include "value_text.h"
 
 #define NR_CALLS   512u
 #define SMALL	   (1u << 16)
 #define PATH_BYTES 512u
 #define NAME_BYTES 40u
-
-/*
- * The arguments of a class of calls, one letter each: f descriptor, n number of bytes, x bits.
- * Others are printed by value, or are addresses (a, p: syscalls.def).
- */
-static const struct {
-	const char *class;
-	const char *arguments;
-} classes[] = {
-	{"ACCEPT", "f"},     {"BIND", "f"},	{"CLOSE", "f"},	      {"CLOSE_RANGE", "f"}, {"CONNECT", "f"},
-	{"DUP", "f"},	     {"DUP2", "ff"},	{"EPOLL_CTL", "f-f"}, {"EPOLL_WAIT", "f"},  {"FCNTL", "f"},
-	{"FD_META", "f"},    {"GETDENTS", "f"}, {"IOCTL", "fx"},      {"MMAP", "-n--f"},    {"MUNMAP", "-n"},
-	{"READ", "f-n"},     {"RECV", "f-n"},	{"SEEK", "fn"},	      {"SEND", "f-n"},	    {"SENDFILE", "ff-n"},
-	{"SPLICE", "f-f-n"}, {"SYNC", "f"},	{"URING_ENTER", "f"}, {"WRITE", "f-n"},
-};
-
-static const struct {
-	const char *name;
-	const char *class;
-	const char *arguments;
-} known[] = {
-#define SYSCALL(name, class, arguments) {#name, #class, arguments},
-#include <trace/syscalls.def>
-#undef SYSCALL
-};
 
 /* A system call of one ABI. */
 struct call_format {
@@ -52,19 +28,9 @@ struct call_texts {
 	} makers[256];
 };
 
-/*
- * Fills the letters that syscalls.def leaves open ('-') from the class. An argument that is
- * recorded only as "an address" keeps its letter.
- */
-static void fill_from_class(struct call_format *call, const char *arguments)
+static void call_format_init(struct call_format *call, const char *name, bool is_32)
 {
-	for (size_t i = 0; arguments[i]; i++)
-		if (call->arguments[i] == '-')
-			call->arguments[i] = arguments[i];
-}
-
-static void call_format_init(struct call_format *call, const char *name)
-{
+	const struct syscall_row *row;
 	char harmless[NAME_BYTES - 12];
 
 	if (!name)
@@ -73,19 +39,18 @@ static void call_format_init(struct call_format *call, const char *name)
 					text_name(name, harmless, sizeof(harmless)));
 	call->nr_args = 6;
 	memset(call->arguments, '-', sizeof(call->arguments));
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i].name, name) != 0)
-			continue;
-		call->nr_args = (uint8_t)strlen(known[i].arguments);
-		memcpy(call->arguments, known[i].arguments, call->nr_args);
-		for (size_t j = 0; j < sizeof(classes) / sizeof(classes[0]); j++)
-			if (strcmp(classes[j].class, known[i].class) == 0)
-				fill_from_class(call, classes[j].arguments);
-		if (call->arguments[1] == 'p' && strlen(name) > 2 && strcmp(name, "mount") != 0 &&
-		    strcmp(name, "symlink") != 0)
-			call->arguments[0] = 'f'; /* the directory descriptor of a relative path */
+	row = syscall_row_find(name, is_32);
+	if (!row)
 		return;
-	}
+	call->nr_args = (uint8_t)strlen(row->arguments);
+	memcpy(call->arguments, row->arguments, call->nr_args);
+}
+
+static const char *name_of(const struct trace *trace, enum trace_string_space space, unsigned int number)
+{
+	const char *name = trace_string(trace, space, number);
+
+	return name ? name : syscall_name_of(number);
 }
 
 struct call_texts *call_texts_new(const struct trace *trace)
@@ -93,8 +58,8 @@ struct call_texts *call_texts_new(const struct trace *trace)
 	struct call_texts *texts = calloc(1, sizeof(*texts));
 
 	for (unsigned int i = 0; texts && i < NR_CALLS; i++) {
-		call_format_init(&texts->calls[0][i], trace_string(trace, TRACE_STRING_SYSCALL, i));
-		call_format_init(&texts->calls[1][i], trace_string(trace, TRACE_STRING_SYSCALL_32, i));
+		call_format_init(&texts->calls[0][i], name_of(trace, TRACE_STRING_SYSCALL, i), false);
+		call_format_init(&texts->calls[1][i], name_of(trace, TRACE_STRING_SYSCALL_32, i), true);
 	}
 	return texts;
 }
@@ -107,13 +72,13 @@ struct call_texts *call_texts_free(struct call_texts *texts)
 
 static bool makes_fd(const char *name)
 {
-	static const char *const makers[] = {"OPEN", "DUP", "DUP2", "ACCEPT", "SOCKET", "FD_NEW"};
+	static const bool makers[NR_CALL_CLASSES] = {
+		[CALL_ACCEPT] = true, [CALL_DUP] = true,  [CALL_DUP2] = true,
+		[CALL_FD_NEW] = true, [CALL_OPEN] = true, [CALL_SOCKET] = true,
+	};
+	const struct syscall_row *row = syscall_row_find(name, true);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		for (size_t j = 0; j < sizeof(makers) / sizeof(makers[0]); j++)
-			if (strcmp(known[i].class, makers[j]) == 0 && strcmp(known[i].name, name) == 0)
-				return true;
-	return false;
+	return row && makers[row->class];
 }
 
 bool call_text_makes_fd(struct call_texts *texts, const char *name)
@@ -208,13 +173,13 @@ static size_t enter_text(const struct call_texts *texts, const struct trace_even
 			*at++ = ',';
 			*at++ = ' ';
 		}
-		if (call->arguments[i] == 'f')
+		if (call->arguments[i] == 'f' || call->arguments[i] == 'd')
 			at = put_fd(at, (int32_t)args[i], path, data);
 		else if (args[i] == TRACE_ARG_ADDRESS && (call->arguments[i] == 'a' || call->arguments[i] == 'p'))
 			*at++ = '*';
 		else if (call->arguments[i] == 'n')
 			at = put_signed(at, (int64_t)args[i]);
-		else if (call->arguments[i] == 'x')
+		else if (call->arguments[i] == 'x' && args[i])
 			at = put_hex(at, args[i]);
 		else
 			at = put_value(at, args[i]);

@@ -402,6 +402,32 @@ static void put_locks(struct json *json, const struct trace_analysis *analysis)
 	free(locks);
 }
 
+static void put_interruptions(struct json *json, const struct trace_analysis *analysis)
+{
+	struct trace_interruption *list;
+	size_t nr = 0;
+
+	list = trace_interruptions(analysis, &nr);
+	if (!list)
+		memory_end();
+	json_open(json, "interruptions", "[");
+	for (size_t i = 0; i < nr; i++) {
+		json_open(json, NULL, "{");
+		json_u64(json, "pid", trace_process_pid(list[i].process));
+		json_text(json, "comm", trace_process_comm(list[i].process));
+		json_text(json, "call", list[i].call);
+		json_u64(json, "by_pid", list[i].by ? trace_process_pid(list[i].by) : 0);
+		json_text(json, "by_comm", list[i].by ? trace_process_comm(list[i].by) : "");
+		json_text(json, "via", list[i].via);
+		json_u64(json, "signal", list[i].signal);
+		json_u64(json, "ns", list[i].ns);
+		json_u64(json, "count", list[i].count);
+		json_close(json, "}");
+	}
+	json_close(json, "]");
+	free(list);
+}
+
 static void put_system_interrupts(struct json *json, const struct trace_analysis *analysis)
 {
 	struct trace_interrupt *list;
@@ -503,6 +529,7 @@ void report_json(const struct report *report)
 	json_probes(&json, report);
 	put_receivers(&json, report);
 	put_locks(&json, report->analysis);
+	put_interruptions(&json, report->analysis);
 	put_pairs(&json, report->analysis);
 	put_system_interrupts(&json, report->analysis);
 	json_disks(&json, report->disks);

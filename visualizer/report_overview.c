@@ -98,7 +98,9 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 		add_name(s, wait->target);
 	} else {
 		string_add(s, plain[wait->kind]);
-		if (wait->kind == TRACE_WAIT_PROCESS)
+		if (wait->kind == TRACE_WAIT_STOPPED && *wait->target)
+			string_add(s, " by process ");
+		if (wait->kind == TRACE_WAIT_PROCESS || (wait->kind == TRACE_WAIT_STOPPED && wait->pid))
 			string_addf(s, *wait->target ? "%u" UNBROKEN_BLANK : "%u", wait->pid);
 		if (wait->kind == TRACE_WAIT_UNKNOWN && *wait->target)
 			string_add(s, ", ");
@@ -106,6 +108,10 @@ static void add_wait(struct string *s, const struct trace_analysis *analysis, co
 	}
 	if (*wait->via)
 		string_addf(s, " via %s", wait->via);
+	if (wait->path && *wait->path) {
+		string_add(s, " on ");
+		add_name(s, wait->path);
+	}
 	if (wait->idle)
 		string_add(s, ", idle between requests");
 }

@@ -4,6 +4,7 @@
  * devices and system calls.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "checked_memory.h"
@@ -192,6 +193,59 @@ void report_locks(const struct report *report)
 	free(locks);
 }
 
+/* ---- by interruption ---- */
+
+static void put_interruption(struct grid *grid, const struct trace_interruption *row)
+{
+	const char *signal = row->signal ? sigabbrev_np((int)row->signal) : NULL;
+	struct value_text text;
+
+	grid_ns(grid, row->ns);
+	grid_count(grid, row->count);
+	grid_process(grid, trace_process_comm(row->process), trace_process_pid(row->process));
+	grid_name(grid, row->call);
+	if (signal)
+		snprintf(text.bytes, sizeof(text.bytes), "SIG%s", signal);
+	else if (row->signal)
+		snprintf(text.bytes, sizeof(text.bytes), "signal %u", row->signal);
+	else
+		snprintf(text.bytes, sizeof(text.bytes), "%s", *row->via ? row->via : "the kernel");
+	grid_text(grid, text.bytes);
+	if (row->by)
+		grid_process(grid, trace_process_comm(row->by), trace_process_pid(row->by));
+	else
+		grid_text(grid, "(an interrupt)");
+}
+
+static void by_interruption(const struct report *report)
+{
+	static const struct grid_column columns[] = {{"waited", GRID_RIGHT},	    {"times", GRID_RIGHT},
+						     {"process", GRID_ELASTIC},	    {"call", GRID_ELASTIC},
+						     {"interrupted", GRID_ELASTIC}, {"by", GRID_ELASTIC}};
+	struct row_limit limit = row_limit_new(&report->options->rows, ROWS);
+	struct trace_interruption *list;
+	uint64_t whole = 0;
+	struct grid *grid;
+	size_t nr = 0;
+
+	list = trace_interruptions(report->analysis, &nr);
+	if (!list)
+		memory_end();
+	for (size_t i = 0; i < nr; i++)
+		whole += list[i].ns;
+	if (whole) {
+		output_title(&report->output, "",
+			     "Interrupted calls (waited: before the interruption; the waits are accounted to what the "
+			     "calls were for):");
+		grid = grid_new(&report->output, INDENT, columns, 6);
+		for (size_t i = 0; i < nr; i++)
+			if (row_limit_shows(&limit, list[i].ns, whole))
+				put_interruption(grid, &list[i]);
+		end(grid, &report->output, &limit);
+	}
+	free(list);
+}
+
 /* ---- by pair ---- */
 
 static void by_pair(const struct report *report)
@@ -303,6 +357,7 @@ void report_sections(const struct report *report, const struct trace_figures *sy
 	by_kind(&report->output, system);
 	by_file(report, system);
 	report_locks(report);
+	by_interruption(report);
 	by_pair(report);
 	by_interrupt(report);
 	by_device(report, system);

@@ -12,6 +12,7 @@ void json_wait_keys(struct json *json, const struct trace_wait *wait)
 	json_bool(json, "idle", wait->idle);
 	json_u64(json, "ns", wait->ns);
 	json_u64(json, "count", wait->count);
+	json_text(json, "path", wait->path ? wait->path : "");
 }
 
 void json_wait(struct json *json, const struct trace_wait *wait)

@@ -43,17 +43,23 @@ const char *text_wait(const struct trace_analysis *analysis, const struct trace_
 		      char *buffer, size_t size)
 {
 	const char *via = *wait->via ? " via " : "", *idle = wait->idle ? " (idle)" : "";
-	char name[256];
+	const char *path = wait->path ? wait->path : "", *on = *path ? " on " : "";
+	char name[256], path_name[256];
 
 	text_name(wait->target, name, sizeof(name));
+	path = *path ? text_name(path, path_name, sizeof(path_name)) : "";
 	if (wait_is_for_disk(analysis, wait))
 		snprintf(buffer, size, "disk %s%s%s%s", name, via, wait->via, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && wait->pid == own_pid && own_pid)
-		snprintf(buffer, size, "another of its threads%s%s%s", via, wait->via, idle);
+		snprintf(buffer, size, "another of its threads%s%s%s%s%s", via, wait->via, on, path, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS && !wait->pid)
-		snprintf(buffer, size, "%s processes%s%s%s", name, via, wait->via, idle);
+		snprintf(buffer, size, "%s processes%s%s%s%s%s", name, via, wait->via, on, path, idle);
 	else if (wait->kind == TRACE_WAIT_PROCESS)
-		snprintf(buffer, size, "process %u%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via, idle);
+		snprintf(buffer, size, "process %u%s%s%s%s%s%s%s", wait->pid, *name ? " " : "", name, via, wait->via,
+			 on, path, idle);
+	else if (wait->kind == TRACE_WAIT_STOPPED && wait->pid)
+		snprintf(buffer, size, "stopped by process %u%s%s%s%s", wait->pid, *name ? " " : "", name, via,
+			 wait->via);
 	else if (wait->kind == TRACE_WAIT_UNKNOWN)
 		snprintf(buffer, size, "something unknown%s%s%s", *name ? ", " : "", name, idle);
 	else if (wait->kind == TRACE_WAIT_KERNEL)

@@ -36,8 +36,8 @@ static struct own_code_row *row_of(struct own_code *o, const struct trace_thread
 }
 
 /*
- * Only signals that leave no choice: the kernel's own, and those for a fault of the thread itself. So
- * the rule need not know what the other ones do by default.
+ * Only signals that leave no choice: the kernel's own, and those for a fault of the thread
+ * itself. So the rule need not know what the other ones do by default.
  */
 static bool is_surely_fatal(const struct trace_signal_deliver *signal)
 {

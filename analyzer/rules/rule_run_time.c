@@ -11,9 +11,9 @@
  *   (CONFIG_IRQ_TIME_ACCOUNTING).
  * - A part of the time that is unknown to us may have been on a CPU.
  * - Slack: for each switch, the kernel reads its clock a moment before our event. If a thread
- *   preempts another one at its wakeup, the kernel counts from the wakeup on, at most until it reads
- *   the clock at a timer tick. And it leaves out what a virtual machine's host took, or too little
- *   of it.
+ *   preempts another one at its wakeup, the kernel counts from the wakeup on, at most until it
+ *   reads the clock at a timer tick. And it leaves out what a virtual machine's host took, or too
+ *   little of it.
  *
  * Most kernels count user and system time in ticks. At each tick the kernel looks whether it
  * interrupted user mode. The function of the tick's timer is the one that expired once for each

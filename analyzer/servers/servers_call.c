@@ -198,13 +198,13 @@ static void futex_begin(struct trace_servers *s, struct servers_thread *thread, 
 		thread->call.role = CALL_NONE; /* it wakes threads of its own process, or takes a lock */
 	if (thread->call.role != CALL_FUTEX || thread->call.lock)
 		return;
-	if (nr) {
+	if (nr && args[0] != TRACE_ARG_ADDRESS) { /* futex_waitv(2): of several */
 		thread->call.futex = args[0];
 		futexes_add(&thread->waited, args[0]);
 	}
 	bill_drop_replied(s, thread);
 	rest(s, thread);
-	if (nr && !set_any_unanswered(thread->set))
+	if (thread->call.futex && !set_any_unanswered(thread->set))
 		futexes_add(&thread->waited_idle, args[0]);
 }
 

@@ -83,6 +83,7 @@ static void append(struct trace_servers *s, struct channel *channel, const struc
 		last->end = range->end;
 		last->ns = range->ns;
 		last->sends += range->sends;
+		last->doubtful |= range->doubtful;
 		return;
 	}
 	if (!reserve(s, channel)) {
@@ -133,6 +134,7 @@ void channel_send(struct trace_servers *s, struct channel *channel, struct serve
 	struct range range = {.ns = trace_analysis_now(s->analysis),
 			      .set = thread->call.outgoing,
 			      .sender = thread->process,
+			      .doubtful = proof_is_doubtful(thread, thread->call.outgoing),
 			      .thread = thread};
 	struct range hole = {.ns = range.ns};
 

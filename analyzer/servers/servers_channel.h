@@ -20,6 +20,7 @@ struct range {
 	struct servers_thread *thread;	/* the thread of @sender */
 	uint64_t from_ino;
 	uint32_t sends; /* number of calls that have sent it, and of which nothing was received yet */
+	bool doubtful;	/* its sender may have sent it for another client than @set says */
 	bool unsure;	/* it may have been sent before the range before it, because the two calls overlapped */
 };
 

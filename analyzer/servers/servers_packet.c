@@ -484,6 +484,7 @@ static void udp_arrives(struct trace_servers *s, struct packet_backlog *backlog,
 		} else if (ring_datagram(s, thread, target->ino)) {
 			range.set = thread->call.outgoing;
 		}
+		range.doubtful = proof_is_doubtful(thread, range.set);
 	}
 	channel_put(s, &target->channel, &range);
 }

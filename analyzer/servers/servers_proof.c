@@ -56,6 +56,18 @@ void proof_add(struct trace_servers *s, struct servers_thread *thread, const str
 		pending->proof.alone += ns;
 }
 
+bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set)
+{
+	const struct tally *tally = thread->process->crosses ? &thread->process->open : &thread->held;
+
+	if (!thread->process->open.nr && !thread->process->open.unsure)
+		return false;
+	for (uint32_t i = 0; set && i < set->nr; i++)
+		if (!tally_is_only(tally, set->items[i]->origin))
+			return true;
+	return !set && tally->nr;
+}
+
 void proof_seen(struct servers_thread *thread)
 {
 	thread->seen_held = thread->held_version;

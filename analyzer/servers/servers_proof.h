@@ -62,6 +62,8 @@ struct proofs {
 	} items[PROOFS]; /* number n is at n % PROOFS */
 };
 
+/** proof_is_doubtful() - true if what @thread sends with @set may be for another client than the set says */
+bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set);
 /** proof_add() - @thread spent @ns on @set, which has requests of @origin only */
 void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
 	       uint64_t ns);

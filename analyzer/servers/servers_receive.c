@@ -27,6 +27,7 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 		thread->call.sends++;
 		request_receive(s, thread, endpoint,
 				&(struct range){.set = sender->call.outgoing,
+						.doubtful = proof_is_doubtful(sender, sender->call.outgoing),
 						.sender = sender->process,
 						.thread = sender,
 						.from_ino = sender->call.endpoint ? sender->call.endpoint->ino : 0});
@@ -37,6 +38,7 @@ static bool receive_unfinished(struct trace_servers *s, struct endpoint *endpoin
 	if (op)
 		request_receive(s, thread, endpoint,
 				&(struct range){.set = op->outgoing,
+						.doubtful = true,
 						.sender = op->user->process,
 						.thread = op->user,
 						.from_ino = sends->ino});

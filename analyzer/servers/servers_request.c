@@ -128,6 +128,7 @@ static struct server_request *request_open(struct trace_servers *s, struct serve
 		endpoint_holds_set(&s->endpoints, endpoint);
 	}
 	set_put(&s->sets, &thread->call.incoming, request);
+	request->unsure |= thread->call.doubtful;
 	request->sends += thread->call.sends;
 	thread->call.sends = 0;
 	if (endpoint->accepted)
@@ -222,6 +223,7 @@ void request_receive(struct trace_servers *s, struct servers_thread *thread, str
 	struct servers_process *sender = range->sender;
 	bool restored;
 
+	thread->call.doubtful = range->doubtful;
 	if (!sender) {
 		if (endpoint->kind == ENDPOINT_DATAGRAM)
 			/* the sender is not known, but this end was asked first */

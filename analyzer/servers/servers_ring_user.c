@@ -47,7 +47,7 @@
  */
 static bool is_worker(struct servers_thread *thread)
 {
-	if (!thread->ring.is_worker && strncmp(trace_thread_comm(thread->thread), "iou-", 4) == 0) {
+	if (!thread->ring.is_worker && trace_thread_is_io_worker(thread->thread)) {
 		thread->ring.is_worker = true;
 		/* it does not work on what its user worked on when it was made */
 		set_assign(&thread->set, NULL);

@@ -22,13 +22,13 @@
  *   servers_set.c        requests and sets: their references
  *   servers_process.c    processes
  *   servers_thread.c     threads
+ *   servers_proof.c      which CPU time was certainly spent on one client
  *   servers_channel.c    channels: what was sent, and not received yet
  *   servers_endpoint.c   endpoints, and which end is the server's
  *   servers_pair.c       which of two processes answers the other
  *   servers_origin.c     origins
  *   servers_cause.c      wait causes
  *   servers_log.c        the log of a thread: its latest states and sets
- *   servers_proof.c      which CPU time was certainly spent on one client
  *   servers_bill.c       bills
  *   servers_open.c       requests that are open, and the bounds of bills
  *   servers_turn.c       answers in a row, and which time was for each

@@ -61,6 +61,7 @@ struct thread_call {
 	bool signalled;		       /* it woke another process */
 	bool replies;		       /* what it sends answers @outgoing */
 	uint32_t sends;		       /* number of calls that have sent what it received */
+	bool doubtful;		       /* what it received may be for another client than its data says */
 	bool by_ring;		       /* an operation of its ring sends, not the call */
 	struct set *sent;	       /* the requests that it has answered in this call */
 	/* it slept in a receive while all its requests were from other endpoints */

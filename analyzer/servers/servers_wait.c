@@ -279,6 +279,7 @@ static void name_waits(struct trace_servers *s, const struct pair_wait *row, str
 							      .comm = cause->other ? trace_process_comm(cause->other)
 										   : "",
 							      .via = cause->via ? cause->via : "",
+							      .path = "",
 							      .idle = cause->idle,
 							      .ns = part->ns,
 							      .count = part->count};

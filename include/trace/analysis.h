@@ -52,7 +52,10 @@ struct trace_thread;
 
 enum trace_state {
 	TRACE_STATE_USER = 0, /* on a CPU, in the program's own code */
-	/* on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel threads */
+	/*
+	 * on a CPU, in a system call or the kernel's work outside of calls; all CPU time of kernel
+	 * threads
+	 */
 	TRACE_STATE_SYSCALL = 1,
 	TRACE_STATE_TRAP = 2,	     /* on a CPU, in a page fault, also one inside a system call */
 	TRACE_STATE_INTERRUPTED = 3, /* on a CPU that an interrupt or softirq had taken */
@@ -144,6 +147,7 @@ int trace_analysis_on_late_gap(struct trace_analysis *analysis, trace_late_gap_f
  * @waker: the thread that ended a BLOCKED interval; NULL if an interrupt did, or if not known.
  *     A wait for a lock is several intervals, one for each thread that held the lock in turn
  * @worker: the kernel thread that did it on behalf of @waker; NULL: @waker itself
+ * @path: BLOCKED only, as in struct trace_wait; NULL in other states
  */
 struct trace_interval {
 	const struct trace_thread *thread;
@@ -159,6 +163,7 @@ struct trace_interval {
 	const struct trace_process *other;
 	const struct trace_thread *waker;
 	const struct trace_thread *worker;
+	const char *path;
 };
 
 /**
@@ -267,6 +272,11 @@ uint32_t trace_thread_tid(const struct trace_thread *thread);
  */
 uint32_t trace_thread_index(const struct trace_thread *thread);
 const char *trace_thread_comm(const struct trace_thread *thread);
+/**
+ * trace_thread_is_io_worker() - did the kernel make @thread to work on requests of io_uring?
+ * Traces of recorders that did not tell: by its name.
+ */
+bool trace_thread_is_io_worker(const struct trace_thread *thread);
 const struct trace_process *trace_thread_process(const struct trace_thread *thread);
 bool trace_thread_is_kernel(const struct trace_thread *thread);
 uint64_t trace_thread_start_ns(const struct trace_thread *thread); /* its creation, or start of the trace */
@@ -397,7 +407,7 @@ bool trace_process_ever_was(const struct trace_process *process, trace_identity_
 
 /**
  * struct trace_wait - @target: path, comm, address, device or system call; @pid, @comm:
- * for PROCESS, else 0 and ""
+ * for PROCESS, and for STOPPED if the process is known; else 0 and ""
  */
 struct trace_wait {
 	enum trace_wait_kind kind;
@@ -410,6 +420,7 @@ struct trace_wait {
 	bool idle;
 	uint64_t ns;
 	uint64_t count;
+	const char *path; /* of a wait for a process: the file, directory or lock it was on; "" if none */
 };
 
 /**
@@ -595,6 +606,27 @@ struct trace_lock_wait {
 };
 /** trace_lock_waits() - greatest time first, to be released with free(). NULL: out of memory */
 struct trace_lock_wait *trace_lock_waits(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
+ * struct trace_interruption - calls of @process that something interrupted while they waited
+ * Their waits are for what the calls were for, docs/WAITS.md.
+ * @call: the system call
+ * @by: the process that interrupted them; NULL: none, such as a timer
+ * @via: "signal", "ptrace", "freezer", or ""
+ * @signal: its number; 0: none
+ * @ns: how long the interrupted waits had lasted
+ */
+struct trace_interruption {
+	const struct trace_process *process;
+	const char *call;
+	const struct trace_process *by;
+	const char *via;
+	uint32_t signal;
+	uint64_t ns;
+	uint64_t count;
+};
+/** trace_interruptions() - as trace_lock_waits() */
+struct trace_interruption *trace_interruptions(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
  * trace_file_device() - name of the block device that served the file of this @path

@@ -132,9 +132,17 @@ enum trace_abi {
 
 /* start_thread.flags */
 enum trace_thread_flag {
-	TRACE_THREAD_KERNEL = 1, /* a kernel thread */
-	TRACE_THREAD_HIDDEN = 4, /* the kernel shows it only in /proc: do not expect its events */
+	TRACE_THREAD_KERNEL = 1,    /* a kernel thread */
+	TRACE_THREAD_HIDDEN = 4,    /* the kernel shows it only in /proc: do not expect its events */
+	TRACE_THREAD_IO_WORKER = 8, /* the kernel made it for the requests of io_uring (PF_IO_WORKER) */
 };
+
+/* sched_fork.clone_flags: the thread is such a worker. The kernel has no flag with that bit. */
+#define TRACE_CLONE_IO_WORKER (1ull << 63)
+
+/* fs_dir.fd: the directory has no descriptor */
+#define TRACE_FD_WORKING_DIRECTORY (-100) /* AT_FDCWD */
+#define TRACE_FD_ROOT_DIRECTORY	   (-101)
 
 /* kind VECTOR: x86 interrupts without an interrupt line; names in the order of
  * the strings chunk VECTOR. */

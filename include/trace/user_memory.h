@@ -32,17 +32,18 @@
  * one's parent), as `unready`, for as long as the flags there select them.
  *
  * Other namespaces. A program in a container, a chroot or another mount namespace does not find the
- * socket. A daemon that takes programs' events and sees the kernel's therefore also holds a lock (a
- * read lock of an open file description) on one byte of the file of its time namespace, which
- * containers share: user_presence_offset(). A program without a socket asks for that lock
+ * socket. A daemon that takes programs' events and sees the kernel's therefore also holds a read
+ * lock (fcntl) on one byte of the file of its time namespace, which containers share:
+ * user_presence_offset(). A program without a socket asks for that lock
  * (F_OFD_GETLK). If it is held, the program records from the start, and calls the daemon: it takes
  * and releases a flock() on its memfd. The daemon sees the release in the tracepoint
  * flock_lock_inode, with the process that made it, and finds the memfd in /proc/PID/map_files. The
  * program waits up to 100 ms for @daemon_pid or @answered. A memfd of size 0 reports that the
  * program has no memory. A program that cannot even have a descriptor gives its thread the name
  * user_bell_name() for a moment, which the daemon sees in the tracepoint task_rename.
- * SECURITY: any process may hold that lock, so a program believes it only
- * for a moment and waits only once.
+ * SECURITY: any process may hold that lock. A program does not believe a holder that it can see and
+ * that is another user's. It waits only once, and only a daemon that may open its memory can answer:
+ * after a few calls without an answer its events are off.
  *
  * Unconnected. A daemon may be listening, but a program may be unable to send its offer. Such a
  * program records all the same. It repeats the offer from time to time and when it ends, and the

@@ -601,7 +601,7 @@ static void the_waker_of_a_stop_or_a_timeout_is_not_followed(void)
 			 "6010 10 syscall read\n"
 			 "6500 10 user\n"
 			 "9000\n",
-			 stop ? "stopped" : "timeout");
+			 stop ? "stopped two" : "timeout");
 		path_is(&p, 10, expected);
 		path_free(&p);
 	}

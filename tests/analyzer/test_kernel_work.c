@@ -423,7 +423,7 @@ static void a_stopped_thread_is_in_the_kernel_until_it_returns(void)
 	CU_ASSERT_EQUAL(work(&c, "stop")->elapsed_ns, 2500 + 1500);
 	CU_ASSERT_EQUAL(work(&c, "stop")->cpu_ns, 1000 + 500);
 	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 800 + 1000 + 1400);
-	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_STOPPED, "", 0, ""), 1400 + 900);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_STOPPED, "two", 20, "ptrace"), 1400 + 900);
 	case_free(&c);
 }
 

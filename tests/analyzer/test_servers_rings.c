@@ -41,7 +41,7 @@ static void a_result_is_seen_only_when_it_is_complete(void)
 
 	connects(&k, &one, &one_server, 1200);
 	ring_enter(&k, 1400, 2, 1);
-	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-sqp-30");
+	tb_io_worker(k.c.tb, 2, 1410, 30, 31, 30, "iou-sqp-30");
 	tb_switch(k.c.tb, 2, 1450, 30, 31, TRACE_TASK_INTERRUPTIBLE);
 	sends(&k, &one, 1460);
 	ring_submits(&k, 1500, 0x100, RING_RECV, one_server.fd, 4);
@@ -223,7 +223,7 @@ static void an_answer_that_a_worker_sends_is_billed_with_the_call(void)
 	ring_submits(&k, 2002, 0x500, RING_RECV, three_server.fd, 1);
 	ring_moves(&k, 2, 2003, false, three_server.ino);
 	ring_completes(&k, 2, 2004, 0x500, 3);
-	tb_fork(k.c.tb, 2, 2005, 30, 31, 30, "iou-wrk-30");
+	tb_io_worker(k.c.tb, 2, 2005, 30, 31, 30, "iou-wrk-30");
 	tb_sys_exit(k.c.tb, 2, 2010, 1);
 	tb_switch(k.c.tb, 3, 2100, 40, 31, TRACE_TASK_RUNNING);
 	ring_moves(&k, 3, 2200, true, one_server.ino);
@@ -274,7 +274,7 @@ static void a_later_request_divides_only_its_own_time(void)
 	tb_sys_exit(k.c.tb, 2, 3010, 2);
 	run(&k);
 	BILL(&k, 30, 20, 20 + (10 + 3004 - 1590) / 2);
-	BILL(&k, 30, 10, 20 + (10 + 3004 - 1590) / 2);
+	BILL(&k, 30, 10, 20 + (1500 - 1405) + (10 + 3004 - 1590) / 2);
 	end(&k);
 }
 
@@ -308,7 +308,7 @@ static void a_rings_worker_works_for_the_client(void)
 	connects(&k, &one, &one_server, 1200);
 	ring_enter(&k, 1400, 1, 1);
 	ring_submits(&k, 1401, 0x100, RING_RECV, one_server.fd, 0);
-	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-wrk-30");
+	tb_io_worker(k.c.tb, 2, 1410, 30, 31, 30, "iou-wrk-30");
 	tb_switch(k.c.tb, 2, 1450, 30, 0, TRACE_TASK_INTERRUPTIBLE);
 	sends(&k, &one, 1460);
 	tb_switch(k.c.tb, 3, 1500, 40, 31, TRACE_TASK_RUNNING);
@@ -336,7 +336,7 @@ static void a_thread_may_have_the_name_of_a_rings_worker(void)
 	struct case_of_servers k = begin();
 
 	make(&k, &box, 1200, SYS_socket, 0);
-	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-mine");
+	tb_fork(k.c.tb, 2, 1410, 30, 31, 30, "iou-wrk-30");
 	tb_switch(k.c.tb, 3, 1500, 40, 31, TRACE_TASK_RUNNING);
 	tb_sys_enter(k.c.tb, 3, 1600, SYS_io_uring_enter, 9, 1, 0, 0, 0, 0);
 	tb_event(k.c.tb, 3, 1601, TRACE_EV_uring_submit, &submit, sizeof(submit), NULL);

@@ -30,7 +30,7 @@ static void a_child_begins_at_its_fork(void)
 	CU_ASSERT_EQUAL(c.two->elapsed_ns, 3500);
 	CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_PROCESS, "one", 10, "fork"), 100);
 	CU_ASSERT_EQUAL(c.two->wait_cpu_ns, 400);
-	CU_ASSERT_EQUAL(c.two->syscall_ns, 100);
+	CU_ASSERT_EQUAL(c.two->syscall_ns, 100 + 1000); /* its return from fork, its exit */
 	CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 20)), "two");
 	CU_ASSERT_STRING_EQUAL(trace_process_exe(case_process(&c, 20)), "/bin/two");
 	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 10);
@@ -277,12 +277,18 @@ static void a_thread_created_by_io_uring_is_in_the_kernel(void)
 	static const struct {
 		const char *name;
 		bool is_made;
-	} threads[] = {{"iou-wrk-10", true}, {"iou-sqp-10", true}, {"iou-mine", false}};
+	} threads[] = {{"iou-wrk-10", true}, {"iou-sqp-10", true}, {"renamed", true}, {"iou-wrk-10", false}};
 
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+		struct trace_start_thread start = {.tid = 11,
+						   .tgid = 10,
+						   .ppid = 1,
+						   .nr = -1,
+						   .running = 1,
+						   .flags = threads[i].is_made ? TRACE_THREAD_IO_WORKER : 0};
 		struct analysis_case c = case_new();
 
-		tb_thread(c.tb, 11, 10, 1, threads[i].name, 0, true);
+		tb_start(c.tb, 1000, TRACE_EV_start_thread, &start, sizeof(start), threads[i].name);
 		case_run(&c);
 		CU_ASSERT_EQUAL(c.one->syscall_ns, threads[i].is_made ? 8000 : 0);
 		CU_ASSERT_EQUAL(c.one->user_ns, threads[i].is_made ? 0 : 8000);

@@ -504,7 +504,7 @@ static void a_thread_frozen_by_its_control_group_is_stopped(void)
 	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_enter(c.tb, 0, 6200, SYS_getpid);
 	case_run(&c);
-	expect(&c, TRACE_WAIT_STOPPED, "", 0, "");
+	expect(&c, TRACE_WAIT_STOPPED, "two", 20, "freezer");
 }
 
 static void children_are_born_into_the_cgroup_and_moved(void)

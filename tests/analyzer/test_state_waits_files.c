@@ -676,8 +676,13 @@ static void a_ptraced_thread_waits_for_its_tracer(void)
 /* The worker waits on behalf of its process. It may be older than the trace. */
 static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 {
-	struct trace_start_thread worker = {
-		.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread worker = {.tid = 11,
+					    .tgid = 10,
+					    .ppid = 1,
+					    .nr = -1,
+					    .cpu = 1,
+					    .state = TRACE_TASK_INTERRUPTIBLE,
+					    .flags = TRACE_THREAD_IO_WORKER};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
 	struct analysis_case c = begin();
 
@@ -704,8 +709,13 @@ static void a_ring_inherits_the_wait_cause_of_its_worker(void)
 /* The worker waited for the disk, but the file of the request says more. */
 static void a_ring_waits_for_the_file_that_its_worker_reads(void)
 {
-	struct trace_start_thread worker = {
-		.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+	struct trace_start_thread worker = {.tid = 11,
+					    .tgid = 10,
+					    .ppid = 1,
+					    .nr = -1,
+					    .cpu = 1,
+					    .state = TRACE_TASK_INTERRUPTIBLE,
+					    .flags = TRACE_THREAD_IO_WORKER};
 	struct trace_uring_submit submit = {.req = 0xf00, .opcode = 22, .fd = 4};
 	struct trace_uring_complete complete = {.req = 0xf00, .res = 512};
 	struct trace_block_complete done = {.dev = DISK, .bytes = 4096};
@@ -780,8 +790,13 @@ static void fcntl_waits_for_a_lock(void)
 static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 {
 	for (int is_worker = 0; is_worker < 2; is_worker++) {
-		struct trace_start_thread other = {
-			.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread other = {.tid = 11,
+						   .tgid = 10,
+						   .ppid = 1,
+						   .nr = -1,
+						   .cpu = 1,
+						   .state = TRACE_TASK_INTERRUPTIBLE,
+						   .flags = is_worker ? TRACE_THREAD_IO_WORKER : 0};
 		struct analysis_case c = begin();
 		uint64_t slept = is_worker ? 1200 : 3500;
 
@@ -814,8 +829,13 @@ static void a_ring_does_not_inherit_wait_causes_of_other_threads(void)
 static void a_worker_of_a_ring_is_idle_until_its_process_wakes_it(void)
 {
 	for (uint32_t by = 0; by < 2; by++) {
-		struct trace_start_thread worker = {
-			.tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .state = TRACE_TASK_INTERRUPTIBLE};
+		struct trace_start_thread worker = {.tid = 11,
+						    .tgid = 10,
+						    .ppid = 1,
+						    .nr = -1,
+						    .cpu = 1,
+						    .state = TRACE_TASK_INTERRUPTIBLE,
+						    .flags = TRACE_THREAD_IO_WORKER};
 		struct analysis_case c = begin();
 
 		tb_start(c.tb, 1000, TRACE_EV_start_thread, &worker, sizeof(worker), "iou-wrk-10");

@@ -638,7 +638,7 @@ static void a_request_does_not_pass_to_a_thread_that_reuses_the_number(void)
 	run(&s);
 	request = span(&s, TRACE_SPAN_REQUEST, "", "shop:order");
 	CU_ASSERT_EQUAL(request->elapsed.sum_ns, 7000);
-	CU_ASSERT_EQUAL(request->user_ns, 1000);
+	CU_ASSERT_EQUAL(request->user_ns, 900);
 	CU_ASSERT_EQUAL(request->blocked_ns, 0);
 	CU_ASSERT_EQUAL(request->nr_waits, 0);
 	CU_ASSERT_EQUAL(request->queued_ns, 4000);

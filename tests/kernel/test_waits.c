@@ -90,6 +90,8 @@ static bool matches(const struct session *s, json_t *wait, const struct expected
 		return false;
 	if (strcmp(e->kind, "process") == 0)
 		return json_number(wait, "pid") == truth_in(s, e->scenario, "who");
+	if (strcmp(e->kind, "stopped") == 0)
+		return json_number(wait, "pid") > 0;
 	return !e->path || ends_with(json_text(wait, "target"), e->path);
 }
 
@@ -522,6 +524,68 @@ static void a_process_that_moves_is_shown_in_its_new_control_group(void)
 	session_run("rmdir %s/trace-moves-%d", root, getpid());
 }
 
+/* The sum of the waits of a scenario's process for files whose paths end in that. */
+static long long waited_for_file(const char *scenario, const char *end)
+{
+	long long ns = 0;
+	json_t *wait;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_process(session.report, truth_of(scenario, "pid")), "waits"), i, wait)
+		if (is_text(wait, "kind", "file") && ends_with(json_text(wait, "target"), end))
+			ns += json_number(wait, "ns");
+	return ns;
+}
+
+/* Each call waits for 20 ms, until another process lets the file system go. */
+static void paths_are_whole_however_a_call_gives_them(void)
+{
+	static const char *const paths[] = {"1/cold", "2/cold",	      "4/cold",	       "5/cold",	   "6/cold",
+					    "7/cold", "renamed/cold", "risen/11/cold", "12 (deleted)/gone"};
+	char path[64];
+
+	record();
+	if (truth_of("frozen_names", "skipped") == 1)
+		return;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(path, sizeof(path), "/frozen_names-mount/%s", paths[i]);
+		if (waited_for_file("frozen_names", path) < 15000000)
+			fprintf(stderr, "\n    %s: %lld ns ", path, waited_for_file("frozen_names", path));
+		CU_ASSERT(waited_for_file("frozen_names", path) >= 15000000);
+	}
+	CU_ASSERT(waited_for_file("frozen_names", "/cold") >= 8 * 15000000);
+}
+
+/* A process in a chroot of its own: it is another process, so the whole report is searched. */
+static void in_a_chroot_paths_begin_at_its_root(void)
+{
+	json_t *process, *wait;
+	long long ns = 0;
+	size_t i, j;
+
+	record();
+	if (truth_of("frozen_names", "skipped") == 1)
+		return;
+	json_array_foreach(json_object_get(session.report, "processes"), i, process)
+		json_array_foreach(json_object_get(process, "waits"), j, wait)
+			if (ends_with(json_text(wait, "target"), "/frozen_names-mount/13/cold"))
+				ns += json_number(wait, "ns");
+	CU_ASSERT(ns >= 15000000);
+}
+
+static void a_program_that_is_not_in_memory_waits_for_its_own_file(void)
+{
+	json_t *wait;
+	size_t i;
+
+	record();
+	CU_ASSERT(waited_for_file("cold_exec", "cold_exec-program") > 0);
+	json_array_foreach(json_object_get(json_process(session.report, truth_of("cold_exec", "pid")), "waits"), i,
+			   wait)
+		if (is_text(wait, "kind", "file"))
+			CU_ASSERT_EQUAL(json_text(wait, "target")[0], '/');
+}
+
 /* The kernel thread that polls for requests belongs to the process, and waits for the same. */
 static void a_polled_ring_names_the_pipes_writer(void)
 {
@@ -554,6 +618,11 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	static void claim(void)                          \
 	{                                                \
 		check_row(#scenario, "file", via, path); \
+	}
+#define STOPPED(claim, scenario, via)                       \
+	static void claim(void)                             \
+	{                                                   \
+		check_row(#scenario, "stopped", via, NULL); \
 	}
 #define CLAIMS                                                                                                    \
 	PROCESS(a_pipe_names_its_writer, pipe_read, "pipe")                                                       \
@@ -612,6 +681,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	PROCESS(a_ring_names_the_pipes_writer, uring_pipe, "io_uring")                                            \
 	PROCESS(a_ring_names_the_unix_peer, uring_unix, "io_uring")                                               \
 	PROCESS(a_rings_worker_waits_for_its_submitter, uring_worker, "io_uring")                                 \
+	PROCESS(a_chain_of_a_ring_waits_for_its_parts, uring_chain, "io_uring")                                   \
 	PROCESS(accept_by_a_ring_names_who_connected, uring_accept, "io_uring")                                   \
 	PROCESS(what_a_ring_accepted_is_known, uring_accepted, "tcp")                                             \
 	PROCESS(what_a_ring_accepted_into_a_slot_is_known, uring_accepted_direct, "io_uring")                     \
@@ -644,7 +714,7 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(sigwait_may_time_out, sigwait_timeout, "timeout", NULL)                                              \
 	KIND(a_semaphore_may_time_out, semaphore_timeout, "timeout", NULL)                                        \
 	KIND(a_message_queue_may_time_out, queue_timeout, "timeout", NULL)                                        \
-	KIND(a_frozen_process_is_stopped, frozen, "stopped", NULL)                                                \
+	STOPPED(a_frozen_process_is_stopped, frozen, "freezer")                                                   \
 	KIND(a_process_without_quota_waits_for_that, quota, "quota", NULL)                                        \
 	KIND(what_another_one_reads_too_is_the_file, read_by_two, "file", "read_by_two-data")                     \
 	KIND(what_the_kernel_writes_is_the_file, written_by_kernel, "file", "written_by_kernel-data")             \
@@ -660,11 +730,12 @@ static void check_row(const char *scenario, const char *kind, const char *via, c
 	KIND(a_device_is_named, device_read, "device", "/dev/hwrng")                                              \
 	KIND(a_datagram_from_another_host_names_it, datagram_from_afar, "network", "10.9.9.2:4000")               \
 	KIND(poll_names_the_other_host, poll_from_afar, "network", "10.9.9.2:4000")                               \
+	KIND(a_socket_names_the_host_to_which_it_sent, sent_afar, "network", "10.9.9.2:4000")                     \
 	KIND(connect_names_the_other_host, connect_afar, "network", "10.9.9.2:4000")                              \
 	KIND(a_connection_that_is_refused_names_the_other_host, refused_afar, "network", "10.9.9.2:4000")         \
 	KIND(a_connection_that_is_not_answered_names_the_other_host, unanswered_afar, "network", "10.9.9.2:4000") \
-	KIND(a_stopped_process_is_stopped, stopped, "stopped", NULL)                                              \
-	KIND(a_traced_process_is_stopped, traced, "stopped", NULL)                                                \
+	STOPPED(a_stopped_process_is_stopped, stopped, "signal")                                                  \
+	STOPPED(a_traced_process_is_stopped, traced, "ptrace")                                                    \
 	KIND(a_timerfd_is_a_timeout, timerfd_read, "timeout", NULL)                                               \
 	KIND(a_polled_timerfd_is_a_timeout, poll_timerfd, "timeout", NULL)                                        \
 	KIND(a_timerfd_in_epoll_is_a_timeout, epoll_timerfd, "timeout", NULL)                                     \
@@ -690,13 +761,18 @@ static const struct unit_case cases[] = {
 	{"a_wait_around_the_recording_is_known_from_its_call", a_wait_around_the_recording_is_known_from_its_call},
 	{"a_wait_around_a_snapshot_is_known_from_its_call", a_wait_around_a_snapshot_is_known_from_its_call},
 	{"a_descriptor_closed_by_exec_does_not_count", a_descriptor_closed_by_exec_does_not_count},
+	CASE(paths_are_whole_however_a_call_gives_them),
+	CASE(in_a_chroot_paths_begin_at_its_root),
+	CASE(a_program_that_is_not_in_memory_waits_for_its_own_file),
 	{"a_polled_ring_names_the_pipes_writer", a_polled_ring_names_the_pipes_writer},
 #undef PROCESS
 #undef KIND
 #undef FILE_VIA
+#undef STOPPED
 #define PROCESS(claim, scenario, via)	     {#claim, claim},
 #define KIND(claim, scenario, kind, path)    {#claim, claim},
 #define FILE_VIA(claim, scenario, via, path) {#claim, claim},
+#define STOPPED(claim, scenario, via)	     {#claim, claim},
 	{"a_process_in_a_container_has_two_numbers", a_process_in_a_container_has_two_numbers},
 	CLAIMS{NULL, NULL},
 };

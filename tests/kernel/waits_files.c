@@ -340,14 +340,41 @@ static void device_read(void)
 	measure(read_random, &fd);
 }
 
+/* This process becomes a program that is not in memory. */
+static void cold_exec(void)
+{
+	const char *path = scratch_path("program");
+	char buffer[4096];
+	ssize_t bytes;
+	int from = open("/proc/self/exe", O_RDONLY), to = open(path, O_WRONLY | O_CREAT, 0700);
+
+	require(from >= 0 && to >= 0);
+	while ((bytes = read(from, buffer, sizeof(buffer))) > 0)
+		require(write(to, buffer, (size_t)bytes) == bytes);
+	require(!fsync(to) && !posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED));
+	close(to);
+	execl(path, path, "/dev/null", "/tmp", "none", NULL); /* runs no scenario */
+	require(false);
+}
+
 const struct scenario file_scenarios[] = {
-	SCENARIO(inotify),	     SCENARIO(fifo),
-	SCENARIO(terminal_read),     SCENARIO(mapped_file),
-	SCENARIO(populated_file),    SCENARIO(file_mapped_with_its_pages),
-	SCENARIO(fsync_file),	     SCENARIO(watched_file),
-	SCENARIO(leased_file),	     SCENARIO(read_by_two),
-	SCENARIO(written_by_kernel), SCENARIO(deleted_file),
-	SCENARIO(renamed_file),	     SCENARIO(inode_used_again),
-	SCENARIO(chroot_file),	     SCENARIO(mounted_file),
-	SCENARIO(device_read),	     {NULL, NULL},
+	SCENARIO(cold_exec),
+	SCENARIO(inotify),
+	SCENARIO(fifo),
+	SCENARIO(terminal_read),
+	SCENARIO(mapped_file),
+	SCENARIO(populated_file),
+	SCENARIO(file_mapped_with_its_pages),
+	SCENARIO(fsync_file),
+	SCENARIO(watched_file),
+	SCENARIO(leased_file),
+	SCENARIO(read_by_two),
+	SCENARIO(written_by_kernel),
+	SCENARIO(deleted_file),
+	SCENARIO(renamed_file),
+	SCENARIO(inode_used_again),
+	SCENARIO(chroot_file),
+	SCENARIO(mounted_file),
+	SCENARIO(device_read),
+	{NULL, NULL},
 };

@@ -8,13 +8,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/loop.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "waits.h"
 
@@ -171,6 +174,139 @@ static void list_cold(void)
 	umount(place);
 }
 
+/* ---- names of the same files in many ways ---- */
+
+#define FROZEN_NS (20 * MS)
+
+static int asks[2], answers[2]; /* pipes to and from the process that freezes the file system */
+
+/* Freezes the file system for a while whenever it is asked: calls that change it wait. */
+static void freeze_when_asked(void)
+{
+	int folder = open(place, O_RDONLY);
+	char byte;
+
+	close(asks[1]);
+	while (read(asks[0], &byte, 1) == 1) {
+		if (ioctl(folder, FIFREEZE, 0))
+			_exit(1);
+		require(write(answers[1], "", 1) == 1);
+		sleep_ns(FROZEN_NS);
+		ioctl(folder, FITHAW, 0);
+	}
+	_exit(0);
+}
+
+static void while_frozen(int folder, const char *path)
+{
+	char byte;
+
+	require(write(asks[1], "", 1) == 1);
+	if (read(answers[0], &byte, 1) != 1)
+		skip();
+	unlinkat(folder, path, 0);
+}
+
+static const char *in_place(const char *name)
+{
+	static char path[600];
+
+	snprintf(path, sizeof(path), "%s/%s", place, name);
+	return path;
+}
+
+static int open_folder(const char *name)
+{
+	int fd = open(in_place(name), O_RDONLY | O_DIRECTORY);
+
+	require(fd >= 0);
+	return fd;
+}
+
+/* In a folder that another thread chose. */
+static void *go_to(void *name)
+{
+	require(!chdir(in_place(name)));
+	return NULL;
+}
+
+static void rename_in_place(const char *name, const char *new_name)
+{
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s", in_place(name));
+	require(!rename(path, in_place(new_name)));
+}
+
+static void in_renamed_folders(void)
+{
+	int fd = open_folder("10");
+
+	rename_in_place("10", "renamed");
+	while_frozen(fd, "cold");
+	require(!mkdir(in_place("above"), 0700));
+	rename_in_place("11", "above/11");
+	require(!chdir(in_place("above/11")));
+	rename_in_place("above", "risen");
+	while_frozen(AT_FDCWD, "cold");
+}
+
+static void in_a_removed_folder(void)
+{
+	int fd = open_folder("12");
+
+	require(!unlinkat(fd, "cold", 0) && !rmdir(in_place("12")));
+	while_frozen(fd, "gone");
+}
+
+/* In a child, which has a root directory of its own. */
+static void in_another_root(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		require(!chroot(in_place("13")) && !chdir("/"));
+		while_frozen(AT_FDCWD, "/cold");
+		_exit(0);
+	}
+	require(waitpid(child, NULL, 0) == child);
+}
+
+static void all_names(void *context)
+{
+	pthread_t thread;
+
+	while_frozen(open_folder("1"), "cold");
+	while_frozen(open_folder("2"), "cold");
+	require(!chdir(in_place("3")));
+	while_frozen(AT_FDCWD, "./../4/cold");
+	require(!fchdir(open_folder("5")));
+	while_frozen(AT_FDCWD, "cold");
+	require(!pthread_create(&thread, NULL, go_to, (char[]){"6"}) && !pthread_join(thread, NULL));
+	while_frozen(AT_FDCWD, "cold");
+	require(!symlink("7", in_place("link")) && !chdir(in_place("link")));
+	while_frozen(AT_FDCWD, "cold");
+	in_renamed_folders();
+	in_a_removed_folder();
+	in_another_root();
+}
+
+static void frozen_names(void)
+{
+	pid_t child;
+
+	cold_file_system();
+	require(!pipe(asks) && !pipe(answers));
+	child = fork();
+	if (!child)
+		freeze_when_asked();
+	measure(all_names, NULL);
+	close(asks[1]);
+	require(!chdir("/") && waitpid(child, NULL, 0) == child);
+	umount2(place, MNT_DETACH);
+}
+
 const struct scenario metadata_scenarios[] = {
-	SCENARIO(stat_cold), SCENARIO(open_cold), SCENARIO(unlink_cold), SCENARIO(list_cold), {NULL, NULL},
+	SCENARIO(frozen_names), SCENARIO(stat_cold), SCENARIO(open_cold),
+	SCENARIO(unlink_cold),	SCENARIO(list_cold), {NULL, NULL},
 };

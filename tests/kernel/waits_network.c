@@ -228,7 +228,40 @@ static void unanswered_afar(void)
 	measure(connect_unanswered, NULL);
 }
 
+/* Sends on a socket without a connection, which gets its port in that call, and polls. */
+static void send_and_poll(void *fd)
+{
+	struct sockaddr_in there = at(THERE, PORT);
+
+	require(sendto(*(int *)fd, "ask", 3, 0, (struct sockaddr *)&there, sizeof(there)) == 3);
+	poll_one(fd);
+}
+
+static void answer_datagram(void *context)
+{
+	struct {
+		struct iphdr ip;
+		struct udphdr udp;
+		char text[64];
+	} asked;
+
+	do
+		require(read(wire, &asked, sizeof(asked)) > 0);
+	while (asked.ip.version != 4 || asked.ip.protocol != IPPROTO_UDP);
+	send_datagram(&asked.udp.source);
+}
+
+static void sent_afar(void)
+{
+	int fd;
+
+	make_wire();
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	wait_for_child(answer_datagram, send_and_poll, &fd);
+}
+
 const struct scenario network_scenarios[] = {
-	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar),	 SCENARIO(connect_afar),
-	SCENARIO(refused_afar),	      SCENARIO(unanswered_afar), {NULL, NULL},
+	SCENARIO(sent_afar),	SCENARIO(datagram_from_afar), SCENARIO(poll_from_afar),
+	SCENARIO(connect_afar), SCENARIO(refused_afar),	      SCENARIO(unanswered_afar),
+	{NULL, NULL},
 };

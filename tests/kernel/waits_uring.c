@@ -128,6 +128,37 @@ static void uring_polled(void)
 	wait_for_child(write_8, wait_ring, &c);
 }
 
+/* Reads and then syncs a file with nothing to write, in a chain; one call waits for both. */
+static void wait_ring_chain(void *context)
+{
+	struct ring_context *c = context;
+	struct ring *ring = &c->ring;
+	struct io_uring_sqe requests[2] = {{.opcode = IORING_OP_READ,
+					    .fd = c->fds[0],
+					    .addr = (uint64_t)(uintptr_t)ring_buffer,
+					    .len = sizeof(ring_buffer),
+					    .flags = IOSQE_IO_LINK},
+					   {.opcode = IORING_OP_FSYNC, .fd = (int)c->flags}};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		ring->entries[i] = requests[i];
+		ring->sq_array[i] = i;
+	}
+	__atomic_store_n(ring->sq_tail, 2, __ATOMIC_RELEASE);
+	require(syscall(SYS_io_uring_enter, ring->fd, 2, 2, IORING_ENTER_GETEVENTS, NULL, 0) == 2);
+}
+
+static void uring_chain(void)
+{
+	struct ring_context c = {.ring = ring_new()};
+	int file = open(scratch_path("synced"), O_RDWR | O_CREAT, 0600);
+
+	require(file >= 0 && !fsync(file));
+	c.flags = (unsigned int)file;
+	make_pipe(c.fds);
+	wait_for_child(write_8, wait_ring_chain, &c);
+}
+
 static void wait_ring_timer(void *ring)
 {
 	struct {
@@ -292,9 +323,18 @@ static void uring_socket(void)
 }
 
 const struct scenario uring_scenarios[] = {
-	SCENARIO(uring_pipe),	SCENARIO(uring_unix),	  SCENARIO(uring_worker),
-	SCENARIO(uring_file),	SCENARIO(uring_open),	  SCENARIO(uring_direct),
-	SCENARIO(uring_accept), SCENARIO(uring_accepted), SCENARIO(uring_accepted_direct),
-	SCENARIO(uring_socket), SCENARIO(uring_polled),	  SCENARIO(uring_timeout),
+	SCENARIO(uring_pipe),
+	SCENARIO(uring_unix),
+	SCENARIO(uring_worker),
+	SCENARIO(uring_file),
+	SCENARIO(uring_open),
+	SCENARIO(uring_direct),
+	SCENARIO(uring_accept),
+	SCENARIO(uring_accepted),
+	SCENARIO(uring_accepted_direct),
+	SCENARIO(uring_socket),
+	SCENARIO(uring_polled),
+	SCENARIO(uring_timeout),
+	SCENARIO(uring_chain),
 	{NULL, NULL},
 };

@@ -2,8 +2,8 @@
 /*
  * workload_kernel_work.c - processes for which the kernel works outside of their calls
  *
- * "workload_kernel_work TRUTH FOLDER": each scenario is a child process, and writes its pid and what
- * it measured into TRUTH. FOLDER gets core dumps and mounts.
+ * "workload_kernel_work TRUTH FOLDER": each scenario is a child process, and writes its pid and
+ * what it measured into TRUTH. FOLDER gets core dumps and mounts.
  */
 #include <fcntl.h>
 #include <pthread.h>

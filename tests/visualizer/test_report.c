@@ -477,7 +477,7 @@ static void a_path_without_a_slash_is_no_disk(void)
 	tb_string(tb, TRACE_STRING_SYSCALL, SYS_unlink, "unlink");
 	tb_thread(tb, 10, 10, 1, "one", 0, true);
 	tb_sys_enter(tb, 0, 2000, SYS_unlink, 0x1000);
-	tb_sys_path(tb, 0, 2100, SYS_unlink, "lock");
+	tb_sys_path(tb, 0, 2100, SYS_unlink, "/lock");
 	tb_switch(tb, 0, 3000, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
 	tb_irq(tb, 0, 6000, 24);
 	tb_event(tb, 0, 6500, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
@@ -486,9 +486,9 @@ static void a_path_without_a_slash_is_no_disk(void)
 	tb_switch(tb, 0, 8000, 0, 10, TRACE_TASK_RUNNING);
 	tb_sys_exit(tb, 0, 9000, 0);
 	text = report_of(tb, "-a --ns");
-	contains(text, "4000 ns for\nthe file lock.");
-	contains(text, "one      file lock\n");
-	contains(text, "vda   lock\n");
+	contains(text, "4000 ns for\nthe file /lock.");
+	contains(text, "one      file /lock\n");
+	contains(text, "vda   /lock\n");
 	free(text);
 }
 

@@ -103,9 +103,9 @@ static struct tb *eventful_story(void)
 	"                 {'pid': 0, 'comm': 'interrupts', 'ns': 10}]," \
 	"'waits': [{'kind': 'process', 'target': 'two', 'pid': 20, 'comm': 'two', 'via': 'pipe', 'idle': false," \
 		"'ns': 600, 'count': 1," \
-	"           'device': ''}," \
+	"           'path': '', 'device': ''}," \
 	"          {'kind': 'memory', 'target': '', 'pid': 0, 'comm': '', 'via': '', 'idle': false, 'ns': 350," \
-		"'count': 1, 'device': ''}]," \
+		"'count': 1, 'path': '', 'device': ''}]," \
 	"'syscalls': [{'name': 'read', 'calls': 2, 'errors': 0, 'elapsed_ns': 1200, 'cpu_ns': 370," \
 		"'interrupted_ns': 30," \
 	"              'wait_cpu_ns': 200, 'wait_ns': 600, 'min_ns': 200, 'p50_ns': 202, 'p99_ns': 1000," \
@@ -113,6 +113,7 @@ static struct tb *eventful_story(void)
 	"             {'name': 'write', 'calls': 2, 'errors': 1, 'elapsed_ns': 150, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
 	"              'wait_cpu_ns': 0, 'wait_ns': 0, 'min_ns': 50, 'p50_ns': 50, 'p99_ns': 100, 'max_ns': 100}]," \
+	"'kernel_work': []," \
 	"'traps': [{'name': 'page fault', 'count': 1, 'major': 1, 'elapsed_ns': 600, 'cpu_ns': 150," \
 		"'interrupted_ns': 0," \
 	"           'wait_cpu_ns': 100, 'wait_ns': 350, 'min_ns': 600, 'p50_ns': 600, 'p99_ns': 600, 'max_ns': 600}]," \

@@ -69,11 +69,20 @@ static __always_inline u64 user_ip(struct pt_regs *regs)
 #define SYSCALL_ARG(regs, abi, n) ((n) == 0 ? (regs)->orig_x0 : (regs)->regs[n])
 #endif
 
-/* Identifies the call of a thread by its address and number; an interrupt or fault that came from user
- * mode has another number. */
+/* Identifies the call of a thread by its address and number; an interrupt or fault that came from
+ * user mode has another number. */
 static __always_inline u64 call_id(struct pt_regs *regs)
 {
 	return user_ip(regs) + ((u64)syscall_nr(regs) << 48);
+}
+
+static __always_inline u32 syscall_action(u32 abi, u32 nr)
+{
+	u32 index = syscall_index(nr);
+
+	if (index >= TRACER_NR_SYSCALLS)
+		return SYSCALL_ARGS_6;
+	return syscall_actions[abi == TRACE_ABI_32][index];
 }
 
 #endif

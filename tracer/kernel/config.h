@@ -58,8 +58,15 @@ enum {
 	SYSCALL_BPF = 1 << 13,	/* arg0 is the command of bpf(); few commands return a descriptor */
 	/* arg1 points to messages, as many as the call returns, which may carry descriptors */
 	SYSCALL_MESSAGES = 1 << 14,
-	SYSCALL_IOCTL = 1 << 15, /* arg1 is the command of ioctl(); few commands return a descriptor */
-	SYSCALL_IDS = 1 << 16,	 /* changes the effective user or group of the thread, or its process group */
+	SYSCALL_IOCTL = 1 << 15,   /* arg1 is the command of ioctl(); few commands return a descriptor */
+	SYSCALL_IDS = 1 << 16,	   /* changes the effective user or group of the thread, or its process group */
+	SYSCALL_AT = 1 << 17,	   /* the argument before the path is the descriptor of the directory where it begins */
+	SYSCALL_SENDTO = 1 << 18,  /* arg4 is the address to which it sends */
+	SYSCALL_SENDMSG = 1 << 19, /* arg1 points to a message, or to several, with such an address */
+	SYSCALL_WAITV = 1 << 20,   /* arg0 points to futexes; the result is the index of one of them */
+	SYSCALL_EXEC = 1 << 21,
+	SYSCALL_RENAME = 1 << 22, /* it renames a file or removes a directory */
+	SYSCALL_REMOVE = 1 << 23, /* the same if arg2 has AT_REMOVEDIR */
 	/* The entry records more than numbers. */
 	SYSCALL_ENTRY_MORE = SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_SOCKETCALL | SYSCALL_RING,
 };

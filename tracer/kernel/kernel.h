@@ -121,7 +121,11 @@ struct qstr {
 	};
 	const unsigned char *name;
 };
+struct hlist_bl_node {
+	struct hlist_bl_node *next, **pprev;
+};
 struct dentry {
+	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct inode *d_inode;
@@ -137,6 +141,9 @@ struct mount {
 struct path {
 	struct vfsmount *mnt;
 	struct dentry *dentry;
+};
+struct fs_struct {
+	struct path root, pwd;
 };
 struct file {
 	unsigned int f_flags;
@@ -221,11 +228,12 @@ struct task_struct {
 	u64 start_time;
 	const struct cred *cred;
 	char comm[16];
+	struct fs_struct *fs;
 	struct files_struct *files;
 	struct mm_struct *mm;
 	struct css_set *cgroups;
 	struct io_uring_task *io_uring;
-	void *task_works;
+	struct callback_head *task_works;
 	u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
 };
@@ -264,8 +272,12 @@ struct bdi_writeback {
 struct dirty_throttle_control {
 	unsigned long dirty;
 };
+struct callback_head {
+	struct callback_head *next;
+};
 struct io_uring_task {
 	struct file *registered_rings[16];
+	struct callback_head task_work;
 };
 struct io_ring_ctx;
 struct io_kiocb {

@@ -4,15 +4,16 @@
 /* object.bpf.h - names of kernel objects in traces: paths of files, endpoints
  * of sockets, ids of threads. */
 
-#define S_IFMT	    0170000
-#define S_IFSOCK    0140000
-#define S_IFDIR	    0040000
-#define O_CLOEXEC   02000000
-#define AF_UNIX	    1
-#define AF_INET	    2
-#define AF_INET6    10
-#define IPPROTO_TCP 6
-#define PF_KTHREAD  0x00200000
+#define S_IFMT	     0170000
+#define S_IFSOCK     0140000
+#define S_IFDIR	     0040000
+#define O_CLOEXEC    02000000
+#define AF_UNIX	     1
+#define AF_INET	     2
+#define AF_INET6     10
+#define IPPROTO_TCP  6
+#define PF_KTHREAD   0x00200000
+#define PF_IO_WORKER 0x00000010
 
 /* ---- paths ---- */
 #define PATH_COMPONENTS 128
@@ -103,9 +104,9 @@ static long path_step(u32 index, struct path_text **context)
 }
 
 /* "[nsfs]": the kind of the file, because it has no name. */
-static __always_inline struct path_span kind_of_file(struct path_text *s, struct file *file)
+static __always_inline struct path_span kind_of_file(struct path_text *s, struct inode *inode)
 {
-	long bytes = bpf_probe_read_kernel_str(s->text + 1, 15, BPF_CORE_READ(file, f_inode, i_sb, s_type, name));
+	long bytes = bpf_probe_read_kernel_str(s->text + 1, 15, BPF_CORE_READ(inode, i_sb, s_type, name));
 
 	if (bytes <= 0)
 		bytes = 1;
@@ -115,30 +116,46 @@ static __always_inline struct path_span kind_of_file(struct path_text *s, struct
 	return (struct path_span){.start = 0, .bytes = (bytes & 15) + 2};
 }
 
-/*
- * The path of @file from the root of its mount tree, from the dentries: the file that the kernel
- * has open, after symbolic links, working directories and chroot. ".../b/c" if its front is
- * missing.
- */
-static __always_inline struct path_span file_path(struct path_text *s, struct file *file)
-{
-	struct vfsmount *vfs = FIELD(file, f_path.mnt);
+#define DELETED_BYTES 10
 
-	s->dentry = FIELD(file, f_path.dentry);
+/* Is the file in no directory any more? */
+static __always_inline bool is_deleted(struct dentry *dentry)
+{
+	return !FIELD(dentry, d_hash.pprev) && FIELD(dentry, d_parent) != dentry;
+}
+
+/*
+ * The path of @dentry from the root of its mount tree, from the dentries: the file that the kernel
+ * has open, after symbolic links, working directories and chroot. ".../b/c" if its front is
+ * missing. @tell_deleted: "/b/c (deleted)" if it has no name any more.
+ */
+static __always_inline struct path_span path_of(struct path_text *s, struct dentry *dentry, struct vfsmount *vfs,
+						struct inode *inode, bool tell_deleted)
+{
+	s->dentry = dentry;
 	s->mount = (void *)vfs - bpf_core_field_offset(struct mount, mnt);
 	s->kind = PATH_CUT;
 	s->at = TRACER_PATH_BYTES - 1;
 	s->text[TRACER_PATH_BYTES - 1] = 0;
+	if (tell_deleted && is_deleted(dentry)) {
+		s->at -= DELETED_BYTES;
+		__builtin_memcpy(&s->text[TRACER_PATH_BYTES - 1 - DELETED_BYTES], " (deleted)", DELETED_BYTES);
+	}
 	bpf_loop(PATH_COMPONENTS, path_step, &s, 0);
 	if (s->kind == PATH_NAMELESS)
-		return kind_of_file(s, file);
+		return kind_of_file(s, inode);
 	if (s->kind == PATH_CUT) {
 		s->at -= CUT_BYTES;
 		__builtin_memcpy(&s->text[s->at & 2047], "...", CUT_BYTES);
-	} else if (s->at == TRACER_PATH_BYTES - 1 && (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR) {
+	} else if (s->at == TRACER_PATH_BYTES - 1 && (FIELD(inode, i_mode) & S_IFMT) == S_IFDIR) {
 		s->text[--s->at & 2047] = '/'; /* the root itself */
 	}
 	return (struct path_span){.start = s->at & 2047, .bytes = (TRACER_PATH_BYTES - s->at) & 2047};
+}
+
+static __always_inline struct path_span file_path(struct path_text *s, struct file *file)
+{
+	return path_of(s, FIELD(file, f_path.dentry), FIELD(file, f_path.mnt), FIELD(file, f_inode), false);
 }
 
 /* ---- sockets ---- */

@@ -441,6 +441,16 @@ extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
 		 ? ((typeof(object))bpf_rdonly_cast(object, bpf_core_type_id_kernel(typeof(*(object)))))->member \
 		 : BPF_CORE_READ(object, member))
 
+/* The same of a member that is a pointer, as a number: the verifier forbids to calculate with
+ * pointers, and global functions do not accept them. */
+#define NUMBER(object, member)                                                                                      \
+	(config.can_cast                                                                                            \
+		 ? ((struct thread_info *)bpf_rdonly_cast((void *)(object) +                                        \
+								  bpf_core_field_offset(typeof(*(object)), member), \
+							  bpf_core_type_id_kernel(struct thread_info)))             \
+			   ->flags                                                                                  \
+		 : (u64)BPF_CORE_READ(object, member))
+
 #if defined(__TARGET_ARCH_x86)
 /*
  * The current thread, and other per-CPU variables of the kernel, by loads alone. The helper is a

@@ -2,6 +2,7 @@
 /* sched.bpf.c - switches and wakeups of threads, their creation and exit. */
 
 PATH_SCRATCH(exec_scratch);
+PATH_SCRATCH(program_scratch);
 
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
@@ -149,7 +150,7 @@ static __noinline void quota_wait_ends(u32 tid)
 #define TASK_TRACED  0x8
 #define TASK_DEAD    0x80
 
-/* The kernel has just updated the thread's run time, with the clock that it read for this switch. */
+/* The kernel has just updated the thread's run time, with its clock of this switch. */
 static __always_inline void record_exit_times(struct task_struct *task)
 {
 	if (!event_wanted(TRACE_EV_exit_times))
@@ -165,7 +166,8 @@ static __always_inline void record_exit_times(struct task_struct *task)
 	}
 }
 
-/* A thread that is stopped returns to user mode later, as after task work. The result has no meaning. */
+/* A thread that is stopped returns to user mode later, as after task work. The result has no
+ * meaning. */
 static __noinline int record_rare(struct task_struct *prev, unsigned int prev_state)
 {
 	if (prev_state & TASK_DEAD)
@@ -318,13 +320,70 @@ int BPF_PROG(sched_fork, struct task_struct *child, u64 clone_flags)
 		record->tid = child->pid;
 		record->tgid = child->tgid;
 		record->ns_tid = pid_in_namespace(BPF_CORE_READ(child, thread_pid));
-		record->clone_flags = clone_flags;
+		record->clone_flags = clone_flags | (child->flags & PF_IO_WORKER ? TRACE_CLONE_IO_WORKER : 0);
 		record->uid = BPF_CORE_READ(child, cred, euid.val);
 		record->kthread = (child->flags & PF_KTHREAD) != 0;
 		bpf_core_read((char *)(record + 1), 16, &child->comm);
 		COMMIT(sched_fork);
 	}
 	note_birth_group(child, clone_flags);
+	return 0;
+}
+
+/* Record a file that the exec of the current thread maps. */
+static __always_inline void record_exec_file(struct path_text *s, struct file *file, u32 interpreter)
+{
+	struct inode *inode = FIELD(file, f_inode);
+	struct path_span span = file_path(s, file);
+
+	RECORD_STRUCTURAL(fs_exec, ROUND8(span.bytes)) {
+		record->ino = FIELD(inode, i_ino);
+		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		record->mode = FIELD(inode, i_mode);
+		record->tid = current_task()->pid;
+		record->interpreter = interpreter;
+		put_text(record + 1, &s->text[span.start], span.bytes);
+		COMMIT(fs_exec);
+	}
+}
+
+/* The new memory has the program's file, but none of its pages is mapped yet: exec gives the thread
+ * its name at this moment. The result has no meaning. */
+__noinline int record_program(void)
+{
+	struct task_struct *task = current_task();
+	struct path_text *s = path_scratch(&program_scratch);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u32 nr = syscall_nr(regs);
+	struct file *file;
+
+	if (!s || !event_wanted(TRACE_EV_fs_exec) || !(syscall_action(syscall_abi(task, nr), nr) & SYSCALL_EXEC))
+		return 0;
+	file = BPF_CORE_READ(task, mm, exe_file);
+	if (file)
+		record_exec_file(s, file, false);
+	return 0;
+}
+
+static long file_of_mapping(struct task_struct *task, struct vm_area_struct *vma, u64 *ret_file)
+{
+	*ret_file = (u64)vma->vm_file;
+	return 0;
+}
+
+/* A program that needs an interpreter (the dynamic linker) begins in it. The result has no meaning. */
+__noinline int record_interpreter(void)
+{
+	struct task_struct *task = current_task();
+	struct path_text *s = path_scratch(&exec_scratch);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u64 file = 0;
+
+	if (!s || !event_wanted(TRACE_EV_fs_exec))
+		return 0;
+	bpf_find_vma(task, user_ip(regs), file_of_mapping, &file, 0);
+	if (file && file != (u64)BPF_CORE_READ(task, mm, exe_file))
+		record_exec_file(s, (struct file *)file, true);
 	return 0;
 }
 
@@ -336,6 +395,9 @@ int BPF_PROG(sched_exec, struct task_struct *task, int old_tid, struct linux_bin
 
 	note_ids_after_exec(task);
 	if (!s || !current_passes())
+		return 0;
+	record_interpreter();
+	if (!event_wanted(TRACE_EV_sched_exec))
 		return 0;
 	span = file_path(s, BPF_CORE_READ(task, mm, exe_file));
 	RECORD_STRUCTURAL(sched_exec, ROUND8(span.bytes)) {
@@ -468,8 +530,11 @@ int BPF_PROG(sched_prio, struct task_struct *task, struct task_struct *donor)
 SEC("event/task_rename")
 int BPF_PROG(sched_comm, struct task_struct *task, const char *comm)
 {
-	if (either_passes(task) && !is_bell_name(comm))
-		record_name(task, comm);
+	if (!either_passes(task) || is_bell_name(comm))
+		return 0;
+	if (task == current_task())
+		record_program();
+	record_name(task, comm);
 	return 0;
 }
 

@@ -114,7 +114,9 @@ int start_thread(struct bpf_iter__task *ctx)
 		pid = BPF_CORE_READ(task, thread_pid);
 		record->ns_tid = pid_in_namespace(pid);
 		record->ns_tgid = pid_in_namespace(BPF_CORE_READ(task, group_leader, thread_pid));
-		record->flags = task->flags & PF_KTHREAD ? TRACE_THREAD_KERNEL : 0;
+		record->flags = task->flags & PF_KTHREAD     ? TRACE_THREAD_KERNEL
+				: task->flags & PF_IO_WORKER ? TRACE_THREAD_IO_WORKER
+							     : 0;
 		record->state = task_state(task) | task->exit_state;
 		record->prio = task->prio;
 		record->cpu = task->thread_info.cpu;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /* syscall.bpf.c - entries and exits of system calls, the paths they are given, and the
  * files and sockets they return. */
-
 PATH_SCRATCH(enter_scratch);
 PATH_SCRATCH(exit_scratch);
 
@@ -23,20 +22,13 @@ enum {
 	SOCKETCALL_LISTEN,
 	SOCKETCALL_ACCEPT,
 	SOCKETCALL_SOCKETPAIR = 8,
+	SOCKETCALL_SENDTO = 11,
+	SOCKETCALL_SENDMSG = 16,
 	SOCKETCALL_RECVMSG = 17,
 	SOCKETCALL_ACCEPT4 = 18,
 };
 
-static __always_inline u32 syscall_action(u32 abi, u32 nr)
-{
-	u32 index = syscall_index(nr);
-
-	if (index >= TRACER_NR_SYSCALLS)
-		return SYSCALL_ARGS_6;
-	return syscall_actions[abi == TRACE_ABI_32][index];
-}
-
-/* The argument is one of the first five, known only at run time. */
+/* The index of the argument is known only at run time. */
 static __always_inline u64 path_argument(struct pt_regs *regs, u32 abi, u32 which)
 {
 	switch (which) {
@@ -48,9 +40,19 @@ static __always_inline u64 path_argument(struct pt_regs *regs, u32 abi, u32 whic
 		return SYSCALL_ARG(regs, abi, 2);
 	case 5:
 		return SYSCALL_ARG(regs, abi, 4);
+	case 6: /* fanotify_mark() of 32-bit programs */
+		return SYSCALL_ARG(regs, abi, 5);
 	default:
 		return SYSCALL_ARG(regs, abi, 3);
 	}
+}
+
+#define PATH_ARGUMENT(action) ((action) >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
+
+/* The descriptor of the directory where a relative path begins: the argument before the path. */
+static __always_inline s32 base_argument(struct pt_regs *regs, u32 abi, u32 action)
+{
+	return action & SYSCALL_AT ? (s32)path_argument(regs, abi, PATH_ARGUMENT(action) - 1) : FD_CWD;
 }
 
 /* A path that does not fit ends where the longest path would, with "...". Returns @bytes. */
@@ -61,7 +63,7 @@ static __always_inline long mark_cut(char *text, long bytes)
 	return bytes;
 }
 
-/* Returns 1 if the path could be read. A global function is verified once, and
+/* Returns 0 if the path could not be read, else 1 + its first byte. A global function is verified once, and
  * has a stack frame of its own. */
 __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 {
@@ -80,34 +82,20 @@ __noinline int record_path(u64 address, u32 nr, u32 abi, u32 late)
 		put_text(record + 1, s->text, bytes);
 		COMMIT(sys_path);
 	}
-	return 1;
+	return 1 + (u8)s->text[0];
 }
 
 static __noinline void record_entry_path(struct pt_regs *regs, u32 nr, u32 abi, u32 action)
 {
-	u64 address = path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK);
+	u64 address = path_argument(regs, abi, PATH_ARGUMENT(action));
 	u32 tid = current_task()->pid;
+	int first = address ? record_path(address, nr, abi, false) : 1;
 	u8 one = 1;
 
-	if (address && !record_path(address, nr, abi, false) &&
-	    !bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY))
+	if (first)
+		note_base(base_argument(regs, abi, action), first - 1);
+	else if (!bpf_map_update_elem(&unread_paths, &tid, &one, BPF_ANY))
 		__sync_fetch_and_add(&nr_unread_paths, 1);
-}
-
-/* The file of a descriptor of the current process, or NULL; and does exec close the descriptor? */
-static __always_inline struct file *file_of_fd(u32 fd, u32 *ret_cloexec)
-{
-	struct files_struct *own = FIELD(current_task(), files);
-	struct fdtable *table = FIELD(own, fdt);
-	struct file **files = FIELD(table, fd), *file = NULL;
-	unsigned long *bits = FIELD(table, close_on_exec), word = 0;
-
-	if (fd >= FIELD(table, max_fds))
-		return NULL;
-	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
-	bpf_probe_read_kernel(&word, sizeof(word), bits + fd / 64);
-	*ret_cloexec = word >> (fd % 64) & 1 ? O_CLOEXEC : 0;
-	return file;
 }
 
 /* Record fs_open of @file, the descriptor @fd. @s belongs to the calling program. */
@@ -154,8 +142,11 @@ __noinline int record_fd(u32 fd)
 	struct file *file = file_of_fd(fd, &cloexec);
 	struct path_text *s = path_scratch(&exit_scratch);
 
-	if (s && file)
-		put_fd(s, file, fd, cloexec);
+	if (!s || !file)
+		return 0;
+	put_fd(s, file, fd, cloexec);
+	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFDIR && event_wanted(TRACE_EV_fs_dir))
+		told_directory(file);
 	return 0;
 }
 
@@ -240,8 +231,10 @@ static __noinline void note_preemption(struct subbuf_control *control)
 
 /* Calls with exits that record more than the result, mostly after other
  * events have come in between. */
-#define SYSCALL_NOT_DEFERRED \
-	(~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF | SYSCALL_IOCTL))
+#define SYSCALL_NOT_DEFERRED                                                                               \
+	(~(SYSCALL_ARGS_MASK | SYSCALL_PATH_MASK << SYSCALL_PATH_SHIFT | SYSCALL_NEW_FD | SYSCALL_BPF |    \
+	   SYSCALL_IOCTL | SYSCALL_AT | SYSCALL_SENDTO | SYSCALL_SENDMSG | SYSCALL_EXEC | SYSCALL_RENAME | \
+	   SYSCALL_REMOVE))
 
 /* Is no entry deferred any more? An entry with no recorded exit gets its record first. */
 static __always_inline bool may_defer(struct subbuf_control *control, u32 cpu)
@@ -258,13 +251,16 @@ _Static_assert(TRACER_PATH_BYTES == SUBBUF_DEFERRED_PATH_BYTES, "any path can be
  * it has none, < 0: it could not be read. */
 static __noinline long defer_path(struct subbuf_control *control, struct pt_regs *regs, u32 abi, u32 action)
 {
-	u64 address = event_wanted(TRACE_EV_sys_path)
-			      ? path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
-			      : 0;
+	u64 address = event_wanted(TRACE_EV_sys_path) ? path_argument(regs, abi, PATH_ARGUMENT(action)) : 0;
+	long bytes;
 
-	return address ? mark_cut((char *)control->deferred_path,
-				  bpf_probe_read_user_str(control->deferred_path, TRACER_PATH_BYTES, (void *)address))
-		       : 0;
+	if (!address)
+		return 0;
+	bytes = mark_cut((char *)control->deferred_path,
+			 bpf_probe_read_user_str(control->deferred_path, TRACER_PATH_BYTES, (void *)address));
+	if (bytes > 0)
+		note_base(base_argument(regs, abi, action), *(char *)control->deferred_path);
+	return bytes;
 }
 
 #define PUT_ARGUMENTS(args, regs, abi, kind)                           \
@@ -326,7 +322,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	abi = syscall_abi(task, nr);
 	action = syscall_action(abi, nr);
 	if (defers && !(action & SYSCALL_NOT_DEFERRED) && may_defer(control, cpu)) {
-		if (action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK)
+		if (PATH_ARGUMENT(action))
 			path_bytes = defer_path(control, regs, abi, action);
 		if (path_bytes >= 0) {
 			kind = action & SYSCALL_ARGS_MASK;
@@ -610,6 +606,11 @@ static __noinline void record_socketcall_exit(struct pt_regs *regs, long ret)
 	case SOCKETCALL_RECVMSG:
 		record_message_32(args[1]);
 		break;
+	case SOCKETCALL_SENDTO:
+	case SOCKETCALL_SENDMSG:
+		record_socketcall_destination(SYSCALL_ARG(regs, TRACE_ABI_32, 0),
+					      (u32)SYSCALL_ARG(regs, TRACE_ABI_32, 1));
+		break;
 	}
 }
 
@@ -652,19 +653,52 @@ static __always_inline bool is_descriptor(struct pt_regs *regs, u32 abi, u32 act
 	return !(action & SYSCALL_BPF) || (command < 64 && (BPF_FD_COMMANDS >> command & 1));
 }
 
+#define AT_REMOVEDIR	0x200
 #define SYSCALL_NEW_FDS (SYSCALL_NEW_FD | SYSCALL_NEW_SOCKET | SYSCALL_PIPE | SYSCALL_SOCKETPAIR)
 #define EINPROGRESS	115
+
+struct user_futex_waitv { /* struct futex_waitv, <linux/futex.h> */
+	u64 value, address;
+	u32 flags, reserved;
+};
+
+/* A thread that waited for several futexes was woken at this one. The result has no meaning. */
+__noinline int record_futex(u64 futexes, u32 index)
+{
+	u64 address;
+
+	if (bpf_probe_read_user(&address, sizeof(address),
+				(void *)(futexes + index * sizeof(struct user_futex_waitv) +
+					 __builtin_offsetof(struct user_futex_waitv, address))))
+		return 0;
+	RECORD_BEHIND(futex_woken, 0) {
+		record->address = address;
+		record->index = index;
+		record->pad = 0;
+		COMMIT(futex_woken);
+	}
+	return 0;
+}
+
+/* Paths that the trace has of directories may be outdated from now on. */
+static __always_inline void note_rename(struct pt_regs *regs, u32 abi, u32 action, long ret)
+{
+	if (ret || !(action & (SYSCALL_RENAME | SYSCALL_REMOVE)))
+		return;
+	if ((action & SYSCALL_RENAME) || (SYSCALL_ARG(regs, abi, 2) & AT_REMOVEDIR))
+		__sync_fetch_and_add(&nr_renames, 1);
+}
 
 /* Record the other effects of a call that is more than a number and plain arguments. */
 static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi, u32 action, long ret)
 {
-	if (nr_unread_paths && action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK) {
+	note_rename(regs, abi, action, ret);
+	if (nr_unread_paths && PATH_ARGUMENT(action)) {
 		u32 tid = current_task()->pid;
 
 		if (bpf_map_lookup_elem(&unread_paths, &tid) && !bpf_map_delete_elem(&unread_paths, &tid)) {
 			__sync_fetch_and_add(&nr_unread_paths, -1);
-			record_path(path_argument(regs, abi, action >> SYSCALL_PATH_SHIFT & SYSCALL_PATH_MASK), nr, abi,
-				    true);
+			record_path(path_argument(regs, abi, PATH_ARGUMENT(action)), nr, abi, true);
 		}
 	}
 	if ((action & SYSCALL_NEW_FDS) && ret >= 0 && is_descriptor(regs, abi, action))
@@ -677,6 +711,10 @@ static __always_inline void record_effects(struct pt_regs *regs, u32 nr, u32 abi
 		record_message(SYSCALL_ARG(regs, abi, 1));
 	if ((action & SYSCALL_MESSAGES) && ret > 0 && is_unix_socket(SYSCALL_ARG(regs, abi, 0)))
 		record_messages(SYSCALL_ARG(regs, abi, 1), ret, abi == TRACE_ABI_32);
+	if ((action & (SYSCALL_SENDTO | SYSCALL_SENDMSG)) && ret >= 0 && event_wanted(TRACE_EV_sock_names))
+		record_destination_of(regs, abi, action);
+	if ((action & SYSCALL_WAITV) && ret >= 0 && event_wanted(TRACE_EV_futex_woken))
+		record_futex(SYSCALL_ARG(regs, abi, 0), ret);
 	if ((action & SYSCALL_SOCKETCALL) && (ret >= 0 || ret == -EINPROGRESS))
 		record_socketcall_exit(regs, ret);
 	if ((action & SYSCALL_IDS) && !config.filtering && ret >= 0)
@@ -707,9 +745,14 @@ static __noinline enum exit_kind record_rest(struct subbuf_control *control, u32
 
 	if (config.filtering && may_have_effects(nr) && (syscall_action(syscall_abi(task, nr), nr) & SYSCALL_IDS))
 		note_ids(); /* before the thread is left out, or is not any more */
-	if (!current_passes() || own_event(task))
-		return EXIT_NOT_RECORDED;
 	has_effects = may_have_effects(nr);
+	if (!current_passes() || own_event(task)) {
+		if (has_effects) {
+			abi = syscall_abi(task, nr);
+			note_rename(regs, abi, syscall_action(abi, nr), ret);
+		}
+		return EXIT_NOT_RECORDED;
+	}
 	is_deferred = has_effects && deferred_is(control, (u64)regs, nr);
 	if (!is_deferred)
 		flush_deferred(control, cpu);

@@ -9,51 +9,52 @@
 #include "config.h"
 #include "syscall_names.h" /* generated: syscall_names[2][TRACER_NR_SYSCALLS] */
 #include "loader.h"
-
-struct syscall_row {
-	const char *name;
-	const char *class;
-	const char *arguments;
-};
-
-static const struct syscall_row rows[] = {
-#define SYSCALL(name, class, arguments) {#name, #class, arguments},
-#include <trace/syscalls.def>
-#undef SYSCALL
-};
+#include "syscall_table.h"
 
 /* The classes of calls that make descriptors, or change what a socket is connected to. */
-static const struct {
-	const char *class;
-	unsigned int action;
-} class_actions[] = {
-	{"OPEN", SYSCALL_NEW_FD},	{"FD_NEW", SYSCALL_NEW_FD},
-	{"PIPE", SYSCALL_PIPE},		{"SOCKET", SYSCALL_NEW_SOCKET},
-	{"ACCEPT", SYSCALL_NEW_SOCKET}, {"SOCKETPAIR", SYSCALL_SOCKETPAIR},
-	{"BIND", SYSCALL_ENDPOINTS},	{"CONNECT", SYSCALL_ENDPOINTS},
-	{"URING_ENTER", SYSCALL_RING},	{"IOCTL", SYSCALL_NEW_FD | SYSCALL_IOCTL},
+static const unsigned int class_actions[NR_CALL_CLASSES] = {
+	[CALL_ACCEPT] = SYSCALL_NEW_SOCKET,	[CALL_BIND] = SYSCALL_ENDPOINTS,
+	[CALL_CONNECT] = SYSCALL_ENDPOINTS,	[CALL_EXEC] = SYSCALL_EXEC,
+	[CALL_FD_NEW] = SYSCALL_NEW_FD,		[CALL_IOCTL] = SYSCALL_NEW_FD | SYSCALL_IOCTL,
+	[CALL_OPEN] = SYSCALL_NEW_FD,		[CALL_PIPE] = SYSCALL_PIPE,
+	[CALL_SOCKET] = SYSCALL_NEW_SOCKET,	[CALL_SOCKETCALL] = SYSCALL_SOCKETCALL,
+	[CALL_SOCKETPAIR] = SYSCALL_SOCKETPAIR, [CALL_URING_ENTER] = SYSCALL_RING,
 };
 
-/* Messages can carry descriptors, too (SCM_RIGHTS). */
-static unsigned int action_of_messages(const char *name)
-{
-	return strcmp(name, "recvmsg") == 0 ? SYSCALL_RIGHTS : strncmp(name, "recvmmsg", 8) == 0 ? SYSCALL_MESSAGES : 0;
-}
-
-/* The calls that change effective ids, of 32-bit programs also setuid32 and so on, or the group. */
-static unsigned int action_of_ids(const char *name)
-{
-	static const char *const names[] = {"setuid",	 "setgid",    "setreuid", "setregid",
-					    "setresuid", "setresgid", "setpgid",  "setsid"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t length = strlen(names[i]);
-
-		if (strncmp(name, names[i], length) == 0 && (!name[length] || strcmp(name + length, "32") == 0))
-			return SYSCALL_IDS;
-	}
-	return 0;
-}
+/* Calls with effects of their own. */
+static const struct {
+	const char *name;
+	unsigned int action;
+} call_actions[] = {
+	{"bpf", SYSCALL_BPF},
+	{"futex_waitv", SYSCALL_WAITV},
+	/* messages can carry descriptors, too (SCM_RIGHTS) */
+	{"recvmmsg", SYSCALL_MESSAGES},
+	{"recvmmsg_time64", SYSCALL_MESSAGES},
+	{"recvmsg", SYSCALL_RIGHTS},
+	{"rename", SYSCALL_RENAME},
+	{"renameat", SYSCALL_RENAME},
+	{"renameat2", SYSCALL_RENAME},
+	{"rmdir", SYSCALL_RENAME},
+	{"sendmmsg", SYSCALL_SENDMSG},
+	{"sendmsg", SYSCALL_SENDMSG},
+	{"sendto", SYSCALL_SENDTO},
+	{"setgid", SYSCALL_IDS},
+	{"setgid32", SYSCALL_IDS},
+	{"setpgid", SYSCALL_IDS},
+	{"setregid", SYSCALL_IDS},
+	{"setregid32", SYSCALL_IDS},
+	{"setresgid", SYSCALL_IDS},
+	{"setresgid32", SYSCALL_IDS},
+	{"setresuid", SYSCALL_IDS},
+	{"setresuid32", SYSCALL_IDS},
+	{"setreuid", SYSCALL_IDS},
+	{"setreuid32", SYSCALL_IDS},
+	{"setsid", SYSCALL_IDS},
+	{"setuid", SYSCALL_IDS},
+	{"setuid32", SYSCALL_IDS},
+	{"unlinkat", SYSCALL_REMOVE},
+};
 
 static unsigned int action_of(const struct syscall_row *row)
 {
@@ -61,40 +62,30 @@ static unsigned int action_of(const struct syscall_row *row)
 	unsigned int action = nr == 0 ? SYSCALL_ARGS_0 : nr <= 3 ? SYSCALL_ARGS_3 : SYSCALL_ARGS_6;
 
 	if (before_path < nr)
-		action |= (unsigned int)((before_path + 1) << SYSCALL_PATH_SHIFT);
-	for (size_t i = 0; i < sizeof(class_actions) / sizeof(class_actions[0]); i++)
-		if (strcmp(row->class, class_actions[i].class) == 0)
-			action |= class_actions[i].action;
-	action |= action_of_messages(row->name) | action_of_ids(row->name);
-	if (strcmp(row->name, "bpf") == 0)
-		action |= SYSCALL_BPF;
+		action |= (unsigned int)(before_path + 1) << SYSCALL_PATH_SHIFT;
+	if (before_path && before_path < nr && row->arguments[before_path - 1] == 'd')
+		action |= SYSCALL_AT;
+	action |= class_actions[row->class];
+	for (size_t i = 0; i < sizeof(call_actions) / sizeof(call_actions[0]); i++)
+		if (strcmp(row->name, call_actions[i].name) == 0)
+			action |= call_actions[i].action;
 	return action;
-}
-
-static const struct syscall_row *find_row(const char *name)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].name, name) == 0)
-			return &rows[i];
-	return NULL;
 }
 
 void tracer_syscall_actions(unsigned int actions[2][TRACER_NR_SYSCALLS])
 {
-	for (int abi = 0; abi < 2; abi++)
-		for (int nr = 0; nr < TRACER_NR_SYSCALLS; nr++) {
-			const char *name = syscall_names[abi][nr];
-			const struct syscall_row *row = name ? find_row(name) : NULL;
+	for (unsigned int abi = 0; abi < 2; abi++)
+		for (unsigned int nr = 0; nr < TRACER_NR_SYSCALLS; nr++) {
+			const char *name = tracer_syscall_name(abi ? TRACE_ABI_32 : TRACE_ABI_NATIVE, nr);
+			const struct syscall_row *row = name ? syscall_row_find(name, abi) : NULL;
 
-			actions[abi][nr] = row ? action_of(row)
-					       : SYSCALL_ARGS_6 |
-							   (name ? action_of_messages(name) | action_of_ids(name) : 0);
-			if (name && strcmp(name, "socketcall") == 0)
-				actions[abi][nr] = SYSCALL_ARGS_3 | SYSCALL_SOCKETCALL;
+			actions[abi][nr] = row ? action_of(row) : SYSCALL_ARGS_6;
 		}
 }
 
 const char *tracer_syscall_name(enum trace_abi abi, unsigned int nr)
 {
-	return nr < TRACER_NR_SYSCALLS ? syscall_names[abi == TRACE_ABI_32][nr] : NULL;
+	const char *name = nr < TRACER_NR_SYSCALLS ? syscall_names[abi == TRACE_ABI_32][nr] : NULL;
+
+	return name ? name : syscall_name_of(nr); /* the kernel may be newer than the headers */
 }

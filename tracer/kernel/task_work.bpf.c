@@ -35,13 +35,25 @@ static __always_inline void note_return(struct task_struct *task)
 		bpf_map_update_elem(&works_put_off, &tid, &call, BPF_ANY);
 }
 
+/* Only completions of io_uring? They have events of their own, and the kernel does not update rseq
+ * after them. */
+static __always_inline bool is_of_io_uring(struct task_struct *task)
+{
+	struct io_uring_task *own = task->io_uring;
+	struct callback_head *work = task->task_works;
+
+	return own && bpf_core_field_exists(own->task_work) &&
+	       (u64)work == (u64)own + bpf_core_field_offset(struct io_uring_task, task_work) &&
+	       !BPF_CORE_READ(work, next);
+}
+
 /* The result has no meaning. */
 static __noinline int task_work_begins(void)
 {
 	struct task_struct *task = current_task();
 	u32 tid = task->pid;
 
-	if (!event_wanted(TRACE_EV_task_work))
+	if (!event_wanted(TRACE_EV_task_work) || is_of_io_uring(task))
 		return 0;
 	note_return(task);
 	RECORD(task_work) {

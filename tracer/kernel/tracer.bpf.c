@@ -15,6 +15,8 @@
 #include "object.bpf.h"
 #include "arch.bpf.h"
 
+#include "directory.bpf.c"
+#include "destination.bpf.c"
 #include "task_work.bpf.c"
 #include "identity.bpf.c"
 #include "sched.bpf.c"

@@ -30,6 +30,8 @@ enum {
 	URING_OPENAT = 18,
 	URING_CLOSE = 19,
 	URING_OPENAT2 = 28,
+	URING_RENAMEAT = 35,
+	URING_UNLINKAT = 36,
 	URING_SOCKET = 45,
 	URING_BIND = 56,
 	URING_LISTEN = 57,
@@ -119,19 +121,24 @@ __noinline int record_uring_slot(u64 request, u32 slot)
 }
 
 /* The registered file of a request. */
-__noinline int record_uring_file(u64 request)
+static __always_inline void put_uring_file(struct io_kiocb *request)
 {
-	struct inode *inode = BPF_CORE_READ((struct io_kiocb *)request, file, f_inode);
+	struct inode *inode = BPF_CORE_READ(request, file, f_inode);
 
 	if (!inode)
-		return 0;
+		return;
 	RECORD(uring_file) {
-		record->req = request;
+		record->req = (u64)request;
 		record->ino = FIELD(inode, i_ino);
 		record->dev = BPF_CORE_READ(inode, i_sb, s_dev);
 		record->mode = FIELD(inode, i_mode);
 		COMMIT(uring_file);
 	}
+}
+
+__noinline int record_uring_file(u64 request)
+{
+	put_uring_file((struct io_kiocb *)request);
 	return 0;
 }
 
@@ -165,6 +172,10 @@ __noinline int record_uring_result(u64 request, u32 opcode, u32 result)
 	case URING_CLOSE:
 		if (event_wanted(TRACE_EV_uring_close) && bpf_core_field_exists(struct io_close, fd))
 			record_uring_closed(request, request_slot(request, opcode));
+		return 0;
+	case URING_RENAMEAT:
+	case URING_UNLINKAT: /* perhaps a directory */
+		__sync_fetch_and_add(&nr_renames, 1);
 		return 0;
 	case URING_CONNECT:
 	case URING_BIND:
@@ -270,6 +281,9 @@ int BPF_PROG(uring_async, struct io_kiocb *req, int rw)
 {
 	if (!current_passes())
 		return 0;
+	/* the kernel has looked the file up by now, and a worker may wait for it */
+	if ((FIELD(req, flags) & URING_FIXED_FILE) && event_wanted(TRACE_EV_uring_file))
+		put_uring_file(req);
 	RECORD(uring_async) {
 		record->req = (u64)req;
 		record->opcode = FIELD(req, opcode);

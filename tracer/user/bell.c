@@ -15,12 +15,14 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include "user.h"
 
 #define NAP_NS		     100000
+#define MAX_UNANSWERED	     3
 #define FIRST_TIME_NAMESPACE 0xeffffffau /* PROC_TIME_INIT_INO of Linux */
 
 #ifndef SYS_pidfd_open
@@ -43,6 +45,19 @@ static int open_namespace(void)
 	return fd;
 }
 
+/* Is the holder of the lock a process that programs trust? If it is in another pid namespace we
+ * cannot tell. */
+static bool may_be_trusted(pid_t holder)
+{
+	struct stat status;
+	char path[32];
+
+	if (holder <= 0)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d", (int)holder);
+	return stat(path, &status) != 0 || status.st_uid == 0 || status.st_uid == geteuid();
+}
+
 /* Has a daemon that takes programs of @uid locked its byte? */
 static bool listens(int fd, trace_u32 uid)
 {
@@ -51,7 +66,7 @@ static bool listens(int fd, trace_u32 uid)
 			     .l_start = (off_t)user_presence_offset(secure_getenv("TRACER_SOCKET"), uid),
 			     .l_len = 1};
 
-	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && may_be_trusted(lock.l_pid);
 }
 
 /* CANNOT_TELL: we have a time namespace of our own, or see none. */
@@ -88,6 +103,7 @@ static bool is_answered(const struct user_memory *memory)
 
 enum user_offer_result user_bell(int memory_fd, const struct user_memory *memory, int naps)
 {
+	static uint32_t unanswered;
 	const struct timespec nap = {0, NAP_NS};
 
 	enum presence presence = daemon_presence();
@@ -98,8 +114,9 @@ enum user_offer_result user_bell(int memory_fd, const struct user_memory *memory
 		return USER_NO_DAEMON; /* a daemon that hears the call switches the events on */
 	for (; naps > 0 && !is_answered(memory); naps--)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
-	if (!is_answered(memory))
-		return USER_NOT_SENT;
+	if (!is_answered(memory)) /* only a daemon can answer; any process can hold the lock */
+		return __atomic_fetch_add(&unanswered, 1, __ATOMIC_RELAXED) < MAX_UNANSWERED ? USER_NOT_SENT
+											     : USER_NO_DAEMON;
 	return __atomic_load_n(&memory->daemon_pid, __ATOMIC_ACQUIRE) ? USER_SENT : USER_NO_DAEMON;
 }
 

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * interrupted.c - calls that something interrupted while their thread waited
+ *
+ * A signal, a stop, a tracer or the freezer wakes a thread that waits in a system call. The call
+ * returns -ERESTARTSYS, one of its kin, or -EINTR: it did not get what it waited for. The thread
+ * that interrupted it is neither the writer of the pipe nor the holder of the lock. The wait goes
+ * on for what it was for, in one of these ways:
+ * - The kernel enters the call again, with the same number and arguments.
+ * - The kernel calls restart_syscall(), which continues the call that was interrupted. Here it is
+ *   that call, with its arguments.
+ * - The program calls again with the same arguments after -EINTR.
+ *
+ * So the wait is kept until the call that goes on has ended: its cause is then the cause of the
+ * last wait in that call. If the call does not go on, the call alone decides (wait.c). Calls that a
+ * signal ends as a matter of course (pause, poll, select, epoll) do not go on after a signal
+ * handler has run: the signal is what ended them.
+ *
+ * Example: a thread reads from a pipe at 0 ms. A timer's signal interrupts the read at 10 ms, and
+ * the handler has SA_RESTART. The read begins again at 10.1 ms, and a writer ends it at 30 ms. Both
+ * waits, 10 ms and 19.9 ms, are for the writer, via "pipe".
+ *
+ * The interruption is a row of its own: the call, what interrupted it, how often, and how long the
+ * waits had lasted.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "interrupted.h"
+#include "pending.h"
+#include "sort.h"
+#include "state.h"
+#include "state_frame.h"
+#include "wait.h"
+#include "wait_holder.h"
+
+#define MAX_WAITS	 32   /* of one call; the oldest are decided earlier if there are more */
+#define MAX_OTHERS	 64   /* calls of handlers until the call counts as ended */
+#define FIRST_RESTART	 -512 /* -ERESTARTSYS ... -ERESTART_RESTARTBLOCK of the kernel's linux/errno.h */
+#define LAST_RESTART	 -516
+#define FIRST_HANDLER	 2    /* SIG_DFL and SIG_IGN are no handlers */
+#define RESTART_NOT_CALL -515 /* -ENOIOCTLCMD is no interruption */
+
+struct interrupted_call {
+	struct frame frame;
+	struct pending waits[MAX_WAITS];
+	uint32_t nr;
+	uint32_t handlers;  /* signal handlers in progress */
+	uint32_t nr_others; /* calls of theirs */
+	bool goes_on;	    /* the thread is in the call again */
+	bool had_handler;
+	char path[]; /* the path argument of the call; "": it has none */
+};
+
+static bool is_interruption(int64_t ret)
+{
+	return ret == -EINTR || (ret <= FIRST_RESTART && ret >= LAST_RESTART && ret != RESTART_NOT_CALL);
+}
+
+bool signal_stops(uint32_t signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/* ---- interruptions ---- */
+
+static enum via via_of(const struct trace_analysis *a, const struct waker *waker)
+{
+	if (waker->by_signal)
+		return VIA_SIGNAL;
+	if (waker->thread && wakes_frozen(a, waker))
+		return VIA_FREEZER;
+	return waker->thread && a->calls[waker->call].class == CALL_PTRACE ? VIA_PTRACE : VIA_NONE;
+}
+
+static bool is_row(const struct interruption_row *row, const struct interruption_row *wanted)
+{
+	return row->process == wanted->process && row->by == wanted->by && row->call == wanted->call &&
+	       row->via == wanted->via && row->signal == wanted->signal;
+}
+
+static void interruption_add(struct trace_analysis *a, const struct trace_thread *thread, uint32_t call,
+			     const struct pending *wait)
+{
+	const struct waker *waker = &wait->waker;
+	bool is_task = waker->thread && !(waker->thread->flags & THREAD_KERNEL);
+	struct interruption_row *row, wanted = {.process = thread->process->idx,
+						.by = is_task ? waker->thread->process->idx : 0,
+						.call = call,
+						.via = (uint8_t)via_of(a, waker),
+						.signal = waker->by_signal};
+	uint64_t key = hash_u64(((uint64_t)wanted.process << 32 | wanted.by) ^
+				hash_u64((uint64_t)call << 16 | wanted.via << 8 | wanted.signal));
+
+	for (;; key++) {
+		key += !key;
+		row = acct_row(a, &a->interruptions, sizeof(*row), key);
+		if (a->failed)
+			return;
+		if (!row->count) {
+			wanted.key = key;
+			*row = wanted;
+		}
+		if (is_row(row, &wanted))
+			break;
+	}
+	row->ns += wait->known_ns;
+	row->count++;
+}
+
+static int order(const void *left, const void *right)
+{
+	const struct trace_interruption *l = left, *r = right;
+
+	if (l->ns != r->ns)
+		return l->ns > r->ns ? -1 : 1;
+	return strcmp(l->call, r->call);
+}
+
+struct trace_interruption *trace_interruptions(const struct trace_analysis *a, size_t *ret_nr)
+{
+	struct trace_interruption *list = calloc(a->interruptions.used + 1, sizeof(*list)), *at = list;
+
+	for (const struct interruption_row *row = NULL;
+	     list && (row = table_next(&a->interruptions, sizeof(*row), row)); at++)
+		*at = (struct trace_interruption){
+			.process = a->threads.processes[row->process],
+			.by = row->by ? a->threads.processes[row->by] : NULL,
+			.call = strings_text(&a->strings, a->calls[row->call].name),
+			.via = via_name((enum via)row->via),
+			.signal = row->signal,
+			.ns = row->ns,
+			.count = row->count,
+		};
+	if (list && sort_rows(list, *ret_nr = (size_t)(at - list), sizeof(*list), order))
+		return list;
+	free(list);
+	return NULL;
+}
+
+/* ---- the cause of the kept waits ---- */
+
+/* A signal with a handler ends these calls in any case. */
+static bool ends_by_signal(const struct trace_analysis *a, const struct frame *frame)
+{
+	switch (frame_class(a, frame)) {
+	case CALL_AIO:
+	case CALL_EPOLL_WAIT:
+	case CALL_PAUSE:
+	case CALL_POLL:
+	case CALL_SELECT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A signal with a handler, or one that killed the thread, ended the call as a matter of course. */
+static bool signal_ended(const struct trace_analysis *a, const struct interrupted_call *call)
+{
+	uint8_t signal = call->waits[call->nr - 1].waker.by_signal;
+
+	return ends_by_signal(a, &call->frame) && (call->had_handler || (signal && !signal_stops(signal)));
+}
+
+/* The cause if the call does not go on. */
+static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *thread,
+			       const struct interrupted_call *call)
+{
+	struct pending wait = call->waits[call->nr - 1];
+
+	if (!signal_ended(a, call)) {
+		memset(&wait.waker, 0, sizeof(wait.waker));
+		wait.waker.call = CALL_UNKNOWN;
+		wait.cut = wait.interrupted = true;
+	}
+	return wait_decide(a, thread, &wait);
+}
+
+/* Account the first @nr kept waits, in the frame of their call. @known: their cause; NULL: none */
+static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32_t nr, const struct wait_cause *known)
+{
+	struct interrupted_call *call = thread->interrupted;
+	struct frame frame = thread->frames[0];
+	uint8_t depth = thread->depth;
+	char *path = thread->path;
+	bool ended = !known && signal_ended(a, call);
+	struct wait_cause cause;
+
+	thread->frames[0] = call->frame;
+	thread->depth = 1;
+	thread->path = call->path;
+	cause = known ? *known : alone(a, thread, call);
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!ended || i + 1 < call->nr)
+			interruption_add(a, thread, call->frame.call, &call->waits[i]);
+		memset(&call->waits[i].waker, 0, sizeof(call->waits[i].waker));
+		pending_account(a, thread, &call->waits[i], &cause);
+	}
+	memmove(call->waits, call->waits + nr, (call->nr - nr) * sizeof(call->waits[0]));
+	call->nr -= nr;
+	thread->frames[0] = frame;
+	thread->depth = depth;
+	thread->path = path;
+}
+
+static void end(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *known)
+{
+	decide(a, thread, thread->interrupted->nr, known);
+	free(thread->interrupted);
+	thread->interrupted = NULL;
+	thread->is_interrupted = false;
+	a->nr_interrupted--;
+}
+
+void interrupted_end(struct trace_analysis *a, struct trace_thread *thread)
+{
+	end(a, thread, NULL);
+}
+
+void interrupted_mark(const struct trace_thread *thread, uint64_t *files)
+{
+	const struct interrupted_call *call = thread->interrupted;
+
+	if (!call)
+		return;
+	files[call->frame.file / 64] |= 1ull << call->frame.file % 64;
+	for (uint32_t i = 0; i < call->nr; i++)
+		files[call->waits[i].waker.file / 64] |= 1ull << call->waits[i].waker.file % 64;
+}
+
+/* ---- the way of a call ---- */
+
+static bool is_same_call(const struct interrupted_call *call, const struct frame *frame)
+{
+	return frame->call == call->frame.call && frame->nr_args == call->frame.nr_args &&
+	       memcmp(frame->args, call->frame.args, frame->nr_args * sizeof(frame->args[0])) == 0;
+}
+
+static bool keep(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame)
+{
+	const char *path = frame->has_path ? thread->path : "";
+	size_t bytes = strlen(path) + 1;
+	struct interrupted_call *call = calloc(1, sizeof(*call) + bytes);
+
+	if (!call) {
+		a->failed = -ENOMEM;
+		return false;
+	}
+	call->frame = *frame;
+	memcpy(call->path, path, bytes);
+	thread->interrupted = call;
+	thread->is_interrupted = true;
+	a->nr_interrupted++;
+	return true;
+}
+
+/* exit_group() wakes all threads of the process so that they exit: wait.c names that. */
+static bool is_woken_to_die(const struct trace_analysis *a, const struct trace_thread *thread,
+			    const struct waker *waker)
+{
+	return waker->thread && waker->thread->process == thread->process && a->calls[waker->call].class == CALL_EXIT;
+}
+
+void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
+{
+	const struct pending *last = &thread->pending[thread->nr_pending - 1];
+	struct interrupted_call *call;
+
+	if (!is_interruption(ret) || last->depth != 1 || last->cut || frame->call == CALL_UNKNOWN ||
+	    is_woken_to_die(a, thread, &last->waker) || (last->task_state & TASK_STATE_QUOTA))
+		return;
+	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(thread->interrupted, frame)))
+		interrupted_end(a, thread);
+	if (!thread->is_interrupted && !keep(a, thread, frame))
+		return;
+	call = thread->interrupted;
+	if (call->nr == MAX_WAITS) {
+		decide(a, thread, MAX_WAITS / 2, NULL);
+		if (a->failed)
+			return;
+	}
+	call->waits[call->nr++] = *last;
+	call->goes_on = call->had_handler = false;
+	thread->nr_pending--;
+}
+
+void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame)
+{
+	struct interrupted_call *call = thread->interrupted;
+	uint8_t flags = a->calls[frame->call].flags;
+
+	if (flags & CALL_RESTARTS) {
+		struct frame again = call->frame;
+
+		again.begin = frame->begin;
+		*frame = again;
+		frame->fd_seen = false;
+		call->goes_on = true;
+	} else if (is_same_call(call, frame)) {
+		call->goes_on = true;
+	} else if ((flags & CALL_ENDS_HANDLER) && call->handlers) {
+		call->handlers--;
+	} else if (!call->handlers || ++call->nr_others > MAX_OTHERS) {
+		interrupted_end(a, thread);
+	}
+}
+
+void interrupted_left(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, uint64_t from)
+{
+	struct interrupted_call *call = thread->interrupted;
+	struct wait_cause last = wait_of_key(thread->last_wait);
+	bool decides = thread->last_wait_ns > from && last.kind != TRACE_WAIT_UNKNOWN && last.kind != TRACE_WAIT_OTHER;
+
+	if (call->goes_on)
+		end(a, thread, decides && is_same_call(call, frame) ? &last : NULL);
+}
+
+void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, uint64_t handler)
+{
+	if (handler < FIRST_HANDLER)
+		return;
+	thread->interrupted->handlers++;
+	thread->interrupted->had_handler = true;
+	if (ends_by_signal(a, &thread->interrupted->frame))
+		interrupted_end(a, thread);
+}
+
+void interrupted_user_event(struct trace_analysis *a, struct trace_thread *thread)
+{
+	if (thread && thread->is_interrupted)
+		interrupted_end(a, thread);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* open_request.c - which requests are open at a thread: its counts, kept at the sockets */
+#include <sys/socket.h>
+#include "open_request.h"
+#include "state.h"
+
+bool requests_were_read(const struct thread_requests *requests)
+{
+	return requests->nr_read && !requests->hands_over;
+}
+
+void requests_changed(struct trace_thread *thread)
+{
+	const struct thread_requests *requests = &thread->requests;
+
+	thread->is_asked = requests_were_read(requests) || requests->nr_asked || requests->has_job;
+}
+
+static void reader_leave(struct socket_state *sock)
+{
+	if (sock->reader && sock->reader->requests.nr_read) {
+		sock->reader->requests.nr_read--;
+		requests_changed(sock->reader);
+	}
+	sock->reader = NULL;
+}
+
+static void asker_leave(struct socket_state *sock)
+{
+	uint32_t *nr = !sock->asker    ? NULL
+		       : sock->answers ? &sock->asker->requests.nr_asked
+				       : &sock->asker->requests.nr_first;
+
+	if (nr && *nr) {
+		--*nr;
+		requests_changed(sock->asker);
+	}
+	sock->asker = NULL;
+}
+
+void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+{
+	bool needs_answer = sock->type == SOCK_STREAM || sock->answers || !sock->has_read;
+
+	reader_leave(sock);
+	sock->has_read = true;
+	if (!needs_answer)
+		return;
+	sock->reader = thread;
+	thread->requests.nr_read++;
+	thread->requests.since_ns = a->now;
+	requests_changed(thread);
+}
+
+void request_answered(struct trace_thread *thread, struct socket_state *sock)
+{
+	if (sock->reader)
+		sock->reader->requests.hands_over = sock->reader != thread;
+	reader_leave(sock);
+	sock->answers = true;
+}
+
+void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock)
+{
+	asker_leave(sock);
+	sock->asker = thread;
+	++*(sock->answers ? &thread->requests.nr_asked : &thread->requests.nr_first);
+	thread->requests.since_ns = a->now;
+	requests_changed(thread);
+}
+
+void request_got_answer(struct socket_state *sock)
+{
+	asker_leave(sock);
+	sock->answers = true;
+}
+
+void request_close(const struct trace_thread *thread, struct socket_state *sock)
+{
+	if (sock->reader && sock->reader->process == thread->process)
+		reader_leave(sock);
+	if (sock->asker && sock->asker->process == thread->process)
+		asker_leave(sock);
+}
+
+void request_forget(struct socket_state *sock)
+{
+	reader_leave(sock);
+	asker_leave(sock);
+}

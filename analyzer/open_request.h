@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef ANALYZER_OPEN_REQUEST_H
+#define ANALYZER_OPEN_REQUEST_H
+/* open_request.h - which requests are open at a thread: state_request.c explains them */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct socket_state;
+struct trace_analysis;
+struct trace_thread;
+
+/* which end of a connection a socket is */
+enum socket_role {
+	ROLE_UNKNOWN,
+	ROLE_SERVER, /* it was accepted, listens, or received the first datagram */
+	ROLE_CLIENT, /* it called connect(), or sent the first datagram */
+	ROLE_NONE,   /* an end of a pair */
+};
+
+/** struct thread_requests - what a thread owes to others, and waits for from others */
+struct thread_requests {
+	uint64_t since_ns;   /* when the latest of them began */
+	uint64_t rest_place; /* where it waits for jobs from threads with a request; 0: not known */
+	uint32_t nr_read;    /* requests that it read and that are not answered */
+	uint32_t nr_asked;   /* requests of its own, on connections that have answered before */
+	uint32_t nr_first;   /* requests of its own, on connections that have not */
+	bool has_job;	     /* a thread with a request woke it from @rest_place */
+	bool hands_over;     /* another thread answered the latest request that it had read */
+};
+
+/** request_read() - @thread read from @sock, a server's end; request_answered() - it sent */
+void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
+void request_answered(struct trace_thread *thread, struct socket_state *sock);
+/** request_asked() - @thread sent to @sock, a client's end; request_got_answer() - something came */
+void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
+void request_got_answer(struct socket_state *sock);
+/** request_close() - @thread closes @sock, which ends its requests */
+void request_close(const struct trace_thread *thread, struct socket_state *sock);
+/** request_forget() - no thread has a request at @sock any more */
+void request_forget(struct socket_state *sock);
+/** requests_were_read() - true if a request that the thread read is open at it */
+bool requests_were_read(const struct thread_requests *requests);
+/** requests_changed() - the requests of @thread were changed directly */
+void requests_changed(struct trace_thread *thread);
+#endif

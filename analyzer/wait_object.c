@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wait_object.c - the objects of waits: pairs of a process and a path */
+#include <errno.h>
+#include <stdlib.h>
+#include "state.h"
+#include "wait_object.h"
+
+struct object_row {
+	uint64_t key; /* process << 32 | path; no process has the index 0 */
+	uint64_t idx;
+};
+
+static uint32_t object_new(struct trace_analysis *a, struct wait_object object)
+{
+	struct wait_objects *objects = &a->wait_objects;
+	struct wait_object *bigger;
+
+	if (objects->nr >= objects->max) {
+		uint32_t max = objects->max ? objects->max * 2 : 64;
+
+		bigger = reallocarray(objects->list, max, sizeof(*bigger));
+		if (!bigger) {
+			a->failed = -ENOMEM;
+			return 0;
+		}
+		objects->list = bigger;
+		objects->max = max;
+	}
+	if (!objects->nr) /* number 0 also is the object of causes that memory ran out for */
+		objects->list[objects->nr++] = (struct wait_object){.process = PROCESS_UNKNOWN};
+	objects->list[objects->nr] = object;
+	return objects->nr++;
+}
+
+struct wait_cause wait_cause_with_path(struct trace_analysis *a, struct wait_cause v, string_id path)
+{
+	struct object_row *row;
+
+	if (v.kind != TRACE_WAIT_PROCESS || v.has_path || !path)
+		return v;
+	row = acct_row(a, &a->wait_objects.by_pair, sizeof(*row), (uint64_t)v.target << 32 | path);
+	if (a->failed)
+		return v;
+	if (!row->idx)
+		row->idx = object_new(a, (struct wait_object){.process = v.target, .path = path});
+	if (a->failed)
+		return v;
+	v.target = (uint32_t)row->idx;
+	v.has_path = true;
+	return v;
+}
+
+struct trace_process *wait_process(const struct trace_analysis *a, const struct wait_cause *v)
+{
+	if (v->has_path)
+		return a->threads.processes[a->wait_objects.list[v->target].process];
+	if (v->kind == TRACE_WAIT_PROCESS || (v->kind == TRACE_WAIT_STOPPED && v->target))
+		return a->threads.processes[v->target];
+	return NULL;
+}
+
+string_id wait_path(const struct trace_analysis *a, const struct wait_cause *v)
+{
+	return v->has_path ? a->wait_objects.list[v->target].path : 0;
+}
+
+const char *wait_target(const struct trace_analysis *a, const struct wait_cause *v)
+{
+	const struct trace_process *process = wait_process(a, v);
+
+	return process ? process->comm : strings_text(&a->strings, v->kind == TRACE_WAIT_STOPPED ? 0 : v->target);
+}
+
+void wait_objects_clear(struct wait_objects *objects)
+{
+	free(objects->list);
+	table_clear(&objects->by_pair);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_holders.c - waits on files, directories and memory that a process ended: the process
+ * and the path are told.
+ *
+ * Thread 10 ("one") waits on CPU 0 from 3000 to 6000. 20 ("two") on CPU 1 ends the wait.
+ */
+#include <sys/mman.h>
+#include "state_waits_case.h"
+#include "unit.h"
+
+#define FUSE_MODE (S_IFCHR | 0600)
+#define DATA_MODE (S_IFREG | 0644)
+
+static struct analysis_case begin_files(void)
+{
+	struct analysis_case c = begin();
+
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_mkdir, "mkdir");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_rename, "rename");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_getdents64, "getdents64");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_writev, "writev");
+	return c;
+}
+
+static void block_on(struct analysis_case *c, uint32_t state)
+{
+	tb_switch(c->tb, 0, 3000, 10, 0, state);
+}
+
+/* The row of the wait, checked in every key. */
+static void expect_on(struct analysis_case *c, uint32_t pid, const char *via, const char *path)
+{
+	const struct trace_wait *wait = c->one->nr_waits ? &c->one->waits[0] : NULL;
+
+	CU_ASSERT_EQUAL_FATAL(c->one->nr_waits, 1);
+	CU_ASSERT_EQUAL(wait->kind, TRACE_WAIT_PROCESS);
+	CU_ASSERT_EQUAL(wait->pid, pid);
+	CU_ASSERT_STRING_EQUAL(wait->via, via);
+	CU_ASSERT_STRING_EQUAL(wait->path, path);
+	CU_ASSERT_EQUAL(wait->ns, BLOCKED_NS);
+	case_free(c);
+}
+
+static void two_calls(struct analysis_case *c, uint32_t call, uint64_t arg0, const char *path)
+{
+	tb_sys_enter(c->tb, 1, 5000, call, arg0, 1, 1);
+	if (path)
+		tb_sys_path(c->tb, 1, 5001, call, path);
+}
+
+/* ---- file systems of programs ---- */
+
+static void a_read_of_a_served_file_is_for_the_server(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_fd(c.tb, 10, 3, 50, 2, DATA_MODE, "/mnt/slow");
+	tb_fd(c.tb, 20, 7, 5, 88, FUSE_MODE, "/dev/fuse");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 4096);
+	block_on(&c, TRACE_TASK_INTERRUPTIBLE);
+	two_calls(&c, SYS_writev, 7, NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	expect_on(&c, 20, "fuse", "/mnt/slow");
+}
+
+/* The path has no descriptor yet. */
+static void a_look_up_in_a_served_file_system_is_for_the_server(void)
+{
+	static const uint32_t calls[] = {SYS_open, SYS_stat, SYS_mkdir};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		tb_fd(c.tb, 20, 7, 5, 88, FUSE_MODE, "/dev/fuse");
+		tb_sys_enter(c.tb, 0, 2000, calls[i], 1, 0, 0);
+		tb_sys_path(c.tb, 0, 2001, calls[i], "/mnt/slow");
+		block_on(&c, TRACE_TASK_INTERRUPTIBLE);
+		two_calls(&c, SYS_writev, 7, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "fuse", "/mnt/slow");
+	}
+}
+
+static void a_page_of_a_served_file_is_from_the_server(void)
+{
+	struct analysis_case c = begin_files();
+	struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 50, .ino = 2};
+
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/mnt/slow");
+	tb_fd(c.tb, 20, 7, 5, 88, FUSE_MODE, "/dev/fuse");
+	tb_fault(c.tb, 0, 2000, 0x7100, true);
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_writev, 7, NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_fault_end(c.tb, 0, 6200, true);
+	case_run(&c);
+	expect_on(&c, 20, "fuse", "/mnt/slow");
+}
+
+static void a_file_server_rests_until_its_client_asks(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_fd(c.tb, 10, 7, 5, 88, FUSE_MODE, "/dev/fuse");
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 7, 1, 4096);
+	block_on(&c, TRACE_TASK_INTERRUPTIBLE);
+	two_calls(&c, SYS_open, 1, "/mnt/slow");
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	CU_ASSERT_TRUE(c.one->waits[0].idle);
+	expect_on(&c, 20, "fuse", "");
+}
+
+/* ---- pages ---- */
+
+/* Of a file in shared memory: the process that provides it comes first. */
+static void a_page_by_userfaultfd_is_from_its_provider(void)
+{
+	struct analysis_case c = begin_files();
+	struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/memfd:guest");
+	tb_fd(c.tb, 20, 7, 5, 88, 0, "anon_inode:[userfaultfd]");
+	tb_fault(c.tb, 0, 2000, 0x7100, true);
+	block_on(&c, TRACE_TASK_INTERRUPTIBLE);
+	two_calls(&c, SYS_ioctl, 7, NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_fault_end(c.tb, 0, 6200, false);
+	case_run(&c);
+	expect_on(&c, 20, "memory", "/memfd:guest");
+}
+
+/* A thread of the same process unmaps something; the fault is in a file's page. */
+static void a_fault_waits_for_the_thread_that_locked_the_memory(void)
+{
+	struct analysis_case c = case_new();
+	struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_thread(c.tb, 11, 10, 1, "one", 1, true);
+	tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/data");
+	tb_fault(c.tb, 0, 2000, 0x7100, true);
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 5000, SYS_munmap, 0x100000, 0x1000, 0);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_fault_end(c.tb, 0, 6200, false);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "one", 10, "memory"), BLOCKED_NS);
+	case_free(&c);
+}
+
+static void the_memory_of_another_process_may_be_locked(void)
+{
+	static const struct {
+		const char *path, *via;
+	} files[] = {{"/proc/20/maps", "memory"},   {"/proc/20/cmdline", "memory"}, {"/proc/20/smaps_rollup", "memory"},
+		     {"/proc/30/maps", "lock"},	    {"/proc/20/stat", "lock"},	    {"/proc/20/mapsa", "lock"},
+		     {"/sys/kernel/debug", "lock"}, {"/proc/mounts", "lock"}};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		tb_fd(c.tb, 10, 3, 20, 2, S_IFREG | 0444, files[i].path);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 4096);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_sys_enter(c.tb, 1, 5000, SYS_fork);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, files[i].via, files[i].path);
+	}
+}
+
+/* ---- locks of directories ---- */
+
+static void a_directory_is_locked_by_the_process_that_works_in_it(void)
+{
+	static const struct {
+		const char *own, *its, *directory;
+		uint32_t call;
+	} paths[] = {
+		{"/data/b", "/data/a", "/data", SYS_mkdir},
+		{"/data/sub/b", "/data/a", "/data", SYS_mkdir},
+		{"/data/b", "/data/a/", "/data", SYS_mkdir},
+		{"/data", "/data/a", "/data", SYS_rename},
+		{"/b", "/a", "/", SYS_mkdir},
+		{"/tmp/b", "/a", NULL, SYS_mkdir},
+		{"box/b", "box/a", "box", SYS_mkdir},
+		{"/data/b", "/data2/a", NULL, SYS_mkdir},
+		{"/data/b", "/data/sub/a", NULL, SYS_mkdir},
+		{"/database/b", "/data/a", NULL, SYS_mkdir},
+		{"b", "/a", NULL, SYS_mkdir},
+		{"/data/b", "/data/a", NULL, SYS_read},
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct analysis_case c = begin_files();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_mkdir, 1, 0, 0);
+		tb_sys_path(c.tb, 0, 2001, SYS_mkdir, paths[i].own);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, paths[i].call, 1, paths[i].its);
+		wake(&c, TRACE_CONTEXT_TASK);
+		/* its next call has another path before 10 returns */
+		tb_sys_exit(c.tb, 1, 6010, 0);
+		tb_sys_enter(c.tb, 1, 6020, SYS_mkdir, 1, 0, 0);
+		tb_sys_path(c.tb, 1, 6030, SYS_mkdir, "/elsewhere/c");
+		finish(&c);
+		if (paths[i].directory)
+			expect_on(&c, 20, "lock", paths[i].directory);
+		else
+			expect(&c, TRACE_WAIT_FILE, paths[i].own, 0, "");
+	}
+}
+
+/*
+ * The recorder reads a path whose page was not in memory at the exit. The process ends before 10
+ * returns.
+ */
+static void a_path_may_be_known_after_the_wakeup(void)
+{
+	struct analysis_case c = begin_files();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_mkdir, 1, 0, 0);
+	tb_sys_path(c.tb, 0, 2001, SYS_mkdir, "/data/b");
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_mkdir, 1, NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_add(c.tb, 1, 6010, sys_path, "/data/a", .nr = SYS_mkdir, .late = 1);
+	tb_sys_exit(c.tb, 1, 6011, 0);
+	tb_exit(c.tb, 1, 6020, 20, 20, true);
+	tb_switch(c.tb, 1, 6030, 20, 0, TRACE_TASK_DEAD);
+	finish(&c);
+	expect_on(&c, 20, "lock", "/data");
+}
+
+/* The rows of locks have the directory, too. */
+static void a_listed_directory_is_a_lock(void)
+{
+	struct analysis_case c = begin_files();
+	struct trace_lock_wait *locks;
+	size_t nr = 0;
+
+	tb_fd(c.tb, 20, 5, 9, 77, S_IFDIR | 0755, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_mkdir, 1, 0, 0);
+	tb_sys_path(c.tb, 0, 2001, SYS_mkdir, "/data/b");
+	block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+	two_calls(&c, SYS_getdents64, 5, NULL);
+	wake(&c, TRACE_CONTEXT_TASK);
+	finish(&c);
+	locks = trace_lock_waits(c.analysis, &nr);
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_STRING_EQUAL(locks[0].path, "/data");
+	CU_ASSERT_EQUAL(trace_process_pid(locks[0].holder), 20);
+	free(locks);
+	expect_on(&c, 20, "lock", "/data");
+}
+
+static void a_locked_file_has_its_path(void)
+{
+	for (int flock = 0; flock < 2; flock++) {
+		struct analysis_case c = begin_files();
+
+		tb_fd(c.tb, 10, 3, 9, 77, DATA_MODE, "/data");
+		tb_fd(c.tb, 20, 5, 9, 77, DATA_MODE, "/data");
+		tb_sys_enter(c.tb, 0, 2000, flock ? SYS_flock : SYS_write, 3, 2, 0);
+		block_on(&c, TRACE_TASK_UNINTERRUPTIBLE);
+		two_calls(&c, flock ? SYS_flock : SYS_write, 5, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		expect_on(&c, 20, "lock", "/data");
+	}
+}
+
+/* ---- pipes ---- */
+
+/* Two writers, and 30 reads. The reader wakes the first writer, and that one wakes the second. */
+static void a_writer_that_passes_a_wakeup_on_is_not_the_reader(void)
+{
+	for (int locked = 0; locked < 2; locked++) {
+		struct analysis_case c = begin_files();
+
+		tb_thread(c.tb, 30, 30, 1, "three", 1, false);
+		pipe_fd(&c, 10, 3, 70, O_WRONLY);
+		pipe_fd(&c, 20, 4, 70, O_WRONLY);
+		pipe_fd(&c, 30, 5, 70, O_RDONLY);
+		tb_sys_enter(c.tb, 0, 2000, SYS_write, 3, 1, 4096);
+		block_on(&c, locked ? TRACE_TASK_UNINTERRUPTIBLE : TRACE_TASK_INTERRUPTIBLE);
+		two_calls(&c, SYS_write, 4, NULL);
+		wake(&c, TRACE_CONTEXT_TASK);
+		finish(&c);
+		if (locked)
+			expect_on(&c, 20, "lock", "pipe:");
+		else
+			expect(&c, TRACE_WAIT_PROCESS, "three", 30, "pipe");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_read_of_a_served_file_is_for_the_server),
+		CASE(a_look_up_in_a_served_file_system_is_for_the_server),
+		CASE(a_page_of_a_served_file_is_from_the_server),
+		CASE(a_file_server_rests_until_its_client_asks),
+		CASE(a_page_by_userfaultfd_is_from_its_provider),
+		CASE(a_fault_waits_for_the_thread_that_locked_the_memory),
+		CASE(the_memory_of_another_process_may_be_locked),
+		CASE(a_directory_is_locked_by_the_process_that_works_in_it),
+		CASE(a_path_may_be_known_after_the_wakeup),
+		CASE(a_listed_directory_is_a_lock),
+		CASE(a_locked_file_has_its_path),
+		CASE(a_writer_that_passes_a_wakeup_on_is_not_the_reader),
+		{NULL, NULL},
+	};
+
+	return unit_main("state_holders", cases, argc, argv);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_state_interrupted.c - waits in system calls that something interrupted, and stops.
+ *
+ * Thread 10 ("one") waits in a call on CPU 0. 20 ("two") runs on CPU 1 and may hold the other end
+ * of what 10 waits for; 30 ("three") interrupts it from CPU 2.
+ */
+#include "state_waits_case.h"
+#include "unit.h"
+
+#define RESTART_SYS   -512
+#define RESTART_BLOCK -516
+#define NO_HAND	      -514
+#define HANDLER	      0x400000
+
+static struct analysis_case begin_with_three(void)
+{
+	struct trace_trace_heartbeat heartbeat = {0};
+	struct analysis_case c = begin();
+
+	tb_thread(c.tb, 30, 30, 1, "three", 2, true);
+	tb_event(c.tb, 2, 1000, TRACE_EV_trace_heartbeat, &heartbeat, sizeof(heartbeat), NULL);
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_restart_syscall, "restart_syscall");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_rt_sigreturn, "rt_sigreturn");
+	tb_string(c.tb, TRACE_STRING_SYSCALL, SYS_ptrace, "ptrace");
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	pipe_fd(&c, 20, 4, 70, O_WRONLY);
+	return c;
+}
+
+static void sleep_from(struct analysis_case *c, uint64_t ns, uint32_t state)
+{
+	tb_switch(c->tb, 0, ns, 10, 0, state);
+}
+
+static void run_from(struct analysis_case *c, uint64_t ns)
+{
+	tb_switch(c->tb, 0, ns, 0, 10, TRACE_TASK_RUNNING);
+}
+
+/* 30 wakes 10 by a signal at @ns, and 10 runs at once. */
+static void signal_at(struct analysis_case *c, uint64_t ns, int number)
+{
+	tb_sys_enter(c->tb, 2, ns - 20, SYS_kill, 10, (uint64_t)number, 0);
+	tb_waking(c->tb, 2, ns, 10, TRACE_CONTEXT_TASK);
+	tb_add(c->tb, 2, ns + 1, signal_generate, NULL, .tid = 10, .signal = (uint16_t)number, .group = 1);
+	tb_sys_exit(c->tb, 2, ns + 10, 0);
+	run_from(c, ns + 5);
+}
+
+static void timer_at(struct analysis_case *c, uint64_t ns)
+{
+	tb_vector(c->tb, 2, ns - 20, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(c->tb, 2, ns - 10, hrtimer_expire, NULL, .timer = 1);
+	tb_waking(c->tb, 2, ns, 10, TRACE_CONTEXT_HARDIRQ);
+	tb_add(c->tb, 2, ns + 1, signal_generate, NULL, .tid = 10, .signal = SIGALRM, .group = 1);
+	tb_vector_exit(c->tb, 2, ns + 10, TRACE_VECTOR_LOCAL_TIMER);
+	run_from(c, ns + 5);
+}
+
+/* A handler of 10 runs from @ns on. */
+static void handle(struct analysis_case *c, uint64_t ns, int number)
+{
+	tb_add(c->tb, 0, ns, signal_deliver, NULL, .signal = (uint32_t)number, .handler = HANDLER);
+	tb_sys_enter(c->tb, 0, ns + 50, SYS_getpid);
+	tb_sys_exit(c->tb, 0, ns + 55, 10);
+	tb_sys_enter(c->tb, 0, ns + 60, SYS_rt_sigreturn);
+	tb_sys_exit(c->tb, 0, ns + 65, SYS_read);
+}
+
+/* 20 acts at @ns, in @call on descriptor @fd. */
+static void two_acts(struct analysis_case *c, uint64_t ns, uint32_t call, int fd)
+{
+	tb_sys_enter(c->tb, 1, ns - 20, call, (uint64_t)fd, 0, 1);
+	tb_waking(c->tb, 1, ns, 10, TRACE_CONTEXT_TASK);
+	run_from(c, ns + 5);
+}
+
+static void expect_ns(struct analysis_case *c, enum trace_wait_kind kind, const char *target, uint32_t pid,
+		      const char *via, uint64_t ns)
+{
+	CU_ASSERT_EQUAL(case_wait(c->one, kind, target, pid, via), ns);
+}
+
+static void expect_interruption(struct analysis_case *c, const char *call, int number, uint32_t by, const char *via,
+				uint64_t ns, uint64_t count)
+{
+	size_t nr = 0;
+	struct trace_interruption *list = trace_interruptions(c->analysis, &nr);
+
+	CU_ASSERT_EQUAL_FATAL(nr, 1);
+	CU_ASSERT_STRING_EQUAL(list->call, call);
+	CU_ASSERT_EQUAL(trace_process_pid(list->process), 10);
+	CU_ASSERT_EQUAL(list->signal, number);
+	CU_ASSERT_EQUAL(list->by ? trace_process_pid(list->by) : 0, by);
+	CU_ASSERT_STRING_EQUAL(list->via, via);
+	CU_ASSERT_EQUAL(list->ns, ns);
+	CU_ASSERT_EQUAL(list->count, count);
+	free(list);
+}
+
+/* ---- calls that go on ---- */
+
+/* SA_RESTART: twice a timer's signal, then the writer. */
+static void a_read_that_a_timers_signal_interrupts_is_for_the_writer(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	for (uint64_t ns = 2000; ns < 4000; ns += 1000) {
+		sleep_from(&c, ns + 100, TRACE_TASK_INTERRUPTIBLE);
+		timer_at(&c, ns + 600);
+		tb_sys_exit(c.tb, 0, ns + 610, RESTART_SYS);
+		handle(&c, ns + 620, SIGALRM);
+		tb_sys_enter(c.tb, 0, ns + 900, SYS_read, 3, 1, 1);
+	}
+	sleep_from(&c, 4100, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 5100, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 5200, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2000);
+	expect_interruption(&c, "read", SIGALRM, 0, "signal", 1000, 2);
+	case_free(&c);
+}
+
+static void a_poll_that_was_stopped_is_for_the_process_that_ended_it(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_poll, 1, 1, 60000);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 3100, SIGSTOP);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_BLOCK);
+	sleep_from(&c, 3120, TRACE_TASK_STOPPED);
+	signal_at(&c, 4120, SIGCONT);
+	tb_sys_enter(c.tb, 0, 4130, SYS_restart_syscall);
+	sleep_from(&c, 4140, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 6140, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 6150, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 3000);
+	expect_ns(&c, TRACE_WAIT_STOPPED, "three", 30, "signal", 1000);
+	CU_ASSERT_EQUAL(case_call(c.one, "poll")->calls, 2);
+	CU_ASSERT_EQUAL(case_call(c.one, "restart_syscall")->calls, 0);
+	expect_interruption(&c, "poll", SIGSTOP, 30, "signal", 1000, 1);
+	case_free(&c);
+}
+
+/* It goes on until the recording ends. */
+static void a_sleep_that_was_stopped_is_a_timeout(void)
+{
+	for (int ended = 0; ended < 2; ended++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_sys_enter(c.tb, 0, 2000, SYS_nanosleep, 1, 1, 0);
+		sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+		signal_at(&c, 3100, SIGSTOP);
+		tb_sys_exit(c.tb, 0, 3110, RESTART_BLOCK);
+		sleep_from(&c, 3120, TRACE_TASK_STOPPED);
+		signal_at(&c, 4120, SIGCONT);
+		tb_sys_enter(c.tb, 0, 4130, SYS_restart_syscall);
+		sleep_from(&c, 4140, TRACE_TASK_INTERRUPTIBLE);
+		if (ended) {
+			tb_vector(c.tb, 1, 6000, TRACE_VECTOR_LOCAL_TIMER);
+			tb_add(c.tb, 1, 6100, hrtimer_expire, NULL, .timer = 1);
+			tb_waking(c.tb, 1, 6140, 10, TRACE_CONTEXT_HARDIRQ);
+			run_from(&c, 6150);
+			tb_sys_exit(c.tb, 0, 6160, 0);
+		}
+		case_run(&c);
+		expect_ns(&c, TRACE_WAIT_TIMEOUT, "", 0, "", ended ? 3000 : 1000 + 4860);
+		expect_ns(&c, TRACE_WAIT_STOPPED, "three", 30, "signal", 1000);
+		case_free(&c);
+	}
+}
+
+/* The second generation of the freezer: it wakes the thread out of its call to freeze it. */
+static void a_frozen_wait_goes_on_after_the_thaw(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_fd(c.tb, 30, 5, 9, 77, S_IFREG | 0600, "/sys/fs/cgroup/box/cgroup.freeze");
+	tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x1000, 128, 2, 1, 0, 0);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	for (int thaw = 0; thaw < 2; thaw++) {
+		tb_sys_enter(c.tb, 2, 3000 + 1000 * thaw, SYS_write, 5, 1, 1);
+		tb_waking(c.tb, 2, 3100 + 1000 * thaw, 10, TRACE_CONTEXT_TASK);
+		tb_sys_exit(c.tb, 2, 3105 + 1000 * thaw, 1);
+		run_from(&c, 3110 + 1000 * thaw);
+		if (thaw)
+			break;
+		tb_sys_exit(c.tb, 0, 3115, RESTART_BLOCK);
+		sleep_from(&c, 3120, TRACE_TASK_INTERRUPTIBLE);
+	}
+	tb_sys_enter(c.tb, 0, 4120, SYS_restart_syscall);
+	sleep_from(&c, 4130, TRACE_TASK_INTERRUPTIBLE);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "one", 10, "futex", 1000 + 4870);
+	expect_ns(&c, TRACE_WAIT_STOPPED, "three", 30, "freezer", 980);
+	expect_interruption(&c, "futex", 0, 30, "freezer", 1000, 1);
+	case_free(&c);
+}
+
+static void a_program_that_calls_again_goes_on(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 3100, SIGUSR1);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	handle(&c, 3120, SIGUSR1);
+	tb_sys_enter(c.tb, 0, 3300, SYS_read, 3, 1, 1);
+	sleep_from(&c, 3400, TRACE_TASK_INTERRUPTIBLE);
+	two_acts(&c, 4400, SYS_write, 4);
+	tb_sys_exit(c.tb, 0, 4500, 1);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 2000);
+	expect_interruption(&c, "read", SIGUSR1, 30, "signal", 1000, 1);
+	case_free(&c);
+}
+
+/* ---- calls that do not go on ---- */
+
+static void a_read_that_ends_with_an_error_is_for_the_other_end(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 3100, SIGUSR1);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	handle(&c, 3120, SIGUSR1);
+	tb_sys_enter(c.tb, 0, 3300, SYS_close, 3);
+	tb_sys_exit(c.tb, 0, 3310, 0);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 1000);
+	case_free(&c);
+}
+
+/* The process that had the lock is not known; the one that sent the signal did not have it. */
+static void an_interrupted_call_names_no_interrupter(void)
+{
+	static const struct {
+		uint32_t call;
+		uint64_t args[3];
+		enum trace_wait_kind kind;
+		const char *target, *via;
+		uint32_t pid;
+	} calls[] = {
+		{SYS_flock, {9, 2, 0}, TRACE_WAIT_PROCESS, "several", "lock", 0},
+		{SYS_fcntl, {9, F_SETLKW, 1}, TRACE_WAIT_PROCESS, "several", "lock", 0},
+		{SYS_futex, {0x1000, 128, 0}, TRACE_WAIT_PROCESS, "one", "futex", 10},
+		{SYS_semop, {9, 1, 1}, TRACE_WAIT_PROCESS, "several", "semaphore", 0},
+		{SYS_wait4, {-1ull, 0, 0}, TRACE_WAIT_OTHER, "wait4", "waitpid", 0},
+		{SYS_nanosleep, {1, 1, 0}, TRACE_WAIT_TIMEOUT, "", "", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct analysis_case c = begin_with_three();
+
+		tb_sys_enter_args(c.tb, 0, 2000, calls[i].call, calls[i].args, 3);
+		sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+		signal_at(&c, 3100, SIGUSR1);
+		tb_sys_exit(c.tb, 0, 3110, i % 2 ? -EINTR : RESTART_SYS);
+		handle(&c, 3120, SIGUSR1);
+		tb_sys_enter(c.tb, 0, 3300, SYS_getpid);
+		tb_sys_exit(c.tb, 0, 3310, 10);
+		case_run(&c);
+		expect_ns(&c, calls[i].kind, calls[i].target, calls[i].pid, calls[i].via, 1000);
+		case_free(&c);
+	}
+}
+
+/* pause() in a loop: each signal with a handler ends one. A stop ends none. */
+static void a_pause_is_for_the_sender_of_the_signal_that_is_handled(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_pause);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	tb_sys_enter(c.tb, 1, 3000, SYS_kill, 10, SIGSTOP, 0);
+	tb_waking(c.tb, 1, 3100, 10, TRACE_CONTEXT_TASK);
+	tb_add(c.tb, 1, 3101, signal_generate, NULL, .tid = 10, .signal = SIGSTOP, .group = 1);
+	run_from(&c, 3105);
+	tb_sys_exit(c.tb, 0, 3110, NO_HAND);
+	sleep_from(&c, 3120, TRACE_TASK_STOPPED);
+	tb_waking(c.tb, 1, 4120, 10, TRACE_CONTEXT_TASK);
+	run_from(&c, 4125);
+	tb_sys_enter(c.tb, 0, 4130, SYS_pause);
+	sleep_from(&c, 4140, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 5140, SIGUSR1);
+	tb_sys_exit(c.tb, 0, 5150, NO_HAND);
+	handle(&c, 5160, SIGUSR1);
+	tb_sys_enter(c.tb, 0, 5300, SYS_pause);
+	sleep_from(&c, 5400, TRACE_TASK_INTERRUPTIBLE);
+	timer_at(&c, 6400);
+	tb_sys_exit(c.tb, 0, 6410, NO_HAND);
+	handle(&c, 6420, SIGALRM);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "three", 30, "signal", 2000);
+	expect_ns(&c, TRACE_WAIT_STOPPED, "two", 20, "signal", 1000);
+	expect_ns(&c, TRACE_WAIT_TIMEOUT, "", 0, "", 1000);
+	case_free(&c);
+}
+
+static void a_killed_reader_waited_for_the_writer(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 3100, SIGKILL);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	tb_exit(c.tb, 0, 3120, 10, 10, true);
+	sleep_from(&c, 3130, TRACE_TASK_DEAD);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 1000);
+	case_free(&c);
+}
+
+/* More pieces than are kept: the oldest are decided by the call alone. */
+static void any_number_of_interruptions_adds_up(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 1500, SYS_read, 3, 1, 1);
+	for (uint64_t ns = 1500; ns < 8500; ns += 100) {
+		sleep_from(&c, ns + 10, TRACE_TASK_INTERRUPTIBLE);
+		timer_at(&c, ns + 60);
+		tb_sys_exit(c.tb, 0, ns + 70, RESTART_SYS);
+		tb_sys_enter(c.tb, 0, ns + 80, SYS_read, 3, 1, 1);
+	}
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 70 * 50);
+	expect_interruption(&c, "read", SIGALRM, 0, "signal", 70 * 50, 70);
+	case_free(&c);
+}
+
+/* ---- stops ---- */
+
+static void a_traced_thread_is_stopped_by_its_tracer(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_getpid);
+	tb_sys_exit(c.tb, 0, 2010, 10);
+	sleep_from(&c, 2100, TRACE_TASK_TRACED);
+	tb_sys_enter(c.tb, 2, 3000, SYS_ptrace, 24, 10, 0, 0);
+	tb_waking(c.tb, 2, 3100, 10, TRACE_CONTEXT_TASK);
+	run_from(&c, 3110);
+	sleep_from(&c, 3200, TRACE_TASK_TRACED); /* until the end */
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_STOPPED, "three", 30, "ptrace", 1000 + 5800);
+	case_free(&c);
+}
+
+static void a_stop_that_lasts_is_by_the_process_that_stopped(void)
+{
+	struct analysis_case c = begin_with_three();
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_read, 3, 1, 1);
+	sleep_from(&c, 2100, TRACE_TASK_INTERRUPTIBLE);
+	signal_at(&c, 3100, SIGSTOP);
+	tb_sys_exit(c.tb, 0, 3110, RESTART_SYS);
+	sleep_from(&c, 3120, TRACE_TASK_STOPPED);
+	case_run(&c);
+	expect_ns(&c, TRACE_WAIT_STOPPED, "three", 30, "signal", 5880);
+	expect_ns(&c, TRACE_WAIT_PROCESS, "two", 20, "pipe", 1000);
+	case_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_read_that_a_timers_signal_interrupts_is_for_the_writer),
+		CASE(a_poll_that_was_stopped_is_for_the_process_that_ended_it),
+		CASE(a_sleep_that_was_stopped_is_a_timeout),
+		CASE(a_frozen_wait_goes_on_after_the_thaw),
+		CASE(a_program_that_calls_again_goes_on),
+		CASE(a_read_that_ends_with_an_error_is_for_the_other_end),
+		CASE(an_interrupted_call_names_no_interrupter),
+		CASE(a_pause_is_for_the_sender_of_the_signal_that_is_handled),
+		CASE(a_killed_reader_waited_for_the_writer),
+		CASE(any_number_of_interruptions_adds_up),
+		CASE(a_traced_thread_is_stopped_by_its_tracer),
+		CASE(a_stop_that_lasts_is_by_the_process_that_stopped),
+		{NULL, NULL},
+	};
+
+	return unit_main("state_interrupted", cases, argc, argv);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_e2e_random_servers.c - random servers on the real kernel (tests/kernel/random_servers.c):
+ * what they measured themselves is between the least and the most of their bills.
+ *
+ * The clock of a thread also counts interrupts, which a bill shows next to it, and half of its own
+ * reading. It leaves out what a hypervisor takes. So the tolerance is 1 % or 100 us, and a few us
+ * for each reading; on a machine that stood still meanwhile, what it lost.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "e2e_session.h"
+#include "unit.h"
+
+#define ALLOWED_NS 100000
+#define READING_NS 3000
+#define FEW	   10
+#define MANY	   200
+#define TRIES	   3
+
+struct truth {
+	unsigned long long seed;
+	long long server, client, ns;
+	int steps;
+};
+
+static json_t *with_pid(const json_t *object, const char *array, long long pid)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(object, array), i, row)
+		if (json_number(row, "pid") == pid)
+			return row;
+	return NULL;
+}
+
+static bool is_inside(const struct session *s, const struct truth *t)
+{
+	json_t *row = with_pid(with_pid(s->report, "servers", t->server), "clients", t->client);
+	long long interrupted = json_number(json_process(s->report, t->server), "interrupted_ns"),
+		  slack = (t->ns / 100 > ALLOWED_NS ? t->ns / 100 : ALLOWED_NS) + READING_NS * (long long)t->steps,
+		  least = json_number(row, "least_ns"), most = json_number(row, "most_ns"),
+		  exact = json_number(row, "exact_ns");
+	bool inside = least <= t->ns + slack + session_stolen_ns(s) && exact <= t->ns + slack + session_stolen_ns(s) &&
+		      t->ns <= most + interrupted + slack;
+
+	if (!inside || getenv("TRACE_VERBOSE"))
+		fprintf(stderr,
+			"\n    seed %llu: %lld for %lld: truth %lld, bill %lld, exact %lld, from %lld to %lld%s",
+			t->seed, t->server, t->client, t->ns, json_number(row, "cpu_ns"), exact, least, most,
+			inside ? "" : ": wrong");
+	return inside;
+}
+
+/* Returns the number of wrong bills, or -1. */
+static int record(unsigned long long first, int nr)
+{
+	struct session s;
+	struct truth t;
+	int wrong = -1;
+	FILE *file;
+
+	session_begin(&s);
+	if (session_run("timeout 300 %s/tracedaemon %s -- timeout 280 %s %s %llu %d 2>%s/stderr", TRACE_BIN, s.trace,
+			TRACE_SERVERS, s.truth, first, nr, s.folder) == 0 &&
+	    session_run("%s/tracevisualizer --verify %s >/dev/null", TRACE_BIN, s.trace) == 0)
+		s.report = session_load(&s, "");
+	file = s.report ? fopen(s.truth, "r") : NULL;
+	if (file)
+		wrong = 0;
+	while (file && fscanf(file, "%llu %lld %lld %lld %d", &t.seed, &t.server, &t.client, &t.ns, &t.steps) == 5)
+		wrong += t.ns && !is_inside(&s, &t);
+	if (file)
+		fclose(file);
+	if (getenv("TRACE_KEEP"))
+		fprintf(stderr, "kept: %s\n", s.folder);
+	else
+		session_end(&s);
+	return wrong;
+}
+
+static void what_they_measured_is_inside_the_bounds(void)
+{
+	unsigned long long first = getenv("TRACE_SEED") ? strtoull(getenv("TRACE_SEED"), NULL, 0) : 1;
+	int nr = getenv("TRACE_SEED") ? 1 : getenv("TRACE_TEST_LONG") ? MANY : FEW;
+
+	for (int i = 0; i < nr; i += FEW) {
+		int wrong = record(first + (unsigned int)i, nr < FEW ? nr : FEW);
+
+		for (int tries = 1; wrong && tries < TRIES; tries++) /* a wrong bill is wrong each time */
+			wrong = record(first + (unsigned int)i, nr < FEW ? nr : FEW);
+		CU_ASSERT_EQUAL(wrong, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		{"what_they_measured_is_inside_the_bounds", what_they_measured_is_inside_the_bounds},
+		{NULL, NULL},
+	};
+
+	if (geteuid() != 0 || access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		fprintf(stderr, "test_e2e_random_servers: needs root and a kernel with BTF\n");
+		return 77;
+	}
+	return unit_main("random servers, end to end", cases, argc, argv);
+}
