@@ -329,6 +329,6 @@ void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, u
 
 void interrupted_user_event(struct trace_analysis *a, struct trace_thread *thread)
 {
-	if (thread && thread->is_interrupted)
+	if (thread && thread->is_interrupted && !thread->depth)
 		interrupted_end(a, thread);
 }
