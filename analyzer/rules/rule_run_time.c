@@ -19,6 +19,8 @@
  * interrupted user mode. The function of the tick's timer is the one that expired once for each
  * counted tick of the thread. At the same expiries the thread is in user mode by our accounting, or
  * it is not: so both counts agree, but for the ticks within the entries and exits of the kernel.
+ * The delivery of a signal is such an exit, and a long one. The timer that causes it often expires
+ * together with the tick, so each signal excuses a tick.
  */
 #include "rule_run_time.h"
 
@@ -51,7 +53,8 @@ struct run_time_row {
 	uint64_t either_ns; /* at preemptions: of one thread or the other */
 	uint64_t unknown_ns;
 	uint64_t nr_edges; /* entries into the kernel */
-	uint64_t state;	   /* the last one on a CPU without interrupts */
+	uint64_t nr_signals;
+	uint64_t state; /* the last one on a CPU without interrupts */
 	struct timer_count timers[NR_TIMERS];
 };
 
@@ -160,7 +163,7 @@ static void compare_ticks(struct run_time *r, const struct trace_thread *thread,
 
 	if (!tick)
 		return;
-	slack = SLACK_TICKS * tick_ns + row->nr_edges * EDGE_NS;
+	slack = (SLACK_TICKS + row->nr_signals) * tick_ns + row->nr_edges * EDGE_NS;
 	if (difference(tick->user * tick_ns, times->utime_ns) > slack)
 		rules_broken(r->rules, event->ts_ns, thread,
 			     "was in its own code at %" PRIu64 " timer ticks, the kernel counted %" PRIu64
@@ -223,6 +226,11 @@ static void on_event(void *data, struct trace_analysis *analysis, const struct t
 	unsigned int *nesting;
 
 	switch (event->id) {
+	case TRACE_EV_signal_deliver:
+		thread = trace_thread_on_cpu(analysis, event->cpu);
+		if (thread)
+			row_of(r, trace_thread_tid(thread))->nr_signals++;
+		break;
 	case TRACE_EV_sched_fork:
 		on_fork(r, event);
 		break;
@@ -280,7 +288,7 @@ void *rule_run_time_begin(struct rules *rules)
 				       TRACE_EV_hrtimer_expire, TRACE_EV_irq_entry,    TRACE_EV_softirq_entry,
 				       TRACE_EV_vector_entry,	TRACE_EV_irq_exit,     TRACE_EV_softirq_exit,
 				       TRACE_EV_vector_exit,	TRACE_EV_sys_enter,    TRACE_EV_sys_enter3,
-				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry};
+				       TRACE_EV_sys_enter6,	TRACE_EV_fault_entry,  TRACE_EV_signal_deliver};
 	uint32_t states = 1u << TRACE_STATE_USER | 1u << TRACE_STATE_SYSCALL | 1u << TRACE_STATE_TRAP |
 			  1u << TRACE_STATE_BLOCKED;
 	uint64_t mask[TRACE_MASK_WORDS] = {0};
