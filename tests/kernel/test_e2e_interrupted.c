@@ -6,7 +6,6 @@
  * This is the program as well: "test_e2e_interrupted do TRUTH FOLDER" runs all cases side by side.
  * Root only; skipped (77) where the kernel cannot be recorded.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -251,50 +250,6 @@ static void provided_page(void)
 	wait(NULL);
 }
 
-/* A folder with many names: getdents64() of all of them holds its lock, and a mkdir has to wait. */
-static void listed_directory(void)
-{
-	size_t bytes = 64 << 20;
-	char path[512], *buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long long from, all = 0;
-	pid_t lister;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/listed", folder);
-	require(!mkdir(path, 0755));
-	if (mount("none", path, "tmpfs", 0, "mode=755"))
-		return;
-	for (int i = 0; i < 10000; i++) {
-		snprintf(path, sizeof(path), "%s/listed/%d", folder, i);
-		require(!mknod(path, S_IFREG | 0600, 0));
-	}
-	snprintf(path, sizeof(path), "%s/listed", folder);
-	fd = open(path, O_RDONLY | O_DIRECTORY);
-	lister = fork();
-	if (!lister)
-		for (;;) {
-			lseek(fd, 0, SEEK_SET);
-			syscall(SYS_getdents64, fd, buffer, bytes);
-		}
-	snprintf(path, sizeof(path), "%s/listed/new", folder);
-	for (long long until = now_ns() + 1500 * MS; all < 5 * MS && now_ns() < until;) {
-		from = now_ns();
-		require(!mkdir(path, 0755));
-		all += now_ns() - from;
-		rmdir(path);
-	}
-	kill(lister, SIGKILL);
-	wait(NULL);
-	close(fd);
-	snprintf(path, sizeof(path), "%s/listed", folder);
-	umount2(path, MNT_DETACH);
-	if (all < 5 * MS)
-		return;
-	tell("listed", "ns", all);
-	tell("listed", "pid", getpid());
-	tell("listed", "by", lister);
-}
-
 /* ---- a file system of a program: one file, each read of it takes 50 ms ---- */
 
 static int device;
@@ -405,8 +360,8 @@ static void served_file(void)
 
 static int run(const char *truth_path, const char *at)
 {
-	static void (*const cases[])(void) = {read_with_timer, stopped_poll,  stopped_futex,	stopped_sleep,
-					      traced,	       provided_page, listed_directory, served_file};
+	static void (*const cases[])(void) = {read_with_timer, stopped_poll,  stopped_futex, stopped_sleep,
+					      traced,	       provided_page, served_file};
 	int status, failed = 0;
 
 	truth = fopen(truth_path, "ae");
@@ -524,14 +479,6 @@ static void a_provided_page_names_process_and_file(void)
 		check("page", "process", "memory", "memfd:provided", truth_of("page", "ns"));
 }
 
-static void a_listed_directory_names_process_and_path(void)
-{
-	record();
-	if (truth_of("listed", "ns") < 0)
-		return;
-	CU_ASSERT(waited("listed", "process", "lock", "/listed") > 0);
-}
-
 static void a_served_file_names_process_and_path(void)
 {
 	record();
@@ -546,7 +493,6 @@ int main(int argc, char **argv)
 		CASE(a_stopped_wait_goes_on),
 		CASE(a_tracer_holds_its_child),
 		CASE(a_provided_page_names_process_and_file),
-		CASE(a_listed_directory_names_process_and_path),
 		CASE(a_served_file_names_process_and_path),
 		{NULL, NULL},
 	};
