@@ -286,6 +286,8 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 	memory_map(a, thread->memory, start, end, file);
 	if (a->evidence)
 		evidence_add(a, thread, file);
+	if (!anonymous && (frame->args[3] & MAP_SHARED) && (frame->args[2] & PROT_WRITE))
+		dirty_learn(a, thread->process_idx, file, true);
 }
 
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
