@@ -343,9 +343,9 @@ static void served_file(void)
 	if (!server)
 		serve();
 	snprintf(path, sizeof(path), "%s/served/slow", folder);
+	from = now_ns();
 	fd = open(path, O_RDONLY);
 	require(fd >= 0);
-	from = now_ns();
 	for (int i = 0; i < 4; i++)
 		require(pread(fd, page, sizeof(page), 0) == (ssize_t)sizeof(page));
 	tell("served", "ns", now_ns() - from);
@@ -441,15 +441,17 @@ static void check(const char *name, const char *kind, const char *via, const cha
 
 static void a_read_under_a_timer_is_for_the_writer(void)
 {
+	long long count = 0;
 	json_t *row;
+	size_t i;
 
 	record();
 	check("read", "process", "pipe", "", truth_of("read", "ns"));
-	row = json_row(session.report, "interruptions", "call", "read");
-	CU_ASSERT_EQUAL(json_number(row, "pid"), truth_of("read", "pid"));
-	CU_ASSERT_EQUAL(json_number(row, "signal"), SIGALRM);
-	CU_ASSERT_EQUAL(json_number(row, "by_pid"), 0);
-	CU_ASSERT(json_number(row, "count") > 10);
+	json_array_foreach(json_object_get(session.report, "interruptions"), i, row)
+		if (json_number(row, "pid") == truth_of("read", "pid") && strcmp(json_text(row, "call"), "read") == 0 &&
+		    json_number(row, "signal") == SIGALRM && json_number(row, "by_pid") == 0)
+			count += json_number(row, "count");
+	CU_ASSERT(count > 10);
 }
 
 static void a_stopped_wait_goes_on(void)
