@@ -50,6 +50,8 @@ struct interrupted_call {
 	uint32_t nr_others; /* calls of theirs */
 	bool goes_on;	    /* the thread is in the call again */
 	bool had_handler;
+	/* the cause by the call alone at the first interruption: the process may exit until the end */
+	struct wait_cause first;
 	char path[]; /* the path argument of the call; "": it has none */
 };
 
@@ -169,13 +171,17 @@ static struct wait_cause alone(struct trace_analysis *a, struct trace_thread *th
 			       const struct interrupted_call *call)
 {
 	struct pending wait = call->waits[call->nr - 1];
+	struct wait_cause v;
+	bool is_vague;
 
 	if (!signal_ended(a, call)) {
 		memset(&wait.waker, 0, sizeof(wait.waker));
 		wait.waker.call = CALL_UNKNOWN;
 		wait.cut = wait.interrupted = true;
 	}
-	return wait_decide(a, thread, &wait);
+	v = wait_decide(a, thread, &wait);
+	is_vague = v.kind != TRACE_WAIT_PROCESS || v.target == PROCESS_SEVERAL;
+	return is_vague && wait.interrupted && call->first.kind == TRACE_WAIT_PROCESS ? call->first : v;
 }
 
 /* Account the first @nr kept waits, in the frame of their call. @known: their cause; NULL: none */
@@ -203,6 +209,17 @@ static void decide(struct trace_analysis *a, struct trace_thread *thread, uint32
 	thread->frames[0] = frame;
 	thread->depth = depth;
 	thread->path = path;
+}
+
+static void decide_first(struct trace_analysis *a, struct trace_thread *thread)
+{
+	struct interrupted_call *call = thread->interrupted;
+	uint64_t last_wait = thread->last_wait, last_wait_ns = thread->last_wait_ns;
+
+	if (!ends_by_signal(a, &call->frame))
+		call->first = alone(a, thread, call);
+	thread->last_wait = last_wait;
+	thread->last_wait_ns = last_wait_ns;
 }
 
 static void end(struct trace_analysis *a, struct trace_thread *thread, const struct wait_cause *known)
@@ -263,13 +280,25 @@ static bool is_woken_to_die(const struct trace_analysis *a, const struct trace_t
 	return waker->thread && waker->thread->process == thread->process && a->calls[waker->call].class == CALL_EXIT;
 }
 
+/*
+ * In a call that goes on: a signal woke the thread, but what it waited for was there before the
+ * thread ran. So the call returned that, and the signal is not what ended it either.
+ */
+static bool came_with_signal(const struct trace_analysis *a, const struct trace_thread *thread,
+			     const struct frame *frame, const struct pending *last)
+{
+	return thread->is_interrupted && thread->interrupted->goes_on && last->waker.by_signal &&
+	       !ends_by_signal(a, frame);
+}
+
 void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)
 {
 	const struct pending *last = &thread->pending[thread->nr_pending - 1];
 	struct interrupted_call *call;
 
-	if (!is_interruption(ret) || last->depth != 1 || last->cut || frame->call == CALL_UNKNOWN ||
-	    is_woken_to_die(a, thread, &last->waker) || (last->task_state & TASK_STATE_QUOTA))
+	if (!(is_interruption(ret) || came_with_signal(a, thread, frame, last)) || last->depth != 1 || last->cut ||
+	    frame->call == CALL_UNKNOWN || is_woken_to_die(a, thread, &last->waker) ||
+	    (last->task_state & TASK_STATE_QUOTA))
 		return;
 	if (thread->is_interrupted && !(thread->interrupted->goes_on && is_same_call(thread->interrupted, frame)))
 		interrupted_end(a, thread);
@@ -282,8 +311,11 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 			return;
 	}
 	call->waits[call->nr++] = *last;
-	call->goes_on = call->had_handler = false;
+	call->goes_on = !is_interruption(ret);
+	call->had_handler = false;
 	thread->nr_pending--;
+	if (call->nr == 1)
+		decide_first(a, thread);
 }
 
 void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame)
