@@ -72,8 +72,10 @@ static void mark_thread(const struct trace_analysis *a, const struct marks *mark
 		mark(marks->files, thread->directories->root);
 	}
 	/* also a frame that is only prepared: MODE_UNKNOWN */
-	for (unsigned int i = 0; i < MAX_FRAMES; i++)
+	for (unsigned int i = 0; i < MAX_FRAMES; i++) {
 		mark(marks->files, thread->frames[i].file);
+		mark(marks->files, thread->frames[i].own_file);
+	}
 	for (unsigned int i = 0; i < MAX_PENDING; i++) {
 		mark(marks->files, thread->pending[i].waker.file);
 		mark(marks->files, thread->pending[i].waker.ring_file ? thread->pending[i].waker.ring_file - 1 : 0);

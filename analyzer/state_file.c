@@ -453,8 +453,11 @@ void on_fs_writeback_wait(struct trace_analysis *a, struct cpu *cpu, uint64_t ns
 	struct frame *top = thread ? frame_top(thread) : NULL;
 	file_idx file = file_of_inode(a, wait->dev, wait->ino);
 
-	if (top && file && !file_shows(a, top->file, wait->dev, wait->ino))
-		top->file = file;
+	if (!top || !file || file_shows(a, top->file, wait->dev, wait->ino))
+		return;
+	if (top->kind == FRAME_SYSCALL && !top->own_file)
+		top->own_file = top->file; /* its bytes are of that one */
+	top->file = file;
 }
 
 void on_fs_throttle(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

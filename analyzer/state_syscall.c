@@ -117,6 +117,7 @@ void on_sys_enter(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 	frame->has_path = false;
 	frame->fd_seen = false;
 	frame->path_late = false;
+	frame->own_file = 0;
 	frame->file = call_file(a, thread, frame);
 	thread_snapshot(thread, ns, &frame->begin);
 	if (thread->is_interrupted)
@@ -317,10 +318,16 @@ static void effect_mremap(struct trace_analysis *a, struct trace_thread *thread,
 	memory_map(a, thread->memory, (uint64_t)ret, end, file);
 }
 
+/* The file of the call's descriptor: in between it may have waited for another one. */
+static file_idx own_file(const struct frame *frame)
+{
+	return frame->own_file ? frame->own_file : frame->file;
+}
+
 static void effect_sendfile(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame,
 			    int64_t ret)
 {
-	file_count_written(a, thread, frame->file, (uint64_t)ret);
+	file_count_written(a, thread, own_file(frame), (uint64_t)ret);
 	file_count_read(a, thread, call_second_file(a, thread, frame), (uint64_t)ret);
 }
 
@@ -345,7 +352,7 @@ static void effect_splice(struct trace_analysis *a, struct trace_thread *thread,
 		return;
 	}
 	if (!(call->flags & CALL_KEEPS_DATA))
-		file_count_read(a, thread, frame->file, (uint64_t)ret);
+		file_count_read(a, thread, own_file(frame), (uint64_t)ret);
 	file_count_written(a, thread, call_second_file(a, thread, frame), (uint64_t)ret);
 }
 
@@ -377,9 +384,9 @@ static void syscall_effect(struct trace_analysis *a, struct trace_thread *thread
 	if (call->flags & CALL_HAS_EFFECT)
 		effects[call->class](a, thread, frame, ret);
 	if (call->flags & CALL_COUNTS_READ)
-		file_count_read(a, thread, frame->file, bytes);
+		file_count_read(a, thread, own_file(frame), bytes);
 	if (call->flags & CALL_COUNTS_WRITTEN)
-		file_count_written(a, thread, frame->file, bytes);
+		file_count_written(a, thread, own_file(frame), bytes);
 }
 
 void on_sys_exit(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)

@@ -82,6 +82,8 @@ struct frame {
 	bool path_late;	  /* the path was read at the exit, maybe after another thread changed it */
 	uint64_t args[6]; /* args[0] is in the same cache line as the fields above */
 	uint32_t dev;	  /* trap: device of the file of the missing page, if the file has no name */
+	/* call: the file of its descriptor, if @file is another one that it waited for; else 0 */
+	file_idx own_file;
 };
 
 /* The work of the waker, or of the interrupt that made the wakeup. */

@@ -170,7 +170,8 @@ static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const str
 		return;
 	}
 	most = mover->most == NONE ? UINT64_MAX : trace_thread_syscall_arg(thread, (unsigned int)mover->most);
-	if ((uint64_t)exit->ret > most && rules_are_sure(f->rules, event->ts_ns, event->ts_ns))
+	if (most && (uint64_t)exit->ret > most && /* 0: the argument was not recorded */
+	    rules_are_sure(f->rules, event->ts_ns, event->ts_ns))
 		rules_broken(f->rules, event->ts_ns, thread,
 			     "moved %" PRId64 " bytes by %s(), which asked for %" PRIu64, exit->ret, name, most);
 	add(f, thread, event, call->from, mover->from != NONE, (uint64_t)exit->ret);

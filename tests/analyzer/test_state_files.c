@@ -13,6 +13,8 @@
 #include "analysis_case.h"
 #include "unit.h"
 
+#define MANY (1 << 30) /* bytes that calls ask for */
+
 static uint64_t bytes_read_from(const struct trace_figures *f, const char *path)
 {
 	for (size_t i = 0; i < f->nr_files; i++)
@@ -23,7 +25,7 @@ static uint64_t bytes_read_from(const struct trace_figures *f, const char *path)
 
 static void read_on(struct tb *tb, uint32_t cpu, uint64_t ts_ns, int fd, int64_t bytes)
 {
-	tb_sys_enter(tb, cpu, ts_ns, SYS_read, (uint64_t)fd, 0, 4096);
+	tb_sys_enter(tb, cpu, ts_ns, SYS_read, (uint64_t)fd, 0, MANY);
 	tb_sys_exit(tb, cpu, ts_ns + 10, bytes);
 }
 
@@ -32,7 +34,7 @@ static void slow_read_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t bytes)
 {
 	struct trace_block_complete done = {.dev = 0xfe00000, .bytes = 4096};
 
-	tb_sys_enter(tb, 0, ts_ns, SYS_read, (uint64_t)fd, 0, 4096);
+	tb_sys_enter(tb, 0, ts_ns, SYS_read, (uint64_t)fd, 0, MANY);
 	tb_switch(tb, 0, ts_ns + 50, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
 	tb_irq(tb, 0, ts_ns + 148, 7);
 	tb_event(tb, 0, ts_ns + 149, TRACE_EV_block_complete, &done, sizeof(done), NULL);
@@ -158,7 +160,7 @@ static void throttled_write_on(struct tb *tb, uint64_t ts_ns, int fd, int64_t by
 {
 	struct trace_fs_throttle throttle = {0};
 
-	tb_sys_enter(tb, 0, ts_ns, SYS_write, (uint64_t)fd, 0, 4096);
+	tb_sys_enter(tb, 0, ts_ns, SYS_write, (uint64_t)fd, 0, MANY);
 	tb_event(tb, 0, ts_ns + 20, TRACE_EV_fs_throttle, &throttle, sizeof(throttle), NULL);
 	tb_switch(tb, 0, ts_ns + 50, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
 	tb_vector(tb, 0, ts_ns + 148, TRACE_VECTOR_LOCAL_TIMER);

@@ -80,7 +80,7 @@ static void calls_on_a_descriptor_wait_for_its_file(void)
 
 		tb_string(c.tb, TRACE_STRING_SYSCALL, calls[i].nr, calls[i].name);
 		tb_fd(c.tb, 10, 3, 9, 80, S_IFREG | 0600, "/data");
-		tb_sys_enter(c.tb, 0, 2000, calls[i].nr, 3, 0, 0);
+		tb_sys_enter(c.tb, 0, 2000, calls[i].nr, 3, 0, 1);
 		by_disk(&c);
 		expect(&c, TRACE_WAIT_FILE, "/data", 0, "");
 	}
@@ -481,7 +481,7 @@ static void a_sender_waits_for_the_socket_as_well(void)
 	struct analysis_case c = begin();
 
 	connection(&c, AF_UNIX, SOCK_STREAM);
-	tb_sys_enter(c.tb, 0, 2000, SYS_sendto, 3, 0, 0);
+	tb_sys_enter(c.tb, 0, 2000, SYS_sendto, 3, 0, 1);
 	by_two(&c, SYS_read);
 	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "unix");
 }
