@@ -55,8 +55,8 @@ struct recording {
 	uint64_t not_traced; /* those of them from the tracer */
 	size_t nr_unmatched;
 	struct build_ids *build_ids; /* owned */
-	bool blocked; /* the drain waits for room in the queue */
-	bool ended;   /* the writer thread has ended; the writer belongs to the main thread again */
+	bool blocked;		     /* the drain waits for room in the queue */
+	bool ended;		     /* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
