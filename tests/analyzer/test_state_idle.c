@@ -97,7 +97,7 @@ static bool is_idle(const struct idle_case *i)
 	bool idle = false;
 
 	do_steps(&c, i->steps);
-	tb_sys_enter(c.tb, 0, 2000, i->call, i->args[0], i->args[1], 0);
+	tb_sys_enter(c.tb, 0, 2000, i->call, i->args[0], i->args[1], 1);
 	block(&c);
 	wake(&c, TRACE_CONTEXT_TASK);
 	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);

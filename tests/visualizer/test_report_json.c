@@ -180,8 +180,9 @@ static void the_json_of_locks_and_strange_names_is_valid(void)
 	report = json_loads(text, 0, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(report);
 	json_has(text, "locks",
-		 "[{'pid': 30, 'comm': 'esc\\u001b[31m\\nlock', 'holder_pid': 30, 'holder_comm': "
-		 "'esc\\u001b[31m\\nlock', 'via': 'futex',"
+		 "[{'pid': 30, 'comm': 'esc\\u001b[31m\\nlock', 'tid': 30, 'thread': 'esc\\u001b[31m\\nlock',"
+		 "  'holder_pid': 30, 'holder_comm': 'esc\\u001b[31m\\nlock', 'holder_tid': 31,"
+		 "  'holder_thread': 'esc\\u001b[31m\\nlock', 'via': 'futex',"
 		 "  'path': '', 'address': 32512, 'ns': 20000, 'count': 1}]");
 	interrupt = json_array_get(json_object_get(report, "interrupts"), 0);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(interrupt, "name")), "local_timer");
