@@ -165,6 +165,8 @@ void packet_waker(const struct trace_analysis *a, const struct cpu *cpu, struct 
 		return;
 	if (!a->packets) {
 		loopback_waker(a, cpu, waker);
+	} else if (packet && packet->origin == PACKET_THREAD && packet->thread->sched_state == SCHED_DEAD) {
+		return; /* it has exited since: the socket decides */
 	} else if (packet && packet->origin == PACKET_THREAD) {
 		waker->thread = packet->thread;
 		waker->file = packet->file;

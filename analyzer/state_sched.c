@@ -302,7 +302,8 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	if (!is_thread(cpu, cpu->current))
 		return;
 	waker->thread = cpu->current;
-	if ((cpu->current->flags & THREAD_KERNEL) && cpu->current->work_for && cpu->current->work_for != woken) {
+	if ((cpu->current->flags & THREAD_KERNEL) && cpu->current->work_for && cpu->current->work_for != woken &&
+	    cpu->current->work_for->sched_state != SCHED_DEAD) {
 		waker->worker = cpu->current;
 		waker->thread = cpu->current->work_for;
 		return; /* the current call of @thread is unrelated */

@@ -102,6 +102,7 @@ static const char *violated(struct trace_analysis *a, const struct trace_thread 
 		return check_pipe(a, process, frame->file);
 	case VIA_UNIX:
 	case VIA_TCP:
+	case VIA_TCP_TIMER:
 		return check_socket(a, process, frame->file);
 	case VIA_FUTEX:
 		return check_futex(a, thread, process, frame);

@@ -82,7 +82,7 @@ static void a_packet_over_a_veth_pair_names_its_sender(void)
 {
 	struct analysis_case c = at_udp();
 
-	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
+	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 60);
 	sent(&c, 1, 5100, PACKET);
 	tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
 	received(&c, 1, 5600, PACKET);
@@ -97,7 +97,7 @@ static void a_sender_is_known_wherever_its_packet_is_received(void)
 {
 	struct analysis_case c = at_udp();
 
-	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
+	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 60);
 	sent(&c, 1, 5100, PACKET);
 	tb_sys_exit(c.tb, 1, 5200, 60);
 	tb_softirq(c.tb, 0, 5500, SOFTIRQ_NET_RX);
@@ -118,7 +118,7 @@ static void the_interrupted_thread_is_not_the_sender(void)
 		struct analysis_case c = at_udp();
 
 		tb_string(c.tb, TRACE_STRING_NETDEV, VETH, "lo");
-		tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
+		tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 60);
 		sent(&c, 1, 5100, PACKET);
 		tb_softirq(c.tb, 1, 5500, SOFTIRQ_NET_RX);
 		received(&c, 1, 5600, numbers[i]);
@@ -134,7 +134,7 @@ static void a_number_from_before_a_loss_names_no_sender(void)
 {
 	struct analysis_case c = at_udp();
 
-	tb_sys_enter(c.tb, 1, 3100, SYS_sendto, 4, 0, 0);
+	tb_sys_enter(c.tb, 1, 3100, SYS_sendto, 4, 0, 60);
 	sent(&c, 1, 3200, PACKET);
 	tb_sys_exit(c.tb, 1, 3300, 60);
 	tb_add(c.tb, 2, 3400, sched_switch, NULL, .next_tid = 0);
@@ -154,7 +154,7 @@ static void a_forwarded_packet_keeps_its_sender(void)
 {
 	struct analysis_case c = at_udp();
 
-	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 0);
+	tb_sys_enter(c.tb, 1, 5000, SYS_sendto, 4, 0, 60);
 	sent(&c, 1, 5100, PACKET);
 	tb_sys_exit(c.tb, 1, 5150, 60);
 	tb_softirq(c.tb, 1, 5200, SOFTIRQ_NET_RX);
