@@ -648,6 +648,7 @@ static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 	if (snapshot->flight->tracer &&
 	    tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
 		describe_one(&note, unfollowed);
+	tracefile_work_names(snapshot->writer, snapshot->flight->tracer);
 	if (!snapshot->flight->clients)
 		return;
 	clients_describe_unmatched(snapshot->flight->clients, describe_one, &note);

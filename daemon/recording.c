@@ -523,6 +523,7 @@ static void add_not_recorded_notes(struct recording *recording)
 	if (recording->tracer &&
 	    tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
+	tracefile_work_names(recording->writer, recording->tracer);
 	if (!recording->clients)
 		return;
 	recording->nr_unmatched = clients_describe_unmatched(recording->clients, note_unmatched, &note);

@@ -6,7 +6,7 @@
 #include "random_server.h"
 
 /*
- * What the server does. @turns: it serves one request after the other. Percentages otherwise.
+ * How often the server does what: percentages, but for @batch.
  */
 struct habits {
 	uint32_t batch;	    /* requests that it reads before it works */
@@ -30,7 +30,7 @@ struct job {
 	bool dead; /* it will not be answered */
 };
 
-/* What the planner knows of a thread: the assumptions of the theorem. */
+/* The planner follows the assumptions of the theorem. */
 struct planner {
 	struct plan *plan;
 	struct habits habits;

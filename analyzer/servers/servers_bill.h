@@ -44,7 +44,7 @@ void bill_receiving(struct trace_servers *s, struct servers_process *process, ui
  */
 void bill_now(struct trace_servers *s, struct servers_thread *thread);
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until);
-/** bill_turn() - bill the time until the last answer of thread.turn to the requests that it answered */
+/** bill_turn() - bill the time until the last answer of thread.turn to what it answered */
 void bill_turn(struct trace_servers *s, struct servers_thread *thread);
 /** bill_replace_set() - bill until @until, then let @thread work on @set */
 void bill_replace_set(struct trace_servers *s, struct servers_thread *thread, struct set *set,

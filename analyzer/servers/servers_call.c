@@ -442,7 +442,7 @@ static void signal_end(struct trace_servers *s, struct servers_thread *thread)
 	}
 }
 
-/* What the thread has spent until the end of the call in which it answered. */
+/* The thread has answered in this call: its time until the end of the call is proven. */
 static void prove_sent(struct trace_servers *s, struct servers_thread *thread)
 {
 	if (!thread->call.sent)

@@ -65,6 +65,8 @@ struct endpoint {
 	struct set *open;	 /* requests that came in here and are not answered, oldest first */
 	struct set *answered;	 /* the request that was answered last */
 
+	struct servers_thread
+		*unknown;	  /* it has read data of an unknown client here, and not answered: servers_open.c */
 	struct ring_ops ring_ops; /* io_uring operations in progress here */
 	/*
 	 * Stream, TCP: what this end sends. Datagrams: what this socket receives. Pipe: its

@@ -24,7 +24,7 @@
 void open_count(struct trace_servers *s, struct servers_thread *thread)
 {
 	struct servers_process *process = thread->process;
-	uint64_t now = process->serves ? servers_cpu_time(s, thread).cpu : 0;
+	uint64_t now = process->serves ? trace_thread_cpu_ns(s->analysis, thread->thread) : 0;
 
 	if (now <= thread->counted)
 		return;
@@ -135,7 +135,7 @@ static void let_go(struct trace_servers *s, struct server_request *request)
 	request->holder = NULL;
 }
 
-static void list_append(struct open_requests *list, struct server_request *request)
+static void list_append(struct open_list *list, struct server_request *request)
 {
 	request->open_prev = list->last;
 	request->open_next = NULL;
@@ -145,7 +145,7 @@ static void list_append(struct open_requests *list, struct server_request *reque
 	request->queued = is_queue(request->endpoint);
 }
 
-static void list_remove(struct open_requests *list, struct server_request *request)
+static void list_remove(struct open_list *list, struct server_request *request)
 {
 	*(request->open_prev ? &request->open_prev->open_next : &list->first) = request->open_next;
 	*(request->open_next ? &request->open_next->open_prev : &list->last) = request->open_prev;
@@ -221,7 +221,7 @@ static uint64_t receiving_ns(const struct servers_thread *thread)
 	return less(thread->counted, thread->call.enter.cpu);
 }
 
-/* What was perhaps left of the last request of this connection, is now left of this one. */
+/* The last request of this connection had perhaps another one in it: now this one has it. */
 static void take_over(struct trace_servers *s, struct server_request *request)
 {
 	const struct set *answered = request->endpoint->answered;
@@ -419,8 +419,33 @@ void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread)
 	refute(s, thread->process, 0, UINT32_MAX);
 }
 
+void open_unknown(struct servers_thread *thread, struct endpoint *endpoint)
+{
+	if (endpoint->unknown || endpoint->role == ROLE_CLIENT || is_queue(endpoint))
+		return;
+	endpoint->unknown = thread;
+	thread->held.unsure++;
+	thread->held_version++;
+	thread->process->open.unsure++;
+	thread->process->open_version++;
+}
+
+void open_unknown_ends(struct endpoint *endpoint)
+{
+	struct servers_thread *thread = endpoint->unknown;
+
+	if (!thread)
+		return;
+	endpoint->unknown = NULL;
+	thread->held.unsure--;
+	thread->held_version++;
+	thread->process->open.unsure--;
+	thread->process->open_version++;
+}
+
 void open_ended(struct trace_servers *s, struct endpoint *endpoint)
 {
+	open_unknown_ends(endpoint);
 	for (struct server_request *request = endpoint->requests, *next; request; request = next) {
 		next = request->next;
 		if (request->open_in && !request->closing)

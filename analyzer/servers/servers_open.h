@@ -24,7 +24,7 @@ struct bill;
 /*
  * The open requests of a process, oldest first; @queued: those that came as messages.
  */
-struct open_requests {
+struct open_list {
 	struct server_request *first, *last;
 	uint32_t queued;
 };
@@ -41,7 +41,7 @@ bool servers_request_open(const struct trace_servers *s, const struct trace_thre
 
 /** open_held() - the number of requests that @thread has, and has not answered */
 uint32_t open_held(const struct servers_thread *thread);
-/** open_begin() - @process has read the first byte of @request; @thread NULL: it is not known which thread */
+/** open_begin() - @process has read the first byte of @request, in @thread; NULL: not known */
 void open_begin(struct trace_servers *s, struct servers_process *process, struct servers_thread *thread,
 		struct server_request *request);
 /** open_handed() - another thread of its process handed the requests of @set to @thread */
@@ -52,6 +52,13 @@ void open_answered(struct trace_servers *s, struct servers_thread *thread, struc
 void open_prove(struct trace_servers *s, struct servers_thread *thread, struct server_request *request);
 /** open_answers_unseen() - @thread answered a request that was not seen coming */
 void open_answers_unseen(struct trace_servers *s, struct servers_thread *thread);
+/**
+ * open_unknown() - @thread has read a request of a client that is not known: nothing of what the
+ * thread does is proven until it is answered
+ * open_unknown_ends() - @endpoint is answered, or closed
+ */
+void open_unknown(struct servers_thread *thread, struct endpoint *endpoint);
+void open_unknown_ends(struct endpoint *endpoint);
 /** open_ended() - the connection at @endpoint is closed: its requests are over */
 void open_ended(struct trace_servers *s, struct endpoint *endpoint);
 /** open_rest() - @thread rests: it has finished with all that it answered */

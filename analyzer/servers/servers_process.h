@@ -29,7 +29,7 @@ struct servers_process {
 	bool crosses;
 	uint32_t nr_threads;
 	struct servers_process *next_serving;
-	struct open_requests open_requests;
+	struct open_list open_requests;
 	struct tally open;     /* of these */
 	uint64_t open_version; /* number of changes of @open */
 	uint64_t counted;      /* CPU time of its threads in ns, since it serves */

@@ -62,12 +62,12 @@ struct proofs {
 	} items[PROOFS]; /* number n is at n % PROOFS */
 };
 
-/** proof_is_doubtful() - true if what @thread sends with @set may be for another client than the set says */
+/** proof_is_doubtful() - true if what @thread sends with @set may be for another client */
 bool proof_is_doubtful(const struct servers_thread *thread, const struct set *set);
 /** proof_add() - @thread spent @ns on @set, which has requests of @origin only */
 void proof_add(struct trace_servers *s, struct servers_thread *thread, const struct set *set, uint32_t origin,
 	       uint64_t ns);
-/** proof_seen() - @thread is billed: from now on its open requests and those of its process do not change */
+/** proof_seen() - @thread is billed: its open requests and those of its process are known */
 void proof_seen(struct servers_thread *thread);
 /** proof_take() - @thread answered @request: returns what is proven by that, and remembers it */
 struct proof proof_take(struct trace_servers *s, const struct servers_thread *thread, struct server_request *request);

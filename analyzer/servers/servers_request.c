@@ -230,6 +230,8 @@ void request_receive(struct trace_servers *s, struct servers_thread *thread, str
 			endpoint_find_role(&s->endpoints, endpoint, ROLE_SERVER);
 		if (endpoint_is_remote(endpoint))
 			receive_remote(s, thread, endpoint);
+		else
+			open_unknown(thread, endpoint);
 		return;
 	}
 	if (sender == thread->process) {
@@ -480,7 +482,7 @@ static struct server_request *find_open(const struct servers_thread *thread, con
 	return again || (set_any_unanswered(thread->set) && !thread->tentative) ? NULL : endpoint->open->items[0];
 }
 
-/* Find the request that was answered here before the thread's last rest: this is more of its answer. */
+/* Find the request that was answered here before the thread's last rest: here is more of it. */
 static struct server_request *find_answered_before(const struct servers_thread *thread, const struct endpoint *endpoint)
 {
 	struct server_request *before = endpoint->answered ? endpoint->answered->items[0] : NULL;
@@ -565,7 +567,8 @@ static void reply(struct trace_servers *s, struct servers_thread *thread, struct
 }
 
 /*
- * An answer, although no request came in here: the server has read it before the trace, or in a gap.
+ * An answer, although no request came in here: the server has read it before the trace, or in a
+ * gap.
  */
 static void answers_unseen(struct trace_servers *s, struct servers_thread *thread, const struct endpoint *endpoint)
 {
@@ -583,6 +586,10 @@ void request_send(struct trace_servers *s, struct servers_thread *thread, struct
 {
 	if (endpoint->kind != ENDPOINT_PIPE)
 		endpoint_find_role(&s->endpoints, endpoint, ROLE_CLIENT);
+	if (endpoint->unknown) {
+		open_unknown_ends(endpoint);
+		thread->trails = true;
+	}
 	if (thread->call.replies && thread->call.outgoing)
 		reply(s, thread, endpoint, thread->call.outgoing->items[0]);
 	else

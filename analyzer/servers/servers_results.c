@@ -55,7 +55,7 @@ static int by_cpu(const void *left, const void *right)
 	return l->pid != r->pid ? (l->pid > r->pid ? 1 : -1) : strcmp(l->address, r->address);
 }
 
-/* What is not proven is shared: with others, or with the server's own work. */
+/* The rest of the bill is shared: with others, or with the server's own work. */
 static void client_finish(struct trace_server *server, struct trace_server_client *client)
 {
 	client->least_ns = client->exact_ns;

@@ -30,7 +30,7 @@ static bool comes_together(const struct servers_thread *thread)
 	return thread->call.enter.cpu <= thread->turn_end.cpu + limit;
 }
 
-/* Until its next rest the thread works on what it has answered, unless it has read something else. */
+/* Until its next rest the thread works on its last answer, unless it has read something else. */
 static void keep_answered(struct trace_servers *s, struct servers_thread *thread, struct server_request *request)
 {
 	struct set *only = NULL;

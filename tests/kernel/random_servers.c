@@ -37,7 +37,8 @@ struct board {
 	struct plan plan;
 	long long truth[PLAN_CLIENTS];
 	int steps[PLAN_CLIENTS];
-	int go[PLAN_CLIENTS]; /* the client may connect */
+	int go[PLAN_CLIENTS];	    /* the client may connect, */
+	int accepted[PLAN_CLIENTS]; /* and go on: the server knows no client that leaves before that */
 };
 
 static struct board *board;
@@ -128,6 +129,7 @@ static void serve(const struct step *step)
 	case STEP_ACCEPT:
 		__atomic_store_n(&board->go[step->client], 1, __ATOMIC_RELEASE);
 		connections[step->client] = accept(listening, NULL, NULL);
+		__atomic_store_n(&board->accepted[step->client], 1, __ATOMIC_RELEASE);
 		break;
 	case STEP_POLL_READ:
 		wait_in_poll(step->client);
@@ -219,6 +221,8 @@ static void client(uint32_t actor)
 			fd = socket(AF_UNIX, SOCK_STREAM, 0);
 			if (connect(fd, (const struct sockaddr *)&address, address_bytes) < 0)
 				die("connect");
+			while (!__atomic_load_n(&board->accepted[step->client], __ATOMIC_ACQUIRE))
+				nap(300);
 			break;
 		case STEP_SEND:
 			send(fd, message, 16, MSG_NOSIGNAL);
