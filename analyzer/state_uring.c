@@ -166,7 +166,8 @@ static void note_for_waiter(const struct trace_analysis *a, const struct cpu *cp
 		waker->ring_file = 1 + request->file;
 }
 
-uint32_t uring_file_of_wakeup(const struct trace_analysis *a, const struct trace_thread *thread, const struct waker *waker)
+uint32_t uring_file_of_wakeup(const struct trace_analysis *a, const struct trace_thread *thread,
+			      const struct waker *waker)
 {
 	const struct ring_row *row = thread->ring ? table_find(&a->rings, sizeof(*row), thread->ring) : NULL;
 

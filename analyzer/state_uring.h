@@ -27,7 +27,8 @@ void uring_mark(const struct hash_table *requests, uint64_t *marks);
  * uring_file_of_wakeup() - 1 + the file of the request that the waker of @thread completed while
  * @thread slept; 0: none
  */
-uint32_t uring_file_of_wakeup(const struct trace_analysis *a, const struct trace_thread *thread, const struct waker *waker);
+uint32_t uring_file_of_wakeup(const struct trace_analysis *a, const struct trace_thread *thread,
+			      const struct waker *waker);
 /** uring_worker_file() - the file for which a worker of @process waits; 0: not known */
 file_idx uring_worker_file(const struct trace_process *process);
 
