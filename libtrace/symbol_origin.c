@@ -3,8 +3,10 @@
  * symbol_origin.c - find the file that gives the names of a mapped file.
  *
  * A program that was built again has other functions at the same addresses, so its path proves
- * nothing. The trace has the build id of the file that was mapped, and only a file with the same one
- * is read: the path itself, the same path below the user's folder, or a separate debug file. A file
+ * nothing. The trace has the build id of the file that was mapped, and only a file with the same
+ * one
+ * is read: the path itself, the same path below the user's folder, or a separate debug file. A
+ * file
  * without a build id must not have changed since it was mapped.
  *
  * The process without rights that reads the tables reads the build id, too.
@@ -105,7 +107,8 @@ static bool is_right(struct finding *finding, int fd, bool is_copy)
 }
 
 /*
- * SECURITY: the path may come from a traced program, and the file may belong to another user. Only a
+ * SECURITY: the path may come from a traced program, and the file may belong to another user. Only
+ * a
  * regular file is opened. @is_copy: the user named the folder.
  */
 static bool try_path(struct finding *finding, const char *path, bool is_copy)
@@ -135,7 +138,9 @@ static bool try_format(struct finding *finding, bool is_copy, const char *folder
 	return chars > 0 && (size_t)chars < sizeof(path) && try_path(finding, path, is_copy);
 }
 
-/* Separate debug files, as .gnu_debuglink and build ids name them; their own build id is checked. */
+/*
+ * Separate debug files, as .gnu_debuglink and build ids name them; their own build id is checked.
+ */
 static bool try_debug_files(struct finding *finding, const char *folder)
 {
 	const struct symbol_origin *origin = finding->origin;

@@ -45,14 +45,17 @@ struct symbol_search {
 
 /**
  * symbol_origin_open() - open the file with the names
- * @reader: reads the build ids of candidates; afterwards it belongs to the opened file, or does not run
+ * @reader: reads the build ids of candidates; afterwards it belongs to the opened file, or does
+ * not run
  * @ret_fd: -1 if there is none, with the reason in @ret_why; "" if the file cannot be opened
  * Returns 0 or -ENOMEM.
  */
 int symbol_origin_open(const struct symbol_origin *origin, const struct symbol_search *search,
 		       struct symbol_reader *reader, int *ret_fd, const char **ret_why);
 
-/** symbol_origin_recorded() - take "DEV INO ID" of TRACE_STRING_BUILD_ID if it is that of the file */
+/**
+ * symbol_origin_recorded() - take "DEV INO ID" of TRACE_STRING_BUILD_ID if it is that of the file
+ */
 bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t ino, char ret_id[SYMBOL_ID_BYTES]);
 
 #endif

@@ -12,7 +12,8 @@
  *		printf("%s+0x%llx %s", symbol.function, symbol.offset, symbol.source);
  *
  * The trace says where files were mapped: in the start state, and in the program:map events of
- * programs that ran with a preload library. Names come from the very file that was mapped, which the
+ * programs that ran with a preload library. Names come from the very file that was mapped, which
+ * the
  * trace knows by its build id, or from its debug file; trace_symbol.why says why there are none. A
  * trace of an older recorder has no build ids: then a file with another inode gives no names. One
  * thread at a time.
@@ -63,7 +64,8 @@ struct trace_symbols *trace_symbols_free(struct trace_symbols *symbols); /* NULL
 void trace_symbols_want_source(struct trace_symbols *symbols, bool wanted);
 
 /**
- * trace_symbols_set_folder() - look for the files below this folder first, as if it were "/"; borrowed
+ * trace_symbols_set_folder() - look for the files below this folder first, as if it were "/";
+ * borrowed
  * trace_symbols_want_debuginfod() - ask debuginfod for debug files that are not on this machine
  * Both before the first look-up. By default there is no folder, and nothing is asked of a server.
  */
