@@ -238,6 +238,8 @@ void file_count_read(struct trace_analysis *a, struct trace_thread *thread, file
 
 void file_count_written(struct trace_analysis *a, struct trace_thread *thread, file_idx file, uint64_t bytes)
 {
-	if (file)
-		acct_use(a, thread, file, USE_WROTE, bytes);
+	if (!file)
+		return;
+	acct_use(a, thread, file, USE_WROTE, bytes);
+	dirty_note(a, &a->dirty, thread->process_idx, file);
 }

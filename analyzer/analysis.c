@@ -82,6 +82,7 @@ static const struct {
 	HANDLER(fs_fault, on_fs_fault),
 	HANDLER(fs_writeback_wait, on_fs_writeback_wait),
 	HANDLER(fs_throttle, on_fs_throttle),
+	HANDLER(fs_writeback, on_fs_writeback),
 	HANDLER(block_complete, on_block_complete),
 	HANDLER(hrtimer_expire, on_timer),
 	HANDLER(timer_expire, on_timer),
@@ -169,6 +170,7 @@ struct trace_analysis *trace_analysis_new(const struct trace *trace, const struc
 		if (strncmp(trace_not_traced(trace, i), "fault_exit", 10) == 0)
 			a->masks.no_fault_exit = true;
 	handlers_prepare(a);
+	a->dirty.is_on = a->handlers[TRACE_EV_fs_writeback];
 	calls_prepare(a);
 	if (options_verify(options)) {
 		a->rules = rules_new(a, trace);
@@ -204,6 +206,8 @@ struct trace_analysis *trace_analysis_free(struct trace_analysis *a)
 	wakers_free(a); /* also for a pass that was aborted */
 	free(a->packets);
 	probe_sums_clear(&a->probes);
+	work_sums_clear(&a->work_sums);
+	table_clear(&a->dirty.rows);
 	table_clear(&a->locks);
 	lock_logs_clear(&a->lock_logs);
 	table_clear(&a->interrupts);

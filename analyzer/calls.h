@@ -36,15 +36,21 @@ struct call {
 	int8_t flags_arg;
 };
 #define CALL_UNKNOWN (2 * NR_CALLS) /* a call without a recorded entry */
-/* No calls, but rows beside theirs: work of the kernel outside of calls (kernel_work.h). */
-enum { CALL_EXITING = CALL_UNKNOWN + 1, CALL_SIGNAL, CALL_CORE_DUMP, CALL_TASK_WORK, CALL_STOP, NR_CALL_KINDS };
 /*
  * Calls with numbers that no call has: programs make them, too, such as -1. Each number has a row,
  * and the last row has all further ones.
  */
-#define CALL_STRANGE	 ((uint32_t)NR_CALL_KINDS)
+#define CALL_STRANGE	 (CALL_UNKNOWN + 1)
 #define NR_STRANGE_CALLS 32u
-#define NR_CALL_ROWS	 (CALL_STRANGE + NR_STRANGE_CALLS)
+/* No calls, but rows beside theirs: work of the kernel outside of calls (kernel_work.h). */
+enum {
+	CALL_EXITING = CALL_STRANGE + NR_STRANGE_CALLS,
+	CALL_SIGNAL,
+	CALL_CORE_DUMP,
+	CALL_TASK_WORK,
+	CALL_STOP,
+	NR_CALL_ROWS
+};
 
 void calls_prepare(struct trace_analysis *a);
 /** call_idx() - the row of a call; CALL_UNKNOWN for a strange number */

@@ -289,7 +289,7 @@ void interrupted_return(struct trace_analysis *a, struct trace_thread *thread, c
 void interrupted_enter(struct trace_analysis *a, struct trace_thread *thread, struct frame *frame)
 {
 	struct interrupted_call *call = thread->interrupted;
-	uint8_t flags = a->calls[frame->call].flags;
+	uint32_t flags = a->calls[frame->call].flags;
 
 	if (flags & CALL_RESTARTS) {
 		struct frame again = call->frame;
@@ -329,6 +329,6 @@ void interrupted_signal(struct trace_analysis *a, struct trace_thread *thread, u
 
 void interrupted_user_event(struct trace_analysis *a, struct trace_thread *thread)
 {
-	if (thread && thread->is_interrupted)
+	if (thread && thread->is_interrupted && !thread->depth)
 		interrupted_end(a, thread);
 }

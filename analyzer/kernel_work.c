@@ -7,7 +7,8 @@
  *	exit       From sched_exit, or from a fatal signal that leaves no core dump, to the last
  *	           switch: the kernel releases memory, files and descriptors. A thread that called
  *	           exit or exit_group stays in that call.
- *	signal     From a fatal signal that dumps core by default, to sched_exit.
+ *	signal     The delivery of a signal, from the event before it; and from a fatal signal
+ *	           that dumps core by default, to sched_exit.
  *	core dump  The same, if sched_exit tells that there was one.
  *	task work  From an exit of a call behind which task_work says that work is queued, to the
  *	           return to user mode. The kernel puts off the last release of a file until then
@@ -121,7 +122,8 @@ void on_task_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, co
 
 void stop_begins(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
 {
-	bool in_call = frame_syscall(thread) || (thread->flags & THREAD_MODE_UNKNOWN);
+	/* an interrupted call may go on: interrupted.c */
+	bool in_call = frame_syscall(thread) || thread->is_interrupted || (thread->flags & THREAD_MODE_UNKNOWN);
 
 	if (in_call || thread->is_dying || !sees_returns(a) || (thread->flags & (THREAD_KERNEL | THREAD_IO_WORKER)))
 		return;
@@ -169,17 +171,37 @@ static bool dumps_by_default(uint32_t number)
 
 #define FORCED_CODES 0x7f /* a fault of the thread itself: sigaction(2), SEGV_MAPERR and the like */
 
+static bool is_forced(const struct trace_signal_deliver *signal)
+{
+	return dumps_by_default(signal->signal) && signal->code > 0 && signal->code <= FORCED_CODES;
+}
+
 /*
  * The first process of a pid namespace survives signals for which it has no handler, except
  * SIGKILL, and those that its own fault causes.
  */
 static bool is_fatal(const struct trace_thread *thread, const struct trace_signal_deliver *signal)
 {
-	bool is_forced = dumps_by_default(signal->signal) && signal->code > 0 && signal->code <= FORCED_CODES;
-
 	if (signal->handler || !kills_by_default(signal->signal)) /* 0: SIG_DFL */
 		return false;
-	return thread->process->ns_pid != 1 || signal->signal == SIGKILL || is_forced;
+	return thread->process->ns_pid != 1 || signal->signal == SIGKILL || is_forced(signal);
+}
+
+/*
+ * The thread has not been in user mode since its last event: a signal from elsewhere is delivered
+ * on the return from a call, a fault or an interrupt, and all of these have events. But the
+ * exceptions behind a forced signal have none.
+ */
+static void delivery_account(struct trace_analysis *a, struct cpu *cpu, struct trace_thread *thread, uint64_t ns,
+			     bool is_forced)
+{
+	if (!thread || thread->depth || thread->is_dying || is_forced || (thread->flags & THREAD_MODE_UNKNOWN) ||
+	    !trace_analysis_sees_interrupts(a)) {
+		account_before_user(a, cpu, ns);
+		return;
+	}
+	work_begins(a, thread, cpu->accounted_ns, CALL_SIGNAL);
+	acct_cpu(a, cpu, ns);
 }
 
 void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
@@ -187,7 +209,7 @@ void on_signal_deliver(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 	const struct trace_signal_deliver *signal = event->payload;
 	struct trace_thread *thread = user_thread(cpu);
 
-	account_before_user(a, cpu, ns);
+	delivery_account(a, cpu, thread, ns, is_forced(signal));
 	cpu->touched = true;
 	if (!thread)
 		return;
@@ -215,7 +237,7 @@ void exit_begins(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, struct 
 	if (thread != user_thread(cpu))
 		return;
 	acct_cpu(a, cpu, ns);
-	acct_mode(a, thread, true); /* it was in the call, or in the signal, before the trace began */
+	acct_mode(a, thread, frame_class(a, &thread->frames[0]) == CALL_EXIT); /* by the start state */
 	thread->is_dying = true;
 	frame = frame_outermost(thread);
 	if (frame &&

@@ -12,7 +12,7 @@
  */
 static inline bool returns_untold(const struct trace_thread *thread)
 {
-	return thread->depth && thread->frames[0].call >= CALL_TASK_WORK;
+	return thread->depth && thread->frames[0].kind == FRAME_KERNEL && thread->frames[0].call >= CALL_TASK_WORK;
 }
 
 /** stop_begins() - @thread leaves its CPU at @ns, because it is stopped */

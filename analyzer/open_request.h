@@ -31,7 +31,7 @@ struct thread_requests {
 /** request_read() - @thread read from @sock, a server's end; request_answered() - it sent */
 void request_read(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
 void request_answered(struct trace_thread *thread, struct socket_state *sock);
-/** request_asked() - @thread sent to @sock, a client's end; request_got_answer() - something came */
+/** request_asked() - @thread sent to @sock, a client's end; request_got_answer() - data came */
 void request_asked(struct trace_analysis *a, struct trace_thread *thread, struct socket_state *sock);
 void request_got_answer(struct socket_state *sock);
 /** request_close() - @thread closes @sock, which ends its requests */

@@ -120,7 +120,8 @@ void pending_wait(struct trace_analysis *a, struct trace_thread *thread, uint64_
 	pending.cut = !waker || lost;
 	if (waker)
 		pending.waker = *waker;
-	pending.waker.ring_file = uring_file_since(a, thread, thread->since);
+	if (waker && thread->ring)
+		pending.waker.ring_file = uring_file_of_wakeup(a, thread, waker);
 	acct_blocked(a, thread, ns, lost);
 	if (!thread->depth) {
 		wait_account(a, thread, &pending);

@@ -259,7 +259,7 @@ enum call_rows { ROWS_CALLS, ROWS_KERNEL_WORK, ROWS_TRAPS };
 
 static bool is_of(enum call_rows which, const struct call_row *row)
 {
-	return which == ROWS_TRAPS || (which == ROWS_KERNEL_WORK) == (row->key - 1 > CALL_UNKNOWN);
+	return which == ROWS_TRAPS || (which == ROWS_KERNEL_WORK) == (row->key - 1 >= CALL_EXITING);
 }
 
 static struct trace_call *figures_calls(const struct trace_analysis *a, const struct hash_table *rows,

@@ -16,7 +16,7 @@
  *   tables           accounting_rows, calls, state_cpu, state_frame, wait_cause, wait_object,
  *                    gap_log, recorded_masks
  *   files            open_request, wait_evidence, state_file, state_memory, state_socket,
- *                    state_device, state_directory
+ *                    state_device, state_directory, dirty_files
  *   rows             accounting_files, accounting_packed, slice_log
  *   threads          state_thread, state_container, state_end, state_filtered, state_packet,
  *                    state_uring
@@ -24,8 +24,7 @@
  *                    wait_check
  *   sums of time     hooks, accounting
  *   calls end        pending, interrupted, frame_end, hidden_runs, state_identity, state_family,
- *                    state_probe,
- *                    start_records, kernel_work
+ *                    state_probe, start_records, kernel_work, work_sums
  *   threads end      state_close, state_restart, state_life, state_hidden, state_lost
  *   other handlers   state_start, state_sched, state_syscall, state_trap, state_irq, state_cause
  *   the pass         analysis
@@ -42,6 +41,7 @@
 #include "accounting_rows.h"
 #include "arena.h"
 #include "calls.h"
+#include "dirty_files.h"
 #include "gap_log.h"
 #include "handler.h"
 #include "hash_table.h"
@@ -63,6 +63,7 @@
 #include "state_thread.h"
 #include "state_user.h"
 #include "wait_object.h"
+#include "work_sums.h"
 
 /* With this many threads, the state of a thread leaves the cache before the thread runs again. */
 #define THREADS_COLD 256u
@@ -101,6 +102,8 @@ struct trace_analysis {
 	struct packet_log *packets; /* owned; NULL: no packet has a number: state_packet.c */
 	struct user_streams user;
 	struct probe_sums probes;
+	struct work_sums work_sums;
+	struct dirty_files dirty;
 	/* interface number + 1; 0: not looked up yet, 1: no such interface */
 	uint32_t loopback;
 

@@ -206,6 +206,7 @@ void file_drop(struct trace_analysis *a, file_idx idx)
 	if (row && row->idx == idx)
 		table_remove(&a->files.by_inode, sizeof(*row), inode_key(file->dev, file->ino));
 	remove_identity(a, idx);
+	dirty_forget(a, file);
 	if (file_has_text(file))
 		free(file->text);
 	*file = (struct traced_file){.path = a->files.first_free, .sweeps = FILE_FREE};

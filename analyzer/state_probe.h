@@ -10,7 +10,7 @@
 struct trace_figures;
 struct trace_thread;
 
-/* What one hit costs, as the recorder measured it: ns; 0: not known. */
+/* The cost of one hit, as the recorder measured it: ns; 0: not known. */
 struct hit_cost {
 	uint32_t ns;
 	uint32_t least;

@@ -25,7 +25,7 @@
  * for a file, then at condition D, answers, and waits at C again. The waits at C are idle, and
  * those of R in epoll_wait() from the second request on. The wait at D is not.
  *
- * Ends of connections. accept() makes a server's end, connect() a client's end. What was open at
+ * Ends of connections. accept() makes a server's end, connect() a client's end. A connection that was open at
  * the start of the recording is a server's end if its port is, or was, one that a socket listens
  * at; a unix socket, if its process or the parent listens at one. A datagram socket is a server's
  * end if it received first, and a client's end if it sent first or is connected. If a second

@@ -42,6 +42,7 @@
 #include "state.h"
 #include "state_cause.h"
 #include "state_close.h"
+#include "state_directory.h"
 #include "state_frame.h"
 #include "state_life.h"
 #include "state_packet.h"
@@ -315,7 +316,7 @@ static void note_waker(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		waker->call = frame->call;
 		waker->file = frame->file;
 		if (frame->has_path && waker->cause == CAUSE_NONE)
-			waker->detail = strings_intern(&a->strings, cpu->current->path);
+			waker->detail = path_whole(a, cpu->current, frame);
 	}
 }
 

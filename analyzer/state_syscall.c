@@ -16,6 +16,7 @@
 #include "kernel_work.h"
 #include "start_records.h"
 #include "state.h"
+#include "state_directory.h"
 #include "state_frame.h"
 #include "state_syscall.h"
 #include "wait_evidence.h"
@@ -157,7 +158,7 @@ void on_sys_path(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const s
 	if (!frame->has_path) /* AT_EMPTY_PATH: the descriptor's own file */
 		frame->file = call_directory(a, thread, frame);
 	if (frame->path_late) {
-		thread->late_path = strings_intern(&a->strings, trace_event_string(event));
+		thread->late_path = path_whole(a, thread, frame);
 		thread->late_from_ns = frame->begin.ns;
 		thread->late_to_ns = ns;
 	}
@@ -285,6 +286,8 @@ static void effect_mmap(struct trace_analysis *a, struct trace_thread *thread, c
 	memory_map(a, thread->memory, start, end, file);
 	if (a->evidence)
 		evidence_add(a, thread, file);
+	if (!anonymous && (frame->args[3] & MAP_SHARED) && (frame->args[2] & PROT_WRITE))
+		dirty_learn(a, thread->process_idx, file, true);
 }
 
 static void effect_shmat(struct trace_analysis *a, struct trace_thread *thread, const struct frame *frame, int64_t ret)

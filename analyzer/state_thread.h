@@ -117,8 +117,7 @@ struct waker {
 	bool is_bare;	   /* no interrupt was known to be in progress */
 	uint32_t lock;	   /* the wakeup released this lock: index of its log, 0: none */
 	/*
-	 * 1 + the file of the io_uring request that completed last before the next wait began; 0:
-	 * none did
+	 * 1 + the file of the io_uring request that ended the wait: state_uring.c; 0: not known
 	 */
 	uint32_t ring_file;
 };

@@ -32,6 +32,7 @@ struct ring_row {
 	uint64_t key;		     /* address of the ring */
 	struct trace_thread *waiter; /* the thread that entered it last */
 	uint64_t ns;		     /* when a request of it completed last */
+	struct trace_thread *by;     /* the thread that completed it; NULL: an interrupt */
 	uint64_t file;		     /* the file of that request */
 };
 
@@ -144,27 +145,32 @@ void on_uring_async(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 }
 
 /*
- * The completion belongs to the wait that is over or, if the thread still sleeps, to that one. A
- * call has several waits if a completion starts the next request of a chain.
+ * A call has several waits if a completion starts the next request of a chain. Each wait is for the
+ * request that the waker completed. If the waker left that to the thread itself, it is the first
+ * request that completes after the wakeup: further ones needed no waiting.
  */
-static void note_for_waiter(const struct trace_analysis *a, const struct uring_row *request, uint64_t ns)
+static void note_for_waiter(const struct trace_analysis *a, const struct cpu *cpu, const struct uring_row *request,
+			    uint64_t ns)
 {
 	struct ring_row *row = request->ring ? table_find(&a->rings, sizeof(*row), request->ring) : NULL;
 	struct trace_thread *waiter = row ? row->waiter : NULL;
+	struct waker *waker;
 
 	if (!row)
 		return;
 	row->ns = ns;
+	row->by = cpu->nested ? NULL : cpu->current;
 	row->file = request->file;
-	if (waiter->nr_pending && waiter->sched_state != SCHED_BLOCKED && waiter->ring == request->ring)
-		waiter->pending[waiter->nr_pending - 1].waker.ring_file = 1 + request->file;
+	waker = waiter->nr_pending ? &waiter->pending[waiter->nr_pending - 1].waker : NULL;
+	if (waker && waiter->sched_state != SCHED_BLOCKED && waiter->ring == request->ring && !waker->ring_file)
+		waker->ring_file = 1 + request->file;
 }
 
-uint32_t uring_file_since(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns)
+uint32_t uring_file_of_wakeup(const struct trace_analysis *a, const struct trace_thread *thread, const struct waker *waker)
 {
 	const struct ring_row *row = thread->ring ? table_find(&a->rings, sizeof(*row), thread->ring) : NULL;
 
-	return row && row->ns >= ns ? 1 + (uint32_t)row->file : 0;
+	return row && row->ns >= thread->since && row->by == waker->thread ? 1 + (uint32_t)row->file : 0;
 }
 
 /* A socket that never had a descriptor has no other name. */
@@ -197,7 +203,7 @@ void on_uring_complete(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, c
 		return;
 	row->thread->process->uring_file = row->file;
 	row->thread->process->uring_ns = ns;
-	note_for_waiter(a, row, ns);
+	note_for_waiter(a, cpu, row, ns);
 	if (complete->res >= 0 && (operation(row->opcode) & READS))
 		file_count_read(a, row->thread, row->file, (uint64_t)complete->res);
 	if (complete->res >= 0 && (operation(row->opcode) & WRITES))

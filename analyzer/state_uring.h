@@ -9,6 +9,7 @@
 struct trace_analysis;
 struct trace_process;
 struct trace_thread;
+struct waker;
 
 /**
  * uring_next() - iterate over the requests in progress with a known file
@@ -22,8 +23,11 @@ const void *uring_next(const struct hash_table *requests, const void *at, const 
 /** uring_mark() - set the bits of the files of all requests in progress */
 void uring_mark(const struct hash_table *requests, uint64_t *marks);
 
-/** uring_file_since() - 1 + the file of the last request of @thread's ring that completed since @ns; 0: none */
-uint32_t uring_file_since(const struct trace_analysis *a, const struct trace_thread *thread, uint64_t ns);
+/**
+ * uring_file_of_wakeup() - 1 + the file of the request that the waker of @thread completed while
+ * @thread slept; 0: none
+ */
+uint32_t uring_file_of_wakeup(const struct trace_analysis *a, const struct trace_thread *thread, const struct waker *waker);
 /** uring_worker_file() - the file for which a worker of @process waits; 0: not known */
 file_idx uring_worker_file(const struct trace_process *process);
 

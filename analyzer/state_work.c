@@ -37,12 +37,14 @@ void on_work_start(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	if (!cpu->current || !(cpu->current->flags & THREAD_KERNEL))
 		return;
 	cpu->current->work_for = row ? row->queuer : NULL;
+	work_run_begin(a, cpu, ns, ((const struct trace_work_start *)event->payload)->func, cpu->current->work_for);
 	if (row)
 		row->queuer = NULL; /* the address may be used again */
 }
 
 void on_work_end(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
+	work_run_end(a, cpu, ns);
 	if (cpu->current)
 		cpu->current->work_for = NULL;
 }

@@ -707,8 +707,7 @@ static bool is_join(const struct wait_context *ctx)
 		ended = thread_find(&ctx->a->threads, expected);
 	if (!ended || ended->process != ctx->thread->process || ended == ctx->thread)
 		return false;
-	return ended->tid == expected || (!ctx->pending->cut && (ended->sched_state == SCHED_DEAD ||
-								 ctx->a->calls[ctx->waker->call].class == CALL_EXIT));
+	return ended->tid == expected || (!ctx->pending->cut && ctx->a->calls[ctx->waker->call].class == CALL_EXIT);
 }
 
 static struct wait_cause call_futex(const struct wait_context *ctx)

@@ -6,8 +6,7 @@
 static const char *const via_names[NR_VIAS] = {
 	"",	 "waitpid",  "pipe",	"unix",	     "tcp",    "udp",	"futex",    "signal",	 "eventfd", "ptrace",
 	"vfork", "fork",     "lock",	"semaphore", "mqueue", "pidfd", "exec",	    "memory",	 "socket",  "poll",
-	"tty",	 "io_uring", "inotify", "throttle",  "exit",   "join",	"coredump", "tcp_timer",
-	"fuse",	 "freezer",
+	"tty",	 "io_uring", "inotify", "throttle",  "exit",   "join",	"coredump", "tcp_timer", "fuse",    "freezer",
 };
 
 const char *via_name(enum via via)

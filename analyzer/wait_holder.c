@@ -148,7 +148,7 @@ string_id held_directory(struct trace_analysis *a, const struct waker *waker, co
 	char *directory;
 	string_id id;
 
-	if (waker->worker || !locks_directory(a, waker) || !bytes || *used != *path ||
+	if (waker->worker || !locks_directory(a, waker) || !bytes || *used != '/' || *path != '/' ||
 	    !leads_through(path, used, bytes))
 		return 0;
 	directory = strndup(used, bytes);

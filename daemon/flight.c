@@ -243,7 +243,7 @@ struct flight_snapshot {
 	uint64_t end_ns;
 	uint64_t events;
 	uint64_t overwritten;
-	uint64_t missed; /* events of programs that never had a ring */
+	uint64_t missed;	     /* events of programs that never had a ring */
 	struct build_ids *build_ids; /* owned */
 };
 
@@ -613,8 +613,9 @@ static int snapshot_begin(struct flight_snapshot *snapshot, int fd, int level, s
 /* Writes the state of the machine now: what exists, and what threads wait for. */
 static int push_state(struct flight_snapshot *snapshot, struct trace_error *ret_error)
 {
-	const struct start_state_sink sink = {
-		.writer = snapshot->writer, .thread = snapshot->thread, .build_ids = snapshot->build_ids};
+	const struct start_state_sink sink = {.writer = snapshot->writer,
+					      .thread = snapshot->thread,
+					      .build_ids = snapshot->build_ids};
 	struct tracer *tracer = snapshot->flight->tracer;
 	uint64_t blocks;
 	int err = !tracer ? 0 : start_state_push(tracer, &sink, NULL, &blocks, ret_error);
@@ -647,6 +648,7 @@ static void add_not_recorded_notes(struct flight_snapshot *snapshot)
 	if (snapshot->flight->tracer &&
 	    tracefile_print_unfollowed(snapshot->flight->tracer, snapshot->start_ns, unfollowed, sizeof(unfollowed)))
 		describe_one(&note, unfollowed);
+	tracefile_work_names(snapshot->writer, snapshot->flight->tracer);
 	if (!snapshot->flight->clients)
 		return;
 	clients_describe_unmatched(snapshot->flight->clients, describe_one, &note);
@@ -693,8 +695,9 @@ static int snapshot_write(struct flight_snapshot *snapshot, struct trace_error *
 int flight_snapshot(struct flight *flight, int fd, int level, struct flight_result *ret_result,
 		    struct trace_error *ret_error)
 {
-	struct flight_snapshot snapshot = {
-		.flight = flight, .patience = FLIGHT_STRAGGLER_MS, .build_ids = build_ids_new()};
+	struct flight_snapshot snapshot = {.flight = flight,
+					   .patience = FLIGHT_STRAGGLER_MS,
+					   .build_ids = build_ids_new()};
 	struct trace_writer_totals totals;
 	int err = snapshot_begin(&snapshot, fd, level, ret_error);
 

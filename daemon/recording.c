@@ -55,8 +55,8 @@ struct recording {
 	uint64_t not_traced; /* those of them from the tracer */
 	size_t nr_unmatched;
 	struct build_ids *build_ids; /* owned */
-	bool blocked; /* the drain waits for room in the queue */
-	bool ended;   /* the writer thread has ended; the writer belongs to the main thread again */
+	bool blocked;		     /* the drain waits for room in the queue */
+	bool ended;		     /* the writer thread has ended; the writer belongs to the main thread again */
 };
 
 /* ---- begin ---- */
@@ -523,6 +523,7 @@ static void add_not_recorded_notes(struct recording *recording)
 	if (recording->tracer &&
 	    tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
+	tracefile_work_names(recording->writer, recording->tracer);
 	if (!recording->clients)
 		return;
 	recording->nr_unmatched = clients_describe_unmatched(recording->clients, note_unmatched, &note);

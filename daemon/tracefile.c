@@ -138,6 +138,12 @@ int tracefile_describe(struct tracer *tracer, struct trace_writer *writer, char 
 	return trace_writer_flush_strings(writer, ret_error);
 }
 
+void tracefile_work_names(struct trace_writer *writer, const struct tracer *tracer)
+{
+	if (tracer)
+		tracer_work_names(tracer, add_string, writer);
+}
+
 void tracefile_distrusted(struct trace_writer *writer, uint64_t nr_programs)
 {
 	char text[24];

@@ -12,7 +12,7 @@
 #include "user_conditions.h"
 #include "user_program_state.h"
 
-#define EVENTS_MIN 64 /* the first allocation; each further one is twice as large */
+#define EVENTS_MIN 32 /* the first allocation; each further one is twice as large */
 
 static bool is_wanted(const struct user_program *program, const char *name)
 {

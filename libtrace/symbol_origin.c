@@ -39,7 +39,8 @@ bool symbol_origin_recorded(const struct trace *trace, uint32_t dev, uint64_t in
 		uint64_t its_ino;
 		int used = 0;
 
-		if (sscanf(text, "%u %" SCNu64 " %n", &its_dev, &its_ino, &used) < 2 || its_dev != dev || its_ino != ino)
+		if (sscanf(text, "%u %" SCNu64 " %n", &its_dev, &its_ino, &used) < 2 || its_dev != dev ||
+		    its_ino != ino)
 			continue;
 		snprintf(ret_id, SYMBOL_ID_BYTES, "%s", text + used);
 		return true;
@@ -62,7 +63,7 @@ struct finding {
 static bool is_unchanged(const struct symbol_origin *origin, const struct stat *status)
 {
 	const struct timespec *latest = status->st_mtim.tv_sec > status->st_ctim.tv_sec ? &status->st_mtim
-											 : &status->st_ctim;
+											: &status->st_ctim;
 
 	return (uint64_t)latest->tv_sec * 1000000000 + (uint64_t)latest->tv_nsec <= origin->mapped_ns;
 }

@@ -127,8 +127,8 @@ static size_t object_of(struct trace_symbols *symbols, struct symbol_origin *ori
 {
 	char *path = strndup(origin->path, chars);
 
-	if (!path || !grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects,
-			   sizeof(*symbols->objects))) {
+	if (!path ||
+	    !grow((void **)&symbols->objects, symbols->nr_objects, &symbols->room_objects, sizeof(*symbols->objects))) {
 		symbols->failed = true;
 		free(path);
 		return NO_OBJECT;
@@ -210,12 +210,11 @@ static void collect_start(struct trace_symbols *symbols, const struct trace_even
 	} else if (event->id == TRACE_EV_start_map && has_room(event, sizeof(struct trace_start_map)) && *path == '/') {
 		const struct trace_start_map *map = event->payload;
 
-		add_mapping(symbols,
-			    &(struct symbol_mapping){.pid = map->tgid,
-						     .object = object_at_start(symbols, map, path),
-						     .start = map->start,
-						     .end = map->end,
-						     .offset = map->offset});
+		add_mapping(symbols, &(struct symbol_mapping){.pid = map->tgid,
+							      .object = object_at_start(symbols, map, path),
+							      .start = map->start,
+							      .end = map->end,
+							      .offset = map->offset});
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "report_json.h"
 #include "report_probes.h"
 #include "report_user.h"
+#include "report_work.h"
 #include "wait_json.h"
 
 /* ---- the trace ---- */
@@ -527,6 +528,7 @@ void report_json(const struct report *report)
 	put_server_waits(&json, report);
 	report_user_json(&json, report);
 	json_probes(&json, report);
+	json_work(&json, report);
 	put_receivers(&json, report);
 	put_locks(&json, report->analysis);
 	put_interruptions(&json, report->analysis);

@@ -22,6 +22,7 @@
 #include "report_summary.h"
 #include "report_text.h"
 #include "report_user.h"
+#include "report_work.h"
 
 /* The trace has no kernel events: processes, CPUs and waits are unknown. */
 static void programs_alone(const struct report *report)
@@ -53,10 +54,12 @@ void report_text(const struct report *report)
 	report_servers(report);
 	report_user(report);
 	report_probes(report);
-	if (!has_process_choice(&report->options->processes))
+	if (!has_process_choice(&report->options->processes)) {
 		report_sections(report, system);
-	else
+		report_work(report);
+	} else {
 		report_locks(report);
+	}
 	report_summary(report);
 	fputs("\n", report->output.out);
 	report_pages(report, rows, nr);

@@ -8,18 +8,24 @@
 #include <stdlib.h>
 
 #include "error_set.h"
+#include "rule_file_bytes.h"
 #include "rule_lifetimes.h"
 #include "rule_own_code.h"
 #include "rule_run_time.h"
 
-/* @begin registers the hooks of a rule. Returns its data, or NULL without memory. */
+/*
+ * @begin registers the hooks of a rule. Returns its data, or NULL without memory. @check: at the
+ * end, once; NULL: all was checked in the pass
+ */
 static const struct {
 	void *(*begin)(struct rules *rules);
 	void (*end)(void *data);
+	void (*check)(void *data);
 } all_rules[] = {
-	{rule_lifetimes_begin, rule_lifetimes_end},
-	{rule_own_code_begin, rule_own_code_end},
-	{rule_run_time_begin, rule_run_time_end},
+	{rule_file_bytes_begin, rule_file_bytes_end, rule_file_bytes_check},
+	{rule_lifetimes_begin, rule_lifetimes_end, NULL},
+	{rule_own_code_begin, rule_own_code_end, NULL},
+	{rule_run_time_begin, rule_run_time_end, NULL},
 };
 #define NR_RULES (sizeof(all_rules) / sizeof(all_rules[0]))
 
@@ -27,6 +33,7 @@ struct rules {
 	struct trace_analysis *analysis; /* borrowed: it owns the rules */
 	const struct trace *trace;	 /* borrowed */
 	void *data[NR_RULES];		 /* owned: of each rule */
+	bool is_checked;
 	uint64_t nr_broken;
 	struct trace_error first; /* the first violation */
 };
@@ -59,14 +66,24 @@ void rules_free(struct rules *rules)
 	free(rules);
 }
 
-int rules_verify(const struct rules *rules, struct trace_error *ret_error)
+int rules_verify(struct rules *rules, struct trace_error *ret_error)
 {
+	for (size_t i = 0; rules && !rules->is_checked && i < NR_RULES; i++)
+		if (all_rules[i].check)
+			all_rules[i].check(rules->data[i]);
+	if (rules)
+		rules->is_checked = true;
 	if (!rules || !rules->nr_broken)
 		return 0;
 	if (rules->nr_broken == 1)
 		return error_set(ret_error, -EBADMSG, "%s", rules->first.message);
 	return error_set(ret_error, -EBADMSG, "%s (and %" PRIu64 " more violation%s of rules)", rules->first.message,
 			 rules->nr_broken - 1, rules->nr_broken == 2 ? "" : "s");
+}
+
+const struct trace *rules_trace(const struct rules *rules)
+{
+	return rules->trace;
 }
 
 struct trace_analysis *rules_analysis(const struct rules *rules)

@@ -31,11 +31,12 @@ void rules_free(struct rules *rules); /* NULL is fine */
  * rules_verify() - Returns 0, or -EBADMSG with the first violation and the number of the others in
  * @ret_error. @rules: NULL if no rules were asked for
  */
-int rules_verify(const struct rules *rules, struct trace_error *ret_error);
+int rules_verify(struct rules *rules, struct trace_error *ret_error);
 
 /* ---- for the rules ---- */
 
 struct trace_analysis *rules_analysis(const struct rules *rules);
+const struct trace *rules_trace(const struct rules *rules);
 /**
  * rules_are_sure() - are all events from @from_ns to @to_ns in the trace?
  *

@@ -567,6 +567,28 @@ void trace_cpu_figures(const struct trace_analysis *analysis, size_t cpu, struct
 struct trace_interrupt *trace_system_interrupts(const struct trace_analysis *analysis, size_t *ret_nr);
 
 /**
+ * struct trace_deferred_work - what a worker of the kernel did for a process: the one that queued
+ * the work, or wrote to the files that the worker writes back
+ * @work: the function; "": only its address @func is known
+ * @pid, @comm: 0 and "" if an interrupt or a timer queued it; 0 and "several" or "unknown"
+ * @device: the disk of the files, or ""
+ * @runs: of the function; @files: so many files were written back
+ */
+struct trace_deferred_work {
+	const char *work;
+	uint64_t func;
+	uint32_t pid;
+	const char *comm;
+	const char *device;
+	uint64_t runs;
+	uint64_t files;
+	uint64_t cpu_ns;
+	uint64_t written_bytes;
+};
+/** trace_deferred_works() - most CPU time first, to be released with free(). NULL: out of memory */
+struct trace_deferred_work *trace_deferred_works(const struct trace_analysis *analysis, size_t *ret_nr);
+
+/**
  * struct trace_probe_use - the hits of a probe by a process
  * @hit_ns: what one costs, with @hit_least_ns and @hit_most_ns: the extremes of the measurement
  */

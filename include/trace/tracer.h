@@ -245,6 +245,8 @@ int tracer_end_state(struct tracer *tracer, uint64_t ts_ns, tracer_emit_fn emit,
  */
 typedef int (*tracer_string_fn)(void *context, int space, uint64_t key, const char *text);
 int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error);
+/** tracer_work_names() - the names of the functions of deferred work that was recorded so far */
+int tracer_work_names(const struct tracer *tracer, tracer_string_fn emit, void *context);
 
 #ifdef __cplusplus
 }

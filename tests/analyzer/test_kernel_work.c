@@ -25,6 +25,10 @@ static struct analysis_case begin(void)
 
 static void deliver(struct analysis_case *c, uint64_t ts_ns, uint32_t number, int32_t code, uint64_t handler)
 {
+	if (code <= 0 || code >= 0x80) { /* the interrupt by which another CPU sends it */
+		tb_vector(c->tb, 0, ts_ns, TRACE_VECTOR_RESCHEDULE);
+		tb_vector_exit(c->tb, 0, ts_ns, TRACE_VECTOR_RESCHEDULE);
+	}
 	tb_add(c->tb, 0, ts_ns, signal_deliver, NULL, .signal = number, .code = code, .handler = handler);
 }
 
@@ -107,13 +111,16 @@ static void a_thread_that_exits_during_a_gap_has_no_own_code_behind_it(void)
 	struct analysis_case c = begin();
 
 	deliver(&c, 2000, SIGKILL, 0, 0);
+	tb_vector(c.tb, 0, 2500, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(c.tb, 0, 2500, TRACE_VECTOR_LOCAL_TIMER);
 	tb_lost(c.tb, 0, 5);
 	tb_switch(c.tb, 0, 4000, 0, 10, TRACE_TASK_RUNNING);
 	exit_with(&c, 5000, SIGKILL);
 	leave(&c, 8000);
 	case_run(&c);
 	CU_ASSERT_EQUAL(c.one->user_ns, 100 + 800);
-	CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 3000);
+	CU_ASSERT_EQUAL(c.one->syscall_ns, 100 + 500 + 4000);
+	CU_ASSERT_EQUAL(work(&c, "exit")->elapsed_ns, 500 + 3000);
 	case_free(&c);
 }
 
@@ -195,6 +202,19 @@ static void a_fault_on_an_address_of_the_kernel_has_no_end(void)
 	case_free(&c);
 }
 
+static void the_delivery_of_a_signal_is_no_own_code(void)
+{
+	struct analysis_case c = begin();
+
+	tb_vector(c.tb, 0, 3000, TRACE_VECTOR_LOCAL_TIMER);
+	tb_vector_exit(c.tb, 0, 3100, TRACE_VECTOR_LOCAL_TIMER);
+	tb_add(c.tb, 0, 3900, signal_deliver, NULL, .signal = SIGALRM, .code = 0x80, .handler = HANDLER);
+	case_run(&c);
+	CU_ASSERT_EQUAL(work(&c, "signal")->elapsed_ns, 800);
+	CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 100 - 100 - 800);
+	case_free(&c);
+}
+
 static void a_signal_that_is_ignored_or_stops_kills_no_thread(void)
 {
 	static const uint32_t harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
@@ -206,7 +226,7 @@ static void a_signal_that_is_ignored_or_stops_kills_no_thread(void)
 		deliver(&c, 2100, SIGTERM, 0, 1); /* SIG_IGN */
 		case_run(&c);
 		CU_ASSERT_EQUAL(c.one->user_ns, 8000 - 100);
-		CU_ASSERT_EQUAL(c.one->nr_kernel_work, 0);
+		CU_ASSERT_EQUAL(c.one->syscall_ns, 100);
 		case_free(&c);
 	}
 }
@@ -353,7 +373,7 @@ static void events_of_user_mode_end_task_work(void)
 		else if (which == 1)
 			tb_fault(c.tb, 0, 3200, 0x1000, true);
 		else
-			deliver(&c, 3200, SIGUSR1, 0, HANDLER);
+			deliver(&c, 3200, SIGSEGV, 1, HANDLER);
 		case_run(&c);
 		CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_UNKNOWN, "", 0, ""), 2000);
 		CU_ASSERT_EQUAL(work(&c, "task work")->elapsed_ns, 0);
@@ -556,6 +576,7 @@ int main(int argc, char **argv)
 		CASE(a_fault_that_ends_in_a_handler_is_over),
 		CASE(a_fault_in_a_handler_is_one_of_its_own),
 		CASE(a_fault_on_an_address_of_the_kernel_has_no_end),
+		CASE(the_delivery_of_a_signal_is_no_own_code),
 		CASE(a_signal_that_is_ignored_or_stops_kills_no_thread),
 		CASE(the_first_process_of_a_namespace_survives_signals),
 		CASE(a_core_dump_is_told_as_one),

@@ -312,7 +312,7 @@ static void only_some_results_are_errors(void)
 		struct analysis_case c = case_new();
 
 		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
-		tb_sys_enter(c.tb, 0, 2000, SYS_read, 0, 0, 1);
+		tb_sys_enter(c.tb, 0, 2000, SYS_read, 0, 0, 7);
 		tb_sys_exit(c.tb, 0, 2100, results[i].ret);
 		case_run(&c);
 		CU_ASSERT_EQUAL(case_call(c.one, "read")->errors, results[i].errors);

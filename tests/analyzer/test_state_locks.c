@@ -15,7 +15,7 @@
 #define OTHER	  0xabc4
 #define CONDITION 0x7700
 
-/* the arguments of the three waits, and who releases at 5000 */
+/* the arguments of the three waits, and the thread that releases at 5000 */
 struct lock_case {
 	uint32_t call, wake_call;
 	uint64_t wait[3], wake[3];
@@ -297,6 +297,27 @@ static void a_join_is_no_lock(void)
 	}
 }
 
+/* Thread 11 releases a reader-writer lock and has ended when 10, which expected 3, runs again. */
+static void a_lock_of_a_thread_that_ended_is_no_join(void)
+{
+	static const uint64_t wait[] = {LOCK, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 3},
+			      wake[] = {LOCK, FUTEX_WAKE, 1};
+	struct analysis_case c = threads_begin();
+
+	tb_switch(c.tb, 0, 1500, 12, 10, TRACE_TASK_RUNNING);
+	enter(&c, 0, 1600, SYS_futex, wait);
+	tb_switch(c.tb, 0, 2000, 10, 12, TRACE_TASK_INTERRUPTIBLE);
+	enter(&c, 1, 5900, SYS_futex, wake);
+	tb_waking(c.tb, 1, 6000, 10, TRACE_CONTEXT_TASK);
+	tb_sys_exit(c.tb, 1, 6005, 1);
+	tb_exit(c.tb, 1, 6010, 11, 10, false);
+	tb_switch(c.tb, 1, 6020, 11, 0, TRACE_TASK_DEAD);
+	tb_switch(c.tb, 0, 6100, 12, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 6200, 0);
+	case_run(&c);
+	expect_owners(&c, 4000, 0, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -308,6 +329,7 @@ int main(int argc, char **argv)
 		CASE(a_requeued_wait_is_for_the_mutex_from_then_on),
 		CASE(owners_before_the_log_are_unknown),
 		CASE(a_join_is_no_lock),
+		CASE(a_lock_of_a_thread_that_ended_is_no_join),
 		{NULL, NULL},
 	};
 

@@ -264,6 +264,31 @@ static void threads_excluded_by_a_filter_are_unknown(void)
 	case_free(&c);
 }
 
+/* The wakeup is recorded, and no event of the interrupt or task that made it. */
+static void the_call_tells_what_a_thread_with_a_filtered_waker_waited_for(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_LEFT_OUT, TRACE_LEFT_OUT_PROCESSES);
+	tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+	tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+	tb_sys_enter(c.tb, 0, 1500, SYS_poll, 0x5000, 1, -1);
+	tb_switch(c.tb, 0, 2000, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 3000, 10, TRACE_CONTEXT_SOFTIRQ);
+	tb_switch(c.tb, 0, 3500, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 3600, 1);
+	tb_sys_enter(c.tb, 0, 4000, SYS_semop, 1, 0, 0);
+	tb_switch(c.tb, 0, 4100, 10, 0, TRACE_TASK_INTERRUPTIBLE);
+	tb_waking(c.tb, 0, 4900, 10, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c.tb, 0, 5100, 0);
+	case_run(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_OTHER, "poll (woken by: not recorded)", 0, "poll"), 1000);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_PROCESS, "several", 0, "semaphore"), 800);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_KERNEL, "interrupt", 0, "poll"), 0);
+	case_free(&c);
+}
+
 /* It is on its CPU from the beginning to the end, so no switch names it. */
 static void a_thread_included_by_a_filter_may_never_leave_its_cpu(void)
 {
@@ -898,6 +923,7 @@ int main(int argc, char **argv)
 		CASE(a_recording_without_scheduling_changes_knows_nothing),
 		CASE(nothing_is_known_about_an_unrecorded_kernel),
 		CASE(threads_excluded_by_a_filter_are_unknown),
+		CASE(the_call_tells_what_a_thread_with_a_filtered_waker_waited_for),
 		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
 		CASE(a_thread_filtered_by_number_may_do_nothing),
 		CASE(without_wakeups_a_sleeper_did_not_wait_for_a_cpu),

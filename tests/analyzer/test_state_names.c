@@ -335,6 +335,69 @@ static void tee_writes_to_its_second_descriptor(void)
 	case_free(&c);
 }
 
+/* ---- the rule of --verify: a file's bytes are those of calls on it ---- */
+
+/* Runs the analysis with rules; returns the result of their check. */
+static int verified(struct analysis_case *c, struct trace_error *ret_error)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+	int result;
+
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, &options, ret_error);
+	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, ret_error), 0);
+	result = trace_analysis_verify(c->analysis, ret_error);
+	trace_analysis_free(c->analysis);
+	trace_close(c->trace);
+	tb_free(c->tb);
+	return result;
+}
+
+static void bytes_of_calls_are_verified(void)
+{
+	struct analysis_case c = case_of_pipes();
+	struct trace_error error = {0};
+
+	tb_sys_enter(c.tb, 0, 2000, SYS_vmsplice, 4, TRACE_ARG_ADDRESS, 1, 0, 0, 0);
+	tb_sys_exit(c.tb, 0, 2100, 500);
+	tb_sys_enter(c.tb, 0, 2200, SYS_splice, 3, 0, 1, 0, 100, 0);
+	tb_sys_exit(c.tb, 0, 2300, 100);
+	tb_sys_enter(c.tb, 0, 2400, SYS_tee, 3, 4, 50, 0, 0, 0);
+	tb_sys_exit(c.tb, 0, 2500, 50);
+	tb_sys_enter(c.tb, 0, 2600, SYS_read, 3, TRACE_ARG_ADDRESS, 10);
+	tb_sys_exit(c.tb, 0, 2700, 10);
+	CU_ASSERT_EQUAL(verified(&c, &error), 0);
+	if (error.code)
+		printf("%s\n", error.message);
+}
+
+static void a_call_moves_no_more_than_it_asked_for(void)
+{
+	struct analysis_case c = case_of_pipes();
+	struct trace_error error = {0};
+
+	tb_sys_enter(c.tb, 0, 2600, SYS_read, 3, TRACE_ARG_ADDRESS, 10);
+	tb_sys_exit(c.tb, 0, 2700, 500);
+	CU_ASSERT_EQUAL(verified(&c, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(error.message,
+			       "at 0.000001700 s thread 10 (one) moved 500 bytes by read(), which asked for 10");
+}
+
+static void a_call_on_a_socket_moves_data_of_that_socket(void)
+{
+	struct trace_sock_recv received = {.ino = 91, .ret = 5, .family = AF_INET, .protocol = 17};
+	struct analysis_case c = begin_named();
+	struct trace_error error = {0};
+
+	tb_fd(c.tb, 10, 3, 9, 90, S_IFSOCK | 0777, "socket:[90]");
+	tb_sys_enter(c.tb, 0, 2600, SYS_recvfrom, 3, TRACE_ARG_ADDRESS, 10, 0, 0, 0);
+	tb_event(c.tb, 0, 2650, TRACE_EV_sock_recv, &received, sizeof(received), NULL);
+	tb_sys_exit(c.tb, 0, 2700, 5);
+	CU_ASSERT_EQUAL(verified(&c, &error), -EBADMSG);
+	CU_ASSERT_STRING_EQUAL(error.message, "at 0.000001650 s thread 10 (one) moved data of socket 91 in a call on "
+					      "descriptor 3, which is socket 90");
+}
+
 /* ---- sockets without a connection ---- */
 
 static void socket_of_one(struct analysis_case *c, uint16_t type)
@@ -529,6 +592,28 @@ static void each_wait_of_a_chain_is_for_its_own_request(void)
 	case_free(&c);
 }
 
+/* The chain breaks: what completes after the request that ended the wait needed no waiting. */
+static void a_broken_chain_waits_for_its_first_request(void)
+{
+	struct trace_uring_enter enter = {.ring = 0xabc000};
+	struct analysis_case c = begin_named();
+
+	pipe_fd(&c, 10, 3, 60, O_RDONLY);
+	tb_fd(c.tb, 10, 4, 9, 80, S_IFREG | 0600, "/data");
+	tb_sys_enter(c.tb, 0, 2000, SYS_io_uring_enter, 5, 2, 2, 1, 0, 0);
+	tb_event(c.tb, 0, 2001, TRACE_EV_uring_enter, &enter, sizeof(enter), NULL);
+	submit(&c, 2100, 0x100, RING_RECV, 3);
+	submit(&c, 2200, 0x200, RING_FSYNC, 4);
+	block(&c);
+	wake(&c, TRACE_CONTEXT_TASK);
+	tb_switch(c.tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	complete(&c, 0, 6110, 0x100);
+	complete(&c, 0, 6120, 0x200);
+	tb_sys_exit(c.tb, 0, 6200, 2);
+	case_run(&c);
+	expect(&c, TRACE_WAIT_PROCESS, "two", 20, "io_uring");
+}
+
 /* No event says which worker has which request: it is known if all are on one file. */
 static void a_worker_waits_for_the_file_of_its_request(void)
 {
@@ -584,6 +669,9 @@ int main(int argc, char **argv)
 		CASE(reads_inside_exec_are_of_the_program),
 		CASE(vmsplice_moves_data_through_its_pipe_only),
 		CASE(tee_writes_to_its_second_descriptor),
+		CASE(bytes_of_calls_are_verified),
+		CASE(a_call_moves_no_more_than_it_asked_for),
+		CASE(a_call_on_a_socket_moves_data_of_that_socket),
 		CASE(a_socket_waits_for_the_address_to_which_it_sent),
 		CASE(a_protocol_without_ports_has_only_an_address),
 		CASE(a_socket_that_sends_to_several_has_only_its_port),
@@ -592,6 +680,7 @@ int main(int argc, char **argv)
 		CASE(futex_wait_is_a_futex),
 		CASE(a_private_futex_is_woken_by_its_own_process),
 		CASE(each_wait_of_a_chain_is_for_its_own_request),
+		CASE(a_broken_chain_waits_for_its_first_request),
 		CASE(a_worker_waits_for_the_file_of_its_request),
 		{NULL, NULL},
 	};

@@ -66,7 +66,7 @@ static void hits_cost_time_in_the_kernel(void)
 	case_free(&c);
 }
 
-/* What a hit costs beyond that is taken at the next hit. */
+/* The next hit takes the rest of its cost. */
 static void a_hit_takes_no_more_than_there_was(void)
 {
 	struct analysis_case c = in_own_code();

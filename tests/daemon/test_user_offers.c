@@ -591,6 +591,7 @@ static void patterns_that_match_nothing_are_reported(void)
 	clients_select(daemon.clients, &daemon.bench->selection);
 	child = live_elsewhere(&program);
 	clients_switch_off(daemon.clients); /* it finds the program */
+	CU_ASSERT_EQUAL(clients_describe_unmatched(daemon.clients, add_text, text), 2);
 	clients_describe_missing(daemon.clients, add_text, text);
 	CU_ASSERT_STRING_EQUAL(text, "x::: no program had such an event\nshop:nothing: no program had such an event\n"
 				     "3 tracepoints of programs: a program can have at most 16383 event types\n");

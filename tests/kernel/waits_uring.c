@@ -136,7 +136,7 @@ static void wait_ring_chain(void *context)
 	struct io_uring_sqe requests[2] = {{.opcode = IORING_OP_READ,
 					    .fd = c->fds[0],
 					    .addr = (uint64_t)(uintptr_t)ring_buffer,
-					    .len = sizeof(ring_buffer),
+					    .len = 8,
 					    .flags = IOSQE_IO_LINK},
 					   {.opcode = IORING_OP_FSYNC, .fd = (int)c->flags}};
 

@@ -93,7 +93,7 @@ static void waits_in_scopes_of_one_name_show_their_process(void)
 	tb_switch(s.tb, 1, 9000, 20, 0, TRACE_TASK_INTERRUPTIBLE);
 	tb_waking(s.tb, 0, 12000, 20, TRACE_CONTEXT_TASK);
 	tb_switch(s.tb, 1, 12000, 0, 20, TRACE_TASK_RUNNING);
-	tb_sys_exit(s.tb, 1, 12500, -4);
+	tb_sys_exit(s.tb, 1, 12500, 0);
 	emit(s.tb, 1, 13000, close, 20, 0);
 	text = report(s.tb, "-a --ns");
 	contains(text, "\n  shop:checkout of shop (10) waited 3000 for file /orders.db\n");

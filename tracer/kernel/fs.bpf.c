@@ -19,6 +19,21 @@ int BPF_PROG(fs_writeback_wait, struct folio *folio, struct address_space *mappi
 	return 0;
 }
 
+/* A program that syncs its file has a system call for that. */
+SEC("event/writeback_single_inode")
+int BPF_PROG(fs_writeback, struct inode *inode, struct writeback_control *wbc, unsigned long nr_to_write)
+{
+	if (!(current_task()->flags & PF_KTHREAD) || !current_passes())
+		return 0;
+	RECORD(fs_writeback) {
+		record->ino = inode->i_ino;
+		record->dev = inode->i_sb->s_dev;
+		record->pages = nr_to_write - wbc->nr_to_write;
+		COMMIT(fs_writeback);
+	}
+	return 0;
+}
+
 static __always_inline void throttled(long pause)
 {
 	if (!current_passes())

@@ -266,6 +266,9 @@ struct folio {
 	unsigned long _flags_1;
 	unsigned char _folio_order; /* until 6.5 */
 };
+struct writeback_control {
+	long nr_to_write;
+};
 struct bdi_writeback {
 	unsigned long state;
 };

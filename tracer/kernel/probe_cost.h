@@ -15,7 +15,7 @@ enum probe_cost_kind {
 	NR_PROBE_COSTS,
 };
 
-/* What a hit costs the program: ns; 0: not known. The other two are the measured extremes. */
+/* The cost of a hit for the program: ns; 0: not known. The other two are the measured extremes. */
 struct probe_cost {
 	uint32_t ns;
 	uint32_t least_ns;

@@ -96,7 +96,7 @@ static int read_format(int fd, const char *name, char format[static TRACEFS_FORM
 	int file;
 
 	snprintf(path, sizeof(path), "%.*s/format", TRACEFS_NAME_BYTES - 1, name);
-	file = openat(fd, path, O_RDONLY | O_CLOEXEC);
+	file = openat(fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (file < 0)
 		return -errno;
 	while (used < TRACEFS_FORMAT_BYTES - 1 &&

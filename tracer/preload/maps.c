@@ -12,8 +12,8 @@
 #include <trace/tracepoint.h>
 #include <unistd.h>
 
-#define ID_BYTES	 64 /* of a build id; usually 20 */
-#define ROUND4(bytes)	 (((size_t)(bytes) + 3) & ~(size_t)3)
+#define ID_BYTES      64 /* of a build id; usually 20 */
+#define ROUND4(bytes) (((size_t)(bytes) + 3) & ~(size_t)3)
 
 /*
  * The build id of a loaded file in hexadecimal, from its note in memory; "" if it has none. A

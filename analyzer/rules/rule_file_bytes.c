@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rule_file_bytes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/events.h>
+
+#include "hash_table.h"
+#include "rules.h"
+
+#define NONE (-1)
+
+/*
+ * Which arguments of a call are the files that it reads from and writes to, and how many bytes it
+ * may move. This is not the table of the state: a mistake there shows here.
+ */
+static const struct mover {
+	const char *name;
+	int8_t from, to, most;
+} movers[] = {
+	{"read", 0, NONE, 2},	     {"pread64", 0, NONE, 2},	  {"readv", 0, NONE, NONE},
+	{"preadv", 0, NONE, NONE},   {"preadv2", 0, NONE, NONE},  {"recvmsg", 0, NONE, NONE},
+	{"write", NONE, 0, 2},	     {"pwrite64", NONE, 0, 2},	  {"writev", NONE, 0, NONE},
+	{"pwritev", NONE, 0, NONE},  {"pwritev2", NONE, 0, NONE}, {"sendmsg", NONE, 0, NONE},
+	{"sendto", NONE, 0, 2},	     {"splice", 0, 2, 4},	  {"copy_file_range", 0, 2, 4},
+	{"tee", NONE, 1, 2},	     {"sendfile", 1, 0, 3},	  {"sendfile64", 1, 0, 3},
+	{"vmsplice", 0, NONE, NONE}, /* in one of the two directions */
+	{"recvfrom", 0, NONE, NONE}, /* MSG_TRUNC returns the length of the message */
+};
+
+/* The call that a thread is in. */
+struct moving {
+	const struct mover *mover; /* NULL: it moves no bytes */
+	uint64_t from, to;	   /* rows of the files; 0: not known */
+};
+
+/* What the calls of a process moved from and to the files of one path. */
+struct moved {
+	uint64_t key;
+	uint64_t bytes;
+	uint64_t last_ns;
+};
+
+struct file_bytes {
+	struct rules *rules;
+	struct moving *calls; /* owned: by index of the thread */
+	uint32_t nr_calls;
+	struct hash_table moved;    /* rows: struct moved */
+	struct hash_table unsure;   /* processes, by address: not all of their bytes are of recorded calls */
+	bool failed;		    /* memory is out: nothing is checked */
+	const struct mover *cached; /* of @cached_name */
+	const char *cached_name;    /* borrowed: names of calls do not move */
+};
+
+static const struct mover *mover_of(struct file_bytes *f, const char *name)
+{
+	if (!name || name == f->cached_name)
+		return name ? f->cached : NULL;
+	f->cached_name = name;
+	f->cached = NULL;
+	for (size_t i = 0; i < sizeof(movers) / sizeof(movers[0]); i++)
+		if (strcmp(movers[i].name, name) == 0)
+			f->cached = &movers[i];
+	return f->cached;
+}
+
+static uint64_t moved_key(const struct trace_process *process, const char *path)
+{
+	return hash_u64((uint64_t)text_hash(path) << 20 ^ (uintptr_t)process) | 1;
+}
+
+static void note_unsure(struct file_bytes *f, const struct trace_thread *thread)
+{
+	if (!table_add(&f->unsure, sizeof(uint64_t), (uintptr_t)trace_thread_process(thread)))
+		f->failed = true;
+}
+
+static struct moving *call_of(struct file_bytes *f, const struct trace_thread *thread)
+{
+	uint32_t idx = trace_thread_index(thread), nr = f->nr_calls ? f->nr_calls : 256;
+	struct moving *bigger;
+
+	if (idx < f->nr_calls)
+		return &f->calls[idx];
+	while (nr <= idx)
+		nr *= 2;
+	bigger = reallocarray(f->calls, nr, sizeof(*bigger));
+	if (!bigger) {
+		f->failed = true;
+		return NULL;
+	}
+	memset(bigger + f->nr_calls, 0, (nr - f->nr_calls) * sizeof(*bigger));
+	f->calls = bigger;
+	f->nr_calls = nr;
+	return &f->calls[idx];
+}
+
+static uint64_t file_key(const struct trace_analysis *a, const struct trace_thread *thread, const uint64_t *args,
+			 int8_t argument)
+{
+	const char *path = argument == NONE ? NULL : trace_thread_file(a, thread, (int)args[argument]);
+
+	return path && *path ? moved_key(trace_thread_process(thread), path) : 0;
+}
+
+/* ---- events ---- */
+
+static const char *entered_name(const struct file_bytes *f, const struct trace_sys_enter *enter)
+{
+	return trace_string(rules_trace(f->rules),
+			    enter->abi == TRACE_ABI_32 ? TRACE_STRING_SYSCALL_32 : TRACE_STRING_SYSCALL,
+			    enter->nr & 0x3fffffff); /* __X32_SYSCALL_BIT */
+}
+
+static void on_enter(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_sys_enter6 *enter = event->payload; /* the shorter forms have its first fields */
+	const struct trace_thread *thread = trace_event_thread(a, event);
+	struct moving *call = thread ? call_of(f, thread) : NULL;
+	int nr = event->id == TRACE_EV_sys_enter6 ? 6 : 3;
+
+	if (!call)
+		return;
+	memset(call, 0, sizeof(*call));
+	if (event->id == TRACE_EV_sys_enter)
+		return;
+	call->mover = mover_of(f, entered_name(f, event->payload));
+	if (!call->mover || call->mover->from >= nr || call->mover->to >= nr)
+		return;
+	call->from = file_key(a, thread, &enter->arg0, call->mover->from);
+	call->to = file_key(a, thread, &enter->arg0, call->mover->to);
+}
+
+static void add(struct file_bytes *f, const struct trace_thread *thread, const struct trace_event *event, uint64_t key,
+		bool wanted, uint64_t bytes)
+{
+	struct moved *moved;
+
+	if (!wanted)
+		return;
+	if (!key) {
+		note_unsure(f, thread); /* the state may learn the file during the call */
+		return;
+	}
+	moved = table_add(&f->moved, sizeof(*moved), key);
+	if (!moved) {
+		f->failed = true;
+		return;
+	}
+	moved->bytes += bytes;
+	moved->last_ns = event->ts_ns;
+}
+
+static void on_exit_of(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_sys_exit *exit = event->payload;
+	const struct trace_thread *thread = trace_event_thread(a, event);
+	struct moving *call = thread ? call_of(f, thread) : NULL;
+	const char *name = thread ? trace_thread_syscall(a, thread) : NULL;
+	const struct mover *mover = mover_of(f, name);
+	uint64_t most;
+
+	if (!call)
+		return;
+	if (exit->ret > 0 && mover && mover != call->mover)
+		note_unsure(f, thread); /* it began before the recording, or in a gap */
+	if (exit->ret <= 0 || !mover || mover != call->mover) {
+		call->mover = NULL;
+		return;
+	}
+	most = mover->most == NONE ? UINT64_MAX : trace_thread_syscall_arg(thread, (unsigned int)mover->most);
+	if ((uint64_t)exit->ret > most && rules_are_sure(f->rules, event->ts_ns, event->ts_ns))
+		rules_broken(f->rules, event->ts_ns, thread,
+			     "moved %" PRId64 " bytes by %s(), which asked for %" PRIu64, exit->ret, name, most);
+	add(f, thread, event, call->from, mover->from != NONE, (uint64_t)exit->ret);
+	add(f, thread, event, call->to, mover->to != NONE, (uint64_t)exit->ret);
+	call->mover = NULL;
+}
+
+/* The kernel names the socket by its inode. Connections of a file system are of no descriptor. */
+static void on_transfer(struct file_bytes *f, struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_sock_send *transfer = event->payload; /* sock_recv has the same shape */
+	const struct trace_thread *thread = trace_event_thread(a, event);
+	const struct mover *mover = thread ? mover_of(f, trace_thread_syscall(a, thread)) : NULL;
+	struct trace_file_id id = {0};
+
+	if (!mover || mover->most == 3 || mover->most == 4 || !transfer->ino || transfer->ret <= 0 ||
+	    !trace_thread_file_id(a, thread, (int)trace_thread_syscall_arg(thread, 0), &id) ||
+	    (id.mode & 0170000) != 0140000 || id.ino == transfer->ino ||
+	    !rules_are_sure(f->rules, event->ts_ns, event->ts_ns))
+		return;
+	rules_broken(f->rules, event->ts_ns, thread,
+		     "moved data of socket %" PRIu64 " in a call on descriptor %d, which is socket %" PRIu64,
+		     transfer->ino, (int)trace_thread_syscall_arg(thread, 0), id.ino);
+}
+
+static void on_event(void *data, struct trace_analysis *analysis, const struct trace_event *event)
+{
+	struct file_bytes *f = data;
+	const struct trace_thread *thread;
+
+	switch (event->id) {
+	case TRACE_EV_sys_exit:
+		on_exit_of(f, analysis, event);
+		break;
+	case TRACE_EV_sock_send:
+	case TRACE_EV_sock_recv:
+		on_transfer(f, analysis, event);
+		break;
+	case TRACE_EV_uring_submit: /* requests move bytes without a call */
+		thread = trace_event_thread(analysis, event);
+		if (thread)
+			note_unsure(f, thread);
+		break;
+	default:
+		on_enter(f, analysis, event);
+		break;
+	}
+}
+
+/* ---- the sums ---- */
+
+static void check_process(struct file_bytes *f, const struct trace_process *process)
+{
+	struct trace_figures *figures;
+
+	if (table_find(&f->unsure, sizeof(uint64_t), (uintptr_t)process))
+		return;
+	figures = trace_process_figures(rules_analysis(f->rules), process);
+	for (size_t i = 0; figures && i < figures->nr_files; i++) {
+		const struct trace_file_use *file = &figures->files[i];
+		uint64_t bytes = file->read_bytes + file->written_bytes;
+		const struct moved *moved = table_find(&f->moved, sizeof(*moved), moved_key(process, file->path));
+
+		if (*file->path && bytes != (moved ? moved->bytes : 0))
+			rules_broken(f->rules, moved ? moved->last_ns : trace_get_info(rules_trace(f->rules))->end_ns,
+				     trace_next_thread(process, NULL),
+				     "has %" PRIu64 " bytes of %s, but its calls moved %" PRIu64, bytes, file->path,
+				     moved ? moved->bytes : 0);
+	}
+	trace_figures_free(figures);
+}
+
+void rule_file_bytes_check(void *data)
+{
+	static const uint32_t needed[] = {TRACE_EV_sys_enter3, TRACE_EV_sys_enter6, TRACE_EV_sys_exit};
+	struct file_bytes *f = data;
+	struct trace_analysis *analysis = rules_analysis(f->rules);
+	const struct trace_info *info = trace_get_info(rules_trace(f->rules));
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		f->failed |= trace_analysis_recorded(analysis, needed[i]) != TRACE_RECORDED_ALWAYS;
+	if (f->failed || !rules_are_sure(f->rules, info->start_ns, info->end_ns))
+		return;
+	for (size_t i = 0; i < trace_nr_processes(analysis); i++)
+		check_process(f, trace_get_process(analysis, i));
+}
+
+void *rule_file_bytes_begin(struct rules *rules)
+{
+	static const uint32_t ids[] = {TRACE_EV_sys_enter, TRACE_EV_sys_enter3, TRACE_EV_sys_enter6,  TRACE_EV_sys_exit,
+				       TRACE_EV_sock_send, TRACE_EV_sock_recv,	TRACE_EV_uring_submit};
+	uint64_t mask[TRACE_MASK_WORDS] = {0};
+	struct file_bytes *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->rules = rules;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		mask[ids[i] / 64] |= 1ull << ids[i] % 64;
+	if (trace_analysis_on_event(rules_analysis(rules), mask, on_event, f) < 0) {
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void rule_file_bytes_end(void *data)
+{
+	struct file_bytes *f = data;
+
+	table_clear(&f->moved);
+	table_clear(&f->unsure);
+	free(f->calls);
+	free(f);
+}

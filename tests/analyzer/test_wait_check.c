@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * test_wait_check.c - trace_analysis_verify() finds waits for a process that never had the other end
+ *
+ * Thread 10 ("one") waits in a call on CPU 0, and 20 ("two"), which is in a write to another file,
+ * wakes it.
+ */
+#include "state_waits_case.h"
+#include "unit.h"
+
+/* A trace with the files of 20 in it, so that its descriptors are known. */
+static struct analysis_case begin_known(void)
+{
+	struct analysis_case c = begin();
+
+	tb_fd(c.tb, 20, 9, 9, 900, S_IFREG | 0600, "/own");
+	tb_sys_enter(c.tb, 1, 1500, SYS_open, 1, 0, 0);
+	tb_open(c.tb, 1, 1510, 8, 9, 901, S_IFREG | 0600, "/opened");
+	tb_sys_exit(c.tb, 1, 1520, 8);
+	return c;
+}
+
+static void wait_for_two(struct analysis_case *c, uint32_t call, uint64_t arg0, uint64_t arg1)
+{
+	tb_sys_enter(c->tb, 0, 2000, call, arg0, arg1, 1);
+	block(c);
+	tb_sys_enter(c->tb, 1, 5000, SYS_write, 9, 0, 1);
+	wake(c, TRACE_CONTEXT_TASK);
+	tb_switch(c->tb, 0, 6100, 0, 10, TRACE_TASK_RUNNING);
+	tb_sys_exit(c->tb, 0, 6200, 1);
+}
+
+/* @what: what 20 never had; NULL: no violation */
+static void verify(struct analysis_case *c, const char *what)
+{
+	struct trace_analysis_options options = {.size = sizeof(options), .verify = true};
+	struct trace_error error = {0};
+
+	c->trace = tb_open_trace(c->tb);
+	c->analysis = trace_analysis_new(c->trace, &options, &error);
+	CU_ASSERT_EQUAL(trace_analysis_run(c->analysis, &error), 0);
+	CU_ASSERT_EQUAL(trace_analysis_verify(c->analysis, &error), what ? -EBADMSG : 0);
+	if (what) {
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, what));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "thread 10 (one), sched_waking at 0.000006000 s"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "process 20 (two)"));
+	} else if (error.code) {
+		printf("%s\n", error.message);
+	}
+	case_free(c);
+}
+
+static void a_waker_without_the_pipe_is_a_violation(void)
+{
+	for (int has = 0; has < 2; has++) {
+		struct analysis_case c = begin_known();
+
+		pipe_fd(&c, 10, 3, 70, O_RDONLY);
+		if (has)
+			pipe_fd(&c, 20, 4, 70, O_WRONLY);
+		wait_for_two(&c, SYS_read, 3, 1);
+		verify(&c, has ? NULL : "never had the other end of its pipe");
+	}
+}
+
+/* It may have closed its end before the wait is decided. */
+static void an_end_that_was_closed_counts(void)
+{
+	struct analysis_case c = begin_known();
+
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	pipe_fd(&c, 20, 4, 70, O_WRONLY);
+	tb_sys_enter(c.tb, 1, 1600, SYS_close, 4);
+	tb_sys_exit(c.tb, 1, 1610, 0);
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, NULL);
+}
+
+static void a_waker_without_the_socket_is_a_violation(void)
+{
+	for (int has = 0; has < 2; has++) {
+		struct trace_start_socket sock = {
+			.tgid = 10, .fd = 3, .ino = 500, .peer_ino = 501, .family = AF_UNIX, .type = SOCK_STREAM};
+		struct analysis_case c = begin_known();
+
+		tb_fd(c.tb, 10, 3, 9, 500, S_IFSOCK | 0777, "socket:[500]");
+		tb_start(c.tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+		if (has)
+			tb_fd(c.tb, 20, 4, 9, 501, S_IFSOCK | 0777, "socket:[501]");
+		wait_for_two(&c, SYS_recvfrom, 3, 1);
+		verify(&c, has ? NULL : "never had the other end of its socket");
+	}
+}
+
+static void a_waker_without_the_memory_is_a_violation(void)
+{
+	for (int has = 0; has < 2; has++) {
+		struct trace_start_map map = {.tgid = 10, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+		struct analysis_case c = begin_known();
+
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/shared");
+		map.tgid = 20;
+		if (has)
+			tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/shared");
+		wait_for_two(&c, SYS_futex, 0x7100, 0);
+		verify(&c, has ? NULL : "never had the memory of its futex");
+	}
+}
+
+static void a_waker_without_the_file_is_a_violation(void)
+{
+	for (int has = 0; has < 2; has++) {
+		struct analysis_case c = begin_known();
+
+		tb_fd(c.tb, 10, 3, 9, 77, S_IFREG | 0600, "/data");
+		if (has)
+			tb_fd(c.tb, 20, 4, 9, 77, S_IFREG | 0600, "/data");
+		wait_for_two(&c, SYS_flock, 3, 2);
+		verify(&c, has ? NULL : "never had the file of its lock");
+	}
+}
+
+/* With a loss before, a descriptor may be unknown. */
+static void a_loss_excuses(void)
+{
+	struct analysis_case c = begin_known();
+
+	pipe_fd(&c, 10, 3, 70, O_RDONLY);
+	tb_lost(c.tb, 1, 3);
+	wait_for_two(&c, SYS_read, 3, 1);
+	verify(&c, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct unit_case cases[] = {
+		CASE(a_waker_without_the_pipe_is_a_violation),
+		CASE(an_end_that_was_closed_counts),
+		CASE(a_waker_without_the_socket_is_a_violation),
+		CASE(a_waker_without_the_memory_is_a_violation),
+		CASE(a_waker_without_the_file_is_a_violation),
+		CASE(a_loss_excuses),
+		{NULL, NULL},
+	};
+
+	return unit_main("wait_check", cases, argc, argv);
+}
