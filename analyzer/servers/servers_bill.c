@@ -119,6 +119,14 @@ void bill_turn(struct trace_servers *s, struct servers_thread *thread)
 	set_unref(turn);
 }
 
+static void bill_named(struct trace_servers *s, struct servers_process *process, uint32_t origin, uint64_t ns)
+{
+	struct bill *bill = bill_of(s, process, origin);
+
+	if (bill)
+		bill->named += ns;
+}
+
 void bill_until(struct trace_servers *s, struct servers_thread *thread, const struct cpu_time *until)
 {
 	struct cpu_time slice;
@@ -130,7 +138,7 @@ void bill_until(struct trace_servers *s, struct servers_thread *thread, const st
 		slice = take_slice(thread, until);
 		origin = thread->set ? bill_set(s, thread->process, thread->set, &slice) : UINT32_MAX;
 		if (origin != UINT32_MAX && thread->named == thread->set)
-			bill_of(s, thread->process, origin)->named += slice.cpu;
+			bill_named(s, thread->process, origin, slice.cpu);
 		else if (origin != UINT32_MAX)
 			proof_add(s, thread, thread->set, origin, slice.cpu);
 	}

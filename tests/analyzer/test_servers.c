@@ -136,6 +136,49 @@ static void an_answer_leaves_the_others_alone(void)
 	end(&k);
 }
 
+/* Both requests are read, then executed by a timer. */
+static struct case_of_servers batch_by_a_timer(uint64_t first_ns, uint64_t second_ns)
+{
+	struct case_of_servers k = begin();
+
+	connects(&k, &one, &one_server, 1200);
+	connects(&k, &two, &two_server, 1220);
+	polls(&k, 2, 1240);
+	sends(&k, &one, 1300);
+	sends(&k, &two, 1300);
+	receives(&k, &one_server, 1400);
+	polls(&k, 2, 1410);
+	receives(&k, &two_server, 1500);
+	polls(&k, 2, 1510);
+	sends(&k, &one_server, first_ns);
+	sends(&k, &two_server, second_ns);
+	polls(&k, 2, second_ns + 10);
+	run(&k);
+	return k;
+}
+
+static void requests_that_are_served_in_turn_are_billed_by_their_answers(void)
+{
+	struct case_of_servers k = batch_by_a_timer(3000, 7000);
+
+	BILL(&k, 30, 10, 20 + 10 + (3010 - 1510));
+	BILL(&k, 30, 20, 20 + 10 + (7010 - 3010));
+	EXACT(&k, 30, 10, 10); /* the call that read it, when it was the only one */
+	EXACT(&k, 30, 20, 0);
+	CU_ASSERT_EQUAL(bill(&k, 30, 10).most_ns, 20 + 7010 - 1400);
+	CU_ASSERT_EQUAL(bill(&k, 30, 20).most_ns, 20 + 7010 - 1500);
+	end(&k);
+}
+
+static void answers_that_come_together_share_the_time_before_them(void)
+{
+	struct case_of_servers k = batch_by_a_timer(6990, 7000);
+
+	BILL(&k, 30, 10, 20 + 10 + (7010 - 1510) / 2);
+	BILL(&k, 30, 20, 20 + 10 + (7010 - 1510) / 2);
+	end(&k);
+}
+
 static void a_read_that_sleeps_for_a_new_request_ends_the_old_one(void)
 {
 	struct case_of_servers k = begin();
@@ -881,6 +924,10 @@ static const struct unit_case cases[] = {
 	{"pieces_are_one_request", pieces_are_one_request},
 	{"several_requests_share_evenly", several_requests_share_evenly},
 	{"an_answer_leaves_the_others_alone", an_answer_leaves_the_others_alone},
+	{"requests_that_are_served_in_turn_are_billed_by_their_answers",
+	 requests_that_are_served_in_turn_are_billed_by_their_answers},
+	{"answers_that_come_together_share_the_time_before_them",
+	 answers_that_come_together_share_the_time_before_them},
 	{"a_read_that_sleeps_for_a_new_request_ends_the_old_one",
 	 a_read_that_sleeps_for_a_new_request_ends_the_old_one},
 	{"a_connection_of_several_senders_is_a_queue", a_connection_of_several_senders_is_a_queue},
